@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimate.h - from sampled counts to estimates with intervals. Derivation and sources: docs/sampling.md.
+ */
+#ifndef HI_ESTIMATE_H
+#define HI_ESTIMATE_H
+
+#include "profile.h"
+
+enum sample_type { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, SAMPLE_TYPE_COUNT };
+
+/* A sum of unbiased weights, and what its interval needs. Zero-initialized = nothing. Sums of independent estimates add field by field. */
+struct estimate {
+	double value;    /* unbiased: objects or bytes */
+	double variance; /* estimated variance of value; 0 in exact mode */
+	double samples;  /* number of samples behind it */
+};
+void estimate_add(struct estimate *to, const struct estimate *from);
+/* The contribution of count sampled objects with bytes in all, at mean interval R. */
+struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, enum sample_type type);
+struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type);
+/* 95 % interval; right for few samples too. */
+void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high);
+
+#endif

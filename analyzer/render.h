@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render.h - the table of report formats. A new format is one file render_<name>.c and one line in render.c.
+ */
+#ifndef HI_RENDER_H
+#define HI_RENDER_H
+
+#include <stdio.h>
+
+#include "estimate.h"
+
+enum render_sort { SORT_FLAT, SORT_CUM };
+
+struct render_options {
+	enum sample_type type; /* default INUSE_SPACE */
+	enum render_sort sort;
+	size_t limit;          /* rows of text, nodes of the graph; 0 = the format's default */
+};
+
+struct renderer {
+	const char *name;   /* the option's name: "text" */
+	char letter;        /* its short option, 0 = none */
+	const char *help;
+	/* 0 or negative errno; -ENOENT: a program that it needs is missing (render_error says which package). */
+	int (*render)(const struct profile *profile, const struct render_options *options, FILE *out);
+};
+extern const struct renderer renderers[]; /* ends with name == NULL */
+const struct renderer *renderer_find(const char *name);
+/* One line about the last failure of render(), with the remedy. */
+const char *render_error(void);
+
+#endif

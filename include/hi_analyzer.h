@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hi_analyzer.h - the analyzer, as the command line and the injector's session see it.
+ *
+ * Both entries run in a process of their own that may be killed at any time: they hold no privilege and touch no target.
+ */
+#ifndef HI_ANALYZER_H
+#define HI_ANALYZER_H
+
+#include <stdint.h>
+
+/* What the analyzer child tells the injector after every STATS record, one such struct per write on status_fd, for the progress line. */
+struct hi_analyzer_status {
+	uint64_t samples;
+	uint64_t live_bytes;   /* estimated in-use bytes of what was allocated in the window */
+	uint64_t live_objects; /* estimated */
+	uint64_t bad_records;
+};
+
+/*
+ * Reads a record stream from stream_fd until its end (or the first damage), writes the gperftools heap profile to heap_fd and the gzipped
+ * pprof profile to pprof_fd (each ignored if negative), then prints the totals (three or so lines) to summary_fd.
+ * status_fd: see above; negative = none. Writes to status_fd never block and may be lost.
+ * Symbols are read from the open paths of the stream's modules, at the end.
+ * Returns an exit code (hi_exit.h). Owns none of the descriptors. Not thread-safe; call in a child process.
+ */
+struct hi_analyzer_outputs {
+	int stream_fd;
+	int status_fd;
+	int heap_fd;
+	int pprof_fd;
+	int summary_fd;
+};
+int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs);
+
+/* `heapinject report ...`: argv[0] is "report". Returns an exit code. */
+int hi_analyzer_report(int argc, char **argv);
+
+/* Help text of `report`, for `heapinject help report`. */
+const char *hi_analyzer_report_help(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* hi_exit.h - exit codes of the heapinject command, as documented in --help and heapinject(1). */
+#ifndef HI_EXIT_H
+#define HI_EXIT_H
+
+enum hi_exit {
+	HI_EXIT_OK = 0,
+	HI_EXIT_FAILED = 1,  /* something went wrong; the message says what, and what state the target is in */
+	HI_EXIT_USAGE = 2,   /* the command line is wrong; nothing was touched */
+	HI_EXIT_REFUSED = 3, /* this target cannot be attached to (now); nothing was touched */
+};
+
+#endif

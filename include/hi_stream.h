@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hi_stream.h - the record stream: what the injector writes and the analyzer reads, over a pipe or as a file.
+ *
+ * A file format: self-contained, append-only, readable after a cut at any byte. `heapinject attach PID -o -` writes it, `heapinject report -`
+ * reads it. Little-endian. The stream is a sequence of records; the first is HI_STREAM_HEADER, the last, if the session ended in order,
+ * HI_STREAM_END. Each record is
+ *
+ *     u32 size    whole record in bytes, a multiple of 8, at least 8, at most HI_STREAM_RECORD_MAX
+ *     u16 type    enum hi_stream_type; readers skip types that they do not know
+ *     u16 flags   per type, otherwise 0
+ *     ...         fixed part as declared below, then its variable part; padded with zeros to 8
+ *
+ * A string in a variable part is its bytes without a terminator; its length stands in the fixed part. Strings are raw bytes from the target
+ * (paths, thread names): a reader must not trust them to be UTF-8 or printable. Times are nanoseconds since the session began, unless
+ * a name says otherwise.
+ *
+ * Order: HEADER; MODULE records of everything mapped; MAPS; then events in the order in which they happened in the target. A MODULE record comes before
+ * the first event whose frames lie in it. Frames are absolute addresses; the MODULE record that covers an address at that point of the stream
+ * gives object, build-id and offset, so that names can be found on another machine.
+ */
+#ifndef HI_STREAM_H
+#define HI_STREAM_H
+
+#include <stdint.h>
+
+#define HI_STREAM_MAGIC 0x314d415254534948ull /* "HISTRAM1" */
+#define HI_STREAM_VERSION 1u
+#define HI_STREAM_RECORD_MAX (8u << 20)
+#define HI_STREAM_BUILD_ID_MAX 32u
+
+enum hi_stream_type {
+	HI_STREAM_HEADER = 1,
+	HI_STREAM_MODULE = 2,
+	HI_STREAM_MODULE_GONE = 3,
+	HI_STREAM_MAPS = 4,
+	HI_STREAM_THREAD = 5,
+	HI_STREAM_ALLOC = 6,
+	HI_STREAM_FREE = 7,
+	HI_STREAM_INTERVAL = 8,
+	HI_STREAM_STATS = 9,
+	HI_STREAM_END = 10,
+};
+
+struct hi_stream_record {
+	uint32_t size;
+	uint16_t type;
+	uint16_t flags;
+};
+
+struct hi_stream_header {
+	struct hi_stream_record record;
+	uint64_t magic;           /* HI_STREAM_MAGIC */
+	uint32_t version;         /* HI_STREAM_VERSION */
+	uint32_t pid;             /* as the injector saw it */
+	uint64_t interval;        /* mean bytes between samples (Poisson); 1 = every allocation, exact */
+	uint64_t start_unix_ns;   /* wall clock at the start of the session */
+	uint16_t comm_size;       /* variable part: comm, command line (arguments separated by NUL), executable path, host name, tool version */
+	uint16_t host_size;
+	uint16_t version_size;
+	uint16_t exe_size;
+	uint32_t cmdline_size;
+	uint32_t reserved;
+};
+/* variable part order: comm, cmdline, exe, host, tool version */
+
+/* One executable mapping of one object. The same object may have several. */
+struct hi_stream_module {
+	struct hi_stream_record record;
+	uint32_t module;          /* number of the object, dense from 1; the same for all mappings of one loaded object */
+	uint32_t build_id_size;   /* 0..HI_STREAM_BUILD_ID_MAX; 0 = unknown */
+	uint64_t time_ns;
+	uint64_t lo, hi;          /* executable addresses [lo, hi) */
+	uint64_t file_offset;     /* of lo in the file */
+	uint64_t bias;            /* address in memory minus address in the ELF file (st_value, line tables) */
+	uint64_t device, inode;   /* to tell whether a file found by path is the same; 0 = unknown */
+	uint32_t path_size;       /* as in /proc/PID/maps, " (deleted)" removed; "[vdso]" and the like as they are */
+	uint32_t open_path_size;  /* where this machine can open the very file while the target lives, e.g. /proc/PID/map_files/LO-HI; may be empty */
+};
+/* variable part order: build-id, path, open path */
+
+struct hi_stream_module_gone {
+	struct hi_stream_record record;
+	uint32_t module;
+	uint32_t reserved;
+	uint64_t time_ns;
+};
+
+/* /proc/PID/maps at some time: variable part is its text. The last one before the end goes into MAPPED_LIBRARIES. */
+struct hi_stream_maps {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint32_t text_size;
+	uint32_t reserved;
+};
+
+struct hi_stream_thread {
+	struct hi_stream_record record;
+	uint32_t thread;          /* number used in ALLOC and FREE, dense from 1 */
+	uint32_t tid;             /* 0 = not found */
+	uint64_t time_ns;
+	uint32_t name_size;
+	uint32_t reserved;
+};
+
+struct hi_stream_alloc {
+	struct hi_stream_record record; /* flags: enum hi_stack_end of hi_wire.h in the low byte */
+	uint64_t time_ns;
+	uint64_t address;
+	uint64_t bytes;           /* as requested */
+	uint32_t thread;
+	uint16_t function;        /* enum hi_function of hi_wire.h */
+	uint16_t frame_count;     /* variable part: u64 frames, return addresses, leaf first */
+};
+
+struct hi_stream_free {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint64_t address;
+	uint32_t thread;
+	uint32_t reserved;
+};
+
+/* From here on samples are taken with this mean. */
+struct hi_stream_interval {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint64_t interval;
+};
+
+/* Totals since the start of the session, several times a second. */
+struct hi_stream_stats {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint64_t samples;
+	uint64_t frees;
+	uint64_t dropped_allocs;
+	uint64_t dropped_frees;
+	uint64_t live_set_full;
+	uint64_t no_thread_slot;
+	uint64_t payload_cpu_ns;  /* time the payload took inside the target's threads */
+	uint64_t target_cpu_ns;   /* CPU time of the target over the session */
+	uint64_t resident_bytes;  /* RSS of the target */
+};
+
+enum hi_stream_end_reason {
+	HI_STREAM_END_DURATION = 1,
+	HI_STREAM_END_SIGNAL = 2,   /* Ctrl-C or SIGTERM at the injector */
+	HI_STREAM_END_DETACH = 3,   /* heapinject detach */
+	HI_STREAM_END_EXIT = 4,     /* the target exited */
+	HI_STREAM_END_EXEC = 5,     /* the target replaced its program */
+	HI_STREAM_END_DEADMAN = 6,  /* the payload disarmed itself */
+	HI_STREAM_END_ERROR = 7,
+};
+
+struct hi_stream_end {
+	struct hi_stream_record record; /* flags: enum hi_stream_end_reason */
+	uint64_t time_ns;
+};
+
+_Static_assert(sizeof(struct hi_stream_record) == 8, "stream record");
+_Static_assert(sizeof(struct hi_stream_header) == 56, "stream header");
+_Static_assert(sizeof(struct hi_stream_module) == 80, "stream module");
+_Static_assert(sizeof(struct hi_stream_alloc) == 40, "stream alloc");
+_Static_assert(sizeof(struct hi_stream_free) == 32, "stream free");
+_Static_assert(sizeof(struct hi_stream_stats) == 88, "stream stats");
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hi_wire.h - what the injector and the payload share inside the target.
+ *
+ * The only header the payload takes from outside its folder. Nothing here calls anything.
+ *
+ * THE ARENA. One reservation in the target, backed by one memfd named "heapinject"; an offset in the arena is the same offset in the
+ * memfd, so any line of /proc/PID/maps that carries the name gives base = start - file offset, and with it the control block
+ * at offset 0. That is how `heapinject detach` finds the remains of an injector that was killed.
+ *
+ *   part      mapping                        child after fork     writer
+ *   control   rw- shared                     absent (DONTFORK)    injector; the payload only adds to `counters`
+ *   ring      rw- shared                     absent (DONTFORK)    payload reserves and commits, injector clears and advances
+ *   tables    r-- shared                     absent (DONTFORK)    injector, through its own mapping of the memfd
+ *   image     r-x private (map loader only)  kept                 nobody
+ *   gate      r-x private                    kept                 nobody
+ *   words     rw- private                    kept                 injector (/proc/PID/mem); payload may only bypass
+ *   state     rw- private anonymous          reads zero           payload; injector before arming
+ *                   (WIPEONFORK)
+ *
+ * THE CALL PATH. A GOT slot points at a gate entry. Entry i lies at gate + i * HI_GATE_STRIDE, and its words at
+ * words + i * HI_GATE_STRIDE, where words = gate + HI_GATE_BYTES: the distance is one constant, so the entries are copies of a few
+ * templates in the payload. An entry either tail-jumps to words->original, or, when a sample is due (or the freed block may be a
+ * sampled one), loads the address of its words into r10 and jumps to words->hook. Disarming is hook = original in every entry.
+ *
+ * FORK. In a child the state reads zero. A zero thread slot never equals a thread pointer and a zero occupancy byte means "not ours",
+ * so the gate falls through; a hook that does run sees armed == 0 and tail-jumps to words->original, which is kept.
+ * Control and ring must not be touched before armed was seen to be non-zero.
+ *
+ * All integers are little-endian and naturally aligned. Offsets and sizes are asserted below: change them and HI_WIRE_VERSION together.
+ */
+#ifndef HI_WIRE_H
+#define HI_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
+#define HI_WIRE_VERSION 1u
+#define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
+#define HI_PAGE_BYTES 4096u
+
+/* ---- functions that can be hooked -------------------------------------------------------------------------------------- */
+
+/*
+ * One row per hooked function: X(id, symbol, kind). A symbol that an object does not define is simply not hooked.
+ * The C++ operators and the *allocx family are hooked only where the allocator's own object defines them (jemalloc, tcmalloc,
+ * mimalloc); libstdc++'s own operators reach malloc through libstdc++'s slot.
+ * kind ALLOC: first argument is the size; SIZE2: size is argument 1 times argument 2; SIZEARG2: size is the second argument;
+ * FREE: first argument is the block; REALLOC: has both.
+ */
+#define HI_FUNCTIONS(X)                                                                                                          \
+	X(MALLOC, "malloc", ALLOC)                                                                                                   \
+	X(CALLOC, "calloc", SIZE2)                                                                                                   \
+	X(REALLOC, "realloc", REALLOC)                                                                                               \
+	X(REALLOCARRAY, "reallocarray", REALLOC)                                                                                     \
+	X(FREE, "free", FREE)                                                                                                        \
+	X(FREE_SIZED, "free_sized", FREE)                                                                                            \
+	X(FREE_ALIGNED_SIZED, "free_aligned_sized", FREE)                                                                            \
+	X(CFREE, "cfree", FREE)                                                                                                      \
+	X(POSIX_MEMALIGN, "posix_memalign", SIZEARG2) /* (void **out, alignment, size): see payload */                               \
+	X(ALIGNED_ALLOC, "aligned_alloc", SIZEARG2)                                                                                  \
+	X(MEMALIGN, "memalign", SIZEARG2)                                                                                            \
+	X(VALLOC, "valloc", ALLOC)                                                                                                   \
+	X(PVALLOC, "pvalloc", ALLOC)                                                                                                 \
+	X(MALLOCX, "mallocx", ALLOC)                                                                                                 \
+	X(RALLOCX, "rallocx", REALLOC)                                                                                               \
+	X(XALLOCX, "xallocx", REALLOC)                                                                                               \
+	X(DALLOCX, "dallocx", FREE)                                                                                                  \
+	X(SDALLOCX, "sdallocx", FREE)                                                                                                \
+	X(NEW, "_Znwm", ALLOC)                                                                                                       \
+	X(NEW_ARRAY, "_Znam", ALLOC)                                                                                                 \
+	X(NEW_NOTHROW, "_ZnwmRKSt9nothrow_t", ALLOC)                                                                                 \
+	X(NEW_ARRAY_NOTHROW, "_ZnamRKSt9nothrow_t", ALLOC)                                                                           \
+	X(NEW_ALIGNED, "_ZnwmSt11align_val_t", ALLOC)                                                                                \
+	X(NEW_ARRAY_ALIGNED, "_ZnamSt11align_val_t", ALLOC)                                                                          \
+	X(NEW_ALIGNED_NOTHROW, "_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOC)                                                          \
+	X(NEW_ARRAY_ALIGNED_NOTHROW, "_ZnamSt11align_val_tRKSt9nothrow_t", ALLOC)                                                    \
+	X(DELETE, "_ZdlPv", FREE)                                                                                                    \
+	X(DELETE_ARRAY, "_ZdaPv", FREE)                                                                                              \
+	X(DELETE_NOTHROW, "_ZdlPvRKSt9nothrow_t", FREE)                                                                              \
+	X(DELETE_ARRAY_NOTHROW, "_ZdaPvRKSt9nothrow_t", FREE)                                                                        \
+	X(DELETE_SIZED, "_ZdlPvm", FREE)                                                                                             \
+	X(DELETE_ARRAY_SIZED, "_ZdaPvm", FREE)                                                                                       \
+	X(DELETE_ALIGNED, "_ZdlPvSt11align_val_t", FREE)                                                                             \
+	X(DELETE_ARRAY_ALIGNED, "_ZdaPvSt11align_val_t", FREE)                                                                       \
+	X(DELETE_SIZED_ALIGNED, "_ZdlPvmSt11align_val_t", FREE)                                                                      \
+	X(DELETE_ARRAY_SIZED_ALIGNED, "_ZdaPvmSt11align_val_t", FREE)
+
+enum hi_function {
+#define HI_ENUM(id, symbol, kind) HI_FN_##id,
+	HI_FUNCTIONS(HI_ENUM)
+#undef HI_ENUM
+	HI_FUNCTION_COUNT
+};
+
+/* ---- the gate ---------------------------------------------------------------------------------------------------------- */
+
+#define HI_GATE_STRIDE 128u                                  /* bytes from entry to entry, and from words to words */
+#define HI_GATE_BYTES (2u * HI_PAGE_BYTES)                   /* code; the words follow directly and are as large */
+#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE)     /* 64: one per (function, original) in use */
+
+/*
+ * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes,
+ * by one aligned store: the injector arms and disarms, the payload stores `original` when it finds the injector silent.
+ */
+struct hi_gate_words {
+	uint64_t original;       /*  0: the function the slot led to; never changes, served even after everything else is gone */
+	uint64_t hook;           /*  8: payload hook while armed, == original while not */
+	uint64_t thread_slots;   /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
+	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
+	uint64_t state;          /* 32: address of struct hi_state */
+	uint64_t nothrow;        /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
+	uint32_t occupancy_shift; /* 48: bucket = (block address * HI_HASH_ADDRESS) >> shift */
+	uint32_t function;       /* 52: enum hi_function */
+	uint64_t reserved[9];    /* 56 */
+};
+_Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
+
+/* ---- state: private anonymous memory of the payload, wiped in a forked child -------------------------------------------------- */
+
+#define HI_THREAD_SLOT_BITS 10u
+#define HI_THREAD_SLOTS (1u << HI_THREAD_SLOT_BITS)
+#define HI_HASH_THREAD 0x9e3779b97f4a7c15ull /* slot = (thread pointer * this) >> (64 - HI_THREAD_SLOT_BITS) */
+#define HI_HASH_ADDRESS 0x9e3779b97f4a7c15ull
+
+/*
+ * What a thread may know about itself without TLS. Found by hashing the thread pointer; claimed by compare-and-swap on `owner`.
+ * The gate compares `fast_owner` and subtracts from `countdown`; both belong to the owning thread. A thread that loses its slot to another
+ * just draws a new countdown: the exponential distribution has no memory, so nothing is biased.
+ */
+struct hi_thread_slot {
+	uint64_t fast_owner;  /*  0: == owner where the gate may count down by itself; 0 in exact mode, so that every call is a sample */
+	int64_t countdown;    /*  8: bytes until the next sample; a sample is due when countdown - size <= 0 */
+	uint64_t owner;       /* 16: thread pointer, 0 = free */
+	uint32_t in_flight;   /* 24: hook frames of this slot that will return into the payload; atomic add */
+	uint32_t reserved0;   /* 28 */
+	uint64_t random;      /* 32: generator state */
+	uint64_t last_seen;   /* 40: cycle counter at the last slow path; an old one may be evicted */
+	uint64_t cycles;      /* 48: cycle counter ticks spent in the payload's slow path, originals not counted */
+	uint64_t reserved1;   /* 56 */
+};
+_Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
+
+#define HI_BUCKET_ENTRIES 8u /* block addresses in one live-set bucket: one cache line */
+#define HI_BUCKET_PROBES 4u  /* neighbouring buckets an address may lie in, its home first */
+
+/*
+ * Head of the state. The injector fills it (all but the slots) and sets `armed` last; the payload clears `armed` for good when the
+ * injector has been silent for control->deadman_cycles. Layout of the state: this head (one page), the thread slots,
+ * the occupancy bytes, the buckets, each starting on a page.
+ */
+struct hi_state {
+	uint64_t armed;         /*  0: 1 = sample */
+	uint64_t control;       /*  8: addresses in the target */
+	uint64_t ring;          /* 16 */
+	uint64_t tables;        /* 24 */
+	uint64_t thread_slots;  /* 32 */
+	uint64_t occupancy;     /* 40: one byte a home bucket: how many live samples call it home, saturating at 255 (then it sticks) */
+	uint64_t buckets;       /* 48: uint64_t[1 << bucket_bits][HI_BUCKET_ENTRIES], 0 = free */
+	uint32_t bucket_bits;   /* 56 */
+	uint32_t reserved;      /* 60 */
+	uint64_t gate;          /* 64: first gate entry, and how many bytes of code: so that the payload knows its own addresses */
+	uint64_t gate_bytes;    /* 72 */
+};
+
+/* ---- control block: shared, at arena offset 0 ------------------------------------------------------------------------------ */
+
+enum hi_phase { /* how far the injector has come; written before the step is begun, so that undo knows what may exist */
+	HI_PHASE_NONE = 0,
+	HI_PHASE_LOADING = 1,   /* arena and payload are being mapped; no slot written */
+	HI_PHASE_ARMING = 2,    /* slots are being written */
+	HI_PHASE_ARMED = 3,
+	HI_PHASE_DISARMED = 4,  /* gate bypassed; slots are being written back */
+	HI_PHASE_RESTORED = 5,  /* slots written back; quiescing, healing */
+	HI_PHASE_UNLOADING = 6, /* mappings are being removed */
+};
+
+enum hi_loader { HI_LOADER_MAP = 0, HI_LOADER_DLOPEN = 1 };
+
+/* Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. */
+struct hi_counters {
+	uint64_t samples;            /* alloc records committed */
+	uint64_t frees;              /* free records committed */
+	uint64_t dropped_allocs;     /* ring too full for an alloc record: the block is not in the live set either */
+	uint64_t dropped_frees;      /* ring full for a free record: in-use is overstated by that block */
+	uint64_t live_set_full;      /* sample given up because its buckets were full */
+	uint64_t no_thread_slot;     /* passed through: thread table full around this thread */
+	uint64_t stacks_complete;    /* by how the walk ended, enum hi_stack_end */
+	uint64_t stacks_truncated;
+	uint64_t deadman;            /* times the payload disarmed itself */
+	uint64_t commit_lost;        /* record skipped by the reader before its producer committed it */
+	uint64_t reserved[6];
+};
+
+#define HI_REGION_CAPACITY 1020u
+/*
+ * Address ranges that may be read while walking a stack: [lo, hi), sorted, not overlapping. Written by the injector into the list that is
+ * not current, then published by storing its index. A payload that was preempted while reading an old list may see a mix:
+ * it re-checks `generation` after its lookup and treats a change as "unknown region".
+ */
+struct hi_regions {
+	uint64_t generation; /* odd while being written */
+	uint32_t count;
+	uint32_t reserved;
+	struct {
+		uint64_t lo, hi;
+	} range[HI_REGION_CAPACITY];
+};
+
+#define HI_MODULE_CAPACITY 1020u
+/*
+ * Directory of unwind tables: executable ranges [lo, hi) of the target, sorted, with the offsets of their rows in the tables part.
+ * Published like hi_regions. Rows of a module that went away stay readable, so that a stale lookup gives a wrong stack, never a fault.
+ */
+struct hi_unwind_module {
+	uint64_t lo, hi;     /* text addresses covered */
+	uint64_t rows;       /* offset in tables: struct hi_unwind_row[row_count], sorted by pc; row 0 has pc 0 */
+	uint64_t index;      /* offset in tables: uint32_t[index_count]: first row to look at for each HI_INDEX_BYTES of text */
+	uint32_t row_count;
+	uint32_t index_count; /* (hi - lo) / HI_INDEX_BYTES + 2 */
+};
+_Static_assert(sizeof(struct hi_unwind_module) == 40, "unwind module");
+#define HI_INDEX_BYTES 256u /* index[k] = last row with pc <= k * HI_INDEX_BYTES */
+
+struct hi_unwind_directory {
+	uint64_t generation;
+	uint32_t count;
+	uint32_t reserved;
+	struct hi_unwind_module module[HI_MODULE_CAPACITY];
+};
+
+/*
+ * One unwind row covers [pc, next row's pc), as offsets from the module's lo. The return address is always at CFA - 8 (x86-64).
+ * 8 bytes; names follow .eh_frame. Lookup uses the return address minus one, except for the frame above a signal frame.
+ */
+enum hi_unwind_kind {
+	HI_UNWIND_NONE = 0,   /* no information: gap, or an expression the table cannot carry; try the frame-pointer chain */
+	HI_UNWIND_SP = 1,     /* CFA = sp + 8 * cfa */
+	HI_UNWIND_BP = 2,     /* CFA = bp + 8 * cfa */
+	HI_UNWIND_BP_DEREF = 3, /* CFA = *(bp + 8 * cfa): frames that realigned their stack */
+	HI_UNWIND_PLT = 4,    /* CFA = sp + 8 + ((pc & 15) >= cfa ? 8 : 0): .plt entries of lazy binding */
+	HI_UNWIND_END = 5,    /* return address undefined: the proper end of a stack */
+	HI_UNWIND_SIGNAL = 6, /* signal trampoline: registers are in the ucontext at sp (x86-64: rt_sigframe after its return address) */
+};
+struct hi_unwind_row {
+	uint32_t pc;
+	int16_t cfa;     /* signed, in units of 8 bytes; for HI_UNWIND_PLT a plain number 0..15 */
+	uint8_t kind;    /* enum hi_unwind_kind */
+	int8_t bp_slot;  /* caller's bp is at CFA + 8 * bp_slot; 0 = bp unchanged; bp_slot is negative */
+};
+_Static_assert(sizeof(struct hi_unwind_row) == 8, "unwind row");
+
+#define HI_JOURNAL_CAPACITY 16384u
+enum hi_journal_state {
+	HI_JOURNAL_FREE = 0,
+	HI_JOURNAL_PLANNED = 1, /* about to be written: the slot may hold either value */
+	HI_JOURNAL_WRITTEN = 2,
+	HI_JOURNAL_RESTORED = 3, /* written back, or found not to hold ours any more */
+};
+/* One GOT slot. Complete and PLANNED before the slot is touched; undo writes old_value only where the slot holds new_value. */
+struct hi_journal_entry {
+	uint64_t slot;      /* address in the target */
+	uint64_t old_value; /* what it held: the resolved original, or the lazy stub */
+	uint64_t new_value; /* gate entry */
+	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this */
+	uint32_t state;     /* enum hi_journal_state */
+	uint32_t function;  /* enum hi_function */
+};
+_Static_assert(sizeof(struct hi_journal_entry) == 40, "journal entry");
+
+/* What the target looked like before; compared at detach, and after a crash of the injector all there is to compare with. */
+struct hi_snapshot {
+	uint64_t fd_count;
+	uint64_t thread_count;
+	uint64_t sig_blocked, sig_ignored, sig_caught; /* of the leader, as in /proc/PID/status */
+	uint64_t map_count;
+	uint64_t reserved[2];
+};
+
+/* Parts of the arena: offset and size in bytes, both whole pages. */
+struct hi_part {
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct hi_control {
+	uint64_t magic;              /* HI_WIRE_MAGIC, stored last by the injector */
+	uint32_t version;            /* HI_WIRE_VERSION */
+	uint32_t phase;              /* enum hi_phase */
+	uint32_t loader;             /* enum hi_loader */
+	uint32_t pid;                /* of the target, as the injector sees it */
+	uint64_t start_time;         /* of the target: field 22 of /proc/PID/stat, clock ticks since boot */
+	uint32_t injector_pid;
+	uint32_t journal_count;      /* entries in use, including RESTORED ones */
+	uint64_t arena;              /* base address in the target, 0 until known */
+	uint64_t arena_size;
+	struct hi_part ring, tables, image, gate, words, state;
+	uint64_t payload_base;       /* load address of the payload image; inside the arena for the map loader */
+	uint64_t payload_size;
+	uint64_t dlopen_handle;      /* dlopen loader only */
+	uint64_t interval;           /* mean bytes between samples; 1 = every allocation */
+	uint64_t heartbeat;          /* cycle counter, stored by the injector every pump round */
+	uint64_t deadman_cycles;     /* silence after which the payload disarms itself; 0 = never */
+	uint32_t current_regions;    /* index into regions[] */
+	uint32_t current_directory;  /* index into directory[] */
+	uint32_t gate_count;         /* gate entries in use */
+	uint32_t reserved;
+	struct hi_snapshot before;
+	struct hi_counters counters __attribute__((aligned(64)));
+	struct hi_regions regions[2] __attribute__((aligned(64)));
+	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));
+	struct hi_journal_entry journal[HI_JOURNAL_CAPACITY] __attribute__((aligned(64)));
+};
+/* Size of the control part of the arena, in whole pages. */
+#define HI_CONTROL_BYTES ((sizeof(struct hi_control) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES)
+
+/* ---- ring ---------------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Many producers, one reader. Positions count bytes since the start and only grow; position % capacity is the place in data[].
+ * A record starts on a HI_RING_UNIT boundary and may wrap around the end of data[] (copy word by word, modulo capacity).
+ *
+ * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head, where head + size - tail <= limit (capacity for frees,
+ * three quarters of it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the rest;
+ * then commit by compare-and-swap of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave
+ * the record up: count commit_lost.
+ * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release).
+ * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by
+ * unit up to the next non-zero word below head. All of data[] starts zeroed.
+ * The reader trusts nothing: sizes, types and counts are checked against these definitions before use.
+ */
+#define HI_RING_UNIT 32u
+#define HI_RING_BUSY (1ull << 63)
+#define HI_RING_SIZE_MAX 2048u
+
+struct hi_ring {
+	uint64_t capacity; /*   0: bytes of data[], a power of two */
+	uint64_t reserved0[7];
+	uint64_t head;     /*  64: reserved up to here */
+	uint64_t reserved1[7];
+	uint64_t tail;     /* 128: consumed up to here */
+	uint64_t reserved2[7];
+	uint8_t data[];    /* 192 */
+};
+_Static_assert(offsetof(struct hi_ring, data) == 192, "ring head is three cache lines");
+
+enum hi_record_type { HI_RECORD_ALLOC = 1, HI_RECORD_FREE = 2, HI_RECORD_REGION = 3 };
+
+enum hi_stack_end {
+	HI_END_COMPLETE = 0,  /* reached a frame whose return address is undefined, or a zero return address at the outermost frame pointer */
+	HI_END_DEPTH = 1,     /* HI_FRAMES_MAX reached */
+	HI_END_REGION = 2,    /* sp lies in no known region */
+	HI_END_NO_ROW = 3,    /* no unwind row and the frame-pointer chain made no sense */
+	HI_END_BAD_FRAME = 4, /* a CFA that does not grow, or leaves the region */
+};
+
+#define HI_FRAMES_MAX 128u
+
+struct hi_record_header {
+	uint32_t size;        /* whole record, multiple of HI_RING_UNIT */
+	uint32_t type_busy;   /* enum hi_record_type; bit 31 is HI_RING_BUSY's */
+	uint64_t cycles;      /* cycle counter when the event happened */
+	uint64_t thread;      /* thread pointer */
+};
+struct hi_record_alloc {
+	struct hi_record_header header;
+	uint64_t address;
+	uint64_t bytes;       /* as requested */
+	uint32_t frame_count; /* >= 1 */
+	uint16_t stack_end;   /* enum hi_stack_end */
+	uint16_t function;    /* enum hi_function */
+	uint64_t frame[];     /* return addresses, leaf first; frame[0] is the caller of the allocation function */
+};
+struct hi_record_free {
+	struct hi_record_header header;
+	uint64_t address;
+};
+struct hi_record_region {
+	struct hi_record_header header;
+	uint64_t stack_pointer; /* lies in no region of the list */
+};
+_Static_assert(sizeof(struct hi_record_header) == 24, "record header");
+_Static_assert(offsetof(struct hi_record_alloc, frame) == 48, "alloc record");
+_Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is one unit");
+_Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
+
+/* ---- what the payload image exports (payload/exports.map); the injector finds these by name in its .dynsym ------------------------ */
+/*
+ * hi_gate_<class>: gate entry templates, at most HI_GATE_STRIDE bytes, position-independent, st_size = bytes to copy:
+ *     hi_gate_alloc (size in argument 1), hi_gate_size2 (argument 1 * argument 2), hi_gate_sizearg2 (size in argument 2; posix_memalign uses
+ *     hi_gate_sizearg3), hi_gate_free (block in argument 1), hi_gate_always (always to the hook: realloc family),
+ *     hi_gate_inert (tail-jump to words->original, nothing else).
+ * hi_hook_<function>: what words->hook holds while armed; <function> is the C symbol of HI_FUNCTIONS for C functions, and
+ *     the id in lower case for the C++ operators (hi_hook_new, hi_hook_delete, ...). On entry r10 holds the address of the words.
+ */
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elfimage.h - the ELF objects mapped in a target, read with libelf from the very files that are mapped.
+ *
+ * Files are opened through /proc/PID/map_files/LO-HI (right in every mount namespace and for deleted files); without that right through
+ * /proc/PID/root + path, accepted only if device and inode match; the vdso, and whatever cannot be opened, from memory.
+ * Nothing here stops the target. 0 or negative errno.
+ */
+#ifndef HI_ELFIMAGE_H
+#define HI_ELFIMAGE_H
+
+#include <gelf.h>
+
+#include "procfs.h"
+
+#define BUILD_ID_MAX 32
+
+struct elf_text {
+	remote_addr lo, hi; /* an executable mapping of the object */
+	uint64_t file_offset;
+};
+
+struct elf_image {
+	char *path;          /* as in maps; "[vdso]" */
+	char *open_path;     /* where it was opened; "" for memory images */
+	uint64_t device, inode;
+	remote_addr lo, hi;  /* from its first to its last mapping */
+	uint64_t bias;       /* address in memory minus address in the file */
+	uint8_t build_id[BUILD_ID_MAX];
+	size_t build_id_size;
+	struct elf_text *text;
+	size_t text_count;
+	bool is_vdso, is_main, is_loader; /* is_loader: ld.so (the target's PT_INTERP) */
+	int link_order;      /* place in the link map of the base namespace, 0 = main program; -1 = not in it */
+	Elf *elf;            /* open until elf_images_close */
+	int fd;
+	void *memory_copy;   /* of images read from memory */
+};
+
+struct elf_images {
+	struct elf_image *image; /* sorted by lo */
+	size_t count;
+	remote_addr r_debug;     /* address of the main program's struct r_debug; 0 = static program */
+};
+
+/*
+ * Reads every object of maps that is an ELF file of this CPU, and the link map's order. Objects that cannot be read are left out.
+ * -ENOEXEC: the main program is not an ELF file of this architecture and word size.
+ */
+must_check int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *out_images);
+void elf_images_close(struct elf_images *images);
+const struct elf_image *elf_images_find(const struct elf_images *images, remote_addr address);
+
+/* Address of a defined, global or weak dynamic symbol (default version), in memory; -ENOENT. Size may be NULL. */
+must_check int elf_image_symbol(const struct elf_image *image, const char *name, remote_addr *out_address, uint64_t *out_size);
+/* The same in link-map order over all objects of the base namespace, as the dynamic linker resolves it. out_image may be NULL. */
+must_check int elf_images_resolve(const struct elf_images *images, const char *name, remote_addr *out_address, const struct elf_image **out_image);
+
+/*
+ * r_debug's state, and a number that changes whenever the list of loaded objects does (a hash over the link map).
+ * -EAGAIN: the dynamic linker is at work just now (r_state != RT_CONSISTENT): ask again later.
+ */
+must_check int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - reading and writing the target's memory from outside.
+ *
+ * One descriptor on /proc/PID/mem, opened once: it stays bound to the address space of that moment, so after an exec every access fails with
+ * -ESRCH instead of reaching a stranger. Writes ignore page protections (RELRO pages included) and never change them.
+ * Nothing here stops the target. All functions return 0 or a negative errno; out-parameters are untouched on failure.
+ */
+#ifndef HI_MEMORY_H
+#define HI_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define must_check __attribute__((warn_unused_result))
+
+/* An address in the target. Never a pointer here; never dereferenced. */
+typedef uint64_t remote_addr;
+
+struct memory {
+	pid_t pid;
+	int fd;
+};
+
+/* tid may be any live thread of the target: a zombie leader has no memory of its own. -EACCES, -ESRCH as /proc gives them. */
+must_check int memory_open(struct memory *memory, pid_t pid, pid_t tid);
+void memory_close(struct memory *memory);
+
+/* All or nothing. -EFAULT: not mapped (also in part); -ESRCH: the address space is gone (exit or exec). */
+must_check int memory_read(const struct memory *memory, remote_addr from, void *into, size_t size);
+must_check int memory_write(const struct memory *memory, remote_addr to, const void *from, size_t size);
+must_check int memory_read_u64(const struct memory *memory, remote_addr from, uint64_t *out_value);
+must_check int memory_write_u64(const struct memory *memory, remote_addr to, uint64_t value);
+
+/* Reads a string of at most size - 1 bytes; always terminated. -ENAMETOOLONG if longer. */
+must_check int memory_read_string(const struct memory *memory, remote_addr from, char *into, size_t size);
+
+/* True if the address space of memory_open still exists. */
+int memory_is_alive(const struct memory *memory);
+
+#endif

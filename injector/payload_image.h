@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payload_image.h - the payload .so that is embedded in this program, and what the injector needs to know about it.
+ */
+#ifndef HI_PAYLOAD_IMAGE_H
+#define HI_PAYLOAD_IMAGE_H
+
+#include "hi_wire.h"
+#include "memory.h"
+
+enum gate_class { GATE_ALLOC, GATE_SIZE2, GATE_SIZEARG2, GATE_SIZEARG3, GATE_FREE, GATE_ALWAYS, GATE_INERT, GATE_CLASS_COUNT };
+
+struct payload_image {
+	const uint8_t *file; /* the .so, in this program's read-only data */
+	size_t file_size;
+	uint64_t text_offset, text_size;         /* its one r-x segment in the file, holding everything that is needed at run time (file offset == address) */
+	uint64_t hook[HI_FUNCTION_COUNT];        /* offsets from the load address; 0 = none */
+	struct {
+		const uint8_t *code;
+		size_t size;
+	} gate[GATE_CLASS_COUNT];
+};
+
+/* Parses the embedded image. -EINVAL: the build is broken. */
+must_check int payload_image_open(struct payload_image *out_image);
+/* The gate template that serves a function. */
+enum gate_class gate_class_of(enum hi_function function);
+
+#endif

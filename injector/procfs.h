@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * procfs.h - facts about a process as /proc tells them, without touching the process.
+ *
+ * All functions return 0 or a negative errno. Anything read here may be out of date when the call returns.
+ */
+#ifndef HI_PROCFS_H
+#define HI_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "memory.h"
+
+struct mapping {
+	remote_addr lo, hi;
+	uint64_t file_offset;
+	uint64_t device; /* makedev(major, minor) */
+	uint64_t inode;
+	bool readable, writable, executable, shared;
+	const char *path; /* points into maps.text copy; "" if anonymous; " (deleted)" removed, see deleted */
+	bool deleted;
+};
+
+struct maps {
+	struct mapping *mapping; /* sorted by lo */
+	size_t count;
+	char *text;       /* the file as read, for MAPPED_LIBRARIES */
+	size_t text_size;
+	char *paths;      /* owned storage of the paths */
+};
+
+/* Reads /proc/PID/task/TID/maps. maps_close frees, and may be called on a zeroed struct. */
+must_check int maps_read(pid_t pid, pid_t tid, struct maps *out_maps);
+void maps_close(struct maps *maps);
+const struct mapping *maps_find(const struct maps *maps, remote_addr address);
+
+struct proc_status {
+	char comm[16];
+	char state; /* R S D T t Z X I */
+	pid_t tgid, ppid, tracer;
+	uid_t uid_real, uid_effective, uid_saved;
+	gid_t gid_real, gid_effective, gid_saved;
+	uint64_t sig_pending, sig_shared_pending, sig_blocked, sig_ignored, sig_caught;
+	uint64_t cap_effective;
+	int seccomp;      /* 0 none, 1 strict, 2 filter */
+	bool no_new_privs;
+	unsigned threads;
+	pid_t ns_pid;     /* last number of NSpid: the pid as the target sees it */
+	uint64_t resident_bytes;
+	bool is_kernel_thread; /* no VmSize line and not a zombie */
+	bool shadow_stack;     /* x86_Thread_features has shstk */
+};
+must_check int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_status);
+
+/* Field 22 of /proc/PID/stat: clock ticks since boot; together with the pid it names one process. */
+must_check int proc_start_time(pid_t pid, uint64_t *out_ticks);
+/* utime + stime of the whole process, nanoseconds. */
+must_check int proc_cpu_time(pid_t pid, uint64_t *out_ns);
+
+/* Thread ids of the process, ascending; caller frees. */
+must_check int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count);
+/* Number of open descriptors. */
+must_check int proc_fd_count(pid_t pid, size_t *out_count);
+
+/* /proc/PID/task/TID/syscall: what a thread is blocked in, without stopping it. */
+struct proc_syscall {
+	bool running; /* then nothing else is known */
+	long number;  /* -1: blocked, but not in a system call */
+	uint64_t argument[6];
+	remote_addr sp, pc;
+};
+must_check int proc_syscall_read(pid_t pid, pid_t tid, struct proc_syscall *out_syscall);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * safepoint.h - may a stopped thread call dlopen or dlclose here?
+ *
+ * Yes only if the walk is complete and no frame is in the allocator's text (glibc: the whole of malloc.o; others: their whole object), in ld.so, or in dlopen, dlclose,
+ * dlsym, dl_iterate_phdr, fork, exit, pthread_create; a frame in no known object is unsafe, too. And the dynamic linker must be consistent.
+ */
+#ifndef HI_SAFEPOINT_H
+#define HI_SAFEPOINT_H
+
+#include "stackwalk.h"
+
+struct safepoint_rules; /* the unsafe ranges of one target */
+must_check int safepoint_rules_open(const struct elf_images *images, const struct memory *memory, struct safepoint_rules **out_rules);
+void safepoint_rules_close(struct safepoint_rules *rules);
+
+enum safepoint_verdict {
+	SAFEPOINT_SAFE = 0,
+	SAFEPOINT_UNSAFE_FRAME, /* out_return: where the outermost unsafe frame returns to: a place to wait for */
+	SAFEPOINT_UNKNOWN,      /* walk incomplete, or a frame in no known object */
+	SAFEPOINT_LOADER_BUSY,
+};
+enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk, remote_addr *out_return);
+
+/*
+ * Finds a thread at a safe point and leaves it TRACEE_STOPPED: tries threads in turn, then hardware breakpoints, until the deadline.
+ * -EAGAIN: none; every thread has been let go.
+ */
+must_check int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee);
+
+#endif

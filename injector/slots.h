@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slots.h - the GOT slots through which a target reaches its allocator.
+ *
+ * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a name of HI_FUNCTIONS, in every object except ld.so, the vdso and the payload. A slot is taken only
+ * if it holds the original (the first definition in link-map order) or its own object's lazy stub; anything else (another interposer, a canonical
+ * PLT address of a non-PIE program) is counted and left alone. Nothing here writes.
+ */
+#ifndef HI_SLOTS_H
+#define HI_SLOTS_H
+
+#include "elfimage.h"
+#include "hi_wire.h"
+
+struct slot {
+	remote_addr address;
+	uint64_t value;        /* what it holds now */
+	remote_addr original;  /* what the gate entry must serve */
+	remote_addr nothrow;   /* throwing operator new only: the nothrow variant, same object; else 0 */
+	enum hi_function function;
+	bool lazy;             /* value is the object's own lazy stub */
+	size_t image;          /* index into images */
+};
+
+struct slots {
+	struct slot *slot; /* sorted by address */
+	size_t count;
+	size_t foreign;    /* slots that hold neither original nor stub: skipped */
+};
+
+/* The originals by function; 0 = this target has no such function, or it must not be hooked (libstdc++'s operators). */
+struct allocator {
+	remote_addr original[HI_FUNCTION_COUNT];
+	remote_addr nothrow[HI_FUNCTION_COUNT];
+	const struct elf_image *image; /* object that defines malloc */
+};
+/* -ENOENT: nothing in the link map defines malloc. */
+must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
+
+/* ignore_lo/hi: range of gate addresses already written, whose slots are not foreign but ours; they are left out. */
+must_check int slots_find(const struct elf_images *images, const struct allocator *allocator, const struct memory *memory, remote_addr ignore_lo,
+			  remote_addr ignore_hi, struct slots *out_slots);
+void slots_close(struct slots *slots);
+
+#endif

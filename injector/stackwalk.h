@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stackwalk.h - the stack of one stopped thread, walked with libunwind-ptrace's machinery over our own accessors.
+ *
+ * Registers come from one GETREGSET, memory from a page cache over process_vm_readv, unwind information from .eh_frame_hdr in the target's memory: no file is
+ * opened, so that it works in every mount namespace. (The stock accessors stop early in a chroot and call that the end of the stack.)
+ */
+#ifndef HI_STACKWALK_H
+#define HI_STACKWALK_H
+
+#include "elfimage.h"
+#include "tracee.h"
+
+#define STACKWALK_FRAMES_MAX 256
+
+struct stackwalk {
+	size_t count;
+	remote_addr pc[STACKWALK_FRAMES_MAX]; /* [0] is where the thread stands, the rest are return addresses */
+	remote_addr cfa[STACKWALK_FRAMES_MAX]; /* sp after the frame has returned; the return address lies 8 below (x86-64) */
+	bool is_complete; /* ended at a frame whose return address is undefined: only then is it proof of anything */
+};
+
+/* Opaque cache of one target; valid while its list of objects does not change. */
+struct stackwalker;
+must_check int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker);
+void stackwalker_close(struct stackwalker *walker);
+/* The thread must be TRACEE_STOPPED. 0 also for incomplete walks: see is_complete. */
+must_check int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk);
+
+#endif

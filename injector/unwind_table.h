@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind_table.h - .eh_frame of one object compiled to the payload's unwind rows (hi_wire.h).
+ *
+ * Written by us, not by a library: it must build 36,000 rows in a millisecond, treat the section as hostile, and say "unknown" rather than guess.
+ */
+#ifndef HI_UNWIND_TABLE_H
+#define HI_UNWIND_TABLE_H
+
+#include "elfimage.h"
+#include "hi_wire.h"
+
+struct unwind_table {
+	remote_addr lo, hi;        /* text covered: one executable mapping */
+	struct hi_unwind_row *row; /* sorted by pc = offset from lo; row 0 has pc 0 */
+	uint32_t row_count;
+	uint32_t *index;           /* see HI_INDEX_BYTES */
+	uint32_t index_count;
+};
+
+/* -ENOENT: the object has no .eh_frame: no table. text: one of image->text. */
+must_check int unwind_table_build(const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table);
+void unwind_table_close(struct unwind_table *table);
+/* The row that covers pc, as the payload finds it; never NULL for lo <= pc < hi. */
+const struct hi_unwind_row *unwind_table_find(const struct unwind_table *table, remote_addr pc);
+
+#endif
