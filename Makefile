@@ -1,1 +1,231 @@
-# placeholder until the house is built
+# SPDX-License-Identifier: MIT
+#
+# heapinject - one flat Makefile. `make help` lists the targets; sources are found by wildcard, so a new file needs no line here.
+#
+# Three parts with three sets of flags: injector/ and analyzer/ are ordinary host code and become one program; payload/ is a freestanding
+# shared object that runs inside other people's processes, is never instrumented, and is embedded into the program by
+# injector/payload_blob.S. Each folder is its own include root, and include/ is what they share.
+
+##
+## Variables:
+##   O=build              build directory
+##   CC=gcc               or clang
+##   ARCH=x86_64          CPU folder under */arch/
+##   SAN=address,undefined  sanitizers for host code (never for the payload)
+##   FAULTS=1             compile the fault-injection seam in
+##   WERROR=1             warnings are errors
+##   V=1                  print whole commands
+##   T=name               run only tests whose name contains this
+##   N=50                 attach/detach cycles for `make torture`
+##   PREFIX=/usr/local  DESTDIR=
+
+O ?= build
+ARCH ?= x86_64
+PREFIX ?= /usr/local
+N ?= 50
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PKG_CONFIG ?= pkg-config
+CLANG_FORMAT ?= clang-format
+
+ifeq ($(V),1)
+Q :=
+say := @:
+else
+Q := @
+say = @printf '  %-7s %s\n'
+endif
+
+# ---- flags ----------------------------------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Wcast-align -Wwrite-strings -Wvla -Wformat=2
+ifeq ($(WERROR),1)
+WARNINGS += -Werror
+endif
+BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -MMD -MP
+
+PACKAGES := libelf libdw libunwind-ptrace zlib
+ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
+PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) | sed 's/-I/-isystem /g')
+PACKAGE_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+ifeq ($(PACKAGE_LIBS),)
+$(error development packages are missing; run ./scripts/install-packages)
+endif
+endif
+
+HOST_FLAGS := $(BASE_FLAGS) -fstack-protector-strong $(PACKAGE_CFLAGS)
+HOST_LDFLAGS :=
+ifneq ($(SAN),)
+HOST_FLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+HOST_LDFLAGS += -fsanitize=$(SAN)
+endif
+ifeq ($(FAULTS),1)
+HOST_FLAGS += -DHI_FAULTS
+endif
+LIBS := $(PACKAGE_LIBS) -lpthread -ldl -lm
+
+INJECTOR_FLAGS := $(HOST_FLAGS) -Iinclude -Iinjector -Iinjector/arch
+ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude -Ianalyzer
+# The folder of the code under test is searched by name, so that a test may include "injector/slots.h" or "slots.h".
+TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Iinjector -Iinjector/arch -Ianalyzer -I.
+PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch
+
+# The guest may use no libc, no TLS, no vector registers (the gate saves none), and needs no unwind tables of its own. gcc turns copy
+# loops into memcpy calls unless told not to; clang does not know that option.
+ifeq ($(findstring clang,$(CC)),)
+NO_LIBCALLS := -fno-tree-loop-distribute-patterns
+endif
+PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_LIBCALLS) -fvisibility=hidden -fno-stack-protector -fcf-protection=none \
+	-fno-asynchronous-unwind-tables -fno-unwind-tables -mgeneral-regs-only -Iinclude -Ipayload -Ipayload/arch
+PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,--hash-style=both \
+	-Wl,-z,norelro -Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--no-undefined
+
+# ---- sources --------------------------------------------------------------------------------------------------------------
+
+injector_sources := $(sort $(wildcard injector/*.c injector/arch/$(ARCH)/*.c injector/arch/$(ARCH)/*.S) injector/payload_blob.S)
+analyzer_sources := $(sort $(wildcard analyzer/*.c))
+payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.c payload/arch/$(ARCH)/*.S))
+unit_sources := $(sort $(wildcard tests/unit/*_test.c))
+
+objects_of = $(addsuffix .o,$(addprefix $(O)/,$(basename $(1))))
+injector_objects := $(call objects_of,$(injector_sources))
+analyzer_objects := $(call objects_of,$(analyzer_sources))
+payload_objects := $(call objects_of,$(payload_sources))
+# The payload once more as host code, so that its unit tests can call it.
+guest_objects := $(addprefix $(O)/hosted/,$(addsuffix .o,$(basename $(payload_sources))))
+
+main_object := $(O)/injector/main.o
+injector_library := $(O)/libinjector.a
+analyzer_library := $(O)/libanalyzer.a
+guest_library := $(O)/libpayload.a
+
+# A test of the payload is named payload_*, unless that is a module of the injector (payload_image).
+unit_names := $(patsubst tests/unit/%.c,%,$(unit_sources))
+payload_tests := $(foreach t,$(filter payload_%,$(unit_names)),$(if $(wildcard injector/$(t:_test=).c),,$(t)))
+host_tests := $(filter-out $(payload_tests),$(unit_names))
+
+# ---- what is built --------------------------------------------------------------------------------------------------------
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all check check-unit check-integration unit-tests lint torture demo install uninstall clean help format format-check FORCE
+
+all: $(O)/heapinject ## build $(O)/heapinject
+
+$(O)/heapinject: $(main_object) $(injector_library) $(analyzer_library)
+	$(say) LD $@
+	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(injector_library): $(filter-out $(main_object),$(injector_objects))
+$(analyzer_library): $(analyzer_objects)
+$(guest_library): $(guest_objects)
+%.a:
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/payload.so: $(payload_objects) payload/exports.map
+	$(say) LD $@
+	$(Q)$(CC) $(PAYLOAD_LDFLAGS) -o $@ $(payload_objects)
+
+$(injector_objects): flags = $(INJECTOR_FLAGS)
+$(analyzer_objects): flags = $(ANALYZER_FLAGS)
+$(payload_objects): flags = $(PAYLOAD_FLAGS)
+$(guest_objects): flags = $(PAYLOAD_TEST_FLAGS)
+$(host_tests:%=$(O)/tests/unit/%.o): flags = $(TEST_FLAGS)
+$(payload_tests:%=$(O)/tests/unit/%.o): flags = $(PAYLOAD_TEST_FLAGS)
+
+$(O)/injector/payload_blob.o: $(O)/payload.so
+$(O)/injector/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
+
+define compile
+	$(say) $(1) $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(flags) $(CFLAGS) -c -o $@ $<
+endef
+$(O)/%.o: %.c $(O)/flags
+	$(call compile,CC)
+$(O)/%.o: %.S $(O)/flags
+	$(call compile,AS)
+$(O)/hosted/%.o: %.c $(O)/flags
+	$(call compile,CC)
+$(O)/hosted/%.o: %.S $(O)/flags
+	$(call compile,AS)
+
+# Touched only when the compiler or the flags differ from those of the last build in this directory.
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' >$@
+
+-include $(patsubst %.o,%.d,$(injector_objects) $(analyzer_objects) $(payload_objects) $(guest_objects) $(unit_names:%=$(O)/tests/unit/%.o))
+
+# ---- tests ----------------------------------------------------------------------------------------------------------------
+
+unit-tests: $(unit_names:%=$(O)/unit/%)
+
+$(host_tests:%=$(O)/unit/%): $(O)/unit/%: $(O)/tests/unit/%.o $(injector_library) $(analyzer_library)
+$(payload_tests:%=$(O)/unit/%): $(O)/unit/%: $(O)/tests/unit/%.o $(guest_library)
+$(unit_names:%=$(O)/unit/%):
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+check: ## all tests, or those matching T=name
+	@status=0; \
+	$(MAKE) --no-print-directory check-unit || status=1; \
+	$(MAKE) --no-print-directory check-integration || status=1; \
+	exit $$status
+
+# A test that does not build counts as failed and stops no other.
+check-unit: ## unit tests
+	@$(MAKE) --no-print-directory -k unit-tests || true
+	@tests/unit/run '$(T)' $(unit_names:%=$(O)/unit/%)
+
+check-integration: $(O)/heapinject ## integration tests: real programs, started on loopback
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/run '$(T)'
+
+lint: $(O)/payload.so format-check ## layering, payload purity, format, shell scripts
+	@O=$(O) scripts/lint
+
+torture: $(O)/heapinject ## attach and detach N times, N=50
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) CYCLES=$(N) tests/run cycles
+
+demo: ## profile a growing redis-server for ten seconds
+	@scripts/demo
+
+# ---- install --------------------------------------------------------------------------------------------------------------
+
+install: $(O)/heapinject ## install to DESTDIR and PREFIX
+	install -D -m 755 $(O)/heapinject $(DESTDIR)$(PREFIX)/bin/heapinject
+	install -D -m 644 man/heapinject.1 $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
+	install -D -m 644 scripts/heapinject.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/heapinject $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
+
+# ---- housekeeping ---------------------------------------------------------------------------------------------------------
+
+formatted := $(sort $(wildcard include/*.h */*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/integration/*/*.c tests/integration/*/*.cc))
+format: ## clang-format every source in place
+	$(Q)$(CLANG_FORMAT) -i $(formatted)
+
+format-check: ## fail if a source is not formatted
+	$(Q)$(CLANG_FORMAT) --dry-run --Werror $(formatted)
+
+compilation = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(CC) $(2) -c $(1)"}
+compile_commands.json: FORCE ## for clangd and other tools
+	@{ $(foreach s,$(filter %.c,$(injector_sources)),echo '$(call compilation,$(s),$(INJECTOR_FLAGS))';) \
+	   $(foreach s,$(filter %.c,$(analyzer_sources)),echo '$(call compilation,$(s),$(ANALYZER_FLAGS))';) \
+	   $(foreach s,$(filter %.c,$(payload_sources)),echo '$(call compilation,$(s),$(PAYLOAD_FLAGS))';) \
+	   $(foreach t,$(host_tests),echo '$(call compilation,tests/unit/$(t).c,$(TEST_FLAGS))';) \
+	   $(foreach t,$(payload_tests),echo '$(call compilation,tests/unit/$(t).c,$(PAYLOAD_TEST_FLAGS))';) \
+	} | sed '1s/^/[/; $$!s/$$/,/; $$s/$$/]/' >$@
+
+clean: ## remove the build directory
+	rm -rf $(O) compile_commands.json
+
+help: ## this text
+	@echo 'Targets:'
+	@sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-24s %s\n", $$1, $$2 }'
+	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unit.h - a unit-test harness in one header.
+ *
+ *     UNIT_TEST(name) { CHECK_EQ(add(1, 2), 3); }
+ *     UNIT_MAIN()
+ *
+ * Each case runs in a forked child with a time limit, so that a crash, a hang or a leaked descriptor is that case's failure only. The first failing
+ * check ends its case. argv[1] = run only the cases whose name contains it. Output: `ok name`, `FAIL name file:line: what`, `skip name: reason`, and last
+ * `N passed, N failed, N skipped`. Exit status 1 if one failed.
+ */
+#ifndef HI_UNIT_H
+#define HI_UNIT_H
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define UNIT_TIME_LIMIT_S 10u
+enum { UNIT_EXIT_SKIP = 77 };
+
+struct unit_case {
+	const char *name;
+	void (*run)(void);
+	struct unit_case *next;
+};
+
+static struct unit_case *unit_first, **unit_last = &unit_first;
+static const char *unit_current;
+
+static inline void unit_register(struct unit_case *unit_case)
+{
+	*unit_last = unit_case;
+	unit_last = &unit_case->next;
+}
+
+/* Cases register themselves before main, in the order of the file. */
+#define UNIT_TEST(name_)                                                                       \
+	static void unit_run_##name_(void);                                                    \
+	static struct unit_case unit_case_##name_ = {.name = #name_, .run = unit_run_##name_}; \
+	__attribute__((constructor)) static void unit_register_##name_(void)                   \
+	{                                                                                      \
+		unit_register(&unit_case_##name_);                                             \
+	}                                                                                      \
+	static void unit_run_##name_(void)
+
+#define UNIT_FAIL(...)                                                       \
+	do {                                                                 \
+		printf("FAIL %s %s:%d: ", unit_current, __FILE__, __LINE__); \
+		printf(__VA_ARGS__);                                         \
+		putchar('\n');                                               \
+		fflush(stdout);                                              \
+		_exit(1);                                                    \
+	} while (0)
+
+#define SKIP(...)                                  \
+	do {                                       \
+		printf("skip %s: ", unit_current); \
+		printf(__VA_ARGS__);               \
+		putchar('\n');                     \
+		fflush(stdout);                    \
+		_exit(UNIT_EXIT_SKIP);             \
+	} while (0)
+
+#define CHECK(expr)                             \
+	do {                                    \
+		if (!(expr))                    \
+			UNIT_FAIL("%s", #expr); \
+	} while (0)
+
+/* Integers (and pointers cast to uintptr_t); a mismatch shows both values, signed and in hex. */
+#define CHECK_EQ(a, b)                                                                                                                            \
+	do {                                                                                                                                      \
+		const int64_t unit_a = (int64_t)(a), unit_b = (int64_t)(b);                                                                       \
+		if (unit_a != unit_b)                                                                                                             \
+			UNIT_FAIL("%s == %s (a=%" PRId64 " 0x%" PRIx64 " b=%" PRId64 " 0x%" PRIx64 ")", #a, #b, unit_a, (uint64_t)unit_a, unit_b, \
+				  (uint64_t)unit_b);                                                                                              \
+	} while (0)
+
+#define CHECK_STR(a, b)                                                                                                            \
+	do {                                                                                                                       \
+		const char *unit_a = (a), *unit_b = (b);                                                                           \
+		if (!unit_a || !unit_b || strcmp(unit_a, unit_b) != 0)                                                             \
+			UNIT_FAIL("%s == %s (a=\"%s\" b=\"%s\")", #a, #b, unit_a ? unit_a : "(null)", unit_b ? unit_b : "(null)"); \
+	} while (0)
+
+/* Runs one case in a child of its own. Returns its wait status. */
+static inline int unit_fork(const struct unit_case *unit_case)
+{
+	fflush(NULL);
+	const pid_t child = fork();
+	if (child < 0) {
+		perror("fork");
+		exit(1);
+	}
+	if (child == 0) {
+		unit_current = unit_case->name;
+		alarm(UNIT_TIME_LIMIT_S);
+		unit_case->run();
+		fflush(NULL);
+		/* exit, not _exit: leak checkers report from exit handlers. */
+		exit(0);
+	}
+	int status = 0;
+	waitpid(child, &status, 0);
+	return status;
+}
+
+static inline int unit_main(int argc, char **argv)
+{
+	const char *filter = argc > 1 ? argv[1] : "";
+	unsigned passed = 0, failed = 0, skipped = 0;
+
+	for (const struct unit_case *unit_case = unit_first; unit_case; unit_case = unit_case->next) {
+		if (!strstr(unit_case->name, filter))
+			continue;
+		const int status = unit_fork(unit_case);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+			printf("ok %s\n", unit_case->name);
+			passed++;
+		} else if (WIFEXITED(status) && WEXITSTATUS(status) == UNIT_EXIT_SKIP) {
+			skipped++;
+		} else {
+			if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+				printf("FAIL %s: no end after %u s\n", unit_case->name, UNIT_TIME_LIMIT_S);
+			else if (WIFSIGNALED(status))
+				printf("FAIL %s: killed by signal %d (%s)\n", unit_case->name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+			else if (WEXITSTATUS(status) != 1)
+				printf("FAIL %s: exit status %d\n", unit_case->name, WEXITSTATUS(status));
+			failed++;
+		}
+	}
+	printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
+	return failed != 0;
+}
+
+#define UNIT_MAIN()                           \
+	int main(int argc, char **argv)       \
+	{                                     \
+		return unit_main(argc, argv); \
+	}
+
+#endif
