@@ -305,7 +305,7 @@ struct hi_control {
 	uint32_t current_regions;    /* index into regions[] */
 	uint32_t current_directory;  /* index into directory[] */
 	uint32_t gate_count;         /* gate entries in use */
-	uint32_t reserved;
+	uint32_t bucket_bits;        /* of the live set: sizes the state */
 	struct hi_snapshot before;
 	struct hi_counters counters __attribute__((aligned(64)));
 	struct hi_regions regions[2] __attribute__((aligned(64)));

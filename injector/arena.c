@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arena.c - see arena.h.
+ *
+ * The order matters for whoever finds us dead: the memfd carries a complete control block before its first mapping exists, and the first mapping covers the whole
+ * arena by name, so that from then on /proc/PID/maps leads to everything.
+ */
+#include "arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U /* Linux 6.3: without it vm.memfd_noexec may make the file unmappable as code */
+#endif
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+#define TABLES_ROOM (8u << 20) /* for libraries that come later; sparse, costs nothing until used */
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+}
+
+static uint64_t ring_bytes(uint64_t interval)
+{
+	if (interval <= 1024)
+		return 64u << 20;
+	return interval < (256u << 10) ? 4u << 20 : 1u << 20;
+}
+
+/* Room for live samples: a heap of 64 GiB at the default interval is 131,072 of them, and half full is where probing stays short. */
+static uint32_t bucket_bits(uint64_t interval)
+{
+	if (interval <= 1024)
+		return 20;
+	return interval < (256u << 10) ? 17 : 15;
+}
+
+struct arena_state_layout arena_state_layout(unsigned bits)
+{
+	struct arena_state_layout layout;
+	layout.thread_slots = HI_PAGE_BYTES;
+	layout.occupancy = layout.thread_slots + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
+	layout.buckets = layout.occupancy + whole_pages(1ull << bits);
+	layout.size = layout.buckets + whole_pages((8ull * HI_BUCKET_ENTRIES) << bits);
+	return layout;
+}
+
+static uint64_t place(struct hi_part *part, uint64_t offset, uint64_t size)
+{
+	part->offset = offset;
+	part->size = whole_pages(size);
+	return offset + part->size;
+}
+
+void arena_layout(const struct arena_plan *plan, struct hi_control *control)
+{
+	control->version = HI_WIRE_VERSION;
+	control->interval = plan->interval;
+	control->bucket_bits = bucket_bits(plan->interval);
+	uint64_t end = HI_CONTROL_BYTES;
+	end = place(&control->ring, end, sizeof(struct hi_ring) + ring_bytes(plan->interval));
+	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
+	end = place(&control->image, end, plan->image_bytes);
+	end = place(&control->gate, end, HI_GATE_BYTES);
+	end = place(&control->words, end, HI_GATE_BYTES);
+	end = place(&control->state, end, arena_state_layout(control->bucket_bits).size);
+	control->arena_size = end;
+}
+
+/* One system call in the target whose failure is ours. */
+static int call(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result)
+{
+	int64_t result;
+	int err = remote_syscall(remote, number, argument, &result);
+	if (err)
+		return err;
+	if (result < 0 && result >= -4095)
+		return (int)result;
+	if (out_result)
+		*out_result = (uint64_t)result;
+	return 0;
+}
+
+static int create_memfd(struct arena *arena, struct remote *remote)
+{
+	uint64_t fd;
+	int err = memory_write(remote->memory, remote->scratch, HI_MEMFD_NAME, sizeof HI_MEMFD_NAME);
+	if (err)
+		return err;
+	err = call(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC}, &fd);
+	if (err == -EINVAL) /* kernels before 6.3 know no MFD_EXEC */
+		err = call(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
+	if (err)
+		return err;
+	arena->target_fd = (int)fd;
+
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)remote->tracee.pid, arena->target_fd);
+	arena->memfd = open(path, O_RDWR | O_CLOEXEC);
+	return arena->memfd < 0 ? -errno : 0;
+}
+
+static int put(const struct arena *arena, const void *bytes, size_t size, uint64_t offset)
+{
+	const ssize_t put = pwrite(arena->memfd, bytes, size, (off_t)offset);
+	return put == (ssize_t)size ? 0 : put < 0 ? -errno : -EIO;
+}
+
+/* The functions that get a gate entry, in the order of the entries. */
+static unsigned gate_functions(const struct payload_image *payload, const struct allocator *allocator, enum hi_function out_function[HI_GATE_ENTRIES])
+{
+	unsigned count = 0;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && count < HI_GATE_ENTRIES; function++)
+		if (allocator->original[function] && payload->hook[function])
+			out_function[count++] = (enum hi_function)function;
+	return count;
+}
+
+/* All code is in the file before the target maps it: nothing is ever written to a page that is executable there. */
+static int fill_memfd(struct arena *arena, const struct hi_control *layout, const struct payload_image *payload, const struct allocator *allocator)
+{
+	int err = ftruncate(arena->memfd, (off_t)layout->arena_size) ? -errno : 0;
+	if (!err && layout->image.size)
+		err = put(arena, payload->file + payload->text_offset, payload->text_size, layout->image.offset);
+	enum hi_function function[HI_GATE_ENTRIES];
+	const unsigned entries = gate_functions(payload, allocator, function);
+	for (unsigned entry = 0; !err && entry < entries; entry++) {
+		const enum gate_class class = gate_class_of(function[entry]);
+		err = put(arena, payload->gate[class].code, payload->gate[class].size, layout->gate.offset + (uint64_t)entry * HI_GATE_STRIDE);
+	}
+	if (err)
+		return err;
+	/* Touched by us first, so that these pages count against our memory limit and not the target's. */
+	if (fallocate(arena->memfd, 0, (off_t)layout->ring.offset, (off_t)layout->ring.size))
+		return -errno;
+
+	arena->shared_size = layout->tables.offset + layout->tables.size;
+	void *shared = mmap(NULL, arena->shared_size, PROT_READ | PROT_WRITE, MAP_SHARED, arena->memfd, 0);
+	if (shared == MAP_FAILED)
+		return -errno;
+	arena->control = shared;
+	arena->ring = (struct hi_ring *)((uint8_t *)shared + layout->ring.offset);
+	arena->tables = (uint8_t *)shared + layout->tables.offset;
+	memcpy(arena->control, layout, offsetof(struct hi_control, counters));
+	arena->control->gate_count = entries;
+	arena->control->magic = HI_WIRE_MAGIC;
+	arena->ring->capacity = ring_bytes(layout->interval);
+	/* Nobody in the target may shrink it under our mapping, or its own. */
+	(void)fcntl(arena->memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	return 0;
+}
+
+static int map_fixed(struct remote *remote, uint64_t at, uint64_t size, int protection, int flags, int fd, uint64_t offset)
+{
+	return call(remote, SYS_mmap, (uint64_t[6]){at, size, (uint64_t)protection, (uint64_t)(flags | MAP_FIXED), (uint64_t)fd, offset}, NULL);
+}
+
+/* The words of every entry, disarmed, into the file: they hold addresses, so the base must be known, and the page not yet be mapped. */
+static int fill_words(const struct arena *arena, const struct payload_image *payload, const struct allocator *allocator)
+{
+	const struct hi_control *control = arena->control;
+	const struct arena_state_layout layout = arena_state_layout(control->bucket_bits);
+	const remote_addr state = arena_state(control);
+	enum hi_function function[HI_GATE_ENTRIES];
+	const unsigned entries = gate_functions(payload, allocator, function);
+	int err = 0;
+	for (unsigned entry = 0; !err && entry < entries; entry++) {
+		const struct hi_gate_words words = {
+			.original = allocator->original[function[entry]],
+			.hook = allocator->original[function[entry]],
+			.thread_slots = state + layout.thread_slots,
+			.occupancy = state + layout.occupancy,
+			.state = state,
+			.nothrow = allocator->nothrow[function[entry]],
+			.occupancy_shift = 64 - control->bucket_bits,
+			.function = function[entry],
+		};
+		err = put(arena, &words, sizeof words, control->words.offset + (uint64_t)entry * HI_GATE_STRIDE);
+	}
+	return err;
+}
+
+static int map_parts(struct arena *arena, struct remote *remote, const struct payload_image *payload, const struct allocator *allocator)
+{
+	struct hi_control *control = arena->control;
+	const int fd = arena->target_fd;
+	uint64_t base;
+	int err = call(remote, SYS_mmap, (uint64_t[6]){0, control->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, (uint64_t)fd, 0}, &base);
+	if (err)
+		return err;
+	control->arena = base;
+	err = fill_words(arena, payload, allocator);
+	if (err)
+		return err;
+
+	const struct hi_part *tables = &control->tables, *image = &control->image, *gate = &control->gate, *words = &control->words, *state = &control->state;
+	err = call(remote, SYS_mprotect, (uint64_t[6]){base + tables->offset, tables->size, PROT_READ}, NULL);
+	if (!err) /* image and gate lie side by side */
+		err = map_fixed(remote, base + image->offset, image->size + gate->size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, image->offset);
+	if (!err)
+		err = map_fixed(remote, base + words->offset, words->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, words->offset);
+	if (!err)
+		err = map_fixed(remote, base + state->offset, state->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!err)
+		err = call(remote, SYS_madvise, (uint64_t[6]){base + state->offset, state->size, MADV_WIPEONFORK}, NULL);
+	if (!err)
+		err = call(remote, SYS_madvise, (uint64_t[6]){base, arena->shared_size, MADV_DONTFORK}, NULL);
+	return err;
+}
+
+static int close_in_target(struct arena *arena, struct remote *remote)
+{
+	if (arena->target_fd < 0)
+		return 0;
+	int err = call(remote, SYS_close, (uint64_t[6]){(uint64_t)arena->target_fd}, NULL);
+	if (!err)
+		arena->target_fd = -1;
+	return err;
+}
+
+int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code)
+{
+	*arena = (struct arena){.memfd = -1, .target_fd = -1};
+	int err = create_memfd(arena, remote);
+	if (!err)
+		err = fill_memfd(arena, layout, code->payload, code->allocator);
+	if (!err)
+		err = map_parts(arena, remote, code->payload, code->allocator);
+	int close_err = close_in_target(arena, remote);
+	if (!err)
+		err = close_err;
+	if (!err)
+		return 0;
+
+	if (arena->control && arena->control->arena)
+		(void)arena_unmap(arena->control, remote, code->payload, false);
+	(void)close_in_target(arena, remote); /* a second try, where the first was what failed */
+	arena_close(arena);
+	return err;
+}
+
+/*
+ * Moves pages of bare jumps over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its page fault and finds
+ * the new ones, so the gate is whole at any instant.
+ */
+static int make_gate_inert(const struct hi_control *control, struct remote *remote, const struct payload_image *payload)
+{
+	uint64_t pages;
+	int err = call(remote, SYS_mmap, (uint64_t[6]){0, HI_GATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0}, &pages);
+	for (unsigned entry = 0; !err && entry < control->gate_count; entry++)
+		err = memory_write(remote->memory, pages + (uint64_t)entry * HI_GATE_STRIDE, payload->gate[GATE_INERT].code, payload->gate[GATE_INERT].size);
+	if (!err)
+		err = call(remote, SYS_mprotect, (uint64_t[6]){pages, HI_GATE_BYTES, PROT_READ | PROT_EXEC}, NULL);
+	if (!err)
+		err = call(remote, SYS_mremap, (uint64_t[6]){pages, HI_GATE_BYTES, HI_GATE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, arena_gate(control)}, NULL);
+	return err;
+}
+
+int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate)
+{
+	const uint64_t base = control->arena;
+	if (!keep_gate)
+		return call(remote, SYS_munmap, (uint64_t[6]){base, control->arena_size}, NULL);
+
+	int err = make_gate_inert(control, remote, payload);
+	if (err)
+		return err;
+	err = call(remote, SYS_munmap, (uint64_t[6]){base + control->state.offset, control->state.size}, NULL);
+	int below = call(remote, SYS_munmap, (uint64_t[6]){base, control->gate.offset}, NULL);
+	return err ? err : below;
+}
+
+void arena_close(struct arena *arena)
+{
+	if (arena->control)
+		munmap(arena->control, arena->shared_size);
+	if (arena->memfd >= 0)
+		close(arena->memfd);
+	*arena = (struct arena){.memfd = -1, .target_fd = -1};
+}
+
+int arena_fill_state(const struct hi_control *control, const struct memory *memory)
+{
+	const struct arena_state_layout layout = arena_state_layout(control->bucket_bits);
+	const remote_addr at = arena_state(control);
+	const struct hi_state state = {
+		.control = control->arena,
+		.ring = control->arena + control->ring.offset,
+		.tables = control->arena + control->tables.offset,
+		.thread_slots = at + layout.thread_slots,
+		.occupancy = at + layout.occupancy,
+		.buckets = at + layout.buckets,
+		.bucket_bits = control->bucket_bits,
+		.gate = arena_gate(control),
+		.gate_bytes = HI_GATE_BYTES,
+	};
+	return memory_write(memory, at, &state, sizeof state);
+}
+
+int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT])
+{
+	remote_addr found[HI_FUNCTION_COUNT] = {0};
+	for (unsigned entry = 0; entry < control->gate_count && entry < HI_GATE_ENTRIES; entry++) {
+		struct hi_gate_words words;
+		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		if (err)
+			return err;
+		if (words.function < HI_FUNCTION_COUNT)
+			found[words.function] = arena_gate(control) + (uint64_t)entry * HI_GATE_STRIDE;
+	}
+	memcpy(out_entry, found, sizeof found);
+	return 0;
+}
+
+static int set_armed(const struct hi_control *control, const struct memory *memory, uint64_t armed)
+{
+	return memory_write_u64(memory, arena_state(control) + offsetof(struct hi_state, armed), armed);
+}
+
+/* Entries that free are armed first: no sampled block may be freed unseen. */
+static bool is_freeing(unsigned function)
+{
+	const enum gate_class class = gate_class_of((enum hi_function)function);
+	return class == GATE_FREE || class == GATE_ALWAYS;
+}
+
+static int arm_entries(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload, bool freeing)
+{
+	for (unsigned entry = 0; entry < control->gate_count; entry++) {
+		struct hi_gate_words words;
+		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		if (err)
+			return err;
+		if (words.function >= HI_FUNCTION_COUNT || is_freeing(words.function) != freeing)
+			continue;
+		const uint64_t hook = control->payload_base + payload->hook[words.function];
+		err = memory_write_u64(memory, arena_words(control, entry) + offsetof(struct hi_gate_words, hook), hook);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int arena_arm(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload)
+{
+	int err = set_armed(control, memory, 1);
+	if (!err)
+		err = arm_entries(control, memory, payload, true);
+	if (!err)
+		err = arm_entries(control, memory, payload, false);
+	return err;
+}
+
+int arena_disarm(const struct hi_control *control, const struct memory *memory)
+{
+	int first = 0;
+	for (unsigned entry = 0; entry < control->gate_count; entry++) {
+		struct hi_gate_words words;
+		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		if (!err)
+			err = memory_write_u64(memory, arena_words(control, entry) + offsetof(struct hi_gate_words, hook), words.original);
+		if (err && !first)
+			first = err;
+	}
+	int err = set_armed(control, memory, 0);
+	return first ? first : err;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arena.h - the one reservation in the target that holds all of ours but the dlopened image: planned, mapped, published to, unmapped.
+ *
+ * Layout and who may write what: hi_wire.h. The injector maps the shared parts (control, ring, tables) itself and works on them directly; the private parts it
+ * reaches through /proc/PID/mem. Planned from outside while the target runs; only arena_map needs a borrowed thread, for ten system calls.
+ */
+#ifndef HI_ARENA_H
+#define HI_ARENA_H
+
+#include "hi_wire.h"
+#include "payload_image.h"
+#include "remote.h"
+#include "slots.h"
+
+struct arena {
+	int memfd;                  /* ours, on the same memfd; -1 after arena_close */
+	int target_fd;              /* its number in the target while it is open there; -1 */
+	struct hi_control *control; /* our mapping of [0, shared_size) */
+	size_t shared_size;
+	struct hi_ring *ring;
+	uint8_t *tables;
+};
+
+struct arena_plan {
+	uint64_t interval;
+	size_t tables_bytes; /* what the tables need now; room to grow is added */
+	size_t image_bytes;  /* 0: the loader brings the image elsewhere */
+};
+
+/* What `interval` asks for: ring size, live-set size. Fills the layout fields of control (arena == 0). */
+void arena_layout(const struct arena_plan *plan, struct hi_control *control);
+
+/* What the gate is made of: templates, and the functions they lead to. */
+struct arena_code {
+	const struct payload_image *payload;
+	const struct allocator *allocator;
+};
+
+/*
+ * Creates the memfd in the target, fills it from outside, maps it part by part; the gate has one entry for each function that the allocator defines and the payload
+ * can hook, disarmed (hook == original). `layout` has been through arena_layout and carries whatever else the control block must say before anything exists.
+ * On failure everything is taken back (the remote is still open).
+ */
+must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
+/* Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. Also closes a memfd left open there. */
+int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate);
+/* Our side only. Idempotent. */
+void arena_close(struct arena *arena);
+
+/* out_entry[f] = address of the gate entry of function f, 0 = none. */
+must_check int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT]);
+/* Writes the head of the payload's state, armed == 0. */
+must_check int arena_fill_state(const struct hi_control *control, const struct memory *memory);
+/* Sets every entry's hook: to the payload's hook (armed, and state.armed first) or to the original. Disarming works from the control block alone. */
+must_check int arena_arm(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload);
+must_check int arena_disarm(const struct hi_control *control, const struct memory *memory);
+
+static inline remote_addr arena_gate(const struct hi_control *control)
+{
+	return control->arena + control->gate.offset;
+}
+static inline remote_addr arena_words(const struct hi_control *control, unsigned entry)
+{
+	return control->arena + control->words.offset + (uint64_t)entry * HI_GATE_STRIDE;
+}
+static inline remote_addr arena_state(const struct hi_control *control)
+{
+	return control->arena + control->state.offset;
+}
+
+/* Where the head and the tables of the state lie, as offsets from its start. */
+struct arena_state_layout {
+	uint64_t thread_slots, occupancy, buckets, size;
+};
+struct arena_state_layout arena_state_layout(unsigned bucket_bits);
+
+#endif

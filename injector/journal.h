@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * journal.h - GOT slots, written and written back: every change is in the control block before it is made, and undone from there alone.
+ *
+ * A slot is eight aligned bytes, written in one piece while the target runs; a library that vanishes meanwhile is a failed write, not a crash. A value is put back only
+ * where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
+ */
+#ifndef HI_JOURNAL_H
+#define HI_JOURNAL_H
+
+#include "hi_wire.h"
+#include "slots.h"
+
+/*
+ * Points each slot at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped. out_written: how many hold ours now.
+ * -ENOSPC: the journal is full; what was written stays written. Only errors of the target as a whole (-ESRCH) are reported otherwise.
+ */
+must_check int journal_write(struct hi_control *control, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT],
+			     size_t *out_written);
+
+struct journal_restored {
+	size_t written;     /* slots that the journal says we changed */
+	size_t restored;    /* hold the old value again */
+	size_t overwritten; /* held neither ours nor the old value: left alone */
+	size_t vanished;    /* their memory is gone */
+};
+/* Writes back all there is; idempotent, also from a copy of a dead injector's control block. */
+must_check int journal_restore(struct hi_control *control, const struct memory *memory, struct journal_restored *out_result);
+
+#endif
