@@ -100,9 +100,14 @@ injector_library := $(O)/libinjector.a
 analyzer_library := $(O)/libanalyzer.a
 guest_library := $(O)/libpayload.a
 
-# A test of the payload is named payload_*, unless that is a module of the injector (payload_image).
+# What a test links: tests/unit/NAME_test.c goes with the module NAME. Tests of the payload that span modules are named payload_*; any other
+# name that is no module gets the injector and the analyzer.
 unit_names := $(patsubst tests/unit/%.c,%,$(unit_sources))
-payload_tests := $(foreach t,$(filter payload_%,$(unit_names)),$(if $(wildcard injector/$(t:_test=).c),,$(t)))
+module_in = $(foreach t,$(unit_names),$(if $(wildcard $(1)$(t:_test=)$(2)),$(t)))
+header_tests := $(call module_in,include/hi_,.h)
+analyzer_tests := $(call module_in,analyzer/,.c)
+payload_tests := $(filter-out $(call module_in,injector/,.c),$(filter payload_%,$(unit_names)))
+injector_tests := $(filter-out $(header_tests) $(analyzer_tests) $(payload_tests),$(unit_names))
 host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 # ---- what is built --------------------------------------------------------------------------------------------------------
@@ -163,8 +168,10 @@ $(O)/flags: FORCE
 
 unit-tests: $(unit_names:%=$(O)/unit/%)
 
-$(host_tests:%=$(O)/unit/%): $(O)/unit/%: $(O)/tests/unit/%.o $(injector_library) $(analyzer_library)
-$(payload_tests:%=$(O)/unit/%): $(O)/unit/%: $(O)/tests/unit/%.o $(guest_library)
+$(unit_names:%=$(O)/unit/%): $(O)/unit/%: $(O)/tests/unit/%.o
+$(injector_tests:%=$(O)/unit/%): $(injector_library) $(analyzer_library)
+$(analyzer_tests:%=$(O)/unit/%): $(analyzer_library)
+$(payload_tests:%=$(O)/unit/%): $(guest_library)
 $(unit_names:%=$(O)/unit/%):
 	$(say) LD $@
 	@mkdir -p $(@D)

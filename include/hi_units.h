@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hi_units.h - sizes and times as people write them, read and printed the same way everywhere.
+ *
+ * Header-only, so that injector and analyzer can share it without sharing objects. Parsers return 0 or -EINVAL (junk, zero, negative) or -ERANGE (does not fit)
+ * and leave *out alone on failure. Formatters always terminate and return their buffer.
+ */
+#ifndef HI_UNITS_H
+#define HI_UNITS_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HI_UNITS_TEXT_MAX 32u /* room enough for any formatted value */
+
+/* Decimal digits, at least one; *out_end is the first character behind them. No sign, no space, no base prefix: unlike strtoull. */
+static inline int hi_parse_digits(const char *text, uint64_t *out_value, const char **out_end)
+{
+	uint64_t value = 0;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (__builtin_mul_overflow(value, (uint64_t)10, &value) || __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+			return -ERANGE;
+	}
+	*out_value = value;
+	*out_end = text;
+	return 0;
+}
+
+/* "524288", "512K", "1M", "2G": powers of 1024, either case. */
+static inline int hi_parse_bytes(const char *text, uint64_t *out_bytes)
+{
+	static const char suffixes[] = "KkMmGg";
+	const char *end;
+	uint64_t value;
+
+	const int error = hi_parse_digits(text, &value, &end);
+	if (error)
+		return error;
+	if (*end) {
+		const char *suffix = strchr(suffixes, *end);
+		if (!suffix || end[1])
+			return -EINVAL;
+		if (__builtin_mul_overflow(value, UINT64_C(1024) << ((suffix - suffixes) / 2 * 10), &value))
+			return -ERANGE;
+	}
+	if (value == 0)
+		return -EINVAL;
+	*out_bytes = value;
+	return 0;
+}
+
+/* "120", "120s", "2m", "1h". */
+static inline int hi_parse_seconds(const char *text, uint64_t *out_seconds)
+{
+	const char *end;
+	uint64_t value, scale = 1;
+
+	const int error = hi_parse_digits(text, &value, &end);
+	if (error)
+		return error;
+	if (*end) {
+		scale = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
+		if (scale == 0 || end[1])
+			return -EINVAL;
+	}
+	if (__builtin_mul_overflow(value, scale, &value))
+		return -ERANGE;
+	if (value == 0)
+		return -EINVAL;
+	*out_seconds = value;
+	return 0;
+}
+
+/* "0", "512B", "1.50MB", "2GB": the style of pprof, so that figures can be compared by eye; units are powers of 1024. */
+static inline char *hi_format_bytes(double bytes, char *text, size_t size)
+{
+	static const char units[][3] = {"B", "kB", "MB", "GB", "TB", "PB"};
+	const double magnitude = bytes < 0 ? -bytes : bytes;
+	size_t unit = 0;
+	double scale = 1;
+
+	while (unit + 1 < sizeof(units) / sizeof(units[0]) && magnitude >= scale * 1024) {
+		scale *= 1024;
+		unit++;
+	}
+	snprintf(text, size, "%.2f", bytes / scale);
+	char *fraction = strstr(text, ".00");
+	if (fraction)
+		*fraction = 0;
+	if (strcmp(text, "0") == 0 || strcmp(text, "-0") == 0)
+		snprintf(text, size, "0");
+	else
+		strncat(text, units[unit], size - strlen(text) - 1);
+	return text;
+}
+
+/* "45s", "2m05s", "1h00m30s". */
+static inline char *hi_format_duration(uint64_t seconds, char *text, size_t size)
+{
+	const unsigned long long hours = seconds / 3600, minutes = seconds / 60 % 60, rest = seconds % 60;
+
+	if (hours)
+		snprintf(text, size, "%lluh%02llum%02llus", hours, minutes, rest);
+	else if (minutes)
+		snprintf(text, size, "%llum%02llus", minutes, rest);
+	else
+		snprintf(text, size, "%llus", rest);
+	return text;
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* units_test.c - sizes and times as users may write them, right and wrong. */
+#include "hi_units.h"
+#include "unit.h"
+
+#define UNTOUCHED UINT64_C(0x5eed)
+
+static void check_bytes(const char *text, int expected_error, uint64_t expected)
+{
+	uint64_t value = UNTOUCHED;
+
+	CHECK_EQ(hi_parse_bytes(text, &value), expected_error);
+	CHECK_EQ(value, expected_error ? UNTOUCHED : expected);
+}
+
+static void check_seconds(const char *text, int expected_error, uint64_t expected)
+{
+	uint64_t value = UNTOUCHED;
+
+	CHECK_EQ(hi_parse_seconds(text, &value), expected_error);
+	CHECK_EQ(value, expected_error ? UNTOUCHED : expected);
+}
+
+UNIT_TEST(bytes_with_and_without_suffix)
+{
+	check_bytes("1", 0, 1);
+	check_bytes("524288", 0, 524288);
+	check_bytes("512K", 0, 524288);
+	check_bytes("512k", 0, 524288);
+	check_bytes("1M", 0, 1 << 20);
+	check_bytes("1G", 0, 1 << 30);
+	check_bytes("18446744073709551615", 0, UINT64_MAX);
+}
+
+UNIT_TEST(bytes_rejects_junk)
+{
+	static const char *const junk[] = {"", "0", "0K", "K", "-1", "+1", " 1", "1 ", "1KB", "1T", "0x10", "1.5M", "1K1", "1\n", "1\x0b"};
+
+	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
+		check_bytes(junk[i], -EINVAL, 0);
+}
+
+UNIT_TEST(bytes_rejects_overflow)
+{
+	check_bytes("18446744073709551616", -ERANGE, 0);
+	check_bytes("99999999999999999999999", -ERANGE, 0);
+	check_bytes("18014398509481984K", -ERANGE, 0);
+	check_bytes("17179869184G", -ERANGE, 0);
+	check_bytes("17179869183G", 0, UINT64_C(17179869183) << 30);
+}
+
+UNIT_TEST(seconds_with_and_without_suffix)
+{
+	check_seconds("120", 0, 120);
+	check_seconds("120s", 0, 120);
+	check_seconds("2m", 0, 120);
+	check_seconds("1h", 0, 3600);
+}
+
+UNIT_TEST(seconds_rejects_junk_and_overflow)
+{
+	static const char *const junk[] = {"", "0", "0s", "s", "-1", "1d", "1S", "1ms", "1m30s", "1 s", "1.5", "1e3", "ten"};
+
+	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
+		check_seconds(junk[i], -EINVAL, 0);
+	check_seconds("18446744073709551616", -ERANGE, 0);
+	check_seconds("5124095576030432h", -ERANGE, 0);
+}
+
+UNIT_TEST(bytes_print_like_pprof)
+{
+	static const struct {
+		double bytes;
+		const char *text;
+	} cases[] = {
+		{0, "0"},        {0.001, "0"},       {-0.001, "0"},    {1, "1B"},           {512, "512B"},         {1023, "1023B"},
+		{1024, "1kB"},   {1536, "1.50kB"},   {1048576, "1MB"}, {1572864, "1.50MB"}, {-1572864, "-1.50MB"}, {3.25 * (1 << 30), "3.25GB"},
+		{0x1p40, "1TB"}, {0x1p60, "1024PB"},
+	};
+	char text[HI_UNITS_TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CHECK_STR(hi_format_bytes(cases[i].bytes, text, sizeof(text)), cases[i].text);
+}
+
+UNIT_TEST(formats_never_overrun)
+{
+	volatile size_t room = 3; /* hidden from the compiler, which would warn */
+	char text[4] = "zzz";
+
+	CHECK_STR(hi_format_bytes(1572864, text, room), "1.");
+	CHECK_STR(hi_format_duration(3600, text, room), "1h");
+	CHECK_EQ(text[3], 0);
+}
+
+UNIT_TEST(durations)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *text;
+	} cases[] = {{0, "0s"}, {45, "45s"}, {60, "1m00s"}, {125, "2m05s"}, {3600, "1h00m00s"}, {3630, "1h00m30s"}, {90061, "25h01m01s"}};
+	char text[HI_UNITS_TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CHECK_STR(hi_format_duration(cases[i].seconds, text, sizeof(text)), cases[i].text);
+}
+
+UNIT_MAIN()
