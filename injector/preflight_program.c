@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preflight_program.c - would it work in this program? What is mapped, what it was built for, and whether it imports an allocator.
+ *
+ * Everything is read from outside. Enter at check_earlier_session and check_hooks.
+ */
+#include "preflight_checks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "hi_wire.h"
+#include "slots.h"
+
+/* ---- an earlier session ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_our_memfd(const struct mapping *mapping)
+{
+	return strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) == 0;
+}
+
+/* Pids are used again; but whoever maps the same memfd is the injector of that session. */
+static bool is_injector_alive(pid_t injector, const struct mapping *arena)
+{
+	struct maps maps = {0};
+	char comm[16];
+	bool found = false;
+	size_t i;
+
+	if (injector <= 0)
+		return false;
+	if (maps_read(injector, injector, &maps)) { /* of another user, perhaps: then go by the name */
+		comm_of(injector, comm);
+		return strcmp(comm, "heapinject") == 0;
+	}
+	for (i = 0; i < maps.count && !found; i++)
+		found = maps.mapping[i].inode == arena->inode && is_our_memfd(&maps.mapping[i]);
+	maps_close(&maps);
+	return found;
+}
+
+/* Only a mapped control block (offset 0) makes a session: a gate that had to stay behind, or that a fork has inherited, is no obstacle. */
+int check_earlier_session(struct subject *subject)
+{
+	struct preflight *out = subject->out;
+	const struct mapping *arena = NULL;
+	uint32_t injector = 0;
+	char remedy[64];
+	size_t i;
+
+	for (i = 0; i < subject->maps.count && !arena; i++) {
+		const struct mapping *mapping = &subject->maps.mapping[i];
+
+		if (mapping->file_offset == 0 && mapping->shared && is_our_memfd(mapping))
+			arena = mapping;
+	}
+	if (!arena)
+		return 0;
+	if (memory_read(&subject->memory, arena->lo + offsetof(struct hi_control, injector_pid), &injector, sizeof(injector)) == 0)
+		out->injector = (pid_t)injector;
+	snprintf(remedy, sizeof(remedy), "run heapinject detach %d", out->pid);
+	if (is_injector_alive(out->injector, arena))
+		return refuse(subject, PREFLIGHT_ATTACHED, remedy, "heapinject is attached to it already (pid %d)", out->injector);
+	return refuse(subject, PREFLIGHT_ORPHAN, remedy, "an earlier heapinject (pid %d) died while attached to it", out->injector);
+}
+
+/* ---- is there anything to hook ---------------------------------------------------------------------------------------------------- */
+
+/* valgrind runs the program as data: its real code is never executed. */
+int check_emulated(struct subject *subject)
+{
+	size_t i;
+
+	for (i = 0; i < subject->maps.count; i++) {
+		if (strstr(subject->maps.mapping[i].path, "/vgpreload_core"))
+			return refuse(subject, PREFLIGHT_INSTRUMENTED, "run it without valgrind", "it runs under valgrind");
+	}
+	return 0;
+}
+
+int check_abi(struct subject *subject)
+{
+	struct preflight *out = subject->out;
+	char path[64], target[sizeof(out->exe)];
+	Elf64_Ehdr header; /* e_ident and e_machine lie at the same place in both classes */
+	ssize_t length, got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
+	length = readlink(path, target, sizeof(target) - 1);
+	if (length > 0) {
+		target[length] = '\0';
+		copy_printable(out->exe, sizeof(out->exe), target);
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	got = read(fd, &header, sizeof(header));
+	close(fd);
+	if (got < (ssize_t)offsetof(Elf64_Ehdr, e_version) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+		return refuse(subject, PREFLIGHT_WRONG_ABI, "only ELF programs can be profiled", "its program is not an ELF file");
+	if (header.e_ident[EI_CLASS] != ELFCLASS64)
+		return refuse(subject, PREFLIGHT_WRONG_ABI, "profile a 64-bit build of it", "it is a 32-bit program");
+	if (header.e_machine != ARCH_ELF_MACHINE)
+		return refuse(subject, PREFLIGHT_WRONG_ABI, "use a heapinject built for its architecture",
+			      "it is a program of another architecture (ELF machine %u)", header.e_machine);
+	return 0;
+}
+
+static bool defines(const struct elf_images *images, const char *symbol)
+{
+	remote_addr address;
+
+	return elf_images_resolve(images, symbol, &address, NULL) == 0;
+}
+
+static int check_sanitizers(struct subject *subject)
+{
+	static const struct {
+		const char *symbol, *name;
+	} runtimes[] = {
+		{"__asan_init", "AddressSanitizer"},
+		{"__hwasan_init", "HWAddressSanitizer"},
+		{"__msan_init", "MemorySanitizer"},
+		{"__tsan_init", "ThreadSanitizer"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+		if (defines(&subject->images, runtimes[i].symbol))
+			return refuse(subject, PREFLIGHT_INSTRUMENTED, "profile a build without it", "it is built with %s, which owns the heap",
+				      runtimes[i].name);
+	}
+	return 0;
+}
+
+/* The newest of the versions that libc defines (GLIBC_2.36) is the release it is of, as near as symbols tell. */
+static void find_glibc_version(const struct elf_image *libc, struct preflight *out)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+	int offset = 0, minor, newest = 0;
+
+	while ((section = elf_nextscn(libc->elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_GNU_verdef)
+			break;
+	}
+	data = section ? elf_getdata(section, NULL) : NULL;
+	while (data) {
+		GElf_Verdef definition;
+		GElf_Verdaux name;
+		const char *text;
+
+		if (!gelf_getverdef(data, offset, &definition) || !gelf_getverdaux(data, offset + (int)definition.vd_aux, &name))
+			break;
+		text = elf_strptr(libc->elf, header.sh_link, name.vda_name);
+		if (text && sscanf(text, "GLIBC_2.%d", &minor) == 1 && minor > newest)
+			newest = minor;
+		if (definition.vd_next == 0)
+			break;
+		offset += (int)definition.vd_next;
+	}
+	if (newest)
+		snprintf(out->libc_version, sizeof(out->libc_version), "2.%d", newest);
+}
+
+static void find_libc(const struct elf_images *images, struct preflight *out)
+{
+	const struct elf_image *libc;
+	remote_addr address;
+	size_t i;
+
+	if (elf_images_resolve(images, "gnu_get_libc_version", &address, &libc) == 0) {
+		out->libc = PREFLIGHT_LIBC_GLIBC;
+		find_glibc_version(libc, out);
+		return;
+	}
+	for (i = 0; i < images->count; i++) {
+		if (images->image[i].is_loader && strstr(images->image[i].path, "musl"))
+			out->libc = PREFLIGHT_LIBC_MUSL;
+	}
+}
+
+static int refuse_static(struct subject *subject)
+{
+	subject->out->libc = PREFLIGHT_LIBC_STATIC;
+	return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for static programs come with a later version",
+		      "no import of malloc to hook (statically linked)");
+}
+
+static int refuse_unimported(struct subject *subject)
+{
+	return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for such programs come with a later version",
+		      "no import of malloc to hook (the allocator is bound inside %s)", subject->out->allocator[0] ? subject->out->allocator : "the program");
+}
+
+int check_hooks(struct subject *subject)
+{
+	struct preflight *out = subject->out;
+	struct allocator allocator;
+	struct slots slots = {0};
+	int error = elf_images_read(out->pid, &subject->maps, &subject->memory, &subject->images);
+
+	if (error)
+		return error;
+	if (!subject->images.r_debug)
+		return refuse_static(subject);
+	error = check_sanitizers(subject);
+	if (error)
+		return error;
+	find_libc(&subject->images, out);
+	error = allocator_find(&subject->images, &allocator);
+	if (error == -ENOENT)
+		return refuse_unimported(subject);
+	if (error)
+		return error;
+	copy_printable(out->allocator, sizeof(out->allocator), allocator.image->path);
+	error = slots_find(&subject->images, &allocator, &subject->memory, 0, 0, &slots);
+	if (error)
+		return error;
+	out->slot_count = slots.count;
+	out->foreign_slot_count = slots.foreign;
+	slots_close(&slots);
+	return out->slot_count ? 0 : refuse_unimported(subject);
+}
