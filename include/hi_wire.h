@@ -345,7 +345,12 @@ struct hi_ring {
 };
 _Static_assert(offsetof(struct hi_ring, data) == 192, "ring head is three cache lines");
 
-enum hi_record_type { HI_RECORD_ALLOC = 1, HI_RECORD_FREE = 2, HI_RECORD_REGION = 3 };
+enum hi_record_type {
+	HI_RECORD_ALLOC = 1,
+	HI_RECORD_FREE = 2,
+	HI_RECORD_REGION = 3,
+	HI_RECORD_UNFREE = 4, /* laid out like FREE: the last free of this address did not happen (a realloc that failed) */
+};
 
 enum hi_stack_end {
 	HI_END_COMPLETE = 0,  /* reached a frame whose return address is undefined, or a zero return address at the outermost frame pointer */
