@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# Helpers for integration cases: . "$CASE_DIR/../lib.sh"
+#
+# Whatever a case starts it starts with start_server or start_attach; the pids are kept, and the EXIT trap stops just these. Nothing is ever
+# stopped by name. Observations of the target (snapshot, got_words) read /proc on their own and share no code with heapinject.
+set -u
+
+lib_dir=$(dirname "${BASH_SOURCE[0]}")
+pids=()
+
+fail() {
+	echo "FAIL: $*" >&2
+	exit 1
+}
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+# need PROGRAM...: skip the case if one is not installed
+need() {
+	local program
+	for program in "$@"; do
+		command -v "$program" >/dev/null || skip "$program is not installed"
+	done
+}
+
+# start_server COMMAND...: runs it in the background with its output in $WORK/server.N.log; its pid is in $SERVER_PID
+start_server() {
+	"$@" >"$WORK/server.${#pids[@]}.log" 2>&1 </dev/null &
+	SERVER_PID=$!
+	pids+=("$SERVER_PID")
+}
+
+# stop PID: end one of our processes, gently at first
+stop() {
+	local i
+	kill -TERM "$1" 2>/dev/null
+	for ((i = 0; i < 50; i++)); do
+		is_running "$1" || break
+		sleep 0.1
+	done
+	kill -KILL "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+}
+
+# is_running PID: alive, and not just a zombie
+is_running() {
+	[[ -d /proc/$1 ]] && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+}
+
+stop_all() {
+	local i
+	for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+		is_running "${pids[i]}" && stop "${pids[i]}"
+	done
+	pids=()
+}
+trap stop_all EXIT
+
+# free_port: an odd port on which nobody listens now
+free_port() {
+	local port
+	while :; do
+		port=$((RANDOM % 10000 * 2 + 20001))
+		grep -qi ":$(printf '%04X' "$port") " /proc/net/tcp /proc/net/tcp6 2>/dev/null || break
+	done
+	echo "$port"
+}
+
+# wait_for SECONDS COMMAND...: until COMMAND succeeds
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+port_answers() {
+	(exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# wait_port PORT [SECONDS]
+wait_port() {
+	wait_for "${2:-10}" port_answers "$1" || fail "nothing listens on port $1"
+}
+
+# check_same BEFORE AFTER WHAT: two files must be equal
+check_same() {
+	diff -u "$1" "$2" || fail "$3 changed"
+}
+
+# snapshot PID FILE: what heapinject must leave as it was. Left out is what a program does for itself: heap, plain anonymous memory, the stack's size,
+# socket numbers. Anonymous memory that is executable or wiped on fork is kept, because a forgotten gate or state would look like that.
+snapshot() {
+	local pid=$1 file=$2
+	{
+		echo '# maps'
+		awk '$6 == "[heap]" || $6 ~ /^\[anon/ { next } $6 == "[stack]" { print $2, $6; next } $6 != "" || $2 ~ /x/' "/proc/$pid/maps"
+		echo "# mappings wiped or absent after fork: $(grep -cE '^VmFlags:.* (wf|dc)( |$)' "/proc/$pid/smaps")"
+		echo '# descriptors'
+		find "/proc/$pid/fd" -type l -printf '%l\n' 2>/dev/null | sed 's/^socket:.*/socket/' | sort | uniq -c
+		echo "# threads: $(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)"
+		grep -E '^(SigPnd|SigBlk|SigIgn|SigCgt|TracerPid):' "/proc/$pid/status"
+	} >"$file"
+}
+
+# got_words PID FILE: every GOT slot of the malloc family with its live value
+got_words() {
+	python3 "$lib_dir/got_words" "$1" >"$2" || fail "cannot read the GOT of $1"
+}
+
+# check_got BEFORE AFTER: equal, except for lazy slots that the program has resolved by itself meanwhile
+check_got() {
+	python3 "$lib_dir/got_words" --compare "$1" "$2" || fail 'GOT words changed'
+}
+
+# is_attached PID: heapinject's arena is mapped there
+is_attached() {
+	grep -q 'memfd:heapinject' "/proc/$1/maps"
+}
+
+# run_attach PID OPTION...: attach in the foreground; output in $WORK/attach.out; returns its exit status
+run_attach() {
+	"$HEAPINJECT" attach "$@" >"$WORK/attach.out" 2>&1
+}
+
+# start_attach PID OPTION...: attach in the background, return when it is attached; pid in $ATTACH_PID
+start_attach() {
+	"$HEAPINJECT" attach "$@" >"$WORK/attach.out" 2>&1 &
+	ATTACH_PID=$!
+	pids+=("$ATTACH_PID")
+	wait_for 15 is_attached "$1" || {
+		cat "$WORK/attach.out"
+		fail "attach to $1 did not happen"
+	}
+}
+
+# wait_attach: wait for the attach started last; returns its exit status
+wait_attach() {
+	wait "$ATTACH_PID"
+}
