@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* publish.c - see publish.h. */
+#include "publish.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEARNED_MAX 4096u
+#define STACK_GROWTH (64ull << 20) /* how far below its mapping the main thread's stack may come to lie */
+
+void publisher_open(struct publisher *publisher)
+{
+	*publisher = (struct publisher){.used = HI_PAGE_BYTES};
+}
+
+void publisher_close(struct publisher *publisher)
+{
+	for (size_t i = 0; i < publisher->stored_count; i++) {
+		unwind_table_close(&publisher->stored[i].table);
+		free(publisher->stored[i].path);
+	}
+	free(publisher->stored);
+	free(publisher->learned);
+	*publisher = (struct publisher){0};
+}
+
+static struct stored_table *stored_find(const struct publisher *publisher, const struct elf_image *image, const struct elf_text *text)
+{
+	for (size_t i = 0; i < publisher->stored_count; i++) {
+		struct stored_table *stored = &publisher->stored[i];
+		if (stored->inode == image->inode && stored->device == image->device && stored->file_offset == text->file_offset &&
+		    stored->size == text->hi - text->lo && !strcmp(stored->path, image->path))
+			return stored;
+	}
+	return NULL;
+}
+
+static int store(struct publisher *publisher, const struct elf_image *image, const struct elf_text *text)
+{
+	struct stored_table *grown = realloc(publisher->stored, (publisher->stored_count + 1) * sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	publisher->stored = grown;
+	struct stored_table stored = {
+		.path = strdup(image->path),
+		.device = image->device,
+		.inode = image->inode,
+		.file_offset = text->file_offset,
+		.size = text->hi - text->lo,
+	};
+	if (!stored.path)
+		return -ENOMEM;
+	int err = unwind_table_build(image, text, &stored.table);
+	if (err == -ENOMEM) {
+		free(stored.path);
+		return err;
+	}
+	/* No table (no .eh_frame, or a damaged one) is remembered too: the frame-pointer chain serves there. */
+	stored.row_count = err ? 0 : stored.table.row_count;
+	stored.index_count = err ? 0 : stored.table.index_count;
+	publisher->stored[publisher->stored_count++] = stored;
+	return 0;
+}
+
+int publisher_build(struct publisher *publisher, const struct elf_images *images)
+{
+	for (size_t i = 0; i < images->count; i++) {
+		const struct elf_image *image = &images->image[i];
+		for (size_t j = 0; j < image->text_count; j++) {
+			if (stored_find(publisher, image, &image->text[j]))
+				continue;
+			int err = store(publisher, image, &image->text[j]);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static uint64_t rows_bytes(const struct stored_table *stored)
+{
+	return (uint64_t)stored->row_count * sizeof(struct hi_unwind_row);
+}
+
+static uint64_t table_bytes(const struct stored_table *stored)
+{
+	return (rows_bytes(stored) + (uint64_t)stored->index_count * sizeof(uint32_t) + 7) / 8 * 8;
+}
+
+uint64_t publisher_bytes(const struct publisher *publisher)
+{
+	uint64_t bytes = publisher->used;
+	for (size_t i = 0; i < publisher->stored_count; i++)
+		if (!publisher->stored[i].copied)
+			bytes += table_bytes(&publisher->stored[i]);
+	return bytes;
+}
+
+static void copy_table(struct publisher *publisher, struct stored_table *stored, uint8_t *tables, uint64_t room)
+{
+	const uint64_t bytes = table_bytes(stored);
+	if (stored->copied || !stored->row_count)
+		return;
+	if (bytes > room - publisher->used) {
+		publisher->missing++;
+		return;
+	}
+	stored->rows = publisher->used;
+	stored->index = stored->rows + rows_bytes(stored);
+	memcpy(tables + stored->rows, stored->table.row, rows_bytes(stored));
+	memcpy(tables + stored->index, stored->table.index, stored->index_count * sizeof(uint32_t));
+	publisher->used += bytes;
+	stored->copied = true;
+	unwind_table_close(&stored->table);
+}
+
+/* Odd generation while the copy changes, so that a payload preempted in its middle notices. */
+static void begin_change(uint64_t *generation)
+{
+	__atomic_store_n(generation, *generation | 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void end_change(uint64_t *generation, uint32_t *current, uint32_t which)
+{
+	__atomic_store_n(generation, *generation + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(current, which, __ATOMIC_RELEASE);
+}
+
+void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images, struct hi_control *control, uint8_t *tables)
+{
+	const uint32_t next = !control->current_directory;
+	struct hi_unwind_directory *directory = &control->directory[next];
+	begin_change(&directory->generation);
+	uint32_t count = 0;
+	for (size_t i = 0; i < images->count; i++) { /* images and their texts are sorted by address, and so is the directory */
+		const struct elf_image *image = &images->image[i];
+		for (size_t j = 0; j < image->text_count && count < HI_MODULE_CAPACITY; j++) {
+			struct stored_table *stored = stored_find(publisher, image, &image->text[j]);
+			if (stored)
+				copy_table(publisher, stored, tables, control->tables.size);
+			if (!stored || !stored->copied)
+				continue;
+			directory->module[count++] = (struct hi_unwind_module){
+				.lo = image->text[j].lo,
+				.hi = image->text[j].hi,
+				.rows = stored->rows,
+				.index = stored->index,
+				.row_count = stored->row_count,
+				.index_count = stored->index_count,
+			};
+		}
+	}
+	directory->count = count;
+	end_change(&directory->generation, &control->current_directory, next);
+}
+
+int publisher_learn(struct publisher *publisher, remote_addr stack_pointer)
+{
+	if (publisher->learned_count == LEARNED_MAX) /* the oldest half has likely ended */
+		memmove(publisher->learned, publisher->learned + LEARNED_MAX / 2, (publisher->learned_count = LEARNED_MAX / 2) * sizeof(remote_addr));
+	remote_addr *grown = realloc(publisher->learned, (publisher->learned_count + 1) * sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	publisher->learned = grown;
+	publisher->learned[publisher->learned_count++] = stack_pointer;
+	return 0;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const remote_addr x = *(const remote_addr *)a, y = *(const remote_addr *)b;
+	return (x > y) - (x < y);
+}
+
+/* Every stack pointer we know of, sorted; NULL on -ENOMEM. */
+static remote_addr *stack_pointers(const struct publisher *publisher, pid_t pid, size_t *out_count)
+{
+	pid_t *tids = NULL;
+	size_t threads = 0;
+	if (proc_tasks(pid, &tids, &threads))
+		threads = 0;
+	remote_addr *pointers = malloc((threads + publisher->learned_count + 1) * sizeof *pointers);
+	size_t count = 0;
+	for (size_t i = 0; pointers && i < threads; i++) {
+		struct proc_syscall syscall;
+		if (!proc_syscall_read(pid, tids[i], &syscall) && !syscall.running)
+			pointers[count++] = syscall.sp;
+	}
+	free(tids);
+	if (!pointers)
+		return NULL;
+	for (size_t i = 0; i < publisher->learned_count; i++)
+		pointers[count++] = publisher->learned[i];
+	qsort(pointers, count, sizeof *pointers, compare_addresses);
+	*out_count = count;
+	return pointers;
+}
+
+/* The main thread's stack grows: what lies below its mapping is its own, as far as the next mapping down. */
+static remote_addr region_start(const struct maps *maps, size_t i)
+{
+	const struct mapping *mapping = &maps->mapping[i];
+	if (strcmp(mapping->path, "[stack]") != 0)
+		return mapping->lo;
+	const remote_addr below = i ? maps->mapping[i - 1].hi : 0;
+	const remote_addr grown = mapping->hi > STACK_GROWTH ? mapping->hi - STACK_GROWTH : 0;
+	return grown > below ? grown : below;
+}
+
+void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, pid_t pid, struct hi_control *control)
+{
+	size_t pointer_count = 0, next_pointer = 0;
+	remote_addr *pointers = stack_pointers(publisher, pid, &pointer_count);
+	const uint32_t next = !control->current_regions;
+	struct hi_regions *regions = &control->regions[next];
+	begin_change(&regions->generation);
+	uint32_t count = 0;
+	for (size_t i = 0; i < maps->count && count < HI_REGION_CAPACITY; i++) {
+		const struct mapping *mapping = &maps->mapping[i];
+		const remote_addr lo = region_start(maps, i);
+		while (next_pointer < pointer_count && pointers[next_pointer] < lo)
+			next_pointer++;
+		const bool holds_stack = next_pointer < pointer_count && pointers[next_pointer] < mapping->hi;
+		if (!mapping->readable || !mapping->writable || (!holds_stack && strcmp(mapping->path, "[stack]") != 0))
+			continue;
+		regions->range[count].lo = lo;
+		regions->range[count++].hi = mapping->hi;
+	}
+	regions->count = count;
+	end_change(&regions->generation, &control->current_regions, next);
+	free(pointers);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* pump.c - see pump.h. */
+#include "pump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PATIENCE_NS 1000000000ull /* for a record whose producer may be merely descheduled */
+
+int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid)
+{
+	*pump = (struct pump){.out = out, .memory = memory};
+	pump->cycles_per_second = arch_cycles_per_second();
+	pump->start_cycles = arch_cycles();
+	return threads_open(&pump->threads, pid, images, memory);
+}
+
+void pump_close(struct pump *pump)
+{
+	for (size_t i = 0; i < pump->sent_count; i++)
+		free(pump->sent[i].path);
+	free(pump->sent);
+	threads_close(&pump->threads);
+	*pump = (struct pump){0};
+}
+
+void pump_connect(struct pump *pump, struct hi_ring *ring, uint64_t capacity)
+{
+	ring_reader_open(&pump->reader, ring, capacity);
+}
+
+/* Counters of different CPUs may disagree by a little; an event before the start is one at the start. */
+static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
+{
+	if (cycles < pump->start_cycles)
+		return 0;
+	return (uint64_t)((unsigned __int128)(cycles - pump->start_cycles) * 1000000000u / pump->cycles_per_second);
+}
+
+uint64_t pump_now_ns(const struct pump *pump)
+{
+	return to_ns(pump, arch_cycles());
+}
+
+int pump_header(struct pump *pump, const struct pump_target *target)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	struct hi_stream_header header = {
+		.magic = HI_STREAM_MAGIC,
+		.version = HI_STREAM_VERSION,
+		.pid = (uint32_t)target->pid,
+		.interval = target->interval,
+		.start_unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+		.comm_size = (uint16_t)strlen(target->comm),
+		.host_size = (uint16_t)strlen(target->host),
+		.version_size = (uint16_t)strlen(target->version),
+		.exe_size = (uint16_t)strlen(target->exe),
+		.cmdline_size = (uint32_t)target->cmdline_size,
+	};
+	const struct stream_part parts[] = {
+		{target->comm, header.comm_size}, {target->cmdline, target->cmdline_size}, {target->exe, header.exe_size},
+		{target->host, header.host_size}, {target->version, header.version_size},
+	};
+	return stream_out_record(pump->out, HI_STREAM_HEADER, &header, sizeof header, parts, sizeof parts / sizeof *parts);
+}
+
+static struct sent_module *sent_find(struct pump *pump, const struct elf_image *image, const struct elf_text *text)
+{
+	for (size_t i = 0; i < pump->sent_count; i++) {
+		struct sent_module *sent = &pump->sent[i];
+		if (sent->lo == text->lo && sent->hi == text->hi && sent->inode == image->inode && sent->device == image->device && !strcmp(sent->path, image->path))
+			return sent;
+	}
+	return NULL;
+}
+
+/* All mappings of one loaded object carry one number. */
+static uint32_t number_for(struct pump *pump, const struct elf_image *image)
+{
+	for (size_t i = 0; i < pump->sent_count; i++) {
+		const struct sent_module *sent = &pump->sent[i];
+		if (sent->inode == image->inode && sent->device == image->device && sent->bias == image->bias && !strcmp(sent->path, image->path))
+			return sent->number;
+	}
+	return ++pump->last_module;
+}
+
+static int send_module(struct pump *pump, const struct elf_image *image, const struct elf_text *text)
+{
+	struct sent_module *grown = realloc(pump->sent, (pump->sent_count + 1) * sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	pump->sent = grown;
+	const struct sent_module sent = {
+		.path = strdup(image->path),
+		.device = image->device,
+		.inode = image->inode,
+		.lo = text->lo,
+		.hi = text->hi,
+		.bias = image->bias,
+		.number = number_for(pump, image),
+		.seen = true,
+	};
+	if (!sent.path)
+		return -ENOMEM;
+	pump->sent[pump->sent_count++] = sent;
+
+	struct hi_stream_module module = {
+		.module = sent.number,
+		.build_id_size = (uint32_t)image->build_id_size,
+		.time_ns = pump_now_ns(pump),
+		.lo = text->lo,
+		.hi = text->hi,
+		.file_offset = text->file_offset,
+		.bias = image->bias,
+		.device = image->device,
+		.inode = image->inode,
+		.path_size = (uint32_t)strlen(image->path),
+		.open_path_size = (uint32_t)strlen(image->open_path),
+	};
+	const struct stream_part parts[] = {{image->build_id, image->build_id_size}, {image->path, module.path_size}, {image->open_path, module.open_path_size}};
+	return stream_out_record(pump->out, HI_STREAM_MODULE, &module, sizeof module, parts, 3);
+}
+
+static int send_gone(struct pump *pump, size_t i)
+{
+	struct hi_stream_module_gone gone = {.module = pump->sent[i].number, .time_ns = pump_now_ns(pump)};
+	free(pump->sent[i].path);
+	pump->sent[i] = pump->sent[--pump->sent_count];
+	return stream_out_record(pump->out, HI_STREAM_MODULE_GONE, &gone, sizeof gone, NULL, 0);
+}
+
+int pump_modules(struct pump *pump, const struct elf_images *images)
+{
+	int err = 0;
+	for (size_t i = 0; i < pump->sent_count; i++)
+		pump->sent[i].seen = false;
+	for (size_t i = 0; i < images->count; i++)
+		for (size_t j = 0; j < images->image[i].text_count; j++) {
+			struct sent_module *sent = sent_find(pump, &images->image[i], &images->image[i].text[j]);
+			if (sent)
+				sent->seen = true;
+		}
+	for (size_t i = pump->sent_count; i-- > 0 && !err;)
+		if (!pump->sent[i].seen)
+			err = send_gone(pump, i);
+	for (size_t i = 0; i < images->count; i++)
+		for (size_t j = 0; j < images->image[i].text_count && !err; j++)
+			if (!sent_find(pump, &images->image[i], &images->image[i].text[j]))
+				err = send_module(pump, &images->image[i], &images->image[i].text[j]);
+	return err;
+}
+
+int pump_maps(struct pump *pump, const struct maps *maps)
+{
+	struct hi_stream_maps record = {.time_ns = pump_now_ns(pump), .text_size = (uint32_t)maps->text_size};
+	const struct stream_part text = {maps->text, maps->text_size};
+	return stream_out_record(pump->out, HI_STREAM_MAPS, &record, sizeof record, &text, 1);
+}
+
+int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
+{
+	struct hi_stream_stats copy = *stats;
+	copy.time_ns = pump_now_ns(pump);
+	return stream_out_record(pump->out, HI_STREAM_STATS, &copy, sizeof copy, NULL, 0);
+}
+
+int pump_end(struct pump *pump, enum hi_stream_end_reason reason)
+{
+	struct hi_stream_end end = {.record.flags = (uint16_t)reason, .time_ns = pump_now_ns(pump)};
+	return stream_out_record(pump->out, HI_STREAM_END, &end, sizeof end, NULL, 0);
+}
+
+/* The number of the thread behind an event; a THREAD record goes first where it is new. */
+static int thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
+{
+	const struct thread *thread;
+	bool is_new;
+	int err = threads_get(&pump->threads, pump->memory, header->thread, &thread, &is_new);
+	if (err)
+		return err;
+	*out_number = thread->number;
+	if (!is_new)
+		return 0;
+	struct hi_stream_thread record = {.thread = thread->number, .tid = (uint32_t)thread->tid, .time_ns = to_ns(pump, header->cycles)};
+	const struct stream_part name = {thread->name, strnlen(thread->name, sizeof thread->name)};
+	record.name_size = (uint32_t)name.size;
+	return stream_out_record(pump->out, HI_STREAM_THREAD, &record, sizeof record, &name, 1);
+}
+
+static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
+{
+	struct hi_stream_alloc alloc = {
+		.record.flags = from->stack_end,
+		.time_ns = to_ns(pump, from->header.cycles),
+		.address = from->address,
+		.bytes = from->bytes,
+		.function = from->function,
+		.frame_count = (uint16_t)from->frame_count,
+	};
+	int err = thread_number(pump, &from->header, &alloc.thread);
+	if (err)
+		return err;
+	const struct stream_part frames = {from->frame, from->frame_count * sizeof(uint64_t)};
+	return stream_out_record(pump->out, HI_STREAM_ALLOC, &alloc, sizeof alloc, &frames, 1);
+}
+
+static int send_free(struct pump *pump, const struct hi_record_free *from, uint16_t type)
+{
+	struct hi_stream_free record = {.time_ns = to_ns(pump, from->header.cycles), .address = from->address};
+	int err = thread_number(pump, &from->header, &record.thread);
+	return err ? err : stream_out_record(pump->out, type, &record, sizeof record, NULL, 0);
+}
+
+static int send(struct pump *pump, const union ring_record *record)
+{
+	switch (record->header.type_busy) {
+	case HI_RECORD_ALLOC:
+		return send_alloc(pump, &record->alloc);
+	case HI_RECORD_FREE:
+		return send_free(pump, &record->free, HI_STREAM_FREE);
+	case HI_RECORD_UNFREE:
+		return send_free(pump, &record->free, HI_STREAM_UNFREE);
+	case HI_RECORD_REGION:
+		pump->unknown_sp = record->region.stack_pointer;
+		return 0;
+	default:
+		return 0; /* ring_reader lets nothing else through */
+	}
+}
+
+int pump_round(struct pump *pump, bool last)
+{
+	union ring_record record;
+	int more = 1, err = 0;
+	while (pump->reader.ring && more > 0 && !err && !stream_out_is_full(pump->out)) {
+		more = ring_reader_next(&pump->reader, pump_now_ns(pump), last ? 0 : PATIENCE_NS, &record);
+		if (more > 0)
+			err = send(pump, &record);
+	}
+	const int flushed = stream_out_flush(pump->out);
+	if (more < 0)
+		return more;
+	return err ? err : flushed;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pump.h - from the ring to the record stream: takes finished records out, gives times and thread numbers, and writes what describes the target around them.
+ *
+ * Knows nothing of ptrace or slots. Called every few milliseconds; never blocks.
+ */
+#ifndef HI_PUMP_H
+#define HI_PUMP_H
+
+#include "elfimage.h"
+#include "ring_reader.h"
+#include "stream_out.h"
+#include "threads.h"
+
+struct pump {
+	struct ring_reader reader;
+	struct stream_out *out;
+	struct threads threads;
+	const struct memory *memory;
+	uint64_t start_cycles, cycles_per_second;
+	uint64_t unknown_sp; /* a stack pointer that the payload found in no region since the last round; 0 = none */
+	struct sent_module {
+		char *path;
+		uint64_t device, inode, lo, hi, bias;
+		uint32_t number;
+		bool seen;
+	} *sent;
+	size_t sent_count;
+	uint32_t last_module;
+};
+
+must_check int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid);
+void pump_close(struct pump *pump);
+/* From now on: where the ring lies. */
+void pump_connect(struct pump *pump, struct hi_ring *ring, uint64_t capacity);
+uint64_t pump_now_ns(const struct pump *pump);
+
+/* HEADER. Strings may be empty. */
+struct pump_target {
+	pid_t pid;
+	uint64_t interval;
+	const char *comm, *exe, *host, *version;
+	const char *cmdline;
+	size_t cmdline_size;
+};
+must_check int pump_header(struct pump *pump, const struct pump_target *target);
+/* MODULE for what is new, MODULE_GONE for what is gone since the last call. */
+must_check int pump_modules(struct pump *pump, const struct elf_images *images);
+must_check int pump_maps(struct pump *pump, const struct maps *maps);
+must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats);
+must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
+
+/*
+ * Moves everything finished from the ring to the stream. `last`: nobody writes any more, so unfinished records are given up at once. -EPROTO: the ring is damaged;
+ * -EPIPE: the reader of the stream is gone.
+ */
+must_check int pump_round(struct pump *pump, bool last);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* ring_reader.c - see ring_reader.h, and "ring" in hi_wire.h for the protocol. */
+#include "ring_reader.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+void ring_reader_open(struct ring_reader *reader, struct hi_ring *ring, uint64_t capacity)
+{
+	*reader = (struct ring_reader){.ring = ring, .capacity = capacity};
+}
+
+static uint64_t *word_at(const struct ring_reader *reader, uint64_t position)
+{
+	return (uint64_t *)(void *)(reader->ring->data + position % reader->capacity);
+}
+
+/* Zero what was consumed, then let producers have it: a reserved record must read zero until its producer begins it. */
+static void consume(struct ring_reader *reader, uint64_t size)
+{
+	for (uint64_t done = 0; done < size; done += sizeof(uint64_t))
+		__atomic_store_n(word_at(reader, reader->tail + done), 0, __ATOMIC_RELAXED);
+	reader->tail += size;
+	__atomic_store_n(&reader->ring->tail, reader->tail, __ATOMIC_RELEASE);
+}
+
+static bool is_size(uint64_t size)
+{
+	return size >= HI_RING_UNIT && size <= HI_RING_SIZE_MAX && size % HI_RING_UNIT == 0;
+}
+
+static bool is_valid(const union ring_record *record, uint64_t size)
+{
+	switch (record->header.type_busy) {
+	case HI_RECORD_ALLOC:
+		return record->alloc.frame_count >= 1 && record->alloc.frame_count <= HI_FRAMES_MAX &&
+		       offsetof(struct hi_record_alloc, frame) + 8ull * record->alloc.frame_count <= size;
+	case HI_RECORD_FREE:
+	case HI_RECORD_UNFREE:
+	case HI_RECORD_REGION:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* How much to give up at tail: a begun record by its size, else zeros up to the next word that is not. */
+static uint64_t unfinished_bytes(const struct ring_reader *reader, uint64_t first, uint64_t available)
+{
+	const uint64_t size = first & UINT32_MAX;
+	if (first)
+		return is_size(size) && size <= available ? size : HI_RING_UNIT;
+	uint64_t bytes = HI_RING_UNIT;
+	while (bytes < available && !__atomic_load_n(word_at(reader, reader->tail + bytes), __ATOMIC_ACQUIRE))
+		bytes += HI_RING_UNIT;
+	return bytes;
+}
+
+/* True once the record at tail has stood unfinished for the whole of patience_ns. */
+static bool has_stalled(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns)
+{
+	if (!reader->stalled_ns || reader->stalled_at != reader->tail) {
+		reader->stalled_at = reader->tail;
+		reader->stalled_ns = now_ns ? now_ns : 1;
+	}
+	return now_ns - reader->stalled_ns >= patience_ns;
+}
+
+int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)
+{
+	for (;;) {
+		const uint64_t available = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE) - reader->tail;
+		if (available > reader->capacity || available % HI_RING_UNIT)
+			return -EPROTO;
+		if (!available)
+			return 0;
+		const uint64_t first = __atomic_load_n(word_at(reader, reader->tail), __ATOMIC_ACQUIRE);
+		const uint64_t size = first & UINT32_MAX;
+		if (!first || (first & HI_RING_BUSY)) {
+			if (!has_stalled(reader, now_ns, patience_ns))
+				return 0;
+			const uint64_t lost = unfinished_bytes(reader, first, available);
+			reader->skipped += lost;
+			consume(reader, lost);
+			continue;
+		}
+		reader->stalled_ns = 0;
+		if (!is_size(size) || size > available)
+			return -EPROTO;
+		for (uint64_t done = 0; done < size; done += sizeof(uint64_t))
+			out_record->word[done / 8] = __atomic_load_n(word_at(reader, reader->tail + done), __ATOMIC_RELAXED);
+		out_record->word[0] = first; /* what was checked, not what may have been written since */
+		consume(reader, size);
+		if (is_valid(out_record, size))
+			return 1;
+		reader->skipped += size;
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring_reader.h - the reader's side of the ring of hi_wire.h.
+ *
+ * The target may scribble over the ring: every size, type and count is checked before use, and each record is copied out before it is looked at.
+ */
+#ifndef HI_RING_READER_H
+#define HI_RING_READER_H
+
+#include "hi_wire.h"
+#include "memory.h"
+
+struct ring_reader {
+	struct hi_ring *ring;  /* our mapping */
+	uint64_t capacity;     /* ours: never read back from the ring */
+	uint64_t tail;
+	uint64_t stalled_at;   /* tail position at which a record was found unfinished */
+	uint64_t stalled_ns;   /* since when; 0 = not stalled */
+	uint64_t skipped;      /* bytes given up because their producer never finished */
+};
+
+union ring_record {
+	struct hi_record_header header;
+	struct hi_record_alloc alloc;
+	struct hi_record_free free;
+	struct hi_record_region region;
+	uint64_t word[HI_RING_SIZE_MAX / 8];
+};
+
+void ring_reader_open(struct ring_reader *reader, struct hi_ring *ring, uint64_t capacity);
+
+/*
+ * The next finished record, copied out and checked: 1 = there is one, 0 = none now, -EPROTO = the ring is damaged beyond repair. A record that its producer has left unfinished
+ * for patience_ns of now_ns is skipped (0 = at once: nobody writes any more).
+ */
+must_check int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record);
+
+#endif

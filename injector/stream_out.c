@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* stream_out.c - see stream_out.h. */
+#include "stream_out.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FULL_BYTES (64u << 20)
+
+int stream_out_open(struct stream_out *out, int fd)
+{
+	*out = (struct stream_out){.fd = fd, .room = 1u << 20};
+	out->buffer = malloc(out->room);
+	return out->buffer ? 0 : -ENOMEM;
+}
+
+void stream_out_close(struct stream_out *out)
+{
+	free(out->buffer);
+	*out = (struct stream_out){.fd = -1};
+}
+
+static int make_room(struct stream_out *out, size_t size)
+{
+	if (out->room - out->end >= size)
+		return 0;
+	memmove(out->buffer, out->buffer + out->begin, out->end - out->begin);
+	out->end -= out->begin;
+	out->begin = 0;
+	size_t room = out->room;
+	while (room - out->end < size)
+		room *= 2;
+	if (room == out->room)
+		return 0;
+	uint8_t *grown = realloc(out->buffer, room);
+	if (!grown)
+		return -ENOMEM;
+	out->buffer = grown;
+	out->room = room;
+	return 0;
+}
+
+int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size, const struct stream_part *parts, size_t part_count)
+{
+	if (out->error)
+		return out->error;
+	size_t size = fixed_size;
+	for (size_t i = 0; i < part_count; i++)
+		size += parts[i].size;
+	const size_t padded = (size + 7) / 8 * 8;
+	int err = make_room(out, padded);
+	if (err)
+		return err;
+	struct hi_stream_record *record = fixed;
+	record->size = (uint32_t)padded;
+	record->type = type;
+	uint8_t *at = out->buffer + out->end;
+	memcpy(at, fixed, fixed_size);
+	at += fixed_size;
+	for (size_t i = 0; i < part_count; i++) {
+		if (parts[i].size)
+			memcpy(at, parts[i].bytes, parts[i].size);
+		at += parts[i].size;
+	}
+	memset(at, 0, padded - size);
+	out->end += padded;
+	return 0;
+}
+
+int stream_out_flush(struct stream_out *out)
+{
+	while (!out->error && out->begin < out->end) {
+		const ssize_t written = write(out->fd, out->buffer + out->begin, out->end - out->begin);
+		if (written >= 0)
+			out->begin += (size_t)written;
+		else if (errno == EAGAIN)
+			return 0;
+		else if (errno != EINTR)
+			out->error = -errno;
+	}
+	if (out->begin == out->end)
+		out->begin = out->end = 0;
+	return out->error;
+}
+
+int stream_out_drain(struct stream_out *out, int deadline_ms)
+{
+	for (;;) {
+		int err = stream_out_flush(out);
+		if (err || out->begin == out->end)
+			return err;
+		struct pollfd writable = {.fd = out->fd, .events = POLLOUT};
+		if (poll(&writable, 1, deadline_ms) == 0)
+			return -ETIMEDOUT;
+	}
+}
+
+bool stream_out_is_full(const struct stream_out *out)
+{
+	return out->end - out->begin >= FULL_BYTES;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.c - see threads.h. */
+#include "threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define THREADS_MAX (1u << 20) /* a hostile ring may name any number */
+
+int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images, const struct memory *memory)
+{
+	*threads = (struct threads){.pid = pid, .tid_offset = -1, .room = 256};
+	remote_addr descriptor;
+	uint32_t words[3];
+	if (!elf_images_resolve(images, "_thread_db_pthread_tid", &descriptor, NULL) && !memory_read(memory, descriptor, words, sizeof words) && words[2] < 65536)
+		threads->tid_offset = words[2];
+	threads->slot = calloc(threads->room, sizeof *threads->slot);
+	return threads->slot ? 0 : -ENOMEM;
+}
+
+void threads_close(struct threads *threads)
+{
+	free(threads->slot);
+	*threads = (struct threads){0};
+}
+
+static struct thread *slot_of(struct thread *slots, size_t room, uint64_t pointer)
+{
+	size_t i = (pointer * 0x9e3779b97f4a7c15ull) >> 20;
+	while (slots[i & (room - 1)].pointer && slots[i & (room - 1)].pointer != pointer)
+		i++;
+	return &slots[i & (room - 1)];
+}
+
+static int grow(struct threads *threads)
+{
+	const size_t room = threads->room * 2;
+	struct thread *slots = calloc(room, sizeof *slots);
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < threads->room; i++)
+		if (threads->slot[i].pointer)
+			*slot_of(slots, room, threads->slot[i].pointer) = threads->slot[i];
+	free(threads->slot);
+	threads->slot = slots;
+	threads->room = room;
+	return 0;
+}
+
+static void identify(const struct threads *threads, const struct memory *memory, struct thread *thread)
+{
+	uint32_t tid;
+	struct proc_status status;
+	if (threads->tid_offset < 0 || memory_read(memory, thread->pointer + (uint64_t)threads->tid_offset, &tid, sizeof tid))
+		return;
+	if (!tid || proc_status_read(threads->pid, (pid_t)tid, &status))
+		return;
+	thread->tid = (pid_t)tid;
+	for (size_t i = 0; i < sizeof thread->name; i++)
+		thread->name[i] = status.comm[i];
+}
+
+int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new)
+{
+	if (!pointer)
+		pointer = 1; /* 0 marks a free slot; no thread lives at either */
+	struct thread *thread = slot_of(threads->slot, threads->room, pointer);
+	const bool is_new = !thread->pointer;
+	if (is_new && threads->count >= THREADS_MAX)
+		return -ENOMEM;
+	if (is_new && threads->count * 2 >= threads->room) {
+		int err = grow(threads);
+		if (err)
+			return err;
+		thread = slot_of(threads->slot, threads->room, pointer);
+	}
+	if (is_new) {
+		*thread = (struct thread){.pointer = pointer, .number = (uint32_t)++threads->count};
+		identify(threads, memory, thread);
+	}
+	*out_thread = thread;
+	*out_is_new = is_new;
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.h - the target's threads as the payload knows them, by thread pointer, given numbers, and tids and names where they can be found.
+ *
+ * glibc keeps a thread's tid at a fixed distance from its thread pointer and exports that distance for debuggers (_thread_db_pthread_tid: three 32-bit words: bits, count,
+ * offset). What is read there is only believed if /proc lists such a task. Elsewhere threads stay nameless.
+ */
+#ifndef HI_THREADS_H
+#define HI_THREADS_H
+
+#include "elfimage.h"
+
+struct thread {
+	uint64_t pointer;
+	uint32_t number; /* dense from 1 */
+	pid_t tid;       /* 0 = not found */
+	char name[16];
+};
+
+struct threads {
+	pid_t pid;
+	int64_t tid_offset; /* from the thread pointer; -1 = unknown */
+	struct thread *slot; /* open addressing, pointer 0 = free */
+	size_t room, count;
+};
+
+must_check int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images, const struct memory *memory);
+void threads_close(struct threads *threads);
+/* The thread behind a pointer; *out_is_new if it was not known. -ENOMEM. Valid until the next call. */
+must_check int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new);
+
+#endif
