@@ -21,6 +21,7 @@ typedef uint64_t remote_addr;
 struct memory {
 	pid_t pid;
 	int fd;
+	pid_t tid; /* the thread it was opened through: its /proc entries work where a zombie leader's do not */
 };
 
 /* tid may be any live thread of the target: a zombie leader has no memory of its own. -EACCES, -ESRCH as /proc gives them. */

@@ -20,7 +20,7 @@ struct mapping {
 	uint64_t device; /* makedev(major, minor) */
 	uint64_t inode;
 	bool readable, writable, executable, shared;
-	const char *path; /* points into maps.text copy; "" if anonymous; " (deleted)" removed, see deleted */
+	const char *path; /* points into maps.paths; "" if anonymous; " (deleted)" removed, see deleted */
 	bool deleted;
 };
 
@@ -35,6 +35,8 @@ struct maps {
 /* Reads /proc/PID/task/TID/maps. maps_close frees, and may be called on a zeroed struct. */
 must_check int maps_read(pid_t pid, pid_t tid, struct maps *out_maps);
 void maps_close(struct maps *maps);
+/* The parser of maps_read. Copies text; lines that make no sense, or overlap the one before, are left out. */
+must_check int maps_parse(const char *text, size_t size, struct maps *out_maps);
 const struct mapping *maps_find(const struct maps *maps, remote_addr address);
 
 struct proc_status {
@@ -50,15 +52,21 @@ struct proc_status {
 	unsigned threads;
 	pid_t ns_pid;     /* last number of NSpid: the pid as the target sees it */
 	uint64_t resident_bytes;
-	bool is_kernel_thread; /* no VmSize line and not a zombie */
+	bool is_kernel_thread; /* as Kthread says; before Linux 6.8, no VmSize line and not a zombie */
 	bool shadow_stack;     /* x86_Thread_features has shstk */
 };
 must_check int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_status);
+/* The parser of proc_status_read; text is terminated. -EPROTO: not a status file. */
+must_check int proc_status_parse(const char *text, struct proc_status *out_status);
 
 /* Field 22 of /proc/PID/stat: clock ticks since boot; together with the pid it names one process. */
 must_check int proc_start_time(pid_t pid, uint64_t *out_ticks);
 /* utime + stime of the whole process, nanoseconds. */
 must_check int proc_cpu_time(pid_t pid, uint64_t *out_ns);
+/* Field `number` (as numbered in proc(5), from 4 on) of the text of a stat file, whatever comm holds. -EPROTO: no such field. */
+must_check int proc_stat_field(const char *text, unsigned number, uint64_t *out_value);
+/* One entry of the auxiliary vector (AT_...). -ENOENT: not there. */
+must_check int proc_auxv(pid_t pid, pid_t tid, uint64_t type, uint64_t *out_value);
 
 /* Thread ids of the process, ascending; caller frees. */
 must_check int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count);
@@ -73,5 +81,7 @@ struct proc_syscall {
 	remote_addr sp, pc;
 };
 must_check int proc_syscall_read(pid_t pid, pid_t tid, struct proc_syscall *out_syscall);
+/* The parser of proc_syscall_read; text is terminated. -EPROTO: not a syscall file. */
+must_check int proc_syscall_parse(const char *text, struct proc_syscall *out_syscall);
 
 #endif

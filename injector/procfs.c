@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * procfs.c - readers of the files in /proc/PID, other than maps (maps.c).
+ *
+ * Each reader takes the whole file into memory and hands it to a parser. Names in these files are chosen by the target, so parsers trust no field
+ * separator that a name may contain: comm in stat ends at the LAST parenthesis, comm in status has its newlines escaped by the kernel.
+ * Files are read through task/TID wherever a zombie leader would show nothing.
+ */
+#include "procfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proc_file.h"
+
+/* ---- status ---- */
+
+/* The value of one "Key:\tvalue" line, or NULL. A key never matches inside a name: the kernel escapes newlines there. */
+static const char *status_value(const char *text, const char *key)
+{
+	const size_t length = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, length) == 0 && line[length] == ':')
+			return line + length + 1;
+	}
+	return NULL;
+}
+
+static uint64_t status_number(const char *text, const char *key, int base)
+{
+	const char *value = status_value(text, key);
+
+	return value ? strtoull(value, NULL, base) : 0;
+}
+
+/* "Uid:\treal\teffective\tsaved\tfilesystem" */
+static void status_ids(const char *text, const char *key, uint32_t out_ids[3])
+{
+	const char *value = status_value(text, key);
+	char *next;
+
+	for (int i = 0; i < 3; i++) {
+		out_ids[i] = value ? (uint32_t)strtoul(value, &next, 10) : 0;
+		value = value ? next : NULL;
+	}
+}
+
+/* Undoes the kernel's escapes: \n and \\ are the only ones. */
+static void status_name(const char *value, char *into, size_t size)
+{
+	size_t length = 0;
+
+	while (*value == '\t')
+		value++;
+	for (; *value && *value != '\n' && length < size - 1; value++) {
+		if (value[0] == '\\' && (value[1] == 'n' || value[1] == '\\')) {
+			value++;
+			into[length++] = *value == 'n' ? '\n' : '\\';
+		} else {
+			into[length++] = *value;
+		}
+	}
+	memset(into + length, 0, size - length);
+}
+
+/* The last word of the NSpid line is the number in the innermost pid namespace. */
+static pid_t status_ns_pid(const char *text)
+{
+	const char *value = status_value(text, "NSpid");
+	unsigned long number = 0;
+	char *next;
+
+	while (value && *value && *value != '\n') {
+		number = strtoul(value, &next, 10);
+		if (next == value)
+			break;
+		value = next;
+	}
+	return (pid_t)number;
+}
+
+static bool status_has_word(const char *text, const char *key, const char *word)
+{
+	const char *value = status_value(text, key), *found = value ? strstr(value, word) : NULL;
+
+	return found && found < value + strcspn(value, "\n");
+}
+
+static bool status_is_kernel_thread(const char *text, char state)
+{
+	if (status_value(text, "Kthread"))
+		return status_number(text, "Kthread", 10) != 0;
+	return !status_value(text, "VmSize") && state != 'Z' && state != 'X';
+}
+
+int proc_status_parse(const char *text, struct proc_status *out_status)
+{
+	const char *name = status_value(text, "Name"), *state = status_value(text, "State");
+	struct proc_status status = {0};
+	uint32_t ids[3];
+
+	if (!name || !state)
+		return -EPROTO;
+	status_name(name, status.comm, sizeof(status.comm));
+	status.state = state[strspn(state, "\t ")];
+	status.tgid = (pid_t)status_number(text, "Tgid", 10);
+	status.ppid = (pid_t)status_number(text, "PPid", 10);
+	status.tracer = (pid_t)status_number(text, "TracerPid", 10);
+	status_ids(text, "Uid", ids);
+	status.uid_real = ids[0], status.uid_effective = ids[1], status.uid_saved = ids[2];
+	status_ids(text, "Gid", ids);
+	status.gid_real = ids[0], status.gid_effective = ids[1], status.gid_saved = ids[2];
+	status.sig_pending = status_number(text, "SigPnd", 16);
+	status.sig_shared_pending = status_number(text, "ShdPnd", 16);
+	status.sig_blocked = status_number(text, "SigBlk", 16);
+	status.sig_ignored = status_number(text, "SigIgn", 16);
+	status.sig_caught = status_number(text, "SigCgt", 16);
+	status.cap_effective = status_number(text, "CapEff", 16);
+	status.seccomp = (int)status_number(text, "Seccomp", 10);
+	status.no_new_privs = status_number(text, "NoNewPrivs", 10) != 0;
+	status.threads = (unsigned)status_number(text, "Threads", 10);
+	status.ns_pid = status_ns_pid(text);
+	status.resident_bytes = status_number(text, "VmRSS", 10) * 1024;
+	status.is_kernel_thread = status_is_kernel_thread(text, status.state);
+	status.shadow_stack = status_has_word(text, "x86_Thread_features", "shstk");
+	*out_status = status;
+	return 0;
+}
+
+int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_status)
+{
+	char *text;
+	int error = proc_file_read(pid, tid, "status", &text, NULL);
+
+	if (error)
+		return error;
+	error = proc_status_parse(text, out_status);
+	free(text);
+	return error;
+}
+
+/* ---- stat ---- */
+
+int proc_stat_field(const char *text, unsigned number, uint64_t *out_value)
+{
+	/* The state, field 3, follows the last parenthesis of the file; comm may hold others. */
+	const char *at = strrchr(text, ')');
+	char *end;
+	uint64_t value;
+
+	for (unsigned field = 2; at && field < number; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at || number < 4)
+		return -EPROTO;
+	value = strtoull(at, &end, 10);
+	if (end == at)
+		return -EPROTO;
+	*out_value = value;
+	return 0;
+}
+
+int proc_start_time(pid_t pid, uint64_t *out_ticks)
+{
+	enum { START_TIME = 22 };
+	char *text;
+	int error = proc_file_read(pid, 0, "stat", &text, NULL);
+
+	if (error)
+		return error;
+	error = proc_stat_field(text, START_TIME, out_ticks);
+	free(text);
+	return error;
+}
+
+int proc_cpu_time(pid_t pid, uint64_t *out_ns)
+{
+	enum { UTIME = 14, STIME = 15 };
+	const uint64_t ns_per_tick = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t user, kernel;
+	char *text;
+	int error = proc_file_read(pid, 0, "stat", &text, NULL);
+
+	if (error)
+		return error;
+	error = proc_stat_field(text, UTIME, &user);
+	if (!error)
+		error = proc_stat_field(text, STIME, &kernel);
+	if (!error)
+		*out_ns = (user + kernel) * ns_per_tick;
+	free(text);
+	return error;
+}
+
+/* ---- auxv ---- */
+
+int proc_auxv(pid_t pid, pid_t tid, uint64_t type, uint64_t *out_value)
+{
+	uint64_t pair[2];
+	size_t size;
+	char *bytes;
+	int error = proc_file_read(pid, tid, "auxv", &bytes, &size);
+
+	if (error)
+		return error;
+	error = -ENOENT;
+	for (size_t at = 0; error && at + sizeof(pair) <= size; at += sizeof(pair)) {
+		memcpy(pair, bytes + at, sizeof(pair));
+		if (pair[0] == type) {
+			*out_value = pair[1];
+			error = 0;
+		}
+	}
+	free(bytes);
+	return error;
+}
+
+/* ---- syscall ---- */
+
+int proc_syscall_parse(const char *text, struct proc_syscall *out_syscall)
+{
+	struct proc_syscall result = {0};
+	uint64_t word[8];
+	int count = 0;
+	char *at;
+
+	if (strncmp(text, "running", strlen("running")) == 0) {
+		*out_syscall = (struct proc_syscall){.running = true};
+		return 0;
+	}
+	if (!isdigit((unsigned char)text[0]) && text[0] != '-')
+		return -EPROTO;
+	result.number = strtol(text, &at, 10);
+	for (char *end; count < 8; count++, at = end) {
+		word[count] = strtoull(at, &end, 16);
+		if (end == at)
+			break;
+	}
+	/* A thread that is blocked outside of a system call shows -1, sp and pc only. */
+	if (count == 8)
+		memcpy(result.argument, word, sizeof(result.argument));
+	else if (count != 2)
+		return -EPROTO;
+	result.sp = word[count - 2];
+	result.pc = word[count - 1];
+	*out_syscall = result;
+	return 0;
+}
+
+int proc_syscall_read(pid_t pid, pid_t tid, struct proc_syscall *out_syscall)
+{
+	char *text;
+	int error = proc_file_read(pid, tid, "syscall", &text, NULL);
+
+	if (error)
+		return error;
+	error = proc_syscall_parse(text, out_syscall);
+	free(text);
+	return error;
+}
+
+/* ---- directories ---- */
+
+static int compare_tids(const void *left, const void *right)
+{
+	const pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count)
+{
+	size_t count = 0, capacity = 0;
+	pid_t *tids = NULL;
+	char path[64];
+	DIR *directory;
+	int error = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	directory = opendir(path);
+	if (!directory)
+		return errno == ENOENT ? -ESRCH : -errno;
+	for (const struct dirent *entry; !error && (entry = readdir(directory));) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (count == capacity) {
+			capacity = capacity ? capacity * 2 : 64;
+			pid_t *grown = reallocarray(tids, capacity, sizeof(*tids));
+
+			if (!grown) {
+				error = -ENOMEM;
+				break;
+			}
+			tids = grown;
+		}
+		tids[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+	}
+	closedir(directory);
+	if (!error && count == 0)
+		error = -ESRCH;
+	if (error) {
+		free(tids);
+		return error;
+	}
+	qsort(tids, count, sizeof(*tids), compare_tids);
+	*out_tids = tids;
+	*out_count = count;
+	return 0;
+}
+
+static int task_fd_count(pid_t pid, pid_t tid, size_t *out_count)
+{
+	const struct dirent *entry;
+	size_t count = 0;
+	char path[64];
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", pid, tid);
+	directory = opendir(path);
+	if (!directory)
+		return errno == ENOENT ? -ESRCH : -errno;
+	errno = 0;
+	while ((entry = readdir(directory)))
+		count += isdigit((unsigned char)entry->d_name[0]) != 0;
+	const int error = errno == ENOENT ? -ESRCH : -errno;
+	closedir(directory);
+	if (!error)
+		*out_count = count;
+	return error;
+}
+
+int proc_fd_count(pid_t pid, size_t *out_count)
+{
+	size_t count;
+	pid_t *tids;
+	int error = proc_tasks(pid, &tids, &count);
+
+	if (error)
+		return error;
+	/* The leader as a rule; a zombie leader has no descriptors any more while the other threads still do. */
+	error = -ESRCH;
+	for (size_t i = 0; error == -ESRCH && i < count; i++)
+		error = task_fd_count(pid, tids[i], out_count);
+	free(tids);
+	return error;
+}
