@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stackwalk.c - libunwind's remote machinery fed by three accessors of our own: memory, registers, and where the unwind information of a pc lies.
+ *
+ * libunwind is kind to its callers: where it finds no information it tries the frame-pointer chain, and where that makes no sense it reports the end of the stack. Neither is
+ * good enough as proof. So a walk counts as complete only if information was found for every frame, and our own unwind table says of the last one that its return
+ * address is undefined. Enter at stackwalk_read.
+ */
+#include "stackwalk.h"
+
+#include <errno.h>
+#include <libunwind.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "unwind_table.h"
+
+/* In libunwind's library and used by all of its front ends, but in none of its headers. */
+int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t pc, unw_dyn_info_t *table, unw_proc_info_t *info, int need_unwind_info,
+				       void *argument);
+
+/* ---- memory: a page cache ------------------------------------------------------------------------------------------------------- */
+
+#define PAGE_BYTES 4096u
+#define CACHE_PAGES 256u
+#define KEPT UINT64_MAX /* generation of pages of mapped objects: they hold unwind information, which does not change while the object is there */
+
+struct page {
+	remote_addr address;
+	uint64_t generation; /* walk that read it, or KEPT; 0 = empty */
+	uint8_t byte[PAGE_BYTES];
+};
+
+/* Unwind information of one object; in the order of images. */
+struct unwind_source {
+	remote_addr header;         /* .eh_frame_hdr, 0 = the object has none */
+	struct unwind_table *table; /* one for each text, built when asked for the end of a stack */
+};
+
+struct stackwalker {
+	const struct elf_images *images;
+	struct unwind_source *source;
+	unw_addr_space_t space;
+	uint64_t generation; /* number of the walk */
+	pid_t tid;
+	struct arch_regs regs;
+	bool has_gap; /* a pc of this walk had no unwind information */
+	struct page page[CACHE_PAGES];
+};
+
+static struct page *page_get(struct stackwalker *walker, remote_addr address)
+{
+	struct page *page = &walker->page[address / PAGE_BYTES % CACHE_PAGES];
+	struct iovec local = {page->byte, PAGE_BYTES};
+	struct iovec remote;
+
+	address -= address % PAGE_BYTES;
+	if (page->address == address && page->generation && (page->generation == walker->generation || page->generation == KEPT))
+		return page;
+	remote.iov_base = (void *)(uintptr_t)address;
+	remote.iov_len = PAGE_BYTES;
+	page->generation = 0;
+	if (process_vm_readv(walker->tid, &local, 1, &remote, 1, 0) != PAGE_BYTES)
+		return NULL;
+	page->address = address;
+	page->generation = elf_images_find(walker->images, address) ? KEPT : walker->generation;
+	return page;
+}
+
+static int read_bytes(struct stackwalker *walker, remote_addr from, void *into, size_t size)
+{
+	while (size > 0) {
+		const struct page *page = page_get(walker, from);
+		size_t offset = from % PAGE_BYTES;
+		size_t part = size < PAGE_BYTES - offset ? size : PAGE_BYTES - offset;
+
+		if (!page)
+			return -EFAULT;
+		memcpy(into, page->byte + offset, part);
+		from += part;
+		into = (uint8_t *)into + part;
+		size -= part;
+	}
+	return 0;
+}
+
+static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int is_write, void *argument)
+{
+	(void)space;
+	if (is_write || read_bytes(argument, address, value, sizeof(*value)))
+		return -UNW_EINVAL;
+	return 0;
+}
+
+/* ---- registers -------------------------------------------------------------------------------------------------------------------- */
+
+/* libunwind numbers a CPU's registers as DWARF does. */
+static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int is_write, void *argument)
+{
+	const struct stackwalker *walker = argument;
+	uint64_t word;
+
+	(void)space;
+	if (is_write || arch_dwarf_register(&walker->regs, number, &word))
+		return -UNW_EBADREG;
+	*value = word;
+	return 0;
+}
+
+static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, int is_write, void *argument)
+{
+	(void)space, (void)number, (void)value, (void)is_write, (void)argument;
+	return -UNW_EBADREG;
+}
+
+/* ---- unwind information -------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * The head of .eh_frame_hdr as all linkers write it: version, three encodings, a 4-byte pointer to .eh_frame, the number of entries; then the entries, sorted, each
+ * two 4-byte offsets from the head. Anything else is no information.
+ */
+#define HEADER_BYTES 12
+#define HEADER_START 0x3b031b01u /* version 1; pcrel sdata4, udata4, datarel sdata4 */
+
+static int find_info(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t *info, int need_unwind_info, void *argument)
+{
+	struct stackwalker *walker = argument;
+	const struct elf_image *image = elf_images_find(walker->images, pc);
+	remote_addr header = image ? walker->source[image - walker->images->image].header : 0;
+	uint32_t word[HEADER_BYTES / 4];
+	unw_dyn_info_t table = {.format = UNW_INFO_FORMAT_REMOTE_TABLE};
+	int error;
+
+	walker->has_gap = true;
+	if (!header || read_bytes(walker, header, word, sizeof(word)) || word[0] != HEADER_START)
+		return -UNW_ENOINFO;
+	table.start_ip = image->lo;
+	table.end_ip = image->hi;
+	table.u.rti.segbase = header;
+	table.u.rti.table_data = header + HEADER_BYTES;
+	table.u.rti.table_len = word[2]; /* in words of 8 bytes: the size of one entry */
+	error = UNW_OBJ(dwarf_search_unwind_table)(space, pc, &table, info, need_unwind_info, walker);
+	walker->has_gap = error != 0;
+	return error;
+}
+
+/* libunwind frees what dwarf_search_unwind_table has made. */
+static void put_info(unw_addr_space_t space, unw_proc_info_t *info, void *argument)
+{
+	(void)space, (void)info, (void)argument;
+}
+
+static int no_dynamic_info(unw_addr_space_t space, unw_word_t *address, void *argument)
+{
+	(void)space, (void)address, (void)argument;
+	return -UNW_ENOINFO;
+}
+
+static unw_accessors_t accessors = {
+	.find_proc_info = find_info,
+	.put_unwind_info = put_info,
+	.get_dyn_info_list_addr = no_dynamic_info,
+	.access_mem = access_memory,
+	.access_reg = access_register,
+	.access_fpreg = access_float,
+};
+
+static remote_addr header_address(const struct elf_image *image)
+{
+	GElf_Phdr segment;
+	size_t count, i;
+
+	if (elf_getphdrnum(image->elf, &count))
+		return 0;
+	for (i = 0; i < count; i++) {
+		if (gelf_getphdr(image->elf, (int)i, &segment) && segment.p_type == PT_GNU_EH_FRAME)
+			return segment.p_vaddr + image->bias;
+	}
+	return 0;
+}
+
+/* ---- the end of a stack --------------------------------------------------------------------------------------------------------------- */
+
+static const struct unwind_table *table_of(struct stackwalker *walker, const struct elf_image *image, remote_addr pc)
+{
+	struct unwind_source *source = &walker->source[image - walker->images->image];
+	size_t i;
+
+	if (!source->table)
+		source->table = calloc(image->text_count ? image->text_count : 1, sizeof(*source->table));
+	if (!source->table)
+		return NULL;
+	for (i = 0; i < image->text_count; i++) {
+		struct unwind_table *table = &source->table[i];
+
+		if (pc < image->text[i].lo || pc >= image->text[i].hi)
+			continue;
+		if (!table->row && unwind_table_build(image, &image->text[i], table)) {
+			memset(table, 0, sizeof(*table));
+			return NULL;
+		}
+		return table;
+	}
+	return NULL;
+}
+
+/* Is the last frame one whose return address is undefined: the start of a program or of a thread? */
+static bool is_proper_end(struct stackwalker *walker, const struct stackwalk *walk)
+{
+	size_t last = walk->count - 1;
+	bool is_return_address = last > 0 && !walk->is_signal[last - 1];
+	remote_addr pc = walk->pc[last] - is_return_address;
+	const struct elf_image *image = elf_images_find(walker->images, pc);
+	const struct unwind_table *table = image ? table_of(walker, image, pc) : NULL;
+
+	return table && unwind_table_find(table, pc)->kind == HI_UNWIND_END;
+}
+
+/* ---- entry ----------------------------------------------------------------------------------------------------------------------------- */
+
+int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker)
+{
+	struct stackwalker *walker = calloc(1, sizeof(*walker));
+	size_t i;
+
+	if (!walker)
+		return -ENOMEM;
+	walker->tid = pid;
+	walker->images = images;
+	walker->source = calloc(images->count ? images->count : 1, sizeof(*walker->source));
+	walker->space = unw_create_addr_space(&accessors, 0);
+	if (!walker->source || !walker->space) {
+		stackwalker_close(walker);
+		return -ENOMEM;
+	}
+	unw_set_caching_policy(walker->space, UNW_CACHE_GLOBAL);
+	for (i = 0; i < images->count; i++)
+		walker->source[i].header = header_address(&images->image[i]);
+	*out_walker = walker;
+	return 0;
+}
+
+void stackwalker_close(struct stackwalker *walker)
+{
+	size_t i, k;
+
+	if (!walker)
+		return;
+	for (i = 0; walker->source && i < walker->images->count; i++) {
+		for (k = 0; walker->source[i].table && k < walker->images->image[i].text_count; k++)
+			unwind_table_close(&walker->source[i].table[k]);
+		free(walker->source[i].table);
+	}
+	free(walker->source);
+	if (walker->space)
+		unw_destroy_addr_space(walker->space);
+	free(walker);
+}
+
+int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk)
+{
+	unw_cursor_t cursor;
+	unw_word_t word;
+	int step, error = tracee_get_regs(tracee, &walker->regs);
+
+	if (error)
+		return error;
+	walker->tid = tracee->tid;
+	walker->generation++;
+	walker->has_gap = false;
+	out_walk->count = 0;
+	out_walk->is_complete = false;
+	if (unw_init_remote(&cursor, walker->space, walker))
+		return -EIO;
+	do {
+		size_t frame = out_walk->count;
+
+		if (frame == STACKWALK_FRAMES_MAX || unw_get_reg(&cursor, UNW_REG_IP, &word))
+			return 0;
+		out_walk->pc[frame] = word;
+		out_walk->cfa[frame] = 0;
+		out_walk->is_signal[frame] = unw_is_signal_frame(&cursor) > 0;
+		out_walk->count++;
+		step = unw_step(&cursor);
+		if (step > 0 && unw_get_reg(&cursor, UNW_REG_SP, &word) == 0)
+			out_walk->cfa[frame] = word;
+	} while (step > 0 && !walker->has_gap);
+	out_walk->is_complete = step == 0 && !walker->has_gap && is_proper_end(walker, out_walk);
+	return 0;
+}
