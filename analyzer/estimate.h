@@ -14,6 +14,7 @@ struct estimate {
 	double value;    /* unbiased: objects or bytes */
 	double variance; /* estimated variance of value; 0 in exact mode */
 	double samples;  /* number of samples behind it */
+	double unit;     /* what R bytes are worth in it: how much may hide between two samples; 0 in exact mode */
 };
 void estimate_add(struct estimate *to, const struct estimate *from);
 /* The contribution of count sampled objects with bytes in all, at mean interval R. */
@@ -21,5 +22,7 @@ struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, 
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type);
 /* 95 % interval; right for few samples too. */
 void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high);
+/* What a site may hold of which no sample was taken: the upper end of the 95 % interval, in bytes. */
+double estimate_unseen_bytes(uint64_t interval);
 
 #endif

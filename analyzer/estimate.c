@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimate.c - Horvitz-Thompson sums and their intervals. Derivation, sources and measured coverage: docs/sampling.md.
+ *
+ * Samples are points of a Poisson process over the bytes allocated, one per R bytes in the mean; an object of s bytes is in the sample when at least one point
+ * falls into it, with probability p = 1 - e^(-s/R). Each sampled object therefore stands for 1/p objects, s/p bytes. Start at estimate_row().
+ */
+#include "estimate.h"
+
+#include <math.h>
+
+#define NORMAL_975 1.959964 /* 97.5 % quantile of the normal distribution */
+#define UNSEEN 3.688879     /* -ln(0.025): the expected number of points that yields none in 2.5 % of cases */
+
+static bool is_space(enum sample_type type)
+{
+	return type == ALLOC_SPACE || type == INUSE_SPACE;
+}
+
+static bool is_inuse(enum sample_type type)
+{
+	return type == INUSE_OBJECTS || type == INUSE_SPACE;
+}
+
+void estimate_add(struct estimate *to, const struct estimate *from)
+{
+	to->value += from->value;
+	to->variance += from->variance;
+	to->samples += from->samples;
+	to->unit = fmax(to->unit, from->unit);
+}
+
+/* Mean size in bytes, of which `count` were sampled. */
+static struct estimate estimate_sized(uint64_t count, double size, uint64_t interval, enum sample_type type)
+{
+	const double each = is_space(type) ? size : 1;
+	const double rate = (double)interval;
+	double probability, weight;
+
+	/* Blocks of no bytes are hit by no point: whoever reports one has counted it, not sampled it. */
+	if (interval <= 1 || size <= 0)
+		return (struct estimate){ .value = (double)count * each, .samples = (double)count };
+	probability = -expm1(-size / rate);
+	weight = each / probability;
+	return (struct estimate){
+		.value = (double)count * weight,
+		.variance = (double)count * weight * weight * (1 - probability),
+		.samples = (double)count,
+		.unit = each * rate / size,
+	};
+}
+
+struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, enum sample_type type)
+{
+	return estimate_sized(count, count ? (double)bytes / (double)count : 0, interval, type);
+}
+
+struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type)
+{
+	const uint64_t count = is_inuse(type) ? row->inuse_count : row->alloc_count;
+	const uint64_t bytes = is_inuse(type) ? row->inuse_bytes : row->alloc_bytes;
+
+	if (count || !row->alloc_count)
+		return estimate_row(count, bytes, profile->meta.interval, type);
+	/* None of the samples is live any more. How much may be that was not sampled, follows from the size of those that were. */
+	return estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, profile->meta.interval, type);
+}
+
+/*
+ * Quantile of the gamma distribution of that shape and scale 1 (half a chi-square's), by Wilson and Hilferty: the cube root is nearly normal. Good to 1 % from
+ * shape 2 on for the lower end and from shape 1 on for the upper, which is all that is asked here; below, the lower end errs towards 0.
+ */
+static double gamma_quantile(double shape, double normal)
+{
+	const double spread = 1 / (9 * shape);
+	const double root = 1 - spread + normal * sqrt(spread);
+
+	return root > 0 ? shape * root * root * root : 0;
+}
+
+/*
+ * The interval of Fay and Feuer for a weighted sum of Poisson counts: the sum behaves like scale * Poisson(shape) with the same mean and variance, and the upper end
+ * reckons with one more sample. With equal weights this is the exact interval of Garwood.
+ */
+void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high)
+{
+	const double value = estimate->value, variance = estimate->variance, unit = estimate->unit;
+	const double more_value = value + unit, more_variance = variance + unit * unit;
+
+	*out_low = value;
+	*out_high = value;
+	if (variance > 0)
+		*out_low = fmin(value, gamma_quantile(value * value / variance, -NORMAL_975) * variance / value);
+	if (more_variance > 0)
+		*out_high = fmax(value, gamma_quantile(more_value * more_value / more_variance, NORMAL_975) * more_variance / more_value);
+}
+
+double estimate_unseen_bytes(uint64_t interval)
+{
+	return interval <= 1 ? 0 : UNSEEN * (double)interval;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * modules.h - which module lies at an address now. Modules come and go while a session runs, so the question is only answered at the time of an event.
+ *
+ * Ranges, sorted, never overlapping: a new one takes the place of whatever it overlaps, whose departure was then missed. Zero-initialized = empty.
+ */
+#ifndef HI_MODULES_H
+#define HI_MODULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MODULES_MAX 65536u /* about what the kernel allows a process to map by default (vm.max_map_count) */
+
+struct module_range {
+	uint64_t lo, hi;
+	uint32_t number; /* object, as in the stream */
+	uint32_t index;  /* in the profile */
+};
+struct modules {
+	struct module_range *range;
+	size_t count, capacity;
+};
+
+/* 0, -ENOMEM, or -ENOSPC beyond MODULES_MAX. */
+int modules_add(struct modules *modules, const struct module_range *range);
+void modules_remove(struct modules *modules, uint32_t number);
+/* Index in the profile, -1 = none. */
+int32_t modules_find(const struct modules *modules, uint64_t address);
+void modules_close(struct modules *modules);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile.c - the model's arrays, each with a hash table beside it so that equal things are stored once. Start at profile_stack_of().
+ */
+#include "profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+#define CLASS_EXACT_MAX 1024u /* sizes up to here are a class of their own */
+#define CLASS_EXACT_BITS 10u  /* its logarithm */
+#define CLASS_STEP_BITS 4u    /* above: 2^4 classes to a doubling */
+
+struct profile_index {
+	struct table frames, stacks, rows;
+	size_t module_capacity, frame_capacity, stack_capacity, row_capacity;
+};
+
+uint32_t profile_size_class(uint64_t bytes)
+{
+	unsigned int doubling, step;
+
+	if (bytes <= CLASS_EXACT_MAX)
+		return (uint32_t)bytes;
+	doubling = 63u - (unsigned int)__builtin_clzll(bytes);
+	step = (unsigned int)(bytes >> (doubling - CLASS_STEP_BITS)) & ((1u << CLASS_STEP_BITS) - 1);
+	return CLASS_EXACT_MAX + 1 + ((doubling - CLASS_EXACT_BITS) << CLASS_STEP_BITS) + step;
+}
+
+int profile_open(struct profile *profile)
+{
+	*profile = (struct profile){ 0 };
+	profile->index = calloc(1, sizeof(*profile->index));
+	return profile->index ? 0 : -ENOMEM;
+}
+
+static void meta_close(struct profile_meta *meta)
+{
+	free(meta->comm);
+	free(meta->cmdline);
+	free(meta->exe);
+	free(meta->host);
+	free(meta->version);
+	free(meta->maps);
+	free(meta->damage);
+}
+
+static void frame_close(struct profile_frame *frame)
+{
+	for (size_t i = 0; i < frame->line_count; i++) {
+		free(frame->line[i].function);
+		free(frame->line[i].system_name);
+		free(frame->line[i].file);
+	}
+	free(frame->line);
+}
+
+void profile_close(struct profile *profile)
+{
+	meta_close(&profile->meta);
+	for (size_t i = 0; i < profile->module_count; i++) {
+		free(profile->module[i].path);
+		free(profile->module[i].open_path);
+	}
+	for (size_t i = 0; i < profile->frame_count; i++)
+		frame_close(&profile->frame[i]);
+	for (size_t i = 0; i < profile->stack_count; i++)
+		free((void *)profile->stack[i].frame);
+	free(profile->module);
+	free(profile->frame);
+	free(profile->stack);
+	free(profile->row);
+	if (profile->index) {
+		table_close(&profile->index->frames);
+		table_close(&profile->index->stacks);
+		table_close(&profile->index->rows);
+	}
+	free(profile->index);
+	*profile = (struct profile){ 0 };
+}
+
+static int copy_string(const char *text, char **out_copy)
+{
+	*out_copy = text ? strdup(text) : NULL;
+	return text && !*out_copy ? -ENOMEM : 0;
+}
+
+int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index)
+{
+	struct profile_module copy = *module;
+
+	if (array_reserve(&profile->module, &profile->index->module_capacity, profile->module_count, sizeof(*profile->module)))
+		return -ENOMEM;
+	if (copy_string(module->path, &copy.path))
+		return -ENOMEM;
+	if (copy_string(module->open_path, &copy.open_path)) {
+		free(copy.path);
+		return -ENOMEM;
+	}
+	*out_index = (uint32_t)profile->module_count;
+	profile->module[profile->module_count++] = copy;
+	return 0;
+}
+
+int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame)
+{
+	uint64_t hash = hash_number(address ^ hash_number((uint32_t)module));
+	struct table_cursor cursor = table_seek(&profile->index->frames, hash);
+	uint32_t index;
+
+	while (table_next(&profile->index->frames, &cursor, &index)) {
+		if (profile->frame[index].address == address && profile->frame[index].module == module) {
+			*out_frame = index;
+			return 0;
+		}
+	}
+	index = (uint32_t)profile->frame_count;
+	if (array_reserve(&profile->frame, &profile->index->frame_capacity, profile->frame_count, sizeof(*profile->frame)) ||
+	    table_add(&profile->index->frames, hash, index))
+		return -ENOMEM;
+	profile->frame[profile->frame_count++] = (struct profile_frame){ .address = address, .module = module };
+	*out_frame = index;
+	return 0;
+}
+
+/* A stack of no frames is kept too, with an array of one unused element, so that frame is never NULL. */
+static int stack_add(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end)
+{
+	uint32_t *copy;
+
+	if (array_reserve(&profile->stack, &profile->index->stack_capacity, profile->stack_count, sizeof(*profile->stack)))
+		return -ENOMEM;
+	copy = calloc(frame_count ? frame_count : 1, sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	if (frame_count)
+		memcpy(copy, frame, frame_count * sizeof(*copy));
+	profile->stack[profile->stack_count++] = (struct profile_stack){ .frame = copy, .frame_count = frame_count, .end = end };
+	return 0;
+}
+
+int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack)
+{
+	uint64_t hash = hash_number(hash_bytes(frame, frame_count * sizeof(*frame)) ^ end);
+	struct table_cursor cursor = table_seek(&profile->index->stacks, hash);
+	uint32_t index;
+
+	while (table_next(&profile->index->stacks, &cursor, &index)) {
+		const struct profile_stack *stack = &profile->stack[index];
+
+		if (stack->frame_count == frame_count && stack->end == end &&
+		    (!frame_count || memcmp(stack->frame, frame, frame_count * sizeof(*frame)) == 0)) {
+			*out_stack = index;
+			return 0;
+		}
+	}
+	index = (uint32_t)profile->stack_count;
+	if (stack_add(profile, frame, frame_count, end) || table_add(&profile->index->stacks, hash, index))
+		return -ENOMEM;
+	*out_stack = index;
+	return 0;
+}
+
+int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class, uint32_t *out_row)
+{
+	uint64_t hash = hash_number((uint64_t)stack << 32 | size_class);
+	struct table_cursor cursor = table_seek(&profile->index->rows, hash);
+	uint32_t index;
+
+	while (table_next(&profile->index->rows, &cursor, &index)) {
+		if (profile->row[index].stack == stack && profile->row[index].size_class == size_class) {
+			*out_row = index;
+			return 0;
+		}
+	}
+	index = (uint32_t)profile->row_count;
+	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count, sizeof(*profile->row)) ||
+	    table_add(&profile->index->rows, hash, index))
+		return -ENOMEM;
+	profile->row[profile->row_count++] = (struct profile_row){ .stack = stack, .size_class = size_class };
+	*out_row = index;
+	return 0;
+}

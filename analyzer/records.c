@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * records.c - framing and bounds of the record stream. Start at records_next().
+ */
+#include "records.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool records_recognize(const uint8_t *bytes, size_t size)
+{
+	const uint64_t magic = HI_STREAM_MAGIC;
+	const size_t offset = offsetof(struct hi_stream_header, magic);
+
+	return size >= offset + sizeof(magic) && memcmp(bytes + offset, &magic, sizeof(magic)) == 0;
+}
+
+static int records_cut(const struct input *input, size_t size, char *damage)
+{
+	if (input->error)
+		snprintf(damage, RECORDS_DAMAGE_MAX, "unreadable from byte %" PRIu64 " on: %s", input->position, strerror(input->error));
+	else
+		snprintf(damage, RECORDS_DAMAGE_MAX, "cut off in the record at byte %" PRIu64 ", %zu bytes into it", input->position, size);
+	return -EBADMSG;
+}
+
+int records_next(struct input *input, const struct hi_stream_record **out_record, char *damage)
+{
+	const uint8_t *bytes;
+	uint32_t record_size;
+	size_t size = input_peek(input, sizeof(struct hi_stream_record), &bytes);
+
+	if (size == 0 && !input->error)
+		return 0;
+	if (size < sizeof(struct hi_stream_record))
+		return records_cut(input, size, damage);
+	memcpy(&record_size, bytes, sizeof(record_size));
+	if (record_size < sizeof(struct hi_stream_record) || record_size % 8 || record_size > HI_STREAM_RECORD_MAX) {
+		snprintf(damage, RECORDS_DAMAGE_MAX, "damaged at byte %" PRIu64 ": a record cannot be %" PRIu32 " bytes long", input->position, record_size);
+		return -EBADMSG;
+	}
+	size = input_peek(input, record_size, &bytes);
+	if (size < record_size)
+		return records_cut(input, size, damage);
+	*out_record = (const void *)bytes;
+	input_skip(input, record_size);
+	return 1;
+}
+
+/* Bytes that a record with this fixed part must have, or 0 if the fixed part contradicts itself. */
+static uint64_t header_needs(const struct hi_stream_header *header)
+{
+	return sizeof(*header) + (uint64_t)header->comm_size + header->cmdline_size + header->exe_size + header->host_size + header->version_size;
+}
+
+static uint64_t module_needs(const struct hi_stream_module *module)
+{
+	if (module->build_id_size > HI_STREAM_BUILD_ID_MAX || module->hi <= module->lo)
+		return 0;
+	return sizeof(*module) + (uint64_t)module->build_id_size + module->path_size + module->open_path_size;
+}
+
+static uint64_t alloc_needs(const struct hi_stream_alloc *alloc)
+{
+	return alloc->frame_count > RECORDS_FRAMES_MAX ? 0 : sizeof(*alloc) + 8ull * alloc->frame_count;
+}
+
+static size_t fixed_size(uint16_t type)
+{
+	switch (type) {
+	case HI_STREAM_HEADER:
+		return sizeof(struct hi_stream_header);
+	case HI_STREAM_MODULE:
+		return sizeof(struct hi_stream_module);
+	case HI_STREAM_MODULE_GONE:
+		return sizeof(struct hi_stream_module_gone);
+	case HI_STREAM_MAPS:
+		return sizeof(struct hi_stream_maps);
+	case HI_STREAM_THREAD:
+		return sizeof(struct hi_stream_thread);
+	case HI_STREAM_ALLOC:
+		return sizeof(struct hi_stream_alloc);
+	case HI_STREAM_FREE:
+	case HI_STREAM_UNFREE:
+		return sizeof(struct hi_stream_free);
+	case HI_STREAM_INTERVAL:
+		return sizeof(struct hi_stream_interval);
+	case HI_STREAM_STATS:
+		return sizeof(struct hi_stream_stats);
+	case HI_STREAM_END:
+		return sizeof(struct hi_stream_end);
+	default:
+		return sizeof(struct hi_stream_record);
+	}
+}
+
+bool record_is_sound(const struct hi_stream_record *record)
+{
+	const void *fixed = record;
+	uint64_t needed = fixed_size(record->type);
+
+	if (record->size < needed)
+		return false;
+	if (record->type == HI_STREAM_HEADER)
+		needed = header_needs(fixed);
+	else if (record->type == HI_STREAM_MODULE)
+		needed = module_needs(fixed);
+	else if (record->type == HI_STREAM_MAPS)
+		needed += ((const struct hi_stream_maps *)fixed)->text_size;
+	else if (record->type == HI_STREAM_THREAD)
+		needed += ((const struct hi_stream_thread *)fixed)->name_size;
+	else if (record->type == HI_STREAM_ALLOC)
+		needed = alloc_needs(fixed);
+	return needed && record->size >= needed;
+}

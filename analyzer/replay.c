@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay.c - one function per record type; replay_stream() at the end is the way in.
+ *
+ * A block counts in the row it was allocated in until a FREE, or an ALLOC at the same address whose free was missed, takes it out again.
+ * Records that make no sense are counted and skipped; a broken framing ends the replay.
+ */
+#include "replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live.h"
+#include "modules.h"
+#include "records.h"
+#include "table.h"
+
+#define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger */
+#define UNKNOWN_ADDRESS 1u           /* stands for the caller where a stack has no frame at all: the text format cannot say "none" */
+
+struct replay {
+	struct profile *profile;
+	const struct replay_observer *observer;
+	struct modules modules;
+	struct live live;
+	uint64_t interval; /* now; the nominal one is in the profile */
+	double *carry;     /* per row, while the interval is not the nominal one: the part of a sample not credited yet */
+	size_t carry_count;
+	uint64_t position; /* of the record at hand */
+	uint64_t bad_records;
+	bool ended;
+};
+
+/* The first damage is the one that is told. */
+__attribute__((format(printf, 2, 3))) static void replay_damage(struct replay *replay, const char *format, ...)
+{
+	va_list arguments;
+
+	if (replay->profile->meta.damage)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&replay->profile->meta.damage, format, arguments) < 0)
+		replay->profile->meta.damage = NULL;
+	va_end(arguments);
+}
+
+static void replay_bad(struct replay *replay, const char *what)
+{
+	replay->bad_records++;
+	replay_damage(replay, "damaged at byte %" PRIu64 ": %s", replay->position, what);
+}
+
+/* Takes the next string of a variable part. NULs separate the arguments of a command line, and end it. */
+static int take_string(const char **cursor, size_t size, char **out_string)
+{
+	const char *bytes = *cursor;
+	char *copy = calloc(1, size + 1);
+
+	if (!copy)
+		return -ENOMEM;
+	*cursor += size;
+	while (size && !bytes[size - 1])
+		size--;
+	for (size_t i = 0; i < size; i++)
+		copy[i] = bytes[i] ? bytes[i] : ' ';
+	free(*out_string);
+	*out_string = copy;
+	return 0;
+}
+
+static int on_header(struct replay *replay, const struct hi_stream_header *header)
+{
+	struct profile_meta *meta = &replay->profile->meta;
+	const char *cursor = (const char *)(header + 1);
+
+	meta->pid = header->pid;
+	meta->interval = header->interval ? header->interval : 1;
+	meta->start_unix_ns = header->start_unix_ns;
+	replay->interval = meta->interval;
+	if (take_string(&cursor, header->comm_size, &meta->comm) || take_string(&cursor, header->cmdline_size, &meta->cmdline) ||
+	    take_string(&cursor, header->exe_size, &meta->exe) || take_string(&cursor, header->host_size, &meta->host) ||
+	    take_string(&cursor, header->version_size, &meta->version))
+		return -ENOMEM;
+	return 0;
+}
+
+static int on_module(struct replay *replay, const struct hi_stream_module *record)
+{
+	const char *cursor = (const char *)(record + 1) + record->build_id_size;
+	struct profile_module module = {
+		.lo = record->lo,
+		.hi = record->hi,
+		.file_offset = record->file_offset,
+		.bias = record->bias,
+		.device = record->device,
+		.inode = record->inode,
+		.number = record->module,
+		.build_id_size = record->build_id_size,
+	};
+	struct module_range range = { .lo = record->lo, .hi = record->hi, .number = record->module };
+	int error;
+
+	if (replay->profile->module_count >= MODULES_MAX) {
+		replay_bad(replay, "too many modules");
+		return 0;
+	}
+	memcpy(module.build_id, record + 1, record->build_id_size);
+	error = take_string(&cursor, record->path_size, &module.path);
+	if (!error)
+		error = take_string(&cursor, record->open_path_size, &module.open_path);
+	if (!error)
+		error = profile_add_module(replay->profile, &module, &range.index);
+	if (!error)
+		error = modules_add(&replay->modules, &range);
+	free(module.path);
+	free(module.open_path);
+	return error;
+}
+
+static int on_module_gone(struct replay *replay, const struct hi_stream_module_gone *record)
+{
+	modules_remove(&replay->modules, record->module);
+	return 0;
+}
+
+static int on_maps(struct replay *replay, const struct hi_stream_maps *record)
+{
+	const char *cursor = (const char *)(record + 1);
+
+	return take_string(&cursor, record->text_size, &replay->profile->meta.maps);
+}
+
+static int intern_stack(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack)
+{
+	const uint64_t *address = (const uint64_t *)(alloc + 1);
+	uint32_t frame[RECORDS_FRAMES_MAX];
+	uint32_t count = alloc->frame_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		/* The byte before a return address belongs to the call; the address itself may lie in the next function, or in no module. */
+		if (profile_frame_at(replay->profile, address[i], modules_find(&replay->modules, address[i] - 1), &frame[i]))
+			return -ENOMEM;
+	}
+	if (count == 0 && profile_frame_at(replay->profile, UNKNOWN_ADDRESS, -1, &frame[count++]))
+		return -ENOMEM;
+	return profile_stack_of(replay->profile, frame, count, alloc->record.flags & 0xff, out_stack);
+}
+
+/*
+ * A sample taken while the interval was not the nominal one stands for another number of objects. It is credited as as many samples at the nominal interval as stand for the
+ * same number (jemalloc's pre-image): whole ones, the rest is carried over to the row's next sample.
+ */
+static int credit_count(struct replay *replay, uint64_t bytes, uint32_t row, uint32_t *out_count)
+{
+	const double nominal = (double)replay->profile->meta.interval, now = (double)replay->interval;
+	double exact;
+
+	if (replay->interval == replay->profile->meta.interval || bytes == 0) {
+		*out_count = 1;
+		return 0;
+	}
+	while (replay->carry_count <= row) {
+		size_t capacity = replay->carry_count;
+
+		if (array_reserve(&replay->carry, &capacity, replay->carry_count, sizeof(*replay->carry)))
+			return -ENOMEM;
+		memset(&replay->carry[replay->carry_count], 0, (capacity - replay->carry_count) * sizeof(*replay->carry));
+		replay->carry_count = capacity;
+	}
+	exact = replay->carry[row] + expm1(-(double)bytes / nominal) / expm1(-(double)bytes / now);
+	*out_count = (uint32_t)fmin(floor(exact), UINT32_MAX / 2);
+	replay->carry[row] = exact - *out_count;
+	return 0;
+}
+
+static void uncredit(struct profile *profile, const struct live_block *block)
+{
+	profile->row[block->row].inuse_count -= block->count;
+	profile->row[block->row].inuse_bytes -= block->bytes;
+}
+
+static int credit_live(struct replay *replay, const struct live_block *block)
+{
+	if (live_add(&replay->live, block))
+		return -ENOMEM;
+	replay->profile->row[block->row].inuse_count += block->count;
+	replay->profile->row[block->row].inuse_bytes += block->bytes;
+	return 0;
+}
+
+static int on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
+{
+	struct profile *profile = replay->profile;
+	struct live_block block, missed;
+	struct profile_row *row;
+	uint32_t stack;
+
+	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX) {
+		replay_bad(replay, "an allocation of an impossible size or address");
+		return 0;
+	}
+	block.address = alloc->address;
+	if (intern_stack(replay, alloc, &stack) || profile_row_at(profile, stack, profile_size_class(alloc->bytes), &block.row) ||
+	    credit_count(replay, alloc->bytes, block.row, &block.count))
+		return -ENOMEM;
+	block.bytes = alloc->bytes * block.count;
+	row = &profile->row[block.row];
+	row->first_ns = row->alloc_count ? row->first_ns : alloc->time_ns;
+	row->last_ns = alloc->time_ns;
+	row->alloc_count += block.count;
+	row->alloc_bytes += block.bytes;
+	profile->meta.samples++;
+	if (profile->stack[stack].end == 0)
+		profile->meta.stacks_complete++;
+	else
+		profile->meta.stacks_truncated++;
+	if (live_take(&replay->live, alloc->address, &missed))
+		uncredit(profile, &missed);
+	return credit_live(replay, &block);
+}
+
+static int on_free(struct replay *replay, const struct hi_stream_free *record)
+{
+	struct live_block block;
+
+	/* An unknown one is no damage: its allocation may have been dropped. */
+	if (live_take(&replay->live, record->address, &block)) {
+		uncredit(replay->profile, &block);
+		replay->profile->meta.frees++;
+	}
+	return 0;
+}
+
+static int on_unfree(struct replay *replay, const struct hi_stream_free *record)
+{
+	struct live_block block;
+
+	if (!live_put_back(&replay->live, record->address, &block))
+		return 0;
+	replay->profile->meta.frees--;
+	return credit_live(replay, &block);
+}
+
+static int on_interval(struct replay *replay, const struct hi_stream_interval *record)
+{
+	if (record->interval == 0)
+		replay_bad(replay, "a sampling interval of 0");
+	else
+		replay->interval = record->interval;
+	return 0;
+}
+
+static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
+{
+	struct profile_meta *meta = &replay->profile->meta;
+
+	/* samples and frees are counted here, so that they agree with what is shown. */
+	meta->dropped_allocs = stats->dropped_allocs;
+	meta->dropped_frees = stats->dropped_frees;
+	meta->live_set_full = stats->live_set_full;
+	meta->no_thread_slot = stats->no_thread_slot;
+	meta->payload_cpu_ns = stats->payload_cpu_ns;
+	meta->target_cpu_ns = stats->target_cpu_ns;
+	if (replay->observer)
+		replay->observer->on_stats(replay->observer->context, replay->profile, replay->bad_records);
+	return 0;
+}
+
+static int on_end(struct replay *replay, const struct hi_stream_end *end)
+{
+	replay->profile->meta.end_reason = end->record.flags;
+	replay->ended = true;
+	return 0;
+}
+
+/* Time of the records that have it right behind their head. */
+static uint64_t record_time(const struct hi_stream_record *record)
+{
+	switch (record->type) {
+	case HI_STREAM_MAPS:
+	case HI_STREAM_ALLOC:
+	case HI_STREAM_FREE:
+	case HI_STREAM_UNFREE:
+	case HI_STREAM_INTERVAL:
+	case HI_STREAM_STATS:
+	case HI_STREAM_END:
+		return ((const struct hi_stream_end *)(const void *)record)->time_ns;
+	default:
+		return 0;
+	}
+}
+
+static int replay_record(struct replay *replay, const struct hi_stream_record *record)
+{
+	const void *fixed = record;
+	uint64_t time_ns;
+
+	if (!record_is_sound(record)) {
+		replay_bad(replay, "a record does not hold what it announces");
+		return 0;
+	}
+	time_ns = record_time(record);
+	if (time_ns > replay->profile->meta.duration_ns)
+		replay->profile->meta.duration_ns = time_ns;
+	switch (record->type) {
+	case HI_STREAM_HEADER:
+		replay_bad(replay, "a second header");
+		return 0;
+	case HI_STREAM_MODULE:
+		return on_module(replay, fixed);
+	case HI_STREAM_MODULE_GONE:
+		return on_module_gone(replay, fixed);
+	case HI_STREAM_MAPS:
+		return on_maps(replay, fixed);
+	case HI_STREAM_ALLOC:
+		return on_alloc(replay, fixed);
+	case HI_STREAM_FREE:
+		return on_free(replay, fixed);
+	case HI_STREAM_UNFREE:
+		return on_unfree(replay, fixed);
+	case HI_STREAM_INTERVAL:
+		return on_interval(replay, fixed);
+	case HI_STREAM_STATS:
+		return on_stats(replay, fixed);
+	case HI_STREAM_END:
+		return on_end(replay, fixed);
+	default:
+		return 0; /* THREAD, and what later versions may add */
+	}
+}
+
+static int replay_header(struct replay *replay, struct input *input)
+{
+	const struct hi_stream_record *record;
+	const struct hi_stream_header *header;
+	char damage[RECORDS_DAMAGE_MAX] = "empty";
+
+	if (records_next(input, &record, damage) != 1) {
+		replay_damage(replay, "%s", damage);
+		return -EBADMSG;
+	}
+	header = (const void *)record;
+	if (record->type != HI_STREAM_HEADER || !record_is_sound(record) || header->magic != HI_STREAM_MAGIC) {
+		replay_damage(replay, "not a heapinject record stream");
+		return -EBADMSG;
+	}
+	if (header->version != HI_STREAM_VERSION) {
+		replay_damage(replay, "a record stream of version %" PRIu32 "; this heapinject reads version %u", header->version, HI_STREAM_VERSION);
+		return -EBADMSG;
+	}
+	return on_header(replay, header);
+}
+
+static int replay_rest(struct replay *replay, struct input *input)
+{
+	const struct hi_stream_record *record;
+	char damage[RECORDS_DAMAGE_MAX];
+	int error = 0, got;
+
+	while (!error && !replay->ended) {
+		replay->position = input->position;
+		got = records_next(input, &record, damage);
+		if (got < 0)
+			replay_damage(replay, "%s", damage);
+		else if (got == 0)
+			replay_damage(replay, "cut off at byte %" PRIu64 ": the stream has no end record", input->position);
+		if (got != 1)
+			return 0;
+		error = replay_record(replay, record);
+	}
+	return error;
+}
+
+int replay_stream(struct input *input, const struct replay_observer *observer, struct profile *profile)
+{
+	struct replay *replay = calloc(1, sizeof(*replay));
+	int error;
+
+	if (!replay)
+		return -ENOMEM;
+	replay->profile = profile;
+	replay->observer = observer;
+	error = replay_header(replay, input);
+	if (!error)
+		error = replay_rest(replay, input);
+	modules_close(&replay->modules);
+	live_close(&replay->live);
+	free(replay->carry);
+	free(replay);
+	return error;
+}

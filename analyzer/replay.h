@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay.h - a record stream played into a profile: what was allocated on which stack, and what of it is live at the end.
+ */
+#ifndef HI_REPLAY_H
+#define HI_REPLAY_H
+
+#include "input.h"
+#include "profile.h"
+
+/* Told of every STATS record, in the middle of things: the profile is complete up to here. May be NULL. */
+struct replay_observer {
+	void (*on_stats)(void *context, const struct profile *profile, uint64_t bad_records);
+	void *context;
+};
+
+/*
+ * Reads the stream to its end into an empty, open profile. 0, -ENOMEM, or -EBADMSG when there is nothing to show, not even a header. Damage
+ * further on is no error: what was good is in the profile, and meta.damage says what was wrong first.
+ */
+int replay_stream(struct input *input, const struct replay_observer *observer, struct profile *profile);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h - a hash table of array indices: how the model finds the one copy of a frame, a stack, a row, a string.
+ *
+ * The things themselves live in arrays of the caller. The table stores (hash, index) and knows nothing else, so a look-up walks the candidates
+ * and the caller compares:
+ *
+ *     struct table_cursor cursor = table_seek(&table, hash);
+ *     while (table_next(&table, &cursor, &index))
+ *             if (same(thing[index], wanted))
+ *                     return index;
+ *
+ * Nothing is ever removed. Zero-initialized = empty.
+ */
+#ifndef HI_TABLE_H
+#define HI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct table_slot {
+	uint32_t hash;
+	uint32_t index_plus_1; /* 0 = empty */
+};
+struct table {
+	struct table_slot *slot;
+	size_t size; /* a power of two, or 0 */
+	size_t count;
+};
+struct table_cursor {
+	uint32_t hash;
+	size_t at;
+};
+
+struct table_cursor table_seek(const struct table *table, uint64_t hash);
+bool table_next(const struct table *table, struct table_cursor *cursor, uint32_t *out_index);
+/* 0 or -ENOMEM. The caller has looked for it before. */
+int table_add(struct table *table, uint64_t hash, uint32_t index);
+void table_close(struct table *table);
+
+/* Good enough to be masked: every bit of the input reaches every bit of the result. */
+uint64_t hash_number(uint64_t number);
+uint64_t hash_bytes(const void *bytes, size_t size);
+
+/* Makes room for one element more in a growing array of `count` elements. 0 or -ENOMEM; the array is untouched on failure. */
+int array_reserve(void *array_pointer, size_t *capacity, size_t count, size_t element_size);
+
+#endif
