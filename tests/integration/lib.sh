@@ -65,7 +65,7 @@ trap stop_all EXIT
 free_port() {
 	local port
 	while :; do
-		port=$((RANDOM % 10000 * 2 + 20001))
+		port=$((RANDOM % 6000 * 2 + 20001))
 		grep -qi ":$(printf '%04X' "$port") " /proc/net/tcp /proc/net/tcp6 2>/dev/null || break
 	done
 	echo "$port"

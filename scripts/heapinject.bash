@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Bash completion for heapinject.
+
+_heapinject() {
+	local word=$2 previous=$3 command=${COMP_WORDS[1]}
+	COMPREPLY=()
+	if [[ $COMP_CWORD -eq 1 ]]; then
+		mapfile -t COMPREPLY < <(compgen -W 'check attach detach report help --help --version' -- "$word")
+		return
+	fi
+	case $command:$previous in
+	attach:--loader) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$word") ;;
+	attach:-o | attach:--output | report:-o | report:-p) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	attach:-s | attach:--duration | attach:-c | attach:--sample | report:-n) ;;
+	report:--sort) mapfile -t COMPREPLY < <(compgen -W 'flat cum' -- "$word") ;;
+	help:*) mapfile -t COMPREPLY < <(compgen -W 'check attach detach report' -- "$word") ;;
+	check:* | attach:* | detach:*)
+		if [[ $word == -* ]]; then
+			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --output --loader -s -c -o -q -v' -- "$word")
+		else
+			mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word[0-9]*" | grep -x '[0-9]*')
+		fi
+		;;
+	report:*)
+		if [[ $word == -?* ]]; then
+			mapfile -t COMPREPLY < <(compgen -W '--text --svg --collapsed --sort --inuse-space --inuse-objects --alloc-space --alloc-objects -t -s -p -n -o' \
+				-- "$word")
+		else
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		fi
+		;;
+	esac
+}
+complete -o filenames -F _heapinject heapinject
