@@ -19,7 +19,7 @@ _heapinject() {
 		if [[ $word == -* ]]; then
 			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --output --loader -s -c -o -q -v' -- "$word")
 		else
-			mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word[0-9]*" | grep -x '[0-9]*')
+			mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 		fi
 		;;
 	report:*)
