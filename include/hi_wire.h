@@ -138,7 +138,7 @@ struct hi_thread_slot {
 	uint64_t random;      /* 32: generator state */
 	uint64_t last_seen;   /* 40: cycle counter at the last slow path; an old one may be evicted */
 	uint64_t cycles;      /* 48: cycle counter ticks spent in the payload's slow path, originals not counted */
-	uint64_t reserved1;   /* 56 */
+	uint64_t region_told; /* 56: cycle counter when this thread last wrote a HI_RECORD_REGION: it does so rarely */
 };
 _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 

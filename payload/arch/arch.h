@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch.h - all the payload knows about a CPU; implemented by arch/$(ARCH)/, chosen at link time.
+ *
+ * Beside the functions below, gate.S defines the gate templates and the hook stubs that hi_wire.h lists.
+ */
+#ifndef PAYLOAD_ARCH_H
+#define PAYLOAD_ARCH_H
+
+#include "hi_wire.h"
+
+/* Never goes back on one CPU, agrees between CPUs up to a few hundred ticks. Not serialising, no system call. */
+uint64_t arch_cycles(void);
+
+/* Unique to each live thread, never 0. */
+uint64_t arch_thread_pointer(void);
+
+/* Where the interrupted registers lie, relative to the stack pointer on the signal trampoline. */
+struct arch_signal_frame {
+	uint16_t pc, sp, bp;
+};
+struct arch_signal_frame arch_signal_frame(void);
+
+/*
+ * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first, for the handler to read. The handler sets `guard` to the
+ * slot whose in_flight it has raised; the stub lowers it as its last act.
+ */
+struct hook_call {
+	uint64_t argument[6];
+	struct hi_thread_slot *guard;
+	struct hi_gate_words *words;
+	uint64_t bp;             /* the caller's frame pointer */
+	uint64_t return_address; /* into the caller; the caller's stack begins behind it */
+};
+
+/* What the stub does next: return `result` to the caller, or, if `pass`, jump to words->original with all arguments as they came. */
+struct hook_outcome {
+	uint64_t result;
+	uint64_t pass;
+};
+
+#endif

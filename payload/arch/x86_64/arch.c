@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* arch.c - the contract of arch.h for x86-64 under Linux, and the proof that gate.S means the same numbers as the headers. */
+#include "arch/arch.h"
+
+#include "gate_layout.h"
+
+_Static_assert(GATE_BYTES == HI_GATE_BYTES && GATE_STRIDE == HI_GATE_STRIDE, "gate_layout.h");
+_Static_assert(GATE_HASH == HI_HASH_THREAD && GATE_HASH == HI_HASH_ADDRESS, "gate_layout.h");
+_Static_assert(WORDS_ORIGINAL == offsetof(struct hi_gate_words, original), "gate_layout.h");
+_Static_assert(WORDS_HOOK == offsetof(struct hi_gate_words, hook), "gate_layout.h");
+_Static_assert(WORDS_THREAD_SLOTS == offsetof(struct hi_gate_words, thread_slots), "gate_layout.h");
+_Static_assert(WORDS_OCCUPANCY == offsetof(struct hi_gate_words, occupancy), "gate_layout.h");
+_Static_assert(WORDS_STATE == offsetof(struct hi_gate_words, state), "gate_layout.h");
+_Static_assert(WORDS_OCCUPANCY_SHIFT == offsetof(struct hi_gate_words, occupancy_shift), "gate_layout.h");
+_Static_assert(STATE_ARMED == offsetof(struct hi_state, armed), "gate_layout.h");
+_Static_assert(SLOT_BITS == HI_THREAD_SLOT_BITS && 1 << SLOT_BYTES_LOG2 == sizeof(struct hi_thread_slot), "gate_layout.h");
+_Static_assert(SLOT_FAST_OWNER == offsetof(struct hi_thread_slot, fast_owner), "gate_layout.h");
+_Static_assert(SLOT_COUNTDOWN == offsetof(struct hi_thread_slot, countdown), "gate_layout.h");
+_Static_assert(SLOT_IN_FLIGHT == offsetof(struct hi_thread_slot, in_flight), "gate_layout.h");
+_Static_assert(CALL_GUARD == offsetof(struct hook_call, guard), "gate_layout.h");
+_Static_assert(sizeof(struct hook_call) == 80, "the stub pushes ten words, return address included");
+
+uint64_t arch_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* Both glibc and musl keep a pointer to the thread's control block in its own first word. */
+uint64_t arch_thread_pointer(void)
+{
+	uint64_t pointer;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+/* The handler's return has popped the first word of the rt_sigframe: sp is at the ucontext. Offsets of RIP, RSP, RBP in its gregs. */
+struct arch_signal_frame arch_signal_frame(void)
+{
+	return (struct arch_signal_frame){.pc = 168, .sp = 160, .bp = 120};
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate.S - the gate's entries, which are the fast path, and the stubs through which the slow path is entered and left.
+ *
+ * GATE ENTRIES are templates: the injector copies one to each entry in use and puts that entry's words HI_GATE_BYTES behind it, so every access is
+ * rip-relative to the local label 9 at its start (never a global symbol: that would leave a relocation). An entry may use rax, r10, r11, and rcx where no
+ * function of the class has four arguments. It touches no stack, so that it is not there for an unwinder, a signal, or detach.
+ *
+ * The C twin of an allocating entry:
+ *
+ *     slot = &slots[thread * HASH >> 54];
+ *     if (slot->fast_owner != thread)
+ *         slot = &slots[index of slot ^ 1];            // two threads may share a hash; both shall be fast
+ *     if (slot->fast_owner == thread && (slot->countdown -= size) > 0)
+ *         return original(...);
+ *     return hook(...);
+ *
+ * A size of 2^63 or more would move the countdown upwards; it borrows, and goes to the hook, which draws anew.
+ *
+ * The countdown is memory of the thread's own, changed in one instruction: a signal handler that allocates in between is counted, too.
+ */
+#include "gate_layout.h"
+
+	.text
+
+	.macro gate_begin name
+	.p2align 4
+	.globl \name
+	.type \name, @function
+\name:
+9:
+	.endm
+
+	.macro gate_end name
+	.size \name, . - \name
+	.org 9b + GATE_STRIDE, 0xcc /* an error if the template is too long */
+	.endm
+
+	.macro to_original
+	jmp *9b + GATE_BYTES + WORDS_ORIGINAL(%rip)
+	.endm
+
+	.macro to_hook
+	lea 9b + GATE_BYTES(%rip), %r10
+	jmp *WORDS_HOOK(%r10)
+	.endm
+
+	.macro count_or_hook size
+	mov %fs:0, %rax
+	movabs $GATE_HASH, %r11
+	imul %rax, %r11
+	shr $(64 - SLOT_BITS), %r11
+	shl $SLOT_BYTES_LOG2, %r11
+	add 9b + GATE_BYTES + WORDS_THREAD_SLOTS(%rip), %r11
+	cmp %rax, SLOT_FAST_OWNER(%r11)
+	jne 2f
+1:	sub \size, SLOT_COUNTDOWN(%r11)
+	jle 3f
+	jc 3f
+	to_original
+2:	xor $(1 << SLOT_BYTES_LOG2), %r11
+	cmp %rax, SLOT_FAST_OWNER(%r11)
+	je 1b
+3:	to_hook
+	.endm
+
+	gate_begin hi_gate_alloc
+	count_or_hook %rdi
+	gate_end hi_gate_alloc
+
+	gate_begin hi_gate_sizearg2
+	count_or_hook %rsi
+	gate_end hi_gate_sizearg2
+
+	gate_begin hi_gate_sizearg3
+	count_or_hook %rdx
+	gate_end hi_gate_sizearg3
+
+	/* A product that overflows is no allocation: the original says so. */
+	gate_begin hi_gate_size2
+	mov %rdi, %r10
+	imul %rsi, %r10
+	jo 4f
+	count_or_hook %r10
+4:	to_original
+	gate_end hi_gate_size2
+
+	/* Most blocks are no samples, and their bucket's occupancy byte says so. */
+	gate_begin hi_gate_free
+	movabs $GATE_HASH, %rax
+	imul %rdi, %rax
+	mov 9b + GATE_BYTES + WORDS_OCCUPANCY_SHIFT(%rip), %ecx
+	shr %cl, %rax
+	add 9b + GATE_BYTES + WORDS_OCCUPANCY(%rip), %rax
+	cmpb $0, (%rax)
+	jne 1f
+	to_original
+1:	to_hook
+	gate_end hi_gate_free
+
+	gate_begin hi_gate_always
+	to_hook
+	gate_end hi_gate_always
+
+	gate_begin hi_gate_inert
+	to_original
+	gate_end hi_gate_inert
+
+/*
+ * THE HOOK STUB, common to all hooks: rax = handler, r10 = words, arguments as the application passed them. Builds struct hook_call of arch.h (lowest field
+ * last pushed) and calls handler(call), which answers in rax = result, rdx = whether to go on in the original instead. Then the
+ * frame goes, and with the arguments as they were the original finds nothing of us on the stack.
+ *
+ * armed is looked at before all else: in a forked child it reads 0, and the rest of what the handler would touch is not there.
+ * The in_flight of the guard slot falls when one instruction is left to execute here.
+ */
+	.p2align 4
+	.type hook_stub, @function
+hook_stub:
+	mov WORDS_STATE(%r10), %r11
+	cmpq $0, STATE_ARMED(%r11)
+	je 3f
+	push %rbp
+	mov %rsp, %rbp
+	push %r10
+	push $0
+	push %r9
+	push %r8
+	push %rcx
+	push %rdx
+	push %rsi
+	push %rdi
+	mov %rsp, %rdi
+	call *%rax
+	mov CALL_GUARD(%rsp), %r11
+	test %rdx, %rdx
+	jnz 2f
+	leave
+	test %r11, %r11
+	jz 1f
+	lock decl SLOT_IN_FLIGHT(%r11)
+1:	ret
+2:	pop %rdi
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	pop %r8
+	pop %r9
+	add $8, %rsp
+	pop %r10
+	pop %rbp
+	test %r11, %r11
+	jz 3f
+	lock decl SLOT_IN_FLIGHT(%r11)
+3:	jmp *WORDS_ORIGINAL(%r10)
+	.size hook_stub, . - hook_stub
+
+	.macro hook name, handler
+	.globl hi_hook_\name
+	.type hi_hook_\name, @function
+hi_hook_\name:
+	lea \handler(%rip), %rax
+	jmp hook_stub
+	.size hi_hook_\name, . - hi_hook_\name
+	.endm
+
+	hook malloc, hook_alloc
+	hook calloc, hook_calloc
+	hook realloc, hook_realloc
+	hook reallocarray, hook_reallocarray
+	hook free, hook_free
+	hook free_sized, hook_free
+	hook free_aligned_sized, hook_free
+	hook cfree, hook_free
+	hook posix_memalign, hook_posix_memalign
+	hook aligned_alloc, hook_alloc_sizearg2
+	hook memalign, hook_alloc_sizearg2
+	hook valloc, hook_alloc
+	hook pvalloc, hook_alloc
+	hook mallocx, hook_alloc
+	hook rallocx, hook_rallocx
+	hook xallocx, hook_xallocx
+	hook dallocx, hook_free
+	hook sdallocx, hook_free
+	hook new, hook_new
+	hook new_array, hook_new
+	hook new_nothrow, hook_alloc
+	hook new_array_nothrow, hook_alloc
+	hook new_aligned, hook_new_aligned
+	hook new_array_aligned, hook_new_aligned
+	hook new_aligned_nothrow, hook_alloc
+	hook new_array_aligned_nothrow, hook_alloc
+	hook delete, hook_free
+	hook delete_array, hook_free
+	hook delete_nothrow, hook_free
+	hook delete_array_nothrow, hook_free
+	hook delete_sized, hook_free
+	hook delete_array_sized, hook_free
+	hook delete_aligned, hook_free
+	hook delete_array_aligned, hook_free
+	hook delete_sized_aligned, hook_free
+	hook delete_array_sized_aligned, hook_free
+
+	.section .note.GNU-stack, "", @progbits

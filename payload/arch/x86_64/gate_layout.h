@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* gate_layout.h - the numbers of hi_wire.h and arch.h that gate.S needs; arch.c holds them against the structures. */
+#ifndef PAYLOAD_GATE_LAYOUT_H
+#define PAYLOAD_GATE_LAYOUT_H
+
+#define GATE_BYTES 8192
+#define GATE_STRIDE 128
+#define GATE_HASH 0x9e3779b97f4a7c15 /* no suffix: for the assembler */
+
+#define WORDS_ORIGINAL 0
+#define WORDS_HOOK 8
+#define WORDS_THREAD_SLOTS 16
+#define WORDS_OCCUPANCY 24
+#define WORDS_STATE 32
+#define WORDS_OCCUPANCY_SHIFT 48
+
+#define STATE_ARMED 0
+
+#define SLOT_BITS 10
+#define SLOT_BYTES_LOG2 6
+#define SLOT_FAST_OWNER 0
+#define SLOT_COUNTDOWN 8
+#define SLOT_IN_FLIGHT 24
+
+#define CALL_GUARD 48
+
+#endif

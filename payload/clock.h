@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.h - time in the payload: the CPU's cycle counter and nothing else, for that is no system call. The injector calibrates it from outside.
+ */
+#ifndef PAYLOAD_CLOCK_H
+#define PAYLOAD_CLOCK_H
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "hi_wire.h"
+
+static inline uint64_t clock_now(void)
+{
+	return arch_cycles();
+}
+
+/* Whether `then` lies more than `cycles` back. A time slightly in the future (another CPU's counter) is no time back at all. */
+static inline bool clock_is_past(uint64_t now, uint64_t then, uint64_t cycles)
+{
+	return (int64_t)(now - then) > (int64_t)cycles;
+}
+
+/* The injector has shown no sign of life for so long that nobody may be left to read the ring. */
+static inline bool clock_is_deadman_due(const struct hi_control *control, uint64_t now)
+{
+	uint64_t heartbeat = __atomic_load_n(&control->heartbeat, __ATOMIC_RELAXED);
+
+	return control->deadman_cycles && clock_is_past(now, heartbeat, control->deadman_cycles);
+}
+
+#endif

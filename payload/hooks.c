@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hooks.c - the slow path: what happens when a sample is due, or a block that may be a sample is freed.
+ *
+ * A VISIT is one pass through a handler. visit_begin raises in_flight of the guard slot, so that detach knows that somebody is inside; the stub lowers it. Then
+ * the handler either passes (the stub jumps to the original, nothing of us is left on the stack) or calls the original itself and returns its result.
+ *
+ * WHO COUNTS THE BYTES: an allocating gate entry subtracts the size where it finds the thread (thread_slot_counted), then may come here; in all other cases,
+ * and for the realloc family, whose gate entry counts nothing, is_sample_due subtracts.
+ *
+ * NESTED calls (the original reaches another hooked function, or a signal handler interrupts a visit) are not sampled, for their bytes belong to the outer call or are
+ * too few to matter; what they free is noticed like any other.
+ *
+ * AN ALLOCATION is told to the world after the original returned, and a free before it is called, so that the records about one address stand in the ring in the order
+ * in which the application owned it. A realloc that fails has freed nothing: its FREE is taken back by an UNFREE.
+ */
+#include "hooks.h"
+
+#include "clock.h"
+#include "live_set.h"
+#include "record.h"
+#include "sample.h"
+#include "thread_slot.h"
+
+struct visit {
+	struct hook_call *call;
+	struct hi_state *state;
+	struct hi_control *control;
+	struct hi_thread_slot *slot; /* the thread's own, NULL: none to be had, so nothing is sampled */
+	uint64_t thread;
+	uint64_t since; /* cycle counter when our own code began to run */
+	bool is_nested;
+	bool is_counted; /* the gate subtracts for this thread */
+};
+
+static const struct hook_outcome PASS = {.pass = 1};
+
+static struct hook_outcome result(uint64_t value)
+{
+	return (struct hook_outcome){.result = value};
+}
+
+static void disarm(struct visit *visit)
+{
+	if (__atomic_exchange_n(&visit->state->armed, 0, __ATOMIC_RELAXED))
+		record_count(&visit->control->counters.deadman);
+	__atomic_store_n(&visit->call->words->hook, visit->call->words->original, __ATOMIC_RELAXED);
+}
+
+static void draw(struct hi_thread_slot *slot, const struct visit *visit)
+{
+	uint64_t interval = __atomic_load_n(&visit->control->interval, __ATOMIC_RELAXED);
+	bool is_exact = interval <= 1;
+
+	slot->countdown = is_exact ? 0 : sample_draw(&slot->random, interval);
+	slot->fast_owner = !is_exact && thread_slot_is_fast(visit->state, slot, visit->thread) ? visit->thread : 0;
+}
+
+static bool visit_begin(struct visit *visit, struct hook_call *call)
+{
+	struct hi_state *state = (struct hi_state *)call->words->state;
+	uint64_t thread = arch_thread_pointer();
+	bool is_new;
+
+	*visit = (struct visit){.call = call, .state = state, .control = (struct hi_control *)state->control, .thread = thread, .since = clock_now()};
+	if (clock_is_deadman_due(visit->control, visit->since)) {
+		disarm(visit);
+		return false;
+	}
+	visit->is_counted = thread_slot_counted(state, thread);
+	visit->slot = thread_slot_claim(state, thread, visit->since, &is_new);
+	/* Without a slot we are still inside: the owner of the home slot lends its count, and is not sampled meanwhile. */
+	call->guard = visit->slot ? visit->slot : thread_slot_home(state, thread);
+	visit->is_nested = __atomic_fetch_add(&call->guard->in_flight, 1, __ATOMIC_ACQ_REL) != 0;
+	if (visit->slot && is_new) {
+		visit->slot->random = sample_seed(thread, visit->since);
+		draw(visit->slot, visit);
+	}
+	return true;
+}
+
+static void account(struct visit *visit)
+{
+	visit->call->guard->cycles += clock_now() - visit->since;
+}
+
+static struct hook_outcome visit_pass(struct visit *visit)
+{
+	account(visit);
+	return PASS;
+}
+
+static struct hook_outcome visit_end(struct visit *visit, uint64_t value)
+{
+	account(visit);
+	return result(value);
+}
+
+/* Calls the original, or another function in its place; its time is not ours. Functions of fewer arguments ignore the rest. */
+static uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument1, uint64_t argument2)
+{
+	const uint64_t *argument = visit->call->argument;
+	uint64_t value;
+
+	account(visit);
+	value = ((uint64_t(*)(uint64_t, uint64_t, uint64_t, uint64_t))function)(argument[0], argument1, argument2, argument[3]);
+	visit->since = clock_now();
+	return value;
+}
+
+static uint64_t visit_original(struct visit *visit)
+{
+	return visit_call(visit, visit->call->words->original, visit->call->argument[1], visit->call->argument[2]);
+}
+
+/* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. */
+static bool is_sample_due(struct visit *visit, uint64_t size, bool is_counted)
+{
+	struct hi_thread_slot *slot = visit->slot;
+	bool is_absurd = size > INT64_MAX; /* no allocator can serve it, and the countdown has gone astray */
+
+	if (!slot) {
+		record_count(&visit->control->counters.no_thread_slot);
+		return false;
+	}
+	if (!is_counted && !is_absurd)
+		slot->countdown -= (int64_t)size;
+	if (slot->countdown > 0 && !is_absurd && __atomic_load_n(&visit->control->interval, __ATOMIC_RELAXED) > 1)
+		return false;
+	draw(slot, visit);
+	return !visit->is_nested && !is_absurd;
+}
+
+static struct record_event event_now(const struct visit *visit)
+{
+	return (struct record_event){.state = visit->state, .slot = visit->call->guard, .thread = visit->thread, .cycles = visit->since};
+}
+
+/* While the original ran, the injector may have left, or (in a signal handler that forked) this may have become a child where all is wiped. */
+static bool is_still_armed(const struct visit *visit)
+{
+	return __atomic_load_n(&visit->state->armed, __ATOMIC_ACQUIRE);
+}
+
+static void sample(const struct visit *visit, uint64_t address, uint64_t bytes)
+{
+	const struct hook_call *call = visit->call;
+	struct record_block block = {.address = address, .bytes = bytes, .function = call->words->function};
+	struct stack_registers caller = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp};
+	struct record_event event = event_now(visit);
+
+	if (!address || !is_still_armed(visit))
+		return;
+	if (!live_set_insert(visit->state, address))
+		record_count(&visit->control->counters.live_set_full);
+	else if (!record_alloc(&event, &block, caller))
+		live_set_remove(visit->state, address);
+}
+
+/* Takes a sampled block out and says so. False: not a sample. *out_told: the record fits into the ring. */
+static bool take_out(const struct visit *visit, uint64_t address, bool *out_told)
+{
+	struct record_event event = event_now(visit);
+
+	if (!address || !live_set_remove(visit->state, address))
+		return false;
+	*out_told = record_free(&event, address);
+	return true;
+}
+
+/* The block that take_out took is still there. */
+static void put_back(const struct visit *visit, uint64_t address, bool was_told)
+{
+	struct record_event event = event_now(visit);
+
+	if (!is_still_armed(visit))
+		return;
+	if (!live_set_insert(visit->state, address))
+		record_count(&visit->control->counters.live_set_full);
+	else if (was_told && !record_unfree(&event, address))
+		live_set_remove(visit->state, address);
+}
+
+static struct hook_outcome allocate(struct hook_call *call, uint64_t size)
+{
+	struct visit visit;
+	uint64_t block;
+
+	if (!visit_begin(&visit, call))
+		return PASS;
+	if (!is_sample_due(&visit, size, visit.is_counted))
+		return visit_pass(&visit);
+	block = visit_original(&visit);
+	sample(&visit, block, size);
+	return visit_end(&visit, block);
+}
+
+struct hook_outcome hook_alloc(struct hook_call *call)
+{
+	return allocate(call, call->argument[0]);
+}
+
+struct hook_outcome hook_alloc_sizearg2(struct hook_call *call)
+{
+	return allocate(call, call->argument[1]);
+}
+
+/* A product that overflows is the original's to refuse. Saturated it counts as absurd, so that whatever the gate made of it is forgotten. */
+static uint64_t product(uint64_t count, uint64_t size)
+{
+	uint64_t bytes;
+
+	return __builtin_mul_overflow(count, size, &bytes) ? UINT64_MAX : bytes;
+}
+
+struct hook_outcome hook_calloc(struct hook_call *call)
+{
+	return allocate(call, product(call->argument[0], call->argument[1]));
+}
+
+struct hook_outcome hook_posix_memalign(struct hook_call *call)
+{
+	struct visit visit;
+	uint64_t size = call->argument[2], error;
+
+	if (!visit_begin(&visit, call))
+		return PASS;
+	if (!is_sample_due(&visit, size, visit.is_counted))
+		return visit_pass(&visit);
+	error = visit_original(&visit);
+	if (!(int)error)
+		sample(&visit, *(const uint64_t *)call->argument[0], size);
+	return visit_end(&visit, error);
+}
+
+/*
+ * Throwing operator new. An exception cannot pass a frame without unwind information, and ours has none; so the variant that returns NULL is called, and on NULL
+ * the throwing one takes our place, to try again and throw by itself.
+ */
+static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_aligned)
+{
+	uint64_t nothrow_tag = (uint64_t)call; /* std::nothrow_t is empty: any address will do */
+	struct visit visit;
+	uint64_t block;
+
+	if (!visit_begin(&visit, call))
+		return PASS;
+	if (!is_sample_due(&visit, call->argument[0], visit.is_counted) || !call->words->nothrow)
+		return visit_pass(&visit);
+	block = visit_call(&visit, call->words->nothrow, is_aligned ? call->argument[1] : nothrow_tag, nothrow_tag);
+	if (!block)
+		return visit_pass(&visit);
+	sample(&visit, block, call->argument[0]);
+	return visit_end(&visit, block);
+}
+
+struct hook_outcome hook_new(struct hook_call *call)
+{
+	return allocate_or_throw(call, false);
+}
+
+struct hook_outcome hook_new_aligned(struct hook_call *call)
+{
+	return allocate_or_throw(call, true);
+}
+
+/*
+ * Between the real free of the old block and our learning of it, another thread may be given its address, and sample it. So the old block goes out first, and comes in
+ * again if the call failed. The new block is a sample or not by its own luck, like one from malloc.
+ */
+static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, bool zero_frees)
+{
+	struct visit visit;
+	uint64_t old = call->argument[0], block;
+	bool was_sampled, is_due, was_told = false;
+
+	if (!visit_begin(&visit, call))
+		return PASS;
+	was_sampled = take_out(&visit, old, &was_told);
+	is_due = is_sample_due(&visit, size, false);
+	if (!was_sampled && !is_due)
+		return visit_pass(&visit);
+	block = visit_original(&visit);
+	if (block && is_due)
+		sample(&visit, block, size);
+	if (!block && was_sampled && !(zero_frees && size == 0))
+		put_back(&visit, old, was_told);
+	return visit_end(&visit, block);
+}
+
+struct hook_outcome hook_realloc(struct hook_call *call)
+{
+	return reallocate(call, call->argument[1], true);
+}
+
+struct hook_outcome hook_reallocarray(struct hook_call *call)
+{
+	return reallocate(call, product(call->argument[1], call->argument[2]), true);
+}
+
+struct hook_outcome hook_rallocx(struct hook_call *call)
+{
+	return reallocate(call, call->argument[1], false);
+}
+
+/* Resizes in place or not at all. The block stays the caller's throughout, so its record may follow the deed. */
+struct hook_outcome hook_xallocx(struct hook_call *call)
+{
+	struct visit visit;
+	uint64_t size = call->argument[1], real_size;
+	bool told;
+
+	if (!visit_begin(&visit, call))
+		return PASS;
+	real_size = visit_original(&visit);
+	if (real_size >= size && is_still_armed(&visit)) {
+		take_out(&visit, call->argument[0], &told);
+		if (is_sample_due(&visit, size, false))
+			sample(&visit, call->argument[0], size);
+	}
+	return visit_end(&visit, real_size);
+}
+
+struct hook_outcome hook_free(struct hook_call *call)
+{
+	struct visit visit;
+	bool told;
+
+	if (!visit_begin(&visit, call))
+		return PASS;
+	take_out(&visit, call->argument[0], &told);
+	return visit_pass(&visit);
+}

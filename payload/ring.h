@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.h - the producer's side of the ring (hi_wire.h describes the protocol). Never waits: what does not fit is refused.
+ */
+#ifndef PAYLOAD_RING_H
+#define PAYLOAD_RING_H
+
+#include "hi_wire.h"
+
+enum ring_outcome {
+	RING_COMMITTED,
+	RING_FULL, /* or so contended that it might as well be */
+	RING_LOST, /* we were away for so long that the reader gave the record up */
+};
+
+/* How much of the ring a record may fill: the last quarter is kept for frees, so that a block that was seen to come is seen to go. */
+enum ring_class { RING_ORDINARY, RING_VITAL };
+
+/* Appends a record of `bytes`; sets record->size to that, rounded up to HI_RING_UNIT (what is between holds zeros already). */
+enum ring_outcome ring_put(struct hi_ring *ring, struct hi_record_header *record, uint32_t bytes, enum ring_class class);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample.h - which allocations are samples: a Poisson process over the bytes of one thread, with mean distance R.
+ *
+ * The distance to the next sampled byte is floor(X) + 1, X exponential with mean R, so an allocation of s bytes is a sample with probability exactly
+ * 1 - e^(-s/R). The distribution has no memory: a countdown may be thrown away and drawn anew at any time (a slot lost, a nested
+ * call, a changed interval), and nothing is biased.
+ */
+#ifndef PAYLOAD_SAMPLE_H
+#define PAYLOAD_SAMPLE_H
+
+#include "hi_wire.h"
+
+/* Start of a generator: any two (thread, cycles) give unrelated sequences. */
+uint64_t sample_seed(uint64_t thread, uint64_t cycles);
+
+/* Draws the next distance, >= 1 and <= SAMPLE_DISTANCE_MAX. Integers only: the payload must not touch vector registers. */
+int64_t sample_draw(uint64_t *random, uint64_t mean);
+#define SAMPLE_DISTANCE_MAX (INT64_MAX / 2)
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stack.c - the walk. stack_capture is the loop, step_* leave one frame, find_* read what the injector publishes.
+ *
+ * The published lists may change while they are read, if this thread loses its CPU for long enough; so what was found is copied, then the list's generation is
+ * looked at again, and the copy is used only if that is unchanged. Rows themselves never move or change.
+ */
+#include "stack.h"
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+
+#define RETURN_ADDRESS_BELOW_CFA 8
+#define NO_END ((enum hi_stack_end) - 1)
+
+struct walk {
+	const struct hi_control *control;
+	const uint8_t *tables;
+	uint64_t thread;
+	struct stack_registers at;
+	uint64_t top;                   /* readable: [at.sp, top) */
+	bool is_pc_exact;               /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
+	struct hi_unwind_module module; /* the last one found: neighbouring frames often share it */
+};
+
+static bool is_unchanged(const uint64_t *generation, uint64_t before)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !(before & 1) && __atomic_load_n(generation, __ATOMIC_RELAXED) == before;
+}
+
+/* Finds the region that holds at.sp. */
+static bool find_region(struct walk *walk)
+{
+	const struct hi_regions *regions = &walk->control->regions[__atomic_load_n(&walk->control->current_regions, __ATOMIC_ACQUIRE) & 1];
+	uint64_t generation = __atomic_load_n(&regions->generation, __ATOMIC_ACQUIRE);
+	uint32_t low = 0, high = regions->count < HI_REGION_CAPACITY ? regions->count : HI_REGION_CAPACITY;
+	uint64_t sp = walk->at.sp, lo, hi;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (regions->range[middle].hi <= sp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == HI_REGION_CAPACITY)
+		return false;
+	lo = regions->range[low].lo;
+	hi = regions->range[low].hi;
+	if (low >= regions->count || !is_unchanged(&regions->generation, generation) || sp < lo || sp >= hi)
+		return false;
+	/* A thread's control block lies at the upper end of its stack. This keeps us right where a region's end has become stale. */
+	walk->top = sp < walk->thread && walk->thread < hi ? walk->thread : hi;
+	return true;
+}
+
+static bool is_table_inside(const struct hi_unwind_module *module, uint64_t tables_size)
+{
+	return module->rows <= tables_size && module->row_count <= (tables_size - module->rows) / sizeof(struct hi_unwind_row) &&
+	       module->index <= tables_size && module->index_count <= (tables_size - module->index) / sizeof(uint32_t);
+}
+
+static bool find_module(struct walk *walk, uint64_t pc)
+{
+	const struct hi_unwind_directory *directory = &walk->control->directory[__atomic_load_n(&walk->control->current_directory, __ATOMIC_ACQUIRE) & 1];
+	uint64_t generation = __atomic_load_n(&directory->generation, __ATOMIC_ACQUIRE);
+	uint32_t low = 0, high = directory->count < HI_MODULE_CAPACITY ? directory->count : HI_MODULE_CAPACITY;
+
+	if (walk->module.lo <= pc && pc < walk->module.hi)
+		return true;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (directory->module[middle].hi <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == HI_MODULE_CAPACITY || low >= directory->count)
+		return false;
+	walk->module = directory->module[low];
+	if (is_unchanged(&directory->generation, generation) && is_table_inside(&walk->module, walk->control->tables.size) && walk->module.lo <= pc &&
+	    pc < walk->module.hi)
+		return true;
+	walk->module.hi = 0;
+	return false;
+}
+
+/* The row that covers pc, or NULL. */
+static const struct hi_unwind_row *find_row(struct walk *walk, uint64_t pc)
+{
+	const struct hi_unwind_row *row;
+	const uint32_t *index;
+	uint64_t offset, place;
+	uint32_t low, high;
+
+	if (!find_module(walk, pc))
+		return NULL;
+	row = (const struct hi_unwind_row *)(const void *)(walk->tables + walk->module.rows);
+	index = (const uint32_t *)(const void *)(walk->tables + walk->module.index);
+	offset = pc - walk->module.lo;
+	place = offset / HI_INDEX_BYTES;
+	if (place + 1 >= walk->module.index_count || index[place + 1] >= walk->module.row_count)
+		return NULL;
+	low = index[place];
+	high = index[place + 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low + 1) / 2;
+
+		if (row[middle].pc <= offset)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low < walk->module.row_count && row[low].pc <= offset ? &row[low] : NULL;
+}
+
+static bool read_word(const struct walk *walk, uint64_t address, uint64_t *out_word)
+{
+	if (address & 7 || address < walk->at.sp || address >= walk->top || walk->top - address < 8)
+		return false;
+	*out_word = *(const uint64_t *)address;
+	return true;
+}
+
+/* Leaves a frame whose CFA is known. */
+static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slot)
+{
+	struct stack_registers caller = {.sp = cfa, .bp = walk->at.bp};
+
+	if (cfa <= walk->at.sp || cfa > walk->top || !read_word(walk, cfa - RETURN_ADDRESS_BELOW_CFA, &caller.pc))
+		return HI_END_BAD_FRAME;
+	if (bp_slot && !read_word(walk, cfa + 8 * (int64_t)bp_slot, &caller.bp))
+		return HI_END_BAD_FRAME;
+	walk->at = caller;
+	walk->is_pc_exact = false;
+	return caller.pc ? NO_END : HI_END_COMPLETE;
+}
+
+/* No row: take bp for a frame pointer, with the caller's bp and the return address at it. */
+static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
+{
+	enum hi_stack_end end = step_to_cfa(walk, walk->at.bp + 16, -2);
+
+	return end == HI_END_BAD_FRAME ? HI_END_NO_ROW : end;
+}
+
+/* The frame of a signal handler's caller: the registers that the signal interrupted, perhaps on another stack. */
+static enum hi_stack_end step_out_of_signal(struct walk *walk)
+{
+	struct arch_signal_frame place = arch_signal_frame();
+	uint64_t sp = walk->at.sp;
+	struct stack_registers interrupted;
+
+	if (!read_word(walk, sp + place.pc, &interrupted.pc) || !read_word(walk, sp + place.sp, &interrupted.sp) ||
+	    !read_word(walk, sp + place.bp, &interrupted.bp) || interrupted.sp & 7)
+		return HI_END_BAD_FRAME;
+	walk->at = interrupted;
+	walk->is_pc_exact = true;
+	return find_region(walk) ? NO_END : HI_END_REGION;
+}
+
+static enum hi_stack_end step(struct walk *walk)
+{
+	const struct hi_unwind_row *row = find_row(walk, walk->at.pc - !walk->is_pc_exact);
+	uint64_t cfa;
+
+	switch (row ? row->kind : HI_UNWIND_NONE) {
+	case HI_UNWIND_SP:
+		return step_to_cfa(walk, walk->at.sp + 8 * (int64_t)row->cfa, row->bp_slot);
+	case HI_UNWIND_BP:
+		return step_to_cfa(walk, walk->at.bp + 8 * (int64_t)row->cfa, row->bp_slot);
+	case HI_UNWIND_BP_DEREF:
+		if (!read_word(walk, walk->at.bp + 8 * (int64_t)row->cfa, &cfa))
+			return HI_END_BAD_FRAME;
+		return step_to_cfa(walk, cfa, row->bp_slot);
+	case HI_UNWIND_PLT:
+		return step_to_cfa(walk, walk->at.sp + 8 + ((walk->at.pc & 15) >= (uint64_t)row->cfa ? 8 : 0), row->bp_slot);
+	case HI_UNWIND_END:
+		return HI_END_COMPLETE;
+	case HI_UNWIND_SIGNAL:
+		return step_out_of_signal(walk);
+	default:
+		return step_by_frame_pointer(walk);
+	}
+}
+
+enum hi_stack_end stack_capture(const struct hi_state *state, uint64_t thread, struct stack_registers from, uint64_t frame[HI_FRAMES_MAX], uint32_t *out_count,
+				uint64_t *out_unknown)
+{
+	struct walk walk = {.control = (const struct hi_control *)state->control, .tables = (const uint8_t *)state->tables, .thread = thread, .at = from};
+	enum hi_stack_end end = find_region(&walk) ? NO_END : HI_END_REGION;
+	uint32_t count = 0;
+
+	frame[count++] = from.pc;
+	while (end == NO_END) {
+		end = step(&walk);
+		/* Out of a signal into an unknown region: the interrupted pc is a good frame, only what is above it is out of reach. */
+		if (end != NO_END && !(end == HI_END_REGION && walk.is_pc_exact))
+			break;
+		if (count == HI_FRAMES_MAX) {
+			end = HI_END_DEPTH;
+			break;
+		}
+		frame[count++] = walk.at.pc;
+	}
+	*out_count = count;
+	if (end == HI_END_REGION)
+		*out_unknown = walk.at.sp;
+	return end;
+}
