@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * demangle.h - readable function names from the mangled ones of C++ and Rust.
+ *
+ * C++ needs libstdc++.so.6, which is loaded when first asked for: without it C++ names stay as they are, and everything else works.
+ */
+#ifndef HI_DEMANGLE_H
+#define HI_DEMANGLE_H
+
+#include <stdbool.h>
+
+/*
+ * A new string, printable, to be freed by the caller; the name itself if it is not mangled. Without full, C++ names lose parameters, template
+ * arguments and return type, as in pprof. NULL = out of memory.
+ */
+char *demangle(const char *name, bool full);
+
+/* Rust's older scheme, _ZN...17h<hash>E. NULL if name is not of that kind, or out of memory. */
+char *demangle_rust_legacy(const char *name);
+/* "void ns::foo<int>(char) const" becomes "ns::foo", in place. */
+void demangle_shorten(char *name);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * printable.c - see printable.h.
+ *
+ * A symbol named with an escape sequence must not drive a terminal, one with a line break must not forge a line of a report, and one with
+ * a broken UTF-8 sequence must not make an SVG unreadable.
+ */
+#include "printable.h"
+
+#include <stddef.h>
+
+/* Length of the well-formed UTF-8 sequence at text (Unicode, table 3-7), 0 if there is none. */
+static size_t sequence_length(const unsigned char *text)
+{
+	const unsigned char first = text[0], second = first ? text[1] : 0;
+	size_t length;
+
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first <= 0xdf)
+		length = 2;
+	else if (first >= 0xe0 && first <= 0xef)
+		length = 3;
+	else if (first >= 0xf0 && first <= 0xf4)
+		length = 4;
+	else
+		return 0;
+	/* Overlong forms, surrogates, beyond U+10FFFF; and the C1 control characters. */
+	if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f) ||
+	    (first == 0xc2 && second < 0xa0))
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return length;
+}
+
+void printable(char *text)
+{
+	unsigned char *byte = (unsigned char *)text;
+
+	while (*byte) {
+		const size_t length = *byte < 0x20 || *byte == 0x7f ? 0 : sequence_length(byte);
+		if (length == 0)
+			*byte = '?';
+		byte += length ? length : 1;
+	}
+}
