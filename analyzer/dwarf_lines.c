@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dwarf_lines.c - see dwarf_lines.h.
+ *
+ * Asking libdw for the scopes of one address walks the compilation unit anew each time: milliseconds per address. So a unit is walked
+ * once, when the first address in it is asked for, into a sorted array of the code ranges of its functions and inlined calls; from then on
+ * an address is a binary search. Units are found by their own ranges, as .debug_aranges is incomplete (gcc -flto) or missing (clang).
+ *
+ * The file is a stranger's. The walk is a loop with a stack of bounded depth, and goes on only to higher offsets, so that it ends.
+ */
+#include "dwarf_lines.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+#define NEST_MAX 256 /* entries below this depth of the tree are passed over */
+#define NO_SCOPE UINT32_MAX
+
+/* Code of one function or of one inlined call. */
+struct scope {
+	uint64_t lo, hi;
+	Dwarf_Off die;
+	uint32_t outer; /* index of the scope around it in the sorted array, NO_SCOPE = none */
+	uint16_t depth; /* in the tree: of two scopes with the same range the deeper one is the inner one */
+	bool is_inlined;
+};
+
+struct unit {
+	Dwarf_Off die;
+	struct scope *scope; /* sorted by lo, the outer before the inner */
+	size_t count, room;
+	bool is_walked;
+};
+
+struct unit_range {
+	uint64_t lo, hi;
+	uint32_t unit;
+};
+
+struct dwarf_lines {
+	Dwarf *dwarf;
+	struct unit *unit;
+	size_t unit_count, unit_room;
+	struct unit_range *range; /* sorted by lo */
+	size_t range_count, range_room;
+};
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct unit_range *a = left, *b = right;
+
+	return a->lo < b->lo ? -1 : a->lo > b->lo;
+}
+
+static int compare_scopes(const void *left, const void *right)
+{
+	const struct scope *a = left, *b = right;
+
+	if (a->lo != b->lo)
+		return a->lo < b->lo ? -1 : 1;
+	if (a->hi != b->hi)
+		return a->hi > b->hi ? -1 : 1;
+	return (int)a->depth - (int)b->depth;
+}
+
+/* ---- finding the unit ---------------------------------------------------------------------------------------------------- */
+
+static int add_unit(struct dwarf_lines *lines, Dwarf_Die *die)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+
+	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count, sizeof(*lines->unit)))
+		return -ENOMEM;
+	lines->unit[lines->unit_count] = (struct unit){.die = dwarf_dieoffset(die)};
+	while ((at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		if (lo >= hi || lo == 0)
+			continue; /* a function that the linker threw away */
+		if (array_reserve(&lines->range, &lines->range_room, lines->range_count, sizeof(*lines->range)))
+			return -ENOMEM;
+		lines->range[lines->range_count++] = (struct unit_range){.lo = lo, .hi = hi, .unit = (uint32_t)lines->unit_count};
+	}
+	lines->unit_count++;
+	return 0;
+}
+
+int dwarf_lines_open(Elf *elf, struct dwarf_lines **out_lines)
+{
+	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+	int error = -ENOENT;
+
+	if (!lines)
+		return -ENOMEM;
+	lines->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!lines->dwarf)
+		goto failed;
+	/* Without a split-unit argument libdw opens no .dwo file: its name would be the stranger's choice. */
+	while (dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		error = add_unit(lines, &die);
+		if (error)
+			goto failed;
+	}
+	if (lines->range_count == 0)
+		goto failed;
+	qsort(lines->range, lines->range_count, sizeof(*lines->range), compare_ranges);
+	*out_lines = lines;
+	return 0;
+failed:
+	dwarf_lines_close(lines);
+	return error == -ENOMEM ? error : -ENOENT;
+}
+
+void dwarf_lines_close(struct dwarf_lines *lines)
+{
+	if (!lines)
+		return;
+	for (size_t i = 0; i < lines->unit_count; i++)
+		free(lines->unit[i].scope);
+	free(lines->unit);
+	free(lines->range);
+	dwarf_end(lines->dwarf);
+	free(lines);
+}
+
+static struct unit *find_unit(const struct dwarf_lines *lines, uint64_t address)
+{
+	size_t low = 0, high = lines->range_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		if (lines->range[middle].lo <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < lines->range[low - 1].hi ? &lines->unit[lines->range[low - 1].unit] : NULL;
+}
+
+/* ---- walking a unit ------------------------------------------------------------------------------------------------------ */
+
+/* Entries that own code, or that hold such entries. */
+static bool may_hold_code(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int add_scopes(struct unit *unit, Dwarf_Die *die, int tag, size_t depth)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		if (lo >= hi || lo == 0)
+			continue;
+		if (array_reserve(&unit->scope, &unit->room, unit->count, sizeof(*unit->scope)))
+			return -ENOMEM;
+		unit->scope[unit->count++] = (struct scope){.lo = lo,
+							    .hi = hi,
+							    .die = dwarf_dieoffset(die),
+							    .outer = NO_SCOPE,
+							    .depth = (uint16_t)depth,
+							    .is_inlined = tag == DW_TAG_inlined_subroutine};
+	}
+	return 0;
+}
+
+/* Links every scope to the one around it, with one pass over the sorted array. Ranges that overlap without nesting link all the same: find() checks. */
+static void link_scopes(struct unit *unit)
+{
+	for (size_t i = 1; i < unit->count; i++) {
+		uint32_t outer = (uint32_t)(i - 1);
+		while (outer != NO_SCOPE && unit->scope[outer].hi <= unit->scope[i].lo)
+			outer = unit->scope[outer].outer;
+		unit->scope[i].outer = outer;
+	}
+}
+
+/* Moves to the first child or else to the next entry behind; offsets must grow. False at the end. */
+static bool walk_on(Dwarf_Die *path, size_t *depth, bool descend)
+{
+	Dwarf_Off last = dwarf_dieoffset(&path[*depth]);
+	Dwarf_Die next;
+
+	if (descend && *depth + 1 < NEST_MAX && dwarf_child(&path[*depth], &next) == 0 && dwarf_dieoffset(&next) > last) {
+		path[++*depth] = next;
+		return true;
+	}
+	for (; *depth > 0; (*depth)--) {
+		if (dwarf_siblingof(&path[*depth], &next) == 0 && dwarf_dieoffset(&next) > last) {
+			path[*depth] = next;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
+{
+	Dwarf_Die path[NEST_MAX];
+	size_t depth = 0;
+	bool descend = true;
+
+	unit->is_walked = true;
+	if (!dwarf_offdie(lines->dwarf, unit->die, &path[0]))
+		return 0;
+	while (walk_on(path, &depth, descend) && unit->count < NO_SCOPE) {
+		const int tag = dwarf_tag(&path[depth]);
+		descend = may_hold_code(tag);
+		if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) && add_scopes(unit, &path[depth], tag, depth))
+			return -ENOMEM;
+	}
+	if (unit->count > 1)
+		qsort(unit->scope, unit->count, sizeof(*unit->scope), compare_scopes);
+	link_scopes(unit);
+	return 0;
+}
+
+/* ---- answering ----------------------------------------------------------------------------------------------------------- */
+
+static void name_call(Dwarf_Die *die, struct dwarf_call *call)
+{
+	Dwarf_Attribute attribute;
+
+	/* Follows abstract origin and specification. */
+	call->name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+	if (!call->name)
+		call->name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute));
+	call->is_linkage_name = call->name != NULL;
+	if (!call->name)
+		call->name = dwarf_diename(die);
+}
+
+/* Where the inlined call die stands in the source of its caller. */
+static void place_caller(Dwarf_Die *unit, Dwarf_Die *die, struct dwarf_call *caller)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word file = 0, line = 0;
+	size_t count;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) == 0 && line <= UINT32_MAX)
+		caller->line = (uint32_t)line;
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 && dwarf_getsrcfiles(unit, &files, &count) == 0 && file < count)
+		caller->file = dwarf_filesrc(files, file, NULL, NULL);
+}
+
+static void place_innermost(Dwarf_Die *unit, uint64_t address, struct dwarf_call *call)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	int number;
+
+	if (!line)
+		return;
+	call->file = dwarf_linesrc(line, NULL, NULL);
+	if (dwarf_lineno(line, &number) == 0 && number > 0)
+		call->line = (uint32_t)number;
+}
+
+/* The innermost scope that begins at or before address; whatever covers the address is this one or outside it. */
+static uint32_t last_scope(const struct unit *unit, uint64_t address)
+{
+	size_t low = 0, high = unit->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		if (unit->scope[middle].lo <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? (uint32_t)(low - 1) : NO_SCOPE;
+}
+
+int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_call out_calls[DWARF_CALLS_MAX], size_t *out_count)
+{
+	struct unit *unit = find_unit(lines, address);
+	Dwarf_Die unit_die, die;
+	size_t count = 0;
+
+	if (!unit || !dwarf_offdie(lines->dwarf, unit->die, &unit_die))
+		return -ENOENT;
+	if (!unit->is_walked && walk_unit(lines, unit))
+		return -ENOMEM;
+	memset(out_calls, 0, DWARF_CALLS_MAX * sizeof(*out_calls));
+	place_innermost(&unit_die, address, &out_calls[0]);
+	for (uint32_t i = last_scope(unit, address); i != NO_SCOPE && count < DWARF_CALLS_MAX; i = unit->scope[i].outer) {
+		const struct scope *scope = &unit->scope[i];
+		if (address >= scope->hi || !dwarf_offdie(lines->dwarf, scope->die, &die))
+			continue;
+		name_call(&die, &out_calls[count++]);
+		if (!scope->is_inlined)
+			break;
+		if (count < DWARF_CALLS_MAX)
+			place_caller(&unit_die, &die, &out_calls[count]);
+	}
+	if (count == 0 && !out_calls[0].file)
+		return -ENOENT;
+	*out_count = count ? count : 1;
+	return 0;
+}

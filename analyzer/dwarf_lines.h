@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dwarf_lines.h - source lines and inlined calls by address, from DWARF. Its .c is the only file that knows libdw.
+ */
+#ifndef HI_DWARF_LINES_H
+#define HI_DWARF_LINES_H
+
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dwarf_lines;
+
+/* One source-level function at an address. */
+struct dwarf_call {
+	const char *name; /* NULL = unknown */
+	bool is_linkage_name; /* name is mangled, as in a symbol table */
+	const char *file; /* NULL = unknown */
+	uint32_t line;    /* 0 = unknown */
+};
+
+#define DWARF_CALLS_MAX 64 /* inlining deeper than this is cut off on the outside */
+
+/* 0, -ENOENT without debug information, -ENOMEM. elf must stay open. */
+int dwarf_lines_open(Elf *elf, struct dwarf_lines **out_lines);
+void dwarf_lines_close(struct dwarf_lines *lines);
+/*
+ * The calls at an address of the file, innermost first; the last one is the function that owns the code. Names live until close.
+ * 0 with *out_count at least 1, -ENOENT if nothing is known, -ENOMEM.
+ */
+int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_call out_calls[DWARF_CALLS_MAX], size_t *out_count);
+
+#endif

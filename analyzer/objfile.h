@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * objfile.h - finds and opens the ELF file behind a module, and the file that holds its debug information.
+ *
+ * The same name on another disk is often another build, and wrong names are worse than none: a file counts only if its build-id is the one
+ * recorded while the target ran or, where none was recorded, if it is the same inode. Reads with pread and never maps: a file that is cut
+ * short meanwhile is an error and not a SIGBUS.
+ */
+#ifndef HI_OBJFILE_H
+#define HI_OBJFILE_H
+
+#include <libelf.h>
+
+#include "profile.h"
+
+struct objfile {
+	int fd;
+	Elf *elf; /* NULL = not open */
+	char *path;
+};
+#define OBJFILE_CLOSED {.fd = -1}
+
+/*
+ * Where to look, in this order: binary (may be NULL), the module's open path, /proc/PID/root/PATH, PATH, /usr/lib/debug/.build-id.
+ * 0, -ENOENT, -ENOMEM.
+ */
+int objfile_open(const struct profile_module *module, uint32_t pid, const char *binary, struct objfile *out_file);
+/* The separate debug file that belongs to file: by build-id, then by .gnu_debuglink. path is the module's. 0, -ENOENT, -ENOMEM. */
+int objfile_open_debug(const struct objfile *file, const char *path, uint32_t pid, struct objfile *out_debug);
+void objfile_close(struct objfile *file);
+/* NULL and 0 if there is none. Lives as long as the file is open. */
+const uint8_t *objfile_build_id(Elf *elf, size_t *out_size);
+/* The first section of this type (SHT_*) or, with type SHT_NULL, of this name. */
+Elf_Scn *objfile_section(Elf *elf, uint32_t type, const char *name);
+
+#endif

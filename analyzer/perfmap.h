@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfmap.h - names of code that a JIT compiler generated, from the file it writes for perf: /tmp/perf-PID.map.
+ */
+#ifndef HI_PERFMAP_H
+#define HI_PERFMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct perfmap {
+	struct perfmap_entry *entry; /* sorted by address */
+	size_t count;
+	char *text; /* the file; names point into it */
+};
+
+/* The map of a process, in its own mount namespace by its own pid, or here. 0, -ENOENT if there is none to trust, -ENOMEM. */
+int perfmap_open(uint32_t pid, struct perfmap *out_map);
+/* Takes text (allocated) over, also on failure. Lines that are not "START SIZE name" are passed over. 0 or -ENOMEM. */
+int perfmap_parse(char *text, struct perfmap *out_map);
+void perfmap_close(struct perfmap *map);
+const char *perfmap_find(const struct perfmap *map, uint64_t address);
+
+#endif
