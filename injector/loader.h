@@ -38,6 +38,9 @@ struct loader {
 	int (*unload)(const struct loader_target *target, struct remote *remote);
 };
 
+/* Name of the memfd that the dlopen loader's image lives in: shows as /memfd:heapinject-payload (deleted). The arena's own name is HI_MEMFD_NAME. */
+#define LOADER_DLOPEN_MEMFD HI_MEMFD_NAME "-payload"
+
 extern const struct loader loader_map;
 extern const struct loader loader_dlopen;
 

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loader_dlopen.c - the classic shim: the target's own dlopen loads the payload, so that debuggers and crash reports know it by name.
+ *
+ * The only place where code of the target's libraries runs for us; therefore only on a thread proved to be at a safe point (safepoint.h), and with what such a call
+ * leaves behind in a thread put back: errno, the pending dlerror. It runs on the far end of the arena's state, which is empty while a loader is at work; so even
+ * if we die in the middle nothing exists that the arena's mapping does not lead to.
+ *
+ * The file is a memfd in the target, reached once as /proc/self/fd/N. glibc takes a name that it knows for the object that it knows; so the path is spelled in one of
+ * many equivalent ways, and what came of it is checked against the memfd's inode.
+ */
+#include <dlfcn.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/memfd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "loader.h"
+#include "safepoint.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+#define STACK_BYTES (512u << 10)
+#define CALL_MS 10000           /* dlopen may have to wait for another thread's dlopen, with all its constructors */
+#define RTLD_DLOPEN 0x80000000u /* __libc_dlopen_mode wants to be told that dlopen is meant */
+#define SPELLINGS 64u
+#define OBJECTS_MAX 10000u
+
+/* ---- calls in the target ------------------------------------------------------------------------------------------------------------ */
+
+/* One system call in the target whose failure is ours. */
+static int system_call(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result)
+{
+	int64_t result;
+	int error = remote_syscall(remote, number, argument, &result);
+
+	if (error)
+		return error;
+	if (result < 0 && result >= -4095)
+		return (int)result;
+	if (out_result)
+		*out_result = (uint64_t)result;
+	return 0;
+}
+
+static remote_addr stack_top(const struct loader_target *target)
+{
+	return target->control->arena + target->control->state.offset + target->control->state.size;
+}
+
+static int call_address(const struct loader_target *target, struct remote *remote, remote_addr function, const uint64_t argument[4], uint64_t *out_result)
+{
+	return remote_call(remote, function, argument, stack_top(target), CALL_MS, out_result);
+}
+
+static int call_name(const struct loader_target *target, struct remote *remote, const char *name, const uint64_t argument[4], uint64_t *out_result)
+{
+	remote_addr function;
+	int error = elf_images_resolve(target->images, name, &function, NULL);
+
+	return error ? error : call_address(target, remote, function, argument, out_result);
+}
+
+/* The thread's errno, and the state that the stack has lain in: as if nothing had been called. */
+struct footprint {
+	remote_addr errno_at;
+	int errno_value;
+};
+
+static int footprint_save(const struct loader_target *target, struct remote *remote, struct footprint *out_footprint)
+{
+	struct footprint footprint;
+	int error = call_name(target, remote, "__errno_location", (uint64_t[4]){0}, &footprint.errno_at);
+
+	if (!error)
+		error = memory_read(target->memory, footprint.errno_at, &footprint.errno_value, sizeof(footprint.errno_value));
+	if (!error)
+		*out_footprint = footprint;
+	return error;
+}
+
+static int footprint_restore(const struct loader_target *target, struct remote *remote, const struct footprint *footprint)
+{
+	int error = memory_write(target->memory, footprint->errno_at, &footprint->errno_value, sizeof(footprint->errno_value));
+	int zeroed = system_call(remote, SYS_madvise, (uint64_t[6]){stack_top(target) - STACK_BYTES, STACK_BYTES, MADV_DONTNEED}, NULL);
+
+	return error ? error : zeroed;
+}
+
+/* ---- what is loaded --------------------------------------------------------------------------------------------------------------------- */
+
+struct loaded {
+	remote_addr lo, hi; /* from first to last mapping; 0 = not loaded */
+	uint64_t inode;
+};
+
+static int find_loaded(const struct remote *remote, struct loaded *out_loaded)
+{
+	struct loaded loaded = {0};
+	struct maps maps;
+	size_t i;
+	int error = maps_read(remote->tracee.pid, remote->tracee.tid, &maps);
+
+	if (error)
+		return error;
+	for (i = 0; i < maps.count; i++) {
+		const struct mapping *mapping = &maps.mapping[i];
+
+		if (strcmp(mapping->path, "/memfd:" LOADER_DLOPEN_MEMFD) != 0)
+			continue;
+		if (!loaded.lo) {
+			loaded.lo = mapping->lo;
+			loaded.inode = mapping->inode;
+		}
+		loaded.hi = mapping->hi;
+	}
+	maps_close(&maps);
+	*out_loaded = loaded;
+	return 0;
+}
+
+/* glibc's handle is the object's struct link_map. Found here when we died between dlopen and the note of it. */
+static int find_handle(const struct loader_target *target, remote_addr base, uint64_t *out_handle)
+{
+	struct r_debug debug;
+	struct link_map link;
+	remote_addr at = 0;
+	unsigned count;
+	int error = memory_read(target->memory, target->images->r_debug, &debug, sizeof(debug));
+
+	if (!error)
+		at = (remote_addr)(uintptr_t)debug.r_map;
+	for (count = 0; !error && at && count < OBJECTS_MAX; count++) {
+		error = memory_read(target->memory, at, &link, sizeof(link));
+		if (!error && link.l_addr == base) {
+			*out_handle = at;
+			return 0;
+		}
+		at = (remote_addr)(uintptr_t)link.l_next;
+	}
+	return error ? error : -ENOENT;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------------------------------- */
+
+static int close_file(struct remote *remote, int fd)
+{
+	return system_call(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
+}
+
+/* Writes the image into descriptor fd of the target, through our own descriptor on the same file. */
+static int fill_file(const struct loader_target *target, int fd, uint64_t *out_inode)
+{
+	const struct payload_image *payload = target->payload;
+	struct stat info;
+	char path[64];
+	ssize_t put;
+	int error = 0, own;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", target->pid, fd);
+	own = open(path, O_RDWR | O_CLOEXEC);
+	if (own < 0)
+		return -errno;
+	put = pwrite(own, payload->file, payload->file_size, 0);
+	if (put != (ssize_t)payload->file_size)
+		error = put < 0 ? -errno : -EIO;
+	else if (fstat(own, &info))
+		error = -errno;
+	else
+		*out_inode = info.st_ino;
+	close(own);
+	return error;
+}
+
+static int create_file(const struct loader_target *target, struct remote *remote, int *out_fd, uint64_t *out_inode)
+{
+	uint64_t fd;
+	int error = memory_write(target->memory, remote->scratch, LOADER_DLOPEN_MEMFD, sizeof(LOADER_DLOPEN_MEMFD));
+
+	if (error)
+		return error;
+	error = system_call(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_EXEC}, &fd);
+	if (error == -EINVAL) /* kernels before 6.3 know no MFD_EXEC */
+		error = system_call(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC}, &fd);
+	if (error)
+		return error;
+	error = fill_file(target, (int)fd, out_inode);
+	if (error)
+		(void)close_file(remote, (int)fd);
+	else
+		*out_fd = (int)fd;
+	return error;
+}
+
+/* Descriptors on our file that an injector which died has left open. */
+static int close_leftovers(struct remote *remote)
+{
+	char path[64], link[64];
+	struct dirent *entry;
+	DIR *directory;
+	int error = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", remote->tracee.pid);
+	directory = opendir(path);
+	if (!directory)
+		return -errno;
+	while (!error && (entry = readdir(directory))) {
+		ssize_t length = readlinkat(dirfd(directory), entry->d_name, link, sizeof(link) - 1);
+
+		link[length > 0 ? length : 0] = '\0';
+		if (strncmp(link, "/memfd:" LOADER_DLOPEN_MEMFD " ", sizeof("/memfd:" LOADER_DLOPEN_MEMFD)) == 0)
+			error = close_file(remote, atoi(entry->d_name));
+	}
+	closedir(directory);
+	return error;
+}
+
+/* ---- load --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* /proc/self/fd/./././N: every number of dots is a name of its own to the dynamic linker, and the same file to the kernel. */
+static void spell_path(int fd, char *path, size_t size)
+{
+	unsigned char random = 0;
+	size_t used = (size_t)snprintf(path, size, "/proc/self/fd/");
+	unsigned dots;
+
+	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	for (dots = random % SPELLINGS; dots > 0; dots--)
+		used += (size_t)snprintf(path + used, size - used, "./");
+	snprintf(path + used, size - used, "%d", fd);
+}
+
+static int call_dlopen(const struct loader_target *target, struct remote *remote, int fd, uint64_t *out_handle)
+{
+	char path[3 * SPELLINGS + 32];
+	uint64_t flags = RTLD_NOW | RTLD_LOCAL;
+	uint64_t handle, ignored;
+	remote_addr function;
+	int error;
+
+	spell_path(fd, path, sizeof(path));
+	if (strlen(path) >= remote->scratch_size)
+		return -ENAMETOOLONG;
+	error = memory_write(target->memory, remote->scratch, path, strlen(path) + 1);
+	if (error)
+		return error;
+	if (elf_images_resolve(target->images, "dlopen", &function, NULL)) {
+		error = elf_images_resolve(target->images, "__libc_dlopen_mode", &function, NULL);
+		flags |= RTLD_DLOPEN;
+	}
+	if (!error)
+		error = call_address(target, remote, function, (uint64_t[4]){remote->scratch, flags}, &handle);
+	if (error)
+		return error;
+	if (!handle) { /* take the message with us: the program's next dlerror is not to show it */
+		(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, &ignored);
+		return -ENOEXEC;
+	}
+	*out_handle = handle;
+	return 0;
+}
+
+static int call_dlclose(const struct loader_target *target, struct remote *remote, uint64_t handle)
+{
+	uint64_t result, ignored;
+	remote_addr function;
+	int error = elf_images_resolve(target->images, "dlclose", &function, NULL);
+
+	if (error)
+		error = elf_images_resolve(target->images, "__libc_dlclose", &function, NULL);
+	if (!error)
+		error = call_address(target, remote, function, (uint64_t[4]){handle}, &result);
+	if (error || (int)result == 0)
+		return error;
+	(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, &ignored);
+	return -EIO;
+}
+
+static int load_file(const struct loader_target *target, struct remote *remote, int fd, uint64_t inode)
+{
+	struct hi_control *control = target->control;
+	struct loaded loaded;
+	uint64_t handle;
+	remote_addr base;
+	int error = call_dlopen(target, remote, fd, &handle);
+
+	if (error)
+		return error;
+	control->dlopen_handle = handle;
+	error = memory_read_u64(target->memory, handle + offsetof(struct link_map, l_addr), &base);
+	if (!error)
+		error = find_loaded(remote, &loaded);
+	if (!error && (base != loaded.lo || loaded.inode != inode))
+		error = -EEXIST;
+	if (error) {
+		if (call_dlclose(target, remote, handle) == 0)
+			control->dlopen_handle = 0;
+		return error;
+	}
+	control->payload_base = loaded.lo;
+	control->payload_size = loaded.hi - loaded.lo;
+	return 0;
+}
+
+static int dlopen_load(const struct loader_target *target, struct remote *remote)
+{
+	struct footprint footprint;
+	uint64_t inode = 0;
+	int fd, closed;
+	int error = footprint_save(target, remote, &footprint);
+
+	if (error)
+		return error;
+	error = create_file(target, remote, &fd, &inode);
+	if (!error) {
+		error = load_file(target, remote, fd, inode);
+		closed = close_file(remote, fd);
+		error = error ? error : closed;
+	}
+	closed = footprint_restore(target, remote, &footprint);
+	return error ? error : closed;
+}
+
+/* ---- unload -------------------------------------------------------------------------------------------------------------------------------- */
+
+static int close_handle(const struct loader_target *target, struct remote *remote, remote_addr base)
+{
+	uint64_t handle = target->control->dlopen_handle;
+	struct footprint footprint;
+	int restored, error = handle ? 0 : find_handle(target, base, &handle);
+
+	if (!error)
+		error = footprint_save(target, remote, &footprint);
+	if (error)
+		return error;
+	error = call_dlclose(target, remote, handle);
+	restored = footprint_restore(target, remote, &footprint);
+	return error ? error : restored;
+}
+
+static int dlopen_unload(const struct loader_target *target, struct remote *remote)
+{
+	struct loaded loaded;
+	int error = find_loaded(remote, &loaded);
+
+	if (!error && loaded.lo) {
+		error = close_handle(target, remote, loaded.lo);
+		if (!error)
+			error = find_loaded(remote, &loaded);
+		if (!error && loaded.lo)
+			error = -EBUSY;
+	}
+	if (!error) {
+		target->control->dlopen_handle = 0;
+		error = close_leftovers(remote);
+	}
+	return error;
+}
+
+/* ---- borrow --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* musl's dlclose does nothing, and its libc has no unwind information to prove a safe point by. */
+static int dlopen_borrow(const struct loader_target *target, struct remote *remote, int deadline_ms)
+{
+	struct tracee tracee;
+	remote_addr address;
+	int error;
+
+	if (elf_images_resolve(target->images, "gnu_get_libc_version", &address, NULL))
+		return -ENOTSUP;
+	error = safepoint_find(target->pid, target->images, target->memory, deadline_ms, &tracee);
+	if (error)
+		return error;
+	error = remote_adopt(remote, &tracee, target->memory, target->gadgets);
+	if (error)
+		(void)tracee_detach(&tracee);
+	return error;
+}
+
+const struct loader loader_dlopen = {
+	.name = "dlopen",
+	.id = HI_LOADER_DLOPEN,
+	.borrow = dlopen_borrow,
+	.load = dlopen_load,
+	.unload = dlopen_unload,
+};

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * safepoint.c - which code a thread must not be in when dlopen is run on it, and how to find one that is not.
+ *
+ * Code that may hold a lock which dlopen takes, or that may leave the heap or the list of objects half changed, is unsafe, as is everything called from it. Names are not enough:
+ * memalign and its kin jump into static functions of malloc.o, so that no frame carries an exported name. Hence ranges, wide on the safe side.
+ * Enter at safepoint_find.
+ */
+#include "safepoint.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "link_map.h"
+
+struct range {
+	remote_addr lo, hi;
+};
+
+struct safepoint_rules {
+	const struct elf_images *images;
+	const struct memory *memory;
+	struct range *range;
+	size_t count, capacity;
+};
+
+/* ---- what is unsafe ----------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * All of glibc's malloc.o, static functions included: it begins less than this before malloc, and ends less than this after the start of malloc_info, its last function
+ * (glibc 2.28 to 2.41).
+ */
+#define MALLOC_BEFORE 0x8000
+#define MALLOC_AFTER 0x800
+
+/* They hold locks of the dynamic linker, of the exit handlers, of all arenas (fork), or call back with such locks held. */
+static const char *const unsafe_functions[] = {
+	"dlopen",
+	"dlmopen",
+	"dlclose",
+	"dlsym",
+	"dlvsym",
+	"dladdr",
+	"dladdr1",
+	"dlinfo",
+	"dlerror",
+	"dl_iterate_phdr",
+	"__libc_dlopen_mode",
+	"__libc_dlclose",
+	"__libc_dlsym",
+	"fork",
+	"_Fork",
+	"__libc_fork",
+	"vfork",
+	"__libc_vfork",
+	"daemon",
+	"forkpty",
+	"posix_spawn",
+	"posix_spawnp",
+	"system",
+	"popen",
+	"wordexp",
+	"exit",
+	"_exit",
+	"quick_exit",
+	"abort",
+	"on_exit",
+	"at_quick_exit",
+	"__cxa_atexit",
+	"__cxa_at_quick_exit",
+	"__cxa_finalize",
+	"__cxa_thread_atexit_impl",
+	"__register_atfork",
+	"pthread_atfork",
+	"pthread_create",
+	"pthread_exit",
+	"thrd_create",
+	"thrd_exit",
+	"__tls_get_addr",
+};
+
+static int add_range(struct safepoint_rules *rules, remote_addr lo, remote_addr hi)
+{
+	if (rules->count == rules->capacity) {
+		size_t capacity = rules->capacity ? rules->capacity * 2 : 64;
+		struct range *grown = reallocarray(rules->range, capacity, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		rules->range = grown;
+		rules->capacity = capacity;
+	}
+	rules->range[rules->count++] = (struct range){lo, hi};
+	return 0;
+}
+
+static int add_functions(struct safepoint_rules *rules, const struct elf_image *image)
+{
+	size_t i;
+	int error = 0;
+
+	for (i = 0; i < sizeof(unsafe_functions) / sizeof(unsafe_functions[0]) && !error; i++) {
+		remote_addr address;
+		uint64_t size;
+
+		if (elf_image_symbol(image, unsafe_functions[i], &address, &size) == 0)
+			error = add_range(rules, address, address + size);
+	}
+	return error;
+}
+
+static int add_image(struct safepoint_rules *rules, const struct elf_image *image)
+{
+	remote_addr address, last;
+	bool is_glibc = elf_image_symbol(image, "gnu_get_libc_version", &address, NULL) == 0;
+	bool has_malloc = elf_image_symbol(image, "malloc", &address, NULL) == 0;
+	int error = 0;
+
+	if (image->is_loader || (has_malloc && !is_glibc))
+		return add_range(rules, image->lo, image->hi);
+	if (is_glibc && has_malloc) {
+		if (elf_image_symbol(image, "malloc_info", &last, NULL))
+			return -ENOTSUP;
+		error = add_range(rules, address - MALLOC_BEFORE, last + MALLOC_AFTER);
+	}
+	return error ? error : add_functions(rules, image);
+}
+
+int safepoint_rules_open(const struct elf_images *images, const struct memory *memory, struct safepoint_rules **out_rules)
+{
+	struct safepoint_rules *rules = calloc(1, sizeof(*rules));
+	size_t i;
+	int error = rules ? 0 : -ENOMEM;
+
+	if (rules) {
+		rules->images = images;
+		rules->memory = memory;
+	}
+	for (i = 0; i < images->count && !error; i++) {
+		if (!images->image[i].is_vdso)
+			error = add_image(rules, &images->image[i]);
+	}
+	if (error) {
+		safepoint_rules_close(rules);
+		return error;
+	}
+	*out_rules = rules;
+	return 0;
+}
+
+void safepoint_rules_close(struct safepoint_rules *rules)
+{
+	if (!rules)
+		return;
+	free(rules->range);
+	free(rules);
+}
+
+/* ---- judging one thread -------------------------------------------------------------------------------------------------------------- */
+
+static bool is_unsafe(const struct safepoint_rules *rules, remote_addr pc)
+{
+	size_t i;
+
+	for (i = 0; i < rules->count; i++) {
+		if (pc >= rules->range[i].lo && pc < rules->range[i].hi)
+			return true;
+	}
+	return false;
+}
+
+/* A return address may be the first byte after its function. */
+static remote_addr pc_of_frame(const struct stackwalk *walk, size_t frame)
+{
+	return frame > 0 && !walk->is_signal[frame - 1] ? walk->pc[frame] - 1 : walk->pc[frame];
+}
+
+enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk, remote_addr *out_return)
+{
+	uint64_t fingerprint;
+	size_t frame;
+
+	if (!walk->is_complete)
+		return SAFEPOINT_UNKNOWN;
+	for (frame = 0; frame < walk->count; frame++) {
+		if (!elf_images_find(rules->images, pc_of_frame(walk, frame)))
+			return SAFEPOINT_UNKNOWN;
+	}
+	for (frame = walk->count; frame-- > 0;) {
+		if (!walk->is_signal[frame] && !is_unsafe(rules, pc_of_frame(walk, frame)))
+			continue;
+		if (frame + 1 == walk->count) /* never returns */
+			return SAFEPOINT_UNKNOWN;
+		*out_return = walk->pc[frame + 1];
+		return SAFEPOINT_UNSAFE_FRAME;
+	}
+	if (link_map_fingerprint(rules->memory, rules->images->r_debug, &fingerprint))
+		return SAFEPOINT_LOADER_BUSY;
+	return SAFEPOINT_SAFE;
+}
+
+/* ---- finding a thread ----------------------------------------------------------------------------------------------------------------- */
+
+#define STOP_MS 100      /* for one thread to stop */
+#define RUN_MS 200       /* for one thread to reach its breakpoint */
+#define PATIENT_ROUNDS 5 /* of mere looking, before breakpoints are used */
+
+struct finder {
+	pid_t pid;
+	struct safepoint_rules *rules;
+	struct stackwalker *walker;
+	int64_t deadline_ns;
+	struct stackwalk walk;
+};
+
+struct candidate {
+	pid_t tid;
+	int score;
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static int left_ms(const struct finder *finder)
+{
+	int64_t left = (finder->deadline_ns - now_ns()) / 1000000;
+
+	return left > 0 ? (int)left : 0;
+}
+
+/* A trap that a thread blocks or ignores is delivered by force, which resets its disposition for good. */
+static bool may_trap(pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+
+	return proc_status_read(pid, tid, &status) == 0 && !((status.sig_blocked | status.sig_ignored) >> (SIGTRAP - 1) & 1);
+}
+
+/* 0: it stands at a safe point and stays stopped. -EAGAIN: it does not, and was let go. */
+static int try_thread(struct finder *finder, pid_t tid, bool may_wait, struct tracee *out_tracee)
+{
+	struct tracee tracee;
+	remote_addr wait_at = 0;
+	int error = tracee_stop(&tracee, finder->pid, tid, STOP_MS);
+
+	if (error)
+		return error;
+	may_wait = may_wait && may_trap(finder->pid, tid);
+	while (!error) {
+		enum safepoint_verdict verdict = SAFEPOINT_UNKNOWN;
+		int limit = left_ms(finder);
+
+		error = stackwalk_read(finder->walker, &tracee, &finder->walk);
+		if (!error)
+			verdict = safepoint_judge(finder->rules, &finder->walk, &wait_at);
+		if (!error && verdict == SAFEPOINT_SAFE) {
+			*out_tracee = tracee;
+			return 0;
+		}
+		if (verdict != SAFEPOINT_UNSAFE_FRAME || !may_wait || !limit)
+			error = -EAGAIN;
+		else if (!error)
+			error = tracee_run_to(&tracee, wait_at, limit < RUN_MS ? limit : RUN_MS);
+	}
+	(void)tracee_detach(&tracee);
+	return error;
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	return (a->score < b->score) - (a->score > b->score);
+}
+
+/* The threads that can be stopped without harm, best first: looked at, not stopped. Caller frees. */
+static int list_candidates(pid_t pid, struct candidate **out_list, size_t *out_count)
+{
+	struct candidate *list;
+	pid_t *tids;
+	size_t count, i, kept = 0;
+	int error = proc_tasks(pid, &tids, &count);
+
+	if (error)
+		return error;
+	list = calloc(count ? count : 1, sizeof(*list));
+	for (i = 0; list && i < count; i++) {
+		struct proc_status status;
+		struct proc_syscall call;
+		int score;
+
+		if (proc_status_read(pid, tids[i], &status) || status.state == 'D' || status.state == 'Z' || status.state == 'X')
+			continue;
+		if (proc_syscall_read(pid, tids[i], &call))
+			continue;
+		score = arch_borrow_score(call.running ? -1 : call.number);
+		if (score >= 0)
+			list[kept++] = (struct candidate){tids[i], score};
+	}
+	free(tids);
+	if (!list)
+		return -ENOMEM;
+	qsort(list, kept, sizeof(*list), compare_candidates);
+	*out_list = list;
+	*out_count = kept;
+	return 0;
+}
+
+/* One look at each thread. */
+static int try_round(struct finder *finder, bool may_wait, struct tracee *out_tracee)
+{
+	struct candidate *list;
+	size_t count, i;
+	int error = list_candidates(finder->pid, &list, &count);
+
+	if (error)
+		return error;
+	error = -EAGAIN;
+	for (i = 0; i < count && error && left_ms(finder); i++)
+		error = try_thread(finder, list[i].tid, may_wait, out_tracee);
+	free(list);
+	return error;
+}
+
+/* 0.2 to 1 ms: long enough for a thread to get elsewhere, never in step with it. */
+static void pause_a_moment(void)
+{
+	struct timespec pause = {.tv_nsec = 200000 + now_ns() % 800000};
+
+	nanosleep(&pause, NULL);
+}
+
+int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee)
+{
+	struct finder *finder = calloc(1, sizeof(*finder));
+	unsigned round;
+	int error;
+
+	if (!finder)
+		return -ENOMEM;
+	finder->pid = pid;
+	finder->deadline_ns = now_ns() + deadline_ms * 1000000ll;
+	error = safepoint_rules_open(images, memory, &finder->rules);
+	if (!error)
+		error = stackwalker_open(pid, images, &finder->walker);
+	if (!error)
+		error = -EAGAIN;
+	for (round = 0; finder->walker && error && left_ms(finder); round++) {
+		if (round)
+			pause_a_moment();
+		error = try_round(finder, round >= PATIENT_ROUNDS, out_tracee);
+		if (!memory_is_alive(memory))
+			break;
+	}
+	if (error && finder->walker)
+		error = memory_is_alive(memory) ? -EAGAIN : -ESRCH;
+	stackwalker_close(finder->walker);
+	safepoint_rules_close(finder->rules);
+	free(finder);
+	return error;
+}
