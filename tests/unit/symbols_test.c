@@ -18,10 +18,10 @@
 #include "symtab.h"
 
 static const struct symbols_options no_options;
-static void *addresses[3]; /* return addresses, filled by leaf() */
+static void *addresses[3]; /* return addresses, filled by note_caller() */
 static int leaf_line, inlined_line;
 
-static __attribute__((noinline)) void leaf(void)
+static __attribute__((noinline)) void note_caller(void)
 {
 	addresses[0] = __builtin_return_address(0);
 	__asm__ volatile("" ::: "memory");
@@ -30,7 +30,7 @@ static __attribute__((noinline)) void leaf(void)
 static inline __attribute__((always_inline)) void inlined_into_caller(void)
 {
 	leaf_line = __LINE__ + 1;
-	leaf();
+	note_caller();
 	__asm__ volatile("" ::: "memory");
 }
 
