@@ -11,6 +11,8 @@
 
 #include <gelf.h>
 
+#include "elf_dynamic.h"
+#include "link_map.h"
 #include "procfs.h"
 
 #define BUILD_ID_MAX 32
@@ -34,7 +36,8 @@ struct elf_image {
 	int link_order;      /* place in the link map of the base namespace, 0 = main program; -1 = not in it */
 	Elf *elf;            /* open until elf_images_close */
 	int fd;
-	void *memory_copy;   /* of images read from memory */
+	void *memory_copy;   /* of images read from memory: their data is as the program has it, relocated */
+	struct elf_dynamic *dynamic; /* symbols and relocations; NULL if it has none */
 };
 
 struct elf_images {
@@ -55,11 +58,5 @@ const struct elf_image *elf_images_find(const struct elf_images *images, remote_
 must_check int elf_image_symbol(const struct elf_image *image, const char *name, remote_addr *out_address, uint64_t *out_size);
 /* The same in link-map order over all objects of the base namespace, as the dynamic linker resolves it. out_image may be NULL. */
 must_check int elf_images_resolve(const struct elf_images *images, const char *name, remote_addr *out_address, const struct elf_image **out_image);
-
-/*
- * r_debug's state, and a number that changes whenever the list of loaded objects does (a hash over the link map).
- * -EAGAIN: the dynamic linker is at work just now (r_state != RT_CONSISTENT): ask again later.
- */
-must_check int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint);
 
 #endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_dynamic.c - the dynamic segment of one ELF file.
+ *
+ * A symbol table does not say how long it is; the dynamic linker never needs to know. Here its length is what the hash table reaches, or what the
+ * relocations name, whichever is more (a program that exports nothing has an empty GNU hash table and a full list of imports). Lookup goes by the same hash
+ * tables as the dynamic linker's, less the Bloom filter, which is an optimization.
+ *
+ * Chunks may be unaligned in a damaged file, so entries are copied out.
+ */
+#include "elf_dynamic.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_segment.h"
+
+#define VERSION_HIDDEN 0x8000u
+
+/* A checked array inside the file. */
+struct array {
+	const uint8_t *bytes;
+	size_t count;
+};
+
+struct elf_dynamic {
+	struct array symbol;  /* Elf64_Sym */
+	struct array string;  /* char; the last one is NUL */
+	struct array version; /* Elf64_Half by symbol number, or none */
+	struct array bucket;  /* Elf64_Word */
+	struct array chain;   /* Elf64_Word by symbol number - chain_first */
+	uint32_t chain_first;
+	bool gnu_hash;
+	struct array relocation[2]; /* Elf64_Rela of DT_RELA, of DT_JMPREL */
+};
+
+/* The entries of the dynamic section that matter here; 0 = absent. */
+struct tags {
+	uint64_t symtab, strtab, strsz, versym, hash, gnu_hash, rela, relasz, jmprel, pltrelsz, pltrel;
+};
+
+static int take_array(Elf *elf, uint64_t address, uint64_t count, size_t entry_size, struct array *out_array)
+{
+	const void *bytes;
+	int error;
+
+	if (count > SIZE_MAX / entry_size)
+		return -EFAULT;
+	error = elf_segment_bytes(elf, address, count * entry_size, &bytes);
+	if (!error)
+		*out_array = (struct array){.bytes = bytes, .count = (size_t)count};
+	return error;
+}
+
+/* The same for what an object may do without: stays empty if it is not there. */
+static void take_optional(Elf *elf, uint64_t address, uint64_t count, size_t entry_size, struct array *out_array)
+{
+	if (take_array(elf, address, count, entry_size, out_array) < 0)
+		*out_array = (struct array){0};
+}
+
+static uint32_t word_at(const struct array *words, size_t number)
+{
+	uint32_t word;
+
+	memcpy(&word, words->bytes + number * sizeof(word), sizeof(word));
+	return word;
+}
+
+static const struct {
+	Elf64_Sxword tag;
+	size_t place;
+	bool is_address;
+} wanted[] = {
+	{DT_SYMTAB, offsetof(struct tags, symtab), true},     {DT_STRTAB, offsetof(struct tags, strtab), true},
+	{DT_STRSZ, offsetof(struct tags, strsz), false},      {DT_VERSYM, offsetof(struct tags, versym), true},
+	{DT_HASH, offsetof(struct tags, hash), true},         {DT_GNU_HASH, offsetof(struct tags, gnu_hash), true},
+	{DT_RELA, offsetof(struct tags, rela), true},         {DT_RELASZ, offsetof(struct tags, relasz), false},
+	{DT_JMPREL, offsetof(struct tags, jmprel), true},     {DT_PLTRELSZ, offsetof(struct tags, pltrelsz), false},
+	{DT_PLTREL, offsetof(struct tags, pltrel), false},
+};
+
+static void take_tag(struct tags *tags, const Elf64_Dyn *entry, uint64_t bias)
+{
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		uint64_t value = entry->d_un.d_val;
+
+		if (wanted[i].tag != entry->d_tag)
+			continue;
+		if (wanted[i].is_address && bias && value >= bias)
+			value -= bias;
+		memcpy((char *)tags + wanted[i].place, &value, sizeof(value));
+	}
+}
+
+static int read_tags(Elf *elf, uint64_t bias, struct tags *out_tags)
+{
+	GElf_Phdr segment;
+	struct array entries = {0};
+	Elf64_Dyn entry;
+
+	if (!elf_segment_find(elf, PT_DYNAMIC, 0, &segment))
+		return -ENOENT;
+	if (take_array(elf, segment.p_vaddr, segment.p_filesz / sizeof(entry), sizeof(entry), &entries) < 0)
+		return -ENOENT;
+	for (size_t i = 0; i < entries.count; i++) {
+		memcpy(&entry, entries.bytes + i * sizeof(entry), sizeof(entry));
+		if (entry.d_tag == DT_NULL)
+			break;
+		take_tag(out_tags, &entry, bias);
+	}
+	return out_tags->symtab && out_tags->strtab && out_tags->strsz ? 0 : -ENOENT;
+}
+
+/* DT_HASH: nbucket, nchain, buckets, chains; there is one chain entry for every symbol. */
+static int open_sysv_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynamic, size_t *out_symbols)
+{
+	struct array head;
+	int error = take_array(elf, address, 2, sizeof(uint32_t), &head);
+
+	if (error)
+		return error;
+	error = take_array(elf, address + 8, word_at(&head, 0), sizeof(uint32_t), &dynamic->bucket);
+	if (!error)
+		error = take_array(elf, address + 8 + 4ull * dynamic->bucket.count, word_at(&head, 1), sizeof(uint32_t), &dynamic->chain);
+	if (!error)
+		*out_symbols = dynamic->chain.count;
+	return error;
+}
+
+/* Number of chain entries up to the end of the chain that begins at entry `first`: it ends at an odd word. */
+static int gnu_chain_end(Elf *elf, uint64_t chains, uint64_t first, uint64_t *out_count)
+{
+	const uint64_t most = elf_segment_room(elf, chains) / sizeof(uint32_t);
+	struct array words = {0};
+
+	/* In pieces that grow: a chain is a few entries long, what lies behind it may be megabytes. */
+	for (uint64_t piece = 64; first < most; piece *= 4) {
+		int error;
+
+		if (piece > most - first)
+			piece = most - first;
+		error = take_array(elf, chains + first * sizeof(uint32_t), piece, sizeof(uint32_t), &words);
+		if (error)
+			return error;
+		for (size_t i = 0; i < words.count; i++) {
+			if (word_at(&words, i) & 1) {
+				*out_count = first + i + 1;
+				return 0;
+			}
+		}
+		first += piece;
+	}
+	return -EFAULT;
+}
+
+/* DT_GNU_HASH: nbuckets, number of the first hashed symbol, Bloom words, shift; Bloom filter, buckets, chains. */
+static int open_gnu_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynamic, size_t *out_symbols)
+{
+	struct array head;
+	uint64_t buckets, chains, chain_count = 0;
+	uint32_t last = 0;
+	int error = take_array(elf, address, 4, sizeof(uint32_t), &head);
+
+	if (error)
+		return error;
+	dynamic->gnu_hash = true;
+	dynamic->chain_first = word_at(&head, 1);
+	buckets = address + 16 + 8ull * word_at(&head, 2);
+	error = take_array(elf, buckets, word_at(&head, 0), sizeof(uint32_t), &dynamic->bucket);
+	if (error)
+		return error;
+	for (size_t i = 0; i < dynamic->bucket.count; i++)
+		if (word_at(&dynamic->bucket, i) > last)
+			last = word_at(&dynamic->bucket, i);
+	*out_symbols = dynamic->chain_first;
+	if (last < dynamic->chain_first)
+		return 0; /* nothing exported */
+	chains = buckets + 4ull * dynamic->bucket.count;
+	error = gnu_chain_end(elf, chains, last - dynamic->chain_first, &chain_count);
+	if (!error)
+		error = take_array(elf, chains, chain_count, sizeof(uint32_t), &dynamic->chain);
+	if (!error)
+		*out_symbols = dynamic->chain_first + (size_t)chain_count;
+	return error;
+}
+
+static size_t symbols_relocated(const struct elf_dynamic *dynamic)
+{
+	size_t symbols = 0;
+	Elf64_Rela relocation;
+
+	for (size_t i = 0; i < elf_dynamic_relocation_count(dynamic); i++) {
+		elf_dynamic_relocation(dynamic, i, &relocation);
+		if (ELF64_R_SYM(relocation.r_info) >= symbols)
+			symbols = (size_t)ELF64_R_SYM(relocation.r_info) + 1;
+	}
+	return symbols;
+}
+
+static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dynamic)
+{
+	size_t hashed = 0, relocated;
+	int error;
+
+	if (tags->relasz)
+		take_optional(elf, tags->rela, tags->relasz / sizeof(Elf64_Rela), sizeof(Elf64_Rela), &dynamic->relocation[0]);
+	if (tags->pltrelsz && tags->pltrel == DT_RELA)
+		take_optional(elf, tags->jmprel, tags->pltrelsz / sizeof(Elf64_Rela), sizeof(Elf64_Rela), &dynamic->relocation[1]);
+	error = take_array(elf, tags->strtab, tags->strsz, 1, &dynamic->string);
+	if (error || dynamic->string.bytes[dynamic->string.count - 1] != 0)
+		return -ENOENT;
+	if (tags->gnu_hash)
+		error = open_gnu_hash(elf, tags->gnu_hash, dynamic, &hashed);
+	else if (tags->hash)
+		error = open_sysv_hash(elf, tags->hash, dynamic, &hashed);
+	if (error) /* imports are still worth having */
+		dynamic->bucket.count = hashed = 0;
+	relocated = symbols_relocated(dynamic);
+	error = take_array(elf, tags->symtab, hashed > relocated ? hashed : relocated, sizeof(Elf64_Sym), &dynamic->symbol);
+	if (!error && tags->versym)
+		take_optional(elf, tags->versym, dynamic->symbol.count, sizeof(Elf64_Half), &dynamic->version);
+	return error ? -ENOENT : 0;
+}
+
+int elf_dynamic_open(Elf *elf, uint64_t bias, struct elf_dynamic **out_dynamic)
+{
+	struct tags tags = {0};
+	struct elf_dynamic *dynamic;
+	int error = read_tags(elf, bias, &tags);
+
+	if (error)
+		return error;
+	dynamic = calloc(1, sizeof(*dynamic));
+	if (!dynamic)
+		return -ENOMEM;
+	error = open_tables(elf, &tags, dynamic);
+	if (error) {
+		free(dynamic);
+		return error;
+	}
+	*out_dynamic = dynamic;
+	return 0;
+}
+
+void elf_dynamic_close(struct elf_dynamic *dynamic)
+{
+	free(dynamic);
+}
+
+const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number, Elf64_Sym *out_symbol)
+{
+	Elf64_Sym symbol;
+
+	if (number >= dynamic->symbol.count)
+		return NULL;
+	memcpy(&symbol, dynamic->symbol.bytes + number * sizeof(symbol), sizeof(symbol));
+	if (symbol.st_name >= dynamic->string.count)
+		return NULL;
+	*out_symbol = symbol;
+	return (const char *)dynamic->string.bytes + symbol.st_name;
+}
+
+static bool is_hidden_version(const struct elf_dynamic *dynamic, uint32_t number)
+{
+	Elf64_Half version;
+
+	if (number >= dynamic->version.count)
+		return false;
+	memcpy(&version, dynamic->version.bytes + number * sizeof(version), sizeof(version));
+	return version & VERSION_HIDDEN;
+}
+
+/* Is symbol `number` what a reference to `name` from another object may bind to? */
+static bool is_definition(const struct elf_dynamic *dynamic, uint32_t number, const char *name, Elf64_Sym *out_symbol)
+{
+	Elf64_Sym symbol;
+	const char *found = elf_dynamic_symbol(dynamic, number, &symbol);
+	const unsigned bind = found ? ELF64_ST_BIND(symbol.st_info) : STB_LOCAL;
+
+	if (!found || strcmp(found, name) != 0)
+		return false;
+	if (symbol.st_shndx == SHN_UNDEF || (bind != STB_GLOBAL && bind != STB_WEAK && bind != STB_GNU_UNIQUE))
+		return false;
+	if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS || is_hidden_version(dynamic, number))
+		return false;
+	*out_symbol = symbol;
+	return true;
+}
+
+static uint32_t gnu_hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (const uint8_t *at = (const uint8_t *)name; *at; at++)
+		hash = hash * 33 + *at;
+	return hash;
+}
+
+static int find_by_gnu_hash(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol)
+{
+	const uint32_t hash = gnu_hash_of(name);
+	const uint32_t first = word_at(&dynamic->bucket, hash % dynamic->bucket.count);
+
+	if (first < dynamic->chain_first)
+		return -ENOENT;
+	for (size_t i = first - dynamic->chain_first; i < dynamic->chain.count; i++) {
+		const uint32_t word = word_at(&dynamic->chain, i);
+
+		if ((word | 1) == (hash | 1) && is_definition(dynamic, dynamic->chain_first + (uint32_t)i, name, out_symbol))
+			return 0;
+		if (word & 1)
+			break;
+	}
+	return -ENOENT;
+}
+
+static int find_by_sysv_hash(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol)
+{
+	uint32_t number = word_at(&dynamic->bucket, elf_hash(name) % dynamic->bucket.count);
+
+	/* A chain in a damaged file may be a ring; none is longer than the table. */
+	for (size_t steps = 0; number && number < dynamic->chain.count && steps < dynamic->chain.count; steps++) {
+		if (is_definition(dynamic, number, name, out_symbol))
+			return 0;
+		number = word_at(&dynamic->chain, number);
+	}
+	return -ENOENT;
+}
+
+int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol)
+{
+	if (dynamic->bucket.count == 0)
+		return -ENOENT;
+	return dynamic->gnu_hash ? find_by_gnu_hash(dynamic, name, out_symbol) : find_by_sysv_hash(dynamic, name, out_symbol);
+}
+
+size_t elf_dynamic_relocation_count(const struct elf_dynamic *dynamic)
+{
+	return dynamic->relocation[0].count + dynamic->relocation[1].count;
+}
+
+void elf_dynamic_relocation(const struct elf_dynamic *dynamic, size_t number, Elf64_Rela *out_relocation)
+{
+	const bool is_plt = number >= dynamic->relocation[0].count;
+	const size_t at = is_plt ? number - dynamic->relocation[0].count : number;
+
+	memcpy(out_relocation, dynamic->relocation[is_plt].bytes + at * sizeof(*out_relocation), sizeof(*out_relocation));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_dynamic.h - the dynamic segment of one ELF file: symbols by name, and relocations, as the dynamic linker sees them.
+ *
+ * Works without section headers. All indices and offsets from the file are checked.
+ */
+#ifndef HI_ELF_DYNAMIC_H
+#define HI_ELF_DYNAMIC_H
+
+#include <gelf.h>
+
+#include "memory.h"
+
+struct elf_dynamic;
+
+/*
+ * bias: of a file 0; of a copy from memory its load bias, because there the dynamic linker may have relocated the pointers of the dynamic section.
+ * -ENOENT: no dynamic segment, or none with symbols. The result needs elf to stay open.
+ */
+must_check int elf_dynamic_open(Elf *elf, uint64_t bias, struct elf_dynamic **out_dynamic);
+void elf_dynamic_close(struct elf_dynamic *dynamic);
+
+/* A defined global or weak symbol in its default version (or without versions). -ENOENT. */
+must_check int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol);
+/* Symbol by number: its name, or NULL if there is no such symbol. */
+const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number, Elf64_Sym *out_symbol);
+
+/* Relocations of DT_RELA, then those of DT_JMPREL. Some linkers count the latter among the former too: these come twice. */
+size_t elf_dynamic_relocation_count(const struct elf_dynamic *dynamic);
+void elf_dynamic_relocation(const struct elf_dynamic *dynamic, size_t number, Elf64_Rela *out_relocation);
+
+#endif

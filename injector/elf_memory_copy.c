@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* elf_memory_copy.c - see elf_memory_copy.h. */
+#include "elf_memory_copy.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BYTES 4096u
+#define SEGMENTS_MAX 64u
+#define COPY_BYTES_MAX (256u << 20)
+
+static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr *out_header, Elf64_Phdr out_segment[SEGMENTS_MAX])
+{
+	int error = memory_read(memory, at, out_header, sizeof(*out_header));
+
+	if (error)
+		return error;
+	if (memcmp(out_header->e_ident, ELFMAG, SELFMAG) != 0 || out_header->e_ident[EI_CLASS] != ELFCLASS64)
+		return -ENOEXEC;
+	if (out_header->e_phentsize != sizeof(Elf64_Phdr) || out_header->e_phnum > SEGMENTS_MAX)
+		return -ENOEXEC;
+	return memory_read(memory, at + out_header->e_phoff, out_segment, out_header->e_phnum * sizeof(Elf64_Phdr));
+}
+
+/* Copies a segment page by page; what the program has unmapped since stays zero. */
+static void copy_segment(const struct memory *memory, const Elf64_Phdr *segment, uint64_t bias, char *copy)
+{
+	for (uint64_t at = 0; at < segment->p_filesz;) {
+		const remote_addr from = bias + segment->p_vaddr + at;
+		uint64_t piece = PAGE_BYTES - from % PAGE_BYTES;
+
+		if (piece > segment->p_filesz - at)
+			piece = segment->p_filesz - at;
+		if (memory_read(memory, from, copy + segment->p_offset + at, piece) < 0)
+			memset(copy + segment->p_offset + at, 0, piece);
+		at += piece;
+	}
+}
+
+int elf_memory_copy(const struct memory *memory, remote_addr header, void **out_copy, size_t *out_size)
+{
+	Elf64_Phdr segment[SEGMENTS_MAX];
+	uint64_t size = sizeof(Elf64_Ehdr), bias = 0, total = 0;
+	Elf64_Ehdr ehdr;
+	char *copy;
+	int error = read_headers(memory, header, &ehdr, segment);
+
+	if (error)
+		return error;
+	for (unsigned i = 0; i < ehdr.e_phnum; i++) {
+		if (segment[i].p_type != PT_LOAD)
+			continue;
+		if (segment[i].p_offset > COPY_BYTES_MAX || segment[i].p_filesz > COPY_BYTES_MAX - total)
+			return -ENOEXEC;
+		total += segment[i].p_filesz;
+		if (segment[i].p_offset + segment[i].p_filesz > size)
+			size = segment[i].p_offset + segment[i].p_filesz;
+		if (segment[i].p_offset == 0)
+			bias = header - segment[i].p_vaddr;
+	}
+	copy = calloc(1, size);
+	if (!copy)
+		return -ENOMEM;
+	for (unsigned i = 0; i < ehdr.e_phnum; i++)
+		if (segment[i].p_type == PT_LOAD)
+			copy_segment(memory, &segment[i], bias, copy);
+	/* Section headers are not loaded; what lies there now is something else. */
+	ehdr.e_shoff = ehdr.e_shnum = ehdr.e_shstrndx = 0;
+	memcpy(copy, &ehdr, sizeof(ehdr));
+	*out_copy = copy;
+	*out_size = size;
+	return 0;
+}

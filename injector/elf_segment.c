@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* elf_segment.c - see elf_segment.h. */
+#include "elf_segment.h"
+
+#include <errno.h>
+
+bool elf_segment_find(Elf *elf, uint32_t type, unsigned nth, GElf_Phdr *out_segment)
+{
+	GElf_Phdr segment;
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (!gelf_getphdr(elf, (int)i, &segment))
+			return false;
+		if (segment.p_type != type || nth-- > 0)
+			continue;
+		*out_segment = segment;
+		return true;
+	}
+	return false;
+}
+
+/* The PT_LOAD whose file contents hold the address. */
+static bool find_load(Elf *elf, uint64_t address, GElf_Phdr *out_load)
+{
+	for (unsigned nth = 0; elf_segment_find(elf, PT_LOAD, nth, out_load); nth++)
+		if (address >= out_load->p_vaddr && address - out_load->p_vaddr < out_load->p_filesz)
+			return true;
+	return false;
+}
+
+uint64_t elf_segment_room(Elf *elf, uint64_t address)
+{
+	GElf_Phdr load;
+
+	return find_load(elf, address, &load) ? load.p_filesz - (address - load.p_vaddr) : 0;
+}
+
+int elf_segment_bytes(Elf *elf, uint64_t address, uint64_t size, const void **out_bytes)
+{
+	uint64_t offset;
+	const Elf_Data *data;
+	GElf_Phdr load;
+
+	if (size == 0 || !find_load(elf, address, &load) || size > load.p_filesz - (address - load.p_vaddr))
+		return -EFAULT;
+	offset = load.p_offset + (address - load.p_vaddr);
+	if (offset > INT64_MAX - size)
+		return -EFAULT;
+	data = elf_getdata_rawchunk(elf, (int64_t)offset, size, ELF_T_BYTE);
+	if (!data || data->d_size != size)
+		return -EFAULT;
+	*out_bytes = data->d_buf;
+	return 0;
+}

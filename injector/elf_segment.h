@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_segment.h - bytes of an ELF file by the address they will have, found through program headers only.
+ *
+ * Section headers may be stripped, or lie; what the kernel and the dynamic linker go by is there in every file that runs. The file is hostile: a chunk is
+ * returned only if it lies in the file contents of one PT_LOAD, and libelf has checked it against the end of the file.
+ */
+#ifndef HI_ELF_SEGMENT_H
+#define HI_ELF_SEGMENT_H
+
+#include <gelf.h>
+#include <stdbool.h>
+
+#include "memory.h"
+
+/* The n-th program header of a type, from 0. False: there are no more. */
+bool elf_segment_find(Elf *elf, uint32_t type, unsigned nth, GElf_Phdr *out_segment);
+/* How many bytes of file contents there are from this address (of the file) to the end of its segment; 0 = none. */
+uint64_t elf_segment_room(Elf *elf, uint64_t address);
+/* The bytes [address, address + size), valid until elf_end, not necessarily aligned. -EFAULT: not all there. */
+must_check int elf_segment_bytes(Elf *elf, uint64_t address, uint64_t size, const void **out_bytes);
+
+#endif

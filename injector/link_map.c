@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link_map.c - the dynamic linker's list of loaded objects.
+ *
+ * The debugger's interface, the same in glibc and musl: struct r_debug, and from it a chain of struct link_map. glibc 2.35 appended r_next (r_version 2),
+ * which leads to the r_debug of the next namespace (dlmopen).
+ */
+#include "link_map.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define OBJECTS_MAX 10000u
+#define NAMESPACES_MAX 64u
+
+/* glibc's struct r_debug_extended, which older headers lack. */
+struct debug {
+	struct r_debug base;
+	remote_addr next;
+};
+
+/* The public head of struct link_map, with addresses for pointers. */
+struct link {
+	remote_addr address, name, dynamic, next, previous;
+};
+_Static_assert(sizeof(struct link) == sizeof(struct link_map), "link.h: public part of the link map");
+
+static int read_debug(const struct memory *memory, remote_addr at, struct debug *out_debug)
+{
+	int error = memory_read(memory, at, &out_debug->base, sizeof(out_debug->base));
+
+	out_debug->next = 0;
+	if (!error && out_debug->base.r_version >= 2)
+		error = memory_read_u64(memory, at + sizeof(struct r_debug), &out_debug->next);
+	return error;
+}
+
+int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr **out_dynamic, size_t *out_count)
+{
+	remote_addr *dynamic = NULL, at;
+	size_t count = 0, capacity = 0;
+	struct debug debug = {0};
+	struct link link;
+	int error = read_debug(memory, r_debug, &debug);
+
+	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !error && at && count < OBJECTS_MAX; at = link.next) {
+		if (count == capacity) {
+			remote_addr *grown = reallocarray(dynamic, capacity = capacity ? capacity * 2 : 64, sizeof(*dynamic));
+
+			if (!grown) {
+				error = -ENOMEM;
+				break;
+			}
+			dynamic = grown;
+		}
+		error = memory_read(memory, at, &link, sizeof(link));
+		if (!error)
+			dynamic[count++] = link.dynamic;
+	}
+	if (error) {
+		free(dynamic);
+		return error;
+	}
+	*out_dynamic = dynamic;
+	*out_count = count;
+	return 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/* Adds the chain that begins at `at` to *hash; an object is what it is named, where it lies and where its node lies. */
+static int hash_chain(const struct memory *memory, remote_addr at, uint64_t *hash)
+{
+	struct link link;
+
+	for (unsigned count = 0; at && count < OBJECTS_MAX; count++, at = link.next) {
+		const int error = memory_read(memory, at, &link, sizeof(link));
+
+		if (error)
+			return error;
+		*hash = mix(mix(mix(mix(*hash, at), link.address), link.dynamic), link.name);
+	}
+	return 0;
+}
+
+int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint)
+{
+	uint64_t hash = 0;
+	int error = 0;
+
+	for (unsigned namespaces = 0; r_debug && namespaces < NAMESPACES_MAX; namespaces++) {
+		struct debug debug;
+
+		error = read_debug(memory, r_debug, &debug);
+		if (!error && debug.base.r_state != RT_CONSISTENT)
+			error = -EAGAIN;
+		if (!error)
+			error = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &hash);
+		if (error)
+			return error;
+		hash = mix(hash, debug.next);
+		r_debug = debug.next;
+	}
+	*out_fingerprint = hash;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link_map.h - the dynamic linker's own list of loaded objects, read from the target's memory while it runs.
+ *
+ * The list may change under the reader: every walk is bounded, every pointer may be stale, and a failed read is an error code, never a fault.
+ */
+#ifndef HI_LINK_MAP_H
+#define HI_LINK_MAP_H
+
+#include "memory.h"
+
+/*
+ * The addresses of the .dynamic sections (l_ld) of the base namespace, in link-map order, main program first; caller frees. l_ld names an object better than
+ * l_addr does: musl and glibc mean different things by the latter.
+ */
+must_check int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr **out_dynamic, size_t *out_count);
+
+/*
+ * r_debug's state, and a number that changes whenever the list of loaded objects does (a hash over the link maps of all namespaces).
+ * -EAGAIN: the dynamic linker is at work just now (r_state != RT_CONSISTENT): ask again later.
+ */
+must_check int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint);
+
+#endif

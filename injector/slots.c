@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slots.c - the GOT slots through which a target reaches its allocator.
+ *
+ * The original of a function is its first definition in link-map order: what the dynamic linker binds. A slot that holds it is taken. So is a slot that still
+ * holds its object's own lazy stub, because it would come to hold the original, unless another slot of the same object shows that this object is bound to
+ * another allocator (RTLD_DEEPBIND): a block must never be freed by an allocator that it is not from.
+ * Enter at allocator_find, then slots_find.
+ */
+#include "slots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch.h"
+#include "elf_segment.h"
+
+#define WORD_BYTES 8u
+
+/* One row per enum hi_function. */
+static const char *const function_symbol[HI_FUNCTION_COUNT] = {
+#define SYMBOL(id, symbol, kind) [HI_FN_##id] = symbol,
+	HI_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+};
+
+/* Throwing operator new, and what the hook calls in its stead, so that no exception passes through it. */
+static const struct {
+	enum hi_function throwing, nothrow;
+} nothrow_variant[] = {
+	{HI_FN_NEW, HI_FN_NEW_NOTHROW},
+	{HI_FN_NEW_ARRAY, HI_FN_NEW_ARRAY_NOTHROW},
+	{HI_FN_NEW_ALIGNED, HI_FN_NEW_ALIGNED_NOTHROW},
+	{HI_FN_NEW_ARRAY_ALIGNED, HI_FN_NEW_ARRAY_ALIGNED_NOTHROW},
+};
+
+/* Functions that are hooked only in the object that defines malloc: anywhere else they are wrappers around malloc, and would count twice. */
+static bool is_allocator_only(enum hi_function function)
+{
+	return function >= HI_FN_MALLOCX;
+}
+
+/* ---- originals ---- */
+
+int allocator_find(const struct elf_images *images, struct allocator *out_allocator)
+{
+	struct allocator allocator = {0};
+	remote_addr address;
+	int error = elf_images_resolve(images, function_symbol[HI_FN_MALLOC], &address, &allocator.image);
+
+	if (error)
+		return error;
+	for (int function = 0; function < HI_FUNCTION_COUNT; function++) {
+		const struct elf_image *image;
+
+		if (elf_images_resolve(images, function_symbol[function], &address, &image) < 0)
+			continue;
+		if (image == allocator.image || !is_allocator_only((enum hi_function)function))
+			allocator.original[function] = address;
+	}
+	for (size_t i = 0; i < sizeof(nothrow_variant) / sizeof(nothrow_variant[0]); i++) {
+		const enum hi_function throwing = nothrow_variant[i].throwing;
+
+		if (elf_image_symbol(allocator.image, function_symbol[nothrow_variant[i].nothrow], &address, NULL) == 0)
+			allocator.nothrow[throwing] = allocator.original[throwing] ? address : 0;
+	}
+	*out_allocator = allocator;
+	return 0;
+}
+
+/* ---- slots ---- */
+
+struct scan {
+	const struct elf_images *images;
+	const struct allocator *allocator;
+	const struct memory *memory;
+	remote_addr ignore_lo, ignore_hi;
+	struct slots slots;
+	size_t capacity;
+};
+
+/* HI_FUNCTION_COUNT if name is none of ours. */
+static enum hi_function function_of(const char *name)
+{
+	int function = 0;
+
+	while (function < HI_FUNCTION_COUNT && (name[0] != function_symbol[function][0] || strcmp(name, function_symbol[function]) != 0))
+		function++;
+	return (enum hi_function)function;
+}
+
+static bool is_in_text(const struct elf_image *image, remote_addr address)
+{
+	for (size_t i = 0; i < image->text_count; i++)
+		if (address >= image->text[i].lo && address < image->text[i].hi)
+			return true;
+	return false;
+}
+
+/* Does the slot at `address` (in the file) hold what the link editor put there, relocated by the bias: the stub that calls the dynamic linker? */
+static bool is_lazy_stub(const struct elf_image *image, uint64_t address, uint64_t value)
+{
+	const void *bytes;
+	uint64_t initial;
+
+	/* A copy from memory does not show what the file held. Then it is enough that an import leads to its own object: only stubs do. */
+	if (!is_in_text(image, value) || image->memory_copy)
+		return image->memory_copy && is_in_text(image, value);
+	if (elf_segment_bytes(image->elf, address, sizeof(initial), &bytes) < 0)
+		return false;
+	memcpy(&initial, bytes, sizeof(initial));
+	return value == image->bias + initial;
+}
+
+/* True if the slot's value is some other object's definition of the same function. */
+static bool is_other_definition(const struct scan *scan, const struct slot *slot)
+{
+	const struct elf_image *image = elf_images_find(scan->images, slot->value);
+	remote_addr address;
+
+	return image && elf_image_symbol(image, function_symbol[slot->function], &address, NULL) == 0 && address == slot->value;
+}
+
+static int push_slot(struct scan *scan, const struct slot *slot)
+{
+	struct slots *slots = &scan->slots;
+
+	if (slots->count == scan->capacity) {
+		const size_t capacity = scan->capacity ? scan->capacity * 2 : 128;
+		struct slot *grown = reallocarray(slots->slot, capacity, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		slots->slot = grown;
+		scan->capacity = capacity;
+	}
+	slots->slot[slots->count++] = *slot;
+	return 0;
+}
+
+/* Is this relocation a pointer to one of the functions? Fills in what the relocation alone tells. */
+static bool is_slot(const struct scan *scan, const struct elf_image *image, const Elf64_Rela *relocation, struct slot *out_slot, bool *out_may_be_lazy)
+{
+	bool is_jump_slot, is_absolute;
+	Elf64_Sym symbol;
+	const char *name;
+
+	if (!arch_is_slot_relocation((unsigned)ELF64_R_TYPE(relocation->r_info), &is_jump_slot, &is_absolute))
+		return false;
+	name = elf_dynamic_symbol(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info), &symbol);
+	out_slot->function = name ? function_of(name) : HI_FUNCTION_COUNT;
+	if (out_slot->function == HI_FUNCTION_COUNT)
+		return false;
+	out_slot->original = scan->allocator->original[out_slot->function];
+	out_slot->nothrow = scan->allocator->nothrow[out_slot->function];
+	out_slot->address = image->bias + relocation->r_offset;
+	/* Objects of other namespaces bind by an order that we do not know. */
+	*out_may_be_lazy = is_jump_slot && image->link_order >= 0 && symbol.st_shndx == SHN_UNDEF;
+	return out_slot->original && !(is_absolute && relocation->r_addend) && out_slot->address % WORD_BYTES == 0;
+}
+
+/* Drops the lazy slots found since `first`. */
+static void drop_lazy(struct slots *slots, size_t first)
+{
+	size_t kept = first;
+
+	for (size_t i = first; i < slots->count; i++)
+		if (!slots->slot[i].lazy)
+			slots->slot[kept++] = slots->slot[i];
+	slots->foreign += slots->count - kept;
+	slots->count = kept;
+}
+
+static int scan_image(struct scan *scan, size_t number)
+{
+	const struct elf_image *image = &scan->images->image[number];
+	const size_t first = scan->slots.count;
+	bool bound_elsewhere = false, may_be_lazy;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < elf_dynamic_relocation_count(image->dynamic); i++) {
+		struct slot slot = {.image = number};
+		Elf64_Rela relocation;
+
+		elf_dynamic_relocation(image->dynamic, i, &relocation);
+		if (!is_slot(scan, image, &relocation, &slot, &may_be_lazy) || memory_read_u64(scan->memory, slot.address, &slot.value) < 0)
+			continue;
+		if (slot.value >= scan->ignore_lo && slot.value < scan->ignore_hi)
+			continue;
+		slot.lazy = slot.value != slot.original && may_be_lazy && is_lazy_stub(image, relocation.r_offset, slot.value);
+		if (slot.value == slot.original || slot.lazy) {
+			error = push_slot(scan, &slot);
+		} else {
+			scan->slots.foreign++;
+			bound_elsewhere |= is_other_definition(scan, &slot);
+		}
+	}
+	if (bound_elsewhere)
+		drop_lazy(&scan->slots, first);
+	return error;
+}
+
+static int compare_slots(const void *left, const void *right)
+{
+	const struct slot *a = left, *b = right;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+/* Sorts by address, and leaves one of each: DT_RELA and DT_JMPREL may overlap. */
+static void sort_slots(struct slots *slots)
+{
+	size_t kept = 0;
+
+	if (slots->count)
+		qsort(slots->slot, slots->count, sizeof(*slots->slot), compare_slots);
+	for (size_t i = 0; i < slots->count; i++)
+		if (kept == 0 || slots->slot[kept - 1].address != slots->slot[i].address)
+			slots->slot[kept++] = slots->slot[i];
+	slots->count = kept;
+}
+
+/* ld.so's slots stay alone, unless it is the C library as well (musl). */
+static bool is_scanned(const struct scan *scan, const struct elf_image *image)
+{
+	return image->dynamic && !image->is_vdso && (!image->is_loader || image == scan->allocator->image);
+}
+
+int slots_find(const struct elf_images *images, const struct allocator *allocator, const struct memory *memory, remote_addr ignore_lo, remote_addr ignore_hi,
+	       struct slots *out_slots)
+{
+	struct scan scan = {.images = images, .allocator = allocator, .memory = memory, .ignore_lo = ignore_lo, .ignore_hi = ignore_hi};
+	int error = 0;
+
+	for (size_t i = 0; !error && i < images->count; i++)
+		if (is_scanned(&scan, &images->image[i]))
+			error = scan_image(&scan, i);
+	if (error) {
+		slots_close(&scan.slots);
+		return error;
+	}
+	sort_slots(&scan.slots);
+	*out_slots = scan.slots;
+	return 0;
+}
+
+void slots_close(struct slots *slots)
+{
+	free(slots->slot);
+	*slots = (struct slots){0};
+}
