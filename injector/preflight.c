@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -137,12 +138,14 @@ static int check_zombie(struct subject *subject)
 static int check_threads(struct subject *subject)
 {
 	struct preflight *out = subject->out;
-	struct proc_status status;
+	struct proc_status status, ours;
 	char tracer[16], remedy[64];
 	pid_t *tids;
 	size_t count, i;
-	int result = proc_tasks(out->pid, &tids, &count);
+	int result = proc_status_read(getpid(), getpid(), &ours);
 
+	if (!result)
+		result = proc_tasks(out->pid, &tids, &count);
 	if (result)
 		return result;
 	for (i = 0; i < count && !result; i++) {
@@ -154,8 +157,11 @@ static int check_threads(struct subject *subject)
 			result = refuse(subject, PREFLIGHT_TRACED, remedy, "it is being traced by %d (%s), and a process can have one tracer only",
 					status.tracer, tracer);
 		} else if (status.seccomp == 1) {
-			result = refuse(subject, PREFLIGHT_STRICT_SECCOMP, "run it without strict seccomp to profile it",
+			result = refuse(subject, PREFLIGHT_SECCOMP, "run it without strict seccomp to profile it",
 					"thread %d is under strict seccomp: the kernel would kill it for the first call made in it", tids[i]);
+		} else if (status.seccomp && !(ours.cap_effective >> CAP_SYS_ADMIN & 1)) {
+			result = refuse(subject, PREFLIGHT_SECCOMP, "try sudo, which can suspend the filter for a moment",
+					"thread %d is under a seccomp filter, which may kill it for calls that it does not know", tids[i]);
 		}
 	}
 	free(tids);

@@ -9,7 +9,6 @@
 #include "safepoint.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -236,14 +235,6 @@ static int left_ms(const struct finder *finder)
 	return left > 0 ? (int)left : 0;
 }
 
-/* A trap that a thread blocks or ignores is delivered by force, which resets its disposition for good. */
-static bool may_trap(pid_t pid, pid_t tid)
-{
-	struct proc_status status;
-
-	return proc_status_read(pid, tid, &status) == 0 && !((status.sig_blocked | status.sig_ignored) >> (SIGTRAP - 1) & 1);
-}
-
 /* 0: it stands at a safe point and stays stopped. -EAGAIN: it does not, and was let go. */
 static int try_thread(struct finder *finder, pid_t tid, bool may_wait, struct tracee *out_tracee)
 {
@@ -253,7 +244,6 @@ static int try_thread(struct finder *finder, pid_t tid, bool may_wait, struct tr
 
 	if (error)
 		return error;
-	may_wait = may_wait && may_trap(finder->pid, tid);
 	while (!error) {
 		enum safepoint_verdict verdict = SAFEPOINT_UNKNOWN;
 		int limit = left_ms(finder);
