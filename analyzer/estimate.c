@@ -10,6 +10,7 @@
 #include <math.h>
 
 #define NORMAL_975 1.959964 /* 97.5 % quantile of the normal distribution */
+#define VALUE_MAX 0x1p62
 #define UNSEEN 3.688879     /* -ln(0.025): the expected number of points that yields none in 2.5 % of cases */
 
 static bool is_space(enum sample_type type)
@@ -64,6 +65,23 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 		return estimate_row(count, bytes, profile->meta.interval, type);
 	/* None of the samples is live any more. How much may be that was not sampled, follows from the size of those that were. */
 	return estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, profile->meta.interval, type);
+}
+
+struct estimate estimate_total(const struct profile *profile, enum sample_type type)
+{
+	struct estimate total = { 0 };
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct estimate row = estimate_of(profile, &profile->row[i], type);
+
+		estimate_add(&total, &row);
+	}
+	return total;
+}
+
+uint64_t estimate_round(double value)
+{
+	return (uint64_t)llround(fmin(value, VALUE_MAX));
 }
 
 /*

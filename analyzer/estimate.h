@@ -20,6 +20,9 @@ void estimate_add(struct estimate *to, const struct estimate *from);
 /* The contribution of count sampled objects with bytes in all, at mean interval R. */
 struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, enum sample_type type);
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type);
+struct estimate estimate_total(const struct profile *profile, enum sample_type type);
+/* To a whole number that a file can hold. */
+uint64_t estimate_round(double value);
 /* 95 % interval; right for few samples too. */
 void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high);
 /* What a site may hold of which no sample was taken: the upper end of the 95 % interval, in bytes. */

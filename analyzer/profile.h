@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define PROFILE_BUILD_ID_MAX 32
+#define PROFILE_BIAS_UNKNOWN UINT64_MAX /* only file_offset is known; the bias follows from the program header that holds it */
 
 struct profile_module {
 	uint64_t lo, hi, file_offset, bias; /* one executable mapping; bias: memory minus file address */

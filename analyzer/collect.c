@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collect.c - the analyzer at the far end of an attach: stream in; heap profile, pprof profile and summary out. Start at hi_analyzer_collect().
+ *
+ * It runs in a child process that holds no privilege, and that a reader of the progress or of the summary may leave alone at any time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "estimate.h"
+#include "heapfile.h"
+#include "hi_analyzer.h"
+#include "hi_exit.h"
+#include "hi_units.h"
+#include "input.h"
+#include "pprof.h"
+#include "replay.h"
+#include "symbols.h"
+
+/* For the progress line. One write, so that the other end sees all of it or nothing; a full pipe loses it, the next one comes soon. */
+static void send_status(void *context, const struct profile *profile, uint64_t bad_records)
+{
+	const int status_fd = *(const int *)context;
+	const struct hi_analyzer_status status = {
+		.samples = profile->meta.samples,
+		.live_bytes = estimate_round(estimate_total(profile, INUSE_SPACE).value),
+		.live_objects = estimate_round(estimate_total(profile, INUSE_OBJECTS).value),
+		.bad_records = bad_records,
+	};
+
+	if (write(status_fd, &status, sizeof(status)) < 0)
+		return; /* nobody is looking */
+}
+
+/* A stream on a descriptor that stays the caller's. */
+static FILE *open_output(int fd)
+{
+	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+
+	if (!out && copy >= 0)
+		close(copy);
+	return out;
+}
+
+/* 0 or negative errno. */
+static int close_output(FILE *out)
+{
+	const int failed = ferror(out);
+
+	if (fclose(out))
+		return errno ? -errno : -EIO;
+	return failed ? -EIO : 0;
+}
+
+static int write_heap(const struct profile *profile, FILE *out)
+{
+	heapfile_write(profile, out);
+	return 0;
+}
+
+static int write_output(const struct profile *profile, int fd, int (*write_format)(const struct profile *, FILE *))
+{
+	FILE *out;
+	int error, close_error;
+
+	if (fd < 0)
+		return 0;
+	out = open_output(fd);
+	if (!out)
+		return -errno;
+	error = write_format(profile, out);
+	close_error = close_output(out);
+	return error ? error : close_error;
+}
+
+static void print_total(const struct profile *profile, bool inuse, FILE *out)
+{
+	const struct estimate bytes = estimate_total(profile, inuse ? INUSE_SPACE : ALLOC_SPACE);
+	const struct estimate objects = estimate_total(profile, inuse ? INUSE_OBJECTS : ALLOC_OBJECTS);
+	char value[HI_UNITS_TEXT_MAX], error[HI_UNITS_TEXT_MAX];
+	double low, high;
+
+	estimate_interval(&bytes, &low, &high);
+	fprintf(out, "  %-10s %s", inuse ? "in use:" : "allocated:", hi_format_bytes(bytes.value, value, sizeof(value)));
+	if (high > low)
+		fprintf(out, " ± %s", hi_format_bytes((high - low) / 2, error, sizeof(error)));
+	fprintf(out, " in %.0f objects%s\n", objects.value, inuse ? " (allocated in the window and still live)" : "");
+}
+
+static int print_summary(const struct profile *profile, FILE *out)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const double complete = meta->samples ? 100.0 * (double)meta->stacks_complete / (double)meta->samples : 100;
+
+	print_total(profile, true, out);
+	print_total(profile, false, out);
+	fprintf(out, "  %-10s %" PRIu64 " (%.1f%% complete stacks), dropped %" PRIu64 "\n", "samples:", meta->samples, complete,
+		meta->dropped_allocs + meta->dropped_frees);
+	if (meta->dropped_frees)
+		fprintf(out, "  note: %" PRIu64 " frees were dropped; in use may be too high\n", meta->dropped_frees);
+	if (meta->damage)
+		fprintf(out, "  note: the record stream was %s\n", meta->damage);
+	return 0;
+}
+
+static int write_all(const struct hi_analyzer_outputs *outputs, const struct profile *profile)
+{
+	int error, first;
+
+	first = write_output(profile, outputs->heap_fd, write_heap);
+	if (first)
+		dprintf(outputs->summary_fd, "  cannot write the heap profile: %s\n", strerror(-first));
+	error = write_output(profile, outputs->pprof_fd, pprof_write);
+	if (error)
+		dprintf(outputs->summary_fd, "  cannot write the pprof profile: %s\n", strerror(-error));
+	first = first ? first : error;
+	error = write_output(profile, outputs->summary_fd, print_summary);
+	return first ? first : error;
+}
+
+static int collect(const struct hi_analyzer_outputs *outputs, struct input *input, struct profile *profile)
+{
+	int status_fd = outputs->status_fd;
+	const struct replay_observer observer = { .on_stats = send_status, .context = &status_fd };
+	int error = replay_stream(input, status_fd < 0 ? NULL : &observer, profile);
+
+	if (error == -EBADMSG)
+		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n", profile->meta.damage ? profile->meta.damage : "");
+	if (!error)
+		error = symbols_resolve(profile, &(struct symbols_options){ 0 });
+	return error ? error : write_all(outputs, profile);
+}
+
+int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs)
+{
+	struct profile profile;
+	struct input input;
+	int error;
+
+	signal(SIGPIPE, SIG_IGN); /* when nobody reads the progress any more, the files are still worth writing */
+	error = profile_open(&profile);
+	if (!error)
+		error = input_open(&input, outputs->stream_fd);
+	if (!error) {
+		error = collect(outputs, &input, &profile);
+		input_close(&input);
+	}
+	if (error == -ENOMEM)
+		dprintf(outputs->summary_fd, "  the analyzer ran out of memory\n");
+	profile_close(&profile);
+	return error ? HI_EXIT_FAILED : HI_EXIT_OK;
+}

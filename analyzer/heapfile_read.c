@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heapfile_read.c - reads heap profiles, line by line. A line that makes no sense is counted and skipped, the rest still counts. Start at heapfile_read().
+ *
+ * Modules may stand behind the stacks (in other tools' files they do), so frames are given their module at the end.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapfile.h"
+#include "heapfile_text.h"
+#include "modules.h"
+
+#define LINE_SIZE (256u << 10)
+#define FRAMES_MAX 1024u
+#define LINES_MAX 256u         /* inlined calls at one address */
+#define MAPS_MAX (16u << 20)   /* bytes of memory map that are kept */
+#define MAGIC "heap profile:"
+
+struct heap_reader {
+	struct input *input;
+	struct profile *profile;
+	struct modules modules;
+	FILE *maps;          /* collects the memory map */
+	char *maps_text;
+	size_t maps_size, maps_kept;
+	uint64_t line_number;
+	uint64_t bad_lines;
+	struct profile_row sum, total; /* of the lines, and as the header has it */
+	bool ours, in_maps, ended;
+	char line[LINE_SIZE];
+};
+
+bool heapfile_recognize(const uint8_t *bytes, size_t size)
+{
+	return size >= strlen(MAGIC) && memcmp(bytes, MAGIC, strlen(MAGIC)) == 0;
+}
+
+__attribute__((format(printf, 2, 3))) static void heap_damage(struct heap_reader *reader, const char *format, ...)
+{
+	va_list arguments;
+
+	if (reader->profile->meta.damage)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&reader->profile->meta.damage, format, arguments) < 0)
+		reader->profile->meta.damage = NULL;
+	va_end(arguments);
+}
+
+static int heap_bad(struct heap_reader *reader, const char *what)
+{
+	reader->bad_lines++;
+	heap_damage(reader, "damaged at line %" PRIu64 ": %s", reader->line_number, what);
+	return 0;
+}
+
+/* ---- scanning: each takes what it accepts, and leaves the cursor alone otherwise ---- */
+
+static void skip_spaces(const char **cursor)
+{
+	*cursor += strspn(*cursor, " ");
+}
+
+static bool scan_char(const char **cursor, char wanted)
+{
+	if (**cursor != wanted)
+		return false;
+	++*cursor;
+	return true;
+}
+
+/* No sign, no overflow. Hexadecimal numbers may begin with 0x. */
+static bool scan_number(const char **cursor, int base, uint64_t *out_number)
+{
+	uint64_t number;
+	char *end;
+
+	if (!isxdigit((unsigned char)**cursor))
+		return false;
+	errno = 0;
+	number = strtoull(*cursor, &end, base);
+	if (errno || end == *cursor)
+		return false;
+	*cursor = end;
+	*out_number = number;
+	return true;
+}
+
+static bool scan_counts(const char **cursor, uint64_t *out_count, uint64_t *out_bytes)
+{
+	skip_spaces(cursor);
+	if (!scan_number(cursor, 10, out_count) || !scan_char(cursor, ':'))
+		return false;
+	skip_spaces(cursor);
+	return scan_number(cursor, 10, out_bytes) && *out_count <= INT64_MAX && *out_bytes <= INT64_MAX;
+}
+
+/* "inuse: bytes [alloc: bytes] @", without the space behind it. */
+static bool scan_bucket(const char **cursor, struct profile_row *out_row)
+{
+	if (!scan_counts(cursor, &out_row->inuse_count, &out_row->inuse_bytes))
+		return false;
+	skip_spaces(cursor);
+	if (!scan_char(cursor, '[') || !scan_counts(cursor, &out_row->alloc_count, &out_row->alloc_bytes) || !scan_char(cursor, ']'))
+		return false;
+	skip_spaces(cursor);
+	return scan_char(cursor, '@');
+}
+
+/* ---- lines ---- */
+
+/* "heap_v2/524288", "heapprofile": what the counts are. docs/formats.md has the list. */
+static int read_type(struct heap_reader *reader, const char *type)
+{
+	struct profile_meta *meta = &reader->profile->meta;
+	uint64_t rate = 0;
+	const char *slash = strchr(type, '/');
+
+	if (slash && (slash++, !scan_number(&slash, 10, &rate) || rate > INT64_MAX))
+		return -EBADMSG;
+	if (strncmp(type, "heap_v2", strlen("heap_v2")) == 0 && rate)
+		meta->interval = rate;
+	else if (strncmp(type, "heapprofile", strlen("heapprofile")) == 0 || strncmp(type, "growth", strlen("growth")) == 0)
+		meta->interval = 1;
+	else
+		return -EBADMSG;
+	return 0;
+}
+
+static int read_header(struct heap_reader *reader)
+{
+	const char *cursor = reader->line + strlen(MAGIC);
+
+	if (strncmp(reader->line, MAGIC, strlen(MAGIC)) != 0 || !scan_bucket(&cursor, &reader->total)) {
+		heap_damage(reader, "not a heap profile");
+		return -EBADMSG;
+	}
+	skip_spaces(&cursor);
+	if (read_type(reader, cursor)) {
+		heap_damage(reader, "a heap profile of a kind that heapinject does not know: \"%.40s\"", cursor);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+/* "LO-HI OFFSET BIAS BUILD-ID PATH" */
+static int read_module(struct heap_reader *reader, char *text)
+{
+	struct profile_module module = { .number = (uint32_t)reader->profile->module_count + 1 };
+	const char *cursor = text;
+	uint64_t byte;
+	uint32_t index;
+
+	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || !scan_char(&cursor, ' ') ||
+	    !scan_number(&cursor, 16, &module.file_offset) || !scan_char(&cursor, ' ') || !scan_number(&cursor, 16, &module.bias) ||
+	    !scan_char(&cursor, ' ') || module.hi <= module.lo || module.number > MODULES_MAX)
+		return heap_bad(reader, "not a module");
+	if (!scan_char(&cursor, '-')) {
+		while (isxdigit((unsigned char)cursor[0]) && isxdigit((unsigned char)cursor[1]) && module.build_id_size < PROFILE_BUILD_ID_MAX) {
+			const char pair[] = { cursor[0], cursor[1], 0 }, *digits = pair;
+
+			scan_number(&digits, 16, &byte);
+			module.build_id[module.build_id_size++] = (uint8_t)byte;
+			cursor += 2;
+		}
+	}
+	if (!scan_char(&cursor, ' '))
+		return heap_bad(reader, "not a module");
+	module.path = text + (cursor - text);
+	heapfile_unescape(module.path);
+	return profile_add_module(reader->profile, &module, &index);
+}
+
+/* A field up to the next tab, NULL for "??"; *text moves behind it. */
+static char *take_field(char **text)
+{
+	char *field = strsep(text, "\t");
+
+	if (!field || strcmp(field, HEAPFILE_UNKNOWN) == 0)
+		return NULL;
+	heapfile_unescape(field);
+	return field;
+}
+
+static int copy_text(const char *text, char **out_copy)
+{
+	*out_copy = text ? strdup(text) : NULL;
+	return text && !*out_copy ? -ENOMEM : 0;
+}
+
+static int add_line(struct profile_frame *frame, const struct profile_line *line)
+{
+	struct profile_line *grown = reallocarray(frame->line, frame->line_count + 1, sizeof(*grown)), *copy;
+
+	if (!grown)
+		return -ENOMEM;
+	frame->line = grown;
+	copy = &frame->line[frame->line_count++];
+	*copy = (struct profile_line){ .line = line->line };
+	return copy_text(line->function, &copy->function) || copy_text(line->system_name, &copy->system_name) || copy_text(line->file, &copy->file) ? -ENOMEM : 0;
+}
+
+/* "0xADDRESS FUNCTION<tab>FILE:LINE[<tab>SYSTEM-NAME]"; of several for one address the innermost call comes first. */
+static int read_symbol(struct heap_reader *reader, char *text)
+{
+	const char *cursor = text, *number;
+	struct profile_line line = { 0 };
+	char *rest, *place, *colon;
+	uint64_t address, line_number;
+	uint32_t frame;
+
+	if (!scan_number(&cursor, 16, &address) || !scan_char(&cursor, ' '))
+		return heap_bad(reader, "not a symbol");
+	rest = text + (cursor - text);
+	line.function = take_field(&rest);
+	place = strsep(&rest, "\t");
+	line.system_name = take_field(&rest);
+	colon = place ? strrchr(place, ':') : NULL;
+	number = colon ? colon + 1 : NULL;
+	if (!colon || !scan_number(&number, 10, &line_number) || *number || line_number > UINT32_MAX)
+		return heap_bad(reader, "not a symbol");
+	*colon = 0;
+	line.line = (uint32_t)line_number;
+	line.file = take_field(&place);
+	if (!line.system_name)
+		line.system_name = line.function;
+	if (profile_frame_at(reader->profile, address, -1, &frame))
+		return -ENOMEM;
+	if (reader->profile->frame[frame].line_count >= LINES_MAX)
+		return heap_bad(reader, "too many symbols for one address");
+	return add_line(&reader->profile->frame[frame], &line);
+}
+
+/* What is not ours is somebody's comment. */
+static int read_comment(struct heap_reader *reader, char *text)
+{
+	char *value = text;
+	const char *key;
+	int error;
+
+	while (*value == ' ')
+		value++;
+	key = strsep(&value, " ");
+	if (!value)
+		return 0;
+	if (strcmp(key, "module") == 0)
+		return read_module(reader, value);
+	if (strcmp(key, "symbol") == 0)
+		return read_symbol(reader, value);
+	reader->ours = reader->ours || strcmp(key, HEAPFILE_VERSION_KEY) == 0;
+	error = heapfile_read_meta(key, value, &reader->profile->meta);
+	if (error == -EINVAL)
+		return heap_bad(reader, "not a number");
+	return error == -ENOENT ? 0 : error;
+}
+
+static int add_row(struct heap_reader *reader, const struct profile_row *counts, const uint32_t *frame, uint32_t frame_count)
+{
+	struct profile *profile = reader->profile;
+	uint32_t stack, index;
+	struct profile_row *row;
+
+	if (profile_stack_of(profile, frame, frame_count, 0, &stack) ||
+	    profile_row_at(profile, stack, counts->alloc_count ? profile_size_class(counts->alloc_bytes / counts->alloc_count) : 0, &index))
+		return -ENOMEM;
+	row = &profile->row[index];
+	row->inuse_count += counts->inuse_count;
+	row->inuse_bytes += counts->inuse_bytes;
+	row->alloc_count += counts->alloc_count;
+	row->alloc_bytes += counts->alloc_bytes;
+	reader->sum.inuse_count += counts->inuse_count;
+	reader->sum.inuse_bytes += counts->inuse_bytes;
+	return 0;
+}
+
+static int read_row(struct heap_reader *reader)
+{
+	struct profile_row counts;
+	const char *cursor = reader->line;
+	uint32_t frame[FRAMES_MAX], frame_count = 0;
+	uint64_t address;
+
+	if (!scan_bucket(&cursor, &counts))
+		return heap_bad(reader, "not a stack with its counts");
+	/* Writers that do not keep count of what was freed leave the second pair 0. */
+	if (counts.alloc_count == 0) {
+		counts.alloc_count = counts.inuse_count;
+		counts.alloc_bytes = counts.inuse_bytes;
+	}
+	if ((!counts.alloc_count && counts.alloc_bytes) || (!counts.inuse_count && counts.inuse_bytes) || counts.inuse_count > counts.alloc_count)
+		return heap_bad(reader, "counts that contradict each other");
+	for (skip_spaces(&cursor); *cursor; skip_spaces(&cursor)) {
+		if (frame_count == FRAMES_MAX || !scan_number(&cursor, 16, &address))
+			return heap_bad(reader, "not a list of addresses");
+		if (profile_frame_at(reader->profile, address, -1, &frame[frame_count++]))
+			return -ENOMEM;
+	}
+	return add_row(reader, &counts, frame, frame_count);
+}
+
+/* "LO-HI PERMS OFFSET DEVICE INODE   PATH", taken for a module where the file does not list its modules itself. */
+static int read_maps_line(struct heap_reader *reader)
+{
+	struct profile_module module = { .bias = PROFILE_BIAS_UNKNOWN, .number = (uint32_t)reader->profile->module_count + 1 };
+	const char *cursor = reader->line;
+	char perms[5] = "";
+	int path = 0;
+	uint32_t index;
+
+	if (reader->maps_kept < MAPS_MAX)
+		reader->maps_kept += (size_t)fprintf(reader->maps, "%s\n", reader->line);
+	if (reader->ours || module.number > MODULES_MAX)
+		return 0;
+	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || module.hi <= module.lo ||
+	    sscanf(cursor, " %4s %" SCNx64 " %*s %" SCNu64 " %n", perms, &module.file_offset, &module.inode, &path) < 3 || path == 0)
+		return 0;
+	module.path = reader->line + (cursor - reader->line) + path;
+	if (!strchr(perms, 'x') || module.path[0] != '/')
+		return 0;
+	return profile_add_module(reader->profile, &module, &index);
+}
+
+static int read_line(struct heap_reader *reader)
+{
+	if (strcmp(reader->line, HEAPFILE_END) == 0) {
+		reader->ended = true;
+		return 0;
+	}
+	if (reader->line[0] == '#')
+		return read_comment(reader, reader->line + 1);
+	if (reader->in_maps)
+		return read_maps_line(reader);
+	if (strcmp(reader->line, HEAPFILE_MAPS) == 0 || strcmp(reader->line, "--- Memory map: ---") == 0) {
+		reader->in_maps = true;
+		return 0;
+	}
+	return reader->line[strspn(reader->line, " ")] ? read_row(reader) : 0;
+}
+
+/* ---- the file ---- */
+
+static bool next_line(struct heap_reader *reader, bool *out_whole)
+{
+	if (!input_line(reader->input, reader->line, LINE_SIZE, out_whole))
+		return false;
+	reader->line_number++;
+	return true;
+}
+
+static int read_lines(struct heap_reader *reader)
+{
+	bool whole = false;
+	int error;
+
+	if (!next_line(reader, &whole)) {
+		heap_damage(reader, "empty");
+		return -EBADMSG;
+	}
+	error = read_header(reader);
+	while (!error && !reader->ended && next_line(reader, &whole))
+		error = whole ? read_line(reader) : heap_bad(reader, reader->input->at_end ? "cut off" : "the line is too long");
+	return error;
+}
+
+static void check_end(struct heap_reader *reader)
+{
+	if (reader->input->error)
+		heap_damage(reader, "unreadable after line %" PRIu64 ": %s", reader->line_number, strerror(reader->input->error));
+	else if (reader->ours ? !reader->ended : !reader->in_maps)
+		heap_damage(reader, "cut off after line %" PRIu64, reader->line_number);
+	else if (reader->ours && (reader->sum.inuse_count != reader->total.inuse_count || reader->sum.inuse_bytes != reader->total.inuse_bytes))
+		heap_damage(reader, "damaged: the lines add up to %" PRIu64 " samples in use, the header at line 1 says %" PRIu64,
+			    reader->sum.inuse_count, reader->total.inuse_count);
+}
+
+static int assign_modules(struct heap_reader *reader)
+{
+	struct profile *profile = reader->profile;
+
+	for (size_t i = 0; i < profile->module_count; i++) {
+		const struct profile_module *module = &profile->module[i];
+		const struct module_range range = { .lo = module->lo, .hi = module->hi, .number = module->number, .index = (uint32_t)i };
+
+		if (modules_add(&reader->modules, &range))
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < profile->frame_count; i++)
+		profile->frame[i].module = modules_find(&reader->modules, profile->frame[i].address - 1);
+	return 0;
+}
+
+static int keep_maps(struct heap_reader *reader)
+{
+	if (fclose(reader->maps)) {
+		free(reader->maps_text);
+		return -ENOMEM;
+	}
+	reader->profile->meta.maps = reader->maps_text;
+	return 0;
+}
+
+/* Foreign files do not say it; theirs are complete as far as anybody knows. */
+static void count_samples(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++)
+		profile->meta.samples += profile->row[i].alloc_count;
+	profile->meta.stacks_complete = profile->meta.samples;
+}
+
+int heapfile_read(struct input *input, struct profile *profile)
+{
+	struct heap_reader *reader = calloc(1, sizeof(*reader));
+	int error, maps_error;
+
+	if (!reader)
+		return -ENOMEM;
+	reader->input = input;
+	reader->profile = profile;
+	reader->maps = open_memstream(&reader->maps_text, &reader->maps_size);
+	if (!reader->maps) {
+		free(reader);
+		return -ENOMEM;
+	}
+	error = read_lines(reader);
+	maps_error = keep_maps(reader);
+	if (!error)
+		error = maps_error;
+	if (!error)
+		error = assign_modules(reader);
+	if (!error)
+		check_end(reader);
+	if (!error && !reader->ours)
+		count_samples(profile);
+	modules_close(&reader->modules);
+	free(reader);
+	return error;
+}

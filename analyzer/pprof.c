@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pprof.c - builds the message in memory, strings and functions numbered at first use, and compresses it. Start at pprof_build().
+ *
+ * Field numbers are those of github.com/google/pprof/proto/profile.proto.
+ */
+#include "pprof.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "estimate.h"
+#include "hi_units.h"
+#include "printable.h"
+#include "protobuf.h"
+#include "table.h"
+
+enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING_TABLE = 6,
+       PROFILE_TIME_NANOS = 9, PROFILE_DURATION_NANOS = 10, PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_COMMENT = 13,
+       PROFILE_DEFAULT_SAMPLE_TYPE = 14 };
+enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
+enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
+enum { LABEL_KEY = 1, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
+enum { MAPPING_ID = 1, MAPPING_START = 2, MAPPING_LIMIT = 3, MAPPING_OFFSET = 4, MAPPING_FILENAME = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7,
+       MAPPING_HAS_FILENAMES = 8, MAPPING_HAS_LINE_NUMBERS = 9, MAPPING_HAS_INLINE_FRAMES = 10 };
+enum { LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
+enum { LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
+enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4 };
+
+#define COMMENT_MAX 1024u
+
+static const struct {
+	const char *type, *unit;
+} sample_types[SAMPLE_TYPE_COUNT] = {
+	[ALLOC_OBJECTS] = { "alloc_objects", "count" },
+	[ALLOC_SPACE] = { "alloc_space", "bytes" },
+	[INUSE_OBJECTS] = { "inuse_objects", "count" },
+	[INUSE_SPACE] = { "inuse_space", "bytes" },
+};
+
+struct pprof_function {
+	uint64_t name, system_name, file; /* string numbers */
+};
+struct pprof {
+	const struct profile *profile;
+	struct protobuf message;
+	struct protobuf part, line; /* the field of the profile at hand, and a message within it */
+	struct table strings, functions;
+	char **string;
+	size_t string_count, string_capacity;
+	struct pprof_function *function;
+	size_t function_count, function_capacity;
+	bool failed;
+};
+
+static void part_begin(struct pprof *pprof)
+{
+	protobuf_reset(&pprof->part);
+}
+
+static void part_end(struct pprof *pprof, unsigned int field)
+{
+	protobuf_message(&pprof->message, field, &pprof->part);
+}
+
+/* Number of a string, which goes into the message when it is first used. Readers insist on UTF-8, the target's strings need not be. */
+static uint64_t string_number(struct pprof *pprof, const char *text)
+{
+	char *copy = strdup(text ? text : "");
+	struct table_cursor cursor;
+	uint64_t hash;
+	uint32_t index;
+
+	if (!copy || array_reserve(&pprof->string, &pprof->string_capacity, pprof->string_count, sizeof(*pprof->string))) {
+		pprof->failed = true;
+		free(copy);
+		return 0;
+	}
+	printable(copy);
+	hash = hash_bytes(copy, strlen(copy));
+	cursor = table_seek(&pprof->strings, hash);
+	while (table_next(&pprof->strings, &cursor, &index)) {
+		if (strcmp(pprof->string[index], copy) == 0) {
+			free(copy);
+			return index;
+		}
+	}
+	index = (uint32_t)pprof->string_count;
+	pprof->string[pprof->string_count++] = copy;
+	pprof->failed = table_add(&pprof->strings, hash, index) || pprof->failed;
+	protobuf_string(&pprof->message, PROFILE_STRING_TABLE, copy);
+	return index;
+}
+
+static void put_function(struct pprof *pprof, uint64_t id, const struct pprof_function *function)
+{
+	struct protobuf message = { 0 };
+
+	protobuf_number(&message, FUNCTION_ID, id);
+	protobuf_number(&message, FUNCTION_NAME, function->name);
+	protobuf_number(&message, FUNCTION_SYSTEM_NAME, function->system_name);
+	protobuf_number(&message, FUNCTION_FILENAME, function->file);
+	protobuf_message(&pprof->message, PROFILE_FUNCTION, &message);
+	protobuf_close(&message);
+}
+
+/* Number of a function, likewise; they count from 1. */
+static uint64_t function_number(struct pprof *pprof, const struct profile_line *line)
+{
+	const struct pprof_function wanted = {
+		.name = string_number(pprof, line->function),
+		.system_name = string_number(pprof, line->system_name ? line->system_name : line->function),
+		.file = string_number(pprof, line->file),
+	};
+	const uint64_t hash = hash_bytes(&wanted, sizeof(wanted));
+	struct table_cursor cursor = table_seek(&pprof->functions, hash);
+	uint32_t index;
+
+	while (table_next(&pprof->functions, &cursor, &index)) {
+		if (memcmp(&pprof->function[index], &wanted, sizeof(wanted)) == 0)
+			return index + 1ull;
+	}
+	index = (uint32_t)pprof->function_count;
+	if (array_reserve(&pprof->function, &pprof->function_capacity, pprof->function_count, sizeof(*pprof->function)) ||
+	    table_add(&pprof->functions, hash, index)) {
+		pprof->failed = true;
+		return 0;
+	}
+	pprof->function[pprof->function_count++] = wanted;
+	put_function(pprof, index + 1ull, &wanted);
+	return index + 1ull;
+}
+
+static void put_value_type(struct pprof *pprof, unsigned int field, const char *type, const char *unit)
+{
+	part_begin(pprof);
+	protobuf_number(&pprof->part, VALUE_TYPE, string_number(pprof, type));
+	protobuf_number(&pprof->part, VALUE_UNIT, string_number(pprof, unit));
+	part_end(pprof, field);
+}
+
+/* What is known about the frames of one module: pprof looks for names itself where none are claimed. */
+struct mapping_has {
+	bool functions, files, lines;
+};
+
+static void put_mapping(struct pprof *pprof, size_t index, struct mapping_has has)
+{
+	const struct profile_module *module = &pprof->profile->module[index];
+	char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < module->build_id_size; i++)
+		snprintf(&build_id[2 * i], 3, "%02x", module->build_id[i]);
+	part_begin(pprof);
+	protobuf_number(&pprof->part, MAPPING_ID, index + 1);
+	protobuf_number(&pprof->part, MAPPING_START, module->lo);
+	protobuf_number(&pprof->part, MAPPING_LIMIT, module->hi);
+	protobuf_number(&pprof->part, MAPPING_OFFSET, module->file_offset);
+	protobuf_number(&pprof->part, MAPPING_FILENAME, string_number(pprof, module->path));
+	protobuf_number(&pprof->part, MAPPING_BUILD_ID, string_number(pprof, build_id));
+	protobuf_number(&pprof->part, MAPPING_HAS_FUNCTIONS, has.functions);
+	protobuf_number(&pprof->part, MAPPING_HAS_FILENAMES, has.files);
+	protobuf_number(&pprof->part, MAPPING_HAS_LINE_NUMBERS, has.lines);
+	protobuf_number(&pprof->part, MAPPING_HAS_INLINE_FRAMES, has.lines);
+	part_end(pprof, PROFILE_MAPPING);
+}
+
+static void put_mappings(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	struct mapping_has *has = calloc(profile->module_count + 1, sizeof(*has));
+
+	if (!has) {
+		pprof->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		const struct profile_frame *frame = &profile->frame[i];
+
+		for (size_t k = 0; k < frame->line_count && frame->module >= 0; k++) {
+			has[frame->module].functions |= frame->line[k].function != NULL;
+			has[frame->module].files |= frame->line[k].file != NULL;
+			has[frame->module].lines |= frame->line[k].line != 0;
+		}
+	}
+	for (size_t i = 0; i < profile->module_count; i++)
+		put_mapping(pprof, i, has[i]);
+	free(has);
+}
+
+static void put_location(struct pprof *pprof, size_t index)
+{
+	const struct profile_frame *frame = &pprof->profile->frame[index];
+
+	part_begin(pprof);
+	protobuf_number(&pprof->part, LOCATION_ID, index + 1);
+	protobuf_number(&pprof->part, LOCATION_MAPPING_ID, (uint64_t)(frame->module + 1));
+	/* Readers of this format subtract nothing: the address is that of the call. */
+	protobuf_number(&pprof->part, LOCATION_ADDRESS, frame->address - 1);
+	for (size_t i = 0; i < frame->line_count; i++) {
+		protobuf_reset(&pprof->line);
+		protobuf_number(&pprof->line, LINE_FUNCTION_ID, function_number(pprof, &frame->line[i]));
+		protobuf_number(&pprof->line, LINE_LINE, frame->line[i].line);
+		protobuf_message(&pprof->part, LOCATION_LINE, &pprof->line);
+	}
+	part_end(pprof, PROFILE_LOCATION);
+}
+
+/* The size as a number that pprof -tags and -tagfocus understand. */
+static void put_label(struct pprof *pprof, const struct profile_row *row)
+{
+	protobuf_reset(&pprof->line);
+	protobuf_number(&pprof->line, LABEL_KEY, string_number(pprof, "bytes"));
+	protobuf_number(&pprof->line, LABEL_NUM, row->alloc_bytes / row->alloc_count);
+	protobuf_number(&pprof->line, LABEL_NUM_UNIT, string_number(pprof, "bytes"));
+	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
+}
+
+static void put_sample(struct pprof *pprof, const struct profile_row *row)
+{
+	const struct profile_stack *stack = &pprof->profile->stack[row->stack];
+	uint64_t value[SAMPLE_TYPE_COUNT], *location = calloc(stack->frame_count + 1u, sizeof(*location));
+
+	if (!location) {
+		pprof->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < stack->frame_count; i++)
+		location[i] = stack->frame[i] + 1ull;
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		value[type] = estimate_round(estimate_of(pprof->profile, row, (enum sample_type)type).value);
+	part_begin(pprof);
+	protobuf_packed(&pprof->part, SAMPLE_LOCATION_ID, location, stack->frame_count);
+	protobuf_packed(&pprof->part, SAMPLE_VALUE, value, SAMPLE_TYPE_COUNT);
+	put_label(pprof, row);
+	part_end(pprof, PROFILE_SAMPLE);
+	free(location);
+}
+
+__attribute__((format(printf, 2, 3))) static void put_comment(struct pprof *pprof, const char *format, ...)
+{
+	char text[COMMENT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	protobuf_number(&pprof->message, PROFILE_COMMENT, string_number(pprof, text));
+}
+
+/* pprof prints them above every report. */
+static void put_comments(struct pprof *pprof)
+{
+	const struct profile_meta *meta = &pprof->profile->meta;
+	char value[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX];
+	const struct estimate total = estimate_total(pprof->profile, INUSE_SPACE);
+	double from, to;
+
+	estimate_interval(&total, &from, &to);
+	put_comment(pprof, "heapinject %s", meta->version ? meta->version : "");
+	put_comment(pprof, "pid %" PRIu32 " (%s) on %s", meta->pid, meta->comm ? meta->comm : "", meta->host ? meta->host : "");
+	put_comment(pprof, "command line: %s", meta->cmdline ? meta->cmdline : "");
+	if (meta->interval <= 1)
+		put_comment(pprof, "every allocation counted: exact");
+	else
+		put_comment(pprof, "one sample per %" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64 " dropped", meta->interval, meta->samples,
+			    meta->dropped_allocs);
+	put_comment(pprof, "in use: %s, 95 %% interval %s to %s", hi_format_bytes(total.value, value, sizeof(value)), hi_format_bytes(from, low, sizeof(low)),
+		    hi_format_bytes(to, high, sizeof(high)));
+}
+
+static int pprof_build(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+
+	string_number(pprof, ""); /* string 0 must be empty */
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		put_value_type(pprof, PROFILE_SAMPLE_TYPE, sample_types[type].type, sample_types[type].unit);
+	put_value_type(pprof, PROFILE_PERIOD_TYPE, "space", "bytes");
+	protobuf_number(&pprof->message, PROFILE_PERIOD, profile->meta.interval);
+	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE, string_number(pprof, sample_types[INUSE_SPACE].type));
+	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, profile->meta.start_unix_ns);
+	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, profile->meta.duration_ns);
+	put_comments(pprof);
+	put_mappings(pprof);
+	for (size_t i = 0; i < profile->frame_count; i++)
+		put_location(pprof, i);
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (profile->row[i].alloc_count)
+			put_sample(pprof, &profile->row[i]);
+	}
+	return pprof->failed || pprof->message.failed || pprof->part.failed || pprof->line.failed ? -ENOMEM : 0;
+}
+
+static void pprof_close(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->string_count; i++)
+		free(pprof->string[i]);
+	free(pprof->string);
+	free(pprof->function);
+	table_close(&pprof->strings);
+	table_close(&pprof->functions);
+	protobuf_close(&pprof->message);
+	protobuf_close(&pprof->part);
+	protobuf_close(&pprof->line);
+}
+
+static int write_gzip(const struct protobuf *message, FILE *out)
+{
+	const int gzip_window = 15 + 16; /* zlib: +16 asks for a gzip header and trailer */
+	uint8_t buffer[16384];
+	z_stream stream = { .next_in = message->bytes, .avail_in = (uInt)message->size };
+	int state;
+
+	if (message->size > UINT32_MAX || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	do {
+		stream.next_out = buffer;
+		stream.avail_out = sizeof(buffer);
+		state = deflate(&stream, Z_FINISH);
+		fwrite(buffer, 1, sizeof(buffer) - stream.avail_out, out);
+	} while (state == Z_OK);
+	deflateEnd(&stream);
+	return state == Z_STREAM_END ? 0 : -ENOMEM;
+}
+
+int pprof_write(const struct profile *profile, FILE *out)
+{
+	struct pprof pprof = { .profile = profile };
+	int error = pprof_build(&pprof);
+
+	if (!error)
+		error = write_gzip(&pprof.message, out);
+	pprof_close(&pprof);
+	return error;
+}
