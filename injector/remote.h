@@ -7,7 +7,8 @@
  * rt_sigreturn and goes on by itself. System calls run from a `syscall; ret` that exists in the target. No text is written, no code of the target's
  * libraries runs, except by remote_call.
  *
- * Fault injection: every remote operation asks fault_next() first; in builds with -DHI_FAULTS the n-th one fails (or kills the injector), see fault.h.
+ * All calls must come from one thread (see tracee.h). Fault injection: every remote operation asks fault_next() first; in builds with -DHI_FAULTS the n-th one fails
+ * (or kills the injector), see fault.h. Whatever fails, remote_close leaves the thread as it was.
  */
 #ifndef HI_REMOTE_H
 #define HI_REMOTE_H
@@ -20,30 +21,33 @@ struct remote_gadgets {
 	remote_addr syscall_ret; /* `syscall; ret` */
 	remote_addr sigreturn;   /* code that makes the rt_sigreturn system call */
 };
-/* Scans executable mappings: libc first, then the vdso, then the main program, then the rest. -ENOENT: a gadget does not exist. */
+/* Scans executable mappings: libc first, then the vdso, then the rest. -ENOENT: a gadget does not exist. */
 must_check int remote_gadgets_find(const struct maps *maps, const struct memory *memory, struct remote_gadgets *out_gadgets);
 
+/* Not to be copied: it points into itself. */
 struct remote {
 	struct tracee tracee;
 	const struct memory *memory;
 	struct remote_gadgets gadgets;
-	struct arch_regs original;  /* already fixed up for restart (EINTR rewind) and rseq abort */
-	struct arch_regs guarded;   /* what each remote call starts from */
-	void *xstate;
-	size_t xstate_size;
-	uint64_t sigmask;
-	remote_addr scratch;        /* a few hundred bytes of dead stack below the guard frame, for arguments */
+	struct arch_context original; /* already fixed up for restart (EINTR rewind) and rseq abort */
+	struct arch_regs resting;     /* what each remote call starts from */
+	remote_addr scratch;          /* a few hundred bytes of dead stack below the guard frame, for arguments */
 	size_t scratch_size;
+	bool is_saved;                /* `original` is complete */
 	bool is_guarded;
-	uint64_t stopped_ns;        /* how long the thread has been held, set by remote_close */
+	uint64_t since_ns;
+	uint64_t stopped_ns;          /* how long the thread has been held, set by remote_close */
+	uint8_t frame_head[ARCH_GUARD_HEAD];
+	_Alignas(64) uint8_t xstate[ARCH_XSTATE_MAX];
 };
 
 /*
- * Chooses a thread by looking (never one in state D, never one with a tiny stack), stops it, arms the guard. Tries several threads.
- * deadline_ms for the whole. -EAGAIN: no thread could be borrowed now. -ESRCH: the target is gone.
+ * Chooses a thread by looking (never one in state D, never one on a stack that is not its own), stops it, arms the guard. Tries several threads.
+ * deadline_ms for the whole. -EAGAIN: no thread could be borrowed now. -ESRCH: the target is gone. -ENOTSUP: shadow stack, or not 64-bit code. -EACCES: a seccomp
+ * filter that we may not suspend.
  */
 must_check int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets, int deadline_ms);
-/* The same with a thread that is TRACEE_STOPPED already (the dlopen loader chose it). Takes the tracee over on success. */
+/* The same with a thread that is TRACEE_STOPPED already (the dlopen loader chose it). Takes the tracee over on success; on failure it is the caller's, and as it was. */
 must_check int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memory *memory, const struct remote_gadgets *gadgets);
 /* Restores the thread exactly and lets it go. Idempotent, works half-open. The first error, after having done all it could. */
 int remote_close(struct remote *remote);
@@ -53,7 +57,11 @@ must_check int remote_syscall(struct remote *remote, long number, const uint64_t
 
 /*
  * Calls a function of the target on its own mapped stack (stack_top, 16-byte aligned, at least 256 KiB below it): only for the dlopen loader, at a proved safe point.
- * Returns through a system-call stop, never through int3.
+ * Returns through a system-call stop, never through int3. out_result may be NULL, and should be if it is not needed.
+ *
+ * If we die meanwhile, the function runs to its end and the thread then restores itself from a second guard frame at stack_top. (With a result asked for it first makes
+ * the system call with that number: -ENOSYS for an address; for 0 a read from whatever the function left in its argument registers.)
+ * -ETIMEDOUT: the thread was let go to finish in the same way: the stack must stay mapped, and the function may yet take effect. `remote` is closed then.
  */
 must_check int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms, uint64_t *out_result);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch.h - all the injector knows about a CPU and its kernel ABI; implemented by arch/$(ARCH)/arch.c, chosen at link time.
+ * arch.h - all the injector knows about a CPU and its kernel ABI; implemented in arch/$(ARCH)/, chosen at link time.
  *
  * No file outside arch/ names a register, an instruction, a system-call number that differs between CPUs, or a relocation type.
+ * Nothing here touches the target: registers and frames are values that others read and write.
  */
 #ifndef HI_ARCH_H
 #define HI_ARCH_H
@@ -19,50 +20,81 @@ struct arch_regs {
 };
 
 #define ARCH_RED_ZONE 128
-#define ARCH_XSTATE_MAX 16384 /* AMX state included */
+#define ARCH_NT_XSTATE NT_X86_XSTATE /* register set of the extended state */
+#define ARCH_XSTATE_MAX 16384        /* AMX state included */
 #define ARCH_ELF_MACHINE EM_X86_64
 
 uint64_t arch_pc(const struct arch_regs *regs);
 uint64_t arch_sp(const struct arch_regs *regs);
 void arch_set_pc(struct arch_regs *regs, uint64_t pc);
+/* What the thread library finds its descriptor by; in glibc and musl that lies at the top of the thread's own stack, the main thread's apart. */
+uint64_t arch_thread_pointer(const struct arch_regs *regs);
 /* True if any general register, pc included, lies in [lo, hi). */
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi);
+/* Changes every general register, pc included, that holds `from` to `to`; how many did. */
+size_t arch_replace_register(struct arch_regs *regs, uint64_t from, uint64_t to);
 /* DWARF register n (of .eh_frame), for the stack walker; -EINVAL for others. */
 int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_value);
+/* Those that an unwind row can speak of: frame pointer, stack pointer, return address. */
+#define ARCH_DWARF_BP 6
+#define ARCH_DWARF_SP 7
+#define ARCH_DWARF_PC 16
 
 /* Not in a 32-bit or foreign-ABI mode at this stop. */
 bool arch_is_native(const struct arch_regs *regs);
 
-/* Makes regs the start of system call number from the gadget; the thread's sp must be at the guard frame already. */
-void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number, const uint64_t argument[6]);
-/* Makes regs the start of a call of function with sp at stack_top; it returns to return_to. The word for the return address must be written by the caller at *out_slot on architectures that push it. */
-void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t argument[4], uint64_t stack_top, uint64_t *out_slot);
-uint64_t arch_result(const struct arch_regs *regs);
-/* Registers at a system-call stop: number asked for. */
-long arch_syscall_number(const struct arch_regs *regs);
+/* ---- the guard frame (guard.c) ------------------------------------------------------------------------------------------- */
+
+/* All that makes up a thread's context, as saved at an event stop. */
+struct arch_context {
+	struct arch_regs regs;
+	void *xstate; /* ARCH_NT_XSTATE */
+	size_t xstate_size;
+	uint64_t sigmask;
+};
+
+#define ARCH_GUARD_MAX (ARCH_XSTATE_MAX + 1024)
+#define ARCH_GUARD_HEAD 440 /* the frame without the extended state, to which it points: a copy of it works at any address */
 
 /*
- * The stop broke off a system call. If it was to fail with EINTR for no reason of its own (and no signal is pending), rewind it, so that the application
- * sees nothing; restarts by the kernel are left to it. Returns true if regs were changed.
+ * A signal frame of the saved context, as the kernel would have written it. A thread in `resting` state that is let go at any moment
+ * enters rt_sigreturn and is what it was. So is one that makes a system call begun from `resting`.
  */
-bool arch_rewind_interrupted(struct arch_regs *regs, bool signal_pending);
-/* The same resolved inside a frame that rt_sigreturn restores, where the kernel does no restart any more. */
+struct arch_guard {
+	uint64_t at; /* where the frame must lie: below the red zone */
+	size_t size;
+	struct arch_regs resting;
+	_Alignas(64) uint8_t frame[ARCH_GUARD_MAX];
+};
+/* sigreturn: code that makes the rt_sigreturn system call. -E2BIG: extended state larger than we know. */
+int arch_build_guard(const struct arch_context *context, uint64_t sigreturn, struct arch_guard *out_guard);
+
+/*
+ * The stop broke off a system call, which is to fail with EINTR although no signal handler runs. Changes regs so that the kernel restarts it if, at the
+ * moment when the thread goes on, there is none to run: the application sees nothing. (Where the kernel restarts by itself, nothing is changed.) Only for
+ * calls that can be repeated. Returns true if regs were changed.
+ */
+bool arch_rewind_interrupted(struct arch_regs *regs);
+/* The same resolved at once, for a frame that rt_sigreturn restores: there the kernel does no restart any more. */
 void arch_resolve_restart(struct arch_regs *regs);
 
-/*
- * Builds the guard frame for a thread with these registers, extended state and mask. frame_at: where it will lie (below the red zone); returns bytes used
- * (<= room) or -ENOSPC. Sets *guarded to registers whose `ret` from a system call enters rt_sigreturn at `sigreturn`.
- */
-ssize_t arch_build_guard(const struct arch_regs *original, const void *xstate, size_t xstate_size, uint64_t sigmask, uint64_t sigreturn, uint64_t stack_limit,
-			 void *frame, size_t room, uint64_t *out_frame_at, struct arch_regs *guarded);
-/* Make these registers finish by rt_sigreturn from the guard frame, as they would if we died. */
-size_t arch_guard_room(size_t xstate_size); /* bytes of stack that a guard needs below sp, scratch included */
+/* ---- calls ------------------------------------------------------------------------------------------------------------------- */
+
+/* From the guard's resting registers, makes the start of system call number at the gadget (`syscall; ret`). */
+void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number, const uint64_t argument[6]);
+/* From the guard's resting registers, makes the start of a call of function with sp at stack, where its return address lies already. */
+void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t argument[4], uint64_t stack);
+/* Result of a system call at its exit stop. */
+uint64_t arch_result(const struct arch_regs *regs);
+/* At a system-call stop: the number asked for, in full width. */
+uint64_t arch_syscall_number(const struct arch_regs *regs);
 
 /* Finds gadgets in a copy of executable bytes; offset, or -1. */
 ssize_t arch_find_syscall_ret(const uint8_t *code, size_t size);
 ssize_t arch_find_sigreturn(const uint8_t *code, size_t size);
+#define ARCH_GADGET_MAX 16 /* no gadget is longer */
 
-/* Score of a blocked system call for borrowing its thread: higher is better, negative = never. number -1: not in a call. */
+/* Score of a thread for borrowing by the system call it is in, -1 = in none: higher is better, negative = never. */
 int arch_borrow_score(long number);
 
 /* Relocation types that lead to functions. */

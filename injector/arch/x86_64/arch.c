@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch.c - x86-64: registers, system calls and calls, gadgets, relocation types, the cycle counter. The guard frame is in guard.c.
+ */
+#include "arch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#define USER_CS 0x33 /* __USER_CS: 64-bit code of the kernel's own descriptor table; anything else is 32-bit or a private descriptor */
+
+uint64_t arch_pc(const struct arch_regs *regs)
+{
+	return regs->user.rip;
+}
+
+uint64_t arch_sp(const struct arch_regs *regs)
+{
+	return regs->user.rsp;
+}
+
+void arch_set_pc(struct arch_regs *regs, uint64_t pc)
+{
+	regs->user.rip = pc;
+}
+
+uint64_t arch_thread_pointer(const struct arch_regs *regs)
+{
+	return regs->user.fs_base;
+}
+
+int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_value)
+{
+	const struct user_regs_struct *user = &regs->user;
+	const uint64_t value[] = {
+		user->rax, user->rdx, user->rcx, user->rbx, user->rsi, user->rdi, user->rbp, user->rsp, user->r8,
+		user->r9,  user->r10, user->r11, user->r12, user->r13, user->r14, user->r15, user->rip, /* 16: return address column */
+	};
+
+	if (number < 0 || (size_t)number >= sizeof(value) / sizeof(value[0]))
+		return -EINVAL;
+	*out_value = value[number];
+	return 0;
+}
+
+bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi)
+{
+	uint64_t value;
+
+	for (int number = 0; arch_dwarf_register(regs, number, &value) == 0; number++)
+		if (value >= lo && value < hi)
+			return true;
+	return false;
+}
+
+size_t arch_replace_register(struct arch_regs *regs, uint64_t from, uint64_t to)
+{
+	struct user_regs_struct *user = &regs->user;
+	unsigned long long *const holder[] = {
+		&user->rax, &user->rdx, &user->rcx, &user->rbx, &user->rsi, &user->rdi, &user->rbp, &user->r8,	&user->r9,
+		&user->r10, &user->r11, &user->r12, &user->r13, &user->r14, &user->r15, &user->rip,
+	};
+	size_t replaced = 0;
+
+	for (size_t i = 0; i < sizeof(holder) / sizeof(holder[0]); i++) {
+		if (*holder[i] != from)
+			continue;
+		*holder[i] = to;
+		replaced++;
+	}
+	return replaced;
+}
+
+bool arch_is_native(const struct arch_regs *regs)
+{
+	return regs->user.cs == USER_CS;
+}
+
+void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number, const uint64_t argument[6])
+{
+	regs->user.rip = gadget;
+	regs->user.rsp -= sizeof(uint64_t); /* the gadget's ret takes the frame's first word: the address of sigreturn */
+	regs->user.rax = (uint64_t)number;
+	regs->user.rdi = argument[0];
+	regs->user.rsi = argument[1];
+	regs->user.rdx = argument[2];
+	regs->user.r10 = argument[3];
+	regs->user.r8 = argument[4];
+	regs->user.r9 = argument[5];
+}
+
+void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t argument[4], uint64_t stack)
+{
+	regs->user.rip = function;
+	regs->user.rsp = stack;
+	regs->user.rax = 0; /* no vector arguments, should the function be variadic */
+	regs->user.rdi = argument[0];
+	regs->user.rsi = argument[1];
+	regs->user.rdx = argument[2];
+	regs->user.rcx = argument[3];
+}
+
+uint64_t arch_result(const struct arch_regs *regs)
+{
+	return regs->user.rax;
+}
+
+uint64_t arch_syscall_number(const struct arch_regs *regs)
+{
+	return regs->user.orig_rax;
+}
+
+static ssize_t find_bytes(const uint8_t *code, size_t size, const char *wanted, size_t wanted_size)
+{
+	const uint8_t *found = memmem(code, size, wanted, wanted_size);
+
+	return found ? found - code : -1;
+}
+
+ssize_t arch_find_syscall_ret(const uint8_t *code, size_t size)
+{
+	return find_bytes(code, size, "\x0f\x05\xc3", 3);
+}
+
+ssize_t arch_find_sigreturn(const uint8_t *code, size_t size)
+{
+	static const char mov_rax[] = "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"; /* mov $15,%rax; syscall: glibc and musl */
+	static const char mov_eax[] = "\xb8\x0f\x00\x00\x00\x0f\x05";         /* mov $15,%eax; syscall: others */
+	ssize_t at = find_bytes(code, size, mov_rax, sizeof(mov_rax) - 1);
+
+	return at >= 0 ? at : find_bytes(code, size, mov_eax, sizeof(mov_eax) - 1);
+}
+
+/*
+ * Restarted by the kernel without a trace: best. Then threads in no call at all. Then those that a bare stop makes fail with EINTR and that we rewind
+ * (a relative timeout then starts anew). Last those that wait under another signal mask: right in the end, but they run twice.
+ * A vfork parent does not stop; a thread on its way out or into another program is of no use.
+ */
+int arch_borrow_score(long number)
+{
+	switch (number) {
+	case SYS_futex:
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_poll:
+	case SYS_select:
+	case SYS_wait4:
+	case SYS_waitid:
+	case SYS_pause:
+	case SYS_msgrcv:
+		return 4;
+	case -1:
+	case SYS_read:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_accept:
+	case SYS_accept4:
+		return 3;
+	case SYS_rt_sigtimedwait:
+	case SYS_restart_syscall: /* if we died here the guard frame could not resume it: EINTR */
+		return 1;
+	case SYS_rt_sigsuspend:
+	case SYS_ppoll:
+	case SYS_pselect6:
+	case SYS_epoll_pwait:
+		return 0;
+	case SYS_vfork:
+	case SYS_execve:
+	case SYS_execveat:
+	case SYS_exit:
+	case SYS_exit_group:
+		return -1;
+	default:
+		return 2;
+	}
+}
+
+bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is_absolute)
+{
+	*out_is_jump_slot = type == R_X86_64_JUMP_SLOT;
+	*out_is_absolute = type == R_X86_64_64;
+	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || type == R_X86_64_64;
+}
+
+uint64_t arch_cycles(void)
+{
+	return __rdtsc();
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t arch_cycles_per_second(void)
+{
+	static uint64_t cycles_per_second;
+
+	if (cycles_per_second == 0) {
+		const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+		uint64_t start_ns = now_ns(), start = arch_cycles();
+
+		nanosleep(&pause, NULL);
+		cycles_per_second = (uint64_t)((double)(arch_cycles() - start) * 1e9 / (double)(now_ns() - start_ns));
+	}
+	return cycles_per_second;
+}

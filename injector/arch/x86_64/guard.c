@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guard.c - x86-64: the guard frame, and what becomes of a system call that our stop broke off.
+ *
+ * The frame is what the kernel writes when it delivers a signal, laid out by hand because user headers do not declare it:
+ *
+ *     at + 0    u64 pretcode       address of code that makes rt_sigreturn; what a `ret` finds
+ *     at + 8    ucontext           u64 flags, u64 link, stack_t, sigcontext (256 bytes, fpstate pointer inside), u64 sigmask
+ *     at + 312  siginfo            unused
+ *     ...       fpstate            64-byte aligned; the XSAVE image, closed by a magic word
+ *
+ * rt_sigreturn restores all of it but fs_base and gs_base, which we never change.
+ */
+#include "arch.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#define CONTEXT_AT 8
+#define SIGMASK_AT (CONTEXT_AT + 296)
+#define SIGMASK_BYTES 8
+
+_Static_assert(offsetof(ucontext_t, uc_mcontext) == 40, "as in the kernel's struct ucontext");
+_Static_assert(offsetof(ucontext_t, uc_sigmask) == SIGMASK_AT - CONTEXT_AT, "as in the kernel's struct ucontext");
+
+/* uc_flags: extended state present, ss saved, ss to be restored whatever it is */
+#define CONTEXT_FLAGS (0x1 | 0x2 | 0x4)
+/* The kernel's restore_altstack() ignores a stack_t that is in error: so the thread's alternate stack stays as it is, unknown to us. */
+#define INVALID_STACK_FLAGS 7
+
+/* What must not be set when foreign code begins: single-stepping, string operations backwards, alignment checks. */
+#define FLAGS_CLEARED (0x100ull | 0x400ull | 0x40000ull)
+
+#define FXSAVE_SOFTWARE_AT 464 /* 48 bytes that the hardware leaves to software: struct _fpx_sw_bytes */
+#define XSTATE_BV_AT 512
+#define XSTATE_ALIGN 64
+#define XSTATE_MAGIC1 0x46505853u
+#define XSTATE_MAGIC2 0x46505845u
+#define FEATURE_TILE_DATA 18
+
+struct software_bytes {
+	uint32_t magic1;
+	uint32_t extended_size;
+	uint64_t features;
+	uint32_t size;
+	uint32_t padding[7];
+};
+_Static_assert(sizeof(struct software_bytes) == 48, "struct _fpx_sw_bytes");
+
+/* Error codes with which a system call asks the kernel's signal code for a restart; never seen by programs. */
+#define ERESTARTSYS 512
+#define ERESTARTNOINTR 513
+#define ERESTARTNOHAND 514
+#define ERESTART_RESTARTBLOCK 516
+
+/*
+ * The calls that a bare stop makes fail with EINTR (signal(7), "never restarted") and that begin anew without harm when repeated. close is not among
+ * them: its descriptor is gone by then.
+ */
+static bool is_repeatable(uint64_t number)
+{
+	switch (number) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case 441: /* epoll_pwait2; not in older headers */
+	case SYS_rt_sigtimedwait:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_io_getevents:
+	case 333: /* io_pgetevents */
+	case 426: /* io_uring_enter */
+	case SYS_read:
+	case SYS_readv:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool arch_rewind_interrupted(struct arch_regs *regs)
+{
+	if ((int64_t)regs->user.orig_rax < 0 || (int64_t)regs->user.rax != -EINTR || !is_repeatable(regs->user.orig_rax))
+		return false;
+	/* Left to the kernel: it restarts, unless it runs a handler; then the program gets the EINTR that it expects. */
+	regs->user.rax = (uint64_t)-ERESTARTNOHAND;
+	return true;
+}
+
+void arch_resolve_restart(struct arch_regs *regs)
+{
+	int64_t result = (int64_t)regs->user.rax;
+
+	if ((int64_t)regs->user.orig_rax < 0)
+		return;
+	if (result != -ERESTARTSYS && result != -ERESTARTNOINTR && result != -ERESTARTNOHAND && result != -ERESTART_RESTARTBLOCK)
+		return;
+	regs->user.rip -= 2; /* back onto the syscall instruction */
+	regs->user.rax = regs->user.orig_rax;
+	regs->user.orig_rax = (uint64_t)-1;
+}
+
+static void fill_registers(const struct user_regs_struct *user, gregset_t to)
+{
+	to[REG_R8] = (greg_t)user->r8;
+	to[REG_R9] = (greg_t)user->r9;
+	to[REG_R10] = (greg_t)user->r10;
+	to[REG_R11] = (greg_t)user->r11;
+	to[REG_R12] = (greg_t)user->r12;
+	to[REG_R13] = (greg_t)user->r13;
+	to[REG_R14] = (greg_t)user->r14;
+	to[REG_R15] = (greg_t)user->r15;
+	to[REG_RDI] = (greg_t)user->rdi;
+	to[REG_RSI] = (greg_t)user->rsi;
+	to[REG_RBP] = (greg_t)user->rbp;
+	to[REG_RBX] = (greg_t)user->rbx;
+	to[REG_RDX] = (greg_t)user->rdx;
+	to[REG_RAX] = (greg_t)user->rax;
+	to[REG_RCX] = (greg_t)user->rcx;
+	to[REG_RSP] = (greg_t)user->rsp;
+	to[REG_RIP] = (greg_t)user->rip;
+	to[REG_EFL] = (greg_t)user->eflags;
+	to[REG_CSGSFS] = (greg_t)(user->cs | user->gs << 16 | user->fs << 32 | user->ss << 48);
+}
+
+/*
+ * How much of the XSAVE image rt_sigreturn accepts. The regset always has room for AMX tiles, 8 KiB at the end; a thread that never used them has a smaller
+ * state, and the kernel compares sizes. The closing magic word goes behind both, as kernels differ in where they look for it.
+ */
+static size_t frame_xstate_size(const uint8_t *xstate, size_t size)
+{
+	unsigned length, offset, c, d;
+	uint64_t present;
+
+	memcpy(&present, xstate + XSTATE_BV_AT, sizeof(present));
+	if (present & 1ull << FEATURE_TILE_DATA || !__get_cpuid_count(0xd, FEATURE_TILE_DATA, &length, &offset, &c, &d))
+		return size;
+	return length != 0 && offset > XSTATE_BV_AT && offset < size ? offset : size;
+}
+
+static void fill_xstate(const struct arch_context *context, uint8_t *to)
+{
+	size_t size = frame_xstate_size(context->xstate, context->xstate_size);
+	const uint32_t magic2 = XSTATE_MAGIC2;
+	struct software_bytes software = {.magic1 = XSTATE_MAGIC1, .extended_size = (uint32_t)(size + sizeof(magic2)), .size = (uint32_t)size};
+
+	memcpy(to, context->xstate, context->xstate_size);
+	memcpy(&software.features, to + FXSAVE_SOFTWARE_AT, sizeof(software.features)); /* XCR0, where the regset keeps it */
+	if (size < context->xstate_size)
+		software.features &= ~(1ull << FEATURE_TILE_DATA);
+	memcpy(to + FXSAVE_SOFTWARE_AT, &software, sizeof(software));
+	memcpy(to + size, &magic2, sizeof(magic2));
+	memcpy(to + context->xstate_size, &magic2, sizeof(magic2));
+}
+
+int arch_build_guard(const struct arch_context *context, uint64_t sigreturn, struct arch_guard *out_guard)
+{
+	struct arch_regs restored = context->regs;
+	ucontext_t ucontext = {.uc_flags = CONTEXT_FLAGS, .uc_stack.ss_flags = INVALID_STACK_FLAGS};
+	uint64_t xstate_at;
+
+	if (context->xstate_size < XSTATE_BV_AT + XSTATE_ALIGN || context->xstate_size > ARCH_XSTATE_MAX)
+		return -E2BIG;
+	arch_resolve_restart(&restored);
+	xstate_at = (restored.user.rsp - ARCH_RED_ZONE - context->xstate_size - sizeof(uint32_t)) & ~(uint64_t)(XSTATE_ALIGN - 1);
+	out_guard->at = ((xstate_at - ARCH_GUARD_HEAD) & ~15ull) - sizeof(uint64_t);
+	out_guard->size = xstate_at - out_guard->at + context->xstate_size + sizeof(uint32_t);
+
+	fill_registers(&restored.user, ucontext.uc_mcontext.gregs);
+	memcpy(&ucontext.uc_mcontext.fpregs, &xstate_at, sizeof(xstate_at));
+	memset(out_guard->frame, 0, xstate_at - out_guard->at);
+	memcpy(out_guard->frame, &sigreturn, sizeof(sigreturn));
+	memcpy(out_guard->frame + CONTEXT_AT, &ucontext, SIGMASK_AT - CONTEXT_AT);
+	memcpy(out_guard->frame + SIGMASK_AT, &context->sigmask, SIGMASK_BYTES);
+	fill_xstate(context, out_guard->frame + (xstate_at - out_guard->at));
+
+	/* Resting: as after that `ret`; and in no system call, lest the kernel "restart" what we begin by moving rip back two bytes. */
+	out_guard->resting = context->regs;
+	out_guard->resting.user.rip = sigreturn;
+	out_guard->resting.user.rsp = out_guard->at + sizeof(uint64_t);
+	out_guard->resting.user.orig_rax = (uint64_t)-1;
+	out_guard->resting.user.eflags &= ~FLAGS_CLEARED;
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * borrow.c - the choice of a thread.
+ *
+ * A bare stop is visible to some system calls (they fail with EINTR) and impossible in others (a vfork parent), so the call a thread is in decides. What is
+ * seen here may be out of date at the stop: every wait has its deadline, and the rewind catches the rest.
+ */
+#include "borrow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct candidate {
+	pid_t tid;
+	int score;
+};
+
+static int better_first(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	if (a->score != b->score)
+		return b->score - a->score;
+	return a->tid < b->tid ? 1 : -1; /* the main thread last: it is the likeliest event loop */
+}
+
+static int thread_score(pid_t pid, pid_t tid)
+{
+	struct proc_syscall call;
+
+	if (proc_syscall_read(pid, tid, &call))
+		return -1;
+	if (call.running)
+		return arch_borrow_score(-1);
+	if (call.sp == 0 && call.pc == 0) /* io_uring and vhost workers: they have no user side */
+		return -1;
+	return arch_borrow_score(call.number);
+}
+
+int borrow_candidates(pid_t pid, pid_t **out_tids, size_t *out_count)
+{
+	struct candidate *candidate;
+	pid_t *tids;
+	size_t count, kept = 0;
+	int error = proc_tasks(pid, &tids, &count);
+
+	if (error)
+		return error;
+	candidate = calloc(count + 1, sizeof(*candidate));
+	if (!candidate) {
+		free(tids);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		int score = thread_score(pid, tids[i]);
+
+		if (score >= 0)
+			candidate[kept++] = (struct candidate){.tid = tids[i], .score = score};
+	}
+	qsort(candidate, kept, sizeof(*candidate), better_first);
+	for (size_t i = 0; i < kept; i++)
+		tids[i] = candidate[i].tid;
+	free(candidate);
+	*out_tids = tids;
+	*out_count = kept;
+	return 0;
+}
+
+int borrow_check(pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+	int error = proc_status_read(pid, tid, &status);
+
+	if (error)
+		return error;
+	if (status.shadow_stack)
+		return -ENOTSUP;
+	if (strchr("RST", status.state) == NULL || strncmp(status.comm, "iou-", 4) == 0)
+		return -EAGAIN;
+	return 0;
+}
+
+int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs, remote_addr lowest)
+{
+	const struct mapping *mapping = maps_find(maps, arch_sp(regs));
+	remote_addr thread = arch_thread_pointer(regs);
+
+	if (!mapping || !mapping->readable || !mapping->writable)
+		return -EAGAIN;
+	if (strcmp(mapping->path, "[stack]") == 0) /* grows by itself, when it is written below its end */
+		return 0;
+	if (thread < arch_sp(regs) || thread >= mapping->hi)
+		return -EAGAIN;
+	/* Not in the last page either: it may be somebody's guard. */
+	return lowest >= mapping->lo + 4096 && lowest < mapping->hi ? 0 : -EAGAIN;
+}

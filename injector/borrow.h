@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * borrow.h - which thread of the target may be borrowed: judged by looking at /proc, before any thread is stopped, and once more at the stop.
+ */
+#ifndef HI_BORROW_H
+#define HI_BORROW_H
+
+#include "arch.h"
+#include "procfs.h"
+
+/* Threads that may be borrowed, best first; caller frees. The list may be empty. */
+must_check int borrow_candidates(pid_t pid, pid_t **out_tids, size_t *out_count);
+/* Can it be stopped now? -EAGAIN: state D, or exiting, or a worker of the kernel's. -ENOTSUP: it has a shadow stack, which a guard frame would violate. */
+must_check int borrow_check(pid_t pid, pid_t tid);
+/*
+ * Does a stopped thread with these registers run on a stack of its own that has room below sp, down to `lowest`? -EAGAIN: no (a signal stack, a coroutine's stack: what
+ * lies below may be alive).
+ */
+must_check int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs, remote_addr lowest);
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * remote.c - the life of a borrowed thread: saved, guarded, used, given back.
+ *
+ * The idea is one invariant: from the moment the thread's registers are changed until they are restored, letting it go in whatever state it is in leads into
+ * rt_sigreturn on the guard frame, by way of a `ret` that finds that frame. So every error, and our death, has the same cure, and the order of the steps in
+ * save_and_guard() and give_back() is what the invariant rests on. Enter at remote_open.
+ */
+#include "remote.h"
+
+#include <errno.h>
+#include <linux/rseq.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "borrow.h"
+
+enum {
+	STOP_DEADLINE_MS = 200,     /* for one thread; then another is tried */
+	SYSCALL_DEADLINE_MS = 5000, /* a starved container takes its time */
+	RESTORE_DEADLINE_MS = 5000,
+	RETRY_PAUSE_NS = 1000 * 1000,
+	SCRATCH_BYTES = 512,
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int first_error(int first, int then)
+{
+	return first ? first : then;
+}
+
+/* ---- save and guard -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Inside a restartable sequence the kernel would have moved the thread to its abort address when it goes on. It will not, as it finds the program counter
+ * elsewhere: so we do. The descriptor itself is cleared by the kernel, for the same reason.
+ */
+static int leave_rseq(struct remote *remote)
+{
+	struct rseq_cs section;
+	remote_addr rseq, descriptor;
+	int error = tracee_get_rseq(&remote->tracee, &rseq);
+
+	if (error || !rseq)
+		return error;
+	error = memory_read_u64(remote->memory, rseq + offsetof(struct rseq, rseq_cs), &descriptor);
+	if (error || !descriptor)
+		return error;
+	error = memory_read(remote->memory, descriptor, &section, sizeof(section));
+	if (error)
+		return error;
+	if (arch_pc(&remote->original.regs) - section.start_ip < section.post_commit_offset)
+		arch_set_pc(&remote->original.regs, section.abort_ip);
+	return 0;
+}
+
+static int save(struct remote *remote)
+{
+	struct arch_context *original = &remote->original;
+	int error = tracee_get_regs(&remote->tracee, &original->regs);
+
+	if (error)
+		return error;
+	if (!arch_is_native(&original->regs))
+		return -ENOTSUP;
+	original->xstate = remote->xstate;
+	original->xstate_size = sizeof(remote->xstate);
+	error = tracee_get_xstate(&remote->tracee, original->xstate, &original->xstate_size);
+	if (!error)
+		error = tracee_get_sigmask(&remote->tracee, &original->sigmask);
+	if (!error)
+		error = leave_rseq(remote);
+	if (error)
+		return error;
+	arch_rewind_interrupted(&original->regs);
+	remote->is_saved = true;
+	return 0;
+}
+
+static bool gadgets_stand(const struct remote *remote)
+{
+	uint8_t code[ARCH_GADGET_MAX];
+
+	return memory_read(remote->memory, remote->gadgets.syscall_ret, code, sizeof(code)) == 0 && arch_find_syscall_ret(code, sizeof(code)) == 0 &&
+	       memory_read(remote->memory, remote->gadgets.sigreturn, code, sizeof(code)) == 0 && arch_find_sigreturn(code, sizeof(code)) == 0;
+}
+
+/* The stack below the red zone is dead; it is written before anything else is changed. */
+static int guard(struct remote *remote, const struct maps *maps)
+{
+	struct arch_guard guard;
+	int error = arch_build_guard(&remote->original, remote->gadgets.sigreturn, &guard);
+
+	if (error)
+		return error;
+	remote->scratch = (guard.at - SCRATCH_BYTES) & ~15ull;
+	remote->scratch_size = SCRATCH_BYTES;
+	error = borrow_check_stack(maps, &remote->original.regs, remote->scratch);
+	if (!error && !gadgets_stand(remote))
+		error = -ENOENT;
+	if (!error)
+		error = memory_write(remote->memory, guard.at, guard.frame, guard.size);
+	if (error)
+		return error == -EFAULT ? -EAGAIN : error;
+	memcpy(remote->frame_head, guard.frame, sizeof(remote->frame_head));
+	remote->resting = guard.resting;
+	error = tracee_set_regs(&remote->tracee, &remote->resting);
+	if (error)
+		return error;
+	remote->is_guarded = true;
+	return tracee_set_sigmask(&remote->tracee, ~0ull);
+}
+
+static int save_and_guard(struct remote *remote, const struct maps *maps)
+{
+	int error;
+
+	if (remote->tracee.is_filtered)
+		return -EACCES;
+	error = save(remote);
+	return error ? error : guard(remote, maps);
+}
+
+/* ---- give back ------------------------------------------------------------------------------------------------------------- */
+
+/* To an event stop, from wherever a failed step may have left the thread. A call that has not begun is skipped. */
+static int make_ready(struct remote *remote)
+{
+	enum tracee_state state = remote->tracee.state;
+	int error = 0;
+
+	if (state == TRACEE_SYSCALL_ENTRY || state == TRACEE_SYSCALL_EXIT)
+		error = tracee_set_regs(&remote->tracee, &remote->resting);
+	return first_error(error, tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS));
+}
+
+/*
+ * Only at an event stop: registers restored at a system-call stop would make the kernel forget its restart, and programs would see errno 512. Registers come last:
+ * while they are the resting ones, rt_sigreturn repairs whatever has failed.
+ */
+static int give_back(struct remote *remote)
+{
+	const struct arch_context *original = &remote->original;
+	int first = make_ready(remote), error;
+
+	if (remote->tracee.state != TRACEE_STOPPED)
+		return first;
+	error = tracee_set_xstate(&remote->tracee, original->xstate, original->xstate_size);
+	if (!error)
+		error = tracee_set_sigmask(&remote->tracee, original->sigmask);
+	if (!error)
+		error = tracee_set_regs(&remote->tracee, &original->regs);
+	return first_error(first, error);
+}
+
+/* Stopped but not guarded: all that may differ is the call that our stop broke off. */
+static int put_back(struct remote *remote)
+{
+	int error = 0;
+
+	if (remote->is_guarded)
+		error = give_back(remote);
+	else if (remote->is_saved && remote->tracee.state == TRACEE_STOPPED)
+		error = tracee_set_regs(&remote->tracee, &remote->original.regs);
+	remote->is_guarded = remote->is_saved = false;
+	return error;
+}
+
+int remote_close(struct remote *remote)
+{
+	int error;
+
+	if (remote->tracee.state == TRACEE_NONE)
+		return 0;
+	error = put_back(remote);
+	error = first_error(error, tracee_detach(&remote->tracee));
+	remote->stopped_ns = now_ns() - remote->since_ns;
+	return error;
+}
+
+/* ---- open ------------------------------------------------------------------------------------------------------------------- */
+
+static void start(struct remote *remote, const struct memory *memory, const struct remote_gadgets *gadgets)
+{
+	remote->tracee = (struct tracee){.state = TRACEE_NONE};
+	remote->memory = memory;
+	remote->gadgets = *gadgets;
+	remote->is_saved = remote->is_guarded = false;
+	remote->stopped_ns = 0;
+	remote->since_ns = now_ns();
+}
+
+int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memory *memory, const struct remote_gadgets *gadgets)
+{
+	struct proc_status status;
+	struct maps maps = {0};
+	int error;
+
+	start(remote, memory, gadgets);
+	error = proc_status_read(tracee->pid, tracee->tid, &status);
+	if (!error && status.shadow_stack)
+		error = -ENOTSUP;
+	if (!error)
+		error = maps_read(tracee->pid, tracee->tid, &maps);
+	if (error)
+		return error;
+	remote->tracee = *tracee;
+	error = save_and_guard(remote, &maps);
+	maps_close(&maps);
+	if (error) {
+		put_back(remote);
+		*tracee = remote->tracee;
+		remote->tracee.state = TRACEE_NONE;
+		return error;
+	}
+	tracee->state = TRACEE_NONE;
+	return 0;
+}
+
+static int try_thread(struct remote *remote, pid_t pid, pid_t tid, const struct maps *maps)
+{
+	int error = borrow_check(pid, tid);
+
+	if (error)
+		return error;
+	remote->since_ns = now_ns();
+	error = tracee_stop(&remote->tracee, pid, tid, STOP_DEADLINE_MS);
+	if (error)
+		return error;
+	error = save_and_guard(remote, maps);
+	if (error)
+		remote_close(remote);
+	return error;
+}
+
+/* Worth another look, at this thread or at the next? */
+static bool is_passing(int error)
+{
+	return error == -EAGAIN || error == -ESRCH || error == -ETIMEDOUT;
+}
+
+/* Once through all threads. */
+static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
+{
+	struct maps maps = {0};
+	pid_t *tids;
+	size_t count;
+	int error = borrow_candidates(pid, &tids, &count);
+
+	if (error)
+		return error;
+	error = count ? maps_read(pid, tids[0], &maps) : -EAGAIN;
+	if (!error) {
+		error = -EAGAIN;
+		for (size_t i = 0; i < count && is_passing(error) && now_ns() < deadline_ns; i++)
+			error = try_thread(remote, pid, tids[i], &maps);
+	}
+	maps_close(&maps);
+	free(tids);
+	return error;
+}
+
+int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets, int deadline_ms)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_PAUSE_NS};
+	const uint64_t deadline_ns = now_ns() + (uint64_t)deadline_ms * 1000000;
+
+	start(remote, memory, gadgets);
+	for (;;) {
+		int error = try_threads(remote, pid, deadline_ns);
+
+		if (!is_passing(error))
+			return error;
+		if (!memory_is_alive(memory))
+			return -ESRCH;
+		if (now_ns() >= deadline_ns)
+			return -EAGAIN;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* ---- use --------------------------------------------------------------------------------------------------------------------- */
+
+/* From one system call to the next the thread need not be steered anywhere. */
+static int begin(struct remote *remote)
+{
+	if (!remote->is_guarded)
+		return -EINVAL;
+	if (remote->tracee.state == TRACEE_STOPPED || remote->tracee.state == TRACEE_SYSCALL_EXIT)
+		return 0;
+	return make_ready(remote);
+}
+
+int remote_syscall(struct remote *remote, long number, const uint64_t argument[6], int64_t *out_result)
+{
+	struct arch_regs regs = remote->resting;
+	int error = begin(remote);
+
+	if (error)
+		return error;
+	arch_begin_syscall(&regs, remote->gadgets.syscall_ret, number, argument);
+	error = tracee_set_regs(&remote->tracee, &regs);
+	if (!error)
+		error = tracee_run_to_syscall(&remote->tracee, SYSCALL_DEADLINE_MS);
+	if (!error)
+		error = tracee_run_to_syscall(&remote->tracee, SYSCALL_DEADLINE_MS);
+	if (!error)
+		error = tracee_get_regs(&remote->tracee, &regs);
+	if (error)
+		return error;
+	if (arch_syscall_number(&regs) != (uint64_t)number)
+		return -EPROTO;
+	*out_result = (int64_t)arch_result(&regs);
+	return 0;
+}
+
+/*
+ * What the called function returns to. With a result: the gadget's system call, at whose entry we read it (and then skip the call), followed by a frame for the gadget's
+ * `ret`. Without: the frame at once. Either way the frame's copy refers to the extended state in the guard frame, which stays where it is.
+ */
+static int write_return(const struct remote *remote, remote_addr slot, bool with_result)
+{
+	uint8_t bytes[sizeof(uint64_t) + ARCH_GUARD_HEAD];
+	size_t frame = with_result ? sizeof(uint64_t) : 0;
+
+	memcpy(bytes, &remote->gadgets.syscall_ret, frame);
+	memcpy(bytes + frame, remote->frame_head, sizeof(remote->frame_head));
+	return memory_write(remote->memory, slot, bytes, frame + sizeof(remote->frame_head));
+}
+
+/* The function makes system calls of its own; ours is the one with the stack unwound beyond the return address. */
+static int run_to_return(struct remote *remote, remote_addr slot, uint64_t deadline_ns, struct arch_regs *out_regs)
+{
+	for (;;) {
+		uint64_t time_ns = now_ns();
+		int error;
+
+		if (time_ns >= deadline_ns)
+			return -ETIMEDOUT;
+		error = tracee_run_to_syscall(&remote->tracee, (int)((deadline_ns - time_ns) / 1000000) + 1);
+		if (error)
+			return error;
+		if (remote->tracee.state != TRACEE_SYSCALL_ENTRY)
+			continue;
+		error = tracee_get_regs(&remote->tracee, out_regs);
+		if (error || arch_sp(out_regs) == slot + sizeof(uint64_t))
+			return error;
+	}
+}
+
+/* The function cannot be broken off: it may hold locks. Nobody waits for its result any more, so it returns to the frame. */
+static void let_finish(struct remote *remote, remote_addr slot)
+{
+	if (tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS) == 0)
+		(void)write_return(remote, slot, false);
+	remote->is_guarded = remote->is_saved = false;
+	(void)remote_close(remote);
+}
+
+int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms, uint64_t *out_result)
+{
+	const remote_addr slot = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8; /* as at the first instruction of any function */
+	const uint64_t deadline_ns = now_ns() + (uint64_t)deadline_ms * 1000000;
+	struct arch_regs regs = remote->resting;
+	int error = begin(remote);
+
+	if (!error)
+		error = write_return(remote, slot, out_result != NULL);
+	if (error)
+		return error;
+	arch_begin_call(&regs, function, argument, slot);
+	error = tracee_set_regs(&remote->tracee, &regs);
+	if (error)
+		return error;
+	error = run_to_return(remote, slot, deadline_ns, &regs);
+	if (error) {
+		let_finish(remote, slot);
+		return error;
+	}
+	if (out_result)
+		*out_result = arch_syscall_number(&regs);
+	return make_ready(remote);
+}

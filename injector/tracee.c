@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracee.c - ptrace, and the only place that knows what a wait status means.
+ *
+ * A stopped thread is reported as one of three kinds of stop, all others end the tracee. The rest of the file is a vocabulary over them. It must not
+ * swallow a signal that is the target's own, nor leave a thread in a stop that nobody will end. Enter at tracee_stop.
+ */
+#include "tracee.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "procfs.h"
+
+#define SYSCALL_STOP (SIGTRAP | 0x80)
+#define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC)
+
+/* Newer than some headers. */
+#define GET_RSEQ_CONFIGURATION 0x420f
+#define SIGTRAP_BY_PERF 6 /* si_code TRAP_PERF */
+
+#define SIGTRAP_BIT (1ull << (SIGTRAP - 1))
+
+enum { SPIN_NS = 50 * 1000, NAP_NS = 50 * 1000, NAP_MAX_NS = 1000 * 1000, DETACH_DEADLINE_MS = 100 };
+
+/* Every request goes through here: the seam where tests make the n-th one fail. */
+static int request(int number, const char *name, pid_t tid, uintptr_t address, uintptr_t data)
+{
+	int error = fault_next(name);
+
+	if (error)
+		return error;
+	return ptrace((enum __ptrace_request)number, tid, address, data) < 0 ? -errno : 0;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------------------------------------- */
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t deadline_after(int deadline_ms)
+{
+	return now_ns() + (int64_t)deadline_ms * 1000000;
+}
+
+enum stop {
+	STOP_EVENT,   /* PTRACE_EVENT_STOP: ours, or a group-stop */
+	STOP_SYSCALL, /* entry or exit of a system call */
+	STOP_SIGNAL,  /* about to be delivered: how the thread is resumed decides */
+};
+
+/* A thread in its last stop: it must not wait for us there, nor the thread that execs. */
+static int let_die(struct tracee *tracee)
+{
+	ptrace(PTRACE_DETACH, tracee->tid, 0, 0);
+	tracee->state = TRACEE_GONE;
+	return -ESRCH;
+}
+
+static int classify(struct tracee *tracee, int status, enum stop *out_stop, int *out_signal)
+{
+	int event = status >> 16;
+
+	if (!WIFSTOPPED(status)) {
+		tracee->state = TRACEE_GONE;
+		return -ESRCH;
+	}
+	if (event == PTRACE_EVENT_STOP) {
+		tracee->group_stopped = WSTOPSIG(status) != SIGTRAP;
+		*out_stop = STOP_EVENT;
+		return 0;
+	}
+	if (event != 0)
+		return let_die(tracee);
+	*out_signal = WSTOPSIG(status);
+	*out_stop = *out_signal == SYSCALL_STOP ? STOP_SYSCALL : STOP_SIGNAL;
+	return 0;
+}
+
+/*
+ * The thread is at a standstill while we wait for it, and what it has to do takes microseconds: so first look again and again, but let it have the CPU;
+ * then sleep longer and longer.
+ */
+static void wait_a_little(int64_t waited_ns)
+{
+	struct timespec nap = {.tv_nsec = NAP_NS};
+
+	if (waited_ns < SPIN_NS) {
+		sched_yield();
+		return;
+	}
+	if (waited_ns / 4 > NAP_NS)
+		nap.tv_nsec = waited_ns / 4 < NAP_MAX_NS ? (long)(waited_ns / 4) : NAP_MAX_NS;
+	nanosleep(&nap, NULL);
+}
+
+static int next_stop(struct tracee *tracee, int64_t deadline_ns, enum stop *out_stop, int *out_signal)
+{
+	int64_t start_ns = now_ns();
+
+	for (;;) {
+		int status;
+		int64_t time_ns;
+		pid_t got = waitpid(tracee->tid, &status, __WALL | WNOHANG);
+
+		if (got == tracee->tid)
+			return classify(tracee, status, out_stop, out_signal);
+		if (got < 0 && errno != EINTR) {
+			tracee->state = TRACEE_GONE;
+			return -ESRCH;
+		}
+		time_ns = now_ns();
+		if (time_ns >= deadline_ns)
+			return -ETIMEDOUT;
+		wait_a_little(time_ns - start_ns);
+	}
+}
+
+static int resume(struct tracee *tracee, int number, int signal)
+{
+	int error = request(number, "resume", tracee->tid, 0, (uintptr_t)signal);
+
+	if (!error)
+		tracee->state = TRACEE_RUNNING;
+	return error;
+}
+
+/* Is the signal that is about to be delivered the trap of our own breakpoint? */
+static bool is_breakpoint(const struct tracee *tracee, int signal)
+{
+	siginfo_t info;
+
+	return signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, tracee->tid, 0, &info) == 0 && info.si_code == SIGTRAP_BY_PERF;
+}
+
+/* After an INTERRUPT, which is sticky: passes on whatever comes first. */
+static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
+{
+	for (;;) {
+		enum stop stop;
+		int signal = 0;
+		int error = next_stop(tracee, deadline_ns, &stop, &signal);
+
+		if (error)
+			return error;
+		if (stop == STOP_EVENT) {
+			tracee->state = TRACEE_STOPPED;
+			return 0;
+		}
+		if (stop == STOP_SYSCALL || is_breakpoint(tracee, signal))
+			signal = 0;
+		error = resume(tracee, PTRACE_CONT, signal);
+		if (error)
+			return error;
+	}
+}
+
+/* ---- seizing and letting go ------------------------------------------------------------------------------------------------ */
+
+struct worker {
+	int (*work)(void *);
+	void *context;
+	int result;
+};
+
+static void *worker_main(void *argument)
+{
+	struct worker *worker = argument;
+
+	worker->result = worker->work(worker->context);
+	return NULL;
+}
+
+int tracee_worker(int (*work)(void *), void *context)
+{
+	struct worker worker = {.work = work, .context = context};
+	pthread_t thread;
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, NULL, worker_main, &worker);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error)
+		return -error;
+	pthread_join(thread, NULL);
+	return worker.result;
+}
+
+static int seize(struct tracee *tracee)
+{
+	struct proc_status status;
+	int error = proc_status_read(tracee->pid, tracee->tid, &status);
+
+	if (error)
+		return error;
+	tracee->is_filtered = status.seccomp != 0;
+	error = -EPERM;
+	if (tracee->is_filtered) {
+		/* A call that the filter does not know may kill the target. */
+		error = request(PTRACE_SEIZE, "seize", tracee->tid, 0, OPTIONS | PTRACE_O_SUSPEND_SECCOMP);
+		tracee->is_filtered = error != 0;
+	}
+	if (error == -EPERM || error == -EINVAL)
+		error = request(PTRACE_SEIZE, "seize", tracee->tid, 0, OPTIONS);
+	/* A thread that is exiting is refused, too. */
+	if (error == -EPERM && (proc_status_read(tracee->pid, tracee->tid, &status) || status.state == 'Z' || status.state == 'X'))
+		error = -ESRCH;
+	if (!error)
+		tracee->state = TRACEE_RUNNING;
+	return error;
+}
+
+int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
+{
+	int error;
+
+	*tracee = (struct tracee){.pid = pid, .tid = tid};
+	error = seize(tracee);
+	if (error)
+		return error;
+	error = tracee_steer_to_stop(tracee, deadline_ms);
+	if (error)
+		tracee_detach(tracee);
+	return error;
+}
+
+/* Detaching is undoing, and leaves a thread frozen if it fails: so it is tried twice. */
+static int detach_stopped(struct tracee *tracee)
+{
+	int error = request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
+
+	if (error && error != -ESRCH)
+		error = request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
+	return error;
+}
+
+int tracee_detach(struct tracee *tracee)
+{
+	int error = 0;
+
+	if (tracee->state == TRACEE_RUNNING)
+		error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
+	if (tracee->state > TRACEE_RUNNING && tracee->state < TRACEE_GONE)
+		error = detach_stopped(tracee);
+	if (error == -ESRCH && tracee->state != TRACEE_GONE) {
+		/* Killed in our hands: it waits for us in its exit stop. */
+		enum stop stop;
+		int signal;
+
+		error = next_stop(tracee, deadline_after(DETACH_DEADLINE_MS), &stop, &signal);
+	}
+	if (tracee->state == TRACEE_GONE)
+		error = 0;
+	tracee->state = TRACEE_NONE;
+	return error;
+}
+
+/* ---- the state of a stopped thread ---------------------------------------------------------------------------------------------- */
+
+int tracee_get_regs(const struct tracee *tracee, struct arch_regs *out_regs)
+{
+	struct iovec iov = {out_regs, sizeof(*out_regs)};
+
+	return request(PTRACE_GETREGSET, "get_regs", tracee->tid, NT_PRSTATUS, (uintptr_t)&iov);
+}
+
+int tracee_set_regs(const struct tracee *tracee, const struct arch_regs *regs)
+{
+	struct arch_regs copy = *regs;
+	struct iovec iov = {&copy, sizeof(copy)};
+
+	return request(PTRACE_SETREGSET, "set_regs", tracee->tid, NT_PRSTATUS, (uintptr_t)&iov);
+}
+
+int tracee_get_xstate(const struct tracee *tracee, void *into, size_t *size)
+{
+	struct iovec iov = {into, *size};
+	int error = request(PTRACE_GETREGSET, "get_xstate", tracee->tid, ARCH_NT_XSTATE, (uintptr_t)&iov);
+
+	if (!error)
+		*size = iov.iov_len;
+	return error;
+}
+
+int tracee_set_xstate(const struct tracee *tracee, const void *from, size_t size)
+{
+	struct iovec iov = {(void *)(uintptr_t)from, size};
+
+	return request(PTRACE_SETREGSET, "set_xstate", tracee->tid, ARCH_NT_XSTATE, (uintptr_t)&iov);
+}
+
+int tracee_get_sigmask(const struct tracee *tracee, uint64_t *out_mask)
+{
+	return request(PTRACE_GETSIGMASK, "get_sigmask", tracee->tid, sizeof(*out_mask), (uintptr_t)out_mask);
+}
+
+int tracee_set_sigmask(const struct tracee *tracee, uint64_t mask)
+{
+	return request(PTRACE_SETSIGMASK, "set_sigmask", tracee->tid, sizeof(mask), (uintptr_t)&mask);
+}
+
+int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq)
+{
+	struct {
+		uint64_t address;
+		uint32_t size, signature, flags, padding;
+	} configuration = {0};
+	int error = request(GET_RSEQ_CONFIGURATION, "get_rseq", tracee->tid, sizeof(configuration), (uintptr_t)&configuration);
+
+	if (error && error != -EIO) /* EIO: not in this kernel */
+		return error;
+	*out_rseq = configuration.address;
+	return 0;
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------------------------- */
+
+int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms)
+{
+	const int64_t deadline_ns = deadline_after(deadline_ms);
+	const enum tracee_state next = tracee->state == TRACEE_SYSCALL_ENTRY ? TRACEE_SYSCALL_EXIT : TRACEE_SYSCALL_ENTRY;
+	int signal = 0;
+
+	for (;;) {
+		enum stop stop;
+		int error = resume(tracee, PTRACE_SYSCALL, signal);
+
+		if (!error)
+			error = next_stop(tracee, deadline_ns, &stop, &signal);
+		if (error)
+			return error;
+		if (stop == STOP_SYSCALL) {
+			tracee->state = next;
+			return 0;
+		}
+		if (stop == STOP_EVENT) /* SIGSTOP or SIGCONT came: the kernel remembers, and acts on it when we are gone */
+			signal = 0;
+	}
+}
+
+int tracee_steer_to_stop(struct tracee *tracee, int deadline_ms)
+{
+	int error = 0;
+
+	if (tracee->state == TRACEE_STOPPED)
+		return 0;
+	/* The interrupt is pending before the thread goes on, so it traps before its next instruction. */
+	error = request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
+	if (!error && tracee->state != TRACEE_RUNNING)
+		error = resume(tracee, PTRACE_CONT, 0);
+	if (!error)
+		error = wait_for_event_stop(tracee, deadline_after(deadline_ms));
+	return error;
+}
+
+/*
+ * A debug register set through PTRACE_POKEUSER outlives its tracer, and then kills the target with a SIGTRAP that nobody swallows. This one belongs to a file
+ * descriptor of ours: it goes when we go.
+ */
+static int breakpoint_open(pid_t tid, remote_addr address)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(attr),
+		.bp_type = 4, /* HW_BREAKPOINT_X */
+		.bp_addr = address,
+		.bp_len = sizeof(long),
+		.sample_period = 1,
+		.sigtrap = 1,
+		.remove_on_exec = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int run_to_breakpoint(struct tracee *tracee, int64_t deadline_ns)
+{
+	int signal = 0;
+
+	for (;;) {
+		enum stop stop;
+		int error = resume(tracee, PTRACE_CONT, signal);
+
+		if (!error)
+			error = next_stop(tracee, deadline_ns, &stop, &signal);
+		if (error)
+			return error;
+		if (stop == STOP_SIGNAL && is_breakpoint(tracee, signal)) {
+			tracee->state = TRACEE_SYSCALL_EXIT; /* stopped, but not yet at an event stop */
+			return 0;
+		}
+		if (stop != STOP_SIGNAL)
+			signal = 0;
+	}
+}
+
+/* Stopped when the breakpoint was just being hit: its trap is queued, and must not reach the target. */
+static int discard_trap(struct tracee *tracee)
+{
+	struct proc_status status;
+	int error = proc_status_read(tracee->pid, tracee->tid, &status);
+
+	if (error || !(status.sig_pending & SIGTRAP_BIT))
+		return error;
+	error = run_to_breakpoint(tracee, deadline_after(DETACH_DEADLINE_MS));
+	return error ? error : tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
+}
+
+int tracee_run_to(struct tracee *tracee, remote_addr address, int deadline_ms)
+{
+	struct proc_status status;
+	uint64_t mask;
+	int fd, result;
+	int error = proc_status_read(tracee->pid, tracee->tid, &status);
+
+	if (!error)
+		error = tracee_get_sigmask(tracee, &mask);
+	if (error)
+		return error;
+	if ((status.sig_ignored | mask) & SIGTRAP_BIT)
+		return -ENOTSUP;
+	fd = breakpoint_open(tracee->tid, address);
+	if (fd < 0)
+		return -ENOTSUP;
+	result = run_to_breakpoint(tracee, deadline_after(deadline_ms));
+	close(fd);
+	error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
+	if (!error && result)
+		error = discard_trap(tracee);
+	return result ? result : error;
+}

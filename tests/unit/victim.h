@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * victim.h - a child process to be stopped, borrowed and watched by tests of tracee and remote.
+ *
+ * The child runs one function and speaks through a shared page: how far it has come, and how often it found itself damaged. It dies with its parent.
+ */
+#ifndef HI_VICTIM_H
+#define HI_VICTIM_H
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "procfs.h"
+#include "remote.h"
+#include "unit.h"
+
+struct victim_page {
+	_Atomic uint64_t progress; /* grows while the victim works */
+	_Atomic uint64_t damage;   /* what it noticed that should not have been; 0 */
+	_Atomic uint64_t interrupted; /* system calls that failed with EINTR */
+	_Atomic uint64_t handled;  /* signal handlers run */
+	_Atomic uint64_t ready;
+	_Atomic uint64_t done;
+};
+
+struct victim {
+	pid_t pid;
+	struct victim_page *page;
+	struct maps maps;
+	struct memory memory;
+	struct remote_gadgets gadgets;
+};
+
+static inline void victim_pause_us(long us)
+{
+	struct timespec pause = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* Starts work(page) in a child; returns when it has set page->ready. */
+static inline void victim_start(struct victim *victim, void (*work)(struct victim_page *page))
+{
+	*victim = (struct victim){0};
+	victim->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(victim->page != MAP_FAILED);
+	fflush(NULL);
+	victim->pid = fork();
+	if (victim->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(0);
+		work(victim->page);
+		_exit(0);
+	}
+	CHECK(victim->pid > 0);
+	for (int i = 0; i < 2000 && !victim->page->ready; i++)
+		victim_pause_us(1000);
+	CHECK(victim->page->ready);
+	CHECK_EQ(memory_open(&victim->memory, victim->pid, victim->pid), 0);
+	CHECK_EQ(maps_read(victim->pid, victim->pid, &victim->maps), 0);
+	CHECK_EQ(remote_gadgets_find(&victim->maps, &victim->memory, &victim->gadgets), 0);
+}
+
+/* Alive, and going on? Waits for a sign of it. */
+static inline void victim_check(const struct victim *victim)
+{
+	uint64_t before = victim->page->progress;
+	int status;
+
+	for (int i = 0; i < 2000 && victim->page->progress == before; i++)
+		victim_pause_us(1000);
+	if (waitpid(victim->pid, &status, WNOHANG) != 0)
+		UNIT_FAIL("the victim died: wait status 0x%x", status);
+	CHECK(victim->page->progress != before);
+	CHECK_EQ(victim->page->damage, 0);
+}
+
+static inline void victim_end(struct victim *victim)
+{
+	kill(victim->pid, SIGKILL);
+	waitpid(victim->pid, NULL, 0);
+	maps_close(&victim->maps);
+	memory_close(&victim->memory);
+	munmap(victim->page, 4096);
+}
+
+#endif
