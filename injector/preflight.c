@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int refuse(struct subject *subject, enum preflight_verdict verdict, const char *remedy, const char *cause, ...)
@@ -219,10 +220,12 @@ static int (*const checks[])(struct subject *) = {
 	check_shadow_stack, check_frozen, check_emulated,      check_earlier_session, check_abi,     check_hooks,
 };
 
-int preflight_run(pid_t pid, struct preflight *out_preflight)
+#define LOADING_TRIES 50
+#define LOADING_PAUSE_NS 10000000
+
+static int run_checks(struct preflight *out)
 {
-	struct preflight result = {.asked = pid};
-	struct subject subject = {.out = &result, .memory.fd = -1};
+	struct subject subject = {.out = out, .memory.fd = -1};
 	int answer = 0;
 	size_t i;
 
@@ -231,10 +234,26 @@ int preflight_run(pid_t pid, struct preflight *out_preflight)
 	elf_images_close(&subject.images);
 	maps_close(&subject.maps);
 	memory_close(&subject.memory);
-	if (answer < 0)
-		return answer;
-	*out_preflight = result;
-	return 0;
+	return answer < 0 ? answer : 0;
+}
+
+int preflight_run(pid_t pid, struct preflight *out_preflight)
+{
+	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};
+	struct preflight result;
+	unsigned tries = LOADING_TRIES;
+	int error;
+
+	for (;;) {
+		result = (struct preflight){.asked = pid};
+		error = run_checks(&result);
+		if (error || result.verdict != PREFLIGHT_LOADING || --tries == 0)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	if (!error)
+		*out_preflight = result;
+	return error;
 }
 
 void preflight_print(FILE *stream, const struct preflight *preflight)

@@ -28,6 +28,7 @@ enum preflight_verdict {
 	PREFLIGHT_ORPHAN,   /* remains of a heapinject that died */
 	PREFLIGHT_INSTRUMENTED,
 	PREFLIGHT_WRONG_ABI,
+	PREFLIGHT_LOADING,  /* the dynamic linker was at work all the time; a program that has just been started is waited for */
 	PREFLIGHT_NO_HOOKS, /* static, or an allocator that nothing imports */
 };
 

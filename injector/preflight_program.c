@@ -13,6 +13,7 @@
 
 #include "arch.h"
 #include "hi_wire.h"
+#include "link_map.h"
 #include "slots.h"
 
 /* ---- an earlier session ---------------------------------------------------------------------------------------------------------- */
@@ -185,11 +186,24 @@ static void find_libc(const struct elf_images *images, struct preflight *out)
 	}
 }
 
-static int refuse_static(struct subject *subject)
+/* No object besides the program and the vdso. (A static PIE has an r_debug, but nothing fills it.) */
+static bool is_static(const struct elf_images *images)
 {
-	subject->out->libc = PREFLIGHT_LIBC_STATIC;
-	return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for static programs come with a later version",
-		      "no import of malloc to hook (statically linked)");
+	size_t i;
+
+	for (i = 0; i < images->count; i++) {
+		if (!images->image[i].is_main && !images->image[i].is_vdso)
+			return false;
+	}
+	return true;
+}
+
+/* Is the dynamic linker still loading the program, or just loading something else? Then what is found now is not what will be. */
+static bool is_loading(const struct subject *subject)
+{
+	uint64_t fingerprint;
+
+	return !subject->images.r_debug || link_map_fingerprint(&subject->memory, subject->images.r_debug, &fingerprint) == -EAGAIN;
 }
 
 static int refuse_unimported(struct subject *subject)
@@ -207,8 +221,13 @@ int check_hooks(struct subject *subject)
 
 	if (error)
 		return error;
-	if (!subject->images.r_debug)
-		return refuse_static(subject);
+	if (is_static(&subject->images)) {
+		out->libc = PREFLIGHT_LIBC_STATIC;
+		return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for static programs come with a later version",
+			      "no import of malloc to hook (statically linked)");
+	}
+	if (is_loading(subject))
+		return refuse(subject, PREFLIGHT_LOADING, "try again in a moment", "its dynamic linker is at work");
 	error = check_sanitizers(subject);
 	if (error)
 		return error;
