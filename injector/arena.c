@@ -218,11 +218,16 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 	return err;
 }
 
+int arena_close_fd(struct remote *remote, int fd)
+{
+	return call(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
+}
+
 static int close_in_target(struct arena *arena, struct remote *remote)
 {
 	if (arena->target_fd < 0)
 		return 0;
-	int err = call(remote, SYS_close, (uint64_t[6]){(uint64_t)arena->target_fd}, NULL);
+	int err = arena_close_fd(remote, arena->target_fd);
 	if (!err)
 		arena->target_fd = -1;
 	return err;

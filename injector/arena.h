@@ -43,8 +43,10 @@ struct arena_code {
  * On failure everything is taken back (the remote is still open).
  */
 must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
-/* Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. Also closes a memfd left open there. */
+/* Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. */
 int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate);
+/* Closes a descriptor in the target: a memfd that a dead injector left open. */
+must_check int arena_close_fd(struct remote *remote, int fd);
 /* Our side only. Idempotent. */
 void arena_close(struct arena *arena);
 

@@ -67,6 +67,19 @@ int journal_write(struct hi_control *control, const struct memory *memory, const
 	return err;
 }
 
+void journal_retire(struct hi_control *control, const struct memory *memory, const struct elf_images *images)
+{
+	const uint32_t used = journal_used(control);
+	for (uint32_t i = 0; i < used; i++) {
+		struct hi_journal_entry *entry = &control->journal[i];
+		uint64_t now = 0;
+		if (elf_images_find(images, entry->slot))
+			continue;
+		if (memory_read_u64(memory, entry->slot, &now) || now != entry->new_value)
+			entry->state = HI_JOURNAL_RESTORED;
+	}
+}
+
 static int restore_one(struct hi_journal_entry *entry, const struct memory *memory, struct journal_restored *result)
 {
 	uint64_t now;

@@ -18,6 +18,9 @@
 must_check int journal_write(struct hi_control *control, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT],
 			     size_t *out_written);
 
+/* Slots that lie in no loaded object and do not hold our value went away with their library: their entries may be used again. */
+void journal_retire(struct hi_control *control, const struct memory *memory, const struct elf_images *images);
+
 struct journal_restored {
 	size_t written;     /* slots that the journal says we changed */
 	size_t restored;    /* hold the old value again */

@@ -232,10 +232,18 @@ static int send(struct pump *pump, const union ring_record *record)
 	}
 }
 
+void pump_mark(struct pump *pump)
+{
+	if (pump->reader.ring)
+		ring_reader_mark(&pump->reader);
+}
+
 int pump_round(struct pump *pump, bool last)
 {
 	union ring_record record;
 	int more = 1, err = 0;
+	if (last)
+		ring_reader_unmark(&pump->reader);
 	while (pump->reader.ring && more > 0 && !err && !stream_out_is_full(pump->out)) {
 		more = ring_reader_next(&pump->reader, pump_now_ns(pump), last ? 0 : PATIENCE_NS, &record);
 		if (more > 0)

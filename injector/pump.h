@@ -7,6 +7,7 @@
 #ifndef HI_PUMP_H
 #define HI_PUMP_H
 
+#include "arch.h"
 #include "elfimage.h"
 #include "ring_reader.h"
 #include "stream_out.h"
@@ -51,7 +52,12 @@ must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
 
 /*
- * Moves everything finished from the ring to the stream. `last`: nobody writes any more, so unfinished records are given up at once. -EPROTO: the ring is damaged;
+ * Bounds the next rounds to what is in the ring now. Call it before looking at the list of loaded objects: then every frame of what is pumped lies in an object
+ * whose MODULE record has been written.
+ */
+void pump_mark(struct pump *pump);
+/*
+ * Moves everything finished (up to the mark, unless `last`) from the ring to the stream. `last`: nobody writes any more, so unfinished records are given up at once. -EPROTO: the ring is damaged;
  * -EPIPE: the reader of the stream is gone.
  */
 must_check int pump_round(struct pump *pump, bool last);

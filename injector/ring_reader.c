@@ -7,7 +7,17 @@
 
 void ring_reader_open(struct ring_reader *reader, struct hi_ring *ring, uint64_t capacity)
 {
-	*reader = (struct ring_reader){.ring = ring, .capacity = capacity};
+	*reader = (struct ring_reader){.ring = ring, .capacity = capacity, .limit = UINT64_MAX};
+}
+
+void ring_reader_mark(struct ring_reader *reader)
+{
+	reader->limit = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE);
+}
+
+void ring_reader_unmark(struct ring_reader *reader)
+{
+	reader->limit = UINT64_MAX;
 }
 
 static uint64_t *word_at(const struct ring_reader *reader, uint64_t position)
@@ -72,7 +82,7 @@ int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patie
 		const uint64_t available = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE) - reader->tail;
 		if (available > reader->capacity || available % HI_RING_UNIT)
 			return -EPROTO;
-		if (!available)
+		if (!available || reader->tail >= reader->limit)
 			return 0;
 		const uint64_t first = __atomic_load_n(word_at(reader, reader->tail), __ATOMIC_ACQUIRE);
 		const uint64_t size = first & UINT32_MAX;

@@ -14,6 +14,7 @@ struct ring_reader {
 	struct hi_ring *ring;  /* our mapping */
 	uint64_t capacity;     /* ours: never read back from the ring */
 	uint64_t tail;
+	uint64_t limit;        /* records that begin at or after this position are left for later */
 	uint64_t stalled_at;   /* tail position at which a record was found unfinished */
 	uint64_t stalled_ns;   /* since when; 0 = not stalled */
 	uint64_t skipped;      /* bytes given up because their producer never finished */
@@ -28,6 +29,11 @@ union ring_record {
 };
 
 void ring_reader_open(struct ring_reader *reader, struct hi_ring *ring, uint64_t capacity);
+
+/* Sets the limit to where the ring's head is now: what was reserved so far will be read, what comes later will not. */
+void ring_reader_mark(struct ring_reader *reader);
+/* No limit. */
+void ring_reader_unmark(struct ring_reader *reader);
 
 /*
  * The next finished record, copied out and checked: 1 = there is one, 0 = none now, -EPROTO = the ring is damaged beyond repair. A record that its producer has left unfinished

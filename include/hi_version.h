@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* hi_version.h - the version of the heapinject command, its files' headers and its man page. */
+#ifndef HI_VERSION_H
+#define HI_VERSION_H
+
+#define HI_VERSION "0.1.0"
+
+#endif

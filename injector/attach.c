@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach.c - the recipe. What each step may and may not do is in docs/architecture.md; how it is done is in the modules that it calls.
+ *
+ * Enter at attach(). Undo is detach_all(), which works from the control block alone, whatever step was reached.
+ */
+#include "attach.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "detach.h"
+#include "journal.h"
+#include "snapshot.h"
+
+#define BORROW_DEADLINE_MS 5000
+#define DEADMAN_SECONDS 5 /* the payload disarms itself after this long without a heartbeat */
+
+/* 1. Everything that can be learned while the target runs. */
+static int prepare(struct attachment *attachment)
+{
+	attachment->step = "reading its ELF objects";
+	int err = attachment_read_images(attachment);
+	if (!err)
+		err = allocator_find(&attachment->images, &attachment->allocator);
+	if (!err)
+		err = payload_image_open(&attachment->payload);
+	if (err)
+		return err;
+	attachment->step = "building unwind tables";
+	err = publisher_build(&attachment->publisher, &attachment->images);
+	if (err)
+		return err;
+	attachment->step = "looking for a system call instruction in it";
+	return remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
+}
+
+/* What the control block must say before anything of ours exists in the target. */
+static int plan(const struct attachment *attachment, const struct attach_options *options, struct hi_control *layout)
+{
+	memset(layout, 0, sizeof *layout);
+	layout->phase = HI_PHASE_LOADING;
+	layout->loader = (uint32_t)options->loader;
+	layout->pid = (uint32_t)attachment->pid;
+	layout->start_time = attachment->start_time;
+	layout->injector_pid = (uint32_t)getpid();
+	layout->heartbeat = arch_cycles();
+	layout->deadman_cycles = DEADMAN_SECONDS * arch_cycles_per_second();
+	const struct arena_plan sizes = {
+		.interval = options->interval,
+		.tables_bytes = publisher_bytes(&attachment->publisher),
+		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
+	};
+	arena_layout(&sizes, layout);
+	return snapshot_take(attachment->pid, attachment->tid, &layout->before);
+}
+
+/* 2. One thread is borrowed for some tenths of a millisecond: the arena is mapped, the payload loaded. */
+static int load(struct attachment *attachment, const struct hi_control *layout)
+{
+	const struct arena_code code = {.payload = &attachment->payload, .allocator = &attachment->allocator};
+	struct loader_target target = attachment_loader_target(attachment);
+	struct remote remote;
+	attachment->step = "borrowing a thread";
+	int err = attachment->loader->borrow(&target, &remote, BORROW_DEADLINE_MS);
+	if (err)
+		return err;
+	attachment->step = "mapping memory into it";
+	err = arena_map(&attachment->arena, &remote, layout, &code);
+	if (!err) {
+		attachment->step = "loading the payload";
+		attachment->control = attachment->arena.control;
+		target = attachment_loader_target(attachment);
+		err = attachment->loader->load(&target, &remote);
+		if (err)
+			(void)arena_unmap(attachment->control, &remote, &attachment->payload, false);
+	}
+	if (err) {
+		attachment->control = NULL;
+		arena_close(&attachment->arena);
+	}
+	int closed = remote_close(&remote);
+	attachment->attach_stop_ns = remote.stopped_ns;
+	return err ? err : closed;
+}
+
+/* 3. The target runs again. Tables and regions are published, then the slots are written, all of them still leading straight to the originals. */
+static int patch(struct attachment *attachment)
+{
+	struct hi_control *control = attachment->control;
+	attachment->step = "publishing unwind tables";
+	publisher_publish_tables(&attachment->publisher, &attachment->images, control, attachment->arena.tables);
+	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->pid, control);
+	int err = arena_fill_state(control, &attachment->memory);
+	if (!err)
+		err = arena_gate_entries(control, &attachment->memory, attachment->entry);
+	if (err)
+		return err;
+
+	attachment->step = "writing its GOT slots";
+	control->phase = HI_PHASE_ARMING;
+	struct slots slots;
+	const remote_addr gate = arena_gate(control);
+	err = slots_find(&attachment->images, &attachment->allocator, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
+	if (err)
+		return err;
+	err = journal_write(control, &attachment->memory, &slots, attachment->entry, &attachment->slots_written);
+	attachment->slots_foreign = slots.foreign;
+	slots_close(&slots);
+	if (!err && !attachment->slots_written)
+		err = -ENOENT;
+	return err;
+}
+
+/* 4. One word per entry, and sampling begins. */
+static int arm(struct attachment *attachment)
+{
+	attachment->step = "arming the gate";
+	attachment->control->heartbeat = arch_cycles();
+	attachment->control->phase = HI_PHASE_ARMED;
+	return arena_arm(attachment->control, &attachment->memory, &attachment->payload);
+}
+
+int attach(struct attachment *attachment, const struct attach_options *options)
+{
+	static struct hi_control layout; /* most of a megabyte: too much for the stack, and one attach at a time */
+	attachment->loader = loader_by_id(options->loader);
+	int err = prepare(attachment);
+	if (!err)
+		err = plan(attachment, options, &layout);
+	if (!err)
+		err = load(attachment, &layout);
+	if (err)
+		return err;
+
+	err = patch(attachment);
+	if (!err)
+		err = arm(attachment);
+	if (err) {
+		const char *step = attachment->step;
+		struct receipt receipt;
+		(void)detach(attachment, &receipt);
+		attachment->step = step;
+	}
+	return err;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* attachment.c - see attachment.h. */
+#include "attachment.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void attachment_init(struct attachment *attachment, pid_t pid)
+{
+	*attachment = (struct attachment){.pid = pid, .tid = pid, .pidfd = -1, .memory = {.fd = -1}, .arena = {.memfd = -1, .target_fd = -1}};
+	publisher_open(&attachment->publisher);
+}
+
+int attachment_open(struct attachment *attachment, pid_t tid)
+{
+	attachment->tid = tid;
+	attachment->step = "looking at the process";
+	attachment->pidfd = (int)syscall(SYS_pidfd_open, attachment->pid, 0);
+	if (attachment->pidfd < 0 && errno != ENOSYS)
+		return -errno;
+	int err = proc_start_time(attachment->pid, &attachment->start_time);
+	return err ? err : memory_open(&attachment->memory, attachment->pid, tid);
+}
+
+void attachment_close(struct attachment *attachment)
+{
+	if (attachment->control_is_copy)
+		free(attachment->control);
+	arena_close(&attachment->arena);
+	publisher_close(&attachment->publisher);
+	elf_images_close(&attachment->images);
+	maps_close(&attachment->maps);
+	memory_close(&attachment->memory);
+	if (attachment->pidfd >= 0)
+		close(attachment->pidfd);
+	attachment_init(attachment, attachment->pid);
+}
+
+int attachment_read_images(struct attachment *attachment)
+{
+	struct maps maps;
+	struct elf_images images;
+	int err = maps_read(attachment->pid, attachment->tid, &maps);
+	if (err)
+		return err;
+	err = elf_images_read(attachment->pid, &maps, &attachment->memory, &images);
+	if (err) {
+		maps_close(&maps);
+		return err;
+	}
+	elf_images_close(&attachment->images);
+	maps_close(&attachment->maps);
+	attachment->images = images;
+	attachment->maps = maps;
+	return 0;
+}
+
+const struct loader *loader_by_id(enum hi_loader id)
+{
+	return id == HI_LOADER_DLOPEN ? &loader_dlopen : &loader_map;
+}
+
+struct loader_target attachment_loader_target(const struct attachment *attachment)
+{
+	return (struct loader_target){
+		.pid = attachment->pid,
+		.memory = &attachment->memory,
+		.maps = &attachment->maps,
+		.images = &attachment->images,
+		.gadgets = &attachment->gadgets,
+		.payload = &attachment->payload,
+		.control = attachment->control,
+		.memfd = attachment->arena.memfd,
+		.arena_fd = attachment->arena.target_fd,
+	};
+}
+
+int attachment_check(const struct attachment *attachment)
+{
+	struct pollfd exited = {.fd = attachment->pidfd, .events = POLLIN};
+	if (attachment->pidfd >= 0 && poll(&exited, 1, 0) > 0)
+		return -ESRCH;
+	if (memory_is_alive(&attachment->memory))
+		return 0;
+	/* The address space of attach time is gone, but the process is not. An exit that is just under way looks the same for a moment. */
+	if (attachment->pidfd >= 0 && poll(&exited, 1, 50) > 0)
+		return -ESRCH;
+	return -ENOEXEC;
+}
+
+int attachment_store(const struct attachment *attachment)
+{
+	if (!attachment->control_is_copy)
+		return 0;
+	return memory_write(&attachment->memory, attachment->control->arena, attachment->control, offsetof(struct hi_control, heartbeat));
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attachment.h - one target and all that we know of it and hold in it, from the first look to the receipt.
+ *
+ * Filled by attach.c or, after an injector died, by recover.c from the control block found in the target; emptied by detach.c. attachment_close frees our side only
+ * and works half-filled.
+ */
+#ifndef HI_ATTACHMENT_H
+#define HI_ATTACHMENT_H
+
+#include "arena.h"
+#include "loader.h"
+#include "publish.h"
+
+#define LEFTOVER_MAX 8
+
+struct attachment {
+	pid_t pid;
+	pid_t tid; /* a live thread, through which /proc is read */
+	uint64_t start_time;
+	int pidfd; /* readable once the target has exited; -1 */
+
+	struct memory memory;
+	struct maps maps;
+	struct elf_images images;
+	struct allocator allocator;
+	struct remote_gadgets gadgets;
+	struct payload_image payload;
+	const struct loader *loader;
+	struct publisher publisher;
+
+	struct arena arena;                     /* of a session of our own */
+	struct hi_control *control;             /* the arena's, or a copy of a dead injector's */
+	bool control_is_copy;
+	remote_addr entry[HI_FUNCTION_COUNT];   /* gate entries */
+	uint64_t link_map;                      /* fingerprint of the loaded objects that were patched last */
+
+	int leftover_fd[LEFTOVER_MAX];          /* memfds that a dead injector left open in the target */
+	size_t leftover_count;
+	size_t slots_written, slots_foreign;
+	uint64_t attach_stop_ns;                /* how long the borrowed thread was held */
+	const char *step;                       /* what was being done, for the error message */
+};
+
+void attachment_init(struct attachment *attachment, pid_t pid);
+/* Pins the process: pidfd, start time, memory. */
+must_check int attachment_open(struct attachment *attachment, pid_t tid);
+void attachment_close(struct attachment *attachment);
+
+/* Reads mappings and objects anew. On failure what was known stays. */
+must_check int attachment_read_images(struct attachment *attachment);
+/* What a loader wants to know. */
+struct loader_target attachment_loader_target(const struct attachment *attachment);
+const struct loader *loader_by_id(enum hi_loader id);
+
+/* The target still runs the program it ran: 0; -ESRCH: it exited; -ENOEXEC: it replaced its program. */
+must_check int attachment_check(const struct attachment *attachment);
+/* Makes changes to `control` known to whoever comes after us, where control is a copy. */
+must_check int attachment_store(const struct attachment *attachment);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli.c - what the user typed, checked and handed on. A new command is one line of `commands` and one function.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hi_analyzer.h"
+#include "hi_exit.h"
+#include "hi_units.h"
+#include "hi_version.h"
+#include "preflight.h"
+#include "session.h"
+
+#define DEFAULT_SECONDS 60
+#define DEFAULT_INTERVAL (512u << 10)
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *usage; /* behind the name */
+	const char *help;  /* one line */
+	const char *text;  /* options and the rest */
+};
+
+static int run_check(int argc, char **argv);
+static int run_attach(int argc, char **argv);
+static int run_detach(int argc, char **argv);
+static int run_help(int argc, char **argv);
+
+static const struct command commands[] = {
+	{"check", run_check, "PID", "tell whether attach will work, without touching the process",
+	 "Prints the facts about the process, or the reason why it cannot be attached to and the remedy.\n"},
+	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [-o PREFIX] [--loader map|dlopen] [-q] [-v]", "profile the heap of a live process",
+	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
+	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process exits; each time the files are written.\n"
+	 "\n"
+	 "  -s, --duration TIME    how long: 120, 120s, 2m, 1h (default 60s)\n"
+	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M (default 512K); 1 = every allocation, exact\n"
+	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default ./heapinject);\n"
+	 "                         - writes the record stream to standard output, for `heapinject report -`\n"
+	 "      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
+	 "                         dlopen: debuggers see the payload by name, only at a proved safe point\n"
+	 "  -q, --quiet            no progress\n"
+	 "  -v, --verbose          say what is done\n"},
+	{"detach", run_detach, "PID", "end the attach that is running, or clean up after one that was killed",
+	 "A running session detaches, writes its files and ends. If its injector was killed, everything that it left in the process is removed.\n"},
+	{"report", hi_analyzer_report, "FILE|- [-t|-s|--collapsed] [-p BINARY] [-o OUT]", "show a profile as text, svg or collapsed stacks", NULL},
+	{"help", run_help, "[COMMAND]", "show this help, or that of a command", ""},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+static const struct command *command_find(const char *name)
+{
+	for (const struct command *command = commands; command->name; command++)
+		if (!strcmp(command->name, name))
+			return command;
+	return NULL;
+}
+
+static void print_command(const struct command *command, FILE *out)
+{
+	if (command->run == hi_analyzer_report) {
+		fputs(hi_analyzer_report_help(), out);
+		return;
+	}
+	fprintf(out, "Usage: heapinject %s %s\n\n%s", command->name, command->usage, command->text);
+}
+
+static void print_overview(FILE *out)
+{
+	fprintf(out, "heapinject %s - attach to a live process, sample its heap, leave it as it was found\n\n", HI_VERSION);
+	fprintf(out, "Usage:\n");
+	for (const struct command *command = commands; command->name; command++)
+		fprintf(out, "  heapinject %-7s %s\n", command->name, command->usage);
+	fprintf(out, "\nExample:\n"
+		     "  heapinject check 1234\n"
+		     "  heapinject attach 1234 --duration 120 -o /tmp/redis\n"
+		     "  heapinject report /tmp/redis.1234.0001.heap --text\n"
+		     "\nCommands:\n");
+	for (const struct command *command = commands; command->name; command++)
+		fprintf(out, "  %-8s %s\n", command->name, command->help);
+	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to.\nMore: heapinject help COMMAND, man heapinject\n");
+}
+
+/* One line about what is wrong, and where to read on. */
+static int usage_error(const char *command, const char *what, const char *value)
+{
+	fprintf(stderr, "heapinject %s: %s%s%s; see `heapinject help %s`\n", command, what, value ? ": " : "", value ? value : "", command);
+	return HI_EXIT_USAGE;
+}
+
+static int parse_pid(const char *command, const char *text, pid_t *out_pid)
+{
+	uint64_t value;
+	const char *end;
+	if (hi_parse_digits(text, &value, &end) || *end || !value || value > INT32_MAX)
+		return usage_error(command, "not a process id", text);
+	*out_pid = (pid_t)value;
+	return HI_EXIT_OK;
+}
+
+/* The one argument of check and detach. */
+static int parse_only_pid(int argc, char **argv, pid_t *out_pid)
+{
+	if (argc < 2)
+		return usage_error(argv[0], "which process? give its PID", NULL);
+	if (argc > 2)
+		return usage_error(argv[0], "one argument too many", argv[2]);
+	return parse_pid(argv[0], argv[1], out_pid);
+}
+
+static int run_check(int argc, char **argv)
+{
+	static struct preflight preflight;
+	pid_t pid;
+	int exit_code = parse_only_pid(argc, argv, &pid);
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	int err = preflight_run(pid, &preflight);
+	if (err) {
+		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
+		return HI_EXIT_FAILED;
+	}
+	if (preflight.verdict == PREFLIGHT_OK) {
+		preflight_print(stdout, &preflight);
+		return HI_EXIT_OK;
+	}
+	char line[512];
+	preflight_explain(&preflight, line, sizeof line);
+	fprintf(stderr, "heapinject: %s\n", line);
+	return HI_EXIT_REFUSED;
+}
+
+static int run_detach(int argc, char **argv)
+{
+	pid_t pid;
+	int exit_code = parse_only_pid(argc, argv, &pid);
+	return exit_code == HI_EXIT_OK ? session_detach(pid) : exit_code;
+}
+
+/* argument: the word that getopt stumbled over, for the message. */
+static int parse_attach_option(int option, const char *argument, struct session_options *options)
+{
+	switch (option) {
+	case 's':
+		return hi_parse_seconds(optarg, &options->duration_s) ? usage_error("attach", "not a time (120, 120s, 2m)", optarg) : HI_EXIT_OK;
+	case 'c':
+		return hi_parse_bytes(optarg, &options->interval) ? usage_error("attach", "not a number of bytes (524288, 512K, 1M)", optarg) : HI_EXIT_OK;
+	case 'o':
+		options->prefix = optarg;
+		return *optarg ? HI_EXIT_OK : usage_error("attach", "the output prefix is empty", NULL);
+	case 'l':
+		if (strcmp(optarg, "map") != 0 && strcmp(optarg, "dlopen") != 0)
+			return usage_error("attach", "not a loader (map, dlopen)", optarg);
+		options->loader = strcmp(optarg, "map") ? HI_LOADER_DLOPEN : HI_LOADER_MAP;
+		return HI_EXIT_OK;
+	case 'q':
+		options->quiet = true;
+		return HI_EXIT_OK;
+	case 'v':
+		options->verbose = true;
+		return HI_EXIT_OK;
+	default:
+		return usage_error("attach", option == ':' ? "an option lacks its value" : "unknown option", argument);
+	}
+}
+
+static int run_attach(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{"duration", required_argument, NULL, 's'}, {"sample", required_argument, NULL, 'c'}, {"output", required_argument, NULL, 'o'},
+		{"loader", required_argument, NULL, 'l'},   {"quiet", no_argument, NULL, 'q'},        {"verbose", no_argument, NULL, 'v'},
+		{NULL, 0, NULL, 0},
+	};
+	struct session_options options = {.duration_s = DEFAULT_SECONDS, .interval = DEFAULT_INTERVAL, .prefix = "heapinject"};
+	opterr = 0;
+	for (int option; (option = getopt_long(argc, argv, ":s:c:o:qv", long_options, NULL)) != -1;) {
+		int exit_code = parse_attach_option(option, argv[optind - 1], &options);
+		if (exit_code != HI_EXIT_OK)
+			return exit_code;
+	}
+	if (optind >= argc)
+		return usage_error("attach", "which process? give its PID", NULL);
+	if (optind + 1 < argc)
+		return usage_error("attach", "one argument too many", argv[optind + 1]);
+	int exit_code = parse_pid("attach", argv[optind], &options.pid);
+	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
+}
+
+static int run_help(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_overview(stdout);
+		return HI_EXIT_OK;
+	}
+	const struct command *command = command_find(argv[1]);
+	if (!command)
+		return usage_error("help", "no such command", argv[1]);
+	print_command(command, stdout);
+	return HI_EXIT_OK;
+}
+
+int cli_run(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_overview(stderr);
+		return HI_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return run_help(1, argv);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("heapinject %s\n", HI_VERSION);
+		return HI_EXIT_OK;
+	}
+	const struct command *command = command_find(argv[1]);
+	if (!command) {
+		fprintf(stderr, "heapinject: no such command: %s; see `heapinject --help`\n", argv[1]);
+		return HI_EXIT_USAGE;
+	}
+	if (argc > 2 && command->run != hi_analyzer_report && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+		print_command(command, stdout);
+		return HI_EXIT_OK;
+	}
+	return command->run(argc - 1, argv + 1);
+}

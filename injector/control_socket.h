@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control_socket.h - how `heapinject detach PID` reaches the session that is attached to PID: a unix socket in the user's runtime directory.
+ *
+ * $XDG_RUNTIME_DIR/heapinject, /run/heapinject for root without one, else /tmp/heapinject-UID; the folder is the user's own (0700) or it is not used. One request is one
+ * line; the answer is text up to the end of the connection, its first line "ok" or "failed".
+ */
+#ifndef HI_CONTROL_SOCKET_H
+#define HI_CONTROL_SOCKET_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct control_socket {
+	int fd; /* listening; readable = a request waits. -1 = none */
+	char path[108];
+};
+
+/* Replaces a dead session's socket. */
+int control_socket_listen(struct control_socket *listener, pid_t pid);
+/* Accepts one connection and reads its line. Returns the connection, or negative errno. Only the same user or root is served. */
+int control_socket_accept(const struct control_socket *listener, char *request, size_t size);
+void control_socket_close(struct control_socket *listener);
+
+/* Sends a request to the session of pid and returns the connection to read the answer from. -ENOENT, -ECONNREFUSED: there is no session. */
+int control_socket_request(pid_t pid, const char *request);
+
+#endif

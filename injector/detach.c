@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * detach.c - the recipe, in mirror order of attach.c. A step that fails is reported; the ones after it that are still safe are done all the same.
+ *
+ * The order is the argument: first nobody new comes in (disarm, restore), then nobody is in (quiesce), then nobody knows the way (heal), and only then it goes.
+ */
+#include "detach.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "heal.h"
+#include "quiesce.h"
+#include "snapshot.h"
+
+#define QUIESCE_DEADLINE_MS 10000
+#define BORROW_DEADLINE_MS 5000
+#define HEAL_PASSES_MAX 16
+
+static int failed(struct receipt *receipt, const char *step, int err)
+{
+	if (err && !receipt->failed_step) {
+		receipt->failed_step = step;
+		receipt->error = err;
+	}
+	return err;
+}
+
+/* Who serves what, from the gate's own words: they are there as long as the gate is, whoever attached. */
+static int read_originals(const struct attachment *attachment, struct heal_target *out_target)
+{
+	const struct hi_control *control = attachment->control;
+	*out_target = (struct heal_target){
+		.pid = attachment->pid,
+		.memory = &attachment->memory,
+		.gate = arena_gate(control),
+		.gate_count = control->gate_count < HI_GATE_ENTRIES ? control->gate_count : HI_GATE_ENTRIES,
+		.skip_lo = control->arena,
+		.skip_hi = control->arena + control->arena_size,
+	};
+	for (unsigned entry = 0; entry < out_target->gate_count; entry++) {
+		int err = memory_read_u64(&attachment->memory, arena_words(control, entry) + offsetof(struct hi_gate_words, original), &out_target->original[entry]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int quiesce_target(struct attachment *attachment, const struct heal_target *heal, struct receipt *receipt)
+{
+	const struct hi_control *control = attachment->control;
+	const struct arena_state_layout layout = arena_state_layout(control->bucket_bits);
+	struct quiesce_target target = {
+		.heal = heal,
+		.gate_lo = arena_gate(control),
+		.gate_hi = arena_gate(control) + HI_GATE_BYTES,
+		.payload_lo = control->payload_base,
+		.payload_hi = control->payload_base + control->payload_size,
+		.thread_slots = arena_state(control) + layout.thread_slots,
+	};
+	/* Without a walker (objects that cannot be read any more) counts and registers must carry the proof. */
+	if (attachment_read_images(attachment) || stackwalker_open(attachment->pid, &attachment->images, &target.walker))
+		target.walker = NULL;
+	struct quiesced quiesced;
+	int err = quiesce(&target, QUIESCE_DEADLINE_MS, &quiesced);
+	if (target.walker)
+		stackwalker_close(target.walker);
+	receipt->threads_checked = quiesced.threads;
+	receipt->healed_registers += quiesced.registers_healed;
+	receipt->longest_check_ns = quiesced.longest_stop_ns;
+	return err;
+}
+
+/*
+ * Passes until one finds nothing. A copy that turns up only after every thread was seen clear is still being passed around: then the gate stays, inert.
+ */
+static int heal_target(const struct heal_target *target, struct receipt *receipt)
+{
+	for (unsigned pass = 0; pass < HEAL_PASSES_MAX; pass++) {
+		size_t healed;
+		int err = heal_pass(target, &healed);
+		if (err)
+			return err;
+		receipt->healed_words += healed;
+		if (!healed)
+			return 0;
+	}
+	receipt->gate_kept = true;
+	return 0;
+}
+
+static int unload(struct attachment *attachment, struct receipt *receipt)
+{
+	struct hi_control *control = attachment->control;
+	const struct loader *loader = loader_by_id((enum hi_loader)control->loader);
+	const struct loader_target target = attachment_loader_target(attachment);
+	struct remote remote;
+	int err = attachment->images.count ? 0 : attachment_read_images(attachment);
+	if (!err)
+		err = remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
+	if (!err)
+		err = loader->borrow(&target, &remote, BORROW_DEADLINE_MS);
+	if (err)
+		return err;
+	control->phase = HI_PHASE_UNLOADING;
+	err = loader->unload(&target, &remote);
+	if (!err)
+		err = attachment_store(attachment);
+	for (size_t i = 0; !err && i < attachment->leftover_count; i++)
+		err = arena_close_fd(&remote, attachment->leftover_fd[i]);
+	if (!err)
+		err = arena_unmap(control, &remote, &attachment->payload, receipt->gate_kept);
+	int closed = remote_close(&remote);
+	receipt->detach_stop_ns = remote.stopped_ns;
+	return err ? err : closed;
+}
+
+static void compare(const struct attachment *attachment, struct receipt *receipt)
+{
+	receipt->before = attachment->control->before;
+	receipt->has_before = true;
+	int err = snapshot_take(attachment->pid, attachment->tid, &receipt->after);
+	if (!err)
+		err = snapshot_own_mappings(attachment->pid, attachment->tid, &receipt->own_mappings_left);
+	(void)failed(receipt, "comparing it with what it was", err);
+	receipt->is_clean = !err && !receipt->own_mappings_left;
+}
+
+/* 1. and 2.: nobody new comes in. */
+static int close_the_way(struct attachment *attachment, struct receipt *receipt)
+{
+	struct hi_control *control = attachment->control;
+	control->phase = HI_PHASE_DISARMED;
+	int disarmed = failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
+	int restored = failed(receipt, "restoring GOT slots", journal_restore(control, &attachment->memory, &receipt->slots));
+	control->phase = HI_PHASE_RESTORED;
+	return disarmed ? disarmed : restored;
+}
+
+/* 3. and 4.: nobody is in, and nobody knows the way. */
+static int empty(struct attachment *attachment, struct receipt *receipt)
+{
+	struct heal_target heal;
+	size_t healed = 0;
+	int err = close_the_way(attachment, receipt);
+	if (!err)
+		err = failed(receipt, "reading the gate", read_originals(attachment, &heal));
+	if (!err) /* what is healed now need not be waited for in the threads that would have called it */
+		err = failed(receipt, "looking for escaped pointers", heal_pass(&heal, &healed));
+	receipt->healed_words += healed;
+	if (!err)
+		err = failed(receipt, "waiting until no thread is in the payload", quiesce_target(attachment, &heal, receipt));
+	if (!err)
+		err = failed(receipt, "looking for escaped pointers", heal_target(&heal, receipt));
+	return err;
+}
+
+int detach(struct attachment *attachment, struct receipt *out_receipt)
+{
+	struct receipt receipt = {.attach_stop_ns = attachment->attach_stop_ns};
+	if (attachment_check(attachment)) {
+		receipt.target_gone = receipt.is_clean = true;
+		*out_receipt = receipt;
+		return 0;
+	}
+	int err = 0;
+	if (attachment->control->phase > HI_PHASE_LOADING) /* else no slot was ever written, and nobody can be inside */
+		err = empty(attachment, &receipt);
+	if (!err)
+		err = failed(&receipt, "unloading the payload", unload(attachment, &receipt));
+	if (attachment_check(attachment))
+		receipt.target_gone = receipt.is_clean = true;
+	else
+		compare(attachment, &receipt);
+	*out_receipt = receipt;
+	return receipt.target_gone ? 0 : err;
+}
+int detach_descriptors(struct attachment *attachment)
+{
+	struct remote remote;
+	int err = attachment_read_images(attachment);
+	if (!err)
+		err = remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
+	if (!err)
+		err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, BORROW_DEADLINE_MS);
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < attachment->leftover_count; i++)
+		err = arena_close_fd(&remote, attachment->leftover_fd[i]);
+	int closed = remote_close(&remote);
+	return err ? err : closed;
+}
+
+static void print_left(const struct receipt *receipt, FILE *out)
+{
+	if (receipt->gate_kept)
+		fprintf(out, "  left behind    an inert page of plain jumps: copies of allocator pointers are still being passed around\n");
+	else if (receipt->own_mappings_left)
+		fprintf(out, "  left behind    %zu mappings\n", receipt->own_mappings_left);
+	else
+		fprintf(out, "  mappings       none of ours left; %llu of its own before, %llu now\n", (unsigned long long)receipt->before.map_count,
+			(unsigned long long)receipt->after.map_count);
+}
+
+static bool same_signals(const struct hi_snapshot *a, const struct hi_snapshot *b)
+{
+	return a->sig_blocked == b->sig_blocked && a->sig_ignored == b->sig_ignored && a->sig_caught == b->sig_caught;
+}
+
+void receipt_print(const struct receipt *receipt, FILE *out)
+{
+	if (receipt->target_gone) {
+		fprintf(out, "Detach receipt: the process or its program is gone; nothing was left to restore\n");
+		return;
+	}
+	fprintf(out, "Detach receipt:\n");
+	fprintf(out, "  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu gone with their libraries\n", receipt->slots.written,
+		receipt->slots.restored, receipt->slots.overwritten, receipt->slots.vanished);
+	fprintf(out, "  copies         %zu in memory and %zu in registers turned back\n", receipt->healed_words, receipt->healed_registers);
+	print_left(receipt, out);
+	fprintf(out, "  descriptors    %llu before, %llu now\n", (unsigned long long)receipt->before.fd_count, (unsigned long long)receipt->after.fd_count);
+	fprintf(out, "  threads        %llu before, %llu now\n", (unsigned long long)receipt->before.thread_count, (unsigned long long)receipt->after.thread_count);
+	fprintf(out, "  signal state   %s\n", same_signals(&receipt->before, &receipt->after) ? "unchanged" : "changed (by the target itself: we set none)");
+	fprintf(out, "  stopped        one thread %.2f ms at attach, one %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->attach_stop_ns / 1e6,
+		(double)receipt->detach_stop_ns / 1e6, receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);
+	if (receipt->failed_step)
+		fprintf(out, "  FAILED         %s: %s; try `heapinject detach` again\n", receipt->failed_step, strerror(-receipt->error));
+}

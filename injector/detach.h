@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* detach.h - DESIGN "Detach, step by step": leave the target as it was found, prove it, and write the receipt. */
+#ifndef HI_DETACH_H
+#define HI_DETACH_H
+
+#include <stdio.h>
+
+#include "attachment.h"
+#include "journal.h"
+
+/* What was undone, and how the target compares with what it was. */
+struct receipt {
+	bool target_gone;              /* exited or replaced its program: nothing to restore */
+	struct journal_restored slots;
+	size_t healed_words, healed_registers;
+	size_t threads_checked;
+	uint64_t attach_stop_ns, detach_stop_ns, longest_check_ns;
+	bool has_before;               /* `before` is known */
+	struct hi_snapshot before, after;
+	size_t own_mappings_left;      /* lines of maps that are still ours */
+	bool gate_kept;                /* escaped pointers cannot be ruled out: an inert page stays */
+	bool is_clean;                 /* nothing of ours is left */
+	const char *failed_step;       /* NULL, or what could not be done */
+	int error;
+};
+
+/*
+ * Works from attachment->control, attachment->memory and the payload image alone, so it serves a session of our own and one whose injector died. Idempotent: what failed
+ * may be tried again, now or by another process. Returns 0 if nothing of ours is left (or an inert gate page by intention), else the first error.
+ */
+int detach(struct attachment *attachment, struct receipt *out_receipt);
+
+/* All that is left are descriptors (attachment->leftover_fd): closes them in the target. */
+int detach_descriptors(struct attachment *attachment);
+
+/* The receipt as the user sees it, several lines. */
+void receipt_print(const struct receipt *receipt, FILE *out);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.c - see progress.h. */
+#include "progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hi_units.h"
+
+#define SECOND_NS 1000000000ull
+#define LINE_EVERY_NS (10 * SECOND_NS)
+#define REDRAW_EVERY_NS (SECOND_NS / 4)
+
+void progress_open(struct progress *progress, bool quiet)
+{
+	const char *terminal = getenv("TERM");
+	*progress = (struct progress){.quiet = quiet, .is_terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0};
+}
+
+static void format(char *line, size_t size, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns)
+{
+	char elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX] = "", live[HI_UNITS_TEXT_MAX + 16] = "";
+	hi_format_duration(stats->time_ns / SECOND_NS, elapsed, sizeof elapsed);
+	if (duration_ns)
+		hi_format_duration(duration_ns / SECOND_NS, whole, sizeof whole);
+	if (status) {
+		char bytes[HI_UNITS_TEXT_MAX];
+		snprintf(live, sizeof live, ", %s live", hi_format_bytes((double)status->live_bytes, bytes, sizeof bytes));
+	}
+	const double overhead = stats->target_cpu_ns ? 100.0 * (double)stats->payload_cpu_ns / (double)stats->target_cpu_ns : 0;
+	snprintf(line, size, "heapinject: %s%s%s, %llu samples%s, %llu dropped, overhead %.3f%% of its CPU time", elapsed, duration_ns ? " of " : "", whole,
+		 (unsigned long long)stats->samples, live, (unsigned long long)(stats->dropped_allocs + stats->dropped_frees + stats->live_set_full), overhead);
+}
+
+void progress_show(struct progress *progress, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns)
+{
+	const uint64_t every = progress->is_terminal ? REDRAW_EVERY_NS : LINE_EVERY_NS;
+	if (progress->quiet || stats->time_ns < progress->shown_ns + every)
+		return;
+	char line[256];
+	format(line, sizeof line, stats, status, duration_ns);
+	progress->shown_ns = stats->time_ns;
+	progress->is_open = progress->is_terminal;
+	if (progress->is_terminal)
+		fprintf(stderr, "\r\033[K%s", line);
+	else
+		fprintf(stderr, "%s\n", line);
+	fflush(stderr);
+}
+
+void progress_close(struct progress *progress)
+{
+	if (progress->is_open)
+		fputc('\n', stderr);
+	progress->is_open = false;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.h - what a running attach shows on standard error: one line redrawn on a terminal, a line every ten seconds elsewhere, nothing with -q. */
+#ifndef HI_PROGRESS_H
+#define HI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hi_analyzer.h"
+#include "hi_stream.h"
+
+struct progress {
+	bool quiet, is_terminal;
+	uint64_t shown_ns; /* when the last line was shown */
+	bool is_open;      /* a redrawn line stands unfinished */
+};
+
+void progress_open(struct progress *progress, bool quiet);
+/* duration_ns 0 = until stopped. status NULL: live bytes are not known (the stream goes elsewhere). */
+void progress_show(struct progress *progress, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns);
+/* Ends the redrawn line, so that other output can follow. */
+void progress_close(struct progress *progress);
+
+#endif

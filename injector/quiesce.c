@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* quiesce.c - see quiesce.h. */
+#include "quiesce.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "hi_wire.h"
+
+#define STOP_DEADLINE_MS 200
+#define RETRY_NS 500000
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void pause_ns(long ns)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* Hook frames that will still return into the payload, over all threads. */
+static int frames_in_flight(const struct quiesce_target *target, uint64_t *out_frames)
+{
+	static struct hi_thread_slot slots[HI_THREAD_SLOTS]; /* 64 KiB: too much for the stack, and one detach at a time */
+	int err = memory_read(target->heal->memory, target->thread_slots, slots, sizeof slots);
+	if (err)
+		return err;
+	uint64_t frames = 0;
+	for (size_t i = 0; i < HI_THREAD_SLOTS; i++)
+		frames += slots[i].in_flight;
+	*out_frames = frames;
+	return 0;
+}
+
+static bool is_inside(const struct quiesce_target *target, remote_addr address)
+{
+	return (address >= target->gate_lo && address < target->gate_hi) || (address >= target->payload_lo && address < target->payload_hi);
+}
+
+static bool stack_is_inside(const struct quiesce_target *target, const struct tracee *tracee)
+{
+	struct stackwalk walk;
+	if (!target->walker || stackwalk_read(target->walker, tracee, &walk))
+		return false;
+	for (size_t i = 0; i < walk.count; i++)
+		if (is_inside(target, walk.pc[i]))
+			return true;
+	return false;
+}
+
+/* A hoisted call target: `mov malloc@GOT, %r12` before a loop. The register still holds it long after the slot was written back. */
+static size_t heal_registers(const struct quiesce_target *target, struct arch_regs *regs)
+{
+	size_t healed = 0;
+	for (unsigned entry = 0; entry < target->heal->gate_count; entry++)
+		healed += arch_replace_register(regs, target->heal->gate + (uint64_t)entry * HI_GATE_STRIDE, target->heal->original[entry]);
+	return healed;
+}
+
+/* 0 = clear, -EAGAIN = inside just now. The thread is stopped. */
+static int look_at(const struct quiesce_target *target, struct tracee *tracee, struct quiesced *result)
+{
+	struct arch_regs regs;
+	int err = tracee_get_regs(tracee, &regs);
+	if (err)
+		return err;
+	const size_t healed = heal_registers(target, &regs);
+	const bool rewound = arch_rewind_interrupted(&regs);
+	if (healed || rewound)
+		err = tracee_set_regs(tracee, &regs);
+	if (err)
+		return err;
+	result->registers_healed += healed;
+	return is_inside(target, arch_pc(&regs)) || stack_is_inside(target, tracee) ? -EAGAIN : 0;
+}
+
+static int check_thread(const struct quiesce_target *target, pid_t tid, struct quiesced *result)
+{
+	struct tracee tracee;
+	const uint64_t begin = now_ns();
+	int err = tracee_stop(&tracee, target->heal->pid, tid, STOP_DEADLINE_MS);
+	if (err == -ESRCH)
+		return 0; /* a thread that ended is nowhere */
+	if (err)
+		return -EAGAIN;
+	err = look_at(target, &tracee, result);
+	int detached = tracee_detach(&tracee);
+	const uint64_t held = now_ns() - begin;
+	if (held > result->longest_stop_ns)
+		result->longest_stop_ns = held;
+	if (err == -ESRCH)
+		return 0;
+	return err ? err : detached;
+}
+
+static bool is_listed(const pid_t *tids, size_t count, pid_t tid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (tids[i] == tid)
+			return true;
+	return false;
+}
+
+/* One look at every thread that is not clear yet. Threads that were born meanwhile can only have come in through an escaped pointer; they are looked at, too. */
+static int check_threads(const struct quiesce_target *target, pid_t **clear, size_t *clear_count, struct quiesced *result)
+{
+	pid_t *tids;
+	size_t count;
+	int err = proc_tasks(target->heal->pid, &tids, &count);
+	if (err)
+		return err;
+	pid_t *grown = realloc(*clear, (*clear_count + count + 1) * sizeof **clear);
+	if (!grown) {
+		free(tids);
+		return -ENOMEM;
+	}
+	*clear = grown;
+	int busy = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (is_listed(*clear, *clear_count, tids[i]))
+			continue;
+		err = check_thread(target, tids[i], result);
+		if (err)
+			busy = -EAGAIN;
+		else
+			(*clear)[(*clear_count)++] = tids[i];
+	}
+	free(tids);
+	return busy;
+}
+
+int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesced *out_result)
+{
+	struct quiesced result = {0};
+	const uint64_t deadline = now_ns() + (uint64_t)deadline_ms * 1000000u;
+	pid_t *clear = NULL;
+	size_t clear_count = 0;
+	int err;
+	for (;;) {
+		uint64_t frames = 0;
+		err = frames_in_flight(target, &frames);
+		if (!err && frames)
+			err = -EAGAIN;
+		if (!err)
+			err = check_threads(target, &clear, &clear_count, &result);
+		if (!err) /* whoever was inside while others were looked at would show here */
+			err = frames_in_flight(target, &frames) ? -ESRCH : frames ? -EAGAIN : 0;
+		if (err != -EAGAIN || now_ns() >= deadline)
+			break;
+		pause_ns(RETRY_NS);
+	}
+	result.threads = clear_count;
+	free(clear);
+	*out_result = result;
+	return err == -EAGAIN ? -EBUSY : err;
+}

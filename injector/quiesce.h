@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quiesce.h - proof that no thread of the target is inside the payload or the gate, nor will return there.
+ *
+ * Once every slot holds its old value nobody new comes in, so threads can be looked at one after the other; never more than one is stopped, each for some tens of
+ * microseconds. A thread is clear when its pc and its stack are outside, and no hook frame is counted for it. A register that holds a gate address (a call
+ * hoisted out of a loop) is healed to the original on the spot.
+ */
+#ifndef HI_QUIESCE_H
+#define HI_QUIESCE_H
+
+#include "heal.h"
+#include "stackwalk.h"
+
+struct quiesce_target {
+	const struct heal_target *heal;
+	struct stackwalker *walker;       /* may be NULL: then registers and counts must do */
+	remote_addr gate_lo, gate_hi;     /* code of the gate */
+	remote_addr payload_lo, payload_hi;
+	remote_addr thread_slots;         /* in the target's state */
+};
+
+struct quiesced {
+	size_t threads;          /* looked at */
+	size_t registers_healed;
+	uint64_t longest_stop_ns;
+};
+
+/* -EBUSY: some thread was inside to the last, or could not be stopped. -ESRCH: the target is gone. */
+must_check int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesced *out_result);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* session.h - `heapinject attach` and `heapinject detach` from the user's side: what is said, what is written, and how each way out ends in a clean detach. */
+#ifndef HI_SESSION_H
+#define HI_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "hi_wire.h"
+
+struct session_options {
+	pid_t pid;
+	uint64_t duration_s;  /* 0 = until stopped */
+	uint64_t interval;    /* mean bytes between samples; 1 = every allocation */
+	const char *prefix;   /* of the files; "-" = the record stream goes to standard output */
+	enum hi_loader loader;
+	bool quiet, verbose;
+};
+
+/* Both print their own messages and return an exit code of hi_exit.h. */
+int session_attach(const struct session_options *options);
+int session_detach(pid_t pid);
+
+#endif

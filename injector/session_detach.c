@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_detach.c - `heapinject detach PID`: asks the session that is attached to end, or cleans up after one that died.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "control_socket.h"
+#include "detach.h"
+#include "hi_exit.h"
+#include "preflight.h"
+#include "recover.h"
+#include "session.h"
+
+static int relay_answer(int connection)
+{
+	FILE *answer = fdopen(connection, "r");
+	char line[512];
+	if (!answer || !fgets(line, sizeof line, answer)) {
+		fprintf(stderr, "heapinject: the session ended without an answer; check with `heapinject check`\n");
+		return HI_EXIT_FAILED;
+	}
+	const int exit_code = strcmp(line, "ok\n") ? HI_EXIT_FAILED : HI_EXIT_OK;
+	while (fgets(line, sizeof line, answer))
+		fputs(line, stdout);
+	fclose(answer);
+	return exit_code;
+}
+
+static int detach_orphan(struct attachment *attachment)
+{
+	struct receipt receipt;
+	if (!attachment->control) /* killed before anything was mapped */
+		return detach_descriptors(attachment) ? HI_EXIT_FAILED : HI_EXIT_OK;
+	int err = detach(attachment, &receipt);
+	receipt_print(&receipt, stdout);
+	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
+}
+
+static bool is_alive_injector(pid_t pid)
+{
+	struct proc_status status;
+	return pid > 0 && !proc_status_read(pid, pid, &status) && status.state != 'Z' && !strcmp(status.comm, "heapinject");
+}
+
+static int clean_up_after(pid_t pid, const struct preflight *preflight)
+{
+	struct attachment attachment;
+	attachment_init(&attachment, pid);
+	int err = attachment_open(&attachment, preflight->tid ? preflight->tid : pid);
+	if (!err)
+		err = recover(&attachment);
+	int exit_code = HI_EXIT_FAILED;
+	if (err == -ENOENT && !attachment.leftover_count)
+		fprintf(stderr, "heapinject: %d (%s) has nothing of heapinject in it; nothing to detach\n", (int)pid, preflight->comm);
+	else if (err && err != -ENOENT)
+		fprintf(stderr, "heapinject: cannot detach from %d (%s): %s%s\n", (int)pid, preflight->comm, strerror(-err),
+			err == -EPROTO ? "; it was attached to by another version: use that one" : err == -EACCES || err == -EPERM ? "; try sudo" : "");
+	else if (!err && is_alive_injector((pid_t)attachment.control->injector_pid))
+		fprintf(stderr, "heapinject: %d (%s) is attached to by pid %u of another user or runtime directory; end it there, or kill -TERM %u\n", (int)pid,
+			preflight->comm, attachment.control->injector_pid, attachment.control->injector_pid);
+	else
+		exit_code = detach_orphan(&attachment);
+	attachment_close(&attachment);
+	return exit_code;
+}
+
+int session_detach(pid_t pid)
+{
+	static struct preflight preflight;
+	const int connection = control_socket_request(pid, "detach");
+	if (connection >= 0)
+		return relay_answer(connection);
+	int err = preflight_run(pid, &preflight);
+	if (err || preflight.verdict == PREFLIGHT_NO_PROCESS) {
+		fprintf(stderr, "heapinject: no process %d\n", (int)pid);
+		return HI_EXIT_REFUSED;
+	}
+	return clean_up_after(preflight.pid, &preflight);
+}

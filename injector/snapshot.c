@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot.c - see snapshot.h. */
+#include "snapshot.h"
+
+#include <string.h>
+
+static bool is_ours(const struct mapping *mapping)
+{
+	return !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME);
+}
+
+int snapshot_own_mappings(pid_t pid, pid_t tid, size_t *out_count)
+{
+	struct maps maps;
+	int err = maps_read(pid, tid, &maps);
+	if (err)
+		return err;
+	size_t count = 0;
+	for (size_t i = 0; i < maps.count; i++)
+		count += is_ours(&maps.mapping[i]);
+	maps_close(&maps);
+	*out_count = count;
+	return 0;
+}
+
+int snapshot_take(pid_t pid, pid_t tid, struct hi_snapshot *out_snapshot)
+{
+	struct hi_snapshot snapshot = {0};
+	struct proc_status status;
+	struct maps maps;
+	size_t fds;
+	int err = proc_status_read(pid, tid, &status);
+	if (!err)
+		err = proc_fd_count(pid, &fds);
+	if (!err)
+		err = maps_read(pid, tid, &maps);
+	if (err)
+		return err;
+	for (size_t i = 0; i < maps.count; i++)
+		snapshot.map_count += !is_ours(&maps.mapping[i]);
+	maps_close(&maps);
+	snapshot.fd_count = fds;
+	snapshot.thread_count = status.threads;
+	snapshot.sig_blocked = status.sig_blocked;
+	snapshot.sig_ignored = status.sig_ignored;
+	snapshot.sig_caught = status.sig_caught;
+	*out_snapshot = snapshot;
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot.h - the facts about a target that must be the same after detach: struct hi_snapshot of hi_wire.h, taken from /proc. */
+#ifndef HI_SNAPSHOT_H
+#define HI_SNAPSHOT_H
+
+#include "hi_wire.h"
+#include "procfs.h"
+
+/* map_count leaves out whatever carries the name of our memfd: it counts the mappings of the target itself. */
+must_check int snapshot_take(pid_t pid, pid_t tid, struct hi_snapshot *out_snapshot);
+/* Lines of maps that carry our memfd's name. */
+must_check int snapshot_own_mappings(pid_t pid, pid_t tid, size_t *out_count);
+
+#endif
