@@ -11,20 +11,20 @@ _heapinject() {
 	fi
 	case $command:$previous in
 	attach:--loader) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$word") ;;
-	attach:-o | attach:--output | report:-o | report:-p) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	attach:-s | attach:--duration | attach:-c | attach:--sample | report:-n) ;;
+	attach:-o | attach:--output | report:-o | report:--output | report:-p | report:--binary) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	attach:-s | attach:--duration | attach:-c | attach:--sample | report:-n | report:--limit) ;;
 	report:--sort) mapfile -t COMPREPLY < <(compgen -W 'flat cum' -- "$word") ;;
 	help:*) mapfile -t COMPREPLY < <(compgen -W 'check attach detach report' -- "$word") ;;
 	check:* | attach:* | detach:*)
 		if [[ $word == -* ]]; then
-			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --output --loader -s -c -o -q -v' -- "$word")
+			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --output --loader --quiet --verbose -s -c -o -q -v' -- "$word")
 		else
 			mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 		fi
 		;;
 	report:*)
 		if [[ $word == -?* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W '--text --svg --collapsed --sort --inuse-space --inuse-objects --alloc-space --alloc-objects -t -s -p -n -o' \
+			mapfile -t COMPREPLY < <(compgen -W '--text --svg --collapsed --sort --inuse-space --inuse-objects --alloc-space --alloc-objects --binary --limit --output -t -s -p -n -o' \
 				-- "$word")
 		else
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
