@@ -22,6 +22,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "loader.h"
@@ -370,21 +371,35 @@ static int dlopen_unload(const struct loader_target *target, struct remote *remo
 
 /* ---- borrow --------------------------------------------------------------------------------------------------------------------------------- */
 
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
 /* musl's dlclose does nothing, and its libc has no unwind information to prove a safe point by. */
 static int dlopen_borrow(const struct loader_target *target, struct remote *remote, int deadline_ms)
 {
 	struct tracee tracee;
 	remote_addr address;
+	int64_t deadline_ns = now_ns() + deadline_ms * 1000000ll;
+	int64_t left_ms = deadline_ms;
 	int error;
 
 	if (elf_images_resolve(target->images, "gnu_get_libc_version", &address, NULL))
 		return -ENOTSUP;
-	error = safepoint_find(target->pid, target->images, target->memory, deadline_ms, &tracee);
-	if (error)
-		return error;
-	error = remote_adopt(remote, &tracee, target->memory, target->gadgets);
-	if (error)
+	do {
+		error = safepoint_find(target->pid, target->images, target->memory, (int)left_ms, &tracee);
+		if (error)
+			return error;
+		error = remote_adopt(remote, &tracee, target->memory, target->gadgets);
+		if (!error)
+			return 0;
 		(void)tracee_detach(&tracee);
+		left_ms = (deadline_ns - now_ns()) / 1000000;
+	} while (error == -EAGAIN && left_ms > 0); /* -EAGAIN: on a signal stack or a coroutine's; not for long, perhaps */
 	return error;
 }
 

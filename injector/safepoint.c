@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "borrow.h"
 #include "link_map.h"
 
 struct range {
@@ -215,11 +216,6 @@ struct finder {
 	struct stackwalk walk;
 };
 
-struct candidate {
-	pid_t tid;
-	int score;
-};
-
 static int64_t now_ns(void)
 {
 	struct timespec now;
@@ -235,88 +231,69 @@ static int left_ms(const struct finder *finder)
 	return left > 0 ? (int)left : 0;
 }
 
-/* 0: it stands at a safe point and stays stopped. -EAGAIN: it does not, and was let go. */
+/* 0: at a safe point. -EBUSY: it will be out of unsafe code at *out_return. -EAGAIN: it is not, and nobody knows when. */
+static int look(struct finder *finder, const struct tracee *tracee, remote_addr *out_return)
+{
+	int error = stackwalk_read(finder->walker, tracee, &finder->walk);
+
+	if (error)
+		return error;
+	switch (safepoint_judge(finder->rules, &finder->walk, out_return)) {
+	case SAFEPOINT_SAFE:
+		return 0;
+	case SAFEPOINT_UNSAFE_FRAME:
+		return -EBUSY;
+	default:
+		return -EAGAIN;
+	}
+}
+
+/* As if it had never been stopped: not even the call that the stop broke off fails. */
+static void let_go(struct tracee *tracee)
+{
+	struct arch_regs regs;
+
+	if (tracee->state == TRACEE_STOPPED && tracee_get_regs(tracee, &regs) == 0 && arch_rewind_interrupted(&regs))
+		(void)!tracee_set_regs(tracee, &regs);
+	(void)tracee_detach(tracee);
+}
+
+/* 0: it stands at a safe point and stays stopped. Otherwise it was let go. */
 static int try_thread(struct finder *finder, pid_t tid, bool may_wait, struct tracee *out_tracee)
 {
 	struct tracee tracee;
-	remote_addr wait_at = 0;
-	int error = tracee_stop(&tracee, finder->pid, tid, STOP_MS);
+	remote_addr wait_at;
+	int error = borrow_check(finder->pid, tid);
 
+	if (!error)
+		error = tracee_stop(&tracee, finder->pid, tid, STOP_MS);
 	if (error)
 		return error;
-	while (!error) {
-		enum safepoint_verdict verdict = SAFEPOINT_UNKNOWN;
-		int limit = left_ms(finder);
-
-		error = stackwalk_read(finder->walker, &tracee, &finder->walk);
-		if (!error)
-			verdict = safepoint_judge(finder->rules, &finder->walk, &wait_at);
-		if (!error && verdict == SAFEPOINT_SAFE) {
-			*out_tracee = tracee;
-			return 0;
-		}
-		if (verdict != SAFEPOINT_UNSAFE_FRAME || !may_wait || !limit)
-			error = -EAGAIN;
-		else if (!error)
-			error = tracee_run_to(&tracee, wait_at, limit < RUN_MS ? limit : RUN_MS);
+	while ((error = look(finder, &tracee, &wait_at)) == -EBUSY && may_wait && left_ms(finder)) {
+		error = tracee_run_to(&tracee, wait_at, left_ms(finder) < RUN_MS ? left_ms(finder) : RUN_MS);
+		if (error)
+			break;
 	}
-	(void)tracee_detach(&tracee);
+	if (error)
+		let_go(&tracee);
+	else
+		*out_tracee = tracee;
 	return error;
-}
-
-static int compare_candidates(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-
-	return (a->score < b->score) - (a->score > b->score);
-}
-
-/* The threads that can be stopped without harm, best first: looked at, not stopped. Caller frees. */
-static int list_candidates(pid_t pid, struct candidate **out_list, size_t *out_count)
-{
-	struct candidate *list;
-	pid_t *tids;
-	size_t count, i, kept = 0;
-	int error = proc_tasks(pid, &tids, &count);
-
-	if (error)
-		return error;
-	list = calloc(count ? count : 1, sizeof(*list));
-	for (i = 0; list && i < count; i++) {
-		struct proc_status status;
-		struct proc_syscall call;
-		int score;
-
-		if (proc_status_read(pid, tids[i], &status) || status.state == 'D' || status.state == 'Z' || status.state == 'X')
-			continue;
-		if (proc_syscall_read(pid, tids[i], &call))
-			continue;
-		score = arch_borrow_score(call.running ? -1 : call.number);
-		if (score >= 0)
-			list[kept++] = (struct candidate){tids[i], score};
-	}
-	free(tids);
-	if (!list)
-		return -ENOMEM;
-	qsort(list, kept, sizeof(*list), compare_candidates);
-	*out_list = list;
-	*out_count = kept;
-	return 0;
 }
 
 /* One look at each thread. */
 static int try_round(struct finder *finder, bool may_wait, struct tracee *out_tracee)
 {
-	struct candidate *list;
+	pid_t *tids;
 	size_t count, i;
-	int error = list_candidates(finder->pid, &list, &count);
+	int error = borrow_candidates(finder->pid, &tids, &count);
 
 	if (error)
 		return error;
 	error = -EAGAIN;
 	for (i = 0; i < count && error && left_ms(finder); i++)
-		error = try_thread(finder, list[i].tid, may_wait, out_tracee);
-	free(list);
+		error = try_thread(finder, tids[i], may_wait, out_tracee);
+	free(tids);
 	return error;
 }
 
