@@ -127,13 +127,13 @@ static int write_all(const struct hi_analyzer_outputs *outputs, const struct pro
 static int collect(const struct hi_analyzer_outputs *outputs, struct input *input, struct profile *profile)
 {
 	int status_fd = outputs->status_fd;
-	const struct replay_observer observer = { .on_stats = send_status, .context = &status_fd };
+	const struct replay_observer observer = {.on_stats = send_status, .context = &status_fd};
 	int error = replay_stream(input, status_fd < 0 ? NULL : &observer, profile);
 
 	if (error == -EBADMSG)
 		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n", profile->meta.damage ? profile->meta.damage : "");
 	if (!error)
-		error = symbols_resolve(profile, &(struct symbols_options){ 0 });
+		error = symbols_resolve(profile, &(struct symbols_options){0});
 	return error ? error : write_all(outputs, profile);
 }
 

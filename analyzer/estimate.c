@@ -11,7 +11,7 @@
 
 #define NORMAL_975 1.959964 /* 97.5 % quantile of the normal distribution */
 #define VALUE_MAX 0x1p62
-#define UNSEEN 3.688879     /* -ln(0.025): the expected number of points that yields none in 2.5 % of cases */
+#define UNSEEN 3.688879 /* -ln(0.025): the expected number of points that yields none in 2.5 % of cases */
 
 static bool is_space(enum sample_type type)
 {
@@ -40,7 +40,7 @@ static struct estimate estimate_sized(uint64_t count, double size, uint64_t inte
 
 	/* Blocks of no bytes are hit by no point: whoever reports one has counted it, not sampled it. */
 	if (interval <= 1 || size <= 0)
-		return (struct estimate){ .value = (double)count * each, .samples = (double)count };
+		return (struct estimate){.value = (double)count * each, .samples = (double)count};
 	probability = -expm1(-size / rate);
 	weight = each / probability;
 	return (struct estimate){
@@ -69,7 +69,7 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 
 struct estimate estimate_total(const struct profile *profile, enum sample_type type)
 {
-	struct estimate total = { 0 };
+	struct estimate total = {0};
 
 	for (size_t i = 0; i < profile->row_count; i++) {
 		const struct estimate row = estimate_of(profile, &profile->row[i], type);

@@ -17,15 +17,15 @@
 
 #define LINE_SIZE (256u << 10)
 #define FRAMES_MAX 1024u
-#define LINES_MAX 256u         /* inlined calls at one address */
-#define MAPS_MAX (16u << 20)   /* bytes of memory map that are kept */
+#define LINES_MAX 256u       /* inlined calls at one address */
+#define MAPS_MAX (16u << 20) /* bytes of memory map that are kept */
 #define MAGIC "heap profile:"
 
 struct heap_reader {
 	struct input *input;
 	struct profile *profile;
 	struct modules modules;
-	FILE *maps;          /* collects the memory map */
+	FILE *maps; /* collects the memory map */
 	char *maps_text;
 	size_t maps_size, maps_kept;
 	uint64_t line_number;
@@ -151,18 +151,18 @@ static int read_header(struct heap_reader *reader)
 /* "LO-HI OFFSET BIAS BUILD-ID PATH" */
 static int read_module(struct heap_reader *reader, char *text)
 {
-	struct profile_module module = { .number = (uint32_t)reader->profile->module_count + 1 };
+	struct profile_module module = {.number = (uint32_t)reader->profile->module_count + 1};
 	const char *cursor = text;
 	uint64_t byte;
 	uint32_t index;
 
 	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || !scan_char(&cursor, ' ') ||
-	    !scan_number(&cursor, 16, &module.file_offset) || !scan_char(&cursor, ' ') || !scan_number(&cursor, 16, &module.bias) ||
-	    !scan_char(&cursor, ' ') || module.hi <= module.lo || module.number > MODULES_MAX)
+	    !scan_number(&cursor, 16, &module.file_offset) || !scan_char(&cursor, ' ') || !scan_number(&cursor, 16, &module.bias) || !scan_char(&cursor, ' ') ||
+	    module.hi <= module.lo || module.number > MODULES_MAX)
 		return heap_bad(reader, "not a module");
 	if (!scan_char(&cursor, '-')) {
 		while (isxdigit((unsigned char)cursor[0]) && isxdigit((unsigned char)cursor[1]) && module.build_id_size < PROFILE_BUILD_ID_MAX) {
-			const char pair[] = { cursor[0], cursor[1], 0 }, *digits = pair;
+			const char pair[] = {cursor[0], cursor[1], 0}, *digits = pair;
 
 			scan_number(&digits, 16, &byte);
 			module.build_id[module.build_id_size++] = (uint8_t)byte;
@@ -201,15 +201,16 @@ static int add_line(struct profile_frame *frame, const struct profile_line *line
 		return -ENOMEM;
 	frame->line = grown;
 	copy = &frame->line[frame->line_count++];
-	*copy = (struct profile_line){ .line = line->line };
-	return copy_text(line->function, &copy->function) || copy_text(line->system_name, &copy->system_name) || copy_text(line->file, &copy->file) ? -ENOMEM : 0;
+	*copy = (struct profile_line){.line = line->line};
+	return copy_text(line->function, &copy->function) || copy_text(line->system_name, &copy->system_name) || copy_text(line->file, &copy->file) ? -ENOMEM
+																		    : 0;
 }
 
 /* "0xADDRESS FUNCTION<tab>FILE:LINE[<tab>SYSTEM-NAME]"; of several for one address the innermost call comes first. */
 static int read_symbol(struct heap_reader *reader, char *text)
 {
 	const char *cursor = text, *number;
-	struct profile_line line = { 0 };
+	struct profile_line line = {0};
 	char *rest, *place, *colon;
 	uint64_t address, line_number;
 	uint32_t frame;
@@ -306,7 +307,7 @@ static int read_row(struct heap_reader *reader)
 /* "LO-HI PERMS OFFSET DEVICE INODE   PATH", taken for a module where the file does not list its modules itself. */
 static int read_maps_line(struct heap_reader *reader)
 {
-	struct profile_module module = { .bias = PROFILE_BIAS_UNKNOWN, .number = (uint32_t)reader->profile->module_count + 1 };
+	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN, .number = (uint32_t)reader->profile->module_count + 1};
 	const char *cursor = reader->line;
 	char perms[5] = "";
 	int path = 0;
@@ -374,8 +375,8 @@ static void check_end(struct heap_reader *reader)
 	else if (reader->ours ? !reader->ended : !reader->in_maps)
 		heap_damage(reader, "cut off after line %" PRIu64, reader->line_number);
 	else if (reader->ours && (reader->sum.inuse_count != reader->total.inuse_count || reader->sum.inuse_bytes != reader->total.inuse_bytes))
-		heap_damage(reader, "damaged: the lines add up to %" PRIu64 " samples in use, the header at line 1 says %" PRIu64,
-			    reader->sum.inuse_count, reader->total.inuse_count);
+		heap_damage(reader, "damaged: the lines add up to %" PRIu64 " samples in use, the header at line 1 says %" PRIu64, reader->sum.inuse_count,
+			    reader->total.inuse_count);
 }
 
 static int assign_modules(struct heap_reader *reader)
@@ -384,7 +385,7 @@ static int assign_modules(struct heap_reader *reader)
 
 	for (size_t i = 0; i < profile->module_count; i++) {
 		const struct profile_module *module = &profile->module[i];
-		const struct module_range range = { .lo = module->lo, .hi = module->hi, .number = module->number, .index = (uint32_t)i };
+		const struct module_range range = {.lo = module->lo, .hi = module->hi, .number = module->number, .index = (uint32_t)i};
 
 		if (modules_add(&reader->modules, &range))
 			return -ENOMEM;

@@ -22,7 +22,7 @@ static void write_bucket(const struct profile_row *row, FILE *out)
  */
 static void write_header(const struct profile *profile, FILE *out)
 {
-	struct profile_row total = { 0 };
+	struct profile_row total = {0};
 
 	for (size_t i = 0; i < profile->row_count; i++) {
 		total.inuse_count += profile->row[i].inuse_count;

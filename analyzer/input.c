@@ -13,7 +13,7 @@
 
 int input_open(struct input *input, int fd)
 {
-	*input = (struct input){ .fd = fd };
+	*input = (struct input){.fd = fd};
 	input->buffer = malloc(INPUT_CHUNK);
 	if (!input->buffer)
 		return -ENOMEM;
@@ -24,7 +24,7 @@ int input_open(struct input *input, int fd)
 void input_close(struct input *input)
 {
 	free(input->buffer);
-	*input = (struct input){ .fd = -1 };
+	*input = (struct input){.fd = -1};
 }
 
 /* What is left moves to the front, so that records stay aligned to 8 in memory: they are so in the file. */

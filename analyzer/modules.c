@@ -63,5 +63,5 @@ int32_t modules_find(const struct modules *modules, uint64_t address)
 void modules_close(struct modules *modules)
 {
 	free(modules->range);
-	*modules = (struct modules){ 0 };
+	*modules = (struct modules){0};
 }

@@ -19,14 +19,35 @@
 #include "protobuf.h"
 #include "table.h"
 
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING_TABLE = 6,
-       PROFILE_TIME_NANOS = 9, PROFILE_DURATION_NANOS = 10, PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_COMMENT = 13,
-       PROFILE_DEFAULT_SAMPLE_TYPE = 14 };
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14
+};
 enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
 enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
 enum { LABEL_KEY = 1, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
-enum { MAPPING_ID = 1, MAPPING_START = 2, MAPPING_LIMIT = 3, MAPPING_OFFSET = 4, MAPPING_FILENAME = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7,
-       MAPPING_HAS_FILENAMES = 8, MAPPING_HAS_LINE_NUMBERS = 9, MAPPING_HAS_INLINE_FRAMES = 10 };
+enum {
+	MAPPING_ID = 1,
+	MAPPING_START = 2,
+	MAPPING_LIMIT = 3,
+	MAPPING_OFFSET = 4,
+	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILENAMES = 8,
+	MAPPING_HAS_LINE_NUMBERS = 9,
+	MAPPING_HAS_INLINE_FRAMES = 10
+};
 enum { LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
 enum { LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4 };
@@ -36,10 +57,10 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FI
 static const struct {
 	const char *type, *unit;
 } sample_types[SAMPLE_TYPE_COUNT] = {
-	[ALLOC_OBJECTS] = { "alloc_objects", "count" },
-	[ALLOC_SPACE] = { "alloc_space", "bytes" },
-	[INUSE_OBJECTS] = { "inuse_objects", "count" },
-	[INUSE_SPACE] = { "inuse_space", "bytes" },
+	[ALLOC_OBJECTS] = {"alloc_objects", "count"},
+	[ALLOC_SPACE] = {"alloc_space", "bytes"},
+	[INUSE_OBJECTS] = {"inuse_objects", "count"},
+	[INUSE_SPACE] = {"inuse_space", "bytes"},
 };
 
 struct pprof_function {
@@ -98,7 +119,7 @@ static uint64_t string_number(struct pprof *pprof, const char *text)
 
 static void put_function(struct pprof *pprof, uint64_t id, const struct pprof_function *function)
 {
-	struct protobuf message = { 0 };
+	struct protobuf message = {0};
 
 	protobuf_number(&message, FUNCTION_ID, id);
 	protobuf_number(&message, FUNCTION_NAME, function->name);
@@ -313,7 +334,7 @@ static int write_gzip(const struct protobuf *message, FILE *out)
 {
 	const int gzip_window = 15 + 16; /* zlib: +16 asks for a gzip header and trailer */
 	uint8_t buffer[16384];
-	z_stream stream = { .next_in = message->bytes, .avail_in = (uInt)message->size };
+	z_stream stream = {.next_in = message->bytes, .avail_in = (uInt)message->size};
 	int state;
 
 	if (message->size > UINT32_MAX || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -330,7 +351,7 @@ static int write_gzip(const struct protobuf *message, FILE *out)
 
 int pprof_write(const struct profile *profile, FILE *out)
 {
-	struct pprof pprof = { .profile = profile };
+	struct pprof pprof = {.profile = profile};
 	int error = pprof_build(&pprof);
 
 	if (!error)

@@ -32,7 +32,7 @@ uint32_t profile_size_class(uint64_t bytes)
 
 int profile_open(struct profile *profile)
 {
-	*profile = (struct profile){ 0 };
+	*profile = (struct profile){0};
 	profile->index = calloc(1, sizeof(*profile->index));
 	return profile->index ? 0 : -ENOMEM;
 }
@@ -79,7 +79,7 @@ void profile_close(struct profile *profile)
 		table_close(&profile->index->rows);
 	}
 	free(profile->index);
-	*profile = (struct profile){ 0 };
+	*profile = (struct profile){0};
 }
 
 static int copy_string(const char *text, char **out_copy)
@@ -121,7 +121,7 @@ int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, 
 	if (array_reserve(&profile->frame, &profile->index->frame_capacity, profile->frame_count, sizeof(*profile->frame)) ||
 	    table_add(&profile->index->frames, hash, index))
 		return -ENOMEM;
-	profile->frame[profile->frame_count++] = (struct profile_frame){ .address = address, .module = module };
+	profile->frame[profile->frame_count++] = (struct profile_frame){.address = address, .module = module};
 	*out_frame = index;
 	return 0;
 }
@@ -138,7 +138,7 @@ static int stack_add(struct profile *profile, const uint32_t *frame, uint32_t fr
 		return -ENOMEM;
 	if (frame_count)
 		memcpy(copy, frame, frame_count * sizeof(*copy));
-	profile->stack[profile->stack_count++] = (struct profile_stack){ .frame = copy, .frame_count = frame_count, .end = end };
+	profile->stack[profile->stack_count++] = (struct profile_stack){.frame = copy, .frame_count = frame_count, .end = end};
 	return 0;
 }
 
@@ -180,7 +180,7 @@ int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class,
 	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count, sizeof(*profile->row)) ||
 	    table_add(&profile->index->rows, hash, index))
 		return -ENOMEM;
-	profile->row[profile->row_count++] = (struct profile_row){ .stack = stack, .size_class = size_class };
+	profile->row[profile->row_count++] = (struct profile_row){.stack = stack, .size_class = size_class};
 	*out_row = index;
 	return 0;
 }

@@ -98,5 +98,5 @@ void protobuf_reset(struct protobuf *message)
 void protobuf_close(struct protobuf *message)
 {
 	free(message->bytes);
-	*message = (struct protobuf){ 0 };
+	*message = (struct protobuf){0};
 }

@@ -102,7 +102,7 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 		.number = record->module,
 		.build_id_size = record->build_id_size,
 	};
-	struct module_range range = { .lo = record->lo, .hi = record->hi, .number = record->module };
+	struct module_range range = {.lo = record->lo, .hi = record->hi, .number = record->module};
 	int error;
 
 	if (replay->profile->module_count >= MODULES_MAX) {

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output_file.c - see output_file.h. Start at output_open().
+ */
+#include "output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_special(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/* mkostemp makes files that only their owner may read; this one gets the permissions of any new file. */
+static int open_temporary(const char *path, char **out_temporary)
+{
+	const mode_t mask = umask(0);
+	char *temporary;
+	int fd;
+
+	umask(mask);
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0) {
+		fd = -errno;
+		free(temporary);
+		return fd;
+	}
+	fchmod(fd, 0666 & ~mask); /* where this fails, the file stays its owner's alone */
+	*out_temporary = temporary;
+	return fd;
+}
+
+static int open_special(const char *path)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int output_open(struct output_file *out_file, const char *path)
+{
+	struct output_file file = {.stream = stdout, .path = path};
+	int fd;
+
+	if (!path) {
+		*out_file = file;
+		return 0;
+	}
+	fd = is_special(path) ? open_special(path) : open_temporary(path, &file.temporary);
+	if (fd < 0)
+		return fd;
+	file.stream = fdopen(fd, "w");
+	if (!file.stream) {
+		close(fd);
+		output_abandon(&file);
+		return -ENOMEM;
+	}
+	*out_file = file;
+	return 0;
+}
+
+int output_close(struct output_file *file)
+{
+	int error = ferror(file->stream) ? -EIO : 0;
+
+	errno = 0;
+	if ((file->path ? fclose(file->stream) : fflush(file->stream)) && !error)
+		error = errno ? -errno : -EIO;
+	file->stream = NULL;
+	if (!error && file->temporary && rename(file->temporary, file->path))
+		error = -errno;
+	if (error) {
+		output_abandon(file);
+		return error;
+	}
+	free(file->temporary);
+	file->temporary = NULL;
+	return 0;
+}
+
+void output_abandon(struct output_file *file)
+{
+	if (file->stream && file->path)
+		fclose(file->stream);
+	file->stream = NULL;
+	if (file->temporary)
+		unlink(file->temporary);
+	free(file->temporary);
+	file->temporary = NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output_file.h - a file that appears under its name only when it is complete.
+ *
+ * Written under a temporary name beside it and renamed at the end, so that a failure leaves an older file alone. What is no regular file
+ * (/dev/null, a pipe) is written directly.
+ */
+#ifndef HI_OUTPUT_FILE_H
+#define HI_OUTPUT_FILE_H
+
+#include <stdio.h>
+
+struct output_file {
+	FILE *stream;
+	const char *path; /* as given; NULL = standard output */
+	char *temporary;  /* NULL = written directly */
+};
+
+/* path NULL = standard output. path must outlive it. 0 or negative errno. */
+int output_open(struct output_file *out_file, const char *path);
+/* Completes it. 0 or negative errno; then nothing is left behind. */
+int output_close(struct output_file *file);
+void output_abandon(struct output_file *file);
+
+#endif

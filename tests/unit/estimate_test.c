@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimate_test.c - estimates are unbiased, and their intervals hold the truth as often as they say.
+ *
+ * `coverage` is the table of docs/sampling.md: print it with COVERAGE=1 in the environment.
+ */
+#include "unit.h"
+
+#include <math.h>
+
+#include "estimate.h"
+
+#define INTERVAL 65536u
+#define CASES 1500u
+#define SIZES_MAX 3u
+
+/* splitmix64: fixed seeds give the same cases on every machine. */
+static uint64_t random_state;
+
+static double random_unit(void)
+{
+	uint64_t value = random_state += 0x9e3779b97f4a7c15ull;
+
+	value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
+	value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
+	return ((double)((value ^ (value >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* How many of `objects` objects a Poisson process over their bytes hits: the gap to the next point, in objects, is geometric. */
+static uint64_t sampled(uint64_t objects, double size)
+{
+	uint64_t count = 0, position = 0;
+
+	for (;;) {
+		const double gap = floor(-log(random_unit()) * INTERVAL / size);
+
+		if (gap >= (double)(objects - position))
+			return count;
+		position += (uint64_t)gap + 1;
+		count++;
+		if (position >= objects)
+			return count;
+	}
+}
+
+struct site {
+	uint64_t size[SIZES_MAX]; /* 0 = no more */
+	double samples;           /* expected */
+};
+
+static uint64_t objects_of(const struct site *site, size_t at, size_t kinds)
+{
+	const double wanted = site->samples / (double)kinds / -expm1(-(double)site->size[at] / INTERVAL);
+
+	return wanted < 1 ? 1 : (uint64_t)llround(wanted);
+}
+
+/* Share of cases in which the interval holds the truth. A site without samples is judged by what the report says about sites it does not list. */
+static double coverage(const struct site *site, enum sample_type type)
+{
+	uint32_t inside = 0, cases = 0;
+
+	for (uint32_t round = 0; round < CASES; round++) {
+		struct estimate sum = {0};
+		double truth = 0, low = 0, high = estimate_unseen_bytes(INTERVAL);
+		size_t kinds = 0;
+
+		while (kinds < SIZES_MAX && site->size[kinds])
+			kinds++;
+		for (size_t k = 0; k < kinds; k++) {
+			const uint64_t objects = objects_of(site, k, kinds), count = sampled(objects, (double)site->size[k]);
+			const struct estimate row = estimate_row(count, count * site->size[k], INTERVAL, type);
+
+			if (count)
+				estimate_add(&sum, &row);
+			truth += (double)objects * (type == INUSE_SPACE ? (double)site->size[k] : 1);
+		}
+		if (sum.samples == 0 && type != INUSE_SPACE)
+			continue; /* of objects nobody knows the size of, nothing can be said */
+		if (sum.samples > 0)
+			estimate_interval(&sum, &low, &high);
+		cases++;
+		inside += low <= truth * (1 + 1e-9) && high >= truth * (1 - 1e-9);
+	}
+	return cases ? (double)inside / cases : 1;
+}
+
+UNIT_TEST(exact_mode_is_exact)
+{
+	const struct estimate bytes = estimate_row(3, 0, 1, INUSE_OBJECTS);
+	double low, high;
+
+	CHECK(bytes.value == 3);
+	estimate_interval(&bytes, &low, &high);
+	CHECK(low == 3 && high == 3);
+	CHECK(estimate_row(3, 300, 1, ALLOC_SPACE).value == 300);
+	CHECK(estimate_unseen_bytes(1) == 0);
+}
+
+UNIT_TEST(nothing_is_nothing)
+{
+	const struct estimate none = estimate_row(0, 0, INTERVAL, INUSE_SPACE);
+	double low, high;
+
+	CHECK(none.value == 0 && none.variance == 0);
+	estimate_interval(&none, &low, &high);
+	CHECK(low == 0 && high == 0);
+}
+
+UNIT_TEST(estimates_are_unbiased)
+{
+	static const uint64_t sizes[] = {16, 1000, 65536, 300000};
+
+	random_state = 7;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint64_t objects = 20 * INTERVAL / sizes[i] + 20;
+		double sum = 0;
+
+		for (int round = 0; round < 4000; round++) {
+			const uint64_t count = sampled(objects, (double)sizes[i]);
+
+			sum += estimate_row(count, count * sizes[i], INTERVAL, INUSE_SPACE).value;
+		}
+		CHECK(fabs(sum / 4000 / (double)(objects * sizes[i]) - 1) < 0.02);
+	}
+}
+
+UNIT_TEST(large_objects_are_certain)
+{
+	const struct estimate four = estimate_row(4, 4ull << 22, INTERVAL, INUSE_SPACE);
+	double low, high;
+
+	estimate_interval(&four, &low, &high);
+	CHECK(fabs(four.value - (4 << 22)) < 1);
+	CHECK(low > four.value * 0.999 && high < four.value * 1.02);
+}
+
+/* Freed as far as was seen: the value is 0, and the interval says how much may be left. */
+UNIT_TEST(all_samples_freed)
+{
+	struct profile profile = {.meta.interval = INTERVAL};
+	const struct profile_row row = {.alloc_count = 2, .alloc_bytes = 200};
+	const struct estimate bytes = estimate_of(&profile, &row, INUSE_SPACE), objects = estimate_of(&profile, &row, INUSE_OBJECTS);
+	double low, high;
+
+	CHECK(bytes.value == 0);
+	estimate_interval(&bytes, &low, &high);
+	CHECK(low == 0);
+	CHECK(fabs(high / estimate_unseen_bytes(INTERVAL) - 1) < 0.01);
+	estimate_interval(&objects, &low, &high);
+	CHECK(objects.value == 0 && low == 0);
+	CHECK(fabs(high * 100 / estimate_unseen_bytes(INTERVAL) - 1) < 0.01);
+}
+
+static void check_coverage(const struct site *site, enum sample_type type)
+{
+	const double share = coverage(site, type);
+
+	if (getenv("COVERAGE"))
+		printf("%s %7" PRIu64 " %7" PRIu64 " %7" PRIu64 " B, %6.0f samples expected: %.3f\n", type == INUSE_SPACE ? "bytes  " : "objects",
+		       site->size[0], site->size[1], site->size[2], site->samples, share);
+	CHECK(share >= 0.92);
+	/* Where the sizes make nearly every object a sample there is nothing to be wrong about, and chances come in few and large steps. */
+	if (site->samples >= 10 && site->size[0] < INTERVAL / 4 && !site->size[1])
+		CHECK(share <= 0.99);
+}
+
+UNIT_TEST(intervals_hold_the_truth_for_one_size)
+{
+	static const uint64_t sizes[] = {16, 256, 4096, 32768, 131072, 1u << 20, 4u << 20};
+	static const double expected[] = {1, 3, 10, 100, 1000};
+
+	random_state = 1;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (size_t k = 0; k < sizeof(expected) / sizeof(expected[0]); k++) {
+			const struct site site = {.size = {sizes[i]}, .samples = expected[k]};
+
+			check_coverage(&site, INUSE_SPACE);
+			check_coverage(&site, INUSE_OBJECTS);
+		}
+	}
+}
+
+UNIT_TEST(intervals_hold_the_truth_for_mixed_sizes)
+{
+	static const struct site sites[] = {
+		{{16, 4096}, 1},
+		{{16, 4096}, 10},
+		{{16, 4096}, 1000},
+		{{64, 65536}, 3},
+		{{64, 65536}, 100},
+		{{16, 1u << 20}, 1},
+		{{16, 1u << 20}, 10},
+		{{1024, 131072}, 3},
+		{{1024, 131072}, 1000},
+		{{16, 65536, 4u << 20}, 1},
+		{{16, 65536, 4u << 20}, 10},
+		{{16, 65536, 4u << 20}, 300},
+		{{256, 16384, 262144}, 3},
+		{{256, 16384, 262144}, 100},
+	};
+
+	random_state = 2;
+	for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++)
+		check_coverage(&sites[i], INUSE_SPACE);
+}
+
+UNIT_MAIN()

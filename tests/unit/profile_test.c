@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_test.c - the model stores equal things once, and sorts sizes into classes as promised. */
+#include "unit.h"
+
+#include "profile.h"
+
+UNIT_TEST(small_sizes_are_classes_of_their_own)
+{
+	CHECK_EQ(profile_size_class(0), 0);
+	CHECK_EQ(profile_size_class(1), 1);
+	CHECK_EQ(profile_size_class(1023), 1023);
+	CHECK_EQ(profile_size_class(1024), 1024);
+	CHECK(profile_size_class(1025) > 1024);
+}
+
+UNIT_TEST(large_sizes_have_16_classes_to_a_doubling)
+{
+	uint32_t last = profile_size_class(4095);
+	uint32_t first = profile_size_class(2048);
+
+	CHECK_EQ(last - first, 15);
+	CHECK_EQ(profile_size_class(4096) - last, 1);
+	for (uint64_t size = 1; size < 1u << 20; size++)
+		CHECK(profile_size_class(size) - profile_size_class(size - 1) <= 1);
+	CHECK(profile_size_class(UINT64_MAX) > profile_size_class(1ull << 62));
+}
+
+UNIT_TEST(equal_things_are_stored_once)
+{
+	struct profile profile;
+	uint32_t a, b, stack, again, row, other;
+
+	CHECK_EQ(profile_open(&profile), 0);
+	CHECK_EQ(profile_frame_at(&profile, 0x1000, 0, &a), 0);
+	CHECK_EQ(profile_frame_at(&profile, 0x1000, 1, &b), 0);
+	CHECK(a != b);
+	CHECK_EQ(profile_frame_at(&profile, 0x1000, 0, &b), 0);
+	CHECK_EQ(a, b);
+
+	const uint32_t frames[] = {a, 1, a};
+	CHECK_EQ(profile_stack_of(&profile, frames, 3, 0, &stack), 0);
+	CHECK_EQ(profile_stack_of(&profile, frames, 2, 0, &again), 0);
+	CHECK(stack != again);
+	CHECK_EQ(profile_stack_of(&profile, frames, 3, 1, &again), 0);
+	CHECK(stack != again);
+	CHECK_EQ(profile_stack_of(&profile, frames, 3, 0, &again), 0);
+	CHECK_EQ(stack, again);
+
+	CHECK_EQ(profile_row_at(&profile, stack, 16, &row), 0);
+	CHECK_EQ(profile_row_at(&profile, stack, 32, &other), 0);
+	CHECK(row != other);
+	CHECK_EQ(profile_row_at(&profile, stack, 16, &other), 0);
+	CHECK_EQ(row, other);
+	profile_close(&profile);
+}
+
+UNIT_TEST(tables_grow_without_losing_anything)
+{
+	struct profile profile;
+	uint32_t index;
+
+	CHECK_EQ(profile_open(&profile), 0);
+	for (uint64_t round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 20000; i++) {
+			CHECK_EQ(profile_frame_at(&profile, 0x400000 + 16 * i, 0, &index), 0);
+			CHECK_EQ(index, i);
+			CHECK_EQ(profile_stack_of(&profile, &index, 1, 0, &index), 0);
+			CHECK_EQ(index, i);
+		}
+	}
+	CHECK_EQ(profile.frame_count, 20000);
+	CHECK_EQ(profile.stack_count, 20000);
+	profile_close(&profile);
+}
+
+UNIT_TEST(modules_are_copied)
+{
+	struct profile profile;
+	char path[] = "/lib/a.so";
+	uint32_t index;
+
+	CHECK_EQ(profile_open(&profile), 0);
+	CHECK_EQ(profile_add_module(&profile, &(struct profile_module){.lo = 1, .hi = 2, .path = path}, &index), 0);
+	path[0] = 'x';
+	CHECK_STR(profile.module[index].path, "/lib/a.so");
+	CHECK(profile.module[index].open_path == NULL);
+	profile_close(&profile);
+}
+
+UNIT_MAIN()

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream_writer.h - record streams for tests, written from the declarations in hi_stream.h and sharing no code with the reader.
+ */
+#ifndef HI_STREAM_WRITER_H
+#define HI_STREAM_WRITER_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "hi_stream.h"
+
+static inline void stream_pad(FILE *out, size_t size)
+{
+	static const char zeros[8];
+
+	fwrite(zeros, 1, (8 - size % 8) % 8, out);
+}
+
+/* Sets size and type; fixed points to the fixed part, and variable to what follows it. */
+static inline void stream_put(FILE *out, void *fixed, size_t fixed_size, const void *variable, size_t variable_size)
+{
+	struct hi_stream_record *record = fixed;
+
+	record->size = (uint32_t)((fixed_size + variable_size + 7) / 8 * 8);
+	fwrite(fixed, 1, fixed_size, out);
+	if (variable_size)
+		fwrite(variable, 1, variable_size, out);
+	stream_pad(out, fixed_size + variable_size);
+}
+
+static inline void stream_header(FILE *out, uint64_t interval)
+{
+	static const char strings[] = "server\0"
+				      "/opt/server\0--port\0007"
+				      "/opt/serverbox0.1.0";
+	struct hi_stream_header header = {
+		.record.type = HI_STREAM_HEADER,
+		.magic = HI_STREAM_MAGIC,
+		.version = HI_STREAM_VERSION,
+		.pid = 1234,
+		.interval = interval,
+		.start_unix_ns = 1700000000000000000ull,
+		.comm_size = 6,
+		.cmdline_size = 21,
+		.exe_size = 11,
+		.host_size = 3,
+		.version_size = 5,
+	};
+	char variable[64];
+	const size_t size = 6 + 21 + 11 + 3 + 5;
+
+	/* comm has no terminator; the command line's arguments have. */
+	memcpy(variable, strings, 6);
+	memcpy(variable + 6, strings + 7, size - 6);
+	stream_put(out, &header, sizeof(header), variable, size);
+}
+
+static inline void stream_module(FILE *out, uint32_t number, uint64_t lo, uint64_t hi, const char *path)
+{
+	struct hi_stream_module module = {
+		.record.type = HI_STREAM_MODULE,
+		.module = number,
+		.build_id_size = 4,
+		.lo = lo,
+		.hi = hi,
+		.file_offset = 0x1000,
+		.bias = lo - 0x1000,
+		.path_size = (uint32_t)strlen(path),
+	};
+	char variable[512];
+
+	memcpy(variable, "\xde\xad\xbe\xef", 4);
+	memcpy(variable + 4, path, strlen(path));
+	stream_put(out, &module, sizeof(module), variable, 4 + strlen(path));
+}
+
+static inline void stream_module_gone(FILE *out, uint32_t number)
+{
+	struct hi_stream_module_gone gone = {.record.type = HI_STREAM_MODULE_GONE, .module = number};
+
+	stream_put(out, &gone, sizeof(gone), NULL, 0);
+}
+
+static inline void stream_maps(FILE *out, const char *text)
+{
+	struct hi_stream_maps maps = {.record.type = HI_STREAM_MAPS, .text_size = (uint32_t)strlen(text)};
+
+	stream_put(out, &maps, sizeof(maps), text, strlen(text));
+}
+
+static inline void stream_alloc(FILE *out, uint64_t address, uint64_t bytes, const uint64_t *frame, uint16_t frame_count)
+{
+	struct hi_stream_alloc alloc = {
+		.record.type = HI_STREAM_ALLOC,
+		.time_ns = 1000,
+		.address = address,
+		.bytes = bytes,
+		.thread = 1,
+		.frame_count = frame_count,
+	};
+
+	stream_put(out, &alloc, sizeof(alloc), frame, frame_count * sizeof(*frame));
+}
+
+static inline void stream_free(FILE *out, uint64_t address)
+{
+	struct hi_stream_free record = {.record.type = HI_STREAM_FREE, .time_ns = 2000, .address = address, .thread = 1};
+
+	stream_put(out, &record, sizeof(record), NULL, 0);
+}
+
+static inline void stream_unfree(FILE *out, uint64_t address)
+{
+	struct hi_stream_free record = {.record.type = HI_STREAM_UNFREE, .time_ns = 2000, .address = address, .thread = 1};
+
+	stream_put(out, &record, sizeof(record), NULL, 0);
+}
+
+static inline void stream_interval(FILE *out, uint64_t interval)
+{
+	struct hi_stream_interval record = {.record.type = HI_STREAM_INTERVAL, .time_ns = 3000, .interval = interval};
+
+	stream_put(out, &record, sizeof(record), NULL, 0);
+}
+
+static inline void stream_stats(FILE *out)
+{
+	struct hi_stream_stats stats = {.record.type = HI_STREAM_STATS, .time_ns = 4000, .dropped_allocs = 3, .dropped_frees = 2, .payload_cpu_ns = 77};
+
+	stream_put(out, &stats, sizeof(stats), NULL, 0);
+}
+
+static inline void stream_end(FILE *out)
+{
+	struct hi_stream_end end = {.record.type = HI_STREAM_END, .record.flags = HI_STREAM_END_DURATION, .time_ns = 5000};
+
+	stream_put(out, &end, sizeof(end), NULL, 0);
+}
+
+#endif
