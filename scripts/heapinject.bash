@@ -4,6 +4,8 @@
 
 _heapinject() {
 	local word=$2 previous=$3 command=${COMP_WORDS[1]}
+	local views='-t --text -s --svg --collapsed'
+	local types='--inuse-space --inuse-objects --alloc-space --alloc-objects'
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
 		mapfile -t COMPREPLY < <(compgen -W 'check attach detach report help --help --version' -- "$word")
@@ -24,8 +26,7 @@ _heapinject() {
 		;;
 	report:*)
 		if [[ $word == -?* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W '--text --svg --collapsed --sort --inuse-space --inuse-objects --alloc-space --alloc-objects --binary --limit --output -t -s -p -n -o' \
-				-- "$word")
+			mapfile -t COMPREPLY < <(compgen -W "$views $types -p --binary -n --limit --sort -o --output" -- "$word")
 		else
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		fi
