@@ -99,14 +99,16 @@ static bool is_in_text(const struct elf_image *image, remote_addr address)
 }
 
 /* Does the slot at `address` (in the file) hold what the link editor put there, relocated by the bias: the stub that calls the dynamic linker? */
-static bool is_lazy_stub(const struct elf_image *image, uint64_t address, uint64_t value)
+static bool is_lazy_stub(const struct elf_image *image, uint64_t address, bool is_import, uint64_t value)
 {
 	const void *bytes;
 	uint64_t initial;
 
-	/* A copy from memory does not show what the file held. Then it is enough that an import leads to its own object: only stubs do. */
-	if (!is_in_text(image, value) || image->memory_copy)
-		return image->memory_copy && is_in_text(image, value);
+	if (!is_in_text(image, value))
+		return false;
+	/* A copy from memory does not show what the file held. But an import that leads into its own object leads to a stub. */
+	if (image->memory_copy)
+		return is_import;
 	if (elf_segment_bytes(image->elf, address, sizeof(initial), &bytes) < 0)
 		return false;
 	memcpy(&initial, bytes, sizeof(initial));
@@ -139,8 +141,8 @@ static int push_slot(struct scan *scan, const struct slot *slot)
 	return 0;
 }
 
-/* Is this relocation a pointer to one of the functions? Fills in what the relocation alone tells. */
-static bool is_slot(const struct scan *scan, const struct elf_image *image, const Elf64_Rela *relocation, struct slot *out_slot, bool *out_may_be_lazy)
+/* Is this relocation a pointer to one of the functions? Fills in the slot. */
+static bool read_slot(const struct scan *scan, const struct elf_image *image, const Elf64_Rela *relocation, struct slot *out_slot)
 {
 	bool is_jump_slot, is_absolute;
 	Elf64_Sym symbol;
@@ -155,9 +157,13 @@ static bool is_slot(const struct scan *scan, const struct elf_image *image, cons
 	out_slot->original = scan->allocator->original[out_slot->function];
 	out_slot->nothrow = scan->allocator->nothrow[out_slot->function];
 	out_slot->address = image->bias + relocation->r_offset;
+	if (!out_slot->original || (is_absolute && relocation->r_addend) || out_slot->address % WORD_BYTES ||
+	    memory_read_u64(scan->memory, out_slot->address, &out_slot->value) < 0)
+		return false;
 	/* Objects of other namespaces bind by an order that we do not know. */
-	*out_may_be_lazy = is_jump_slot && image->link_order >= 0 && symbol.st_shndx == SHN_UNDEF;
-	return out_slot->original && !(is_absolute && relocation->r_addend) && out_slot->address % WORD_BYTES == 0;
+	out_slot->lazy = is_jump_slot && image->link_order >= 0 && out_slot->value != out_slot->original &&
+			 is_lazy_stub(image, relocation->r_offset, symbol.st_shndx == SHN_UNDEF, out_slot->value);
+	return true;
 }
 
 /* Drops the lazy slots found since `first`. */
@@ -176,7 +182,7 @@ static int scan_image(struct scan *scan, size_t number)
 {
 	const struct elf_image *image = &scan->images->image[number];
 	const size_t first = scan->slots.count;
-	bool bound_elsewhere = false, may_be_lazy;
+	bool bound_elsewhere = false;
 	int error = 0;
 
 	for (size_t i = 0; !error && i < elf_dynamic_relocation_count(image->dynamic); i++) {
@@ -184,11 +190,8 @@ static int scan_image(struct scan *scan, size_t number)
 		Elf64_Rela relocation;
 
 		elf_dynamic_relocation(image->dynamic, i, &relocation);
-		if (!is_slot(scan, image, &relocation, &slot, &may_be_lazy) || memory_read_u64(scan->memory, slot.address, &slot.value) < 0)
+		if (!read_slot(scan, image, &relocation, &slot) || (slot.value >= scan->ignore_lo && slot.value < scan->ignore_hi))
 			continue;
-		if (slot.value >= scan->ignore_lo && slot.value < scan->ignore_hi)
-			continue;
-		slot.lazy = slot.value != slot.original && may_be_lazy && is_lazy_stub(image, relocation.r_offset, slot.value);
 		if (slot.value == slot.original || slot.lazy) {
 			error = push_slot(scan, &slot);
 		} else {

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cfi.h - call frame instructions, executed row by row.
+ *
+ * DWARF 5, 6.4.2. Only three things are followed: the CFA, and where the caller's frame pointer and return address are. Instructions for other registers are decoded
+ * and dropped.
+ */
+#ifndef HI_CFI_H
+#define HI_CFI_H
+
+#include "eh_frame.h"
+
+enum cfi_where {
+	CFI_SAME,       /* still in its register */
+	CFI_AT_CFA,     /* saved at CFA + offset */
+	CFI_AT_BP,      /* saved where the frame pointer points */
+	CFI_UNDEFINED,  /* there is no such value: for the return address, the end of the stack */
+	CFI_ELSEWHERE,  /* anything else */
+};
+
+struct cfi_saved {
+	enum cfi_where where;
+	int64_t offset;
+};
+
+struct cfi_rules {
+	bool cfa_is_expression;
+	uint64_t cfa_register;
+	int64_t cfa_offset;
+	struct dwarf_cursor cfa_expression;
+	struct cfi_saved bp, pc;
+};
+
+#define CFI_REMEMBER_MAX 16
+
+struct cfi {
+	const struct eh_section *section;
+	const struct eh_cie *cie;
+	struct cfi_rules rules, initial;
+	struct cfi_rules remembered[CFI_REMEMBER_MAX];
+	unsigned remembered_count;
+	struct dwarf_cursor program;
+	uint64_t pc;
+	bool is_done;
+};
+
+/* The rules that the CIE sets up for all its FDEs. False: its program makes no sense. */
+bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie, struct cfi_rules *out_rules);
+
+void cfi_start(struct cfi *cfi, const struct eh_frame *frame, const struct eh_fde *fde, const struct cfi_rules *initial);
+/*
+ * The next row: from *out_pc on *out_rules hold (until the next row's pc, or the end of the FDE; may be the same pc again). False: there are no more.
+ * -- if the program makes no sense from some point on, *out_rules is NULL there, and that row is the last.
+ */
+bool cfi_next(struct cfi *cfi, uint64_t *out_pc, const struct cfi_rules **out_rules);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * eh_frame.h - the entries of an .eh_frame section: which unwind program holds for which code.
+ *
+ * Formats: LSB Core, chapter "Exception Frames", and DWARF 5, 6.4.1. Addresses are those of the file. The section is hostile: pointers stay inside it, and
+ * parsing ends at the first entry that makes no sense.
+ */
+#ifndef HI_EH_FRAME_H
+#define HI_EH_FRAME_H
+
+#include "dwarf_cursor.h"
+#include "memory.h"
+
+struct eh_section {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t address; /* of bytes[0] in the file: what pc-relative pointers count from */
+};
+
+/* What many functions have in common. */
+struct eh_cie {
+	size_t offset; /* in the section */
+	uint64_t code_factor;
+	int64_t data_factor;
+	uint8_t pointer_encoding; /* DW_EH_PE_... */
+	bool has_size;            /* of augmentation data, in its FDEs too */
+	bool is_signal;           /* frames of a signal trampoline */
+	bool is_usable;           /* false: an augmentation or a return address column that we do not know */
+	struct dwarf_cursor program;
+};
+
+/* One function, or part of one. */
+struct eh_fde {
+	uint64_t lo, hi;
+	uint32_t cie; /* index */
+	struct dwarf_cursor program;
+};
+
+struct eh_frame {
+	struct eh_section section;
+	struct eh_cie *cie; /* by offset */
+	struct eh_fde *fde; /* by lo */
+	size_t cie_count, fde_count;
+};
+
+/* Collects the FDEs that cover something in [lo, hi). -ENOMEM is the only error: a damaged section just has fewer entries. section->bytes must outlive the result. */
+must_check int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi, struct eh_frame *out_frame);
+void eh_frame_close(struct eh_frame *frame);
+
+/* A pointer in one of the encodings DW_EH_PE_...; indirect and relative to anything but pc: fails. */
+uint64_t eh_pointer(struct dwarf_cursor *cursor, uint8_t encoding, const struct eh_section *section);
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind_table.c - .eh_frame compiled to rows.
+ *
+ * The section is found by PT_GNU_EH_FRAME, or by its name where a static program has none. Its FDEs are taken in address order; each one's rows hold from their pc to
+ * the next; what lies between FDEs becomes a row of kind NONE. A row that says the same as the one before is left out.
+ *
+ * What a row cannot say is NONE as well: the walker then tries the frame pointer, which is a guess that it knows to be one.
+ * Enter at unwind_table_build.
+ */
+#include "unwind_table.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch.h"
+#include "cfi.h"
+#include "elf_segment.h"
+
+#define WORD_BYTES 8
+#define RETURN_ADDRESS_AT_CFA (-WORD_BYTES)
+#define SECTION_BYTES_MAX (256u << 20)
+
+/* ---- the section ---- */
+
+/* Address of .eh_frame in the file; 0 = none. */
+static uint64_t address_by_header(Elf *elf)
+{
+	struct eh_section header;
+	struct dwarf_cursor cursor;
+	const void *bytes;
+	GElf_Phdr segment;
+	uint8_t encoding;
+	uint64_t address;
+
+	if (!elf_segment_find(elf, PT_GNU_EH_FRAME, 0, &segment) || elf_segment_bytes(elf, segment.p_vaddr, segment.p_filesz, &bytes) < 0)
+		return 0;
+	header = (struct eh_section){.bytes = bytes, .size = segment.p_filesz, .address = segment.p_vaddr};
+	cursor = (struct dwarf_cursor){.at = header.bytes, .end = header.bytes + header.size};
+	if (dwarf_byte(&cursor) != 1)
+		return 0;
+	encoding = dwarf_byte(&cursor);
+	dwarf_skip(&cursor, 2); /* how the search table is encoded; it is not needed here */
+	address = eh_pointer(&cursor, encoding, &header);
+	return cursor.failed ? 0 : address;
+}
+
+static uint64_t address_by_name(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return 0;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (name && strcmp(name, ".eh_frame") == 0)
+			return header.sh_addr;
+	}
+	return 0;
+}
+
+static int find_section(Elf *elf, struct eh_section *out_section)
+{
+	uint64_t address = address_by_header(elf), size;
+	const void *bytes;
+
+	if (!address)
+		address = address_by_name(elf);
+	/* Up to the end of its segment: the section ends by its own end mark, or where entries cease to make sense. */
+	size = address ? elf_segment_room(elf, address) : 0;
+	if (size > SECTION_BYTES_MAX)
+		size = SECTION_BYTES_MAX;
+	if (!size || elf_segment_bytes(elf, address, size, &bytes) < 0)
+		return -ENOENT;
+	*out_section = (struct eh_section){.bytes = bytes, .size = size, .address = address};
+	return 0;
+}
+
+/* ---- from rules to a row ---- */
+
+/* sp + 8 + ((pc & 15) >= N ? 8 : 0), as linkers write it for .plt: N, or -1. */
+static int plt_boundary(struct dwarf_cursor expression)
+{
+	const uint8_t wanted[] = {DW_OP_breg0 + ARCH_DWARF_SP, 8,	 DW_OP_breg0 + ARCH_DWARF_PC, 0,	DW_OP_lit15, DW_OP_and, /* N */ DW_OP_lit0,
+				  DW_OP_ge,		       DW_OP_lit3, DW_OP_shl,		      DW_OP_plus};
+	const size_t boundary = 6;
+
+	if (dwarf_left(&expression) != sizeof(wanted))
+		return -1;
+	for (size_t i = 0; i < sizeof(wanted); i++)
+		if (i != boundary && expression.at[i] != wanted[i])
+			return -1;
+	const uint8_t literal = expression.at[boundary];
+	return literal >= DW_OP_lit0 && literal <= DW_OP_lit15 ? literal - DW_OP_lit0 : -1;
+}
+
+/* *(bp + offset), as compilers write it for frames that realigned their stack. */
+static bool is_bp_deref(struct dwarf_cursor expression, int64_t *out_offset)
+{
+	const bool is_bp = dwarf_byte(&expression) == DW_OP_breg0 + ARCH_DWARF_BP;
+
+	*out_offset = dwarf_sleb(&expression);
+	return is_bp && dwarf_byte(&expression) == DW_OP_deref && !expression.failed && dwarf_left(&expression) == 0;
+}
+
+/* offset in words, if it is a whole number of them within [least, most]. */
+static bool to_words(int64_t offset, int least, int most, int *out_words)
+{
+	if (offset % WORD_BYTES || offset / WORD_BYTES < least || offset / WORD_BYTES > most)
+		return false;
+	*out_words = (int)(offset / WORD_BYTES);
+	return true;
+}
+
+static struct hi_unwind_row row_from_expression(const struct cfi_rules *rules)
+{
+	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
+	const int boundary = plt_boundary(rules->cfa_expression);
+	int64_t offset;
+	int words;
+
+	if (boundary >= 0 && rules->bp.where == CFI_SAME)
+		return (struct hi_unwind_row){.kind = HI_UNWIND_PLT, .cfa = (int16_t)boundary};
+	if (is_bp_deref(rules->cfa_expression, &offset) && rules->bp.where == CFI_AT_BP && to_words(offset, INT16_MIN, INT16_MAX, &words))
+		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_DEREF, .cfa = (int16_t)words};
+	return none;
+}
+
+/* pc is left 0. */
+static struct hi_unwind_row row_from_rules(const struct cfi_rules *rules, bool is_signal)
+{
+	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
+	int words, bp_slot = 0;
+
+	if (!rules)
+		return none;
+	if (is_signal)
+		return (struct hi_unwind_row){.kind = HI_UNWIND_SIGNAL};
+	if (rules->pc.where == CFI_UNDEFINED)
+		return (struct hi_unwind_row){.kind = HI_UNWIND_END};
+	if (rules->pc.where != CFI_AT_CFA || rules->pc.offset != RETURN_ADDRESS_AT_CFA)
+		return none;
+	if (rules->cfa_is_expression)
+		return row_from_expression(rules);
+	if (rules->cfa_register != ARCH_DWARF_SP && rules->cfa_register != ARCH_DWARF_BP)
+		return none;
+	if (rules->bp.where != CFI_SAME && (rules->bp.where != CFI_AT_CFA || !to_words(rules->bp.offset, INT8_MIN, -1, &bp_slot)))
+		return none;
+	if (!to_words(rules->cfa_offset, INT16_MIN, INT16_MAX, &words))
+		return none;
+	return (struct hi_unwind_row){
+		.kind = rules->cfa_register == ARCH_DWARF_SP ? HI_UNWIND_SP : HI_UNWIND_BP,
+		.cfa = (int16_t)words,
+		.bp_slot = (int8_t)bp_slot,
+	};
+}
+
+/* ---- rows ---- */
+
+struct builder {
+	struct unwind_table *table;
+	uint64_t lo, hi; /* of the text, as addresses of the file */
+	size_t capacity;
+};
+
+static bool says_the_same(const struct hi_unwind_row *a, const struct hi_unwind_row *b)
+{
+	return a->kind == b->kind && a->cfa == b->cfa && a->bp_slot == b->bp_slot;
+}
+
+/* From pc on, `row` holds. Calls come by ascending pc; at the same pc the last one counts. */
+static int push_row(struct builder *builder, uint64_t pc, struct hi_unwind_row row)
+{
+	struct unwind_table *table = builder->table;
+
+	row.pc = pc > builder->lo ? (uint32_t)(pc - builder->lo) : 0;
+	if (table->row_count && table->row[table->row_count - 1].pc == row.pc)
+		table->row_count--;
+	if (table->row_count && says_the_same(&table->row[table->row_count - 1], &row))
+		return 0;
+	if (table->row_count == builder->capacity) {
+		const size_t capacity = builder->capacity ? builder->capacity * 2 : 1024;
+		struct hi_unwind_row *grown = reallocarray(table->row, capacity, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		table->row = grown;
+		builder->capacity = capacity;
+	}
+	table->row[table->row_count++] = row;
+	return 0;
+}
+
+/* The rows of one FDE, cut off at `end`. */
+static int push_fde(struct builder *builder, struct cfi *cfi, uint64_t end)
+{
+	const struct cfi_rules *rules;
+	uint64_t pc;
+	int error = 0;
+
+	while (!error && cfi_next(cfi, &pc, &rules) && pc < end)
+		error = push_row(builder, pc, row_from_rules(rules, cfi->cie->is_signal));
+	return error;
+}
+
+static int push_all(struct builder *builder, const struct eh_frame *frame, const struct cfi_rules *initial, const bool *has_initial)
+{
+	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
+	int error = push_row(builder, builder->lo, none);
+	struct cfi cfi;
+
+	for (size_t i = 0; !error && i < frame->fde_count; i++) {
+		const struct eh_fde *fde = &frame->fde[i];
+		uint64_t end = fde->hi < builder->hi ? fde->hi : builder->hi;
+
+		/* Functions do not overlap; where a damaged section says so, the later one wins. */
+		if (i + 1 < frame->fde_count && frame->fde[i + 1].lo < end)
+			end = frame->fde[i + 1].lo;
+		if (has_initial[fde->cie]) {
+			cfi_start(&cfi, frame, fde, &initial[fde->cie]);
+			error = push_fde(builder, &cfi, end);
+		}
+		if (!error && end < builder->hi)
+			error = push_row(builder, end, none);
+	}
+	return error;
+}
+
+static int build_rows(struct builder *builder, const struct eh_frame *frame)
+{
+	struct cfi_rules *initial = calloc(frame->cie_count + 1, sizeof(*initial));
+	bool *has_initial = calloc(frame->cie_count + 1, sizeof(*has_initial));
+	int error = initial && has_initial ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !error && i < frame->cie_count; i++)
+		has_initial[i] = frame->cie[i].is_usable && cfi_initial(&frame->section, &frame->cie[i], &initial[i]);
+	if (!error)
+		error = push_all(builder, frame, initial, has_initial);
+	free(initial);
+	free(has_initial);
+	return error;
+}
+
+static int build_index(struct unwind_table *table)
+{
+	uint32_t row = 0;
+
+	table->index_count = (uint32_t)((table->hi - table->lo) / HI_INDEX_BYTES + 2);
+	table->index = calloc(table->index_count, sizeof(*table->index));
+	if (!table->index)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < table->index_count; i++) {
+		while (row + 1 < table->row_count && table->row[row + 1].pc <= (uint64_t)i * HI_INDEX_BYTES)
+			row++;
+		table->index[i] = row;
+	}
+	return 0;
+}
+
+int unwind_table_build(const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table)
+{
+	struct unwind_table table = {.lo = text->lo, .hi = text->hi};
+	struct builder builder = {.table = &table, .lo = text->lo - image->bias, .hi = text->hi - image->bias};
+	struct eh_section section;
+	struct eh_frame frame;
+	int error;
+
+	if (text->hi - text->lo > UINT32_MAX || builder.lo > builder.hi)
+		return -EFBIG;
+	error = find_section(image->elf, &section);
+	if (error)
+		return error;
+	error = eh_frame_parse(&section, builder.lo, builder.hi, &frame);
+	if (error)
+		return error;
+	error = build_rows(&builder, &frame);
+	eh_frame_close(&frame);
+	if (!error)
+		error = build_index(&table);
+	if (error) {
+		unwind_table_close(&table);
+		return error;
+	}
+	*out_table = table;
+	return 0;
+}
+
+void unwind_table_close(struct unwind_table *table)
+{
+	free(table->row);
+	free(table->index);
+	*table = (struct unwind_table){0};
+}
+
+const struct hi_unwind_row *unwind_table_find(const struct unwind_table *table, remote_addr pc)
+{
+	const uint64_t offset = pc - table->lo;
+	uint32_t low = table->index[offset / HI_INDEX_BYTES], high = table->index[offset / HI_INDEX_BYTES + 1];
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low + 1) / 2;
+
+		if (table->row[middle].pc <= offset)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return &table->row[low];
+}
