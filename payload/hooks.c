@@ -117,7 +117,7 @@ static uint64_t visit_original(struct visit *visit)
 static bool is_sample_due(struct visit *visit, uint64_t size, bool is_counted)
 {
 	struct hi_thread_slot *slot = visit->slot;
-	bool is_absurd = size > INT64_MAX; /* no allocator can serve it, and the countdown has gone astray */
+	bool is_absurd = size > SAMPLE_DISTANCE_MAX; /* no allocator can serve it, and the gate may have led the countdown astray */
 
 	if (!slot) {
 		record_count(&visit->control->counters.no_thread_slot);

@@ -118,7 +118,8 @@ static const struct hi_unwind_row *find_row(struct walk *walk, uint64_t pc)
 	return low < walk->module.row_count && row[low].pc <= offset ? &row[low] : NULL;
 }
 
-static bool read_word(const struct walk *walk, uint64_t address, uint64_t *out_word)
+/* Bounds are checked here, by what the region list says; an instrumented build of the tests would add its own idea of a stack. */
+__attribute__((no_sanitize("address"))) static bool read_word(const struct walk *walk, uint64_t address, uint64_t *out_word)
 {
 	if (address & 7 || address < walk->at.sp || address >= walk->top || walk->top - address < 8)
 		return false;
@@ -140,12 +141,14 @@ static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slo
 	return caller.pc ? NO_END : HI_END_COMPLETE;
 }
 
-/* No row: take bp for a frame pointer, with the caller's bp and the return address at it. */
+/* No row: take bp for a frame pointer, with the caller's bp and the return address at it. The outermost frame has neither; one of them alone is chance. */
 static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 {
 	enum hi_stack_end end = step_to_cfa(walk, walk->at.bp + 16, -2);
 
-	return end == HI_END_BAD_FRAME ? HI_END_NO_ROW : end;
+	if (end == HI_END_BAD_FRAME || (end == HI_END_COMPLETE && walk->at.bp))
+		return HI_END_NO_ROW;
+	return end;
 }
 
 /* The frame of a signal handler's caller: the registers that the signal interrupted, perhaps on another stack. */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payload_arena.h - an arena (hi_wire.h) in this very process, so that unit tests can call the payload through real gate entries.
+ *
+ * What the injector does from outside, done from within: the same parts, the same mappings, the same fork behaviour. Include it in one file per test.
+ */
+#ifndef PAYLOAD_ARENA_H
+#define PAYLOAD_ARENA_H
+
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#include "arch.h"
+#include "hi_wire.h"
+#include "unit.h"
+
+struct arena {
+	struct hi_control *control;
+	struct hi_ring *ring;
+	struct hi_state *state;
+	struct hi_thread_slot *slots;
+	uint8_t *occupancy;
+	uint64_t *buckets;
+	uint8_t *tables;
+	uint8_t *gate; /* HI_GATE_BYTES of code, then the words */
+	unsigned gate_count;
+	uint64_t record_count[5]; /* drained, by type */
+};
+
+static inline void *arena_map(size_t bytes, int fork_advice)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(memory != MAP_FAILED);
+	if (fork_advice)
+		CHECK_EQ(madvise(memory, bytes, fork_advice), 0);
+	return memory;
+}
+
+/* Every writable private mapping of this process, as the injector publishes them. */
+static inline void arena_publish_regions(struct arena *arena)
+{
+	struct hi_regions *regions = &arena->control->regions[0];
+	char line[512], permissions[5];
+	FILE *file = fopen("/proc/self/maps", "r");
+	uint64_t lo, hi;
+
+	CHECK(file);
+	regions->count = 0;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &lo, &hi, permissions) == 3 && strcmp(permissions, "rw-p") == 0 &&
+		    regions->count < HI_REGION_CAPACITY) {
+			regions->range[regions->count].lo = lo;
+			regions->range[regions->count++].hi = hi;
+		}
+	fclose(file);
+	regions->generation += 2;
+}
+
+#define ARENA_TABLES_BYTES 65536u
+
+static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, size_t ring_bytes)
+{
+	const size_t slots_at = HI_PAGE_BYTES, occupancy_at = slots_at + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot);
+	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	const size_t state_bytes = buckets_at + ((size_t)HI_BUCKET_ENTRIES * 8 << bucket_bits);
+	struct arena arena = {
+		.control = arena_map(HI_CONTROL_BYTES, MADV_DONTFORK),
+		.ring = arena_map(sizeof(struct hi_ring) + ring_bytes, MADV_DONTFORK),
+		.state = arena_map(state_bytes, MADV_WIPEONFORK),
+		.tables = arena_map(ARENA_TABLES_BYTES, MADV_DONTFORK),
+		.gate = arena_map((size_t)2 * HI_GATE_BYTES, 0),
+	};
+	uint8_t *base = (uint8_t *)arena.state;
+
+	arena.slots = (void *)(base + slots_at);
+	arena.occupancy = base + occupancy_at;
+	arena.buckets = (void *)(base + buckets_at);
+	arena.ring->capacity = ring_bytes;
+	arena.control->interval = interval;
+	arena.control->tables.size = ARENA_TABLES_BYTES;
+	*arena.state = (struct hi_state){
+		.armed = 1,
+		.control = (uintptr_t)arena.control,
+		.ring = (uintptr_t)arena.ring,
+		.tables = (uintptr_t)arena.tables,
+		.thread_slots = (uintptr_t)arena.slots,
+		.occupancy = (uintptr_t)arena.occupancy,
+		.buckets = (uintptr_t)arena.buckets,
+		.bucket_bits = bucket_bits,
+		.gate = (uintptr_t)arena.gate,
+		.gate_bytes = HI_GATE_BYTES,
+	};
+	arena_publish_regions(&arena);
+	return arena;
+}
+
+/* Copies a template to the next gate entry; returns the words of it. The entry's code lies HI_GATE_BYTES before them. */
+static inline struct hi_gate_words *arena_gate(struct arena *arena, enum hi_function function, const void *gate_template, void (*hook)(void), void *original)
+{
+	uint8_t *entry = arena->gate + (size_t)HI_GATE_STRIDE * arena->gate_count++;
+	struct hi_gate_words *words = (void *)(entry + HI_GATE_BYTES);
+
+	CHECK(arena->gate_count <= HI_GATE_ENTRIES);
+	CHECK_EQ(mprotect(arena->gate, HI_GATE_BYTES, PROT_READ | PROT_WRITE), 0);
+	memcpy(entry, gate_template, HI_GATE_STRIDE);
+	CHECK_EQ(mprotect(arena->gate, HI_GATE_BYTES, PROT_READ | PROT_EXEC), 0);
+	*words = (struct hi_gate_words){
+		.original = (uintptr_t)original,
+		.hook = (uintptr_t)hook,
+		.thread_slots = arena->state->thread_slots,
+		.occupancy = arena->state->occupancy,
+		.state = (uintptr_t)arena->state,
+		.occupancy_shift = 64 - arena->state->bucket_bits,
+		.function = function,
+	};
+	return words;
+}
+
+static inline void *arena_entry(const struct hi_gate_words *words)
+{
+	return (uint8_t *)(uintptr_t)words - HI_GATE_BYTES;
+}
+
+/* The reader's side. Takes the next committed record into *out (HI_RING_SIZE_MAX bytes); false: none. */
+static inline bool arena_take(struct arena *arena, void *out)
+{
+	struct hi_ring *ring = arena->ring;
+	uint64_t tail = ring->tail, *word = (void *)(ring->data + tail % ring->capacity);
+	uint64_t first = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	uint32_t size = (uint32_t)first, type = (uint32_t)(first >> 32);
+
+	if (tail == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) || !first || first & HI_RING_BUSY)
+		return false;
+	CHECK(size >= HI_RING_UNIT && size <= HI_RING_SIZE_MAX && size % HI_RING_UNIT == 0);
+	CHECK(type >= 1 && type < sizeof(arena->record_count) / sizeof(arena->record_count[0]));
+	for (uint32_t i = 0; i < size / 8; i++) {
+		word = (void *)(ring->data + (tail + 8 * i) % ring->capacity);
+		memcpy((uint8_t *)out + 8 * i, word, 8);
+		*word = 0;
+	}
+	arena->record_count[type]++;
+	__atomic_store_n(&ring->tail, tail + size, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* The same for tests that expect exactly one record of this type next. */
+static inline const struct hi_record_alloc *arena_expect(struct arena *arena, enum hi_record_type type)
+{
+	static union {
+		struct hi_record_alloc alloc;
+		uint8_t bytes[HI_RING_SIZE_MAX];
+	} record;
+
+	CHECK(arena_take(arena, &record));
+	CHECK_EQ(record.alloc.header.type_busy, type);
+	return &record.alloc;
+}
+
+static inline void arena_drain(struct arena *arena)
+{
+	uint64_t record[HI_RING_SIZE_MAX / 8];
+
+	while (arena_take(arena, record))
+		;
+}
+
+/* Nobody is inside, and the live set holds nothing. */
+static inline void arena_check_quiet(const struct arena *arena)
+{
+	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++)
+		CHECK_EQ(arena->slots[i].in_flight, 0);
+	for (unsigned i = 0; i < 1u << arena->state->bucket_bits; i++)
+		CHECK_EQ(arena->occupancy[i], 0);
+	for (unsigned i = 0; i < HI_BUCKET_ENTRIES << arena->state->bucket_bits; i++)
+		CHECK_EQ(arena->buckets[i], 0);
+}
+
+/* Symbols of gate.S: code, not to be called in place. */
+extern const uint8_t hi_gate_alloc[], hi_gate_size2[], hi_gate_sizearg2[], hi_gate_sizearg3[], hi_gate_free[], hi_gate_always[], hi_gate_inert[];
+void hi_hook_malloc(void), hi_hook_calloc(void), hi_hook_realloc(void), hi_hook_reallocarray(void), hi_hook_free(void), hi_hook_posix_memalign(void),
+	hi_hook_aligned_alloc(void), hi_hook_rallocx(void), hi_hook_xallocx(void), hi_hook_sdallocx(void), hi_hook_new(void), hi_hook_new_aligned(void);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payload_hooks_test.c - what each hooked function records, from end to end: calls through real gate entries, to the real allocator or to one that
+ * misbehaves on purpose.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "payload_guest.h"
+
+/* Makes the next byte allocated by this thread the sampled one, or one that is out of reach. */
+static void set_countdown(struct guest *guest, int64_t countdown)
+{
+	own_slot(guest)->countdown = countdown;
+}
+
+#define FAR_AWAY (1ll << 40)
+
+/* ---- plain allocation ----------------------------------------------------------------------------------------------------- */
+
+UNIT_TEST(every_allocation_is_recorded_at_interval_one)
+{
+	struct guest guest = guest_open(1);
+	void *block = guest.malloc(100), *zeroed = guest.calloc(7, 9), *aligned = guest.aligned_alloc(64, 128), *other = NULL;
+
+	expect_alloc(&guest, block, 100, HI_FN_MALLOC);
+	expect_alloc(&guest, zeroed, 63, HI_FN_CALLOC);
+	expect_alloc(&guest, aligned, 128, HI_FN_ALIGNED_ALLOC);
+	CHECK_EQ((uintptr_t)aligned % 64, 0);
+	CHECK_EQ(guest.posix_memalign(&other, 256, 40), 0);
+	expect_alloc(&guest, other, 40, HI_FN_POSIX_MEMALIGN);
+	guest.free(block);
+	expect_free(&guest, HI_RECORD_FREE, block);
+	guest.free(zeroed);
+	guest.free(aligned);
+	guest.free(other);
+	guest.free(NULL);
+	arena_drain(&guest.arena);
+	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE], 4);
+	CHECK_EQ(guest.arena.control->counters.samples, 4);
+	CHECK_EQ(guest.arena.control->counters.frees, 4);
+	arena_check_quiet(&guest.arena);
+}
+
+__attribute__((noinline)) static void *call_malloc(struct guest *guest, uint64_t *out_return_address)
+{
+	void *block = guest->malloc(10);
+
+	*out_return_address = (uintptr_t)__builtin_return_address(0);
+	return block;
+}
+
+UNIT_TEST(first_frame_is_the_caller)
+{
+	struct guest guest = guest_open(1);
+	uint64_t above;
+	void *block = call_malloc(&guest, &above);
+	const struct hi_record_alloc *record = arena_expect(&guest.arena, HI_RECORD_ALLOC);
+
+	CHECK_EQ(record->address, (uintptr_t)block);
+	CHECK(record->frame[0] > (uintptr_t)call_malloc && record->frame[0] < (uintptr_t)call_malloc + 1024);
+	guest.free(block);
+}
+
+UNIT_TEST(failed_allocations_leave_no_record)
+{
+	struct guest guest = guest_open(1);
+	void *block = &guest;
+
+	CHECK(!guest.calloc(SIZE_MAX / 2, 4));
+	CHECK(!guest.calloc(SIZE_MAX, SIZE_MAX)); /* a product that wraps to 1 */
+	CHECK_EQ(guest.posix_memalign(&block, 3, 100), EINVAL);
+	CHECK(block == &guest);
+	expect_nothing(&guest);
+	arena_check_quiet(&guest.arena);
+}
+
+static void *null_malloc(size_t size)
+{
+	(void)size;
+	errno = ENOMEM;
+	return NULL;
+}
+
+UNIT_TEST(out_of_memory_is_passed_on)
+{
+	struct guest guest = guest_open(1);
+
+	guest.malloc_words->original = (uintptr_t)null_malloc;
+	errno = 0;
+	CHECK(!guest.malloc(16));
+	CHECK_EQ(errno, ENOMEM);
+	expect_nothing(&guest);
+	arena_check_quiet(&guest.arena);
+}
+
+UNIT_TEST(errno_is_left_alone)
+{
+	struct guest guest = guest_open(1);
+
+	errno = 4711;
+	void *block = guest.malloc(10);
+	block = guest.realloc(block, 20);
+	guest.free(block);
+	CHECK_EQ(errno, 4711);
+}
+
+/* ---- counting by the gate -------------------------------------------------------------------------------------------------- */
+
+UNIT_TEST(gate_counts_and_the_crossing_call_is_the_sample)
+{
+	struct guest guest = guest_open(1 << 20);
+
+	guest.free(guest.malloc(1)); /* claims the slot */
+	arena_drain(&guest.arena);
+	CHECK_EQ(own_slot(&guest)->fast_owner, arch_thread_pointer());
+	set_countdown(&guest, 1000);
+	void *first = guest.malloc(600), *second = guest.calloc(3, 100);
+	CHECK_EQ(own_slot(&guest)->countdown, 100);
+	expect_nothing(&guest);
+	void *third = guest.malloc(100); /* 100 - 100 <= 0 */
+	expect_alloc(&guest, third, 100, HI_FN_MALLOC);
+	CHECK(own_slot(&guest)->countdown > 0);
+	set_countdown(&guest, FAR_AWAY);
+	third = guest.realloc(third, 200); /* its gate entry counts nothing: the hook does */
+	arena_expect(&guest.arena, HI_RECORD_FREE);
+	CHECK_EQ(own_slot(&guest)->countdown, FAR_AWAY - 200);
+	expect_nothing(&guest);
+	guest.free(first);
+	guest.free(second);
+	guest.free(third);
+	expect_nothing(&guest);
+	arena_check_quiet(&guest.arena);
+}
+
+static void *any_malloc(size_t size)
+{
+	(void)size;
+	return NULL;
+}
+
+UNIT_TEST(absurd_sizes_do_not_lead_the_countdown_astray)
+{
+	static const size_t absurd[] = {SIZE_MAX, SIZE_MAX / 4 * 3, SIZE_MAX / 2 + 1, SIZE_MAX / 2, SIZE_MAX / 4 + 1};
+	struct guest guest = guest_open(1 << 10);
+
+	guest.free(guest.malloc(1));
+	arena_drain(&guest.arena);
+	guest.malloc_words->original = (uintptr_t)any_malloc;
+	for (unsigned i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
+		guest.malloc(absurd[i]);
+		CHECK(own_slot(&guest)->countdown > 0 && own_slot(&guest)->countdown < 1 << 20);
+	}
+	CHECK(!guest.calloc(SIZE_MAX, 2)); /* -2 in the gate's arithmetic */
+	CHECK(own_slot(&guest)->countdown > 0 && own_slot(&guest)->countdown < 1 << 20);
+}
+
+UNIT_TEST(sampling_is_unbiased_through_the_gate)
+{
+	enum { CALLS = 200000, SIZE = 1000, INTERVAL = 65536 };
+	struct guest guest = guest_open(INTERVAL);
+	double p = -expm1(-(double)SIZE / INTERVAL);
+
+	for (int i = 0; i < CALLS; i++) {
+		guest.free(guest.malloc(SIZE));
+		if (i % 1000 == 0)
+			arena_drain(&guest.arena);
+	}
+	arena_drain(&guest.arena);
+	CHECK(fabs((double)guest.arena.record_count[HI_RECORD_ALLOC] - CALLS * p) < 7 * sqrt(CALLS * p));
+	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE], guest.arena.record_count[HI_RECORD_ALLOC]);
+	arena_check_quiet(&guest.arena);
+}
+
+/* ---- realloc ----------------------------------------------------------------------------------------------------------------- */
+
+UNIT_TEST(realloc_is_a_free_and_an_allocation)
+{
+	struct guest guest = guest_open(1);
+	char *block = guest.realloc(NULL, 10), *larger;
+
+	expect_alloc(&guest, block, 10, HI_FN_REALLOC);
+	strcpy(block, "contents");
+	larger = guest.realloc(block, 100000);
+	CHECK_STR(larger, "contents");
+	expect_free(&guest, HI_RECORD_FREE, block);
+	expect_alloc(&guest, larger, 100000, HI_FN_REALLOC);
+	block = guest.reallocarray(larger, 3, 7);
+	expect_free(&guest, HI_RECORD_FREE, larger);
+	expect_alloc(&guest, block, 21, HI_FN_REALLOCARRAY);
+	guest.free(block);
+	arena_drain(&guest.arena);
+	arena_check_quiet(&guest.arena);
+}
+
+static void *failing_realloc(void *block, size_t size)
+{
+	(void)block, (void)size;
+	errno = ENOMEM;
+	return NULL;
+}
+
+UNIT_TEST(failed_realloc_takes_its_free_back)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_always, hi_hook_realloc, failing_realloc);
+	realloc_fn *fail = (realloc_fn *)arena_entry(words);
+	void *block = guest.malloc(10);
+
+	arena_expect(&guest.arena, HI_RECORD_ALLOC);
+	CHECK(!fail(block, 20));
+	expect_free(&guest, HI_RECORD_FREE, block);
+	expect_free(&guest, HI_RECORD_UNFREE, block);
+	CHECK(!fail(NULL, 20));
+	expect_nothing(&guest);
+	guest.free(block);
+	expect_free(&guest, HI_RECORD_FREE, block);
+	arena_check_quiet(&guest.arena);
+}
+
+UNIT_TEST(realloc_to_nothing_frees)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_always, hi_hook_realloc, failing_realloc);
+	realloc_fn *freeing = (realloc_fn *)arena_entry(words);
+	void *block = guest.malloc(10);
+
+	arena_expect(&guest.arena, HI_RECORD_ALLOC);
+	CHECK(!freeing(block, 0)); /* NULL for a size of 0 is no failure */
+	expect_free(&guest, HI_RECORD_FREE, block);
+	expect_nothing(&guest);
+	arena_check_quiet(&guest.arena);
+	free(block);
+}
+
+UNIT_TEST(overflowing_reallocarray_keeps_the_block)
+{
+	struct guest guest = guest_open(1);
+	void *block = guest.malloc(10);
+
+	arena_expect(&guest.arena, HI_RECORD_ALLOC);
+	CHECK(!guest.reallocarray(block, SIZE_MAX / 2, 4));
+	expect_free(&guest, HI_RECORD_FREE, block);
+	expect_free(&guest, HI_RECORD_UNFREE, block);
+	guest.free(block);
+	expect_free(&guest, HI_RECORD_FREE, block);
+	arena_check_quiet(&guest.arena);
+}
+
+/* ---- jemalloc's own interface --------------------------------------------------------------------------------------------------- */
+
+static size_t seen_argument[6];
+
+static size_t fake_xallocx(void *block, size_t size, size_t extra, int flags)
+{
+	(void)block;
+	seen_argument[0] = size;
+	seen_argument[1] = extra;
+	seen_argument[2] = (size_t)flags;
+	return size <= 128 ? 128 : 64;
+}
+
+UNIT_TEST(xallocx_resizes_in_place_or_not_at_all)
+{
+	struct guest guest = guest_open(1);
+	size_t (*resize)(void *, size_t, size_t, int) =
+		(size_t(*)(void *, size_t, size_t, int))arena_entry(arena_gate(&guest.arena, HI_FN_XALLOCX, hi_gate_always, hi_hook_xallocx, fake_xallocx));
+	void *block = guest.malloc(64);
+
+	arena_expect(&guest.arena, HI_RECORD_ALLOC);
+	CHECK_EQ(resize(block, 100, 5, 6), 128);
+	CHECK_EQ(seen_argument[0], 100);
+	CHECK_EQ(seen_argument[1], 5);
+	CHECK_EQ(seen_argument[2], 6);
+	expect_free(&guest, HI_RECORD_FREE, block);
+	expect_alloc(&guest, block, 100, HI_FN_XALLOCX);
+	CHECK_EQ(resize(block, 1000, 0, 0), 64);
+	expect_nothing(&guest);
+	guest.free(block);
+	expect_free(&guest, HI_RECORD_FREE, block);
+	arena_check_quiet(&guest.arena);
+}
+
+UNIT_TEST(failed_rallocx_of_any_size_keeps_the_block)
+{
+	struct guest guest = guest_open(1);
+	realloc_fn *fail = (realloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_RALLOCX, hi_gate_always, hi_hook_rallocx, failing_realloc));
+	void *block = guest.malloc(64);
+
+	arena_expect(&guest.arena, HI_RECORD_ALLOC);
+	CHECK(!fail(block, 0));
+	expect_free(&guest, HI_RECORD_FREE, block);
+	expect_free(&guest, HI_RECORD_UNFREE, block);
+	guest.free(block);
+	arena_drain(&guest.arena);
+	arena_check_quiet(&guest.arena);
+}
+
+UNIT_MAIN()

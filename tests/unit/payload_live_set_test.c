@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* payload_live_set_test.c - the set of live samples, alone and with several threads. */
+#include <pthread.h>
+
+#include "live_set.h"
+#include "payload_arena.h"
+
+enum { BITS = 4 };
+
+static uint64_t home_of(uint64_t address)
+{
+	return address * HI_HASH_ADDRESS >> (64 - BITS);
+}
+
+/* The next address after `from` whose home is this bucket. */
+static uint64_t address_at(uint64_t home, uint64_t from)
+{
+	for (from += 16; home_of(from) != home; from += 16)
+		;
+	return from;
+}
+
+UNIT_TEST(goes_in_and_comes_out_once)
+{
+	struct arena arena = arena_open(1, BITS, 4096);
+
+	CHECK(!live_set_remove(arena.state, 0x1000));
+	CHECK(live_set_insert(arena.state, 0x1000));
+	CHECK_EQ(arena.occupancy[home_of(0x1000)], 1);
+	CHECK(live_set_remove(arena.state, 0x1000));
+	CHECK(!live_set_remove(arena.state, 0x1000));
+	arena_check_quiet(&arena);
+}
+
+UNIT_TEST(same_address_twice_is_one)
+{
+	struct arena arena = arena_open(1, BITS, 4096);
+
+	CHECK(live_set_insert(arena.state, 0x1000));
+	CHECK(live_set_insert(arena.state, 0x1000));
+	CHECK_EQ(arena.occupancy[home_of(0x1000)], 1);
+	CHECK(live_set_remove(arena.state, 0x1000));
+	arena_check_quiet(&arena);
+}
+
+/* Home and its three neighbours, wrapping around the end of the table; then no more. */
+UNIT_TEST(full_neighbourhood_refuses)
+{
+	enum { ROOM = HI_BUCKET_ENTRIES * HI_BUCKET_PROBES, HOME = (1 << BITS) - 2 };
+	struct arena arena = arena_open(1, BITS, 4096);
+	uint64_t address[ROOM + 1], last = 0;
+
+	for (int i = 0; i <= ROOM; i++) {
+		last = address[i] = address_at(HOME, last);
+		CHECK_EQ(live_set_insert(arena.state, address[i]), i < ROOM);
+	}
+	CHECK_EQ(arena.occupancy[HOME], ROOM);
+	CHECK(!live_set_remove(arena.state, address[ROOM]));
+	for (int i = 0; i < ROOM; i++)
+		CHECK(live_set_remove(arena.state, address[i]));
+	arena_check_quiet(&arena);
+}
+
+UNIT_TEST(occupancy_sticks_at_255)
+{
+	struct arena arena = arena_open(1, BITS, 4096);
+	uint8_t *occupancy = &arena.occupancy[home_of(0x1000)];
+
+	*occupancy = 254;
+	CHECK(live_set_insert(arena.state, 0x1000));
+	CHECK_EQ(*occupancy, 255);
+	CHECK(live_set_remove(arena.state, 0x1000));
+	CHECK_EQ(*occupancy, 255);
+}
+
+static void *churn(void *argument)
+{
+	enum { ROUNDS = 3000, HELD = 40 };
+	const struct hi_state *state = ((struct arena *)argument)->state;
+	uint64_t mine = (uint64_t)pthread_self() << 20, address[HELD];
+	bool is_in[HELD];
+
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < HELD; i++) {
+			address[i] = mine + 16 * (uint64_t)(round * HELD + i);
+			is_in[i] = live_set_insert(state, address[i]);
+		}
+		for (int i = 0; i < HELD; i++)
+			CHECK_EQ(live_set_remove(state, address[i]), is_in[i]);
+	}
+	return NULL;
+}
+
+/* 160 addresses in 128 places: threads meet in every bucket, and some find it full. */
+UNIT_TEST(threads_lose_nothing)
+{
+	struct arena arena = arena_open(1, BITS, 4096);
+	pthread_t thread[4];
+
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, churn, &arena), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	arena_check_quiet(&arena);
+}
+
+UNIT_MAIN()

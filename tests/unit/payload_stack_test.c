@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payload_stack_test.c - the stack walker on hand-made stacks and tables.
+ *
+ * The stack is an array, the program is imaginary: a module at TEXT whose rows are those of the test, so that each kind of row and each kind of
+ * damage is told apart.
+ */
+#include "payload_arena.h"
+#include "stack.h"
+
+#define TEXT 0x10000ull
+#define TEXT_BYTES 0x1000ull
+#define THREAD 0x7ull /* a thread pointer that lies in no region */
+
+struct scene {
+	struct arena arena;
+	uint64_t *stack; /* one page, the only region */
+	uint64_t frame[HI_FRAMES_MAX], unknown;
+	uint32_t count;
+};
+
+static struct scene scene_open(void)
+{
+	struct scene scene = {.arena = arena_open(1, 4, 4096)};
+	struct hi_regions *regions = &scene.arena.control->regions[0];
+
+	scene.stack = arena_map((size_t)2 * HI_PAGE_BYTES, 0);
+	regions->count = 1;
+	regions->range[0].lo = (uintptr_t)scene.stack;
+	regions->range[0].hi = (uintptr_t)scene.stack + HI_PAGE_BYTES;
+	return scene;
+}
+
+/* Publishes the rows as the table of one module at TEXT. */
+static void scene_rows(struct scene *scene, const struct hi_unwind_row *row, uint32_t count)
+{
+	struct hi_unwind_directory *directory = &scene->arena.control->directory[0];
+	uint32_t *index = (uint32_t *)(void *)(scene->arena.tables + 4096);
+	uint32_t index_count = TEXT_BYTES / HI_INDEX_BYTES + 2;
+
+	memcpy(scene->arena.tables + 64, row, count * sizeof(*row));
+	for (uint32_t i = 0; i < index_count; i++)
+		while (index[i] + 1 < count && row[index[i] + 1].pc <= i * HI_INDEX_BYTES)
+			index[i]++;
+	directory->module[0] =
+		(struct hi_unwind_module){.lo = TEXT, .hi = TEXT + TEXT_BYTES, .rows = 64, .row_count = count, .index = 4096, .index_count = index_count};
+	directory->count = 1;
+}
+#define ROWS(scene, ...)                                                    \
+	do {                                                                \
+		const struct hi_unwind_row rows_[] = {__VA_ARGS__};         \
+		scene_rows(scene, rows_, sizeof(rows_) / sizeof(rows_[0])); \
+	} while (0)
+
+static uint64_t at(const struct scene *scene, unsigned word)
+{
+	return (uintptr_t)(scene->stack + word);
+}
+
+static enum hi_stack_end walk(struct scene *scene, uint64_t pc, unsigned sp_word, uint64_t bp)
+{
+	struct stack_registers from = {.pc = pc, .sp = at(scene, sp_word), .bp = bp};
+
+	return stack_capture(scene->arena.state, THREAD, from, scene->frame, &scene->count, &scene->unknown);
+}
+
+UNIT_TEST(sp_rows_up_to_the_proper_end)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 3, HI_UNWIND_SP, 0}, {0x200, 2, HI_UNWIND_SP, 0});
+	scene.stack[1] = TEXT + 0x150; /* CFA at word 2 */
+	scene.stack[4] = TEXT + 0x50;  /* CFA at word 5 */
+	CHECK_EQ(walk(&scene, TEXT + 0x250, 0, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 3);
+	CHECK_EQ(scene.frame[0], TEXT + 0x250);
+	CHECK_EQ(scene.frame[1], TEXT + 0x150);
+	CHECK_EQ(scene.frame[2], TEXT + 0x50);
+}
+
+/* A call is its function's last instruction: the return address lies in the next function already. */
+UNIT_TEST(return_address_belongs_to_the_call_before_it)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0}, {0x200, 100, HI_UNWIND_SP, 0});
+	scene.stack[1] = TEXT + 0x100;
+	CHECK_EQ(walk(&scene, TEXT + 0x200, 0, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 2);
+}
+
+UNIT_TEST(every_row_is_found_by_the_index)
+{
+	enum { ROWS_MAX = 512 };
+	struct hi_unwind_row row[ROWS_MAX];
+	struct scene scene = scene_open();
+
+	/* Dense, sparse and absent within one index step: rows at multiples of 3 below 0x300, then of 0x140. The CFA tells which one was taken. */
+	uint32_t count = 0;
+	for (uint32_t pc = 0; pc < TEXT_BYTES; pc += pc < 0x300 ? 3 : 0x140) {
+		row[count] = (struct hi_unwind_row){.pc = pc, .cfa = (int16_t)(count + 2), .kind = HI_UNWIND_SP};
+		count++;
+	}
+	CHECK(count < ROWS_MAX);
+	scene_rows(&scene, row, count);
+	for (uint32_t pc = 0, covering = 0; pc < TEXT_BYTES; pc++) {
+		while (covering + 1 < count && row[covering + 1].pc <= pc)
+			covering++;
+		memset(scene.stack, 0, HI_PAGE_BYTES);
+		scene.stack[row[covering].cfa - 1] = 0xbeef;
+		walk(&scene, TEXT + pc + 1, 0, 0);
+		CHECK_EQ(scene.count, 2);
+		CHECK_EQ(scene.frame[1], 0xbeef);
+	}
+}
+
+UNIT_TEST(bp_is_followed_through_saved_slots)
+{
+	struct scene scene = scene_open();
+
+	/* leaf: pushed bp, CFA by sp; caller: CFA by bp; its caller's bp comes from the slot. */
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, -2}, {0x200, 3, HI_UNWIND_SP, -3});
+	scene.stack[0] = at(&scene, 10);
+	scene.stack[2] = TEXT + 0x150;
+	scene.stack[10] = at(&scene, 20); /* bp = word 10: CFA at word 12 */
+	scene.stack[11] = TEXT + 0x150;
+	scene.stack[21] = TEXT + 0x50; /* bp = word 20: CFA at word 22 */
+	CHECK_EQ(walk(&scene, TEXT + 0x250, 0, 12345), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 4);
+	CHECK_EQ(scene.frame[3], TEXT + 0x50);
+}
+
+UNIT_TEST(realigned_frame_has_its_cfa_in_memory)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, -1, HI_UNWIND_BP_DEREF, 0});
+	scene.stack[7] = at(&scene, 30);
+	scene.stack[29] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, at(&scene, 8)), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 2);
+	scene.stack[7] = at(&scene, 2 * HI_PAGE_BYTES / 8);
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, at(&scene, 8)), HI_END_BAD_FRAME);
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, 64), HI_END_BAD_FRAME);
+}
+
+UNIT_TEST(plt_entry_depends_on_how_far_it_got)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 11, HI_UNWIND_PLT, 0});
+	scene.stack[0] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, TEXT + 0x10a, 0, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 2);
+	scene.stack[0] = 1;
+	scene.stack[1] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, TEXT + 0x10b, 0, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 2);
+}
+
+UNIT_TEST(without_rows_the_frame_pointers_lead_on)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0});
+	scene.stack[4] = at(&scene, 8);
+	scene.stack[5] = 0x999000;
+	scene.stack[8] = 0;
+	scene.stack[9] = 0;
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 2);
+	scene.stack[8] = 1; /* zeros by chance */
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(scene.count, 2);
+	scene.stack[9] = 0x998000; /* the chain ends where it should not */
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(scene.count, 3);
+	scene.stack[8] = at(&scene, 4); /* a loop */
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4) + 4), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, UINT64_MAX - 7), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, HI_PAGE_BYTES / 8) - 8), HI_END_NO_ROW);
+}
+
+UNIT_TEST(cfa_must_rise_and_stay_in_the_region)
+{
+	static const int16_t cfa[] = {0, -4, INT16_MIN, INT16_MAX, HI_PAGE_BYTES / 8 + 1};
+	struct scene scene = scene_open();
+
+	for (unsigned i = 0; i < sizeof(cfa) / sizeof(cfa[0]); i++) {
+		ROWS(&scene, {0, cfa[i], HI_UNWIND_SP, 0});
+		CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_BAD_FRAME);
+		CHECK_EQ(scene.count, 1);
+	}
+	ROWS(&scene, {0, HI_PAGE_BYTES / 8, HI_UNWIND_SP, 0}); /* the whole region: just allowed */
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_COMPLETE);
+	ROWS(&scene, {0, 2, HI_UNWIND_SP, -4}); /* bp saved below sp */
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 1, 0), HI_END_BAD_FRAME);
+	ROWS(&scene, {0, 2, HI_UNWIND_BP, 0}); /* misaligned */
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, at(&scene, 1) + 4), HI_END_BAD_FRAME);
+}
+
+UNIT_TEST(deep_recursion_is_cut)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 1, HI_UNWIND_SP, 0});
+	for (unsigned i = 0; i < HI_PAGE_BYTES / 8; i++)
+		scene.stack[i] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_DEPTH);
+	CHECK_EQ(scene.count, HI_FRAMES_MAX);
+}
+
+UNIT_TEST(unknown_region_is_named)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 1, HI_UNWIND_SP, 0});
+	CHECK_EQ(walk(&scene, TEXT + 0x50, HI_PAGE_BYTES / 8, 0), HI_END_REGION);
+	CHECK_EQ(scene.count, 1);
+	CHECK_EQ(scene.unknown, at(&scene, HI_PAGE_BYTES / 8));
+	scene.arena.control->regions[0].count = 0;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_REGION);
+}
+
+/* A thread's own control block bounds its stack, whatever the list says about the mapping. */
+UNIT_TEST(nothing_above_the_thread_pointer_is_read)
+{
+	struct scene scene = scene_open();
+	struct stack_registers from = {.pc = TEXT + 0x50, .sp = at(&scene, 0)};
+
+	ROWS(&scene, {0, 8, HI_UNWIND_SP, 0});
+	scene.stack[7] = scene.stack[15] = TEXT + 0x50;
+	CHECK_EQ(stack_capture(scene.arena.state, at(&scene, 12), from, scene.frame, &scene.count, &scene.unknown), HI_END_BAD_FRAME);
+	CHECK_EQ(scene.count, 2);
+}
+
+/* The handler runs on a stack of its own; the trampoline's ucontext leads back. */
+UNIT_TEST(signal_frame_leads_to_the_interrupted_stack)
+{
+	struct scene scene = scene_open();
+	struct hi_regions *regions = &scene.arena.control->regions[0];
+	uint64_t *alternate = arena_map(HI_PAGE_BYTES, 0);
+	struct arch_signal_frame place = arch_signal_frame();
+	unsigned other = (uintptr_t)alternate > (uintptr_t)scene.stack;
+
+	regions->count = 2;
+	regions->range[!other] = regions->range[0];
+	regions->range[other].lo = (uintptr_t)alternate;
+	regions->range[other].hi = (uintptr_t)alternate + HI_PAGE_BYTES;
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, 0}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0});
+	/* The interrupted pc is the first byte of its row: looked up as it is, not as a return address. */
+	alternate[1] = TEXT + 0x210;
+	alternate[2 + place.pc / 8] = TEXT + 0x100;
+	alternate[2 + place.sp / 8] = at(&scene, 40);
+	alternate[2 + place.bp / 8] = at(&scene, 50);
+	scene.stack[51] = TEXT + 0x50;
+	struct stack_registers from = {.pc = TEXT + 0x350, .sp = (uintptr_t)alternate};
+	CHECK_EQ(stack_capture(scene.arena.state, THREAD, from, scene.frame, &scene.count, &scene.unknown), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 4);
+	CHECK_EQ(scene.frame[2], TEXT + 0x100);
+	CHECK_EQ(scene.frame[3], TEXT + 0x50);
+
+	alternate[2 + place.sp / 8] = 0x4000; /* interrupted on a stack that is not known */
+	CHECK_EQ(stack_capture(scene.arena.state, THREAD, from, scene.frame, &scene.count, &scene.unknown), HI_END_REGION);
+	CHECK_EQ(scene.count, 3);
+	CHECK_EQ(scene.unknown, 0x4000);
+}
+
+UNIT_TEST(lists_being_rewritten_are_not_used)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0});
+	scene.arena.control->directory[0].generation++;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_NO_ROW);
+	scene.arena.control->directory[0].generation++;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_COMPLETE);
+	scene.arena.control->regions[0].generation++;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_REGION);
+}
+
+UNIT_TEST(tables_outside_their_part_are_not_read)
+{
+	struct scene scene = scene_open();
+	struct hi_unwind_module *module = &scene.arena.control->directory[0].module[0], good;
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0});
+	good = *module;
+	module->rows = UINT64_MAX;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_NO_ROW);
+	*module = good;
+	module->index = ARENA_TABLES_BYTES - 8;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_NO_ROW);
+	*module = good;
+	module->row_count = UINT32_MAX;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_NO_ROW);
+	*module = good;
+	module->index_count = 1;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_NO_ROW);
+	*module = good;
+	((uint32_t *)(void *)(scene.arena.tables + 4096))[1] = 7; /* an index beyond the rows */
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_NO_ROW);
+}
+
+UNIT_MAIN()

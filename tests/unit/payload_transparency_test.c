@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payload_transparency_test.c - the payload as a guest: it passes on what it was given, leaves no frame where none may be, and gives way when it nests, when
+ * the process forks, when the injector is silent, and when something is full.
+ */
+#include <pthread.h>
+
+#include "payload_guest.h"
+
+static size_t seen_argument[6];
+
+/* ---- jumps that must leave no frame --------------------------------------------------------------------------------------------- */
+
+static uint64_t seen_return_address;
+#define NOTE_CALLER() (seen_return_address = (uintptr_t)__builtin_return_address(0))
+
+/* The return address lies in this small function of ours, not in the payload: the original was jumped to. */
+static bool is_called_by(const void *function)
+{
+	return seen_return_address > (uintptr_t)function && seen_return_address < (uintptr_t)function + 256;
+}
+#define NO_TAIL_CALL() __asm__ volatile("")
+
+static void fake_sdallocx(void *block, size_t b, size_t c, size_t d, size_t e, size_t f)
+{
+	NOTE_CALLER();
+	seen_argument[0] = (uintptr_t)block;
+	seen_argument[1] = b;
+	seen_argument[2] = c;
+	seen_argument[3] = d;
+	seen_argument[4] = e;
+	seen_argument[5] = f;
+}
+
+typedef void free6_fn(void *, size_t, size_t, size_t, size_t, size_t);
+
+__attribute__((noinline)) static void call_release(free6_fn *release, void *block)
+{
+	release(block, 2, 3, 4, 5, 6);
+	NO_TAIL_CALL();
+}
+
+/* Arguments that the hooked function does not even have: the hook must not touch what it does not know. (The gate may use the fourth.) */
+UNIT_TEST(a_recorded_free_goes_on_in_the_original)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_SDALLOCX, hi_gate_always, hi_hook_sdallocx, fake_sdallocx);
+	free6_fn *release = (free6_fn *)arena_entry(words);
+	void *block = guest.malloc(64);
+
+	arena_expect(&guest.arena, HI_RECORD_ALLOC);
+	call_release(release, block);
+	expect_free(&guest, HI_RECORD_FREE, block);
+	CHECK_EQ(seen_argument[0], (uintptr_t)block);
+	for (size_t i = 1; i < 6; i++)
+		CHECK_EQ(seen_argument[i], i + 1);
+	CHECK(is_called_by(call_release));
+	arena_check_quiet(&guest.arena);
+	free(block);
+}
+
+static void *nothrow_result;
+static unsigned throwing_calls;
+
+static void *fake_nothrow(size_t size, size_t second, const void *third)
+{
+	seen_argument[0] = size;
+	seen_argument[1] = second;
+	seen_argument[2] = (uintptr_t)third;
+	return nothrow_result;
+}
+
+static void *fake_throwing(size_t size, size_t alignment)
+{
+	NOTE_CALLER();
+	seen_argument[0] = size;
+	seen_argument[1] = alignment;
+	throwing_calls++;
+	return NULL;
+}
+
+__attribute__((noinline)) static void *call_new(calloc_fn *new_aligned, size_t size, size_t alignment)
+{
+	void *block = new_aligned(size, alignment);
+
+	NO_TAIL_CALL();
+	return block;
+}
+
+UNIT_TEST(throwing_new_never_meets_our_frame)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_NEW_ALIGNED, hi_gate_alloc, hi_hook_new_aligned, fake_throwing);
+	calloc_fn *new_aligned = (calloc_fn *)arena_entry(words);
+	char block[1];
+
+	words->nothrow = (uintptr_t)fake_nothrow;
+	nothrow_result = block;
+	CHECK(call_new(new_aligned, 48, 16) == block);
+	CHECK_EQ(throwing_calls, 0);
+	CHECK_EQ(seen_argument[0], 48);
+	CHECK_EQ(seen_argument[1], 16);
+	CHECK(seen_argument[2] != 0);
+	expect_alloc(&guest, block, 48, HI_FN_NEW_ALIGNED);
+
+	nothrow_result = NULL;
+	CHECK(!call_new(new_aligned, 49, 17));
+	CHECK_EQ(throwing_calls, 1);
+	CHECK_EQ(seen_argument[0], 49);
+	CHECK_EQ(seen_argument[1], 17);
+	CHECK(is_called_by(call_new));
+	expect_nothing(&guest);
+
+	words->nothrow = 0; /* no such variant: not sampled */
+	nothrow_result = block;
+	CHECK(!call_new(new_aligned, 50, 18));
+	CHECK_EQ(throwing_calls, 2);
+	expect_nothing(&guest);
+	CHECK_EQ(own_slot(&guest)->in_flight, 0);
+}
+
+/* ---- nesting, threads, fork, the injector's silence --------------------------------------------------------------------------- */
+
+static struct guest *nesting_guest;
+
+static void *nesting_calloc(size_t count, size_t size)
+{
+	void *scratch = nesting_guest->malloc(8), *block = nesting_guest->malloc(count * size);
+
+	nesting_guest->free(scratch);
+	return memset(block, 0, count * size);
+}
+
+UNIT_TEST(nested_calls_are_sampled_once)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_CALLOC, hi_gate_size2, hi_hook_calloc, nesting_calloc);
+	calloc_fn *nested = (calloc_fn *)arena_entry(words);
+	void *block;
+
+	nesting_guest = &guest;
+	block = nested(5, 5);
+	expect_alloc(&guest, block, 25, HI_FN_CALLOC);
+	expect_nothing(&guest);
+	guest.free(block);
+	arena_drain(&guest.arena);
+	arena_check_quiet(&guest.arena);
+}
+
+enum { THREADS = 4, ROUNDS = 3000 };
+
+static void *churn(void *argument)
+{
+	const struct guest *guest = argument;
+
+	for (size_t i = 0; i < ROUNDS; i++) {
+		void *block = guest->malloc(i % 500), *other = guest->calloc(i % 7, 3);
+
+		block = guest->realloc(block, i % 600 + 1);
+		guest->free(block);
+		guest->free(other);
+	}
+	return NULL;
+}
+
+UNIT_TEST(threads_are_counted_exactly_at_interval_one)
+{
+	struct guest guest = guest_open(1);
+	struct hi_counters *counters = &guest.arena.control->counters;
+	pthread_t thread[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, churn, &guest), 0);
+	for (int joined = 0; joined < THREADS;) {
+		arena_drain(&guest.arena);
+		if (pthread_tryjoin_np(thread[joined], NULL) == 0)
+			joined++;
+	}
+	arena_drain(&guest.arena);
+	/* What the ring could not take is counted, too: nothing gets lost without a trace. */
+	CHECK_EQ(counters->no_thread_slot + counters->live_set_full + counters->commit_lost, 0);
+	CHECK_EQ(counters->samples + counters->dropped_allocs, THREADS * ROUNDS * 3);
+	CHECK_EQ(guest.arena.record_count[HI_RECORD_ALLOC], counters->samples);
+	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE], counters->frees);
+	CHECK_EQ(counters->frees + counters->dropped_frees, counters->samples);
+	arena_check_quiet(&guest.arena);
+}
+
+UNIT_TEST(a_forked_child_passes_through)
+{
+	struct guest guest = guest_open(1);
+	void *block = guest.malloc(10);
+	int status = -1;
+
+	if (fork() == 0) {
+		void *own = guest.malloc(20);
+
+		own = guest.realloc(own, 30);
+		guest.free(own);
+		guest.free(block);
+		guest.free(guest.calloc(2, 3));
+		_exit(own && guest.arena.state->armed == 0 ? 7 : 1);
+	}
+	wait(&status);
+	CHECK_EQ(WEXITSTATUS(status), 7);
+	guest.free(block);
+	arena_drain(&guest.arena);
+	CHECK_EQ(guest.arena.record_count[HI_RECORD_ALLOC], 1);
+	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE], 1);
+}
+
+UNIT_TEST(a_silent_injector_disarms_the_payload)
+{
+	struct guest guest = guest_open(1);
+	struct hi_control *control = guest.arena.control;
+
+	control->deadman_cycles = 1ull << 40;
+	control->heartbeat = arch_cycles() + 100000; /* another CPU's counter: slightly ahead */
+	guest.free(guest.malloc(1));
+	CHECK_EQ(guest.arena.state->armed, 1);
+	control->heartbeat = arch_cycles() - (2ull << 40);
+	guest.free(guest.malloc(1));
+	CHECK_EQ(guest.arena.state->armed, 0);
+	CHECK_EQ(control->counters.deadman, 1);
+	CHECK_EQ(guest.malloc_words->hook, guest.malloc_words->original);
+	guest.free(guest.malloc(1));
+	guest.free(guest.realloc(NULL, 1));
+	CHECK_EQ(control->counters.samples, 1);
+	CHECK_EQ(control->counters.deadman, 1);
+}
+
+UNIT_TEST(a_full_ring_drops_and_forgets)
+{
+	enum { BLOCKS = 2000 }; /* more than the ring has room for */
+	struct guest guest = guest_open(1);
+	struct hi_counters *counters = &guest.arena.control->counters;
+	void *block[BLOCKS];
+
+	for (int i = 0; i < BLOCKS; i++)
+		block[i] = guest.malloc(10);
+	CHECK(counters->dropped_allocs > 0);
+	CHECK_EQ(counters->samples + counters->dropped_allocs, BLOCKS);
+	guest.free(block[0]); /* room was kept for that */
+	CHECK_EQ(counters->frees, 1);
+	guest.free(block[BLOCKS - 1]); /* not recorded as allocated, so not as freed */
+	CHECK_EQ(counters->frees + counters->dropped_frees, 1);
+	for (int i = 1; i < BLOCKS - 1; i++)
+		guest.free(block[i]);
+	CHECK_EQ(counters->frees + counters->dropped_frees, counters->samples);
+	arena_check_quiet(&guest.arena);
+}
+
+UNIT_TEST(without_a_slot_only_frees_are_seen)
+{
+	struct guest guest = guest_open(1);
+	struct hi_counters *counters = &guest.arena.control->counters;
+	void *block = guest.malloc(10), *other;
+
+	arena_expect(&guest.arena, HI_RECORD_ALLOC);
+	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++)
+		guest.arena.slots[i] = (struct hi_thread_slot){.owner = i + 1, .last_seen = arch_cycles() + (1ull << 50)};
+	other = guest.malloc(20);
+	CHECK_EQ(counters->no_thread_slot, 1);
+	expect_nothing(&guest);
+	block = guest.realloc(block, 30);
+	arena_expect(&guest.arena, HI_RECORD_FREE);
+	expect_nothing(&guest);
+	guest.free(block);
+	guest.free(other);
+	expect_nothing(&guest);
+	arena_check_quiet(&guest.arena);
+}
+
+/* A coroutine's stack: no region holds it. It is told, at most now and then, and the sample still counts. */
+UNIT_TEST(an_unknown_stack_is_reported_once)
+{
+	struct guest guest = guest_open(1);
+	void *block[3];
+
+	guest.arena.control->regions[0].count = 0;
+	for (int i = 0; i < 3; i++)
+		block[i] = guest.malloc(10);
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_REGION)->header.thread, arch_thread_pointer());
+	for (int i = 0; i < 3; i++) {
+		const struct hi_record_alloc *record = arena_expect(&guest.arena, HI_RECORD_ALLOC);
+
+		CHECK_EQ(record->address, (uintptr_t)block[i]);
+		CHECK_EQ(record->stack_end, HI_END_REGION);
+		CHECK_EQ(record->frame_count, 1);
+		guest.free(block[i]);
+	}
+	CHECK_EQ(guest.arena.control->counters.stacks_truncated, 3);
+}
+
+UNIT_TEST(templates_fit_and_inert_ones_do_nothing)
+{
+	struct guest guest = guest_open(1);
+	malloc_fn *inert = (malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_inert, NULL, malloc));
+
+	free(inert(10));
+	expect_nothing(&guest);
+}
+
+UNIT_TEST(own_time_is_accounted)
+{
+	struct guest guest = guest_open(1);
+
+	guest.free(guest.malloc(10));
+	CHECK(own_slot(&guest)->cycles > 0);
+	CHECK(own_slot(&guest)->cycles < 100000000);
+}
+
+UNIT_MAIN()
