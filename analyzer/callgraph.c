@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callgraph.c - see callgraph.h. The rules are those of pprof, so that figures agree.
+ */
+#include "callgraph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+	struct callgraph graph;
+	const bool *keep;
+	uint32_t round;        /* one per row, from 1 */
+	uint32_t *node_round;  /* round in which a node was counted last */
+	uint32_t *edge_round;
+	double *call_weight;   /* by functions.call[]: to find each function's most expensive one */
+	size_t edge_room, edge_round_room;
+	struct table edges;
+};
+
+static int edge_between(struct builder *builder, uint32_t caller, uint32_t callee, uint32_t *out_edge)
+{
+	struct callgraph *graph = &builder->graph;
+	const uint64_t hash = hash_number((uint64_t)caller << 32 | callee);
+	struct table_cursor cursor = table_seek(&builder->edges, hash);
+
+	while (table_next(&builder->edges, &cursor, out_edge)) {
+		if (graph->edge[*out_edge].caller == caller && graph->edge[*out_edge].callee == callee)
+			return 0;
+	}
+	if (array_reserve(&graph->edge, &builder->edge_room, graph->edge_count, sizeof(*graph->edge)) ||
+	    array_reserve(&builder->edge_round, &builder->edge_round_room, graph->edge_count, sizeof(*builder->edge_round)) ||
+	    table_add(&builder->edges, hash, (uint32_t)graph->edge_count))
+		return -ENOMEM;
+	*out_edge = (uint32_t)graph->edge_count++;
+	graph->edge[*out_edge] = (struct callgraph_edge){.caller = caller, .callee = callee, .is_inline = true, .is_residual = true};
+	builder->edge_round[*out_edge] = 0;
+	return 0;
+}
+
+/* The way from the caller to this call, once per row. */
+static int count_edge(struct builder *builder, uint32_t caller, const struct function_call *call, bool is_residual, const struct estimate *weight)
+{
+	uint32_t index;
+
+	if (caller == call->function)
+		return 0;
+	if (edge_between(builder, caller, call->function, &index))
+		return -ENOMEM;
+	struct callgraph_edge *edge = &builder->graph.edge[index];
+	edge->is_inline &= call->is_inline && !is_residual;
+	edge->is_residual &= is_residual;
+	if (builder->edge_round[index] != builder->round)
+		estimate_add(&edge->weight, weight);
+	builder->edge_round[index] = builder->round;
+	return 0;
+}
+
+static void count_node(struct builder *builder, uint32_t function, const struct estimate *weight)
+{
+	if (builder->node_round[function] != builder->round)
+		estimate_add(&builder->graph.node[function].cum, weight);
+	builder->node_round[function] = builder->round;
+}
+
+/* From the root to the leaf. */
+static int count_stack(struct builder *builder, const struct profile_stack *stack, const struct estimate *weight)
+{
+	const struct functions *functions = &builder->graph.functions;
+	bool has_caller = false, is_residual = false;
+	uint32_t caller = 0;
+	size_t count;
+	const uint32_t *calls = functions_unfold(functions, stack, &count);
+
+	while (count-- > 0) {
+		const struct function_call *call = &functions->call[calls[count]];
+		if (builder->keep && !builder->keep[call->function]) {
+			is_residual = true;
+			continue;
+		}
+		builder->call_weight[calls[count]] += weight->value;
+		count_node(builder, call->function, weight);
+		if (has_caller && count_edge(builder, caller, call, is_residual, weight))
+			return -ENOMEM;
+		caller = call->function;
+		has_caller = true;
+		is_residual = false;
+	}
+	if (has_caller && !is_residual)
+		estimate_add(&builder->graph.node[caller].flat, weight);
+	return 0;
+}
+
+static int count_rows(struct builder *builder, const struct profile *profile, enum sample_type type)
+{
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct estimate weight = estimate_of(profile, &profile->row[i], type);
+		if (weight.value == 0)
+			continue;
+		builder->round++;
+		estimate_add(&builder->graph.total, &weight);
+		if (count_stack(builder, &profile->stack[profile->row[i].stack], &weight))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Inlined into all of its callers, some, or none. */
+static void note_inlining(struct callgraph *graph, bool *called_outright)
+{
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		if (graph->edge[i].is_inline)
+			graph->node[graph->edge[i].callee].inlining = INLINE_ALWAYS;
+		else
+			called_outright[graph->edge[i].callee] = true;
+	}
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (called_outright[i] && graph->node[i].inlining == INLINE_ALWAYS)
+			graph->node[i].inlining = INLINE_SOMETIMES;
+	}
+}
+
+/* The nodes' source positions; best: by node, the weight behind its position so far. */
+static void note_places(struct builder *builder, const struct profile *profile, double *best)
+{
+	const struct functions *functions = &builder->graph.functions;
+
+	for (uint32_t i = 0; i < functions->first[profile->frame_count]; i++) {
+		const struct function_call *call = &functions->call[i];
+		struct callgraph_node *node = &builder->graph.node[call->function];
+		if (!call->file || builder->call_weight[i] <= best[call->function])
+			continue;
+		best[call->function] = builder->call_weight[i];
+		node->file = call->file;
+		node->line = call->line;
+	}
+}
+
+static int build(struct builder *builder, const struct profile *profile, enum sample_type type)
+{
+	struct callgraph *graph = &builder->graph;
+	int error = functions_open(profile, &graph->functions);
+
+	if (error)
+		return error;
+	graph->node_count = graph->functions.count;
+	graph->node = calloc(graph->node_count + 1, sizeof(*graph->node));
+	builder->node_round = calloc(graph->node_count + 1, sizeof(*builder->node_round));
+	builder->call_weight = calloc(graph->functions.first[profile->frame_count] + (size_t)1, sizeof(*builder->call_weight));
+	bool *called_outright = calloc(graph->node_count + 1, sizeof(*called_outright));
+	double *best = calloc(graph->node_count + 1, sizeof(*best));
+	error = graph->node && builder->node_round && builder->call_weight && called_outright && best ? 0 : -ENOMEM;
+	for (size_t i = 0; i < graph->node_count && !error; i++)
+		graph->node[i].name = graph->functions.name[i];
+	if (!error)
+		error = count_rows(builder, profile, type);
+	if (!error) {
+		note_inlining(graph, called_outright);
+		note_places(builder, profile, best);
+	}
+	free(called_outright);
+	free(best);
+	return error;
+}
+
+int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
+{
+	struct builder builder = {.keep = keep};
+	const int error = build(&builder, profile, type);
+
+	free(builder.node_round);
+	free(builder.edge_round);
+	free(builder.call_weight);
+	table_close(&builder.edges);
+	if (error)
+		callgraph_close(&builder.graph);
+	else
+		*out_graph = builder.graph;
+	return error;
+}
+
+void callgraph_close(struct callgraph *graph)
+{
+	functions_close(&graph->functions);
+	free(graph->node);
+	free(graph->edge);
+	*graph = (struct callgraph){0};
+}
+
+static int compare(double left, double right)
+{
+	return left > right ? -1 : left < right;
+}
+
+static int compare_flat(const void *left, const void *right, void *context)
+{
+	const struct callgraph *graph = context;
+	const struct callgraph_node *a = &graph->node[*(const uint32_t *)left], *b = &graph->node[*(const uint32_t *)right];
+	int order = compare(a->flat.value, b->flat.value);
+
+	order = order ? order : compare(a->cum.value, b->cum.value);
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int compare_cum(const void *left, const void *right, void *context)
+{
+	const struct callgraph *graph = context;
+	const int order = compare(graph->node[*(const uint32_t *)left].cum.value, graph->node[*(const uint32_t *)right].cum.value);
+
+	return order ? order : compare_flat(left, right, context);
+}
+
+uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *out_count)
+{
+	uint32_t *order = malloc((graph->node_count + 1) * sizeof(*order));
+	size_t count = 0;
+
+	if (!order)
+		return NULL;
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (graph->node[i].cum.value != 0)
+			order[count++] = (uint32_t)i;
+	}
+	qsort_r(order, count, sizeof(*order), by_cum ? compare_cum : compare_flat, (void *)(uintptr_t)graph);
+	*out_count = count;
+	return order;
+}

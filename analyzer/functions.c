@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * functions.c - see functions.h.
+ */
+#include "functions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "printable.h"
+
+/* A trailing * matches anything. Names that a programmer may have chosen (zmalloc, xmalloc) are not here: they are what one wants to see. */
+static const char *const allocator_names[] = {
+	"operator new",
+	"operator new[]",
+	"std::allocator::allocate",
+	"std::allocator_traits::allocate*",
+	"std::__new_allocator::allocate",
+	"__gnu_cxx::new_allocator::allocate",
+	"__gnu_cxx::__alloc_traits::allocate*",
+	"std::_Vector_base::_M_allocate",
+	"std::_Deque_base::_M_allocate*",
+	"std::__cxx11::basic_string::_M_create",
+	"std::__allocate_guarded*",
+	"__rust_alloc*",
+	"__rustc::__r*_alloc*",
+	"__rdl_alloc*",
+	"alloc::alloc::*",
+	"<alloc::alloc::Global*",
+};
+
+static bool is_allocator(const char *name)
+{
+	for (size_t i = 0; i < sizeof(allocator_names) / sizeof(allocator_names[0]); i++) {
+		const char *pattern = allocator_names[i];
+		const size_t length = strcspn(pattern, "*");
+		if (pattern[length] ? strncmp(name, pattern, length) == 0 : strcmp(name, pattern) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Takes name over. */
+static int function_named(struct functions *functions, char *name, uint32_t *out_function)
+{
+	if (!name)
+		return -ENOMEM;
+	printable(name);
+	const uint64_t hash = hash_bytes(name, strlen(name));
+	struct table_cursor cursor = table_seek(&functions->by_name, hash);
+	while (table_next(&functions->by_name, &cursor, out_function)) {
+		if (strcmp(functions->name[*out_function], name) == 0) {
+			free(name);
+			return 0;
+		}
+	}
+	if (array_reserve(&functions->name, &functions->name_room, functions->count, sizeof(*functions->name)) ||
+	    table_add(&functions->by_name, hash, (uint32_t)functions->count)) {
+		free(name);
+		return -ENOMEM;
+	}
+	*out_function = (uint32_t)functions->count;
+	functions->name[functions->count++] = name;
+	return 0;
+}
+
+/* What there is to say of an address without a symbol. It names the call, one byte before the return address, as addr2line expects it. */
+static char *placeholder(const struct profile *profile, const struct profile_frame *frame)
+{
+	const struct profile_module *module = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? &profile->module[frame->module] : NULL;
+	const char *path = module && module->path ? module->path : NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char *text;
+	int size;
+
+	if (path && *path)
+		size = asprintf(&text, "%s+0x%" PRIx64, slash ? slash + 1 : path, frame->address - 1 - module->bias);
+	else
+		size = asprintf(&text, "0x%" PRIx64, frame->address);
+	return size < 0 ? NULL : text;
+}
+
+static int unfold_frame(struct functions *functions, const struct profile *profile, const struct profile_frame *frame, struct function_call *calls)
+{
+	const size_t count = frame->line_count ? frame->line_count : 1;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_line *line = frame->line_count ? &frame->line[i] : &(struct profile_line){0};
+		char *name = line->function ? strdup(line->function) : placeholder(profile, frame);
+		calls[i] = (struct function_call){.line = line->line, .file = line->file, .is_inline = i + 1 < count};
+		if (function_named(functions, name, &calls[i].function))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Reserves for the calls of all frames, and for the longest stack. */
+static int reserve_calls(struct functions *functions, const struct profile *profile)
+{
+	size_t calls = 0, longest = 0;
+
+	functions->first = malloc((profile->frame_count + 1) * sizeof(*functions->first));
+	if (!functions->first)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		functions->first[i] = (uint32_t)calls;
+		calls += profile->frame[i].line_count ? profile->frame[i].line_count : 1;
+		if (calls > UINT32_MAX)
+			return -ENOMEM;
+	}
+	functions->first[profile->frame_count] = (uint32_t)calls;
+	for (size_t i = 0; i < profile->stack_count; i++) {
+		const struct profile_stack *stack = &profile->stack[i];
+		size_t length = 0;
+		for (uint32_t f = 0; f < stack->frame_count; f++)
+			length += functions->first[stack->frame[f] + 1] - functions->first[stack->frame[f]];
+		longest = length > longest ? length : longest;
+	}
+	functions->call = malloc((calls + 1) * sizeof(*functions->call));
+	functions->unfolded = malloc((longest + 1) * sizeof(*functions->unfolded));
+	return functions->call && functions->unfolded ? 0 : -ENOMEM;
+}
+
+int functions_open(const struct profile *profile, struct functions *out_functions)
+{
+	struct functions functions = {0};
+	int error = reserve_calls(&functions, profile);
+
+	for (size_t i = 0; i < profile->frame_count && !error; i++)
+		error = unfold_frame(&functions, profile, &profile->frame[i], &functions.call[functions.first[i]]);
+	if (error) {
+		functions_close(&functions);
+		return error;
+	}
+	*out_functions = functions;
+	return 0;
+}
+
+void functions_close(struct functions *functions)
+{
+	for (size_t i = 0; i < functions->count; i++)
+		free(functions->name[i]);
+	free(functions->name);
+	free(functions->call);
+	free(functions->first);
+	free(functions->unfolded);
+	table_close(&functions->by_name);
+	*functions = (struct functions){0};
+}
+
+const uint32_t *functions_unfold(const struct functions *functions, const struct profile_stack *stack, size_t *out_count)
+{
+	size_t count = 0, leaf = 0;
+
+	for (uint32_t f = 0; f < stack->frame_count; f++) {
+		for (uint32_t call = functions->first[stack->frame[f]]; call < functions->first[stack->frame[f] + 1]; call++)
+			functions->unfolded[count++] = call;
+	}
+	while (leaf + 1 < count && is_allocator(functions->name[functions->call[functions->unfolded[leaf]].function]))
+		leaf++;
+	*out_count = count - leaf;
+	return functions->unfolded + leaf;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * functions.h - the functions of a profile: frames unfolded into inlined calls, and functions told apart by name. What the views count by.
+ *
+ * Numbers are the same each time for the same profile. Names are printable; they and the files live until close, or as long as the profile.
+ */
+#ifndef HI_FUNCTIONS_H
+#define HI_FUNCTIONS_H
+
+#include "profile.h"
+#include "table.h"
+
+/* One function at one address. */
+struct function_call {
+	uint32_t function;
+	uint32_t line;    /* 0 = unknown */
+	const char *file; /* NULL = unknown */
+	bool is_inline;   /* inlined into the next call outwards */
+};
+
+struct functions {
+	char **name; /* by function; where nothing is known module+0xoffset, or 0xaddress */
+	size_t count;
+	struct function_call *call; /* of frame f, innermost first: from first[f] to first[f + 1] */
+	uint32_t *first;
+	/* The rest is private. */
+	uint32_t *unfolded;
+	size_t name_room;
+	struct table by_name;
+};
+
+/* 0 or -ENOMEM. */
+int functions_open(const struct profile *profile, struct functions *out_functions);
+void functions_close(struct functions *functions);
+/*
+ * Indices in call[] of a whole stack, leaf first; valid until the next time. The allocator's own functions at the leaf (operator new and what
+ * containers call on the way to it) are left out, as the first function that the programmer wrote is what counts.
+ */
+const uint32_t *functions_unfold(const struct functions *functions, const struct profile_stack *stack, size_t *out_count);
+
+#endif

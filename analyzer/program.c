@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.c - see program.h.
+ *
+ * Input, output and complaints are memory files, not pipes: the program reads all and writes all at its own pace, and nobody waits for anybody.
+ */
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "printable.h"
+
+extern char **environ;
+
+static int write_all(int fd, const struct program_input *input)
+{
+	size_t done = 0;
+
+	while (done < input->size) {
+		const ssize_t size = write(fd, input->bytes + done, input->size - done);
+		if (size < 0 && errno != EINTR)
+			return -errno;
+		done += size > 0 ? (size_t)size : 0;
+	}
+	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
+}
+
+static int copy_all(int fd, FILE *out)
+{
+	char chunk[1 << 14];
+	ssize_t size;
+
+	for (off_t at = 0; (size = pread(fd, chunk, sizeof(chunk), at)) > 0; at += size) {
+		if (fwrite(chunk, 1, (size_t)size, out) != (size_t)size)
+			return -EIO;
+	}
+	return size < 0 ? -errno : 0;
+}
+
+static void read_first_line(int fd, char error[256])
+{
+	const ssize_t size = pread(fd, error, 255, 0);
+
+	error[size > 0 ? size : 0] = 0;
+	error[strcspn(error, "\n")] = 0;
+	printable(error);
+}
+
+/* files: to become descriptors 0, 1, 2 of the program. */
+static int run(char *const argv[], const int files[3])
+{
+	posix_spawn_file_actions_t actions;
+	pid_t pid, ended;
+	int status;
+
+	int error = -posix_spawn_file_actions_init(&actions);
+	if (error)
+		return error;
+	for (int i = 0; i < 3 && !error; i++)
+		error = -posix_spawn_file_actions_adddup2(&actions, files[i], i);
+	if (!error)
+		error = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (error)
+		return error;
+	do
+		ended = waitpid(pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	return ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+/* A memory file whose descriptor is not 0, 1 or 2, so that moving one there does not overwrite another. */
+static int open_file(void)
+{
+	const int fd = memfd_create("filter", MFD_CLOEXEC);
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd < 0 ? -errno : fd;
+	const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return moved < 0 ? -errno : moved;
+}
+
+int program_filter(char *const argv[], const struct program_input *input, FILE *out, char error_text[256])
+{
+	int files[3], error = 0;
+
+	error_text[0] = 0;
+	for (int i = 0; i < 3; i++) {
+		files[i] = open_file();
+		error = files[i] < 0 ? files[i] : error;
+	}
+	if (!error)
+		error = write_all(files[0], input);
+	if (!error)
+		error = run(argv, files);
+	if (error == -EIO)
+		read_first_line(files[2], error_text);
+	if (!error)
+		error = copy_all(files[1], out);
+	for (int i = 0; i < 3; i++) {
+		if (files[i] >= 0)
+			close(files[i]);
+	}
+	return error;
+}

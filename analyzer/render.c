@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render.c - see render.h.
+ */
+#include "render.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "render_formats.h"
+
+const struct renderer renderers[] = {
+	{"text", 't', "table of functions", render_text},
+	{"svg", 's', "call graph, drawn by graphviz", render_svg},
+	{"collapsed", 0, "one line per stack, for flamegraph.pl, speedscope and the like", render_collapsed},
+	{NULL, 0, NULL, NULL},
+};
+
+static char last_error[512];
+
+const struct renderer *renderer_find(const char *name)
+{
+	for (const struct renderer *renderer = renderers; renderer->name; renderer++) {
+		if (strcmp(renderer->name, name) == 0)
+			return renderer;
+	}
+	return NULL;
+}
+
+int render_fail(int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(last_error, sizeof(last_error), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+int render_result(int error, FILE *out)
+{
+	if (!error && (fflush(out) || ferror(out)))
+		return render_fail(-EIO, "cannot write the report: %s", strerror(errno));
+	return error ? render_fail(error, "cannot make the report: %s", strerror(-error)) : 0;
+}
+
+const char *render_error(void)
+{
+	return last_error;
+}

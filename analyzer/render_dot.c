@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_dot.c - see render_dot.h.
+ *
+ * Boxes grow with flat weight, edges thicken with theirs, colour goes from grey to red with the cumulative share: the eye finds the way from the root to
+ * the weight. Sizes follow pprof.
+ */
+#include "render_dot.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "hi_units.h"
+#include "render_header.h"
+
+#define NAME_MAX_SHOWN 300 /* bytes; a longer name would make a box wider than the screen, and dot slow */
+
+enum quoting {
+	QUOTE_PLAIN,
+	QUOTE_LINES,  /* a line break ends a left-aligned line */
+	QUOTE_SCOPES, /* "::" breaks the line */
+};
+
+/* Text inside a quoted string of dot. A backslash must be doubled, as dot expands \N, \G, \l and others. */
+static void print_quoted(const char *text, size_t size, enum quoting quoting, FILE *out)
+{
+	for (size_t i = 0; i < size && text[i]; i++) {
+		if (text[i] == '"' || text[i] == '\\')
+			fputc('\\', out);
+		if (text[i] == '\n')
+			fputs(quoting == QUOTE_LINES ? "\\l" : " ", out);
+		else if (quoting == QUOTE_SCOPES && i > 0 && text[i] == ':' && text[i + 1] == ':') {
+			fputs("\\n", out);
+			i++;
+		} else
+			fputc(text[i], out);
+	}
+}
+
+static void print_name(const char *name, enum quoting quoting, FILE *out)
+{
+	size_t size = strnlen(name, NAME_MAX_SHOWN + 1);
+
+	if (size <= NAME_MAX_SHOWN) {
+		print_quoted(name, size, quoting, out);
+		return;
+	}
+	/* Not in the middle of a character. */
+	for (size = NAME_MAX_SHOWN; size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80; size--)
+		;
+	print_quoted(name, size, quoting, out);
+	fputs("...", out);
+}
+
+/* hue saturation value: from grey to red, faster at the beginning where most nodes are; below a fifth nearly grey. */
+static void print_colour(const char *attribute, double share, bool is_background, FILE *out)
+{
+	const double score = pow(fmin(fmax(share, 0), 1), 0.3);
+	const double strength = share < 0.2 ? score * share / 0.2 : score;
+
+	fprintf(out, " %s=\"0.02 %.3f %.3f\"", attribute, strength * (is_background ? 0.12 : 1), is_background ? 0.93 : 0.7);
+}
+
+static double share_of(double value, const struct callgraph *graph)
+{
+	return graph->total.value > 0 ? value / graph->total.value : 0;
+}
+
+static const char *percent(double value, const struct callgraph *graph, char *text)
+{
+	render_percent(value, graph->total.value, text);
+	return text + strspn(text, " ");
+}
+
+static void print_node(const struct callgraph *graph, uint32_t index, enum sample_type type, double largest_flat, FILE *out)
+{
+	const struct callgraph_node *node = &graph->node[index];
+	const double flat = node->flat.value, cum = node->cum.value;
+	char value[HI_UNITS_TEXT_MAX], share[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "N%u [label=\"", index);
+	print_name(node->name, QUOTE_SCOPES, out);
+	fprintf(out, "\\n%s", flat != 0 ? render_value(flat, type, value) : "0");
+	if (flat != 0)
+		fprintf(out, " (%s)", percent(flat, graph, share));
+	if (flat != cum)
+		fprintf(out, "\\nof %s (%s)", render_value(cum, type, value), percent(cum, graph, share));
+	fprintf(out, "\" fontsize=%.0f shape=box tooltip=\"", 8 + ceil(largest_flat > 0 ? 16 * sqrt(flat / largest_flat) : 0));
+	print_name(node->name, QUOTE_PLAIN, out);
+	if (node->file && node->line) {
+		fputc(' ', out);
+		print_name(node->file, QUOTE_PLAIN, out);
+		fprintf(out, ":%u", node->line);
+	}
+	fputc('"', out);
+	print_colour("color", share_of(cum, graph), false, out);
+	print_colour("fillcolor", share_of(cum, graph), true, out);
+	fputs("]\n", out);
+}
+
+static void print_edge(const struct callgraph *graph, const struct callgraph_edge *edge, enum sample_type type, FILE *out)
+{
+	const double share = share_of(edge->weight.value, graph);
+	char value[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "N%u -> N%u [label=\" %s%s\" weight=%.0f penwidth=%.2f", edge->caller, edge->callee, render_value(edge->weight.value, type, value),
+		edge->is_inline ? "\\n (inline)" : "", 1 + fmin(100, floor(100 * share)), 1 + fmin(5, 5 * share));
+	print_colour("color", share, false, out);
+	fputs(" tooltip=\"", out);
+	print_name(graph->node[edge->caller].name, QUOTE_PLAIN, out);
+	fputs(edge->is_residual ? " ... " : " -> ", out);
+	print_name(graph->node[edge->callee].name, QUOTE_PLAIN, out);
+	fprintf(out, "\"%s]\n", edge->is_residual ? " style=dotted" : "");
+}
+
+void render_dot(const struct callgraph *graph, enum sample_type type, const char *header, FILE *out)
+{
+	double largest_flat = 0;
+
+	for (size_t i = 0; i < graph->node_count; i++)
+		largest_flat = fmax(largest_flat, graph->node[i].flat.value);
+	fputs("digraph heap {\nnode [style=filled fillcolor=\"#f8f8f8\" fontname=\"Helvetica,Arial,sans-serif\"]\n"
+	      "edge [fontname=\"Helvetica,Arial,sans-serif\" fontsize=11]\n"
+	      "subgraph cluster_header {\ncolor=none\nheader [shape=box fontsize=14 label=\"", out);
+	print_quoted(header, strlen(header), QUOTE_LINES, out);
+	fputs("\" tooltip=\"heap profile\"]\n}\n", out);
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (graph->node[i].cum.value != 0)
+			print_node(graph, (uint32_t)i, type, largest_flat, out);
+	}
+	for (size_t i = 0; i < graph->edge_count; i++)
+		print_edge(graph, &graph->edge[i], type, out);
+	fputs("}\n", out);
+}

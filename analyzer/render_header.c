@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_header.c - see render_header.h.
+ *
+ * A profile read from another tool's file may know next to nothing about its origin: lines without content are left out.
+ */
+#include "render_header.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "hi_stream.h"
+#include "hi_units.h"
+#include "printable.h"
+
+static const char *const what[SAMPLE_TYPE_COUNT] = {
+	[ALLOC_OBJECTS] = " objects allocated",
+	[ALLOC_SPACE] = " allocated",
+	[INUSE_OBJECTS] = " objects in use",
+	[INUSE_SPACE] = " in use",
+};
+
+/* A name or an argument of the target may hold anything. */
+static void print_text(FILE *out, const char *before, char *text, const char *after)
+{
+	char *clean = text && *text ? strdup(text) : NULL;
+
+	if (!clean)
+		return;
+	printable(clean);
+	fprintf(out, "%s%s%s", before, clean, after);
+	free(clean);
+}
+
+char *render_value(double value, enum sample_type type, char *text)
+{
+	if (type == ALLOC_SPACE || type == INUSE_SPACE)
+		return hi_format_bytes(value, text, HI_UNITS_TEXT_MAX);
+	snprintf(text, HI_UNITS_TEXT_MAX, "%.0f", value);
+	return text;
+}
+
+char *render_percent(double value, double total, char *text)
+{
+	const double percent = total != 0 ? 100 * fabs(value) / fabs(total) : 0;
+
+	if (percent >= 99.95 && percent <= 100.05)
+		snprintf(text, HI_UNITS_TEXT_MAX, "  100%%");
+	else
+		snprintf(text, HI_UNITS_TEXT_MAX, percent >= 1 ? "%5.2f%%" : "%5.2g%%", percent);
+	return text;
+}
+
+static uint64_t sample_count(const struct profile *profile)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < profile->row_count; i++)
+		count += profile->row[i].alloc_count;
+	return profile->meta.samples ? profile->meta.samples : count;
+}
+
+static void print_window(const struct profile *profile, FILE *out)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const time_t start = (time_t)(meta->start_unix_ns / 1000000000u);
+	const double stacks = (double)meta->stacks_complete + (double)meta->stacks_truncated;
+	char text[HI_UNITS_TEXT_MAX];
+	struct tm utc;
+
+	fprintf(out, "Window: ");
+	if (meta->duration_ns)
+		fprintf(out, "%.1fs", (double)meta->duration_ns / 1e9);
+	if (start && gmtime_r(&start, &utc) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc))
+		fprintf(out, "%sfrom %s UTC", meta->duration_ns ? " " : "", text);
+	if (meta->duration_ns || start)
+		fprintf(out, ", ");
+	if (meta->interval > 1)
+		fprintf(out, "one sample per %s", hi_format_bytes((double)meta->interval, text, sizeof(text)));
+	else
+		fprintf(out, "every allocation");
+	fprintf(out, "; %" PRIu64 " samples", sample_count(profile));
+	if (stacks > 0)
+		fprintf(out, ", %.1f%% complete stacks", 100 * (double)meta->stacks_complete / stacks);
+	fprintf(out, "\n");
+}
+
+static void print_total(enum sample_type type, const struct estimate *total, FILE *out)
+{
+	char value[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
+	double low, high;
+
+	fprintf(out, "Total: %s%s", render_value(total->value, type, value), what[type]);
+	estimate_interval(total, &low, &high);
+	if (high > low)
+		fprintf(out, " (95%% interval %s .. %s)", render_value(low, type, low_text), render_value(high, type, high_text));
+	fprintf(out, "\n");
+}
+
+static void warn(FILE *out, uint64_t count, const char *what_happened)
+{
+	if (count)
+		fprintf(out, "Warning: %" PRIu64 " %s\n", count, what_happened);
+}
+
+static void print_warnings(const struct profile_meta *meta, FILE *out)
+{
+	warn(out, meta->dropped_allocs, "samples were lost, so figures are too low: the reader did not keep up; take fewer (--sample)");
+	warn(out, meta->dropped_frees, "frees were lost, so in-use figures are too high: the reader did not keep up; take fewer samples (--sample)");
+	warn(out, meta->live_set_full, "sampled blocks could not be followed until they are freed: the live set was full; take fewer samples (--sample)");
+	warn(out, meta->no_thread_slot, "allocations were passed over: more threads than the payload has room for");
+	if (meta->end_reason == HI_STREAM_END_DEADMAN)
+		fprintf(out, "Warning: the window ended early: the payload disarmed itself, as heapinject did not answer\n");
+	else if (meta->end_reason == HI_STREAM_END_ERROR)
+		fprintf(out, "Warning: the window ended early, by an error of the session\n");
+	print_text(out, "Warning: the input is damaged: ", meta->damage, "; what was good is shown\n");
+}
+
+void render_header(const struct profile *profile, enum sample_type type, const struct estimate *total, FILE *out)
+{
+	const struct profile_meta *meta = &profile->meta;
+
+	fprintf(out, "heapinject:");
+	print_text(out, " ", meta->comm, "");
+	if (meta->pid)
+		fprintf(out, " (pid %" PRIu32 ")", meta->pid);
+	print_text(out, " on ", meta->host, "");
+	fprintf(out, "\n");
+	print_text(out, "Command: ", meta->cmdline, "\n");
+	print_window(profile, out);
+	print_total(type, total, out);
+	print_warnings(meta, out);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_svg.c - the call graph as a picture, drawn by graphviz' dot as a process: of all views only this one needs it.
+ */
+#include "render_formats.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "callgraph_trim.h"
+#include "program.h"
+#include "render_dot.h"
+#include "render_header.h"
+
+#define NODES_DEFAULT 80
+
+static void write_header(const struct profile *profile, const struct callgraph *graph, enum sample_type type, FILE *out)
+{
+	size_t shown = 0;
+
+	render_header(profile, type, &graph->total, out);
+	for (size_t i = 0; i < graph->node_count; i++)
+		shown += graph->node[i].cum.value != 0;
+	if (shown)
+		fprintf(out, "Showing %zu of %zu functions\n", shown, graph->node_count);
+	else
+		fprintf(out, "Nothing to show\n");
+}
+
+/* The graph as dot's input; to be freed. NULL = out of memory. */
+static char *dot_text(const struct profile *profile, const struct callgraph *graph, enum sample_type type, size_t *out_size)
+{
+	char *header = NULL, *text = NULL;
+	size_t header_size;
+	FILE *header_stream = open_memstream(&header, &header_size), *stream = open_memstream(&text, out_size);
+	bool is_whole = header_stream && stream;
+
+	if (header_stream) {
+		write_header(profile, graph, type, header_stream);
+		is_whole &= fclose(header_stream) == 0;
+	}
+	if (stream) {
+		if (is_whole)
+			render_dot(graph, type, header, stream);
+		is_whole &= fclose(stream) == 0;
+	}
+	free(header);
+	if (!is_whole) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+static int draw(const struct program_input *input, FILE *out)
+{
+	static char dot[] = "dot", format[] = "-Tsvg";
+	char *const argv[] = {dot, format, NULL};
+	char complaint[256];
+	const int error = program_filter(argv, input, out, complaint);
+
+	if (error == -ENOENT)
+		return render_fail(error, "graphviz's dot is not installed: apt-get install graphviz; --text and --collapsed work without it");
+	if (error == -EIO && complaint[0])
+		return render_fail(error, "graphviz's dot failed: %s; --text and --collapsed work without it", complaint);
+	return render_result(error, out);
+}
+
+int render_svg(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	struct callgraph graph;
+	struct program_input input;
+	int error = callgraph_build_trimmed(profile, options->type, options->limit ? options->limit : NODES_DEFAULT, &graph);
+
+	if (error)
+		return render_result(error, out);
+	char *text = dot_text(profile, &graph, options->type, &input.size);
+	input.bytes = text;
+	error = text ? draw(&input, out) : render_result(-ENOMEM, out);
+	free(text);
+	callgraph_close(&graph);
+	return error;
+}

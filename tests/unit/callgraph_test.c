@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callgraph_test.c - sums by function and by call, against figures added up by hand.
+ */
+#include "unit.h"
+
+#include "callgraph.h"
+#include "callgraph_trim.h"
+#include "sample_profile.h"
+
+static const struct callgraph_node *node(const struct callgraph *graph, const char *name)
+{
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (strcmp(graph->node[i].name, name) == 0)
+			return &graph->node[i];
+	}
+	UNIT_FAIL("no node %s", name);
+}
+
+static const struct callgraph_edge *edge(const struct callgraph *graph, const char *caller, const char *callee)
+{
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		if (strcmp(graph->node[graph->edge[i].caller].name, caller) == 0 && strcmp(graph->node[graph->edge[i].callee].name, callee) == 0)
+			return &graph->edge[i];
+	}
+	return NULL;
+}
+
+UNIT_TEST(flat_and_cumulative)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+
+	sample_stack(&profile, "main;a;b", 2, 100);
+	sample_stack(&profile, "main;a", 1, 50);
+	sample_stack(&profile, "main;b", 1, 7);
+	sample_stack(&profile, "main;a;b", 1, 5000); /* another size class of the first stack */
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	CHECK_EQ(graph.total.value, 5257);
+	CHECK_EQ(node(&graph, "main")->flat.value, 0);
+	CHECK_EQ(node(&graph, "main")->cum.value, 5257);
+	CHECK_EQ(node(&graph, "a")->flat.value, 50);
+	CHECK_EQ(node(&graph, "a")->cum.value, 5250);
+	CHECK_EQ(node(&graph, "b")->flat.value, 5207);
+	CHECK_EQ(edge(&graph, "main", "a")->weight.value, 5250);
+	CHECK_EQ(edge(&graph, "a", "b")->weight.value, 5200);
+	CHECK_EQ(edge(&graph, "main", "b")->weight.value, 7);
+	CHECK_EQ(graph.edge_count, 3);
+	callgraph_close(&graph);
+	CHECK_EQ(callgraph_build(&profile, ALLOC_OBJECTS, NULL, &graph), 0);
+	CHECK_EQ(graph.total.value, 10);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(recursion_counts_once)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+
+	sample_stack(&profile, "main;a;b;a;b;a;a", 1, 100);
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	CHECK_EQ(node(&graph, "a")->cum.value, 100);
+	CHECK_EQ(node(&graph, "a")->flat.value, 100);
+	CHECK_EQ(edge(&graph, "a", "b")->weight.value, 100);
+	CHECK_EQ(edge(&graph, "b", "a")->weight.value, 100);
+	CHECK(!edge(&graph, "a", "a"));
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(inlined_calls)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+
+	sample_stack(&profile, "main;inner<outer", 1, 100);
+	sample_stack(&profile, "main;other;both", 1, 10);
+	sample_stack(&profile, "main;both<outer", 1, 10);
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	CHECK(edge(&graph, "outer", "inner")->is_inline);
+	CHECK(!edge(&graph, "main", "outer")->is_inline);
+	CHECK_EQ(node(&graph, "inner")->inlining, INLINE_ALWAYS);
+	CHECK_EQ(node(&graph, "both")->inlining, INLINE_SOMETIMES);
+	CHECK_EQ(node(&graph, "outer")->inlining, INLINE_NEVER);
+	CHECK_EQ(node(&graph, "inner")->line, 10);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(allocator_leaves_are_left_out)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+
+	sample_stack(&profile, "main;std::vector::push_back;__gnu_cxx::new_allocator::allocate;operator new", 1, 100);
+	sample_stack(&profile, "main;zmalloc", 1, 10);
+	sample_stack(&profile, "operator new", 1, 1);
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	CHECK_EQ(node(&graph, "std::vector::push_back")->flat.value, 100);
+	CHECK_EQ(node(&graph, "zmalloc")->flat.value, 10);
+	/* Where there is nothing else, it stays. */
+	CHECK_EQ(node(&graph, "operator new")->flat.value, 1);
+	CHECK_EQ(graph.total.value, 111);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(without_some_nodes)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+	bool keep[3];
+
+	sample_stack(&profile, "main;gone;leaf", 1, 100);
+	sample_stack(&profile, "main;gone", 1, 10);
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	for (size_t i = 0; i < 3; i++)
+		keep[i] = strcmp(graph.node[i].name, "gone") != 0;
+	callgraph_close(&graph);
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, keep, &graph), 0);
+	CHECK_EQ(graph.total.value, 110);
+	CHECK_EQ(graph.edge_count, 1);
+	CHECK(edge(&graph, "main", "leaf")->is_residual);
+	CHECK_EQ(node(&graph, "main")->cum.value, 110);
+	CHECK_EQ(node(&graph, "main")->flat.value, 0);
+	CHECK_EQ(node(&graph, "gone")->cum.value, 0);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(trimming)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+	size_t shown = 0;
+
+	sample_stack(&profile, "main;pass;through;heavy", 1, 100000);
+	sample_stack(&profile, "main;light", 1, 100);
+	sample_stack(&profile, "main;direct;heavy", 1, 50000);
+	CHECK_EQ(callgraph_build_trimmed(&profile, INUSE_SPACE, 80, &graph), 0);
+	CHECK_EQ(node(&graph, "light")->cum.value, 0);
+	CHECK_EQ(node(&graph, "through")->cum.value, 100000);
+	callgraph_close(&graph);
+	/* Functions that only pass through go first. */
+	CHECK_EQ(callgraph_build_trimmed(&profile, INUSE_SPACE, 2, &graph), 0);
+	for (size_t i = 0; i < graph.node_count; i++)
+		shown += graph.node[i].cum.value != 0;
+	CHECK_EQ(shown, 2);
+	CHECK_EQ(node(&graph, "heavy")->flat.value, 150000);
+	CHECK(edge(&graph, "main", "heavy")->is_residual);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(empty_profile)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	CHECK_EQ(graph.node_count, 0);
+	callgraph_close(&graph);
+	CHECK_EQ(callgraph_build_trimmed(&profile, INUSE_SPACE, 80, &graph), 0);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_MAIN()
