@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* ring_reader: finished records in order, unfinished ones only after their time, nothing believed. The producers' side is in payload_ring_test.c. */
+#include "injector/ring_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+#define CAPACITY 4096u
+#define PATIENCE 1000u
+
+static struct hi_ring *new_ring(struct ring_reader *reader)
+{
+	struct hi_ring *ring = calloc(1, sizeof *ring + CAPACITY);
+	ring->capacity = CAPACITY;
+	ring_reader_open(reader, ring, CAPACITY);
+	return ring;
+}
+
+static void put(struct hi_ring *ring, const void *record, size_t size)
+{
+	for (size_t done = 0; done < size; done += 8)
+		memcpy(ring->data + (ring->head + done) % CAPACITY, (const uint8_t *)record + done, 8);
+	ring->head += size;
+}
+
+static void put_free(struct hi_ring *ring, uint64_t address)
+{
+	const struct hi_record_free record = {.header = {.size = sizeof record, .type_busy = HI_RECORD_FREE}, .address = address};
+	put(ring, &record, sizeof record);
+}
+
+UNIT_TEST(takes_records_in_order_and_clears_them)
+{
+	struct ring_reader reader;
+	union ring_record record;
+	struct hi_ring *ring = new_ring(&reader);
+	for (uint64_t round = 0; round < 1000; round++) { /* several times around */
+		put_free(ring, round * 2 + 1);
+		put_free(ring, round * 2 + 2);
+		CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+		CHECK_EQ(record.free.address, round * 2 + 1);
+		CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+		CHECK_EQ(record.free.address, round * 2 + 2);
+		CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 0);
+	}
+	CHECK_EQ(ring->tail, ring->head);
+	for (size_t i = 0; i < CAPACITY; i++)
+		CHECK_EQ(ring->data[i], 0);
+}
+
+UNIT_TEST(reads_an_alloc_record_that_wraps)
+{
+	struct ring_reader reader;
+	union ring_record record, got;
+	struct hi_ring *ring = new_ring(&reader);
+	ring->head = ring->tail = reader.tail = CAPACITY - HI_RING_UNIT;
+	memset(&record, 0, sizeof record);
+	record.alloc = (struct hi_record_alloc){.header = {.size = 96, .type_busy = HI_RECORD_ALLOC}, .address = 0x1000, .bytes = 77, .frame_count = 5};
+	for (unsigned i = 0; i < 5; i++)
+		record.word[6 + i] = 100 + i;
+	put(ring, &record, 96);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &got), 1);
+	CHECK_EQ(got.alloc.bytes, 77);
+	CHECK_EQ(got.alloc.frame[4], 104);
+}
+
+UNIT_TEST(waits_for_an_unfinished_record_then_skips_it)
+{
+	struct ring_reader reader;
+	union ring_record record;
+	struct hi_ring *ring = new_ring(&reader);
+	const struct hi_record_free busy = {.header = {.size = sizeof busy, .type_busy = HI_RECORD_FREE | (uint32_t)(HI_RING_BUSY >> 32)}};
+	put(ring, &busy, sizeof busy);
+	ring->head += 3 * HI_RING_UNIT; /* reserved by somebody who died before the first word */
+	put_free(ring, 42);
+	CHECK_EQ(ring_reader_next(&reader, 5000, PATIENCE, &record), 0);
+	CHECK_EQ(ring_reader_next(&reader, 5000 + PATIENCE - 1, PATIENCE, &record), 0);
+	CHECK_EQ(ring_reader_next(&reader, 5000 + PATIENCE, PATIENCE, &record), 0); /* the busy one is given up; now the next is waited for */
+	CHECK_EQ(ring_reader_next(&reader, 5000 + 2 * PATIENCE, PATIENCE, &record), 1);
+	CHECK_EQ(record.free.address, 42);
+	CHECK_EQ(reader.skipped, 4 * HI_RING_UNIT);
+}
+
+UNIT_TEST(gives_up_at_once_when_nobody_writes_any_more)
+{
+	struct ring_reader reader;
+	union ring_record record;
+	struct hi_ring *ring = new_ring(&reader);
+	ring->head += HI_RING_UNIT;
+	put_free(ring, 7);
+	CHECK_EQ(ring_reader_next(&reader, 1, 0, &record), 1);
+	CHECK_EQ(record.free.address, 7);
+}
+
+UNIT_TEST(leaves_what_comes_after_the_mark)
+{
+	struct ring_reader reader;
+	union ring_record record;
+	struct hi_ring *ring = new_ring(&reader);
+	put_free(ring, 1);
+	ring_reader_mark(&reader);
+	put_free(ring, 2);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 0);
+	ring_reader_unmark(&reader);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+	CHECK_EQ(record.free.address, 2);
+}
+
+UNIT_TEST(refuses_a_ring_that_was_scribbled_over)
+{
+	union ring_record record;
+	struct ring_reader reader;
+	struct hi_ring *ring = new_ring(&reader);
+	ring->head = CAPACITY + HI_RING_UNIT;
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), -EPROTO);
+	ring->head = HI_RING_UNIT / 2;
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), -EPROTO);
+	const uint32_t sizes[] = {1, 31, 33, HI_RING_SIZE_MAX + HI_RING_UNIT, UINT32_MAX};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		ring = new_ring(&reader);
+		const struct hi_record_header bad = {.size = sizes[i], .type_busy = HI_RECORD_FREE};
+		memcpy(ring->data, &bad, sizeof bad);
+		ring->head = 4 * HI_RING_UNIT;
+		CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), -EPROTO);
+	}
+}
+
+UNIT_TEST(drops_records_whose_contents_do_not_fit_their_size)
+{
+	struct ring_reader reader;
+	union ring_record record;
+	struct hi_ring *ring = new_ring(&reader);
+	union ring_record bad;
+	memset(&bad, 0, sizeof bad);
+	bad.alloc = (struct hi_record_alloc){.header = {.size = 64, .type_busy = HI_RECORD_ALLOC}, .frame_count = 3}; /* room for two */
+	put(ring, &bad, 64);
+	bad.alloc.frame_count = 0;
+	put(ring, &bad, 64);
+	bad.header.type_busy = 99;
+	put(ring, &bad, 64);
+	put_free(ring, 9);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+	CHECK_EQ(record.free.address, 9);
+	CHECK_EQ(reader.skipped, 3 * 64);
+}
+
+UNIT_MAIN()
