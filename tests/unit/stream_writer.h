@@ -32,7 +32,7 @@ static inline void stream_put(FILE *out, void *fixed, size_t fixed_size, const v
 static inline void stream_header(FILE *out, uint64_t interval)
 {
 	static const char strings[] = "server\0"
-				      "/opt/server\0--port\0007"
+				      "/opt/server\0--port\0007\0"
 				      "/opt/serverbox0.1.0";
 	struct hi_stream_header header = {
 		.record.type = HI_STREAM_HEADER,

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* heapfile_test.c - what is written is read back, what others write is read too, and damage is named by its line. */
+#include "unit.h"
+
+#include <errno.h>
+
+#include "estimate.h"
+#include "heapfile.h"
+#include "heapfile_text.h"
+#include "stream_file.h"
+
+#define LO 0x400000u
+
+static void set(char **text, const char *value)
+{
+	*text = strdup(value);
+}
+
+static void add_lines(struct profile_frame *frame)
+{
+	frame->line = calloc(2, sizeof(*frame->line));
+	frame->line_count = 2;
+	set(&frame->line[0].function, "inner");
+	set(&frame->line[0].system_name, "_Z5innerv");
+	set(&frame->line[0].file, "/src/a b.c");
+	frame->line[0].line = 7;
+	set(&frame->line[1].function, "evil\n;\t\\name");
+	set(&frame->line[1].system_name, "evil\n;\t\\name");
+}
+
+/* Two stacks: one with everything freed, one with everything live, and names that try to break out of their lines. */
+static void make_profile(struct profile *profile)
+{
+	struct profile_module module = {.lo = LO, .hi = LO + 0x1000, .file_offset = 0x1000, .bias = 0x3ff000, .build_id = {0xde, 0xad}, .build_id_size = 2};
+	uint32_t frame[2], stack, row, index;
+	char path[] = "/opt/my server\n# module 1-2 0 0 - /x";
+
+	module.path = path;
+	CHECK_EQ(profile_open(profile), 0);
+	profile->meta.pid = 1234;
+	profile->meta.interval = 4096;
+	profile->meta.duration_ns = 5000000000ull;
+	profile->meta.end_reason = 1;
+	profile->meta.samples = 5;
+	set(&profile->meta.version, "0.1.0");
+	set(&profile->meta.comm, "my\nserver");
+	set(&profile->meta.cmdline, "/opt/my server --x");
+	set(&profile->meta.maps, "00400000-00401000 r-xp 00001000 00:00 0 /opt/my server\n");
+	CHECK_EQ(profile_add_module(profile, &module, &index), 0);
+	CHECK_EQ(profile_frame_at(profile, LO + 0x100, 0, &frame[0]), 0);
+	CHECK_EQ(profile_frame_at(profile, LO + 0x200, 0, &frame[1]), 0);
+	add_lines(&profile->frame[frame[0]]);
+	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
+	CHECK_EQ(profile_row_at(profile, stack, 48, &row), 0);
+	profile->row[row] = (struct profile_row){stack, 48, 3, 144, 0, 0, 0, 0};
+	CHECK_EQ(profile_stack_of(profile, frame, 1, 0, &stack), 0);
+	CHECK_EQ(profile_row_at(profile, stack, 64, &row), 0);
+	profile->row[row] = (struct profile_row){stack, 64, 2, 128, 2, 128, 0, 0};
+}
+
+static char *written(const struct profile *profile)
+{
+	FILE *file = memory_file();
+	char *text;
+
+	heapfile_write(profile, file);
+	text = text_of(file, NULL);
+	fclose(file);
+	return text;
+}
+
+static int read_text(const char *text, size_t size, struct profile *profile)
+{
+	FILE *file = memory_file();
+	struct input input;
+	int error;
+
+	fwrite(text, 1, size, file);
+	CHECK_EQ(profile_open(profile), 0);
+	open_input_of(file, SIZE_MAX >> 1, &input);
+	error = heapfile_read(&input, profile);
+	input_close(&input);
+	fclose(file);
+	return error;
+}
+
+UNIT_TEST(the_text_is_what_the_field_knows)
+{
+	struct profile profile;
+
+	make_profile(&profile);
+	char *text = written(&profile);
+	CHECK(strncmp(text, "heap profile:      2:      128 [     5:      272] @ heap_v2/4096\n# heapinject 0.1.0\n", 84) == 0);
+	CHECK(strstr(text, "\n     0:        0 [     3:      144] @ 0x00400100 0x00400200\n") != NULL);
+	CHECK(strstr(text, "\n     2:      128 [     2:      128] @ 0x00400100\n") != NULL);
+	CHECK(strstr(text, "\n\nMAPPED_LIBRARIES:\n00400000-00401000 r-xp 00001000 00:00 0 /opt/my server\n# end\n") != NULL);
+	free(text);
+	profile_close(&profile);
+}
+
+/* go pprof decides by the header whether there are two sample types or four. */
+UNIT_TEST(header_totals_always_differ)
+{
+	struct profile profile;
+	char *text;
+
+	make_profile(&profile);
+	profile.row[0] = profile.row[1];
+	text = written(&profile);
+	CHECK(strncmp(text, "heap profile:      4:      256 [     5:      256] @ ", 50) == 0);
+	free(text);
+	profile.row_count = 0;
+	text = written(&profile);
+	CHECK(strncmp(text, "heap profile:      0:        0 [     1:        0] @ ", 50) == 0);
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(what_is_written_is_read_back)
+{
+	struct profile out, in;
+
+	make_profile(&out);
+	char *text = written(&out);
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	CHECK(in.meta.damage == NULL);
+	CHECK_EQ(in.meta.pid, 1234);
+	CHECK_EQ(in.meta.interval, 4096);
+	CHECK_EQ(in.meta.duration_ns, 5000000000ull);
+	CHECK_EQ(in.meta.samples, 5);
+	CHECK_STR(in.meta.comm, "my\nserver");
+	CHECK_STR(in.meta.version, "0.1.0");
+	CHECK_STR(in.meta.maps, out.meta.maps);
+	CHECK_EQ(in.module_count, 1);
+	CHECK_EQ(in.module[0].lo, LO);
+	CHECK_EQ(in.module[0].bias, 0x3ff000);
+	CHECK_EQ(in.module[0].build_id_size, 2);
+	CHECK_EQ(in.module[0].build_id[1], 0xad);
+	CHECK_STR(in.module[0].path, out.module[0].path);
+	CHECK_EQ(in.row_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_EQ(in.row[i].alloc_count, out.row[i].alloc_count);
+		CHECK_EQ(in.row[i].alloc_bytes, out.row[i].alloc_bytes);
+		CHECK_EQ(in.row[i].inuse_bytes, out.row[i].inuse_bytes);
+		CHECK_EQ(in.row[i].size_class, out.row[i].size_class);
+	}
+	const struct profile_frame *frame = &in.frame[in.stack[in.row[0].stack].frame[0]];
+	CHECK_EQ(frame->address, LO + 0x100);
+	CHECK_EQ(frame->module, 0);
+	CHECK_EQ(frame->line_count, 2);
+	CHECK_STR(frame->line[0].function, "inner");
+	CHECK_STR(frame->line[0].system_name, "_Z5innerv");
+	CHECK_STR(frame->line[0].file, "/src/a b.c");
+	CHECK_EQ(frame->line[0].line, 7);
+	CHECK_STR(frame->line[1].function, "evil\n;\t\\name");
+	CHECK(frame->line[1].file == NULL);
+	profile_close(&in);
+	profile_close(&out);
+	free(text);
+}
+
+UNIT_TEST(lines_stay_below_what_go_reads)
+{
+	struct profile profile;
+	size_t longest = 0;
+
+	make_profile(&profile);
+	free(profile.meta.cmdline);
+	profile.meta.cmdline = calloc(1, 1 << 20);
+	memset(profile.meta.cmdline, '\n', (1 << 20) - 1);
+	free(profile.meta.maps);
+	profile.meta.maps = calloc(1, 1 << 20);
+	memset(profile.meta.maps, 'x', (1 << 20) - 1);
+	char *text = written(&profile);
+	for (char *at = text; *at; at += strcspn(at, "\n") + 1)
+		longest = strcspn(at, "\n") > longest ? strcspn(at, "\n") : longest;
+	CHECK(longest < 32768);
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(other_tools_files_are_read)
+{
+	static const char text[] = "heap profile:     15:     9120 [    25:    19120] @ heap_v2/524288\n"
+				   "    10:     5120 [    20:    15120] @ 0x555555555226 0x555555555243\n"
+				   " 5: 4000 [0: 0] @ 0x555555555226\n"
+				   "\n"
+				   "MAPPED_LIBRARIES:\n"
+				   "555555554000-555555555000 r--p 00000000 fe:00 10953014                   /opt/app/t\n"
+				   "555555555000-555555556000 r-xp 00001000 fe:00 10953014                   /opt/app/t\n"
+				   "7ffff7fc1000-7ffff7fc3000 r-xp 00000000 00:00 0                          [vdso]\n";
+	struct profile profile;
+
+	CHECK_EQ(read_text(text, strlen(text), &profile), 0);
+	CHECK(profile.meta.damage == NULL);
+	CHECK_EQ(profile.meta.interval, 524288);
+	CHECK_EQ(profile.row_count, 2);
+	CHECK_EQ(profile.row[1].alloc_count, 5);
+	CHECK_EQ(profile.module_count, 1);
+	CHECK_EQ(profile.module[0].file_offset, 0x1000);
+	CHECK_EQ(profile.module[0].inode, 10953014);
+	CHECK_EQ(profile.module[0].bias, PROFILE_BIAS_UNKNOWN);
+	CHECK_STR(profile.module[0].path, "/opt/app/t");
+	CHECK_EQ(profile.frame[0].module, 0);
+	CHECK_EQ(profile.meta.samples, 25);
+	profile_close(&profile);
+
+	static const char exact[] = "heap profile:  1: 10 [ 2: 20] @ heapprofile\n 1: 10 [ 2: 20] @ 0x1\n\nMAPPED_LIBRARIES:\n";
+	CHECK_EQ(read_text(exact, strlen(exact), &profile), 0);
+	CHECK_EQ(profile.meta.interval, 1);
+	profile_close(&profile);
+}
+
+UNIT_TEST(what_is_no_heap_profile_is_refused)
+{
+	static const char *const texts[] = {
+		"",
+		"heap profile:",
+		"heap profile: 1: 2 [3: 4] @ heap_v2",
+		"heap profile: 1: 2 [3: 4] @ heap_v2/0\n",
+		"heap profile: -1: 2 [3: 4] @ heap_v2/5\n",
+		"heap profile: 1: 2 [3: 4] @ other\n",
+		"heap profile: 99999999999999999999: 2 [3: 4] @ heapprofile\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct profile profile;
+
+		CHECK_EQ(read_text(texts[i], strlen(texts[i]), &profile), -EBADMSG);
+		CHECK(profile.meta.damage != NULL);
+		profile_close(&profile);
+	}
+}
+
+UNIT_TEST(bad_lines_are_skipped_and_the_first_is_named)
+{
+	static const char text[] = "heap profile:  2: 20 [ 2: 20] @ heapprofile\n"
+				   " 1: 10 [ 1: 10] @ 0x1\n"
+				   "garbage\n"
+				   " 1: 10 [ 1: 10] @ zzz\n"
+				   " 2: 10 [ 1: 10] @ 0x1\n"
+				   " 0: 10 [ 1: 10] @ 0x1\n"
+				   " 1: 10 [ 1: 10] @ 0x2\n"
+				   "\n"
+				   "MAPPED_LIBRARIES:\n";
+	struct profile profile;
+
+	CHECK_EQ(read_text(text, strlen(text), &profile), 0);
+	CHECK_STR(profile.meta.damage, "damaged at line 3: not a stack with its counts");
+	CHECK(estimate_total(&profile, INUSE_SPACE).value == 20);
+	profile_close(&profile);
+}
+
+UNIT_TEST(every_cut_is_named)
+{
+	struct profile profile, in;
+
+	make_profile(&profile);
+	char *text = written(&profile);
+	for (size_t size = 0; size < strlen(text); size++) {
+		const int error = read_text(text, size, &in);
+
+		CHECK(error == 0 || error == -EBADMSG);
+		CHECK(in.meta.damage != NULL);
+		profile_close(&in);
+	}
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(changed_counts_are_noticed)
+{
+	struct profile profile, in;
+
+	make_profile(&profile);
+	char *text = written(&profile);
+	memcpy(strstr(text, "\n     2:      128") + 1, "     1:       64", 16);
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	CHECK(strstr(in.meta.damage, "add up to 1 samples") != NULL);
+	profile_close(&in);
+	profile_close(&profile);
+	free(text);
+}
+
+UNIT_TEST(damage_anywhere_is_survived)
+{
+	static const unsigned char values[] = {0, '\n', ' ', '9', 'f', 0xff};
+	struct profile profile, in;
+
+	make_profile(&profile);
+	char *text = written(&profile);
+	const size_t size = strlen(text);
+	for (size_t at = 0; at < size; at++) {
+		for (size_t i = 0; i < sizeof(values); i++) {
+			const char kept = text[at];
+
+			text[at] = (char)values[i];
+			read_text(text, size, &in);
+			profile_close(&in);
+			text[at] = kept;
+		}
+	}
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(escapes)
+{
+	char text[] = "a\\x0ab\\x5cx41\\xzz\\";
+
+	heapfile_unescape(text);
+	CHECK_STR(text, "a\nb\\x41\\xzz\\");
+}
+
+UNIT_MAIN()

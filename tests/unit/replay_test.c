@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* replay_test.c - streams become the profile that they describe, whatever is missing or wrong in them. */
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "estimate.h"
+#include "replay.h"
+#include "stream_file.h"
+#include "stream_writer.h"
+
+#define LO 0x400000u
+static const uint64_t site_a[] = {LO + 0x100, LO + 0x200};
+static const uint64_t site_b[] = {LO + 0x300, LO + 0x200};
+
+static FILE *begin(uint64_t interval)
+{
+	FILE *file = memory_file();
+
+	stream_header(file, interval);
+	stream_module(file, 1, LO, LO + 0x1000, "/opt/server");
+	return file;
+}
+
+/* Closes the file. */
+static int play(FILE *file, struct profile *profile)
+{
+	struct input input;
+	int error;
+
+	CHECK_EQ(profile_open(profile), 0);
+	open_input_of(file, SIZE_MAX >> 1, &input);
+	error = replay_stream(&input, NULL, profile);
+	input_close(&input);
+	fclose(file);
+	return error;
+}
+
+UNIT_TEST(metadata)
+{
+	struct profile profile;
+	FILE *file = begin(4096);
+
+	stream_stats(file);
+	stream_maps(file, "old\n");
+	stream_maps(file, "new\n");
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.meta.pid, 1234);
+	CHECK_STR(profile.meta.comm, "server");
+	CHECK_STR(profile.meta.cmdline, "/opt/server --port 7");
+	CHECK_STR(profile.meta.exe, "/opt/server");
+	CHECK_STR(profile.meta.host, "box");
+	CHECK_STR(profile.meta.version, "0.1.0");
+	CHECK_STR(profile.meta.maps, "new\n");
+	CHECK_EQ(profile.meta.interval, 4096);
+	CHECK_EQ(profile.meta.duration_ns, 5000);
+	CHECK_EQ(profile.meta.dropped_allocs, 3);
+	CHECK_EQ(profile.meta.end_reason, HI_STREAM_END_DURATION);
+	CHECK(profile.meta.damage == NULL);
+	CHECK_EQ(profile.module_count, 1);
+	CHECK_STR(profile.module[0].path, "/opt/server");
+	CHECK_EQ(profile.module[0].build_id_size, 4);
+	profile_close(&profile);
+}
+
+UNIT_TEST(allocations_and_frees)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_alloc(file, 0x7000, 48, site_a, 2);
+	stream_alloc(file, 0x7100, 48, site_a, 2);
+	stream_alloc(file, 0x7200, 64, site_a, 2);
+	stream_alloc(file, 0x7300, 48, site_b, 2);
+	stream_free(file, 0x7100);
+	stream_free(file, 0x9999); /* its allocation was not sampled */
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.row_count, 3);
+	CHECK_EQ(profile.stack_count, 2);
+	CHECK_EQ(profile.row[0].alloc_count, 2);
+	CHECK_EQ(profile.row[0].alloc_bytes, 96);
+	CHECK_EQ(profile.row[0].inuse_count, 1);
+	CHECK_EQ(profile.row[0].inuse_bytes, 48);
+	CHECK_EQ(profile.row[1].inuse_bytes, 64);
+	CHECK_EQ(profile.meta.samples, 4);
+	CHECK_EQ(profile.meta.frees, 1);
+	CHECK_EQ(profile.meta.stacks_complete, 4);
+	CHECK(estimate_total(&profile, INUSE_SPACE).value == 48 + 64 + 48);
+	profile_close(&profile);
+}
+
+UNIT_TEST(a_missed_free_is_implied)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_alloc(file, 0x7000, 48, site_a, 2);
+	stream_alloc(file, 0x7000, 64, site_b, 2);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.row[0].inuse_count, 0);
+	CHECK_EQ(profile.row[0].inuse_bytes, 0);
+	CHECK_EQ(profile.row[1].inuse_bytes, 64);
+	profile_close(&profile);
+}
+
+UNIT_TEST(a_failed_realloc_gives_the_block_back)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_alloc(file, 0x7000, 48, site_a, 2);
+	stream_alloc(file, 0x7100, 32, site_b, 2);
+	stream_free(file, 0x7000);
+	stream_free(file, 0x7100);
+	stream_unfree(file, 0x7000);
+	stream_unfree(file, 0x7000); /* once only */
+	stream_unfree(file, 0x8888);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.row[0].inuse_count, 1);
+	CHECK_EQ(profile.row[0].inuse_bytes, 48);
+	CHECK_EQ(profile.row[1].inuse_count, 0);
+	CHECK_EQ(profile.meta.frees, 1);
+	CHECK_EQ(profile.row[0].alloc_count, 1);
+	profile_close(&profile);
+}
+
+/* Many blocks in few places: the table grows, and closes its holes. */
+UNIT_TEST(live_blocks_survive_a_shuffle)
+{
+	enum { BLOCKS = 5000, ROUNDS = 40000 };
+	static bool live[BLOCKS];
+	struct profile profile;
+	FILE *file = begin(1);
+	uint64_t state = 1, expected = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		state = state * 6364136223846793005ull + 1442695040888963407ull;
+		const size_t at = (state >> 33) % BLOCKS;
+
+		if (live[at])
+			stream_free(file, 0x10000 + 16 * at);
+		else
+			stream_alloc(file, 0x10000 + 16 * at, at + 1, site_a, 2);
+		live[at] = !live[at];
+	}
+	for (size_t at = 0; at < BLOCKS; at++)
+		expected += live[at] ? at + 1 : 0;
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ((uint64_t)estimate_total(&profile, INUSE_SPACE).value, expected);
+	profile_close(&profile);
+}
+
+UNIT_TEST(modules_count_at_the_time_of_the_event)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+	const uint64_t at_end[] = {LO + 0x1000}, before[] = {LO}, plugin[] = {0x500010};
+
+	stream_alloc(file, 0x7000, 1, at_end, 1);
+	stream_alloc(file, 0x7001, 2, before, 1);
+	stream_module(file, 2, 0x500000, 0x501000, "/lib/first.so");
+	stream_alloc(file, 0x7002, 3, plugin, 1);
+	stream_module_gone(file, 2);
+	stream_alloc(file, 0x7003, 4, plugin, 1);
+	stream_module(file, 3, 0x4ff000, 0x502000, "/lib/second.so");
+	stream_alloc(file, 0x7004, 5, plugin, 1);
+	stream_module(file, 4, 0x500000, 0x500800, "/lib/third.so"); /* the other's departure was missed */
+	stream_alloc(file, 0x7005, 6, plugin, 1);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+
+	static const int32_t expected[] = {0, -1, 1, -1, 2, 3};
+	CHECK_EQ(profile.row_count, 6);
+	for (size_t i = 0; i < 6; i++)
+		CHECK_EQ(profile.frame[profile.stack[profile.row[i].stack].frame[0]].module, expected[i]);
+	profile_close(&profile);
+}
+
+UNIT_TEST(no_frames_is_a_frame_of_its_own)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_alloc(file, 0x7000, 48, NULL, 0);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.stack[0].frame_count, 1);
+	profile_close(&profile);
+}
+
+/* 400 samples of 100 bytes at a quarter of the rate stand for four times as many objects. */
+UNIT_TEST(other_intervals_are_folded_into_the_nominal_one)
+{
+	struct profile profile;
+	FILE *file = begin(4096);
+
+	stream_interval(file, 16384);
+	for (uint64_t i = 0; i < 400; i++)
+		stream_alloc(file, 0x7000 + i, 100, site_a, 2);
+	for (uint64_t i = 0; i < 200; i++)
+		stream_free(file, 0x7000 + i);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+
+	const double expected = estimate_row(400, 40000, 16384, ALLOC_OBJECTS).value;
+	CHECK(fabs(estimate_total(&profile, ALLOC_OBJECTS).value / expected - 1) < 0.01);
+	CHECK(fabs(estimate_total(&profile, INUSE_OBJECTS).value / expected - 0.5) < 0.01);
+	CHECK_EQ(profile.meta.samples, 400);
+	profile_close(&profile);
+}
+
+UNIT_TEST(not_a_stream)
+{
+	struct profile profile;
+	FILE *file = memory_file();
+
+	CHECK_EQ(play(file, &profile), -EBADMSG);
+	CHECK_STR(profile.meta.damage, "empty");
+	profile_close(&profile);
+
+	file = memory_file();
+	stream_free(file, 1);
+	CHECK_EQ(play(file, &profile), -EBADMSG);
+	CHECK_STR(profile.meta.damage, "not a heapinject record stream");
+	profile_close(&profile);
+}
+
+UNIT_TEST(bad_records_are_skipped_and_the_first_is_named)
+{
+	struct hi_stream_alloc liar = {.record = {.size = sizeof(liar), .type = HI_STREAM_ALLOC}, .address = 1, .bytes = 1, .frame_count = 100};
+	struct profile profile;
+	FILE *file = begin(1);
+	char expected[80];
+
+	stream_alloc(file, 0x7000, 48, site_a, 2);
+	snprintf(expected, sizeof(expected), "damaged at byte %ld: a record does not hold what it announces", ftell(file));
+	fwrite(&liar, 1, sizeof(liar), file);
+	stream_alloc(file, 0, 1, site_a, 2);
+	stream_alloc(file, 0x7000, UINT64_MAX, site_a, 2);
+	stream_interval(file, 0);
+	stream_alloc(file, 0x7100, 48, site_a, 2);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_STR(profile.meta.damage, expected);
+	CHECK_EQ(profile.row[0].inuse_bytes, 96);
+	profile_close(&profile);
+}
+
+UNIT_TEST(a_cut_stream_shows_what_was_good)
+{
+	struct profile profile;
+	struct input input;
+	FILE *file = begin(1);
+
+	stream_alloc(file, 0x7000, 48, site_a, 2);
+	const size_t good = (size_t)ftell(file);
+	stream_alloc(file, 0x7100, 48, site_a, 2);
+	stream_end(file);
+	CHECK_EQ(profile_open(&profile), 0);
+	open_input_of(file, good + 20, &input);
+	CHECK_EQ(replay_stream(&input, NULL, &profile), 0);
+	CHECK_EQ(profile.row[0].inuse_bytes, 48);
+	CHECK_EQ(profile.meta.end_reason, 0);
+	CHECK(strstr(profile.meta.damage, "cut off in the record at byte") != NULL);
+	input_close(&input);
+	fclose(file);
+	profile_close(&profile);
+
+	file = begin(1);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK(strstr(profile.meta.damage, "the stream has no end record") != NULL);
+	profile_close(&profile);
+}
+
+/* Any byte of a stream turned into any of a few others: no crash, whatever comes out. Sanitizers look on in CI. */
+UNIT_TEST(damage_anywhere_is_survived)
+{
+	static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
+	FILE *file = begin(4096);
+	size_t size;
+
+	stream_maps(file, "00400000-00401000 r-xp 00000000 00:00 0 /opt/server\n");
+	stream_alloc(file, 0x7000, 48, site_a, 2);
+	stream_interval(file, 512);
+	stream_alloc(file, 0x7100, 48, site_b, 2);
+	stream_stats(file);
+	stream_free(file, 0x7000);
+	stream_unfree(file, 0x7000);
+	stream_end(file);
+	char *bytes = text_of(file, &size);
+	fclose(file);
+	for (size_t at = 0; at < size; at++) {
+		for (size_t i = 0; i < sizeof(values); i++) {
+			struct profile profile;
+			const char kept = bytes[at];
+
+			bytes[at] = (char)values[i];
+			file = memory_file();
+			fwrite(bytes, 1, size, file);
+			play(file, &profile);
+			profile_close(&profile);
+			bytes[at] = kept;
+		}
+	}
+	free(bytes);
+}
+
+UNIT_MAIN()
