@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loader_dlopen_test.c - the payload comes and goes by the target's own dlopen, in the worst of storms, and nothing is left of it.
+ *
+ * The arena is played by a plain mapping: of it the loader uses the stack at its far end, and the control block, which is ours here.
+ */
+#include "loader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include "storm.h"
+
+#define CYCLES 25
+#define ARENA_BYTES (1u << 20)
+#define BORROW_MS 5000
+
+struct target {
+	struct memory memory;
+	struct maps maps;
+	struct elf_images images;
+	struct remote_gadgets gadgets;
+	struct payload_image payload;
+	struct hi_control *control;
+	struct loader_target loader;
+	struct remote remote;
+};
+
+static void target_open(struct target *target, pid_t pid)
+{
+	static struct hi_control control;
+
+	*target = (struct target){.control = &control};
+	CHECK_EQ(memory_open(&target->memory, pid, pid), 0);
+	CHECK_EQ(maps_read(pid, pid, &target->maps), 0);
+	CHECK_EQ(elf_images_read(pid, &target->maps, &target->memory, &target->images), 0);
+	CHECK_EQ(remote_gadgets_find(&target->maps, &target->memory, &target->gadgets), 0);
+	CHECK_EQ(payload_image_open(&target->payload), 0);
+	target->loader = (struct loader_target){
+		.pid = pid,
+		.memory = &target->memory,
+		.maps = &target->maps,
+		.images = &target->images,
+		.gadgets = &target->gadgets,
+		.payload = &target->payload,
+		.control = &control,
+		.memfd = -1,
+		.arena_fd = -1,
+	};
+}
+
+static void target_close(struct target *target)
+{
+	elf_images_close(&target->images);
+	maps_close(&target->maps);
+	memory_close(&target->memory);
+}
+
+static void borrow(struct target *target)
+{
+	CHECK_EQ(loader_dlopen.borrow(&target->loader, &target->remote, BORROW_MS), 0);
+}
+
+static void map_arena(struct target *target)
+{
+	const uint64_t argument[6] = {0, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0};
+	int64_t base;
+
+	CHECK_EQ(remote_syscall(&target->remote, SYS_mmap, argument, &base), 0);
+	CHECK(base > 0);
+	target->control->arena = (uint64_t)base;
+	target->control->state = (struct hi_part){.offset = 0, .size = ARENA_BYTES};
+}
+
+static void unmap_arena(struct target *target)
+{
+	const uint64_t argument[6] = {target->control->arena, ARENA_BYTES};
+	int64_t result;
+
+	CHECK_EQ(remote_syscall(&target->remote, SYS_munmap, argument, &result), 0);
+	CHECK_EQ(result, 0);
+}
+
+static void load(struct target *target)
+{
+	borrow(target);
+	map_arena(target);
+	CHECK_EQ(loader_dlopen.load(&target->loader, &target->remote), 0);
+	CHECK_EQ(remote_close(&target->remote), 0);
+}
+
+static void unload(struct target *target)
+{
+	borrow(target);
+	CHECK_EQ(loader_dlopen.unload(&target->loader, &target->remote), 0);
+	unmap_arena(target);
+	CHECK_EQ(remote_close(&target->remote), 0);
+}
+
+/* Lines of maps that name a file, or are executable: the heap may grow. */
+static size_t count_mappings(pid_t pid, const char *name)
+{
+	struct maps maps;
+	size_t count = 0;
+
+	CHECK_EQ(maps_read(pid, pid, &maps), 0);
+	for (size_t i = 0; i < maps.count; i++)
+		count += strstr(maps.mapping[i].path, name) != NULL && maps.mapping[i].path[0] == '/';
+	maps_close(&maps);
+	return count;
+}
+
+static size_t count_fds(pid_t pid)
+{
+	size_t count;
+
+	CHECK_EQ(proc_fd_count(pid, &count), 0);
+	return count;
+}
+
+static void cycle_in(void (*run)(volatile uint64_t *rounds), const char *steady)
+{
+	const struct storm storm = storm_start(run);
+	struct target target;
+
+	target_open(&target, storm.pid);
+	const size_t mappings = count_mappings(storm.pid, steady), fds = count_fds(storm.pid);
+	for (int i = 0; i < CYCLES; i++) {
+		char first[4] = "";
+		load(&target);
+		CHECK_EQ(memory_read(&target.memory, target.control->payload_base, first, 4), 0);
+		CHECK(memcmp(first, "\177ELF", 4) == 0);
+		CHECK(target.control->payload_size >= target.payload.text_size);
+		CHECK(count_mappings(storm.pid, LOADER_DLOPEN_MEMFD) > 0);
+		CHECK_EQ(count_fds(storm.pid), fds);
+		storm_check(&storm);
+		unload(&target);
+		CHECK_EQ(count_mappings(storm.pid, LOADER_DLOPEN_MEMFD), 0);
+		CHECK_EQ(target.control->dlopen_handle, 0);
+		storm_check(&storm);
+	}
+	CHECK_EQ(count_mappings(storm.pid, steady), mappings);
+	CHECK_EQ(count_fds(storm.pid), fds);
+	target_close(&target);
+	storm_end(&storm);
+}
+
+UNIT_TEST(cycles_in_a_malloc_storm)
+{
+	cycle_in(storm_malloc, "");
+}
+
+UNIT_TEST(cycles_in_a_malloc_storm_of_two_threads)
+{
+	cycle_in(storm_malloc_two_threads, "");
+}
+
+UNIT_TEST(cycles_in_an_aligned_alloc_storm)
+{
+	cycle_in(storm_aligned_alloc, "");
+}
+
+/* The storm itself maps and unmaps libutil and opens descriptors; the rest must be steady. */
+UNIT_TEST(survives_a_dlopen_storm)
+{
+	const struct storm storm = storm_start(storm_dlopen);
+	struct target target;
+
+	target_open(&target, storm.pid);
+	for (int i = 0; i < CYCLES; i++) {
+		load(&target);
+		storm_check(&storm);
+		unload(&target);
+		CHECK_EQ(count_mappings(storm.pid, LOADER_DLOPEN_MEMFD), 0);
+	}
+	target_close(&target);
+	storm_end(&storm);
+}
+
+/* errno of the borrowed thread, seen by its owner. */
+static void watch_errno(volatile uint64_t *rounds)
+{
+	for (;;) {
+		errno = 4711;
+		for (volatile int i = 0; i < 1000; i++)
+			continue;
+		if (errno != 4711)
+			abort();
+		++*rounds;
+	}
+}
+
+UNIT_TEST(leaves_errno_alone)
+{
+	const struct storm storm = storm_start(watch_errno);
+	struct target target;
+
+	target_open(&target, storm.pid);
+	for (int i = 0; i < 5; i++) {
+		load(&target);
+		storm_check(&storm);
+		unload(&target);
+	}
+	target_close(&target);
+	storm_end(&storm);
+}
+
+/* Whoever comes after an injector that died right after dlopen knows no handle, and finds a descriptor left open. */
+UNIT_TEST(unloads_what_a_dead_injector_left)
+{
+	const struct storm storm = storm_start(storm_malloc);
+	const size_t fds = count_fds(storm.pid);
+	struct target target;
+	int64_t fd;
+
+	target_open(&target, storm.pid);
+	load(&target);
+	target.control->dlopen_handle = 0;
+	borrow(&target);
+	CHECK_EQ(memory_write(&target.memory, target.remote.scratch, LOADER_DLOPEN_MEMFD, sizeof(LOADER_DLOPEN_MEMFD)), 0);
+	CHECK_EQ(remote_syscall(&target.remote, SYS_memfd_create, (uint64_t[6]){target.remote.scratch, 0}, &fd), 0);
+	CHECK(fd >= 0);
+	CHECK_EQ(remote_close(&target.remote), 0);
+	CHECK_EQ(count_fds(storm.pid), fds + 1);
+	unload(&target);
+	CHECK_EQ(count_mappings(storm.pid, LOADER_DLOPEN_MEMFD), 0);
+	CHECK_EQ(count_fds(storm.pid), fds);
+	target_close(&target);
+	storm_end(&storm);
+}
+
+/* What dlopen cannot load is refused, and nothing stays: no descriptor, no mapping, no message for the program's next dlerror. */
+static void expect_no_dlerror(volatile uint64_t *rounds)
+{
+	for (;;) {
+		if (dlerror())
+			abort();
+		++*rounds;
+	}
+}
+
+UNIT_TEST(a_failure_leaves_nothing)
+{
+	const struct storm storm = storm_start(expect_no_dlerror);
+	const size_t fds = count_fds(storm.pid);
+	static const uint8_t garbage[256] = "this is no ELF file";
+	struct target target;
+
+	target_open(&target, storm.pid);
+	target.payload.file = garbage;
+	target.payload.file_size = sizeof(garbage);
+	borrow(&target);
+	map_arena(&target);
+	CHECK_EQ(loader_dlopen.load(&target.loader, &target.remote), -ENOEXEC);
+	unmap_arena(&target);
+	CHECK_EQ(remote_close(&target.remote), 0);
+	CHECK_EQ(target.control->dlopen_handle, 0);
+	CHECK_EQ(count_mappings(storm.pid, LOADER_DLOPEN_MEMFD), 0);
+	CHECK_EQ(count_fds(storm.pid), fds);
+	target_close(&target);
+	storm_end(&storm);
+}
+
+UNIT_MAIN()
