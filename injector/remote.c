@@ -182,7 +182,7 @@ int remote_close(struct remote *remote)
 		return 0;
 	error = put_back(remote);
 	error = first_error(error, tracee_detach(&remote->tracee));
-	remote->stopped_ns = now_ns() - remote->since_ns;
+	remote->stopped_ns = (uint64_t)remote->tracee.held_ns;
 	return error;
 }
 
@@ -195,7 +195,6 @@ static void start(struct remote *remote, const struct memory *memory, const stru
 	remote->gadgets = *gadgets;
 	remote->is_saved = remote->is_guarded = false;
 	remote->stopped_ns = 0;
-	remote->since_ns = now_ns();
 }
 
 int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memory *memory, const struct remote_gadgets *gadgets)
@@ -231,7 +230,6 @@ static int try_thread(struct remote *remote, pid_t pid, pid_t tid, const struct 
 
 	if (error)
 		return error;
-	remote->since_ns = now_ns();
 	error = tracee_stop(&remote->tracee, pid, tid, STOP_DEADLINE_MS);
 	if (error)
 		return error;

@@ -35,7 +35,6 @@ struct remote {
 	size_t scratch_size;
 	bool is_saved;                /* `original` is complete */
 	bool is_guarded;
-	uint64_t since_ns;
 	uint64_t stopped_ns;          /* how long the thread has been held, set by remote_close */
 	uint8_t frame_head[ARCH_GUARD_HEAD];
 	_Alignas(64) uint8_t xstate[ARCH_XSTATE_MAX];

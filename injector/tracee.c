@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -32,7 +31,7 @@
 
 #define SIGTRAP_BIT (1ull << (SIGTRAP - 1))
 
-enum { SPIN_NS = 50 * 1000, NAP_NS = 50 * 1000, NAP_MAX_NS = 1000 * 1000, DETACH_DEADLINE_MS = 100 };
+enum { NAP_NS = 1000 * 1000, DETACH_DEADLINE_MS = 100 };
 
 /* Every request goes through here: the seam where tests make the n-th one fail. */
 static int request(int number, const char *name, pid_t tid, uintptr_t address, uintptr_t data)
@@ -94,42 +93,50 @@ static int classify(struct tracee *tracee, int status, enum stop *out_stop, int 
 }
 
 /*
- * The thread is at a standstill while we wait for it, and what it has to do takes microseconds: so first look again and again, but let it have the CPU;
- * then sleep longer and longer.
+ * Sleeps until SIGCHLD tells of a stop; not for long, as it is not counted on: another thread may take it, or the program ignore it. No busy wait before: where a
+ * CPU is idle it would halve the time that the thread stands still, but where none is the thread waits for the very CPU on which we spin, and if we yield it, the
+ * rest of the target goes first (medians with 4 threads on 2 CPUs: 0.5 ms asleep, 3 ms spinning, 4 ms with tails of 76 ms yielding).
  */
-static void wait_a_little(int64_t waited_ns)
+static void wait_a_little(int64_t left_ns)
 {
-	struct timespec nap = {.tv_nsec = NAP_NS};
+	struct timespec nap = {.tv_nsec = left_ns < NAP_NS ? left_ns : NAP_NS};
+	sigset_t child;
 
-	if (waited_ns < SPIN_NS) {
-		sched_yield();
-		return;
-	}
-	if (waited_ns / 4 > NAP_NS)
-		nap.tv_nsec = waited_ns / 4 < NAP_MAX_NS ? (long)(waited_ns / 4) : NAP_MAX_NS;
-	nanosleep(&nap, NULL);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigtimedwait(&child, NULL, &nap);
 }
 
-static int next_stop(struct tracee *tracee, int64_t deadline_ns, enum stop *out_stop, int *out_signal)
+static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_status)
 {
-	int64_t start_ns = now_ns();
-
 	for (;;) {
-		int status;
-		int64_t time_ns;
-		pid_t got = waitpid(tracee->tid, &status, __WALL | WNOHANG);
+		pid_t got = waitpid(tracee->tid, out_status, __WALL | WNOHANG);
+		int64_t left_ns;
 
 		if (got == tracee->tid)
-			return classify(tracee, status, out_stop, out_signal);
+			return 0;
 		if (got < 0 && errno != EINTR) {
 			tracee->state = TRACEE_GONE;
 			return -ESRCH;
 		}
-		time_ns = now_ns();
-		if (time_ns >= deadline_ns)
+		left_ns = deadline_ns - now_ns();
+		if (left_ns <= 0)
 			return -ETIMEDOUT;
-		wait_a_little(time_ns - start_ns);
+		wait_a_little(left_ns);
 	}
+}
+
+static int next_stop(struct tracee *tracee, int64_t deadline_ns, enum stop *out_stop, int *out_signal)
+{
+	sigset_t child, before;
+	int error, status;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
+	error = look_until(tracee, deadline_ns, &status);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error ? error : classify(tracee, status, out_stop, out_signal);
 }
 
 static int resume(struct tracee *tracee, int number, int signal)
@@ -236,6 +243,7 @@ int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
 	error = seize(tracee);
 	if (error)
 		return error;
+	tracee->since_ns = now_ns();
 	error = tracee_steer_to_stop(tracee, deadline_ms);
 	if (error)
 		tracee_detach(tracee);
@@ -256,6 +264,7 @@ int tracee_detach(struct tracee *tracee)
 {
 	int error = 0;
 
+	tracee->held_ns = now_ns() - tracee->since_ns; /* now: the thread may well run before we do again */
 	if (tracee->state == TRACEE_RUNNING)
 		error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
 	if (tracee->state > TRACEE_RUNNING && tracee->state < TRACEE_GONE)

@@ -29,6 +29,8 @@ struct tracee {
 	pid_t pid, tid;
 	enum tracee_state state;
 	bool group_stopped; /* was in SIGSTOP's stop, and is to stay there */
+	int64_t since_ns;   /* when it was interrupted, CLOCK_MONOTONIC */
+	int64_t held_ns;    /* from then until tracee_detach */
 	bool is_filtered;   /* a seccomp filter judges the calls we make there: we may not suspend it (CAP_SYS_ADMIN), or the kernel cannot */
 };
 
