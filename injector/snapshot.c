@@ -6,7 +6,7 @@
 
 static bool is_ours(const struct mapping *mapping)
 {
-	return !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME);
+	return !strncmp(mapping->path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1);
 }
 
 int snapshot_own_mappings(pid_t pid, pid_t tid, size_t *out_count)
