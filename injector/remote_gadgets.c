@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gadgets.c - finds the two pieces of code that a borrowed thread executes, in the target's live memory.
+ * remote_gadgets.c - finds the two pieces of code that a borrowed thread executes, in the target's live memory.
  *
  * Memory and not files: a probe or a debugger may have patched the bytes. libc comes first, as it never goes away; our own mappings are left out, as
  * they do.

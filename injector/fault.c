@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fault.c - counts the operations on the target and makes one of them fail, or the last. Empty in ordinary builds.
+ *
+ * The environment is read at every ask: asks are rare beside the system calls they stand before, and a test may change its mind between two sessions.
+ */
+#include "fault.h"
+
+#ifdef HI_FAULTS
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static atomic_ulong asks;
+
+static unsigned long setting(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? strtoul(value, NULL, 10) : 0;
+}
+
+/* The one thing a leaf module prints: tests enumerate the operations by it. */
+__attribute__((destructor)) static void print_count(void)
+{
+	if (setting("HEAPINJECT_FAULT_COUNT"))
+		fprintf(stderr, "heapinject: %lu remote operations\n", atomic_load(&asks));
+}
+
+void fault_reset(void)
+{
+	atomic_store(&asks, 0);
+}
+
+unsigned long fault_count(void)
+{
+	return atomic_load(&asks);
+}
+
+int fault_next(const char *operation)
+{
+	const unsigned long ask = atomic_fetch_add(&asks, 1) + 1;
+
+	if (ask == setting("HEAPINJECT_KILL"))
+		kill(getpid(), SIGKILL);
+	if (ask != setting("HEAPINJECT_FAULT"))
+		return 0;
+	fprintf(stderr, "heapinject: remote operation %lu (%s) fails by request\n", ask, operation);
+	return -EIO;
+}
+
+#endif
