@@ -145,3 +145,91 @@ start_attach() {
 wait_attach() {
 	wait "$ATTACH_PID"
 }
+
+# start_session PID OPTION...: like start_attach, but returns when allocations are sampled; files are $WORK/out.PID.*
+start_session() {
+	"$HEAPINJECT" attach "$@" -v -o "$WORK/out" >"$WORK/attach.out" 2>&1 &
+	ATTACH_PID=$!
+	pids+=("$ATTACH_PID")
+	wait_for 20 session_is_settled || fail "attach to $1 hangs: $(cat "$WORK/attach.out")"
+	grep -q 'attached to' "$WORK/attach.out" || fail "cannot attach to $1: $(cat "$WORK/attach.out")"
+}
+
+session_is_settled() {
+	grep -q 'attached to' "$WORK/attach.out" || ! is_running "$ATTACH_PID"
+}
+
+# end_session PID: heapinject detach; the session must have gone well and left nothing behind. Its heap profile is $HEAP.
+end_session() {
+	local status
+	"$HEAPINJECT" detach "$1" >"$WORK/detach.out" 2>&1 || fail "detach of $1: $(cat "$WORK/detach.out" "$WORK/attach.out")"
+	wait_attach
+	status=$?
+	[[ $status -eq 0 ]] || fail "attach to $1 ended with $status: $(cat "$WORK/attach.out")"
+	HEAP=$(find "$WORK" -maxdepth 1 -name "out.$1.*.heap" | sort | tail -n 1)
+	[[ -s $HEAP ]] || fail "no heap profile of $1"
+	is_left_alone "$1"
+}
+
+# is_left_alone PID: it runs, and nothing of ours is mapped or open
+is_left_alone() {
+	is_running "$1" || fail "process $1 died"
+	! grep 'heapinject' "/proc/$1/maps" || fail "mappings left in $1"
+	! find "/proc/$1/fd" -type l -printf '%l\n' | grep 'heapinject' || fail "descriptors left in $1"
+	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$1/status" || fail "$1 is still traced"
+}
+
+# report OPTION...: of the session that ended last
+report() {
+	"$HEAPINJECT" report "$HEAP" "$@"
+}
+
+# sum_of NAME OPTION...: estimated value of all stacks that contain the function NAME ('' = every stack)
+sum_of() {
+	local name=$1
+	shift
+	report --collapsed "$@" | awk -v name="$name" '
+		{ value = $NF; stack = ";" $0; sub(/ [0-9]+$/, ";", stack) }
+		name == "" || index(stack, ";" name ";") { sum += value }
+		END { printf "%.0f\n", sum }'
+}
+
+# within PERCENT WANTED GOT WHAT
+within() {
+	awk -v p="$1" -v a="$2" -v b="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d * 100 <= p * a) }' || fail "$4: $3, want $2 +- $1 %"
+	echo "$4: $3, want $2 +- $1 %"
+}
+
+# complete_stacks PERCENT: at least so many of the samples have stacks that end properly
+complete_stacks() {
+	local percent
+	percent=$(report --text | sed -n 's/.* \([0-9.]*\)% complete stacks.*/\1/p')
+	awk -v want="$1" -v got="$percent" 'BEGIN { exit !(got != "" && got >= want) }' || fail "only ${percent:-?} % of the stacks are complete"
+	echo "complete stacks: $percent %"
+}
+
+# start_target ARGUMENT...: $TARGET in the background, which reads commands and answers each with a line (target.h); pid in $SERVER_PID
+start_target() {
+	TARGET_OUT=$WORK/target.${#pids[@]}.out
+	mkfifo "$TARGET_OUT.in"
+	exec 9<>"$TARGET_OUT.in" # read and write: neither side's open waits for the other
+	"$TARGET" "$@" <"$TARGET_OUT.in" >"$TARGET_OUT" 2>&1 9>&- &
+	SERVER_PID=$!
+	pids+=("$SERVER_PID")
+	wait_for 10 target_has_said 0 || fail 'the target does not begin'
+}
+
+# target_has_said N: more than N lines
+target_has_said() {
+	[[ $(wc -l <"$TARGET_OUT") -gt $1 ]]
+}
+
+# ask COMMAND [SECONDS]: of the target started last; its answer is in $ANSWER
+ask() {
+	local said
+	said=$(wc -l <"$TARGET_OUT")
+	echo "$1" >&9
+	wait_for "${2:-30}" target_has_said "$said" || fail "the target does not answer to: $1"
+	ANSWER=$(tail -n 1 "$TARGET_OUT")
+	echo "$1: $ANSWER"
+}
