@@ -2,13 +2,12 @@
 /*
  * loader_dlopen_test.c - the payload comes and goes by the target's own dlopen, in the worst of storms, and nothing is left of it.
  *
- * The arena is played by a plain mapping: of it the loader uses the stack at its far end, and the control block, which is ours here.
+ * The arena is played by spare memory of the target: the loader uses the far end of it as a stack. The control block is ours here.
  */
 #include "loader.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "storm.h"
@@ -16,6 +15,8 @@
 #define CYCLES 25
 #define ARENA_BYTES (1u << 20)
 #define BORROW_MS 5000
+
+static _Alignas(HI_PAGE_BYTES) char spare[ARENA_BYTES];
 
 struct target {
 	struct memory memory;
@@ -33,6 +34,8 @@ static void target_open(struct target *target, pid_t pid)
 	static struct hi_control control;
 
 	*target = (struct target){.control = &control};
+	control.arena = (uintptr_t)spare; /* the target is a fork of ours */
+	control.state = (struct hi_part){.offset = 0, .size = sizeof(spare)};
 	CHECK_EQ(memory_open(&target->memory, pid, pid), 0);
 	CHECK_EQ(maps_read(pid, pid, &target->maps), 0);
 	CHECK_EQ(elf_images_read(pid, &target->maps, &target->memory, &target->images), 0);
@@ -63,30 +66,9 @@ static void borrow(struct target *target)
 	CHECK_EQ(loader_dlopen.borrow(&target->loader, &target->remote, BORROW_MS), 0);
 }
 
-static void map_arena(struct target *target)
-{
-	const uint64_t argument[6] = {0, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0};
-	int64_t base;
-
-	CHECK_EQ(remote_syscall(&target->remote, SYS_mmap, argument, &base), 0);
-	CHECK(base > 0);
-	target->control->arena = (uint64_t)base;
-	target->control->state = (struct hi_part){.offset = 0, .size = ARENA_BYTES};
-}
-
-static void unmap_arena(struct target *target)
-{
-	const uint64_t argument[6] = {target->control->arena, ARENA_BYTES};
-	int64_t result;
-
-	CHECK_EQ(remote_syscall(&target->remote, SYS_munmap, argument, &result), 0);
-	CHECK_EQ(result, 0);
-}
-
 static void load(struct target *target)
 {
 	borrow(target);
-	map_arena(target);
 	CHECK_EQ(loader_dlopen.load(&target->loader, &target->remote), 0);
 	CHECK_EQ(remote_close(&target->remote), 0);
 }
@@ -95,7 +77,6 @@ static void unload(struct target *target)
 {
 	borrow(target);
 	CHECK_EQ(loader_dlopen.unload(&target->loader, &target->remote), 0);
-	unmap_arena(target);
 	CHECK_EQ(remote_close(&target->remote), 0);
 }
 
@@ -179,9 +160,15 @@ UNIT_TEST(survives_a_dlopen_storm)
 	storm_end(&storm);
 }
 
-/* errno of the borrowed thread, seen by its owner. */
-static void watch_errno(volatile uint64_t *rounds)
+/* Out of memory, so that dlopen's malloc fails and sets errno, which its owner watches. */
+static void watch_errno_without_memory(volatile uint64_t *rounds)
 {
+	const struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_AS, &none);
+	for (size_t size = 1u << 20; size; size /= 2)
+		while (malloc(size))
+			continue;
 	for (;;) {
 		errno = 4711;
 		for (volatile int i = 0; i < 1000; i++)
@@ -194,14 +181,15 @@ static void watch_errno(volatile uint64_t *rounds)
 
 UNIT_TEST(leaves_errno_alone)
 {
-	const struct storm storm = storm_start(watch_errno);
+	const struct storm storm = storm_start(watch_errno_without_memory);
 	struct target target;
 
 	target_open(&target, storm.pid);
 	for (int i = 0; i < 5; i++) {
-		load(&target);
+		borrow(&target);
+		CHECK_EQ(loader_dlopen.load(&target.loader, &target.remote), -ENOEXEC);
+		CHECK_EQ(remote_close(&target.remote), 0);
 		storm_check(&storm);
-		unload(&target);
 	}
 	target_close(&target);
 	storm_end(&storm);
@@ -252,9 +240,7 @@ UNIT_TEST(a_failure_leaves_nothing)
 	target.payload.file = garbage;
 	target.payload.file_size = sizeof(garbage);
 	borrow(&target);
-	map_arena(&target);
 	CHECK_EQ(loader_dlopen.load(&target.loader, &target.remote), -ENOEXEC);
-	unmap_arena(&target);
 	CHECK_EQ(remote_close(&target.remote), 0);
 	CHECK_EQ(target.control->dlopen_handle, 0);
 	CHECK_EQ(count_mappings(storm.pid, LOADER_DLOPEN_MEMFD), 0);
