@@ -5,8 +5,8 @@
  * A VISIT is one pass through a handler. visit_begin raises in_flight of the guard slot, so that detach knows that somebody is inside; the stub lowers it. Then
  * the handler either passes (the stub jumps to the original, nothing of us is left on the stack) or calls the original itself and returns its result.
  *
- * WHO COUNTS THE BYTES: an allocating gate entry subtracts the size where it finds the thread (thread_slot_counted), then may come here; in all other cases,
- * and for the realloc family, whose gate entry counts nothing, is_sample_due subtracts.
+ * WHO COUNTS THE BYTES: an allocating gate entry subtracts the size where it finds the thread, and comes here only once nothing is left; all other ways
+ * lead here uncounted. So is_sample_due subtracts in any case: it is either right, or makes less than nothing of nothing.
  *
  * NESTED calls (the original reaches another hooked function, or a signal handler interrupts a visit) are not sampled, for their bytes belong to the outer call or are
  * too few to matter; what they free is noticed like any other.
@@ -30,7 +30,6 @@ struct visit {
 	uint64_t thread;
 	uint64_t since; /* cycle counter when our own code began to run */
 	bool is_nested;
-	bool is_counted; /* the gate subtracts for this thread */
 };
 
 static const struct hook_outcome PASS = {.pass = 1};
@@ -67,7 +66,6 @@ static bool visit_begin(struct visit *visit, struct hook_call *call)
 		disarm(visit);
 		return false;
 	}
-	visit->is_counted = thread_slot_counted(state, thread);
 	visit->slot = thread_slot_claim(state, thread, visit->since, &is_new);
 	/* Without a slot we are still inside: the owner of the home slot lends its count, and is not sampled meanwhile. */
 	call->guard = visit->slot ? visit->slot : thread_slot_home(state, thread);
@@ -114,7 +112,7 @@ static uint64_t visit_original(struct visit *visit)
 }
 
 /* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. */
-static bool is_sample_due(struct visit *visit, uint64_t size, bool is_counted)
+static bool is_sample_due(struct visit *visit, uint64_t size)
 {
 	struct hi_thread_slot *slot = visit->slot;
 	bool is_absurd = size > SAMPLE_DISTANCE_MAX; /* no allocator can serve it, and the gate may have led the countdown astray */
@@ -123,7 +121,7 @@ static bool is_sample_due(struct visit *visit, uint64_t size, bool is_counted)
 		record_count(&visit->control->counters.no_thread_slot);
 		return false;
 	}
-	if (!is_counted && !is_absurd)
+	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
 	if (slot->countdown > 0 && !is_absurd && __atomic_load_n(&visit->control->interval, __ATOMIC_RELAXED) > 1)
 		return false;
@@ -188,7 +186,7 @@ static struct hook_outcome allocate(struct hook_call *call, uint64_t size)
 
 	if (!visit_begin(&visit, call))
 		return PASS;
-	if (!is_sample_due(&visit, size, visit.is_counted))
+	if (!is_sample_due(&visit, size))
 		return visit_pass(&visit);
 	block = visit_original(&visit);
 	sample(&visit, block, size);
@@ -225,7 +223,7 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 
 	if (!visit_begin(&visit, call))
 		return PASS;
-	if (!is_sample_due(&visit, size, visit.is_counted))
+	if (!is_sample_due(&visit, size))
 		return visit_pass(&visit);
 	error = visit_original(&visit);
 	if (!(int)error)
@@ -245,7 +243,7 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 
 	if (!visit_begin(&visit, call))
 		return PASS;
-	if (!is_sample_due(&visit, call->argument[0], visit.is_counted) || !call->words->nothrow)
+	if (!is_sample_due(&visit, call->argument[0]) || !call->words->nothrow)
 		return visit_pass(&visit);
 	block = visit_call(&visit, call->words->nothrow, is_aligned ? call->argument[1] : nothrow_tag, nothrow_tag);
 	if (!block)
@@ -277,7 +275,7 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, boo
 	if (!visit_begin(&visit, call))
 		return PASS;
 	was_sampled = take_out(&visit, old, &was_told);
-	is_due = is_sample_due(&visit, size, false);
+	is_due = is_sample_due(&visit, size);
 	if (!was_sampled && !is_due)
 		return visit_pass(&visit);
 	block = visit_original(&visit);
@@ -315,7 +313,7 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
 		take_out(&visit, call->argument[0], &told);
-		if (is_sample_due(&visit, size, false))
+		if (is_sample_due(&visit, size))
 			sample(&visit, call->argument[0], size);
 	}
 	return visit_end(&visit, real_size);

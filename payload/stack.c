@@ -127,12 +127,12 @@ __attribute__((no_sanitize("address"))) static bool read_word(const struct walk 
 	return true;
 }
 
-/* Leaves a frame whose CFA is known. */
+/* Leaves a frame whose CFA is known. What is read lies at or above sp, so sp rises by a word at least, and the walk ends. */
 static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slot)
 {
 	struct stack_registers caller = {.sp = cfa, .bp = walk->at.bp};
 
-	if (cfa <= walk->at.sp || cfa > walk->top || !read_word(walk, cfa - RETURN_ADDRESS_BELOW_CFA, &caller.pc))
+	if (cfa > walk->top || !read_word(walk, cfa - RETURN_ADDRESS_BELOW_CFA, &caller.pc))
 		return HI_END_BAD_FRAME;
 	if (bp_slot && !read_word(walk, cfa + 8 * (int64_t)bp_slot, &caller.bp))
 		return HI_END_BAD_FRAME;

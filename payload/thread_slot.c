@@ -24,17 +24,6 @@ struct hi_thread_slot *thread_slot_home(const struct hi_state *state, uint64_t t
 	return slot_at(state, thread, 0);
 }
 
-struct hi_thread_slot *thread_slot_counted(const struct hi_state *state, uint64_t thread)
-{
-	for (unsigned probe = 0; probe < THREAD_SLOT_FAST; probe++) {
-		struct hi_thread_slot *slot = slot_at(state, thread, probe);
-
-		if (slot->fast_owner == thread)
-			return slot;
-	}
-	return NULL;
-}
-
 bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread)
 {
 	uint64_t index = (uint64_t)(slot - (const struct hi_thread_slot *)state->thread_slots);

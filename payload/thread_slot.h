@@ -20,9 +20,6 @@
 /* Where the search for a thread begins. Never NULL; may belong to another thread. */
 struct hi_thread_slot *thread_slot_home(const struct hi_state *state, uint64_t thread);
 
-/* The slot where the gate counts for this thread, or NULL: then the hook must count. */
-struct hi_thread_slot *thread_slot_counted(const struct hi_state *state, uint64_t thread);
-
 /* Whether the gate would find the thread there. */
 bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread);
 

@@ -271,6 +271,41 @@ UNIT_TEST(without_a_slot_only_frees_are_seen)
 	arena_check_quiet(&guest.arena);
 }
 
+static struct hi_thread_slot *observed_slot;
+static uint32_t observed_in_flight;
+
+static void *observing_malloc(size_t size)
+{
+	observed_in_flight = observed_slot->in_flight;
+	return malloc(size);
+}
+
+/* The home slot is another's: the gate finds us in the one beside it. */
+UNIT_TEST(second_thread_of_a_hash_is_fast_too)
+{
+	struct guest guest = guest_open(1 << 20);
+	struct hi_thread_slot *home = own_slot(&guest), *slot = &guest.arena.slots[(home - guest.arena.slots) ^ 1];
+	uint64_t never = arch_cycles() + (1ull << 50);
+
+	*home = (struct hi_thread_slot){.owner = 1, .fast_owner = 1, .last_seen = never, .countdown = 5};
+	guest.free(guest.malloc(1));
+	arena_drain(&guest.arena);
+	CHECK_EQ(slot->fast_owner, arch_thread_pointer());
+	slot->countdown = 1000;
+	slot->last_seen = never; /* a visit to the hook would change it */
+	guest.free(guest.malloc(600));
+	CHECK_EQ(slot->countdown, 400);
+	CHECK_EQ(slot->last_seen, never);
+	CHECK_EQ(home->countdown, 5);
+	observed_slot = slot;
+	guest.malloc_words->original = (uintptr_t)observing_malloc;
+	guest.free(guest.malloc(600));
+	CHECK_EQ(observed_in_flight, 1);
+	CHECK_EQ(home->in_flight, 0);
+	arena_drain(&guest.arena);
+	arena_check_quiet(&guest.arena);
+}
+
 /* A coroutine's stack: no region holds it. It is told, at most now and then, and the sample still counts. */
 UNIT_TEST(an_unknown_stack_is_reported_once)
 {
