@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_read.c - reads heap profiles, line by line. A line that makes no sense is counted and skipped, the rest still counts. Start at heapfile_read().
+ * heapfile_read.c - reads heap profiles, line by line. A line that makes no sense is skipped, the rest still counts. Start at heapfile_read().
  *
  * Modules may stand behind the stacks (in other tools' files they do), so frames are given their module at the end.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,10 +13,10 @@
 #include "heapfile.h"
 #include "heapfile_text.h"
 #include "modules.h"
+#include "scan.h"
 
 #define LINE_SIZE (256u << 10)
 #define FRAMES_MAX 1024u
-#define LINES_MAX 256u       /* inlined calls at one address */
 #define MAPS_MAX (16u << 20) /* bytes of memory map that are kept */
 #define MAGIC "heap profile:"
 
@@ -29,11 +28,16 @@ struct heap_reader {
 	char *maps_text;
 	size_t maps_size, maps_kept;
 	uint64_t line_number;
-	uint64_t bad_lines;
 	struct profile_row sum, total; /* of the lines, and as the header has it */
-	bool ours, in_maps, ended;
+	bool in_maps, ended;
 	char line[LINE_SIZE];
 };
+
+/* Whether the file is one of heapinject's, which promise more than others do. */
+static bool is_ours(const struct heap_reader *reader)
+{
+	return reader->profile->meta.version != NULL;
+}
 
 bool heapfile_recognize(const uint8_t *bytes, size_t size)
 {
@@ -54,41 +58,8 @@ __attribute__((format(printf, 2, 3))) static void heap_damage(struct heap_reader
 
 static int heap_bad(struct heap_reader *reader, const char *what)
 {
-	reader->bad_lines++;
 	heap_damage(reader, "damaged at line %" PRIu64 ": %s", reader->line_number, what);
 	return 0;
-}
-
-/* ---- scanning: each takes what it accepts, and leaves the cursor alone otherwise ---- */
-
-static void skip_spaces(const char **cursor)
-{
-	*cursor += strspn(*cursor, " ");
-}
-
-static bool scan_char(const char **cursor, char wanted)
-{
-	if (**cursor != wanted)
-		return false;
-	++*cursor;
-	return true;
-}
-
-/* No sign, no overflow. Hexadecimal numbers may begin with 0x. */
-static bool scan_number(const char **cursor, int base, uint64_t *out_number)
-{
-	uint64_t number;
-	char *end;
-
-	if (!isxdigit((unsigned char)**cursor))
-		return false;
-	errno = 0;
-	number = strtoull(*cursor, &end, base);
-	if (errno || end == *cursor)
-		return false;
-	*cursor = end;
-	*out_number = number;
-	return true;
 }
 
 static bool scan_counts(const char **cursor, uint64_t *out_count, uint64_t *out_bytes)
@@ -148,118 +119,6 @@ static int read_header(struct heap_reader *reader)
 	return 0;
 }
 
-/* "LO-HI OFFSET BIAS BUILD-ID PATH" */
-static int read_module(struct heap_reader *reader, char *text)
-{
-	struct profile_module module = {.number = (uint32_t)reader->profile->module_count + 1};
-	const char *cursor = text;
-	uint64_t byte;
-	uint32_t index;
-
-	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || !scan_char(&cursor, ' ') ||
-	    !scan_number(&cursor, 16, &module.file_offset) || !scan_char(&cursor, ' ') || !scan_number(&cursor, 16, &module.bias) || !scan_char(&cursor, ' ') ||
-	    module.hi <= module.lo || module.number > MODULES_MAX)
-		return heap_bad(reader, "not a module");
-	if (!scan_char(&cursor, '-')) {
-		while (isxdigit((unsigned char)cursor[0]) && isxdigit((unsigned char)cursor[1]) && module.build_id_size < PROFILE_BUILD_ID_MAX) {
-			const char pair[] = {cursor[0], cursor[1], 0}, *digits = pair;
-
-			scan_number(&digits, 16, &byte);
-			module.build_id[module.build_id_size++] = (uint8_t)byte;
-			cursor += 2;
-		}
-	}
-	if (!scan_char(&cursor, ' '))
-		return heap_bad(reader, "not a module");
-	module.path = text + (cursor - text);
-	heapfile_unescape(module.path);
-	return profile_add_module(reader->profile, &module, &index);
-}
-
-/* A field up to the next tab, NULL for "??"; *text moves behind it. */
-static char *take_field(char **text)
-{
-	char *field = strsep(text, "\t");
-
-	if (!field || strcmp(field, HEAPFILE_UNKNOWN) == 0)
-		return NULL;
-	heapfile_unescape(field);
-	return field;
-}
-
-static int copy_text(const char *text, char **out_copy)
-{
-	*out_copy = text ? strdup(text) : NULL;
-	return text && !*out_copy ? -ENOMEM : 0;
-}
-
-static int add_line(struct profile_frame *frame, const struct profile_line *line)
-{
-	struct profile_line *grown = reallocarray(frame->line, frame->line_count + 1, sizeof(*grown)), *copy;
-
-	if (!grown)
-		return -ENOMEM;
-	frame->line = grown;
-	copy = &frame->line[frame->line_count++];
-	*copy = (struct profile_line){.line = line->line};
-	return copy_text(line->function, &copy->function) || copy_text(line->system_name, &copy->system_name) || copy_text(line->file, &copy->file) ? -ENOMEM
-																		    : 0;
-}
-
-/* "0xADDRESS FUNCTION<tab>FILE:LINE[<tab>SYSTEM-NAME]"; of several for one address the innermost call comes first. */
-static int read_symbol(struct heap_reader *reader, char *text)
-{
-	const char *cursor = text, *number;
-	struct profile_line line = {0};
-	char *rest, *place, *colon;
-	uint64_t address, line_number;
-	uint32_t frame;
-
-	if (!scan_number(&cursor, 16, &address) || !scan_char(&cursor, ' '))
-		return heap_bad(reader, "not a symbol");
-	rest = text + (cursor - text);
-	line.function = take_field(&rest);
-	place = strsep(&rest, "\t");
-	line.system_name = take_field(&rest);
-	colon = place ? strrchr(place, ':') : NULL;
-	number = colon ? colon + 1 : NULL;
-	if (!colon || !scan_number(&number, 10, &line_number) || *number || line_number > UINT32_MAX)
-		return heap_bad(reader, "not a symbol");
-	*colon = 0;
-	line.line = (uint32_t)line_number;
-	line.file = take_field(&place);
-	if (!line.system_name)
-		line.system_name = line.function;
-	if (profile_frame_at(reader->profile, address, -1, &frame))
-		return -ENOMEM;
-	if (reader->profile->frame[frame].line_count >= LINES_MAX)
-		return heap_bad(reader, "too many symbols for one address");
-	return add_line(&reader->profile->frame[frame], &line);
-}
-
-/* What is not ours is somebody's comment. */
-static int read_comment(struct heap_reader *reader, char *text)
-{
-	char *value = text;
-	const char *key;
-	int error;
-
-	while (*value == ' ')
-		value++;
-	key = strsep(&value, " ");
-	if (!value)
-		return 0;
-	if (strcmp(key, "module") == 0)
-		return read_module(reader, value);
-	if (strcmp(key, "symbol") == 0)
-		return read_symbol(reader, value);
-	reader->ours = reader->ours || strcmp(key, HEAPFILE_VERSION_KEY) == 0;
-	error = heapfile_read_meta(key, value, &reader->profile->meta);
-	if (error == -EINVAL)
-		return heap_bad(reader, "not a number");
-	return error == -ENOENT ? 0 : error;
-}
-
 static int add_row(struct heap_reader *reader, const struct profile_row *counts, const uint32_t *frame, uint32_t frame_count)
 {
 	struct profile *profile = reader->profile;
@@ -315,7 +174,7 @@ static int read_maps_line(struct heap_reader *reader)
 
 	if (reader->maps_kept < MAPS_MAX)
 		reader->maps_kept += (size_t)fprintf(reader->maps, "%s\n", reader->line);
-	if (reader->ours || module.number > MODULES_MAX)
+	if (is_ours(reader) || module.number > MODULES_MAX)
 		return 0;
 	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || module.hi <= module.lo ||
 	    sscanf(cursor, " %4s %" SCNx64 " %*s %" SCNu64 " %n", perms, &module.file_offset, &module.inode, &path) < 3 || path == 0)
@@ -332,8 +191,11 @@ static int read_line(struct heap_reader *reader)
 		reader->ended = true;
 		return 0;
 	}
-	if (reader->line[0] == '#')
-		return read_comment(reader, reader->line + 1);
+	if (reader->line[0] == '#') {
+		const int error = heapfile_read_comment(reader->line + 1, reader->profile);
+
+		return error == -EINVAL ? heap_bad(reader, "a comment of heapinject's that makes no sense") : error;
+	}
 	if (reader->in_maps)
 		return read_maps_line(reader);
 	if (strcmp(reader->line, HEAPFILE_MAPS) == 0 || strcmp(reader->line, "--- Memory map: ---") == 0) {
@@ -353,6 +215,16 @@ static bool next_line(struct heap_reader *reader, bool *out_whole)
 	return true;
 }
 
+static int bad_line(struct heap_reader *reader)
+{
+	const uint8_t *bytes;
+
+	if (input_peek(reader->input, 1, &bytes) > 0)
+		return heap_bad(reader, "the line is too long");
+	heap_damage(reader, "cut off in line %" PRIu64, reader->line_number);
+	return 0;
+}
+
 static int read_lines(struct heap_reader *reader)
 {
 	bool whole = false;
@@ -364,7 +236,7 @@ static int read_lines(struct heap_reader *reader)
 	}
 	error = read_header(reader);
 	while (!error && !reader->ended && next_line(reader, &whole))
-		error = whole ? read_line(reader) : heap_bad(reader, reader->input->at_end ? "cut off" : "the line is too long");
+		error = whole ? read_line(reader) : bad_line(reader);
 	return error;
 }
 
@@ -372,9 +244,9 @@ static void check_end(struct heap_reader *reader)
 {
 	if (reader->input->error)
 		heap_damage(reader, "unreadable after line %" PRIu64 ": %s", reader->line_number, strerror(reader->input->error));
-	else if (reader->ours ? !reader->ended : !reader->in_maps)
+	else if (is_ours(reader) ? !reader->ended : !reader->in_maps)
 		heap_damage(reader, "cut off after line %" PRIu64, reader->line_number);
-	else if (reader->ours && (reader->sum.inuse_count != reader->total.inuse_count || reader->sum.inuse_bytes != reader->total.inuse_bytes))
+	else if (is_ours(reader) && (reader->sum.inuse_count != reader->total.inuse_count || reader->sum.inuse_bytes != reader->total.inuse_bytes))
 		heap_damage(reader, "damaged: the lines add up to %" PRIu64 " samples in use, the header at line 1 says %" PRIu64, reader->sum.inuse_count,
 			    reader->total.inuse_count);
 }
@@ -435,7 +307,7 @@ int heapfile_read(struct input *input, struct profile *profile)
 		error = assign_modules(reader);
 	if (!error)
 		check_end(reader);
-	if (!error && !reader->ours)
+	if (!error && !is_ours(reader))
 		count_samples(profile);
 	modules_close(&reader->modules);
 	free(reader);

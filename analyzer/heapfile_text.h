@@ -22,5 +22,10 @@ void heapfile_unescape(char *text);
 void heapfile_write_meta(const struct profile_meta *meta, FILE *out);
 /* 0, -ENOENT for an unknown key, -EINVAL for a value that is no number where one is due, -ENOMEM. */
 int heapfile_read_meta(const char *key, char *value, struct profile_meta *meta);
+/*
+ * A comment line, without its #, which it overwrites. 0 also for what is not ours but somebody's comment, -EINVAL if it is ours and makes no sense, -ENOMEM.
+ * Frames that it names have no module yet.
+ */
+int heapfile_read_comment(char *text, struct profile *profile);
 
 #endif

@@ -152,7 +152,10 @@ static int set_option(struct report_options *options, int code, char **argv)
 		complain("%s wants a value; see heapinject report --help", argv[optind - 1]);
 		return -EINVAL;
 	case '?':
-		complain("unknown option %s; see heapinject report --help", argv[optind - 1]);
+		if (optopt > 0 && optopt < OPTION_SORT)
+			complain("unknown option -%c; see heapinject report --help", optopt);
+		else
+			complain("unknown option %s; see heapinject report --help", argv[optind - 1]);
 		return -EINVAL;
 	}
 	if (code >= OPTION_TYPE && code < OPTION_RENDERER) {
@@ -213,9 +216,9 @@ static const char *unreadable(int error)
 {
 	switch (error) {
 	case -ENODATA:
-		return "is empty";
+		return "empty";
 	case -ENOEXEC:
-		return "is neither a heap profile (.heap) nor a record stream of heapinject; for a .pb.gz use pprof";
+		return "neither a heap profile (.heap) nor a record stream of heapinject; for a .pb.gz use pprof";
 	default:
 		return strerror(-error);
 	}

@@ -251,6 +251,23 @@ UNIT_TEST(bad_lines_are_skipped_and_the_first_is_named)
 	profile_close(&profile);
 }
 
+UNIT_TEST(endless_lines_are_skipped)
+{
+	static const char head[] = "heap profile:  1: 10 [ 1: 10] @ heapprofile\n", tail[] = "\n 1: 10 [ 1: 10] @ 0x1\n\nMAPPED_LIBRARIES:\n";
+	const size_t endless = 3u << 20, size = strlen(head) + endless + strlen(tail);
+	char *text = malloc(size + 1);
+	struct profile profile;
+
+	memset(text, '1', size);
+	memcpy(text, head, strlen(head));
+	memcpy(text + strlen(head) + endless, tail, strlen(tail) + 1);
+	CHECK_EQ(read_text(text, size, &profile), 0);
+	CHECK_STR(profile.meta.damage, "damaged at line 2: the line is too long");
+	CHECK_EQ(profile.row_count, 1);
+	profile_close(&profile);
+	free(text);
+}
+
 UNIT_TEST(every_cut_is_named)
 {
 	struct profile profile, in;

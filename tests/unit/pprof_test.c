@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pprof_test.c - the message is taken apart again by a reader of the wire format that shares no code with the writer.
+ */
+#include "unit.h"
+
+#include <zlib.h>
+
+#include "estimate.h"
+#include "pprof.h"
+#include "protobuf.h"
+#include "stream_file.h"
+
+#define LO 0x400000u
+#define INTERVAL 65536u
+
+struct field {
+	unsigned int number;
+	uint64_t value; /* of a varint; size of bytes */
+	const uint8_t *bytes;
+};
+
+static uint64_t take_varint(const uint8_t **at)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0;; shift += 7) {
+		const uint8_t byte = *(*at)++;
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+		CHECK(shift < 63);
+	}
+}
+
+static bool next_field(const uint8_t **at, const uint8_t *end, struct field *out_field)
+{
+	if (*at >= end)
+		return false;
+	const uint64_t key = take_varint(at);
+	out_field->number = (unsigned int)(key >> 3);
+	out_field->value = take_varint(at);
+	out_field->bytes = NULL;
+	CHECK((key & 7) == 0 || (key & 7) == 2);
+	if ((key & 7) == 2) {
+		out_field->bytes = *at;
+		*at += out_field->value;
+	}
+	CHECK(*at <= end);
+	return true;
+}
+
+/* The nth field of that number in a message; number 0 in the result if there is none. */
+static struct field field_of(const uint8_t *bytes, size_t size, unsigned int number, size_t n)
+{
+	const uint8_t *at = bytes;
+	struct field field;
+
+	while (next_field(&at, bytes + size, &field)) {
+		if (field.number == number && n-- == 0)
+			return field;
+	}
+	return (struct field){0};
+}
+
+static struct field inner(struct field message, unsigned int number, size_t n)
+{
+	return field_of(message.bytes, message.value, number, n);
+}
+
+struct parsed {
+	uint8_t bytes[1 << 16];
+	size_t size;
+};
+
+static struct field top(const struct parsed *parsed, unsigned int number, size_t n)
+{
+	return field_of(parsed->bytes, parsed->size, number, n);
+}
+
+static const char *string_of(const struct parsed *parsed, uint64_t number)
+{
+	static char text[4][256];
+	static size_t turn;
+	const struct field field = top(parsed, 6, number);
+
+	CHECK_EQ(field.number, 6);
+	CHECK(field.value < sizeof(text[0]));
+	turn = (turn + 1) % 4;
+	memcpy(text[turn], field.bytes, field.value);
+	text[turn][field.value] = 0;
+	return text[turn];
+}
+
+static void write_and_parse(const struct profile *profile, struct parsed *out_parsed)
+{
+	FILE *file = memory_file();
+	size_t size;
+	z_stream stream = {0};
+
+	CHECK_EQ(pprof_write(profile, file), 0);
+	char *zipped = text_of(file, &size);
+	fclose(file);
+	stream.next_in = (uint8_t *)zipped;
+	stream.avail_in = (uInt)size;
+	stream.next_out = out_parsed->bytes;
+	stream.avail_out = sizeof(out_parsed->bytes);
+	CHECK_EQ(inflateInit2(&stream, 31), Z_OK);
+	CHECK_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	out_parsed->size = stream.total_out;
+	inflateEnd(&stream);
+	free(zipped);
+}
+
+static void make_profile(struct profile *profile)
+{
+	struct profile_module module = {.lo = LO, .hi = LO + 0x1000, .file_offset = 0x1000, .build_id = {0xde, 0xad}, .build_id_size = 2};
+	char path[] = "/opt/server";
+	uint32_t frame[2], stack, row, index;
+
+	module.path = path;
+	CHECK_EQ(profile_open(profile), 0);
+	profile->meta.interval = INTERVAL;
+	profile->meta.duration_ns = 7;
+	profile->meta.start_unix_ns = 1700000000000000000ull;
+	profile->meta.comm = strdup("bad\xff\nname");
+	CHECK_EQ(profile_add_module(profile, &module, &index), 0);
+	CHECK_EQ(profile_frame_at(profile, LO + 0x100, 0, &frame[0]), 0);
+	CHECK_EQ(profile_frame_at(profile, 0x1234, -1, &frame[1]), 0);
+	struct profile_frame *named = &profile->frame[frame[0]];
+	named->line = calloc(2, sizeof(*named->line));
+	named->line_count = 2;
+	named->line[0] = (struct profile_line){.function = strdup("inner"), .file = strdup("a.c"), .line = 7};
+	named->line[1] = (struct profile_line){.function = strdup("outer"), .system_name = strdup("_Z5outer"), .file = strdup("a.c"), .line = 9};
+	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
+	CHECK_EQ(profile_row_at(profile, stack, 48, &row), 0);
+	profile->row[row] = (struct profile_row){stack, 48, 3, 144, 1, 48, 0, 0};
+}
+
+UNIT_TEST(sample_types)
+{
+	static const char *const expected[] = {"alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "count", "inuse_space", "bytes"};
+	static struct parsed parsed;
+	struct profile profile;
+
+	make_profile(&profile);
+	write_and_parse(&profile, &parsed);
+	CHECK_STR(string_of(&parsed, 0), "");
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_STR(string_of(&parsed, inner(top(&parsed, 1, i), 1, 0).value), expected[2 * i]);
+		CHECK_STR(string_of(&parsed, inner(top(&parsed, 1, i), 2, 0).value), expected[2 * i + 1]);
+	}
+	CHECK_EQ(top(&parsed, 1, 4).number, 0);
+	CHECK_STR(string_of(&parsed, inner(top(&parsed, 11, 0), 1, 0).value), "space");
+	CHECK_STR(string_of(&parsed, inner(top(&parsed, 11, 0), 2, 0).value), "bytes");
+	CHECK_EQ(top(&parsed, 12, 0).value, INTERVAL);
+	CHECK_STR(string_of(&parsed, top(&parsed, 14, 0).value), "inuse_space");
+	CHECK_EQ(top(&parsed, 9, 0).value, 1700000000000000000ull);
+	CHECK_EQ(top(&parsed, 10, 0).value, 7);
+	profile_close(&profile);
+}
+
+UNIT_TEST(values_are_estimates)
+{
+	static struct parsed parsed;
+	struct profile profile;
+
+	make_profile(&profile);
+	write_and_parse(&profile, &parsed);
+	const struct field sample = top(&parsed, 2, 0), values = inner(sample, 2, 0), label = inner(sample, 3, 0);
+	const uint8_t *at = values.bytes;
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		CHECK_EQ(take_varint(&at), estimate_round(estimate_total(&profile, (enum sample_type)type).value));
+	CHECK(at == values.bytes + values.value);
+	CHECK_STR(string_of(&parsed, inner(label, 1, 0).value), "bytes");
+	CHECK_EQ(inner(label, 3, 0).value, 48);
+	CHECK_EQ(top(&parsed, 2, 1).number, 0);
+	profile_close(&profile);
+}
+
+UNIT_TEST(locations_are_calls)
+{
+	static struct parsed parsed;
+	struct profile profile;
+
+	make_profile(&profile);
+	write_and_parse(&profile, &parsed);
+	const struct field named = top(&parsed, 4, 0), bare = top(&parsed, 4, 1);
+	CHECK_EQ(inner(named, 1, 0).value, 1);
+	CHECK_EQ(inner(named, 2, 0).value, 1);
+	CHECK_EQ(inner(named, 3, 0).value, LO + 0xff);
+	CHECK_EQ(inner(bare, 1, 0).value, 2);
+	CHECK_EQ(inner(bare, 2, 0).number, 0);
+	CHECK_EQ(inner(bare, 3, 0).value, 0x1233);
+	CHECK_EQ(inner(bare, 4, 0).number, 0);
+
+	const struct field innermost = top(&parsed, 5, inner(inner(named, 4, 0), 1, 0).value - 1);
+	const struct field physical = top(&parsed, 5, inner(inner(named, 4, 1), 1, 0).value - 1);
+	CHECK_EQ(inner(inner(named, 4, 0), 2, 0).value, 7);
+	CHECK_STR(string_of(&parsed, inner(innermost, 2, 0).value), "inner");
+	CHECK_STR(string_of(&parsed, inner(physical, 2, 0).value), "outer");
+	CHECK_STR(string_of(&parsed, inner(physical, 3, 0).value), "_Z5outer");
+	CHECK_STR(string_of(&parsed, inner(physical, 4, 0).value), "a.c");
+	profile_close(&profile);
+}
+
+UNIT_TEST(mappings)
+{
+	static struct parsed parsed;
+	struct profile profile;
+
+	make_profile(&profile);
+	write_and_parse(&profile, &parsed);
+	const struct field mapping = top(&parsed, 3, 0);
+	CHECK_EQ(inner(mapping, 1, 0).value, 1);
+	CHECK_EQ(inner(mapping, 2, 0).value, LO);
+	CHECK_EQ(inner(mapping, 3, 0).value, LO + 0x1000);
+	CHECK_EQ(inner(mapping, 4, 0).value, 0x1000);
+	CHECK_STR(string_of(&parsed, inner(mapping, 5, 0).value), "/opt/server");
+	CHECK_STR(string_of(&parsed, inner(mapping, 6, 0).value), "dead");
+	for (unsigned int has = 7; has <= 10; has++)
+		CHECK_EQ(inner(mapping, has, 0).value, 1);
+	profile_close(&profile);
+}
+
+UNIT_TEST(comments_are_printable)
+{
+	static struct parsed parsed;
+	struct profile profile;
+	bool found = false;
+
+	make_profile(&profile);
+	write_and_parse(&profile, &parsed);
+	for (size_t i = 0; top(&parsed, 13, i).number; i++)
+		found = found || strstr(string_of(&parsed, top(&parsed, 13, i).value), "(bad??name)");
+	CHECK(found);
+	profile_close(&profile);
+}
+
+UNIT_TEST(varints_and_defaults)
+{
+	static const uint64_t values[] = {1, 127, 128, 300, 1ull << 63, UINT64_MAX};
+	struct protobuf message = {0};
+	const uint8_t *at;
+
+	protobuf_number(&message, 3, 0);
+	CHECK_EQ(message.size, 0);
+	protobuf_packed(&message, 2, values, 6);
+	const struct field field = field_of(message.bytes, message.size, 2, 0);
+	at = field.bytes;
+	for (size_t i = 0; i < 6; i++)
+		CHECK_EQ(take_varint(&at), values[i]);
+	CHECK(at == field.bytes + field.value);
+	protobuf_close(&message);
+}
+
+UNIT_MAIN()
