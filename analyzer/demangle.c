@@ -62,6 +62,8 @@ char *demangle(const char *name, bool full)
 	char *readable = demangle_rust_legacy(name);
 
 	if (!readable)
+		readable = demangle_rust_v0(name, full);
+	if (!readable)
 		readable = demangle_cxx(name, full);
 	if (!readable) {
 		readable = strdup(name);

@@ -80,6 +80,82 @@ UNIT_TEST(rust_legacy)
 	check_all(pairs, false);
 }
 
+UNIT_TEST(rust_v0)
+{
+	static const struct pair pairs[] = {
+		{"_RINvCs6GmmlP4bgsG_1r3arrKj8_EB2_", "r::arr"},
+		{"_RINvCs6GmmlP4bgsG_1r5applyNCNvB2_4main0EB2_", "r::apply"},
+		{"_RNCNvCs6GmmlP4bgsG_1r4mains0_0B3_.llvm.1234", "r::main::{closure#2}"},
+		{"_RINvMNtNtCsgEmfK2I1SDS_4core3fmt2rtNtB3_8Argument9new_debughECs6GmmlP4bgsG_1r", "<core::fmt::rt::Argument>::new_debug"},
+		{NULL, NULL},
+	};
+	static const struct pair full_pairs[] = {
+		{"_RINvCs6GmmlP4bgsG_1r3arrKj8_EB2_", "r::arr::<8>"},
+		{"_RINvMNtCsgEmfK2I1SDS_4core6optionINtB3_6OptionReE11map_or_elseNtNtCslNYArtu3iFV_5alloc6string6StringNCNvNtB12_3fmt6format0NvYeNtNtB12_"
+		 "6borrow7ToOwned8to_ownedECs6GmmlP4bgsG_1r",
+		 "<core::option::Option<&str>>::map_or_else::<alloc::string::String, alloc::fmt::format::{closure#0}, <str as alloc::borrow::ToOwned>::to_owned>"},
+		{NULL, NULL},
+	};
+	check_all(pairs, false);
+	check_all(full_pairs, true);
+}
+
+/* Back references that go forward or in circles, lists and numbers that do not end, and each beginning of a good name. */
+UNIT_TEST(rust_v0_nonsense_stays)
+{
+	static const char good[] = "_RINvMNtNtCsgEmfK2I1SDS_4core3fmt2rtNtB3_8Argument11new_displayAhj8_TNtB3_1aRxEFUKClEuE";
+	static const char *const names[] = {"_R",      "_RB_",        "_RNvB_1a",   "_RNvB9_1a",   "_RINvC1a1bRB8_E", "_RINvC1a1b", "_RNvC99999999999999999999a1b",
+					    "_RCszzzzzzzzzzzzzzzz_1a", "_RINvC1a1bKj", "_RINvC1a1bTTTTTTTTTTTTTTTT"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *readable = demangle(names[i], true);
+		CHECK_STR(readable, names[i]);
+		free(readable);
+	}
+	for (size_t size = 0; size < sizeof(good); size++) {
+		char *part = strndup(good, size), *readable = demangle(part, true);
+		CHECK(readable);
+		free(readable);
+		free(part);
+	}
+}
+
+/* A name of levels + 1 tuples, each of which has the one before it twice: 2^levels parts. */
+static void write_explosion(char name[1024], int levels)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t last = strlen("INvC1a1b");
+	char reference[8];
+
+	strcpy(name, "_RINvC1a1bTuuE");
+	for (int i = 0; i < levels; i++) {
+		const size_t at = strlen(name) - 2, number = last - 1;
+		if (number < 62)
+			snprintf(reference, sizeof(reference), "B%c_", digits[number]);
+		else
+			snprintf(reference, sizeof(reference), "B%c%c_", digits[number / 62], digits[number % 62]);
+		strcat(strcat(strcat(strcat(name, "T"), reference), reference), "E");
+		last = at;
+	}
+	strcat(name, "E");
+}
+
+UNIT_TEST(rust_v0_explosion_is_refused)
+{
+	char name[1024];
+
+	write_explosion(name, 1);
+	char *readable = demangle(name, true);
+	CHECK_STR(readable, "a::b::<((), ()), (((), ()), ((), ()))>");
+	free(readable);
+	write_explosion(name, 60);
+	for (int full = 0; full < 2; full++) {
+		readable = demangle(name, full);
+		CHECK_STR(readable, name);
+		free(readable);
+	}
+}
+
 UNIT_TEST(others_stay)
 {
 	static const struct pair pairs[] = {
