@@ -169,11 +169,12 @@ static void watch_errno_without_memory(volatile uint64_t *rounds)
 	for (size_t size = 1u << 20; size; size /= 2)
 		while (malloc(size))
 			continue;
+	volatile int *mine = &errno;
 	for (;;) {
-		errno = 4711;
+		*mine = 4711;
 		for (volatile int i = 0; i < 1000; i++)
 			continue;
-		if (errno != 4711)
+		if (*mine != 4711)
 			abort();
 		++*rounds;
 	}
