@@ -47,13 +47,13 @@
  * The C++ operators and the *allocx family are hooked only where the allocator's own object defines them (jemalloc, tcmalloc,
  * mimalloc); libstdc++'s own operators reach malloc through libstdc++'s slot.
  * kind ALLOC: first argument is the size; SIZE2: size is argument 1 times argument 2; SIZEARG2: size is the second argument;
- * FREE: first argument is the block; REALLOC: has both.
+ * FREE: first argument is the block; REALLOC: first the block, then the size; ALWAYS: anything else.
  */
 #define HI_FUNCTIONS(X)                                                                                                          \
 	X(MALLOC, "malloc", ALLOC)                                                                                                   \
 	X(CALLOC, "calloc", SIZE2)                                                                                                   \
 	X(REALLOC, "realloc", REALLOC)                                                                                               \
-	X(REALLOCARRAY, "reallocarray", REALLOC)                                                                                     \
+	X(REALLOCARRAY, "reallocarray", ALWAYS)                                                                                      \
 	X(FREE, "free", FREE)                                                                                                        \
 	X(FREE_SIZED, "free_sized", FREE)                                                                                            \
 	X(FREE_ALIGNED_SIZED, "free_aligned_sized", FREE)                                                                            \
@@ -65,7 +65,7 @@
 	X(PVALLOC, "pvalloc", ALLOC)                                                                                                 \
 	X(MALLOCX, "mallocx", ALLOC)                                                                                                 \
 	X(RALLOCX, "rallocx", REALLOC)                                                                                               \
-	X(XALLOCX, "xallocx", REALLOC)                                                                                               \
+	X(XALLOCX, "xallocx", ALWAYS)                                                                                                \
 	X(DALLOCX, "dallocx", FREE)                                                                                                  \
 	X(SDALLOCX, "sdallocx", FREE)                                                                                                \
 	X(NEW, "_Znwm", ALLOC)                                                                                                       \
@@ -394,7 +394,8 @@ _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZ
 /*
  * hi_gate_<class>: gate entry templates, at most HI_GATE_STRIDE bytes, position-independent, st_size = bytes to copy:
  *     hi_gate_alloc (size in argument 1), hi_gate_size2 (argument 1 * argument 2), hi_gate_sizearg2 (size in argument 2; posix_memalign uses
- *     hi_gate_sizearg3), hi_gate_free (block in argument 1), hi_gate_always (always to the hook: realloc family),
+ *     hi_gate_sizearg3), hi_gate_free (block in argument 1), hi_gate_realloc (block in argument 1, size in
+ *     argument 2), hi_gate_always (always to the hook: reallocarray, xallocx),
  *     hi_gate_inert (tail-jump to words->original, nothing else).
  * hi_hook_<function>: what words->hook holds while armed; <function> is the C symbol of HI_FUNCTIONS for C functions, and
  *     the id in lower case for the C++ operators (hi_hook_new, hi_hook_delete, ...). On entry r10 holds the address of the words.

@@ -336,7 +336,7 @@ static int set_armed(const struct hi_control *control, const struct memory *memo
 static bool is_freeing(unsigned function)
 {
 	const enum gate_class class = gate_class_of((enum hi_function)function);
-	return class == GATE_FREE || class == GATE_ALWAYS;
+	return class == GATE_FREE || class == GATE_REALLOC || class == GATE_ALWAYS;
 }
 
 static int arm_entries(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload, bool freeing)

@@ -19,7 +19,8 @@ static const struct {
 #define CLASS_SIZE2 GATE_SIZE2
 #define CLASS_SIZEARG2 GATE_SIZEARG2
 #define CLASS_FREE GATE_FREE
-#define CLASS_REALLOC GATE_ALWAYS
+#define CLASS_REALLOC GATE_REALLOC
+#define CLASS_ALWAYS GATE_ALWAYS
 #define ROW(id, symbol, kind) [HI_FN_##id] = {symbol[0] == '_' ? #id : symbol, CLASS_##kind},
 	HI_FUNCTIONS(ROW)
 #undef ROW
@@ -27,7 +28,7 @@ static const struct {
 
 static const char *const gate_names[GATE_CLASS_COUNT] = {
 	[GATE_ALLOC] = "alloc", [GATE_SIZE2] = "size2",	  [GATE_SIZEARG2] = "sizearg2", [GATE_SIZEARG3] = "sizearg3",
-	[GATE_FREE] = "free",	[GATE_ALWAYS] = "always", [GATE_INERT] = "inert",
+	[GATE_FREE] = "free",	[GATE_REALLOC] = "realloc",	[GATE_ALWAYS] = "always", [GATE_INERT] = "inert",
 };
 
 enum gate_class gate_class_of(enum hi_function function)

@@ -45,7 +45,7 @@ static inline struct guest guest_open(uint64_t interval)
 	guest.malloc = (malloc_fn *)arena_entry(guest.malloc_words);
 	guest.free = (free_fn *)arena_entry(guest.free_words);
 	guest.calloc = (calloc_fn *)arena_entry(arena_gate(arena, HI_FN_CALLOC, hi_gate_size2, hi_hook_calloc, calloc));
-	guest.realloc = (realloc_fn *)arena_entry(arena_gate(arena, HI_FN_REALLOC, hi_gate_always, hi_hook_realloc, realloc));
+	guest.realloc = (realloc_fn *)arena_entry(arena_gate(arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, realloc));
 	guest.reallocarray = (reallocarray_fn *)arena_entry(arena_gate(arena, HI_FN_REALLOCARRAY, hi_gate_always, hi_hook_reallocarray, reallocarray));
 	guest.posix_memalign =
 		(posix_memalign_fn *)arena_entry(arena_gate(arena, HI_FN_POSIX_MEMALIGN, hi_gate_sizearg3, hi_hook_posix_memalign, posix_memalign));

@@ -203,7 +203,7 @@ static void *failing_realloc(void *block, size_t size)
 UNIT_TEST(failed_realloc_takes_its_free_back)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_always, hi_hook_realloc, failing_realloc);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, failing_realloc);
 	realloc_fn *fail = (realloc_fn *)arena_entry(words);
 	void *block = guest.malloc(10);
 
@@ -221,7 +221,7 @@ UNIT_TEST(failed_realloc_takes_its_free_back)
 UNIT_TEST(realloc_to_nothing_frees)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_always, hi_hook_realloc, failing_realloc);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, failing_realloc);
 	realloc_fn *freeing = (realloc_fn *)arena_entry(words);
 	void *block = guest.malloc(10);
 
@@ -284,7 +284,7 @@ UNIT_TEST(xallocx_resizes_in_place_or_not_at_all)
 UNIT_TEST(failed_rallocx_of_any_size_keeps_the_block)
 {
 	struct guest guest = guest_open(1);
-	realloc_fn *fail = (realloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_RALLOCX, hi_gate_always, hi_hook_rallocx, failing_realloc));
+	realloc_fn *fail = (realloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_RALLOCX, hi_gate_realloc, hi_hook_rallocx, failing_realloc));
 	void *block = guest.malloc(64);
 
 	arena_expect(&guest.arena, HI_RECORD_ALLOC);

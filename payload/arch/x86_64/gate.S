@@ -45,16 +45,6 @@
 	jmp *WORDS_HOOK(%r10)
 	.endm
 
-	/* rax = thread pointer, r11 = its home slot */
-	.macro find_slot
-	mov %fs:0, %rax
-	movabs $GATE_HASH, %r11
-	imul %rax, %r11
-	shr $(64 - SLOT_BITS), %r11
-	shl $SLOT_BYTES_LOG2, %r11
-	add 9b + GATE_BYTES + WORDS_THREAD_SLOTS(%rip), %r11
-	.endm
-
 	/* flags: not equal = the block in rdi may be a sample */
 	.macro load_occupancy
 	movabs $GATE_HASH, %rax
@@ -66,7 +56,12 @@
 	.endm
 
 	.macro count_or_hook size
-	find_slot
+	mov %fs:0, %rax
+	movabs $GATE_HASH, %r11
+	imul %rax, %r11
+	shr $(64 - SLOT_BITS), %r11
+	shl $SLOT_BYTES_LOG2, %r11
+	add 9b + GATE_BYTES + WORDS_THREAD_SLOTS(%rip), %r11
 	cmp %rax, SLOT_FAST_OWNER(%r11)
 	jne 2f
 1:	sub \size, SLOT_COUNTDOWN(%r11)
@@ -108,21 +103,11 @@
 1:	to_hook
 	gate_end hi_gate_free
 
-	/* Both at once: the new size is counted, then the old block is looked up. What is not passed on has been counted in either case. */
+	/* Both at once. The look at the old block comes first: what goes to the hook for its sake has not been counted yet. */
 	gate_begin hi_gate_realloc
-	find_slot
-	cmp %rax, SLOT_FAST_OWNER(%r11)
-	jne 2f
-1:	sub %rsi, SLOT_COUNTDOWN(%r11)
-	jle 3f
-	jc 3f
 	load_occupancy
 	jne 3f
-	to_original
-2:	xor $(1 << SLOT_BYTES_LOG2), %r11
-	cmp %rax, SLOT_FAST_OWNER(%r11)
-	je 1b
-3:	to_hook
+	count_or_hook %rsi
 	gate_end hi_gate_realloc
 
 	gate_begin hi_gate_always
