@@ -20,7 +20,7 @@
 struct profile_module {
 	uint64_t lo, hi, file_offset, bias; /* one executable mapping; bias: memory minus file address */
 	uint64_t device, inode;
-	uint32_t number;                    /* object number of the stream; several mappings may share it */
+	uint32_t number; /* object number of the stream; several mappings may share it */
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 	size_t build_id_size;
 	char *path, *open_path;
@@ -28,16 +28,16 @@ struct profile_module {
 
 /* One source-level frame. An address with inlined calls has several: [0] is the innermost, the last one is the function that owns the code. */
 struct profile_line {
-	char *function; /* demangled, short form; NULL = unknown */
+	char *function;    /* demangled, short form; NULL = unknown */
 	char *system_name; /* as in the symbol table */
-	char *file;     /* NULL = unknown */
-	uint32_t line;  /* 0 = unknown */
+	char *file;        /* NULL = unknown */
+	uint32_t line;     /* 0 = unknown */
 };
 
 /* A distinct frame: a return address in a module (or none). */
 struct profile_frame {
-	uint64_t address;  /* return address as sampled; subtract 1 to stand on the call */
-	int32_t module;    /* index into module[], -1 = unknown */
+	uint64_t address;          /* return address as sampled; subtract 1 to stand on the call */
+	int32_t module;            /* index into module[], -1 = unknown */
 	struct profile_line *line; /* filled by symbols.c; line_count 0 = not symbolized */
 	size_t line_count;
 };
@@ -45,7 +45,7 @@ struct profile_frame {
 struct profile_stack {
 	const uint32_t *frame; /* indices into frame[], leaf first */
 	uint32_t frame_count;
-	uint16_t end;          /* enum hi_stack_end */
+	uint16_t end; /* enum hi_stack_end */
 };
 
 struct profile_row {
@@ -59,15 +59,15 @@ struct profile_row {
 struct profile_meta {
 	uint32_t pid;
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
-	uint64_t interval;      /* nominal R; 1 = exact */
+	uint64_t interval; /* nominal R; 1 = exact */
 	uint64_t start_unix_ns;
 	uint64_t duration_ns;
 	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot;
 	uint64_t payload_cpu_ns, target_cpu_ns;
 	uint64_t stacks_complete, stacks_truncated;
-	int end_reason;         /* enum hi_stream_end_reason; 0 = the stream was cut off */
-	char *maps;             /* text of /proc/PID/maps at the end */
-	char *damage;           /* what was wrong with the input and where; NULL = nothing */
+	int end_reason; /* enum hi_stream_end_reason; 0 = the stream was cut off */
+	char *maps;     /* text of /proc/PID/maps at the end */
+	char *damage;   /* what was wrong with the input and where; NULL = nothing */
 };
 
 struct profile {
@@ -86,10 +86,10 @@ struct profile {
 /* 0 or -ENOMEM everywhere. */
 int profile_open(struct profile *profile);
 void profile_close(struct profile *profile);
-int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index); /* copies */
-int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame);   /* interned */
+int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index);                     /* copies */
+int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame);                          /* interned */
 int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack); /* interned */
-int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class, uint32_t *out_row);     /* interned */
+int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class, uint32_t *out_row);                           /* interned */
 /* Size class of a size in bytes: exact up to 1024, then 16 to a doubling. */
 uint32_t profile_size_class(uint64_t bytes);
 
