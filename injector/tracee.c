@@ -156,7 +156,7 @@ static bool is_breakpoint(const struct tracee *tracee, int signal)
 	return signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, tracee->tid, 0, &info) == 0 && info.si_code == SIGTRAP_BY_PERF;
 }
 
-/* After an INTERRUPT, which is sticky: passes on whatever comes first. */
+/* After an INTERRUPT: passes on whatever comes first, and interrupts anew, as any stop takes a pending interrupt with it. */
 static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 {
 	for (;;) {
@@ -172,7 +172,9 @@ static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 		}
 		if (stop == STOP_SYSCALL || is_breakpoint(tracee, signal))
 			signal = 0;
-		error = resume(tracee, PTRACE_CONT, signal);
+		error = request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
+		if (!error)
+			error = resume(tracee, PTRACE_CONT, signal);
 		if (error)
 			return error;
 	}
