@@ -11,10 +11,10 @@
 struct builder {
 	struct callgraph graph;
 	const bool *keep;
-	uint32_t round;        /* one per row, from 1 */
-	uint32_t *node_round;  /* round in which a node was counted last */
+	uint32_t round;       /* one per row, from 1 */
+	uint32_t *node_round; /* round in which a node was counted last */
 	uint32_t *edge_round;
-	double *call_weight;   /* by functions.call[]: to find each function's most expensive one */
+	double *call_weight; /* by functions.call[]: to find each function's most expensive one */
 	size_t edge_room, edge_round_room;
 	struct table edges;
 };

@@ -14,11 +14,11 @@
 enum callgraph_inlining { INLINE_NEVER, INLINE_SOMETIMES, INLINE_ALWAYS };
 
 struct callgraph_node {
-	const char *name;  /* function, or module+0xoffset; lives as long as the graph */
-	const char *file;  /* of the most expensive call in it; may be NULL */
-	uint32_t line;     /* 0 = unknown */
+	const char *name;                 /* function, or module+0xoffset; lives as long as the graph */
+	const char *file;                 /* of the most expensive call in it; may be NULL */
+	uint32_t line;                    /* 0 = unknown */
 	enum callgraph_inlining inlining; /* into its callers */
-	struct estimate flat, cum; /* both nothing: not kept, or not on any stack that counts */
+	struct estimate flat, cum;        /* both nothing: not kept, or not on any stack that counts */
 };
 struct callgraph_edge {
 	uint32_t caller, callee; /* node indices; never the same */

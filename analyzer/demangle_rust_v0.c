@@ -93,7 +93,8 @@ static uint64_t read_base62(struct reader *reader)
 	while (!take(reader, '_')) {
 		const char c = next(reader);
 		const int digit = isdigit((unsigned char)c) ? c - '0' : islower((unsigned char)c) ? c - 'a' + 10 : c - 'A' + 36;
-		if (!isalnum((unsigned char)c) || __builtin_mul_overflow(value, (uint64_t)62, &value) || __builtin_add_overflow(value, (uint64_t)digit, &value)) {
+		if (!isalnum((unsigned char)c) || __builtin_mul_overflow(value, (uint64_t)62, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)digit, &value)) {
 			reader->has_failed = true;
 			return 0;
 		}
@@ -210,10 +211,10 @@ static void read_constant(struct reader *reader)
 static const char *basic_type(char c)
 {
 	static const char *const names[26] = {
-		['a' - 'a'] = "i8",   ['b' - 'a'] = "bool", ['c' - 'a'] = "char",  ['d' - 'a'] = "f64", ['e' - 'a'] = "str",  ['f' - 'a'] = "f32",
-		['h' - 'a'] = "u8",   ['i' - 'a'] = "isize", ['j' - 'a'] = "usize", ['l' - 'a'] = "i32", ['m' - 'a'] = "u32",  ['n' - 'a'] = "i128",
-		['o' - 'a'] = "u128", ['p' - 'a'] = "_",    ['s' - 'a'] = "i16",   ['t' - 'a'] = "u16", ['u' - 'a'] = "()",   ['v' - 'a'] = "...",
-		['x' - 'a'] = "i64",  ['y' - 'a'] = "u64",  ['z' - 'a'] = "!",
+		['a' - 'a'] = "i8",   ['b' - 'a'] = "bool",  ['c' - 'a'] = "char",  ['d' - 'a'] = "f64", ['e' - 'a'] = "str", ['f' - 'a'] = "f32",
+		['h' - 'a'] = "u8",   ['i' - 'a'] = "isize", ['j' - 'a'] = "usize", ['l' - 'a'] = "i32", ['m' - 'a'] = "u32", ['n' - 'a'] = "i128",
+		['o' - 'a'] = "u128", ['p' - 'a'] = "_",     ['s' - 'a'] = "i16",   ['t' - 'a'] = "u16", ['u' - 'a'] = "()",  ['v' - 'a'] = "...",
+		['x' - 'a'] = "i64",  ['y' - 'a'] = "u64",   ['z' - 'a'] = "!",
 	};
 
 	return islower((unsigned char)c) ? names[c - 'a'] : NULL;

@@ -49,8 +49,8 @@ static size_t group_length(const char *text)
 /* Length of the operator name at text, which stands on "operator", 0 if it is part of a longer word. */
 static size_t operator_length(const char *text)
 {
-	static const char *const symbols[] = {" new[]", " delete[]", " new", " delete", " co_await", "()", "[]", "<=>", "->*", "<<=", ">>=", "<<", ">>",
-					      "<=",     ">=",        "->",   "<",       ">"};
+	static const char *const symbols[] = {" new[]", " delete[]", " new", " delete", " co_await", "()", "[]", "<=>", "->*",
+					      "<<=",    ">>=",       "<<",   ">>",      "<=",        ">=", "->", "<",   ">"};
 	const size_t word = strlen("operator");
 	size_t length = word;
 
@@ -123,9 +123,9 @@ void demangle_shorten(char *name)
 
 	while (*read) {
 		const bool at_word = read == name || !is_word(read[-1]);
-		const size_t operator = at_word && starts_with(read, "operator") ? operator_length(read) : 0;
-		if (operator)
-			read += copy(read, operator, &write);
+		const size_t operator_size = at_word && starts_with(read, "operator") ? operator_length(read) : 0;
+		if (operator_size)
+			read += copy(read, operator_size, &write);
 		else if (starts_with(read, anonymous))
 			read += copy(read, strlen(anonymous), &write);
 		else if (*read == '{')

@@ -235,5 +235,5 @@ void objfile_close(struct objfile *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->path);
-	*file = (struct objfile)OBJFILE_CLOSED;
+	*file = OBJFILE_CLOSED;
 }

@@ -18,7 +18,7 @@ struct objfile {
 	Elf *elf; /* NULL = not open */
 	char *path;
 };
-#define OBJFILE_CLOSED {.fd = -1}
+#define OBJFILE_CLOSED ((struct objfile){.fd = -1})
 
 /*
  * Where to look, in this order: binary (may be NULL), the module's open path, /proc/PID/root/PATH, PATH, /usr/lib/debug/.build-id.

@@ -121,7 +121,8 @@ void render_dot(const struct callgraph *graph, enum sample_type type, const char
 		largest_flat = fmax(largest_flat, graph->node[i].flat.value);
 	fputs("digraph heap {\nnode [style=filled fillcolor=\"#f8f8f8\" fontname=\"Helvetica,Arial,sans-serif\"]\n"
 	      "edge [fontname=\"Helvetica,Arial,sans-serif\" fontsize=11]\n"
-	      "subgraph cluster_header {\ncolor=none\nheader [shape=box fontsize=14 label=\"", out);
+	      "subgraph cluster_header {\ncolor=none\nheader [shape=box fontsize=14 label=\"",
+	      out);
 	print_quoted(header, strlen(header), QUOTE_LINES, out);
 	fputs("\" tooltip=\"heap profile\"]\n}\n", out);
 	for (size_t i = 0; i < graph->node_count; i++) {

@@ -41,8 +41,8 @@ static void print_node(const struct callgraph *graph, const struct callgraph_nod
 	const double total = graph->total.value;
 
 	fprintf(out, "%10s %s %s %10s %s  %s%s", render_value(node->flat.value, type, flat), render_percent(node->flat.value, total, flat_percent),
-		render_percent(sum, total, sum_percent), render_value(node->cum.value, type, cum), render_percent(node->cum.value, total, cum_percent), node->name,
-		inlining[node->inlining]);
+		render_percent(sum, total, sum_percent), render_value(node->cum.value, type, cum), render_percent(node->cum.value, total, cum_percent),
+		node->name, inlining[node->inlining]);
 	if (node->file && node->line)
 		fprintf(out, "  %s:%u", base_name(node->file), node->line);
 	fprintf(out, "\n");

@@ -93,7 +93,8 @@ UNIT_TEST(rust_v0)
 		{"_RINvCs6GmmlP4bgsG_1r3arrKj8_EB2_", "r::arr::<8>"},
 		{"_RINvMNtCsgEmfK2I1SDS_4core6optionINtB3_6OptionReE11map_or_elseNtNtCslNYArtu3iFV_5alloc6string6StringNCNvNtB12_3fmt6format0NvYeNtNtB12_"
 		 "6borrow7ToOwned8to_ownedECs6GmmlP4bgsG_1r",
-		 "<core::option::Option<&str>>::map_or_else::<alloc::string::String, alloc::fmt::format::{closure#0}, <str as alloc::borrow::ToOwned>::to_owned>"},
+		 "<core::option::Option<&str>>::map_or_else::<alloc::string::String, alloc::fmt::format::{closure#0}, <str as "
+		 "alloc::borrow::ToOwned>::to_owned>"},
 		{NULL, NULL},
 	};
 	check_all(pairs, false);
@@ -104,8 +105,16 @@ UNIT_TEST(rust_v0)
 UNIT_TEST(rust_v0_nonsense_stays)
 {
 	static const char good[] = "_RINvMNtNtCsgEmfK2I1SDS_4core3fmt2rtNtB3_8Argument11new_displayAhj8_TNtB3_1aRxEFUKClEuE";
-	static const char *const names[] = {"_R",      "_RB_",        "_RNvB_1a",   "_RNvB9_1a",   "_RINvC1a1bRB8_E", "_RINvC1a1b", "_RNvC99999999999999999999a1b",
-					    "_RCszzzzzzzzzzzzzzzz_1a", "_RINvC1a1bKj", "_RINvC1a1bTTTTTTTTTTTTTTTT"};
+	static const char *const names[] = {"_R",
+					    "_RB_",
+					    "_RNvB_1a",
+					    "_RNvB9_1a",
+					    "_RINvC1a1bRB8_E",
+					    "_RINvC1a1b",
+					    "_RNvC99999999999999999999a1b",
+					    "_RCszzzzzzzzzzzzzzzz_1a",
+					    "_RINvC1a1bKj",
+					    "_RINvC1a1bTTTTTTTTTTTTTTTT"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *readable = demangle(names[i], true);
@@ -176,11 +185,7 @@ UNIT_TEST(others_stay)
 UNIT_TEST(control_characters_are_replaced)
 {
 	static const struct pair pairs[] = {
-		{"a\x1b[31mb\nc", "a?[31mb?c"},
-		{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
-		{"bad\xc3(\xff", "bad?(?"},
-		{"c1\xc2\x9b", "c1??"},
-		{NULL, NULL},
+		{"a\x1b[31mb\nc", "a?[31mb?c"}, {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"}, {"bad\xc3(\xff", "bad?(?"}, {"c1\xc2\x9b", "c1??"}, {NULL, NULL},
 	};
 	check_all(pairs, false);
 }

@@ -132,7 +132,7 @@ UNIT_TEST(text_without_samples)
 UNIT_TEST(text_names_without_symbols)
 {
 	struct profile profile = sample_open();
-	struct profile_module module = {.lo = 0x5000, .hi = 0x6000, .bias = 0x4000, .path = (char *)(uintptr_t)"/usr/lib/libthing.so.1"};
+	struct profile_module module = {.lo = 0x5000, .hi = 0x6000, .bias = 0x4000, .path = (char *)(uintptr_t) "/usr/lib/libthing.so.1"};
 	uint32_t index, frames[2], stack, row;
 
 	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);

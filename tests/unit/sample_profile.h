@@ -26,7 +26,8 @@ static inline uint32_t sample_frame(struct profile *profile, const char *name)
 	frame->line = calloc(4, sizeof(*frame->line));
 	snprintf(copy, sizeof(copy), "%s", name);
 	while ((part = strsep(&rest, "<"))) {
-		frame->line[frame->line_count] = (struct profile_line){.function = strdup(part), .file = strdup("src/file.c"), .line = 10 + (uint32_t)frame->line_count};
+		frame->line[frame->line_count] =
+			(struct profile_line){.function = strdup(part), .file = strdup("src/file.c"), .line = 10 + (uint32_t)frame->line_count};
 		frame->line_count++;
 	}
 	return index;

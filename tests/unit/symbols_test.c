@@ -256,7 +256,8 @@ UNIT_TEST(debug_link_with_wrong_checksum)
 	const uint64_t address = compile("-Wl,--build-id=none");
 
 	run("cd %s && objcopy --only-keep-debug program program.debug && strip program && objcopy --add-gnu-debuglink=program.debug program && "
-	    "objcopy --add-section .extra=program.c program.debug", folder);
+	    "objcopy --add-section .extra=program.c program.debug",
+	    folder);
 	check_worker(address, false);
 }
 
@@ -315,7 +316,8 @@ UNIT_TEST(perf_map_lines)
 	struct perfmap map;
 
 	CHECK_EQ(perfmap_parse(strdup("7f0000001000 100 js::first name\nnonsense\n7f0000002000 80 old\n\n7f0000002000 40 new\nffffffffffffffff 2 wraps\n1 2"),
-			       &map), 0);
+			       &map),
+		 0);
 	CHECK_STR(perfmap_find(&map, 0x7f0000001000), "js::first name");
 	CHECK_STR(perfmap_find(&map, 0x7f00000010ff), "js::first name");
 	CHECK(!perfmap_find(&map, 0x7f0000001100));
