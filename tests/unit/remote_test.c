@@ -35,7 +35,6 @@ static void storm(struct victim_page *page, unsigned seed)
 		size_t size;
 	} block[BLOCKS] = {{0}};
 
-	page->ready = 1;
 	for (unsigned i = 0;; i++) {
 		unsigned at = (seed = seed * 1103515245u + 12345u) >> 16 & (BLOCKS - 1);
 		unsigned char tag = (unsigned char)(at * 7 + 1);
@@ -52,6 +51,7 @@ static void storm(struct victim_page *page, unsigned seed)
 
 static void storm_alone(struct victim_page *page)
 {
+	page->ready = 1;
 	storm(page, 1);
 }
 
@@ -67,6 +67,7 @@ static void storm_of_four(struct victim_page *page)
 
 	for (int i = 0; i < 3; i++)
 		pthread_create(&thread, NULL, storm_thread, page);
+	page->ready = 1;
 	storm(page, 2);
 }
 
@@ -126,7 +127,7 @@ UNIT_TEST(storm_of_one_thread_is_unharmed)
 	struct victim victim;
 
 	victim_start(&victim, storm_alone);
-	borrow_often(&victim, 300, 1000000);
+	borrow_often(&victim, 300, 300000);
 	victim_check(&victim);
 	victim_end(&victim);
 }
@@ -136,7 +137,7 @@ UNIT_TEST(storm_of_four_threads_is_unharmed)
 	struct victim victim;
 
 	victim_start(&victim, storm_of_four);
-	borrow_often(&victim, 200, 1000000);
+	borrow_often(&victim, 200, 300000);
 	victim_check(&victim);
 	victim_end(&victim);
 }
@@ -200,7 +201,7 @@ UNIT_TEST(registers_vector_state_and_red_zone_are_kept)
 	struct victim victim;
 
 	victim_start(&victim, canary);
-	borrow_often(&victim, 300, 1000000);
+	borrow_often(&victim, 300, 300000);
 	victim_check(&victim);
 	victim_end(&victim);
 }
@@ -378,7 +379,7 @@ UNIT_TEST(no_waiting_call_is_seen_to_be_interrupted)
 	uint64_t start = now_us();
 
 	victim_start(&victim, waiters);
-	for (int i = 0; i < 20 && now_us() - start < 1500000; i++)
+	for (int i = 0; i < 20 && now_us() - start < 400000; i++)
 		borrow_each_thread(&victim);
 	CHECK_EQ(victim.page->interrupted, 0);
 	victim_check(&victim);
@@ -426,12 +427,12 @@ UNIT_TEST(no_signal_is_lost)
 {
 	struct victim victim;
 	struct proc_status before;
-	uint64_t sent = 0;
+	const uint64_t sent = 3000;
 
 	victim_start(&victim, signalled);
 	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &before), 0);
 	if (fork() == 0) { /* a sender that we do not wait for */
-		for (int i = 0; i < 5000; i++) {
+		for (uint64_t i = 0; i < sent; i++) {
 			while (sigqueue(victim.pid, SIGRTMIN + 3, (union sigval){0}))
 				usleep(100);
 			if (i % 10 == 0)
@@ -439,8 +440,7 @@ UNIT_TEST(no_signal_is_lost)
 		}
 		_exit(0);
 	}
-	sent = 5000;
-	borrow_often(&victim, 500, 1000000);
+	borrow_often(&victim, 500, 400000);
 	CHECK(wait(NULL) > 0);
 	for (int i = 0; i < 2000 && victim.page->handled < sent; i++)
 		usleep(1000);
@@ -608,7 +608,7 @@ extern const unsigned __rseq_size __attribute__((weak));
 static void in_rseq(struct victim_page *page)
 {
 	page->ready = 1;
-	rseq_forever((struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset), &page->progress);
+	rseq_forever((struct rseq *)((uintptr_t)__builtin_thread_pointer() + (uintptr_t)__rseq_offset), &page->progress);
 }
 
 UNIT_TEST(restartable_sequence_is_aborted_not_resumed)
@@ -733,7 +733,7 @@ static void kill_injectors(void (*work)(struct victim_page *), int times)
 	victim_start(&victim, work);
 	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &before), 0);
 	srandom((unsigned)getpid());
-	for (; done < times && now_us() - start < 1200000; done++) {
+	for (; done < times && now_us() - start < 400000; done++) {
 		pid_t injector = start_injector(&victim);
 
 		victim_pause_us(500 + random() % 3000);
