@@ -122,9 +122,13 @@ UNIT_TEST(gate_counts_and_the_crossing_call_is_the_sample)
 	expect_alloc(&guest, third, 100, HI_FN_MALLOC);
 	CHECK(own_slot(&guest)->countdown > 0);
 	set_countdown(&guest, FAR_AWAY);
-	third = guest.realloc(third, 200); /* its gate entry counts nothing: the hook does */
+	third = guest.realloc(third, 200); /* a sampled block: straight to the hook, which counts */
 	arena_expect(&guest.arena, HI_RECORD_FREE);
 	CHECK_EQ(own_slot(&guest)->countdown, FAR_AWAY - 200);
+	own_slot(&guest)->cycles = 0;
+	third = guest.realloc(third, 300); /* no sample any more: the gate counts, and nobody visits the hook */
+	CHECK_EQ(own_slot(&guest)->countdown, FAR_AWAY - 500);
+	CHECK_EQ(own_slot(&guest)->cycles, 0);
 	expect_nothing(&guest);
 	guest.free(first);
 	guest.free(second);
