@@ -281,6 +281,22 @@ static int try_thread(struct finder *finder, pid_t tid, bool may_wait, struct tr
 	return error;
 }
 
+/*
+ * The main thread goes first, whatever it waits in: it has allocated before. On a thread that never has, dlopen's first malloc makes the allocator set up an arena for it,
+ * which stays, and with jemalloc a background thread for that arena (Debian 12's redis-server, when one of its idle workers was taken).
+ */
+static void main_first(pid_t pid, pid_t *tids, size_t count)
+{
+	size_t i = 0;
+
+	while (i < count && tids[i] != pid)
+		i++;
+	if (i == count)
+		return;
+	memmove(tids + 1, tids, i * sizeof(*tids));
+	tids[0] = pid;
+}
+
 /* One look at each thread. */
 static int try_round(struct finder *finder, bool may_wait, struct tracee *out_tracee)
 {
@@ -290,6 +306,7 @@ static int try_round(struct finder *finder, bool may_wait, struct tracee *out_tr
 
 	if (error)
 		return error;
+	main_first(finder->pid, tids, count);
 	error = -EAGAIN;
 	for (i = 0; i < count && error && left_ms(finder); i++)
 		error = try_thread(finder, tids[i], may_wait, out_tracee);
