@@ -15,10 +15,10 @@
 
 struct stackwalk {
 	size_t count;
-	remote_addr pc[STACKWALK_FRAMES_MAX]; /* [0] is where the thread stands, the rest are return addresses */
+	remote_addr pc[STACKWALK_FRAMES_MAX];  /* [0] is where the thread stands, the rest are return addresses */
 	remote_addr cfa[STACKWALK_FRAMES_MAX]; /* sp after the frame has returned; the return address lies 8 below (x86-64); 0 for the last */
-	bool is_signal[STACKWALK_FRAMES_MAX]; /* the trampoline of a signal handler: the frame above it was interrupted, it did not call */
-	bool is_complete; /* ended at a frame whose return address is undefined: only then is it proof of anything */
+	bool is_signal[STACKWALK_FRAMES_MAX];  /* the trampoline of a signal handler: the frame above it was interrupted, it did not call */
+	bool is_complete;                      /* ended at a frame whose return address is undefined: only then is it proof of anything */
 };
 
 /* Opaque cache of one target; valid while its list of objects does not change. */

