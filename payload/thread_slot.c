@@ -33,15 +33,15 @@ bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_sl
 
 static bool take(struct hi_thread_slot *slot, uint64_t thread, uint64_t now)
 {
-	uint64_t owner = __atomic_load_n(&slot->owner, __ATOMIC_RELAXED);
-	bool is_idle = !__atomic_load_n(&slot->in_flight, __ATOMIC_RELAXED) && clock_is_past(now, slot->last_seen, THREAD_SLOT_STALE_CYCLES);
+	uint64_t owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
+	bool is_idle = !__atomic_load_n(&slot->in_flight, __ATOMIC_RELAXED) &&
+		       clock_is_past(now, __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED), THREAD_SLOT_STALE_CYCLES);
 
 	if (owner && !is_idle)
 		return false;
-	if (!__atomic_compare_exchange_n(&slot->owner, &owner, thread, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return false;
-	slot->last_seen = now;
-	return true;
+	/* Seen before owned: whoever finds the new owner must not find an old time with it, and evict it at once. */
+	__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&slot->owner, &owner, thread, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 struct hi_thread_slot *thread_slot_claim(const struct hi_state *state, uint64_t thread, uint64_t now, bool *out_new)
@@ -53,7 +53,7 @@ struct hi_thread_slot *thread_slot_claim(const struct hi_state *state, uint64_t 
 		slot = slot_at(state, thread, probe);
 		if (__atomic_load_n(&slot->owner, __ATOMIC_RELAXED) != thread)
 			continue;
-		slot->last_seen = now;
+		__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
 		return slot;
 	}
 	*out_new = true;

@@ -6,7 +6,7 @@
 #include "payload_arena.h"
 #include "ring.h"
 
-enum { CAPACITY = 4096, PRODUCERS = 4, RECORDS = 20000 };
+enum { CAPACITY = 4096, PRODUCERS = 4, RECORDS = 10000 };
 
 static enum ring_outcome put_free(struct arena *arena, uint64_t address, enum ring_class class)
 {
@@ -66,7 +66,7 @@ static void *produce(void *argument)
 
 UNIT_TEST(many_producers_one_reader)
 {
-	struct arena arena = arena_open(1, 4, CAPACITY);
+	struct arena arena = arena_open(1, 4, 4 * CAPACITY);
 	struct producer producer[PRODUCERS];
 	uint64_t next[PRODUCERS] = {0}, record[HI_RING_SIZE_MAX / 8];
 	bool is_done = false;
@@ -87,13 +87,14 @@ UNIT_TEST(many_producers_one_reader)
 				CHECK_EQ(record[i], word_of(from, serial, i));
 			next[from]++;
 		}
+		sched_yield();
 		if (joined < PRODUCERS && pthread_tryjoin_np(producer[joined].id, NULL) == 0)
 			joined++;
 	}
 	for (unsigned i = 0; i < PRODUCERS; i++)
 		CHECK_EQ(next[i], RECORDS);
 	CHECK_EQ(arena.ring->head, arena.ring->tail);
-	for (unsigned i = 0; i < CAPACITY; i++)
+	for (unsigned i = 0; i < 4 * CAPACITY; i++)
 		CHECK_EQ(arena.ring->data[i], 0);
 }
 
