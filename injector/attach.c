@@ -2,7 +2,7 @@
 /*
  * attach.c - the recipe. What each step may and may not do is in docs/architecture.md; how it is done is in the modules that it calls.
  *
- * Enter at attach(). Undo is detach_all(), which works from the control block alone, whatever step was reached.
+ * Enter at attach(). Undo is detach(), which works from the control block alone, whatever step was reached.
  */
 #include "attach.h"
 
@@ -122,6 +122,17 @@ static int arm(struct attachment *attachment)
 	return arena_arm(attachment->control, &attachment->memory, &attachment->payload);
 }
 
+/* What patch and arm did is undone as any session is; `step` keeps saying what failed first. */
+static void give_back(struct attachment *attachment)
+{
+	const char *step = attachment->step;
+	struct receipt receipt;
+	(void)detach(attachment, &receipt);
+	arena_close(&attachment->arena);
+	attachment->control = NULL;
+	attachment->step = step;
+}
+
 int attach(struct attachment *attachment, const struct attach_options *options)
 {
 	static struct hi_control layout; /* most of a megabyte: too much for the stack, and one attach at a time */
@@ -137,11 +148,7 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 	err = patch(attachment);
 	if (!err)
 		err = arm(attachment);
-	if (err) {
-		const char *step = attachment->step;
-		struct receipt receipt;
-		(void)detach(attachment, &receipt);
-		attachment->step = step;
-	}
+	if (err)
+		give_back(attachment);
 	return err;
 }

@@ -221,8 +221,11 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 	fprintf(out, "  descriptors    %llu before, %llu now\n", (unsigned long long)receipt->before.fd_count, (unsigned long long)receipt->after.fd_count);
 	fprintf(out, "  threads        %llu before, %llu now\n", (unsigned long long)receipt->before.thread_count, (unsigned long long)receipt->after.thread_count);
 	fprintf(out, "  signal state   %s\n", same_signals(&receipt->before, &receipt->after) ? "unchanged" : "changed (by the target itself: we set none)");
-	fprintf(out, "  stopped        one thread %.2f ms at attach, one %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->attach_stop_ns / 1e6,
-		(double)receipt->detach_stop_ns / 1e6, receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);
+	fprintf(out, "  stopped        ");
+	if (receipt->attach_stop_ns) /* not known of a session whose injector died */
+		fprintf(out, "one thread %.2f ms at attach, ", (double)receipt->attach_stop_ns / 1e6);
+	fprintf(out, "one %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->detach_stop_ns / 1e6, receipt->threads_checked,
+		(double)receipt->longest_check_ns / 1e6);
 	if (receipt->failed_step)
 		fprintf(out, "  FAILED         %s: %s; try `heapinject detach` again\n", receipt->failed_step, strerror(-receipt->error));
 }

@@ -105,13 +105,15 @@ static int open_files(struct session *session)
 	return HI_EXIT_FAILED;
 }
 
-static void discard_outputs(struct session *session)
+/* An analyzer that still runs has been told nothing: its files go, too. */
+static void close_outputs(struct session *session)
 {
+	const bool is_unused = session->analyzer.pid != 0;
 	stream_out_close(&session->out);
 	if (session->streams)
 		return;
 	analyzer_child_abandon(&session->analyzer);
-	outputs_close(&session->outputs, true);
+	outputs_close(&session->outputs, is_unused);
 }
 
 /* SIGPIPE: the reader's end is an error code to us. The rest is read from a descriptor, so that it can only end the session between two rounds. */
@@ -413,8 +415,7 @@ int session_attach(const struct session_options *options)
 	if (err && !options->quiet)
 		fprintf(stderr, "heapinject: no control socket (%s): `heapinject detach` will not reach this session; end it with Ctrl-C\n", strerror(-err));
 	exit_code = run_attached(&session);
-	if (session.analyzer.pid) /* nothing was collected */
-		discard_outputs(&session);
+	close_outputs(&session);
 	control_socket_close(&session.socket);
 	return exit_code;
 }
