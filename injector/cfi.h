@@ -11,11 +11,11 @@
 #include "eh_frame.h"
 
 enum cfi_where {
-	CFI_SAME,       /* still in its register */
-	CFI_AT_CFA,     /* saved at CFA + offset */
-	CFI_AT_BP,      /* saved where the frame pointer points */
-	CFI_UNDEFINED,  /* there is no such value: for the return address, the end of the stack */
-	CFI_ELSEWHERE,  /* anything else */
+	CFI_SAME,      /* still in its register */
+	CFI_AT_CFA,    /* saved at CFA + offset */
+	CFI_AT_BP,     /* saved where the frame pointer points */
+	CFI_UNDEFINED, /* there is no such value: for the return address, the end of the stack */
+	CFI_ELSEWHERE, /* anything else */
 };
 
 struct cfi_saved {

@@ -74,11 +74,11 @@ static const struct {
 	size_t place;
 	bool is_address;
 } wanted[] = {
-	{DT_SYMTAB, offsetof(struct tags, symtab), true},     {DT_STRTAB, offsetof(struct tags, strtab), true},
-	{DT_STRSZ, offsetof(struct tags, strsz), false},      {DT_VERSYM, offsetof(struct tags, versym), true},
-	{DT_HASH, offsetof(struct tags, hash), true},         {DT_GNU_HASH, offsetof(struct tags, gnu_hash), true},
-	{DT_RELA, offsetof(struct tags, rela), true},         {DT_RELASZ, offsetof(struct tags, relasz), false},
-	{DT_JMPREL, offsetof(struct tags, jmprel), true},     {DT_PLTRELSZ, offsetof(struct tags, pltrelsz), false},
+	{DT_SYMTAB, offsetof(struct tags, symtab), true},  {DT_STRTAB, offsetof(struct tags, strtab), true},
+	{DT_STRSZ, offsetof(struct tags, strsz), false},   {DT_VERSYM, offsetof(struct tags, versym), true},
+	{DT_HASH, offsetof(struct tags, hash), true},      {DT_GNU_HASH, offsetof(struct tags, gnu_hash), true},
+	{DT_RELA, offsetof(struct tags, rela), true},      {DT_RELASZ, offsetof(struct tags, relasz), false},
+	{DT_JMPREL, offsetof(struct tags, jmprel), true},  {DT_PLTRELSZ, offsetof(struct tags, pltrelsz), false},
 	{DT_PLTREL, offsetof(struct tags, pltrel), false},
 };
 

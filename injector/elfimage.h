@@ -23,27 +23,27 @@ struct elf_text {
 };
 
 struct elf_image {
-	char *path;          /* as in maps; "[vdso]" */
-	char *open_path;     /* where it was opened; "" for memory images */
+	char *path;      /* as in maps; "[vdso]" */
+	char *open_path; /* where it was opened; "" for memory images */
 	uint64_t device, inode;
-	remote_addr lo, hi;  /* from its first to its last mapping */
-	uint64_t bias;       /* address in memory minus address in the file */
+	remote_addr lo, hi; /* from its first to its last mapping */
+	uint64_t bias;      /* address in memory minus address in the file */
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_size;
 	struct elf_text *text;
 	size_t text_count;
 	bool is_vdso, is_main, is_loader; /* is_loader: ld.so (the target's PT_INTERP) */
-	int link_order;      /* place in the link map of the base namespace, 0 = main program; -1 = not in it */
-	Elf *elf;            /* open until elf_images_close */
+	int link_order;                   /* place in the link map of the base namespace, 0 = main program; -1 = not in it */
+	Elf *elf;                         /* open until elf_images_close */
 	int fd;
-	void *memory_copy;   /* of images read from memory: their data is as the program has it, relocated */
+	void *memory_copy;           /* of images read from memory: their data is as the program has it, relocated */
 	struct elf_dynamic *dynamic; /* symbols and relocations; NULL if it has none */
 };
 
 struct elf_images {
 	struct elf_image *image; /* sorted by lo */
 	size_t count;
-	remote_addr r_debug;     /* address of the main program's struct r_debug; 0 = static program */
+	remote_addr r_debug; /* address of the main program's struct r_debug; 0 = static program */
 };
 
 /*

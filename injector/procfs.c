@@ -339,16 +339,22 @@ static int task_fd_count(pid_t pid, pid_t tid, size_t *out_count)
 
 int proc_fd_count(pid_t pid, size_t *out_count)
 {
-	size_t count;
+	size_t count, fds = 0;
 	pid_t *tids;
 	int error = proc_tasks(pid, &tids, &count);
 
 	if (error)
 		return error;
-	/* The leader as a rule; a zombie leader has no descriptors any more while the other threads still do. */
+	/* The leader's, as a rule. But a zombie leader shows none, while the other threads still have them all. */
 	error = -ESRCH;
-	for (size_t i = 0; error == -ESRCH && i < count; i++)
-		error = task_fd_count(pid, tids[i], out_count);
+	for (size_t i = 0; fds == 0 && i < count; i++) {
+		const int failed = task_fd_count(pid, tids[i], &fds);
+
+		if (!failed || error)
+			error = failed;
+	}
 	free(tids);
+	if (!error)
+		*out_count = fds;
 	return error;
 }

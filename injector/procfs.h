@@ -27,9 +27,9 @@ struct mapping {
 struct maps {
 	struct mapping *mapping; /* sorted by lo */
 	size_t count;
-	char *text;       /* the file as read, for MAPPED_LIBRARIES */
+	char *text; /* the file as read, for MAPPED_LIBRARIES */
 	size_t text_size;
-	char *paths;      /* owned storage of the paths */
+	char *paths; /* owned storage of the paths */
 };
 
 /* Reads /proc/PID/task/TID/maps. maps_close frees, and may be called on a zeroed struct. */
@@ -47,10 +47,10 @@ struct proc_status {
 	gid_t gid_real, gid_effective, gid_saved;
 	uint64_t sig_pending, sig_shared_pending, sig_blocked, sig_ignored, sig_caught;
 	uint64_t cap_effective;
-	int seccomp;      /* 0 none, 1 strict, 2 filter */
+	int seccomp; /* 0 none, 1 strict, 2 filter */
 	bool no_new_privs;
 	unsigned threads;
-	pid_t ns_pid;     /* last number of NSpid: the pid as the target sees it */
+	pid_t ns_pid; /* last number of NSpid: the pid as the target sees it */
 	uint64_t resident_bytes;
 	bool is_kernel_thread; /* as Kthread says; before Linux 6.8, no VmSize line and not a zombie */
 	bool shadow_stack;     /* x86_Thread_features has shstk */

@@ -14,18 +14,18 @@
 
 struct slot {
 	remote_addr address;
-	uint64_t value;        /* what it holds now */
-	remote_addr original;  /* what the gate entry must serve */
-	remote_addr nothrow;   /* throwing operator new only: the nothrow variant, same object; else 0 */
+	uint64_t value;       /* what it holds now */
+	remote_addr original; /* what the gate entry must serve */
+	remote_addr nothrow;  /* throwing operator new only: the nothrow variant, same object; else 0 */
 	enum hi_function function;
-	bool lazy;             /* value is the object's own lazy stub */
-	size_t image;          /* index into images */
+	bool lazy;    /* value is the object's own lazy stub */
+	size_t image; /* index into images */
 };
 
 struct slots {
 	struct slot *slot; /* sorted by address */
 	size_t count;
-	size_t foreign;    /* slots that hold neither original nor stub: skipped */
+	size_t foreign; /* slots that hold neither original nor stub: skipped */
 };
 
 /* The originals by function; 0 = this target has no such function, or it must not be hooked (libstdc++'s operators). */

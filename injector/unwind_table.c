@@ -86,8 +86,17 @@ static int find_section(Elf *elf, struct eh_section *out_section)
 /* sp + 8 + ((pc & 15) >= N ? 8 : 0), as linkers write it for .plt: N, or -1. */
 static int plt_boundary(struct dwarf_cursor expression)
 {
-	const uint8_t wanted[] = {DW_OP_breg0 + ARCH_DWARF_SP, 8,	 DW_OP_breg0 + ARCH_DWARF_PC, 0,	DW_OP_lit15, DW_OP_and, /* N */ DW_OP_lit0,
-				  DW_OP_ge,		       DW_OP_lit3, DW_OP_shl,		      DW_OP_plus};
+	const uint8_t wanted[] = {DW_OP_breg0 + ARCH_DWARF_SP,
+				  8,
+				  DW_OP_breg0 + ARCH_DWARF_PC,
+				  0,
+				  DW_OP_lit15,
+				  DW_OP_and,
+				  /* N */ DW_OP_lit0,
+				  DW_OP_ge,
+				  DW_OP_lit3,
+				  DW_OP_shl,
+				  DW_OP_plus};
 	const size_t boundary = 6;
 
 	if (dwarf_left(&expression) != sizeof(wanted))

@@ -14,7 +14,7 @@ struct unwind_table {
 	remote_addr lo, hi;        /* text covered: one executable mapping */
 	struct hi_unwind_row *row; /* sorted by pc = offset from lo; row 0 has pc 0 */
 	uint32_t row_count;
-	uint32_t *index;           /* see HI_INDEX_BYTES */
+	uint32_t *index; /* see HI_INDEX_BYTES */
 	uint32_t index_count;
 };
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_test.c - the target's memory: own process, and children that end, exec, or lose their leader. */
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "unit.h"
+
+#define PAGE 4096u
+
+static struct memory open_self(void)
+{
+	struct memory memory;
+
+	CHECK_EQ(memory_open(&memory, getpid(), getpid()), 0);
+	return memory;
+}
+
+/* Two pages with a hole behind them. */
+static char *map_two_pages(void)
+{
+	char *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(pages != MAP_FAILED);
+	CHECK_EQ(munmap(pages + 2 * PAGE, PAGE), 0);
+	return pages;
+}
+
+static remote_addr address_of(const void *pointer)
+{
+	return (remote_addr)(uintptr_t)pointer;
+}
+
+UNIT_TEST(reads_and_writes)
+{
+	struct memory memory = open_self();
+	char *pages = map_two_pages(), copy[PAGE];
+	uint64_t word;
+
+	memset(pages, 'x', 2 * PAGE);
+	CHECK_EQ(memory_read(&memory, address_of(pages) + PAGE / 2, copy, PAGE), 0);
+	CHECK_EQ(memcmp(copy, pages + PAGE / 2, PAGE), 0);
+	CHECK_EQ(memory_write_u64(&memory, address_of(pages), 0x1122334455667788), 0);
+	CHECK_EQ(memory_read_u64(&memory, address_of(pages), &word), 0);
+	CHECK_EQ(word, 0x1122334455667788);
+	memory_close(&memory);
+	memory_close(&memory);
+}
+
+UNIT_TEST(writes_through_page_protection_and_leaves_it)
+{
+	struct memory memory = open_self();
+	char *pages = map_two_pages();
+	uint64_t word;
+
+	CHECK_EQ(mprotect(pages, PAGE, PROT_READ), 0);
+	CHECK_EQ(memory_write_u64(&memory, address_of(pages), 42), 0);
+	CHECK_EQ(memory_read_u64(&memory, address_of(pages), &word), 0);
+	CHECK_EQ(word, 42);
+	/* A system call that writes there says whether the page is still read-only. */
+	CHECK(pipe((int *)(void *)pages) != 0 && errno == EFAULT);
+}
+
+UNIT_TEST(unmapped_is_efault_and_touches_nothing)
+{
+	struct memory memory = open_self();
+	const char *pages = map_two_pages();
+	uint64_t word = 7;
+
+	CHECK_EQ(memory_read_u64(&memory, address_of(pages) + 2 * PAGE, &word), -EFAULT);
+	CHECK_EQ(memory_read_u64(&memory, address_of(pages) + 2 * PAGE - 4, &word), -EFAULT);
+	CHECK_EQ(memory_read_u64(&memory, 0xffffffffff600000, &word), -EFAULT);
+	CHECK_EQ(memory_read_u64(&memory, 0, &word), -EFAULT);
+	CHECK_EQ(memory_write_u64(&memory, address_of(pages) + 2 * PAGE, 1), -EFAULT);
+	CHECK_EQ(word, 7);
+	CHECK(memory_is_alive(&memory));
+}
+
+UNIT_TEST(strings)
+{
+	struct memory memory = open_self();
+	char *pages = map_two_pages(), copy[2 * PAGE];
+
+	strcpy(pages + PAGE - 3, "across");
+	CHECK_EQ(memory_read_string(&memory, address_of(pages) + PAGE - 3, copy, sizeof(copy)), 0);
+	CHECK_STR(copy, "across");
+	CHECK_EQ(memory_read_string(&memory, address_of(pages) + PAGE - 3, copy, 7), 0);
+	CHECK_EQ(memory_read_string(&memory, address_of(pages) + PAGE - 3, copy, 6), -ENAMETOOLONG);
+	CHECK_STR(copy, "acros");
+	strcpy(pages + 2 * PAGE - 4, "end");
+	CHECK_EQ(memory_read_string(&memory, address_of(pages) + 2 * PAGE - 4, copy, sizeof(copy)), 0);
+	CHECK_STR(copy, "end");
+	memset(pages + 2 * PAGE - 4, 'x', 4);
+	CHECK_EQ(memory_read_string(&memory, address_of(pages) + 2 * PAGE - 4, copy, sizeof(copy)), -EFAULT);
+}
+
+UNIT_TEST(after_exit_there_is_nothing)
+{
+	struct memory memory;
+	const pid_t child = fork();
+	uint64_t word = 0;
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	CHECK_EQ(memory_open(&memory, child, child), 0);
+	CHECK(memory_is_alive(&memory));
+	CHECK_EQ(memory_read_u64(&memory, address_of(&word) & ~7ull, &word), 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	CHECK_EQ(memory_read_u64(&memory, address_of(&word), &word), -ESRCH);
+	CHECK_EQ(memory_write_u64(&memory, address_of(&word), 1), -ESRCH);
+	CHECK(!memory_is_alive(&memory));
+	CHECK_EQ(memory_open(&memory, child, child), -ESRCH);
+}
+
+UNIT_TEST(after_exec_no_stranger_is_reached)
+{
+	int started[2], go[2];
+	struct memory memory;
+	char byte;
+	pid_t child;
+
+	CHECK_EQ(pipe2(started, O_CLOEXEC) | pipe2(go, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		close(started[0]);
+		if (read(go[0], &byte, 1) == 1)
+			execlp("sleep", "sleep", "5", NULL);
+		_exit(1);
+	}
+	close(started[1]);
+	CHECK_EQ(memory_open(&memory, child, child), 0);
+	CHECK_EQ(write(go[1], "x", 1), 1);
+	/* The child's end closes by itself when the exec has happened. */
+	CHECK_EQ(read(started[0], &byte, 1), 0);
+	CHECK(!memory_is_alive(&memory));
+	CHECK_EQ(memory_write_u64(&memory, address_of(&memory), 0), -ESRCH);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static int told[2];
+
+static void *outlive_leader(void *leader)
+{
+	const pid_t tid = gettid();
+
+	pthread_join(*(pthread_t *)leader, NULL);
+	(void)!write(told[1], &tid, sizeof(tid));
+	pause();
+	return NULL;
+}
+
+UNIT_TEST(zombie_leader_is_reached_through_another_thread)
+{
+	static pthread_t leader;
+	struct memory memory;
+	uint64_t word;
+	pid_t child, tid;
+
+	CHECK_EQ(pipe(told), 0);
+	child = fork();
+	if (child == 0) {
+		pthread_t thread;
+
+		leader = pthread_self();
+		pthread_create(&thread, NULL, outlive_leader, &leader);
+		pthread_exit(NULL);
+	}
+	CHECK_EQ(read(told[0], &tid, sizeof(tid)), sizeof(tid));
+	CHECK_EQ(memory_open(&memory, child, tid), 0);
+	CHECK_EQ(memory_read_u64(&memory, address_of(&leader), &word), 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+UNIT_MAIN()
