@@ -95,6 +95,7 @@ UNIT_TEST(restores_from_a_copy_and_only_once)
 	CHECK_EQ(restored.written, 0);
 	CHECK_EQ(journal_restore(control, &memory, &restored), 0); /* the dead injector's own view: nothing to do any more */
 	CHECK_EQ(restored.overwritten, 0);
+	free(copy);
 }
 
 UNIT_TEST(plans_before_it_writes)

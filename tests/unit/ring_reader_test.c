@@ -13,7 +13,10 @@
 
 static struct hi_ring *new_ring(struct ring_reader *reader)
 {
-	struct hi_ring *ring = calloc(1, sizeof *ring + CAPACITY);
+	static struct hi_ring *ring; /* until the next one, or the end of the case, which is a process */
+
+	free(ring);
+	ring = calloc(1, sizeof *ring + CAPACITY);
 	ring->capacity = CAPACITY;
 	ring_reader_open(reader, ring, CAPACITY);
 	return ring;

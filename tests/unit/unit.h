@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 #define UNIT_TIME_LIMIT_S 10u
-enum { UNIT_EXIT_SKIP = 77 };
+/* Exit codes of a case that has said itself what happened. Any other is a surprise: a sanitizer's, or the code under test has exited. */
+enum { UNIT_EXIT_FAIL = 76, UNIT_EXIT_SKIP = 77 };
 
 struct unit_case {
 	const char *name;
@@ -54,7 +55,7 @@ static inline void unit_register(struct unit_case *unit_case)
 		printf(__VA_ARGS__);                                         \
 		putchar('\n');                                               \
 		fflush(stdout);                                              \
-		_exit(1);                                                    \
+		_exit(UNIT_EXIT_FAIL);                                       \
 	} while (0)
 
 #define SKIP(...)                                  \
@@ -129,7 +130,7 @@ static inline int unit_main(int argc, char **argv)
 				printf("FAIL %s: no end after %u s\n", unit_case->name, UNIT_TIME_LIMIT_S);
 			else if (WIFSIGNALED(status))
 				printf("FAIL %s: killed by signal %d (%s)\n", unit_case->name, WTERMSIG(status), strsignal(WTERMSIG(status)));
-			else if (WEXITSTATUS(status) != 1)
+			else if (WEXITSTATUS(status) != UNIT_EXIT_FAIL)
 				printf("FAIL %s: exit status %d\n", unit_case->name, WEXITSTATUS(status));
 			failed++;
 		}
