@@ -148,11 +148,14 @@ wait_attach() {
 
 # start_session PID OPTION...: like start_attach, but returns when allocations are sampled; files are $WORK/out.PID.*
 start_session() {
+	: >"$WORK/attach.out"
 	"$HEAPINJECT" attach "$@" -v -o "$WORK/out" >"$WORK/attach.out" 2>&1 &
 	ATTACH_PID=$!
 	pids+=("$ATTACH_PID")
 	wait_for 20 session_is_settled || fail "attach to $1 hangs: $(cat "$WORK/attach.out")"
-	grep -q 'attached to' "$WORK/attach.out" || fail "cannot attach to $1: $(cat "$WORK/attach.out")"
+	grep -q 'attached to' "$WORK/attach.out" && return
+	wait_attach
+	fail "cannot attach to $1, status $?: $(cat "$WORK/attach.out")"
 }
 
 session_is_settled() {

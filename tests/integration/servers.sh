@@ -98,18 +98,18 @@ stop_load() {
 	return "$status"
 }
 
-# cycle PID LOADER [COMMAND...]: attach and detach $CYCLES times (5); after each, COMMAND must succeed, and GOT bytes must be as before the first
+# cycle PID LOADER [COMMAND...]: attach and detach $CYCLES times (3); after each, COMMAND must succeed; in the end GOT bytes must be as before
 cycle() {
-	local pid=$1 loader=$2 count=${CYCLES:-5} i
+	local pid=$1 loader=$2 count=${CYCLES:-3} i
 	shift 2
 	got_words "$pid" "$WORK/got.before"
 	for ((i = 1; i <= count; i++)); do
-		start_session "$pid" --sample 16K --loader "$loader"
+		start_session "$pid" --loader "$loader"
 		sleep "0.0$((RANDOM % 10))"
 		end_session "$pid"
-		got_words "$pid" "$WORK/got.after"
-		check_got "$WORK/got.before" "$WORK/got.after"
 		"$@" || fail "cycle $i, loader $loader: the target does not answer well"
 	done
+	got_words "$pid" "$WORK/got.after"
+	check_got "$WORK/got.before" "$WORK/got.after"
 	echo "$loader: $count cycles"
 }
