@@ -166,9 +166,12 @@ static void watch_errno_without_memory(volatile uint64_t *rounds)
 	const struct rlimit none = {0, 0};
 
 	setrlimit(RLIMIT_AS, &none);
-	for (size_t size = 1u << 20; size; size /= 2)
-		while (malloc(size))
-			continue;
+	for (size_t size = 1u << 20; size; size /= 2) {
+		void *volatile block; /* or else the compiler takes success for granted */
+		do
+			block = malloc(size);
+		while (block);
+	}
 	volatile int *mine = &errno;
 	for (;;) {
 		*mine = 4711;
