@@ -15,9 +15,10 @@ struct dwarf_lines;
 /* One source-level function at an address. */
 struct dwarf_call {
 	const char *name;     /* NULL = unknown */
-	bool is_linkage_name; /* name is mangled, as in a symbol table */
-	const char *file;     /* NULL = unknown */
-	uint32_t line;        /* 0 = unknown */
+	bool is_linkage_name; /* name is as in a symbol table, perhaps mangled; else as in the source, qualified in C++ */
+	bool is_cxx;
+	const char *file; /* NULL = unknown */
+	uint32_t line;    /* 0 = unknown */
 };
 
 #define DWARF_CALLS_MAX 64 /* inlining deeper than this is cut off on the outside */

@@ -99,10 +99,20 @@ static char *printable_copy(const char *text)
 	return copy;
 }
 
+/* Of C++ both kinds of name may have to be shortened: a source name has template arguments too. */
+static char *readable_name(const struct dwarf_call *call, bool full_names)
+{
+	char *name = demangle(call->name, full_names);
+
+	if (name && call->is_cxx && !call->is_linkage_name && !full_names)
+		demangle_shorten(name);
+	return name;
+}
+
 static int fill_line(const struct dwarf_call *call, bool full_names, struct profile_line *line)
 {
 	line->line = call->line;
-	if (call->name && (!(line->function = demangle(call->name, full_names)) || !(line->system_name = printable_copy(call->name))))
+	if (call->name && (!(line->function = readable_name(call, full_names)) || !(line->system_name = printable_copy(call->name))))
 		return -ENOMEM;
 	if (call->file && !(line->file = printable_copy(call->file)))
 		return -ENOMEM;
@@ -138,8 +148,10 @@ static int resolve_in_object(struct object *object, uint64_t bias, bool full_nam
 		return error;
 	/* The owner of the code is in the symbol table too: the only name of assembly, and the mangled one where the debug information has the plain one. */
 	struct dwarf_call *owner = &calls[count - 1];
-	if (symbol && (!owner->name || (!owner->is_linkage_name && symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R'))))
+	if (symbol && (!owner->name || (!owner->is_linkage_name && symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R')))) {
 		owner->name = symbol;
+		owner->is_linkage_name = true;
+	}
 	return owner->name || owner->file ? fill_frame(calls, count, full_names, frame) : 0;
 }
 
