@@ -160,10 +160,11 @@ UNIT_TEST(modules_count_at_the_time_of_the_event)
 {
 	struct profile profile;
 	FILE *file = begin(1);
-	const uint64_t at_end[] = {LO + 0x1000}, before[] = {LO}, plugin[] = {0x500010};
+	const uint64_t at_end[] = {LO + 0x1000}, before[] = {LO}, behind[] = {LO + 0x1001}, plugin[] = {0x500010};
 
 	stream_alloc(file, 0x7000, 1, at_end, 1);
 	stream_alloc(file, 0x7001, 2, before, 1);
+	stream_alloc(file, 0x7006, 7, behind, 1);
 	stream_module(file, 2, 0x500000, 0x501000, "/lib/first.so");
 	stream_alloc(file, 0x7002, 3, plugin, 1);
 	stream_module_gone(file, 2);
@@ -175,9 +176,9 @@ UNIT_TEST(modules_count_at_the_time_of_the_event)
 	stream_end(file);
 	CHECK_EQ(play(file, &profile), 0);
 
-	static const int32_t expected[] = {0, -1, 1, -1, 2, 3};
-	CHECK_EQ(profile.row_count, 6);
-	for (size_t i = 0; i < 6; i++)
+	static const int32_t expected[] = {0, -1, -1, 1, -1, 2, 3};
+	CHECK_EQ(profile.row_count, 7);
+	for (size_t i = 0; i < 7; i++)
 		CHECK_EQ(profile.frame[profile.stack[profile.row[i].stack].frame[0]].module, expected[i]);
 	profile_close(&profile);
 }
