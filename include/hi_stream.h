@@ -51,12 +51,12 @@ struct hi_stream_record {
 
 struct hi_stream_header {
 	struct hi_stream_record record;
-	uint64_t magic;           /* HI_STREAM_MAGIC */
-	uint32_t version;         /* HI_STREAM_VERSION */
-	uint32_t pid;             /* as the injector saw it */
-	uint64_t interval;        /* mean bytes between samples (Poisson); 1 = every allocation, exact */
-	uint64_t start_unix_ns;   /* wall clock at the start of the session */
-	uint16_t comm_size;       /* variable part: comm, command line (arguments separated by NUL), executable path, host name, tool version */
+	uint64_t magic;         /* HI_STREAM_MAGIC */
+	uint32_t version;       /* HI_STREAM_VERSION */
+	uint32_t pid;           /* as the injector saw it */
+	uint64_t interval;      /* mean bytes between samples (Poisson); 1 = every allocation, exact */
+	uint64_t start_unix_ns; /* wall clock at the start of the session */
+	uint16_t comm_size;     /* variable part: comm, command line (arguments separated by NUL), executable path, host name, tool version */
 	uint16_t host_size;
 	uint16_t version_size;
 	uint16_t exe_size;
@@ -68,15 +68,15 @@ struct hi_stream_header {
 /* One executable mapping of one object. The same object may have several. */
 struct hi_stream_module {
 	struct hi_stream_record record;
-	uint32_t module;          /* number of the object, dense from 1; the same for all mappings of one loaded object */
-	uint32_t build_id_size;   /* 0..HI_STREAM_BUILD_ID_MAX; 0 = unknown */
+	uint32_t module;        /* number of the object, dense from 1; the same for all mappings of one loaded object */
+	uint32_t build_id_size; /* 0..HI_STREAM_BUILD_ID_MAX; 0 = unknown */
 	uint64_t time_ns;
-	uint64_t lo, hi;          /* executable addresses [lo, hi) */
-	uint64_t file_offset;     /* of lo in the file */
-	uint64_t bias;            /* address in memory minus address in the ELF file (st_value, line tables) */
-	uint64_t device, inode;   /* to tell whether a file found by path is the same; 0 = unknown */
-	uint32_t path_size;       /* as in /proc/PID/maps, " (deleted)" removed; "[vdso]" and the like as they are */
-	uint32_t open_path_size;  /* where this machine can open the very file while the target lives, e.g. /proc/PID/map_files/LO-HI; may be empty */
+	uint64_t lo, hi;         /* executable addresses [lo, hi) */
+	uint64_t file_offset;    /* of lo in the file */
+	uint64_t bias;           /* address in memory minus address in the ELF file (st_value, line tables) */
+	uint64_t device, inode;  /* to tell whether a file found by path is the same; 0 = unknown */
+	uint32_t path_size;      /* as in /proc/PID/maps, " (deleted)" removed; "[vdso]" and the like as they are */
+	uint32_t open_path_size; /* where this machine can open the very file while the target lives, e.g. /proc/PID/map_files/LO-HI; may be empty */
 };
 /* variable part order: build-id, path, open path */
 
@@ -97,8 +97,8 @@ struct hi_stream_maps {
 
 struct hi_stream_thread {
 	struct hi_stream_record record;
-	uint32_t thread;          /* number used in ALLOC and FREE, dense from 1 */
-	uint32_t tid;             /* 0 = not found */
+	uint32_t thread; /* number used in ALLOC and FREE, dense from 1 */
+	uint32_t tid;    /* 0 = not found */
 	uint64_t time_ns;
 	uint32_t name_size;
 	uint32_t reserved;
@@ -108,10 +108,10 @@ struct hi_stream_alloc {
 	struct hi_stream_record record; /* flags: enum hi_stack_end of hi_wire.h in the low byte */
 	uint64_t time_ns;
 	uint64_t address;
-	uint64_t bytes;           /* as requested */
+	uint64_t bytes; /* as requested */
 	uint32_t thread;
-	uint16_t function;        /* enum hi_function of hi_wire.h */
-	uint16_t frame_count;     /* variable part: u64 frames, return addresses, leaf first */
+	uint16_t function;    /* enum hi_function of hi_wire.h */
+	uint16_t frame_count; /* variable part: u64 frames, return addresses, leaf first */
 };
 
 struct hi_stream_free {
@@ -139,18 +139,18 @@ struct hi_stream_stats {
 	uint64_t dropped_frees;
 	uint64_t live_set_full;
 	uint64_t no_thread_slot;
-	uint64_t payload_cpu_ns;  /* time the payload took inside the target's threads */
-	uint64_t target_cpu_ns;   /* CPU time of the target over the session */
-	uint64_t resident_bytes;  /* RSS of the target */
+	uint64_t payload_cpu_ns; /* time the payload took inside the target's threads */
+	uint64_t target_cpu_ns;  /* CPU time of the target over the session */
+	uint64_t resident_bytes; /* RSS of the target */
 };
 
 enum hi_stream_end_reason {
 	HI_STREAM_END_DURATION = 1,
-	HI_STREAM_END_SIGNAL = 2,   /* Ctrl-C or SIGTERM at the injector */
-	HI_STREAM_END_DETACH = 3,   /* heapinject detach */
-	HI_STREAM_END_EXIT = 4,     /* the target exited */
-	HI_STREAM_END_EXEC = 5,     /* the target replaced its program */
-	HI_STREAM_END_DEADMAN = 6,  /* the payload disarmed itself */
+	HI_STREAM_END_SIGNAL = 2,  /* Ctrl-C or SIGTERM at the injector */
+	HI_STREAM_END_DETACH = 3,  /* heapinject detach */
+	HI_STREAM_END_EXIT = 4,    /* the target exited */
+	HI_STREAM_END_EXEC = 5,    /* the target replaced its program */
+	HI_STREAM_END_DEADMAN = 6, /* the payload disarmed itself */
 	HI_STREAM_END_ERROR = 7,
 };
 

@@ -49,71 +49,68 @@
  * kind ALLOC: first argument is the size; SIZE2: size is argument 1 times argument 2; SIZEARG2: size is the second argument;
  * FREE: first argument is the block; REALLOC: first the block, then the size; ALWAYS: anything else.
  */
-#define HI_FUNCTIONS(X)                                                                                                          \
-	X(MALLOC, "malloc", ALLOC)                                                                                                   \
-	X(CALLOC, "calloc", SIZE2)                                                                                                   \
-	X(REALLOC, "realloc", REALLOC)                                                                                               \
-	X(REALLOCARRAY, "reallocarray", ALWAYS)                                                                                      \
-	X(FREE, "free", FREE)                                                                                                        \
-	X(FREE_SIZED, "free_sized", FREE)                                                                                            \
-	X(FREE_ALIGNED_SIZED, "free_aligned_sized", FREE)                                                                            \
-	X(CFREE, "cfree", FREE)                                                                                                      \
-	X(POSIX_MEMALIGN, "posix_memalign", SIZEARG2) /* (void **out, alignment, size): see payload */                               \
-	X(ALIGNED_ALLOC, "aligned_alloc", SIZEARG2)                                                                                  \
-	X(MEMALIGN, "memalign", SIZEARG2)                                                                                            \
-	X(VALLOC, "valloc", ALLOC)                                                                                                   \
-	X(PVALLOC, "pvalloc", ALLOC)                                                                                                 \
-	X(MALLOCX, "mallocx", ALLOC)                                                                                                 \
-	X(RALLOCX, "rallocx", REALLOC)                                                                                               \
-	X(XALLOCX, "xallocx", ALWAYS)                                                                                                \
-	X(DALLOCX, "dallocx", FREE)                                                                                                  \
-	X(SDALLOCX, "sdallocx", FREE)                                                                                                \
-	X(NEW, "_Znwm", ALLOC)                                                                                                       \
-	X(NEW_ARRAY, "_Znam", ALLOC)                                                                                                 \
-	X(NEW_NOTHROW, "_ZnwmRKSt9nothrow_t", ALLOC)                                                                                 \
-	X(NEW_ARRAY_NOTHROW, "_ZnamRKSt9nothrow_t", ALLOC)                                                                           \
-	X(NEW_ALIGNED, "_ZnwmSt11align_val_t", ALLOC)                                                                                \
-	X(NEW_ARRAY_ALIGNED, "_ZnamSt11align_val_t", ALLOC)                                                                          \
-	X(NEW_ALIGNED_NOTHROW, "_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOC)                                                          \
-	X(NEW_ARRAY_ALIGNED_NOTHROW, "_ZnamSt11align_val_tRKSt9nothrow_t", ALLOC)                                                    \
-	X(DELETE, "_ZdlPv", FREE)                                                                                                    \
-	X(DELETE_ARRAY, "_ZdaPv", FREE)                                                                                              \
-	X(DELETE_NOTHROW, "_ZdlPvRKSt9nothrow_t", FREE)                                                                              \
-	X(DELETE_ARRAY_NOTHROW, "_ZdaPvRKSt9nothrow_t", FREE)                                                                        \
-	X(DELETE_SIZED, "_ZdlPvm", FREE)                                                                                             \
-	X(DELETE_ARRAY_SIZED, "_ZdaPvm", FREE)                                                                                       \
-	X(DELETE_ALIGNED, "_ZdlPvSt11align_val_t", FREE)                                                                             \
-	X(DELETE_ARRAY_ALIGNED, "_ZdaPvSt11align_val_t", FREE)                                                                       \
-	X(DELETE_SIZED_ALIGNED, "_ZdlPvmSt11align_val_t", FREE)                                                                      \
+#define HI_FUNCTIONS(X)                                                                                \
+	X(MALLOC, "malloc", ALLOC)                                                                     \
+	X(CALLOC, "calloc", SIZE2)                                                                     \
+	X(REALLOC, "realloc", REALLOC)                                                                 \
+	X(REALLOCARRAY, "reallocarray", ALWAYS)                                                        \
+	X(FREE, "free", FREE)                                                                          \
+	X(FREE_SIZED, "free_sized", FREE)                                                              \
+	X(FREE_ALIGNED_SIZED, "free_aligned_sized", FREE)                                              \
+	X(CFREE, "cfree", FREE)                                                                        \
+	X(POSIX_MEMALIGN, "posix_memalign", SIZEARG2) /* (void **out, alignment, size): see payload */ \
+	X(ALIGNED_ALLOC, "aligned_alloc", SIZEARG2)                                                    \
+	X(MEMALIGN, "memalign", SIZEARG2)                                                              \
+	X(VALLOC, "valloc", ALLOC)                                                                     \
+	X(PVALLOC, "pvalloc", ALLOC)                                                                   \
+	X(MALLOCX, "mallocx", ALLOC)                                                                   \
+	X(RALLOCX, "rallocx", REALLOC)                                                                 \
+	X(XALLOCX, "xallocx", ALWAYS)                                                                  \
+	X(DALLOCX, "dallocx", FREE)                                                                    \
+	X(SDALLOCX, "sdallocx", FREE)                                                                  \
+	X(NEW, "_Znwm", ALLOC)                                                                         \
+	X(NEW_ARRAY, "_Znam", ALLOC)                                                                   \
+	X(NEW_NOTHROW, "_ZnwmRKSt9nothrow_t", ALLOC)                                                   \
+	X(NEW_ARRAY_NOTHROW, "_ZnamRKSt9nothrow_t", ALLOC)                                             \
+	X(NEW_ALIGNED, "_ZnwmSt11align_val_t", ALLOC)                                                  \
+	X(NEW_ARRAY_ALIGNED, "_ZnamSt11align_val_t", ALLOC)                                            \
+	X(NEW_ALIGNED_NOTHROW, "_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOC)                            \
+	X(NEW_ARRAY_ALIGNED_NOTHROW, "_ZnamSt11align_val_tRKSt9nothrow_t", ALLOC)                      \
+	X(DELETE, "_ZdlPv", FREE)                                                                      \
+	X(DELETE_ARRAY, "_ZdaPv", FREE)                                                                \
+	X(DELETE_NOTHROW, "_ZdlPvRKSt9nothrow_t", FREE)                                                \
+	X(DELETE_ARRAY_NOTHROW, "_ZdaPvRKSt9nothrow_t", FREE)                                          \
+	X(DELETE_SIZED, "_ZdlPvm", FREE)                                                               \
+	X(DELETE_ARRAY_SIZED, "_ZdaPvm", FREE)                                                         \
+	X(DELETE_ALIGNED, "_ZdlPvSt11align_val_t", FREE)                                               \
+	X(DELETE_ARRAY_ALIGNED, "_ZdaPvSt11align_val_t", FREE)                                         \
+	X(DELETE_SIZED_ALIGNED, "_ZdlPvmSt11align_val_t", FREE)                                        \
 	X(DELETE_ARRAY_SIZED_ALIGNED, "_ZdaPvmSt11align_val_t", FREE)
 
-enum hi_function {
 #define HI_ENUM(id, symbol, kind) HI_FN_##id,
-	HI_FUNCTIONS(HI_ENUM)
+enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
 #undef HI_ENUM
-	HI_FUNCTION_COUNT
-};
 
 /* ---- the gate ---------------------------------------------------------------------------------------------------------- */
 
-#define HI_GATE_STRIDE 128u                                  /* bytes from entry to entry, and from words to words */
-#define HI_GATE_BYTES (2u * HI_PAGE_BYTES)                   /* code; the words follow directly and are as large */
-#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE)     /* 64: one per (function, original) in use */
+#define HI_GATE_STRIDE 128u                              /* bytes from entry to entry, and from words to words */
+#define HI_GATE_BYTES (2u * HI_PAGE_BYTES)               /* code; the words follow directly and are as large */
+#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per (function, original) in use */
 
 /*
  * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes,
  * by one aligned store: the injector arms and disarms, the payload stores `original` when it finds the injector silent.
  */
 struct hi_gate_words {
-	uint64_t original;       /*  0: the function the slot led to; never changes, served even after everything else is gone */
-	uint64_t hook;           /*  8: payload hook while armed, == original while not */
-	uint64_t thread_slots;   /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
-	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
-	uint64_t state;          /* 32: address of struct hi_state */
-	uint64_t nothrow;        /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
+	uint64_t original;        /*  0: the function the slot led to; never changes, served even after everything else is gone */
+	uint64_t hook;            /*  8: payload hook while armed, == original while not */
+	uint64_t thread_slots;    /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
+	uint64_t occupancy;       /* 24: address of the occupancy bytes, in state */
+	uint64_t state;           /* 32: address of struct hi_state */
+	uint64_t nothrow;         /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
 	uint32_t occupancy_shift; /* 48: bucket = (block address * HI_HASH_ADDRESS) >> shift */
-	uint32_t function;       /* 52: enum hi_function */
-	uint64_t reserved[9];    /* 56 */
+	uint32_t function;        /* 52: enum hi_function */
+	uint64_t reserved[9];     /* 56 */
 };
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
 
@@ -151,25 +148,26 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
  * the occupancy bytes, the buckets, each starting on a page.
  */
 struct hi_state {
-	uint64_t armed;         /*  0: 1 = sample */
-	uint64_t control;       /*  8: addresses in the target */
-	uint64_t ring;          /* 16 */
-	uint64_t tables;        /* 24 */
-	uint64_t thread_slots;  /* 32 */
-	uint64_t occupancy;     /* 40: one byte a home bucket: how many live samples call it home, saturating at 255 (then it sticks) */
-	uint64_t buckets;       /* 48: uint64_t[1 << bucket_bits][HI_BUCKET_ENTRIES], 0 = free */
-	uint32_t bucket_bits;   /* 56 */
-	uint32_t reserved;      /* 60 */
-	uint64_t gate;          /* 64: first gate entry, and how many bytes of code: so that the payload knows its own addresses */
-	uint64_t gate_bytes;    /* 72 */
+	uint64_t armed;        /*  0: 1 = sample */
+	uint64_t control;      /*  8: addresses in the target */
+	uint64_t ring;         /* 16 */
+	uint64_t tables;       /* 24 */
+	uint64_t thread_slots; /* 32 */
+	uint64_t occupancy;    /* 40: one byte a home bucket: how many live samples call it home, saturating at 255 (then it sticks) */
+	uint64_t buckets;      /* 48: uint64_t[1 << bucket_bits][HI_BUCKET_ENTRIES], 0 = free */
+	uint32_t bucket_bits;  /* 56 */
+	uint32_t reserved;     /* 60 */
+	uint64_t gate;         /* 64: first gate entry, and how many bytes of code: so that the payload knows its own addresses */
+	uint64_t gate_bytes;   /* 72 */
 };
 
 /* ---- control block: shared, at arena offset 0 ------------------------------------------------------------------------------ */
 
-enum hi_phase { /* how far the injector has come; written before the step is begun, so that undo knows what may exist */
+/* How far the injector has come; written before the step is begun, so that undo knows what may exist. */
+enum hi_phase {
 	HI_PHASE_NONE = 0,
-	HI_PHASE_LOADING = 1,   /* arena and payload are being mapped; no slot written */
-	HI_PHASE_ARMING = 2,    /* slots are being written */
+	HI_PHASE_LOADING = 1, /* arena and payload are being mapped; no slot written */
+	HI_PHASE_ARMING = 2,  /* slots are being written */
 	HI_PHASE_ARMED = 3,
 	HI_PHASE_DISARMED = 4,  /* gate bypassed; slots are being written back */
 	HI_PHASE_RESTORED = 5,  /* slots written back; quiescing, healing */
@@ -180,16 +178,16 @@ enum hi_loader { HI_LOADER_MAP = 0, HI_LOADER_DLOPEN = 1 };
 
 /* Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. */
 struct hi_counters {
-	uint64_t samples;            /* alloc records committed */
-	uint64_t frees;              /* free records committed */
-	uint64_t dropped_allocs;     /* ring too full for an alloc record: the block is not in the live set either */
-	uint64_t dropped_frees;      /* ring full for a free record: in-use is overstated by that block */
-	uint64_t live_set_full;      /* sample given up because its buckets were full */
-	uint64_t no_thread_slot;     /* passed through: thread table full around this thread */
-	uint64_t stacks_complete;    /* by how the walk ended, enum hi_stack_end */
+	uint64_t samples;         /* alloc records committed */
+	uint64_t frees;           /* free records committed */
+	uint64_t dropped_allocs;  /* ring too full for an alloc record: the block is not in the live set either */
+	uint64_t dropped_frees;   /* ring full for a free record: in-use is overstated by that block */
+	uint64_t live_set_full;   /* sample given up because its buckets were full */
+	uint64_t no_thread_slot;  /* passed through: thread table full around this thread */
+	uint64_t stacks_complete; /* by how the walk ended, enum hi_stack_end */
 	uint64_t stacks_truncated;
-	uint64_t deadman;            /* times the payload disarmed itself */
-	uint64_t commit_lost;        /* record skipped by the reader before its producer committed it */
+	uint64_t deadman;     /* times the payload disarmed itself */
+	uint64_t commit_lost; /* record skipped by the reader before its producer committed it */
 	uint64_t reserved[6];
 };
 
@@ -214,9 +212,9 @@ struct hi_regions {
  * Published like hi_regions. Rows of a module that went away stay readable, so that a stale lookup gives a wrong stack, never a fault.
  */
 struct hi_unwind_module {
-	uint64_t lo, hi;     /* text addresses covered */
-	uint64_t rows;       /* offset in tables: struct hi_unwind_row[row_count], sorted by pc; row 0 has pc 0 */
-	uint64_t index;      /* offset in tables: uint32_t[index_count]: first row to look at for each HI_INDEX_BYTES of text */
+	uint64_t lo, hi; /* text addresses covered */
+	uint64_t rows;   /* offset in tables: struct hi_unwind_row[row_count], sorted by pc; row 0 has pc 0 */
+	uint64_t index;  /* offset in tables: uint32_t[index_count]: first row to look at for each HI_INDEX_BYTES of text */
 	uint32_t row_count;
 	uint32_t index_count; /* (hi - lo) / HI_INDEX_BYTES + 2 */
 };
@@ -235,19 +233,19 @@ struct hi_unwind_directory {
  * 8 bytes; names follow .eh_frame. Lookup uses the return address minus one, except for the frame above a signal frame.
  */
 enum hi_unwind_kind {
-	HI_UNWIND_NONE = 0,   /* no information: gap, or an expression the table cannot carry; try the frame-pointer chain */
-	HI_UNWIND_SP = 1,     /* CFA = sp + 8 * cfa */
-	HI_UNWIND_BP = 2,     /* CFA = bp + 8 * cfa */
+	HI_UNWIND_NONE = 0,     /* no information: gap, or an expression the table cannot carry; try the frame-pointer chain */
+	HI_UNWIND_SP = 1,       /* CFA = sp + 8 * cfa */
+	HI_UNWIND_BP = 2,       /* CFA = bp + 8 * cfa */
 	HI_UNWIND_BP_DEREF = 3, /* CFA = *(bp + 8 * cfa): frames that realigned their stack */
-	HI_UNWIND_PLT = 4,    /* CFA = sp + 8 + ((pc & 15) >= cfa ? 8 : 0): .plt entries of lazy binding */
-	HI_UNWIND_END = 5,    /* return address undefined: the proper end of a stack */
-	HI_UNWIND_SIGNAL = 6, /* signal trampoline: registers are in the ucontext at sp (x86-64: rt_sigframe after its return address) */
+	HI_UNWIND_PLT = 4,      /* CFA = sp + 8 + ((pc & 15) >= cfa ? 8 : 0): .plt entries of lazy binding */
+	HI_UNWIND_END = 5,      /* return address undefined: the proper end of a stack */
+	HI_UNWIND_SIGNAL = 6,   /* signal trampoline: registers are in the ucontext at sp (x86-64: rt_sigframe after its return address) */
 };
 struct hi_unwind_row {
 	uint32_t pc;
-	int16_t cfa;     /* signed, in units of 8 bytes; for HI_UNWIND_PLT a plain number 0..15 */
-	uint8_t kind;    /* enum hi_unwind_kind */
-	int8_t bp_slot;  /* caller's bp is at CFA + 8 * bp_slot; 0 = bp unchanged; bp_slot is negative */
+	int16_t cfa;    /* signed, in units of 8 bytes; for HI_UNWIND_PLT a plain number 0..15 */
+	uint8_t kind;   /* enum hi_unwind_kind */
+	int8_t bp_slot; /* caller's bp is at CFA + 8 * bp_slot; 0 = bp unchanged; bp_slot is negative */
 };
 _Static_assert(sizeof(struct hi_unwind_row) == 8, "unwind row");
 
@@ -285,27 +283,27 @@ struct hi_part {
 };
 
 struct hi_control {
-	uint64_t magic;              /* HI_WIRE_MAGIC, stored last by the injector */
-	uint32_t version;            /* HI_WIRE_VERSION */
-	uint32_t phase;              /* enum hi_phase */
-	uint32_t loader;             /* enum hi_loader */
-	uint32_t pid;                /* of the target, as the injector sees it */
-	uint64_t start_time;         /* of the target: field 22 of /proc/PID/stat, clock ticks since boot */
+	uint64_t magic;      /* HI_WIRE_MAGIC, stored last by the injector */
+	uint32_t version;    /* HI_WIRE_VERSION */
+	uint32_t phase;      /* enum hi_phase */
+	uint32_t loader;     /* enum hi_loader */
+	uint32_t pid;        /* of the target, as the injector sees it */
+	uint64_t start_time; /* of the target: field 22 of /proc/PID/stat, clock ticks since boot */
 	uint32_t injector_pid;
-	uint32_t journal_count;      /* entries in use, including RESTORED ones */
-	uint64_t arena;              /* base address in the target, 0 until known */
+	uint32_t journal_count; /* entries in use, including RESTORED ones */
+	uint64_t arena;         /* base address in the target, 0 until known */
 	uint64_t arena_size;
 	struct hi_part ring, tables, image, gate, words, state;
-	uint64_t payload_base;       /* load address of the payload image; inside the arena for the map loader */
+	uint64_t payload_base; /* load address of the payload image; inside the arena for the map loader */
 	uint64_t payload_size;
-	uint64_t dlopen_handle;      /* dlopen loader only */
-	uint64_t interval;           /* mean bytes between samples; 1 = every allocation */
-	uint64_t heartbeat;          /* cycle counter, stored by the injector every pump round */
-	uint64_t deadman_cycles;     /* silence after which the payload disarms itself; 0 = never */
-	uint32_t current_regions;    /* index into regions[] */
-	uint32_t current_directory;  /* index into directory[] */
-	uint32_t gate_count;         /* gate entries in use */
-	uint32_t bucket_bits;        /* of the live set: sizes the state */
+	uint64_t dlopen_handle;     /* dlopen loader only */
+	uint64_t interval;          /* mean bytes between samples; 1 = every allocation */
+	uint64_t heartbeat;         /* cycle counter, stored by the injector every pump round */
+	uint64_t deadman_cycles;    /* silence after which the payload disarms itself; 0 = never */
+	uint32_t current_regions;   /* index into regions[] */
+	uint32_t current_directory; /* index into directory[] */
+	uint32_t gate_count;        /* gate entries in use */
+	uint32_t bucket_bits;       /* of the live set: sizes the state */
 	struct hi_snapshot before;
 	struct hi_counters counters __attribute__((aligned(64)));
 	struct hi_regions regions[2] __attribute__((aligned(64)));
@@ -337,11 +335,11 @@ struct hi_control {
 struct hi_ring {
 	uint64_t capacity; /*   0: bytes of data[], a power of two */
 	uint64_t reserved0[7];
-	uint64_t head;     /*  64: reserved up to here */
+	uint64_t head; /*  64: reserved up to here */
 	uint64_t reserved1[7];
-	uint64_t tail;     /* 128: consumed up to here */
+	uint64_t tail; /* 128: consumed up to here */
 	uint64_t reserved2[7];
-	uint8_t data[];    /* 192 */
+	uint8_t data[]; /* 192 */
 };
 _Static_assert(offsetof(struct hi_ring, data) == 192, "ring head is three cache lines");
 
@@ -363,10 +361,10 @@ enum hi_stack_end {
 #define HI_FRAMES_MAX 128u
 
 struct hi_record_header {
-	uint32_t size;        /* whole record, multiple of HI_RING_UNIT */
-	uint32_t type_busy;   /* enum hi_record_type; bit 31 is HI_RING_BUSY's */
-	uint64_t cycles;      /* cycle counter when the event happened */
-	uint64_t thread;      /* thread pointer */
+	uint32_t size;      /* whole record, multiple of HI_RING_UNIT */
+	uint32_t type_busy; /* enum hi_record_type; bit 31 is HI_RING_BUSY's */
+	uint64_t cycles;    /* cycle counter when the event happened */
+	uint64_t thread;    /* thread pointer */
 };
 struct hi_record_alloc {
 	struct hi_record_header header;

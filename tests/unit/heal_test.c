@@ -29,8 +29,8 @@ static void check_child(int from, int to)
 	__asm__ volatile("" : : "r"(on_stack), "r"(in_heap) : "memory");
 	(void)!write(to, &byte, 1);
 	(void)!read(from, &byte, 1);
-	const int good = in_data[1] == ORIGINAL && ((volatile uint64_t *)on_stack)[1] == ORIGINAL + 1 && on_stack[3] == GATE + 1 && in_heap[2] == ORIGINAL + 2 &&
-			 in_heap[3] == GATE + 9 * HI_GATE_STRIDE && sparse[SPARSE_BYTES / 16] == ORIGINAL;
+	const int good = in_data[1] == ORIGINAL && ((volatile uint64_t *)on_stack)[1] == ORIGINAL + 1 && on_stack[3] == GATE + 1 &&
+			 in_heap[2] == ORIGINAL + 2 && in_heap[3] == GATE + 9 * HI_GATE_STRIDE && sparse[SPARSE_BYTES / 16] == ORIGINAL;
 	_exit(good ? 0 : 1);
 }
 
