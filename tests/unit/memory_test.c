@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include "unit.h"
 
@@ -104,6 +105,7 @@ UNIT_TEST(after_exit_there_is_nothing)
 	uint64_t word = 0;
 
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pause();
 		_exit(0);
 	}
@@ -128,6 +130,7 @@ UNIT_TEST(after_exec_no_stranger_is_reached)
 	CHECK_EQ(pipe2(started, O_CLOEXEC) | pipe2(go, O_CLOEXEC), 0);
 	child = fork();
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(started[0]);
 		if (read(go[0], &byte, 1) == 1)
 			execlp("sleep", "sleep", "5", NULL);
@@ -166,6 +169,7 @@ UNIT_TEST(zombie_leader_is_reached_through_another_thread)
 	CHECK_EQ(pipe(told), 0);
 	child = fork();
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pthread_t thread;
 
 		leader = pthread_self();

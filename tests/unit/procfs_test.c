@@ -263,6 +263,7 @@ UNIT_TEST(syscall_of_a_blocked_child)
 	const pid_t child = fork();
 
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pause();
 		_exit(0);
 	}
@@ -308,6 +309,7 @@ UNIT_TEST(zombie_leader)
 	CHECK_EQ(pipe(told), 0);
 	child = fork();
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pthread_t thread;
 
 		leader = pthread_self();
