@@ -45,6 +45,7 @@ stop() {
 	done
 	kill -KILL "$1" 2>/dev/null
 	wait "$1" 2>/dev/null
+	return 0
 }
 
 # is_running PID: alive, and not just a zombie
@@ -146,6 +147,13 @@ wait_attach() {
 	wait "$ATTACH_PID"
 }
 
+# lose_injector: SIGKILL to the injector of the session, as the kernel would when it is out of memory
+lose_injector() {
+	kill -KILL "$ATTACH_PID" || fail 'there was no injector to kill'
+	wait "$ATTACH_PID" 2>/dev/null
+	return 0
+}
+
 # start_session PID OPTION...: like start_attach, but returns when allocations are sampled; files are $WORK/out.PID.*
 start_session() {
 	: >"$WORK/attach.out"
@@ -219,7 +227,7 @@ start_target() {
 	"$TARGET" "$@" <"$TARGET_OUT.in" >"$TARGET_OUT" 2>&1 9>&- &
 	SERVER_PID=$!
 	pids+=("$SERVER_PID")
-	wait_for 10 target_has_said 0 || fail 'the target does not begin'
+	wait_for 10 grep -q "^ready" "$TARGET_OUT" || fail 'the target does not begin'
 }
 
 # target_has_said N: more than N lines
