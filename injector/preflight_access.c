@@ -13,13 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool in_our_user_namespace(pid_t pid)
-{
-	struct stat ours, theirs;
-	char path[64];
+#define INITIAL_USER_NAMESPACE 0xeffffffdu /* its inode: PROC_USER_INIT_INO of the kernel */
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
-	return stat("/proc/self/ns/user", &ours) || stat(path, &theirs) || (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
+/* Elsewhere, capabilities are good only for processes of the same namespace and of those below it. */
+static bool in_initial_user_namespace(void)
+{
+	struct stat info;
+
+	return stat("/proc/self/ns/user", &info) == 0 && info.st_ino == INITIAL_USER_NAMESPACE;
 }
 
 /* The kernel gives /proc/PID of a process that is not dumpable to root, whoever runs it. */
@@ -49,9 +50,9 @@ static bool same_user(const struct proc_status *status, uid_t uid, gid_t gid)
 /* Access was denied although we hold CAP_SYS_PTRACE. */
 static int explain_denied_capable(struct subject *subject)
 {
-	if (!in_our_user_namespace(subject->out->pid))
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "attach from outside this container",
-			      "Operation not permitted; it lives in another user namespace");
+	if (!in_initial_user_namespace())
+		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "run heapinject outside of this namespace or container",
+			      "Operation not permitted: you are privileged in a user namespace only, and it lives outside");
 	return refuse(subject, PREFLIGHT_NOT_PERMITTED, "look into the audit log, or run unconfined",
 		      "Operation not permitted: a security module (AppArmor, SELinux) or a seccomp profile denies it");
 }
@@ -89,8 +90,6 @@ static int explain_denied(struct subject *subject)
 	if (scope == 2)
 		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "try sudo",
 			      "Operation not permitted: kernel.yama.ptrace_scope is 2, which asks for CAP_SYS_PTRACE");
-	if (!in_our_user_namespace(out->pid))
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "it lives in another user namespace, try sudo", "Operation not permitted");
 	return refuse(subject, PREFLIGHT_NOT_PERMITTED, "try sudo", "Operation not permitted");
 }
 

@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -297,6 +298,16 @@ UNIT_TEST(not_dumpable)
 	become_nobody();
 	struct preflight preflight = run(pid);
 	check_refused(&preflight, PREFLIGHT_NOT_PERMITTED, "Operation not permitted", "not dumpable");
+}
+
+UNIT_TEST(root_of_a_user_namespace)
+{
+	const pid_t pid = child_with(NULL);
+
+	if (unshare(CLONE_NEWUSER))
+		SKIP("no user namespaces here");
+	struct preflight preflight = run(pid);
+	check_refused(&preflight, PREFLIGHT_NOT_PERMITTED, "in a user namespace only", "outside");
 }
 
 /* A control block as an injector leaves it in a target; mapped by whoever calls. */
