@@ -13,6 +13,7 @@
 #include "heapfile.h"
 #include "heapfile_text.h"
 #include "modules.h"
+#include "printable.h"
 #include "scan.h"
 
 #define LINE_SIZE (256u << 10)
@@ -53,6 +54,8 @@ __attribute__((format(printf, 2, 3))) static void heap_damage(struct heap_reader
 	va_start(arguments, format);
 	if (vasprintf(&reader->profile->meta.damage, format, arguments) < 0)
 		reader->profile->meta.damage = NULL;
+	else
+		printable(reader->profile->meta.damage); /* it may quote the file */
 	va_end(arguments);
 }
 

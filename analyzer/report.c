@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bias.h"
 #include "heapfile.h"
 #include "hi_analyzer.h"
 #include "hi_exit.h"
@@ -278,7 +279,7 @@ static int report(const struct report_options *options)
 
 	if (!error)
 		error = load(options, &profile);
-	if (!error && symbols_resolve(&profile, &options->symbols)) {
+	if (!error && (bias_complete(&profile, options->symbols.binary) || symbols_resolve(&profile, &options->symbols))) {
 		error = -ENOMEM;
 		complain("out of memory");
 	}
