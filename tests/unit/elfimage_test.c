@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* elfimage_test.c - images, symbols and link order of this process against what its own dynamic linker says; and damaged files. */
+#include "elfimage.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "elf_memory_copy.h"
+#include "own_images.h"
+
+/* A library that is there wherever libc is, and that this program does not link. */
+#define OTHER_LIBRARY "libresolv.so.2"
+
+static const char *const names[] = {"malloc", "free",  "calloc", "realloc",        "posix_memalign", "aligned_alloc", "printf",
+				    "memcpy", "qsort", "fork",   "pthread_create", "dlopen",         "environ",       "stderr"};
+
+UNIT_TEST(roles)
+{
+	struct own own = own_open();
+	const struct elf_image *program = elf_images_find(&own.images, address_of(unit_main));
+	const struct elf_image *loader = elf_images_find(&own.images, getauxval(AT_BASE));
+	const struct elf_image *vdso = elf_images_find(&own.images, getauxval(AT_SYSINFO_EHDR));
+
+	CHECK(program && program->is_main && !program->is_loader && program->link_order == 0);
+	CHECK(loader && loader->is_loader && !loader->is_main);
+	CHECK(vdso && vdso->is_vdso && vdso->memory_copy);
+	CHECK_STR(vdso->path, "[vdso]");
+	CHECK_STR(vdso->open_path, "");
+	CHECK(strstr(program->open_path, "/map_files/") != NULL);
+	const ElfW(Dyn) *entry = _DYNAMIC;
+	while (entry->d_tag != DT_DEBUG)
+		entry++;
+	CHECK_EQ(own.images.r_debug, entry->d_un.d_ptr);
+	CHECK(elf_images_find(&own.images, address_of(&own)) == NULL);
+	own_close(&own);
+	own_close(&own);
+}
+
+struct expected {
+	const struct elf_images *images;
+	int order;
+};
+
+/* dl_iterate_phdr goes by the link map. */
+static int check_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct expected *expected = data;
+	const struct elf_image *image = NULL;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		image = elf_images_find(expected->images, info->dlpi_addr + segment->p_vaddr);
+		CHECK(image != NULL);
+		CHECK_EQ(image->bias, info->dlpi_addr);
+		CHECK_EQ(image->link_order, expected->order);
+		CHECK(image->text_count >= 1);
+		CHECK(image->text[0].lo <= info->dlpi_addr + segment->p_vaddr && info->dlpi_addr + segment->p_vaddr < image->text[0].hi);
+	}
+	CHECK(image != NULL);
+	expected->order++;
+	return 0;
+}
+
+UNIT_TEST(objects_biases_and_link_order)
+{
+	CHECK(dlopen(OTHER_LIBRARY, RTLD_NOW) != NULL);
+	struct own own = own_open();
+	struct expected expected = {.images = &own.images};
+
+	dl_iterate_phdr(check_object, &expected);
+	CHECK((size_t)expected.order <= own.images.count);
+	for (size_t i = 1; i < own.images.count; i++)
+		CHECK(own.images.image[i - 1].hi <= own.images.image[i].lo);
+	own_close(&own);
+}
+
+UNIT_TEST(symbols_are_those_of_dlsym)
+{
+	struct own own = own_open();
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const void *wanted = dlsym(RTLD_DEFAULT, names[i]);
+		const struct elf_image *image;
+		remote_addr found;
+
+		CHECK(wanted != NULL);
+		if (elf_images_resolve(&own.images, names[i], &found, &image) < 0)
+			UNIT_FAIL("%s is not found", names[i]);
+		if (strcmp(names[i], "memcpy") == 0) /* an indirect function: ours is its resolver */
+			continue;
+		CHECK_EQ(found, address_of(wanted));
+	}
+	own_close(&own);
+}
+
+UNIT_TEST(symbols_hidden_by_version_are_not_found)
+{
+	struct own own = own_open();
+	const struct elf_image *libc = own_image(&own, "libc.so");
+	remote_addr found;
+	uint64_t size = 0;
+
+	/* glibc keeps cfree for old programs only. */
+	CHECK(dlvsym(RTLD_DEFAULT, "cfree", "GLIBC_2.2.5") != NULL);
+	CHECK_EQ(elf_image_symbol(libc, "cfree", &found, NULL), -ENOENT);
+	CHECK_EQ(elf_image_symbol(libc, "no such symbol", &found, NULL), -ENOENT);
+	CHECK_EQ(elf_image_symbol(libc, "qsort", &found, &size), 0);
+	CHECK(size > 0);
+	/* An import is no definition. */
+	CHECK_EQ(elf_image_symbol(own_image(&own, "elfimage_test"), "qsort", &found, NULL), -ENOENT);
+	CHECK_EQ(elf_images_resolve(&own.images, "no such symbol", &found, NULL), -ENOENT);
+	own_close(&own);
+}
+
+UNIT_TEST(build_id_is_the_note_in_memory)
+{
+	struct own own = own_open();
+	const struct elf_image *libc = own_image(&own, "libc.so");
+
+	CHECK_EQ(libc->build_id_size, 20);
+	/* The note is mapped, too, close to the start. */
+	CHECK(memmem((const void *)(uintptr_t)libc->lo, 4096, libc->build_id, libc->build_id_size) != NULL);
+	own_close(&own);
+}
+
+/* ---- files that cannot be found by name ---- */
+
+static void copy_file(const char *from, const char *to)
+{
+	const int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0700);
+	struct stat status;
+
+	CHECK(in >= 0 && out >= 0 && fstat(in, &status) == 0);
+	for (off_t at = 0; at < status.st_size;)
+		CHECK(copy_file_range(in, &at, out, NULL, (size_t)(status.st_size - at), 0) > 0);
+	close(in);
+	close(out);
+}
+
+UNIT_TEST(deleted_library_with_newline_in_its_name)
+{
+	char directory[] = "/tmp/elfimage testXXXXXX", path[64];
+	struct link_map *map;
+	remote_addr found;
+
+	CHECK(mkdtemp(directory) != NULL);
+	snprintf(path, sizeof(path), "%s/a\nb.so", directory);
+	map = dlopen(OTHER_LIBRARY, RTLD_NOW);
+	CHECK(map != NULL);
+	copy_file(map->l_name, path);
+	void *handle = dlopen(path, RTLD_NOW);
+	CHECK_EQ(unlink(path) | rmdir(directory), 0);
+	CHECK(handle != NULL);
+
+	struct own own = own_open();
+	const struct elf_image *image = own_image(&own, "a\nb.so");
+	CHECK_STR(image->path, path);
+	CHECK_EQ(elf_image_symbol(image, "ns_datetosecs", &found, NULL), 0);
+	CHECK_EQ(found, address_of(dlsym(handle, "ns_datetosecs")));
+	own_close(&own);
+}
+
+UNIT_TEST(copy_from_memory_has_the_same_symbols)
+{
+	struct own own = own_open();
+	const struct elf_image *libc = own_image(&own, "libc.so");
+	struct elf_dynamic *dynamic;
+	void *copy;
+	size_t size;
+
+	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, &copy, &size), 0);
+	Elf *elf = elf_memory(copy, size);
+	CHECK(elf != NULL);
+	CHECK_EQ(elf_dynamic_open(elf, libc->bias, &dynamic), 0);
+	for (size_t i = 0; i < 5; i++) {
+		remote_addr wanted;
+		Elf64_Sym symbol;
+
+		CHECK_EQ(elf_image_symbol(libc, names[i], &wanted, NULL), 0);
+		CHECK_EQ(elf_dynamic_find(dynamic, names[i], &symbol), 0);
+		CHECK_EQ(libc->bias + symbol.st_value, wanted);
+	}
+	CHECK_EQ(elf_dynamic_relocation_count(dynamic), elf_dynamic_relocation_count(libc->dynamic));
+	CHECK_EQ(elf_memory_copy(&own.memory, own.images.image[0].hi - 4096, &copy, &size), -ENOEXEC);
+	elf_dynamic_close(dynamic);
+	elf_end(elf);
+	free(copy);
+	own_close(&own);
+}
+
+UNIT_TEST(a_file_mapped_for_reading_is_no_image)
+{
+	struct own before = own_open();
+	const int fd = open("/proc/self/exe", O_RDONLY);
+	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	CHECK(at != MAP_FAILED);
+	struct own after = own_open();
+	CHECK_EQ(after.images.count, before.images.count);
+	CHECK(elf_images_find(&after.images, address_of(at)) == NULL);
+	own_close(&before);
+	own_close(&after);
+}
+
+/* ---- the link map ---- */
+
+UNIT_TEST(fingerprint_follows_dlopen_and_dlclose)
+{
+	struct own own = own_open();
+	uint64_t before, opened, closed;
+
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &before), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &closed), 0);
+	CHECK_EQ(before, closed);
+	void *handle = dlopen(OTHER_LIBRARY, RTLD_NOW);
+	CHECK(handle != NULL);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &opened), 0);
+	CHECK(opened != before);
+	dlclose(handle);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &closed), 0);
+	CHECK_EQ(closed, before);
+	own_close(&own);
+}
+
+UNIT_TEST(fingerprint_sees_other_namespaces)
+{
+	struct own own = own_open();
+	uint64_t before, after;
+
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &before), 0);
+	if (!dlmopen(LM_ID_NEWLM, OTHER_LIBRARY, RTLD_NOW))
+		SKIP("no second namespace here: %s", dlerror());
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &after), 0);
+	CHECK(after != before);
+	own_close(&own);
+}
+
+UNIT_TEST(link_map_that_is_nonsense)
+{
+	struct own own = own_open();
+	static struct r_debug debug = {.r_version = 1, .r_state = RT_CONSISTENT};
+	static struct link_map ring;
+	uint64_t fingerprint;
+	remote_addr *dynamic;
+	size_t count;
+
+	debug.r_map = &ring;
+	ring.l_next = &ring;
+	CHECK_EQ(link_map_read(&own.memory, address_of(&debug), &dynamic, &count), 0);
+	CHECK(count <= 10000);
+	free(dynamic);
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), &fingerprint), 0);
+	debug.r_state = RT_ADD;
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), &fingerprint), -EAGAIN);
+	debug.r_state = RT_CONSISTENT;
+	ring.l_next = (struct link_map *)8;
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), &fingerprint), -EFAULT);
+	CHECK_EQ(link_map_read(&own.memory, address_of(&debug), &dynamic, &count), -EFAULT);
+	CHECK_EQ(link_map_fingerprint(&own.memory, 8, &fingerprint), -EFAULT);
+	own_close(&own);
+}
+
+/* ---- damaged files ---- */
+
+/* Opens a damaged file as the tool would, and asks for everything; that it returns at all is the test. */
+static void use_damaged(void *bytes, size_t size)
+{
+	Elf *elf = elf_memory(bytes, size);
+	struct elf_dynamic *dynamic;
+	Elf64_Rela relocation;
+	Elf64_Sym symbol;
+
+	if (elf && elf_kind(elf) == ELF_K_ELF && elf_dynamic_open(elf, 0, &dynamic) == 0) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			(void)!elf_dynamic_find(dynamic, names[i], &symbol);
+		for (size_t i = 0; i < elf_dynamic_relocation_count(dynamic); i++) {
+			elf_dynamic_relocation(dynamic, i, &relocation);
+			elf_dynamic_symbol(dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info), &symbol);
+		}
+		elf_dynamic_close(dynamic);
+	}
+	elf_end(elf);
+}
+
+UNIT_TEST(damaged_files_do_no_harm)
+{
+	const struct link_map *map = dlopen(OTHER_LIBRARY, RTLD_NOW);
+	const int fd = map ? open(map->l_name, O_RDONLY) : -1;
+	unsigned random = 1;
+	struct stat status;
+
+	CHECK(fd >= 0 && fstat(fd, &status) == 0);
+	elf_version(EV_CURRENT);
+	for (unsigned round = 0; round < 1500; round++) {
+		const size_t size = round % 3 ? (size_t)status.st_size : (size_t)rand_r(&random) % (size_t)status.st_size;
+		uint8_t *bytes = malloc(size + 1);
+
+		CHECK_EQ(pread(fd, bytes, size, 0), (ssize_t)size);
+		/* Every second one in the headers, which lie in front. */
+		for (unsigned flips = 0; flips <= round % 8 && size > sizeof(Elf64_Ehdr); flips++)
+			bytes[EI_NIDENT + (size_t)rand_r(&random) % ((flips % 2 && size > 1024 ? 1024 : size) - EI_NIDENT)] = (uint8_t)rand_r(&random);
+		use_damaged(bytes, size);
+		free(bytes);
+	}
+}
+
+UNIT_MAIN()
