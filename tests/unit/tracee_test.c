@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* tracee_test.c - stops, waits and lettings-go of threads that do not always play along. */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "victim.h"
+
+enum { DEADLINE_MS = 2000 };
+
+/* ---- victims ---------------------------------------------------------------------------------------------------------------------- */
+
+static volatile uint64_t step_count;
+
+__attribute__((noinline)) static void step(struct victim_page *page)
+{
+	step_count++;
+	page->progress++;
+}
+
+static void steps(struct victim_page *page)
+{
+	page->ready = 1;
+	for (;;)
+		step(page);
+}
+
+static void steps_with_trap_ignored(struct victim_page *page)
+{
+	signal(SIGTRAP, SIG_IGN);
+	steps(page);
+}
+
+static void steps_with_trap_blocked(struct victim_page *page)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	steps(page);
+}
+
+static void vfork_parent(struct victim_page *page)
+{
+	page->ready = 1;
+	if (vfork() == 0) {
+		usleep(500000);
+		_exit(0);
+	}
+	steps(page);
+}
+
+static void *short_life(void *page)
+{
+	step(page);
+	return NULL;
+}
+
+static void thread_churn(struct victim_page *page)
+{
+	page->ready = 1;
+	for (;;) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, short_life, page) == 0)
+			pthread_join(thread, NULL);
+	}
+}
+
+static void exec_after_a_while(struct victim_page *page)
+{
+	page->ready = 1;
+	usleep(100000);
+	execl("/bin/sleep", "sleep", "10", (char *)NULL);
+}
+
+/* ---- stopping ------------------------------------------------------------------------------------------------------------------------ */
+
+UNIT_TEST(stopped_thread_stands_still_until_it_is_detached)
+{
+	struct victim victim;
+	struct tracee tracee;
+	struct proc_status status;
+
+	victim_start(&victim, steps);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	CHECK_EQ(tracee.state, TRACEE_STOPPED);
+	uint64_t progress = victim.page->progress;
+	usleep(5000);
+	CHECK_EQ(victim.page->progress, progress);
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	CHECK_EQ(tracee.state, TRACEE_NONE);
+	victim_check(&victim);
+	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &status), 0);
+	CHECK_EQ(status.tracer, 0);
+	victim_end(&victim);
+}
+
+UNIT_TEST(registers_are_read_and_written)
+{
+	struct victim victim;
+	struct tracee tracee;
+	struct arch_regs regs, again;
+	static _Alignas(64) uint8_t xstate[ARCH_XSTATE_MAX];
+	size_t size = sizeof(xstate);
+	uint64_t mask, mask_again;
+
+	victim_start(&victim, steps);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	CHECK_EQ(tracee_get_regs(&tracee, &regs), 0);
+	CHECK(arch_is_native(&regs));
+	CHECK(maps_find(&victim.maps, arch_pc(&regs))->executable);
+	CHECK_EQ(tracee_set_regs(&tracee, &regs), 0);
+	CHECK_EQ(tracee_get_regs(&tracee, &again), 0);
+	CHECK(memcmp(&regs, &again, sizeof(regs)) == 0);
+	CHECK_EQ(tracee_get_xstate(&tracee, xstate, &size), 0);
+	CHECK(size >= 576 && size < sizeof(xstate));
+	CHECK_EQ(tracee_set_xstate(&tracee, xstate, size), 0);
+	CHECK_EQ(tracee_get_sigmask(&tracee, &mask), 0);
+	CHECK_EQ(tracee_set_sigmask(&tracee, mask | 1ull << (SIGUSR1 - 1)), 0);
+	CHECK_EQ(tracee_get_sigmask(&tracee, &mask_again), 0);
+	CHECK_EQ(mask_again, mask | 1ull << (SIGUSR1 - 1));
+	CHECK_EQ(tracee_set_sigmask(&tracee, mask), 0);
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+UNIT_TEST(errors_say_why)
+{
+	struct victim victim;
+	struct tracee tracee, second;
+
+	victim_start(&victim, steps);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	CHECK_EQ(tracee_stop(&second, victim.pid, victim.pid, DEADLINE_MS), -EPERM); /* one tracer at a time */
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	kill(victim.pid, SIGKILL);
+	usleep(20000);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), -ESRCH); /* a zombie */
+	victim_end(&victim);
+}
+
+/* The kernel lets go of a thread that does not stop when the tracing thread ends, and only then. */
+static int stop_in_vain(void *argument)
+{
+	struct victim *victim = argument;
+	struct tracee tracee;
+
+	return tracee_stop(&tracee, victim->pid, victim->pid, 30);
+}
+
+UNIT_TEST(vfork_parent_is_given_up_in_time_and_let_go)
+{
+	struct victim victim;
+	struct proc_status status;
+
+	victim_start(&victim, vfork_parent);
+	usleep(20000);
+	CHECK_EQ(tracee_worker(stop_in_vain, &victim), -ETIMEDOUT);
+	usleep(10000);
+	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &status), 0);
+	CHECK_EQ(status.tracer, 0);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+UNIT_TEST(threads_that_end_are_no_obstacle)
+{
+	struct victim victim;
+	unsigned stopped = 0, gone = 0;
+
+	victim_start(&victim, thread_churn);
+	for (int i = 0; i < 300; i++) {
+		pid_t *tids;
+		size_t count;
+		struct tracee tracee;
+
+		CHECK_EQ(proc_tasks(victim.pid, &tids, &count), 0);
+		int error = tracee_stop(&tracee, victim.pid, tids[count - 1], DEADLINE_MS);
+		free(tids);
+		CHECK(error == 0 || error == -ESRCH);
+		stopped += error == 0;
+		gone += error != 0;
+		if (!error)
+			CHECK_EQ(tracee_detach(&tracee), 0);
+	}
+	printf("# %s: %u stopped, %u gone\n", unit_current, stopped, gone);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+UNIT_TEST(target_killed_in_our_hands_dies)
+{
+	struct victim victim;
+	struct tracee tracee;
+	int status;
+
+	victim_start(&victim, steps);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	kill(victim.pid, SIGKILL);
+	usleep(5000);
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	for (int i = 0; i < 100 && waitpid(victim.pid, &status, WNOHANG) == 0; i++)
+		usleep(1000);
+	CHECK_EQ(kill(victim.pid, 0), -1);
+}
+
+UNIT_TEST(exec_ends_the_tracee)
+{
+	struct victim victim;
+	struct tracee tracee;
+
+	victim_start(&victim, exec_after_a_while);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	int error = 0;
+	while (!error)
+		error = tracee_run_to_syscall(&tracee, DEADLINE_MS);
+	CHECK_EQ(error, -ESRCH);
+	CHECK_EQ(tracee.state, TRACEE_GONE);
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	CHECK(!memory_is_alive(&victim.memory));
+	CHECK_EQ(kill(victim.pid, 0), 0);
+	victim_end(&victim);
+}
+
+/* ---- running to a place ---------------------------------------------------------------------------------------------------------------- */
+
+UNIT_TEST(thread_runs_to_an_address)
+{
+	struct victim victim;
+	struct tracee tracee;
+	struct arch_regs regs;
+
+	victim_start(&victim, steps);
+	for (int i = 0; i < 20; i++) {
+		CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+		int error = tracee_run_to(&tracee, (uintptr_t)step, DEADLINE_MS);
+		if (error == -ENOTSUP) {
+			tracee_detach(&tracee);
+			SKIP("no hardware breakpoints here");
+		}
+		CHECK_EQ(error, 0);
+		CHECK_EQ(tracee.state, TRACEE_STOPPED);
+		CHECK_EQ(tracee_get_regs(&tracee, &regs), 0);
+		CHECK_EQ(arch_pc(&regs), (uintptr_t)step);
+		CHECK_EQ(tracee_detach(&tracee), 0);
+	}
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+static void never_run(void)
+{
+	step_count = 0;
+}
+
+UNIT_TEST(thread_that_does_not_get_there_is_stopped_in_time)
+{
+	struct victim victim;
+	struct tracee tracee;
+
+	victim_start(&victim, steps);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	int error = tracee_run_to(&tracee, (uintptr_t)never_run, 20);
+	CHECK(error == -ETIMEDOUT || error == -ENOTSUP);
+	CHECK_EQ(tracee.state, TRACEE_STOPPED);
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+/* Whenever the deadline falls: the trap of a breakpoint that was hit just then must not be left to the target. */
+UNIT_TEST(trap_of_a_late_breakpoint_is_discarded)
+{
+	struct victim victim;
+	struct tracee tracee;
+
+	victim_start(&victim, steps);
+	for (int i = 0; i < 300; i++) {
+		CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+		int error = tracee_run_to(&tracee, (uintptr_t)step, 0);
+		CHECK(error == 0 || error == -ETIMEDOUT || error == -ENOTSUP);
+		CHECK_EQ(tracee.state, TRACEE_STOPPED);
+		CHECK_EQ(tracee_detach(&tracee), 0);
+	}
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+static void refuse_breakpoint(void (*work)(struct victim_page *))
+{
+	struct victim victim;
+	struct tracee tracee;
+	struct proc_status before, after;
+
+	victim_start(&victim, work);
+	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &before), 0);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	CHECK_EQ(tracee_run_to(&tracee, (uintptr_t)step, DEADLINE_MS), -ENOTSUP);
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &after), 0);
+	CHECK_EQ(after.sig_ignored, before.sig_ignored);
+	CHECK_EQ(after.sig_blocked, before.sig_blocked);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+UNIT_TEST(no_breakpoint_where_sigtrap_is_ignored_or_blocked)
+{
+	refuse_breakpoint(steps_with_trap_ignored);
+	refuse_breakpoint(steps_with_trap_blocked);
+}
+
+UNIT_TEST(breakpoint_goes_with_its_tracer)
+{
+	struct victim victim;
+
+	victim_start(&victim, steps);
+	for (int i = 0; i < 30; i++) {
+		pid_t injector = fork();
+
+		if (injector == 0) {
+			struct tracee tracee;
+
+			if (tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS) == 0)
+				(void)!tracee_run_to(&tracee, (uintptr_t)never_run, DEADLINE_MS);
+			_exit(0);
+		}
+		usleep(3000 + 100 * (unsigned)i);
+		kill(injector, SIGKILL);
+		waitpid(injector, NULL, 0);
+		victim_check(&victim);
+	}
+	victim_end(&victim);
+}
+
+UNIT_MAIN()
