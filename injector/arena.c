@@ -149,7 +149,7 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	if (shared == MAP_FAILED)
 		return -errno;
 	arena->control = shared;
-	arena->ring = (struct hi_ring *)((uint8_t *)shared + layout->ring.offset);
+	arena->ring = (struct hi_ring *)(void *)((uint8_t *)shared + layout->ring.offset); /* a page boundary */
 	arena->tables = (uint8_t *)shared + layout->tables.offset;
 	memcpy(arena->control, layout, offsetof(struct hi_control, counters));
 	arena->control->gate_count = entries;
