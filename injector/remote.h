@@ -33,9 +33,9 @@ struct remote {
 	struct arch_regs resting;     /* what each remote call starts from */
 	remote_addr scratch;          /* a few hundred bytes of dead stack below the guard frame, for arguments */
 	size_t scratch_size;
-	bool is_saved;                /* `original` is complete */
+	bool is_saved; /* `original` is complete */
 	bool is_guarded;
-	uint64_t stopped_ns;          /* how long the thread has been held, set by remote_close */
+	uint64_t stopped_ns; /* how long the thread has been held, set by remote_close */
 	uint8_t frame_head[ARCH_GUARD_HEAD];
 	_Alignas(64) uint8_t xstate[ARCH_XSTATE_MAX];
 };
@@ -62,6 +62,7 @@ must_check int remote_syscall(struct remote *remote, long number, const uint64_t
  * the system call with that number: -ENOSYS for an address; for 0 a read from whatever the function left in its argument registers.)
  * -ETIMEDOUT: the thread was let go to finish in the same way: the stack must stay mapped, and the function may yet take effect. `remote` is closed then.
  */
-must_check int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms, uint64_t *out_result);
+must_check int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms,
+			   uint64_t *out_result);
 
 #endif

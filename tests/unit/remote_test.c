@@ -325,8 +325,8 @@ static void wait_io_events(void)
 	waited(syscall(SYS_io_getevents, context, 1, 1, event, &time));
 }
 
-static void (*const wait_once[])(void) = {wait_nanosleep, wait_poll,  wait_ppoll_masked, wait_select,	    wait_futex,	     wait_read,
-					  wait_epoll,	  wait_epoll_masked, wait_sigtimedwait, wait_recv_timed, wait_io_events};
+static void (*const wait_once[])(void) = {wait_nanosleep, wait_poll,         wait_ppoll_masked, wait_select,     wait_futex,    wait_read,
+					  wait_epoll,     wait_epoll_masked, wait_sigtimedwait, wait_recv_timed, wait_io_events};
 #define WAITERS (sizeof(wait_once) / sizeof(wait_once[0]))
 
 static void *waiter_thread(void *which)

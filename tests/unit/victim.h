@@ -17,10 +17,10 @@
 #include "unit.h"
 
 struct victim_page {
-	_Atomic uint64_t progress; /* grows while the victim works */
-	_Atomic uint64_t damage;   /* what it noticed that should not have been; 0 */
+	_Atomic uint64_t progress;    /* grows while the victim works */
+	_Atomic uint64_t damage;      /* what it noticed that should not have been; 0 */
 	_Atomic uint64_t interrupted; /* system calls that failed with EINTR */
-	_Atomic uint64_t handled;  /* signal handlers run */
+	_Atomic uint64_t handled;     /* signal handlers run */
 	_Atomic uint64_t ready;
 	_Atomic uint64_t done;
 };

@@ -60,8 +60,8 @@ size_t arch_replace_register(struct arch_regs *regs, uint64_t from, uint64_t to)
 {
 	struct user_regs_struct *user = &regs->user;
 	unsigned long long *const holder[] = {
-		&user->rax, &user->rdx, &user->rcx, &user->rbx, &user->rsi, &user->rdi, &user->rbp, &user->r8,	&user->r9,
-		&user->r10, &user->r11, &user->r12, &user->r13, &user->r14, &user->r15, &user->rip,
+		&user->rax, &user->rdx, &user->rcx, &user->rbx, &user->rsi, &user->rdi, &user->rbp, &user->r8,
+		&user->r9,  &user->r10, &user->r11, &user->r12, &user->r13, &user->r14, &user->r15, &user->rip,
 	};
 	size_t replaced = 0;
 
