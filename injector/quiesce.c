@@ -76,7 +76,9 @@ static int look_at(const struct quiesce_target *target, struct tracee *tracee, s
 	if (err)
 		return err;
 	result->registers_healed += healed;
-	return is_inside(target, arch_pc(&regs)) || stack_is_inside(target, tracee) ? -EAGAIN : 0;
+	/* A stack in the arena: a call of the dlopen loader that outlived its injector. */
+	const bool is_on_our_stack = arch_sp(&regs) >= target->heal->skip_lo && arch_sp(&regs) < target->heal->skip_hi;
+	return is_on_our_stack || is_inside(target, arch_pc(&regs)) || stack_is_inside(target, tracee) ? -EAGAIN : 0;
 }
 
 static int check_thread(const struct quiesce_target *target, pid_t tid, struct quiesced *result)

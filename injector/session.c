@@ -67,8 +67,12 @@ static int check_target(struct session *session)
 		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)session->options->pid, strerror(-err));
 		return HI_EXIT_FAILED;
 	}
-	if (session->preflight.verdict == PREFLIGHT_OK)
+	if (session->preflight.verdict == PREFLIGHT_OK) {
+		if (session->preflight.asked != session->preflight.pid && !session->options->quiet)
+			fprintf(stderr, "heapinject: %d is a thread of process %d (%s); attaching to that\n", (int)session->preflight.asked,
+				(int)session->preflight.pid, session->preflight.comm);
 		return HI_EXIT_OK;
+	}
 	char line[512];
 	preflight_explain(&session->preflight, line, sizeof line);
 	fprintf(stderr, "heapinject: %s\n", line);

@@ -222,7 +222,7 @@ static bool is_proper_end(struct stackwalker *walker, const struct stackwalk *wa
 int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker)
 {
 	struct stackwalker *walker = calloc(1, sizeof(*walker));
-	size_t i;
+	size_t i, k;
 
 	if (!walker)
 		return -ENOMEM;
@@ -235,8 +235,12 @@ int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwal
 		return -ENOMEM;
 	}
 	unw_set_caching_policy(walker->space, UNW_CACHE_GLOBAL);
-	for (i = 0; i < images->count; i++)
+	for (i = 0; i < images->count; i++) {
 		walker->source[i].header = header_address(&images->image[i]);
+		/* Now, while nobody is stopped. */
+		for (k = 0; k < images->image[i].text_count; k++)
+			(void)table_of(walker, &images->image[i], images->image[i].text[k].lo);
+	}
 	*out_walker = walker;
 	return 0;
 }
