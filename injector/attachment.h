@@ -29,17 +29,17 @@ struct attachment {
 	const struct loader *loader;
 	struct publisher publisher;
 
-	struct arena arena;                     /* of a session of our own */
-	struct hi_control *control;             /* the arena's, or a copy of a dead injector's */
+	struct arena arena;         /* of a session of our own */
+	struct hi_control *control; /* the arena's, or a copy of a dead injector's */
 	bool control_is_copy;
-	remote_addr entry[HI_FUNCTION_COUNT];   /* gate entries */
-	uint64_t link_map;                      /* fingerprint of the loaded objects that were patched last */
+	remote_addr entry[HI_FUNCTION_COUNT]; /* gate entries */
+	uint64_t link_map;                    /* fingerprint of the loaded objects that were patched last */
 
-	int leftover_fd[LEFTOVER_MAX];          /* memfds that a dead injector left open in the target */
+	int leftover_fd[LEFTOVER_MAX]; /* memfds that a dead injector left open in the target */
 	size_t leftover_count;
 	size_t slots_written, slots_foreign;
-	uint64_t attach_stop_ns;                /* how long the borrowed thread was held */
-	const char *step;                       /* what was being done, for the error message */
+	uint64_t attach_stop_ns; /* how long the borrowed thread was held */
+	const char *step;        /* what was being done, for the error message */
 };
 
 void attachment_init(struct attachment *attachment, pid_t pid);

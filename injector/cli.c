@@ -174,8 +174,12 @@ static int parse_attach_option(int option, const char *argument, struct session_
 static int run_attach(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{"duration", required_argument, NULL, 's'}, {"sample", required_argument, NULL, 'c'}, {"output", required_argument, NULL, 'o'},
-		{"loader", required_argument, NULL, 'l'},   {"quiet", no_argument, NULL, 'q'},        {"verbose", no_argument, NULL, 'v'},
+		{"duration", required_argument, NULL, 's'},
+		{"sample", required_argument, NULL, 'c'},
+		{"output", required_argument, NULL, 'o'},
+		{"loader", required_argument, NULL, 'l'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
 	struct session_options options = {.duration_s = DEFAULT_SECONDS, .interval = DEFAULT_INTERVAL, .prefix = "heapinject"};

@@ -39,7 +39,8 @@ static int read_originals(const struct attachment *attachment, struct heal_targe
 		.skip_hi = control->arena + control->arena_size,
 	};
 	for (unsigned entry = 0; entry < out_target->gate_count; entry++) {
-		int err = memory_read_u64(&attachment->memory, arena_words(control, entry) + offsetof(struct hi_gate_words, original), &out_target->original[entry]);
+		int err = memory_read_u64(&attachment->memory, arena_words(control, entry) + offsetof(struct hi_gate_words, original),
+					  &out_target->original[entry]);
 		if (err)
 			return err;
 	}
@@ -219,7 +220,8 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 	fprintf(out, "  copies         %zu in memory and %zu in registers turned back\n", receipt->healed_words, receipt->healed_registers);
 	print_left(receipt, out);
 	fprintf(out, "  descriptors    %llu before, %llu now\n", (unsigned long long)receipt->before.fd_count, (unsigned long long)receipt->after.fd_count);
-	fprintf(out, "  threads        %llu before, %llu now\n", (unsigned long long)receipt->before.thread_count, (unsigned long long)receipt->after.thread_count);
+	fprintf(out, "  threads        %llu before, %llu now\n", (unsigned long long)receipt->before.thread_count,
+		(unsigned long long)receipt->after.thread_count);
 	fprintf(out, "  signal state   %s\n", same_signals(&receipt->before, &receipt->after) ? "unchanged" : "changed (by the target itself: we set none)");
 	fprintf(out, "  stopped        ");
 	if (receipt->attach_stop_ns) /* not known of a session whose injector died */

@@ -10,17 +10,17 @@
 
 /* What was undone, and how the target compares with what it was. */
 struct receipt {
-	bool target_gone;              /* exited or replaced its program: nothing to restore */
+	bool target_gone; /* exited or replaced its program: nothing to restore */
 	struct journal_restored slots;
 	size_t healed_words, healed_registers;
 	size_t threads_checked;
 	uint64_t attach_stop_ns, detach_stop_ns, longest_check_ns;
-	bool has_before;               /* `before` is known */
+	bool has_before; /* `before` is known */
 	struct hi_snapshot before, after;
-	size_t own_mappings_left;      /* lines of maps that are still ours */
-	bool gate_kept;                /* escaped pointers cannot be ruled out: an inert page stays */
-	bool is_clean;                 /* nothing of ours is left */
-	const char *failed_step;       /* NULL, or what could not be done */
+	size_t own_mappings_left; /* lines of maps that are still ours */
+	bool gate_kept;           /* escaped pointers cannot be ruled out: an inert page stays */
+	bool is_clean;            /* nothing of ours is left */
+	const char *failed_step;  /* NULL, or what could not be done */
 	int error;
 };
 

@@ -14,7 +14,7 @@
 struct heal_target {
 	pid_t pid;
 	const struct memory *memory;
-	remote_addr gate;           /* first entry */
+	remote_addr gate; /* first entry */
 	unsigned gate_count;
 	remote_addr original[HI_GATE_ENTRIES];
 	remote_addr skip_lo, skip_hi; /* the arena: our own words are no escaped copies */

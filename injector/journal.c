@@ -40,7 +40,8 @@ static void plan(struct hi_journal_entry *entry, const struct slot *slot, remote
 	__atomic_store_n(&entry->state, HI_JOURNAL_PLANNED, __ATOMIC_RELEASE);
 }
 
-int journal_write(struct hi_control *control, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT], size_t *out_written)
+int journal_write(struct hi_control *control, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT],
+		  size_t *out_written)
 {
 	size_t written = 0;
 	int err = 0;

@@ -13,8 +13,8 @@ enum gate_class { GATE_ALLOC, GATE_SIZE2, GATE_SIZEARG2, GATE_SIZEARG3, GATE_FRE
 struct payload_image {
 	const uint8_t *file; /* the .so, in this program's read-only data */
 	size_t file_size;
-	uint64_t text_offset, text_size;         /* its one r-x segment in the file, holding everything that is needed at run time (file offset == address) */
-	uint64_t hook[HI_FUNCTION_COUNT];        /* offsets from the load address; 0 = none */
+	uint64_t text_offset, text_size;  /* its one r-x segment in the file, holding everything that is needed at run time (file offset == address) */
+	uint64_t hook[HI_FUNCTION_COUNT]; /* offsets from the load address; 0 = none */
 	struct {
 		const uint8_t *code;
 		size_t size;

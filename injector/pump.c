@@ -71,7 +71,8 @@ static struct sent_module *sent_find(struct pump *pump, const struct elf_image *
 {
 	for (size_t i = 0; i < pump->sent_count; i++) {
 		struct sent_module *sent = &pump->sent[i];
-		if (sent->lo == text->lo && sent->hi == text->hi && sent->inode == image->inode && sent->device == image->device && !strcmp(sent->path, image->path))
+		if (sent->lo == text->lo && sent->hi == text->hi && sent->inode == image->inode && sent->device == image->device &&
+		    !strcmp(sent->path, image->path))
 			return sent;
 	}
 	return NULL;
@@ -121,7 +122,8 @@ static int send_module(struct pump *pump, const struct elf_image *image, const s
 		.path_size = (uint32_t)strlen(image->path),
 		.open_path_size = (uint32_t)strlen(image->open_path),
 	};
-	const struct stream_part parts[] = {{image->build_id, image->build_id_size}, {image->path, module.path_size}, {image->open_path, module.open_path_size}};
+	const struct stream_part parts[] = {
+		{image->build_id, image->build_id_size}, {image->path, module.path_size}, {image->open_path, module.open_path_size}};
 	return stream_out_record(pump->out, HI_STREAM_MODULE, &module, sizeof module, parts, 3);
 }
 

@@ -25,7 +25,7 @@ struct pump {
 		uint64_t device, inode, lo, hi, bias;
 		uint32_t number;
 		bool seen;
-	} *sent;
+	} * sent;
 	size_t sent_count;
 	uint32_t last_module;
 };

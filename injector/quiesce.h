@@ -14,14 +14,14 @@
 
 struct quiesce_target {
 	const struct heal_target *heal;
-	struct stackwalker *walker;       /* may be NULL: then registers and counts must do */
-	remote_addr gate_lo, gate_hi;     /* code of the gate */
+	struct stackwalker *walker;   /* may be NULL: then registers and counts must do */
+	remote_addr gate_lo, gate_hi; /* code of the gate */
 	remote_addr payload_lo, payload_hi;
-	remote_addr thread_slots;         /* in the target's state */
+	remote_addr thread_slots; /* in the target's state */
 };
 
 struct quiesced {
-	size_t threads;          /* looked at */
+	size_t threads; /* looked at */
 	size_t registers_healed;
 	uint64_t longest_stop_ns;
 };

@@ -18,10 +18,11 @@ static bool part_is_within(const struct hi_part *part, uint64_t size)
 static bool is_sound(const struct hi_control *control, remote_addr base, pid_t pid)
 {
 	const uint64_t size = control->arena_size;
-	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena) && (pid_t)control->pid == pid &&
-	       control->bucket_bits < 32 && control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN && size <= UINT64_MAX - base &&
-	       part_is_within(&control->ring, size) && part_is_within(&control->tables, size) && part_is_within(&control->image, size) &&
-	       part_is_within(&control->gate, size) && part_is_within(&control->words, size) && part_is_within(&control->state, size);
+	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena) &&
+	       (pid_t)control->pid == pid && control->bucket_bits < 32 && control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN &&
+	       size <= UINT64_MAX - base && part_is_within(&control->ring, size) && part_is_within(&control->tables, size) &&
+	       part_is_within(&control->image, size) && part_is_within(&control->gate, size) && part_is_within(&control->words, size) &&
+	       part_is_within(&control->state, size);
 }
 
 static int copy_control(struct attachment *attachment, remote_addr base)

@@ -11,13 +11,13 @@
 #include "memory.h"
 
 struct ring_reader {
-	struct hi_ring *ring;  /* our mapping */
-	uint64_t capacity;     /* ours: never read back from the ring */
+	struct hi_ring *ring; /* our mapping */
+	uint64_t capacity;    /* ours: never read back from the ring */
 	uint64_t tail;
-	uint64_t limit;        /* records that begin at or after this position are left for later */
-	uint64_t stalled_at;   /* tail position at which a record was found unfinished */
-	uint64_t stalled_ns;   /* since when; 0 = not stalled */
-	uint64_t skipped;      /* bytes given up because their producer never finished */
+	uint64_t limit;      /* records that begin at or after this position are left for later */
+	uint64_t stalled_at; /* tail position at which a record was found unfinished */
+	uint64_t stalled_ns; /* since when; 0 = not stalled */
+	uint64_t skipped;    /* bytes given up because their producer never finished */
 };
 
 union ring_record {

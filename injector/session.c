@@ -46,15 +46,16 @@ struct session {
 	struct pump pump;
 	struct progress progress;
 	struct control_socket socket;
-	int client;        /* who asked for the detach and waits for the answer; -1 */
+	int client; /* who asked for the detach and waits for the answer; -1 */
 	int signal_fd;
 	uint64_t stats_ns, cpu_before_ns, busy_rounds;
-	bool streams;      /* to standard output, no analyzer of our own */
+	bool streams; /* to standard output, no analyzer of our own */
 };
 
 static int complain(const struct session *session, const char *what, int err, const char *remedy)
 {
-	fprintf(stderr, "heapinject: %s %d (%s): %s%s%s\n", what, (int)session->preflight.pid, session->preflight.comm, strerror(-err), *remedy ? "; " : "", remedy);
+	fprintf(stderr, "heapinject: %s %d (%s): %s%s%s\n", what, (int)session->preflight.pid, session->preflight.comm, strerror(-err), *remedy ? "; " : "",
+		remedy);
 	return HI_EXIT_FAILED;
 }
 
@@ -94,8 +95,8 @@ static int open_files(struct session *session)
 {
 	int err = outputs_create(&session->outputs, session->options->prefix, session->preflight.pid);
 	if (err) {
-		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap: %s; choose another prefix with -o\n", session->options->prefix, (int)session->preflight.pid,
-			strerror(-err));
+		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap: %s; choose another prefix with -o\n", session->options->prefix,
+			(int)session->preflight.pid, strerror(-err));
 		return HI_EXIT_FAILED;
 	}
 	err = analyzer_child_start(&session->analyzer, session->outputs.heap_fd, session->outputs.pprof_fd);
@@ -200,8 +201,8 @@ static int begin(struct session *session)
 	pump_connect(&session->pump, attachment->arena.ring, attachment->arena.ring->capacity);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
 	if (session->options->verbose)
-		fprintf(stderr, "heapinject: attached to %d (%s): %zu GOT slots, thread held for %.2f ms, %s loader\n", (int)attachment->pid, session->preflight.comm,
-			attachment->slots_written, (double)attachment->attach_stop_ns / 1e6, attachment->loader->name);
+		fprintf(stderr, "heapinject: attached to %d (%s): %zu GOT slots, thread held for %.2f ms, %s loader\n", (int)attachment->pid,
+			session->preflight.comm, attachment->slots_written, (double)attachment->attach_stop_ns / 1e6, attachment->loader->name);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 

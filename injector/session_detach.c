@@ -57,7 +57,9 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 		fprintf(stderr, "heapinject: %d (%s) has nothing of heapinject in it; nothing to detach\n", (int)pid, preflight->comm);
 	else if (err && err != -ENOENT)
 		fprintf(stderr, "heapinject: cannot detach from %d (%s): %s%s\n", (int)pid, preflight->comm, strerror(-err),
-			err == -EPROTO ? "; it was attached to by another version: use that one" : err == -EACCES || err == -EPERM ? "; try sudo" : "");
+			err == -EPROTO                    ? "; it was attached to by another version: use that one"
+			: err == -EACCES || err == -EPERM ? "; try sudo"
+							  : "");
 	else if (!err && is_alive_injector((pid_t)attachment.control->injector_pid))
 		fprintf(stderr, "heapinject: %d (%s) is attached to by pid %u of another user or runtime directory; end it there, or kill -TERM %u\n", (int)pid,
 			preflight->comm, attachment.control->injector_pid, attachment.control->injector_pid);

@@ -14,10 +14,10 @@
 #include "memory.h"
 
 struct stream_out {
-	int fd;          /* non-blocking; not owned */
+	int fd; /* non-blocking; not owned */
 	uint8_t *buffer;
 	size_t begin, end, room;
-	int error;       /* first write error (-EPIPE: the reader is gone); sticky */
+	int error; /* first write error (-EPIPE: the reader is gone); sticky */
 };
 
 struct stream_part {

@@ -12,7 +12,8 @@ int threads_open(struct threads *threads, pid_t pid, const struct elf_images *im
 	*threads = (struct threads){.pid = pid, .tid_offset = -1, .room = 256};
 	remote_addr descriptor;
 	uint32_t words[3];
-	if (!elf_images_resolve(images, "_thread_db_pthread_tid", &descriptor, NULL) && !memory_read(memory, descriptor, words, sizeof words) && words[2] < 65536)
+	if (!elf_images_resolve(images, "_thread_db_pthread_tid", &descriptor, NULL) && !memory_read(memory, descriptor, words, sizeof words) &&
+	    words[2] < 65536)
 		threads->tid_offset = words[2];
 	threads->slot = calloc(threads->room, sizeof *threads->slot);
 	return threads->slot ? 0 : -ENOMEM;

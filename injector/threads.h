@@ -19,7 +19,7 @@ struct thread {
 
 struct threads {
 	pid_t pid;
-	int64_t tid_offset; /* from the thread pointer; -1 = unknown */
+	int64_t tid_offset;  /* from the thread pointer; -1 = unknown */
 	struct thread *slot; /* open addressing, pointer 0 = free */
 	size_t room, count;
 };

@@ -67,6 +67,38 @@ UNIT_TEST(cxx_full)
 	check_all(pairs, true);
 }
 
+/* Each pair has the one before it twice. */
+static void write_cxx_explosion(char name[1024], int levels)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char *end = name + sprintf(name, "_Z1fSt4pairIiiE");
+
+	for (int i = 0; i < levels; i++)
+		end += sprintf(end, "S_IS%c_S%c_E", digits[i], digits[i]);
+}
+
+UNIT_TEST(cxx_explosion_is_refused)
+{
+	char name[1024];
+
+	write_cxx_explosion(name, 1);
+	char *readable = demangle(name, true);
+	CHECK_STR(readable, "f(std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> >)");
+	free(readable);
+	/* By a child, but well within its means. */
+	write_cxx_explosion(name, 9);
+	strcat(name, "S0_S0_S0_S0_");
+	readable = demangle(name, false);
+	CHECK_STR(readable, "f");
+	free(readable);
+	write_cxx_explosion(name, 34);
+	for (int i = 0; i < 20; i++) {
+		readable = demangle(name, false);
+		CHECK_STR(readable, name);
+		free(readable);
+	}
+}
+
 UNIT_TEST(rust_legacy)
 {
 	static const struct pair pairs[] = {
