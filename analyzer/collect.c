@@ -102,6 +102,8 @@ static int print_summary(const struct profile *profile, FILE *out)
 	print_total(profile, false, out);
 	fprintf(out, "  %-10s %" PRIu64 " (%.1f%% complete stacks), dropped %" PRIu64 "\n", "samples:", meta->samples, complete,
 		meta->dropped_allocs + meta->dropped_frees);
+	if (meta->samples == 0)
+		fprintf(out, "  note: nothing was sampled; a longer window (--duration) or a finer rate (--sample) would show more\n");
 	if (meta->dropped_frees)
 		fprintf(out, "  note: %" PRIu64 " frees were dropped; in use may be too high\n", meta->dropped_frees);
 	if (meta->damage)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* collect_test.c - the far end of an attach: files, progress and summary out of one stream. */
+#include "unit.h"
+
+#include <fcntl.h>
+
+#include "heapfile.h"
+#include "hi_analyzer.h"
+#include "hi_exit.h"
+#include "stream_file.h"
+#include "stream_writer.h"
+
+static const uint64_t frames[] = {0x400100, 0x400200};
+
+/* A descriptor of its own for reading, as the pipe's far end is. */
+static int begin_reading(FILE *file)
+{
+	fflush(file);
+	lseek(fileno(file), 0, SEEK_SET);
+	return fileno(file);
+}
+
+static FILE *whole_stream(void)
+{
+	FILE *file = memory_file();
+
+	stream_header(file, 1);
+	stream_alloc(file, 0x7000, 3000, frames, 2);
+	stream_stats(file);
+	stream_alloc(file, 0x7100, 1000, frames, 1);
+	stream_free(file, 0x7100);
+	stream_stats(file);
+	stream_end(file);
+	return file;
+}
+
+UNIT_TEST(everything_is_written)
+{
+	FILE *stream = whole_stream(), *heap = memory_file(), *pprof = memory_file(), *summary = memory_file(), *status = memory_file();
+	const struct hi_analyzer_outputs outputs = {
+		.stream_fd = begin_reading(stream),
+		.status_fd = fileno(status),
+		.heap_fd = fileno(heap),
+		.pprof_fd = fileno(pprof),
+		.summary_fd = fileno(summary),
+	};
+	const struct hi_analyzer_status *seen;
+	size_t size;
+	char *text;
+
+	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
+	seen = (const void *)text_of(status, &size);
+	CHECK_EQ(size, 2 * sizeof(*seen));
+	CHECK_EQ(seen[0].samples, 1);
+	CHECK_EQ(seen[1].samples, 2);
+	CHECK_EQ(seen[1].live_bytes, 3000);
+	CHECK_EQ(seen[1].live_objects, 1);
+	CHECK_EQ(seen[1].bad_records, 0);
+	text = text_of(heap, &size);
+	CHECK(strncmp(text, "heap profile:      1:     3000 [     2:     4000] @ heap_v2/1\n", 61) == 0);
+	text = text_of(pprof, &size);
+	CHECK(size > 20 && text[0] == 0x1f && (unsigned char)text[1] == 0x8b);
+	text = text_of(summary, &size);
+	CHECK(strstr(text, "  in use:    2.93kB in 1 objects (allocated in the window and still live)\n") != NULL);
+	CHECK(strstr(text, "  allocated: 3.91kB in 2 objects\n") != NULL);
+	CHECK(strstr(text, "  samples:   2 (100.0% complete stacks), dropped 5\n") != NULL);
+	CHECK(strstr(text, "2 frees were dropped") != NULL);
+}
+
+/* The descriptors are the caller's, before and after. */
+UNIT_TEST(what_is_not_wanted_is_left_out)
+{
+	FILE *stream = whole_stream(), *summary = memory_file();
+	const struct hi_analyzer_outputs outputs = {
+		.stream_fd = begin_reading(stream),
+		.status_fd = -1,
+		.heap_fd = -1,
+		.pprof_fd = -1,
+		.summary_fd = fileno(summary),
+	};
+
+	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
+	CHECK(fcntl(outputs.stream_fd, F_GETFD) >= 0);
+	CHECK(fcntl(outputs.summary_fd, F_GETFD) >= 0);
+}
+
+UNIT_TEST(nobody_looks_at_the_progress)
+{
+	FILE *stream = whole_stream(), *heap = memory_file();
+	int pipe_fd[2];
+	size_t size;
+
+	CHECK_EQ(pipe(pipe_fd), 0);
+	close(pipe_fd[0]);
+	const struct hi_analyzer_outputs outputs = {
+		.stream_fd = begin_reading(stream),
+		.status_fd = pipe_fd[1],
+		.heap_fd = fileno(heap),
+		.pprof_fd = -1,
+		.summary_fd = open("/dev/null", O_WRONLY),
+	};
+	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
+	text_of(heap, &size);
+	CHECK(size > 100);
+}
+
+UNIT_TEST(a_full_disk_is_told)
+{
+	FILE *stream = whole_stream(), *pprof = memory_file(), *summary = memory_file();
+	const struct hi_analyzer_outputs outputs = {
+		.stream_fd = begin_reading(stream),
+		.status_fd = -1,
+		.heap_fd = open("/dev/full", O_WRONLY),
+		.pprof_fd = fileno(pprof),
+		.summary_fd = fileno(summary),
+	};
+	size_t size;
+
+	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_FAILED);
+	CHECK(strstr(text_of(summary, NULL), "cannot write the heap profile: No space left on device\n") != NULL);
+	text_of(pprof, &size);
+	CHECK(size > 20);
+}
+
+UNIT_TEST(a_session_that_died_leaves_what_it_had)
+{
+	FILE *stream = memory_file(), *heap = memory_file(), *summary = memory_file();
+
+	stream_header(stream, 1);
+	stream_alloc(stream, 0x7000, 3000, frames, 2);
+	const struct hi_analyzer_outputs outputs = {
+		.stream_fd = begin_reading(stream),
+		.status_fd = -1,
+		.heap_fd = fileno(heap),
+		.pprof_fd = -1,
+		.summary_fd = fileno(summary),
+	};
+	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
+	CHECK(strstr(text_of(heap, NULL), "[     2:     3000]") != NULL);
+	CHECK(strstr(text_of(summary, NULL), "note: the record stream was cut off at byte ") != NULL);
+}
+
+UNIT_TEST(no_stream_at_all)
+{
+	FILE *summary = memory_file();
+	const struct hi_analyzer_outputs outputs = {
+		.stream_fd = open("/dev/null", O_RDONLY),
+		.status_fd = -1,
+		.heap_fd = -1,
+		.pprof_fd = -1,
+		.summary_fd = fileno(summary),
+	};
+
+	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_FAILED);
+	CHECK(strstr(text_of(summary, NULL), "the record stream is unusable: empty\n") != NULL);
+}
+
+UNIT_MAIN()
