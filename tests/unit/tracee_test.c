@@ -25,6 +25,19 @@ static void steps(struct victim_page *page)
 		step(page);
 }
 
+/* About once a millisecond, at no fixed time. */
+static void rare_steps(struct victim_page *page)
+{
+	page->ready = 1;
+	for (unsigned random = 1;; random = random * 1103515245u + 12345u) {
+		const uint64_t until = arch_cycles() + 2000000 + (random >> 10);
+
+		while (arch_cycles() < until)
+			;
+		step(page);
+	}
+}
+
 static void steps_with_trap_ignored(struct victim_page *page)
 {
 	signal(SIGTRAP, SIG_IGN);
@@ -192,20 +205,45 @@ UNIT_TEST(threads_that_end_are_no_obstacle)
 	victim_end(&victim);
 }
 
+static bool is_reaped_soon(pid_t pid)
+{
+	for (int i = 0; i < 500; i++) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
 UNIT_TEST(target_killed_in_our_hands_dies)
 {
 	struct victim victim;
 	struct tracee tracee;
-	int status;
 
 	victim_start(&victim, steps);
 	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
 	kill(victim.pid, SIGKILL);
 	usleep(5000);
 	CHECK_EQ(tracee_detach(&tracee), 0);
-	for (int i = 0; i < 100 && waitpid(victim.pid, &status, WNOHANG) == 0; i++)
-		usleep(1000);
-	CHECK_EQ(kill(victim.pid, 0), -1);
+	CHECK(is_reaped_soon(victim.pid));
+}
+
+UNIT_TEST(target_killed_while_it_runs_for_us_dies)
+{
+	struct victim victim;
+	struct tracee tracee;
+
+	victim_start(&victim, steps); /* makes no system call */
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	if (fork() == 0) {
+		usleep(20000);
+		kill(victim.pid, SIGKILL);
+		_exit(0);
+	}
+	CHECK_EQ(tracee_run_to_syscall(&tracee, DEADLINE_MS), -ESRCH);
+	CHECK_EQ(tracee.state, TRACEE_GONE);
+	CHECK(is_reaped_soon(victim.pid));
+	CHECK_EQ(tracee_detach(&tracee), 0);
 }
 
 UNIT_TEST(exec_ends_the_tracee)
@@ -277,15 +315,19 @@ UNIT_TEST(trap_of_a_late_breakpoint_is_discarded)
 {
 	struct victim victim;
 	struct tracee tracee;
+	unsigned hit = 0, missed = 0;
 
-	victim_start(&victim, steps);
-	for (int i = 0; i < 300; i++) {
+	victim_start(&victim, rare_steps);
+	for (int i = 0; i < 400; i++) {
 		CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
-		int error = tracee_run_to(&tracee, (uintptr_t)step, 0);
+		int error = tracee_run_to(&tracee, (uintptr_t)step, 1);
 		CHECK(error == 0 || error == -ETIMEDOUT || error == -ENOTSUP);
 		CHECK_EQ(tracee.state, TRACEE_STOPPED);
 		CHECK_EQ(tracee_detach(&tracee), 0);
+		hit += error == 0;
+		missed += error == -ETIMEDOUT;
 	}
+	printf("# %s: %u hit, %u missed\n", unit_current, hit, missed);
 	victim_check(&victim);
 	victim_end(&victim);
 }
