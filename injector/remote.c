@@ -354,10 +354,15 @@ static int run_to_return(struct remote *remote, remote_addr slot, uint64_t deadl
 	}
 }
 
-/* The function cannot be broken off: it may hold locks. Nobody waits for its result any more, so it returns to the frame. */
+/*
+ * The function cannot be broken off: it may hold locks. Nobody waits for its result any more, so let it return to the frame at once, unless it has returned
+ * already and is on its way there.
+ */
 static void let_finish(struct remote *remote, remote_addr slot)
 {
-	if (tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS) == 0)
+	struct arch_regs regs;
+
+	if (tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS) == 0 && tracee_get_regs(&remote->tracee, &regs) == 0 && arch_sp(&regs) <= slot)
 		(void)write_return(remote, slot, false);
 	remote->is_guarded = remote->is_saved = false;
 	(void)remote_close(remote);

@@ -815,7 +815,27 @@ static int session(const struct victim *victim)
 	return error ? error : undone ? undone : closed;
 }
 
-static void fail_each_operation(void (*work)(struct victim_page *))
+/* A call, in a session of its own. The stack stays: after a failure the function may still run on it. */
+static int calling_session(const struct victim *victim)
+{
+	struct remote remote;
+	uint64_t result = 0;
+	int64_t stack = -1;
+	const uint64_t map[6] = {2u << 30, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (uint64_t)-1, 0};
+	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, OPEN_DEADLINE_MS);
+
+	if (error)
+		return error;
+	error = remote_syscall(&remote, SYS_mmap, map, &stack);
+	if (!error)
+		error = remote_call(&remote, (uintptr_t)clobber_and_add, (const uint64_t[4]){1, 2, 3, 4}, map[0] + map[1], 1000, &result);
+	if (!error && result != 4321)
+		error = -EPROTO;
+	closed = remote_close(&remote);
+	return error ? error : closed;
+}
+
+static void fail_each_operation(int (*run)(const struct victim *), void (*work)(struct victim_page *))
 {
 	struct victim victim;
 	struct proc_status before;
@@ -824,7 +844,7 @@ static void fail_each_operation(void (*work)(struct victim_page *))
 
 	victim_start(&victim, work);
 	fault_reset();
-	CHECK_EQ(session(&victim), 0);
+	CHECK_EQ(run(&victim), 0);
 	operations = fault_count();
 	CHECK(operations > 20);
 	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &before), 0);
@@ -834,7 +854,7 @@ static void fail_each_operation(void (*work)(struct victim_page *))
 		snprintf(number, sizeof(number), "%lu", n);
 		setenv("HEAPINJECT_FAULT", number, 1);
 		fault_reset();
-		failed += session(&victim) != 0;
+		failed += run(&victim) != 0;
 		unsetenv("HEAPINJECT_FAULT");
 		victim_check(&victim);
 		compare_signal_state(&before, victim.pid);
@@ -851,11 +871,12 @@ static void fail_each_operation(void (*work)(struct victim_page *))
 
 UNIT_TEST(every_failing_operation_is_undone)
 {
-	fail_each_operation(canary);
-	fail_each_operation(signalled);
+	fail_each_operation(session, canary);
+	fail_each_operation(session, signalled);
+	fail_each_operation(calling_session, canary);
 }
 
-UNIT_TEST(death_at_each_operation_is_survived)
+static void die_at_each_operation(int (*run)(const struct victim *))
 {
 	struct victim victim;
 	struct proc_status before;
@@ -871,7 +892,7 @@ UNIT_TEST(death_at_each_operation_is_survived)
 			snprintf(number, sizeof(number), "%u", n);
 			setenv("HEAPINJECT_KILL", number, 1);
 			fault_reset();
-			_exit(session(&victim) != 0);
+			_exit(run(&victim) != 0);
 		}
 		waitpid(injector, NULL, 0);
 		victim_check(&victim);
@@ -879,6 +900,12 @@ UNIT_TEST(death_at_each_operation_is_survived)
 		compare_signal_state(&before, victim.pid);
 	}
 	victim_end(&victim);
+}
+
+UNIT_TEST(death_at_each_operation_is_survived)
+{
+	die_at_each_operation(session);
+	die_at_each_operation(calling_session);
 }
 
 #else
