@@ -597,6 +597,7 @@ UNIT_TEST(target_that_is_gone_is_said_to_be)
 	kill(victim.pid, SIGKILL);
 	waitpid(victim.pid, NULL, 0);
 	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, 200), -ESRCH);
+	victim_forget(&victim);
 }
 
 /* ---- restartable sequences ------------------------------------------------------------------------------------------------------------ */

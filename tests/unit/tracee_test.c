@@ -226,6 +226,7 @@ UNIT_TEST(target_killed_in_our_hands_dies)
 	usleep(5000);
 	CHECK_EQ(tracee_detach(&tracee), 0);
 	CHECK(is_reaped_soon(victim.pid));
+	victim_forget(&victim);
 }
 
 UNIT_TEST(target_killed_while_it_runs_for_us_dies)
@@ -243,6 +244,7 @@ UNIT_TEST(target_killed_while_it_runs_for_us_dies)
 	CHECK_EQ(tracee_run_to_syscall(&tracee, DEADLINE_MS), -ESRCH);
 	CHECK_EQ(tracee.state, TRACEE_GONE);
 	CHECK(is_reaped_soon(victim.pid));
+	victim_forget(&victim);
 	CHECK_EQ(tracee_detach(&tracee), 0);
 }
 

@@ -77,13 +77,22 @@ static inline void victim_check(const struct victim *victim)
 	CHECK_EQ(victim->page->damage, 0);
 }
 
-static inline void victim_end(struct victim *victim)
+/* What we hold of a victim that is gone already. */
+static inline void victim_forget(struct victim *victim)
 {
-	kill(victim->pid, SIGKILL);
-	waitpid(victim->pid, NULL, 0);
 	maps_close(&victim->maps);
 	memory_close(&victim->memory);
 	munmap(victim->page, 4096);
+}
+
+/* The case may have ended it already: then its pid may be another's by now. */
+static inline void victim_end(struct victim *victim)
+{
+	if (waitpid(victim->pid, NULL, WNOHANG) == 0) {
+		kill(victim->pid, SIGKILL);
+		waitpid(victim->pid, NULL, 0);
+	}
+	victim_forget(victim);
 }
 
 #endif
