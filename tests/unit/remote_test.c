@@ -3,7 +3,9 @@
  * remote_test.c - a thread is borrowed again and again from programs that notice damage, and from injectors that die.
  */
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/rseq.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/poll.h>
@@ -528,6 +530,40 @@ UNIT_TEST(stopped_target_stays_stopped)
 	}
 	CHECK_EQ(victim.page->progress, progress);
 	kill(victim.pid, SIGCONT);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+/* A filter that kills at the first mmap: what we make the target do is none of its business. */
+static void mmap_forbidden(struct victim_page *page)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		abort();
+	canary(page);
+}
+
+UNIT_TEST(seccomp_filter_is_suspended_or_respected)
+{
+	struct victim victim;
+	struct remote remote;
+
+	victim_start(&victim, mmap_forbidden);
+	for (int i = 0; i < 10; i++) {
+		int error = remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, OPEN_DEADLINE_MS);
+		CHECK(error == 0 || error == -EACCES);
+		if (!error)
+			CHECK_EQ(map_and_unmap(&remote), 0);
+		CHECK_EQ(remote_close(&remote), 0);
+	}
 	victim_check(&victim);
 	victim_end(&victim);
 }
