@@ -236,7 +236,7 @@ enum hi_unwind_kind {
 	HI_UNWIND_NONE = 0,     /* no information: gap, or an expression the table cannot carry; try the frame-pointer chain */
 	HI_UNWIND_SP = 1,       /* CFA = sp + 8 * cfa */
 	HI_UNWIND_BP = 2,       /* CFA = bp + 8 * cfa */
-	HI_UNWIND_BP_DEREF = 3, /* CFA = *(bp + 8 * cfa): frames that realigned their stack */
+	HI_UNWIND_BP_DEREF = 3, /* CFA = *(bp + 8 * cfa): frames that realigned their stack; the caller's bp is at *bp, as their distance to the CFA varies */
 	HI_UNWIND_PLT = 4,      /* CFA = sp + 8 + ((pc & 15) >= cfa ? 8 : 0): .plt entries of lazy binding */
 	HI_UNWIND_END = 5,      /* return address undefined: the proper end of a stack */
 	HI_UNWIND_SIGNAL = 6,   /* signal trampoline: registers are in the ucontext at sp (x86-64: rt_sigframe after its return address) */
@@ -245,7 +245,7 @@ struct hi_unwind_row {
 	uint32_t pc;
 	int16_t cfa;    /* signed, in units of 8 bytes; for HI_UNWIND_PLT a plain number 0..15 */
 	uint8_t kind;   /* enum hi_unwind_kind */
-	int8_t bp_slot; /* caller's bp is at CFA + 8 * bp_slot; 0 = bp unchanged; bp_slot is negative */
+	int8_t bp_slot; /* caller's bp is at CFA + 8 * bp_slot; 0 = bp unchanged (BP_DEREF: see there); bp_slot is negative */
 };
 _Static_assert(sizeof(struct hi_unwind_row) == 8, "unwind row");
 

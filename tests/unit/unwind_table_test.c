@@ -76,7 +76,8 @@ static bool is_saved_at_bp(Dwarf_Frame *frame)
 	size_t count;
 
 	CHECK_EQ(dwarf_frame_register(frame, BP, memory, &ops, &count), 0);
-	return count == 1 && ops[0].atom == DW_OP_breg6 && ops[0].number == 0;
+	/* The CFA lies on the stack of the expression before it begins. */
+	return count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_breg6 && ops[1].number == 0;
 }
 
 static struct hi_unwind_row row_of_frame(Dwarf_Frame *frame)
@@ -265,12 +266,16 @@ static __attribute__((noinline)) void take_capture(void)
 
 static void check_capture(int least)
 {
-	CHECK(capture.expected_count >= least);
+	int first = 0;
+
+	/* walked[0] is a place in take_capture itself; backtrace may have frames of its own below (sanitizers wrap it). */
+	while (first < capture.expected_count && address_of(capture.expected[first]) != capture.walked[1])
+		first++;
+	CHECK(capture.walked_count >= least);
 	CHECK(capture.is_complete);
-	CHECK_EQ(capture.walked_count, capture.expected_count);
-	/* The first is a place in take_capture itself. */
+	CHECK_EQ(capture.walked_count - 1, capture.expected_count - first);
 	for (int i = 1; i < capture.walked_count; i++)
-		CHECK_EQ(capture.walked[i], address_of(capture.expected[i]));
+		CHECK_EQ(capture.walked[i], address_of(capture.expected[first + i - 1]));
 }
 
 static __attribute__((noinline)) int recurse(int depth, void (*leaf)(void));
@@ -328,23 +333,31 @@ UNIT_TEST(walk_out_of_a_signal_handler)
 	check_capture(12);
 }
 
-/* Realigns its stack, and has an argument on it: gcc then keeps the old stack pointer in a register of its own, and describes the CFA by an expression. */
-static __attribute__((noinline)) int realigned(int a, int b, int c, int d, int e, int f, int on_stack)
+/* No copies of a function with fewer arguments, please. */
+#ifdef __clang__
+#define AS_WRITTEN __attribute__((noinline))
+#else
+#define AS_WRITTEN __attribute__((noipa))
+#endif
+
+/* Realigns a stack of variable size: gcc then keeps the old stack pointer in a register of its own, and describes the CFA by an expression. */
+static AS_WRITTEN int realigned(int size, int b, int c, int d, int e, int f, int on_stack)
 {
 	alignas(64) volatile char room[64];
+	volatile char *more = __builtin_alloca((size_t)size);
 
-	room[a & 63] = (char)(a + b + c + d + e + f);
+	room[size & 63] = more[0] = (char)(b + c + d + e + f);
 	recurse(3, take_capture);
-	return room[a & 63] + on_stack;
+	return room[size & 63] + on_stack;
 }
 
 /* Has a frame pointer, so that the walk goes wrong if the frame below lost it. */
-static __attribute__((noinline)) int call_realigned(int size)
+static AS_WRITTEN int call_realigned(int size)
 {
 	volatile char *room = __builtin_alloca((size_t)size);
 
 	room[0] = 1;
-	return realigned(1, 2, 3, 4, 5, 6, size) + room[0];
+	return realigned(size, 2, 3, 4, 5, 6, size) + room[0];
 }
 
 UNIT_TEST(walk_through_a_realigned_frame)
@@ -391,7 +404,8 @@ struct handmade {
 static void put(struct handmade *made, const void *bytes, size_t size)
 {
 	CHECK(made->size + size <= sizeof(made->bytes));
-	memcpy(made->bytes + made->size, bytes, size);
+	if (size > 0)
+		memcpy(made->bytes + made->size, bytes, size);
 	made->size += size;
 }
 
