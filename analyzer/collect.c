@@ -83,14 +83,15 @@ static void print_total(const struct profile *profile, bool inuse, FILE *out)
 {
 	const struct estimate bytes = estimate_total(profile, inuse ? INUSE_SPACE : ALLOC_SPACE);
 	const struct estimate objects = estimate_total(profile, inuse ? INUSE_OBJECTS : ALLOC_OBJECTS);
-	char value[HI_UNITS_TEXT_MAX], error[HI_UNITS_TEXT_MAX];
+	char value[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
 	double low, high;
 
 	estimate_interval(&bytes, &low, &high);
 	fprintf(out, "  %-10s %s", inuse ? "in use:" : "allocated:", hi_format_bytes(bytes.value, value, sizeof(value)));
+	fprintf(out, " in %.0f objects", objects.value);
 	if (high > low)
-		fprintf(out, " ± %s", hi_format_bytes((high - low) / 2, error, sizeof(error)));
-	fprintf(out, " in %.0f objects%s\n", objects.value, inuse ? " (allocated in the window and still live)" : "");
+		fprintf(out, ", 95%% interval %s .. %s", hi_format_bytes(low, low_text, sizeof(low_text)), hi_format_bytes(high, high_text, sizeof(high_text)));
+	fprintf(out, "%s\n", inuse ? " (allocated in the window and still live)" : "");
 }
 
 static int print_summary(const struct profile *profile, FILE *out)

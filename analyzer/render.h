@@ -14,7 +14,8 @@ enum render_sort { SORT_FLAT, SORT_CUM };
 struct render_options {
 	enum sample_type type; /* default INUSE_SPACE */
 	enum render_sort sort;
-	size_t limit; /* rows of text, nodes of the graph; 0 = the format's default */
+	size_t limit;   /* rows of text, nodes of the graph; 0 = the format's default */
+	bool intervals; /* text: the 95 % interval of each figure, too */
 };
 
 struct renderer {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_text.c - the table: flat, flat%, sum%, cum, cum%, function, with columns like those of pprof -text.
+ * render_text.c - the table: flat, flat%, sum%, cum, cum%, function, with columns like those of pprof -text, and with --intervals how sure each is.
  */
 #include "render_formats.h"
 
@@ -34,15 +34,30 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void print_node(const struct callgraph *graph, const struct callgraph_node *node, enum sample_type type, double sum, FILE *out)
+/* "low .. high", in a column of its own. */
+static void print_interval(const struct estimate *estimate, enum sample_type type, FILE *out)
 {
+	char low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
+	double low, high;
+
+	estimate_interval(estimate, &low, &high);
+	fprintf(out, " %10s .. %-10s", render_value(low, type, low_text), render_value(high, type, high_text));
+}
+
+static void print_node(const struct callgraph *graph, const struct callgraph_node *node, const struct render_options *options, double sum, FILE *out)
+{
+	const enum sample_type type = options->type;
 	static const char *const inlining[] = {[INLINE_NEVER] = "", [INLINE_SOMETIMES] = " (partial-inline)", [INLINE_ALWAYS] = " (inline)"};
 	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX], sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX], cum_percent[HI_UNITS_TEXT_MAX];
 	const double total = graph->total.value;
 
-	fprintf(out, "%10s %s %s %10s %s  %s%s", render_value(node->flat.value, type, flat), render_percent(node->flat.value, total, flat_percent),
-		render_percent(sum, total, sum_percent), render_value(node->cum.value, type, cum), render_percent(node->cum.value, total, cum_percent),
-		node->name, inlining[node->inlining]);
+	fprintf(out, "%10s %s %s %10s %s", render_value(node->flat.value, type, flat), render_percent(node->flat.value, total, flat_percent),
+		render_percent(sum, total, sum_percent), render_value(node->cum.value, type, cum), render_percent(node->cum.value, total, cum_percent));
+	if (options->intervals) {
+		print_interval(&node->flat, type, out);
+		print_interval(&node->cum, type, out);
+	}
+	fprintf(out, "  %s%s", node->name, inlining[node->inlining]);
 	if (node->file && node->line)
 		fprintf(out, "  %s:%u", base_name(node->file), node->line);
 	fprintf(out, "\n");
@@ -70,14 +85,15 @@ static void print_table(const struct callgraph *graph, const uint32_t *order, si
 		fprintf(out, "Dropped %zu nodes (cum < %s)\n", dropped, render_value(cutoff, options->type, cutoff_text));
 	if (shown + dropped < count)
 		fprintf(out, "Showing top %zu nodes out of %zu\n", shown, count);
-	fprintf(out, "%10s %5s%% %5s%% %10s %5s%%\n", "flat", "flat", "sum", "cum", "cum");
+	fprintf(out, "%10s %5s%% %5s%% %10s %5s%%%s\n", "flat", "flat", "sum", "cum", "cum",
+		options->intervals ? "         flat, 95%              cum, 95%" : "");
 	for (size_t i = 0; i < count && shown > 0; i++) {
 		const struct callgraph_node *node = &graph->node[order[i]];
 		if (node->cum.value < cutoff)
 			continue;
 		shown--;
 		sum += node->flat.value;
-		print_node(graph, node, options->type, sum, out);
+		print_node(graph, node, options, sum, out);
 	}
 }
 

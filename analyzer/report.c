@@ -29,7 +29,7 @@
 #define HELP_MAX 8192u
 #define SNIFF_BYTES 16u
 
-enum option_code { OPTION_SORT = 256, OPTION_TYPE, OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT };
+enum option_code { OPTION_SORT = 256, OPTION_INTERVALS, OPTION_TYPE, OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT };
 
 static const char *const type_options[SAMPLE_TYPE_COUNT] = {
 	[ALLOC_OBJECTS] = "alloc-objects",
@@ -62,7 +62,7 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
 
 /* The options that are always there, the sample types, and one for each renderer. */
 struct option_table {
-	struct option option[3 + 4 + SAMPLE_TYPE_COUNT + RENDERERS_MAX + 1];
+	struct option option[3 + 5 + SAMPLE_TYPE_COUNT + RENDERERS_MAX + 1];
 	char letters[16 + RENDERERS_MAX];
 };
 
@@ -70,7 +70,7 @@ static void build_options(struct option_table *table)
 {
 	static const struct option always[] = {
 		{"help", no_argument, NULL, 'h'},        {"output", required_argument, NULL, 'o'},       {"binary", required_argument, NULL, 'p'},
-		{"limit", required_argument, NULL, 'n'}, {"sort", required_argument, NULL, OPTION_SORT},
+		{"limit", required_argument, NULL, 'n'}, {"sort", required_argument, NULL, OPTION_SORT}, {"intervals", no_argument, NULL, OPTION_INTERVALS},
 	};
 	size_t count = sizeof(always) / sizeof(always[0]), letter;
 
@@ -149,6 +149,9 @@ static int set_option(struct report_options *options, int code, char **argv)
 		return set_limit(options, optarg);
 	case OPTION_SORT:
 		return set_sort(options, optarg);
+	case OPTION_INTERVALS:
+		options->render.intervals = true;
+		return 0;
 	case ':':
 		complain("%s wants a value; see heapinject report --help", argv[optind - 1]);
 		return -EINVAL;
@@ -326,6 +329,7 @@ static const char help_tail[] =
 	"  -o, --output FILE      write the view to FILE instead of standard output\n"
 	"  -n, --limit N          at most N rows, or N boxes in the graph\n"
 	"      --sort flat|cum    order rows by the function itself, or with what it calls\n"
+	"      --intervals        text: the 95 % interval of each figure, too\n"
 	"  -h, --help             this text\n"
 	"\n"
 	"exit status: 0 ok; 1 the file is missing, unusable or damaged (what was good in it is shown all the same), or the view failed;\n"

@@ -26,7 +26,7 @@ _heapinject() {
 		;;
 	report:*)
 		if [[ $word == -?* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "$views $types -p --binary -n --limit --sort -o --output" -- "$word")
+			mapfile -t COMPREPLY < <(compgen -W "$views $types -p --binary -n --limit --sort --intervals -o --output" -- "$word")
 		else
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		fi

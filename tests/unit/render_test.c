@@ -97,6 +97,19 @@ UNIT_TEST(text_says_how_sure_it_is)
 	check_has(text, "one sample per 512kB; 77 samples, 75.0% complete stacks\n");
 	check_has(text, "(95% interval ");
 	check_has_not(text, "Warning");
+	check_has_not(text, "flat, 95%");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_gives_every_interval_when_asked)
+{
+	struct profile profile = small_profile();
+	const struct render_options options = {.type = INUSE_SPACE, .intervals = true};
+
+	char *text = render("text", &profile, &options, 0);
+	check_has(text, "flat, 95%              cum, 95%");
+	check_has(text, "3kB 74.85%        3kB .. 3kB               3kB .. 3kB         copy (inline)"); /* every allocation: exact */
 	free(text);
 	profile_close(&profile);
 }
