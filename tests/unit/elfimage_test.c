@@ -8,6 +8,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "elf_memory_copy.h"
@@ -146,26 +147,57 @@ static void copy_file(const char *from, const char *to)
 	close(out);
 }
 
-UNIT_TEST(deleted_library_with_newline_in_its_name)
+/* Loads a copy of a library from a file of an awkward name, which is then deleted. Returns its handle; out_path as in maps. */
+static void *load_deleted(char out_path[64])
 {
-	char directory[] = "/tmp/elfimage testXXXXXX", path[64];
-	struct link_map *map;
+	char directory[] = "/tmp/elfimage testXXXXXX";
+	const struct link_map *map = dlopen(OTHER_LIBRARY, RTLD_NOW);
+
+	CHECK(map != NULL && mkdtemp(directory) != NULL);
+	snprintf(out_path, 64, "%s/a\nb.so", directory);
+	copy_file(map->l_name, out_path);
+	void *handle = dlopen(out_path, RTLD_NOW);
+	CHECK_EQ(unlink(out_path) | rmdir(directory), 0);
+	CHECK(handle != NULL);
+	return handle;
+}
+
+static void check_deleted(const struct own *own, void *handle, const char *path)
+{
+	const struct elf_image *image = own_image(own, "a\nb.so");
 	remote_addr found;
 
-	CHECK(mkdtemp(directory) != NULL);
-	snprintf(path, sizeof(path), "%s/a\nb.so", directory);
-	map = dlopen(OTHER_LIBRARY, RTLD_NOW);
-	CHECK(map != NULL);
-	copy_file(map->l_name, path);
-	void *handle = dlopen(path, RTLD_NOW);
-	CHECK_EQ(unlink(path) | rmdir(directory), 0);
-	CHECK(handle != NULL);
-
-	struct own own = own_open();
-	const struct elf_image *image = own_image(&own, "a\nb.so");
 	CHECK_STR(image->path, path);
 	CHECK_EQ(elf_image_symbol(image, "ns_datetosecs", &found, NULL), 0);
 	CHECK_EQ(found, address_of(dlsym(handle, "ns_datetosecs")));
+}
+
+UNIT_TEST(deleted_library_with_newline_in_its_name)
+{
+	char path[64];
+	void *handle = load_deleted(path);
+	struct own own = own_open();
+
+	check_deleted(&own, handle, path);
+	own_close(&own);
+}
+
+/* Without the right to use map_files: by path where the inode proves it right, else from memory. */
+UNIT_TEST(unprivileged)
+{
+	char path[64];
+	void *handle = load_deleted(path);
+
+	if (getuid() == 0 && (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
+		SKIP("cannot give up privilege");
+	/* A change of user makes /proc/self root's. */
+	prctl(PR_SET_DUMPABLE, 1);
+	struct own own = own_open();
+	const struct elf_image *libc = own_image(&own, "libc.so");
+	CHECK(strstr(libc->open_path, "/root/") && !libc->memory_copy);
+	CHECK(own_image(&own, "a\nb.so")->memory_copy != NULL);
+	CHECK_STR(own_image(&own, "a\nb.so")->open_path, "");
+	check_deleted(&own, handle, path);
 	own_close(&own);
 }
 

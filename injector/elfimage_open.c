@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elfimage_open.c - one ELF object: its file, its place, its mappings, its build-id.
+ *
+ * Opening files by names that the target chose: never anything but a regular file, and a path outside of map_files only if the inode is right.
+ * Enter at elfimage_open.
+ */
+#include "elfimage_open.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "elf_memory_copy.h"
+#include "elf_segment.h"
+
+#define PAGE_BYTES 4096u
+
+static uint64_t page_down(uint64_t address)
+{
+	return address & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+bool elfimage_is_vdso(const struct mapping *mapping)
+{
+	return strcmp(mapping->path, "[vdso]") == 0;
+}
+
+/* ---- opening ---- */
+
+void elfimage_close(struct elf_image *image)
+{
+	elf_dynamic_close(image->dynamic);
+	elf_end(image->elf);
+	if (image->fd >= 0)
+		close(image->fd);
+	free(image->memory_copy);
+	free(image->text);
+	free(image->path);
+	free(image->open_path);
+}
+
+static bool is_usable(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == ARCH_ELF_MACHINE && (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+/* Opens path if it is a regular file; where_inode: and only if it is the mapped one. */
+static int open_regular(const char *path, const struct mapping *where_inode)
+{
+	struct stat status;
+
+	/* Looked at before it is opened: to open a device may have effects. */
+	if (stat(path, &status) != 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EINVAL;
+	if (where_inode && (status.st_dev != where_inode->device || status.st_ino != where_inode->inode))
+		return -ESTALE;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_file(const struct elfimage_source *source, const struct mapping *mapping, struct elf_image *image)
+{
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "/proc/%d/map_files/%lx-%lx", source->pid, mapping->lo, mapping->hi) < 0)
+		return -ENOMEM;
+	fd = open_regular(path, NULL);
+	if (fd < 0 && fd != -EINVAL && !mapping->deleted) {
+		free(path);
+		if (asprintf(&path, "/proc/%d/root%s", source->pid, mapping->path) < 0)
+			return -ENOMEM;
+		fd = open_regular(path, mapping);
+	}
+	if (fd < 0) {
+		free(path);
+		return fd;
+	}
+	image->open_path = path;
+	image->fd = fd;
+	/* Read, not mapped: a file that shrinks under a mapping is a SIGBUS. */
+	image->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return is_usable(image->elf) ? 0 : -ENOEXEC;
+}
+
+static int open_memory(const struct elfimage_source *source, const struct mapping *mapping, struct elf_image *image)
+{
+	size_t size;
+	int error = elf_memory_copy(source->memory, mapping->lo, &image->memory_copy, &size);
+
+	if (error)
+		return error;
+	image->open_path = strdup("");
+	image->elf = elf_memory(image->memory_copy, size);
+	return is_usable(image->elf) ? 0 : -ENOEXEC;
+}
+
+/* ---- one image ---- */
+
+/* Matches the mapping's file offset to a PT_LOAD. */
+static int find_bias(Elf *elf, const struct mapping *mapping, uint64_t *out_bias)
+{
+	GElf_Phdr load;
+
+	for (unsigned nth = 0; elf_segment_find(elf, PT_LOAD, nth, &load); nth++) {
+		const uint64_t start = page_down(load.p_offset);
+
+		if (mapping->file_offset < start || mapping->file_offset >= load.p_offset + load.p_filesz)
+			continue;
+		*out_bias = mapping->lo - (page_down(load.p_vaddr) + (mapping->file_offset - start));
+		return 0;
+	}
+	return -ENOEXEC;
+}
+
+static remote_addr image_end(const struct elf_image *image)
+{
+	remote_addr end = 0;
+	GElf_Phdr load;
+
+	for (unsigned nth = 0; elf_segment_find(image->elf, PT_LOAD, nth, &load); nth++)
+		if (image->bias + load.p_vaddr + load.p_memsz > end)
+			end = image->bias + load.p_vaddr + load.p_memsz;
+	return end;
+}
+
+/* Where in the file an address of a code segment comes from. */
+static bool code_offset(const struct elf_image *image, remote_addr address, uint64_t *out_offset)
+{
+	GElf_Phdr load;
+
+	for (unsigned nth = 0; elf_segment_find(image->elf, PT_LOAD, nth, &load); nth++) {
+		const remote_addr start = image->bias + page_down(load.p_vaddr);
+
+		if (!(load.p_flags & PF_X) || address < start || address >= image->bias + load.p_vaddr + load.p_filesz)
+			continue;
+		*out_offset = page_down(load.p_offset) + (address - start);
+		return true;
+	}
+	return false;
+}
+
+static int add_text(struct elf_image *image, const struct mapping *mapping, uint64_t file_offset)
+{
+	struct elf_text *text = reallocarray(image->text, image->text_count + 1, sizeof(*text));
+
+	if (!text)
+		return -ENOMEM;
+	text[image->text_count++] = (struct elf_text){.lo = mapping->lo, .hi = mapping->hi, .file_offset = file_offset};
+	image->text = text;
+	return 0;
+}
+
+/* Takes the mappings of this image, the first of which is number `first`. */
+static int take_mappings(const struct elfimage_source *source, size_t first, struct elf_image *image)
+{
+	const struct mapping *const head = &source->maps->mapping[first];
+	const remote_addr end = image_end(image);
+	int error = 0;
+
+	for (size_t i = first; !error && i < source->maps->count && source->maps->mapping[i].lo < end; i++) {
+		const struct mapping *mapping = &source->maps->mapping[i];
+		const bool own = mapping->device == head->device && mapping->inode == head->inode && (head->inode || i == first);
+		const bool anonymous = mapping->inode == 0 && mapping->path[0] == 0;
+		uint64_t file_offset = mapping->file_offset;
+
+		if (source->taken[i] || (!own && !(anonymous && mapping->executable && code_offset(image, mapping->lo, &file_offset))))
+			continue;
+		source->taken[i] = true;
+		image->hi = mapping->hi;
+		if (mapping->executable)
+			error = add_text(image, mapping, file_offset);
+	}
+	return error;
+}
+
+static void read_build_id(struct elf_image *image)
+{
+	GElf_Phdr segment;
+
+	for (unsigned nth = 0; elf_segment_find(image->elf, PT_NOTE, nth, &segment); nth++) {
+		Elf_Data *data = elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset, segment.p_filesz, segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		size_t name, description;
+		GElf_Nhdr note;
+
+		for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name, &description));) {
+			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) || note.n_descsz > BUILD_ID_MAX ||
+			    memcmp((const char *)data->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) != 0)
+				continue;
+			memcpy(image->build_id, (const char *)data->d_buf + description, note.n_descsz);
+			image->build_id_size = note.n_descsz;
+			return;
+		}
+	}
+}
+
+int elfimage_open(const struct elfimage_source *source, size_t first, struct elf_image *image)
+{
+	const struct mapping *mapping = &source->maps->mapping[first];
+	int error = elfimage_is_vdso(mapping) ? -ENOENT : open_file(source, mapping, image);
+
+	image->path = strdup(mapping->path);
+	if (error && error != -ENOEXEC)
+		error = open_memory(source, mapping, image);
+	if (error)
+		return error;
+	if (!image->path || !image->open_path)
+		return -ENOMEM;
+	image->lo = mapping->lo;
+	image->device = mapping->device;
+	image->inode = mapping->inode;
+	image->is_vdso = elfimage_is_vdso(mapping);
+	error = find_bias(image->elf, mapping, &image->bias);
+	if (!error)
+		error = take_mappings(source, first, image);
+	if (error || image->text_count == 0)
+		return error ? error : -ENOEXEC;
+	read_build_id(image);
+	error = elf_dynamic_open(image->elf, image->memory_copy ? image->bias : 0, &image->dynamic);
+	return error == -ENOENT ? 0 : error;
+}

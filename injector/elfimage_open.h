@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* elfimage_open.h - one ELF object of a target, for elfimage.c, which finds them all. */
+#ifndef HI_ELFIMAGE_OPEN_H
+#define HI_ELFIMAGE_OPEN_H
+
+#include "elfimage.h"
+
+struct elfimage_source {
+	pid_t pid; /* whose /proc entries work: a zombie leader's do not */
+	const struct maps *maps;
+	const struct memory *memory;
+	bool *taken; /* by number of mapping: belongs to an image already */
+};
+
+/*
+ * Opens the object that begins with mapping number `first`, and takes its mappings. image: zeroed but for fd = -1, link_order = -1; to be closed in any case.
+ * -ENOEXEC: no ELF file of this CPU, or none of its code is mapped.
+ */
+must_check int elfimage_open(const struct elfimage_source *source, size_t first, struct elf_image *image);
+void elfimage_close(struct elf_image *image);
+
+bool elfimage_is_vdso(const struct mapping *mapping);
+
+#endif
