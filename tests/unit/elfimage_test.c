@@ -194,7 +194,7 @@ UNIT_TEST(unprivileged)
 	prctl(PR_SET_DUMPABLE, 1);
 	struct own own = own_open();
 	const struct elf_image *libc = own_image(&own, "libc.so");
-	CHECK(strstr(libc->open_path, "/root/") && !libc->memory_copy);
+	CHECK(libc->open_path[0] && !strstr(libc->open_path, "map_files") && !libc->memory_copy);
 	CHECK(own_image(&own, "a\nb.so")->memory_copy != NULL);
 	CHECK_STR(own_image(&own, "a\nb.so")->open_path, "");
 	check_deleted(&own, handle, path);
