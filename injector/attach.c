@@ -56,9 +56,16 @@ static int plan(const struct attachment *attachment, const struct attach_options
 	return snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }
 
-/* 2. One thread is borrowed for some tenths of a millisecond: the arena is mapped, the payload loaded. */
-static int load(struct attachment *attachment, const struct hi_control *layout)
+struct load {
+	struct attachment *attachment;
+	const struct hi_control *layout;
+};
+
+/* 2. One thread is borrowed for some tenths of a millisecond: the arena is mapped, the payload loaded. Run in a tracing thread of its own. */
+static int load(void *context)
 {
+	struct attachment *attachment = ((struct load *)context)->attachment;
+	const struct hi_control *layout = ((struct load *)context)->layout;
 	const struct arena_code code = {.payload = &attachment->payload, .allocator = &attachment->allocator};
 	struct loader_target target = attachment_loader_target(attachment);
 	struct remote remote;
@@ -141,7 +148,7 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 	if (!err)
 		err = plan(attachment, options, &layout);
 	if (!err)
-		err = load(attachment, &layout);
+		err = tracee_worker(load, &(struct load){.attachment = attachment, .layout = &layout});
 	if (err)
 		return err;
 

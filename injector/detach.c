@@ -90,8 +90,16 @@ static int heal_target(const struct heal_target *target, struct receipt *receipt
 	return 0;
 }
 
-static int unload(struct attachment *attachment, struct receipt *receipt)
+struct unload {
+	struct attachment *attachment;
+	struct receipt *receipt;
+};
+
+/* 5. One thread is borrowed once more. Run in a tracing thread of its own. */
+static int unload(void *context)
 {
+	struct attachment *attachment = ((struct unload *)context)->attachment;
+	struct receipt *receipt = ((struct unload *)context)->receipt;
 	struct hi_control *control = attachment->control;
 	const struct loader *loader = loader_by_id((enum hi_loader)control->loader);
 	const struct loader_target target = attachment_loader_target(attachment);
@@ -168,7 +176,7 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 	if (attachment->control->phase > HI_PHASE_LOADING) /* else no slot was ever written, and nobody can be inside */
 		err = empty(attachment, &receipt);
 	if (!err)
-		err = failed(&receipt, "unloading the payload", unload(attachment, &receipt));
+		err = failed(&receipt, "unloading the payload", tracee_worker(unload, &(struct unload){.attachment = attachment, .receipt = &receipt}));
 	if (attachment_check(attachment))
 		receipt.target_gone = receipt.is_clean = true;
 	else
@@ -176,8 +184,9 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 	*out_receipt = receipt;
 	return receipt.target_gone ? 0 : err;
 }
-int detach_descriptors(struct attachment *attachment)
+static int close_descriptors(void *context)
 {
+	struct attachment *attachment = context;
 	struct remote remote;
 	int err = attachment_read_images(attachment);
 	if (!err)
@@ -190,6 +199,11 @@ int detach_descriptors(struct attachment *attachment)
 		err = arena_close_fd(&remote, attachment->leftover_fd[i]);
 	int closed = remote_close(&remote);
 	return err ? err : closed;
+}
+
+int detach_descriptors(struct attachment *attachment)
+{
+	return tracee_worker(close_descriptors, attachment);
 }
 
 static void print_left(const struct receipt *receipt, FILE *out)

@@ -108,29 +108,40 @@ static bool is_listed(const pid_t *tids, size_t count, pid_t tid)
 	return false;
 }
 
-/* One look at every thread that is not clear yet. Threads that were born meanwhile can only have come in through an escaped pointer; they are looked at, too. */
-static int check_threads(const struct quiesce_target *target, pid_t **clear, size_t *clear_count, struct quiesced *result)
+struct pass {
+	const struct quiesce_target *target;
+	struct quiesced *result;
+	pid_t *clear; /* threads that were seen outside */
+	size_t clear_count;
+};
+
+/*
+ * One look at every thread that is not clear yet, in a tracing thread of its own. Threads that were born meanwhile can only have come in through an escaped
+ * pointer; they are looked at, too.
+ */
+static int check_threads(void *context)
 {
+	struct pass *pass = context;
 	pid_t *tids;
 	size_t count;
-	int err = proc_tasks(target->heal->pid, &tids, &count);
+	int err = proc_tasks(pass->target->heal->pid, &tids, &count);
 	if (err)
 		return err;
-	pid_t *grown = realloc(*clear, (*clear_count + count + 1) * sizeof **clear);
+	pid_t *grown = realloc(pass->clear, (pass->clear_count + count + 1) * sizeof *grown);
 	if (!grown) {
 		free(tids);
 		return -ENOMEM;
 	}
-	*clear = grown;
+	pass->clear = grown;
 	int busy = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (is_listed(*clear, *clear_count, tids[i]))
+		if (is_listed(pass->clear, pass->clear_count, tids[i]))
 			continue;
-		err = check_thread(target, tids[i], result);
+		err = check_thread(pass->target, tids[i], pass->result);
 		if (err)
 			busy = -EAGAIN;
 		else
-			(*clear)[(*clear_count)++] = tids[i];
+			pass->clear[pass->clear_count++] = tids[i];
 	}
 	free(tids);
 	return busy;
@@ -140,8 +151,7 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 {
 	struct quiesced result = {0};
 	const uint64_t deadline = now_ns() + (uint64_t)deadline_ms * 1000000u;
-	pid_t *clear = NULL;
-	size_t clear_count = 0;
+	struct pass pass = {.target = target, .result = &result};
 	int err;
 	for (;;) {
 		uint64_t frames = 0;
@@ -149,15 +159,15 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 		if (!err && frames)
 			err = -EAGAIN;
 		if (!err)
-			err = check_threads(target, &clear, &clear_count, &result);
+			err = tracee_worker(check_threads, &pass);
 		if (!err) /* whoever was inside while others were looked at would show here */
 			err = frames_in_flight(target, &frames) ? -ESRCH : frames ? -EAGAIN : 0;
 		if (err != -EAGAIN || now_ns() >= deadline)
 			break;
 		pause_ns(RETRY_NS);
 	}
-	result.threads = clear_count;
-	free(clear);
+	result.threads = pass.clear_count;
+	free(pass.clear);
 	*out_result = result;
 	return err == -EAGAIN ? -EBUSY : err;
 }
