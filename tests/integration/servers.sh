@@ -76,7 +76,7 @@ start_memcached() {
 
 # start_load PROTOCOL: requests whose answers are checked, until stop_load
 start_load() {
-	"$lib_dir/load" "$1" "$PORT" >"$WORK/load.log" 2>&1 &
+	"$CASE_DIR/../load" "$1" "$PORT" >"$WORK/load.log" 2>&1 &
 	LOAD_PID=$!
 	pids+=("$LOAD_PID")
 	sleep 0.5
