@@ -109,20 +109,18 @@ static int open_memory(const struct elfimage_source *source, const struct mappin
 
 /* ---- one image ---- */
 
-/* Matches the mapping's file offset to a PT_LOAD. */
+/*
+ * An object begins with its first PT_LOAD. Mappings of the same file from elsewhere are not objects: V8 maps the builtins that are embedded in the program's
+ * file a second time, close to its own code.
+ */
 static int find_bias(Elf *elf, const struct mapping *mapping, uint64_t *out_bias)
 {
 	GElf_Phdr load;
 
-	for (unsigned nth = 0; elf_segment_find(elf, PT_LOAD, nth, &load); nth++) {
-		const uint64_t start = page_down(load.p_offset);
-
-		if (mapping->file_offset < start || mapping->file_offset >= load.p_offset + load.p_filesz)
-			continue;
-		*out_bias = mapping->lo - (page_down(load.p_vaddr) + (mapping->file_offset - start));
-		return 0;
-	}
-	return -ENOEXEC;
+	if (!elf_segment_find(elf, PT_LOAD, 0, &load) || mapping->file_offset != page_down(load.p_offset))
+		return -ENOEXEC;
+	*out_bias = mapping->lo - page_down(load.p_vaddr);
+	return 0;
 }
 
 static remote_addr image_end(const struct elf_image *image)

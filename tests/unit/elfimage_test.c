@@ -229,16 +229,44 @@ UNIT_TEST(copy_from_memory_has_the_same_symbols)
 	own_close(&own);
 }
 
-UNIT_TEST(a_file_mapped_for_reading_is_no_image)
+/* For reading, as debuggers do; a piece of code once more, as V8 does with its builtins. */
+UNIT_TEST(other_mappings_of_a_file_are_no_images)
 {
 	struct own before = own_open();
+	const struct elf_text *text = &own_image(&before, "elfimage_test")->text[0];
 	const int fd = open("/proc/self/exe", O_RDONLY);
-	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	const void *whole = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	const void *piece = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)text->file_offset);
 
-	CHECK(at != MAP_FAILED);
+	CHECK(whole != MAP_FAILED && piece != MAP_FAILED);
 	struct own after = own_open();
 	CHECK_EQ(after.images.count, before.images.count);
-	CHECK(elf_images_find(&after.images, address_of(at)) == NULL);
+	CHECK(elf_images_find(&after.images, address_of(whole)) == NULL);
+	CHECK(elf_images_find(&after.images, address_of(piece)) == NULL);
+	own_close(&before);
+	own_close(&after);
+}
+
+/* As programs do that put their code on huge pages. */
+UNIT_TEST(code_moved_to_anonymous_memory_is_still_text)
+{
+	CHECK(dlopen(OTHER_LIBRARY, RTLD_NOW) != NULL);
+	struct own before = own_open();
+	const struct elf_image *image = own_image(&before, OTHER_LIBRARY);
+	const struct elf_text text = image->text[0];
+	const size_t size = text.hi - text.lo;
+	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(copy != MAP_FAILED && size > 4096);
+	memcpy(copy, (const void *)(uintptr_t)text.lo, size);
+	CHECK_EQ(mprotect(copy, size, PROT_READ | PROT_EXEC), 0);
+	CHECK(mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)text.lo) != MAP_FAILED);
+	struct own after = own_open();
+	image = own_image(&after, OTHER_LIBRARY);
+	CHECK_EQ(image->text_count, 1);
+	CHECK_EQ(image->text[0].lo, text.lo);
+	CHECK_EQ(image->text[0].hi, text.hi);
+	CHECK_EQ(image->text[0].file_offset, text.file_offset);
 	own_close(&before);
 	own_close(&after);
 }
