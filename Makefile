@@ -200,7 +200,7 @@ lint: ## layering, payload purity, format, shell scripts
 	exit $$status
 
 torture: $(O)/heapinject ## attach and detach N times, N=50
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) CYCLES=$(N) tests/run cycles
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) CYCLES=$(N) TIMEOUT=3600 tests/run cycles
 
 demo: ## profile a growing redis-server for ten seconds
 	@scripts/demo
