@@ -129,7 +129,7 @@ static int arm(struct attachment *attachment)
 	return arena_arm(attachment->control, &attachment->memory, &attachment->payload);
 }
 
-/* What patch and arm did is undone as any session is; `step` keeps saying what failed first. */
+/* What was loaded and patched is undone as any session is; `step` keeps saying what failed first. */
 static void give_back(struct attachment *attachment)
 {
 	const char *step = attachment->step;
@@ -149,13 +149,11 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 		err = plan(attachment, options, &layout);
 	if (!err)
 		err = tracee_worker(load, &(struct load){.attachment = attachment, .layout = &layout});
-	if (err)
-		return err;
-
-	err = patch(attachment);
+	if (!err)
+		err = patch(attachment);
 	if (!err)
 		err = arm(attachment);
-	if (err)
+	if (err && attachment->control)
 		give_back(attachment);
 	return err;
 }
