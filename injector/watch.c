@@ -56,12 +56,11 @@ int watch_round(struct attachment *attachment, struct pump *pump)
 	uint64_t link_map = 0;
 	int learned = pump->unknown_sp ? learn_stack(attachment, pump) : 0;
 	int err = link_map_fingerprint(&attachment->memory, attachment->images.r_debug, &link_map);
-	if (err)
-		return err;
-	if (link_map == attachment->link_map)
+	if (!err && link_map == attachment->link_map)
 		return learned;
-	err = refresh(attachment, pump);
+	if (!err)
+		err = refresh(attachment, pump);
 	if (!err)
 		attachment->link_map = link_map;
-	return err;
+	return err == -EFAULT ? -EAGAIN : err; /* what was being read has just been unloaded */
 }

@@ -166,10 +166,22 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 	return find_region(walk) ? NO_END : HI_END_REGION;
 }
 
+/* A frame that realigned its stack: its CFA was spilled beside bp, and the caller's bp is what bp points at. */
+static enum hi_stack_end step_out_of_realigned(struct walk *walk, const struct hi_unwind_row *row)
+{
+	uint64_t cfa, caller_bp;
+	enum hi_stack_end end;
+
+	if (!read_word(walk, walk->at.bp + 8 * (int64_t)row->cfa, &cfa) || !read_word(walk, walk->at.bp, &caller_bp))
+		return HI_END_BAD_FRAME;
+	end = step_to_cfa(walk, cfa, 0);
+	walk->at.bp = caller_bp;
+	return end;
+}
+
 static enum hi_stack_end step(struct walk *walk)
 {
 	const struct hi_unwind_row *row = find_row(walk, walk->at.pc - !walk->is_pc_exact);
-	uint64_t cfa;
 
 	switch (row ? row->kind : HI_UNWIND_NONE) {
 	case HI_UNWIND_SP:
@@ -177,9 +189,7 @@ static enum hi_stack_end step(struct walk *walk)
 	case HI_UNWIND_BP:
 		return step_to_cfa(walk, walk->at.bp + 8 * (int64_t)row->cfa, row->bp_slot);
 	case HI_UNWIND_BP_DEREF:
-		if (!read_word(walk, walk->at.bp + 8 * (int64_t)row->cfa, &cfa))
-			return HI_END_BAD_FRAME;
-		return step_to_cfa(walk, cfa, row->bp_slot);
+		return step_out_of_realigned(walk, row);
 	case HI_UNWIND_PLT:
 		return step_to_cfa(walk, walk->at.sp + 8 + ((walk->at.pc & 15) >= (uint64_t)row->cfa ? 8 : 0), row->bp_slot);
 	case HI_UNWIND_END:

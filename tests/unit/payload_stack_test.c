@@ -144,6 +144,20 @@ UNIT_TEST(realigned_frame_has_its_cfa_in_memory)
 	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, 64), HI_END_BAD_FRAME);
 }
 
+UNIT_TEST(caller_of_a_realigned_frame_has_its_frame_pointer)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, -1, HI_UNWIND_BP_DEREF, 0}, {0x200, 2, HI_UNWIND_BP, -2});
+	scene.stack[7] = at(&scene, 30); /* the CFA, beside bp */
+	scene.stack[8] = at(&scene, 40); /* the caller's bp, at bp */
+	scene.stack[29] = TEXT + 0x250;
+	scene.stack[41] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, at(&scene, 8)), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 3);
+	CHECK_EQ(scene.frame[2], TEXT + 0x50);
+}
+
 UNIT_TEST(plt_entry_depends_on_how_far_it_got)
 {
 	struct scene scene = scene_open();
