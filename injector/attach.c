@@ -75,17 +75,11 @@ static int load(void *context)
 		return err;
 	attachment->step = "mapping memory into it";
 	err = arena_map(&attachment->arena, &remote, layout, &code);
-	if (!err) {
+	if (!err) { /* from here on there is something to undo, and the arena says what */
 		attachment->step = "loading the payload";
 		attachment->control = attachment->arena.control;
 		target = attachment_loader_target(attachment);
 		err = attachment->loader->load(&target, &remote);
-		if (err)
-			(void)arena_unmap(attachment->control, &remote, &attachment->payload, false);
-	}
-	if (err) {
-		attachment->control = NULL;
-		arena_close(&attachment->arena);
 	}
 	int closed = remote_close(&remote);
 	attachment->attach_stop_ns = remote.stopped_ns;
@@ -134,7 +128,7 @@ static void give_back(struct attachment *attachment)
 {
 	const char *step = attachment->step;
 	struct receipt receipt;
-	(void)detach(attachment, &receipt);
+	attachment->left_behind = detach(attachment, &receipt) != 0;
 	arena_close(&attachment->arena);
 	attachment->control = NULL;
 	attachment->step = step;

@@ -40,6 +40,7 @@ struct attachment {
 	size_t slots_written, slots_foreign;
 	uint64_t attach_stop_ns; /* how long the borrowed thread was held */
 	const char *step;        /* what was being done, for the error message */
+	bool left_behind;        /* an attach failed, and could not be undone altogether */
 };
 
 void attachment_init(struct attachment *attachment, pid_t pid);

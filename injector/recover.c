@@ -43,7 +43,7 @@ static int copy_control(struct attachment *attachment, remote_addr base)
 	return 0;
 }
 
-static void find_descriptors(struct attachment *attachment)
+static void find_descriptors(struct attachment *attachment, const char *prefix)
 {
 	char path[64], link[64];
 	snprintf(path, sizeof path, "/proc/%d/fd", (int)attachment->pid);
@@ -55,7 +55,7 @@ static void find_descriptors(struct attachment *attachment)
 		if (size <= 0)
 			continue;
 		link[size] = 0;
-		if (!strncmp(link, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
+		if (!strncmp(link, prefix, strlen(prefix)))
 			attachment->leftover_fd[attachment->leftover_count++] = atoi(entry->d_name);
 	}
 	closedir(dir);
@@ -72,7 +72,8 @@ int recover(struct attachment *attachment)
 		if (!strcmp(maps.mapping[i].path, "/memfd:" HI_MEMFD_NAME) && maps.mapping[i].shared)
 			base = maps.mapping[i].lo - maps.mapping[i].file_offset;
 	maps_close(&maps);
-	find_descriptors(attachment);
+	/* With an arena the loader closes its own: if we closed them once more, their numbers might be the application's by then. */
+	find_descriptors(attachment, base ? "/memfd:" HI_MEMFD_NAME " " : "/memfd:" HI_MEMFD_NAME);
 	if (!base)
 		return -ENOENT;
 	err = copy_control(attachment, base);

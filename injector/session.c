@@ -170,6 +170,8 @@ static int describe_target(struct session *session)
 
 static const char *attach_remedy(const struct session *session, int err)
 {
+	if (session->attachment.left_behind)
+		return "not everything could be undone: `heapinject detach` removes the rest";
 	if (err == -EAGAIN && session->options->loader == HI_LOADER_DLOPEN)
 		return "no thread came to a safe point in time; the process is untouched; try again, or use --loader map";
 	if (err == -EAGAIN)
