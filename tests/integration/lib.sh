@@ -186,7 +186,7 @@ end_session() {
 is_left_alone() {
 	is_running "$1" || fail "process $1 died"
 	! grep 'heapinject' "/proc/$1/maps" || fail "mappings left in $1"
-	! find "/proc/$1/fd" -type l -printf '%l\n' | grep 'heapinject' || fail "descriptors left in $1"
+	! find "/proc/$1/fd" -type l -printf '%l\n' 2>/dev/null | grep 'heapinject' || fail "descriptors left in $1"
 	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$1/status" || fail "$1 is still traced"
 }
 
