@@ -77,29 +77,15 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	control->arena_size = end;
 }
 
-/* One system call in the target whose failure is ours. */
-static int call(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result)
-{
-	int64_t result;
-	int err = remote_syscall(remote, number, argument, &result);
-	if (err)
-		return err;
-	if (result < 0 && result >= -4095)
-		return (int)result;
-	if (out_result)
-		*out_result = (uint64_t)result;
-	return 0;
-}
-
 static int create_memfd(struct arena *arena, struct remote *remote)
 {
 	uint64_t fd;
 	int err = memory_write(remote->memory, remote->scratch, HI_MEMFD_NAME, sizeof HI_MEMFD_NAME);
 	if (err)
 		return err;
-	err = call(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC}, &fd);
+	err = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC}, &fd);
 	if (err == -EINVAL) /* kernels before 6.3 know no MFD_EXEC */
-		err = call(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
+		err = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
 	if (err)
 		return err;
 	arena->target_fd = (int)fd;
@@ -162,7 +148,8 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 
 static int map_fixed(struct remote *remote, uint64_t at, uint64_t size, int protection, int flags, int fd, uint64_t offset)
 {
-	return call(remote, SYS_mmap, (uint64_t[6]){at, size, (uint64_t)protection, (uint64_t)(flags | MAP_FIXED), (uint64_t)fd, offset}, NULL);
+	return remote_syscall_or_fail(remote, SYS_mmap, (uint64_t[6]){at, size, (uint64_t)protection, (uint64_t)(flags | MAP_FIXED), (uint64_t)fd, offset},
+				      NULL);
 }
 
 /* The words of every entry, disarmed, into the file: they hold addresses, so the base must be known, and the page not yet be mapped. */
@@ -195,7 +182,8 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 	struct hi_control *control = arena->control;
 	const int fd = arena->target_fd;
 	uint64_t base;
-	int err = call(remote, SYS_mmap, (uint64_t[6]){0, control->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, (uint64_t)fd, 0}, &base);
+	int err = remote_syscall_or_fail(remote, SYS_mmap,
+					 (uint64_t[6]){0, control->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, (uint64_t)fd, 0}, &base);
 	if (err)
 		return err;
 	control->arena = base;
@@ -204,7 +192,7 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 		return err;
 
 	const struct hi_part *tables = &control->tables, *image = &control->image, *gate = &control->gate, *words = &control->words, *state = &control->state;
-	err = call(remote, SYS_mprotect, (uint64_t[6]){base + tables->offset, tables->size, PROT_READ}, NULL);
+	err = remote_syscall_or_fail(remote, SYS_mprotect, (uint64_t[6]){base + tables->offset, tables->size, PROT_READ}, NULL);
 	if (!err) /* image and gate lie side by side */
 		err = map_fixed(remote, base + image->offset, image->size + gate->size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, image->offset);
 	if (!err)
@@ -212,15 +200,15 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 	if (!err)
 		err = map_fixed(remote, base + state->offset, state->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!err)
-		err = call(remote, SYS_madvise, (uint64_t[6]){base + state->offset, state->size, MADV_WIPEONFORK}, NULL);
+		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){base + state->offset, state->size, MADV_WIPEONFORK}, NULL);
 	if (!err)
-		err = call(remote, SYS_madvise, (uint64_t[6]){base, arena->shared_size, MADV_DONTFORK}, NULL);
+		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){base, arena->shared_size, MADV_DONTFORK}, NULL);
 	return err;
 }
 
 int arena_close_fd(struct remote *remote, int fd)
 {
-	return call(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
+	return remote_syscall_or_fail(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
 }
 
 static int close_in_target(struct arena *arena, struct remote *remote)
@@ -261,13 +249,15 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 static int make_gate_inert(const struct hi_control *control, struct remote *remote, const struct payload_image *payload)
 {
 	uint64_t pages;
-	int err = call(remote, SYS_mmap, (uint64_t[6]){0, HI_GATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0}, &pages);
+	int err = remote_syscall_or_fail(remote, SYS_mmap,
+					 (uint64_t[6]){0, HI_GATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0}, &pages);
 	for (unsigned entry = 0; !err && entry < control->gate_count; entry++)
 		err = memory_write(remote->memory, pages + (uint64_t)entry * HI_GATE_STRIDE, payload->gate[GATE_INERT].code, payload->gate[GATE_INERT].size);
 	if (!err)
-		err = call(remote, SYS_mprotect, (uint64_t[6]){pages, HI_GATE_BYTES, PROT_READ | PROT_EXEC}, NULL);
+		err = remote_syscall_or_fail(remote, SYS_mprotect, (uint64_t[6]){pages, HI_GATE_BYTES, PROT_READ | PROT_EXEC}, NULL);
 	if (!err)
-		err = call(remote, SYS_mremap, (uint64_t[6]){pages, HI_GATE_BYTES, HI_GATE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, arena_gate(control)}, NULL);
+		err = remote_syscall_or_fail(remote, SYS_mremap,
+					     (uint64_t[6]){pages, HI_GATE_BYTES, HI_GATE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, arena_gate(control)}, NULL);
 	return err;
 }
 
@@ -275,13 +265,13 @@ int arena_unmap(const struct hi_control *control, struct remote *remote, const s
 {
 	const uint64_t base = control->arena;
 	if (!keep_gate)
-		return call(remote, SYS_munmap, (uint64_t[6]){base, control->arena_size}, NULL);
+		return remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){base, control->arena_size}, NULL);
 
 	int err = make_gate_inert(control, remote, payload);
 	if (err)
 		return err;
-	err = call(remote, SYS_munmap, (uint64_t[6]){base + control->state.offset, control->state.size}, NULL);
-	int below = call(remote, SYS_munmap, (uint64_t[6]){base, control->gate.offset}, NULL);
+	err = remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){base + control->state.offset, control->state.size}, NULL);
+	int below = remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){base, control->gate.offset}, NULL);
 	return err ? err : below;
 }
 

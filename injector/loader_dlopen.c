@@ -40,21 +40,6 @@
 
 /* ---- calls in the target ------------------------------------------------------------------------------------------------------------ */
 
-/* One system call in the target whose failure is ours. */
-static int system_call(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result)
-{
-	int64_t result;
-	int error = remote_syscall(remote, number, argument, &result);
-
-	if (error)
-		return error;
-	if (result < 0 && result >= -4095)
-		return (int)result;
-	if (out_result)
-		*out_result = (uint64_t)result;
-	return 0;
-}
-
 static remote_addr stack_top(const struct loader_target *target)
 {
 	return target->control->arena + target->control->state.offset + target->control->state.size;
@@ -94,7 +79,7 @@ static int footprint_save(const struct loader_target *target, struct remote *rem
 static int footprint_restore(const struct loader_target *target, struct remote *remote, const struct footprint *footprint)
 {
 	int error = memory_write(target->memory, footprint->errno_at, &footprint->errno_value, sizeof(footprint->errno_value));
-	int zeroed = system_call(remote, SYS_madvise, (uint64_t[6]){stack_top(target) - STACK_BYTES, STACK_BYTES, MADV_DONTNEED}, NULL);
+	int zeroed = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){stack_top(target) - STACK_BYTES, STACK_BYTES, MADV_DONTNEED}, NULL);
 
 	return error ? error : zeroed;
 }
@@ -157,7 +142,7 @@ static int find_handle(const struct loader_target *target, remote_addr base, uin
 
 static int close_file(struct remote *remote, int fd)
 {
-	return system_call(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
+	return remote_syscall_or_fail(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
 }
 
 /* Writes the image into descriptor fd of the target, through our own descriptor on the same file. */
@@ -191,9 +176,9 @@ static int create_file(const struct loader_target *target, struct remote *remote
 
 	if (error)
 		return error;
-	error = system_call(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_EXEC}, &fd);
+	error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_EXEC}, &fd);
 	if (error == -EINVAL) /* kernels before 6.3 know no MFD_EXEC */
-		error = system_call(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC}, &fd);
+		error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC}, &fd);
 	if (error)
 		return error;
 	error = fill_file(target, (int)fd, out_inode);

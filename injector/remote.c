@@ -16,6 +16,8 @@
 
 #include "borrow.h"
 
+#define ERRNO_MAX 4095 /* the kernel returns errors as -4095..-1 */
+
 enum {
 	STOP_DEADLINE_MS = 200,     /* for one thread; then another is tried */
 	SYSCALL_DEADLINE_MS = 5000, /* a starved container takes its time */
@@ -317,6 +319,20 @@ int remote_syscall(struct remote *remote, long number, const uint64_t argument[6
 	if (arch_syscall_number(&regs) != (uint64_t)number)
 		return -EPROTO;
 	*out_result = (int64_t)arch_result(&regs);
+	return 0;
+}
+
+int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result)
+{
+	int64_t result;
+	int error = remote_syscall(remote, number, argument, &result);
+
+	if (error)
+		return error;
+	if (result < 0 && result >= -ERRNO_MAX)
+		return (int)result;
+	if (out_result)
+		*out_result = (uint64_t)result;
 	return 0;
 }
 

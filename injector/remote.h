@@ -53,6 +53,8 @@ int remote_close(struct remote *remote);
 
 /* One system call; out_result is its return value (negative errno of the target's kernel call included). The return value is about the transport only. */
 must_check int remote_syscall(struct remote *remote, long number, const uint64_t argument[6], int64_t *out_result);
+/* The same where the kernel's refusal is a failure of ours: its negative errno is returned. out_result may be NULL. */
+must_check int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result);
 
 /*
  * Calls a function of the target on its own mapped stack (stack_top, 16-byte aligned, at least 256 KiB below it): only for the dlopen loader, at a proved safe point.
