@@ -147,10 +147,10 @@ wait_attach() {
 	wait "$ATTACH_PID"
 }
 
-# lose_injector: SIGKILL to the injector of the session, as the kernel would when it is out of memory
+# lose_injector [PID]: SIGKILL to the injector of the session, as the kernel would when it is out of memory
 lose_injector() {
-	kill -KILL "$ATTACH_PID" || fail 'there was no injector to kill'
-	wait "$ATTACH_PID" 2>/dev/null
+	kill -KILL "${1:-$ATTACH_PID}" || fail 'there was no injector to kill'
+	wait "${1:-$ATTACH_PID}" 2>/dev/null
 	return 0
 }
 
