@@ -133,6 +133,7 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 	const uint32_t next = !control->current_directory;
 	struct hi_unwind_directory *directory = &control->directory[next];
 	begin_change(&directory->generation);
+	publisher->missing = 0;
 	uint32_t count = 0;
 	for (size_t i = 0; i < images->count; i++) { /* images and their texts are sorted by address, and so is the directory */
 		const struct elf_image *image = &images->image[i];
