@@ -27,7 +27,8 @@ void threads_close(struct threads *threads)
 
 static struct thread *slot_of(struct thread *slots, size_t room, uint64_t pointer)
 {
-	size_t i = (pointer * 0x9e3779b97f4a7c15ull) >> 20;
+	/* The highest bits of the product depend on all of the pointer; thread pointers lie megabytes apart, and their low bits are alike. */
+	size_t i = (pointer * 0x9e3779b97f4a7c15ull) >> (64 - __builtin_ctzll(room));
 	while (slots[i & (room - 1)].pointer && slots[i & (room - 1)].pointer != pointer)
 		i++;
 	return &slots[i & (room - 1)];
