@@ -23,6 +23,9 @@ struct victim_page {
 	_Atomic uint64_t handled;     /* signal handlers run */
 	_Atomic uint64_t ready;
 	_Atomic uint64_t done;
+	_Atomic uint64_t asked;    /* what the test wants done next, one more each time */
+	_Atomic uint64_t answered; /* what of it is done */
+	_Atomic uint64_t word[8];  /* what the two tell each other */
 };
 
 struct victim {
@@ -75,6 +78,20 @@ static inline void victim_check(const struct victim *victim)
 		UNIT_FAIL("the victim died: wait status 0x%x", status);
 	CHECK(victim->page->progress != before);
 	CHECK_EQ(victim->page->damage, 0);
+}
+
+/* Has the victim do its next thing, and waits until that is done. */
+static inline void victim_ask(const struct victim *victim, uint64_t what)
+{
+	int status;
+
+	victim->page->asked = what;
+	for (int i = 0; i < 4000 && victim->page->answered != what; i++) {
+		if (waitpid(victim->pid, &status, WNOHANG) != 0)
+			UNIT_FAIL("the victim died: wait status 0x%x", status);
+		victim_pause_us(500);
+	}
+	CHECK_EQ(victim->page->answered, what);
 }
 
 /* What we hold of a victim that is gone already. */
