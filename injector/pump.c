@@ -127,11 +127,26 @@ static int send_module(struct pump *pump, const struct elf_image *image, const s
 	return stream_out_record(pump->out, HI_STREAM_MODULE, &module, sizeof module, parts, 3);
 }
 
-static int send_gone(struct pump *pump, size_t i)
+static const struct sent_module *sent_unseen(const struct pump *pump)
 {
-	struct hi_stream_module_gone gone = {.module = pump->sent[i].number, .time_ns = pump_now_ns(pump)};
-	free(pump->sent[i].path);
-	pump->sent[i] = pump->sent[--pump->sent_count];
+	for (size_t i = 0; i < pump->sent_count; i++)
+		if (!pump->sent[i].seen)
+			return &pump->sent[i];
+	return NULL;
+}
+
+/* The number stands for the whole object: with it go all texts, and what of them is still mapped will be sent anew. */
+static int send_gone(struct pump *pump, uint32_t number)
+{
+	struct hi_stream_module_gone gone = {.module = number, .time_ns = pump_now_ns(pump)};
+	size_t kept = 0;
+	for (size_t i = 0; i < pump->sent_count; i++) {
+		if (pump->sent[i].number == number)
+			free(pump->sent[i].path);
+		else
+			pump->sent[kept++] = pump->sent[i];
+	}
+	pump->sent_count = kept;
 	return stream_out_record(pump->out, HI_STREAM_MODULE_GONE, &gone, sizeof gone, NULL, 0);
 }
 
@@ -146,9 +161,8 @@ int pump_modules(struct pump *pump, const struct elf_images *images)
 			if (sent)
 				sent->seen = true;
 		}
-	for (size_t i = pump->sent_count; i-- > 0 && !err;)
-		if (!pump->sent[i].seen)
-			err = send_gone(pump, i);
+	for (const struct sent_module *unseen; !err && (unseen = sent_unseen(pump));)
+		err = send_gone(pump, unseen->number);
 	for (size_t i = 0; i < images->count; i++)
 		for (size_t j = 0; j < images->image[i].text_count && !err; j++)
 			if (!sent_find(pump, &images->image[i], &images->image[i].text[j]))
