@@ -15,7 +15,7 @@
 
 #define QUIESCE_DEADLINE_MS 10000
 #define BORROW_DEADLINE_MS 5000
-#define HEAL_PASSES_MAX 16
+#define ROUNDS_MAX 16
 
 static int failed(struct receipt *receipt, const char *step, int err)
 {
@@ -47,44 +47,62 @@ static int read_originals(const struct attachment *attachment, struct heal_targe
 	return 0;
 }
 
-static int quiesce_target(struct attachment *attachment, const struct heal_target *heal, struct receipt *receipt)
+static struct quiesce_target describe_inside(const struct attachment *attachment, const struct heal_target *heal)
 {
 	const struct hi_control *control = attachment->control;
-	const struct arena_state_layout layout = arena_state_layout(control->bucket_bits);
-	struct quiesce_target target = {
+	return (struct quiesce_target){
 		.heal = heal,
 		.gate_lo = arena_gate(control),
 		.gate_hi = arena_gate(control) + HI_GATE_BYTES,
 		.payload_lo = control->payload_base,
 		.payload_hi = control->payload_base + control->payload_size,
-		.thread_slots = arena_state(control) + layout.thread_slots,
+		.thread_slots = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots,
 	};
-	/* Without a walker (objects that cannot be read any more) counts and registers must carry the proof. */
-	if (attachment_read_images(attachment) || stackwalker_open(attachment->pid, &attachment->images, &target.walker))
-		target.walker = NULL;
+}
+
+/* Is every thread outside? out_found: some had copies in registers, which they may have stored or passed on before. */
+static int look_at_threads(const struct quiesce_target *target, struct heal_target *heal, struct receipt *receipt, bool *out_found)
+{
 	struct quiesced quiesced;
-	int err = quiesce(&target, QUIESCE_DEADLINE_MS, &quiesced);
-	if (target.walker)
-		stackwalker_close(target.walker);
+	int err = failed(receipt, "waiting until no thread is in the payload", quiesce(target, QUIESCE_DEADLINE_MS, &quiesced));
 	receipt->threads_checked = quiesced.threads;
 	receipt->healed_registers += quiesced.registers_healed;
-	receipt->longest_check_ns = quiesced.longest_stop_ns;
+	if (quiesced.longest_stop_ns > receipt->longest_check_ns)
+		receipt->longest_check_ns = quiesced.longest_stop_ns;
+	*out_found = quiesced.registers_healed > 0;
+	if (!err && memory_read_u64(heal->memory, arch_pointer_guard_at(quiesced.thread_pointer), &heal->pointer_guard))
+		heal->pointer_guard = 0;
 	return err;
 }
 
-/*
- * Passes until one finds nothing. A copy that turns up only after every thread was seen clear is still being passed around: then the gate stays, inert.
- */
-static int heal_target(const struct heal_target *target, struct receipt *receipt)
+/* Does memory hold copies? Those that do are turned back; if the target would not stand still, in the next round. */
+static int look_at_memory(const struct heal_target *heal, struct receipt *receipt, bool *out_found)
 {
-	for (unsigned pass = 0; pass < HEAL_PASSES_MAX; pass++) {
-		size_t healed;
-		int err = heal_pass(target, &healed);
-		if (err)
+	struct heal_copies copies;
+	struct healed healed = {0};
+	int err = failed(receipt, "looking for escaped pointers", heal_find(heal, &copies));
+	if (err)
+		return err;
+	err = heal_copies(heal, &copies, &healed);
+	*out_found = copies.count > 0;
+	heal_copies_close(&copies);
+	receipt->healed_words += healed.words;
+	receipt->healed_registers += healed.registers;
+	if (healed.longest_stop_ns > receipt->standstill_ns)
+		receipt->standstill_ns = healed.longest_stop_ns;
+	return err == -EAGAIN ? 0 : failed(receipt, "turning escaped pointers back", err);
+}
+
+/* Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around: then the gate stays, inert. */
+static int look_until_clear(const struct quiesce_target *target, struct heal_target *heal, struct receipt *receipt)
+{
+	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+		bool in_registers, in_memory;
+		int err = look_at_threads(target, heal, receipt, &in_registers);
+		if (!err)
+			err = look_at_memory(heal, receipt, &in_memory);
+		if (err || !(in_registers || in_memory))
 			return err;
-		receipt->healed_words += healed;
-		if (!healed)
-			return 0;
 	}
 	receipt->gate_kept = true;
 	return 0;
@@ -150,17 +168,18 @@ static int close_the_way(struct attachment *attachment, struct receipt *receipt)
 static int empty(struct attachment *attachment, struct receipt *receipt)
 {
 	struct heal_target heal;
-	size_t healed = 0;
 	int err = close_the_way(attachment, receipt);
 	if (!err)
 		err = failed(receipt, "reading the gate", read_originals(attachment, &heal));
-	if (!err) /* what is healed now need not be waited for in the threads that would have called it */
-		err = failed(receipt, "looking for escaped pointers", heal_pass(&heal, &healed));
-	receipt->healed_words += healed;
-	if (!err)
-		err = failed(receipt, "waiting until no thread is in the payload", quiesce_target(attachment, &heal, receipt));
-	if (!err)
-		err = failed(receipt, "looking for escaped pointers", heal_target(&heal, receipt));
+	if (err)
+		return err;
+	struct quiesce_target target = describe_inside(attachment, &heal);
+	/* Without a walker (objects that cannot be read any more) counts and registers must carry the proof. */
+	if (attachment_read_images(attachment) || stackwalker_open(attachment->pid, &attachment->images, &target.walker))
+		target.walker = NULL;
+	err = look_until_clear(&target, &heal, receipt);
+	if (target.walker)
+		stackwalker_close(target.walker);
 	return err;
 }
 
@@ -242,6 +261,8 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 		fprintf(out, "one thread %.2f ms at attach, ", (double)receipt->attach_stop_ns / 1e6);
 	fprintf(out, "one %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->detach_stop_ns / 1e6, receipt->threads_checked,
 		(double)receipt->longest_check_ns / 1e6);
+	if (receipt->standstill_ns)
+		fprintf(out, "                 all of them %.2f ms, while copies in memory were turned back\n", (double)receipt->standstill_ns / 1e6);
 	if (receipt->failed_step)
 		fprintf(out, "  FAILED         %s: %s; try `heapinject detach` again\n", receipt->failed_step, strerror(-receipt->error));
 }

@@ -15,7 +15,8 @@ struct receipt {
 	size_t healed_words, healed_registers;
 	size_t threads_checked;
 	uint64_t attach_stop_ns, detach_stop_ns, longest_check_ns;
-	bool has_before; /* `before` is known */
+	uint64_t standstill_ns; /* the longest time for which all threads were stopped; 0 = never */
+	bool has_before;        /* `before` is known */
 	struct hi_snapshot before, after;
 	size_t own_mappings_left; /* lines of maps that are still ours */
 	bool gate_kept;           /* escaped pointers cannot be ruled out: an inert page stays */

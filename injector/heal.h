@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heal.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and turned back into the originals.
+ * heal.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and registers and turned back into the originals.
  *
- * Reads every resident page of private writable memory; pages never touched are not touched by us either. Nothing is stopped, so one pass proves nothing alone: callers
- * repeat until a pass finds none.
+ * Looking reads every page of private memory that the target has written to; pages never touched are not touched by us either. The target runs meanwhile. Turning back happens
+ * while it stands still: a word that held a copy a microsecond ago may be a return address by now, on a stack in use or in memory that was freed and given out again.
  */
 #ifndef HI_HEAL_H
 #define HI_HEAL_H
 
 #include "hi_wire.h"
 #include "procfs.h"
+#include "tracee.h"
 
 struct heal_target {
 	pid_t pid;
@@ -18,9 +19,30 @@ struct heal_target {
 	unsigned gate_count;
 	remote_addr original[HI_GATE_ENTRIES];
 	remote_addr skip_lo, skip_hi; /* the arena: our own words are no escaped copies */
+	uint64_t pointer_guard;       /* with which libc disguises the function pointers that it keeps (arch.h); 0 = not known */
 };
 
-/* One pass. out_healed: words that held a gate address, and hold the original now. */
-must_check int heal_pass(const struct heal_target *target, size_t *out_healed);
+/* Where copies were seen. */
+struct heal_copies {
+	remote_addr *at;
+	size_t count;
+};
+
+struct healed {
+	size_t words, registers;
+	uint64_t longest_stop_ns; /* of all threads */
+};
+
+/* One look at all memory. */
+must_check int heal_find(const struct heal_target *target, struct heal_copies *out_copies);
+void heal_copies_close(struct heal_copies *copies);
+
+/* Turns back those of the copies that still are some, and whatever registers hold, with all threads stopped. Adds to *result. -EAGAIN: some thread would not stop; all run as before. */
+must_check int heal_copies(const struct heal_target *target, const struct heal_copies *copies, struct healed *result);
+
+/*
+ * The registers of one stopped thread, turned back; and the system call that the stop broke off, to be restarted. out_regs: as they are now. Adds to *healed.
+ */
+must_check int heal_registers(const struct heal_target *target, const struct tracee *tracee, struct arch_regs *out_regs, size_t *healed);
 
 #endif

@@ -53,29 +53,14 @@ static bool stack_is_inside(const struct quiesce_target *target, const struct tr
 	return false;
 }
 
-/* A hoisted call target: `mov malloc@GOT, %r12` before a loop. The register still holds it long after the slot was written back. */
-static size_t heal_registers(const struct quiesce_target *target, struct arch_regs *regs)
-{
-	size_t healed = 0;
-	for (unsigned entry = 0; entry < target->heal->gate_count; entry++)
-		healed += arch_replace_register(regs, target->heal->gate + (uint64_t)entry * HI_GATE_STRIDE, target->heal->original[entry]);
-	return healed;
-}
-
 /* 0 = clear, -EAGAIN = inside just now. The thread is stopped. */
 static int look_at(const struct quiesce_target *target, struct tracee *tracee, struct quiesced *result)
 {
 	struct arch_regs regs;
-	int err = tracee_get_regs(tracee, &regs);
+	int err = heal_registers(target->heal, tracee, &regs, &result->registers_healed);
 	if (err)
 		return err;
-	const size_t healed = heal_registers(target, &regs);
-	const bool rewound = arch_rewind_interrupted(&regs);
-	if (healed || rewound)
-		err = tracee_set_regs(tracee, &regs);
-	if (err)
-		return err;
-	result->registers_healed += healed;
+	result->thread_pointer = arch_thread_pointer(&regs);
 	/* A stack in the arena: a call of the dlopen loader that outlived its injector. */
 	const bool is_on_our_stack = arch_sp(&regs) >= target->heal->skip_lo && arch_sp(&regs) < target->heal->skip_hi;
 	return is_on_our_stack || is_inside(target, arch_pc(&regs)) || stack_is_inside(target, tracee) ? -EAGAIN : 0;

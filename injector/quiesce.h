@@ -24,6 +24,7 @@ struct quiesced {
 	size_t threads; /* looked at */
 	size_t registers_healed;
 	uint64_t longest_stop_ns;
+	remote_addr thread_pointer; /* of one of them; 0 = none was looked at */
 };
 
 /* -EBUSY: some thread was inside to the last, or could not be stopped. -ESRCH: the target is gone. */

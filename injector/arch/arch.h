@@ -29,6 +29,13 @@ uint64_t arch_sp(const struct arch_regs *regs);
 void arch_set_pc(struct arch_regs *regs, uint64_t pc);
 /* What the thread library finds its descriptor by; in glibc and musl that lies at the top of the thread's own stack, the main thread's apart. */
 uint64_t arch_thread_pointer(const struct arch_regs *regs);
+/*
+ * The function pointers that glibc keeps for later (atexit, the jmp_buf of setjmp) are disguised with a word that lies at the same offset from every thread pointer. Where
+ * that word is another library's something else, nothing looks like a disguised pointer.
+ */
+uint64_t arch_pointer_guard_at(uint64_t thread_pointer);
+uint64_t arch_disguise_pointer(uint64_t pointer, uint64_t guard);
+uint64_t arch_reveal_pointer(uint64_t disguised, uint64_t guard);
 /* True if any general register, pc included, lies in [lo, hi). */
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi);
 /* Changes every general register, pc included, that holds `from` to `to`; how many did. */

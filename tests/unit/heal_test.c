@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heal: copies of gate addresses in a child's data, heap, stack and large mappings are found; look-alikes and untouched pages are not. */
+/* heal: copies of gate addresses in a child's data, heap, stack, large and sealed mappings, in disguise too, are turned back; look-alikes and untouched pages are not. */
 #include "injector/heal.h"
 
 #include <signal.h>
@@ -13,6 +13,8 @@
 #define GATE 0x7123456000ull
 #define ORIGINAL 0x7fff00001000ull
 #define SPARSE_BYTES (1ull << 34)
+#define GUARD 0x1122334455667788ull
+#define EXPECTED 6
 
 static uint64_t in_data[3] = {1, 2, 3};
 
@@ -21,7 +23,11 @@ static void check_child(int from, int to)
 	uint64_t on_stack[4] = {0, GATE + HI_GATE_STRIDE, 0, GATE + 1 /* no entry starts here */};
 	uint64_t *in_heap = malloc(64);
 	uint64_t *sparse = mmap(NULL, SPARSE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t *sealed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char byte = 0;
+	sealed[7] = GATE;
+	mprotect(sealed, 4096, PROT_READ);
+	in_data[0] = arch_disguise_pointer(GATE + HI_GATE_STRIDE, GUARD);
 	in_data[1] = GATE;
 	in_heap[2] = GATE + 2 * HI_GATE_STRIDE;
 	in_heap[3] = GATE + 9 * HI_GATE_STRIDE; /* past the last entry */
@@ -29,8 +35,9 @@ static void check_child(int from, int to)
 	__asm__ volatile("" : : "r"(on_stack), "r"(in_heap) : "memory");
 	(void)!write(to, &byte, 1);
 	(void)!read(from, &byte, 1);
-	const int good = in_data[1] == ORIGINAL && ((volatile uint64_t *)on_stack)[1] == ORIGINAL + 1 && on_stack[3] == GATE + 1 &&
-			 in_heap[2] == ORIGINAL + 2 && in_heap[3] == GATE + 9 * HI_GATE_STRIDE && sparse[SPARSE_BYTES / 16] == ORIGINAL;
+	const int good = in_data[0] == arch_disguise_pointer(ORIGINAL + 1, GUARD) && in_data[1] == ORIGINAL && sealed[7] == ORIGINAL &&
+			 ((volatile uint64_t *)on_stack)[1] == ORIGINAL + 1 && on_stack[3] == GATE + 1 && in_heap[2] == ORIGINAL + 2 &&
+			 in_heap[3] == GATE + 9 * HI_GATE_STRIDE && sparse[SPARSE_BYTES / 16] == ORIGINAL;
 	_exit(good ? 0 : 1);
 }
 
@@ -50,14 +57,19 @@ UNIT_TEST(heals_every_copy_and_nothing_else)
 
 	struct memory memory;
 	CHECK_EQ(memory_open(&memory, child, child), 0);
-	struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 3};
+	struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 3, .pointer_guard = GUARD};
 	for (unsigned i = 0; i < 3; i++)
 		target.original[i] = ORIGINAL + i;
-	size_t healed = 0;
-	CHECK_EQ(heal_pass(&target, &healed), 0);
-	CHECK(healed >= 4); /* spilled copies in dead stack may come on top */
-	CHECK_EQ(heal_pass(&target, &healed), 0);
-	CHECK_EQ(healed, 0);
+	struct heal_copies copies;
+	struct healed healed = {0};
+	CHECK_EQ(heal_find(&target, &copies), 0);
+	CHECK(copies.count >= EXPECTED); /* spilled copies in dead stack may come on top */
+	CHECK_EQ(heal_copies(&target, &copies, &healed), 0);
+	CHECK_EQ(healed.words, copies.count);
+	CHECK(healed.longest_stop_ns > 0);
+	heal_copies_close(&copies);
+	CHECK_EQ(heal_find(&target, &copies), 0);
+	CHECK_EQ(copies.count, 0);
 	CHECK_EQ(write(to_child[1], &byte, 1), 1);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(status, 0);
@@ -75,8 +87,8 @@ UNIT_TEST(tells_when_the_target_is_gone)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	const struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
-	size_t healed = 0;
-	CHECK(heal_pass(&target, &healed) < 0);
+	struct heal_copies copies;
+	CHECK(heal_find(&target, &copies) < 0);
 }
 
 UNIT_MAIN()

@@ -32,6 +32,25 @@ uint64_t arch_thread_pointer(const struct arch_regs *regs)
 	return regs->user.fs_base;
 }
 
+uint64_t arch_pointer_guard_at(uint64_t thread_pointer)
+{
+	return thread_pointer + 0x30; /* header.pointer_guard of tcbhead_t */
+}
+
+#define DISGUISE_ROTATION 17 /* PTR_MANGLE: xor %fs:0x30, then rol $17 */
+
+uint64_t arch_disguise_pointer(uint64_t pointer, uint64_t guard)
+{
+	const uint64_t mixed = pointer ^ guard;
+
+	return mixed << DISGUISE_ROTATION | mixed >> (64 - DISGUISE_ROTATION);
+}
+
+uint64_t arch_reveal_pointer(uint64_t disguised, uint64_t guard)
+{
+	return (disguised >> DISGUISE_ROTATION | disguised << (64 - DISGUISE_ROTATION)) ^ guard;
+}
+
 int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_value)
 {
 	const struct user_regs_struct *user = &regs->user;
