@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach and detach, as a pair, on children that make it hard: threads that only allocate, copies of allocator pointers in memory, in registers and in disguise, a program
+ * that exits or is replaced. Every child goes on allocating after the detach, through whatever it kept.
+ */
+#include "attach.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "attached.h"
+#include "ring_reader.h"
+#include "storm.h"
+
+/* An allocation that no compiler leaves out. */
+static void use_heap(void)
+{
+	void *block = malloc(100);
+	__asm__ volatile("" : "+r"(block) : : "memory");
+	free(block);
+}
+
+/* ---- a storm of four threads ------------------------------------------------------------------------------------------------------------------ */
+
+static void *storm_thread(void *page)
+{
+	storm_allocate(page, malloc);
+	return NULL;
+}
+
+/* `progress` is the first thing in the page. */
+static void storm_of_four(struct victim_page *page)
+{
+	pthread_t thread;
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, storm_thread, page);
+	while (page->progress < 100)
+		victim_pause_us(100);
+	page->ready = 1;
+	storm_thread(page);
+}
+
+static void check_receipt(const struct receipt *receipt, const struct attached *attached)
+{
+	CHECK(!receipt->failed_step);
+	CHECK_EQ(receipt->error, 0);
+	CHECK(!receipt->target_gone);
+	CHECK(receipt->is_clean);
+	CHECK(!receipt->gate_kept);
+	CHECK_EQ(receipt->own_mappings_left, 0);
+	CHECK_EQ(receipt->slots.written, attached->attachment.slots_written);
+	CHECK_EQ(receipt->slots.restored, receipt->slots.written);
+	CHECK_EQ(receipt->slots.overwritten + receipt->slots.vanished, 0);
+	CHECK(receipt->has_before);
+	CHECK_EQ(receipt->after.fd_count, receipt->before.fd_count);
+	CHECK_EQ(receipt->after.thread_count, receipt->before.thread_count);
+	CHECK(receipt->attach_stop_ns > 0 && receipt->attach_stop_ns < 2000000000);
+	CHECK(receipt->detach_stop_ns > 0 && receipt->detach_stop_ns < 2000000000);
+	CHECK(receipt->threads_checked >= attached->before.thread_count);
+}
+
+/* While attached every slot leads to the gate, and only there. */
+static void check_patched(const struct attached *attached)
+{
+	const struct hi_control *control = attached->attachment.control;
+	const remote_addr gate = arena_gate(control);
+	CHECK_EQ(control->phase, HI_PHASE_ARMED);
+	CHECK_EQ(attached->attachment.slots_written, attached->slots.count);
+	CHECK_EQ(control->journal_count, attached->slots.count);
+	for (size_t i = 0; i < attached->slots.count; i++) {
+		const struct slot *slot = &attached->slots.slot[i];
+		const uint64_t value = attached_read(attached, slot->address);
+		CHECK_EQ(value, attached->attachment.entry[slot->function]);
+		CHECK(value >= gate && value < gate + HI_GATE_BYTES);
+	}
+}
+
+static void cycle_in_storm(enum hi_loader loader, int cycles)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_prepare(&attached, storm_of_four);
+	CHECK_EQ(attached.before.thread_count, 4);
+	for (int i = 0; i < cycles; i++) {
+		CHECK_EQ(attached_attach(&attached, loader), 0);
+		check_patched(&attached);
+		attached_wait_for_samples(&attached, 100);
+		CHECK(attached.attachment.arena.ring->head > 0);
+		victim_check(&attached.victim);
+		CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+		check_receipt(&receipt, &attached);
+		attachment_close(&attached.attachment);
+		attached_check_gone(&attached);
+	}
+	attached_end(&attached);
+}
+
+UNIT_TEST(a_storm_is_sampled_and_left_as_it_was)
+{
+	cycle_in_storm(HI_LOADER_MAP, 4);
+}
+
+UNIT_TEST(a_storm_is_sampled_and_left_as_it_was_by_the_dlopen_loader)
+{
+	cycle_in_storm(HI_LOADER_DLOPEN, 2);
+}
+
+static void storm_of_one(struct victim_page *page)
+{
+	page->ready = 1;
+	storm_thread(page);
+}
+
+/* What the samples say: every block of the storm has a size, and a stack that ends as it should. (Of one thread: stacks of others are learned by watch.) */
+UNIT_TEST(samples_are_of_what_the_target_did)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	struct ring_reader reader;
+	union ring_record record;
+	uint64_t allocs = 0, complete = 0;
+	attached_start(&attached, storm_of_one, HI_LOADER_MAP);
+	attached_wait_for_samples(&attached, 500);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	ring_reader_open(&reader, attached.attachment.arena.ring, attached.attachment.arena.ring->capacity);
+	while (ring_reader_next(&reader, 1, 0, &record) == 1) {
+		if (record.header.type_busy != HI_RECORD_ALLOC)
+			continue;
+		allocs++;
+		complete += record.alloc.stack_end == HI_END_COMPLETE;
+		CHECK_EQ(record.alloc.function, HI_FN_MALLOC);
+		CHECK(record.alloc.bytes >= 16 && record.alloc.bytes < 1016);
+		CHECK(record.header.thread);
+	}
+	CHECK(allocs >= 500);
+	CHECK(complete * 100 >= allocs * 95);
+	attached_end(&attached);
+}
+
+/* ---- copies of pointers ------------------------------------------------------------------------------------------------------------------------- */
+
+typedef void *allocate_fn(size_t size);
+typedef void release_fn(void *block);
+
+/* What `&malloc` is compiled to: a load from the slot, each time. */
+static allocate_fn *malloc_by_slot(void)
+{
+	allocate_fn *found;
+	__asm__ volatile("mov malloc@GOTPCREL(%%rip), %0" : "=r"(found));
+	return found;
+}
+
+static release_fn *free_by_slot(void)
+{
+	release_fn *found;
+	__asm__ volatile("mov free@GOTPCREL(%%rip), %0" : "=r"(found));
+	return found;
+}
+
+enum { IN_DATA = 0, IN_HEAP, BY_SLOT }; /* words of the page: what the child finds where */
+
+static struct operations {
+	allocate_fn *allocate;
+	release_fn *release;
+} in_data;
+
+static void use(const struct operations *operations)
+{
+	char *block = operations->allocate(64);
+	memset(block, 1, 64);
+	operations->release(block);
+}
+
+static void rest(struct victim_page *page)
+{
+	page->answered = 2;
+	while (page->asked == 2)
+		victim_pause_us(100);
+	page->answered = 3;
+}
+
+/* ops->free = free, while attached; calls through the copies for ever. */
+static void keep_copies(struct victim_page *page)
+{
+	struct operations *in_heap = malloc(sizeof *in_heap);
+	use_heap();
+	in_data = *in_heap = (struct operations){malloc_by_slot(), free_by_slot()};
+	page->ready = 1;
+	while (page->asked < 1)
+		use(&in_data);
+	in_data = *in_heap = (struct operations){malloc_by_slot(), free_by_slot()};
+	page->word[BY_SLOT] = (uintptr_t)free_by_slot();
+	page->answered = 1;
+	for (;; page->progress++) {
+		if (page->asked == 2)
+			rest(page);
+		use(&in_data);
+		use(in_heap);
+		page->word[IN_DATA] = (uintptr_t)in_data.release;
+		page->word[IN_HEAP] = (uintptr_t)in_heap->release;
+	}
+}
+
+static uint64_t original_of(const struct attached *attached, enum hi_function function)
+{
+	for (size_t i = 0; i < attached->slots.count; i++)
+		if (attached->slots.slot[i].function == function)
+			return attached->slots.slot[i].original;
+	UNIT_FAIL("no slot of function %d", function);
+}
+
+UNIT_TEST(copies_in_memory_are_turned_back)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_start(&attached, keep_copies, HI_LOADER_MAP);
+	victim_ask(&attached.victim, 1);
+	victim_check(&attached.victim);
+	CHECK_EQ(attached.victim.page->word[BY_SLOT], attached.attachment.entry[HI_FN_FREE]); /* it did take a copy of ours */
+	CHECK_EQ(attached.victim.page->word[IN_DATA], attached.attachment.entry[HI_FN_FREE]);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK(receipt.healed_words >= 4);
+	CHECK(!receipt.gate_kept);
+	attached_check_gone(&attached);
+	victim_check(&attached.victim);
+	CHECK_EQ(attached.victim.page->word[IN_DATA], original_of(&attached, HI_FN_FREE));
+	CHECK_EQ(attached.victim.page->word[IN_HEAP], original_of(&attached, HI_FN_FREE));
+	attached_end(&attached);
+}
+
+/*
+ * A call target that was hoisted out of a loop without end, as clang -fno-plt does it: the slot is read once, and after that only the register knows.
+ * void hoisted_loop(uint64_t *rounds)
+ */
+__asm__(".text\n"
+	".type hoisted_loop, @function\n"
+	"hoisted_loop:\n"
+	"	.cfi_startproc\n"
+	"	push %rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	push %r12\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	push %r13\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	mov %rdi, %rbx\n"
+	"	mov malloc@GOTPCREL(%rip), %r12\n"
+	"	mov free@GOTPCREL(%rip), %r13\n"
+	"1:	mov $200, %edi\n"
+	"	call *%r12\n"
+	"	mov %rax, %rdi\n"
+	"	call *%r13\n"
+	"	lock incq (%rbx)\n"
+	"	jmp 1b\n"
+	"	.cfi_endproc\n"
+	".size hoisted_loop, . - hoisted_loop\n");
+void hoisted_loop(_Atomic uint64_t *rounds);
+
+static void hoist(struct victim_page *page)
+{
+	use_heap();
+	page->ready = 1;
+	while (page->asked < 1)
+		victim_pause_us(100);
+	page->answered = 1;
+	hoisted_loop(&page->progress);
+}
+
+UNIT_TEST(copies_in_registers_are_turned_back)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_start(&attached, hoist, HI_LOADER_MAP);
+	victim_ask(&attached.victim, 1);
+	attached_wait_for_samples(&attached, 10);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK(receipt.healed_registers + receipt.healed_words >= 2); /* where the thread stood in malloc, they were on its stack */
+	CHECK(!receipt.gate_kept);
+	attached_check_gone(&attached);
+	attached_end(&attached);
+}
+
+/* How a detach ends that cannot get hold of every copy: everything goes but the gate. */
+static int keep_the_gate(void *context)
+{
+	struct attachment *attachment = context;
+	struct remote remote;
+	struct journal_restored restored;
+	int error = arena_disarm(attachment->control, &attachment->memory);
+	if (!error)
+		error = journal_restore(attachment->control, &attachment->memory, &restored);
+	if (!error)
+		error = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, 3000);
+	if (error)
+		return error;
+	error = arena_unmap(attachment->control, &remote, &attachment->payload, true);
+	int closed = remote_close(&remote);
+	return error ? error : closed;
+}
+
+UNIT_TEST(a_session_after_one_whose_gate_was_kept)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_start(&attached, keep_copies, HI_LOADER_MAP);
+	victim_ask(&attached.victim, 1);
+	const uint64_t kept = attached.attachment.entry[HI_FN_FREE];
+	victim_ask(&attached.victim, 2);
+	CHECK_EQ(tracee_worker(keep_the_gate, &attached.attachment), 0);
+	attachment_close(&attached.attachment);
+	victim_ask(&attached.victim, 3);
+	victim_check(&attached.victim);
+
+	CHECK_EQ(attached_attach(&attached, HI_LOADER_MAP), 0);
+	CHECK(attached.attachment.entry[HI_FN_FREE] != kept);
+	victim_check(&attached.victim);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK(!receipt.failed_step);
+	CHECK_EQ(receipt.own_mappings_left, 1); /* the words of the first */
+	attached_check_slots(&attached);
+	victim_check(&attached.victim);
+	CHECK_EQ(attached.victim.page->word[IN_DATA], kept); /* still called, and none of the second one's business */
+	attached_end(&attached);
+}
+
+/* ---- other ways out ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void allocate_until_asked(struct victim_page *page)
+{
+	use_heap();
+	page->ready = 1;
+	for (; page->asked < 1; page->progress++)
+		use_heap();
+	page->answered = 1;
+	if (page->word[0])
+		execl("/bin/sleep", "sleep", "60", NULL);
+	_exit(3);
+}
+
+UNIT_TEST(slots_that_the_target_wrote_since_are_its_own)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_start(&attached, allocate_until_asked, HI_LOADER_MAP);
+	const struct slot *slot = &attached.slots.slot[0];
+	const uint64_t another = slot->original + 1;
+	CHECK_EQ(memory_write_u64(&attached.victim.memory, slot->address, another), 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK_EQ(receipt.slots.overwritten, 1);
+	CHECK_EQ(receipt.slots.restored, receipt.slots.written - 1);
+	CHECK_EQ(attached_read(&attached, slot->address), another);
+	attached_end(&attached);
+}
+
+UNIT_TEST(detach_may_be_repeated)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_start(&attached, allocate_until_asked, HI_LOADER_MAP);
+	/* A frame in flight that will not go: detach has to give up, with the payload still in place and working. */
+	const struct hi_control *control = attached.attachment.control;
+	const remote_addr slots = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots;
+	const remote_addr in_flight = slots + offsetof(struct hi_thread_slot, in_flight);
+	uint32_t frames = 7, none = 0;
+	const pid_t helper = fork(); /* takes the frame away while detach waits */
+	if (helper == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		victim_pause_us(300000);
+		_exit(memory_write(&attached.victim.memory, in_flight, &none, sizeof none) != 0);
+	}
+	CHECK_EQ(memory_write(&attached.victim.memory, in_flight, &frames, sizeof frames), 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	int status;
+	CHECK_EQ(waitpid(helper, &status, 0), helper);
+	CHECK_EQ(status, 0);
+	CHECK(receipt.is_clean);
+	attached_check_gone(&attached);
+	attached_end(&attached);
+}
+
+UNIT_TEST(a_target_that_exits_leaves_nothing_to_restore)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	int status;
+	attached_start(&attached, allocate_until_asked, HI_LOADER_MAP);
+	attached_wait_for_samples(&attached, 10);
+	CHECK_EQ(attachment_check(&attached.attachment), 0);
+	attached.victim.page->asked = 1;
+	CHECK_EQ(waitpid(attached.victim.pid, &status, 0), attached.victim.pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	CHECK_EQ(attachment_check(&attached.attachment), -ESRCH);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK(receipt.target_gone && receipt.is_clean);
+	CHECK(attached.attachment.control->counters.samples >= 10); /* what was sampled is still to be had */
+	attached_close(&attached);
+	victim_forget(&attached.victim);
+}
+
+UNIT_TEST(a_target_that_runs_another_program_is_left_alone)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	struct hi_snapshot after;
+	attached_start(&attached, allocate_until_asked, HI_LOADER_MAP);
+	attached.victim.page->word[0] = 1;
+	attached.victim.page->asked = 1;
+	int gone = 0;
+	for (int i = 0; i < 2000 && !gone; i++) {
+		victim_pause_us(1000);
+		gone = attachment_check(&attached.attachment);
+	}
+	CHECK_EQ(gone, -ENOEXEC);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK(receipt.target_gone);
+	CHECK_EQ(snapshot_take(attached.victim.pid, attached.victim.pid, &after), 0);
+	CHECK_EQ(waitpid(attached.victim.pid, NULL, WNOHANG), 0);
+	attached_end(&attached);
+}
+
+UNIT_TEST(a_pid_of_nobody_is_refused)
+{
+	struct attachment attachment;
+	const pid_t child = fork();
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	attachment_init(&attachment, child);
+	CHECK_EQ(attachment_open(&attachment, child), -ESRCH);
+	attachment_close(&attachment);
+	attachment_close(&attachment); /* idempotent, half-open */
+}
+
+/* ---- the receipt -------------------------------------------------------------------------------------------------------------------------------- */
+
+static const char *print_receipt(const struct receipt *receipt)
+{
+	static char text[4096];
+	FILE *file = fmemopen(text, sizeof text, "w");
+	receipt_print(receipt, file);
+	fclose(file);
+	return text;
+}
+
+UNIT_TEST(the_receipt_tells_what_was_left)
+{
+	struct receipt receipt = {.slots = {.written = 12, .restored = 9, .overwritten = 1, .vanished = 2}, .healed_words = 5, .healed_registers = 6};
+	receipt.before.map_count = receipt.after.map_count = 33;
+	const char *text = print_receipt(&receipt);
+	CHECK(strstr(text, "12 written, 9 restored, 1 since changed by the target, 2 gone"));
+	CHECK(strstr(text, "5 in memory and 6 in registers"));
+	CHECK(strstr(text, "none of ours left"));
+	CHECK(strstr(text, "unchanged"));
+	CHECK(!strstr(text, "FAILED"));
+
+	receipt.own_mappings_left = 3;
+	receipt.after.sig_blocked = 1;
+	CHECK(strstr(print_receipt(&receipt), "3 mappings"));
+	CHECK(strstr(text, "changed (by the target"));
+	receipt.gate_kept = true;
+	CHECK(strstr(print_receipt(&receipt), "inert page"));
+	receipt.failed_step = "unloading the payload";
+	receipt.error = -EBUSY;
+	CHECK(strstr(print_receipt(&receipt), "FAILED         unloading the payload: Device or resource busy"));
+	receipt.target_gone = true;
+	CHECK(strstr(print_receipt(&receipt), "is gone"));
+}
+
+UNIT_MAIN()

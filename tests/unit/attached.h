@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attached.h - a child with a session in it, for tests of attach and detach, recover and watch.
+ *
+ * attached_start notes what every slot of the child holds before it attaches; attached_check_gone compares, and looks for whatever may have been left.
+ */
+#ifndef HI_ATTACHED_H
+#define HI_ATTACHED_H
+
+#include "attach.h"
+#include "detach.h"
+#include "snapshot.h"
+#include "victim.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define SKIP_WITH_ADDRESS_SANITIZER() SKIP("the children have the sanitizer's allocator, and its shadow memory, which is terabytes to search")
+#else
+#define SKIP_WITH_ADDRESS_SANITIZER() (void)0
+#endif
+
+#define ATTACHED_INTERVAL 4096
+
+struct attached {
+	struct victim victim;
+	struct attachment attachment;
+	struct slots slots; /* as they were */
+	struct hi_snapshot before;
+	size_t map_count; /* those that do not grow by themselves: with a name in the file system, or executable */
+};
+
+static inline size_t attached_count_maps(pid_t pid)
+{
+	struct maps maps;
+	size_t count = 0;
+	CHECK_EQ(maps_read(pid, pid, &maps), 0);
+	for (size_t i = 0; i < maps.count; i++)
+		count += maps.mapping[i].path[0] == '/' || maps.mapping[i].executable;
+	maps_close(&maps);
+	return count;
+}
+
+static inline void attached_note_slots(struct attached *attached)
+{
+	struct elf_images images;
+	struct allocator allocator;
+	const struct victim *victim = &attached->victim;
+	CHECK_EQ(elf_images_read(victim->pid, &victim->maps, &victim->memory, &images), 0);
+	CHECK_EQ(allocator_find(&images, &allocator), 0);
+	CHECK_EQ(slots_find(&images, &allocator, &victim->memory, 0, 0, &attached->slots), 0);
+	CHECK(attached->slots.count > 4);
+	elf_images_close(&images);
+}
+
+/* The child alone: for those who attach to it in their own way. */
+static inline void attached_prepare(struct attached *attached, void (*work)(struct victim_page *page))
+{
+	*attached = (struct attached){.map_count = 0};
+	victim_start(&attached->victim, work);
+	attached_note_slots(attached);
+	CHECK_EQ(snapshot_take(attached->victim.pid, attached->victim.pid, &attached->before), 0);
+	attached->map_count = attached_count_maps(attached->victim.pid);
+	attachment_init(&attached->attachment, attached->victim.pid);
+}
+
+static inline int attached_attach(struct attached *attached, enum hi_loader loader)
+{
+	const struct attach_options options = {.interval = ATTACHED_INTERVAL, .loader = loader};
+	CHECK_EQ(attachment_open(&attached->attachment, attached->victim.pid), 0);
+	return attach(&attached->attachment, &options);
+}
+
+static inline void attached_start(struct attached *attached, void (*work)(struct victim_page *page), enum hi_loader loader)
+{
+	attached_prepare(attached, work);
+	const int error = attached_attach(attached, loader);
+	if (error)
+		UNIT_FAIL("attach: %s: %s", attached->attachment.step, strerror(-error));
+}
+
+static inline void attached_wait_for_samples(const struct attached *attached, uint64_t samples)
+{
+	const struct hi_control *control = attached->attachment.control;
+	const uint64_t wanted = control->counters.samples + samples;
+	for (int i = 0; i < 3000 && control->counters.samples < wanted; i++)
+		victim_pause_us(1000);
+	CHECK(control->counters.samples >= wanted);
+}
+
+static inline uint64_t attached_read(const struct attached *attached, remote_addr address)
+{
+	uint64_t value;
+	CHECK_EQ(memory_read_u64(&attached->victim.memory, address, &value), 0);
+	return value;
+}
+
+/* Byte for byte what they held, but for lazy ones that the dynamic linker has bound since. */
+static inline void attached_check_slots(const struct attached *attached)
+{
+	for (size_t i = 0; i < attached->slots.count; i++) {
+		const struct slot *slot = &attached->slots.slot[i];
+		const uint64_t now = attached_read(attached, slot->address);
+		if (!slot->lazy || now != slot->original)
+			CHECK_EQ(now, slot->value);
+	}
+}
+
+/* Nothing of ours is left, and the child goes on. */
+static inline void attached_check_gone(const struct attached *attached)
+{
+	const pid_t pid = attached->victim.pid;
+	struct hi_snapshot after;
+	size_t own;
+	attached_check_slots(attached);
+	CHECK_EQ(snapshot_own_mappings(pid, pid, &own), 0);
+	CHECK_EQ(own, 0);
+	CHECK_EQ(attached_count_maps(pid), attached->map_count);
+	CHECK_EQ(snapshot_take(pid, pid, &after), 0);
+	CHECK_EQ(after.fd_count, attached->before.fd_count);
+	CHECK_EQ(after.thread_count, attached->before.thread_count);
+	CHECK_EQ(after.sig_blocked, attached->before.sig_blocked);
+	CHECK_EQ(after.sig_ignored, attached->before.sig_ignored);
+	CHECK_EQ(after.sig_caught, attached->before.sig_caught);
+	victim_check(&attached->victim);
+}
+
+static inline void attached_close(struct attached *attached)
+{
+	attachment_close(&attached->attachment);
+	slots_close(&attached->slots);
+}
+
+static inline void attached_end(struct attached *attached)
+{
+	attached_close(attached);
+	victim_end(&attached->victim);
+}
+
+#endif
