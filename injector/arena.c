@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -112,10 +113,19 @@ static unsigned gate_functions(const struct payload_image *payload, const struct
 	return count;
 }
 
+/* For good: nobody in the target may shrink it under our mapping, or its own, nor have done so before the seal. */
+static int set_size(int memfd, off_t size)
+{
+	struct stat info;
+	if (ftruncate(memfd, size) || fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) || fstat(memfd, &info))
+		return -errno;
+	return info.st_size == size ? 0 : -EBUSY;
+}
+
 /* All code is in the file before the target maps it: nothing is ever written to a page that is executable there. */
 static int fill_memfd(struct arena *arena, const struct hi_control *layout, const struct payload_image *payload, const struct allocator *allocator)
 {
-	int err = ftruncate(arena->memfd, (off_t)layout->arena_size) ? -errno : 0;
+	int err = set_size(arena->memfd, (off_t)layout->arena_size);
 	if (!err && layout->image.size)
 		err = put(arena, payload->file + payload->text_offset, payload->text_size, layout->image.offset);
 	enum hi_function function[HI_GATE_ENTRIES];
@@ -136,13 +146,13 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 		return -errno;
 	arena->control = shared;
 	arena->ring = (struct hi_ring *)(void *)((uint8_t *)shared + layout->ring.offset); /* a page boundary */
+	arena->ring_capacity = ring_bytes(layout->interval);
 	arena->tables = (uint8_t *)shared + layout->tables.offset;
+	arena->tables_size = layout->tables.size;
 	memcpy(arena->control, layout, offsetof(struct hi_control, counters));
 	arena->control->gate_count = entries;
 	arena->control->magic = HI_WIRE_MAGIC;
-	arena->ring->capacity = ring_bytes(layout->interval);
-	/* Nobody in the target may shrink it under our mapping, or its own. */
-	(void)fcntl(arena->memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	arena->ring->capacity = arena->ring_capacity;
 	return 0;
 }
 
@@ -251,7 +261,7 @@ static int make_gate_inert(const struct hi_control *control, struct remote *remo
 	uint64_t pages;
 	int err = remote_syscall_or_fail(remote, SYS_mmap,
 					 (uint64_t[6]){0, HI_GATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0}, &pages);
-	for (unsigned entry = 0; !err && entry < control->gate_count; entry++)
+	for (unsigned entry = 0; !err && entry < arena_gate_count(control); entry++)
 		err = memory_write(remote->memory, pages + (uint64_t)entry * HI_GATE_STRIDE, payload->gate[GATE_INERT].code, payload->gate[GATE_INERT].size);
 	if (!err)
 		err = remote_syscall_or_fail(remote, SYS_mprotect, (uint64_t[6]){pages, HI_GATE_BYTES, PROT_READ | PROT_EXEC}, NULL);
@@ -305,7 +315,7 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT])
 {
 	remote_addr found[HI_FUNCTION_COUNT] = {0};
-	for (unsigned entry = 0; entry < control->gate_count && entry < HI_GATE_ENTRIES; entry++) {
+	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
 		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
 		if (err)
@@ -331,7 +341,7 @@ static bool is_freeing(unsigned function)
 
 static int arm_entries(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload, bool freeing)
 {
-	for (unsigned entry = 0; entry < control->gate_count; entry++) {
+	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
 		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
 		if (err)
@@ -359,7 +369,7 @@ int arena_arm(const struct hi_control *control, const struct memory *memory, con
 int arena_disarm(const struct hi_control *control, const struct memory *memory)
 {
 	int first = 0;
-	for (unsigned entry = 0; entry < control->gate_count; entry++) {
+	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
 		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
 		if (!err)

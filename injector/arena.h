@@ -13,13 +13,18 @@
 #include "remote.h"
 #include "slots.h"
 
+/*
+ * What we rely on is kept here: the target can write whatever lies in the shared parts, the sizes in the control block included.
+ */
 struct arena {
 	int memfd;                  /* ours, on the same memfd; -1 after arena_close */
 	int target_fd;              /* its number in the target while it is open there; -1 */
 	struct hi_control *control; /* our mapping of [0, shared_size) */
 	size_t shared_size;
 	struct hi_ring *ring;
+	uint64_t ring_capacity;
 	uint8_t *tables;
+	uint64_t tables_size;
 };
 
 struct arena_plan {
@@ -65,6 +70,11 @@ static inline remote_addr arena_gate(const struct hi_control *control)
 static inline remote_addr arena_words(const struct hi_control *control, unsigned entry)
 {
 	return control->arena + control->words.offset + (uint64_t)entry * HI_GATE_STRIDE;
+}
+static inline unsigned arena_gate_count(const struct hi_control *control)
+{
+	const uint32_t count = control->gate_count;
+	return count < HI_GATE_ENTRIES ? count : HI_GATE_ENTRIES;
 }
 static inline remote_addr arena_state(const struct hi_control *control)
 {

@@ -78,6 +78,7 @@ static int load(void *context)
 	if (!err) { /* from here on there is something to undo, and the arena says what */
 		attachment->step = "loading the payload";
 		attachment->control = attachment->arena.control;
+		attachment->publisher.room = attachment->arena.tables_size;
 		target = attachment_loader_target(attachment);
 		err = attachment->loader->load(&target, &remote);
 	}

@@ -34,7 +34,7 @@ static int read_originals(const struct attachment *attachment, struct heal_targe
 		.pid = attachment->pid,
 		.memory = &attachment->memory,
 		.gate = arena_gate(control),
-		.gate_count = control->gate_count < HI_GATE_ENTRIES ? control->gate_count : HI_GATE_ENTRIES,
+		.gate_count = arena_gate_count(control),
 		.skip_lo = control->arena,
 		.skip_hi = control->arena + control->arena_size,
 	};

@@ -130,6 +130,7 @@ static void end_change(uint64_t *generation, uint32_t *current, uint32_t which)
 
 void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images, struct hi_control *control, uint8_t *tables)
 {
+	const uint64_t room = publisher->room ? publisher->room : control->tables.size;
 	const uint32_t next = !control->current_directory;
 	struct hi_unwind_directory *directory = &control->directory[next];
 	begin_change(&directory->generation);
@@ -140,7 +141,7 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 		for (size_t j = 0; j < image->text_count && count < HI_MODULE_CAPACITY; j++) {
 			struct stored_table *stored = stored_find(publisher, image, &image->text[j]);
 			if (stored)
-				copy_table(publisher, stored, tables, control->tables.size);
+				copy_table(publisher, stored, tables, room);
 			if (!stored || !stored->copied)
 				continue;
 			directory->module[count++] = (struct hi_unwind_module){
