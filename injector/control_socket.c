@@ -126,3 +126,10 @@ int control_socket_request(pid_t pid, const char *request)
 	}
 	return connection;
 }
+
+pid_t control_socket_peer(int connection)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
+}

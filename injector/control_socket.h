@@ -24,5 +24,7 @@ void control_socket_close(struct control_socket *listener);
 
 /* Sends a request to the session of pid and returns the connection to read the answer from. -ENOENT, -ECONNREFUSED: there is no session. */
 int control_socket_request(pid_t pid, const char *request);
+/* The process at the other end of a request's connection, 0 = unknown. */
+pid_t control_socket_peer(int connection);
 
 #endif

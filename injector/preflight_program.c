@@ -206,8 +206,20 @@ static bool is_loading(const struct subject *subject)
 	return !subject->images.r_debug || link_map_fingerprint(&subject->memory, subject->images.r_debug, &fingerprint) == -EAGAIN;
 }
 
+/* A child that was forked while its parent was attached to has all its slots lead to a gate that nobody arms any more. */
+static bool has_inherited_gate(const struct subject *subject)
+{
+	for (size_t i = 0; i < subject->maps.count; i++)
+		if (is_our_memfd(&subject->maps.mapping[i]))
+			return true;
+	return false;
+}
+
 static int refuse_unimported(struct subject *subject)
 {
+	if (has_inherited_gate(subject))
+		return refuse(subject, PREFLIGHT_NO_HOOKS, "attach to it after a restart",
+			      "it was forked while its parent was attached to, and its calls lead through the (inert) gate that it inherited");
 	return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for such programs come with a later version",
 		      "no import of malloc to hook (the allocator is bound inside %s)", subject->out->allocator[0] ? subject->out->allocator : "the program");
 }

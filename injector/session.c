@@ -200,7 +200,7 @@ static int begin(struct session *session)
 	err = pump_open(&session->pump, &session->out, &attachment->memory, &attachment->images, attachment->pid);
 	if (!err)
 		err = describe_target(session);
-	pump_connect(&session->pump, attachment->arena.ring, attachment->arena.ring->capacity);
+	pump_connect(&session->pump, attachment->arena.ring, attachment->arena.ring_capacity);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
 	if (session->options->verbose)
 		fprintf(stderr, "heapinject: attached to %d (%s): %zu GOT slots, thread held for %.2f ms, %s loader\n", (int)attachment->pid,
@@ -296,10 +296,11 @@ static enum hi_stream_end_reason run(struct session *session)
 			return gone == -ESRCH ? HI_STREAM_END_EXIT : HI_STREAM_END_EXEC;
 		if (waits[0].revents)
 			return HI_STREAM_END_SIGNAL;
-		if (waits[1].revents && serve(session))
-			return HI_STREAM_END_DETACH;
-		if (session->attachment.control->counters.deadman)
+		const bool is_asked = waits[1].revents && serve(session);
+		if (session->attachment.control->counters.deadman) /* the more important news, whoever asks */
 			return HI_STREAM_END_DEADMAN;
+		if (is_asked)
+			return HI_STREAM_END_DETACH;
 		if (trouble)
 			return (enum hi_stream_end_reason)trouble;
 		if (end_ns && pump_now_ns(&session->pump) >= end_ns)

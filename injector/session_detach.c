@@ -3,9 +3,10 @@
  * session_detach.c - `heapinject detach PID`: asks the session that is attached to end, or cleans up after one that died.
  */
 #include <errno.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control_socket.h"
 #include "detach.h"
@@ -14,8 +15,30 @@
 #include "recover.h"
 #include "session.h"
 
+#define ANSWER_LOOK_MS 2000
+
+/* A session that is stopped (SIGSTOP, Ctrl-Z) will not answer; its payload disarms itself meanwhile. True: there is something to read. */
+static bool wait_for_answer(int connection)
+{
+	const pid_t session = control_socket_peer(connection);
+	struct pollfd readable = {.fd = connection, .events = POLLIN};
+	while (poll(&readable, 1, ANSWER_LOOK_MS) == 0) {
+		struct proc_status status;
+		if (session && !proc_status_read(session, session, &status) && status.state == 'T') {
+			fprintf(stderr, "heapinject: the session (pid %d) is stopped and will detach once it goes on; continue it with kill -CONT %d\n",
+				(int)session, (int)session);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int relay_answer(int connection)
 {
+	if (!wait_for_answer(connection)) {
+		close(connection);
+		return HI_EXIT_FAILED;
+	}
 	FILE *answer = fdopen(connection, "r");
 	char line[512];
 	if (!answer || !fgets(line, sizeof line, answer)) {
