@@ -9,29 +9,56 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool part_is_within(const struct hi_part *part, uint64_t size)
+#define ARENA_PATH "/memfd:" HI_MEMFD_NAME
+
+static bool is_arena(const struct mapping *mapping, remote_addr base)
 {
-	return part->offset % HI_PAGE_BYTES == 0 && part->offset <= size && part->size <= size - part->offset;
+	return !strcmp(mapping->path, ARENA_PATH) && mapping->lo - mapping->file_offset == base;
 }
 
-/* A block that does not fit the mapping it was found in is not followed. */
-static bool is_sound(const struct hi_control *control, remote_addr base, pid_t pid)
+static bool all_is_arena(const struct maps *maps, remote_addr base, const struct hi_part *part)
 {
-	const uint64_t size = control->arena_size;
+	const remote_addr end = base + part->offset + part->size;
+	for (remote_addr at = base + part->offset; at < end;) {
+		const struct mapping *mapping = maps_find(maps, at);
+		if (!mapping || !is_arena(mapping, base))
+			return false;
+		at = mapping->hi;
+	}
+	return true;
+}
+
+/* One behind the other, as arena_layout places them, up to the end of the arena; where a size is known beforehand, of that size. */
+static bool parts_are_sound(const struct hi_control *control)
+{
+	const struct hi_part *parts[] = {&control->ring, &control->tables, &control->image, &control->gate, &control->words, &control->state};
+	uint64_t end = HI_CONTROL_BYTES;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES || __builtin_add_overflow(end, parts[i]->size, &end))
+			return false;
+	return end == control->arena_size && control->gate.size == HI_GATE_BYTES && control->words.size == HI_GATE_BYTES && control->bucket_bits < 32 &&
+	       control->state.size == arena_state_layout(control->bucket_bits).size;
+}
+
+/*
+ * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. Two parts have no name: the state, which is anonymous, and
+ * the gate, if it was made inert already.
+ */
+static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base, pid_t pid)
+{
 	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena) &&
-	       (pid_t)control->pid == pid && control->bucket_bits < 32 && control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN &&
-	       size <= UINT64_MAX - base && part_is_within(&control->ring, size) && part_is_within(&control->tables, size) &&
-	       part_is_within(&control->image, size) && part_is_within(&control->gate, size) && part_is_within(&control->words, size) &&
-	       part_is_within(&control->state, size);
+	       (pid_t)control->pid == pid && control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
+	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, &(struct hi_part){.offset = 0, .size = control->gate.offset}) &&
+	       all_is_arena(maps, base, &control->words);
 }
 
-static int copy_control(struct attachment *attachment, remote_addr base)
+static int copy_control(struct attachment *attachment, const struct maps *maps, remote_addr base)
 {
 	struct hi_control *control = malloc(sizeof *control);
 	if (!control)
 		return -ENOMEM;
 	int err = memory_read(&attachment->memory, base, control, sizeof *control);
-	if (!err && !is_sound(control, base, attachment->pid))
+	if (!err && !is_sound(control, maps, base, attachment->pid))
 		err = -EPROTO;
 	if (err) {
 		free(control);
@@ -61,21 +88,25 @@ static void find_descriptors(struct attachment *attachment, const char *prefix)
 	closedir(dir);
 }
 
+/* Where the arena begins, 0 = there is none. */
+static remote_addr find_arena(const struct maps *maps)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		if (!strcmp(maps->mapping[i].path, ARENA_PATH) && maps->mapping[i].shared)
+			return maps->mapping[i].lo - maps->mapping[i].file_offset;
+	return 0;
+}
+
 int recover(struct attachment *attachment)
 {
 	struct maps maps;
 	int err = maps_read(attachment->pid, attachment->tid, &maps);
 	if (err)
 		return err;
-	remote_addr base = 0;
-	for (size_t i = 0; i < maps.count && !base; i++)
-		if (!strcmp(maps.mapping[i].path, "/memfd:" HI_MEMFD_NAME) && maps.mapping[i].shared)
-			base = maps.mapping[i].lo - maps.mapping[i].file_offset;
-	maps_close(&maps);
+	const remote_addr base = find_arena(&maps);
 	/* With an arena the loader closes its own: if we closed them once more, their numbers might be the application's by then. */
-	find_descriptors(attachment, base ? "/memfd:" HI_MEMFD_NAME " " : "/memfd:" HI_MEMFD_NAME);
-	if (!base)
-		return -ENOENT;
-	err = copy_control(attachment, base);
+	find_descriptors(attachment, base ? ARENA_PATH " " : ARENA_PATH);
+	err = base ? copy_control(attachment, &maps, base) : -ENOENT;
+	maps_close(&maps);
 	return err ? err : payload_image_open(&attachment->payload);
 }
