@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover: an injector attaches to a child and is killed; what it left is found by name, believed only as far as it makes sense, and removed.
+ */
+#include "recover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include "attached.h"
+#include "fault.h"
+#include "storm.h"
+
+static void storm_of_one(struct victim_page *page)
+{
+	page->ready = 1;
+	storm_allocate((volatile uint64_t *)(void *)&page->progress, malloc);
+}
+
+/* Another process attaches, and dies once it is sampling. */
+static void attach_and_die(struct attached *attached, enum hi_loader loader)
+{
+	int from_injector[2], status;
+	char byte;
+	CHECK_EQ(pipe2(from_injector, O_CLOEXEC), 0);
+	const pid_t injector = fork();
+	if (injector == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		byte = attached_attach(attached, loader) ? 'n' : 'y';
+		attached_wait_for_samples(attached, 50);
+		(void)!write(from_injector[1], &byte, 1);
+		for (;;)
+			pause();
+	}
+	CHECK(injector > 0);
+	close(from_injector[1]);
+	CHECK_EQ(read(from_injector[0], &byte, 1), 1);
+	CHECK_EQ(byte, 'y');
+	close(from_injector[0]);
+	kill(injector, SIGKILL);
+	CHECK_EQ(waitpid(injector, &status, 0), injector);
+	victim_check(&attached->victim);
+}
+
+static int open_and_recover(struct attached *attached)
+{
+	attachment_init(&attached->attachment, attached->victim.pid);
+	CHECK_EQ(attachment_open(&attached->attachment, attached->victim.pid), 0);
+	return recover(&attached->attachment);
+}
+
+static void clean_up_after(enum hi_loader loader)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	size_t own = 0;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, loader);
+	CHECK_EQ(snapshot_own_mappings(attached.victim.pid, attached.victim.pid, &own), 0);
+	CHECK(own > 0);
+
+	CHECK_EQ(open_and_recover(&attached), 0);
+	CHECK(attached.attachment.control_is_copy);
+	CHECK_EQ(attached.attachment.control->phase, HI_PHASE_ARMED);
+	CHECK_EQ(attached.attachment.control->loader, loader);
+	CHECK_EQ(attached.attachment.leftover_count, 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK(receipt.is_clean);
+	CHECK_EQ(receipt.slots.written, attached.slots.count);
+	CHECK_EQ(receipt.slots.restored, attached.slots.count);
+	CHECK_EQ(receipt.before.fd_count, attached.before.fd_count); /* what it was before, told by the dead */
+	attached_check_gone(&attached);
+	attachment_close(&attached.attachment);
+
+	CHECK_EQ(open_and_recover(&attached), -ENOENT);
+	attached_end(&attached);
+}
+
+UNIT_TEST(what_a_dead_injector_left_is_removed)
+{
+	clean_up_after(HI_LOADER_MAP);
+}
+
+UNIT_TEST(what_a_dead_injector_left_is_removed_and_unloaded_by_dlclose)
+{
+	clean_up_after(HI_LOADER_DLOPEN);
+}
+
+/* ---- a control block that cannot be trusted ---------------------------------------------------------------------------------------------------- */
+
+#define FIELD(name) offsetof(struct hi_control, name), sizeof(((struct hi_control *)0)->name)
+static const struct scribble {
+	size_t offset, size;
+	uint64_t value;
+} scribbles[] = {
+	{FIELD(magic), 0},
+	{FIELD(version), HI_WIRE_VERSION + 1},
+	{FIELD(pid), 1},
+	{FIELD(loader), 7},
+	{FIELD(arena), 0x10000},
+	{FIELD(gate_count), HI_GATE_ENTRIES + 1},
+	{FIELD(bucket_bits), 3},
+	{FIELD(bucket_bits), 200},
+	/* Sizes decide over what is unmapped. */
+	{FIELD(arena_size), 0},
+	{FIELD(arena_size), HI_PAGE_BYTES},
+	{FIELD(arena_size), 1ull << 40},
+	{FIELD(arena_size), UINT64_MAX},
+	{FIELD(ring.offset), UINT64_MAX - 4095},
+	{FIELD(ring.size), UINT64_MAX},
+	{FIELD(tables.offset), 1},
+	{FIELD(image.size), 1ull << 40},
+	{FIELD(gate.offset), 0},
+	{FIELD(gate.offset), 1ull << 40},
+	{FIELD(gate.size), 0},
+	{FIELD(words.offset), 0},
+	{FIELD(words.size), HI_PAGE_BYTES},
+	{FIELD(state.offset), 0},
+	{FIELD(state.size), HI_PAGE_BYTES},
+	{FIELD(state.size), 1ull << 40},
+};
+
+UNIT_TEST(a_scribbled_control_block_is_not_followed)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, HI_LOADER_MAP);
+	CHECK_EQ(open_and_recover(&attached), 0);
+	const remote_addr base = attached.attachment.control->arena;
+	attachment_close(&attached.attachment);
+
+	for (size_t i = 0; i < sizeof scribbles / sizeof *scribbles; i++) {
+		const struct scribble *scribble = &scribbles[i];
+		uint64_t good = 0;
+		CHECK_EQ(memory_read(&attached.victim.memory, base + scribble->offset, &good, scribble->size), 0);
+		CHECK_EQ(memory_write(&attached.victim.memory, base + scribble->offset, &scribble->value, scribble->size), 0);
+		if (open_and_recover(&attached) != -EPROTO)
+			UNIT_FAIL("scribble %zu was followed", i);
+		CHECK(!attached.attachment.control);
+		attachment_close(&attached.attachment);
+		CHECK_EQ(memory_write(&attached.victim.memory, base + scribble->offset, &good, scribble->size), 0);
+	}
+	CHECK_EQ(open_and_recover(&attached), 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	attached_check_gone(&attached);
+	attached_end(&attached);
+}
+
+/* An arena said to be larger than it is, with everything in it where it fits: what lies behind it is the target's. */
+UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, HI_LOADER_MAP);
+	CHECK_EQ(open_and_recover(&attached), 0);
+	struct hi_control *control = malloc(sizeof *control), *good = malloc(sizeof *good);
+	memcpy(good, attached.attachment.control, sizeof *good);
+	attachment_close(&attached.attachment);
+	for (int part = 0; part < 3; part++) {
+		memcpy(control, good, offsetof(struct hi_control, counters));
+		struct hi_part *parts[] = {&control->ring, &control->tables, &control->image, &control->gate, &control->words, &control->state};
+		parts[part]->size += 1 << 20;
+		for (int i = part + 1; i < 6; i++)
+			parts[i]->offset += 1 << 20;
+		control->arena_size += 1 << 20;
+		CHECK_EQ(memory_write(&attached.victim.memory, good->arena, control, offsetof(struct hi_control, heartbeat)), 0);
+		CHECK_EQ(open_and_recover(&attached), -EPROTO);
+		attachment_close(&attached.attachment);
+	}
+	CHECK_EQ(memory_write(&attached.victim.memory, good->arena, good, offsetof(struct hi_control, heartbeat)), 0);
+	CHECK_EQ(open_and_recover(&attached), 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	attached_check_gone(&attached);
+	free(control);
+	free(good);
+	attached_end(&attached);
+}
+
+/* ---- less than a session ------------------------------------------------------------------------------------------------------------------------- */
+
+static void open_memfd_when_asked(struct victim_page *page)
+{
+	page->ready = 1;
+	while (page->asked < 1)
+		victim_pause_us(100);
+	if (memfd_create(HI_MEMFD_NAME, MFD_CLOEXEC) < 0)
+		abort();
+	page->answered = 1;
+	for (;; page->progress++)
+		victim_pause_us(100);
+}
+
+UNIT_TEST(a_descriptor_of_an_injector_that_died_early_is_closed)
+{
+	struct attached attached;
+	size_t fds;
+	attached_prepare(&attached, open_memfd_when_asked);
+	CHECK_EQ(open_and_recover(&attached), -ENOENT);
+	CHECK_EQ(attached.attachment.leftover_count, 0);
+	attachment_close(&attached.attachment);
+
+	victim_ask(&attached.victim, 1);
+	CHECK_EQ(open_and_recover(&attached), -ENOENT);
+	CHECK_EQ(attached.attachment.leftover_count, 1);
+	CHECK_EQ(detach_descriptors(&attached.attachment), 0);
+	CHECK_EQ(proc_fd_count(attached.victim.pid, &fds), 0);
+	CHECK_EQ(fds, attached.before.fd_count);
+	attached_check_gone(&attached);
+	attached_end(&attached);
+}
+
+UNIT_TEST(a_mapping_that_only_has_our_name_is_not_followed)
+{
+	struct attached attached;
+	attached_prepare(&attached, open_memfd_when_asked);
+	victim_ask(&attached.victim, 1);
+	/* A file of that name, with nothing in it that makes sense. */
+	char path[64];
+	int file = -1;
+	for (int fd = 0; fd < 64 && file < 0; fd++) {
+		char link[64] = "";
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)attached.victim.pid, fd);
+		if (readlink(path, link, sizeof link - 1) > 0 && strstr(link, HI_MEMFD_NAME))
+			file = fd;
+	}
+	CHECK(file >= 0);
+	CHECK_EQ(truncate(path, 1 << 20), 0);
+	struct remote remote;
+	uint64_t at = 0;
+	CHECK_EQ(remote_open(&remote, attached.victim.pid, &attached.victim.memory, &attached.victim.gadgets, 3000), 0);
+	CHECK_EQ(remote_syscall_or_fail(&remote, SYS_mmap, (uint64_t[6]){0, 1 << 20, PROT_READ, MAP_SHARED, (uint64_t)file, 0}, &at), 0);
+	CHECK_EQ(remote_close(&remote), 0);
+	CHECK_EQ(open_and_recover(&attached), -EPROTO);
+	attached_end(&attached);
+}
+
+#ifdef HI_FAULTS
+
+/* Killed at any step of attach: whatever is there by then goes. */
+UNIT_TEST(death_at_any_step_of_attach_can_be_cleaned_up_after)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	unsigned recovered = 0, descriptors = 0;
+	attached_prepare(&attached, storm_of_one);
+	for (unsigned n = 1; n < 150; n += 4) {
+		const pid_t injector = fork();
+		if (injector == 0) {
+			char number[24];
+			snprintf(number, sizeof number, "%u", n);
+			setenv("HEAPINJECT_KILL", number, 1);
+			fault_reset();
+			_exit(attached_attach(&attached, HI_LOADER_MAP) != 0);
+		}
+		waitpid(injector, NULL, 0);
+		victim_check(&attached.victim);
+		const int error = open_and_recover(&attached);
+		if (!error) {
+			CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+			recovered++;
+		} else {
+			CHECK_EQ(error, -ENOENT);
+			descriptors += attached.attachment.leftover_count != 0;
+			CHECK(!attached.attachment.leftover_count || detach_descriptors(&attached.attachment) == 0);
+		}
+		attachment_close(&attached.attachment);
+		attached_check_gone(&attached);
+	}
+	printf("# %u sessions recovered, %u with a descriptor only\n", recovered, descriptors);
+	CHECK(recovered > 5);
+	CHECK(descriptors > 0);
+	attached_end(&attached);
+}
+
+#else
+
+UNIT_TEST(death_at_any_step_of_attach_can_be_cleaned_up_after)
+{
+	SKIP("needs a build with FAULTS=1");
+}
+
+#endif
+
+UNIT_MAIN()
