@@ -23,7 +23,9 @@ static int patch_new_slots(struct attachment *attachment)
 /* The list of loaded objects is another than the one we know. Tables come first: a stack through new code is then walked right from its first sample on. */
 static int refresh(struct attachment *attachment, struct pump *pump)
 {
-	int err = attachment_read_images(attachment);
+	int err = attachment_follow(attachment);
+	if (!err)
+		err = attachment_read_images(attachment);
 	if (err)
 		return err;
 	journal_retire(attachment->control, &attachment->memory, &attachment->images);
@@ -43,6 +45,8 @@ static int learn_stack(struct attachment *attachment, struct pump *pump)
 	int err = publisher_learn(&attachment->publisher, pump->unknown_sp);
 	pump->unknown_sp = 0;
 	if (!err)
+		err = attachment_follow(attachment);
+	if (!err)
 		err = maps_read(attachment->pid, attachment->tid, &maps);
 	if (err)
 		return err;
@@ -60,7 +64,7 @@ int watch_round(struct attachment *attachment, struct pump *pump)
 		return learned;
 	if (!err)
 		err = refresh(attachment, pump);
-	if (!err)
+	if (!err || err == -ENOSPC) /* the journal is full, and will be no emptier in the next round */
 		attachment->link_map = link_map;
 	return err == -EFAULT ? -EAGAIN : err; /* what was being read has just been unloaded */
 }
