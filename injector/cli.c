@@ -183,9 +183,13 @@ static int run_attach(int argc, char **argv)
 		{NULL, 0, NULL, 0},
 	};
 	struct session_options options = {.duration_s = DEFAULT_SECONDS, .interval = DEFAULT_INTERVAL, .prefix = "heapinject"};
+	static const char letters[] = ":s:c:o:qv";
 	opterr = 0;
-	for (int option; (option = getopt_long(argc, argv, ":s:c:o:qv", long_options, NULL)) != -1;) {
-		int exit_code = parse_attach_option(option, argv[optind - 1], &options);
+	for (int option; (option = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
+		/* An unknown letter may stand amid others in a word that is not done with yet. */
+		const char letter[] = {'-', (char)optopt, 0};
+		const bool is_letter = option == '?' && optopt && !strchr(letters, optopt);
+		int exit_code = parse_attach_option(option, is_letter ? letter : argv[optind - 1], &options);
 		if (exit_code != HI_EXIT_OK)
 			return exit_code;
 	}
