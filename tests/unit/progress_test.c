@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* progress: what is shown, and how often, on a terminal and elsewhere. Standard error of the case is a pipe, or the far end of a pseudo-terminal. */
+#include "injector/progress.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "unit.h"
+
+#define SECOND 1000000000ull
+
+static int far_end;
+
+static void into_pipe(void)
+{
+	int ends[2];
+	CHECK_EQ(pipe2(ends, O_NONBLOCK), 0);
+	CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
+	far_end = ends[0];
+}
+
+static void into_terminal(void)
+{
+	far_end = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+	CHECK(far_end >= 0 && grantpt(far_end) == 0 && unlockpt(far_end) == 0);
+	const int terminal = open(ptsname(far_end), O_RDWR | O_NOCTTY);
+	CHECK(terminal >= 0);
+	CHECK(dup2(terminal, STDERR_FILENO) >= 0);
+	setenv("TERM", "xterm", 1);
+}
+
+/* What has been shown since the last call. */
+static const char *shown(void)
+{
+	static char text[8192];
+	const ssize_t got = read(far_end, text, sizeof text - 1);
+	text[got > 0 ? got : 0] = 0;
+	return text;
+}
+
+static struct hi_stream_stats stats_at(uint64_t time_ns)
+{
+	return (struct hi_stream_stats){
+		.time_ns = time_ns,
+		.samples = 4711,
+		.dropped_allocs = 1,
+		.dropped_frees = 20,
+		.live_set_full = 300,
+		.payload_cpu_ns = 3 * SECOND,
+		.target_cpu_ns = 200 * SECOND,
+	};
+}
+
+static void show(struct progress *progress, uint64_t time_ns, const struct hi_analyzer_status *status, uint64_t duration_ns)
+{
+	const struct hi_stream_stats stats = stats_at(time_ns);
+	progress_show(progress, &stats, status, duration_ns);
+}
+
+UNIT_TEST(every_figure_is_in_the_line)
+{
+	const struct hi_analyzer_status status = {.live_bytes = 3 << 20};
+	struct progress progress;
+	into_pipe();
+	progress_open(&progress, false);
+	show(&progress, 65 * SECOND, &status, 120 * SECOND);
+	CHECK_STR(shown(), "heapinject: 1m05s of 2m00s, 4711 samples, 3MB live, 321 dropped, overhead 1.500% of its CPU time\n");
+}
+
+UNIT_TEST(what_is_not_known_is_not_shown)
+{
+	struct progress progress;
+	into_pipe();
+	progress_open(&progress, false);
+	struct hi_stream_stats stats = stats_at(10 * SECOND);
+	stats.target_cpu_ns = 0;
+	progress_show(&progress, &stats, NULL, 0);
+	CHECK_STR(shown(), "heapinject: 10s, 4711 samples, 321 dropped, overhead 0.000% of its CPU time\n");
+}
+
+UNIT_TEST(elsewhere_a_line_comes_every_ten_seconds)
+{
+	struct progress progress;
+	unsigned lines = 0;
+	into_pipe();
+	progress_open(&progress, false);
+	for (uint64_t ms = 0; ms < 60000; ms += 250) {
+		show(&progress, ms * 1000000, NULL, 0);
+		const char *text = shown();
+		lines += *text != 0;
+		CHECK(!strpbrk(text, "\r\033"));
+	}
+	CHECK_EQ(lines, 5); /* at 10, 20, 30, 40 and 50 seconds */
+	progress_close(&progress);
+	CHECK_STR(shown(), "");
+}
+
+UNIT_TEST(on_a_terminal_one_line_is_redrawn)
+{
+	struct progress progress;
+	unsigned redrawn = 0;
+	into_terminal();
+	progress_open(&progress, false);
+	for (uint64_t ms = 0; ms <= 1000; ms += 5) {
+		show(&progress, ms * 1000000, NULL, 0);
+		const char *text = shown();
+		if (!*text)
+			continue;
+		redrawn++;
+		CHECK_EQ(strncmp(text, "\r\033[Kheapinject: ", 16), 0);
+		CHECK(!strchr(text, '\n'));
+	}
+	CHECK_EQ(redrawn, 4);
+	progress_close(&progress);
+	CHECK_STR(shown(), "\r\n"); /* so that what follows begins on a line of its own */
+	progress_close(&progress);
+	CHECK_STR(shown(), "");
+}
+
+UNIT_TEST(a_terminal_that_cannot_redraw_gets_lines)
+{
+	struct progress progress;
+	into_terminal();
+	setenv("TERM", "dumb", 1);
+	progress_open(&progress, false);
+	show(&progress, 10 * SECOND, NULL, 0);
+	CHECK_EQ(strncmp(shown(), "heapinject: 10s,", 16), 0);
+	unsetenv("TERM");
+	progress_open(&progress, false);
+	show(&progress, 10 * SECOND, NULL, 0);
+	CHECK_EQ(strncmp(shown(), "heapinject: 10s,", 16), 0);
+}
+
+UNIT_TEST(quiet_is_quiet)
+{
+	struct progress progress;
+	into_terminal();
+	progress_open(&progress, true);
+	show(&progress, 100 * SECOND, NULL, 0);
+	progress_close(&progress);
+	CHECK_STR(shown(), "");
+}
+
+UNIT_MAIN()
