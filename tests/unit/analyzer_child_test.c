@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* analyzer_child: the real analyzer behind its pipes: fed, asked for its status, finished, killed, abandoned. */
+#include "injector/analyzer_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "hi_exit.h"
+#include "stream_writer.h"
+#include "unit.h"
+
+struct scene {
+	struct analyzer_child child;
+	int heap, pprof;
+	FILE *stream;
+};
+
+static unsigned count_fds(void)
+{
+	unsigned count = 0;
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static void scene_open(struct scene *scene)
+{
+	scene->heap = memfd_create("heap", MFD_CLOEXEC);
+	scene->pprof = memfd_create("pprof", MFD_CLOEXEC);
+	CHECK_EQ(analyzer_child_start(&scene->child, scene->heap, scene->pprof), 0);
+	CHECK(scene->child.pid > 0);
+	scene->stream = fdopen(dup(scene->child.stream_fd), "w"); /* ours to close; the end of the stream is the child's own */
+	CHECK(scene->stream);
+}
+
+static void feed(struct scene *scene, bool whole)
+{
+	const uint64_t frame[] = {0x10080, 0x10100};
+	stream_header(scene->stream, 1);
+	stream_module(scene->stream, 1, 0x10000, 0x20000, "/opt/server");
+	stream_alloc(scene->stream, 0x5000, 640, frame, 2);
+	stream_alloc(scene->stream, 0x6000, 360, frame, 2);
+	stream_stats(scene->stream);
+	if (whole)
+		stream_end(scene->stream);
+	fflush(scene->stream);
+}
+
+static off_t size_of(int file)
+{
+	return lseek(file, 0, SEEK_END);
+}
+
+static int finish(struct scene *scene, char *summary, size_t size)
+{
+	FILE *out = fmemopen(summary, size, "w");
+	fclose(scene->stream);
+	const int result = analyzer_child_finish(&scene->child, out);
+	fclose(out);
+	return result;
+}
+
+static void close_files(const struct scene *scene)
+{
+	close(scene->heap);
+	close(scene->pprof);
+}
+
+UNIT_TEST(a_stream_becomes_two_files_and_a_summary)
+{
+	struct scene scene;
+	char summary[4096] = "", head[64] = "";
+	const unsigned fds = count_fds();
+	scene_open(&scene);
+	feed(&scene, true);
+	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_OK);
+	CHECK(strlen(summary) > 20);
+	CHECK(pread(scene.heap, head, sizeof head - 1, 0) > 0);
+	CHECK_EQ(strncmp(head, "heap profile:", 13), 0);
+	CHECK(strstr(head, "2: "));
+	CHECK(strstr(head, "1000 ["));
+	CHECK_EQ(pread(scene.pprof, head, 2, 0), 2);
+	CHECK_EQ(memcmp(head, "\x1f\x8b", 2), 0);
+	close_files(&scene);
+	CHECK_EQ(scene.child.pid, 0);
+	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1); /* reaped */
+	CHECK_EQ(count_fds(), fds);
+}
+
+UNIT_TEST(the_newest_status_is_handed_out_once)
+{
+	struct scene scene;
+	struct hi_analyzer_status status = {.samples = 99};
+	char summary[4096];
+	scene_open(&scene);
+	CHECK_EQ(analyzer_child_status(&scene.child, &status), 0); /* never waits */
+	CHECK_EQ(status.samples, 99);
+	feed(&scene, false);
+	stream_alloc(scene.stream, 0x7000, 24, &(uint64_t){0x10090}, 1);
+	stream_stats(scene.stream);
+	fflush(scene.stream);
+	for (int i = 0; i < 2000 && status.samples != 3; i++) {
+		usleep(1000);
+		(void)analyzer_child_status(&scene.child, &status);
+	}
+	CHECK_EQ(status.samples, 3);
+	CHECK_EQ(status.live_bytes, 1024);
+	CHECK_EQ(status.live_objects, 3);
+	CHECK_EQ(status.bad_records, 0);
+	CHECK_EQ(analyzer_child_status(&scene.child, &status), 0);
+	stream_end(scene.stream);
+	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_OK);
+	close_files(&scene);
+}
+
+/* Ctrl-C at a terminal reaches the child, too; it has the files to write. */
+UNIT_TEST(signals_of_the_terminal_do_not_end_it)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct scene scene;
+	struct hi_analyzer_status status = {.samples = 0};
+	char summary[4096];
+	scene_open(&scene);
+	feed(&scene, false);
+	for (int i = 0; i < 2000 && !status.samples; i++) { /* it has begun: its handlers are in place */
+		usleep(1000);
+		(void)analyzer_child_status(&scene.child, &status);
+	}
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		CHECK_EQ(kill(scene.child.pid, signals[i]), 0);
+	stream_end(scene.stream);
+	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_OK);
+	CHECK(size_of(scene.heap) > 0);
+	close_files(&scene);
+}
+
+/* What the end of the pipe means where the injector was killed. */
+UNIT_TEST(a_stream_without_an_end_still_makes_files)
+{
+	struct scene scene;
+	char summary[4096];
+	scene_open(&scene);
+	feed(&scene, false);
+	(void)finish(&scene, summary, sizeof summary);
+	CHECK(size_of(scene.heap) > 0);
+	CHECK(size_of(scene.pprof) > 0);
+	close_files(&scene);
+}
+
+UNIT_TEST(a_stream_that_is_none_is_a_failure)
+{
+	struct scene scene;
+	char summary[4096] = "";
+	scene_open(&scene);
+	fputs("this is no record stream, and never was one\n", scene.stream);
+	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_FAILED);
+	CHECK(strstr(summary, "unusable"));
+	close_files(&scene);
+}
+
+UNIT_TEST(a_child_that_was_killed_is_told)
+{
+	struct scene scene;
+	char summary[4096];
+	scene_open(&scene);
+	CHECK_EQ(kill(scene.child.pid, SIGKILL), 0);
+	CHECK_EQ(finish(&scene, summary, sizeof summary), -ECANCELED);
+	CHECK_EQ(scene.child.pid, 0);
+	close_files(&scene);
+}
+
+UNIT_TEST(an_abandoned_child_is_gone_and_has_written_nothing)
+{
+	struct scene scene;
+	const unsigned fds = count_fds();
+	scene_open(&scene);
+	fclose(scene.stream);
+	analyzer_child_abandon(&scene.child);
+	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
+	CHECK_EQ(errno, ECHILD);
+	CHECK_EQ(size_of(scene.heap), 0);
+	CHECK_EQ(size_of(scene.pprof), 0);
+	analyzer_child_abandon(&scene.child); /* none any more */
+	close_files(&scene);
+	CHECK_EQ(count_fds(), fds);
+}
+
+/* The pump must never wait for the analyzer. */
+UNIT_TEST(the_stream_does_not_block)
+{
+	static char block[1 << 16];
+	struct scene scene;
+	ssize_t put = 0;
+	scene_open(&scene);
+	CHECK_EQ(kill(scene.child.pid, SIGSTOP), 0);
+	for (int i = 0; i < 1000 && put >= 0; i++)
+		put = write(scene.child.stream_fd, block, sizeof block);
+	CHECK_EQ(put, -1);
+	CHECK_EQ(errno, EAGAIN);
+	fclose(scene.stream);
+	analyzer_child_abandon(&scene.child);
+	close_files(&scene);
+}
+
+UNIT_TEST(without_descriptors_it_does_not_start_and_leaks_none)
+{
+	struct analyzer_child child = {.pid = 4711};
+	int last = -1, fd;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 64, .rlim_max = 64}), 0);
+	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		last = fd;
+	for (int room = 0; room < 6; room++) { /* six it needs: every error path */
+		CHECK_EQ(analyzer_child_start(&child, -1, -1), -EMFILE);
+		CHECK_EQ(child.pid, 4711);
+		int again[8], count = 0;
+		while (count < 8 && (again[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+			count++;
+		CHECK_EQ(count, room);
+		while (count > 0)
+			close(again[--count]);
+		close(last--);
+	}
+}
+
+UNIT_MAIN()
