@@ -92,7 +92,8 @@ static int create_memfd(struct arena *arena, struct remote *remote)
 	arena->target_fd = (int)fd;
 
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)remote->tracee.pid, arena->target_fd);
+	/* By thread: a leader that has ended shows no descriptors. */
+	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)remote->tracee.pid, (int)remote->tracee.tid, arena->target_fd);
 	arena->memfd = open(path, O_RDWR | O_CLOEXEC);
 	return arena->memfd < 0 ? -errno : 0;
 }
@@ -249,7 +250,7 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 		(void)arena_unmap(arena->control, remote, code->payload, false);
 	(void)close_in_target(arena, remote); /* a second try, where the first was what failed */
 	arena_close(arena);
-	return err;
+	return err == -EAGAIN ? -ENOMEM : err; /* mmap under mlockall: more than may be locked */
 }
 
 /*

@@ -186,7 +186,7 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 int detach(struct attachment *attachment, struct receipt *out_receipt)
 {
 	struct receipt receipt = {.attach_stop_ns = attachment->attach_stop_ns};
-	if (attachment_check(attachment)) {
+	if (attachment_check(attachment) || attachment_follow(attachment)) {
 		receipt.target_gone = receipt.is_clean = true;
 		*out_receipt = receipt;
 		return 0;

@@ -129,14 +129,14 @@ static int set_roles(const struct elfimage_source *source, struct elf_images *im
 	uint64_t entry = 0, base = 0;
 	remote_addr *dynamic;
 	size_t count;
-	int error = proc_auxv(source->pid, source->pid, AT_ENTRY, &entry);
+	int error = proc_auxv(source->pid, source->memory->tid, AT_ENTRY, &entry);
 
 	if (error && error != -ENOENT)
 		return error;
 	program = find_image(images, entry);
 	if (!program)
 		return -ENOEXEC;
-	if (proc_auxv(source->pid, source->pid, AT_BASE, &base) == 0 && base && (loader = find_image(images, base)))
+	if (proc_auxv(source->pid, source->memory->tid, AT_BASE, &base) == 0 && base && (loader = find_image(images, base)))
 		loader->is_loader = true;
 	images->r_debug = find_r_debug(program, source->memory);
 	if (images->r_debug) {

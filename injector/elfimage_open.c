@@ -80,7 +80,7 @@ static int open_file(const struct elfimage_source *source, const struct mapping 
 	fd = open_regular(path, NULL);
 	if (fd < 0 && fd != -EINVAL && !mapping->deleted) {
 		free(path);
-		if (asprintf(&path, "/proc/%d/root%s", source->pid, mapping->path) < 0)
+		if (asprintf(&path, "/proc/%d/task/%d/root%s", source->pid, source->memory->tid, mapping->path) < 0)
 			return -ENOMEM;
 		fd = open_regular(path, mapping);
 	}

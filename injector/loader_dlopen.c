@@ -6,7 +6,7 @@
  * leaves behind in a thread put back: errno, the pending dlerror. It runs on the far end of the arena's state, which is empty while a loader is at work; so even
  * if we die in the middle nothing exists that the arena's mapping does not lead to.
  *
- * The file is a memfd in the target, reached once as /proc/self/fd/N. glibc takes a name that it knows for the object that it knows; so the path is spelled in one of
+ * The file is a memfd in the target, reached once as /proc/thread-self/fd/N. glibc takes a name that it knows for the object that it knows; so the path is spelled in one of
  * many equivalent ways, and what came of it is checked against the memfd's inode.
  */
 #include <dlfcn.h>
@@ -146,7 +146,7 @@ static int close_file(struct remote *remote, int fd)
 }
 
 /* Writes the image into descriptor fd of the target, through our own descriptor on the same file. */
-static int fill_file(const struct loader_target *target, int fd, uint64_t *out_inode)
+static int fill_file(const struct loader_target *target, const struct remote *remote, int fd, uint64_t *out_inode)
 {
 	const struct payload_image *payload = target->payload;
 	struct stat info;
@@ -154,7 +154,7 @@ static int fill_file(const struct loader_target *target, int fd, uint64_t *out_i
 	ssize_t put;
 	int error = 0, own;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", target->pid, fd);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", remote->tracee.pid, remote->tracee.tid, fd);
 	own = open(path, O_RDWR | O_CLOEXEC);
 	if (own < 0)
 		return -errno;
@@ -181,7 +181,7 @@ static int create_file(const struct loader_target *target, struct remote *remote
 		error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC}, &fd);
 	if (error)
 		return error;
-	error = fill_file(target, (int)fd, out_inode);
+	error = fill_file(target, remote, (int)fd, out_inode);
 	if (error)
 		(void)close_file(remote, (int)fd);
 	else
@@ -197,7 +197,7 @@ static int close_leftovers(struct remote *remote)
 	DIR *directory;
 	int error = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", remote->tracee.pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", remote->tracee.pid, remote->tracee.tid);
 	directory = opendir(path);
 	if (!directory)
 		return -errno;
@@ -214,11 +214,11 @@ static int close_leftovers(struct remote *remote)
 
 /* ---- load --------------------------------------------------------------------------------------------------------------------------------- */
 
-/* /proc/self/fd/./././N: every number of dots is a name of its own to the dynamic linker, and the same file to the kernel. */
+/* /proc/thread-self/fd/./././N: every number of dots is a name of its own to the dynamic linker, and the same file to the kernel. */
 static void spell_path(int fd, char *path, size_t size)
 {
 	unsigned char random = 0;
-	size_t used = (size_t)snprintf(path, size, "/proc/self/fd/");
+	size_t used = (size_t)snprintf(path, size, "/proc/thread-self/fd/");
 	unsigned dots;
 
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
