@@ -17,11 +17,22 @@
 #define BORROW_DEADLINE_MS 5000
 #define DEADMAN_SECONDS 5 /* the payload disarms itself after this long without a heartbeat */
 
+/* Preflight has looked, too, but a while ago, and without the lock. */
+static bool is_occupied(const struct maps *maps)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		if (maps->mapping[i].shared && !strcmp(maps->mapping[i].path, "/memfd:" HI_MEMFD_NAME))
+			return true;
+	return false;
+}
+
 /* 1. Everything that can be learned while the target runs. */
 static int prepare(struct attachment *attachment)
 {
 	attachment->step = "reading its ELF objects";
 	int err = attachment_read_images(attachment);
+	if (!err && is_occupied(&attachment->maps))
+		err = -EBUSY;
 	if (!err)
 		err = allocator_find(&attachment->images, &attachment->allocator);
 	if (!err)

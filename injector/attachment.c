@@ -5,13 +5,35 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOCK_TRIES 50
+#define LOCK_PAUSE_NS 10000000
 
 void attachment_init(struct attachment *attachment, pid_t pid)
 {
 	*attachment = (struct attachment){.pid = pid, .tid = pid, .pidfd = -1, .memory = {.fd = -1}, .arena = {.memfd = -1, .target_fd = -1}};
 	publisher_open(&attachment->publisher);
+}
+
+/*
+ * The lock lies on the target's memory file, which everybody opens who could do what we do, whatever their user or runtime directory. (Not so through another mount of
+ * /proc: attach looks for an arena once more, and detach for a heartbeat.) One who was just killed holds it until the kernel has closed his files.
+ */
+static int lock(const struct memory *memory)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	for (unsigned tries = LOCK_TRIES; flock(memory->fd, LOCK_EX | LOCK_NB); tries--) {
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		if (!tries)
+			return -EBUSY;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 int attachment_open(struct attachment *attachment, pid_t tid)
@@ -22,7 +44,9 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 	if (attachment->pidfd < 0 && errno != ENOSYS)
 		return -errno;
 	int err = proc_start_time(attachment->pid, &attachment->start_time);
-	return err ? err : memory_open(&attachment->memory, attachment->pid, tid);
+	if (!err)
+		err = memory_open(&attachment->memory, attachment->pid, tid);
+	return err ? err : lock(&attachment->memory);
 }
 
 void attachment_close(struct attachment *attachment)
@@ -89,6 +113,31 @@ int attachment_check(const struct attachment *attachment)
 	if (attachment->pidfd >= 0 && poll(&exited, 1, 50) > 0)
 		return -ESRCH;
 	return -ENOEXEC;
+}
+
+static bool is_showing(pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+	return !proc_status_read(pid, tid, &status) && status.state != 'Z' && status.state != 'X';
+}
+
+int attachment_follow(struct attachment *attachment)
+{
+	if (is_showing(attachment->pid, attachment->tid))
+		return 0;
+	pid_t *tids;
+	size_t count;
+	int err = proc_tasks(attachment->pid, &tids, &count);
+	if (err)
+		return err;
+	err = -ESRCH;
+	for (size_t i = 0; i < count && err; i++)
+		if (is_showing(attachment->pid, tids[i])) {
+			attachment->tid = attachment->memory.tid = tids[i];
+			err = 0;
+		}
+	free(tids);
+	return err;
 }
 
 int attachment_store(const struct attachment *attachment)

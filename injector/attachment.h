@@ -44,7 +44,9 @@ struct attachment {
 };
 
 void attachment_init(struct attachment *attachment, pid_t pid);
-/* Pins the process: pidfd, start time, memory. */
+/*
+ * Pins the process: pidfd, start time, memory; and locks it against other injectors and other detaches until attachment_close or our death. -EBUSY: another holds it.
+ */
 must_check int attachment_open(struct attachment *attachment, pid_t tid);
 void attachment_close(struct attachment *attachment);
 
@@ -56,6 +58,8 @@ const struct loader *loader_by_id(enum hi_loader id);
 
 /* The target still runs the program it ran: 0; -ESRCH: it exited; -ENOEXEC: it replaced its program. */
 must_check int attachment_check(const struct attachment *attachment);
+/* /proc shows nothing through a thread that has ended, be it the leader: then another takes its place. -ESRCH: none is left. */
+must_check int attachment_follow(struct attachment *attachment);
 /* Makes changes to `control` known to whoever comes after us, where control is a copy. */
 must_check int attachment_store(const struct attachment *attachment);
 

@@ -48,6 +48,7 @@ struct session {
 	struct control_socket socket;
 	int client; /* who asked for the detach and waits for the answer; -1 */
 	int signal_fd;
+	int stdout_flags; /* as they were, while `streams` */
 	uint64_t stats_ns, cpu_before_ns, busy_rounds;
 	bool streams; /* to standard output, no analyzer of our own */
 };
@@ -86,8 +87,12 @@ static int open_standard_output(struct session *session)
 		fprintf(stderr, "heapinject: the record stream is binary and standard output is a terminal; pipe it into `heapinject report -` or a file\n");
 		return HI_EXIT_USAGE;
 	}
-	const int flags = fcntl(STDOUT_FILENO, F_GETFL);
-	(void)fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
+	session->stdout_flags = fcntl(STDOUT_FILENO, F_GETFL);
+	if (session->stdout_flags < 0 || (session->stdout_flags & O_ACCMODE) == O_RDONLY) {
+		fprintf(stderr, "heapinject: standard output is closed; pipe it into `heapinject report -` or a file\n");
+		return HI_EXIT_USAGE;
+	}
+	(void)fcntl(STDOUT_FILENO, F_SETFL, session->stdout_flags | O_NONBLOCK);
 	return stream_out_open(&session->out, STDOUT_FILENO) ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
@@ -115,13 +120,15 @@ static void close_outputs(struct session *session)
 {
 	const bool is_unused = session->analyzer.pid != 0;
 	stream_out_close(&session->out);
-	if (session->streams)
+	if (session->streams) { /* the open file may be other processes' standard output, too */
+		(void)fcntl(STDOUT_FILENO, F_SETFL, session->stdout_flags);
 		return;
+	}
 	analyzer_child_abandon(&session->analyzer);
 	outputs_close(&session->outputs, is_unused);
 }
 
-/* SIGPIPE: the reader's end is an error code to us. The rest is read from a descriptor, so that it can only end the session between two rounds. */
+/* SIGPIPE, SIGXFSZ: the reader's end, and a file that may not grow, are error codes to us. The rest is read from a descriptor, so that it can only end the session between two rounds. */
 static int take_signals(void)
 {
 	sigset_t set;
@@ -131,8 +138,20 @@ static int take_signals(void)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* Nothing of the target depends on us any more: who does not want to wait for the files may end us. What ended the session is not to do so once more. */
+static void let_signals_kill(const struct session *session)
+{
+	struct signalfd_siginfo seen;
+	sigset_t none;
+	while (read(session->signal_fd, &seen, sizeof seen) > 0)
+		;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* ---- attach ----------------------------------------------------------------------------------------------------------------------- */
@@ -172,15 +191,27 @@ static const char *attach_remedy(const struct session *session, int err)
 {
 	if (session->attachment.left_behind)
 		return "not everything could be undone: `heapinject detach` removes the rest";
+	if (err == -EBUSY)
+		return "another heapinject is at work in it; end that with `heapinject detach`, or try again";
 	if (err == -EAGAIN && session->options->loader == HI_LOADER_DLOPEN)
 		return "no thread came to a safe point in time; the process is untouched; try again, or use --loader map";
 	if (err == -EAGAIN)
 		return "no thread could be stopped in time; the process is untouched; try again";
 	if (err == -ENOENT)
 		return "no import of malloc to hook";
+	if (err == -EMFILE || err == -ENFILE)
+		return "it can open no descriptor, and we need one for a moment (ulimit -n)";
 	if (err == -ENOMEM)
 		return "it has no room for a mapping of ours (ulimit -v, vm.max_map_count)";
 	return "";
+}
+
+/* Only now that the target is ours: the socket of the session that has it is not to be taken away. */
+static void listen_for_detach(struct session *session)
+{
+	int err = control_socket_listen(&session->socket, session->attachment.pid);
+	if (err && !session->options->quiet)
+		fprintf(stderr, "heapinject: no control socket (%s): `heapinject detach` will not reach this session; end it with Ctrl-C\n", strerror(-err));
 }
 
 static int begin(struct session *session)
@@ -189,13 +220,15 @@ static int begin(struct session *session)
 	const struct attach_options options = {.interval = session->options->interval, .loader = session->options->loader};
 	attachment_init(attachment, session->preflight.pid);
 	int err = attachment_open(attachment, session->preflight.tid);
-	if (!err)
+	if (!err) {
+		listen_for_detach(session);
 		err = attach(attachment, &options);
+	}
 	if (err) {
 		char what[128];
 		snprintf(what, sizeof what, "%s failed for", attachment->step);
 		(void)complain(session, what, err, attach_remedy(session, err));
-		return err == -EAGAIN || err == -EPERM || err == -ENOENT ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
+		return err == -EBUSY || err == -EAGAIN || err == -EPERM || err == -ENOENT ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
 	}
 	err = pump_open(&session->pump, &session->out, &attachment->memory, &attachment->images, attachment->pid);
 	if (!err)
@@ -379,11 +412,13 @@ static int end(struct session *session, enum hi_stream_end_reason reason)
 	struct receipt receipt;
 	if (reason != HI_STREAM_END_EXIT && reason != HI_STREAM_END_EXEC)
 		send_stats(session);
+	/* Before anything that might wait for somebody, be it a terminal that was told to stop. */
+	const int detached = detach(&session->attachment, &receipt);
+	let_signals_kill(session);
 	progress_close(&session->progress);
 	const char *why = explain_end(reason);
 	if (why && !session->options->quiet)
 		fprintf(stderr, "heapinject: ending: %s\n", why);
-	const int detached = detach(&session->attachment, &receipt);
 	const int drained = drain(session, reason, &receipt);
 	if (drained)
 		fprintf(stderr, "heapinject: the record stream is incomplete: %s\n", strerror(-drained));
@@ -397,13 +432,12 @@ static int end(struct session *session, enum hi_stream_end_reason reason)
 static int run_attached(struct session *session)
 {
 	int exit_code = begin(session);
-	if (exit_code != HI_EXIT_OK && !session->attachment.control) {
-		attachment_close(&session->attachment);
-		return exit_code;
+	if (exit_code == HI_EXIT_OK || session->attachment.control) {
+		progress_open(&session->progress, session->options->quiet);
+		exit_code = end(session, exit_code == HI_EXIT_OK ? run(session) : HI_STREAM_END_ERROR);
+		pump_close(&session->pump);
 	}
-	progress_open(&session->progress, session->options->quiet);
-	exit_code = end(session, exit_code == HI_EXIT_OK ? run(session) : HI_STREAM_END_ERROR);
-	pump_close(&session->pump);
+	control_socket_close(&session->socket); /* while the target is still ours, or it might be the next session's */
 	attachment_close(&session->attachment);
 	return exit_code;
 }
@@ -419,11 +453,7 @@ int session_attach(const struct session_options *options)
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	session.signal_fd = take_signals();
-	int err = control_socket_listen(&session.socket, session.preflight.pid);
-	if (err && !options->quiet)
-		fprintf(stderr, "heapinject: no control socket (%s): `heapinject detach` will not reach this session; end it with Ctrl-C\n", strerror(-err));
 	exit_code = run_attached(&session);
 	close_outputs(&session);
-	control_socket_close(&session.socket);
 	return exit_code;
 }

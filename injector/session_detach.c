@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "control_socket.h"
@@ -16,6 +17,7 @@
 #include "session.h"
 
 #define ANSWER_LOOK_MS 2000
+#define BEAT_LOOK_NS 100000000
 
 /* A session that is stopped (SIGSTOP, Ctrl-Z) will not answer; its payload disarms itself meanwhile. True: there is something to read. */
 static bool wait_for_answer(int connection)
@@ -62,10 +64,23 @@ static int detach_orphan(struct attachment *attachment)
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
-static bool is_alive_injector(pid_t pid)
+/* The lock keeps us away from a living injector, unless it sees the target through another mount of /proc: in a container, say. Its heart can be seen all the same. */
+static bool is_beating(const struct attachment *attachment)
 {
-	struct proc_status status;
-	return pid > 0 && !proc_status_read(pid, pid, &status) && status.state != 'Z' && !strcmp(status.comm, "heapinject");
+	const struct timespec pause = {.tv_nsec = BEAT_LOOK_NS};
+	uint64_t heartbeat;
+	nanosleep(&pause, NULL);
+	return !memory_read_u64(&attachment->memory, attachment->control->arena + offsetof(struct hi_control, heartbeat), &heartbeat) &&
+	       heartbeat != attachment->control->heartbeat;
+}
+
+static void explain_busy(pid_t pid, const struct preflight *preflight)
+{
+	if (preflight->injector)
+		fprintf(stderr, "heapinject: %d (%s) is attached to by pid %d of another user or runtime directory; end it there, or kill -TERM %d\n", (int)pid,
+			preflight->comm, (int)preflight->injector, (int)preflight->injector);
+	else
+		fprintf(stderr, "heapinject: another heapinject is at work in %d (%s); try again\n", (int)pid, preflight->comm);
 }
 
 static int clean_up_after(pid_t pid, const struct preflight *preflight)
@@ -75,17 +90,18 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 	int err = attachment_open(&attachment, preflight->tid ? preflight->tid : pid);
 	if (!err)
 		err = recover(&attachment);
+	if (!err && is_beating(&attachment))
+		err = -EBUSY;
 	int exit_code = HI_EXIT_FAILED;
 	if (err == -ENOENT && !attachment.leftover_count)
 		fprintf(stderr, "heapinject: %d (%s) has nothing of heapinject in it; nothing to detach\n", (int)pid, preflight->comm);
+	else if (err == -EBUSY)
+		explain_busy(pid, preflight);
 	else if (err && err != -ENOENT)
 		fprintf(stderr, "heapinject: cannot detach from %d (%s): %s%s\n", (int)pid, preflight->comm, strerror(-err),
 			err == -EPROTO                    ? "; it was attached to by another version: use that one"
 			: err == -EACCES || err == -EPERM ? "; try sudo"
 							  : "");
-	else if (!err && is_alive_injector((pid_t)attachment.control->injector_pid))
-		fprintf(stderr, "heapinject: %d (%s) is attached to by pid %u of another user or runtime directory; end it there, or kill -TERM %u\n", (int)pid,
-			preflight->comm, attachment.control->injector_pid, attachment.control->injector_pid);
 	else
 		exit_code = detach_orphan(&attachment);
 	attachment_close(&attachment);
