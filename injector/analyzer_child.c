@@ -45,6 +45,7 @@ _Noreturn static void run_child(const struct pipes *pipes, int heap_fd, int ppro
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report */
 	close(pipes->stream[1]);
 	close(pipes->status[0]);
 	close(pipes->summary[0]);

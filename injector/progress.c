@@ -2,6 +2,7 @@
 /* progress.c - see progress.h. */
 #include "progress.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +35,17 @@ static void format(char *line, size_t size, const struct hi_stream_stats *stats,
 		 (unsigned long long)stats->samples, live, (unsigned long long)(stats->dropped_allocs + stats->dropped_frees + stats->live_set_full), overhead);
 }
 
+/* A pipe that nobody empties, a terminal after Ctrl-S: better no line than a session that stands still. */
+static bool would_wait(void)
+{
+	struct pollfd writable = {.fd = STDERR_FILENO, .events = POLLOUT};
+	return poll(&writable, 1, 0) == 0;
+}
+
 void progress_show(struct progress *progress, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
 	const uint64_t every = progress->is_terminal ? REDRAW_EVERY_NS : LINE_EVERY_NS;
-	if (progress->quiet || stats->time_ns < progress->shown_ns + every)
+	if (progress->quiet || stats->time_ns < progress->shown_ns + every || would_wait())
 		return;
 	char line[256];
 	format(line, sizeof line, stats, status, duration_ns);
