@@ -73,7 +73,7 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 static void find_descriptors(struct attachment *attachment, const char *prefix)
 {
 	char path[64], link[64];
-	snprintf(path, sizeof path, "/proc/%d/fd", (int)attachment->pid);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/fd", (int)attachment->pid, (int)attachment->tid);
 	DIR *dir = opendir(path);
 	if (!dir)
 		return;
