@@ -25,6 +25,13 @@ static int better_first(const void *left, const void *right)
 	return a->tid < b->tid ? 1 : -1; /* the main thread last: it is the likeliest event loop */
 }
 
+bool borrow_is_transferring(pid_t pid, pid_t tid)
+{
+	struct proc_syscall call;
+
+	return proc_syscall_read(pid, tid, &call) == 0 && !call.running && arch_is_transfer(call.number, call.argument);
+}
+
 static int thread_score(pid_t pid, pid_t tid)
 {
 	struct proc_syscall call;
@@ -35,7 +42,7 @@ static int thread_score(pid_t pid, pid_t tid)
 		return arch_borrow_score(-1);
 	if (call.sp == 0 && call.pc == 0) /* io_uring and vhost workers: they have no user side */
 		return -1;
-	return arch_borrow_score(call.number);
+	return arch_is_transfer(call.number, call.argument) ? 0 : arch_borrow_score(call.number);
 }
 
 int borrow_candidates(pid_t pid, pid_t **out_tids, size_t *out_count)

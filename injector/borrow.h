@@ -8,6 +8,13 @@
 #include "arch.h"
 #include "procfs.h"
 
+/*
+ * True while a stop would make the thread's system call return a short count. Calls like that are waited for, for so long; one that takes longer waits for somebody else,
+ * who may never come.
+ */
+bool borrow_is_transferring(pid_t pid, pid_t tid);
+#define BORROW_PATIENCE_MS 300
+
 /* Threads that may be borrowed, best first; caller frees. The list may be empty. */
 must_check int borrow_candidates(pid_t pid, pid_t **out_tids, size_t *out_count);
 /* Can it be stopped now? -EAGAIN: state D, or exiting, or a worker of the kernel's. -ENOTSUP: it has a shadow stack, which a guard frame would violate. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "borrow.h"
 #include "hi_wire.h"
 
 #define STOP_DEADLINE_MS 200
@@ -96,7 +97,8 @@ static bool is_listed(const pid_t *tids, size_t count, pid_t tid)
 struct pass {
 	const struct quiesce_target *target;
 	struct quiesced *result;
-	pid_t *clear; /* threads that were seen outside */
+	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
+	pid_t *clear;              /* threads that were seen outside */
 	size_t clear_count;
 };
 
@@ -118,11 +120,12 @@ static int check_threads(void *context)
 		return -ENOMEM;
 	}
 	pass->clear = grown;
+	const bool is_patient = now_ns() < pass->patient_until_ns;
 	int busy = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (is_listed(pass->clear, pass->clear_count, tids[i]))
 			continue;
-		err = check_thread(pass->target, tids[i], pass->result);
+		err = is_patient && borrow_is_transferring(pass->target->heal->pid, tids[i]) ? -EAGAIN : check_thread(pass->target, tids[i], pass->result);
 		if (err)
 			busy = -EAGAIN;
 		else
@@ -135,8 +138,8 @@ static int check_threads(void *context)
 int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesced *out_result)
 {
 	struct quiesced result = {0};
-	const uint64_t deadline = now_ns() + (uint64_t)deadline_ms * 1000000u;
-	struct pass pass = {.target = target, .result = &result};
+	const uint64_t begin = now_ns(), deadline = begin + (uint64_t)deadline_ms * 1000000u;
+	struct pass pass = {.target = target, .result = &result, .patient_until_ns = begin + BORROW_PATIENCE_MS * 1000000u};
 	int err;
 	for (;;) {
 		uint64_t frames = 0;

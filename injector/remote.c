@@ -196,7 +196,7 @@ static void start(struct remote *remote, const struct memory *memory, const stru
 	remote->memory = memory;
 	remote->gadgets = *gadgets;
 	remote->is_saved = remote->is_guarded = false;
-	remote->stopped_ns = 0;
+	remote->patient_until_ns = remote->stopped_ns = 0;
 }
 
 int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memory *memory, const struct remote_gadgets *gadgets)
@@ -230,6 +230,8 @@ static int try_thread(struct remote *remote, pid_t pid, pid_t tid, const struct 
 {
 	int error = borrow_check(pid, tid);
 
+	if (!error && now_ns() < remote->patient_until_ns && borrow_is_transferring(pid, tid))
+		error = -EAGAIN;
 	if (error)
 		return error;
 	error = tracee_stop(&remote->tracee, pid, tid, STOP_DEADLINE_MS);
@@ -274,6 +276,7 @@ int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, c
 	const uint64_t deadline_ns = now_ns() + (uint64_t)deadline_ms * 1000000;
 
 	start(remote, memory, gadgets);
+	remote->patient_until_ns = now_ns() + BORROW_PATIENCE_MS * 1000000ull;
 	for (;;) {
 		int error = try_threads(remote, pid, deadline_ns);
 

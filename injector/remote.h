@@ -35,7 +35,8 @@ struct remote {
 	size_t scratch_size;
 	bool is_saved; /* `original` is complete */
 	bool is_guarded;
-	uint64_t stopped_ns; /* how long the thread has been held, set by remote_close */
+	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
+	uint64_t stopped_ns;       /* how long the thread has been held, set by remote_close */
 	uint8_t frame_head[ARCH_GUARD_HEAD];
 	_Alignas(64) uint8_t xstate[ARCH_XSTATE_MAX];
 };

@@ -104,6 +104,11 @@ ssize_t arch_find_sigreturn(const uint8_t *code, size_t size);
 /* Score of a thread for borrowing by the system call it is in, -1 = in none: higher is better, negative = never. */
 int arch_borrow_score(long number);
 
+/*
+ * A call that a stop ends early with a part of the work done: it returns a short count, which cannot be hidden, and which programs do not expect of a descriptor that blocks.
+ */
+bool arch_is_transfer(long number, const uint64_t argument[6]);
+
 /* Relocation types that lead to functions. */
 bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is_absolute);
 

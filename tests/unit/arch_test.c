@@ -6,6 +6,7 @@
 #include "arch.h"
 
 #include <errno.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -192,6 +193,19 @@ UNIT_TEST(threads_in_plain_waits_are_preferred)
 	CHECK(arch_borrow_score(SYS_epoll_wait) > arch_borrow_score(SYS_rt_sigtimedwait));
 	CHECK(arch_borrow_score(SYS_rt_sigsuspend) >= 0);
 	CHECK(arch_borrow_score(SYS_vfork) < 0);
+}
+
+UNIT_TEST(transfers_are_told_from_waits)
+{
+	const uint64_t plain[6] = {0}, all_or_nothing[6] = {0, 0, 0, MSG_WAITALL};
+
+	CHECK(arch_is_transfer(SYS_write, plain));
+	CHECK(arch_is_transfer(SYS_sendmsg, plain));
+	CHECK(arch_is_transfer(SYS_recvfrom, all_or_nothing));
+	CHECK(!arch_is_transfer(SYS_recvfrom, plain));
+	CHECK(!arch_is_transfer(SYS_read, plain)); /* returns with what there is, or begins anew */
+	CHECK(!arch_is_transfer(SYS_futex, plain));
+	CHECK(!arch_is_transfer(-1, plain));
 }
 
 UNIT_TEST(slot_relocations)

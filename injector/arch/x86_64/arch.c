@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <x86intrin.h>
@@ -194,6 +195,29 @@ int arch_borrow_score(long number)
 		return -1;
 	default:
 		return 2;
+	}
+}
+
+bool arch_is_transfer(long number, const uint64_t argument[6])
+{
+	switch (number) {
+	case SYS_write:
+	case SYS_writev:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_sendfile:
+	case SYS_splice:
+	case SYS_tee:
+	case SYS_vmsplice:
+	case SYS_copy_file_range:
+		return true;
+	case SYS_recvfrom:
+		return argument[3] & MSG_WAITALL;
+	case SYS_recvmsg:
+		return argument[2] & MSG_WAITALL;
+	default:
+		return false;
 	}
 }
 
