@@ -16,10 +16,9 @@ static bool is_arena(const struct mapping *mapping, remote_addr base)
 	return !strcmp(mapping->path, ARENA_PATH) && mapping->lo - mapping->file_offset == base;
 }
 
-static bool all_is_arena(const struct maps *maps, remote_addr base, const struct hi_part *part)
+static bool all_is_arena(const struct maps *maps, remote_addr base, uint64_t size)
 {
-	const remote_addr end = base + part->offset + part->size;
-	for (remote_addr at = base + part->offset; at < end;) {
+	for (remote_addr at = base; at < base + size;) {
 		const struct mapping *mapping = maps_find(maps, at);
 		if (!mapping || !is_arena(mapping, base))
 			return false;
@@ -41,15 +40,14 @@ static bool parts_are_sound(const struct hi_control *control)
 }
 
 /*
- * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. Two parts have no name: the state, which is anonymous, and
- * the gate, if it was made inert already.
+ * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the gate on sizes are known, and not every part has
+ * our name: the state is anonymous, and so is a gate that was made inert already.
  */
 static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base, pid_t pid)
 {
 	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena) &&
 	       (pid_t)control->pid == pid && control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
-	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, &(struct hi_part){.offset = 0, .size = control->gate.offset}) &&
-	       all_is_arena(maps, base, &control->words);
+	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, control->gate.offset);
 }
 
 static int copy_control(struct attachment *attachment, const struct maps *maps, remote_addr base)
