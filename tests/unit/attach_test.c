@@ -357,30 +357,74 @@ UNIT_TEST(slots_that_the_target_wrote_since_are_its_own)
 	attached_end(&attached);
 }
 
-UNIT_TEST(detach_may_be_repeated)
+/* The count of hook frames of one thread slot, in the target. */
+static remote_addr in_flight_of(const struct attached *attached)
+{
+	const struct hi_control *control = attached->attachment.control;
+	const remote_addr slots = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots;
+	return slots + offsetof(struct hi_thread_slot, in_flight);
+}
+
+/* Has a process of its own run `meddle` while detach waits for a frame that is not there. */
+static void detach_with_a_frame_in_flight(struct attached *attached, bool (*meddle)(const struct attached *attached), struct receipt *out_receipt)
+{
+	const uint32_t frames = 7;
+	int status;
+	attached_start(attached, allocate_until_asked, HI_LOADER_MAP);
+	CHECK_EQ(memory_write(&attached->victim.memory, in_flight_of(attached), &frames, sizeof frames), 0);
+	const pid_t helper = fork();
+	if (helper == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		victim_pause_us(200000);
+		_exit(!meddle(attached));
+	}
+	CHECK_EQ(detach(&attached->attachment, out_receipt), 0);
+	CHECK_EQ(waitpid(helper, &status, 0), helper);
+	CHECK_EQ(status, 0);
+}
+
+static bool is_disarmed(const struct attached *attached)
+{
+	const struct hi_control *control = attached->attachment.control;
+	struct hi_gate_words words;
+	uint64_t armed = 1;
+	for (unsigned entry = 0; entry < control->gate_count; entry++)
+		if (memory_read(&attached->victim.memory, arena_words(control, entry), &words, sizeof words) || words.hook != words.original)
+			return false;
+	return !memory_read_u64(&attached->victim.memory, arena_state(control) + offsetof(struct hi_state, armed), &armed) && !armed;
+}
+
+static bool look_and_end_the_frame(const struct attached *attached)
+{
+	const uint32_t none = 0;
+	const bool is_as_it_should_be = is_disarmed(attached) && attached->attachment.control->phase == HI_PHASE_RESTORED;
+	return !memory_write(&attached->victim.memory, in_flight_of(attached), &none, sizeof none) && is_as_it_should_be;
+}
+
+UNIT_TEST(detach_waits_disarmed_until_the_last_frame_is_gone)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
 	struct attached attached;
 	struct receipt receipt;
-	attached_start(&attached, allocate_until_asked, HI_LOADER_MAP);
-	/* A frame in flight that will not go: detach has to give up, with the payload still in place and working. */
-	const struct hi_control *control = attached.attachment.control;
-	const remote_addr slots = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots;
-	const remote_addr in_flight = slots + offsetof(struct hi_thread_slot, in_flight);
-	uint32_t frames = 7, none = 0;
-	const pid_t helper = fork(); /* takes the frame away while detach waits */
-	if (helper == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		victim_pause_us(300000);
-		_exit(memory_write(&attached.victim.memory, in_flight, &none, sizeof none) != 0);
-	}
-	CHECK_EQ(memory_write(&attached.victim.memory, in_flight, &frames, sizeof frames), 0);
-	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
-	int status;
-	CHECK_EQ(waitpid(helper, &status, 0), helper);
-	CHECK_EQ(status, 0);
+	detach_with_a_frame_in_flight(&attached, look_and_end_the_frame, &receipt);
 	CHECK(receipt.is_clean);
 	attached_check_gone(&attached);
+	attached_end(&attached);
+}
+
+static bool have_it_exit(const struct attached *attached)
+{
+	attached->victim.page->asked = 1;
+	return true;
+}
+
+UNIT_TEST(a_target_that_exits_during_detach_is_no_failure)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	detach_with_a_frame_in_flight(&attached, have_it_exit, &receipt);
+	CHECK(receipt.target_gone && receipt.is_clean);
 	attached_end(&attached);
 }
 

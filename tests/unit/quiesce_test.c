@@ -167,6 +167,13 @@ UNIT_TEST(without_a_walker_only_the_pc_and_the_counts_tell)
 	scene.target.walker = walker;
 	check_quiesce(&scene, SHORT_MS, -EBUSY);
 	scene_close(&scene);
+
+	scene_open(&scene, spin_inside);
+	walker = scene.target.walker;
+	scene.target.walker = NULL;
+	check_quiesce(&scene, SHORT_MS, -EBUSY);
+	scene.target.walker = walker;
+	scene_close(&scene);
 }
 
 UNIT_TEST(a_pc_in_the_gate_is_inside_too)

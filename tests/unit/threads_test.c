@@ -139,7 +139,7 @@ UNIT_TEST(pointers_made_to_collide_do_not_stop_us)
 	const struct elf_images none = {0};
 	struct threads threads;
 	CHECK_EQ(threads_open(&threads, getpid(), &none, &own.memory), 0);
-	for (uint64_t i = 1; i <= 20000; i++)
+	for (uint64_t i = 1; i <= 300000; i++)
 		CHECK_EQ(number_of(&threads, &own.memory, i << 44, true), i);
 	threads_close(&threads);
 	own_close(&own);
