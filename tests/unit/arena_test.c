@@ -337,6 +337,10 @@ static void check_nothing_left(const struct target *target)
 	CHECK_EQ(count_own(target), 0);
 	CHECK_EQ(count_mappings(target), target->mappings_before);
 	CHECK_EQ(snapshot_take(target->victim.pid, target->victim.pid, &after), 0);
+	for (int i = 0; i < 1000 && after.sig_blocked != target->before.sig_blocked; i++) { /* a thread that restores itself by its guard frame */
+		victim_pause_us(1000);
+		CHECK_EQ(snapshot_take(target->victim.pid, target->victim.pid, &after), 0);
+	}
 	CHECK_EQ(after.fd_count, target->before.fd_count);
 	CHECK_EQ(after.sig_blocked, target->before.sig_blocked);
 }
@@ -390,9 +394,6 @@ UNIT_TEST(a_kept_gate_works_with_nothing_behind_it)
 /* No room for a mapping of ours: the descriptor that was opened for it goes, too. */
 UNIT_TEST(a_target_without_room_is_left_as_it_was)
 {
-#ifdef __SANITIZE_ADDRESS__
-	SKIP("the sanitizer's shadow memory is over any limit");
-#endif
 	struct target target;
 	target_start(&target);
 	const struct rlimit little = {.rlim_cur = 64u << 20, .rlim_max = RLIM_INFINITY};

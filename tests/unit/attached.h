@@ -12,6 +12,12 @@
 #include "snapshot.h"
 #include "victim.h"
 
+#ifdef __has_feature /* clang's way to tell; gcc defines the macro itself */
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 #ifdef __SANITIZE_ADDRESS__
 #define SKIP_WITH_ADDRESS_SANITIZER() SKIP("the children have the sanitizer's allocator, and its shadow memory, which is terabytes to search")
 #else

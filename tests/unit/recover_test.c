@@ -280,13 +280,13 @@ static void die_and_clean_up(enum hi_loader loader, unsigned stride, unsigned st
 UNIT_TEST(death_at_any_step_of_attach_can_be_cleaned_up_after)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
-	die_and_clean_up(HI_LOADER_MAP, 4, 150);
+	die_and_clean_up(HI_LOADER_MAP, 5, 150);
 }
 
 UNIT_TEST(death_at_any_step_of_attach_by_dlopen_can_be_cleaned_up_after)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
-	die_and_clean_up(HI_LOADER_DLOPEN, 7, 200);
+	die_and_clean_up(HI_LOADER_DLOPEN, 9, 200);
 }
 
 #else
