@@ -211,6 +211,16 @@ static remote_addr region_start(const struct maps *maps, size_t i)
 	return grown > below ? grown : below;
 }
 
+/*
+ * A thread library puts a page that cannot be touched below each stack. Other memory may have such a neighbour, too: to list it does no harm. So a thread that is running when we
+ * attach, and of which no stack pointer is to be had, need not be learned from a truncated stack.
+ */
+static bool is_above_guard(const struct maps *maps, size_t i)
+{
+	const struct mapping *guard = i ? &maps->mapping[i - 1] : NULL, *mapping = &maps->mapping[i];
+	return guard && guard->hi == mapping->lo && !guard->readable && !guard->writable && !guard->executable && !mapping->inode && !mapping->shared;
+}
+
 void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, pid_t pid, struct hi_control *control)
 {
 	size_t pointer_count = 0, next_pointer = 0;
@@ -225,7 +235,8 @@ void publisher_publish_regions(struct publisher *publisher, const struct maps *m
 		while (next_pointer < pointer_count && pointers[next_pointer] < lo)
 			next_pointer++;
 		const bool holds_stack = next_pointer < pointer_count && pointers[next_pointer] < mapping->hi;
-		if (!mapping->readable || !mapping->writable || (!holds_stack && strcmp(mapping->path, "[stack]") != 0))
+		const bool is_stack = holds_stack || !strcmp(mapping->path, "[stack]") || is_above_guard(maps, i);
+		if (!mapping->readable || !mapping->writable || !is_stack)
 			continue;
 		regions->range[count].lo = lo;
 		regions->range[count++].hi = mapping->hi;

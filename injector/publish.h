@@ -40,7 +40,7 @@ uint64_t publisher_bytes(const struct publisher *publisher);
 /* Copies new tables into `tables` (the arena's part, ours to write) and publishes the directory of what is mapped now. */
 void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images, struct hi_control *control, uint8_t *tables);
 
-/* Publishes the mappings that hold a stack: the main thread's, every blocked thread's, every learned stack pointer's. */
+/* Publishes the mappings that hold a stack: the main thread's, every blocked thread's, every learned stack pointer's, and what looks like one. */
 void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, pid_t pid, struct hi_control *control);
 /* Remembers a stack pointer for the next publish. */
 must_check int publisher_learn(struct publisher *publisher, remote_addr stack_pointer);
