@@ -97,6 +97,7 @@ static bool is_listed(const pid_t *tids, size_t count, pid_t tid)
 struct pass {
 	const struct quiesce_target *target;
 	struct quiesced *result;
+	uint64_t deadline_ns;
 	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
 	pid_t *clear;              /* threads that were seen outside */
 	size_t clear_count;
@@ -125,6 +126,10 @@ static int check_threads(void *context)
 	for (size_t i = 0; i < count; i++) {
 		if (is_listed(pass->clear, pass->clear_count, tids[i]))
 			continue;
+		if (now_ns() >= pass->deadline_ns) {
+			busy = -EAGAIN;
+			break;
+		}
 		err = is_patient && borrow_is_transferring(pass->target->heal->pid, tids[i]) ? -EAGAIN : check_thread(pass->target, tids[i], pass->result);
 		if (err)
 			busy = -EAGAIN;
@@ -139,7 +144,7 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 {
 	struct quiesced result = {0};
 	const uint64_t begin = now_ns(), deadline = begin + (uint64_t)deadline_ms * 1000000u;
-	struct pass pass = {.target = target, .result = &result, .patient_until_ns = begin + BORROW_PATIENCE_MS * 1000000u};
+	struct pass pass = {.target = target, .result = &result, .deadline_ns = deadline, .patient_until_ns = begin + BORROW_PATIENCE_MS * 1000000u};
 	int err;
 	for (;;) {
 		uint64_t frames = 0;
