@@ -214,6 +214,16 @@ static void listen_for_detach(struct session *session)
 		fprintf(stderr, "heapinject: no control socket (%s): `heapinject detach` will not reach this session; end it with Ctrl-C\n", strerror(-err));
 }
 
+/* Whatever step failed, and however: if this is what happened meanwhile, it is why. */
+static bool is_gone(const struct session *session)
+{
+	const int gone = attachment_check(&session->attachment);
+	if (gone)
+		fprintf(stderr, "heapinject: cannot attach to %d (%s): it %s just now\n", (int)session->preflight.pid, session->preflight.comm,
+			gone == -ESRCH ? "exited" : "replaced its program");
+	return gone != 0;
+}
+
 static int begin(struct session *session)
 {
 	struct attachment *attachment = &session->attachment;
@@ -224,6 +234,8 @@ static int begin(struct session *session)
 		listen_for_detach(session);
 		err = attach(attachment, &options);
 	}
+	if (err && is_gone(session))
+		return HI_EXIT_REFUSED;
 	if (err) {
 		char what[128];
 		snprintf(what, sizeof what, "%s failed for", attachment->step);
