@@ -57,8 +57,16 @@ static int relay_answer(int connection)
 static int detach_orphan(struct attachment *attachment)
 {
 	struct receipt receipt;
-	if (!attachment->control) /* killed before anything was mapped */
-		return detach_descriptors(attachment) ? HI_EXIT_FAILED : HI_EXIT_OK;
+	if (!attachment->control) { /* killed before anything was mapped */
+		const size_t count = attachment->leftover_count;
+		int err = detach_descriptors(attachment);
+		if (err)
+			fprintf(stderr, "heapinject: cannot close the descriptors that a killed heapinject left in %d: %s\n", (int)attachment->pid,
+				strerror(-err));
+		else
+			printf("Detach receipt: nothing was mapped yet; %zu descriptor%s closed\n", count, count == 1 ? "" : "s");
+		return err ? HI_EXIT_FAILED : HI_EXIT_OK;
+	}
 	int err = detach(attachment, &receipt);
 	receipt_print(&receipt, stdout);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
