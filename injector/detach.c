@@ -13,7 +13,7 @@
 #include "quiesce.h"
 #include "snapshot.h"
 
-#define QUIESCE_DEADLINE_MS 10000
+#define QUIESCE_DEADLINE_MS 30000 /* long: threads that get no CPU do not get out, either; nothing waits for us meanwhile */
 #define BORROW_DEADLINE_MS 5000
 #define ROUNDS_MAX 16
 
@@ -66,6 +66,8 @@ static int look_at_threads(const struct quiesce_target *target, struct heal_targ
 	struct quiesced quiesced;
 	int err = failed(receipt, "waiting until no thread is in the payload", quiesce(target, QUIESCE_DEADLINE_MS, &quiesced));
 	receipt->threads_checked = quiesced.threads;
+	receipt->frames_inside = err ? quiesced.frames : 0;
+	receipt->thread_inside = err && !quiesced.frames ? quiesced.stuck : 0;
 	receipt->healed_registers += quiesced.registers_healed;
 	if (quiesced.longest_stop_ns > receipt->longest_check_ns)
 		receipt->longest_check_ns = quiesced.longest_stop_ns;
@@ -264,5 +266,10 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 	if (receipt->standstill_ns)
 		fprintf(out, "                 all of them %.2f ms, while copies in memory were turned back\n", (double)receipt->standstill_ns / 1e6);
 	if (receipt->failed_step)
-		fprintf(out, "  FAILED         %s: %s; try `heapinject detach` again\n", receipt->failed_step, strerror(-receipt->error));
+		fprintf(out, "  FAILED         %s: %s; it is inert and can wait; try `heapinject detach` again\n", receipt->failed_step,
+			strerror(-receipt->error));
+	if (receipt->frames_inside)
+		fprintf(out, "                 %llu calls are still inside\n", (unsigned long long)receipt->frames_inside);
+	if (receipt->thread_inside)
+		fprintf(out, "                 thread %d is inside, or did not stop when asked to\n", (int)receipt->thread_inside);
 }

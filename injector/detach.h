@@ -14,6 +14,8 @@ struct receipt {
 	struct journal_restored slots;
 	size_t healed_words, healed_registers;
 	size_t threads_checked;
+	uint64_t frames_inside; /* what the wait for them ended with, if it failed: hook frames, */
+	pid_t thread_inside;    /* or a thread that was inside or could not be stopped; 0 = none */
 	uint64_t attach_stop_ns, detach_stop_ns, longest_check_ns;
 	uint64_t standstill_ns; /* the longest time for which all threads were stopped; 0 = never */
 	bool has_before;        /* `before` is known */

@@ -9,7 +9,9 @@
 #include "borrow.h"
 #include "hi_wire.h"
 
+/* For one thread: at first, and at most; doubled in each pass, because on a starved machine a thread gets to its stop only when it gets a CPU. */
 #define STOP_DEADLINE_MS 200
+#define STOP_DEADLINE_MAX_MS 1600
 #define RETRY_NS 500000
 
 static uint64_t now_ns(void)
@@ -67,16 +69,27 @@ static int look_at(const struct quiesce_target *target, struct tracee *tracee, s
 	return is_on_our_stack || is_inside(target, arch_pc(&regs)) || stack_is_inside(target, tracee) ? -EAGAIN : 0;
 }
 
-static int check_thread(const struct quiesce_target *target, pid_t tid, struct quiesced *result)
+struct pass {
+	const struct quiesce_target *target;
+	struct quiesced *result;
+	uint64_t deadline_ns;
+	int stop_deadline_ms;
+	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
+	pid_t *clear;              /* threads that were seen outside */
+	size_t clear_count;
+};
+
+static int check_thread(const struct pass *pass, pid_t tid)
 {
+	struct quiesced *result = pass->result;
 	struct tracee tracee;
 	const uint64_t begin = now_ns();
-	int err = tracee_stop(&tracee, target->heal->pid, tid, STOP_DEADLINE_MS);
+	int err = tracee_stop(&tracee, pass->target->heal->pid, tid, pass->stop_deadline_ms);
 	if (err == -ESRCH)
 		return 0; /* a thread that ended is nowhere */
 	if (err)
 		return -EAGAIN;
-	err = look_at(target, &tracee, result);
+	err = look_at(pass->target, &tracee, result);
 	int detached = tracee_detach(&tracee);
 	const uint64_t held = now_ns() - begin;
 	if (held > result->longest_stop_ns)
@@ -93,15 +106,6 @@ static bool is_listed(const pid_t *tids, size_t count, pid_t tid)
 			return true;
 	return false;
 }
-
-struct pass {
-	const struct quiesce_target *target;
-	struct quiesced *result;
-	uint64_t deadline_ns;
-	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
-	pid_t *clear;              /* threads that were seen outside */
-	size_t clear_count;
-};
 
 /*
  * One look at every thread that is not clear yet, in a tracing thread of its own. Threads that were born meanwhile can only have come in through an escaped
@@ -130,10 +134,11 @@ static int check_threads(void *context)
 			busy = -EAGAIN;
 			break;
 		}
-		err = is_patient && borrow_is_transferring(pass->target->heal->pid, tids[i]) ? -EAGAIN : check_thread(pass->target, tids[i], pass->result);
-		if (err)
+		err = is_patient && borrow_is_transferring(pass->target->heal->pid, tids[i]) ? -EAGAIN : check_thread(pass, tids[i]);
+		if (err) {
 			busy = -EAGAIN;
-		else
+			pass->result->stuck = tids[i];
+		} else
 			pass->clear[pass->clear_count++] = tids[i];
 	}
 	free(tids);
@@ -144,19 +149,24 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 {
 	struct quiesced result = {0};
 	const uint64_t begin = now_ns(), deadline = begin + (uint64_t)deadline_ms * 1000000u;
-	struct pass pass = {.target = target, .result = &result, .deadline_ns = deadline, .patient_until_ns = begin + BORROW_PATIENCE_MS * 1000000u};
+	struct pass pass = {.target = target,
+			    .result = &result,
+			    .deadline_ns = deadline,
+			    .stop_deadline_ms = STOP_DEADLINE_MS,
+			    .patient_until_ns = begin + BORROW_PATIENCE_MS * 1000000u};
 	int err;
 	for (;;) {
-		uint64_t frames = 0;
-		err = frames_in_flight(target, &frames);
-		if (!err && frames)
+		err = frames_in_flight(target, &result.frames);
+		if (!err && result.frames)
 			err = -EAGAIN;
 		if (!err)
 			err = tracee_worker(check_threads, &pass);
 		if (!err) /* whoever was inside while others were looked at would show here */
-			err = frames_in_flight(target, &frames) ? -ESRCH : frames ? -EAGAIN : 0;
+			err = frames_in_flight(target, &result.frames) ? -ESRCH : result.frames ? -EAGAIN : 0;
 		if (err != -EAGAIN || now_ns() >= deadline)
 			break;
+		if (!result.frames && pass.stop_deadline_ms < STOP_DEADLINE_MAX_MS)
+			pass.stop_deadline_ms *= 2;
 		pause_ns(RETRY_NS);
 	}
 	result.threads = pass.clear_count;

@@ -25,6 +25,9 @@ struct quiesced {
 	size_t registers_healed;
 	uint64_t longest_stop_ns;
 	remote_addr thread_pointer; /* of one of them; 0 = none was looked at */
+	/* Why it was not to be had, with -EBUSY: */
+	uint64_t frames; /* of hooks, that will still return into the payload */
+	pid_t stuck;     /* if there are none of those: a thread that was inside, or could not be stopped */
 };
 
 /* -EBUSY: some thread was inside to the last, or could not be stopped. -ESRCH: the target is gone. */

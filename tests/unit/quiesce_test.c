@@ -137,6 +137,8 @@ static void stay_until_let_go(void (*where)(struct victim_page *page))
 	scene_open(&scene, where);
 	struct quiesced quiesced = check_quiesce(&scene, SHORT_MS, -EBUSY);
 	CHECK_EQ(quiesced.threads, 2); /* the others were seen, and are not held */
+	CHECK_EQ(quiesced.frames, 0);
+	CHECK_EQ(quiesced.stuck, (pid_t)scene.victim.page->word[TID]);
 	CHECK_EQ(quiesced.registers_healed, 0);
 	scene.victim.page->word[STAY] = 0;
 	quiesced = check_quiesce(&scene, LONG_MS, 0);
@@ -213,6 +215,7 @@ UNIT_TEST(a_frame_in_flight_is_waited_for)
 	CHECK_EQ(memory_write(&scene.victim.memory, in_flight, &one, sizeof one), 0);
 	const struct quiesced quiesced = check_quiesce(&scene, SHORT_MS, -EBUSY);
 	CHECK_EQ(quiesced.threads, 0); /* nobody is stopped for nothing */
+	CHECK_EQ(quiesced.frames, 1);
 	CHECK_EQ(memory_write(&scene.victim.memory, in_flight, &none, sizeof none), 0);
 	check_quiesce(&scene, LONG_MS, 0);
 	scene_close(&scene);
