@@ -16,7 +16,10 @@
 ##   WERROR=1             warnings are errors
 ##   V=1                  print whole commands
 ##   T=name               run only tests whose name contains this
-##   N=50                 attach/detach cycles for `make torture`
+##   FUZZ_TIME=60         seconds for each fuzzer of `make fuzz`
+##   N=50                 attach/detach cycles for `make torture`, for each target and loader; T=regex chooses targets
+##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
+##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS, --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
 
 O ?= build
@@ -45,7 +48,7 @@ WARNINGS += -Werror
 endif
 BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -MMD -MP
 
-PACKAGES := libelf libdw libunwind-ptrace zlib
+PACKAGES := libelf libdw libunwind-ptrace zlib libseccomp
 ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) | sed 's/-I/-isystem /g')
 PACKAGE_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES))
@@ -114,7 +117,7 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture gap fuzz fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
@@ -199,11 +202,44 @@ lint: ## layering, payload purity, format, shell scripts
 	$(MAKE) --no-print-directory format-check || status=1; \
 	exit $$status
 
-torture: $(O)/heapinject ## attach and detach N times, N=50
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) CYCLES=$(N) TIMEOUT=3600 tests/run cycles
+# Another program, with the seam through which the suite kills it at every single operation; whoever has built one says where.
+HEAPINJECT_FAULTS_BIN ?= $(abspath $(O)/faults/heapinject)
+$(abspath $(O)/faults/heapinject): FORCE
+	@$(MAKE) --no-print-directory O=$(O)/faults FAULTS=1 all
+torturers = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(HEAPINJECT_FAULTS_BIN) CC=$(CC) tests/torture/run --only '$(T)'
+
+torture: $(O)/heapinject $(HEAPINJECT_FAULTS_BIN) ## every target, every event, N=50 times; summary in $(O)/torture/summary.md
+	@$(torturers) --count $(N) $(TORTURE)
+
+check-torture: $(O)/heapinject $(HEAPINJECT_FAULTS_BIN) ## a slice of that in less than three minutes
+	@$(torturers) --slice $(TORTURE)
+
+# Once all else is quiet: other load on the machine is in its figures.
+gap: $(O)/heapinject ## how long a program stands still at attach and detach, beside heaptrack, N=200 times
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/torture/gap --cycles $(if $(filter file,$(origin N)),200,$(N)) $(GAP)
 
 demo: ## profile a growing redis-server for ten seconds
 	@scripts/demo
+
+# ---- fuzzing --------------------------------------------------------------------------------------------------------------
+
+fuzz_names := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/*_fuzz.c)))
+FUZZ_SAN := fuzzer-no-link,address,undefined
+FUZZ_TIME ?= 60
+
+# In a directory of its own, as everything is instrumented. What is built there is $(O)/fuzz/NAME_fuzz.
+fuzz: ## each parser's fuzzer for FUZZ_TIME=60 seconds, or those matching T=name; corpora grow in $(O)/fuzz/corpus
+	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=$(FUZZ_SAN) fuzzers
+	@tests/fuzz/run '$(O)/fuzz' '$(FUZZ_TIME)' '$(T)'
+
+fuzzers: $(fuzz_names:%=$(O)/%)
+
+$(fuzz_names:%=$(O)/tests/fuzz/%.o): flags = $(TEST_FLAGS) -Itests/fuzz
+$(fuzz_names:%=$(O)/%): $(O)/%: $(O)/tests/fuzz/%.o $(injector_library) $(analyzer_library)
+	$(say) LD $@
+	$(Q)$(CC) $(HOST_LDFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
+
+-include $(fuzz_names:%=$(O)/tests/fuzz/%.d)
 
 # ---- install --------------------------------------------------------------------------------------------------------------
 
@@ -218,7 +254,8 @@ uninstall: ## remove what install put there
 
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 
-formatted := $(sort $(wildcard include/*.h */*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/integration/*/*.c tests/integration/*/*.cc))
+formatted := $(sort $(wildcard include/*.h */*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/integration/*/*.c tests/integration/*/*.cc \
+	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)
 

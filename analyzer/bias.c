@@ -35,6 +35,8 @@ static uint64_t bias_in(Elf *elf, const struct profile_module *module)
 
 int bias_complete(struct profile *profile, const char *binary)
 {
+	const struct file_source source = {.pid = profile->meta.pid, .exe = profile->meta.exe};
+
 	for (size_t i = 0; i < profile->module_count; i++) {
 		struct profile_module *module = &profile->module[i];
 		struct objfile file = OBJFILE_CLOSED;
@@ -42,7 +44,7 @@ int bias_complete(struct profile *profile, const char *binary)
 		if (module->bias != PROFILE_BIAS_UNKNOWN)
 			continue;
 		/* The first mapping is the main program's. */
-		if (objfile_open(module, profile->meta.pid, i == 0 ? binary : NULL, &file) == -ENOMEM)
+		if (objfile_open(&source, module, i == 0 ? binary : NULL, &file) == -ENOMEM)
 			return -ENOMEM;
 		module->bias = bias_in(file.elf, module);
 		objfile_close(&file);

@@ -2,7 +2,7 @@
 /*
  * collect.c - the analyzer at the far end of an attach: stream in; heap profile, pprof profile and summary out. Start at hi_analyzer_collect().
  *
- * It runs in a child process that holds no privilege, and that a reader of the progress or of the summary may leave alone at any time.
+ * It runs in a child process that holds no privilege and may open no file, and that a reader of the progress or of the summary may leave alone at any time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "demangle.h"
 #include "estimate.h"
 #include "heapfile.h"
 #include "hi_analyzer.h"
@@ -135,9 +136,16 @@ static int collect(const struct hi_analyzer_outputs *outputs, struct input *inpu
 
 	if (error == -EBADMSG)
 		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n", profile->meta.damage ? profile->meta.damage : "");
-	if (!error)
-		error = symbols_resolve(profile, &(struct symbols_options){0});
-	return error ? error : write_all(outputs, profile);
+	if (error)
+		return error;
+	if (symbols_resolve(profile, &(struct symbols_options){.ask_fd = outputs->ask_fd}))
+		dprintf(outputs->summary_fd, "  note: not enough memory for all names; heapinject report may find more\n");
+	return write_all(outputs, profile);
+}
+
+void hi_analyzer_prepare(void)
+{
+	demangle_prepare();
 }
 
 int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs)

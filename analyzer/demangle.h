@@ -20,6 +20,8 @@ char *demangle_rust_legacy(const char *name);
 char *demangle_rust_v0(const char *name, bool full);
 /* C++, _Z... Likewise; NULL also if it would grow beyond measure. May fork. */
 char *demangle_cxx(const char *name, bool full);
+/* Loads libstdc++ now, while files may still be opened. */
+void demangle_prepare(void);
 /* "void ns::foo<int>(char) const" becomes "ns::foo", in place. */
 void demangle_shorten(char *name);
 

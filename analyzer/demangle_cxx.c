@@ -107,15 +107,21 @@ static char *demangle_in_child(const char *name)
 	return readable;
 }
 
-char *demangle_cxx(const char *name, bool full)
+void demangle_prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load_libstdcxx);
+}
+
+char *demangle_cxx(const char *name, bool full)
+{
 	char *readable;
 	int status;
 
 	if (strncmp(name, "_Z", 2) != 0 || strlen(name) > NAME_MAX_BYTES)
 		return NULL;
-	pthread_once(&once, load_libstdcxx);
+	demangle_prepare();
 	if (!cxa_demangle_of_libstdcxx)
 		return NULL;
 	readable = count_references(name) > REFERENCES_MAX ? demangle_in_child(name) : cxa_demangle_of_libstdcxx(name, NULL, NULL, &status);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "objfile.h"
 #include "table.h"
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
@@ -50,7 +51,7 @@ struct qualified {
 };
 
 struct dwarf_lines {
-	Dwarf *dwarf;
+	Dwarf *dwarf, *alternate;
 	struct unit *unit;
 	size_t unit_count, unit_room;
 	struct unit_range *range; /* sorted by lo */
@@ -99,7 +100,26 @@ static int add_unit(struct dwarf_lines *lines, Dwarf_Die *die)
 	return 0;
 }
 
-int dwarf_lines_open(Elf *elf, struct dwarf_lines **out_lines)
+/* libdw takes for granted that the last string of a section is terminated. Asked after libdw has unpacked compressed sections. */
+static bool is_terminated(Elf *elf, const char *name)
+{
+	Elf_Scn *section = objfile_section(elf, SHT_NULL, name);
+	const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+
+	return !data || !data->d_size || (data->d_buf && ((const char *)data->d_buf)[data->d_size - 1] == 0);
+}
+
+static Dwarf *begin(Elf *elf)
+{
+	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+
+	if (dwarf && is_terminated(elf, ".debug_str") && is_terminated(elf, ".debug_line_str"))
+		return dwarf;
+	dwarf_end(dwarf);
+	return NULL;
+}
+
+int dwarf_lines_open(Elf *elf, Elf *alternate, struct dwarf_lines **out_lines)
 {
 	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
 	Dwarf_CU *cu = NULL;
@@ -109,9 +129,12 @@ int dwarf_lines_open(Elf *elf, struct dwarf_lines **out_lines)
 
 	if (!lines)
 		return -ENOMEM;
-	lines->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	lines->dwarf = begin(elf);
 	if (!lines->dwarf)
 		goto failed;
+	lines->alternate = alternate ? begin(alternate) : NULL;
+	if (lines->alternate)
+		dwarf_setalt(lines->dwarf, lines->alternate);
 	/* Without a split-unit argument libdw opens no .dwo file: its name would be the stranger's choice. */
 	while (dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
@@ -143,6 +166,7 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 	free(lines->unit);
 	free(lines->range);
 	dwarf_end(lines->dwarf);
+	dwarf_end(lines->alternate);
 	free(lines);
 }
 

@@ -70,15 +70,16 @@ static void live_remove(struct live *live, size_t hole)
 	live->count--;
 }
 
+bool live_has(const struct live *live, uint64_t address)
+{
+	return live->count && address && live->block[live_seek(live, address)].address;
+}
+
 bool live_take(struct live *live, uint64_t address, struct live_block *out_block)
 {
-	size_t at;
-
-	if (!live->count || !address)
+	if (!live_has(live, address))
 		return false;
-	at = live_seek(live, address);
-	if (!live->block[at].address)
-		return false;
+	const size_t at = live_seek(live, address);
 	*out_block = live->block[at];
 	live->recent[live->recent_next++ % LIVE_RECENT] = *out_block;
 	live_remove(live, at);

@@ -30,6 +30,7 @@ struct live {
 
 /* 0 or -ENOMEM. The address is not 0 and no other block is live there. */
 int live_add(struct live *live, const struct live_block *block);
+bool live_has(const struct live *live, uint64_t address);
 /* Takes the block out, for good unless live_put_back() follows. False: none is live there. */
 bool live_take(struct live *live, uint64_t address, struct live_block *out_block);
 /* Finds the block that was last freed at this address, and forgets that it was. The caller adds it again. False: not known, or too long ago. */

@@ -7,15 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#define DEBUG_ROOT "/usr/lib/debug"
 
 /* What a candidate has to be. */
 struct identity {
@@ -121,73 +116,60 @@ static bool is_wanted(const struct objfile *file, const struct stat *status, con
 	return wanted->inode == 0 || wanted->inode == status->st_ino;
 }
 
-/* Takes path over. 0, -ENOENT, -ENOMEM. */
-static int open_candidate(char *path, const struct identity *wanted, struct objfile *out_file)
+/* Takes fd over, which may be an error. 0 or -ENOENT. */
+static int open_candidate(int fd, const struct identity *wanted, struct objfile *out_file)
 {
-	struct objfile file = {.fd = -1, .path = path};
+	struct objfile file = {.fd = fd};
 	struct stat status;
 
-	if (!path)
-		return -ENOMEM;
-	/* Without O_NONBLOCK a fifo under that name would hold us for good. */
-	file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (file.fd < 0 || fstat(file.fd, &status) || !S_ISREG(status.st_mode))
-		goto refused;
+	if (fd < 0)
+		return -ENOENT;
 	elf_version(EV_CURRENT);
-	file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
-	if (!file.elf || !is_wanted(&file, &status, wanted))
-		goto refused;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		file.elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!file.elf || !is_wanted(&file, &status, wanted)) {
+		objfile_close(&file);
+		return -ENOENT;
+	}
 	*out_file = file;
 	return 0;
-refused:
-	objfile_close(&file);
-	return -ENOENT;
 }
 
-static int open_printf(const struct identity *wanted, struct objfile *out_file, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int open_printf(const struct identity *wanted, struct objfile *out_file, const char *format, ...)
+static int open_places(const struct file_source *source, const struct profile_module *module, struct hi_file_request *request, const struct identity *wanted,
+		       struct objfile *out_file)
 {
-	va_list arguments;
-	char *path;
+	const uint32_t count = request->kind == HI_FILE_DEBUG_LINK ? HI_FILE_DEBUG_LINK_PLACES : HI_FILE_ROOTS;
+	int error = -ENOENT;
 
-	va_start(arguments, format);
-	if (vasprintf(&path, format, arguments) < 0)
-		path = NULL;
-	va_end(arguments);
-	return open_candidate(path, wanted, out_file);
-}
-
-static int open_by_build_id(const struct identity *wanted, uint32_t pid, struct objfile *out_file)
-{
-	char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "";
-
-	if (wanted->build_id_size < 2 || wanted->build_id_size > PROFILE_BUILD_ID_MAX)
-		return -ENOENT;
-	for (size_t i = 0; i < wanted->build_id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", wanted->build_id[i]);
-	int error = open_printf(wanted, out_file, DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2);
-	if (error == -ENOENT)
-		error = open_printf(wanted, out_file, "/proc/%u/root" DEBUG_ROOT "/.build-id/%.2s/%s.debug", pid, hex, hex + 2);
+	for (request->place = 0; request->place < count && error == -ENOENT; request->place++)
+		error = open_candidate(file_source_open(source, module, request), wanted, out_file);
 	return error;
 }
 
-int objfile_open(const struct profile_module *module, uint32_t pid, const char *binary, struct objfile *out_file)
+static int open_by_build_id(const struct file_source *source, const struct profile_module *module, const struct identity *wanted, struct objfile *out_file)
+{
+	struct hi_file_request request = {.kind = HI_FILE_BUILD_ID, .build_id_size = (uint32_t)wanted->build_id_size};
+
+	if (wanted->build_id_size < 2 || wanted->build_id_size > sizeof(request.build_id))
+		return -ENOENT;
+	memcpy(request.build_id, wanted->build_id, wanted->build_id_size);
+	return open_places(source, module, &request, wanted, out_file);
+}
+
+int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file)
 {
 	const struct identity wanted = {.build_id = module->build_id, .build_id_size = module->build_id_size, .inode = module->inode};
 	struct identity trusted = wanted;
-	const bool has_path = module->path && module->path[0] == '/';
 	int error = -ENOENT;
 
 	trusted.is_trusted = true;
 	if (binary)
-		error = open_printf(&trusted, out_file, "%s", binary);
-	if (error == -ENOENT && module->open_path && module->open_path[0] == '/')
-		error = open_printf(&trusted, out_file, "%s", module->open_path);
-	if (error == -ENOENT && has_path)
-		error = open_printf(&wanted, out_file, "/proc/%u/root%s", pid, module->path);
-	if (error == -ENOENT && has_path)
-		error = open_printf(&wanted, out_file, "%s", module->path);
-	return error == -ENOENT ? open_by_build_id(&wanted, pid, out_file) : error;
+		error = open_candidate(open(binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), &trusted, out_file);
+	if (error == -ENOENT)
+		error = open_candidate(file_source_open(source, module, &(struct hi_file_request){.kind = HI_FILE_MAPPED}), &trusted, out_file);
+	if (error == -ENOENT)
+		error = open_places(source, module, &(struct hi_file_request){.kind = HI_FILE_NAMED}, &wanted, out_file);
+	return error == -ENOENT ? open_by_build_id(source, module, &wanted, out_file) : error;
 }
 
 /* .gnu_debuglink: a file name, padded to 4, then the CRC of that file. */
@@ -200,32 +182,59 @@ static const char *debug_link(Elf *elf, uint32_t *out_crc)
 		return NULL;
 	const char *name = data->d_buf;
 	const size_t crc_at = (strnlen(name, data->d_size) + 4) & ~(size_t)3;
-	if (crc_at + sizeof(*out_crc) > data->d_size || !*name || strchr(name, '/'))
+	if (crc_at + sizeof(*out_crc) > data->d_size)
 		return NULL;
 	memcpy(out_crc, name + crc_at, sizeof(*out_crc));
 	return name;
 }
 
-int objfile_open_debug(const struct objfile *file, const char *path, uint32_t pid, struct objfile *out_debug)
+int objfile_open_debug(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_debug)
 {
-	static const char *const places[][2] = {{"", "/"}, {"", "/.debug/"}, {DEBUG_ROOT, "/"}}; /* what stands before and behind the directory */
+	struct hi_file_request request = {.kind = HI_FILE_DEBUG_LINK};
 	struct identity wanted = {0};
-	char root[32];
 	uint32_t crc;
 
 	wanted.build_id = objfile_build_id(file->elf, &wanted.build_id_size);
-	int error = open_by_build_id(&wanted, pid, out_debug);
+	const int error = open_by_build_id(source, module, &wanted, out_debug);
 	const char *name = debug_link(file->elf, &crc);
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	if (error != -ENOENT || !name || !slash)
+	if (error != -ENOENT || !name || strlen(name) >= sizeof(request.name))
 		return error;
 	wanted.crc = &crc;
-	snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	for (size_t i = 0; i < 2 * sizeof(places) / sizeof(places[0]) && error == -ENOENT; i++) {
-		const char *const *place = places[i / 2];
-		error = open_printf(&wanted, out_debug, "%s%s%.*s%s%s", i % 2 ? root : "", place[0], (int)(slash - path), path, place[1], name);
-	}
-	return error;
+	memcpy(request.name, name, strlen(name));
+	return open_places(source, module, &request, &wanted, out_debug);
+}
+
+/* .gnu_debugaltlink: a path with its terminator, then the build-id of that file. What packages share lies below one folder; other paths are not followed. */
+static const char *alternate_link(Elf *elf, struct identity *out_wanted)
+{
+	static const char folder[] = "/.dwz/";
+	Elf_Scn *section = objfile_section(elf, SHT_NULL, ".gnu_debugaltlink");
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	const size_t size = strnlen(data->d_buf, data->d_size);
+	if (size + 1 >= data->d_size || data->d_size - size - 1 > HI_FILE_BUILD_ID_MAX)
+		return NULL;
+	out_wanted->build_id = (const uint8_t *)data->d_buf + size + 1;
+	out_wanted->build_id_size = data->d_size - size - 1;
+	const char *found = strstr(data->d_buf, folder);
+	return found ? found + sizeof(folder) - 1 : "";
+}
+
+int objfile_open_alternate(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_alternate)
+{
+	struct hi_file_request request = {.kind = HI_FILE_ALTERNATE};
+	struct identity wanted = {0};
+	const char *name = alternate_link(file->elf, &wanted);
+
+	if (!name)
+		return -ENOENT;
+	const int error = open_by_build_id(source, module, &wanted, out_alternate);
+	if (error != -ENOENT || strlen(name) >= sizeof(request.name))
+		return error;
+	memcpy(request.name, name, strlen(name));
+	return open_places(source, module, &request, &wanted, out_alternate);
 }
 
 void objfile_close(struct objfile *file)
@@ -234,6 +243,5 @@ void objfile_close(struct objfile *file)
 		elf_end(file->elf);
 	if (file->fd >= 0)
 		close(file->fd);
-	free(file->path);
 	*file = OBJFILE_CLOSED;
 }

@@ -11,22 +11,23 @@
 
 #include <libelf.h>
 
-#include "profile.h"
+#include "file_source.h"
 
 struct objfile {
 	int fd;
 	Elf *elf; /* NULL = not open */
-	char *path;
 };
 #define OBJFILE_CLOSED ((struct objfile){.fd = -1})
 
 /*
- * Where to look, in this order: binary (may be NULL), the module's open path, /proc/PID/root/PATH, PATH, /usr/lib/debug/.build-id.
+ * Where to look, in this order: binary (may be NULL), the mapped file itself, the module's path in the target's root, in ours, /usr/lib/debug/.build-id.
  * 0, -ENOENT, -ENOMEM.
  */
-int objfile_open(const struct profile_module *module, uint32_t pid, const char *binary, struct objfile *out_file);
-/* The separate debug file that belongs to file: by build-id, then by .gnu_debuglink. path is the module's. 0, -ENOENT, -ENOMEM. */
-int objfile_open_debug(const struct objfile *file, const char *path, uint32_t pid, struct objfile *out_debug);
+int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file);
+/* The separate debug file that belongs to a module's file: by build-id, then by .gnu_debuglink. 0, -ENOENT, -ENOMEM. */
+int objfile_open_debug(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_debug);
+/* What a debug file shares with others (dwz): by build-id, then by the name in .gnu_debugaltlink. 0, -ENOENT, -ENOMEM. */
+int objfile_open_alternate(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_alternate);
 void objfile_close(struct objfile *file);
 /* NULL and 0 if there is none. Lives as long as the file is open. */
 const uint8_t *objfile_build_id(Elf *elf, size_t *out_size);

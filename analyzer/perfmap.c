@@ -2,13 +2,11 @@
 /*
  * perfmap.c - see perfmap.h.
  *
- * Anybody can put a file into /tmp: it counts only if it is a plain file and belongs to whom the process belongs to, or to root. A JIT compiler
- * reuses addresses and appends, so of two entries at one address the later one counts.
+ * A JIT compiler reuses addresses and appends, so of two entries at one address the later one counts.
  */
 #include "perfmap.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +15,6 @@
 #include <unistd.h>
 
 #define FILE_MAX (64u << 20) /* what lies beyond is not read */
-#define PATH_SIZE 64
 
 struct perfmap_entry {
 	uint64_t lo, hi;
@@ -72,61 +69,34 @@ int perfmap_parse(char *text, struct perfmap *out_map)
 	return 0;
 }
 
-static char *read_text(const char *path, uid_t owner)
+static char *read_text(int fd)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat status;
-	char *text = NULL;
 	size_t size = 0;
 	ssize_t got = 1;
 
-	if (fd < 0)
+	if (fstat(fd, &status))
 		return NULL;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || (status.st_uid != owner && status.st_uid != 0))
-		goto out;
 	const size_t room = status.st_size > FILE_MAX ? FILE_MAX : (size_t)status.st_size;
-	text = malloc(room + 1);
+	char *text = malloc(room + 1);
 	while (text && size < room && (got = pread(fd, text + size, room - size, (off_t)size)) > 0)
 		size += (size_t)got;
 	if (text)
 		text[size] = 0;
-out:
-	close(fd);
 	return text;
 }
 
-/* The pid by which the process knows itself: the last one of NSpid. */
-static uint32_t own_pid_of(uint32_t pid)
+int perfmap_open(const struct file_source *source, struct perfmap *out_map)
 {
-	char path[PATH_SIZE], line[256];
-	uint32_t own = pid;
+	struct hi_file_request request = {.kind = HI_FILE_PERF_MAP};
+	int fd = -ENOENT;
 
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	FILE *status = fopen(path, "re");
-	while (status && fgets(line, sizeof(line), status)) {
-		const char *last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
-		if (last)
-			own = (uint32_t)strtoul(last, NULL, 10);
-	}
-	if (status)
-		fclose(status);
-	return own;
-}
-
-int perfmap_open(uint32_t pid, struct perfmap *out_map)
-{
-	char path[PATH_SIZE];
-	struct stat status;
-
-	/* A process that has gone, or whose number means something else here, has no owner to compare with. */
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	if (stat(path, &status))
+	for (; request.place < HI_FILE_ROOTS && fd < 0; request.place++)
+		fd = file_source_open(source, NULL, &request);
+	if (fd < 0)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, own_pid_of(pid));
-	char *text = read_text(path, status.st_uid);
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-	if (!text)
-		text = read_text(path, status.st_uid);
+	char *text = read_text(fd);
+	close(fd);
 	return text ? perfmap_parse(text, out_map) : -ENOENT;
 }
 

@@ -8,14 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "file_source.h"
+
 struct perfmap {
 	struct perfmap_entry *entry; /* sorted by address */
 	size_t count;
 	char *text; /* the file; names point into it */
 };
 
-/* The map of a process, in its own mount namespace by its own pid, or here. 0, -ENOENT if there is none to trust, -ENOMEM. */
-int perfmap_open(uint32_t pid, struct perfmap *out_map);
+/* The map of the process, in its own root by its own pid, or here. 0, -ENOENT if there is none to trust, -ENOMEM. */
+int perfmap_open(const struct file_source *source, struct perfmap *out_map);
 /* Takes text (allocated) over, also on failure. Lines that are not "START SIZE name" are passed over. 0 or -ENOMEM. */
 int perfmap_parse(char *text, struct perfmap *out_map);
 void perfmap_close(struct perfmap *map);

@@ -20,8 +20,13 @@
 #include "records.h"
 #include "table.h"
 
-#define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger */
-#define UNKNOWN_ADDRESS 1u           /* stands for the caller where a stack has no frame at all: the text format cannot say "none" */
+#define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger, */
+#define INTERVAL_MAX BLOCK_BYTES_MAX /* and to sample more seldom is not to sample at all */
+/* Against streams that never end and never repeat themselves: then all that comes is counted, but not told apart any more. Some hundred megabytes. */
+#define STACKS_MAX (1u << 19)
+#define FRAMES_MAX (1u << 20)
+#define LIVE_MAX (1u << 23) /* the payload holds no more */
+#define UNKNOWN_ADDRESS 1u  /* stands for the caller where a stack has no frame at all: the text format cannot say "none" */
 
 struct replay {
 	struct profile *profile;
@@ -135,11 +140,19 @@ static int on_maps(struct replay *replay, const struct hi_stream_maps *record)
 	return take_string(&cursor, record->text_size, &replay->profile->meta.maps);
 }
 
+static bool stacks_are_full(struct replay *replay)
+{
+	if (replay->profile->stack_count < STACKS_MAX && replay->profile->frame_count < FRAMES_MAX)
+		return false;
+	replay_damage(replay, "too long: from byte %" PRIu64 " on, after %u different stacks, samples are shown without theirs", replay->position, STACKS_MAX);
+	return true;
+}
+
 static int intern_stack(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack)
 {
 	const uint64_t *address = (const uint64_t *)(alloc + 1);
 	uint32_t frame[RECORDS_FRAMES_MAX];
-	uint32_t count = alloc->frame_count;
+	uint32_t count = stacks_are_full(replay) ? 0 : alloc->frame_count;
 
 	for (uint32_t i = 0; i < count; i++) {
 		/* The byte before a return address belongs to the call; the address itself may lie in the next function, or in no module. */
@@ -186,6 +199,10 @@ static void uncredit(struct profile *profile, const struct live_block *block)
 
 static int credit_live(struct replay *replay, const struct live_block *block)
 {
+	if (replay->live.count >= LIVE_MAX) {
+		replay_bad(replay, "more blocks in use than can be");
+		return 0;
+	}
 	if (live_add(&replay->live, block))
 		return -ENOMEM;
 	replay->profile->row[block->row].inuse_count += block->count;
@@ -240,7 +257,8 @@ static int on_unfree(struct replay *replay, const struct hi_stream_free *record)
 {
 	struct live_block block;
 
-	if (!live_put_back(&replay->live, record->address, &block))
+	/* Where a block lives now, none came back. */
+	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &block))
 		return 0;
 	replay->profile->meta.frees--;
 	return credit_live(replay, &block);
@@ -248,8 +266,8 @@ static int on_unfree(struct replay *replay, const struct hi_stream_free *record)
 
 static int on_interval(struct replay *replay, const struct hi_stream_interval *record)
 {
-	if (record->interval == 0)
-		replay_bad(replay, "a sampling interval of 0");
+	if (record->interval == 0 || record->interval > INTERVAL_MAX)
+		replay_bad(replay, "an impossible sampling interval");
 	else
 		replay->interval = record->interval;
 	return 0;
@@ -351,6 +369,10 @@ static int replay_header(struct replay *replay, struct input *input)
 	}
 	if (header->version != HI_STREAM_VERSION) {
 		replay_damage(replay, "a record stream of version %" PRIu32 "; this heapinject reads version %u", header->version, HI_STREAM_VERSION);
+		return -EBADMSG;
+	}
+	if (header->interval > INTERVAL_MAX) {
+		replay_damage(replay, "an impossible sampling interval in the header");
 		return -EBADMSG;
 	}
 	return on_header(replay, header);

@@ -9,11 +9,8 @@
 #include "symbols.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "demangle.h"
 #include "dwarf_lines.h"
@@ -26,7 +23,7 @@
 
 /* What is open of one object. */
 struct object {
-	struct objfile file, debug;
+	struct objfile file, debug, alternate;
 	struct symtab table;
 	struct dwarf_lines *lines;
 };
@@ -34,6 +31,7 @@ struct object {
 struct resolver {
 	struct profile *profile;
 	const struct symbols_options *options;
+	struct file_source source;
 	uint32_t *order; /* indices of frames to resolve, by object and address */
 	size_t count;
 	int32_t main_module;
@@ -45,8 +43,16 @@ static void object_close(struct object *object)
 {
 	dwarf_lines_close(object->lines);
 	symtab_close(&object->table);
+	objfile_close(&object->alternate);
 	objfile_close(&object->debug);
 	objfile_close(&object->file);
+}
+
+static int open_lines(const struct resolver *resolver, const struct profile_module *module, const struct objfile *file, struct object *object)
+{
+	const int error = objfile_open_alternate(&resolver->source, module, file, &object->alternate);
+
+	return error == -ENOMEM ? error : dwarf_lines_open(file->elf, object->alternate.elf, &object->lines);
 }
 
 /* The file itself may hold everything, names only, or the few names that others link to; the debug file fills the gaps. */
@@ -54,20 +60,21 @@ static int object_open(const struct resolver *resolver, int32_t module_index, st
 {
 	const struct profile_module *module = &resolver->profile->module[module_index];
 	const char *binary = module_index == resolver->main_module ? resolver->options->binary : NULL;
-	struct object object = {.file = OBJFILE_CLOSED, .debug = OBJFILE_CLOSED};
-	const uint32_t pid = resolver->profile->meta.pid;
-	int error = objfile_open(module, pid, binary, &object.file);
+	struct object object = {.file = OBJFILE_CLOSED, .debug = OBJFILE_CLOSED, .alternate = OBJFILE_CLOSED};
+	int error = objfile_open(&resolver->source, module, binary, &object.file);
 
 	if (error)
 		return error;
 	const int names = symtab_open_full(object.file.elf, &object.table);
-	const int lines = dwarf_lines_open(object.file.elf, &object.lines);
+	const int lines = open_lines(resolver, module, &object.file, &object);
 	if (names == -ENOENT || lines == -ENOENT)
-		error = objfile_open_debug(&object.file, module->path, pid, &object.debug);
+		error = objfile_open_debug(&resolver->source, module, &object.file, &object.debug);
 	if (names == -ENOENT && object.debug.elf)
 		error = symtab_open_full(object.debug.elf, &object.table);
-	if (lines == -ENOENT && object.debug.elf && error != -ENOMEM)
-		error = dwarf_lines_open(object.debug.elf, &object.lines);
+	if (lines == -ENOENT && object.debug.elf && error != -ENOMEM) {
+		objfile_close(&object.alternate);
+		error = open_lines(resolver, module, &object.debug, &object);
+	}
 	if (!object.table.count && error != -ENOMEM)
 		error = symtab_open(object.file.elf, &object.table);
 	if (names == -ENOMEM || lines == -ENOMEM || error == -ENOMEM) {
@@ -202,24 +209,11 @@ static int32_t find_main_module(const struct profile *profile)
 	return profile->module_count ? 0 : NO_MODULE;
 }
 
-/* The pid is a number from the past: whoever bears it now may be another. */
-static bool is_still_there(const struct profile_meta *meta)
-{
-	char link[64], exe[PATH_MAX];
-
-	snprintf(link, sizeof(link), "/proc/%u/exe", meta->pid);
-	const ssize_t size = readlink(link, exe, sizeof(exe) - 1);
-	if (size <= 0)
-		return false;
-	exe[size] = 0;
-	return !meta->exe || strcmp(exe, meta->exe) == 0;
-}
-
 static int resolve_generated(struct resolver *resolver, size_t begin, size_t end)
 {
 	struct profile *profile = resolver->profile;
 	struct perfmap map;
-	int error = is_still_there(&profile->meta) ? perfmap_open(profile->meta.pid, &map) : -ENOENT;
+	int error = perfmap_open(&resolver->source, &map);
 
 	if (error)
 		return error;
@@ -254,7 +248,12 @@ static int resolve_object(struct resolver *resolver, size_t begin, size_t end)
 
 int symbols_resolve(struct profile *profile, const struct symbols_options *options)
 {
-	struct resolver resolver = {.profile = profile, .options = options, .main_module = find_main_module(profile)};
+	struct resolver resolver = {
+		.profile = profile,
+		.options = options,
+		.source = {.ask_fd = options->ask_fd, .pid = profile->meta.pid, .exe = profile->meta.exe},
+		.main_module = find_main_module(profile),
+	};
 	int error = collect_frames(&resolver);
 	size_t end;
 

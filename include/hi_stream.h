@@ -97,7 +97,7 @@ struct hi_stream_maps {
 
 struct hi_stream_thread {
 	struct hi_stream_record record;
-	uint32_t thread; /* number used in ALLOC and FREE, dense from 1 */
+	uint32_t thread; /* number used in ALLOC and FREE, dense from 1; 0 there: one of too many to be told apart */
 	uint32_t tid;    /* 0 = not found */
 	uint64_t time_ns;
 	uint32_t name_size;

@@ -9,23 +9,27 @@
  * at offset 0. That is how `heapinject detach` finds the remains of an injector that was killed.
  *
  *   part      mapping                        child after fork     writer
- *   control   rw- shared                     absent (DONTFORK)    injector; the payload only adds to `counters`
- *   ring      rw- shared                     absent (DONTFORK)    payload reserves and commits, injector clears and advances
- *   tables    r-- shared                     absent (DONTFORK)    injector, through its own mapping of the memfd
+ *   control   rw- shared                     kept, but for its    injector; the payload only adds to `counters`
+ *                                            first page (DONTFORK)
+ *   ring      rw- shared                     kept                 payload reserves and commits, injector clears and advances
+ *   tables    r-- shared                     kept                 injector, through its own mapping of the memfd
  *   image     r-x private (map loader only)  kept                 nobody
  *   gate      r-x private                    kept                 nobody
  *   words     rw- private                    kept                 injector (/proc/PID/mem); payload may only bypass
- *   state     rw- private anonymous          reads zero           payload; injector before arming
- *                   (WIPEONFORK)
+ *   state     rw- private anonymous          first page kept, the payload; injector before arming
+ *                                            rest reads zero
+ *                                            (WIPEONFORK)
  *
  * THE CALL PATH. A GOT slot points at a gate entry. Entry i lies at gate + i * HI_GATE_STRIDE, and its words at
  * words + i * HI_GATE_STRIDE, where words = gate + HI_GATE_BYTES: the distance is one constant, so the entries are copies of a few
  * templates in the payload. An entry either tail-jumps to words->original, or, when a sample is due (or the freed block may be a
  * sampled one), loads the address of its words into r10 and jumps to words->hook. Disarming is hook = original in every entry.
  *
- * FORK. In a child the state reads zero. A zero thread slot never equals a thread pointer and a zero occupancy byte means "not ours",
- * so the gate falls through; a hook that does run sees armed == 0 and tail-jumps to words->original, which is kept.
- * Control and ring must not be touched before armed was seen to be non-zero.
+ * FORK. In a child `armed`, the slots and the occupancy read zero. A zero thread slot never equals a thread pointer and a zero occupancy byte means
+ * "not ours", so the gate falls through; a hook that does run sees armed == 0 and tail-jumps to words->original, which is kept.
+ * But a signal handler may fork in the middle of a hook, and its child goes on there. So whatever a hook may touch exists in a child, all
+ * addresses it goes by are kept, and before each store to the ring it looks at `armed` once more: the child tells nothing. Absent is only the
+ * first page of the control block, which no hook touches: a process in which it is mapped is one that was attached to, and not its child.
  *
  * All integers are little-endian and naturally aligned. Offsets and sizes are asserted below: change them and HI_WIRE_VERSION together.
  */
@@ -36,7 +40,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 1u
+#define HI_WIRE_VERSION 2u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -143,23 +147,32 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_BUCKET_PROBES 4u  /* neighbouring buckets an address may lie in, its home first */
 
 /*
- * Head of the state. The injector fills it (all but the slots) and sets `armed` last; the payload clears `armed` for good when the
- * injector has been silent for control->deadman_cycles. Layout of the state: this head (one page), the thread slots,
- * the occupancy bytes, the buckets, each starting on a page.
+ * Where a thread puts an alloc record together, one for each slot, in the order of the slots: on the stack it might not fit, as some stacks are small. It belongs to the one visit that
+ * found in_flight == 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
+ */
+#define HI_SCRATCH_BYTES 1088u
+
+/*
+ * Head of the state. The injector fills it and sets `armed` last; the payload clears `armed` for good when the injector has been silent for
+ * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, each
+ * starting on a page. Addresses are in the target.
  */
 struct hi_state {
-	uint64_t armed;        /*  0: 1 = sample */
-	uint64_t control;      /*  8: addresses in the target */
-	uint64_t ring;         /* 16 */
-	uint64_t tables;       /* 24 */
+	uint64_t control; /*  0 */
+	uint64_t ring;
+	uint64_t tables;
+	uint64_t tables_size;
 	uint64_t thread_slots; /* 32 */
-	uint64_t occupancy;    /* 40: one byte a home bucket: how many live samples call it home, saturating at 255 (then it sticks) */
-	uint64_t buckets;      /* 48: uint64_t[1 << bucket_bits][HI_BUCKET_ENTRIES], 0 = free */
-	uint32_t bucket_bits;  /* 56 */
-	uint32_t reserved;     /* 60 */
-	uint64_t gate;         /* 64: first gate entry, and how many bytes of code: so that the payload knows its own addresses */
-	uint64_t gate_bytes;   /* 72 */
+	uint64_t occupancy;    /* one byte a home bucket: how many live samples call it home, saturating at 255 (then it sticks) */
+	uint64_t buckets;      /* uint64_t[1 << bucket_bits][HI_BUCKET_ENTRIES], 0 = free */
+	uint64_t scratch;      /* HI_SCRATCH_BYTES for each slot */
+	uint32_t bucket_bits;  /* 64 */
+	uint32_t reserved;
+	uint64_t gate; /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
+	uint64_t gate_bytes;
+	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES))); /* 4096: 1 = sample. From here on all is zero in a forked child */
 };
+_Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
 
 /* ---- control block: shared, at arena offset 0 ------------------------------------------------------------------------------ */
 
@@ -263,7 +276,8 @@ struct hi_journal_entry {
 	uint64_t new_value; /* gate entry */
 	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this */
 	uint32_t state;     /* enum hi_journal_state */
-	uint32_t function;  /* enum hi_function */
+	uint16_t function;  /* enum hi_function */
+	uint16_t lasting;   /* 1: of an object that is never unloaded; else the slot is written only while all threads stand still */
 };
 _Static_assert(sizeof(struct hi_journal_entry) == 40, "journal entry");
 
@@ -296,20 +310,22 @@ struct hi_control {
 	struct hi_part ring, tables, image, gate, words, state;
 	uint64_t payload_base; /* load address of the payload image; inside the arena for the map loader */
 	uint64_t payload_size;
-	uint64_t dlopen_handle;     /* dlopen loader only */
-	uint64_t interval;          /* mean bytes between samples; 1 = every allocation */
-	uint64_t heartbeat;         /* cycle counter, stored by the injector every pump round */
-	uint64_t deadman_cycles;    /* silence after which the payload disarms itself; 0 = never */
-	uint32_t current_regions;   /* index into regions[] */
-	uint32_t current_directory; /* index into directory[] */
-	uint32_t gate_count;        /* gate entries in use */
-	uint32_t bucket_bits;       /* of the live set: sizes the state */
+	uint64_t dlopen_handle; /* dlopen loader only */
+	uint32_t gate_count;    /* gate entries in use */
+	uint32_t bucket_bits;   /* of the live set: sizes the state */
 	struct hi_snapshot before;
+	/* Up to here absent in a forked child, and nothing that a hook touches. */
+	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
+	uint64_t deadman_cycles;                                    /* silence after which the payload disarms itself; 0 = never */
+	uint64_t interval;                                          /* mean bytes between samples; 1 = every allocation */
+	uint32_t current_regions;                                   /* index into regions[] */
+	uint32_t current_directory;                                 /* index into directory[] */
 	struct hi_counters counters __attribute__((aligned(64)));
 	struct hi_regions regions[2] __attribute__((aligned(64)));
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));
 	struct hi_journal_entry journal[HI_JOURNAL_CAPACITY] __attribute__((aligned(64)));
 };
+_Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one page is absent in a forked child");
 /* Size of the control part of the arena, in whole pages. */
 #define HI_CONTROL_BYTES ((sizeof(struct hi_control) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES)
 
@@ -387,6 +403,7 @@ _Static_assert(sizeof(struct hi_record_header) == 24, "record header");
 _Static_assert(offsetof(struct hi_record_alloc, frame) == 48, "alloc record");
 _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is one unit");
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
+_Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");
 
 /* ---- what the payload image exports (payload/exports.map); the injector finds these by name in its .dynsym ------------------------ */
 /*

@@ -4,114 +4,202 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define STREAM_PIPE_BYTES (1 << 20)
+#define SUMMARY_BYTES_MAX (64u << 10)
+#define STATUSES_AT_ONCE 64 /* more than a pipe holds; who writes on and on is not read on and on */
 
-struct pipes {
-	int stream[2], status[2], summary[2];
+/* The near ends are ours. */
+struct ends {
+	int stream, status, summary, ask;
+};
+#define NO_ENDS ((struct ends){-1, -1, -1, -1})
+
+static void close_ends(const struct ends *ends)
+{
+	const int all[] = {ends->stream, ends->status, ends->summary, ends->ask};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i] >= 0)
+			close(all[i]);
+}
+
+static int open_pipe(int flags, int *out_read, int *out_write)
+{
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC | flags))
+		return -errno;
+	*out_read = pair[0];
+	*out_write = pair[1];
+	return 0;
+}
+
+static int open_socket(int *out_near, int *out_far)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	*out_near = pair[0];
+	*out_far = pair[1];
+	return 0;
+}
+
+static int open_ends(struct ends *near, struct ends *far)
+{
+	int err = open_pipe(0, &far->stream, &near->stream);
+
+	if (!err)
+		err = open_pipe(O_NONBLOCK, &near->status, &far->status);
+	if (!err)
+		err = open_pipe(0, &near->summary, &far->summary);
+	if (!err)
+		err = open_socket(&near->ask, &far->ask);
+	if (err)
+		return err;
+	(void)fcntl(near->stream, F_SETPIPE_SZ, STREAM_PIPE_BYTES); /* fewer wake-ups; an ordinary pipe does as well */
+	return fcntl(near->stream, F_SETFL, O_NONBLOCK) ? -errno : 0;
+}
+
+/* ---- the child ------------------------------------------------------------------------------------------------------------ */
+
+/* What the child says first, on the socket. */
+struct greeting {
+	int error;
+	struct sandbox_state sandbox;
 };
 
-static void close_pair(const int pair[2])
-{
-	close(pair[0]);
-	close(pair[1]);
-}
-
-static int open_pipes(struct pipes *pipes)
-{
-	if (pipe2(pipes->stream, O_CLOEXEC))
-		return -errno;
-	if (pipe2(pipes->status, O_CLOEXEC | O_NONBLOCK)) {
-		const int err = -errno;
-		close_pair(pipes->stream);
-		return err;
-	}
-	if (pipe2(pipes->summary, O_CLOEXEC)) {
-		const int err = -errno;
-		close_pair(pipes->stream);
-		close_pair(pipes->status);
-		return err;
-	}
-	(void)fcntl(pipes->stream[1], F_SETPIPE_SZ, STREAM_PIPE_BYTES); /* fewer wake-ups; an ordinary pipe does as well */
-	return fcntl(pipes->stream[1], F_SETFL, O_NONBLOCK) ? -errno : 0;
-}
-
 /* Ctrl-C at the terminal goes to the whole group; the child must outlive it to write the files. It ends when the stream does. */
-_Noreturn static void run_child(const struct pipes *pipes, int heap_fd, int pprof_fd)
+static void ignore_signals(void)
 {
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report */
-	close(pipes->stream[1]);
-	close(pipes->status[0]);
-	close(pipes->summary[0]);
-	const struct hi_analyzer_outputs outputs = {
-		.stream_fd = pipes->stream[0],
-		.status_fd = pipes->status[1],
-		.heap_fd = heap_fd,
-		.pprof_fd = pprof_fd,
-		.summary_fd = pipes->summary[1],
+}
+
+_Noreturn static void run_child(const struct ends *far, struct identity user, const struct analyzer_files *files)
+{
+	struct hi_analyzer_outputs outputs = {
+		.stream_fd = far->stream,
+		.status_fd = far->status,
+		.heap_fd = files->heap_fd,
+		.pprof_fd = files->pprof_fd,
+		.summary_fd = far->summary,
+		.ask_fd = far->ask,
 	};
+	int *const kept[] = {&outputs.stream_fd, &outputs.status_fd, &outputs.heap_fd, &outputs.pprof_fd, &outputs.summary_fd, &outputs.ask_fd};
+	struct greeting greeting = {0};
+
+	ignore_signals();
+	hi_analyzer_prepare();
+	greeting.error = sandbox_keep(kept, sizeof kept / sizeof *kept);
+	if (!greeting.error)
+		greeting.error = sandbox_enter(user, outputs.ask_fd, &greeting.sandbox);
+	struct iovec part = {.iov_base = &greeting, .iov_len = sizeof greeting};
+	const struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	if (sendmsg(outputs.ask_fd, &message, MSG_NOSIGNAL) < 0 || greeting.error)
+		_exit(1);
 	_exit(hi_analyzer_collect(&outputs));
 }
 
-int analyzer_child_start(struct analyzer_child *child, int heap_fd, int pprof_fd)
+/* ---- our side ------------------------------------------------------------------------------------------------------------- */
+
+static int reap(struct analyzer_child *child)
 {
-	struct pipes pipes;
-	int err = open_pipes(&pipes);
-	if (err)
-		return err;
-	const pid_t pid = fork();
+	int status = 0;
+
+	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(child->status_fd);
+	close(child->summary_fd);
+	close(child->ask_fd);
+	child->pid = 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECANCELED;
+}
+
+static int read_greeting(struct analyzer_child *child)
+{
+	struct greeting greeting;
+	ssize_t got;
+
+	do
+		got = recv(child->ask_fd, &greeting, sizeof greeting, 0);
+	while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)sizeof greeting)
+		return -ECANCELED;
+	child->sandbox = greeting.sandbox;
+	return greeting.error;
+}
+
+int analyzer_child_start(struct analyzer_child *child, struct identity user, const struct analyzer_files *files)
+{
+	struct ends near = NO_ENDS, far = NO_ENDS;
+	int err = open_ends(&near, &far);
+	const pid_t pid = err ? -1 : fork();
+
 	if (pid == 0)
-		run_child(&pipes, heap_fd, pprof_fd);
-	err = pid < 0 ? -errno : 0;
-	close(pipes.stream[0]);
-	close(pipes.status[1]);
-	close(pipes.summary[1]);
+		run_child(&far, user, files);
+	if (!err && pid < 0)
+		err = -errno;
+	close_ends(&far);
 	if (err) {
-		close(pipes.stream[1]);
-		close(pipes.status[0]);
-		close(pipes.summary[0]);
+		close_ends(&near);
 		return err;
 	}
-	*child = (struct analyzer_child){.pid = pid, .stream_fd = pipes.stream[1], .status_fd = pipes.status[0], .summary_fd = pipes.summary[0]};
-	return 0;
+	struct analyzer_child started = {.pid = pid, .stream_fd = near.stream, .status_fd = near.status, .summary_fd = near.summary, .ask_fd = near.ask};
+	err = read_greeting(&started);
+	if (err)
+		analyzer_child_abandon(&started);
+	else
+		*child = started;
+	return err;
 }
 
 int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer_status *out_status)
 {
 	struct hi_analyzer_status status;
 	int found = 0;
-	while (read(child->status_fd, &status, sizeof status) == (ssize_t)sizeof status) {
+
+	while (found < STATUSES_AT_ONCE && read(child->status_fd, &status, sizeof status) == (ssize_t)sizeof status) {
 		*out_status = status;
-		found = 1;
+		found++;
 	}
-	return found;
+	return found > 0;
 }
 
-static int reap(struct analyzer_child *child)
-{
-	int status = 0;
-	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	close(child->status_fd);
-	close(child->summary_fd);
-	child->pid = 0;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECANCELED;
-}
-
-int analyzer_child_finish(struct analyzer_child *child, FILE *out)
+/* False at the end. */
+static bool relay_summary(int summary_fd, size_t *relayed, FILE *out)
 {
 	char text[4096];
-	ssize_t got;
+	const ssize_t got = read(summary_fd, text, sizeof text);
+
+	for (ssize_t i = 0; i < got && *relayed < SUMMARY_BYTES_MAX; i++, ++*relayed)
+		putc(text[i] == '\n' || (text[i] >= ' ' && text[i] <= '~') ? text[i] : '?', out);
+	return got > 0 || (got < 0 && errno == EINTR);
+}
+
+int analyzer_child_finish(struct analyzer_child *child, const struct file_broker *broker, FILE *out)
+{
+	struct pollfd waits[] = {{child->summary_fd, POLLIN, 0}, {child->ask_fd, POLLIN, 0}};
+	size_t relayed = 0;
+	bool more = true;
+
 	close(child->stream_fd);
-	while ((got = read(child->summary_fd, text, sizeof text)) > 0 || (got < 0 && errno == EINTR))
-		if (got > 0)
-			fwrite(text, 1, (size_t)got, out);
+	while (more) {
+		if (poll(waits, 2, -1) < 0)
+			continue; /* EINTR */
+		if (waits[1].revents && file_broker_serve(broker, child->ask_fd) == -EPIPE)
+			waits[1].fd = -1;
+		if (waits[0].revents)
+			more = relay_summary(child->summary_fd, &relayed, out);
+	}
 	return reap(child);
 }
 

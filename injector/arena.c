@@ -11,14 +11,18 @@
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U /* Linux 6.3: without it vm.memfd_noexec may make the file unmappable as code */
+#include "fault.h"
+#include "target_memfd.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3: the file cannot be executed, though it can be mapped as code; all that vm.memfd_noexec=2 allows */
 #endif
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -49,11 +53,20 @@ static uint32_t bucket_bits(uint64_t interval)
 struct arena_state_layout arena_state_layout(unsigned bits)
 {
 	struct arena_state_layout layout;
-	layout.thread_slots = HI_PAGE_BYTES;
+	layout.thread_slots = sizeof(struct hi_state);
 	layout.occupancy = layout.thread_slots + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
 	layout.buckets = layout.occupancy + whole_pages(1ull << bits);
-	layout.size = layout.buckets + whole_pages((8ull * HI_BUCKET_ENTRIES) << bits);
+	layout.scratch = layout.buckets + whole_pages((8ull * HI_BUCKET_ENTRIES) << bits);
+	layout.size = layout.scratch + whole_pages(HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
 	return layout;
+}
+
+struct hi_control *arena_control_new(void)
+{
+	struct hi_control *control = aligned_alloc(_Alignof(struct hi_control), sizeof *control);
+	if (control)
+		memset(control, 0, sizeof *control);
+	return control;
 }
 
 static uint64_t place(struct hi_part *part, uint64_t offset, uint64_t size)
@@ -84,22 +97,21 @@ static int create_memfd(struct arena *arena, struct remote *remote)
 	int err = memory_write(remote->memory, remote->scratch, HI_MEMFD_NAME, sizeof HI_MEMFD_NAME);
 	if (err)
 		return err;
-	err = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC}, &fd);
-	if (err == -EINVAL) /* kernels before 6.3 know no MFD_EXEC */
+	err = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL}, &fd);
+	if (err == -EINVAL) /* kernels before 6.3 know no such flag */
 		err = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
 	if (err)
 		return err;
 	arena->target_fd = (int)fd;
 
-	char path[64];
-	/* By thread: a leader that has ended shows no descriptors. */
-	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)remote->tracee.pid, (int)remote->tracee.tid, arena->target_fd);
-	arena->memfd = open(path, O_RDWR | O_CLOEXEC);
-	return arena->memfd < 0 ? -errno : 0;
+	return target_memfd_open(remote->tracee.pid, remote->tracee.tid, arena->target_fd, HI_MEMFD_NAME, &arena->memfd);
 }
 
 static int put(const struct arena *arena, const void *bytes, size_t size, uint64_t offset)
 {
+	const int err = fault_next("fill_memfd");
+	if (err)
+		return err;
 	const ssize_t put = pwrite(arena->memfd, bytes, size, (off_t)offset);
 	return put == (ssize_t)size ? 0 : put < 0 ? -errno : -EIO;
 }
@@ -118,6 +130,9 @@ static unsigned gate_functions(const struct payload_image *payload, const struct
 static int set_size(int memfd, off_t size)
 {
 	struct stat info;
+	const int err = fault_next("seal_memfd");
+	if (err)
+		return err;
 	if (ftruncate(memfd, size) || fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) || fstat(memfd, &info))
 		return -errno;
 	return info.st_size == size ? 0 : -EBUSY;
@@ -137,22 +152,22 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	}
 	if (err)
 		return err;
-	/* Touched by us first, so that these pages count against our memory limit and not the target's. */
-	if (fallocate(arena->memfd, 0, (off_t)layout->ring.offset, (off_t)layout->ring.size))
-		return -errno;
-
 	arena->shared_size = layout->tables.offset + layout->tables.size;
 	void *shared = mmap(NULL, arena->shared_size, PROT_READ | PROT_WRITE, MAP_SHARED, arena->memfd, 0);
 	if (shared == MAP_FAILED)
 		return -errno;
-	arena->control = shared;
+	arena->shared = shared;
 	arena->ring = (struct hi_ring *)(void *)((uint8_t *)shared + layout->ring.offset); /* a page boundary */
 	arena->ring_capacity = ring_bytes(layout->interval);
 	arena->tables = (uint8_t *)shared + layout->tables.offset;
 	arena->tables_size = layout->tables.size;
+	arena->control = arena_control_new();
+	if (!arena->control)
+		return -ENOMEM;
 	memcpy(arena->control, layout, offsetof(struct hi_control, counters));
 	arena->control->gate_count = entries;
-	arena->control->magic = HI_WIRE_MAGIC;
+	memcpy(arena->shared, arena->control, offsetof(struct hi_control, counters));
+	arena->control->magic = arena->shared->magic = HI_WIRE_MAGIC;
 	arena->ring->capacity = arena->ring_capacity;
 	return 0;
 }
@@ -197,7 +212,7 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 					 (uint64_t[6]){0, control->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, (uint64_t)fd, 0}, &base);
 	if (err)
 		return err;
-	control->arena = base;
+	control->arena = arena->shared->arena = base;
 	err = fill_words(arena, payload, allocator);
 	if (err)
 		return err;
@@ -211,14 +226,17 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 	if (!err)
 		err = map_fixed(remote, base + state->offset, state->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!err)
-		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){base + state->offset, state->size, MADV_WIPEONFORK}, NULL);
+		err = remote_syscall_or_fail(remote, SYS_madvise,
+					     (uint64_t[6]){base + state->offset + HI_PAGE_BYTES, state->size - HI_PAGE_BYTES, MADV_WIPEONFORK}, NULL);
 	if (!err)
-		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){base, arena->shared_size, MADV_DONTFORK}, NULL);
+		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){base, HI_PAGE_BYTES, MADV_DONTFORK}, NULL);
 	return err;
 }
 
 int arena_close_fd(struct remote *remote, int fd)
 {
+	if (!target_memfd_is_ours(remote->tracee.pid, remote->tracee.tid, fd))
+		return 0; /* the program closed it */
 	return remote_syscall_or_fail(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
 }
 
@@ -253,19 +271,26 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 	return err == -EAGAIN ? -ENOMEM : err; /* mmap under mlockall: more than may be locked */
 }
 
+int arena_touch_ring(const struct arena *arena)
+{
+	const struct hi_part *ring = &arena->control->ring;
+	const int err = fault_next("allocate_ring");
+	if (err)
+		return err;
+	return fallocate(arena->memfd, 0, (off_t)ring->offset, (off_t)ring->size) ? -errno : 0;
+}
+
 /*
  * Moves pages of bare jumps over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its page fault and finds
- * the new ones, so the gate is whole at any instant.
+ * the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code of what it can write (PR_SET_MDWE).
  */
 static int make_gate_inert(const struct hi_control *control, struct remote *remote, const struct payload_image *payload)
 {
 	uint64_t pages;
-	int err = remote_syscall_or_fail(remote, SYS_mmap,
-					 (uint64_t[6]){0, HI_GATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0}, &pages);
+	int err = remote_syscall_or_fail(remote, SYS_mmap, (uint64_t[6]){0, HI_GATE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0},
+					 &pages);
 	for (unsigned entry = 0; !err && entry < arena_gate_count(control); entry++)
 		err = memory_write(remote->memory, pages + (uint64_t)entry * HI_GATE_STRIDE, payload->gate[GATE_INERT].code, payload->gate[GATE_INERT].size);
-	if (!err)
-		err = remote_syscall_or_fail(remote, SYS_mprotect, (uint64_t[6]){pages, HI_GATE_BYTES, PROT_READ | PROT_EXEC}, NULL);
 	if (!err)
 		err = remote_syscall_or_fail(remote, SYS_mremap,
 					     (uint64_t[6]){pages, HI_GATE_BYTES, HI_GATE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, arena_gate(control)}, NULL);
@@ -288,8 +313,9 @@ int arena_unmap(const struct hi_control *control, struct remote *remote, const s
 
 void arena_close(struct arena *arena)
 {
-	if (arena->control)
-		munmap(arena->control, arena->shared_size);
+	if (arena->shared)
+		munmap(arena->shared, arena->shared_size);
+	free(arena->control);
 	if (arena->memfd >= 0)
 		close(arena->memfd);
 	*arena = (struct arena){.memfd = -1, .target_fd = -1};
@@ -303,9 +329,11 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.control = control->arena,
 		.ring = control->arena + control->ring.offset,
 		.tables = control->arena + control->tables.offset,
+		.tables_size = control->tables.size,
 		.thread_slots = at + layout.thread_slots,
 		.occupancy = at + layout.occupancy,
 		.buckets = at + layout.buckets,
+		.scratch = at + layout.scratch,
 		.bucket_bits = control->bucket_bits,
 		.gate = arena_gate(control),
 		.gate_bytes = HI_GATE_BYTES,

@@ -14,12 +14,14 @@
 #include "slots.h"
 
 /*
- * What we rely on is kept here: the target can write whatever lies in the shared parts, the sizes in the control block included.
+ * What we rely on is kept here: the target can write whatever lies in the shared parts. So there are two control blocks: our own, by which we go, and the shared one,
+ * which is written for the payload and for whoever comes after us, and of which nothing but counters is ever read back.
  */
 struct arena {
 	int memfd;                  /* ours, on the same memfd; -1 after arena_close */
 	int target_fd;              /* its number in the target while it is open there; -1 */
-	struct hi_control *control; /* our mapping of [0, shared_size) */
+	struct hi_control *control; /* our own */
+	struct hi_control *shared;  /* our mapping of [0, shared_size) */
 	size_t shared_size;
 	struct hi_ring *ring;
 	uint64_t ring_capacity;
@@ -32,6 +34,9 @@ struct arena_plan {
 	size_t tables_bytes; /* what the tables need now; room to grow is added */
 	size_t image_bytes;  /* 0: the loader brings the image elsewhere */
 };
+
+/* A control block that is all zero, aligned as the type wants; free() is its end. NULL: no memory. */
+struct hi_control *arena_control_new(void);
 
 /* What `interval` asks for: ring size, live-set size. Fills the layout fields of control (arena == 0). */
 void arena_layout(const struct arena_plan *plan, struct hi_control *control);
@@ -48,6 +53,8 @@ struct arena_code {
  * On failure everything is taken back (the remote is still open).
  */
 must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
+/* Has the ring's pages allocated by us, so that they count against our memory limit and not the target's: megabytes, and so not while a thread is held. */
+must_check int arena_touch_ring(const struct arena *arena);
 /* Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. */
 int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate);
 /* Closes a descriptor in the target: a memfd that a dead injector left open. */
@@ -83,7 +90,7 @@ static inline remote_addr arena_state(const struct hi_control *control)
 
 /* Where the head and the tables of the state lie, as offsets from its start. */
 struct arena_state_layout {
-	uint64_t thread_slots, occupancy, buckets, size;
+	uint64_t thread_slots, occupancy, buckets, scratch, size;
 };
 struct arena_state_layout arena_state_layout(unsigned bucket_bits);
 

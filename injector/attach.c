@@ -12,6 +12,7 @@
 
 #include "detach.h"
 #include "journal.h"
+#include "seccomp_filter.h"
 #include "snapshot.h"
 
 #define BORROW_DEADLINE_MS 5000
@@ -21,7 +22,7 @@
 static bool is_occupied(const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->count; i++)
-		if (maps->mapping[i].shared && !strcmp(maps->mapping[i].path, "/memfd:" HI_MEMFD_NAME))
+		if (maps->mapping[i].shared && !maps->mapping[i].file_offset && !strcmp(maps->mapping[i].path, "/memfd:" HI_MEMFD_NAME))
 			return true;
 	return false;
 }
@@ -84,28 +85,40 @@ static int load(void *context)
 	int err = attachment->loader->borrow(&target, &remote, BORROW_DEADLINE_MS);
 	if (err)
 		return err;
-	attachment->step = "mapping memory into it";
-	err = arena_map(&attachment->arena, &remote, layout, &code);
+	err = seccomp_filter_check(&remote.tracee, attachment->gadgets.syscall_ret, attachment->loader->id == HI_LOADER_DLOPEN);
+	if (!err) {
+		attachment->step = "mapping memory into it";
+		err = arena_map(&attachment->arena, &remote, layout, &code);
+	}
 	if (!err) { /* from here on there is something to undo, and the arena says what */
 		attachment->step = "loading the payload";
 		attachment->control = attachment->arena.control;
 		attachment->publisher.room = attachment->arena.tables_size;
 		target = attachment_loader_target(attachment);
 		err = attachment->loader->load(&target, &remote);
+		const int stored = attachment_store(attachment); /* where the payload lies, be it half loaded */
+		err = err ? err : stored;
 	}
 	int closed = remote_close(&remote);
 	attachment->attach_stop_ns = remote.stopped_ns;
 	return err ? err : closed;
 }
 
-/* 3. The target runs again. Tables and regions are published, then the slots are written, all of them still leading straight to the originals. */
+/*
+ * 3. The target runs again. Tables and regions are published, then the slots are written, all of them still leading straight to the originals. Those of libraries that may be unloaded are
+ * left to watch.c.
+ */
 static int patch(struct attachment *attachment)
 {
 	struct hi_control *control = attachment->control;
+	attachment->step = "allocating the ring";
+	int err = arena_touch_ring(&attachment->arena);
+	if (err)
+		return err;
 	attachment->step = "publishing unwind tables";
-	publisher_publish_tables(&attachment->publisher, &attachment->images, control, attachment->arena.tables);
-	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->pid, control);
-	int err = arena_fill_state(control, &attachment->memory);
+	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->arena.shared, attachment->arena.tables);
+	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->pid, attachment->arena.shared);
+	err = arena_fill_state(control, &attachment->memory);
 	if (!err)
 		err = arena_gate_entries(control, &attachment->memory, attachment->entry);
 	if (err)
@@ -113,15 +126,20 @@ static int patch(struct attachment *attachment)
 
 	attachment->step = "writing its GOT slots";
 	control->phase = HI_PHASE_ARMING;
+	err = attachment_store(attachment);
+	if (err)
+		return err;
 	struct slots slots;
 	const remote_addr gate = arena_gate(control);
 	err = slots_find(&attachment->images, &attachment->allocator, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
-	err = journal_write(control, &attachment->memory, &slots, attachment->entry, &attachment->slots_written);
+	err = journal_write(&(struct journal){control, attachment->arena.shared}, &attachment->memory, &slots, attachment->entry, JOURNAL_LASTING,
+			    &attachment->slots_written);
 	attachment->slots_foreign = slots.foreign;
+	const size_t found = slots.count;
 	slots_close(&slots);
-	if (!err && !attachment->slots_written)
+	if (!err && !found)
 		err = -ENOENT;
 	return err;
 }
@@ -130,9 +148,10 @@ static int patch(struct attachment *attachment)
 static int arm(struct attachment *attachment)
 {
 	attachment->step = "arming the gate";
-	attachment->control->heartbeat = arch_cycles();
+	attachment->arena.shared->heartbeat = arch_cycles();
 	attachment->control->phase = HI_PHASE_ARMED;
-	return arena_arm(attachment->control, &attachment->memory, &attachment->payload);
+	const int err = attachment_store(attachment);
+	return err ? err : arena_arm(attachment->control, &attachment->memory, &attachment->payload);
 }
 
 /* What was loaded and patched is undone as any session is; `step` keeps saying what failed first. */

@@ -4,11 +4,15 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "force_write.h"
 
 #define LOCK_TRIES 50
 #define LOCK_PAUSE_NS 10000000
@@ -46,7 +50,10 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 	int err = proc_start_time(attachment->pid, &attachment->start_time);
 	if (!err)
 		err = memory_open(&attachment->memory, attachment->pid, tid);
-	return err ? err : lock(&attachment->memory);
+	if (err)
+		return err;
+	attachment->memory.force = force_write;
+	return lock(&attachment->memory);
 }
 
 void attachment_close(struct attachment *attachment)
@@ -102,6 +109,14 @@ struct loader_target attachment_loader_target(const struct attachment *attachmen
 	};
 }
 
+/* Between its last look at memory and its end a process may take long: it unmounts what only it had mounted, for one. */
+static bool has_address_space(pid_t pid)
+{
+	char path[64], exe[8];
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	return readlink(path, exe, sizeof exe) >= 0 || (errno != ENOENT && errno != ESRCH);
+}
+
 int attachment_check(const struct attachment *attachment)
 {
 	struct pollfd exited = {.fd = attachment->pidfd, .events = POLLIN};
@@ -109,10 +124,7 @@ int attachment_check(const struct attachment *attachment)
 		return -ESRCH;
 	if (memory_is_alive(&attachment->memory))
 		return 0;
-	/* The address space of attach time is gone, but the process is not. An exit that is just under way looks the same for a moment. */
-	if (attachment->pidfd >= 0 && poll(&exited, 1, 50) > 0)
-		return -ESRCH;
-	return -ENOEXEC;
+	return has_address_space(attachment->pid) ? -ENOEXEC : -ESRCH;
 }
 
 static bool is_showing(pid_t pid, pid_t tid)
@@ -142,7 +154,9 @@ int attachment_follow(struct attachment *attachment)
 
 int attachment_store(const struct attachment *attachment)
 {
-	if (!attachment->control_is_copy)
-		return 0;
-	return memory_write(&attachment->memory, attachment->control->arena, attachment->control, offsetof(struct hi_control, heartbeat));
+	const size_t told = offsetof(struct hi_control, heartbeat);
+	if (attachment->control_is_copy)
+		return memory_write(&attachment->memory, attachment->control->arena, attachment->control, told);
+	memcpy(attachment->arena.shared, attachment->control, told);
+	return 0;
 }

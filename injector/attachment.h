@@ -30,10 +30,11 @@ struct attachment {
 	struct publisher publisher;
 
 	struct arena arena;         /* of a session of our own */
-	struct hi_control *control; /* the arena's, or a copy of a dead injector's */
+	struct hi_control *control; /* the arena's own one, or a copy of a dead injector's; never a block that the target can write */
 	bool control_is_copy;
 	remote_addr entry[HI_FUNCTION_COUNT]; /* gate entries */
 	uint64_t link_map;                    /* fingerprint of the loaded objects that were patched last */
+	uint64_t passing_due_ns;              /* clock.h: when the slots of libraries that may be unloaded are to be written; 0 = nothing to do */
 
 	int leftover_fd[LEFTOVER_MAX]; /* memfds that a dead injector left open in the target */
 	size_t leftover_count;
@@ -60,7 +61,7 @@ const struct loader *loader_by_id(enum hi_loader id);
 must_check int attachment_check(const struct attachment *attachment);
 /* /proc shows nothing through a thread that has ended, be it the leader: then another takes its place. -ESRCH: none is left. */
 must_check int attachment_follow(struct attachment *attachment);
-/* Makes changes to `control` known to whoever comes after us, where control is a copy. */
+/* Makes what `control` says known to whoever comes after us: all but the journal, which is kept up entry by entry. Before the step that it tells of. */
 must_check int attachment_store(const struct attachment *attachment);
 
 #endif

@@ -10,10 +10,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* Any thread that sleeps on goes before all others that could be taken. */
+#define STILL_BONUS 100
+#define STILL_SCORE_MIN 3 /* in calls that can be broken off unseen */
+#define STILL_NS 4000000
 
 struct candidate {
 	pid_t tid;
 	int score;
+	uint64_t switches;
 };
 
 static int better_first(const void *left, const void *right)
@@ -45,7 +52,32 @@ static int thread_score(pid_t pid, pid_t tid)
 	return arch_is_transfer(call.number, call.argument) ? 0 : arch_borrow_score(call.number);
 }
 
-int borrow_candidates(pid_t pid, pid_t **out_tids, size_t *out_count)
+static uint64_t switches_of(pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+
+	return proc_status_read(pid, tid, &status) == 0 ? status.switches : 0;
+}
+
+/* Nobody misses a thread that sleeps anyway. The others are in the midst of something, be it a short nap, and what they do waits for as long as we hold them. */
+static void prefer_still(pid_t pid, struct candidate *candidate, size_t count)
+{
+	const struct timespec look = {.tv_nsec = STILL_NS};
+
+	for (size_t i = 0; i < count; i++)
+		candidate[i].switches = switches_of(pid, candidate[i].tid);
+	nanosleep(&look, NULL);
+	for (size_t i = 0; i < count; i++) {
+		struct candidate *one = &candidate[i];
+		struct proc_syscall call;
+
+		if (one->score >= STILL_SCORE_MIN && one->switches && switches_of(pid, one->tid) == one->switches &&
+		    proc_syscall_read(pid, one->tid, &call) == 0 && !call.running)
+			one->score += STILL_BONUS;
+	}
+}
+
+int borrow_candidates(pid_t pid, bool want_still, pid_t **out_tids, size_t *out_count)
 {
 	struct candidate *candidate;
 	pid_t *tids;
@@ -65,6 +97,8 @@ int borrow_candidates(pid_t pid, pid_t **out_tids, size_t *out_count)
 		if (score >= 0)
 			candidate[kept++] = (struct candidate){.tid = tids[i], .score = score};
 	}
+	if (want_still && kept > 1)
+		prefer_still(pid, candidate, kept);
 	qsort(candidate, kept, sizeof(*candidate), better_first);
 	for (size_t i = 0; i < kept; i++)
 		tids[i] = candidate[i].tid;

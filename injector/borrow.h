@@ -15,8 +15,11 @@
 bool borrow_is_transferring(pid_t pid, pid_t tid);
 #define BORROW_PATIENCE_MS 300
 
-/* Threads that may be borrowed, best first; caller frees. The list may be empty. */
-must_check int borrow_candidates(pid_t pid, pid_t **out_tids, size_t *out_count);
+/*
+ * Threads that may be borrowed, best first; caller frees. The list may be empty. want_still: look on for some milliseconds; those that sleep all the while go before the
+ * others.
+ */
+must_check int borrow_candidates(pid_t pid, bool want_still, pid_t **out_tids, size_t *out_count);
 /* Can it be stopped now? -EAGAIN: state D, or exiting, or a worker of the kernel's. -ENOTSUP: it has a shadow stack, which a guard frame would violate. */
 must_check int borrow_check(pid_t pid, pid_t tid);
 /*

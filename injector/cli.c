@@ -34,8 +34,10 @@ static int run_detach(int argc, char **argv);
 static int run_help(int argc, char **argv);
 
 static const struct command commands[] = {
-	{"check", run_check, "PID", "tell whether attach will work, without touching the process",
-	 "Prints the facts about the process, or the reason why it cannot be attached to and the remedy.\n"},
+	{"check", run_check, "PID [--json]", "tell whether attach will work, without touching the process",
+	 "Prints the facts about the process, or the reason why it cannot be attached to and the remedy.\n"
+	 "\n"
+	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) has its members\n"},
 	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [-o PREFIX] [--loader map|dlopen] [-q] [-v]", "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process exits; each time the files are written.\n"
@@ -105,21 +107,33 @@ static int parse_pid(const char *command, const char *text, pid_t *out_pid)
 	return HI_EXIT_OK;
 }
 
-/* The one argument of check and detach. */
-static int parse_only_pid(int argc, char **argv, pid_t *out_pid)
+/* The one argument of a command, from argv[first] on. */
+static int parse_only_pid(int argc, char **argv, int first, pid_t *out_pid)
 {
-	if (argc < 2)
+	if (argc <= first)
 		return usage_error(argv[0], "which process? give its PID", NULL);
-	if (argc > 2)
-		return usage_error(argv[0], "one argument too many", argv[2]);
-	return parse_pid(argv[0], argv[1], out_pid);
+	if (argc > first + 1)
+		return usage_error(argv[0], "one argument too many", argv[first + 1]);
+	return parse_pid(argv[0], argv[first], out_pid);
+}
+
+/* Options anywhere among the arguments, the pid among the rest. */
+static int parse_check(int argc, char **argv, bool *out_json, pid_t *out_pid)
+{
+	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+	opterr = 0;
+	for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1; *out_json = true)
+		if (option != 'j')
+			return usage_error("check", "unknown option", argv[optind - 1]);
+	return parse_only_pid(argc, argv, optind, out_pid);
 }
 
 static int run_check(int argc, char **argv)
 {
 	static struct preflight preflight;
 	pid_t pid;
-	int exit_code = parse_only_pid(argc, argv, &pid);
+	bool json = false;
+	int exit_code = parse_check(argc, argv, &json, &pid);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	int err = preflight_run(pid, &preflight);
@@ -127,10 +141,12 @@ static int run_check(int argc, char **argv)
 		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
 		return HI_EXIT_FAILED;
 	}
-	if (preflight.verdict == PREFLIGHT_OK) {
+	if (json)
+		preflight_print_json(stdout, &preflight);
+	else if (preflight.verdict == PREFLIGHT_OK)
 		preflight_print(stdout, &preflight);
-		return HI_EXIT_OK;
-	}
+	if (json || preflight.verdict == PREFLIGHT_OK)
+		return preflight.verdict == PREFLIGHT_OK ? HI_EXIT_OK : HI_EXIT_REFUSED;
 	char line[512];
 	preflight_explain(&preflight, line, sizeof line);
 	fprintf(stderr, "heapinject: %s\n", line);
@@ -140,7 +156,7 @@ static int run_check(int argc, char **argv)
 static int run_detach(int argc, char **argv)
 {
 	pid_t pid;
-	int exit_code = parse_only_pid(argc, argv, &pid);
+	int exit_code = parse_only_pid(argc, argv, 1, &pid);
 	return exit_code == HI_EXIT_OK ? session_detach(pid) : exit_code;
 }
 

@@ -3,7 +3,10 @@
 #include "control_socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +17,18 @@
 
 #define REQUEST_DEADLINE_MS 1000
 
+/* A runtime directory that is not ours, as after sudo, is not for us to put things into. */
+static bool is_own(const char *folder)
+{
+	struct stat status;
+	return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
 static int folder_path(char *path, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	int length;
-	if (runtime && *runtime == '/')
+	if (runtime && *runtime == '/' && is_own(runtime))
 		length = snprintf(path, size, "%s/heapinject", runtime);
 	else if (geteuid() == 0)
 		length = snprintf(path, size, "/run/heapinject");
@@ -27,55 +37,58 @@ static int folder_path(char *path, size_t size)
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-/* A folder that somebody else owns or may write is no place for a socket that ends sessions. */
-static int check_folder(const char *path)
+/*
+ * Opens the folder, with O_PATH. One that somebody else owns or may write is no place for a socket that ends sessions; and what was looked at is what is used from here on,
+ * whatever its name leads to by then.
+ */
+static int open_folder(bool create, int *out_folder)
 {
+	char path[PATH_MAX];
 	struct stat status;
-	if (lstat(path, &status))
-		return -errno;
-	return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && !(status.st_mode & 022) ? 0 : -EPERM;
-}
-
-static int socket_address(struct sockaddr_un *address, pid_t pid)
-{
-	char folder[sizeof address->sun_path - 16];
-	int err = folder_path(folder, sizeof folder);
+	int err = folder_path(path, sizeof path);
 	if (err)
 		return err;
-	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	const int length = snprintf(address->sun_path, sizeof address->sun_path, "%s/%d.sock", folder, (int)pid);
-	return length < 0 || (size_t)length >= sizeof address->sun_path ? -ENAMETOOLONG : 0;
+	if (create && mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	const int folder = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder < 0)
+		return -errno;
+	if (fstat(folder, &status) || status.st_uid != geteuid() || status.st_mode & 022) {
+		close(folder);
+		return -EPERM;
+	}
+	*out_folder = folder;
+	return 0;
+}
+
+static struct sockaddr_un socket_address(int folder, pid_t pid)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%d.sock", folder, (int)pid);
+	return address;
 }
 
 int control_socket_listen(struct control_socket *listener, pid_t pid)
 {
-	char folder[sizeof listener->path - 16];
-	struct sockaddr_un address;
-	int err = folder_path(folder, sizeof folder);
+	*listener = (struct control_socket){.fd = -1, .folder = -1, .pid = pid};
+	int err = open_folder(true, &listener->folder);
 	if (err)
 		return err;
-	if (mkdir(folder, 0700) && errno != EEXIST)
-		return -errno;
-	err = check_folder(folder);
-	if (!err)
-		err = socket_address(&address, pid);
-	if (err)
-		return err;
-	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener->fd < 0)
-		return -errno;
+	const struct sockaddr_un address = socket_address(listener->folder, pid);
 	unlink(address.sun_path);
-	if (bind(listener->fd, (struct sockaddr *)&address, sizeof address) || listen(listener->fd, 4)) {
-		err = -errno;
+	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener->fd >= 0 && !bind(listener->fd, (const struct sockaddr *)&address, sizeof address) && !listen(listener->fd, 4))
+		return 0;
+	err = -errno;
+	close(listener->folder);
+	if (listener->fd >= 0)
 		close(listener->fd);
-		listener->fd = -1;
-		return err;
-	}
-	memcpy(listener->path, address.sun_path, sizeof listener->path);
-	return 0;
+	listener->fd = -1;
+	return err;
 }
 
-static int is_welcome(int connection)
+/* Of the same user, or root: who may give us orders, and whose word we take for an answer. */
+static bool is_welcome(int connection)
 {
 	struct ucred peer;
 	socklen_t size = sizeof peer;
@@ -104,23 +117,38 @@ void control_socket_close(struct control_socket *listener)
 {
 	if (listener->fd < 0)
 		return;
-	unlink(listener->path);
+	unlink(socket_address(listener->folder, listener->pid).sun_path);
 	close(listener->fd);
+	close(listener->folder);
 	listener->fd = -1;
+}
+
+static int connect_to(pid_t pid)
+{
+	int folder;
+	int err = open_folder(false, &folder);
+	if (err)
+		return err;
+	const struct sockaddr_un address = socket_address(folder, pid);
+	const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connection < 0 || connect(connection, (const struct sockaddr *)&address, sizeof address))
+		err = -errno;
+	else if (!is_welcome(connection))
+		err = -EPERM;
+	close(folder);
+	if (err && connection >= 0)
+		close(connection);
+	return err ? err : connection;
 }
 
 int control_socket_request(pid_t pid, const char *request)
 {
-	struct sockaddr_un address;
-	int err = socket_address(&address, pid);
-	if (err)
-		return err;
-	const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int connection = connect_to(pid);
 	if (connection < 0)
-		return -errno;
+		return connection;
 	const size_t size = strlen(request);
-	if (connect(connection, (struct sockaddr *)&address, sizeof address) || send(connection, request, size, MSG_NOSIGNAL) != (ssize_t)size) {
-		err = -errno;
+	if (send(connection, request, size, MSG_NOSIGNAL) != (ssize_t)size) {
+		const int err = -errno;
 		close(connection);
 		return err;
 	}

@@ -9,12 +9,17 @@
 #include <errno.h>
 #include <string.h>
 
+#include "clock.h"
 #include "heal.h"
+#include "leak.h"
 #include "quiesce.h"
 #include "snapshot.h"
+#include "standstill.h"
 
 #define QUIESCE_DEADLINE_MS 30000 /* long: threads that get no CPU do not get out, either; nothing waits for us meanwhile */
-#define BORROW_DEADLINE_MS 5000
+#define QUIESCE_LOOK_MS 2500      /* a count that stands for so long may be one that nobody will lower */
+#define BORROW_DEADLINE_MS 30000  /* as long: to unload by dlclose a thread must be met at a safe point, where a busy one is in one of hundreds of looks */
+#define STANDSTILL_DEADLINE_NS 10000000000ull /* a vfork parent, a thread in state D: tried again until then */
 #define ROUNDS_MAX 16
 
 static int failed(struct receipt *receipt, const char *step, int err)
@@ -60,18 +65,39 @@ static struct quiesce_target describe_inside(const struct attachment *attachment
 	};
 }
 
+static void note(struct receipt *receipt, const struct quiesced *quiesced)
+{
+	receipt->threads_checked = quiesced->threads;
+	receipt->healed_registers += quiesced->registers_healed;
+	if (quiesced->longest_stop_ns > receipt->longest_check_ns)
+		receipt->longest_check_ns = quiesced->longest_stop_ns;
+}
+
+/* Until every thread is outside. Counts that stand still are looked into now and then: do they belong to anybody? */
+static int wait_until_outside(const struct quiesce_target *target, struct receipt *receipt, struct quiesced *quiesced)
+{
+	int left_ms = QUIESCE_DEADLINE_MS, look_ms = QUIESCE_LOOK_MS, err;
+	do {
+		uint64_t leaked = 0;
+		err = quiesce(target, look_ms, quiesced);
+		note(receipt, quiesced);
+		if (err == -EBUSY && quiesced->frames && !leak_forget(target, &leaked))
+			receipt->frames_leaked += leaked;
+		left_ms -= look_ms;
+		look_ms = quiesced->frames ? QUIESCE_LOOK_MS : left_ms;
+	} while (err == -EBUSY && left_ms > 0);
+	return err;
+}
+
 /* Is every thread outside? out_found: some had copies in registers, which they may have stored or passed on before. */
 static int look_at_threads(const struct quiesce_target *target, struct heal_target *heal, struct receipt *receipt, bool *out_found)
 {
+	const size_t healed_before = receipt->healed_registers;
 	struct quiesced quiesced;
-	int err = failed(receipt, "waiting until no thread is in the payload", quiesce(target, QUIESCE_DEADLINE_MS, &quiesced));
-	receipt->threads_checked = quiesced.threads;
+	int err = failed(receipt, "waiting until no thread is in the payload", wait_until_outside(target, receipt, &quiesced));
 	receipt->frames_inside = err ? quiesced.frames : 0;
 	receipt->thread_inside = err && !quiesced.frames ? quiesced.stuck : 0;
-	receipt->healed_registers += quiesced.registers_healed;
-	if (quiesced.longest_stop_ns > receipt->longest_check_ns)
-		receipt->longest_check_ns = quiesced.longest_stop_ns;
-	*out_found = quiesced.registers_healed > 0;
+	*out_found = receipt->healed_registers > healed_before;
 	if (!err && memory_read_u64(heal->memory, arch_pointer_guard_at(quiesced.thread_pointer), &heal->pointer_guard))
 		heal->pointer_guard = 0;
 	return err;
@@ -87,6 +113,7 @@ static int look_at_memory(const struct heal_target *heal, struct receipt *receip
 		return err;
 	err = heal_copies(heal, &copies, &healed);
 	*out_found = copies.count > 0;
+	receipt->unsearched = copies.unsearched;
 	heal_copies_close(&copies);
 	receipt->healed_words += healed.words;
 	receipt->healed_registers += healed.registers;
@@ -132,8 +159,10 @@ static int unload(void *context)
 	if (err)
 		return err;
 	control->phase = HI_PHASE_UNLOADING;
-	err = loader->unload(&target, &remote);
+	err = attachment_store(attachment);
 	if (!err)
+		err = loader->unload(&target, &remote);
+	if (!err) /* an image that is gone must not be asked for again */
 		err = attachment_store(attachment);
 	for (size_t i = 0; !err && i < attachment->leftover_count; i++)
 		err = arena_close_fd(&remote, attachment->leftover_fd[i]);
@@ -149,10 +178,43 @@ static void compare(const struct attachment *attachment, struct receipt *receipt
 	receipt->before = attachment->control->before;
 	receipt->has_before = true;
 	int err = snapshot_take(attachment->pid, attachment->tid, &receipt->after);
+	struct snapshot_left left = {0};
 	if (!err)
-		err = snapshot_own_mappings(attachment->pid, attachment->tid, &receipt->own_mappings_left);
+		err = snapshot_left(attachment->pid, attachment->tid, attachment->control->arena, attachment->control->arena + attachment->control->arena_size,
+				    &left);
 	(void)failed(receipt, "comparing it with what it was", err);
+	receipt->own_mappings_left = left.of_session;
+	receipt->earlier_gates = left.earlier;
 	receipt->is_clean = !err && !receipt->own_mappings_left;
+}
+
+static int restore_passing(void *context)
+{
+	struct unload *unload = context;
+	return journal_restore(unload->attachment->control, &unload->attachment->memory, JOURNAL_PASSING, &unload->receipt->slots);
+}
+
+/* Slots of libraries that may be unloaded while we write (journal.h). */
+static int restore_at_standstill(struct attachment *attachment, struct receipt *receipt)
+{
+	const uint64_t deadline_ns = clock_now_ns() + STANDSTILL_DEADLINE_NS;
+	int err = 0;
+	while (journal_has(attachment->control, JOURNAL_PASSING)) {
+		uint64_t held_ns;
+		err = standstill_do(attachment->pid, restore_passing, &(struct unload){.attachment = attachment, .receipt = receipt}, &held_ns);
+		if (held_ns > receipt->standstill_ns)
+			receipt->standstill_ns = held_ns;
+		if (err != -EAGAIN || clock_now_ns() >= deadline_ns)
+			break;
+	}
+	return err;
+}
+
+static int restore_slots(struct attachment *attachment, struct receipt *receipt)
+{
+	const int lasting = journal_restore(attachment->control, &attachment->memory, JOURNAL_LASTING, &receipt->slots);
+	const int passing = restore_at_standstill(attachment, receipt);
+	return lasting ? lasting : passing;
 }
 
 /* 1. and 2.: nobody new comes in. */
@@ -160,9 +222,11 @@ static int close_the_way(struct attachment *attachment, struct receipt *receipt)
 {
 	struct hi_control *control = attachment->control;
 	control->phase = HI_PHASE_DISARMED;
+	(void)!attachment_store(attachment); /* a word to those after us; what counts is below */
 	int disarmed = failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
-	int restored = failed(receipt, "restoring GOT slots", journal_restore(control, &attachment->memory, &receipt->slots));
+	int restored = failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
 	control->phase = HI_PHASE_RESTORED;
+	(void)!attachment_store(attachment);
 	return disarmed ? disarmed : restored;
 }
 
@@ -194,7 +258,8 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 		return 0;
 	}
 	int err = 0;
-	if (attachment->control->phase > HI_PHASE_LOADING) /* else no slot was ever written, and nobody can be inside */
+	/* Else no slot was ever written, and nobody can be inside. */
+	if (attachment->control->phase > HI_PHASE_LOADING || attachment->control->journal_count)
 		err = empty(attachment, &receipt);
 	if (!err)
 		err = failed(&receipt, "unloading the payload", tracee_worker(unload, &(struct unload){.attachment = attachment, .receipt = &receipt}));
@@ -236,6 +301,9 @@ static void print_left(const struct receipt *receipt, FILE *out)
 	else
 		fprintf(out, "  mappings       none of ours left; %llu of its own before, %llu now\n", (unsigned long long)receipt->before.map_count,
 			(unsigned long long)receipt->after.map_count);
+	if (receipt->earlier_gates)
+		fprintf(out, "                 %zu inert page%s of plain jumps of earlier sessions stay%s\n", receipt->earlier_gates,
+			receipt->earlier_gates == 1 ? "" : "s", receipt->earlier_gates == 1 ? "s" : "");
 }
 
 static bool same_signals(const struct hi_snapshot *a, const struct hi_snapshot *b)
@@ -253,7 +321,13 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 	fprintf(out, "  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu gone with their libraries\n", receipt->slots.written,
 		receipt->slots.restored, receipt->slots.overwritten, receipt->slots.vanished);
 	fprintf(out, "  copies         %zu in memory and %zu in registers turned back\n", receipt->healed_words, receipt->healed_registers);
+	if (receipt->unsearched)
+		fprintf(out, "                 %llu MB of shared memory are too much to search for copies, and were not\n",
+			(unsigned long long)(receipt->unsearched >> 20));
 	print_left(receipt, out);
+	if (receipt->frames_leaked)
+		fprintf(out, "  calls          %llu never came back (jumped out of, or their thread was cancelled): every thread was seen to be outside\n",
+			(unsigned long long)receipt->frames_leaked);
 	fprintf(out, "  descriptors    %llu before, %llu now\n", (unsigned long long)receipt->before.fd_count, (unsigned long long)receipt->after.fd_count);
 	fprintf(out, "  threads        %llu before, %llu now\n", (unsigned long long)receipt->before.thread_count,
 		(unsigned long long)receipt->after.thread_count);
@@ -264,7 +338,8 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 	fprintf(out, "one %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->detach_stop_ns / 1e6, receipt->threads_checked,
 		(double)receipt->longest_check_ns / 1e6);
 	if (receipt->standstill_ns)
-		fprintf(out, "                 all of them %.2f ms, while copies in memory were turned back\n", (double)receipt->standstill_ns / 1e6);
+		fprintf(out, "                 all of them %.2f ms, while copies, or slots of libraries that may be unloaded, were turned back\n",
+			(double)receipt->standstill_ns / 1e6);
 	if (receipt->failed_step)
 		fprintf(out, "  FAILED         %s: %s; it is inert and can wait; try `heapinject detach` again\n", receipt->failed_step,
 			strerror(-receipt->error));

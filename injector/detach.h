@@ -14,6 +14,7 @@ struct receipt {
 	struct journal_restored slots;
 	size_t healed_words, healed_registers;
 	size_t threads_checked;
+	uint64_t frames_leaked; /* hook frames that were counted for nobody (leak.h) */
 	uint64_t frames_inside; /* what the wait for them ended with, if it failed: hook frames, */
 	pid_t thread_inside;    /* or a thread that was inside or could not be stopped; 0 = none */
 	uint64_t attach_stop_ns, detach_stop_ns, longest_check_ns;
@@ -21,6 +22,8 @@ struct receipt {
 	bool has_before;        /* `before` is known */
 	struct hi_snapshot before, after;
 	size_t own_mappings_left; /* lines of maps that are still ours */
+	size_t earlier_gates;     /* and those of inert gates that earlier sessions had to leave */
+	uint64_t unsearched;      /* bytes of shared memory that were too many to search for copies */
 	bool gate_kept;           /* escaped pointers cannot be ruled out: an inert page stays */
 	bool is_clean;            /* nothing of ours is left */
 	const char *failed_step;  /* NULL, or what could not be done */

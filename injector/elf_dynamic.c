@@ -26,6 +26,7 @@ struct array {
 };
 
 struct elf_dynamic {
+	struct array entry;   /* Elf64_Dyn, up to DT_NULL */
 	struct array symbol;  /* Elf64_Sym */
 	struct array string;  /* char; the last one is NUL */
 	struct array version; /* Elf64_Half by symbol number, or none */
@@ -95,22 +96,32 @@ static void take_tag(struct tags *tags, const Elf64_Dyn *entry, uint64_t bias)
 	}
 }
 
-static int read_tags(Elf *elf, uint64_t bias, struct tags *out_tags)
+static Elf64_Dyn entry_at(const struct array *entries, size_t number)
+{
+	Elf64_Dyn entry;
+
+	memcpy(&entry, entries->bytes + number * sizeof(entry), sizeof(entry));
+	return entry;
+}
+
+static int read_tags(Elf *elf, uint64_t bias, struct tags *out_tags, struct array *out_entries)
 {
 	GElf_Phdr segment;
 	struct array entries = {0};
-	Elf64_Dyn entry;
 
 	if (!elf_segment_find(elf, PT_DYNAMIC, 0, &segment))
 		return -ENOENT;
-	if (take_array(elf, segment.p_vaddr, segment.p_filesz / sizeof(entry), sizeof(entry), &entries) < 0)
+	if (take_array(elf, segment.p_vaddr, segment.p_filesz / sizeof(Elf64_Dyn), sizeof(Elf64_Dyn), &entries) < 0)
 		return -ENOENT;
 	for (size_t i = 0; i < entries.count; i++) {
-		memcpy(&entry, entries.bytes + i * sizeof(entry), sizeof(entry));
+		const Elf64_Dyn entry = entry_at(&entries, i);
+
 		if (entry.d_tag == DT_NULL)
-			break;
-		take_tag(out_tags, &entry, bias);
+			entries.count = i;
+		else
+			take_tag(out_tags, &entry, bias);
 	}
+	*out_entries = entries;
 	return out_tags->symtab && out_tags->strtab && out_tags->strsz ? 0 : -ENOENT;
 }
 
@@ -228,14 +239,16 @@ static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dy
 int elf_dynamic_open(Elf *elf, uint64_t bias, struct elf_dynamic **out_dynamic)
 {
 	struct tags tags = {0};
+	struct array entries;
 	struct elf_dynamic *dynamic;
-	int error = read_tags(elf, bias, &tags);
+	int error = read_tags(elf, bias, &tags, &entries);
 
 	if (error)
 		return error;
 	dynamic = calloc(1, sizeof(*dynamic));
 	if (!dynamic)
 		return -ENOMEM;
+	dynamic->entry = entries;
 	error = open_tables(elf, &tags, dynamic);
 	if (error) {
 		free(dynamic);
@@ -248,6 +261,17 @@ int elf_dynamic_open(Elf *elf, uint64_t bias, struct elf_dynamic **out_dynamic)
 void elf_dynamic_close(struct elf_dynamic *dynamic)
 {
 	free(dynamic);
+}
+
+const char *elf_dynamic_name(const struct elf_dynamic *dynamic, Elf64_Sxword tag, size_t *at)
+{
+	while (*at < dynamic->entry.count) {
+		const Elf64_Dyn entry = entry_at(&dynamic->entry, (*at)++);
+
+		if (entry.d_tag == tag)
+			return entry.d_un.d_val < dynamic->string.count ? (const char *)dynamic->string.bytes + entry.d_un.d_val : NULL;
+	}
+	return NULL;
 }
 
 const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number, Elf64_Sym *out_symbol)

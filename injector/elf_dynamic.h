@@ -20,6 +20,9 @@ struct elf_dynamic;
 must_check int elf_dynamic_open(Elf *elf, uint64_t bias, struct elf_dynamic **out_dynamic);
 void elf_dynamic_close(struct elf_dynamic *dynamic);
 
+/* The next entry with this tag, whose value is a name: DT_NEEDED, DT_SONAME. *at is 0 at first. NULL = there is none (or a damaged one). */
+const char *elf_dynamic_name(const struct elf_dynamic *dynamic, Elf64_Sxword tag, size_t *at);
+
 /* A defined global or weak symbol in its default version (or without versions). -ENOENT. */
 must_check int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol);
 /* Symbol by number: its name, or NULL if there is no such symbol. */

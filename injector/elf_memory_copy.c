@@ -9,7 +9,6 @@
 
 #define PAGE_BYTES 4096u
 #define SEGMENTS_MAX 64u
-#define COPY_BYTES_MAX (256u << 20)
 
 static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr *out_header, Elf64_Phdr out_segment[SEGMENTS_MAX])
 {
@@ -39,7 +38,7 @@ static void copy_segment(const struct memory *memory, const Elf64_Phdr *segment,
 	}
 }
 
-int elf_memory_copy(const struct memory *memory, remote_addr header, void **out_copy, size_t *out_size)
+int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most, void **out_copy, size_t *out_size)
 {
 	Elf64_Phdr segment[SEGMENTS_MAX];
 	uint64_t size = sizeof(Elf64_Ehdr), bias = 0, total = 0;
@@ -52,7 +51,8 @@ int elf_memory_copy(const struct memory *memory, remote_addr header, void **out_
 	for (unsigned i = 0; i < ehdr.e_phnum; i++) {
 		if (segment[i].p_type != PT_LOAD)
 			continue;
-		if (segment[i].p_offset > COPY_BYTES_MAX || segment[i].p_filesz > COPY_BYTES_MAX - total)
+		/* In all, too: segments that lie over each other are no way to have more read than there is room for. */
+		if (segment[i].p_filesz > most - total || segment[i].p_offset > most - segment[i].p_filesz)
 			return -ENOEXEC;
 		total += segment[i].p_filesz;
 		if (segment[i].p_offset + segment[i].p_filesz > size)
@@ -60,6 +60,8 @@ int elf_memory_copy(const struct memory *memory, remote_addr header, void **out_
 		if (segment[i].p_offset == 0)
 			bias = header - segment[i].p_vaddr;
 	}
+	if (size > most)
+		return -ENOEXEC;
 	copy = calloc(1, size);
 	if (!copy)
 		return -ENOMEM;

@@ -7,8 +7,8 @@
 
 /*
  * header: address of the ELF header in the target. The copy holds segments at their file offsets, and no section headers; data segments are as the program left
- * them, relocated. The caller frees it. -ENOEXEC: no ELF file of this word size, or one of absurd size.
+ * them, relocated. The caller frees it. -ENOEXEC: no ELF file of this word size, or one larger than `most`.
  */
-must_check int elf_memory_copy(const struct memory *memory, remote_addr header, void **out_copy, size_t *out_size);
+must_check int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most, void **out_copy, size_t *out_size);
 
 #endif

@@ -33,9 +33,13 @@ static bool find_load(Elf *elf, uint64_t address, GElf_Phdr *out_load)
 
 uint64_t elf_segment_room(Elf *elf, uint64_t address)
 {
+	uint64_t room;
 	GElf_Phdr load;
 
-	return find_load(elf, address, &load) ? load.p_filesz - (address - load.p_vaddr) : 0;
+	if (!find_load(elf, address, &load))
+		return 0;
+	room = load.p_filesz - (address - load.p_vaddr);
+	return room < ELF_SEGMENT_BYTES_MAX ? room : ELF_SEGMENT_BYTES_MAX;
 }
 
 int elf_segment_bytes(Elf *elf, uint64_t address, uint64_t size, const void **out_bytes)
@@ -44,7 +48,7 @@ int elf_segment_bytes(Elf *elf, uint64_t address, uint64_t size, const void **ou
 	const Elf_Data *data;
 	GElf_Phdr load;
 
-	if (size == 0 || !find_load(elf, address, &load) || size > load.p_filesz - (address - load.p_vaddr))
+	if (size == 0 || size > ELF_SEGMENT_BYTES_MAX || !find_load(elf, address, &load) || size > load.p_filesz - (address - load.p_vaddr))
 		return -EFAULT;
 	offset = load.p_offset + (address - load.p_vaddr);
 	if (offset > INT64_MAX - size)

@@ -18,6 +18,10 @@
 #include "elfimage_open.h"
 
 #define DYNAMIC_BYTES_MAX 65536u
+/* Against targets that map objects without end: more than any real one has. */
+#define IMAGES_MAX 10000u
+#define COPY_BYTES_MAX (256u << 20)
+#define COMPARISONS_MAX 10000000u /* a program of 500 libraries with 20 needs each takes half of them */
 
 struct reader {
 	struct elfimage_source source;
@@ -43,7 +47,7 @@ static int read_images(struct reader *reader)
 {
 	struct elf_images *images = &reader->images;
 
-	for (size_t i = 0; i < reader->source.maps->count; i++) {
+	for (size_t i = 0; i < reader->source.maps->count && images->count < IMAGES_MAX; i++) {
 		struct elf_image image = {.fd = -1, .link_order = -1};
 		int error;
 
@@ -122,6 +126,50 @@ static void set_link_order(struct elf_images *images, const remote_addr *dynamic
 	}
 }
 
+/* Is this what others call `name` in DT_NEEDED? */
+static bool is_named(const struct elf_image *image, const char *name)
+{
+	size_t at = 0;
+	const char *soname = image->dynamic ? elf_dynamic_name(image->dynamic, DT_SONAME, &at) : NULL;
+	const char *slash = strrchr(image->path, '/');
+
+	return (soname && strcmp(soname, name) == 0) || strcmp(slash && !strchr(name, '/') ? slash + 1 : image->path, name) == 0;
+}
+
+/* What `needs` names is lasting; those that were not so far go to the end of the list. out of `room` comparisons: a hostile file may need a million names. */
+static void add_needed(struct elf_images *images, const struct elf_image *needs, struct elf_image **list, size_t *count, size_t *room)
+{
+	const char *name;
+	size_t at = 0;
+
+	while (needs->dynamic && *room && (name = elf_dynamic_name(needs->dynamic, DT_NEEDED, &at))) {
+		for (size_t i = 0; i < images->count && *room; i++, (*room)--) {
+			struct elf_image *image = &images->image[i];
+
+			if (image->is_lasting || image->link_order < 0 || !is_named(image, name))
+				continue;
+			image->is_lasting = true;
+			list[(*count)++] = image;
+		}
+	}
+}
+
+/* Objects that came by dlopen, or by LD_PRELOAD for all that can be told from here, are not marked. */
+static int mark_lasting(struct elf_images *images, struct elf_image *program)
+{
+	struct elf_image **list = calloc(images->count, sizeof(struct elf_image *));
+	size_t count = 0, room = COMPARISONS_MAX;
+
+	if (!list)
+		return -ENOMEM;
+	program->is_lasting = true;
+	list[count++] = program;
+	for (size_t next = 0; next < count; next++)
+		add_needed(images, list[next], list, &count, &room);
+	free(list);
+	return 0;
+}
+
 /* Finds the main program, the dynamic linker and the order of the rest. */
 static int set_roles(const struct elfimage_source *source, struct elf_images *images)
 {
@@ -152,12 +200,13 @@ static int set_roles(const struct elfimage_source *source, struct elf_images *im
 		program->link_order = 0;
 	for (size_t i = 0; i < images->count; i++)
 		images->image[i].is_main = images->image[i].link_order == 0;
-	return 0;
+	return mark_lasting(images, program);
 }
 
 int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *out_images)
 {
-	struct reader reader = {.source = {.pid = pid, .maps = maps, .memory = memory}};
+	size_t copy_room = COPY_BYTES_MAX;
+	struct reader reader = {.source = {.pid = pid, .maps = maps, .memory = memory, .copy_room = &copy_room}};
 	struct proc_status leader;
 	int error;
 

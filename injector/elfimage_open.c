@@ -21,6 +21,7 @@
 #include "elf_segment.h"
 
 #define PAGE_BYTES 4096u
+#define NOTES_BYTES_MAX (1u << 20)
 
 static uint64_t page_down(uint64_t address)
 {
@@ -57,17 +58,24 @@ static bool is_usable(Elf *elf)
 /* Opens path if it is a regular file; where_inode: and only if it is the mapped one. */
 static int open_regular(const char *path, const struct mapping *where_inode)
 {
+	char own_path[64];
 	struct stat status;
+	/* Looked at before it is opened, as to open a device may have effects; and then the very same is opened, whatever the path leads to by then. */
+	const int found = open(path, O_PATH | O_CLOEXEC);
+	int fd = found < 0 || fstat(found, &status) != 0 ? -errno : 0;
 
-	/* Looked at before it is opened: to open a device may have effects. */
-	if (stat(path, &status) != 0)
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -EINVAL;
-	if (where_inode && (status.st_dev != where_inode->device || status.st_ino != where_inode->inode))
-		return -ESTALE;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	if (!fd && !S_ISREG(status.st_mode))
+		fd = -EINVAL;
+	if (!fd && where_inode && (status.st_dev != where_inode->device || status.st_ino != where_inode->inode))
+		fd = -ESTALE;
+	if (!fd) {
+		snprintf(own_path, sizeof(own_path), "/proc/self/fd/%d", found);
+		fd = open(own_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = fd < 0 ? -errno : fd;
+	}
+	if (found >= 0)
+		close(found);
+	return fd;
 }
 
 static int open_file(const struct elfimage_source *source, const struct mapping *mapping, struct elf_image *image)
@@ -98,10 +106,11 @@ static int open_file(const struct elfimage_source *source, const struct mapping 
 static int open_memory(const struct elfimage_source *source, const struct mapping *mapping, struct elf_image *image)
 {
 	size_t size;
-	int error = elf_memory_copy(source->memory, mapping->lo, &image->memory_copy, &size);
+	int error = elf_memory_copy(source->memory, mapping->lo, *source->copy_room, &image->memory_copy, &size);
 
 	if (error)
 		return error;
+	*source->copy_room -= size;
 	image->open_path = strdup("");
 	image->elf = elf_memory(image->memory_copy, size);
 	return is_usable(image->elf) ? 0 : -ENOEXEC;
@@ -189,6 +198,8 @@ static void read_build_id(struct elf_image *image)
 	GElf_Phdr segment;
 
 	for (unsigned nth = 0; elf_segment_find(image->elf, PT_NOTE, nth, &segment); nth++) {
+		if (segment.p_filesz > NOTES_BYTES_MAX)
+			continue;
 		Elf_Data *data = elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset, segment.p_filesz, segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 		size_t name, description;
 		GElf_Nhdr note;

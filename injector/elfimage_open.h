@@ -9,7 +9,8 @@ struct elfimage_source {
 	pid_t pid; /* whose /proc entries work: a zombie leader's do not */
 	const struct maps *maps;
 	const struct memory *memory;
-	bool *taken; /* by number of mapping: belongs to an image already */
+	bool *taken;       /* by number of mapping: belongs to an image already */
+	size_t *copy_room; /* how much memory the copies of images that cannot be opened may still take, all together */
 };
 
 /*

@@ -31,6 +31,11 @@ __attribute__((destructor)) static void print_count(void)
 		fprintf(stderr, "heapinject: %lu remote operations\n", atomic_load(&asks));
 }
 
+bool fault_is_set(const char *variable)
+{
+	return setting(variable) != 0;
+}
+
 void fault_reset(void)
 {
 	atomic_store(&asks, 0);
@@ -41,16 +46,32 @@ unsigned long fault_count(void)
 	return atomic_load(&asks);
 }
 
-int fault_next(const char *operation)
+static unsigned long count(const char *step)
 {
 	const unsigned long ask = atomic_fetch_add(&asks, 1) + 1;
 
+	if (setting("HEAPINJECT_FAULT_LIST"))
+		fprintf(stderr, "heapinject: remote operation %lu: %s\n", ask, step);
 	if (ask == setting("HEAPINJECT_KILL"))
 		kill(getpid(), SIGKILL);
+	if (ask == setting("HEAPINJECT_STOP"))
+		kill(getpid(), SIGSTOP);
+	return ask;
+}
+
+int fault_next(const char *operation)
+{
+	const unsigned long ask = count(operation);
+
 	if (ask != setting("HEAPINJECT_FAULT"))
 		return 0;
 	fprintf(stderr, "heapinject: remote operation %lu (%s) fails by request\n", ask, operation);
 	return -EIO;
+}
+
+void fault_pass(const char *step)
+{
+	(void)count(step);
 }
 
 #endif

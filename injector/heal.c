@@ -6,24 +6,26 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "pages.h"
 #include "standstill.h"
 
 #define CHUNK_BYTES (1u << 20)
-#define CHUNK_PAGES (CHUNK_BYTES / HI_PAGE_BYTES)
-#define PAGE_PRESENT (3ull << 62) /* pagemap: in memory, or in swap */
-#define PAGE_OF_FILE (1ull << 61) /* as the file has it: nothing that the target wrote */
+#define SHARED_MAX (256ull << 20) /* of all shared memory together: some tens of milliseconds of reading */
 #define STANDSTILL_MS 300
-#define COPIES_AT_ONCE 4096 /* some milliseconds of work */
+#define COPIES_AT_ONCE 4096   /* some milliseconds of work */
+#define COPIES_MAX (1u << 18) /* in one look: what is beyond will be found by the next */
 
 struct scan {
 	const struct heal_target *target;
-	int pagemap; /* -1: cannot be read; then everything is */
 	uint64_t *words;
 	struct heal_copies copies;
 	size_t room;
+	bool is_shared; /* what is being scanned now */
+	uint64_t shared_left;
 };
 
 static bool is_gate_entry(const struct heal_target *target, uint64_t value, unsigned *out_entry)
@@ -54,6 +56,8 @@ static bool is_copy(const struct heal_target *target, uint64_t value, uint64_t *
 static int push(struct scan *scan, remote_addr at)
 {
 	struct heal_copies *copies = &scan->copies;
+	if (copies->count == COPIES_MAX)
+		return 0;
 	if (copies->count == scan->room) {
 		const size_t room = scan->room ? scan->room * 2 : 64;
 		remote_addr *grown = reallocarray(copies->at, room, sizeof *grown);
@@ -81,39 +85,34 @@ static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
 	return err;
 }
 
-static bool is_written(uint64_t page)
+/* A run of pages that hold something. */
+static int scan_run(void *context, remote_addr lo, uint64_t size)
 {
-	return (page & PAGE_PRESENT) && !(page & PAGE_OF_FILE);
-}
-
-/* Runs of pages in [lo, lo + pages) that the target has written to. */
-static int scan_chunk(struct scan *scan, remote_addr lo, size_t pages)
-{
-	uint64_t page[CHUNK_PAGES];
-	const ssize_t want = (ssize_t)(pages * sizeof page[0]);
-	if (scan->pagemap < 0 || pread(scan->pagemap, page, (size_t)want, (off_t)(lo / HI_PAGE_BYTES * sizeof page[0])) != want)
-		return scan_bytes(scan, lo, pages * HI_PAGE_BYTES);
-	size_t begin = 0;
+	struct scan *scan = context;
 	int err = 0;
-	while (begin < pages && !err) {
-		size_t end = begin;
-		while (end < pages && is_written(page[end]))
-			end++;
-		if (end > begin)
-			err = scan_bytes(scan, lo + begin * HI_PAGE_BYTES, (end - begin) * HI_PAGE_BYTES);
-		begin = end + 1;
+	for (uint64_t done = 0; done < size && !err; done += CHUNK_BYTES) {
+		const uint64_t piece = size - done < CHUNK_BYTES ? size - done : CHUNK_BYTES;
+		if (scan->is_shared && piece > scan->shared_left) {
+			scan->copies.unsearched += piece;
+			continue;
+		}
+		if (scan->is_shared)
+			scan->shared_left -= piece;
+		err = scan_bytes(scan, lo + done, piece);
 	}
 	return err;
 }
 
-static int scan_mapping(struct scan *scan, const struct mapping *mapping)
+/* Of shared memory that which nobody but processes of the same program has: mmap(MAP_SHARED | MAP_ANONYMOUS), System V segments, memfds; not our own. */
+static bool is_searched(const struct mapping *mapping)
 {
-	int err = 0;
-	for (remote_addr at = mapping->lo; at < mapping->hi && !err; at += CHUNK_BYTES) {
-		const uint64_t left = mapping->hi - at;
-		err = scan_chunk(scan, at, (left < CHUNK_BYTES ? left : CHUNK_BYTES) / HI_PAGE_BYTES);
-	}
-	return err;
+	const char *path = mapping->path;
+	if (!mapping->shared)
+		return mapping->readable; /* read-only ones, too: what was written there may have been sealed since */
+	if (!mapping->readable || !mapping->writable)
+		return false;
+	return !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) ||
+	       (!strncmp(path, "/memfd:", 7) && strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1) != 0);
 }
 
 int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
@@ -122,20 +121,20 @@ int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
 	int err = maps_read(target->pid, target->memory->tid, &maps);
 	if (err)
 		return err;
-	struct scan scan = {.target = target, .words = malloc(CHUNK_BYTES)};
+	struct scan scan = {.target = target, .words = malloc(CHUNK_BYTES), .shared_left = SHARED_MAX};
 	if (!scan.words) {
 		maps_close(&maps);
 		return -ENOMEM;
 	}
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/task/%d/pagemap", (int)target->pid, (int)target->memory->tid);
-	scan.pagemap = open(path, O_RDONLY | O_CLOEXEC);
-	/* Read-only ones, too: what was written there may have been sealed since. */
-	for (size_t i = 0; i < maps.count && !err; i++)
-		if (maps.mapping[i].readable && !maps.mapping[i].shared)
-			err = scan_mapping(&scan, &maps.mapping[i]);
-	if (scan.pagemap >= 0)
-		close(scan.pagemap);
+	struct pages pages;
+	pages_open(&pages, target->pid, target->memory->tid);
+	for (size_t i = 0; i < maps.count && !err; i++) {
+		const struct mapping *mapping = &maps.mapping[i];
+		scan.is_shared = mapping->shared;
+		if (is_searched(mapping))
+			err = pages_walk(&pages, mapping->lo, mapping->hi, mapping->shared, scan_run, &scan);
+	}
+	pages_close(&pages);
 	free(scan.words);
 	maps_close(&maps);
 	if (err)

@@ -28,39 +28,50 @@ static struct hi_journal_entry *entry_for(struct hi_control *control, remote_add
 	return retired;
 }
 
-static void plan(struct hi_journal_entry *entry, const struct slot *slot, remote_addr gate_entry)
+static void set_state(const struct journal *journal, struct hi_journal_entry *entry, enum hi_journal_state state)
 {
-	/* FREE first: a reader who finds us dead in the middle must not trust a half-written entry. */
-	__atomic_store_n(&entry->state, HI_JOURNAL_FREE, __ATOMIC_RELEASE);
-	entry->slot = slot->address;
-	entry->old_value = slot->value;
-	entry->new_value = gate_entry;
-	entry->original = slot->original;
-	entry->function = (uint32_t)slot->function;
-	__atomic_store_n(&entry->state, HI_JOURNAL_PLANNED, __ATOMIC_RELEASE);
+	entry->state = state;
+	__atomic_store_n(&journal->shared->journal[entry - journal->own->journal].state, state, __ATOMIC_RELEASE);
 }
 
-int journal_write(struct hi_control *control, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT],
-		  size_t *out_written)
+static void plan(const struct journal *journal, struct hi_journal_entry *entry, const struct slot *slot, remote_addr gate_entry)
+{
+	/* FREE first: a reader who finds us dead in the middle must not trust a half-written entry. */
+	set_state(journal, entry, HI_JOURNAL_FREE);
+	*entry = (struct hi_journal_entry){
+		.slot = slot->address,
+		.old_value = slot->value,
+		.new_value = gate_entry,
+		.original = slot->original,
+		.function = (uint16_t)slot->function,
+		.lasting = slot->lasting,
+	};
+	journal->shared->journal[entry - journal->own->journal] = *entry;
+	__atomic_store_n(&journal->shared->journal_count, journal->own->journal_count, __ATOMIC_RELEASE);
+	set_state(journal, entry, HI_JOURNAL_PLANNED);
+}
+
+int journal_write(const struct journal *journal, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT],
+		  enum journal_slots which, size_t *out_written)
 {
 	size_t written = 0;
 	int err = 0;
 	for (size_t i = 0; i < slots->count && !err; i++) {
 		const struct slot *slot = &slots->slot[i];
 		uint64_t now;
-		if (!entry[slot->function] || memory_read_u64(memory, slot->address, &now) || now != slot->value)
+		if (slot->lasting != (which == JOURNAL_LASTING) || !entry[slot->function] || memory_read_u64(memory, slot->address, &now) || now != slot->value)
 			continue;
-		struct hi_journal_entry *record = entry_for(control, slot->address);
+		struct hi_journal_entry *record = entry_for(journal->own, slot->address);
 		if (!record) {
 			err = -ENOSPC;
 			break;
 		}
-		plan(record, slot, entry[slot->function]);
+		plan(journal, record, slot, entry[slot->function]);
 		err = memory_write_u64(memory, slot->address, entry[slot->function]);
 		if (err == -EFAULT) /* the library went away since */
 			err = 0;
 		else if (!err) {
-			__atomic_store_n(&record->state, HI_JOURNAL_WRITTEN, __ATOMIC_RELEASE);
+			set_state(journal, record, HI_JOURNAL_WRITTEN);
 			written++;
 		}
 	}
@@ -68,16 +79,16 @@ int journal_write(struct hi_control *control, const struct memory *memory, const
 	return err;
 }
 
-void journal_retire(struct hi_control *control, const struct memory *memory, const struct elf_images *images)
+void journal_retire(const struct journal *journal, const struct memory *memory, const struct elf_images *images)
 {
-	const uint32_t used = journal_used(control);
+	const uint32_t used = journal_used(journal->own);
 	for (uint32_t i = 0; i < used; i++) {
-		struct hi_journal_entry *entry = &control->journal[i];
+		struct hi_journal_entry *entry = &journal->own->journal[i];
 		uint64_t now = 0;
 		if (elf_images_find(images, entry->slot))
 			continue;
 		if (memory_read_u64(memory, entry->slot, &now) || now != entry->new_value)
-			entry->state = HI_JOURNAL_RESTORED;
+			set_state(journal, entry, HI_JOURNAL_RESTORED);
 	}
 }
 
@@ -102,20 +113,32 @@ static int restore_one(struct hi_journal_entry *entry, const struct memory *memo
 	return err;
 }
 
-int journal_restore(struct hi_control *control, const struct memory *memory, struct journal_restored *out_result)
+static bool is_to_restore(const struct hi_journal_entry *entry, enum journal_slots which)
 {
-	struct journal_restored result = {0};
+	return (entry->state == HI_JOURNAL_PLANNED || entry->state == HI_JOURNAL_WRITTEN) && (entry->lasting != 0) == (which == JOURNAL_LASTING);
+}
+
+bool journal_has(const struct hi_control *control, enum journal_slots which)
+{
+	const uint32_t used = journal_used(control);
+	for (uint32_t i = 0; i < used; i++)
+		if (is_to_restore(&control->journal[i], which))
+			return true;
+	return false;
+}
+
+int journal_restore(struct hi_control *control, const struct memory *memory, enum journal_slots which, struct journal_restored *result)
+{
 	int first = 0;
 	const uint32_t used = journal_used(control);
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
-		if (entry->state != HI_JOURNAL_PLANNED && entry->state != HI_JOURNAL_WRITTEN)
+		if (!is_to_restore(entry, which))
 			continue;
-		result.written++;
-		int err = restore_one(entry, memory, &result);
+		result->written++;
+		int err = restore_one(entry, memory, result);
 		if (err && !first)
 			first = err;
 	}
-	*out_result = result;
 	return first;
 }

@@ -74,16 +74,17 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
-/* Adds the chain that begins at `at` to *hash; an object is what it is named, where it lies and where its node lies. */
-static int hash_chain(const struct memory *memory, remote_addr at, uint64_t *hash)
+/* Adds the chain that begins at `at` to *hash; an object is what it is named, where it lies and where its node lies. *left: how many may still be looked at. */
+static int hash_chain(const struct memory *memory, remote_addr at, unsigned *left, uint64_t *hash)
 {
 	struct link link;
 
-	for (unsigned count = 0; at && count < OBJECTS_MAX; count++, at = link.next) {
+	for (; at && *left; at = link.next) {
 		const int error = memory_read(memory, at, &link, sizeof(link));
 
 		if (error)
 			return error;
+		--*left;
 		*hash = mix(mix(mix(mix(*hash, at), link.address), link.dynamic), link.name);
 	}
 	return 0;
@@ -91,6 +92,7 @@ static int hash_chain(const struct memory *memory, remote_addr at, uint64_t *has
 
 int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint)
 {
+	unsigned objects_left = OBJECTS_MAX;
 	uint64_t hash = 0;
 	int error = 0;
 
@@ -101,7 +103,7 @@ int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint6
 		if (!error && debug.base.r_state != RT_CONSISTENT)
 			error = -EAGAIN;
 		if (!error)
-			error = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &hash);
+			error = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &objects_left, &hash);
 		if (error)
 			return error;
 		hash = mix(hash, debug.next);

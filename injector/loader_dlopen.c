@@ -27,9 +27,11 @@
 
 #include "loader.h"
 #include "safepoint.h"
+#include "target_memfd.h"
 
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U
+#ifndef MFD_NOEXEC_SEAL
+#define PATH_BEGIN "/proc/thread-self/fd/"
+#define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
 #define STACK_BYTES (512u << 10)
@@ -76,10 +78,22 @@ static int footprint_save(const struct loader_target *target, struct remote *rem
 	return error;
 }
 
+/* Memory that is locked (mlockall(MCL_FUTURE) in the target) cannot be dropped; ours need not be locked. */
+static int zero_stack(const struct loader_target *target, struct remote *remote)
+{
+	const remote_addr stack = stack_top(target) - STACK_BYTES;
+	int error = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED}, NULL);
+
+	if (error != -EINVAL)
+		return error;
+	error = remote_syscall_or_fail(remote, SYS_munlock, (uint64_t[6]){stack, STACK_BYTES}, NULL);
+	return error ? error : remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED}, NULL);
+}
+
 static int footprint_restore(const struct loader_target *target, struct remote *remote, const struct footprint *footprint)
 {
 	int error = memory_write(target->memory, footprint->errno_at, &footprint->errno_value, sizeof(footprint->errno_value));
-	int zeroed = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){stack_top(target) - STACK_BYTES, STACK_BYTES, MADV_DONTNEED}, NULL);
+	int zeroed = zero_stack(target, remote);
 
 	return error ? error : zeroed;
 }
@@ -142,6 +156,8 @@ static int find_handle(const struct loader_target *target, remote_addr base, uin
 
 static int close_file(struct remote *remote, int fd)
 {
+	if (!target_memfd_is_ours(remote->tracee.pid, remote->tracee.tid, fd))
+		return 0; /* the program closed it */
 	return remote_syscall_or_fail(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
 }
 
@@ -150,14 +166,11 @@ static int fill_file(const struct loader_target *target, const struct remote *re
 {
 	const struct payload_image *payload = target->payload;
 	struct stat info;
-	char path[64];
 	ssize_t put;
-	int error = 0, own;
+	int own, error = target_memfd_open(remote->tracee.pid, remote->tracee.tid, fd, LOADER_DLOPEN_MEMFD, &own);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", remote->tracee.pid, remote->tracee.tid, fd);
-	own = open(path, O_RDWR | O_CLOEXEC);
-	if (own < 0)
-		return -errno;
+	if (error)
+		return error;
 	put = pwrite(own, payload->file, payload->file_size, 0);
 	if (put != (ssize_t)payload->file_size)
 		error = put < 0 ? -errno : -EIO;
@@ -176,9 +189,9 @@ static int create_file(const struct loader_target *target, struct remote *remote
 
 	if (error)
 		return error;
-	error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_EXEC}, &fd);
-	if (error == -EINVAL) /* kernels before 6.3 know no MFD_EXEC */
-		error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC}, &fd);
+	error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_NOEXEC_SEAL}, &fd);
+	if (error == -EINVAL) /* kernels before 6.3 know no such flag */
+		error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
 	if (error)
 		return error;
 	error = fill_file(target, remote, (int)fd, out_inode);
@@ -218,7 +231,7 @@ static int close_leftovers(struct remote *remote)
 static void spell_path(int fd, char *path, size_t size)
 {
 	unsigned char random = 0;
-	size_t used = (size_t)snprintf(path, size, "/proc/thread-self/fd/");
+	size_t used = (size_t)snprintf(path, size, "%s", PATH_BEGIN);
 	unsigned dots;
 
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
@@ -227,11 +240,15 @@ static void spell_path(int fd, char *path, size_t size)
 	snprintf(path + used, size - used, "%d", fd);
 }
 
-static int call_dlopen(const struct loader_target *target, struct remote *remote, int fd, uint64_t *out_handle)
+/*
+ * Neither dlopen nor dlclose is asked for its result: should we die meanwhile, a result of 0 would be taken for the number of a system call, read(), with whatever arguments the
+ * function has left (remote_call). What came of it can be seen. An error message of theirs is taken along: the program's next dlerror is not to show it.
+ */
+static int call_dlopen(const struct loader_target *target, struct remote *remote, int fd, struct loaded *out_loaded)
 {
 	char path[3 * SPELLINGS + 32];
 	uint64_t flags = RTLD_NOW | RTLD_LOCAL;
-	uint64_t handle, ignored;
+	struct loaded loaded;
 	remote_addr function;
 	int error;
 
@@ -246,31 +263,52 @@ static int call_dlopen(const struct loader_target *target, struct remote *remote
 		flags |= RTLD_DLOPEN;
 	}
 	if (!error)
-		error = call_address(target, remote, function, (uint64_t[4]){remote->scratch, flags}, &handle);
+		error = call_address(target, remote, function, (uint64_t[4]){remote->scratch, flags}, NULL);
+	if (!error)
+		error = find_loaded(remote, &loaded);
 	if (error)
 		return error;
-	if (!handle) { /* take the message with us: the program's next dlerror is not to show it */
-		(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, &ignored);
-		return -ENOEXEC;
+	if (!loaded.lo) {
+		(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, NULL);
+		return -ELIBACC; /* it sees no /proc, or may open no more descriptors */
 	}
-	*out_handle = handle;
+	*out_loaded = loaded;
 	return 0;
 }
 
 static int call_dlclose(const struct loader_target *target, struct remote *remote, uint64_t handle)
 {
-	uint64_t result, ignored;
+	struct loaded loaded;
 	remote_addr function;
 	int error = elf_images_resolve(target->images, "dlclose", &function, NULL);
 
 	if (error)
 		error = elf_images_resolve(target->images, "__libc_dlclose", &function, NULL);
 	if (!error)
-		error = call_address(target, remote, function, (uint64_t[4]){handle}, &result);
-	if (error || (int)result == 0)
+		error = call_address(target, remote, function, (uint64_t[4]){handle}, NULL);
+	if (!error)
+		error = find_loaded(remote, &loaded);
+	if (error || !loaded.lo)
 		return error;
-	(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, &ignored);
-	return -EIO;
+	(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, NULL);
+	return -EBUSY;
+}
+
+/*
+ * The path leads to the file only from within, and only as long as the descriptor is open. A debugger that reads it in the list of objects opens a descriptor of its own instead: perhaps a
+ * pipe, in which it then reads for ever, while the program stands still. So the name that is shown is replaced, in place; what the dynamic linker compares names with, it keeps elsewhere, too.
+ */
+static void replace_shown_name(const struct loader_target *target, uint64_t handle)
+{
+	static const char shown[] = "[" HI_MEMFD_NAME "]";
+	struct link_map link;
+	char path[sizeof(shown)];
+
+	if (memory_read(target->memory, handle, &link, sizeof(link)))
+		return;
+	const remote_addr at = (remote_addr)(uintptr_t)link.l_name;
+	if (!memory_read(target->memory, at, path, sizeof(path)) && !memcmp(path, PATH_BEGIN, sizeof(path)))
+		(void)!memory_write(target->memory, at, shown, sizeof(shown));
 }
 
 static int load_file(const struct loader_target *target, struct remote *remote, int fd, uint64_t inode)
@@ -278,21 +316,18 @@ static int load_file(const struct loader_target *target, struct remote *remote, 
 	struct hi_control *control = target->control;
 	struct loaded loaded;
 	uint64_t handle;
-	remote_addr base;
-	int error = call_dlopen(target, remote, fd, &handle);
+	int error = call_dlopen(target, remote, fd, &loaded);
 
+	if (!error)
+		error = find_handle(target, loaded.lo, &handle);
 	if (error)
 		return error;
 	control->dlopen_handle = handle;
-	error = memory_read_u64(target->memory, handle + offsetof(struct link_map, l_addr), &base);
-	if (!error)
-		error = find_loaded(remote, &loaded);
-	if (!error && (base != loaded.lo || loaded.inode != inode))
-		error = -EEXIST;
-	if (error) {
+	replace_shown_name(target, handle);
+	if (loaded.inode != inode) {
 		if (call_dlclose(target, remote, handle) == 0)
 			control->dlopen_handle = 0;
-		return error;
+		return -EEXIST;
 	}
 	control->payload_base = loaded.lo;
 	control->payload_size = loaded.hi - loaded.lo;
@@ -340,13 +375,8 @@ static int dlopen_unload(const struct loader_target *target, struct remote *remo
 	struct loaded loaded;
 	int error = find_loaded(remote, &loaded);
 
-	if (!error && loaded.lo) {
+	if (!error && loaded.lo)
 		error = close_handle(target, remote, loaded.lo);
-		if (!error)
-			error = find_loaded(remote, &loaded);
-		if (!error && loaded.lo)
-			error = -EBUSY;
-	}
 	if (!error) {
 		target->control->dlopen_handle = 0;
 		error = close_leftovers(remote);

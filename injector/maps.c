@@ -125,7 +125,9 @@ int maps_parse(const char *text, size_t size, struct maps *out_maps)
 		struct mapping *mapping = &maps.mapping[maps.count];
 		char *next;
 
-		end = strchrnul(line, '\n');
+		end = memchr(line, '\n', (size_t)(maps.text + size - line));
+		if (!end)
+			end = maps.text + size;
 		next = parse_line(line, end, path, mapping);
 		if (!next || mapping->lo < covered)
 			continue;

@@ -2,8 +2,8 @@
 /*
  * memory.c - the target's memory through one descriptor on /proc/PID/task/TID/mem.
  *
- * The kernel's answers, and what they mean here: 0 bytes = the address space has no users left (exit, exec), EIO = no such page, EINVAL = an
- * address in the upper half. Enter at memory_open.
+ * The kernel's answers, and what they mean here: 0 bytes = the address space has no users left (exit, exec), EIO = no such page, or one that may not be written,
+ * EINVAL = an address in the upper half. Enter at memory_open.
  */
 #include "memory.h"
 
@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "fault.h"
@@ -61,6 +62,40 @@ int memory_read(const struct memory *memory, remote_addr from, void *into, size_
 	return 0;
 }
 
+static bool is_readable(const struct memory *memory, remote_addr from, size_t size)
+{
+	char piece[256];
+	int error = 0;
+
+	for (size_t done = 0; done < size && !error; done += sizeof(piece))
+		error = memory_read(memory, from + done, piece, size - done < sizeof(piece) ? size - done : sizeof(piece));
+	return !error;
+}
+
+/* A write of bytes that can be read was refused for the page's protection (proc_mem.force_override, Linux 6.12), not for want of a page. */
+static int write_error(const struct memory *memory, remote_addr to, const void *from, size_t size, ssize_t count)
+{
+	int error = transfer_error(count);
+
+	if (error == -EFAULT && memory->force && is_readable(memory, to, size))
+		return memory->force(memory, to, from, size);
+	return error;
+}
+
+/* The other call writes as this file does on kernels that were told so: only what the target itself could write. */
+static ssize_t write_some(const struct memory *memory, remote_addr to, const void *from, size_t size)
+{
+	const struct iovec local = {(void *)(uintptr_t)from, size}, remote = {(void *)(uintptr_t)to, size};
+	ssize_t count;
+
+	if (!fault_is_set("HEAPINJECT_FAULT_NO_FORCE"))
+		return pwrite(memory->fd, from, size, (off_t)to);
+	count = process_vm_writev(memory->tid, &local, 1, &remote, 1, 0);
+	if (count < 0 && errno == EFAULT)
+		errno = EIO;
+	return count;
+}
+
 int memory_write(const struct memory *memory, remote_addr to, const void *from, size_t size)
 {
 	size_t done = 0;
@@ -69,12 +104,12 @@ int memory_write(const struct memory *memory, remote_addr to, const void *from, 
 	if (error)
 		return error;
 	while (done < size) {
-		ssize_t count = pwrite(memory->fd, (const char *)from + done, size - done, (off_t)(to + done));
+		ssize_t count = write_some(memory, to + done, (const char *)from + done, size - done);
 
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count <= 0)
-			return transfer_error(count);
+			return write_error(memory, to + done, (const char *)from + done, size - done, count);
 		done += (size_t)count;
 	}
 	return 0;

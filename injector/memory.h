@@ -3,7 +3,8 @@
  * memory.h - reading and writing the target's memory from outside.
  *
  * One descriptor on /proc/PID/mem, opened once: it stays bound to the address space of that moment, so after an exec every access fails with
- * -ESRCH instead of reaching a stranger. Writes ignore page protections (RELRO pages included) and never change them.
+ * -ESRCH instead of reaching a stranger. Writes ignore page protections (RELRO pages included) and never change them; where the kernel does not let this file do that, they
+ * go through `force`.
  * Nothing here stops the target. All functions return 0 or a negative errno; out-parameters are untouched on failure.
  */
 #ifndef HI_MEMORY_H
@@ -22,6 +23,8 @@ struct memory {
 	pid_t pid;
 	int fd;
 	pid_t tid; /* the thread it was opened through: its /proc entries work where a zombie leader's do not */
+	/* Writes what may be read but not written: see force_write.h. NULL: such a write fails with -EFAULT. memory_open leaves it to whoever has it. */
+	int (*force)(const struct memory *memory, remote_addr to, const void *from, size_t size);
 };
 
 /* tid may be any live thread of the target: a zombie leader has no memory of its own. -EACCES, -ESRCH as /proc gives them. */

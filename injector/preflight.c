@@ -3,20 +3,23 @@
  * preflight.c - a table of checks, each of which looks at one possible obstacle and, if it is there, names cause and remedy.
  *
  * The order of the table matters: the cheap and certain come first, and a check may use what those before it have opened. No check may stop, write to or signal
- * the target. Checks of what kind of process it is are here, of our rights in preflight_access.c, of its program in preflight_program.c.
- * Enter at preflight_run.
+ * the target. Which process it is, is found out here; the other questions have a file each: are we able to (preflight_caller.c), are we allowed to
+ * (preflight_access.c), is it in a state for it (preflight_state.c), is its program one for it (preflight_program.c). Enter at preflight_run.
  */
 #include "preflight_checks.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- what the checks share ------------------------------------------------------------------------------------------------------- */
 
 int refuse(struct subject *subject, enum preflight_verdict verdict, const char *remedy, const char *cause, ...)
 {
@@ -31,20 +34,34 @@ int refuse(struct subject *subject, enum preflight_verdict verdict, const char *
 	return PREFLIGHT_REFUSED;
 }
 
+/* Control characters: those of seven bits, and those of eight as UTF-8 spells them (C2 80 to C2 9F). */
+static bool is_control(const unsigned char *byte, bool is_first)
+{
+	const unsigned char lead = is_first ? 0 : byte[-1];
+
+	return *byte < ' ' || *byte == 127 || (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0) || (lead == 0xc2 && *byte >= 0x80 && *byte < 0xa0);
+}
+
 void copy_printable(char *into, size_t size, const char *from)
 {
 	size_t i;
 
 	for (i = 0; i + 1 < size && from[i]; i++)
-		into[i] = (unsigned char)from[i] < ' ' || from[i] == 127 ? '?' : from[i];
+		into[i] = is_control((const unsigned char *)from + i, i == 0) ? '?' : from[i];
 	into[i] = '\0';
 }
 
-ssize_t read_text(const char *path, char *into, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got;
+const char *system_root = "";
 
+ssize_t read_system(const char *path, char *into, size_t size)
+{
+	char full[4096 + 512];
+	ssize_t got;
+	int fd;
+
+	into[0] = '\0';
+	snprintf(full, sizeof(full), "%s%s", system_root, path);
+	fd = open(full, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	got = read(fd, into, size - 1);
@@ -53,6 +70,13 @@ ssize_t read_text(const char *path, char *into, size_t size)
 	close(fd);
 	into[got > 0 ? got : 0] = '\0';
 	return got;
+}
+
+long read_system_number(const char *path, long otherwise)
+{
+	char text[32];
+
+	return read_system(path, text, sizeof(text)) > 0 ? strtol(text, NULL, 10) : otherwise;
 }
 
 void comm_of(pid_t pid, char comm[16])
@@ -65,7 +89,71 @@ void comm_of(pid_t pid, char comm[16])
 		strcpy(comm, "?");
 }
 
-/* ---- what kind of process is it ---------------------------------------------------------------------------------------------- */
+bool has_capability(const struct proc_status *status, unsigned capability)
+{
+	return status->cap_effective >> capability & 1;
+}
+
+static bool is_dead(char state)
+{
+	return state == 'Z' || state == 'X';
+}
+
+int for_each_thread(struct subject *subject, int (*look)(struct subject *, pid_t, const struct proc_status *))
+{
+	const pid_t pid = subject->out->pid;
+	struct proc_status status;
+	pid_t *tids;
+	size_t count, i;
+	int result = proc_tasks(pid, &tids, &count);
+
+	if (result)
+		return result;
+	for (i = 0; i < count && !result; i++) {
+		if (proc_status_read(pid, tids[i], &status) == 0 && !is_dead(status.state))
+			result = look(subject, tids[i], &status);
+	}
+	free(tids);
+	return result;
+}
+
+/* ---- which process is it --------------------------------------------------------------------------------------------------------- */
+
+/* A process of a container that has this number there; 0: none, or more than one. */
+static pid_t find_by_inner_pid(pid_t inner, char comm[16])
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	unsigned found = 0;
+	pid_t pid = 0;
+
+	while (proc && (entry = readdir(proc))) {
+		const pid_t outer = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+		struct proc_status status;
+
+		if (outer && proc_status_read(outer, outer, &status) == 0 && status.ns_pid == inner && outer != inner) {
+			found++;
+			pid = outer;
+			copy_printable(comm, 16, status.comm);
+		}
+	}
+	if (proc)
+		closedir(proc);
+	return found == 1 ? pid : 0;
+}
+
+static int refuse_absent(struct subject *subject)
+{
+	const pid_t asked = subject->out->asked;
+	char comm[16], remedy[160];
+	const pid_t pid = find_by_inner_pid(asked, comm);
+
+	if (pid)
+		snprintf(remedy, sizeof(remedy), "from here, number %d of a container is process %d (%s)", asked, pid, comm);
+	else
+		snprintf(remedy, sizeof(remedy), "check the pid; it must be of this pid namespace (container)");
+	return refuse(subject, PREFLIGHT_NO_PROCESS, remedy, "no such process");
+}
 
 static int check_exists(struct subject *subject)
 {
@@ -81,9 +169,11 @@ static int check_exists(struct subject *subject)
 		copy_printable(out->comm, sizeof(out->comm), out->status.comm);
 		return 0;
 	}
+	out->pid = out->tid = 0;
 	if (kill(out->asked, 0) == 0 || errno == EPERM)
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "try sudo", "/proc does not show it (mounted with hidepid)");
-	return refuse(subject, PREFLIGHT_NO_PROCESS, "check the pid; it must be of this pid namespace", "no such process");
+		return refuse(subject, PREFLIGHT_HIDDEN, "run heapinject as root, or in the group that may see it (the option gid= of that mount)",
+			      "/proc does not show it (mounted with hidepid)");
+	return refuse_absent(subject);
 }
 
 static int check_self(struct subject *subject)
@@ -100,124 +190,54 @@ static int check_kernel_thread(struct subject *subject)
 	return refuse(subject, PREFLIGHT_KERNEL_THREAD, "give the pid of a program", "it is a kernel thread and has no heap");
 }
 
-static bool is_dead(char state)
+static int take_thread(struct subject *subject, pid_t tid, const struct proc_status *status)
 {
-	return state == 'Z' || state == 'X';
+	subject->out->tid = tid;
+	subject->out->status = *status;
+	return 1;
 }
 
 /* A leader that has ended while other threads live on hides maps, exe and mem of the process; any live thread still shows them. */
 static int check_zombie(struct subject *subject)
 {
 	struct preflight *out = subject->out;
-	struct proc_status status;
 	char parent[16];
-	pid_t *tids;
-	size_t count, i;
-	int error;
+	int found;
 
 	if (!is_dead(out->status.state))
 		return 0;
-	error = proc_tasks(out->pid, &tids, &count);
-	if (error)
-		return error;
-	for (i = 0; i < count; i++) {
-		if (proc_status_read(out->pid, tids[i], &status) || is_dead(status.state))
-			continue;
-		out->tid = tids[i];
-		out->status = status;
-		break;
-	}
-	free(tids);
-	if (out->tid != out->pid)
-		return 0;
+	found = for_each_thread(subject, take_thread);
+	if (found)
+		return found < 0 ? found : 0;
 	comm_of(out->status.ppid, parent);
 	return refuse(subject, PREFLIGHT_ZOMBIE, "nothing is left to profile", "it has exited already (a zombie that its parent %d (%s) has not collected)",
 		      out->status.ppid, parent);
 }
 
-/* Any thread may have a tracer or a seccomp mode of its own. */
-static int check_threads(struct subject *subject)
+static int look_for_tracer(struct subject *subject, pid_t tid, const struct proc_status *status)
 {
-	struct preflight *out = subject->out;
-	struct proc_status status, ours;
 	char tracer[16], remedy[64];
-	pid_t *tids;
-	size_t count, i;
-	int result = proc_status_read(getpid(), getpid(), &ours);
 
-	if (!result)
-		result = proc_tasks(out->pid, &tids, &count);
-	if (result)
-		return result;
-	for (i = 0; i < count && !result; i++) {
-		if (proc_status_read(out->pid, tids[i], &status))
-			continue;
-		if (status.tracer) {
-			comm_of(status.tracer, tracer);
-			snprintf(remedy, sizeof(remedy), "stop %s (pid %d) first", tracer, status.tracer);
-			result = refuse(subject, PREFLIGHT_TRACED, remedy, "it is being traced by %d (%s), and a process can have one tracer only",
-					status.tracer, tracer);
-		} else if (status.seccomp == 1) {
-			result = refuse(subject, PREFLIGHT_SECCOMP, "run it without strict seccomp to profile it",
-					"thread %d is under strict seccomp: the kernel would kill it for the first call made in it", tids[i]);
-		} else if (status.seccomp && !(ours.cap_effective >> CAP_SYS_ADMIN & 1)) {
-			result = refuse(subject, PREFLIGHT_SECCOMP, "try sudo, which can suspend the filter for a moment",
-					"thread %d is under a seccomp filter, which may kill it for calls that it does not know", tids[i]);
-		}
-	}
-	free(tids);
-	return result;
+	(void)tid;
+	if (!status->tracer)
+		return 0;
+	comm_of(status->tracer, tracer);
+	snprintf(remedy, sizeof(remedy), "stop %s (pid %d) first", tracer, status->tracer);
+	return refuse(subject, PREFLIGHT_TRACED, remedy, "it is being traced by %d (%s), and a process can have one tracer only", status->tracer, tracer);
 }
 
-/* ---- would the machinery work in it -------------------------------------------------------------------------------------------- */
-
-static int check_shadow_stack(struct subject *subject)
+/* Any thread may have a tracer of its own. */
+static int check_traced(struct subject *subject)
 {
-	if (!subject->out->status.shadow_stack)
-		return 0;
-	return refuse(subject, PREFLIGHT_SHADOW_STACK, "start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off",
-		      "it runs with a shadow stack, which a borrowed thread would violate");
-}
-
-/* True if the file exists and its text contains the word. */
-static bool file_says(const char *mount, const char *group, const char *file, const char *word)
-{
-	char path[512], text[256];
-
-	snprintf(path, sizeof(path), "%s%s/%s", mount, group, file);
-	return read_text(path, text, sizeof(text)) > 0 && strstr(text, word);
-}
-
-/* A frozen thread never reaches a stop. Version 2 hierarchy, then version 1. */
-static int check_frozen(struct subject *subject)
-{
-	char path[64], text[4096];
-	char *line, *rest = text;
-	bool frozen = false;
-
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", subject->out->pid);
-	if (read_text(path, text, sizeof(text)) <= 0)
-		return 0;
-	while (!frozen && (line = strsep(&rest, "\n"))) {
-		char *group = strrchr(line, ':');
-
-		if (!group)
-			continue;
-		if (strncmp(line, "0::", 3) == 0)
-			frozen = file_says("/sys/fs/cgroup", group + 1, "cgroup.events", "frozen 1");
-		else if (strstr(line, ":freezer:"))
-			frozen = file_says("/sys/fs/cgroup/freezer", group + 1, "freezer.state", "FROZEN");
-	}
-	if (!frozen)
-		return 0;
-	return refuse(subject, PREFLIGHT_FROZEN, "thaw it first (docker unpause, or cgroup.freeze = 0)", "its control group is frozen");
+	return for_each_thread(subject, look_for_tracer);
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------------------------------- */
 
 static int (*const checks[])(struct subject *) = {
-	check_exists,       check_self,   check_kernel_thread, check_zombie,          check_threads, check_permission,
-	check_shadow_stack, check_frozen, check_emulated,      check_earlier_session, check_abi,     check_hooks,
+	check_proc,       check_exists,          check_self,    check_kernel_thread, check_zombie, check_traced,
+	check_permission, check_ptrace,          check_seccomp, check_shadow_stack,  check_frozen, check_uninterruptible,
+	check_emulated,   check_earlier_session, check_abi,     check_room,          check_hooks,
 };
 
 #define LOADING_TRIES 50
@@ -254,30 +274,4 @@ int preflight_run(pid_t pid, struct preflight *out_preflight)
 	if (!error)
 		*out_preflight = result;
 	return error;
-}
-
-void preflight_print(FILE *stream, const struct preflight *preflight)
-{
-	static const char *const libcs[] = {
-		[PREFLIGHT_LIBC_UNKNOWN] = "unknown", [PREFLIGHT_LIBC_GLIBC] = "glibc", [PREFLIGHT_LIBC_MUSL] = "musl", [PREFLIGHT_LIBC_STATIC] = "static"};
-
-	if (preflight->asked != preflight->pid)
-		fprintf(stream, "%d is a thread of process %d\n", preflight->asked, preflight->pid);
-	fprintf(stream, "%d (%s) can be attached to\n", preflight->pid, preflight->comm);
-	fprintf(stream, "  program    %s\n", preflight->exe);
-	fprintf(stream, "  user       uid %u\n", preflight->status.uid_effective);
-	fprintf(stream, "  threads    %u\n", preflight->status.threads);
-	fprintf(stream, "  libc       %s %s\n", libcs[preflight->libc], preflight->libc_version);
-	fprintf(stream, "  allocator  %s\n", preflight->allocator);
-	fprintf(stream, "  to hook    %zu slots (%zu others lead elsewhere and are left alone)\n", preflight->slot_count, preflight->foreign_slot_count);
-	fprintf(stream, "  seccomp    %s\n", preflight->status.seccomp ? "filter" : "none");
-	fprintf(stream, "  loaders    map%s\n", preflight->libc == PREFLIGHT_LIBC_GLIBC ? ", dlopen" : "");
-}
-
-void preflight_explain(const struct preflight *preflight, char *line, size_t size)
-{
-	if (preflight->comm[0])
-		snprintf(line, size, "cannot attach to %d (%s): %s; %s", preflight->pid, preflight->comm, preflight->cause, preflight->remedy);
-	else
-		snprintf(line, size, "cannot attach to %d: %s; %s", preflight->asked, preflight->cause, preflight->remedy);
 }

@@ -3,42 +3,20 @@
  * preflight_access.c - may we? The kernel is asked by opening the target's memory, which takes the same permission check as PTRACE_SEIZE and leaves no trace.
  *
  * The kernel's no has no reason in it. The rules it follows (ptrace_may_access, then the security modules) are gone through one by one to find out which one said it.
- * Enter at check_permission.
+ * Enter at check_permission and check_seccomp.
  */
 #include "preflight_checks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
-#include <stdlib.h>
+#include <linux/landlock.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define INITIAL_USER_NAMESPACE 0xeffffffdu /* its inode: PROC_USER_INIT_INO of the kernel */
-
-/* Elsewhere, capabilities are good only for processes of the same namespace and of those below it. */
-static bool in_initial_user_namespace(void)
-{
-	struct stat info;
-
-	return stat("/proc/self/ns/user", &info) == 0 && info.st_ino == INITIAL_USER_NAMESPACE;
-}
-
-/* The kernel gives /proc/PID of a process that is not dumpable to root, whoever runs it. */
-static bool is_dumpable(const struct preflight *out)
-{
-	struct stat info;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", out->pid);
-	return stat(path, &info) || info.st_uid == out->status.uid_effective;
-}
-
-static int yama_scope(void)
-{
-	char text[16];
-
-	return read_text("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) > 0 ? atoi(text) : 0;
-}
+/* ---- the rules of the kernel, in its order ------------------------------------------------------------------------------------------- */
 
 /* All three ids of both kinds must be ours, as the kernel asks for. */
 static bool same_user(const struct proc_status *status, uid_t uid, gid_t gid)
@@ -47,53 +25,246 @@ static bool same_user(const struct proc_status *status, uid_t uid, gid_t gid)
 	       status->gid_saved == gid;
 }
 
-/* Access was denied although we hold CAP_SYS_PTRACE. */
-static int explain_denied_capable(struct subject *subject)
+/* What gives CAP_SYS_PTRACE to whom: sudo to a user; root without it is root of a container. */
+static const char *more_rights(const struct proc_status *ours)
 {
-	if (!in_initial_user_namespace())
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "run heapinject outside of this namespace or container",
-			      "Operation not permitted: you are privileged in a user namespace only, and it lives outside");
-	return refuse(subject, PREFLIGHT_NOT_PERMITTED, "look into the audit log, or run unconfined",
-		      "Operation not permitted: a security module (AppArmor, SELinux) or a seccomp profile denies it");
+	if (ours->uid_effective == 0)
+		return "give heapinject CAP_SYS_PTRACE (docker run --cap-add=SYS_PTRACE)";
+	if (has_capability(ours, CAP_PERFMON) || has_capability(ours, CAP_BPF))
+		return "CAP_PERFMON and CAP_BPF are not enough, CAP_SYS_PTRACE is needed: try sudo";
+	return "try sudo";
 }
 
-static int explain_denied(struct subject *subject)
+static int check_user(struct subject *subject, pid_t tid, const struct proc_status *status)
 {
-	const struct preflight *out = subject->out;
-	const struct proc_status *status = &out->status;
-	struct proc_status ours;
-	int scope = yama_scope();
-	int error = proc_status_read(getpid(), getpid(), &ours);
-	char remedy[64];
+	const struct proc_status *ours = &subject->ours;
+	char who[32] = "it", remedy[160];
 
-	if (error)
-		return error;
+	if (same_user(status, ours->uid_effective, ours->gid_effective))
+		return 0;
+	if (tid != subject->out->tid)
+		snprintf(who, sizeof(who), "its thread %d", tid);
+	if (status->uid_effective != ours->uid_effective)
+		snprintf(remedy, sizeof(remedy), "%s runs as uid %u, %s", who, status->uid_effective, more_rights(ours));
+	else
+		snprintf(remedy, sizeof(remedy), "%s runs as uid %u gid %u, %s", who, status->uid_effective, status->gid_effective, more_rights(ours));
+	return refuse(subject, PREFLIGHT_OTHER_USER, remedy, "Operation not permitted");
+}
+
+/* The kernel gives /proc/PID of a process that is not dumpable to root, whoever runs it. */
+static int check_dumpable(struct subject *subject, const struct proc_status *status)
+{
+	struct stat info;
+	char path[64], remedy[192];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", subject->out->pid);
+	if (stat(path, &info) || info.st_uid == status->uid_effective)
+		return 0;
+	snprintf(remedy, sizeof(remedy), "it is not dumpable (setuid, capabilities, unreadable, or by prctl), %s", more_rights(&subject->ours));
+	return refuse(subject, PREFLIGHT_NOT_DUMPABLE, remedy, "Operation not permitted");
+}
+
+static int check_capabilities(struct subject *subject, const struct proc_status *status)
+{
+	static const char *const names[] = {"CHOWN",
+					    "DAC_OVERRIDE",
+					    "DAC_READ_SEARCH",
+					    "FOWNER",
+					    "FSETID",
+					    "KILL",
+					    "SETGID",
+					    "SETUID",
+					    "SETPCAP",
+					    "LINUX_IMMUTABLE",
+					    "NET_BIND_SERVICE",
+					    "NET_BROADCAST",
+					    "NET_ADMIN",
+					    "NET_RAW",
+					    "IPC_LOCK",
+					    "IPC_OWNER",
+					    "SYS_MODULE",
+					    "SYS_RAWIO",
+					    "SYS_CHROOT",
+					    "SYS_PTRACE",
+					    "SYS_PACCT",
+					    "SYS_ADMIN",
+					    "SYS_BOOT",
+					    "SYS_NICE",
+					    "SYS_RESOURCE",
+					    "SYS_TIME",
+					    "SYS_TTY_CONFIG",
+					    "MKNOD",
+					    "LEASE",
+					    "AUDIT_WRITE",
+					    "AUDIT_CONTROL",
+					    "SETFCAP",
+					    "MAC_OVERRIDE",
+					    "MAC_ADMIN",
+					    "SYSLOG",
+					    "WAKE_ALARM",
+					    "BLOCK_SUSPEND",
+					    "AUDIT_READ",
+					    "PERFMON",
+					    "BPF",
+					    "CHECKPOINT_RESTORE"};
+	const uint64_t lacking = status->cap_permitted & ~subject->ours.cap_effective;
+	const unsigned first = (unsigned)__builtin_ctzll(lacking | 1ull << 63);
+	char remedy[192];
+
+	if (!lacking)
+		return 0;
+	snprintf(remedy, sizeof(remedy), "it holds capabilities that you lack (CAP_%s%s), %s", first < sizeof(names) / sizeof(names[0]) ? names[first] : "?",
+		 lacking & (lacking - 1) ? " and more" : "", more_rights(&subject->ours));
+	return refuse(subject, PREFLIGHT_CAPABILITIES, remedy, "Operation not permitted");
+}
+
+/* ---- the security modules --------------------------------------------------------------------------------------------------------------- */
+
+static int check_yama(struct subject *subject)
+{
+	const long scope = read_system_number("/proc/sys/kernel/yama/ptrace_scope", 0);
+
 	if (scope >= 3)
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "a reboot with a lower setting is needed",
+		return refuse(subject, PREFLIGHT_YAMA, "a reboot with a lower setting is needed",
 			      "kernel.yama.ptrace_scope is 3, which forbids attaching to anything");
-	if (ours.cap_effective >> CAP_SYS_PTRACE & 1)
-		return explain_denied_capable(subject);
-	if (!same_user(status, ours.uid_effective, ours.gid_effective)) {
-		snprintf(remedy, sizeof(remedy), "it runs as uid %u gid %u, try sudo", status->uid_effective, status->gid_effective);
-		if (status->uid_effective != ours.uid_effective)
-			snprintf(remedy, sizeof(remedy), "it runs as uid %u, try sudo", status->uid_effective);
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, remedy, "Operation not permitted");
-	}
-	if (status->cap_effective & ~ours.cap_effective)
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "it holds capabilities that you lack, try sudo", "Operation not permitted");
-	if (!is_dumpable(out))
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "it is not dumpable (it changed its user, or asked for that), try sudo",
-			      "Operation not permitted");
-	if (scope == 1)
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "try sudo, or sysctl kernel.yama.ptrace_scope=0",
-			      "Operation not permitted: kernel.yama.ptrace_scope is 1, which allows child processes only");
+	if (has_capability(&subject->ours, CAP_SYS_PTRACE))
+		return 0;
 	if (scope == 2)
-		return refuse(subject, PREFLIGHT_NOT_PERMITTED, "try sudo",
+		return refuse(subject, PREFLIGHT_YAMA, more_rights(&subject->ours),
 			      "Operation not permitted: kernel.yama.ptrace_scope is 2, which asks for CAP_SYS_PTRACE");
-	return refuse(subject, PREFLIGHT_NOT_PERMITTED, "try sudo", "Operation not permitted");
+	if (scope == 1)
+		return refuse(subject, PREFLIGHT_YAMA, "try sudo, or sysctl kernel.yama.ptrace_scope=0",
+			      "Operation not permitted: kernel.yama.ptrace_scope is 1, which allows child processes only");
+	return 0;
 }
 
-/* Opening the memory asks the kernel the same question as PTRACE_SEIZE would. */
+static int check_selinux(struct subject *subject)
+{
+	char ours[128];
+
+	if (read_system_number("/sys/fs/selinux/enforce", 0) != 1)
+		return 0;
+	if (read_system_number("/sys/fs/selinux/booleans/deny_ptrace", 0) == 1)
+		return refuse(subject, PREFLIGHT_SECURITY_MODULE, "setsebool deny_ptrace off, for as long as it takes",
+			      "SELinux forbids all attaching (its boolean deny_ptrace is on)");
+	if (read_system("/proc/self/attr/current", ours, sizeof(ours)) <= 0 || strstr(ours, ":unconfined_t:"))
+		return 0;
+	ours[strcspn(ours, "\n")] = '\0';
+	return refuse(subject, PREFLIGHT_SECURITY_MODULE, "ausearch -m AVC shows the rule; run heapinject in an unconfined domain",
+		      "SELinux denies it to %.100s", ours);
+}
+
+/* Only a confined tracer is ever denied. */
+static int check_apparmor(struct subject *subject)
+{
+	char profile[128], enabled[8];
+
+	if (read_system("/sys/module/apparmor/parameters/enabled", enabled, sizeof(enabled)) <= 0 || enabled[0] != 'Y')
+		return 0;
+	if (read_system("/proc/self/attr/apparmor/current", profile, sizeof(profile)) <= 0 &&
+	    read_system("/proc/self/attr/current", profile, sizeof(profile)) <= 0)
+		return 0;
+	profile[strcspn(profile, " \n")] = '\0'; /* "docker-default (enforce)" */
+	if (strcmp(profile, "unconfined") == 0)
+		return 0;
+	return refuse(subject, PREFLIGHT_SECURITY_MODULE, "run heapinject on the host, or with --security-opt apparmor=unconfined",
+		      "the AppArmor profile %.100s, under which heapinject runs, denies it", profile);
+}
+
+/* ---- which rule was it ------------------------------------------------------------------------------------------------------------------- */
+
+/* The map of a user namespace reads differently from anywhere else than from that namespace itself. */
+static bool in_our_user_namespace(pid_t pid)
+{
+	char ours[512], its[512], path[64];
+	ssize_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	size = read_system("/proc/self/uid_map", ours, sizeof(ours));
+	return size < 0 || (read_system(path, its, sizeof(its)) == size && strcmp(ours, its) == 0);
+}
+
+/* Our capabilities are good only for processes of our user namespace and of those below it. */
+static int check_user_namespace(struct subject *subject)
+{
+	if (in_initial_user_namespace() || in_our_user_namespace(subject->out->pid))
+		return 0;
+	return refuse(subject, PREFLIGHT_USER_NAMESPACE, "run heapinject outside of this namespace or container",
+		      "Operation not permitted: you are privileged in a user namespace only, and it lives outside");
+}
+
+/* CAP_SYS_PTRACE is asked for by the files of /proc/PID as well; but they belong to the target's user, and that is for another capability to override. */
+static int check_files(struct subject *subject)
+{
+	struct stat info;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", subject->out->pid);
+	if (has_capability(&subject->ours, CAP_DAC_OVERRIDE) || stat(path, &info) || info.st_uid == subject->ours.uid_effective)
+		return 0;
+	return refuse(subject, PREFLIGHT_OTHER_USER, "add CAP_DAC_OVERRIDE, or run heapinject as root",
+		      "Operation not permitted: CAP_SYS_PTRACE alone does not open /proc/%d/mem, which belongs to uid %u", subject->out->pid, info.st_uid);
+}
+
+static int check_capable(struct subject *subject)
+{
+	int answer = check_user_namespace(subject);
+
+	return answer ? answer : check_files(subject);
+}
+
+/* The ordinary rules, which CAP_SYS_PTRACE overrides. */
+static int check_rules(struct subject *subject, pid_t tid, const struct proc_status *status)
+{
+	int answer = check_user(subject, tid, status);
+
+	if (!answer)
+		answer = check_dumpable(subject, status);
+	return answer ? answer : check_capabilities(subject, status);
+}
+
+/* Nothing tells a process that it is in a Landlock domain. What is left when all else is ruled out is that, where the kernel has it. */
+static int refuse_unexplained(struct subject *subject)
+{
+	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0)
+		return refuse(subject, PREFLIGHT_SANDBOXED, "run heapinject from a shell that is not in a sandbox",
+			      "Operation not permitted, against all other rules: heapinject seems to run in a Landlock sandbox, which the process is not in");
+	return refuse(subject, PREFLIGHT_SANDBOXED, "look into the audit log, or run heapinject unconfined",
+		      "Operation not permitted: a security module denies it");
+}
+
+int explain_denied(struct subject *subject, pid_t tid, const struct proc_status *status)
+{
+	int answer = 0;
+
+	if (read_system_number("/proc/sys/kernel/yama/ptrace_scope", 0) < 3)
+		answer = has_capability(&subject->ours, CAP_SYS_PTRACE) ? check_capable(subject) : check_rules(subject, tid, status);
+	if (!answer)
+		answer = check_yama(subject);
+	if (!answer)
+		answer = check_selinux(subject);
+	if (!answer)
+		answer = check_apparmor(subject);
+	return answer ? answer : refuse_unexplained(subject);
+}
+
+/* ---- the question to the kernel ----------------------------------------------------------------------------------------------------- */
+
+/* Threads may have users of their own, and detach must be able to stop each of them. */
+static int ask_for_thread(struct subject *subject, pid_t tid, const struct proc_status *status)
+{
+	struct memory memory;
+	int error = memory_open(&memory, subject->out->pid, tid);
+
+	if (error == -EACCES || error == -EPERM)
+		return explain_denied(subject, tid, status);
+	if (error == -ESRCH) /* that thread has just ended */
+		return 0;
+	if (!error)
+		memory_close(&memory);
+	return error;
+}
+
 int check_permission(struct subject *subject)
 {
 	const struct preflight *out = subject->out;
@@ -102,8 +273,54 @@ int check_permission(struct subject *subject)
 	if (error == 0)
 		error = maps_read(out->pid, out->tid, &subject->maps);
 	if (error == -EACCES || error == -EPERM)
-		return explain_denied(subject);
+		return explain_denied(subject, out->tid, &out->status);
 	if (error == -ESRCH || error == -ENOENT)
 		return refuse(subject, PREFLIGHT_NO_PROCESS, "nothing is left to profile", "it has just exited");
-	return error;
+	return error ? error : for_each_thread(subject, ask_for_thread);
+}
+
+/* ---- seccomp in the target ------------------------------------------------------------------------------------------------------------- */
+
+/* It could be suspended like a filter; but a heap that can never grow (brk and mmap are forbidden, too) is not worth the risk to the process. */
+static int look_for_strict_mode(struct subject *subject, pid_t tid, const struct proc_status *status)
+{
+	if (status->seccomp != 1)
+		return 0;
+	return refuse(subject, PREFLIGHT_STRICT_SECCOMP, "run it without strict seccomp to profile it",
+		      "thread %d is under strict seccomp: the kernel would kill it for the first call made in it", tid);
+}
+
+static int look_for_filter(struct subject *subject, pid_t tid, const struct proc_status *status)
+{
+	static const char cause[] = "thread %d is under a seccomp filter, which may kill it for calls that it does not know";
+	const struct proc_status *ours = &subject->ours;
+	bool may_suspend;
+	int error;
+
+	if (status->seccomp == 0)
+		return 0;
+	error = ask_suspend(&may_suspend);
+	if (error || may_suspend)
+		return error ? error : 2;
+	if (ours->seccomp)
+		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
+			      "run heapinject on the host or in a privileged container: under a filter itself it may not suspend one", cause, tid);
+	if (!has_capability(ours, CAP_SYS_ADMIN))
+		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
+			      ours->uid_effective ? "try sudo, which can suspend the filter for a moment"
+						  : "give heapinject CAP_SYS_ADMIN, to suspend the filter for a moment",
+			      cause, tid);
+	if (!in_initial_user_namespace())
+		return refuse(subject, PREFLIGHT_SECCOMP_FILTER, "run heapinject outside of this user namespace, where it may suspend the filter for a moment",
+			      cause, tid);
+	return refuse(subject, PREFLIGHT_SECCOMP_FILTER, "a kernel with CONFIG_CHECKPOINT_RESTORE could suspend the filter", cause, tid);
+}
+
+int check_seccomp(struct subject *subject)
+{
+	int answer = for_each_thread(subject, look_for_strict_mode);
+
+	if (!answer)
+		answer = for_each_thread(subject, look_for_filter);
+	return answer == 2 ? 0 : answer;
 }

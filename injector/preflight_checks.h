@@ -13,7 +13,8 @@
 /* One process under examination, and what the checks so far have opened of it. */
 struct subject {
 	struct preflight *out;
-	struct maps maps; /* from check_permission on */
+	struct proc_status ours; /* from check_proc on */
+	struct maps maps;        /* from check_permission on */
 	struct memory memory;
 	struct elf_images images; /* of check_hooks */
 };
@@ -26,11 +27,36 @@ __attribute__((format(printf, 4, 5))) int refuse(struct subject *subject, enum p
 /* Names come from the target, which may have chosen them to upset a terminal. */
 void copy_printable(char *into, size_t size, const char *from);
 void comm_of(pid_t pid, char comm[16]);
-/* Reads a small file of /proc or /sys; always terminated. Bytes read or negative errno. */
-ssize_t read_text(const char *path, char *into, size_t size);
+bool has_capability(const struct proc_status *status, unsigned capability);
+/*
+ * Reads a small file that tells about the machine: /proc/sys, /sys, /proc/self; always terminated. Bytes read or negative errno. Tests of what this machine does not
+ * have put a folder in front of all these paths.
+ */
+extern const char *system_root;
+ssize_t read_system(const char *path, char *into, size_t size);
+long read_system_number(const char *path, long otherwise);
+
+/* Calls look(subject, tid, status) for each live thread until one returns something else than 0; that, or negative errno. */
+must_check int for_each_thread(struct subject *subject, int (*look)(struct subject *, pid_t, const struct proc_status *));
+
+/* preflight_caller.c: what we are able to do, whatever the target. */
+must_check int check_proc(struct subject *subject);
+must_check int check_ptrace(struct subject *subject);
+/* May a tracer of ours suspend seccomp filters? */
+must_check int ask_suspend(bool *out_may);
+bool in_initial_user_namespace(void);
 
 /* preflight_access.c */
 must_check int check_permission(struct subject *subject);
+/* The kernel has said no to the thread with this status: which rule was it? */
+must_check int explain_denied(struct subject *subject, pid_t tid, const struct proc_status *status);
+must_check int check_seccomp(struct subject *subject);
+
+/* preflight_state.c: can it be stopped, and is there room in it? */
+must_check int check_shadow_stack(struct subject *subject);
+must_check int check_frozen(struct subject *subject);
+must_check int check_uninterruptible(struct subject *subject);
+must_check int check_room(struct subject *subject);
 
 /* preflight_program.c */
 must_check int check_emulated(struct subject *subject);

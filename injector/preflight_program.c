@@ -63,6 +63,8 @@ int check_earlier_session(struct subject *subject)
 	if (memory_read(&subject->memory, arena->lo + offsetof(struct hi_control, injector_pid), &injector, sizeof(injector)) == 0)
 		out->injector = (pid_t)injector;
 	snprintf(remedy, sizeof(remedy), "run heapinject detach %d", out->pid);
+	if (out->injector == out->pid) /* it wrote that itself, so that somebody would end it, or be told to */
+		out->injector = 0;
 	if (is_injector_alive(out->injector, arena))
 		return refuse(subject, PREFLIGHT_ATTACHED, remedy, "heapinject is attached to it already (pid %d)", out->injector);
 	return refuse(subject, PREFLIGHT_ORPHAN, remedy, "an earlier heapinject (pid %d) died while attached to it", out->injector);
@@ -70,41 +72,87 @@ int check_earlier_session(struct subject *subject)
 
 /* ---- is there anything to hook ---------------------------------------------------------------------------------------------------- */
 
-/* valgrind runs the program as data: its real code is never executed. */
+/* qemu-ARCH or qemu-ARCH-static, but not qemu-system-ARCH or qemu-img, whose heap is their own. */
+static bool is_user_emulator(const char *exe)
+{
+	static const char *const machines[] = {"aarch64",     "alpha",     "arm",        "armeb", "hexagon", "hppa",     "i386",
+					       "loongarch64", "m68k",      "microblaze", "mips",  "mips64",  "mips64el", "mipsel",
+					       "mipsn32",     "mipsn32el", "or1k",       "ppc",   "ppc64",   "ppc64le",  "riscv32",
+					       "riscv64",     "s390x",     "sh4",        "sparc", "sparc64", "x86_64",   "xtensa"};
+	const char *slash = strrchr(exe, '/');
+	const char *name = slash ? slash + 1 : exe;
+
+	if (strncmp(name, "qemu-", 5) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		const size_t length = strlen(machines[i]);
+
+		if (strncmp(name + 5, machines[i], length) == 0 && (name[5 + length] == '\0' || strcmp(name + 5 + length, "-static") == 0))
+			return true;
+	}
+	return false;
+}
+
+/* valgrind and qemu run the program as data: its real code is never executed. */
 int check_emulated(struct subject *subject)
 {
-	size_t i;
+	struct preflight *out = subject->out;
+	char path[64], target[sizeof(out->exe)];
+	ssize_t length;
 
-	for (i = 0; i < subject->maps.count; i++) {
+	for (size_t i = 0; i < subject->maps.count; i++) {
 		if (strstr(subject->maps.mapping[i].path, "/vgpreload_core"))
 			return refuse(subject, PREFLIGHT_INSTRUMENTED, "run it without valgrind", "it runs under valgrind");
 	}
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
+	length = readlink(path, target, sizeof(target) - 1);
+	target[length > 0 ? length : 0] = '\0';
+	copy_printable(out->exe, sizeof(out->exe), target);
+	if (is_user_emulator(target))
+		return refuse(subject, PREFLIGHT_INSTRUMENTED, "profile it on a machine of its kind",
+			      "it runs under qemu's user emulation, whose heap is the emulator's");
 	return 0;
+}
+
+/* Of the file; of memory, if that may be executed but not read. */
+static int read_header(const struct subject *subject, Elf64_Ehdr *out_header)
+{
+	const struct preflight *out = subject->out;
+	const struct mapping *mapping;
+	Elf64_Ehdr header = {0};
+	uint64_t program_headers;
+	char path[64];
+	int fd, error = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		if (read(fd, &header, sizeof(header)) < 0)
+			error = -errno;
+		close(fd);
+	} else {
+		error = proc_auxv(out->pid, out->tid, AT_PHDR, &program_headers);
+		mapping = error ? NULL : maps_find(&subject->maps, program_headers);
+		if (!error)
+			error = mapping ? memory_read(&subject->memory, mapping->lo, &header, sizeof(header)) : -ENOEXEC;
+	}
+	if (!error)
+		*out_header = header;
+	return error;
 }
 
 int check_abi(struct subject *subject)
 {
-	struct preflight *out = subject->out;
-	char path[64], target[sizeof(out->exe)];
 	Elf64_Ehdr header; /* e_ident and e_machine lie at the same place in both classes */
-	ssize_t length, got;
-	int fd;
+	int error = read_header(subject, &header);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
-	length = readlink(path, target, sizeof(target) - 1);
-	if (length > 0) {
-		target[length] = '\0';
-		copy_printable(out->exe, sizeof(out->exe), target);
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	got = read(fd, &header, sizeof(header));
-	close(fd);
-	if (got < (ssize_t)offsetof(Elf64_Ehdr, e_version) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+	if (error)
+		return error;
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return refuse(subject, PREFLIGHT_WRONG_ABI, "only ELF programs can be profiled", "its program is not an ELF file");
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
-		return refuse(subject, PREFLIGHT_WRONG_ABI, "profile a 64-bit build of it", "it is a 32-bit program");
+		return refuse(subject, PREFLIGHT_WRONG_ABI, "profile a 64-bit build of it", "it is %s program",
+			      header.e_machine == EM_X86_64 ? "an x32" : "a 32-bit");
 	if (header.e_machine != ARCH_ELF_MACHINE)
 		return refuse(subject, PREFLIGHT_WRONG_ABI, "use a heapinject built for its architecture",
 			      "it is a program of another architecture (ELF machine %u)", header.e_machine);

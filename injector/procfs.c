@@ -123,11 +123,13 @@ int proc_status_parse(const char *text, struct proc_status *out_status)
 	status.sig_ignored = status_number(text, "SigIgn", 16);
 	status.sig_caught = status_number(text, "SigCgt", 16);
 	status.cap_effective = status_number(text, "CapEff", 16);
+	status.cap_permitted = status_number(text, "CapPrm", 16);
 	status.seccomp = (int)status_number(text, "Seccomp", 10);
 	status.no_new_privs = status_number(text, "NoNewPrivs", 10) != 0;
 	status.threads = (unsigned)status_number(text, "Threads", 10);
 	status.ns_pid = status_ns_pid(text);
 	status.resident_bytes = status_number(text, "VmRSS", 10) * 1024;
+	status.switches = status_number(text, "voluntary_ctxt_switches", 10) + status_number(text, "nonvoluntary_ctxt_switches", 10);
 	status.is_kernel_thread = status_is_kernel_thread(text, status.state);
 	status.shadow_stack = status_has_word(text, "x86_Thread_features", "shstk");
 	*out_status = status;

@@ -46,12 +46,13 @@ struct proc_status {
 	uid_t uid_real, uid_effective, uid_saved;
 	gid_t gid_real, gid_effective, gid_saved;
 	uint64_t sig_pending, sig_shared_pending, sig_blocked, sig_ignored, sig_caught;
-	uint64_t cap_effective;
+	uint64_t cap_effective, cap_permitted;
 	int seccomp; /* 0 none, 1 strict, 2 filter */
 	bool no_new_privs;
 	unsigned threads;
 	pid_t ns_pid; /* last number of NSpid: the pid as the target sees it */
 	uint64_t resident_bytes;
+	uint64_t switches;     /* how often the thread was taken off a CPU, of its own will or not */
 	bool is_kernel_thread; /* as Kthread says; before Linux 6.8, no VmSize line and not a zombie */
 	bool shadow_stack;     /* x86_Thread_features has shstk */
 };

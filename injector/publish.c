@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault.h"
+
 #define LEARNED_MAX 4096u
-#define STACK_GROWTH (64ull << 20) /* how far below its mapping the main thread's stack may come to lie */
+#define BUILD_BYTES_MAX (1ull << 30) /* some seconds; the largest programs have a tenth of it */
+#define STACK_GROWTH (64ull << 20)   /* how far below its mapping the main thread's stack may come to lie */
 
 void publisher_open(struct publisher *publisher)
 {
-	*publisher = (struct publisher){.used = HI_PAGE_BYTES};
+	*publisher = (struct publisher){.used = HI_PAGE_BYTES, .build_room = BUILD_BYTES_MAX};
 }
 
 void publisher_close(struct publisher *publisher)
@@ -36,6 +39,15 @@ static struct stored_table *stored_find(const struct publisher *publisher, const
 	return NULL;
 }
 
+static int build(struct publisher *publisher, const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table)
+{
+	const uint64_t cost = unwind_table_cost(image);
+	if (cost > publisher->build_room)
+		return -EFBIG;
+	publisher->build_room -= cost;
+	return unwind_table_build(image, text, out_table);
+}
+
 static int store(struct publisher *publisher, const struct elf_image *image, const struct elf_text *text)
 {
 	struct stored_table *grown = realloc(publisher->stored, (publisher->stored_count + 1) * sizeof *grown);
@@ -51,7 +63,7 @@ static int store(struct publisher *publisher, const struct elf_image *image, con
 	};
 	if (!stored.path)
 		return -ENOMEM;
-	int err = unwind_table_build(image, text, &stored.table);
+	int err = build(publisher, image, text, &stored.table);
 	if (err == -ENOMEM) {
 		free(stored.path);
 		return err;
@@ -120,6 +132,7 @@ static void begin_change(uint64_t *generation)
 {
 	__atomic_store_n(generation, *generation | 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	fault_pass("publish");
 }
 
 static void end_change(uint64_t *generation, uint32_t *current, uint32_t which)

@@ -25,6 +25,7 @@ struct publisher {
 	size_t stored_count;
 	uint64_t used;        /* bytes of the tables part in use */
 	uint64_t room;        /* and all that it has; in a session never read back from the control block, which the target can write */
+	uint64_t build_room;  /* bytes of unwind information that may still be read: a target could have us do so without end */
 	uint64_t missing;     /* texts that the last publish had no room for a table of */
 	remote_addr *learned; /* stack pointers that the payload found in no region */
 	size_t learned_count;

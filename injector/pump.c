@@ -108,6 +108,8 @@ static int send_module(struct pump *pump, const struct elf_image *image, const s
 	if (!sent.path)
 		return -ENOMEM;
 	pump->sent[pump->sent_count++] = sent;
+	if (pump->broker)
+		file_broker_keep(pump->broker, sent.number, image);
 
 	struct hi_stream_module module = {
 		.module = sent.number,
@@ -170,10 +172,20 @@ int pump_modules(struct pump *pump, const struct elf_images *images)
 	return err;
 }
 
+/* Whole lines, as many as a record may hold: a target can have more than that. */
+static size_t maps_that_fit(const struct maps *maps)
+{
+	const size_t most = HI_STREAM_RECORD_MAX - sizeof(struct hi_stream_maps);
+	if (maps->text_size <= most)
+		return maps->text_size;
+	const char *newline = memrchr(maps->text, '\n', most);
+	return newline ? (size_t)(newline - maps->text) + 1 : 0;
+}
+
 int pump_maps(struct pump *pump, const struct maps *maps)
 {
-	struct hi_stream_maps record = {.time_ns = pump_now_ns(pump), .text_size = (uint32_t)maps->text_size};
-	const struct stream_part text = {maps->text, maps->text_size};
+	const struct stream_part text = {maps->text, maps_that_fit(maps)};
+	struct hi_stream_maps record = {.time_ns = pump_now_ns(pump), .text_size = (uint32_t)text.size};
 	return stream_out_record(pump->out, HI_STREAM_MAPS, &record, sizeof record, &text, 1);
 }
 

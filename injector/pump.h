@@ -9,6 +9,7 @@
 
 #include "arch.h"
 #include "elfimage.h"
+#include "file_broker.h"
 #include "ring_reader.h"
 #include "stream_out.h"
 #include "threads.h"
@@ -16,6 +17,7 @@
 struct pump {
 	struct ring_reader reader;
 	struct stream_out *out;
+	struct file_broker *broker; /* gets the files of modules to keep; NULL after pump_open */
 	struct threads threads;
 	const struct memory *memory;
 	uint64_t start_cycles, cycles_per_second;

@@ -13,6 +13,9 @@
 #define STOP_DEADLINE_MS 200
 #define STOP_DEADLINE_MAX_MS 1600
 #define RETRY_NS 500000
+#define WINDOW 64    /* threads that are asked to stop at the same time, */
+#define ASLEEP_MAX 4 /* so many of them asleep: those will all stop at once */
+#define COPIES 8     /* of stacks that are still to be walked */
 
 static uint64_t now_ns(void)
 {
@@ -45,29 +48,18 @@ static bool is_inside(const struct quiesce_target *target, remote_addr address)
 	return (address >= target->gate_lo && address < target->gate_hi) || (address >= target->payload_lo && address < target->payload_hi);
 }
 
-static bool stack_is_inside(const struct quiesce_target *target, const struct tracee *tracee)
+static bool walk_is_inside(const struct quiesce_target *target, const struct stackwalk *walk)
 {
-	struct stackwalk walk;
-	if (!target->walker || stackwalk_read(target->walker, tracee, &walk))
-		return false;
-	for (size_t i = 0; i < walk.count; i++)
-		if (is_inside(target, walk.pc[i]))
+	for (size_t i = 0; i < walk->count; i++)
+		if (is_inside(target, walk->pc[i]))
 			return true;
 	return false;
 }
 
-/* 0 = clear, -EAGAIN = inside just now. The thread is stopped. */
-static int look_at(const struct quiesce_target *target, struct tracee *tracee, struct quiesced *result)
-{
-	struct arch_regs regs;
-	int err = heal_registers(target->heal, tracee, &regs, &result->registers_healed);
-	if (err)
-		return err;
-	result->thread_pointer = arch_thread_pointer(&regs);
-	/* A stack in the arena: a call of the dlopen loader that outlived its injector. */
-	const bool is_on_our_stack = arch_sp(&regs) >= target->heal->skip_lo && arch_sp(&regs) < target->heal->skip_hi;
-	return is_on_our_stack || is_inside(target, arch_pc(&regs)) || stack_is_inside(target, tracee) ? -EAGAIN : 0;
-}
+struct tids {
+	pid_t *tid;
+	size_t count;
+};
 
 struct pass {
 	const struct quiesce_target *target;
@@ -75,36 +67,260 @@ struct pass {
 	uint64_t deadline_ns;
 	int stop_deadline_ms;
 	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
-	pid_t *clear;              /* threads that were seen outside */
-	size_t clear_count;
+	struct tids clear;         /* threads that were seen outside */
+	struct tids deep;          /* whose stacks are deeper than what can be copied */
+	bool is_busy;              /* some thread is not clear */
 };
 
-static int check_thread(const struct pass *pass, pid_t tid)
+static bool is_listed(const struct tids *tids, pid_t tid)
 {
-	struct quiesced *result = pass->result;
-	struct tracee tracee;
-	const uint64_t begin = now_ns();
-	int err = tracee_stop(&tracee, pass->target->heal->pid, tid, pass->stop_deadline_ms);
-	if (err == -ESRCH)
-		return 0; /* a thread that ended is nowhere */
+	for (size_t i = 0; i < tids->count; i++)
+		if (tids->tid[i] == tid)
+			return true;
+	return false;
+}
+
+static int make_room(struct tids *tids, size_t more)
+{
+	pid_t *grown = realloc(tids->tid, (tids->count + more + 1) * sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	tids->tid = grown;
+	return 0;
+}
+
+static void note_busy(struct pass *pass, pid_t tid)
+{
+	pass->is_busy = true;
+	pass->result->stuck = tid;
+}
+
+static void note_clear(struct pass *pass, pid_t tid)
+{
+	pass->clear.tid[pass->clear.count++] = tid;
+}
+
+/* Lets the thread go; how long it was held counts from when it was seen to stand still. */
+static int let_go(struct pass *pass, struct tracee *tracee, uint64_t stopped_ns)
+{
+	const int err = tracee_detach(tracee);
+	const uint64_t held = now_ns() - stopped_ns;
+	if (held > pass->result->longest_stop_ns)
+		pass->result->longest_stop_ns = held;
+	return err;
+}
+
+/* Registers of a stopped thread: -EAGAIN = it is inside, or on a stack in the arena: a call of the dlopen loader that outlived its injector. */
+static int look_at_registers(struct pass *pass, struct tracee *tracee)
+{
+	const struct quiesce_target *target = pass->target;
+	struct arch_regs regs;
+	int err = heal_registers(target->heal, tracee, &regs, &pass->result->registers_healed);
 	if (err)
-		return -EAGAIN;
-	err = look_at(pass->target, &tracee, result);
-	int detached = tracee_detach(&tracee);
-	const uint64_t held = now_ns() - begin;
-	if (held > result->longest_stop_ns)
-		result->longest_stop_ns = held;
-	if (err == -ESRCH)
-		return 0;
+		return err;
+	pass->result->thread_pointer = arch_thread_pointer(&regs);
+	const bool is_on_our_stack = arch_sp(&regs) >= target->heal->skip_lo && arch_sp(&regs) < target->heal->skip_hi;
+	return is_on_our_stack || is_inside(target, arch_pc(&regs)) ? -EAGAIN : 0;
+}
+
+/* A stack deeper than what can be copied is walked while its thread stands: only when no other does. */
+static int look_at_deep_stack(struct pass *pass, pid_t tid)
+{
+	struct stackwalk walk;
+	struct tracee tracee;
+	int err = tracee_stop(&tracee, pass->target->heal->pid, tid, pass->stop_deadline_ms);
+	if (err)
+		return err == -ESRCH ? 0 : err;
+	const uint64_t stopped_ns = now_ns();
+	err = look_at_registers(pass, &tracee);
+	if (!err && !stackwalk_read(pass->target->walker, &tracee, &walk) && walk_is_inside(pass->target, &walk))
+		err = -EAGAIN;
+	const int detached = let_go(pass, &tracee, stopped_ns);
 	return err ? err : detached;
 }
 
-static bool is_listed(const pid_t *tids, size_t count, pid_t tid)
+/* ---- many at once ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Asked to stop and not seen to yet. */
+struct waiting {
+	struct tracee tracee;
+	uint64_t since_ns;
+	bool is_asleep; /* was, when asked: it stops at once, the others when they get a CPU */
+};
+
+/* Seen and let go: its stack remains to be walked. */
+struct seen {
+	pid_t tid;
+	struct stackwalk_copy stack;
+};
+
+struct window {
+	struct waiting waiting[WINDOW];
+	size_t count;
+	struct seen seen[COPIES];
+	size_t seen_count;
+};
+
+/* How many may still be waited for: neither stopped nor late. */
+static size_t count_in_time(const struct pass *pass, const struct window *window, bool only_asleep)
 {
-	for (size_t i = 0; i < count; i++)
-		if (tids[i] == tid)
-			return true;
-	return false;
+	const uint64_t now = now_ns();
+	size_t count = 0;
+	for (size_t i = 0; i < window->count; i++)
+		count += (window->waiting[i].is_asleep || !only_asleep) && now - window->waiting[i].since_ns < (uint64_t)pass->stop_deadline_ms * 1000000u;
+	return count;
+}
+
+/* False: not now, as so many sleepers woken at once would wait for each other. */
+static bool ask(struct pass *pass, struct window *window, pid_t tid)
+{
+	const pid_t pid = pass->target->heal->pid;
+	struct waiting *last = &window->waiting[window->count];
+	struct proc_syscall call = {.running = true};
+	(void)!proc_syscall_read(pid, tid, &call);
+	if (!call.running && count_in_time(pass, window, true) >= ASLEEP_MAX)
+		return false;
+	if (now_ns() < pass->patient_until_ns && borrow_is_transferring(pid, tid)) {
+		note_busy(pass, tid);
+		return true;
+	}
+	last->since_ns = now_ns();
+	last->is_asleep = !call.running;
+	const int err = tracee_interrupt(&last->tracee, pid, tid);
+	if (!err)
+		window->count++;
+	else if (err == -ESRCH) /* a thread that ended is nowhere */
+		note_clear(pass, tid);
+	else
+		note_busy(pass, tid);
+	return true;
+}
+
+/*
+ * The thread has stopped. It goes on as soon as its registers have been seen and its stack copied: what is proved is that it was outside at a time when nobody could come in any
+ * more, and for that it need not wait while the copy is walked.
+ */
+static int look_at(struct pass *pass, struct window *window, struct tracee *tracee)
+{
+	struct seen *seen = &window->seen[window->seen_count];
+	const uint64_t stopped_ns = now_ns();
+	const pid_t tid = tracee->tid;
+	int err = look_at_registers(pass, tracee);
+	const bool has_copy = !err && pass->target->walker && !stackwalk_copy(tracee, &seen->stack);
+	const int detached = let_go(pass, tracee, stopped_ns);
+	err = err ? err : detached;
+	if (!err && has_copy) {
+		seen->tid = tid;
+		window->seen_count++;
+	} else if (!err) {
+		note_clear(pass, tid);
+	}
+	return err;
+}
+
+/* Looks at those who have stopped by now, as many as there is room for. False: it was nobody. */
+static bool look_at_stopped(struct pass *pass, struct window *window)
+{
+	bool some = false;
+	for (size_t i = 0; i < window->count && window->seen_count < COPIES;) {
+		struct waiting *one = &window->waiting[i];
+		const pid_t tid = one->tracee.tid;
+		int err = tracee_has_stopped(&one->tracee);
+		if (err == -EAGAIN) {
+			i++;
+			continue;
+		}
+		if (err)
+			(void)tracee_detach(&one->tracee);
+		else
+			err = look_at(pass, window, &one->tracee);
+		if (err == -ESRCH)
+			note_clear(pass, tid);
+		else if (err)
+			note_busy(pass, tid);
+		*one = window->waiting[--window->count];
+		some = true;
+	}
+	return some;
+}
+
+static void walk_seen(struct pass *pass, struct window *window)
+{
+	for (size_t i = 0; i < window->seen_count; i++) {
+		const pid_t tid = window->seen[i].tid;
+		struct stackwalk walk;
+		const int err = stackwalk_read_copy(pass->target->walker, tid, &window->seen[i].stack, &walk);
+		if (err == -E2BIG)
+			pass->deep.tid[pass->deep.count++] = tid;
+		if (err == -E2BIG || (!err && walk_is_inside(pass->target, &walk)))
+			note_busy(pass, tid);
+		else
+			note_clear(pass, tid);
+	}
+	window->seen_count = 0;
+}
+
+/* The tracing thread ends after this, and the kernel lets go of whoever would not stop. */
+static void give_up(struct pass *pass, struct window *window)
+{
+	for (size_t i = 0; i < window->count; i++) {
+		note_busy(pass, window->waiting[i].tracee.tid);
+		tracee_abandon(&window->waiting[i].tracee);
+	}
+}
+
+/* Asks those who are next, as many as may be; how far it came. */
+static size_t ask_more(struct pass *pass, struct window *window, const struct tids *tids, size_t next)
+{
+	while (next < tids->count && window->count < WINDOW) {
+		const pid_t tid = tids->tid[next];
+		if (!is_listed(&pass->clear, tid) && !is_listed(&pass->deep, tid) && !ask(pass, window, tid))
+			break;
+		next++;
+	}
+	return next;
+}
+
+/*
+ * Many threads are asked at once, as on a machine with more threads than CPUs each gets to its stop only when its turn comes; there it waits for nobody but us. Stacks are walked
+ * when nobody waits.
+ */
+static void check_listed(struct pass *pass, const struct tids *tids)
+{
+	static struct window window; /* one pass at a time */
+	size_t next = 0;
+	window.count = window.seen_count = 0;
+	for (;;) {
+		next = ask_more(pass, &window, tids, next);
+		const bool some = look_at_stopped(pass, &window);
+		if (some && window.seen_count < COPIES)
+			continue;
+		walk_seen(pass, &window);
+		if (now_ns() >= pass->deadline_ns)
+			break;
+		if (some)
+			continue;
+		if (!count_in_time(pass, &window, false)) /* nobody is left, or nobody who will stop */
+			break;
+		tracee_nap();
+	}
+	if (next < tids->count)
+		note_busy(pass, tids->tid[next]);
+	give_up(pass, &window);
+}
+
+/* Before any other is asked to stop. */
+static void check_deep(struct pass *pass)
+{
+	for (size_t i = 0; i < pass->deep.count; i++) {
+		const pid_t tid = pass->deep.tid[i];
+		if (is_listed(&pass->clear, tid))
+			continue;
+		if (now_ns() < pass->deadline_ns && !look_at_deep_stack(pass, tid))
+			note_clear(pass, tid);
+		else
+			note_busy(pass, tid);
+	}
 }
 
 /*
@@ -114,35 +330,22 @@ static bool is_listed(const pid_t *tids, size_t count, pid_t tid)
 static int check_threads(void *context)
 {
 	struct pass *pass = context;
-	pid_t *tids;
-	size_t count;
-	int err = proc_tasks(pass->target->heal->pid, &tids, &count);
+	struct tids tids;
+	int err = proc_tasks(pass->target->heal->pid, &tids.tid, &tids.count);
 	if (err)
 		return err;
-	pid_t *grown = realloc(pass->clear, (pass->clear_count + count + 1) * sizeof *grown);
-	if (!grown) {
-		free(tids);
-		return -ENOMEM;
+	err = make_room(&pass->clear, tids.count);
+	if (!err)
+		err = make_room(&pass->deep, tids.count);
+	if (!err) {
+		pass->is_busy = false;
+		check_deep(pass);
+		check_listed(pass, &tids);
 	}
-	pass->clear = grown;
-	const bool is_patient = now_ns() < pass->patient_until_ns;
-	int busy = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (is_listed(pass->clear, pass->clear_count, tids[i]))
-			continue;
-		if (now_ns() >= pass->deadline_ns) {
-			busy = -EAGAIN;
-			break;
-		}
-		err = is_patient && borrow_is_transferring(pass->target->heal->pid, tids[i]) ? -EAGAIN : check_thread(pass, tids[i]);
-		if (err) {
-			busy = -EAGAIN;
-			pass->result->stuck = tids[i];
-		} else
-			pass->clear[pass->clear_count++] = tids[i];
-	}
-	free(tids);
-	return busy;
+	free(tids.tid);
+	if (err)
+		return err;
+	return pass->is_busy ? -EAGAIN : 0;
 }
 
 int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesced *out_result)
@@ -169,8 +372,9 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 			pass.stop_deadline_ms *= 2;
 		pause_ns(RETRY_NS);
 	}
-	result.threads = pass.clear_count;
-	free(pass.clear);
+	result.threads = pass.clear.count;
+	free(pass.clear.tid);
+	free(pass.deep.tid);
 	*out_result = result;
 	return err == -EAGAIN ? -EBUSY : err;
 }

@@ -4,12 +4,17 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ARENA_PATH "/memfd:" HI_MEMFD_NAME
+#define DYING_TRIES 1000 /* five seconds, on a machine that is short of CPUs */
+#define DYING_PAUSE_NS 5000000
+#define UNBLOCKABLE (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1))
 
 static bool is_arena(const struct mapping *mapping, remote_addr base)
 {
@@ -40,6 +45,22 @@ static bool parts_are_sound(const struct hi_control *control)
 }
 
 /*
+ * A journal tells where a value of ours is to be replaced; an entry whose value never was ours could name any word of the target. Such entries are passed over. What is written
+ * back, and where ours stands, remains the target's word: it can hurt nobody but itself.
+ */
+static void drop_forged_entries(struct hi_control *control)
+{
+	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
+	for (uint32_t i = 0; i < used; i++) {
+		struct hi_journal_entry *entry = &control->journal[i];
+		const uint64_t distance = entry->new_value - arena_gate(control);
+		if (distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE || distance % HI_GATE_STRIDE ||
+		    entry->slot - control->arena < control->arena_size)
+			entry->state = HI_JOURNAL_RESTORED;
+	}
+}
+
+/*
  * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the gate on sizes are known, and not every part has
  * our name: the state is anonymous, and so is a gate that was made inert already.
  */
@@ -52,7 +73,7 @@ static bool is_sound(const struct hi_control *control, const struct maps *maps, 
 
 static int copy_control(struct attachment *attachment, const struct maps *maps, remote_addr base)
 {
-	struct hi_control *control = malloc(sizeof *control);
+	struct hi_control *control = arena_control_new();
 	if (!control)
 		return -ENOMEM;
 	int err = memory_read(&attachment->memory, base, control, sizeof *control);
@@ -62,7 +83,13 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 		free(control);
 		return err;
 	}
-	control->arena = base; /* killed between the mapping and the note of it */
+	/* What is known need not be believed. */
+	control->arena = base; /* nor is it always told: killed between the mapping and the note of it */
+	if (control->loader == HI_LOADER_MAP) {
+		control->payload_base = base + control->image.offset;
+		control->payload_size = control->image.size;
+	}
+	drop_forged_entries(control);
 	attachment->control = control;
 	attachment->control_is_copy = true;
 	return 0;
@@ -86,18 +113,64 @@ static void find_descriptors(struct attachment *attachment, const char *prefix)
 	closedir(dir);
 }
 
-/* Where the arena begins, 0 = there is none. */
+/* Where the arena begins, 0 = there is none: only its first page, which a forked child does not inherit, makes one. */
 static remote_addr find_arena(const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->count; i++)
-		if (!strcmp(maps->mapping[i].path, ARENA_PATH) && maps->mapping[i].shared)
-			return maps->mapping[i].lo - maps->mapping[i].file_offset;
+		if (!strcmp(maps->mapping[i].path, ARENA_PATH) && maps->mapping[i].shared && !maps->mapping[i].file_offset)
+			return maps->mapping[i].lo;
 	return 0;
+}
+
+/*
+ * An injector that was just killed has closed its files, or we would not hold the lock; but threads that it held are let go of last. It is on its way out once it has no memory any more;
+ * a debugger has.
+ */
+static bool is_held_by_the_dead(const struct proc_status *held)
+{
+	struct proc_status tracer;
+	if (!held->tracer)
+		return false;
+	return proc_status_read(held->tracer, held->tracer, &tracer) || !tracer.resident_bytes;
+}
+
+/*
+ * The call that a thread was to make for us, it makes yet, when it gets a CPU; then it returns through the guard frame. Until then it has our signal mask, with all signals blocked, also
+ * those that libc lets nobody block.
+ */
+static bool is_on_its_way_back(const struct proc_status *thread)
+{
+	return (thread->sig_blocked | UNBLOCKABLE) == UINT64_MAX;
+}
+
+static bool is_any_not_back(pid_t pid)
+{
+	pid_t *tids;
+	size_t count;
+	bool is_away = false;
+	if (proc_tasks(pid, &tids, &count))
+		return false;
+	for (size_t i = 0; i < count && !is_away; i++) {
+		struct proc_status thread;
+		if (!proc_status_read(pid, tids[i], &thread))
+			is_away = is_held_by_the_dead(&thread) || is_on_its_way_back(&thread);
+	}
+	free(tids);
+	return is_away;
+}
+
+/* Only then it is sure what is left. In the end we go on: a program may block all signals itself. */
+static void wait_until_all_are_back(pid_t pid)
+{
+	const struct timespec pause = {.tv_nsec = DYING_PAUSE_NS};
+	for (unsigned tries = 0; tries < DYING_TRIES && is_any_not_back(pid); tries++)
+		nanosleep(&pause, NULL);
 }
 
 int recover(struct attachment *attachment)
 {
 	struct maps maps;
+	wait_until_all_are_back(attachment->pid);
 	int err = maps_read(attachment->pid, attachment->tid, &maps);
 	if (err)
 		return err;

@@ -255,7 +255,7 @@ static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 	struct maps maps = {0};
 	pid_t *tids;
 	size_t count;
-	int error = borrow_candidates(pid, &tids, &count);
+	int error = borrow_candidates(pid, true, &tids, &count);
 
 	if (error)
 		return error;

@@ -59,10 +59,11 @@ must_check int remote_syscall_or_fail(struct remote *remote, long number, const 
 
 /*
  * Calls a function of the target on its own mapped stack (stack_top, 16-byte aligned, at least 256 KiB below it): only for the dlopen loader, at a proved safe point.
- * Returns through a system-call stop, never through int3. out_result may be NULL, and should be if it is not needed.
+ * Returns through a system-call stop, never through int3.
  *
- * If we die meanwhile, the function runs to its end and the thread then restores itself from a second guard frame at stack_top. (With a result asked for it first makes
- * the system call with that number: -ENOSYS for an address; for 0 a read from whatever the function left in its argument registers.)
+ * out_result: only for functions that return an address, NULL for all others. If we die meanwhile, the function runs to its end and the thread then restores itself from a
+ * second guard frame at stack_top; but with a result asked for it first makes the system call with that number: -ENOSYS for an address, for 0 a read, which may wait for ever or
+ * take somebody's data.
  * -ETIMEDOUT: the thread was let go to finish in the same way: the stack must stay mapped, and the function may yet take effect. `remote` is closed then.
  */
 must_check int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms,

@@ -10,14 +10,18 @@ void ring_reader_open(struct ring_reader *reader, struct hi_ring *ring, uint64_t
 	*reader = (struct ring_reader){.ring = ring, .capacity = capacity, .limit = UINT64_MAX};
 }
 
+/* More than a ring full cannot be in it, whatever the head says. */
 void ring_reader_mark(struct ring_reader *reader)
 {
-	reader->limit = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE);
+	const uint64_t head = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE);
+	ring_reader_unmark(reader);
+	if (head - reader->tail < reader->capacity)
+		reader->limit = head;
 }
 
 void ring_reader_unmark(struct ring_reader *reader)
 {
-	reader->limit = UINT64_MAX;
+	reader->limit = reader->tail + reader->capacity;
 }
 
 static uint64_t *word_at(const struct ring_reader *reader, uint64_t position)
@@ -66,14 +70,14 @@ static uint64_t unfinished_bytes(const struct ring_reader *reader, uint64_t firs
 	return bytes;
 }
 
-/* True once the record at tail has stood unfinished for the whole of patience_ns. */
-static bool has_stalled(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns)
+/* True once the record at tail was reserved at least patience_ns ago, for all we know. Those behind it that are unfinished, too, are not waited for anew, one after the other. */
+static bool has_stalled(struct ring_reader *reader, uint64_t available, uint64_t now_ns, uint64_t patience_ns)
 {
-	if (!reader->stalled_ns || reader->stalled_at != reader->tail) {
-		reader->stalled_at = reader->tail;
-		reader->stalled_ns = now_ns ? now_ns : 1;
+	if (!reader->waited_ns || reader->tail >= reader->waited_for) {
+		reader->waited_for = reader->tail + available;
+		reader->waited_ns = now_ns ? now_ns : 1;
 	}
-	return now_ns - reader->stalled_ns >= patience_ns;
+	return now_ns - reader->waited_ns >= patience_ns;
 }
 
 int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)
@@ -87,14 +91,13 @@ int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patie
 		const uint64_t first = __atomic_load_n(word_at(reader, reader->tail), __ATOMIC_ACQUIRE);
 		const uint64_t size = first & UINT32_MAX;
 		if (!first || (first & HI_RING_BUSY)) {
-			if (!has_stalled(reader, now_ns, patience_ns))
+			if (!has_stalled(reader, available, now_ns, patience_ns))
 				return 0;
 			const uint64_t lost = unfinished_bytes(reader, first, available);
 			reader->skipped += lost;
 			consume(reader, lost);
 			continue;
 		}
-		reader->stalled_ns = 0;
 		if (!is_size(size) || size > available)
 			return -EPROTO;
 		for (uint64_t done = 0; done < size; done += sizeof(uint64_t))

@@ -14,9 +14,9 @@ struct ring_reader {
 	struct hi_ring *ring; /* our mapping */
 	uint64_t capacity;    /* ours: never read back from the ring */
 	uint64_t tail;
-	uint64_t limit;      /* records that begin at or after this position are left for later */
-	uint64_t stalled_at; /* tail position at which a record was found unfinished */
-	uint64_t stalled_ns; /* since when; 0 = not stalled */
+	uint64_t limit;      /* records that begin at or after this position are left for later; never more than a ring full away */
+	uint64_t waited_for; /* records that begin before this position were reserved */
+	uint64_t waited_ns;  /* before this time; whichever of them is unfinished is waited for from then on, all at the same time */
 	uint64_t skipped;    /* bytes given up because their producer never finished */
 };
 
@@ -30,9 +30,12 @@ union ring_record {
 
 void ring_reader_open(struct ring_reader *reader, struct hi_ring *ring, uint64_t capacity);
 
-/* Sets the limit to where the ring's head is now: what was reserved so far will be read, what comes later will not. */
+/*
+ * Sets the limit to where the ring's head is now: what was reserved so far will be read, what comes later will not. Never further than the ring is long, so that a target that
+ * writes faster than it is read cannot keep the reader for ever. Before the first call of either there is no limit.
+ */
 void ring_reader_mark(struct ring_reader *reader);
-/* No limit. */
+/* Sets the limit as far as it may be. */
 void ring_reader_unmark(struct ring_reader *reader);
 
 /*

@@ -178,7 +178,7 @@ static remote_addr pc_of_frame(const struct stackwalk *walk, size_t frame)
 	return frame > 0 && !walk->is_signal[frame - 1] ? walk->pc[frame] - 1 : walk->pc[frame];
 }
 
-enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk, remote_addr *out_return)
+enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk)
 {
 	uint64_t fingerprint;
 	size_t frame;
@@ -189,13 +189,9 @@ enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, cons
 		if (!elf_images_find(rules->images, pc_of_frame(walk, frame)))
 			return SAFEPOINT_UNKNOWN;
 	}
-	for (frame = walk->count; frame-- > 0;) {
-		if (!walk->is_signal[frame] && !is_unsafe(rules, pc_of_frame(walk, frame)))
-			continue;
-		if (frame + 1 == walk->count) /* never returns */
-			return SAFEPOINT_UNKNOWN;
-		*out_return = walk->pc[frame + 1];
-		return SAFEPOINT_UNSAFE_FRAME;
+	for (frame = 0; frame < walk->count; frame++) {
+		if (walk->is_signal[frame] || is_unsafe(rules, pc_of_frame(walk, frame)))
+			return SAFEPOINT_UNSAFE_FRAME;
 	}
 	if (link_map_fingerprint(rules->memory, rules->images->r_debug, &fingerprint))
 		return SAFEPOINT_LOADER_BUSY;
@@ -204,9 +200,7 @@ enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, cons
 
 /* ---- finding a thread ----------------------------------------------------------------------------------------------------------------- */
 
-#define STOP_MS 100      /* for one thread to stop */
-#define RUN_MS 200       /* for one thread to reach its breakpoint */
-#define PATIENT_ROUNDS 5 /* of mere looking, before breakpoints are used */
+#define STOP_MS 1000 /* for one thread to stop: it does so when it gets a CPU, and runs until then */
 
 struct finder {
 	pid_t pid;
@@ -231,21 +225,14 @@ static int left_ms(const struct finder *finder)
 	return left > 0 ? (int)left : 0;
 }
 
-/* 0: at a safe point. -EBUSY: it will be out of unsafe code at *out_return. -EAGAIN: it is not, and nobody knows when. */
-static int look(struct finder *finder, const struct tracee *tracee, remote_addr *out_return)
+/* 0: at a safe point. -EAGAIN: it is not, and nobody knows when. */
+static int look(struct finder *finder, const struct tracee *tracee)
 {
 	int error = stackwalk_read(finder->walker, tracee, &finder->walk);
 
 	if (error)
 		return error;
-	switch (safepoint_judge(finder->rules, &finder->walk, out_return)) {
-	case SAFEPOINT_SAFE:
-		return 0;
-	case SAFEPOINT_UNSAFE_FRAME:
-		return -EBUSY;
-	default:
-		return -EAGAIN;
-	}
+	return safepoint_judge(finder->rules, &finder->walk) == SAFEPOINT_SAFE ? 0 : -EAGAIN;
 }
 
 /* As if it had never been stopped: not even the call that the stop broke off fails. */
@@ -259,21 +246,16 @@ static void let_go(struct tracee *tracee)
 }
 
 /* 0: it stands at a safe point and stays stopped. Otherwise it was let go. */
-static int try_thread(struct finder *finder, pid_t tid, bool may_wait, struct tracee *out_tracee)
+static int try_thread(struct finder *finder, pid_t tid, struct tracee *out_tracee)
 {
 	struct tracee tracee;
-	remote_addr wait_at;
 	int error = borrow_check(finder->pid, tid);
 
 	if (!error)
 		error = tracee_stop(&tracee, finder->pid, tid, STOP_MS);
 	if (error)
 		return error;
-	while ((error = look(finder, &tracee, &wait_at)) == -EBUSY && may_wait && left_ms(finder)) {
-		error = tracee_run_to(&tracee, wait_at, left_ms(finder) < RUN_MS ? left_ms(finder) : RUN_MS);
-		if (error)
-			break;
-	}
+	error = look(finder, &tracee);
 	if (error)
 		let_go(&tracee);
 	else
@@ -298,34 +280,33 @@ static void main_first(pid_t pid, pid_t *tids, size_t count)
 }
 
 /* One look at each thread. */
-static int try_round(struct finder *finder, bool may_wait, struct tracee *out_tracee)
+static int try_round(struct finder *finder, struct tracee *out_tracee)
 {
 	pid_t *tids;
 	size_t count, i;
-	int error = borrow_candidates(finder->pid, &tids, &count);
+	int error = borrow_candidates(finder->pid, false, &tids, &count);
 
 	if (error)
 		return error;
 	main_first(finder->pid, tids, count);
 	error = -EAGAIN;
 	for (i = 0; i < count && error && left_ms(finder); i++)
-		error = try_thread(finder, tids[i], may_wait, out_tracee);
+		error = try_thread(finder, tids[i], out_tracee);
 	free(tids);
 	return error;
 }
 
-/* 0.2 to 1 ms: long enough for a thread to get elsewhere, never in step with it. */
-static void pause_a_moment(void)
+/* 0.2 to 1 ms: long enough for a thread to get elsewhere, never in step with it. And as long as the round took: we go before all others while we look, and they want the CPU, too. */
+static void pause_a_moment(int64_t round_ns)
 {
-	struct timespec pause = {.tv_nsec = 200000 + now_ns() % 800000};
+	const int64_t pause_ns = 200000 + now_ns() % 800000 + round_ns;
 
-	nanosleep(&pause, NULL);
+	nanosleep(&(struct timespec){.tv_sec = pause_ns / 1000000000, .tv_nsec = pause_ns % 1000000000}, NULL);
 }
 
 int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee)
 {
 	struct finder *finder = calloc(1, sizeof(*finder));
-	unsigned round;
 	int error;
 
 	if (!finder)
@@ -337,12 +318,12 @@ int safepoint_find(pid_t pid, const struct elf_images *images, const struct memo
 		error = stackwalker_open(pid, images, &finder->walker);
 	if (!error)
 		error = -EAGAIN;
-	for (round = 0; finder->walker && error && left_ms(finder); round++) {
-		if (round)
-			pause_a_moment();
-		error = try_round(finder, round >= PATIENT_ROUNDS, out_tracee);
-		if (!memory_is_alive(memory))
-			break;
+	while (finder->walker && error && left_ms(finder) && memory_is_alive(memory)) {
+		const int64_t begun_ns = now_ns();
+
+		error = try_round(finder, out_tracee);
+		if (error)
+			pause_a_moment(now_ns() - begun_ns);
 	}
 	if (error && finder->walker)
 		error = memory_is_alive(memory) ? -EAGAIN : -ESRCH;

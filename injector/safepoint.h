@@ -16,15 +16,17 @@ void safepoint_rules_close(struct safepoint_rules *rules);
 
 enum safepoint_verdict {
 	SAFEPOINT_SAFE = 0,
-	SAFEPOINT_UNSAFE_FRAME, /* out_return: where the outermost unsafe frame returns to: a place to wait for */
-	SAFEPOINT_UNKNOWN,      /* walk incomplete, or a frame in no known object */
+	SAFEPOINT_UNSAFE_FRAME,
+	SAFEPOINT_UNKNOWN, /* walk incomplete, or a frame in no known object */
 	SAFEPOINT_LOADER_BUSY,
 };
-enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk, remote_addr *out_return);
+enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk);
 
 /*
- * Finds a thread at a safe point and leaves it TRACEE_STOPPED: tries threads in turn, then hardware breakpoints, until the deadline.
- * -EAGAIN: none; every thread has been let go.
+ * Finds a thread at a safe point and leaves it TRACEE_STOPPED: looks at one thread after the other, again and again, until the deadline.
+ * -EAGAIN: none; every thread has been let go. A program that does nothing but load libraries is hardly ever at one.
+ *
+ * Nobody is made to stop at a chosen place: the kernel has no way to do that but by a signal, and were we killed before we took that signal back, it would kill the target.
  */
 must_check int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee);
 

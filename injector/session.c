@@ -17,15 +17,15 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "analyzer_child.h"
 #include "attach.h"
 #include "control_socket.h"
 #include "detach.h"
 #include "hi_exit.h"
 #include "hi_version.h"
-#include "outputs.h"
 #include "preflight.h"
 #include "progress.h"
+#include "sink.h"
+#include "stats.h"
 #include "watch.h"
 
 #define ROUND_MS 5
@@ -37,20 +37,16 @@
 struct session {
 	const struct session_options *options;
 	struct preflight preflight;
-	struct outputs outputs;
-	struct analyzer_child analyzer;
+	struct sink sink;
 	struct hi_analyzer_status status;
 	bool has_status;
-	struct stream_out out;
 	struct attachment attachment;
 	struct pump pump;
 	struct progress progress;
 	struct control_socket socket;
 	int client; /* who asked for the detach and waits for the answer; -1 */
 	int signal_fd;
-	int stdout_flags; /* as they were, while `streams` */
 	uint64_t stats_ns, cpu_before_ns, busy_rounds;
-	bool streams; /* to standard output, no analyzer of our own */
 };
 
 static int complain(const struct session *session, const char *what, int err, const char *remedy)
@@ -79,53 +75,6 @@ static int check_target(struct session *session)
 	preflight_explain(&session->preflight, line, sizeof line);
 	fprintf(stderr, "heapinject: %s\n", line);
 	return HI_EXIT_REFUSED;
-}
-
-static int open_standard_output(struct session *session)
-{
-	if (isatty(STDOUT_FILENO)) {
-		fprintf(stderr, "heapinject: the record stream is binary and standard output is a terminal; pipe it into `heapinject report -` or a file\n");
-		return HI_EXIT_USAGE;
-	}
-	session->stdout_flags = fcntl(STDOUT_FILENO, F_GETFL);
-	if (session->stdout_flags < 0 || (session->stdout_flags & O_ACCMODE) == O_RDONLY) {
-		fprintf(stderr, "heapinject: standard output is closed; pipe it into `heapinject report -` or a file\n");
-		return HI_EXIT_USAGE;
-	}
-	(void)fcntl(STDOUT_FILENO, F_SETFL, session->stdout_flags | O_NONBLOCK);
-	return stream_out_open(&session->out, STDOUT_FILENO) ? HI_EXIT_FAILED : HI_EXIT_OK;
-}
-
-static int open_files(struct session *session)
-{
-	int err = outputs_create(&session->outputs, session->options->prefix, session->preflight.pid);
-	if (err) {
-		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap: %s; choose another prefix with -o\n", session->options->prefix,
-			(int)session->preflight.pid, strerror(-err));
-		return HI_EXIT_FAILED;
-	}
-	err = analyzer_child_start(&session->analyzer, session->outputs.heap_fd, session->outputs.pprof_fd);
-	if (!err)
-		err = stream_out_open(&session->out, session->analyzer.stream_fd);
-	if (!err)
-		return HI_EXIT_OK;
-	fprintf(stderr, "heapinject: cannot start the analyzer: %s\n", strerror(-err));
-	analyzer_child_abandon(&session->analyzer);
-	outputs_close(&session->outputs, true);
-	return HI_EXIT_FAILED;
-}
-
-/* An analyzer that still runs has been told nothing: its files go, too. */
-static void close_outputs(struct session *session)
-{
-	const bool is_unused = session->analyzer.pid != 0;
-	stream_out_close(&session->out);
-	if (session->streams) { /* the open file may be other processes' standard output, too */
-		(void)fcntl(STDOUT_FILENO, F_SETFL, session->stdout_flags);
-		return;
-	}
-	analyzer_child_abandon(&session->analyzer);
-	outputs_close(&session->outputs, is_unused);
 }
 
 /* SIGPIPE, SIGXFSZ: the reader's end, and a file that may not grow, are error codes to us. The rest is read from a descriptor, so that it can only end the session between two rounds. */
@@ -187,23 +136,46 @@ static int describe_target(struct session *session)
 	return err ? err : pump_maps(&session->pump, &session->attachment.maps);
 }
 
-static const char *attach_remedy(const struct session *session, int err)
+/* Errors that mean: this target will not have us, and nothing of ours is left in it. The first line that fits names the remedy. */
+static const struct refusal {
+	int error;
+	bool is_dlopen; /* only by that loader */
+	const char *remedy;
+} refusals[] = {
+	{EBUSY, false, "another heapinject is at work in it; end that with `heapinject detach`, or try again"},
+	{EAGAIN, true, "no thread came to a safe point in time; the process is untouched; try again, or use --loader map"},
+	{EAGAIN, false, "no thread could be stopped in time; the process is untouched; try again"},
+	{ENOENT, false, "no import of malloc to hook"},
+	{EPERM, false, "something else traces it, perhaps from outside of this container; end that, or try again"},
+	{EMFILE, false, "it can open no descriptor, and we need one for a moment (ulimit -n)"},
+	{ENFILE, false, "it can open no descriptor, and we need one for a moment (fs.file-max)"},
+	{ENOMEM, false, "it has no room for a mapping of ours (ulimit -v, ulimit -l with mlockall, vm.max_map_count)"},
+	{EACCES, false, "it may not map code: SELinux (execmem, execute) or another security module forbids it"},
+	{ECANCELED, false, "its seccomp filter would kill it should heapinject die amid its work; run it without the filter to profile it"},
+	{ELIBACC, false, "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use --loader map"},
+	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
+};
+
+static const struct refusal *find_refusal(const struct session *session, int err)
 {
+	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+		const struct refusal *refusal = &refusals[i];
+		if (refusal->error == -err && (!refusal->is_dlopen || session->options->loader == HI_LOADER_DLOPEN))
+			return refusal;
+	}
+	return NULL;
+}
+
+static int explain_attach(const struct session *session, int err)
+{
+	const struct refusal *refusal = find_refusal(session, err);
+	const char *remedy = refusal ? refusal->remedy : "";
+	char what[128];
 	if (session->attachment.left_behind)
-		return "not everything could be undone: `heapinject detach` removes the rest";
-	if (err == -EBUSY)
-		return "another heapinject is at work in it; end that with `heapinject detach`, or try again";
-	if (err == -EAGAIN && session->options->loader == HI_LOADER_DLOPEN)
-		return "no thread came to a safe point in time; the process is untouched; try again, or use --loader map";
-	if (err == -EAGAIN)
-		return "no thread could be stopped in time; the process is untouched; try again";
-	if (err == -ENOENT)
-		return "no import of malloc to hook";
-	if (err == -EMFILE || err == -ENFILE)
-		return "it can open no descriptor, and we need one for a moment (ulimit -n)";
-	if (err == -ENOMEM)
-		return "it has no room for a mapping of ours (ulimit -v, vm.max_map_count)";
-	return "";
+		remedy = "not everything could be undone: `heapinject detach` removes the rest";
+	snprintf(what, sizeof what, "%s failed for", session->attachment.step);
+	(void)complain(session, what, err, remedy);
+	return refusal && !session->attachment.left_behind ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
 }
 
 /* Only now that the target is ours: the socket of the session that has it is not to be taken away. */
@@ -224,6 +196,14 @@ static bool is_gone(const struct session *session)
 	return gone != 0;
 }
 
+static void describe_session(const struct session *session)
+{
+	const struct attachment *attachment = &session->attachment;
+	fprintf(stderr, "heapinject: attached to %d (%s): %zu GOT slots, thread held for %.2f ms, %s loader\n", (int)attachment->pid, session->preflight.comm,
+		attachment->slots_written, (double)attachment->attach_stop_ns / 1e6, attachment->loader->name);
+	sink_describe(&session->sink);
+}
+
 static int begin(struct session *session)
 {
 	struct attachment *attachment = &session->attachment;
@@ -236,59 +216,26 @@ static int begin(struct session *session)
 	}
 	if (err && is_gone(session))
 		return HI_EXIT_REFUSED;
-	if (err) {
-		char what[128];
-		snprintf(what, sizeof what, "%s failed for", attachment->step);
-		(void)complain(session, what, err, attach_remedy(session, err));
-		return err == -EBUSY || err == -EAGAIN || err == -EPERM || err == -ENOENT ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
-	}
-	err = pump_open(&session->pump, &session->out, &attachment->memory, &attachment->images, attachment->pid);
+	if (err)
+		return explain_attach(session, err);
+	err = pump_open(&session->pump, &session->sink.out, &attachment->memory, &attachment->images, attachment->pid);
+	session->pump.broker = sink_broker(&session->sink);
 	if (!err)
 		err = describe_target(session);
 	pump_connect(&session->pump, attachment->arena.ring, attachment->arena.ring_capacity);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
 	if (session->options->verbose)
-		fprintf(stderr, "heapinject: attached to %d (%s): %zu GOT slots, thread held for %.2f ms, %s loader\n", (int)attachment->pid,
-			session->preflight.comm, attachment->slots_written, (double)attachment->attach_stop_ns / 1e6, attachment->loader->name);
+		describe_session(session);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
 /* ---- while attached ---------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t payload_cpu_ns(const struct session *session)
-{
-	static struct hi_thread_slot slots[HI_THREAD_SLOTS];
-	const struct hi_control *control = session->attachment.control;
-	const remote_addr at = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots;
-	uint64_t cycles = 0;
-	if (memory_read(&session->attachment.memory, at, slots, sizeof slots))
-		return 0;
-	for (size_t i = 0; i < HI_THREAD_SLOTS; i++)
-		cycles += slots[i].cycles;
-	return (uint64_t)((double)cycles / (double)session->pump.cycles_per_second * 1e9);
-}
-
 static void send_stats(struct session *session)
 {
-	const struct hi_counters *counters = &session->attachment.control->counters;
-	struct proc_status status = {0};
-	uint64_t cpu_ns = session->cpu_before_ns;
-	(void)!proc_cpu_time(session->attachment.pid, &cpu_ns);
-	(void)!proc_status_read(session->attachment.pid, session->attachment.tid, &status);
-	struct hi_stream_stats stats = {
-		.time_ns = pump_now_ns(&session->pump),
-		.samples = counters->samples,
-		.frees = counters->frees,
-		.dropped_allocs = counters->dropped_allocs,
-		.dropped_frees = counters->dropped_frees,
-		.live_set_full = counters->live_set_full,
-		.no_thread_slot = counters->no_thread_slot,
-		.payload_cpu_ns = payload_cpu_ns(session),
-		.target_cpu_ns = cpu_ns - session->cpu_before_ns,
-		.resident_bytes = status.resident_bytes,
-	};
+	struct hi_stream_stats stats = stats_read(&session->attachment, &session->pump, session->cpu_before_ns);
 	(void)!pump_stats(&session->pump, &stats);
-	if (!session->streams && analyzer_child_status(&session->analyzer, &session->status))
+	if (sink_status(&session->sink, &session->status))
 		session->has_status = true;
 	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL, session->options->duration_s * SECOND_NS);
 }
@@ -296,7 +243,7 @@ static void send_stats(struct session *session)
 /* One round: heartbeat, what is loaded, what was sampled. 0, or a reason to stop. */
 static int work(struct session *session)
 {
-	session->attachment.control->heartbeat = arch_cycles();
+	session->attachment.arena.shared->heartbeat = arch_cycles();
 	pump_mark(&session->pump);
 	int err = watch_round(&session->attachment, &session->pump);
 	if (err == -EAGAIN && ++session->busy_rounds < LOADER_BUSY_ROUNDS)
@@ -342,7 +289,7 @@ static enum hi_stream_end_reason run(struct session *session)
 		if (waits[0].revents)
 			return HI_STREAM_END_SIGNAL;
 		const bool is_asked = waits[1].revents && serve(session);
-		if (session->attachment.control->counters.deadman) /* the more important news, whoever asks */
+		if (session->attachment.arena.shared->counters.deadman) /* the more important news, whoever asks */
 			return HI_STREAM_END_DEADMAN;
 		if (is_asked)
 			return HI_STREAM_END_DETACH;
@@ -383,26 +330,19 @@ static int drain(struct session *session, enum hi_stream_end_reason reason, cons
 		maps_close(&maps);
 	}
 	int ended = pump_end(&session->pump, reason);
-	int drained = stream_out_drain(&session->out, READER_DEADLINE_MS);
+	int drained = stream_out_drain(&session->sink.out, READER_DEADLINE_MS);
 	return err ? err : ended ? ended : drained;
 }
 
-static int report(struct session *session, const struct receipt *receipt, FILE *out)
+static int report(struct session *session, const struct receipt *receipt)
 {
-	int exit_code = HI_EXIT_OK;
-	if (!session->streams) {
-		const struct outputs *outputs = &session->outputs;
-		fprintf(out, "Wrote %s and %s\n", outputs->heap_path, outputs->pprof_path);
-		fflush(out);
-		exit_code = analyzer_child_finish(&session->analyzer, out);
-		if (exit_code < 0)
-			fprintf(stderr, "heapinject: the analyzer was killed; the files are incomplete\n");
-	}
+	FILE *out = session->sink.streams ? stderr : stdout;
+	const int exit_code = sink_finish(&session->sink, out);
 	receipt_print(receipt, out);
-	if (!session->streams)
-		fprintf(out, "Look at it with: heapinject report %s --text\n", session->outputs.heap_path);
+	if (!session->sink.streams)
+		fprintf(out, "Look at it with: heapinject report %s --text\n", session->sink.outputs.heap_path);
 	fflush(out);
-	return exit_code < 0 ? HI_EXIT_FAILED : exit_code;
+	return exit_code;
 }
 
 static void answer_client(const struct session *session, const struct receipt *receipt, int exit_code)
@@ -413,8 +353,8 @@ static void answer_client(const struct session *session, const struct receipt *r
 	if (!answer)
 		return;
 	fprintf(answer, "%s\n", exit_code == HI_EXIT_OK ? "ok" : "failed");
-	if (!session->streams)
-		fprintf(answer, "Files: %s and %s\n", session->outputs.heap_path, session->outputs.pprof_path);
+	if (!session->sink.streams)
+		fprintf(answer, "Files: %s and %s\n", session->sink.outputs.heap_path, session->sink.outputs.pprof_path);
 	receipt_print(receipt, answer);
 	fclose(answer);
 }
@@ -433,8 +373,9 @@ static int end(struct session *session, enum hi_stream_end_reason reason)
 		fprintf(stderr, "heapinject: ending: %s\n", why);
 	const int drained = drain(session, reason, &receipt);
 	if (drained)
-		fprintf(stderr, "heapinject: the record stream is incomplete: %s\n", strerror(-drained));
-	int exit_code = report(session, &receipt, session->streams ? stderr : stdout);
+		fprintf(stderr, "heapinject: the record stream is incomplete: %s\n",
+			drained == -EPROTO ? "the process has written over the buffer through which samples come" : strerror(-drained));
+	int exit_code = report(session, &receipt);
 	if (detached || drained || reason == HI_STREAM_END_ERROR)
 		exit_code = HI_EXIT_FAILED;
 	answer_client(session, &receipt, exit_code);
@@ -457,15 +398,15 @@ static int run_attached(struct session *session)
 int session_attach(const struct session_options *options)
 {
 	static struct session session; /* large, and one a process */
-	session = (struct session){.options = options, .client = -1, .socket = {.fd = -1}, .streams = !strcmp(options->prefix, "-")};
+	session = (struct session){.options = options, .client = -1, .socket = {.fd = -1}};
 	int exit_code = check_target(&session);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
-	exit_code = session.streams ? open_standard_output(&session) : open_files(&session);
+	exit_code = sink_open(&session.sink, options->prefix, &session.preflight);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	session.signal_fd = take_signals();
 	exit_code = run_attached(&session);
-	close_outputs(&session);
+	sink_close(&session.sink);
 	return exit_code;
 }

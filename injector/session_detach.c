@@ -35,6 +35,8 @@ static bool wait_for_answer(int connection)
 	return true;
 }
 
+#define NO_ANSWER (-1)
+
 static int relay_answer(int connection)
 {
 	if (!wait_for_answer(connection)) {
@@ -43,9 +45,13 @@ static int relay_answer(int connection)
 	}
 	FILE *answer = fdopen(connection, "r");
 	char line[512];
-	if (!answer || !fgets(line, sizeof line, answer)) {
-		fprintf(stderr, "heapinject: the session ended without an answer; check with `heapinject check`\n");
-		return HI_EXIT_FAILED;
+	if (!answer) {
+		close(connection);
+		return NO_ANSWER;
+	}
+	if (!fgets(line, sizeof line, answer)) {
+		fclose(answer);
+		return NO_ANSWER;
 	}
 	const int exit_code = strcmp(line, "ok\n") ? HI_EXIT_FAILED : HI_EXIT_OK;
 	while (fgets(line, sizeof line, answer))
@@ -107,7 +113,7 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 		explain_busy(pid, preflight);
 	else if (err && err != -ENOENT)
 		fprintf(stderr, "heapinject: cannot detach from %d (%s): %s%s\n", (int)pid, preflight->comm, strerror(-err),
-			err == -EPROTO                    ? "; it was attached to by another version: use that one"
+			err == -EPROTO                    ? "; what is left in it is another version's (use that one), or the process has written over it"
 			: err == -EACCES || err == -EPERM ? "; try sudo"
 							  : "");
 	else
@@ -120,11 +126,21 @@ int session_detach(pid_t pid)
 {
 	static struct preflight preflight;
 	const int connection = control_socket_request(pid, "detach");
-	if (connection >= 0)
-		return relay_answer(connection);
+	const int exit_code = connection >= 0 ? relay_answer(connection) : NO_ANSWER;
+	if (exit_code != NO_ANSWER)
+		return exit_code;
+	/* No session, or one that died over it; or had died before, and only a child of it still held the socket. */
 	int err = preflight_run(pid, &preflight);
-	if (err || preflight.verdict == PREFLIGHT_NO_PROCESS) {
+	if (err == -ESRCH || (!err && preflight.verdict == PREFLIGHT_NO_PROCESS)) {
 		fprintf(stderr, "heapinject: no process %d\n", (int)pid);
+		return HI_EXIT_REFUSED;
+	}
+	if (err) {
+		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
+		return HI_EXIT_FAILED;
+	}
+	if (!preflight.pid) {
+		fprintf(stderr, "heapinject: cannot detach from %d: %s; %s\n", (int)pid, preflight.cause, preflight.remedy);
 		return HI_EXIT_REFUSED;
 	}
 	return clean_up_after(preflight.pid, &preflight);

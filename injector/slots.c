@@ -186,7 +186,7 @@ static int scan_image(struct scan *scan, size_t number)
 	int error = 0;
 
 	for (size_t i = 0; !error && i < elf_dynamic_relocation_count(image->dynamic); i++) {
-		struct slot slot = {.image = number};
+		struct slot slot = {.image = number, .lasting = image->is_lasting};
 		Elf64_Rela relocation;
 
 		elf_dynamic_relocation(image->dynamic, i, &relocation);

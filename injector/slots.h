@@ -19,6 +19,7 @@ struct slot {
 	remote_addr nothrow;  /* throwing operator new only: the nothrow variant, same object; else 0 */
 	enum hi_function function;
 	bool lazy;    /* value is the object's own lazy stub */
+	bool lasting; /* of an object that is never unloaded */
 	size_t image; /* index into images */
 };
 

@@ -9,18 +9,40 @@ static bool is_ours(const struct mapping *mapping)
 	return !strncmp(mapping->path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1);
 }
 
-int snapshot_own_mappings(pid_t pid, pid_t tid, size_t *out_count)
+/* The arena's file, and not the payload's. */
+static bool is_arena(const struct mapping *mapping)
 {
+	return !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME);
+}
+
+int snapshot_left(pid_t pid, pid_t tid, remote_addr lo, remote_addr hi, struct snapshot_left *out_left)
+{
+	struct snapshot_left left = {0};
 	struct maps maps;
 	int err = maps_read(pid, tid, &maps);
 	if (err)
 		return err;
-	size_t count = 0;
-	for (size_t i = 0; i < maps.count; i++)
-		count += is_ours(&maps.mapping[i]);
+	for (size_t i = 0; i < maps.count; i++) {
+		const struct mapping *mapping = &maps.mapping[i];
+		if (!is_ours(mapping))
+			continue;
+		if (is_arena(mapping) && (mapping->lo >= hi || mapping->hi <= lo))
+			left.earlier++;
+		else
+			left.of_session++;
+	}
 	maps_close(&maps);
-	*out_count = count;
+	*out_left = left;
 	return 0;
+}
+
+int snapshot_own_mappings(pid_t pid, pid_t tid, size_t *out_count)
+{
+	struct snapshot_left left;
+	int err = snapshot_left(pid, tid, 0, 0, &left);
+	if (!err)
+		*out_count = left.of_session + left.earlier;
+	return err;
 }
 
 int snapshot_take(pid_t pid, pid_t tid, struct hi_snapshot *out_snapshot)

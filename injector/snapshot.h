@@ -10,5 +10,10 @@
 must_check int snapshot_take(pid_t pid, pid_t tid, struct hi_snapshot *out_snapshot);
 /* Lines of maps that carry our memfd's name. */
 must_check int snapshot_own_mappings(pid_t pid, pid_t tid, size_t *out_count);
+/* The same told apart: what lies in [lo, hi) or is the payload's own file, and inert gates that earlier sessions had to leave. */
+struct snapshot_left {
+	size_t of_session, earlier;
+};
+must_check int snapshot_left(pid_t pid, pid_t tid, remote_addr lo, remote_addr hi, struct snapshot_left *out_left);
 
 #endif

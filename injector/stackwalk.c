@@ -45,7 +45,8 @@ struct stackwalker {
 	uint64_t generation; /* number of the walk */
 	pid_t tid;
 	struct arch_regs regs;
-	bool has_gap; /* a pc of this walk had no unwind information */
+	bool has_gap;            /* a pc of this walk had no unwind information */
+	bool is_copy, is_beyond; /* the stack is what was copied; the walk wanted more */
 	struct page page[CACHE_PAGES];
 };
 
@@ -54,17 +55,23 @@ static struct page *page_get(struct stackwalker *walker, remote_addr address)
 	struct page *page = &walker->page[address / PAGE_BYTES % CACHE_PAGES];
 	struct iovec local = {page->byte, PAGE_BYTES};
 	struct iovec remote;
+	bool is_kept;
 
 	address -= address % PAGE_BYTES;
 	if (page->address == address && page->generation && (page->generation == walker->generation || page->generation == KEPT))
 		return page;
+	is_kept = elf_images_find(walker->images, address) != NULL;
+	if (walker->is_copy && !is_kept) {
+		walker->is_beyond = true;
+		return NULL;
+	}
 	remote.iov_base = (void *)(uintptr_t)address;
 	remote.iov_len = PAGE_BYTES;
 	page->generation = 0;
 	if (process_vm_readv(walker->tid, &local, 1, &remote, 1, 0) != PAGE_BYTES)
 		return NULL;
 	page->address = address;
-	page->generation = elf_images_find(walker->images, address) ? KEPT : walker->generation;
+	page->generation = is_kept ? KEPT : walker->generation;
 	return page;
 }
 
@@ -262,16 +269,12 @@ void stackwalker_close(struct stackwalker *walker)
 	free(walker);
 }
 
-int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk)
+static int walk_on(struct stackwalker *walker, struct stackwalk *out_walk)
 {
 	unw_cursor_t cursor;
 	unw_word_t word;
-	int step, error = tracee_get_regs(tracee, &walker->regs);
+	int step;
 
-	if (error)
-		return error;
-	walker->tid = tracee->tid;
-	walker->generation++;
 	walker->has_gap = false;
 	out_walk->count = 0;
 	out_walk->is_complete = false;
@@ -292,4 +295,54 @@ int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, stru
 	} while (step > 0 && !walker->has_gap);
 	out_walk->is_complete = step == 0 && !walker->has_gap && is_proper_end(walker, out_walk);
 	return 0;
+}
+
+static void begin(struct stackwalker *walker, pid_t tid)
+{
+	walker->tid = tid;
+	walker->generation++;
+	walker->is_copy = walker->is_beyond = false;
+}
+
+int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk)
+{
+	int error = tracee_get_regs(tracee, &walker->regs);
+
+	if (error)
+		return error;
+	begin(walker, tracee->tid);
+	return walk_on(walker, out_walk);
+}
+
+int stackwalk_copy(const struct tracee *tracee, struct stackwalk_copy *out_copy)
+{
+	struct iovec local = {out_copy->byte, sizeof(out_copy->byte)}, remote = {NULL, sizeof(out_copy->byte)};
+	ssize_t got;
+	int error = tracee_get_regs(tracee, &out_copy->regs);
+
+	if (error)
+		return error;
+	out_copy->from = arch_sp(&out_copy->regs) - arch_sp(&out_copy->regs) % PAGE_BYTES;
+	remote.iov_base = (void *)(uintptr_t)out_copy->from;
+	got = process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0); /* up to the end of the mapping, at most */
+	out_copy->size = got > 0 ? (size_t)got : 0;
+	return 0;
+}
+
+int stackwalk_read_copy(struct stackwalker *walker, pid_t tid, const struct stackwalk_copy *copy, struct stackwalk *out_walk)
+{
+	int error;
+
+	begin(walker, tid);
+	walker->is_copy = true;
+	walker->regs = copy->regs;
+	for (size_t at = 0; at + PAGE_BYTES <= copy->size; at += PAGE_BYTES) {
+		struct page *page = &walker->page[(copy->from + at) / PAGE_BYTES % CACHE_PAGES];
+
+		memcpy(page->byte, copy->byte + at, PAGE_BYTES);
+		page->address = copy->from + at;
+		page->generation = walker->generation;
+	}
+	error = walk_on(walker, out_walk);
+	return walker->is_beyond ? -E2BIG : error;
 }

@@ -6,16 +6,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "procfs.h"
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+#define DO_DEADLINE_MS 300
 
 static bool is_held(const struct standstill *standstill, pid_t tid)
 {
@@ -25,11 +20,45 @@ static bool is_held(const struct standstill *standstill, pid_t tid)
 	return false;
 }
 
+/* A call that is broken off by the stop, and by nothing else, is made again. */
+static int restart_call(const struct tracee *tracee)
+{
+	struct arch_regs regs;
+	const int err = tracee_get_regs(tracee, &regs);
+	if (err || !arch_rewind_interrupted(&regs))
+		return err;
+	return tracee_set_regs(tracee, &regs);
+}
+
+/* Waits for the threads from number `first` on, all of which have been asked to stop; those that end meanwhile are dropped. */
+static int wait_for(struct standstill *standstill, size_t first, uint64_t deadline_ns)
+{
+	for (size_t i = first; i < standstill->count;) {
+		int err = tracee_has_stopped(&standstill->tracee[i]);
+		if (!err)
+			err = restart_call(&standstill->tracee[i]);
+		if (!err) {
+			i++;
+		} else if (err == -ESRCH) {
+			(void)tracee_detach(&standstill->tracee[i]);
+			standstill->tracee[i] = standstill->tracee[--standstill->count];
+		} else if (err != -EAGAIN) {
+			return err;
+		} else if (clock_now_ns() >= deadline_ns) {
+			return -ETIMEDOUT;
+		} else {
+			tracee_nap();
+		}
+	}
+	return 0;
+}
+
 /* Stops every listed thread that is not held yet. out_stopped: how many those were. */
-static int stop_listed(struct standstill *standstill, pid_t pid, int64_t deadline_ns, size_t *out_stopped)
+static int stop_listed(struct standstill *standstill, pid_t pid, uint64_t deadline_ns, size_t *out_stopped)
 {
 	pid_t *tids;
-	size_t count, stopped = 0;
+	size_t count;
+	const size_t held = standstill->count;
 	int err = proc_tasks(pid, &tids, &count);
 	if (err)
 		return err;
@@ -41,32 +70,40 @@ static int stop_listed(struct standstill *standstill, pid_t pid, int64_t deadlin
 	for (size_t i = 0; i < count && !err; i++) {
 		if (is_held(standstill, tids[i]))
 			continue;
-		const int64_t left_ms = (deadline_ns - now_ns()) / 1000000;
-		err = left_ms > 0 ? tracee_stop(&standstill->tracee[standstill->count], pid, tids[i], (int)left_ms) : -ETIMEDOUT;
-		if (!err) {
+		err = tracee_interrupt(&standstill->tracee[standstill->count], pid, tids[i]);
+		if (!err)
 			standstill->count++;
-			stopped++;
-		} else if (err == -ESRCH) { /* it has ended */
+		else if (err == -ESRCH) /* it has ended */
 			err = 0;
-		}
 	}
 	free(tids);
-	*out_stopped = stopped;
-	return err;
+	*out_stopped = standstill->count - held;
+	return err ? err : wait_for(standstill, held, deadline_ns);
+}
+
+/* Those who did stop go on at once; the others are let go by the kernel when the tracing thread ends, which is soon. */
+static void give_up(struct standstill *standstill)
+{
+	for (size_t i = 0; i < standstill->count; i++)
+		if (standstill->tracee[i].state == TRACEE_STOPPED)
+			(void)tracee_detach(&standstill->tracee[i]);
+	for (size_t i = 0; i < standstill->count; i++)
+		tracee_abandon(&standstill->tracee[i]);
+	free(standstill->tracee);
+	*standstill = (struct standstill){0};
 }
 
 int standstill_begin(struct standstill *standstill, pid_t pid, int deadline_ms)
 {
-	*standstill = (struct standstill){.since_ns = now_ns()};
-	const int64_t deadline_ns = standstill->since_ns + (int64_t)deadline_ms * 1000000;
+	*standstill = (struct standstill){.since_ns = clock_now_ns()};
+	const uint64_t deadline_ns = standstill->since_ns + (uint64_t)deadline_ms * 1000000;
 	size_t stopped = 1;
 	int err = 0;
 	while (!err && stopped)
 		err = stop_listed(standstill, pid, deadline_ns, &stopped);
 	if (!err)
 		return 0;
-	uint64_t held_ns;
-	(void)standstill_end(standstill, &held_ns);
+	give_up(standstill);
 	return err == -ETIMEDOUT || err == -EPERM ? -EAGAIN : err; /* EPERM: somebody else traces one of them just now */
 }
 
@@ -78,8 +115,35 @@ int standstill_end(struct standstill *standstill, uint64_t *out_held_ns)
 		if (err && err != -ESRCH && !first)
 			first = err;
 	}
-	*out_held_ns = (uint64_t)(now_ns() - standstill->since_ns);
+	*out_held_ns = clock_now_ns() - standstill->since_ns;
 	free(standstill->tracee);
 	*standstill = (struct standstill){0};
 	return first;
+}
+
+struct errand {
+	pid_t pid;
+	int (*work)(void *);
+	void *context;
+	uint64_t held_ns;
+};
+
+static int run_errand(void *context)
+{
+	struct errand *errand = context;
+	struct standstill standstill;
+	int err = standstill_begin(&standstill, errand->pid, DO_DEADLINE_MS);
+	if (err)
+		return err;
+	err = errand->work(errand->context);
+	const int ended = standstill_end(&standstill, &errand->held_ns);
+	return err ? err : ended;
+}
+
+int standstill_do(pid_t pid, int (*work)(void *), void *context, uint64_t *out_held_ns)
+{
+	struct errand errand = {.pid = pid, .work = work, .context = context};
+	const int err = tracee_worker(run_errand, &errand);
+	*out_held_ns = errand.held_ns;
+	return err;
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define THREADS_MAX (1u << 20) /* a hostile ring may name any number */
+#define THREADS_MAX (1u << 18) /* a hostile ring may name any number */
 
 int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images, const struct memory *memory)
 {
@@ -68,8 +68,12 @@ int threads_get(struct threads *threads, const struct memory *memory, uint64_t p
 		pointer = 1; /* 0 marks a free slot; no thread lives at either */
 	struct thread *thread = slot_of(threads->slot, threads->room, pointer);
 	const bool is_new = !thread->pointer;
-	if (is_new && threads->count >= THREADS_MAX)
-		return -ENOMEM;
+	if (is_new && threads->count >= THREADS_MAX) {
+		static const struct thread one_too_many;
+		*out_thread = &one_too_many;
+		*out_is_new = false;
+		return 0;
+	}
 	if (is_new && threads->count * 2 >= threads->room) {
 		int err = grow(threads);
 		if (err)

@@ -26,7 +26,7 @@ struct threads {
 
 must_check int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images, const struct memory *memory);
 void threads_close(struct threads *threads);
-/* The thread behind a pointer; *out_is_new if it was not known. -ENOMEM. Valid until the next call. */
+/* The thread behind a pointer; *out_is_new if it was not known. More than any process can have share number 0. -ENOMEM. Valid until the next call. */
 must_check int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new);
 
 #endif

@@ -9,9 +9,10 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -20,18 +21,17 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "hold.h"
 #include "procfs.h"
+#include "watchdog.h"
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC)
 
 /* Newer than some headers. */
 #define GET_RSEQ_CONFIGURATION 0x420f
-#define SIGTRAP_BY_PERF 6 /* si_code TRAP_PERF */
 
-#define SIGTRAP_BIT (1ull << (SIGTRAP - 1))
-
-enum { NAP_NS = 1000 * 1000, DETACH_DEADLINE_MS = 100 };
+enum { NAP_NS = 1000 * 1000, DETACH_DEADLINE_MS = 100, LATE_MAX = 64 };
 
 /* Every request goes through here: the seam where tests make the n-th one fail. */
 static int request(int number, const char *name, pid_t tid, uintptr_t address, uintptr_t data)
@@ -40,6 +40,7 @@ static int request(int number, const char *name, pid_t tid, uintptr_t address, u
 
 	if (error)
 		return error;
+	hold_progress();
 	return ptrace((enum __ptrace_request)number, tid, address, data) < 0 ? -errno : 0;
 }
 
@@ -67,6 +68,7 @@ enum stop {
 /* A thread in its last stop: it must not wait for us there, nor the thread that execs. */
 static int let_die(struct tracee *tracee)
 {
+	fault_pass("let_die");
 	ptrace(PTRACE_DETACH, tracee->tid, 0, 0);
 	tracee->state = TRACEE_GONE;
 	return -ESRCH;
@@ -105,7 +107,10 @@ static void wait_a_little(int64_t left_ns)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigtimedwait(&child, NULL, &nap);
+	hold_progress();
 }
+
+static void late_look(void);
 
 static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_status)
 {
@@ -113,8 +118,10 @@ static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_statu
 		pid_t got = waitpid(tracee->tid, out_status, __WALL | WNOHANG);
 		int64_t left_ns;
 
-		if (got == tracee->tid)
+		if (got == tracee->tid) {
+			fault_pass("stop");
 			return 0;
+		}
 		if (got < 0 && errno != EINTR) {
 			tracee->state = TRACEE_GONE;
 			return -ESRCH;
@@ -123,6 +130,7 @@ static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_statu
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
 		wait_a_little(left_ns);
+		late_look();
 	}
 }
 
@@ -148,36 +156,36 @@ static int resume(struct tracee *tracee, int number, int signal)
 	return error;
 }
 
-/* Is the signal that is about to be delivered the trap of our own breakpoint? */
-static bool is_breakpoint(const struct tracee *tracee, int signal)
+/* After an INTERRUPT: passes on whatever comes first, and interrupts anew, as any stop takes a pending interrupt with it. -EAGAIN: not there yet. */
+static int approach_event_stop(struct tracee *tracee, enum stop stop, int signal)
 {
-	siginfo_t info;
+	int error;
 
-	return signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, tracee->tid, 0, &info) == 0 && info.si_code == SIGTRAP_BY_PERF;
+	if (stop == STOP_EVENT) {
+		tracee->state = TRACEE_STOPPED;
+		return 0;
+	}
+	if (stop == STOP_SYSCALL)
+		signal = 0;
+	error = request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
+	if (!error)
+		error = resume(tracee, PTRACE_CONT, signal);
+	return error ? error : -EAGAIN;
 }
 
-/* After an INTERRUPT: passes on whatever comes first, and interrupts anew, as any stop takes a pending interrupt with it. */
 static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 {
-	for (;;) {
+	int error;
+
+	do {
 		enum stop stop;
 		int signal = 0;
-		int error = next_stop(tracee, deadline_ns, &stop, &signal);
 
-		if (error)
-			return error;
-		if (stop == STOP_EVENT) {
-			tracee->state = TRACEE_STOPPED;
-			return 0;
-		}
-		if (stop == STOP_SYSCALL || is_breakpoint(tracee, signal))
-			signal = 0;
-		error = request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
+		error = next_stop(tracee, deadline_ns, &stop, &signal);
 		if (!error)
-			error = resume(tracee, PTRACE_CONT, signal);
-		if (error)
-			return error;
-	}
+			error = approach_event_stop(tracee, stop, signal);
+	} while (error == -EAGAIN);
+	return error;
 }
 
 /* ---- seizing and letting go ------------------------------------------------------------------------------------------------ */
@@ -186,31 +194,62 @@ struct worker {
 	int (*work)(void *);
 	void *context;
 	int result;
+	pid_t tid;
 };
 
 static void *worker_main(void *argument)
 {
 	struct worker *worker = argument;
 
+	worker->tid = gettid();
 	worker->result = worker->work(worker->context);
 	return NULL;
+}
+
+/*
+ * A thread that has been joined still has some way to go in the kernel, and threads that it traced are let go of towards the end of that: until then, whoever wants to trace them
+ * is told that he may not.
+ */
+static void wait_until_gone(pid_t tid)
+{
+	while (!tgkill(getpid(), tid, 0))
+		sched_yield();
 }
 
 int tracee_worker(int (*work)(void *), void *context)
 {
 	struct worker worker = {.work = work, .context = context};
 	pthread_t thread;
-	sigset_t all, before;
+	sigset_t all, waiting, before;
 	int error;
 
+	watchdog_start();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&thread, NULL, worker_main, &worker);
+	/* Ctrl-Z would stop the worker, too, and what it holds: that may wait. */
+	waiting = before;
+	sigaddset(&waiting, SIGTSTP);
+	sigaddset(&waiting, SIGTTIN);
+	sigaddset(&waiting, SIGTTOU);
+	pthread_sigmask(SIG_SETMASK, &waiting, NULL);
+	if (!error) {
+		pthread_join(thread, NULL);
+		wait_until_gone(worker.tid);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (error)
-		return -error;
-	pthread_join(thread, NULL);
-	return worker.result;
+	return error ? -error : worker.result;
+}
+
+/* Not a step of ours in the target, so it is not one that tests make fail. */
+int tracee_probe(pid_t child, bool *out_may_suspend)
+{
+	const bool may_suspend = ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP) == 0;
+
+	if (!may_suspend && ptrace(PTRACE_SEIZE, child, 0, 0) < 0)
+		return -errno;
+	*out_may_suspend = may_suspend;
+	return 0;
 }
 
 static int seize(struct tracee *tracee)
@@ -220,7 +259,7 @@ static int seize(struct tracee *tracee)
 
 	if (error)
 		return error;
-	tracee->is_filtered = status.seccomp != 0;
+	tracee->has_filter = tracee->is_filtered = status.seccomp != 0;
 	error = -EPERM;
 	if (tracee->is_filtered) {
 		/* A call that the filter does not know may kill the target. */
@@ -237,19 +276,10 @@ static int seize(struct tracee *tracee)
 	return error;
 }
 
-int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
+static void forget(struct tracee *tracee)
 {
-	int error;
-
-	*tracee = (struct tracee){.pid = pid, .tid = tid};
-	error = seize(tracee);
-	if (error)
-		return error;
-	tracee->since_ns = now_ns();
-	error = tracee_steer_to_stop(tracee, deadline_ms);
-	if (error)
-		tracee_detach(tracee);
-	return error;
+	tracee->state = TRACEE_NONE;
+	hold_end();
 }
 
 /* Detaching is undoing, and leaves a thread frozen if it fails: so it is tried twice. */
@@ -262,13 +292,129 @@ static int detach_stopped(struct tracee *tracee)
 	return error;
 }
 
+int tracee_has_stopped(struct tracee *tracee)
+{
+	enum stop stop;
+	int status, signal = 0;
+	pid_t got = waitpid(tracee->tid, &status, __WALL | WNOHANG);
+	int error;
+
+	if (got == 0)
+		return -EAGAIN;
+	if (got < 0) {
+		tracee->state = TRACEE_GONE;
+		return -ESRCH;
+	}
+	fault_pass("stop");
+	error = classify(tracee, status, &stop, &signal);
+	return error ? error : approach_event_stop(tracee, stop, signal);
+}
+
+/*
+ * Threads that did not stop in time. They cannot be let go until they do, but are not to stand there unnoticed when they do, until the tracing thread ends: so they are looked after
+ * whenever there is something to wait for. More of them than there is room for are left to the kernel.
+ */
+static _Thread_local struct tracee late[LATE_MAX];
+static _Thread_local size_t late_count;
+
+static void late_add(const struct tracee *tracee)
+{
+	if (late_count < LATE_MAX)
+		late[late_count++] = *tracee;
+}
+
+static bool late_take(pid_t tid, struct tracee *out_tracee)
+{
+	for (size_t i = 0; i < late_count; i++) {
+		if (late[i].tid != tid)
+			continue;
+		*out_tracee = late[i];
+		late[i] = late[--late_count];
+		return true;
+	}
+	return false;
+}
+
+/* Nothing was done to it but the stop: not even the call that this broke off is to fail. */
+static void let_go_unseen(struct tracee *tracee)
+{
+	struct arch_regs regs;
+
+	if (tracee_get_regs(tracee, &regs) == 0 && arch_rewind_interrupted(&regs))
+		(void)!tracee_set_regs(tracee, &regs);
+	(void)!detach_stopped(tracee);
+}
+
+static void late_look(void)
+{
+	for (size_t i = 0; i < late_count;) {
+		const int error = tracee_has_stopped(&late[i]);
+
+		if (error == -EAGAIN) {
+			i++;
+			continue;
+		}
+		if (!error)
+			let_go_unseen(&late[i]);
+		late[i] = late[--late_count];
+	}
+}
+
+int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid)
+{
+	int error = 0;
+
+	*tracee = (struct tracee){.pid = pid, .tid = tid};
+	hold_begin();
+	late_look();
+	if (!late_take(tid, tracee))
+		error = seize(tracee);
+	if (error) {
+		forget(tracee);
+		return error;
+	}
+	tracee->since_ns = now_ns();
+	error = request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0);
+	if (error)
+		tracee_detach(tracee);
+	return error;
+}
+
+int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
+{
+	int error = tracee_interrupt(tracee, pid, tid);
+
+	if (error)
+		return error;
+	error = wait_for_event_stop(tracee, deadline_after(deadline_ms));
+	if (error)
+		tracee_detach(tracee);
+	return error;
+}
+
+void tracee_nap(void)
+{
+	wait_a_little(NAP_NS);
+	late_look();
+}
+
+void tracee_abandon(struct tracee *tracee)
+{
+	if (tracee->state != TRACEE_NONE)
+		forget(tracee);
+}
+
 int tracee_detach(struct tracee *tracee)
 {
 	int error = 0;
 
+	if (tracee->state == TRACEE_NONE)
+		return 0;
 	tracee->held_ns = now_ns() - tracee->since_ns; /* now: the thread may well run before we do again */
 	if (tracee->state == TRACEE_RUNNING)
 		error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
+	if (tracee->state == TRACEE_RUNNING)
+		late_add(tracee);
 	if (tracee->state > TRACEE_RUNNING && tracee->state < TRACEE_GONE)
 		error = detach_stopped(tracee);
 	if (error == -ESRCH && tracee->state != TRACEE_GONE) {
@@ -280,7 +426,7 @@ int tracee_detach(struct tracee *tracee)
 	}
 	if (tracee->state == TRACEE_GONE)
 		error = 0;
-	tracee->state = TRACEE_NONE;
+	forget(tracee);
 	return error;
 }
 
@@ -328,6 +474,13 @@ int tracee_set_sigmask(const struct tracee *tracee, uint64_t mask)
 	return request(PTRACE_SETSIGMASK, "set_sigmask", tracee->tid, sizeof(mask), (uintptr_t)&mask);
 }
 
+int tracee_poke(pid_t tid, remote_addr to, uint64_t word)
+{
+	int error = request(PTRACE_POKEDATA, "poke", tid, to, word);
+
+	return error == -EIO ? -EFAULT : error;
+}
+
 int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq)
 {
 	struct {
@@ -340,6 +493,12 @@ int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq)
 		return error;
 	*out_rseq = configuration.address;
 	return 0;
+}
+
+int tracee_get_filter(const struct tracee *tracee, unsigned index, struct sock_filter into[BPF_MAXINSNS])
+{
+	memset(into, 0, BPF_MAXINSNS * sizeof(into[0]));
+	return request(PTRACE_SECCOMP_GET_FILTER, "get_filter", tracee->tid, index, (uintptr_t)into);
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------------------------- */
@@ -380,84 +539,4 @@ int tracee_steer_to_stop(struct tracee *tracee, int deadline_ms)
 	if (!error)
 		error = wait_for_event_stop(tracee, deadline_after(deadline_ms));
 	return error;
-}
-
-/*
- * A debug register set through PTRACE_POKEUSER outlives its tracer, and then kills the target with a SIGTRAP that nobody swallows. This one belongs to a file
- * descriptor of ours: it goes when we go.
- */
-static int breakpoint_open(pid_t tid, remote_addr address)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_BREAKPOINT,
-		.size = sizeof(attr),
-		.bp_type = 4, /* HW_BREAKPOINT_X */
-		.bp_addr = address,
-		.bp_len = sizeof(long),
-		.sample_period = 1,
-		.sigtrap = 1,
-		.remove_on_exec = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-static int run_to_breakpoint(struct tracee *tracee, int64_t deadline_ns)
-{
-	int signal = 0;
-
-	for (;;) {
-		enum stop stop;
-		int error = resume(tracee, PTRACE_CONT, signal);
-
-		if (!error)
-			error = next_stop(tracee, deadline_ns, &stop, &signal);
-		if (error)
-			return error;
-		if (stop == STOP_SIGNAL && is_breakpoint(tracee, signal)) {
-			tracee->state = TRACEE_SYSCALL_EXIT; /* stopped, but not yet at an event stop */
-			return 0;
-		}
-		if (stop != STOP_SIGNAL)
-			signal = 0;
-	}
-}
-
-/* Stopped when the breakpoint was just being hit: its trap is queued, and must not reach the target. */
-static int discard_trap(struct tracee *tracee)
-{
-	struct proc_status status;
-	int error = proc_status_read(tracee->pid, tracee->tid, &status);
-
-	if (error || !(status.sig_pending & SIGTRAP_BIT))
-		return error;
-	error = run_to_breakpoint(tracee, deadline_after(DETACH_DEADLINE_MS));
-	return error ? error : tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
-}
-
-int tracee_run_to(struct tracee *tracee, remote_addr address, int deadline_ms)
-{
-	struct proc_status status;
-	uint64_t mask;
-	int fd, result;
-	int error = proc_status_read(tracee->pid, tracee->tid, &status);
-
-	if (!error)
-		error = tracee_get_sigmask(tracee, &mask);
-	if (error)
-		return error;
-	if ((status.sig_ignored | mask) & SIGTRAP_BIT)
-		return -ENOTSUP;
-	fd = breakpoint_open(tracee->tid, address);
-	if (fd < 0)
-		return -ENOTSUP;
-	result = run_to_breakpoint(tracee, deadline_after(deadline_ms));
-	close(fd);
-	error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
-	if (!error && result)
-		error = discard_trap(tracee);
-	return result ? result : error;
 }

@@ -11,6 +11,7 @@
 #ifndef HI_TRACEE_H
 #define HI_TRACEE_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
 
 #include "arch.h"
@@ -31,14 +32,30 @@ struct tracee {
 	bool group_stopped; /* was in SIGSTOP's stop, and is to stay there */
 	int64_t since_ns;   /* when it was interrupted, CLOCK_MONOTONIC */
 	int64_t held_ns;    /* from then until tracee_detach */
+	bool has_filter;    /* it is under a seccomp filter, suspended or not */
 	bool is_filtered;   /* a seccomp filter judges the calls we make there: we may not suspend it (CAP_SYS_ADMIN), or the kernel cannot */
 };
 
 /* Runs work(context) in a short-lived thread with all signals blocked; its result. Whatever it still traces when it returns is let go by the kernel. */
 must_check int tracee_worker(int (*work)(void *), void *context);
 
+/*
+ * May we trace at all, and suspend seccomp filters? Asked of a child of ours that is killed afterwards: it stays seized. 0, or what the kernel says (-EPERM, -ENOSYS:
+ * a seccomp profile of ours, an emulator).
+ */
+must_check int tracee_probe(pid_t child, bool *out_may_suspend);
+
 /* Seize and interrupt, back to back; on success the thread is TRACEE_STOPPED. On failure nothing is attached, with -ETIMEDOUT once this thread has ended. */
 must_check int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms);
+/*
+ * The same for several at once: interrupt each, then look who has stopped. tracee_has_stopped: 0 = it has, -EAGAIN = not yet, -ESRCH = it never will. tracee_nap: until
+ * one may have, a millisecond at most; with SIGCHLD blocked, as in a worker.
+ */
+must_check int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid);
+must_check int tracee_has_stopped(struct tracee *tracee);
+void tracee_nap(void);
+/* Left as it is, for the kernel to let go of when the worker ends: a thread that will not stop. Only as the last thing in a worker. */
+void tracee_abandon(struct tracee *tracee);
 /* Lets the thread go: where it stands, if it is stopped, else after stopping it. Safe on a half-open tracee; idempotent. */
 int tracee_detach(struct tracee *tracee);
 
@@ -50,8 +67,16 @@ must_check int tracee_set_xstate(const struct tracee *tracee, const void *from, 
 /* In a call that waits under another mask (sigsuspend, ppoll) this is the mask to come back; setting it ends the temporary one, and the call must be restarted. */
 must_check int tracee_get_sigmask(const struct tracee *tracee, uint64_t *out_mask);
 must_check int tracee_set_sigmask(const struct tracee *tracee, uint64_t mask);
+/*
+ * One word of the target's memory, whatever the protection of its page. By thread and not by tracee: -ESRCH also means that the calling thread does not hold this one
+ * stopped.
+ */
+must_check int tracee_poke(pid_t tid, remote_addr to, uint64_t word);
 /* Where the thread's struct rseq lies; 0 = it has none, or the kernel is too old to tell. */
 must_check int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq);
+
+/* The index-th of the thread's seccomp filters; the rest of the room is zeroed. -ENOENT: it has no more. */
+must_check int tracee_get_filter(const struct tracee *tracee, unsigned index, struct sock_filter into[BPF_MAXINSNS]);
 
 /*
  * Runs to the next system-call stop: TRACEE_SYSCALL_ENTRY, after that TRACEE_SYSCALL_EXIT. Stops of other kinds are passed through: block signals before.
@@ -60,10 +85,5 @@ must_check int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rse
 must_check int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms);
 /* From wherever it is to TRACEE_STOPPED, without running the thread further than needed. */
 must_check int tracee_steer_to_stop(struct tracee *tracee, int deadline_ms);
-/*
- * Runs the thread until it is about to execute the instruction at address: TRACEE_STOPPED there. Other threads never notice. In any other case it is TRACEE_STOPPED
- * somewhere else: -ETIMEDOUT; -ENOTSUP: no hardware breakpoint to be had, or the target ignores or blocks SIGTRAP (its disposition would be lost).
- */
-must_check int tracee_run_to(struct tracee *tracee, remote_addr address, int deadline_ms);
 
 #endif

@@ -21,7 +21,6 @@
 
 #define WORD_BYTES 8
 #define RETURN_ADDRESS_AT_CFA (-WORD_BYTES)
-#define SECTION_BYTES_MAX (256u << 20)
 
 /* ---- the section ---- */
 
@@ -64,17 +63,28 @@ static uint64_t address_by_name(Elf *elf)
 	return 0;
 }
 
+/* Up to the end of its segment: the section ends by its own end mark, or where entries cease to make sense. 0 = there is none. */
+static uint64_t section_room(Elf *elf, uint64_t *out_address)
+{
+	*out_address = address_by_header(elf);
+	if (!*out_address)
+		*out_address = address_by_name(elf);
+	return *out_address ? elf_segment_room(elf, *out_address) : 0;
+}
+
+uint64_t unwind_table_cost(const struct elf_image *image)
+{
+	uint64_t address;
+
+	return section_room(image->elf, &address);
+}
+
 static int find_section(Elf *elf, struct eh_section *out_section)
 {
-	uint64_t address = address_by_header(elf), size;
+	uint64_t address;
+	const uint64_t size = section_room(elf, &address);
 	const void *bytes;
 
-	if (!address)
-		address = address_by_name(elf);
-	/* Up to the end of its segment: the section ends by its own end mark, or where entries cease to make sense. */
-	size = address ? elf_segment_room(elf, address) : 0;
-	if (size > SECTION_BYTES_MAX)
-		size = SECTION_BYTES_MAX;
 	if (!size || elf_segment_bytes(elf, address, size, &bytes) < 0)
 		return -ENOENT;
 	*out_section = (struct eh_section){.bytes = bytes, .size = size, .address = address};

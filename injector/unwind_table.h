@@ -18,6 +18,8 @@ struct unwind_table {
 	uint32_t index_count;
 };
 
+/* How many bytes unwind_table_build will read: its time is in proportion. 0: there is nothing to build a table from. */
+uint64_t unwind_table_cost(const struct elf_image *image);
 /* -ENOENT: the object has no .eh_frame: no table. text: one of image->text. */
 must_check int unwind_table_build(const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table);
 void unwind_table_close(struct unwind_table *table);

@@ -4,20 +4,76 @@
 
 #include <errno.h>
 
+#include "clock.h"
 #include "journal.h"
+#include "standstill.h"
 
-static int patch_new_slots(struct attachment *attachment)
+/*
+ * Libraries that may be unloaded are hooked once the list has not changed for this long: for that all threads are stopped, which is not to happen for a plug-in that goes again at
+ * once.
+ */
+#define SETTLED_NS 200000000ull
+
+struct patch {
+	struct attachment *attachment;
+	const struct slots *slots;
+	enum journal_slots which;
+};
+
+static int write_slots(const struct patch *patch)
+{
+	struct attachment *attachment = patch->attachment;
+	const struct journal journal = {attachment->control, attachment->arena.shared};
+	size_t written = 0;
+	const int err = journal_write(&journal, &attachment->memory, patch->slots, attachment->entry, patch->which, &written);
+	attachment->slots_written += written;
+	return err;
+}
+
+/* All threads stand still: if the list is what we know, so is what is mapped. */
+static int write_passing(void *context)
+{
+	const struct patch *patch = context;
+	uint64_t link_map;
+	const int err = link_map_fingerprint(&patch->attachment->memory, patch->attachment->images.r_debug, &link_map);
+	if (err)
+		return err;
+	return link_map == patch->attachment->link_map ? write_slots(patch) : -EAGAIN;
+}
+
+static bool has_passing(const struct slots *slots)
+{
+	for (size_t i = 0; i < slots->count; i++)
+		if (!slots->slot[i].lasting)
+			return true;
+	return false;
+}
+
+static int patch_new_slots(struct attachment *attachment, enum journal_slots which)
 {
 	const remote_addr gate = arena_gate(attachment->control);
 	struct slots slots;
 	int err = slots_find(&attachment->images, &attachment->allocator, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
-	size_t written = 0;
-	err = journal_write(attachment->control, &attachment->memory, &slots, attachment->entry, &written);
-	attachment->slots_written += written;
+	const struct patch patch = {attachment, &slots, which};
+	uint64_t held_ns;
+	if (which == JOURNAL_LASTING)
+		err = write_slots(&patch);
+	else if (has_passing(&slots))
+		err = standstill_do(attachment->pid, write_passing, (void *)&patch, &held_ns);
 	slots_close(&slots);
 	return err;
+}
+
+/* -EAGAIN: some thread would not stand still; later, then. */
+static int patch_settled(struct attachment *attachment)
+{
+	if (!attachment->passing_due_ns || clock_now_ns() < attachment->passing_due_ns)
+		return 0;
+	const int err = patch_new_slots(attachment, JOURNAL_PASSING);
+	attachment->passing_due_ns = err == -EAGAIN ? clock_now_ns() + SETTLED_NS : 0;
+	return err == -EAGAIN ? 0 : err;
 }
 
 /* The list of loaded objects is another than the one we know. Tables come first: a stack through new code is then walked right from its first sample on. */
@@ -28,14 +84,15 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 		err = attachment_read_images(attachment);
 	if (err)
 		return err;
-	journal_retire(attachment->control, &attachment->memory, &attachment->images);
+	journal_retire(&(struct journal){attachment->control, attachment->arena.shared}, &attachment->memory, &attachment->images);
 	err = publisher_build(&attachment->publisher, &attachment->images);
-	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->control, attachment->arena.tables);
-	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->pid, attachment->control);
+	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->arena.shared, attachment->arena.tables);
+	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->pid, attachment->arena.shared);
 	int sent = pump_modules(pump, &attachment->images);
 	if (!err)
 		err = sent;
-	int patched = patch_new_slots(attachment);
+	int patched = patch_new_slots(attachment, JOURNAL_LASTING);
+	attachment->passing_due_ns = clock_now_ns() + (attachment->link_map ? SETTLED_NS : 0); /* what was there before us has settled */
 	return err ? err : patched;
 }
 
@@ -50,7 +107,7 @@ static int learn_stack(struct attachment *attachment, struct pump *pump)
 		err = maps_read(attachment->pid, attachment->tid, &maps);
 	if (err)
 		return err;
-	publisher_publish_regions(&attachment->publisher, &maps, attachment->pid, attachment->control);
+	publisher_publish_regions(&attachment->publisher, &maps, attachment->pid, attachment->arena.shared);
 	maps_close(&maps);
 	return 0;
 }
@@ -60,8 +117,10 @@ int watch_round(struct attachment *attachment, struct pump *pump)
 	uint64_t link_map = 0;
 	int learned = pump->unknown_sp ? learn_stack(attachment, pump) : 0;
 	int err = link_map_fingerprint(&attachment->memory, attachment->images.r_debug, &link_map);
-	if (!err && link_map == attachment->link_map)
-		return learned;
+	if (!err && link_map == attachment->link_map) {
+		const int patched = patch_settled(attachment);
+		return learned ? learned : patched;
+	}
 	if (!err)
 		err = refresh(attachment, pump);
 	if (!err || err == -ENOSPC) /* the journal is full, and will be no emptier in the next round */

@@ -23,12 +23,9 @@
 #include "thread_slot.h"
 
 struct visit {
+	struct record_event event; /* its cycles: when our own code began to run */
 	struct hook_call *call;
-	struct hi_state *state;
-	struct hi_control *control;
-	struct hi_thread_slot *slot; /* the thread's own, NULL: none to be had, so nothing is sampled */
-	uint64_t thread;
-	uint64_t since; /* cycle counter when our own code began to run */
+	bool has_slot; /* the slot is the thread's own; else there was none to be had, and nothing is sampled */
 	bool is_nested;
 };
 
@@ -39,47 +36,55 @@ static struct hook_outcome result(uint64_t value)
 	return (struct hook_outcome){.result = value};
 }
 
+static struct hi_control *control_of(const struct visit *visit)
+{
+	return (struct hi_control *)visit->event.state->control;
+}
+
 static void disarm(struct visit *visit)
 {
-	if (__atomic_exchange_n(&visit->state->armed, 0, __ATOMIC_RELAXED))
-		record_count(&visit->control->counters.deadman);
+	if (__atomic_exchange_n(&visit->event.state->armed, 0, __ATOMIC_RELAXED))
+		__atomic_fetch_add(&control_of(visit)->counters.deadman, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&visit->call->words->hook, visit->call->words->original, __ATOMIC_RELAXED);
 }
 
-static void draw(struct hi_thread_slot *slot, const struct visit *visit)
+static void draw(const struct visit *visit)
 {
-	uint64_t interval = __atomic_load_n(&visit->control->interval, __ATOMIC_RELAXED);
+	struct hi_thread_slot *slot = visit->event.slot;
+	uint64_t interval = __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED);
 	bool is_exact = interval <= 1;
 
 	slot->countdown = is_exact ? 0 : sample_draw(&slot->random, interval);
-	slot->fast_owner = !is_exact && thread_slot_is_fast(visit->state, slot, visit->thread) ? visit->thread : 0;
+	slot->fast_owner = !is_exact && thread_slot_is_fast(visit->event.state, slot, visit->event.thread) ? visit->event.thread : 0;
 }
 
 static bool visit_begin(struct visit *visit, struct hook_call *call)
 {
 	struct hi_state *state = (struct hi_state *)call->words->state;
-	uint64_t thread = arch_thread_pointer();
+	uint64_t thread = arch_thread_pointer(), now = clock_now();
+	struct hi_thread_slot *slot;
 	bool is_new;
 
-	*visit = (struct visit){.call = call, .state = state, .control = (struct hi_control *)state->control, .thread = thread, .since = clock_now()};
-	if (clock_is_deadman_due(visit->control, visit->since)) {
+	*visit = (struct visit){.event = {.state = state, .thread = thread, .cycles = now}, .call = call};
+	if (clock_is_deadman_due(control_of(visit), now)) {
 		disarm(visit);
 		return false;
 	}
-	visit->slot = thread_slot_claim(state, thread, visit->since, &is_new);
+	slot = thread_slot_claim(state, thread, now, &is_new);
+	visit->has_slot = slot != NULL;
 	/* Without a slot we are still inside: the owner of the home slot lends its count, and is not sampled meanwhile. */
-	call->guard = visit->slot ? visit->slot : thread_slot_home(state, thread);
+	visit->event.slot = call->guard = slot ? slot : thread_slot_home(state, thread);
 	visit->is_nested = __atomic_fetch_add(&call->guard->in_flight, 1, __ATOMIC_ACQ_REL) != 0;
-	if (visit->slot && is_new) {
-		visit->slot->random = sample_seed(thread, visit->since);
-		draw(visit->slot, visit);
+	if (slot && is_new) {
+		slot->random = sample_seed(thread, now);
+		draw(visit);
 	}
 	return true;
 }
 
 static void account(struct visit *visit)
 {
-	visit->call->guard->cycles += clock_now() - visit->since;
+	visit->event.slot->cycles += clock_now() - visit->event.cycles;
 }
 
 static struct hook_outcome visit_pass(struct visit *visit)
@@ -102,7 +107,7 @@ static uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argu
 
 	account(visit);
 	value = ((uint64_t(*)(uint64_t, uint64_t, uint64_t, uint64_t))function)(argument[0], argument1, argument2, argument[3]);
-	visit->since = clock_now();
+	visit->event.cycles = clock_now();
 	return value;
 }
 
@@ -112,71 +117,62 @@ static uint64_t visit_original(struct visit *visit)
 }
 
 /* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. */
-static bool is_sample_due(struct visit *visit, uint64_t size)
+static bool is_sample_due(const struct visit *visit, uint64_t size)
 {
-	struct hi_thread_slot *slot = visit->slot;
+	struct hi_thread_slot *slot = visit->event.slot;
 	bool is_absurd = size > SAMPLE_DISTANCE_MAX; /* no allocator can serve it, and the gate may have led the countdown astray */
 
-	if (!slot) {
-		record_count(&visit->control->counters.no_thread_slot);
+	if (!visit->has_slot) {
+		record_count(visit->event.state, &control_of(visit)->counters.no_thread_slot);
 		return false;
 	}
 	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
-	if (slot->countdown > 0 && !is_absurd && __atomic_load_n(&visit->control->interval, __ATOMIC_RELAXED) > 1)
+	if (slot->countdown > 0 && !is_absurd && __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED) > 1)
 		return false;
-	draw(slot, visit);
+	draw(visit);
 	return !visit->is_nested && !is_absurd;
 }
 
-static struct record_event event_now(const struct visit *visit)
-{
-	return (struct record_event){.state = visit->state, .slot = visit->call->guard, .thread = visit->thread, .cycles = visit->since};
-}
-
-/* While the original ran, the injector may have left, or (in a signal handler that forked) this may have become a child where all is wiped. */
+/* Meanwhile the injector may have left, or (in a signal handler that forked) this may have become a child where all is wiped. */
 static bool is_still_armed(const struct visit *visit)
 {
-	return __atomic_load_n(&visit->state->armed, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&visit->event.state->armed, __ATOMIC_ACQUIRE);
 }
 
-static void sample(const struct visit *visit, uint64_t address, uint64_t bytes)
+/* Always inlined: one frame less on a stack that may be small. */
+__attribute__((always_inline)) static inline void sample(const struct visit *visit, uint64_t address, uint64_t bytes)
 {
-	const struct hook_call *call = visit->call;
-	struct record_block block = {.address = address, .bytes = bytes, .function = call->words->function};
-	struct stack_registers caller = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp};
-	struct record_event event = event_now(visit);
+	const struct hi_state *state = visit->event.state;
 
 	if (!address || !is_still_armed(visit))
 		return;
-	if (!live_set_insert(visit->state, address))
-		record_count(&visit->control->counters.live_set_full);
-	else if (!record_alloc(&event, &block, caller))
-		live_set_remove(visit->state, address);
+	if (!live_set_insert(state, address))
+		record_count(state, &control_of(visit)->counters.live_set_full);
+	else if (!record_alloc(&visit->event, visit->call, address, bytes))
+		live_set_remove(state, address);
 }
 
 /* Takes a sampled block out and says so. False: not a sample. *out_told: the record fits into the ring. */
 static bool take_out(const struct visit *visit, uint64_t address, bool *out_told)
 {
-	struct record_event event = event_now(visit);
-
-	if (!address || !live_set_remove(visit->state, address))
+	if (!address || !live_set_remove(visit->event.state, address))
 		return false;
-	*out_told = record_free(&event, address);
+	*out_told = record_free(&visit->event, address);
 	return true;
 }
 
 /* The block that take_out took is still there. */
 static void put_back(const struct visit *visit, uint64_t address, bool was_told)
 {
-	struct record_event event = event_now(visit);
+	const struct hi_state *state = visit->event.state;
 
 	if (!is_still_armed(visit))
 		return;
-	if (!live_set_insert(visit->state, address))
-		record_count(&visit->control->counters.live_set_full);
-	else if (was_told && !record_unfree(&event, address))
-		live_set_remove(visit->state, address);
+	if (!live_set_insert(state, address))
+		record_count(state, &control_of(visit)->counters.live_set_full);
+	else if (was_told && !record_unfree(&visit->event, address))
+		live_set_remove(state, address);
 }
 
 static struct hook_outcome allocate(struct hook_call *call, uint64_t size)

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "ring.h"
+#include "stack.h"
 
 #define REGION_PAUSE_CYCLES 150000000ull /* some 50 ms: the injector needs about as long to learn a region */
 
@@ -12,9 +13,10 @@ static struct hi_counters *counters_of(const struct record_event *event)
 	return &((struct hi_control *)event->state->control)->counters;
 }
 
-void record_count(uint64_t *counter)
+void record_count(const struct hi_state *state, uint64_t *counter)
 {
-	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&state->armed, __ATOMIC_RELAXED))
+		__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
 static void fill(struct hi_record_header *header, const struct record_event *event, enum hi_record_type type)
@@ -24,12 +26,16 @@ static void fill(struct hi_record_header *header, const struct record_event *eve
 	header->thread = event->thread;
 }
 
-static bool put(const struct record_event *event, struct hi_record_header *header, uint32_t bytes, enum ring_class class)
+/* Counts a record that did not get in. */
+static bool put(const struct record_event *event, struct hi_record_header *header, uint32_t bytes, uint64_t *dropped)
 {
-	enum ring_outcome outcome = ring_put((struct hi_ring *)event->state->ring, header, bytes, class);
+	enum ring_class class = header->type_busy == HI_RECORD_FREE || header->type_busy == HI_RECORD_UNFREE ? RING_VITAL : RING_ORDINARY;
+	enum ring_outcome outcome = ring_put(event->state, header, bytes, class);
 
 	if (outcome == RING_LOST)
-		record_count(&counters_of(event)->commit_lost);
+		record_count(event->state, &counters_of(event)->commit_lost);
+	if (dropped && (outcome == RING_LOST || outcome == RING_FULL))
+		record_count(event->state, dropped);
 	return outcome == RING_COMMITTED;
 }
 
@@ -41,44 +47,47 @@ static void record_region(const struct record_event *event, uint64_t stack_point
 		return;
 	event->slot->region_told = event->cycles;
 	fill(&record.header, event, HI_RECORD_REGION);
-	put(event, &record.header, sizeof(record), RING_ORDINARY);
+	put(event, &record.header, sizeof(record), NULL);
 }
 
-__attribute__((noinline)) bool record_alloc(const struct record_event *event, const struct record_block *block, struct stack_registers caller)
+static struct hi_record_alloc *scratch_of(const struct record_event *event)
 {
-	struct hi_counters *counters = counters_of(event);
-	union {
-		struct hi_record_alloc alloc;
-		uint8_t longest[sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX];
-	} record; /* not initialised: a kilobyte, of which mostly little is used */
-	struct hi_record_alloc *alloc = &record.alloc;
-	uint64_t unknown = 0;
+	uint64_t slot = (uint64_t)(event->slot - (const struct hi_thread_slot *)event->state->thread_slots);
+
+	return (struct hi_record_alloc *)(event->state->scratch + slot * HI_SCRATCH_BYTES);
+}
+
+/* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
+bool record_alloc(const struct record_event *event, const struct hook_call *call, uint64_t address, uint64_t bytes)
+{
+	struct hi_record_alloc *alloc = scratch_of(event);
+	struct stack_end end;
 
 	fill(&alloc->header, event, HI_RECORD_ALLOC);
-	alloc->address = block->address;
-	alloc->bytes = block->bytes;
-	alloc->function = (uint16_t)block->function;
-	alloc->stack_end = (uint16_t)stack_capture(event->state, event->thread, caller, alloc->frame, &alloc->frame_count, &unknown);
-	if (alloc->stack_end == HI_END_REGION)
-		record_region(event, unknown);
-	if (!put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * alloc->frame_count, RING_ORDINARY)) {
-		record_count(&counters->dropped_allocs);
+	alloc->address = address;
+	alloc->bytes = bytes;
+	alloc->function = (uint16_t)call->words->function;
+	end = stack_capture(event->state, event->thread, call, alloc->frame);
+	alloc->stack_end = end.reason;
+	alloc->frame_count = end.count;
+	if (end.reason == HI_END_REGION)
+		record_region(event, end.stack_pointer);
+	if (!put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * end.count, &counters_of(event)->dropped_allocs))
 		return false;
-	}
-	record_count(&counters->samples);
-	record_count(alloc->stack_end == HI_END_COMPLETE ? &counters->stacks_complete : &counters->stacks_truncated);
+	record_count(event->state, &counters_of(event)->samples);
+	record_count(event->state, end.reason == HI_END_COMPLETE ? &counters_of(event)->stacks_complete : &counters_of(event)->stacks_truncated);
 	return true;
 }
 
 bool record_free(const struct record_event *event, uint64_t address)
 {
 	struct hi_record_free record = {.address = address};
-	bool is_in;
 
 	fill(&record.header, event, HI_RECORD_FREE);
-	is_in = put(event, &record.header, sizeof(record), RING_VITAL);
-	record_count(is_in ? &counters_of(event)->frees : &counters_of(event)->dropped_frees);
-	return is_in;
+	if (!put(event, &record.header, sizeof(record), &counters_of(event)->dropped_frees))
+		return false;
+	record_count(event->state, &counters_of(event)->frees);
+	return true;
 }
 
 bool record_unfree(const struct record_event *event, uint64_t address)
@@ -86,5 +95,5 @@ bool record_unfree(const struct record_event *event, uint64_t address)
 	struct hi_record_free record = {.address = address};
 
 	fill(&record.header, event, HI_RECORD_UNFREE);
-	return put(event, &record.header, sizeof(record), RING_VITAL);
+	return put(event, &record.header, sizeof(record), NULL);
 }

@@ -2,7 +2,7 @@
 /*
  * record.h - what the payload tells the injector: one function for each kind of event. Counts what it wrote and what did not fit.
  *
- * Needs armed to have been seen non-zero: the control block and the ring are absent in a forked child.
+ * Safe in a child that a signal handler forked in the middle of it: what it would have told is not told.
  */
 #ifndef PAYLOAD_RECORD_H
 #define PAYLOAD_RECORD_H
@@ -10,27 +10,24 @@
 #include <stdbool.h>
 
 #include "hi_wire.h"
-#include "stack.h"
+#include "arch/arch.h"
 
 struct record_event {
-	const struct hi_state *state;
+	struct hi_state *state;
 	struct hi_thread_slot *slot; /* of the thread, or one that it borrows */
 	uint64_t thread;
 	uint64_t cycles; /* when it happened */
 };
 
-struct record_block {
-	uint64_t address;
-	uint64_t bytes;
-	uint32_t function; /* enum hi_function */
-};
-
-/* With the stack at `caller`. False: dropped. Uses more than a kilobyte of stack: not to be inlined into a frame that calls the application. */
-bool record_alloc(const struct record_event *event, const struct record_block *block, struct stack_registers caller);
+/*
+ * A block of so many bytes, with the stack of its caller. False: dropped. Put together in the scratch of event->slot, which must be the thread's own, and this visit the one who found
+ * it with in_flight == 0.
+ */
+bool record_alloc(const struct record_event *event, const struct hook_call *call, uint64_t address, uint64_t bytes);
 bool record_free(const struct record_event *event, uint64_t address);
 bool record_unfree(const struct record_event *event, uint64_t address);
 
-/* Each counter is one of hi_control.counters. */
-void record_count(uint64_t *counter);
+/* Each counter is one of hi_control.counters. Counts nothing once disarmed, or in a child: the counters are its parent's. */
+void record_count(const struct hi_state *state, uint64_t *counter);
 
 #endif

@@ -9,14 +9,15 @@
 
 enum ring_outcome {
 	RING_COMMITTED,
-	RING_FULL, /* or so contended that it might as well be */
-	RING_LOST, /* we were away for so long that the reader gave the record up */
+	RING_FULL,   /* or so contended that it might as well be */
+	RING_LOST,   /* we were away for so long that the reader gave the record up */
+	RING_CLOSED, /* disarmed meanwhile, or in a child that a signal handler forked: nothing is told any more */
 };
 
 /* How much of the ring a record may fill: the last quarter is kept for frees, so that a block that was seen to come is seen to go. */
 enum ring_class { RING_ORDINARY, RING_VITAL };
 
 /* Appends a record of `bytes`; sets record->size to that, rounded up to HI_RING_UNIT (what is between holds zeros already). */
-enum ring_outcome ring_put(struct hi_ring *ring, struct hi_record_header *record, uint32_t bytes, enum ring_class class);
+enum ring_outcome ring_put(const struct hi_state *state, struct hi_record_header *record, uint32_t bytes, enum ring_class class);
 
 #endif

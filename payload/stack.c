@@ -14,15 +14,23 @@
 #define RETURN_ADDRESS_BELOW_CFA 8
 #define NO_END ((enum hi_stack_end) - 1)
 
-struct walk {
-	const struct hi_control *control;
-	const uint8_t *tables;
-	uint64_t thread;
-	struct stack_registers at;
-	uint64_t top;                   /* readable: [at.sp, top) */
-	bool is_pc_exact;               /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
-	struct hi_unwind_module module; /* the last one found: neighbouring frames often share it */
+struct registers {
+	uint64_t pc, sp, bp;
 };
+
+struct walk {
+	const struct hi_state *state;
+	uint64_t thread;
+	struct registers at;
+	uint64_t top;                   /* readable: [at.sp, top) */
+	struct hi_unwind_module module; /* the last one found: neighbouring frames often share it */
+	bool is_pc_exact;               /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
+};
+
+static const struct hi_control *control_of(const struct walk *walk)
+{
+	return (const struct hi_control *)walk->state->control;
+}
 
 static bool is_unchanged(const uint64_t *generation, uint64_t before)
 {
@@ -33,7 +41,8 @@ static bool is_unchanged(const uint64_t *generation, uint64_t before)
 /* Finds the region that holds at.sp. */
 static bool find_region(struct walk *walk)
 {
-	const struct hi_regions *regions = &walk->control->regions[__atomic_load_n(&walk->control->current_regions, __ATOMIC_ACQUIRE) & 1];
+	const struct hi_control *control = control_of(walk);
+	const struct hi_regions *regions = &control->regions[__atomic_load_n(&control->current_regions, __ATOMIC_ACQUIRE) & 1];
 	uint64_t generation = __atomic_load_n(&regions->generation, __ATOMIC_ACQUIRE);
 	uint32_t low = 0, high = regions->count < HI_REGION_CAPACITY ? regions->count : HI_REGION_CAPACITY;
 	uint64_t sp = walk->at.sp, lo, hi;
@@ -65,7 +74,8 @@ static bool is_table_inside(const struct hi_unwind_module *module, uint64_t tabl
 
 static bool find_module(struct walk *walk, uint64_t pc)
 {
-	const struct hi_unwind_directory *directory = &walk->control->directory[__atomic_load_n(&walk->control->current_directory, __ATOMIC_ACQUIRE) & 1];
+	const struct hi_control *control = control_of(walk);
+	const struct hi_unwind_directory *directory = &control->directory[__atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) & 1];
 	uint64_t generation = __atomic_load_n(&directory->generation, __ATOMIC_ACQUIRE);
 	uint32_t low = 0, high = directory->count < HI_MODULE_CAPACITY ? directory->count : HI_MODULE_CAPACITY;
 
@@ -82,7 +92,7 @@ static bool find_module(struct walk *walk, uint64_t pc)
 	if (low == HI_MODULE_CAPACITY || low >= directory->count)
 		return false;
 	walk->module = directory->module[low];
-	if (is_unchanged(&directory->generation, generation) && is_table_inside(&walk->module, walk->control->tables.size) && walk->module.lo <= pc &&
+	if (is_unchanged(&directory->generation, generation) && is_table_inside(&walk->module, walk->state->tables_size) && walk->module.lo <= pc &&
 	    pc < walk->module.hi)
 		return true;
 	walk->module.hi = 0;
@@ -90,7 +100,7 @@ static bool find_module(struct walk *walk, uint64_t pc)
 }
 
 /* The row that covers pc, or NULL. */
-static const struct hi_unwind_row *find_row(struct walk *walk, uint64_t pc)
+__attribute__((noinline)) static const struct hi_unwind_row *find_row(struct walk *walk, uint64_t pc)
 {
 	const struct hi_unwind_row *row;
 	const uint32_t *index;
@@ -99,8 +109,8 @@ static const struct hi_unwind_row *find_row(struct walk *walk, uint64_t pc)
 
 	if (!find_module(walk, pc))
 		return NULL;
-	row = (const struct hi_unwind_row *)(const void *)(walk->tables + walk->module.rows);
-	index = (const uint32_t *)(const void *)(walk->tables + walk->module.index);
+	row = (const struct hi_unwind_row *)(walk->state->tables + walk->module.rows);
+	index = (const uint32_t *)(walk->state->tables + walk->module.index);
 	offset = pc - walk->module.lo;
 	place = offset / HI_INDEX_BYTES;
 	if (place + 1 >= walk->module.index_count || index[place + 1] >= walk->module.row_count)
@@ -130,7 +140,7 @@ __attribute__((no_sanitize("address"))) static bool read_word(const struct walk 
 /* Leaves a frame whose CFA is known. What is read lies at or above sp, so sp rises by a word at least, and the walk ends. */
 static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slot)
 {
-	struct stack_registers caller = {.sp = cfa, .bp = walk->at.bp};
+	struct registers caller = {.sp = cfa, .bp = walk->at.bp};
 
 	if (cfa > walk->top || !read_word(walk, cfa - RETURN_ADDRESS_BELOW_CFA, &caller.pc))
 		return HI_END_BAD_FRAME;
@@ -156,7 +166,7 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 {
 	struct arch_signal_frame place = arch_signal_frame();
 	uint64_t sp = walk->at.sp;
-	struct stack_registers interrupted;
+	struct registers interrupted;
 
 	if (!read_word(walk, sp + place.pc, &interrupted.pc) || !read_word(walk, sp + place.sp, &interrupted.sp) ||
 	    !read_word(walk, sp + place.bp, &interrupted.bp) || interrupted.sp & 7)
@@ -179,7 +189,8 @@ static enum hi_stack_end step_out_of_realigned(struct walk *walk, const struct h
 	return end;
 }
 
-static enum hi_stack_end step(struct walk *walk)
+/* Not inlined: the stacks that we run on may be small, and this one is measured. */
+__attribute__((noinline)) static enum hi_stack_end step(struct walk *walk)
 {
 	const struct hi_unwind_row *row = find_row(walk, walk->at.pc - !walk->is_pc_exact);
 
@@ -201,14 +212,13 @@ static enum hi_stack_end step(struct walk *walk)
 	}
 }
 
-enum hi_stack_end stack_capture(const struct hi_state *state, uint64_t thread, struct stack_registers from, uint64_t frame[HI_FRAMES_MAX], uint32_t *out_count,
-				uint64_t *out_unknown)
+struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, uint64_t frame[HI_FRAMES_MAX])
 {
-	struct walk walk = {.control = (const struct hi_control *)state->control, .tables = (const uint8_t *)state->tables, .thread = thread, .at = from};
+	struct walk walk = {.state = state, .thread = thread, .at = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp}};
 	enum hi_stack_end end = find_region(&walk) ? NO_END : HI_END_REGION;
 	uint32_t count = 0;
 
-	frame[count++] = from.pc;
+	frame[count++] = walk.at.pc;
 	while (end == NO_END) {
 		end = step(&walk);
 		/* Out of a signal into an unknown region: the interrupted pc is a good frame, only what is above it is out of reach. */
@@ -220,8 +230,5 @@ enum hi_stack_end stack_capture(const struct hi_state *state, uint64_t thread, s
 		}
 		frame[count++] = walk.at.pc;
 	}
-	*out_count = count;
-	if (end == HI_END_REGION)
-		*out_unknown = walk.at.sp;
-	return end;
+	return (struct stack_end){.count = count, .reason = (uint16_t)end, .stack_pointer = walk.at.sp};
 }

@@ -10,17 +10,17 @@
 #ifndef PAYLOAD_STACK_H
 #define PAYLOAD_STACK_H
 
-#include "hi_wire.h"
+#include "arch/arch.h"
 
-struct stack_registers {
-	uint64_t pc, sp, bp;
+struct stack_end {
+	uint32_t count;         /* frames, 1..HI_FRAMES_MAX */
+	uint16_t reason;        /* enum hi_stack_end: why it stopped there */
+	uint64_t stack_pointer; /* where it stopped; with HI_END_REGION it lies in no region */
 };
 
 /*
- * Writes 1..HI_FRAMES_MAX frames, the first of them from.pc, and says why it stopped. thread: thread pointer, above which no frame of its stack lies.
- * HI_END_REGION: *out_unknown is the stack pointer that lies in no region.
+ * Writes the caller's return addresses, the first of them call->return_address. thread: thread pointer, above which no frame of its stack lies.
  */
-enum hi_stack_end stack_capture(const struct hi_state *state, uint64_t thread, struct stack_registers from, uint64_t frame[HI_FRAMES_MAX], uint32_t *out_count,
-				uint64_t *out_unknown);
+struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, uint64_t frame[HI_FRAMES_MAX]);
 
 #endif

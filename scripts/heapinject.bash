@@ -19,6 +19,7 @@ _heapinject() {
 	help:*) mapfile -t COMPREPLY < <(compgen -W 'check attach detach report' -- "$word") ;;
 	check:* | attach:* | detach:*)
 		if [[ $word == -* ]]; then
+			[[ $command != check ]] || mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word")
 			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --output --loader --quiet --verbose -s -c -o -q -v' -- "$word")
 		else
 			mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')

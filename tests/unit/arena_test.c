@@ -48,9 +48,10 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	CHECK(state.thread_slots >= sizeof(struct hi_state));
 	CHECK(state.occupancy >= state.thread_slots + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
 	CHECK(state.buckets >= state.occupancy + (1ull << control.bucket_bits));
-	CHECK(state.size >= state.buckets + (8ull * HI_BUCKET_ENTRIES << control.bucket_bits));
+	CHECK(state.scratch >= state.buckets + (8ull * HI_BUCKET_ENTRIES << control.bucket_bits));
+	CHECK(state.size >= state.scratch + HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
 	CHECK_EQ(state.size, control.state.size);
-	CHECK_EQ((state.thread_slots | state.occupancy | state.buckets) % HI_PAGE_BYTES, 0);
+	CHECK_EQ((state.thread_slots | state.occupancy | state.buckets | state.scratch) % HI_PAGE_BYTES, 0);
 }
 
 UNIT_TEST(parts_are_whole_pages_in_order_and_do_not_overlap)
@@ -144,7 +145,7 @@ static size_t count_own(const struct target *target)
 
 static void target_start(struct target *target)
 {
-	*target = (struct target){.arena = {.memfd = -1, .target_fd = -1}, .control = calloc(1, sizeof(struct hi_control))};
+	*target = (struct target){.arena = {.memfd = -1, .target_fd = -1}, .control = arena_control_new()};
 	victim_start(&target->victim, call_when_asked);
 	CHECK_EQ(elf_images_read(target->victim.pid, &target->victim.maps, &target->victim.memory, &target->images), 0);
 	CHECK_EQ(allocator_find(&target->images, &target->allocator), 0);
@@ -312,13 +313,22 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	target_start(&target);
 	map_into(&target);
 	const struct hi_control *control = target.control;
-	check_mapping(&target, &(struct hi_part){.size = HI_CONTROL_BYTES}, "rw-s", " dc"); /* dc: not copied on fork; wf: wiped on fork */
-	check_mapping(&target, &control->ring, "rw-s", " dc");
-	check_mapping(&target, &control->tables, "r--s", " dc");
+	/* dc: not copied on fork; wf: wiped on fork */
+	check_mapping(&target, &(struct hi_part){.size = HI_PAGE_BYTES}, "rw-s", " dc");
+	check_mapping(&target, &(struct hi_part){HI_PAGE_BYTES, HI_CONTROL_BYTES - HI_PAGE_BYTES}, "rw-s", "");
+	check_mapping(&target, &control->ring, "rw-s", "");
+	check_mapping(&target, &control->tables, "r--s", "");
 	check_mapping(&target, &control->image, "r-xp", "");
 	check_mapping(&target, &control->gate, "r-xp", "");
 	check_mapping(&target, &control->words, "rw-p", "");
-	check_mapping(&target, &control->state, "rw-p", " wf");
+	check_mapping(&target, &(struct hi_part){control->state.offset + HI_PAGE_BYTES, control->state.size - HI_PAGE_BYTES}, "rw-p", " wf");
+	check_mapping(&target, &(struct hi_part){control->state.offset, HI_PAGE_BYTES}, "rw-p", "");
+	char got[8], flags[512];
+	const remote_addr kept[] = {arena_state(control), control->arena + HI_PAGE_BYTES, control->arena + control->tables.offset};
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) { /* what a hook in a forked child may still touch */
+		read_mapping(target.victim.pid, kept[i], got, flags);
+		CHECK(!strstr(flags, " wf") && !strstr(flags, " dc"));
+	}
 
 	uint64_t magic;
 	CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena, &magic), 0);

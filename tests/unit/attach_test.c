@@ -101,6 +101,41 @@ UNIT_TEST(a_storm_is_sampled_and_left_as_it_was)
 	cycle_in_storm(HI_LOADER_MAP, 4);
 }
 
+/* The target can write the shared block; what we go by is our own. */
+static void scribble(struct hi_control *shared)
+{
+	memset(shared, 0xa5, offsetof(struct hi_control, heartbeat));
+	shared->gate_count = shared->bucket_bits = UINT32_MAX;
+	memset(&shared->before, 0xa5, sizeof shared->before);
+	memset(shared->journal, 0xa5, sizeof shared->journal);
+}
+
+static void detach_after_scribbling(enum hi_loader loader)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_prepare(&attached, storm_of_four);
+	CHECK_EQ(attached_attach(&attached, loader), 0);
+	attached_wait_for_samples(&attached, 100);
+	scribble(attached.attachment.arena.shared);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	check_receipt(&receipt, &attached);
+	attachment_close(&attached.attachment);
+	attached_check_gone(&attached);
+	attached_end(&attached);
+}
+
+UNIT_TEST(a_scribbled_control_block_hinders_no_detach)
+{
+	detach_after_scribbling(HI_LOADER_MAP);
+}
+
+UNIT_TEST(a_scribbled_control_block_hinders_no_detach_of_the_dlopen_loader)
+{
+	detach_after_scribbling(HI_LOADER_DLOPEN);
+}
+
 UNIT_TEST(a_storm_is_sampled_and_left_as_it_was_by_the_dlopen_loader)
 {
 	cycle_in_storm(HI_LOADER_DLOPEN, 2);
@@ -283,15 +318,60 @@ UNIT_TEST(copies_in_registers_are_turned_back)
 	attached_end(&attached);
 }
 
+/* A copy in a file that is mapped shared is not looked for; and from there it is copied again and again. */
+static void pass_copies_around(struct victim_page *page)
+{
+	char path[] = "/tmp/heapinject-test.XXXXXX";
+	const int file = mkstemp(path);
+	unlink(path);
+	if (file < 0 || ftruncate(file, 4096))
+		abort();
+	allocate_fn *volatile *in_file = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	release_fn *release;
+	use_heap();
+	in_file[0] = malloc_by_slot();
+	page->ready = 1;
+	while (page->asked < 1)
+		use_heap();
+	in_file[0] = malloc_by_slot();
+	page->answered = 1;
+	for (;; page->progress++) {
+		in_data.allocate = in_file[0];
+		release = free_by_slot();
+		for (int i = 0; i < 100; i++)
+			release(in_data.allocate(64));
+		page->word[IN_DATA] = (uintptr_t)in_data.allocate;
+	}
+}
+
+UNIT_TEST(the_gate_stays_where_copies_never_end)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	attached_start(&attached, pass_copies_around, HI_LOADER_MAP);
+	victim_ask(&attached.victim, 1);
+	const uint64_t kept = attached.attachment.entry[HI_FN_MALLOC];
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK(receipt.gate_kept && !receipt.is_clean && !receipt.failed_step);
+	CHECK_EQ(receipt.own_mappings_left, 1);
+	CHECK_EQ(receipt.earlier_gates, 0);
+	attachment_close(&attached.attachment);
+	attached_check_slots(&attached);
+	victim_check(&attached.victim);
+	CHECK_EQ(attached.victim.page->word[IN_DATA], kept); /* which serves on, with nothing behind it */
+	attached_end(&attached);
+}
+
 /* How a detach ends that cannot get hold of every copy: everything goes but the gate. */
 static int keep_the_gate(void *context)
 {
 	struct attachment *attachment = context;
 	struct remote remote;
-	struct journal_restored restored;
+	struct journal_restored restored = {0};
 	int error = arena_disarm(attachment->control, &attachment->memory);
 	if (!error)
-		error = journal_restore(attachment->control, &attachment->memory, &restored);
+		error = journal_restore(attachment->control, &attachment->memory, JOURNAL_LASTING, &restored);
 	if (!error)
 		error = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, 3000);
 	if (error)
@@ -320,7 +400,9 @@ UNIT_TEST(a_session_after_one_whose_gate_was_kept)
 	victim_check(&attached.victim);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	CHECK(!receipt.failed_step);
-	CHECK_EQ(receipt.own_mappings_left, 1); /* the words of the first */
+	CHECK(receipt.is_clean);
+	CHECK_EQ(receipt.own_mappings_left, 0);
+	CHECK_EQ(receipt.earlier_gates, 1); /* the words of the first */
 	attached_check_slots(&attached);
 	victim_check(&attached.victim);
 	CHECK_EQ(attached.victim.page->word[IN_DATA], kept); /* still called, and none of the second one's business */
@@ -397,7 +479,7 @@ static bool is_disarmed(const struct attached *attached)
 static bool look_and_end_the_frame(const struct attached *attached)
 {
 	const uint32_t none = 0;
-	const bool is_as_it_should_be = is_disarmed(attached) && attached->attachment.control->phase == HI_PHASE_RESTORED;
+	const bool is_as_it_should_be = is_disarmed(attached) && attached->attachment.arena.shared->phase == HI_PHASE_RESTORED;
 	return !memory_write(&attached->victim.memory, in_flight_of(attached), &none, sizeof none) && is_as_it_should_be;
 }
 
@@ -443,7 +525,7 @@ UNIT_TEST(a_target_that_exits_leaves_nothing_to_restore)
 	CHECK_EQ(attachment_check(&attached.attachment), -ESRCH);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	CHECK(receipt.target_gone && receipt.is_clean);
-	CHECK(attached.attachment.control->counters.samples >= 10); /* what was sampled is still to be had */
+	CHECK(attached.attachment.arena.shared->counters.samples >= 10); /* what was sampled is still to be had */
 	attached_close(&attached);
 	victim_forget(&attached.victim);
 }
@@ -504,6 +586,15 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	CHECK(strstr(text, "none of ours left"));
 	CHECK(strstr(text, "unchanged"));
 	CHECK(!strstr(text, "FAILED"));
+
+	CHECK(!strstr(text, "earlier") && !strstr(text, "never came back") && !strstr(text, "search"));
+
+	receipt.earlier_gates = 1;
+	receipt.frames_leaked = 7;
+	receipt.unsearched = 5 << 20;
+	CHECK(strstr(print_receipt(&receipt), "1 inert page of plain jumps of earlier sessions stays"));
+	CHECK(strstr(text, "7 never came back"));
+	CHECK(strstr(text, "5 MB of shared memory"));
 
 	receipt.own_mappings_left = 3;
 	receipt.after.sig_blocked = 1;

@@ -85,7 +85,7 @@ static inline void attached_start(struct attached *attached, void (*work)(struct
 
 static inline void attached_wait_for_samples(const struct attached *attached, uint64_t samples)
 {
-	const struct hi_control *control = attached->attachment.control;
+	const struct hi_control *control = attached->attachment.arena.shared;
 	const uint64_t wanted = control->counters.samples + samples;
 	for (int i = 0; i < 3000 && control->counters.samples < wanted; i++)
 		victim_pause_us(1000);

@@ -84,6 +84,18 @@ UNIT_TEST(objects_biases_and_link_order)
 	own_close(&own);
 }
 
+UNIT_TEST(what_came_by_dlopen_may_go_again)
+{
+	CHECK(dlopen(OTHER_LIBRARY, RTLD_NOW) != NULL);
+	struct own own = own_open();
+
+	CHECK(own_image(&own, "libc.so")->is_lasting);
+	CHECK(elf_images_find(&own.images, address_of(unit_main))->is_lasting);
+	CHECK(own_image(&own, "libz.so")->is_lasting); /* needed by a library that the program needs */
+	CHECK(!own_image(&own, OTHER_LIBRARY)->is_lasting);
+	own_close(&own);
+}
+
 UNIT_TEST(symbols_are_those_of_dlsym)
 {
 	struct own own = own_open();
@@ -209,7 +221,7 @@ UNIT_TEST(copy_from_memory_has_the_same_symbols)
 	void *copy;
 	size_t size;
 
-	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, &copy, &size), 0);
+	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, 64 << 20, &copy, &size), 0);
 	Elf *elf = elf_memory(copy, size);
 	CHECK(elf != NULL);
 	CHECK_EQ(elf_dynamic_open(elf, libc->bias, &dynamic), 0);
@@ -222,7 +234,9 @@ UNIT_TEST(copy_from_memory_has_the_same_symbols)
 		CHECK_EQ(libc->bias + symbol.st_value, wanted);
 	}
 	CHECK_EQ(elf_dynamic_relocation_count(dynamic), elf_dynamic_relocation_count(libc->dynamic));
-	CHECK_EQ(elf_memory_copy(&own.memory, own.images.image[0].hi - 4096, &copy, &size), -ENOEXEC);
+	CHECK_EQ(elf_memory_copy(&own.memory, own.images.image[0].hi - 4096, 64 << 20, &copy, &size), -ENOEXEC);
+	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, size - 1, &copy, &size), -ENOEXEC);
+	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, 0, &copy, &size), -ENOEXEC);
 	elf_dynamic_close(dynamic);
 	elf_end(elf);
 	free(copy);

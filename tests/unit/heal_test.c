@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heal: copies of gate addresses in a child's data, heap, stack, large and sealed mappings, in disguise too, are turned back; look-alikes and untouched pages are not. */
+/* heal: copies of gate addresses in a child's data, heap, stack, large, shared and sealed mappings, in disguise too, are turned back; look-alikes and untouched pages are not. */
 #include "injector/heal.h"
 
 #include <signal.h>
@@ -14,7 +14,7 @@
 #define ORIGINAL 0x7fff00001000ull
 #define SPARSE_BYTES (1ull << 34)
 #define GUARD 0x1122334455667788ull
-#define EXPECTED 6
+#define EXPECTED 7
 
 static uint64_t in_data[3] = {1, 2, 3};
 
@@ -24,7 +24,9 @@ static void check_child(int from, int to)
 	uint64_t *in_heap = malloc(64);
 	uint64_t *sparse = mmap(NULL, SPARSE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	uint64_t *sealed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *shared = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char byte = 0;
+	shared[70000] = GATE;
 	sealed[7] = GATE;
 	mprotect(sealed, 4096, PROT_READ);
 	in_data[0] = arch_disguise_pointer(GATE + HI_GATE_STRIDE, GUARD);
@@ -36,8 +38,8 @@ static void check_child(int from, int to)
 	(void)!write(to, &byte, 1);
 	(void)!read(from, &byte, 1);
 	const int good = in_data[0] == arch_disguise_pointer(ORIGINAL + 1, GUARD) && in_data[1] == ORIGINAL && sealed[7] == ORIGINAL &&
-			 ((volatile uint64_t *)on_stack)[1] == ORIGINAL + 1 && on_stack[3] == GATE + 1 && in_heap[2] == ORIGINAL + 2 &&
-			 in_heap[3] == GATE + 9 * HI_GATE_STRIDE && sparse[SPARSE_BYTES / 16] == ORIGINAL;
+			 shared[70000] == ORIGINAL && ((volatile uint64_t *)on_stack)[1] == ORIGINAL + 1 && on_stack[3] == GATE + 1 &&
+			 in_heap[2] == ORIGINAL + 2 && in_heap[3] == GATE + 9 * HI_GATE_STRIDE && sparse[SPARSE_BYTES / 16] == ORIGINAL;
 	_exit(good ? 0 : 1);
 }
 
@@ -73,6 +75,37 @@ UNIT_TEST(heals_every_copy_and_nothing_else)
 	CHECK_EQ(write(to_child[1], &byte, 1), 1);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(status, 0);
+}
+
+/* Shared memory is searched up to a limit, and what is beyond it is told. */
+UNIT_TEST(much_shared_memory_is_not_searched)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's shadow memory is terabytes to search");
+#endif
+	const size_t much = 300u << 20;
+	int from_child[2];
+	char byte = 0;
+	CHECK_EQ(pipe(from_child), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		uint8_t *shared = mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		for (size_t at = 0; at < much; at += 4096)
+			shared[at] = 1;
+		(void)!write(from_child[1], &byte, 1);
+		pause();
+		_exit(0);
+	}
+	CHECK_EQ(read(from_child[0], &byte, 1), 1);
+	struct memory memory;
+	CHECK_EQ(memory_open(&memory, child, child), 0);
+	const struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
+	struct heal_copies copies;
+	CHECK_EQ(heal_find(&target, &copies), 0);
+	CHECK(copies.unsearched >= 40u << 20 && copies.unsearched < 100u << 20);
+	heal_copies_close(&copies);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 }
 
 UNIT_TEST(tells_when_the_target_is_gone)

@@ -75,4 +75,61 @@ UNIT_TEST(says_why_it_cannot)
 	CHECK_EQ(outputs_create(&outputs, "/nonexistent/folder/p", 12), -ENOENT);
 }
 
+static void need_root(void)
+{
+	if (geteuid() != 0)
+		SKIP("only root acts for others");
+}
+
+UNIT_TEST(under_sudo_files_belong_to_the_caller)
+{
+	struct outputs outputs;
+	struct stat status;
+	need_root();
+	CHECK(mkdtemp(folder));
+	CHECK_EQ(chmod(folder, 01777), 0);
+	setenv("SUDO_UID", "65534", 1);
+	setenv("SUDO_GID", "65533", 1);
+	CHECK_EQ(outputs_create(&outputs, in_folder("p"), 12), 0);
+	CHECK_EQ(fstat(outputs.heap_fd, &status), 0);
+	CHECK_EQ(status.st_uid, 65534);
+	CHECK_EQ(status.st_gid, 65533);
+	CHECK_EQ(fstat(outputs.pprof_fd, &status), 0);
+	CHECK_EQ(status.st_uid, 65534);
+	outputs_close(&outputs, true);
+	CHECK(access(in_folder("p.12.0001.heap"), F_OK));
+	remove_folder();
+}
+
+/* Else a path, or a link on the way, could make root create files where the caller may not. */
+UNIT_TEST(under_sudo_only_the_rights_of_the_caller_count)
+{
+	struct outputs outputs;
+	need_root();
+	CHECK(mkdtemp(folder)); /* 0700, of root */
+	setenv("SUDO_UID", "65534", 1);
+	setenv("SUDO_GID", "65534", 1);
+	CHECK_EQ(outputs_create(&outputs, in_folder("p"), 12), -EACCES);
+	CHECK_EQ(chmod(folder, 0755), 0);
+	CHECK_EQ(outputs_create(&outputs, in_folder("p"), 12), -EACCES);
+	unsetenv("SUDO_UID");
+	CHECK_EQ(outputs_create(&outputs, in_folder("p"), 12), 0);
+	outputs_close(&outputs, true);
+	remove_folder();
+}
+
+UNIT_TEST(a_folder_that_somebody_planted_is_refused)
+{
+	struct outputs outputs;
+	need_root();
+	CHECK(mkdtemp(folder));
+	CHECK_EQ(chmod(folder, 01777), 0);
+	CHECK_EQ(mkdir(in_folder("elsewhere"), 0755), 0);
+	CHECK_EQ(symlink("elsewhere", in_folder("planted")), 0);
+	CHECK_EQ(lchown(in_folder("planted"), 65534, 65534), 0);
+	CHECK_EQ(outputs_create(&outputs, in_folder("planted/p"), 12), -ELOOP);
+	CHECK(access(in_folder("elsewhere/p.12.0001.heap"), F_OK));
+	remove_folder();
+}
+
 UNIT_MAIN()

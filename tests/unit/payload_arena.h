@@ -27,13 +27,11 @@ struct arena {
 	uint64_t record_count[5]; /* drained, by type */
 };
 
-static inline void *arena_map(size_t bytes, int fork_advice)
+static inline void *arena_map(size_t bytes, int sharing)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(memory != MAP_FAILED);
-	if (fork_advice)
-		CHECK_EQ(madvise(memory, bytes, fork_advice), 0);
 	return memory;
 }
 
@@ -61,32 +59,36 @@ static inline void arena_publish_regions(struct arena *arena)
 
 static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, size_t ring_bytes)
 {
-	const size_t slots_at = HI_PAGE_BYTES, occupancy_at = slots_at + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot);
+	const size_t slots_at = sizeof(struct hi_state), occupancy_at = slots_at + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot);
 	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
-	const size_t state_bytes = buckets_at + ((size_t)HI_BUCKET_ENTRIES * 8 << bucket_bits);
+	const size_t scratch_at = buckets_at + ((size_t)HI_BUCKET_ENTRIES * 8 << bucket_bits);
+	const size_t state_bytes = scratch_at + HI_THREAD_SLOTS * HI_SCRATCH_BYTES;
 	struct arena arena = {
-		.control = arena_map(HI_CONTROL_BYTES, MADV_DONTFORK),
-		.ring = arena_map(sizeof(struct hi_ring) + ring_bytes, MADV_DONTFORK),
-		.state = arena_map(state_bytes, MADV_WIPEONFORK),
-		.tables = arena_map(ARENA_TABLES_BYTES, MADV_DONTFORK),
-		.gate = arena_map((size_t)2 * HI_GATE_BYTES, 0),
+		.control = arena_map(HI_CONTROL_BYTES, MAP_SHARED),
+		.ring = arena_map(sizeof(struct hi_ring) + ring_bytes, MAP_SHARED),
+		.state = arena_map(state_bytes, MAP_PRIVATE),
+		.tables = arena_map(ARENA_TABLES_BYTES, MAP_SHARED),
+		.gate = arena_map((size_t)2 * HI_GATE_BYTES, MAP_PRIVATE),
 	};
 	uint8_t *base = (uint8_t *)arena.state;
 
+	CHECK_EQ(madvise(arena.control, HI_PAGE_BYTES, MADV_DONTFORK), 0);
+	CHECK_EQ(madvise(base + HI_PAGE_BYTES, state_bytes - HI_PAGE_BYTES, MADV_WIPEONFORK), 0);
 	arena.slots = (void *)(base + slots_at);
 	arena.occupancy = base + occupancy_at;
 	arena.buckets = (void *)(base + buckets_at);
 	arena.ring->capacity = ring_bytes;
 	arena.control->interval = interval;
-	arena.control->tables.size = ARENA_TABLES_BYTES;
 	*arena.state = (struct hi_state){
 		.armed = 1,
 		.control = (uintptr_t)arena.control,
 		.ring = (uintptr_t)arena.ring,
 		.tables = (uintptr_t)arena.tables,
+		.tables_size = ARENA_TABLES_BYTES,
 		.thread_slots = (uintptr_t)arena.slots,
 		.occupancy = (uintptr_t)arena.occupancy,
 		.buckets = (uintptr_t)arena.buckets,
+		.scratch = (uintptr_t)(base + scratch_at),
 		.bucket_bits = bucket_bits,
 		.gate = (uintptr_t)arena.gate,
 		.gate_bytes = HI_GATE_BYTES,

@@ -12,7 +12,7 @@ static enum ring_outcome put_free(struct arena *arena, uint64_t address, enum ri
 {
 	struct hi_record_free record = {.header.type_busy = HI_RECORD_FREE, .address = address};
 
-	return ring_put(arena->ring, &record.header, sizeof(record), class);
+	return ring_put(arena->state, &record.header, sizeof(record), class);
 }
 
 UNIT_TEST(ordinary_records_leave_a_quarter_for_vital_ones)
@@ -58,7 +58,7 @@ static void *produce(void *argument)
 		header->thread = producer->number;
 		for (uint32_t i = 3; i < bytes / 8; i++)
 			words[i] = word_of(producer->number, serial, i);
-		while (ring_put(producer->arena->ring, header, bytes, RING_ORDINARY) == RING_FULL)
+		while (ring_put(producer->arena->state, header, bytes, RING_ORDINARY) == RING_FULL)
 			sched_yield();
 	}
 	return NULL;
@@ -115,7 +115,7 @@ static void give_up_record(int signal)
 
 UNIT_TEST(a_record_given_up_by_the_reader_is_lost)
 {
-	uint8_t *pages = arena_map((size_t)2 * HI_PAGE_BYTES, 0);
+	uint8_t *pages = arena_map((size_t)2 * HI_PAGE_BYTES, MAP_PRIVATE);
 	struct hi_record_header *header = (void *)(pages + HI_PAGE_BYTES - sizeof(*header));
 
 	slow_arena = arena_open(1, 4, CAPACITY);
@@ -123,7 +123,7 @@ UNIT_TEST(a_record_given_up_by_the_reader_is_lost)
 	header->type_busy = HI_RECORD_ALLOC;
 	mprotect(slow_page, HI_PAGE_BYTES, PROT_NONE);
 	signal(SIGSEGV, give_up_record);
-	CHECK_EQ(ring_put(slow_arena.ring, header, 64, RING_ORDINARY), RING_LOST);
+	CHECK_EQ(ring_put(slow_arena.state, header, 64, RING_ORDINARY), RING_LOST);
 }
 
 UNIT_MAIN()

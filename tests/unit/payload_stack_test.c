@@ -12,19 +12,29 @@
 #define TEXT_BYTES 0x1000ull
 #define THREAD 0x7ull /* a thread pointer that lies in no region */
 
+struct registers {
+	uint64_t pc, sp, bp;
+};
+
 struct scene {
 	struct arena arena;
 	uint64_t *stack; /* one page, the only region */
-	uint64_t frame[HI_FRAMES_MAX], unknown;
+	uint64_t frame[HI_FRAMES_MAX], stopped_at;
 	uint32_t count;
 };
+
+/* Two pages, with one below them for the frame of the hook. */
+static uint64_t *stack_map(void)
+{
+	return (uint64_t *)arena_map((size_t)3 * HI_PAGE_BYTES, MAP_PRIVATE) + HI_PAGE_BYTES / 8;
+}
 
 static struct scene scene_open(void)
 {
 	struct scene scene = {.arena = arena_open(1, 4, 4096)};
 	struct hi_regions *regions = &scene.arena.control->regions[0];
 
-	scene.stack = arena_map((size_t)2 * HI_PAGE_BYTES, 0);
+	scene.stack = stack_map();
 	regions->count = 1;
 	regions->range[0].lo = (uintptr_t)scene.stack;
 	regions->range[0].hi = (uintptr_t)scene.stack + HI_PAGE_BYTES;
@@ -57,11 +67,23 @@ static uint64_t at(const struct scene *scene, unsigned word)
 	return (uintptr_t)(scene->stack + word);
 }
 
+/* As if a hook had been called by pc with its stack pointer at sp. */
+static enum hi_stack_end walk_from(struct scene *scene, struct registers from, uint64_t thread)
+{
+	struct hook_call *call = (struct hook_call *)from.sp - 1;
+	struct stack_end end;
+
+	call->return_address = from.pc;
+	call->bp = from.bp;
+	end = stack_capture(scene->arena.state, thread, call, scene->frame);
+	scene->count = end.count;
+	scene->stopped_at = end.stack_pointer;
+	return end.reason;
+}
+
 static enum hi_stack_end walk(struct scene *scene, uint64_t pc, unsigned sp_word, uint64_t bp)
 {
-	struct stack_registers from = {.pc = pc, .sp = at(scene, sp_word), .bp = bp};
-
-	return stack_capture(scene->arena.state, THREAD, from, scene->frame, &scene->count, &scene->unknown);
+	return walk_from(scene, (struct registers){.pc = pc, .sp = at(scene, sp_word), .bp = bp}, THREAD);
 }
 
 UNIT_TEST(sp_rows_up_to_the_proper_end)
@@ -232,7 +254,7 @@ UNIT_TEST(unknown_region_is_named)
 	ROWS(&scene, {0, 1, HI_UNWIND_SP, 0});
 	CHECK_EQ(walk(&scene, TEXT + 0x50, HI_PAGE_BYTES / 8, 0), HI_END_REGION);
 	CHECK_EQ(scene.count, 1);
-	CHECK_EQ(scene.unknown, at(&scene, HI_PAGE_BYTES / 8));
+	CHECK_EQ(scene.stopped_at, at(&scene, HI_PAGE_BYTES / 8));
 	scene.arena.control->regions[0].count = 0;
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_REGION);
 }
@@ -241,11 +263,11 @@ UNIT_TEST(unknown_region_is_named)
 UNIT_TEST(nothing_above_the_thread_pointer_is_read)
 {
 	struct scene scene = scene_open();
-	struct stack_registers from = {.pc = TEXT + 0x50, .sp = at(&scene, 0)};
+	struct registers from = {.pc = TEXT + 0x50, .sp = at(&scene, 0)};
 
 	ROWS(&scene, {0, 8, HI_UNWIND_SP, 0});
 	scene.stack[7] = scene.stack[15] = TEXT + 0x50;
-	CHECK_EQ(stack_capture(scene.arena.state, at(&scene, 12), from, scene.frame, &scene.count, &scene.unknown), HI_END_BAD_FRAME);
+	CHECK_EQ(walk_from(&scene, from, at(&scene, 12)), HI_END_BAD_FRAME);
 	CHECK_EQ(scene.count, 2);
 }
 
@@ -254,7 +276,7 @@ UNIT_TEST(signal_frame_leads_to_the_interrupted_stack)
 {
 	struct scene scene = scene_open();
 	struct hi_regions *regions = &scene.arena.control->regions[0];
-	uint64_t *alternate = arena_map(HI_PAGE_BYTES, 0);
+	uint64_t *alternate = stack_map();
 	struct arch_signal_frame place = arch_signal_frame();
 	unsigned other = (uintptr_t)alternate > (uintptr_t)scene.stack;
 
@@ -269,16 +291,16 @@ UNIT_TEST(signal_frame_leads_to_the_interrupted_stack)
 	alternate[2 + place.sp / 8] = at(&scene, 40);
 	alternate[2 + place.bp / 8] = at(&scene, 50);
 	scene.stack[51] = TEXT + 0x50;
-	struct stack_registers from = {.pc = TEXT + 0x350, .sp = (uintptr_t)alternate};
-	CHECK_EQ(stack_capture(scene.arena.state, THREAD, from, scene.frame, &scene.count, &scene.unknown), HI_END_COMPLETE);
+	struct registers from = {.pc = TEXT + 0x350, .sp = (uintptr_t)alternate};
+	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_COMPLETE);
 	CHECK_EQ(scene.count, 4);
 	CHECK_EQ(scene.frame[2], TEXT + 0x100);
 	CHECK_EQ(scene.frame[3], TEXT + 0x50);
 
 	alternate[2 + place.sp / 8] = 0x4000; /* interrupted on a stack that is not known */
-	CHECK_EQ(stack_capture(scene.arena.state, THREAD, from, scene.frame, &scene.count, &scene.unknown), HI_END_REGION);
+	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_REGION);
 	CHECK_EQ(scene.count, 3);
-	CHECK_EQ(scene.unknown, 0x4000);
+	CHECK_EQ(scene.stopped_at, 0x4000);
 }
 
 UNIT_TEST(lists_being_rewritten_are_not_used)

@@ -4,6 +4,8 @@
  * the process forks, when the injector is silent, and when something is full.
  */
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
 
 #include "payload_guest.h"
 
@@ -209,6 +211,101 @@ UNIT_TEST(a_forked_child_passes_through)
 	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE], 1);
 }
 
+/*
+ * A signal handler may fork anywhere in a hook, and its child goes on there. So: single steps through calls, and a child at every STRIDEth of those in the payload (which is a part of
+ * this program), another one in each round. It must get through the rest, and tell nothing.
+ */
+extern const char __executable_start, etext;
+#define TRAP_FLAG 0x100
+#define STRIDE 11
+static volatile bool is_stepped_child;
+static volatile unsigned steps, children;
+
+static void fork_at_step(int signal, siginfo_t *info, void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	const uintptr_t pc = (uintptr_t)registers[REG_RIP];
+	pid_t pid;
+	int status = -1;
+
+	(void)signal, (void)info;
+	if (pc < (uintptr_t)&__executable_start || pc >= (uintptr_t)&etext || ++steps % STRIDE)
+		return;
+	pid = (pid_t)syscall(SYS_fork);
+	if (pid == 0) {
+		is_stepped_child = true;
+		registers[REG_EFL] &= ~TRAP_FLAG;
+		return;
+	}
+	children++;
+	waitpid(pid, &status, 0);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 7)
+		UNIT_FAIL("the child forked at step %u ended with wait status 0x%x", steps, (unsigned)status);
+}
+
+/* Beyond the red zone. */
+static inline void set_stepping(uint64_t flag)
+{
+	__asm__ volatile("sub $128, %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\torq %0, (%%rsp)\n\tpopfq\n\tadd $128, %%rsp" : : "r"(flag) : "memory", "cc");
+}
+
+static void *step_through(const struct guest *guest, void *block, size_t size)
+{
+	set_stepping(TRAP_FLAG);
+	if (!block)
+		block = guest->malloc(size);
+	else if (size)
+		block = guest->realloc(block, size);
+	else
+		guest->free(block);
+	set_stepping(0);
+	if (is_stepped_child)
+		_exit(guest->arena.state->armed ? 1 : 7);
+	return block;
+}
+
+/* Forked between the last look and the reservation itself a child reserves in vain: zeros, which the reader gives up after a while. */
+static void skip_hole(struct guest *guest)
+{
+	struct hi_ring *ring = guest->arena.ring;
+
+	while (ring->tail < ring->head && !*(const uint64_t *)(const void *)(ring->data + ring->tail % ring->capacity))
+		ring->tail += HI_RING_UNIT;
+}
+
+UNIT_TEST(a_child_forked_anywhere_in_a_hook_gets_through_and_tells_nothing)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("thousands of forks with the sanitizer's memory take minutes");
+#endif
+	struct guest guest = guest_open(1);
+	const struct sigaction action = {.sa_sigaction = fork_at_step, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	void *block, *grown;
+
+	CHECK_EQ(sigaction(SIGTRAP, &action, NULL), 0);
+	for (unsigned round = 0; round < STRIDE; round++) {
+		steps = round;
+		block = step_through(&guest, NULL, 100);
+		skip_hole(&guest);
+		expect_alloc(&guest, block, 100, HI_FN_MALLOC);
+		grown = step_through(&guest, block, 5000);
+		skip_hole(&guest);
+		expect_free(&guest, HI_RECORD_FREE, block);
+		skip_hole(&guest);
+		expect_alloc(&guest, grown, 5000, HI_FN_REALLOC);
+		step_through(&guest, grown, 0);
+		skip_hole(&guest);
+		expect_free(&guest, HI_RECORD_FREE, grown);
+		expect_nothing(&guest);
+	}
+	/* Counted twice only by a child forked between look and count. */
+	CHECK(guest.arena.control->counters.samples >= 2 * STRIDE && guest.arena.control->counters.samples < 4 * STRIDE);
+	CHECK_EQ(guest.arena.control->counters.commit_lost, 0);
+	arena_check_quiet(&guest.arena);
+	printf("# %u children\n", children);
+	CHECK(children > 300);
+}
+
 UNIT_TEST(a_silent_injector_disarms_the_payload)
 {
 	struct guest guest = guest_open(1);
@@ -325,6 +422,79 @@ UNIT_TEST(an_unknown_stack_is_reported_once)
 		guest.free(block[i]);
 	}
 	CHECK_EQ(guest.arena.control->counters.stacks_truncated, 3);
+}
+
+/* ---- small stacks ------------------------------------------------------------------------------------------------------------------ */
+
+#ifdef __SSP_STRONG__
+#define STACK_USE_MAX (512 + 64) /* with stack guards, which the payload has only here */
+#else
+#define STACK_USE_MAX 512
+#endif
+#define PAINT 0xa5
+static _Alignas(64) uint8_t painted[16384];
+static uint8_t some_block[64];
+
+static void *leaf_malloc(size_t size)
+{
+	(void)size;
+	return some_block;
+}
+
+static void leaf_free(void *block)
+{
+	(void)block;
+}
+
+static void *leaf_realloc(void *block, size_t size)
+{
+	(void)block, (void)size;
+	return some_block + 32;
+}
+
+/* Calls function(a, b) at the top of the painted stack, return address included; how many bytes of it were touched. */
+static size_t stack_used(void *function, uint64_t a, uint64_t b)
+{
+	uint8_t *top = painted + sizeof(painted);
+	size_t untouched = 0;
+
+	memset(painted, PAINT, sizeof(painted));
+	__asm__ volatile("mov %%rsp, %%rbx\n\tmov %[top], %%rsp\n\tcall *%[function]\n\tmov %%rbx, %%rsp"
+			 : "+D"(a), "+S"(b)
+			 : [top] "r"(top), [function] "r"(function)
+			 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+	while (untouched < sizeof(painted) && painted[untouched] == PAINT)
+		untouched++;
+	return sizeof(painted) - untouched;
+}
+
+UNIT_TEST(little_stack_is_used)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's own frames are larger");
+#endif
+	struct arena arena = arena_open(1, 10, 1 << 16);
+	void *malloc_entry = arena_entry(arena_gate(&arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, leaf_malloc));
+	void *free_entry = arena_entry(arena_gate(&arena, HI_FN_FREE, hi_gate_free, hi_hook_free, leaf_free));
+	void *realloc_entry = arena_entry(arena_gate(&arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, leaf_realloc));
+	size_t used[] = {
+		stack_used(malloc_entry, 100, 0),
+		stack_used(realloc_entry, (uintptr_t)some_block, 200),
+		stack_used(free_entry, (uintptr_t)(some_block + 32), 0),
+	};
+
+	CHECK_EQ(arena.control->counters.samples, 2);
+	CHECK_EQ(arena.control->counters.frees, 2);
+	printf("# malloc %zu, realloc %zu, free %zu bytes of stack\n", used[0], used[1], used[2]);
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		CHECK(used[i] <= STACK_USE_MAX);
+	/* On a stack that nobody knows a record of that goes out as well. */
+	arena.control->regions[0].count = 0;
+	used[0] = stack_used(malloc_entry, 100, 0);
+	printf("# malloc %zu on an unknown stack\n", used[0]);
+	CHECK(used[0] <= STACK_USE_MAX);
+	arena_drain(&arena);
+	CHECK_EQ(arena.record_count[HI_RECORD_REGION], 1);
 }
 
 UNIT_TEST(templates_fit_and_inert_ones_do_nothing)

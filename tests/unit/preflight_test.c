@@ -2,11 +2,13 @@
 /*
  * preflight_test.c - each obstacle is set up for real, in a child process, and must be the one that is named; a plain child must be approved.
  *
- * Programs of other kinds (32-bit, static) are in tests/integration/errors.
+ * Most obstacles need another program, user, namespace or container: they are in tests/integration/permissions. Security modules that this machine does not run are played
+ * by a folder of files that say so.
  */
-#include "preflight.h"
+#include "preflight_checks.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <gnu/libc-version.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -15,6 +17,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "hi_wire.h"
@@ -229,7 +232,7 @@ UNIT_TEST(strict_seccomp)
 	pid_t pid = child_with(enter_strict_seccomp);
 	struct preflight preflight = run(pid);
 
-	check_refused(&preflight, PREFLIGHT_SECCOMP, "strict seccomp", "without");
+	check_refused(&preflight, PREFLIGHT_STRICT_SECCOMP, "strict seccomp", "without");
 	end(pid);
 }
 
@@ -257,7 +260,7 @@ UNIT_TEST(seccomp_filter_needs_privilege)
 	CHECK_EQ(as_root.verdict, PLAIN);
 	become_nobody();
 	struct preflight as_nobody = run(pid);
-	check_refused(&as_nobody, PREFLIGHT_SECCOMP, "seccomp filter", "try sudo");
+	check_refused(&as_nobody, PREFLIGHT_SECCOMP_FILTER, "seccomp filter", "try sudo");
 }
 
 UNIT_TEST(other_user)
@@ -297,7 +300,7 @@ UNIT_TEST(not_dumpable)
 	pid_t pid = child_with(become_undumpable_nobody);
 	become_nobody();
 	struct preflight preflight = run(pid);
-	check_refused(&preflight, PREFLIGHT_NOT_PERMITTED, "Operation not permitted", "not dumpable");
+	check_refused(&preflight, PREFLIGHT_NOT_DUMPABLE, "Operation not permitted", "not dumpable");
 }
 
 UNIT_TEST(root_of_a_user_namespace)
@@ -307,7 +310,7 @@ UNIT_TEST(root_of_a_user_namespace)
 	if (unshare(CLONE_NEWUSER))
 		SKIP("no user namespaces here");
 	struct preflight preflight = run(pid);
-	check_refused(&preflight, PREFLIGHT_NOT_PERMITTED, "in a user namespace only", "outside");
+	check_refused(&preflight, PREFLIGHT_USER_NAMESPACE, "in a user namespace only", "outside");
 }
 
 /* A control block as an injector leaves it in a target; mapped by whoever calls. */
@@ -371,6 +374,206 @@ UNIT_TEST(names_cannot_upset_a_terminal)
 
 	CHECK_STR(preflight.comm, "a?[2Jb");
 	end(pid);
+}
+
+/* ---- security modules -------------------------------------------------------------------------------------------------------- */
+
+struct machine {
+	const char *what;
+	const char *file[3][2]; /* path, content */
+	enum preflight_verdict verdict;
+	const char *cause, *remedy;
+};
+
+static void make_file(const char *root, const char *path, const char *content)
+{
+	char full[512];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		mkdir(full, 0755);
+	}
+	file = fopen(full, "w");
+	CHECK(file && fputs(content, file) >= 0 && fclose(file) == 0);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *position)
+{
+	(void)info, (void)kind, (void)position;
+	return remove(path);
+}
+
+/* What is said of pid if the kernel of such a machine denies access to it. */
+static struct preflight denied_by(const struct machine *machine, pid_t pid)
+{
+	char root[] = "/tmp/preflight_test.XXXXXX";
+	struct preflight preflight = {.asked = pid, .pid = pid, .tid = pid};
+	struct subject subject = {.out = &preflight, .memory.fd = -1};
+
+	CHECK(mkdtemp(root));
+	for (size_t i = 0; i < 3 && machine->file[i][0]; i++)
+		make_file(root, machine->file[i][0], machine->file[i][1]);
+	CHECK_EQ(proc_status_read(pid, pid, &preflight.status), 0);
+	CHECK_EQ(proc_status_read(getpid(), getpid(), &subject.ours), 0);
+	system_root = root;
+	CHECK_EQ(explain_denied(&subject, pid, &preflight.status), PREFLIGHT_REFUSED);
+	system_root = "";
+	CHECK_EQ(nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+	return preflight;
+}
+
+static void check_machine(const struct machine *machine, pid_t pid)
+{
+	struct preflight preflight = denied_by(machine, pid);
+
+	if (preflight.verdict != machine->verdict || !strstr(preflight.cause, machine->cause) || !strstr(preflight.remedy, machine->remedy))
+		UNIT_FAIL("%s: verdict %s, cause \"%s\", remedy \"%s\"", machine->what, preflight_verdict_name(preflight.verdict), preflight.cause,
+			  preflight.remedy);
+}
+
+#define YAMA "/proc/sys/kernel/yama/ptrace_scope"
+
+UNIT_TEST(security_modules_that_deny_a_privileged_caller)
+{
+	static const struct machine machines[] = {
+		{"Yama 3", {{YAMA, "3\n"}}, PREFLIGHT_YAMA, "ptrace_scope is 3", "reboot"},
+		{"Yama 1 is not it", {{YAMA, "1\n"}}, PREFLIGHT_SANDBOXED, "Operation not permitted", "run heapinject"},
+		{"SELinux, deny_ptrace",
+		 {{"/sys/fs/selinux/enforce", "1"}, {"/sys/fs/selinux/booleans/deny_ptrace", "1 1"}},
+		 PREFLIGHT_SECURITY_MODULE,
+		 "deny_ptrace is on",
+		 "setsebool deny_ptrace off"},
+		{"SELinux, a domain",
+		 {{"/sys/fs/selinux/enforce", "1"}, {"/proc/self/attr/current", "system_u:system_r:httpd_t:s0\n"}},
+		 PREFLIGHT_SECURITY_MODULE,
+		 "SELinux denies it to system_u:system_r:httpd_t:s0",
+		 "ausearch"},
+		{"SELinux, permissive",
+		 {{"/sys/fs/selinux/enforce", "0"}, {"/sys/fs/selinux/booleans/deny_ptrace", "1 1"}},
+		 PREFLIGHT_SANDBOXED,
+		 "Operation not permitted",
+		 "run heapinject"},
+		{"AppArmor",
+		 {{"/sys/module/apparmor/parameters/enabled", "Y\n"}, {"/proc/self/attr/current", "docker-default (enforce)\n"}},
+		 PREFLIGHT_SECURITY_MODULE,
+		 "AppArmor profile docker-default,",
+		 "apparmor=unconfined"},
+		{"AppArmor, unconfined",
+		 {{"/sys/module/apparmor/parameters/enabled", "Y\n"}, {"/proc/self/attr/current", "unconfined\n"}},
+		 PREFLIGHT_SANDBOXED,
+		 "Operation not permitted",
+		 "run heapinject"},
+	};
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	pid_t pid = child_with(NULL);
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		check_machine(&machines[i], pid);
+	end(pid);
+}
+
+UNIT_TEST(yama_denies_a_user_his_own_processes)
+{
+	static const struct machine machines[] = {
+		{"Yama 1", {{YAMA, "1\n"}}, PREFLIGHT_YAMA, "ptrace_scope is 1, which allows child processes only", "sysctl kernel.yama.ptrace_scope=0"},
+		{"Yama 2", {{YAMA, "2\n"}}, PREFLIGHT_YAMA, "ptrace_scope is 2, which asks for CAP_SYS_PTRACE", "try sudo"},
+		{"Yama 3", {{YAMA, "3\n"}}, PREFLIGHT_YAMA, "ptrace_scope is 3", "reboot"},
+		{"Yama 0", {{YAMA, "0\n"}}, PREFLIGHT_SANDBOXED, "Operation not permitted", "run heapinject"},
+	};
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	pid_t pid = child_with(become_nobody), of_root = child_with(NULL);
+	become_nobody();
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		check_machine(&machines[i], pid);
+	/* The user comes first: with sudo the question of Yama does not arise. */
+	check_machine(&(struct machine){"another's", {{YAMA, "1\n"}}, PREFLIGHT_OTHER_USER, "Operation not permitted", "it runs as uid 0, try sudo"}, of_root);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------------------------ */
+
+static void check_json(const struct preflight *preflight, const char *expected)
+{
+	char *text;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	preflight_print_json(stream, preflight);
+	fclose(stream);
+	CHECK_STR(text, expected);
+	free(text);
+}
+
+UNIT_TEST(json_of_an_approval)
+{
+	const struct preflight preflight = {
+		.asked = 12,
+		.pid = 11,
+		.comm = "cat",
+		.exe = "/bin/\xe7\x8c\xab",
+		.status = {.ns_pid = 3, .uid_effective = 1000, .gid_effective = 100, .threads = 2, .seccomp = 2},
+		.libc = PREFLIGHT_LIBC_GLIBC,
+		.libc_version = "2.36",
+		.allocator = "libc.so.6",
+		.slot_count = 7,
+		.foreign_slot_count = 1,
+	};
+
+	check_json(&preflight,
+		   "{\"asked\":12,\"verdict\":\"ok\",\"cause\":null,\"remedy\":null,\"loaders\":[\"map\",\"dlopen\"],\"process\":{\"pid\":11,\"inner_pid\":3,"
+		   "\"command\":\"cat\",\"program\":\"/bin/\xe7\x8c\xab\",\"uid\":1000,\"gid\":100,\"threads\":2,\"seccomp\":\"filter\",\"libc\":\"glibc\","
+		   "\"libc_version\":\"2.36\",\"allocator\":\"libc.so.6\",\"slots\":7,\"foreign_slots\":1,\"injector\":null}}\n");
+}
+
+UNIT_TEST(json_of_a_refusal_before_there_is_a_process)
+{
+	check_json(&(struct preflight){.asked = 5, .verdict = PREFLIGHT_NO_PROCESS, .cause = "no such process", .remedy = "check the pid"},
+		   "{\"asked\":5,\"verdict\":\"no-process\",\"cause\":\"no such process\",\"remedy\":\"check the pid\",\"loaders\":[],\"process\":null}\n");
+}
+
+/* Overlong forms, surrogates, what is beyond the last character, lone and missing continuation bytes: each byte becomes U+FFFD. */
+UNIT_TEST(json_is_valid_whatever_a_name_holds)
+{
+	static const struct {
+		const char *name, *json;
+	} names[] = {
+		{"a\"b\\c", "a\\\"b\\\\c"},
+		{"\t\n\x7f", "\\u0009\\u000a\\u007f"},
+		{"\xff\x80", "\\ufffd\\ufffd"},
+		{"\xc3", "\\ufffd"},
+		{"\xc3\"", "\\ufffd\\\""},
+		{"\xe2\x82", "\\ufffd\\ufffd"},
+		{"\xc0\xaf", "\\ufffd\\ufffd"},
+		{"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd"},
+		{"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"},
+		{"\xf0\x9f\x90\x88", "\xf0\x9f\x90\x88"},
+	};
+	char expected[256];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct preflight preflight = {.asked = 1, .verdict = PREFLIGHT_SELF, .remedy = "-"};
+
+		snprintf(preflight.cause, sizeof(preflight.cause), "%s", names[i].name);
+		snprintf(expected, sizeof(expected), "{\"asked\":1,\"verdict\":\"self\",\"cause\":\"%s\",\"remedy\":\"-\",\"loaders\":[],\"process\":null}\n",
+			 names[i].json);
+		check_json(&preflight, expected);
+	}
+}
+
+/* A word for each, and no word twice. */
+UNIT_TEST(every_verdict_has_a_word)
+{
+	for (int verdict = 0; verdict < PREFLIGHT_VERDICTS; verdict++) {
+		const char *name = preflight_verdict_name((enum preflight_verdict)verdict);
+
+		CHECK(name && *name);
+		for (int other = 0; other < verdict; other++)
+			CHECK(strcmp(name, preflight_verdict_name((enum preflight_verdict)other)) != 0);
+	}
 }
 
 UNIT_MAIN()

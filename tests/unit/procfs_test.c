@@ -100,6 +100,20 @@ UNIT_TEST(maps_survive_any_cut)
 	}
 }
 
+/* The kernel writes none; but each of them would be a line that was not counted. */
+UNIT_TEST(maps_with_nuls)
+{
+	static const char text[] = "1000-2000 r-xp 00000000 00:00 0 a\0002000-3000 r-xp 00000000 00:00 0 b\0003000-4000 r-xp 00000000 00:00 0 c\n"
+				   "4000-5000 r-xp 00000000 00:00 0 d\n";
+	struct maps maps;
+
+	CHECK_EQ(maps_parse(text, sizeof(text), &maps), 0);
+	CHECK_EQ(maps.count, 2);
+	CHECK_STR(maps.mapping[0].path, "a");
+	CHECK_STR(maps.mapping[1].path, "d");
+	maps_close(&maps);
+}
+
 UNIT_TEST(maps_of_this_process)
 {
 	struct maps maps;

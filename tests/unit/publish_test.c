@@ -3,6 +3,7 @@
  * publish: the two lists that the payload reads while it walks a stack, and the tables behind them. Images are this process's own; the regions come from invented maps.
  */
 #include "injector/publish.h"
+#include "arena.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static uint8_t *tables;
 static void prepare(uint64_t tables_bytes)
 {
 	publisher_open(&publisher);
-	control = calloc(1, sizeof *control);
+	control = arena_control_new();
 	tables = calloc(1, tables_bytes);
 	CHECK(control && tables);
 	control->tables.size = tables_bytes;
@@ -245,6 +246,20 @@ UNIT_TEST(what_is_published_is_what_was_built)
 		CHECK_EQ(memcmp(got, unwind_table_find(&table, pc), sizeof *got), 0);
 	}
 	unwind_table_close(&table);
+	finish();
+	own_close(&own);
+}
+
+UNIT_TEST(unwind_information_without_end_is_not_read)
+{
+	struct own own = own_open();
+	const struct elf_image *image = own_image(&own, "libc.so");
+	prepare(TABLES_BYTES);
+	publisher.build_room = unwind_table_cost(image) - 1;
+	CHECK_EQ(publisher_build(&publisher, &own.images), 0);
+	CHECK(publisher.build_room < unwind_table_cost(image));
+	publisher_publish_tables(&publisher, &own.images, control, tables);
+	CHECK(!lookup(image->text[0].lo)); /* there the frame-pointer chain must do */
 	finish();
 	own_close(&own);
 }

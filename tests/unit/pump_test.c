@@ -504,4 +504,21 @@ UNIT_TEST(maps_stats_and_end_go_out_as_they_are)
 	finish();
 }
 
+UNIT_TEST(maps_that_no_record_can_hold_are_cut_between_two_lines)
+{
+	static char text[HI_STREAM_RECORD_MAX + 100];
+	const struct maps maps = {.text = text, .text_size = sizeof text};
+	struct hi_stream_maps record;
+	memset(text, 'x', sizeof text);
+	for (size_t line = 99; line < sizeof text; line += 100)
+		text[line] = '\n';
+	prepare();
+	CHECK_EQ(pump_maps(&pump, &maps), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	CHECK_EQ(pread(file, &record, sizeof record, read_to), sizeof record);
+	CHECK(record.record.size <= HI_STREAM_RECORD_MAX && record.text_size > HI_STREAM_RECORD_MAX - 200);
+	CHECK_EQ(record.text_size % 100, 0);
+	finish();
+}
+
 UNIT_MAIN()

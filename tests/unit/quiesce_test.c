@@ -40,6 +40,24 @@ FAKE_PAYLOAD static void wait_inside(struct victim_page *page)
 	__asm__ volatile("");
 }
 
+#define DEEP_BYTES (3u * STACKWALK_COPY_BYTES)
+
+__attribute__((noinline)) static void wait_deep_down(struct victim_page *page)
+{
+	volatile char room[DEEP_BYTES];
+	room[0] = room[DEEP_BYTES - 1] = 0;
+	page->answered = 1;
+	while (page->word[STAY])
+		victim_pause_us(20000);
+}
+
+/* The way back leads through here, but far above what is copied of a stack. */
+FAKE_PAYLOAD static void call_something_deep(struct victim_page *page)
+{
+	wait_deep_down(page);
+	__asm__ volatile("");
+}
+
 /* Spins with the address of a gate entry in a register, until that holds the original. */
 static void spin_with_register(struct victim_page *page)
 {
@@ -70,6 +88,23 @@ static void *stay_inside(void *context)
 	page->word[TID] = (uint64_t)syscall(SYS_gettid);
 	stay(page);
 	return wait_outside(NULL);
+}
+
+enum { SLEEPERS = 150, SPINNERS = 6 };
+
+static void *spin_outside(void *unused)
+{
+	for (;;)
+		__asm__ volatile("pause");
+	return unused;
+}
+
+static void gather_a_crowd(struct victim_page *page)
+{
+	pthread_t thread;
+	for (unsigned i = 0; i < SLEEPERS + SPINNERS; i++)
+		pthread_create(&thread, NULL, i < SPINNERS ? spin_outside : wait_outside, NULL);
+	page->answered = 1;
 }
 
 static void three_threads(struct victim_page *page)
@@ -158,6 +193,11 @@ UNIT_TEST(a_return_address_inside_is_waited_for)
 	stay_until_let_go(wait_inside);
 }
 
+UNIT_TEST(a_return_address_inside_is_found_on_a_deep_stack_too)
+{
+	stay_until_let_go(call_something_deep);
+}
+
 /* It was the stack that told: without the walk the same thread passes. */
 UNIT_TEST(without_a_walker_only_the_pc_and_the_counts_tell)
 {
@@ -243,6 +283,15 @@ UNIT_TEST(a_register_with_another_address_is_left_alone)
 	scene.heal.gate += 8;
 	CHECK_EQ(check_quiesce(&scene, LONG_MS, 0).registers_healed, 0);
 	CHECK_EQ(scene.victim.page->word[STAY], 1);
+	scene_close(&scene);
+}
+
+/* More than are asked at once. */
+UNIT_TEST(every_thread_of_a_crowd_is_looked_at)
+{
+	struct scene scene;
+	scene_open(&scene, gather_a_crowd);
+	CHECK_EQ(check_quiesce(&scene, LONG_MS, 0).threads, 3 + SLEEPERS + SPINNERS);
 	scene_close(&scene);
 }
 

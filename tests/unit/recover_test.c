@@ -88,6 +88,22 @@ UNIT_TEST(what_a_dead_injector_left_is_removed_and_unloaded_by_dlclose)
 	clean_up_after(HI_LOADER_DLOPEN);
 }
 
+/* Threads that a dying injector still holds are waited for; those of a debugger that lives are not. */
+UNIT_TEST(a_debugger_is_not_waited_for)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct tracee tracee;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, HI_LOADER_MAP);
+	CHECK_EQ(tracee_stop(&tracee, attached.victim.pid, attached.victim.pid, 2000), 0);
+	const uint64_t begin = arch_cycles();
+	CHECK_EQ(open_and_recover(&attached), 0);
+	CHECK(arch_cycles() - begin < 2 * arch_cycles_per_second());
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	attached_end(&attached);
+}
+
 /* ---- a control block that cannot be trusted ---------------------------------------------------------------------------------------------------- */
 
 #define FIELD(name) offsetof(struct hi_control, name), sizeof(((struct hi_control *)0)->name)
@@ -150,6 +166,39 @@ UNIT_TEST(a_scribbled_control_block_is_not_followed)
 	attached_end(&attached);
 }
 
+/* A journal that names words of the target that never held anything of ours: they stay as they are, and what is true in it is undone all the same. */
+UNIT_TEST(a_forged_journal_changes_no_word_but_our_own)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	uint64_t now;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, HI_LOADER_MAP);
+	CHECK_EQ(open_and_recover(&attached), 0);
+	const struct hi_control *control = attached.attachment.control;
+	const remote_addr innocent = (uintptr_t)&attached.victim.page->word[0]; /* at the same address there; 0 */
+	struct hi_journal_entry entry = control->journal[0];
+	entry.slot = innocent;
+	entry.new_value = 0;
+	entry.old_value = 77;
+	entry.state = HI_JOURNAL_WRITTEN;
+	const uint32_t count = control->journal_count + 1;
+	const remote_addr base = control->arena, at = base + offsetof(struct hi_control, journal[control->journal_count]);
+	CHECK_EQ(memory_write(&attached.victim.memory, at, &entry, sizeof entry), 0);
+	CHECK_EQ(memory_write(&attached.victim.memory, base + offsetof(struct hi_control, journal_count), &count, sizeof count), 0);
+	attachment_close(&attached.attachment);
+
+	CHECK_EQ(open_and_recover(&attached), 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK_EQ(receipt.slots.restored, attached.slots.count);
+	CHECK_EQ(memory_read_u64(&attached.victim.memory, innocent, &now), 0);
+	CHECK_EQ(now, 0);
+	attached_check_gone(&attached);
+	attachment_close(&attached.attachment);
+	attached_end(&attached);
+}
+
 /* An arena said to be larger than it is, with everything in it where it fits: what lies behind it is the target's. */
 UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 {
@@ -159,7 +208,7 @@ UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 	attached_prepare(&attached, storm_of_one);
 	attach_and_die(&attached, HI_LOADER_MAP);
 	CHECK_EQ(open_and_recover(&attached), 0);
-	struct hi_control *control = malloc(sizeof *control), *good = malloc(sizeof *good);
+	struct hi_control *control = arena_control_new(), *good = arena_control_new();
 	memcpy(good, attached.attachment.control, sizeof *good);
 	attachment_close(&attached.attachment);
 	for (int part = 0; part < 3; part++) {

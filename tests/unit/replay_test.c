@@ -129,6 +129,22 @@ UNIT_TEST(a_failed_realloc_gives_the_block_back)
 	profile_close(&profile);
 }
 
+UNIT_TEST(no_block_comes_back_to_where_another_lives)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_alloc(file, 0x7000, 48, site_a, 2);
+	stream_alloc(file, 0x7000, 32, site_b, 2);
+	stream_unfree(file, 0x7000);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.row[0].inuse_count, 0);
+	CHECK_EQ(profile.row[1].inuse_count, 1);
+	CHECK_EQ(profile.meta.frees, 0);
+	profile_close(&profile);
+}
+
 /* Many blocks in few places: the table grows, and closes its holes. */
 UNIT_TEST(live_blocks_survive_a_shuffle)
 {
@@ -216,6 +232,27 @@ UNIT_TEST(other_intervals_are_folded_into_the_nominal_one)
 	profile_close(&profile);
 }
 
+/* A ring that a target writes to can bring any number of them. */
+UNIT_TEST(stacks_without_end_are_counted_but_not_told_apart)
+{
+	enum { SAMPLES = 600000, KEPT = 1 << 19 };
+	struct profile profile;
+	FILE *file = begin(1);
+
+	for (uint64_t i = 0; i < SAMPLES; i++) {
+		const uint64_t site[] = {1000 + i % 1000, 5000 + i / 1000};
+
+		stream_alloc(file, 16 + 16 * i, 8, site, 2);
+	}
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.meta.samples, SAMPLES);
+	CHECK_EQ(profile.stack_count, KEPT + 1);
+	CHECK_EQ(profile.row[KEPT].inuse_count, SAMPLES - KEPT);
+	CHECK(strstr(profile.meta.damage, "too long: from byte"));
+	profile_close(&profile);
+}
+
 UNIT_TEST(not_a_stream)
 {
 	struct profile profile;
@@ -229,6 +266,10 @@ UNIT_TEST(not_a_stream)
 	stream_free(file, 1);
 	CHECK_EQ(play(file, &profile), -EBADMSG);
 	CHECK_STR(profile.meta.damage, "not a heapinject record stream");
+	profile_close(&profile);
+
+	CHECK_EQ(play(begin(UINT64_MAX), &profile), -EBADMSG); /* it could not be written to a file that can be read */
+	CHECK_STR(profile.meta.damage, "an impossible sampling interval in the header");
 	profile_close(&profile);
 }
 
@@ -245,6 +286,7 @@ UNIT_TEST(bad_records_are_skipped_and_the_first_is_named)
 	stream_alloc(file, 0, 1, site_a, 2);
 	stream_alloc(file, 0x7000, UINT64_MAX, site_a, 2);
 	stream_interval(file, 0);
+	stream_interval(file, UINT64_MAX);
 	stream_alloc(file, 0x7100, 48, site_a, 2);
 	stream_end(file);
 	CHECK_EQ(play(file, &profile), 0);

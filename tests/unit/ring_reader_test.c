@@ -81,10 +81,15 @@ UNIT_TEST(waits_for_an_unfinished_record_then_skips_it)
 	put_free(ring, 42);
 	CHECK_EQ(ring_reader_next(&reader, 5000, PATIENCE, &record), 0);
 	CHECK_EQ(ring_reader_next(&reader, 5000 + PATIENCE - 1, PATIENCE, &record), 0);
-	CHECK_EQ(ring_reader_next(&reader, 5000 + PATIENCE, PATIENCE, &record), 0); /* the busy one is given up; now the next is waited for */
-	CHECK_EQ(ring_reader_next(&reader, 5000 + 2 * PATIENCE, PATIENCE, &record), 1);
+	ring->head += HI_RING_UNIT;                                                 /* and one more, now */
+	CHECK_EQ(ring_reader_next(&reader, 5000 + PATIENCE, PATIENCE, &record), 1); /* both were waited for at the same time */
 	CHECK_EQ(record.free.address, 42);
 	CHECK_EQ(reader.skipped, 4 * HI_RING_UNIT);
+	put_free(ring, 43);
+	CHECK_EQ(ring_reader_next(&reader, 6000 + PATIENCE, PATIENCE, &record), 0);
+	CHECK_EQ(ring_reader_next(&reader, 6000 + 2 * PATIENCE, PATIENCE, &record), 1);
+	CHECK_EQ(record.free.address, 43);
+	CHECK_EQ(reader.skipped, 5 * HI_RING_UNIT);
 }
 
 UNIT_TEST(gives_up_at_once_when_nobody_writes_any_more)
@@ -96,6 +101,24 @@ UNIT_TEST(gives_up_at_once_when_nobody_writes_any_more)
 	put_free(ring, 7);
 	CHECK_EQ(ring_reader_next(&reader, 1, 0, &record), 1);
 	CHECK_EQ(record.free.address, 7);
+}
+
+UNIT_TEST(reads_at_most_a_ring_full_whatever_the_head_says)
+{
+	struct ring_reader reader;
+	union ring_record record;
+	struct hi_ring *ring = new_ring(&reader);
+	uint64_t records = 0;
+	ring->head = UINT64_MAX / 2;
+	ring_reader_mark(&reader);
+	ring->head = 0;
+	do { /* a target that writes as fast as it is read */
+		put_free(ring, ++records);
+	} while (ring_reader_next(&reader, 1, PATIENCE, &record) == 1 && records <= CAPACITY);
+	CHECK_EQ(records, CAPACITY / HI_RING_UNIT + 1);
+	ring_reader_unmark(&reader);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+	CHECK_EQ(reader.limit, reader.tail - HI_RING_UNIT + CAPACITY);
 }
 
 UNIT_TEST(leaves_what_comes_after_the_mark)

@@ -88,7 +88,7 @@ static void set_build_id(struct profile *profile, const char *path)
 	struct objfile file;
 	size_t size;
 
-	CHECK_EQ(objfile_open(&module, (uint32_t)getpid(), NULL, &file), 0);
+	CHECK_EQ(objfile_open(&(struct file_source){.pid = (uint32_t)getpid()}, &module, NULL, &file), 0);
 	const uint8_t *id = objfile_build_id(file.elf, &size);
 	CHECK(id && size == 20);
 	memcpy(profile->module[0].build_id, id, size);

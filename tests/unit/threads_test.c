@@ -133,13 +133,28 @@ UNIT_TEST(without_the_thread_library_threads_are_nameless)
 }
 
 /* A ring that was scribbled over names threads without end, and such that every hash is the same. */
+UNIT_TEST(more_than_any_process_has_share_a_number)
+{
+	enum { MOST = 1 << 18 };
+	struct threads threads;
+	struct own own = own_open();
+	CHECK_EQ(threads_open(&threads, getpid(), &own.images, &own.memory), 0);
+	threads.tid_offset = -1; /* quicker, and nobody is there */
+	for (uint64_t i = 1; i <= MOST; i++)
+		CHECK_EQ(number_of(&threads, &own.memory, i << 12, true), i);
+	CHECK_EQ(number_of(&threads, &own.memory, (MOST + 1ull) << 12, false), 0);
+	CHECK_EQ(number_of(&threads, &own.memory, 7 << 12, false), 7);
+	threads_close(&threads);
+	own_close(&own);
+}
+
 UNIT_TEST(pointers_made_to_collide_do_not_stop_us)
 {
 	struct own own = own_open();
 	const struct elf_images none = {0};
 	struct threads threads;
 	CHECK_EQ(threads_open(&threads, getpid(), &none, &own.memory), 0);
-	for (uint64_t i = 1; i <= 300000; i++)
+	for (uint64_t i = 1; i <= 200000; i++)
 		CHECK_EQ(number_of(&threads, &own.memory, i << 44, true), i);
 	threads_close(&threads);
 	own_close(&own);

@@ -25,35 +25,6 @@ static void steps(struct victim_page *page)
 		step(page);
 }
 
-/* About once a millisecond, at no fixed time. */
-static void rare_steps(struct victim_page *page)
-{
-	page->ready = 1;
-	for (unsigned random = 1;; random = random * 1103515245u + 12345u) {
-		const uint64_t until = arch_cycles() + 2000000 + (random >> 10);
-
-		while (arch_cycles() < until)
-			;
-		step(page);
-	}
-}
-
-static void steps_with_trap_ignored(struct victim_page *page)
-{
-	signal(SIGTRAP, SIG_IGN);
-	steps(page);
-}
-
-static void steps_with_trap_blocked(struct victim_page *page)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	steps(page);
-}
-
 static void vfork_parent(struct victim_page *page)
 {
 	page->ready = 1;
@@ -180,6 +151,47 @@ UNIT_TEST(vfork_parent_is_given_up_in_time_and_let_go)
 	victim_end(&victim);
 }
 
+static int stop_late(void *argument)
+{
+	struct victim *victim = argument;
+	struct tracee tracee;
+
+	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, 30), -ETIMEDOUT);
+	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, DEADLINE_MS), 0);
+	return tracee_detach(&tracee);
+}
+
+UNIT_TEST(a_thread_that_did_not_stop_in_time_may_be_asked_again)
+{
+	struct victim victim;
+
+	victim_start(&victim, vfork_parent);
+	CHECK_EQ(tracee_worker(stop_late, &victim), 0);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+static int stop_and_do_something_else(void *argument)
+{
+	struct victim *victim = argument;
+	struct tracee tracee;
+
+	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, 30), -ETIMEDOUT);
+	for (int i = 0; i < 5000 && !victim->page->progress; i++)
+		tracee_nap();
+	victim_check(victim);
+	return 0;
+}
+
+UNIT_TEST(a_thread_that_stops_too_late_does_not_stand_until_the_tracer_ends)
+{
+	struct victim victim;
+
+	victim_start(&victim, vfork_parent);
+	CHECK_EQ(tracee_worker(stop_and_do_something_else, &victim), 0);
+	victim_end(&victim);
+}
+
 UNIT_TEST(threads_that_end_are_no_obstacle)
 {
 	struct victim victim;
@@ -263,121 +275,6 @@ UNIT_TEST(exec_ends_the_tracee)
 	CHECK_EQ(tracee_detach(&tracee), 0);
 	CHECK(!memory_is_alive(&victim.memory));
 	CHECK_EQ(kill(victim.pid, 0), 0);
-	victim_end(&victim);
-}
-
-/* ---- running to a place ---------------------------------------------------------------------------------------------------------------- */
-
-UNIT_TEST(thread_runs_to_an_address)
-{
-	struct victim victim;
-	struct tracee tracee;
-	struct arch_regs regs;
-
-	victim_start(&victim, steps);
-	for (int i = 0; i < 20; i++) {
-		CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
-		int error = tracee_run_to(&tracee, (uintptr_t)step, DEADLINE_MS);
-		if (error == -ENOTSUP) {
-			tracee_detach(&tracee);
-			SKIP("no hardware breakpoints here");
-		}
-		CHECK_EQ(error, 0);
-		CHECK_EQ(tracee.state, TRACEE_STOPPED);
-		CHECK_EQ(tracee_get_regs(&tracee, &regs), 0);
-		CHECK_EQ(arch_pc(&regs), (uintptr_t)step);
-		CHECK_EQ(tracee_detach(&tracee), 0);
-	}
-	victim_check(&victim);
-	victim_end(&victim);
-}
-
-static void never_run(void)
-{
-	step_count = 0;
-}
-
-UNIT_TEST(thread_that_does_not_get_there_is_stopped_in_time)
-{
-	struct victim victim;
-	struct tracee tracee;
-
-	victim_start(&victim, steps);
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
-	int error = tracee_run_to(&tracee, (uintptr_t)never_run, 20);
-	CHECK(error == -ETIMEDOUT || error == -ENOTSUP);
-	CHECK_EQ(tracee.state, TRACEE_STOPPED);
-	CHECK_EQ(tracee_detach(&tracee), 0);
-	victim_check(&victim);
-	victim_end(&victim);
-}
-
-/* Whenever the deadline falls: the trap of a breakpoint that was hit just then must not be left to the target. */
-UNIT_TEST(trap_of_a_late_breakpoint_is_discarded)
-{
-	struct victim victim;
-	struct tracee tracee;
-	unsigned hit = 0, missed = 0;
-
-	victim_start(&victim, rare_steps);
-	for (int i = 0; i < 400; i++) {
-		CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
-		int error = tracee_run_to(&tracee, (uintptr_t)step, 1);
-		CHECK(error == 0 || error == -ETIMEDOUT || error == -ENOTSUP);
-		CHECK_EQ(tracee.state, TRACEE_STOPPED);
-		CHECK_EQ(tracee_detach(&tracee), 0);
-		hit += error == 0;
-		missed += error == -ETIMEDOUT;
-	}
-	printf("# %s: %u hit, %u missed\n", unit_current, hit, missed);
-	victim_check(&victim);
-	victim_end(&victim);
-}
-
-static void refuse_breakpoint(void (*work)(struct victim_page *))
-{
-	struct victim victim;
-	struct tracee tracee;
-	struct proc_status before, after;
-
-	victim_start(&victim, work);
-	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &before), 0);
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
-	CHECK_EQ(tracee_run_to(&tracee, (uintptr_t)step, DEADLINE_MS), -ENOTSUP);
-	CHECK_EQ(tracee_detach(&tracee), 0);
-	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &after), 0);
-	CHECK_EQ(after.sig_ignored, before.sig_ignored);
-	CHECK_EQ(after.sig_blocked, before.sig_blocked);
-	victim_check(&victim);
-	victim_end(&victim);
-}
-
-UNIT_TEST(no_breakpoint_where_sigtrap_is_ignored_or_blocked)
-{
-	refuse_breakpoint(steps_with_trap_ignored);
-	refuse_breakpoint(steps_with_trap_blocked);
-}
-
-UNIT_TEST(breakpoint_goes_with_its_tracer)
-{
-	struct victim victim;
-
-	victim_start(&victim, steps);
-	for (int i = 0; i < 30; i++) {
-		pid_t injector = fork();
-
-		if (injector == 0) {
-			struct tracee tracee;
-
-			if (tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS) == 0)
-				(void)!tracee_run_to(&tracee, (uintptr_t)never_run, DEADLINE_MS);
-			_exit(0);
-		}
-		usleep(3000 + 100 * (unsigned)i);
-		kill(injector, SIGKILL);
-		waitpid(injector, NULL, 0);
-		victim_check(&victim);
-	}
 	victim_end(&victim);
 }
 

@@ -123,7 +123,7 @@
  * last pushed) and calls handler(call), which answers in rax = result, rdx = whether to go on in the original instead. Then the
  * frame goes, and with the arguments as they were the original finds nothing of us on the stack.
  *
- * armed is looked at before all else: in a forked child it reads 0, and the rest of what the handler would touch is not there.
+ * armed is looked at before all else: in a forked child it reads 0, and nothing is sampled there.
  * The in_flight of the guard slot falls when one instruction is left to execute here.
  */
 	.p2align 4

@@ -14,7 +14,7 @@
 #define WORDS_STATE 32
 #define WORDS_OCCUPANCY_SHIFT 48
 
-#define STATE_ARMED 0
+#define STATE_ARMED 4096
 
 #define SLOT_BITS 10
 #define SLOT_BYTES_LOG2 6

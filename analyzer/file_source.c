@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file_source.c - see file_source.h.
+ */
+#include "file_source.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ROOT_SIZE 32
+
+/* ---- asked for ----------------------------------------------------------------------------------------------------------- */
+
+union fd_message {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+static int receive_answer(int ask_fd)
+{
+	struct hi_file_answer answer;
+	struct iovec part = {.iov_base = &answer, .iov_len = sizeof(answer)};
+	union fd_message control;
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	ssize_t got;
+	int fd = -EPIPE;
+
+	do
+		got = recvmsg(ask_fd, &message, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)sizeof(answer))
+		return fd;
+	const struct cmsghdr *found = CMSG_FIRSTHDR(&message);
+	if (answer.status == 0 && found && found->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(found), sizeof(fd));
+	return answer.status ? answer.status : fd;
+}
+
+static int ask(int ask_fd, const struct profile_module *module, const struct hi_file_request *request)
+{
+	struct hi_file_request numbered = *request;
+	struct iovec part = {.iov_base = &numbered, .iov_len = sizeof(numbered)};
+	const struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	ssize_t sent;
+
+	numbered.module = module ? module->number : 0;
+	do
+		sent = sendmsg(ask_fd, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)sizeof(numbered) ? receive_answer(ask_fd) : -EPIPE;
+}
+
+/* ---- by ourselves -------------------------------------------------------------------------------------------------------- */
+
+/* The pid is a number from the past: whoever bears it now may be another. */
+static bool is_still_there(const struct file_source *source)
+{
+	char link[64], exe[PATH_MAX];
+
+	snprintf(link, sizeof(link), "/proc/%u/exe", source->pid);
+	const ssize_t size = readlink(link, exe, sizeof(exe) - 1);
+	if (size <= 0)
+		return false;
+	exe[size] = 0;
+	return !source->exe || strcmp(exe, source->exe) == 0;
+}
+
+/* The pid by which the process knows itself: the last one of NSpid. */
+static uint32_t own_pid_of(uint32_t pid)
+{
+	char path[64], line[256];
+	uint32_t own = pid;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	FILE *status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status)) {
+		const char *last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
+		if (last)
+			own = (uint32_t)strtoul(last, NULL, 10);
+	}
+	if (status)
+		fclose(status);
+	return own;
+}
+
+static int open_regular(const char *path, int flags, struct stat *out_status)
+{
+	/* Without O_NONBLOCK a fifo under that name would hold us for good. */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, out_status) == 0 && S_ISREG(out_status->st_mode))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* Anybody can put a file into /tmp: it counts only if it belongs to whom the process belongs to, or to root. */
+static int open_perf_map(const struct file_source *source, const char *path)
+{
+	struct stat process, status;
+	char folder[ROOT_SIZE];
+
+	snprintf(folder, sizeof(folder), "/proc/%u", source->pid);
+	if (!is_still_there(source) || stat(folder, &process))
+		return -ENOENT;
+	const int fd = open_regular(path, O_NOFOLLOW, &status);
+	if (fd < 0 || status.st_uid == process.st_uid || status.st_uid == 0)
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static int open_here(const struct file_source *source, const struct profile_module *module, const struct hi_file_request *request)
+{
+	const bool in_target = hi_file_is_in_target(request->place);
+	const char *object_path = module && module->path ? module->path : "";
+	char path[ROOT_SIZE + PATH_MAX];
+	struct stat status;
+	size_t root = 0;
+
+	if (request->kind == HI_FILE_MAPPED)
+		return module->open_path && module->open_path[0] == '/' ? open_regular(module->open_path, 0, &status) : -ENOENT;
+	if (in_target)
+		root = (size_t)snprintf(path, sizeof(path), "/proc/%u/root", source->pid);
+	const uint32_t pid = request->kind == HI_FILE_PERF_MAP && in_target ? own_pid_of(source->pid) : source->pid;
+	const int error = hi_file_path(request, object_path, pid, path + root, sizeof(path) - root);
+	if (error)
+		return error;
+	return request->kind == HI_FILE_PERF_MAP ? open_perf_map(source, path) : open_regular(path, 0, &status);
+}
+
+int file_source_open(const struct file_source *source, const struct profile_module *module, const struct hi_file_request *request)
+{
+	return source->ask_fd ? ask(source->ask_fd, module, request) : open_here(source, module, request);
+}

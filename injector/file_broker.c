@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file_broker.c - see file_broker.h. Enter at file_broker_serve.
+ */
+#include "file_broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MODULES_MAX 65536u /* as many as the analyzer knows */
+#define FILE_BYTES_MAX (16ull << 30)
+
+void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid, const struct proc_status *status)
+{
+	char path[64];
+
+	*broker = (struct file_broker){.pid = pid, .ns_pid = status->ns_pid ? status->ns_pid : pid};
+	broker->owner = (struct identity){.uid = status->uid_effective, .gid = status->gid_effective};
+	broker->reader = identity_for_data_of(broker->owner);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/root", (int)pid, (int)tid);
+	broker->own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	broker->target_root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+void file_broker_close(struct file_broker *broker)
+{
+	for (size_t i = 0; i < broker->file_count; i++) {
+		if (broker->file[i].fd >= 0)
+			close(broker->file[i].fd);
+		free(broker->file[i].path);
+	}
+	free(broker->file);
+	free(broker->file_of);
+	if (broker->own_root >= 0)
+		close(broker->own_root);
+	if (broker->target_root >= 0)
+		close(broker->target_root);
+	*broker = (struct file_broker){.own_root = -1, .target_root = -1};
+}
+
+/* ---- keeping --------------------------------------------------------------------------------------------------------------- */
+
+/* A library that comes and goes gets a new number each time, but not a new file: held open, its inode cannot become another's. */
+static int find_file(const struct file_broker *broker, const struct elf_image *image, size_t *out_index)
+{
+	for (size_t i = 0; image->inode && i < broker->file_count; i++)
+		if (broker->file[i].fd >= 0 && broker->file[i].inode == image->inode && broker->file[i].device == image->device) {
+			*out_index = i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static int add_file(struct file_broker *broker, const struct elf_image *image, size_t *out_index)
+{
+	struct kept_file *grown = reallocarray(broker->file, broker->file_count + 1, sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	broker->file = grown;
+	struct kept_file file = {.device = image->device, .inode = image->inode, .path = strdup(image->path), .fd = -1};
+	if (!file.path)
+		return -ENOMEM;
+	if (image->fd >= 0)
+		file.fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0); /* no more descriptors: then no names for this one */
+	*out_index = broker->file_count;
+	broker->file[broker->file_count++] = file;
+	return 0;
+}
+
+void file_broker_keep(struct file_broker *broker, uint32_t module, const struct elf_image *image)
+{
+	size_t index;
+	if (module != broker->module_count + 1 || module > MODULES_MAX) /* numbers are dense: it is known already, for another of its mappings */
+		return;
+	uint32_t *grown = reallocarray(broker->file_of, module, sizeof *grown);
+	if (!grown)
+		return;
+	broker->file_of = grown;
+	if (find_file(broker, image, &index) && add_file(broker, image, &index))
+		return;
+	broker->file_of[broker->module_count++] = (uint32_t)index;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------------------------- */
+
+static int open_in_root(int root, const char *path, uint64_t flags)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	const long fd = syscall(SYS_openat2, root, path, &how, sizeof how);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* What was found is looked at before it is opened: to open a device may have effects. */
+static int open_found(int found, struct stat *out_status)
+{
+	char link[64];
+	if (fstat(found, out_status))
+		return -errno;
+	if (!S_ISREG(out_status->st_mode) || out_status->st_size < 0 || (uint64_t)out_status->st_size > FILE_BYTES_MAX)
+		return -EACCES;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", found);
+	const int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_path(const struct file_broker *broker, const struct hi_file_request *request, const char *path)
+{
+	const bool is_perf_map = request->kind == HI_FILE_PERF_MAP;
+	const int root = hi_file_is_in_target(request->place) ? broker->target_root : broker->own_root;
+	struct stat status;
+	/* Kernels before 5.6 cannot keep a path within a root. Ours needs no keeping, the target's is then not looked into. */
+	int found = open_in_root(root, path, is_perf_map ? O_NOFOLLOW : 0);
+	if (found == -ENOSYS && root == broker->own_root)
+		found = open(path, O_PATH | O_CLOEXEC | (is_perf_map ? O_NOFOLLOW : 0));
+	if (found < 0)
+		return -ENOENT;
+	int fd = open_found(found, &status);
+	close(found);
+	/* Anybody can put a file into /tmp: it counts only if it belongs to whom the process belongs to, or to root. */
+	if (fd >= 0 && is_perf_map && status.st_uid != broker->owner.uid && status.st_uid != 0) {
+		close(fd);
+		fd = -EACCES;
+	}
+	return fd;
+}
+
+static int open_place(const struct file_broker *broker, const struct hi_file_request *request, const char *object_path)
+{
+	const pid_t pid = hi_file_is_in_target(request->place) ? broker->ns_pid : broker->pid;
+	struct identity_window window;
+	char path[PATH_MAX];
+	int err = hi_file_path(request, object_path, (uint32_t)pid, path, sizeof path);
+	if (!err)
+		err = identity_begin(broker->reader, &window);
+	if (err)
+		return err;
+	const int fd = open_path(broker, request, path);
+	identity_end(&window);
+	return fd;
+}
+
+/* A descriptor of the caller's own, or negative errno. */
+static int open_requested(const struct file_broker *broker, const struct hi_file_request *request)
+{
+	if (request->kind == HI_FILE_PERF_MAP)
+		return open_place(broker, request, "");
+	if (request->module == 0 || request->module > broker->module_count)
+		return -EINVAL;
+	const struct kept_file *file = &broker->file[broker->file_of[request->module - 1]];
+	if (request->kind != HI_FILE_MAPPED)
+		return open_place(broker, request, file->path);
+	if (file->fd < 0)
+		return -ENOENT;
+	const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+/* ---- answering ------------------------------------------------------------------------------------------------------------- */
+
+union fd_message {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+static int answer(int socket, int fd)
+{
+	struct hi_file_answer answer = {.status = fd < 0 ? fd : 0};
+	struct iovec part = {.iov_base = &answer, .iov_len = sizeof answer};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	union fd_message control = {.room = {0}};
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof control;
+		control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+	}
+	/* Who asks on and on without reading the answers gets none. */
+	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -EPIPE : 0;
+}
+
+int file_broker_serve(const struct file_broker *broker, int socket)
+{
+	struct hi_file_request request = {0};
+	const ssize_t got = recv(socket, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -EPIPE;
+	if (got == 0)
+		return -EPIPE;
+	const int fd = got == (ssize_t)sizeof request ? open_requested(broker, &request) : -EINVAL;
+	int err = answer(socket, fd);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folder.c - see folder.h.
+ *
+ * One component after the other, each opened from the folder before it and looked at through the descriptor, so that nobody can swap one between look and use. What a
+ * link says is put in front of what remains of the path.
+ */
+#include "folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40 /* as in the kernel */
+
+struct walk {
+	int folder;
+	char rest[PATH_MAX]; /* what is still to be walked */
+	unsigned links;
+};
+
+static bool is_trusted_link(int folder, const struct stat *link)
+{
+	struct stat around;
+
+	if (fstat(folder, &around))
+		return false;
+	return !(around.st_mode & S_IWOTH) || link->st_uid == around.st_uid || link->st_uid == (uid_t)setfsuid((uid_t)-1);
+}
+
+static int walk_to(struct walk *walk, int fd)
+{
+	if (fd < 0)
+		return -errno;
+	if (walk->folder >= 0)
+		close(walk->folder);
+	walk->folder = fd;
+	return 0;
+}
+
+/* From "/", if the rest begins there. */
+static int walk_slashes(struct walk *walk)
+{
+	const size_t slashes = strspn(walk->rest, "/");
+
+	if (!slashes)
+		return 0;
+	memmove(walk->rest, walk->rest + slashes, strlen(walk->rest + slashes) + 1);
+	return walk_to(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+static int walk_link(struct walk *walk, int link)
+{
+	char text[PATH_MAX], rest[PATH_MAX];
+	const ssize_t size = readlinkat(link, "", text, sizeof text - 1);
+
+	if (size <= 0)
+		return size ? -errno : -ENOENT;
+	text[size] = 0;
+	if (++walk->links > LINKS_MAX)
+		return -ELOOP;
+	if (snprintf(rest, sizeof rest, "%s/%s", text, walk->rest) >= (int)sizeof rest)
+		return -ENAMETOOLONG;
+	memcpy(walk->rest, rest, sizeof rest);
+	return walk_slashes(walk);
+}
+
+/* Takes the first component off the rest, and goes there. */
+static int walk_on(struct walk *walk)
+{
+	char name[NAME_MAX + 1];
+	struct stat status;
+	const size_t size = strcspn(walk->rest, "/"), slashes = strspn(walk->rest + size, "/");
+
+	if (size > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(name, walk->rest, size);
+	name[size] = 0;
+	memmove(walk->rest, walk->rest + size + slashes, strlen(walk->rest + size + slashes) + 1);
+	const int next = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int err = next < 0 || fstat(next, &status) ? -errno : 0;
+	if (!err && S_ISDIR(status.st_mode))
+		return walk_to(walk, next);
+	if (!err)
+		err = !S_ISLNK(status.st_mode) ? -ENOTDIR : is_trusted_link(walk->folder, &status) ? walk_link(walk, next) : -ELOOP;
+	if (next >= 0)
+		close(next);
+	return err;
+}
+
+int folder_open(const char *path, int *out_fd)
+{
+	const char *slash = strrchr(path, '/');
+	const size_t size = slash ? (size_t)(slash + 1 - path) : 0;
+	struct walk walk = {.folder = -1};
+
+	if (size >= sizeof walk.rest)
+		return -ENAMETOOLONG;
+	memcpy(walk.rest, path, size);
+	int err = *path == '/' ? walk_slashes(&walk) : walk_to(&walk, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	while (!err && walk.rest[0])
+		err = walk_on(&walk);
+	if (!err)
+		*out_fd = walk.folder;
+	else if (walk.folder >= 0)
+		close(walk.folder);
+	return err;
+}

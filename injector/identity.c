@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * identity.c - see identity.h.
+ *
+ * The window changes the ids for files (setfsuid) of one thread: unlike seteuid they leave the rights over the target alone, which the walk through /proc/PID needs. The kernel
+ * takes root's file capabilities (CAP_DAC_OVERRIDE and the like) out of the effective set with them, and puts them back.
+ */
+#include "identity.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/fsuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hi_units.h"
+
+#define NOBODY 65534u
+
+static bool id_from_environment(const char *name, uint32_t *out_id)
+{
+	const char *text = getenv(name), *end;
+	uint64_t id;
+
+	if (!text || hi_parse_digits(text, &id, &end) || *end || id >= UINT32_MAX) /* the last one means "none" to the kernel */
+		return false;
+	*out_id = (uint32_t)id;
+	return true;
+}
+
+struct identity identity_of_caller(void)
+{
+	struct identity caller = {.uid = getuid(), .gid = getgid()};
+	uint32_t uid, gid;
+
+	if (geteuid() != 0)
+		return (struct identity){.uid = geteuid(), .gid = getegid()};
+	if (caller.uid == 0 && id_from_environment("SUDO_UID", &uid) && id_from_environment("SUDO_GID", &gid))
+		caller = (struct identity){.uid = uid, .gid = gid};
+	return caller;
+}
+
+struct identity identity_for_data_of(struct identity owner)
+{
+	const struct identity caller = identity_of_caller();
+
+	return caller.uid ? caller : owner;
+}
+
+struct identity identity_to_run_as(struct identity identity)
+{
+	return identity.uid ? identity : (struct identity){.uid = NOBODY, .gid = NOBODY};
+}
+
+static bool is_for_files(struct identity wanted)
+{
+	/* With an id that does not exist they change nothing and tell what is set. */
+	return (uid_t)setfsuid((uid_t)-1) == wanted.uid && (gid_t)setfsgid((gid_t)-1) == wanted.gid;
+}
+
+/* The call itself: the library's would change all threads. */
+static int set_groups(int count, const gid_t *group)
+{
+	return syscall(SYS_setgroups, count, group) ? -errno : 0;
+}
+
+int identity_begin(struct identity wanted, struct identity_window *window)
+{
+	window->is_open = false;
+	window->own = (struct identity){.uid = (uid_t)setfsuid((uid_t)-1), .gid = (gid_t)setfsgid((gid_t)-1)};
+	if (wanted.uid == window->own.uid) /* a group of our own choice would win nothing */
+		return 0;
+	window->group_count = getgroups(IDENTITY_GROUPS_MAX, window->group);
+	int err = window->group_count < 0 ? -errno : set_groups(0, NULL);
+	if (err)
+		return err;
+	window->is_open = true;
+	setfsgid(wanted.gid);
+	setfsuid(wanted.uid);
+	if (is_for_files(wanted))
+		return 0;
+	identity_end(window);
+	return -EPERM;
+}
+
+void identity_end(const struct identity_window *window)
+{
+	if (!window->is_open)
+		return;
+	setfsuid(window->own.uid);
+	setfsgid(window->own.gid);
+	(void)set_groups(window->group_count, window->group); /* on failure we have fewer rights than before */
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* pages.c - see pages.h. */
+#include "pages.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096u
+#define AT_ONCE 256u /* runs, or words */
+
+/* A word of /proc/PID/pagemap */
+#define WORD_PRESENT (3ull << 62) /* in memory, or in swap */
+#define WORD_FILE (1ull << 61)    /* as the file has it; or shared memory */
+
+/* linux/fs.h of Linux 6.7, which older headers lack. */
+struct scan_run {
+	uint64_t start, end, categories;
+};
+struct scan {
+	uint64_t size, flags, start, end, walk_end, runs, run_count, max_pages;
+	uint64_t inverted, all_of, any_of, returned;
+};
+#define SCAN_FILE (1u << 2)
+#define SCAN_PRESENT (1u << 3)
+#define SCAN_SWAPPED (1u << 4)
+#define SCAN_ZERO (1u << 5) /* the page of zeros that all share */
+#define SCAN _IOWR('f', 16, struct scan)
+
+static bool can_scan(int fd)
+{
+	struct scan_run run;
+	struct scan scan = {.size = sizeof scan, .runs = (uintptr_t)&run, .run_count = 1, .any_of = SCAN_PRESENT, .returned = SCAN_PRESENT};
+	return ioctl(fd, SCAN, &scan) >= 0;
+}
+
+void pages_open(struct pages *pages, pid_t pid, pid_t tid)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/task/%d/pagemap", (int)pid, (int)tid);
+	pages->fd = open(path, O_RDONLY | O_CLOEXEC);
+	pages->can_scan = pages->fd >= 0 && can_scan(pages->fd);
+}
+
+void pages_close(struct pages *pages)
+{
+	if (pages->fd >= 0)
+		close(pages->fd);
+	*pages = (struct pages){.fd = -1};
+}
+
+struct walk {
+	int (*visit)(void *context, remote_addr at, uint64_t size);
+	void *context;
+	bool with_files;
+};
+
+/* From *lo on as far as one call gets; -1: it cannot be done. */
+static int scan_some(int fd, remote_addr *lo, remote_addr hi, const struct walk *walk)
+{
+	struct scan_run run[AT_ONCE];
+	const uint64_t unwanted = SCAN_ZERO | (walk->with_files ? 0 : SCAN_FILE);
+	struct scan scan = {.size = sizeof scan,
+			    .start = *lo,
+			    .end = hi,
+			    .runs = (uintptr_t)run,
+			    .run_count = AT_ONCE,
+			    .inverted = unwanted,
+			    .all_of = unwanted,
+			    .any_of = SCAN_PRESENT | SCAN_SWAPPED,
+			    .returned = SCAN_PRESENT};
+	const int count = ioctl(fd, SCAN, &scan);
+	int err = 0;
+	if (count < 0 || scan.walk_end <= *lo)
+		return -1;
+	for (int i = 0; i < count && !err; i++)
+		err = walk->visit(walk->context, run[i].start, run[i].end - run[i].start);
+	*lo = scan.walk_end;
+	return err;
+}
+
+static bool is_wanted(uint64_t word, bool with_files)
+{
+	return (word & WORD_PRESENT) && (with_files || !(word & WORD_FILE));
+}
+
+static int read_some(int fd, remote_addr *lo, remote_addr hi, const struct walk *walk)
+{
+	uint64_t word[AT_ONCE];
+	const uint64_t left = (hi - *lo) / PAGE_BYTES, pages = left < AT_ONCE ? left : AT_ONCE;
+	const remote_addr at = *lo;
+	const ssize_t want = (ssize_t)(pages * sizeof word[0]);
+	int err = 0;
+	*lo += pages * PAGE_BYTES;
+	if (fd < 0 || pread(fd, word, (size_t)want, (off_t)(at / PAGE_BYTES * sizeof word[0])) != want)
+		return walk->visit(walk->context, at, pages * PAGE_BYTES);
+	for (uint64_t begin = 0, end; begin < pages && !err; begin = end + 1) {
+		end = begin;
+		while (end < pages && is_wanted(word[end], walk->with_files))
+			end++;
+		if (end > begin)
+			err = walk->visit(walk->context, at + begin * PAGE_BYTES, (end - begin) * PAGE_BYTES);
+	}
+	return err;
+}
+
+int pages_walk(const struct pages *pages, remote_addr lo, remote_addr hi, bool with_files, int (*visit)(void *context, remote_addr at, uint64_t size),
+	       void *context)
+{
+	const struct walk walk = {.visit = visit, .context = context, .with_files = with_files};
+	bool scans = pages->can_scan;
+	int err = 0;
+	while (lo < hi && !err) {
+		err = scans ? scan_some(pages->fd, &lo, hi, &walk) : read_some(pages->fd, &lo, hi, &walk);
+		if (scans && err == -1) /* no mapping any more, or of a kind that cannot be scanned */
+			scans = false, err = 0;
+	}
+	return err;
+}

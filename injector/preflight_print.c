@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preflight_print.c - the answer of the preflight, for people and for programs.
+ *
+ * The JSON is a contract (heapinject(1)): members may be added, never renamed or removed. Enter at preflight_explain, preflight_print and preflight_print_json.
+ */
+#include "preflight.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const char *const verdict_names[PREFLIGHT_VERDICTS] = {
+	[PREFLIGHT_OK] = "ok",
+	[PREFLIGHT_FOREIGN_PROC] = "foreign-proc",
+	[PREFLIGHT_NO_PROCESS] = "no-process",
+	[PREFLIGHT_HIDDEN] = "hidden",
+	[PREFLIGHT_SELF] = "self",
+	[PREFLIGHT_KERNEL_THREAD] = "kernel-thread",
+	[PREFLIGHT_ZOMBIE] = "zombie",
+	[PREFLIGHT_TRACED] = "traced",
+	[PREFLIGHT_OTHER_USER] = "other-user",
+	[PREFLIGHT_NOT_DUMPABLE] = "not-dumpable",
+	[PREFLIGHT_CAPABILITIES] = "capabilities",
+	[PREFLIGHT_YAMA] = "yama",
+	[PREFLIGHT_USER_NAMESPACE] = "user-namespace",
+	[PREFLIGHT_SECURITY_MODULE] = "security-module",
+	[PREFLIGHT_SANDBOXED] = "sandboxed",
+	[PREFLIGHT_NO_PTRACE] = "no-ptrace",
+	[PREFLIGHT_STRICT_SECCOMP] = "strict-seccomp",
+	[PREFLIGHT_SECCOMP_FILTER] = "seccomp-filter",
+	[PREFLIGHT_SHADOW_STACK] = "shadow-stack",
+	[PREFLIGHT_FROZEN] = "frozen",
+	[PREFLIGHT_UNINTERRUPTIBLE] = "uninterruptible",
+	[PREFLIGHT_INSTRUMENTED] = "instrumented",
+	[PREFLIGHT_ATTACHED] = "attached",
+	[PREFLIGHT_ORPHAN] = "orphan",
+	[PREFLIGHT_WRONG_ABI] = "wrong-abi",
+	[PREFLIGHT_NO_ROOM] = "no-room",
+	[PREFLIGHT_LOADING] = "loading",
+	[PREFLIGHT_NO_HOOKS] = "no-hooks",
+};
+
+static const char *const libc_names[] = {
+	[PREFLIGHT_LIBC_UNKNOWN] = "unknown", [PREFLIGHT_LIBC_GLIBC] = "glibc", [PREFLIGHT_LIBC_MUSL] = "musl", [PREFLIGHT_LIBC_STATIC] = "static"};
+
+static const char *const seccomp_names[] = {"none", "strict", "filter"};
+
+const char *preflight_verdict_name(enum preflight_verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+static const char *seccomp_name(const struct preflight *preflight)
+{
+	const int mode = preflight->status.seccomp;
+
+	return mode >= 0 && mode <= 2 ? seccomp_names[mode] : "unknown";
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------------------------------ */
+
+void preflight_explain(const struct preflight *preflight, char *line, size_t size)
+{
+	if (preflight->comm[0])
+		snprintf(line, size, "cannot attach to %d (%s): %s; %s", preflight->pid, preflight->comm, preflight->cause, preflight->remedy);
+	else
+		snprintf(line, size, "cannot attach to %d: %s; %s", preflight->asked, preflight->cause, preflight->remedy);
+}
+
+void preflight_print(FILE *stream, const struct preflight *preflight)
+{
+	if (preflight->asked != preflight->pid)
+		fprintf(stream, "%d is a thread of process %d\n", preflight->asked, preflight->pid);
+	fprintf(stream, "%d (%s) can be attached to\n", preflight->pid, preflight->comm);
+	fprintf(stream, "  program    %s\n", preflight->exe);
+	fprintf(stream, "  user       uid %u\n", preflight->status.uid_effective);
+	fprintf(stream, "  threads    %u\n", preflight->status.threads);
+	fprintf(stream, "  libc       %s %s\n", libc_names[preflight->libc], preflight->libc_version);
+	fprintf(stream, "  allocator  %s\n", preflight->allocator);
+	fprintf(stream, "  to hook    %zu slots (%zu others lead elsewhere and are left alone)\n", preflight->slot_count, preflight->foreign_slot_count);
+	fprintf(stream, "  seccomp    %s\n",
+		preflight->status.seccomp ? "filter; attach looks at it, and refuses if it would kill the process should heapinject die" : "none");
+	fprintf(stream, "  loaders    map%s\n", preflight->libc == PREFLIGHT_LIBC_GLIBC ? ", dlopen" : "");
+}
+
+/* ---- for programs ---------------------------------------------------------------------------------------------------------------- */
+
+/* Length of the well-formed UTF-8 sequence at `text`; 0: there is none. A terminated string ends no sequence, so nothing behind it is read. */
+static size_t utf8_length(const unsigned char *text)
+{
+	static const struct {
+		unsigned char lead_lo, lead_hi, second_lo, second_hi;
+		size_t length;
+	} forms[] = {
+		{0x01, 0x7f, 0x00, 0xff, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
+		{0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t good = 1;
+
+		if (text[0] < forms[i].lead_lo || text[0] > forms[i].lead_hi)
+			continue;
+		while (good < forms[i].length && text[good] >= (good == 1 ? forms[i].second_lo : 0x80) && text[good] <= (good == 1 ? forms[i].second_hi : 0xbf))
+			good++;
+		return good == forms[i].length ? good : 0;
+	}
+	return 0;
+}
+
+/* Names may be cut in the middle of a character, or be no text at all: such bytes become U+FFFD. */
+static void print_json_string(FILE *stream, const char *string)
+{
+	const unsigned char *text = (const unsigned char *)string;
+
+	fputc('"', stream);
+	while (*text) {
+		const size_t length = utf8_length(text);
+
+		if (length == 0)
+			fputs("\\ufffd", stream);
+		else if (*text < ' ' || *text == 127)
+			fprintf(stream, "\\u%04x", *text);
+		else
+			fprintf(stream, "%s%.*s", *text == '"' || *text == '\\' ? "\\" : "", (int)length, (const char *)text);
+		text += length ? length : 1;
+	}
+	fputc('"', stream);
+}
+
+/* An empty text is one that is not known. */
+static void print_text_member(FILE *stream, const char *name, const char *text)
+{
+	fprintf(stream, ",\"%s\":", name);
+	if (*text)
+		print_json_string(stream, text);
+	else
+		fputs("null", stream);
+}
+
+/* Zero is a number that is not known. */
+static void print_number_member(FILE *stream, const char *name, uint64_t number)
+{
+	if (number)
+		fprintf(stream, ",\"%s\":%llu", name, (unsigned long long)number);
+	else
+		fprintf(stream, ",\"%s\":null", name);
+}
+
+static void print_process(FILE *stream, const struct preflight *preflight)
+{
+	const struct proc_status *status = &preflight->status;
+
+	fprintf(stream, ",\"process\":{\"pid\":%d", preflight->pid);
+	print_number_member(stream, "inner_pid", (uint64_t)status->ns_pid);
+	print_text_member(stream, "command", preflight->comm);
+	print_text_member(stream, "program", preflight->exe);
+	fprintf(stream, ",\"uid\":%u,\"gid\":%u", status->uid_effective, status->gid_effective);
+	print_number_member(stream, "threads", status->threads);
+	fprintf(stream, ",\"seccomp\":\"%s\"", seccomp_name(preflight));
+	print_text_member(stream, "libc", preflight->libc ? libc_names[preflight->libc] : "");
+	print_text_member(stream, "libc_version", preflight->libc_version);
+	print_text_member(stream, "allocator", preflight->allocator);
+	fprintf(stream, ",\"slots\":%zu,\"foreign_slots\":%zu", preflight->slot_count, preflight->foreign_slot_count);
+	print_number_member(stream, "injector", (uint64_t)preflight->injector);
+	fputc('}', stream);
+}
+
+void preflight_print_json(FILE *stream, const struct preflight *preflight)
+{
+	const bool is_ok = preflight->verdict == PREFLIGHT_OK;
+
+	fprintf(stream, "{\"asked\":%d,\"verdict\":\"%s\"", preflight->asked, preflight_verdict_name(preflight->verdict));
+	print_text_member(stream, "cause", preflight->cause);
+	print_text_member(stream, "remedy", preflight->remedy);
+	fprintf(stream, ",\"loaders\":[%s%s]", is_ok ? "\"map\"" : "", is_ok && preflight->libc == PREFLIGHT_LIBC_GLIBC ? ",\"dlopen\"" : "");
+	if (preflight->pid)
+		print_process(stream, preflight);
+	else
+		fputs(",\"process\":null", stream);
+	fputs("}\n", stream);
+}

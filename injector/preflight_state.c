@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preflight_state.c - is the process in a state for it: can its threads be stopped and borrowed, and is there room for what we map.
+ *
+ * Enter at the check_ functions.
+ */
+#include "preflight_checks.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arena.h"
+
+int check_shadow_stack(struct subject *subject)
+{
+	if (!subject->out->status.shadow_stack)
+		return 0;
+	return refuse(subject, PREFLIGHT_SHADOW_STACK, "start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off",
+		      "it runs with a shadow stack, which a borrowed thread would violate");
+}
+
+/* ---- frozen -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Where distributions mount the hierarchies; version 2 is at the second place where both are in use. Each file tells of frozen ancestors, too. */
+static bool is_group_frozen(const char *line, const char *group)
+{
+	static const struct {
+		const char *kind, *mount, *file, *word;
+	} places[] = {
+		{"0::", "/sys/fs/cgroup", "cgroup.events", "frozen 1"},
+		{"0::", "/sys/fs/cgroup/unified", "cgroup.events", "frozen 1"},
+		{":freezer:", "/sys/fs/cgroup/freezer", "freezer.state", "FR"}, /* FROZEN, FREEZING; else THAWED */
+	};
+	char path[4096], text[256];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (!strstr(line, places[i].kind))
+			continue;
+		snprintf(path, sizeof(path), "%s%s/%s", places[i].mount, group, places[i].file);
+		if (read_system(path, text, sizeof(text)) > 0 && strstr(text, places[i].word))
+			return true;
+	}
+	return false;
+}
+
+/* A frozen thread never reaches a stop. */
+int check_frozen(struct subject *subject)
+{
+	char path[64], text[4096];
+	char *line, *rest = text;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", subject->out->pid);
+	if (read_system(path, text, sizeof(text)) <= 0)
+		return 0;
+	while ((line = strsep(&rest, "\n"))) {
+		const char *colon = strchr(line, ':');
+		const char *group = colon ? strchr(colon + 1, ':') : NULL;
+
+		if (group && is_group_frozen(line, group + 1))
+			return refuse(subject, PREFLIGHT_FROZEN, "thaw it first (docker unpause, or cgroup.freeze = 0)", "its control group is frozen");
+	}
+	return 0;
+}
+
+/* ---- uninterruptible --------------------------------------------------------------------------------------------------------------------- */
+
+#define STUCK_LOOKS 25
+#define STUCK_PAUSE_NS 20000000
+
+static int look_for_stoppable(struct subject *subject, pid_t tid, const struct proc_status *status)
+{
+	(void)subject, (void)tid;
+	return status->state != 'D';
+}
+
+/* All threads in state D: a moment's wait for a disk, or a vfork that lasts until the child has exec'd, or a file server that is gone. */
+int check_uninterruptible(struct subject *subject)
+{
+	const struct timespec pause = {.tv_nsec = STUCK_PAUSE_NS};
+	char path[64], where[64];
+
+	for (unsigned look = 0; look < STUCK_LOOKS; look++) {
+		int found = for_each_thread(subject, look_for_stoppable);
+
+		if (found)
+			return found < 0 ? found : 0;
+		nanosleep(&pause, NULL);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/wchan", subject->out->pid);
+	if (read_system(path, where, sizeof(where)) <= 0 || strcmp(where, "0") == 0)
+		strcpy(where, "the kernel");
+	return refuse(subject, PREFLIGHT_UNINTERRUPTIBLE, "see what it waits for (a vfork child, a disk, a file server), and try again",
+		      "none of its threads can be stopped: they wait uninterruptibly (state D) in %s", where);
+}
+
+/* ---- room ------------------------------------------------------------------------------------------------------------------------------ */
+
+#define ARENA_MAPPINGS 16 /* its parts, and what they split */
+#define MIB (1ull << 20)
+
+/* The soft limit of that name in /proc/PID/limits; UINT64_MAX: unlimited, or not known. */
+static uint64_t limit_of(pid_t pid, const char *name)
+{
+	char path[64], text[4096];
+	const char *line;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", pid);
+	line = read_system(path, text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
+	if (!line)
+		return UINT64_MAX;
+	line += strlen(name);
+	line += strspn(line, " ");
+	return strncmp(line, "unlimited", 9) == 0 ? UINT64_MAX : strtoull(line, NULL, 10);
+}
+
+/* What attach maps at least: tables of the objects that are loaded come on top. */
+static uint64_t arena_bytes(void)
+{
+	static struct hi_control layout;
+	const struct arena_plan plan = {.interval = 512u << 10};
+
+	arena_layout(&plan, &layout);
+	return layout.arena_size;
+}
+
+static int check_address_space(struct subject *subject)
+{
+	const pid_t pid = subject->out->pid;
+	const uint64_t limit = limit_of(pid, "Max address space"), need = arena_bytes();
+	char path[64], remedy[64];
+	uint64_t used;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	used = (uint64_t)read_system_number(path, 0) * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (limit == UINT64_MAX || used + need <= limit)
+		return 0;
+	snprintf(remedy, sizeof(remedy), "raise the limit: prlimit --pid %d --as=%llu", pid, (unsigned long long)(used + 4 * need));
+	return refuse(subject, PREFLIGHT_NO_ROOM, remedy, "its address space limit leaves no room for %llu MiB of ours (%llu of %llu MiB are used)",
+		      (unsigned long long)(need / MIB), (unsigned long long)(used / MIB), (unsigned long long)(limit / MIB));
+}
+
+/* Numbers from `limit` on may be in use, too, by files that were opened before it was set. */
+static bool is_full_of_files(const struct preflight *out, uint64_t limit)
+{
+	char path[64];
+	DIR *fds;
+	const struct dirent *entry;
+	uint64_t below = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", out->pid, out->tid);
+	fds = opendir(path);
+	if (!fds)
+		return false;
+	while ((entry = readdir(fds)))
+		below += entry->d_name[0] != '.' && strtoull(entry->d_name, NULL, 10) < limit;
+	closedir(fds);
+	return below == limit;
+}
+
+static int check_files(struct subject *subject)
+{
+	const pid_t pid = subject->out->pid;
+	const uint64_t limit = limit_of(pid, "Max open files");
+	char remedy[64];
+
+	if (!is_full_of_files(subject->out, limit))
+		return 0;
+	snprintf(remedy, sizeof(remedy), "raise the limit: prlimit --pid %d --nofile=%llu", pid, (unsigned long long)limit + 64);
+	return refuse(subject, PREFLIGHT_NO_ROOM, remedy, "it has all %llu files open that it may, and we need one for a moment", (unsigned long long)limit);
+}
+
+int check_room(struct subject *subject)
+{
+	const long mappings = read_system_number("/proc/sys/vm/max_map_count", 0);
+	char remedy[64];
+	int answer;
+
+	if (mappings > 0 && subject->maps.count + ARENA_MAPPINGS > (size_t)mappings) {
+		snprintf(remedy, sizeof(remedy), "raise it: sysctl vm.max_map_count=%ld", mappings + 1024);
+		return refuse(subject, PREFLIGHT_NO_ROOM, remedy, "it has %zu of the %ld mappings that vm.max_map_count allows, no room for ours",
+			      subject->maps.count, mappings);
+	}
+	answer = check_files(subject);
+	return answer ? answer : check_address_space(subject);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* sandbox_filter.h - which system calls are left to the analyzer child. Its .c is the only file that uses libseccomp. */
+#ifndef HI_SANDBOX_FILTER_H
+#define HI_SANDBOX_FILTER_H
+
+#include "memory.h"
+
+/* A sanitizer's runtime opens /proc, maps terabytes, forks: such builds have no filter. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANDBOX_IS_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANDBOX_IS_SANITIZED 1
+#endif
+#ifndef SANDBOX_IS_SANITIZED
+#define SANDBOX_IS_SANITIZED 0
+#endif
+
+/* Negative errno: the kernel has no filters, or this is a sanitized build; nothing has changed then. */
+must_check int sandbox_filter(int ask_fd);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* sink.c - see sink.h. */
+#include "sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "hi_exit.h"
+
+#define DESCRIPTORS_MAX 65536
+
+static int open_standard_output(struct sink *sink)
+{
+	if (isatty(STDOUT_FILENO)) {
+		fprintf(stderr, "heapinject: the record stream is binary and standard output is a terminal; pipe it into `heapinject report -` or a file\n");
+		return HI_EXIT_USAGE;
+	}
+	sink->stdout_flags = fcntl(STDOUT_FILENO, F_GETFL);
+	if (sink->stdout_flags < 0 || (sink->stdout_flags & O_ACCMODE) == O_RDONLY) {
+		fprintf(stderr, "heapinject: standard output is closed; pipe it into `heapinject report -` or a file\n");
+		return HI_EXIT_USAGE;
+	}
+	(void)fcntl(STDOUT_FILENO, F_SETFL, sink->stdout_flags | O_NONBLOCK);
+	return stream_out_open(&sink->out, STDOUT_FILENO) ? HI_EXIT_FAILED : HI_EXIT_OK;
+}
+
+static void complain_of_files(const char *prefix, pid_t pid, int err)
+{
+	const struct identity caller = identity_of_caller();
+	char as_whom[64] = "";
+
+	if (caller.uid != geteuid())
+		snprintf(as_whom, sizeof as_whom, " with the rights of user %u, who called sudo", (unsigned)caller.uid);
+	if (err == -ELOOP)
+		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap: %s\n", prefix, (int)pid,
+			"on the way is a symbolic link that somebody else made in a folder open to all; name the real folder with -o");
+	else
+		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap%s: %s; choose another prefix with -o\n", prefix, (int)pid, as_whom, strerror(-err));
+}
+
+/* An object's file is open twice or more while we are at work, and there may be hundreds. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MAX ? limit.rlim_max : DESCRIPTORS_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void close_files(struct sink *sink, bool remove)
+{
+	analyzer_child_abandon(&sink->analyzer);
+	outputs_close(&sink->outputs, remove);
+	file_broker_close(&sink->broker);
+}
+
+static int open_files(struct sink *sink, const char *prefix, const struct preflight *preflight)
+{
+	int err = outputs_create(&sink->outputs, prefix, preflight->pid);
+	if (err) {
+		complain_of_files(prefix, preflight->pid, err);
+		return HI_EXIT_FAILED;
+	}
+	raise_descriptor_limit();
+	file_broker_open(&sink->broker, preflight->pid, preflight->tid, &preflight->status);
+	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd, .pprof_fd = sink->outputs.pprof_fd};
+	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.reader), &files);
+	if (!err)
+		err = stream_out_open(&sink->out, sink->analyzer.stream_fd);
+	if (!err)
+		return HI_EXIT_OK;
+	fprintf(stderr, "heapinject: cannot start the analyzer: %s\n",
+		err == -EPERM ? "it can neither become another user than root nor filter its system calls here, and does not read a program's data so; "
+				"write the record stream instead (-o -) and look at it as another user"
+			      : strerror(-err));
+	close_files(sink, true);
+	return HI_EXIT_FAILED;
+}
+
+int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight)
+{
+	*sink = (struct sink){.streams = !strcmp(prefix, "-")};
+	return sink->streams ? open_standard_output(sink) : open_files(sink, prefix, preflight);
+}
+
+void sink_describe(const struct sink *sink)
+{
+	const struct sandbox_state *sandbox = &sink->analyzer.sandbox;
+
+	if (sink->streams)
+		return;
+	fprintf(stderr, "heapinject: the analyzer is process %d, %s %u, without capabilities, %s\n", (int)sink->analyzer.pid,
+		sandbox->is_user ? "user" : "could not become user", (unsigned)identity_to_run_as(sink->broker.reader).uid,
+		sandbox->has_filter ? "its system calls filtered" : "its system calls not filtered: the kernel or this build cannot");
+}
+
+struct file_broker *sink_broker(struct sink *sink)
+{
+	return sink->streams ? NULL : &sink->broker;
+}
+
+int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status)
+{
+	return sink->streams ? 0 : analyzer_child_status(&sink->analyzer, out_status);
+}
+
+int sink_finish(struct sink *sink, FILE *out)
+{
+	if (sink->streams)
+		return HI_EXIT_OK;
+	fprintf(out, "Wrote %s and %s\n", sink->outputs.heap_path, sink->outputs.pprof_path);
+	fflush(out);
+	const int exit_code = analyzer_child_finish(&sink->analyzer, &sink->broker, out);
+	if (exit_code < 0)
+		fprintf(stderr, "heapinject: the analyzer was killed; the files are incomplete\n");
+	return exit_code < 0 ? HI_EXIT_FAILED : exit_code;
+}
+
+void sink_close(struct sink *sink)
+{
+	stream_out_close(&sink->out);
+	if (sink->streams) { /* the open file may be other processes' standard output, too */
+		(void)fcntl(STDOUT_FILENO, F_SETFL, sink->stdout_flags);
+		return;
+	}
+	close_files(sink, sink->analyzer.pid != 0);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink.h - where a session's records go: to our own analyzer and its two files or, with -o -, to standard output. Opened before the target is touched.
+ *
+ * Prints its own complaints; they are the user's first.
+ */
+#ifndef HI_SINK_H
+#define HI_SINK_H
+
+#include "analyzer_child.h"
+#include "file_broker.h"
+#include "outputs.h"
+#include "preflight.h"
+#include "stream_out.h"
+
+struct sink {
+	struct stream_out out;
+	bool streams; /* to standard output; of the rest only the next one is used then */
+	int stdout_flags;
+	struct outputs outputs;
+	struct analyzer_child analyzer;
+	struct file_broker broker;
+};
+
+/* prefix: of the files; "-" = standard output. Returns an exit code of hi_exit.h; nothing is left behind unless that is HI_EXIT_OK. */
+must_check int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight);
+/* For -v: what the analyzer was left with. */
+void sink_describe(const struct sink *sink);
+/* Where files of objects are kept for the analyzer; NULL if there is none of ours. */
+struct file_broker *sink_broker(struct sink *sink);
+/* The newest status of the analyzer: 1, else 0. */
+int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status);
+/* All records have been written: the files get written, too, and are named to `out`. Returns an exit code. */
+must_check int sink_finish(struct sink *sink, FILE *out);
+/* An analyzer that was not finished has been told nothing: its files go, too. */
+void sink_close(struct sink *sink);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.c - see stats.h. */
+#include "stats.h"
+
+static uint64_t payload_cpu_ns(const struct attachment *attachment, const struct pump *pump)
+{
+	static struct hi_thread_slot slots[HI_THREAD_SLOTS];
+	const struct hi_control *control = attachment->control;
+	const remote_addr at = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots;
+	uint64_t cycles = 0;
+	if (memory_read(&attachment->memory, at, slots, sizeof slots))
+		return 0;
+	for (size_t i = 0; i < HI_THREAD_SLOTS; i++)
+		cycles += slots[i].cycles;
+	return (uint64_t)((double)cycles / (double)pump->cycles_per_second * 1e9);
+}
+
+struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump, uint64_t cpu_before_ns)
+{
+	const struct hi_counters *counters = &attachment->arena.shared->counters;
+	struct proc_status status = {0};
+	uint64_t cpu_ns = cpu_before_ns;
+	(void)!proc_cpu_time(attachment->pid, &cpu_ns);
+	(void)!proc_status_read(attachment->pid, attachment->tid, &status);
+	return (struct hi_stream_stats){
+		.time_ns = pump_now_ns(pump),
+		.samples = counters->samples,
+		.frees = counters->frees,
+		.dropped_allocs = counters->dropped_allocs,
+		.dropped_frees = counters->dropped_frees,
+		.live_set_full = counters->live_set_full,
+		.no_thread_slot = counters->no_thread_slot,
+		.payload_cpu_ns = payload_cpu_ns(attachment, pump),
+		.target_cpu_ns = cpu_ns - cpu_before_ns,
+		.resident_bytes = status.resident_bytes,
+	};
+}

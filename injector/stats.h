@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.h - the figures of a session so far: what the payload counts, and what it costs the target. */
+#ifndef HI_STATS_H
+#define HI_STATS_H
+
+#include "attachment.h"
+#include "pump.h"
+
+/* cpu_before_ns: CPU time of the target when the session began. What cannot be read is 0. */
+struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump, uint64_t cpu_before_ns);
+
+#endif

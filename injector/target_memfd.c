@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target_memfd.c - see target_memfd.h.
+ *
+ * The link is followed once, to a descriptor that can do nothing (O_PATH: even to open a device may have effects), and that one is looked at and opened anew. Names alone
+ * prove nothing, as whoever has a mount namespace of their own can bind any file to any name. Seals do: other files have none or, on tmpfs, none that can be added.
+ */
+#include "target_memfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "hi_wire.h"
+
+#define PATH_BYTES 64
+
+static bool has_name(const char *path, const char *name)
+{
+	char wanted[PATH_BYTES], link[PATH_BYTES];
+	const int size = snprintf(wanted, sizeof wanted, "/memfd:%s (deleted)", name);
+	return readlink(path, link, sizeof link) == size && !memcmp(link, wanted, (size_t)size);
+}
+
+static bool is_new(int fd)
+{
+	struct stat info;
+	return !fstat(fd, &info) && S_ISREG(info.st_mode) && !info.st_nlink && !info.st_size;
+}
+
+static bool can_be_sealed(int fd)
+{
+	const int seals = fcntl(fd, F_GET_SEALS);
+	return seals >= 0 && !(seals & F_SEAL_SEAL);
+}
+
+/* path: of a descriptor of our own */
+static int open_again(const char *path, int *out_fd)
+{
+	const int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!can_be_sealed(fd)) {
+		close(fd);
+		return -ESTALE;
+	}
+	*out_fd = fd;
+	return 0;
+}
+
+int target_memfd_open(pid_t pid, pid_t tid, int number, const char *name, int *out_fd)
+{
+	char path[PATH_BYTES];
+	int err = fault_next("open_memfd");
+	if (err)
+		return err;
+	/* By thread: a leader that has ended shows no descriptors. */
+	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
+	const int found = open(path, O_PATH | O_CLOEXEC);
+	if (found < 0)
+		return -errno;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", found);
+	err = has_name(path, name) && is_new(found) ? open_again(path, out_fd) : -ESTALE;
+	close(found);
+	return err;
+}
+
+bool target_memfd_is_ours(pid_t pid, pid_t tid, int number)
+{
+	static const char begin[] = "/memfd:" HI_MEMFD_NAME;
+	char path[PATH_BYTES], link[PATH_BYTES];
+	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
+	return readlink(path, link, sizeof link) >= (ssize_t)sizeof begin && !memcmp(link, begin, sizeof begin - 1);
+}
