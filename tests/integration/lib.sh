@@ -113,12 +113,12 @@ snapshot() {
 
 # got_words PID FILE: every GOT slot of the malloc family with its live value
 got_words() {
-	python3 "$lib_dir/got_words" "$1" >"$2" || fail "cannot read the GOT of $1"
+	python3 "$lib_dir/got_words.py" "$1" >"$2" || fail "cannot read the GOT of $1"
 }
 
 # check_got BEFORE AFTER: equal, except for lazy slots that the program has resolved by itself meanwhile
 check_got() {
-	python3 "$lib_dir/got_words" --compare "$1" "$2" || fail 'GOT words changed'
+	python3 "$lib_dir/got_words.py" --compare "$1" "$2" || fail 'GOT words changed'
 }
 
 # is_attached PID: heapinject's arena is mapped there

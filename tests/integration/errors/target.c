@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* target.c - a plain program that imports malloc and sleeps; built in several ways by run. */
+/* target.c - a plain program that imports malloc and sleeps. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that wait in different ways, allocate now and then, and check what they hold; one keeps copies of allocator pointers, taken from its GOT slot again and
- * again, as programs with tables of functions do. Command: check = answers "right" if nothing was damaged and every thread goes on.
+ * again, as programs with tables of functions do. Argument storm: they never wait. Command: check = answers "right" if nothing was damaged and every thread goes on.
  */
 #include "../target.h"
 
@@ -48,6 +48,7 @@ static void compute(void)
 	nap_in_nanosleep();
 }
 
+static int is_storm;
 static void (*const naps[WORKERS])(void) = {nap_in_nanosleep, nap_in_poll, nap_in_futex, compute};
 
 struct operations {
@@ -71,7 +72,8 @@ static void *work(void *number)
 		blocks[next] = operations->allocate(1000);
 		memset(blocks[next], (int)next, 1000);
 		atomic_fetch_add(&rounds[me], 1);
-		naps[me]();
+		if (!is_storm)
+			naps[me]();
 	}
 	return NULL;
 }
@@ -91,10 +93,12 @@ static const char *check(void)
 	return atomic_load(&errors) ? "a block was damaged" : "right";
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t thread;
 	char command[TARGET_COMMAND_MAX];
+
+	is_storm = argc > 1 && strcmp(argv[1], "storm") == 0;
 
 	for (size_t i = 0; i < WORKERS; i++)
 		pthread_create(&thread, NULL, work, (void *)i);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Reads the GOT slots of the malloc family in a live process, independently of heapinject.
 
-    got_words PID              one line a slot: object, offset of the slot, symbol, what it holds (as object+offset)
-    got_words --compare A B    exit 1 and show the differences, except for lazy slots that got resolved from A to B
+    got_words.py PID              one line a slot: object, offset of the slot, symbol, what it holds (as object+offset)
+    got_words.py --compare A B    exit 1 and show the differences, except for lazy slots that got resolved from A to B
 
 Only /proc/PID/{maps,mem,root} and the ELF program headers are used; nothing is written, nobody is stopped.
 """
@@ -88,18 +88,40 @@ class Image:
                     yield where, self.symbol(info >> 32)
 
 
-def dump(pid):
-    maps = Maps(pid)
+def family_slots(pid, maps):
+    """(object, offset, symbol, address) of every slot of the malloc family."""
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         for name, base in maps.objects():
             try:
                 image = Image(memory, base)
                 for where, symbol in image.slots():
                     if symbol in FAMILY:
-                        value, = struct.unpack("<Q", image.read(image.bias + where, 8))
-                        print(f"{name} {where:#x} {symbol} {maps.describe(value)}")
+                        yield name, where, symbol, image.bias + where
             except (ValueError, OSError, struct.error):
                 continue  # not an object, or gone
+
+
+def read_slot(memory, address):
+    """None where nothing is mapped any more."""
+    try:
+        memory.seek(address)
+        return struct.unpack("<Q", memory.read(8))[0]
+    except (OSError, struct.error):
+        return None
+
+
+def dump(pid):
+    maps = Maps(pid)
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        for name, where, symbol, address in family_slots(pid, maps):
+            value = read_slot(memory, address)
+            if value is not None:
+                print(f"{name} {where:#x} {symbol} {maps.describe(value)}")
+
+
+def is_resolved(owner, before, after):
+    """Did the program resolve a lazy slot of this object by itself? Then it led to the object's own stub before, and now leads to a file elsewhere."""
+    return before.startswith(owner + "+") and after.startswith("/") and not after.startswith(owner + "+") and "memfd:" not in after
 
 
 def compare(path_before, path_after):
@@ -110,8 +132,7 @@ def compare(path_before, path_after):
     before, after = load(path_before), load(path_after)
     differences = 0
     for slot in sorted(before.keys() & after.keys()):
-        was_lazy = before[slot].startswith(slot.split(" ")[0] + "+")
-        if before[slot] != after[slot] and not (was_lazy and after[slot].startswith("/") and "memfd:" not in after[slot]):
+        if before[slot] != after[slot] and not is_resolved(slot.split(" ")[0], before[slot], after[slot]):
             print(f"{slot}: {before[slot]} -> {after[slot]}")
             differences += 1
     for slot in sorted(after):
