@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link_map_fuzz.c - the dynamic linker's list of objects in hostile memory: an address is an offset in the input, struct r_debug lies at 8.
+ *
+ * libFuzzer: -max_len=1024
+ */
+#include "fuzz.h"
+#include "link_map.h"
+
+#define R_DEBUG 8
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct memory memory = {.pid = getpid(), .fd = fuzz_file(data, size)};
+	uint64_t fingerprint, again;
+	remote_addr *dynamic;
+	size_t count;
+
+	if (!link_map_read(&memory, R_DEBUG, &dynamic, &count))
+		free(dynamic);
+	if (!link_map_fingerprint(&memory, R_DEBUG, &fingerprint))
+		FUZZ_CHECK(!link_map_fingerprint(&memory, R_DEBUG, &again) && fingerprint == again);
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring_fuzz.c - a target that scribbles over the ring while it is being read. The input is a script of 11-byte steps: what to do next, and one word of the ring
+ * (head and tail included) with what to write there. Whatever it writes, the record stream that comes out must be sound.
+ *
+ * libFuzzer: -max_len=4096
+ */
+#include <errno.h>
+
+#include "fuzz.h"
+#include "pump.h"
+#include "records.h"
+#include "replay.h"
+
+#define CAPACITY 4096u
+#define RING_BYTES (sizeof(struct hi_ring) + CAPACITY)
+#define READS_MAX (CAPACITY / HI_RING_UNIT + 1) /* what one round may find: the ring's contents */
+
+enum { MARK = 1, UNMARK = 2, READ = 4, ROUND = 8 };
+
+/* As many records as the ring can hold are read in one go, and no more. */
+static void read_some(struct ring_reader *reader)
+{
+	union ring_record record;
+	unsigned reads = 0;
+
+	while (ring_reader_next(reader, 1, 0, &record) > 0) {
+		FUZZ_CHECK(++reads <= READS_MAX);
+		FUZZ_CHECK(record.header.type_busy >= HI_RECORD_ALLOC && record.header.type_busy <= HI_RECORD_UNFREE);
+		FUZZ_CHECK(record.header.type_busy != HI_RECORD_ALLOC || (record.alloc.frame_count >= 1 && record.alloc.frame_count <= HI_FRAMES_MAX));
+	}
+}
+
+static int play(struct pump *pump, struct hi_ring *ring, const uint8_t *data, size_t size)
+{
+	int error = 0;
+
+	while (size && !error) {
+		const unsigned step = (unsigned)fuzz_take(&data, &size, 1);
+		const size_t word = fuzz_take(&data, &size, 2) % (RING_BYTES / 8);
+		const uint64_t value = fuzz_take(&data, &size, 8);
+
+		memcpy((uint8_t *)ring + 8 * word, &value, sizeof(value));
+		if (step & MARK)
+			pump_mark(pump);
+		if (step & UNMARK)
+			ring_reader_unmark(&pump->reader);
+		if (step & READ)
+			read_some(&pump->reader);
+		if (step & ROUND)
+			error = pump_round(pump, false);
+	}
+	return error;
+}
+
+/* The analyzer has nothing to complain of. */
+static void check_stream(int fd)
+{
+	struct profile profile;
+	struct input input;
+
+	FUZZ_CHECK(lseek(fd, 0, SEEK_SET) == 0 && !profile_open(&profile) && !input_open(&input, fd));
+	FUZZ_CHECK(!replay_stream(&input, NULL, &profile));
+	if (profile.meta.damage && !strstr(profile.meta.damage, "an allocation of an impossible size or address")) {
+		fprintf(stderr, "%s\n", profile.meta.damage);
+		abort();
+	}
+	input_close(&input);
+	profile_close(&profile);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct pump_target target = {.pid = 1, .interval = 1, .comm = "", .exe = "", .host = "", .version = "", .cmdline = ""};
+	static const struct elf_images no_images;
+	static int out_fd = -1;
+	const struct memory memory = {.fd = fuzz_file(data, size)};
+	struct hi_ring *ring = calloc(1, RING_BYTES);
+	struct stream_out out;
+	struct pump pump;
+
+	if (out_fd < 0)
+		out_fd = memfd_create("stream", MFD_CLOEXEC);
+	FUZZ_CHECK(ring && out_fd >= 0 && !ftruncate(out_fd, 0) && lseek(out_fd, 0, SEEK_SET) == 0 && !stream_out_open(&out, out_fd));
+	FUZZ_CHECK(!pump_open(&pump, &out, &memory, &no_images, getpid()) && !pump_header(&pump, &target));
+	pump_connect(&pump, ring, CAPACITY);
+	pump_mark(&pump);
+	const int error = play(&pump, ring, data, size);
+	FUZZ_CHECK(error == 0 || error == -EPROTO);
+	(void)!pump_round(&pump, true);
+	FUZZ_CHECK(!pump_end(&pump, HI_STREAM_END_ERROR) && !stream_out_drain(&out, 0));
+	check_stream(out_fd);
+	pump_close(&pump);
+	stream_out_close(&out);
+	free(ring);
+	return 0;
+}
