@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""What heapinject must leave as it was, read from /proc alone: mappings, descriptors, threads, signal state, tracer, GOT words.
+
+Shares no code with heapinject. Left out is what a program does for itself: heap, plain anonymous memory, the stack's size, socket numbers. Anonymous memory that
+is executable or wiped on fork is kept, because a forgotten gate or state would look like that.
+"""
+import os
+import re
+import sys
+import time
+from collections import Counter
+
+from table import Broken
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+import got_words  # noqa: E402  (the folder is known only now)
+
+OURS = "memfd:heapinject"
+SIGNALS = ("SigPnd", "SigBlk", "SigIgn", "SigCgt")
+FATAL_WHERE_BLOCKED = 1 << 10 | 1 << 6 | 1 << 14  # SEGV, BUS, TERM: who has all of these blocked, and did not before, is a borrowed thread that was forgotten
+SETTLE_SECONDS = 3.0
+LOOKS = 10
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read()
+
+
+def tasks(pid):
+    try:
+        return sorted(int(name) for name in os.listdir(f"/proc/{pid}/task"))
+    except FileNotFoundError:
+        raise Broken(f"process {pid} is gone") from None
+
+
+def task_status(pid, tid):
+    """None: the thread has ended meanwhile."""
+    try:
+        return dict(re.findall(r"^(\w+):\s*(.*)$", read(f"/proc/{pid}/task/{tid}/status"), re.M))
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def live_task(pid):
+    """Folder of a thread that shows memory and descriptors: the leader, or if that has ended another."""
+    for tid in sorted(tasks(pid), key=lambda tid: tid != pid):
+        status = task_status(pid, tid)
+        if status and status["State"][0] not in "ZX":
+            return f"/proc/{pid}/task/{tid}"
+    raise Broken(f"process {pid} is dead")
+
+
+def read_maps(folder):
+    """Lines of /proc/PID/maps that a program does not change by allocating."""
+    lines = []
+    for line in read(f"{folder}/maps").splitlines():
+        fields = line.split(None, 5)
+        name = fields[5] if len(fields) > 5 else ""
+        if name == "[stack]":
+            lines.append(f"{fields[1]} {name}")
+        elif not (name == "[heap]" or name.startswith("[anon")) and (name or "x" in fields[1]):
+            lines.append(line)
+    flags = re.findall(r"^VmFlags:(.*)$", read(f"{folder}/smaps"), re.M)
+    lines.append(f"{sum(bool({'wf', 'dc'} & set(each.split())) for each in flags)} mappings wiped or absent after fork")
+    return lines
+
+
+def read_descriptors(folder):
+    links = []
+    for name in os.listdir(f"{folder}/fd"):
+        try:
+            link = os.readlink(f"{folder}/fd/{name}")
+        except FileNotFoundError:
+            continue
+        links.append("socket" if link.startswith("socket:") else link)
+    return sorted(links)
+
+
+class Observer:
+    """Of one target. The addresses of its GOT slots are looked up once, so that a look costs little."""
+
+    def __init__(self, pid, varies=()):
+        self.pid, self.varies = pid, frozenset(varies)
+        self.slots = [] if "got" in self.varies else list(got_words.family_slots(self.place(), self.maps()))
+        self.before = self.settled_look()
+
+    def settled_look(self):
+        """A thread that is just beginning looks different for a moment, which may be long on a busy machine."""
+        end = time.monotonic() + SETTLE_SECONDS
+        self.before = self.look()
+        while time.monotonic() < end:
+            time.sleep(0.1)
+            now = self.look()
+            if now == self.before:
+                break
+            self.before = now
+        return self.before
+
+    def place(self):
+        """Below /proc; not the process itself, whose leader may have ended."""
+        return live_task(self.pid)[len("/proc/"):]
+
+    def maps(self):
+        return got_words.Maps(self.place())
+
+    def read_slots(self, folder):
+        words = {}
+        with open(f"{folder}/mem", "rb", buffering=0) as memory:
+            for name, where, symbol, address in self.slots:
+                words[f"{name} {where:#x} {symbol}"] = got_words.read_slot(memory, address)
+        return words
+
+    def look(self):
+        """Part -> what is there, for all that the program does not change by itself."""
+        for _ in range(LOOKS - 1):
+            try:
+                return self.look_once()
+            except (FileNotFoundError, ProcessLookupError):  # the thread through which we looked has ended
+                continue
+        return self.look_once()
+
+    def look_once(self):
+        folder = live_task(self.pid)
+        statuses = {tid: status for tid, status in ((tid, task_status(self.pid, tid)) for tid in tasks(self.pid)) if status}
+        seen = {
+            "tracer": sorted({status["TracerPid"] for status in statuses.values()}),
+            "state": ["stopped" if any(status["State"][0] in "Tt" for status in statuses.values()) else "runs"],
+            "maps": read_maps(folder),
+            "descriptors": read_descriptors(folder),
+            "threads": [str(len(statuses))],
+            "signals": sorted(" ".join(f"{name} {status[name]}" for name in SIGNALS) for status in statuses.values()),
+            "masks": [str(sum(int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED for status in statuses.values()))],
+            "got": [f"{slot} {value:#x}" for slot, value in self.read_slots(folder).items() if value is not None],
+        }
+        return {part: value for part, value in seen.items() if part not in self.varies}
+
+    def differences(self):
+        """Lines that tell what is not as before; what the program does in passing is waited for."""
+        end = time.monotonic() + SETTLE_SECONDS
+        while True:
+            different = self.compare(self.look())
+            if not different or time.monotonic() > end:
+                return different + leftovers(self.pid)
+            time.sleep(0.02)
+
+    def compare(self, now):
+        lines = []
+        for part, before in self.before.items():
+            was, is_now = Counter(before), Counter(now[part])
+            if part == "got":
+                was, is_now = self.without_resolved(was, is_now)
+            lines += [f"{part}: was {line}" for line in (was - is_now).elements()] + [f"{part}: now {line}" for line in (is_now - was).elements()]
+        return lines
+
+    def without_resolved(self, was, is_now):
+        """A lazy slot that the program has resolved by itself is no difference, and the new state from now on."""
+        maps = None
+        before, after = (dict(line.rsplit(" ", 1) for line in words) for words in (was, is_now))
+        for slot in [slot for slot in before.keys() & after.keys() if before[slot] != after[slot]]:
+            maps = maps or self.maps()
+            if got_words.is_resolved(slot.split(" ")[0], *(maps.describe(int(words[slot], 16)) for words in (before, after))):
+                before[slot] = after[slot]
+                self.before["got"] = [f"{s} {value}" for s, value in before.items()]
+        return Counter(f"{s} {value}" for s, value in before.items()), Counter(f"{s} {value}" for s, value in after.items())
+
+
+def leftovers(pid):
+    """Lines that name whatever of ours is mapped or open."""
+    folder = live_task(pid)
+    lines = [f"left: {line}" for line in read(f"{folder}/maps").splitlines() if OURS in line]
+    return lines + [f"left: descriptor of {link}" for link in read_descriptors(folder) if OURS in link]
+
+
+def trace_of(pid):
+    """How far an injector came that does not live any more, by what it left: none, descriptor, mapped."""
+    folder = live_task(pid)
+    if OURS in read(f"{folder}/maps"):
+        return "mapped"
+    return "descriptor" if any(OURS in link for link in read_descriptors(folder)) else "none"
+
+
+def trace_detector(pid):
+    """A function that tells quickly whether anything of ours, or a descriptor that was not there before, can be seen."""
+    before = len(os.listdir(f"/proc/{pid}/fd"))
+    return lambda: len(os.listdir(f"/proc/{pid}/fd")) != before or OURS in read(f"/proc/{pid}/maps")
+
+
+def thread_report(pid):
+    """Where every thread of a process is, for the evidence of a failure."""
+    lines = []
+    for tid in tasks(pid):
+        status = task_status(pid, tid) or {}
+        lines.append(f"{tid} {status.get('Name')} {status.get('State')} tracer {status.get('TracerPid')} blocked {status.get('SigBlk')} pending {status.get('SigPnd')}")
+        for name in ("wchan", "syscall", "stack"):
+            try:
+                lines.append(f"    {name}: " + read(f"/proc/{pid}/task/{tid}/{name}").strip().replace("\n", "\n        "))
+            except OSError as error:
+                lines.append(f"    {name}: {error.strerror}")
+    return "\n".join(lines) + "\n"

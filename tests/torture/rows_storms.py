@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Rows of the self-checking programs in targets/: storms of calls, signals, processes and threads, and threads that hold state which an attach could damage."""
+from table import Target
+
+EVERYTHING = ("maps", "descriptors", "threads", "signals", "masks", "state", "got")
+OWN_STATE = {"events": ("cycle", "kill"), "weight": 0.2}
+
+ROWS = [
+    Target("malloc-1", ["malloc_storm", "1"], is_storm=True),
+    Target("malloc-8", ["malloc_storm", "8"], is_storm=True),
+    Target("malloc-64", ["malloc_storm", "64"], is_storm=True),
+    Target("aligned-1", ["malloc_storm", "1", "aligned"], is_storm=True),
+    Target("aligned-8", ["malloc_storm", "8", "aligned"], is_storm=True),
+    Target("realloc-1", ["malloc_storm", "1", "realloc"], is_storm=True),
+    Target("realloc-8", ["malloc_storm", "8", "realloc"], is_storm=True),
+
+    Target("dlopen-1", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "1"], is_storm=True, varies=("maps", "got", "descriptors")),
+    Target("dlopen-4", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "4"], is_storm=True, varies=("maps", "got", "descriptors")),
+    Target("churn", ["thread_churn"], is_storm=True, varies=("threads", "signals")),
+    Target("fork", ["processes", "fork"], is_storm=True, varies=("signals",)),
+    Target("vfork", ["processes", "vfork"], is_storm=True, varies=("signals",)),
+    Target("spawn", ["processes", "spawn"], is_storm=True, varies=("signals",)),
+    Target("exec", ["processes", "exec"], is_storm=True, varies=("signals",)),
+    Target("signals", ["signals", "count"], is_storm=True, varies=("signals",)),
+    Target("signals-jump", ["signals", "jump"], is_storm=True, varies=("signals",)),
+
+    # Every blocking call that a stop could turn into EINTR or a short count.
+    Target("blocking", ["blocking"], is_storm=True, varies=("signals", "descriptors")),
+
+    # State that must come through.
+    Target("registers", ["registers"], is_storm=True),
+    Target("rseq", ["rseq_counter"], is_storm=True),
+    Target("coroutines", ["coroutines"], is_storm=True, varies=("signals",)),
+    Target("exceptions", ["exceptions"], is_storm=True),
+    Target("pointers-gcc", ["pointers"], cflags=["-O2"], compiler="gcc", is_storm=True),
+    Target("pointers-clang", ["pointers"], cflags=["-O2", "-fno-plt"], compiler="clang", is_storm=True, needs=["clang"]),
+
+    # Programs in, or on the way to, a state of their own.
+    Target("trap-ignored", ["situations", "trap-ignored"], **OWN_STATE),
+    Target("trap-blocked", ["situations", "trap-blocked"], **OWN_STATE),
+    # Closes our descriptor, too, and opens files in its place: an attach may be refused, and a close of ours may meet one of its files.
+    Target("close-all", ["situations", "close-all"], varies=("descriptors",), in_slice=False, **OWN_STATE),
+    Target("dumpable", ["situations", "dumpable"], **OWN_STATE),
+    Target("identity", ["situations", "identity"], varies=("signals",), **OWN_STATE),
+    Target("leaderless", ["situations", "leaderless"], **OWN_STATE),
+    Target("unshare", ["situations", "unshare"], varies=("descriptors",), **OWN_STATE),
+    Target("stopped", ["stopped"], **OWN_STATE),
+    Target("stopped-toggled", ["stopped", "toggled"], varies=("state", "signals"), **OWN_STATE),
+
+    # Threads that leave calls in the middle. A hook that was left is never seen to return: detach then keeps what it would return to, and says so.
+    Target("cancel", ["leaving", "cancel"], is_storm=True, varies=("threads", "signals")),
+    Target("cancel-async", ["leaving", "async"], environment={"LD_PRELOAD": "{build}/libbump.so"}, varies=("threads", "signals"), **OWN_STATE),
+    # Threads that always come from where somebody jumped to are at no safe point that can be proved, so that dlclose may have to give up.
+    Target("jump-async", ["leaving", "jump"], environment={"LD_PRELOAD": "{build}/libbump.so"}, varies=("signals",), loaders=("map",), **OWN_STATE),
+
+    # Programs that come to their end, or become another one, when they like.
+    Target("ends-exit", ["ends", "exit"], expect="ends", statuses=[7]),
+    Target("ends-abort", ["ends", "abort"], expect="ends", statuses=[-6]),
+    Target("ends-crash", ["ends", "crash"], expect="ends", statuses=[-11]),
+    Target("ends-exec", ["ends", "exec"], expect="ends", varies=EVERYTHING),
+    Target("ends-thread-exec", ["ends", "thread-exec"], expect="ends", varies=EVERYTHING),
+]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The ledger as tables: for the terminal, and in markdown to be quoted."""
+from ledger import upper_bound
+
+COLUMNS = ("target", "loader", "event", "cycles", "gave up", "failures", "longest gap, us", "EINTR", "lost signals", "failure rate below (95 %)")
+
+
+def percent(rate):
+    return f"{100 * rate:.3g} %"
+
+
+def line_of(row, loader, event, cell):
+    bound = percent(upper_bound(len(cell["failures"]), cell["cycles"]))
+    return (row, loader, event, cell["cycles"], cell["gave_up"], len(cell["failures"]), cell["gap_us"] or "", cell["eintr"], cell["lost"], bound)
+
+
+def total(name, loader, event, cells):
+    """One line for many cells."""
+    whole = {"cycles": 0, "gave_up": 0, "failures": [], "gap_us": 0, "eintr": 0, "lost": 0}
+    for cell in cells:
+        for key in ("cycles", "gave_up", "failures", "eintr", "lost"):
+            whole[key] = whole[key] + cell[key]
+        whole["gap_us"] = max(whole["gap_us"], cell["gap_us"])
+    return line_of(name, loader, event, whole)
+
+
+def totals(done, storms):
+    lines = []
+    for loader in ("map", "dlopen"):
+        cells = [cell for (row, by, event), cell in done if row in storms and by == loader and event == "cycle"]
+        if cells:
+            lines.append(total("all storms", loader, "cycle", cells))
+    for name in dict.fromkeys(event for (_, _, event), _ in done):
+        lines.append(total("all", "both", name, [cell for (_, _, event), cell in done if event == name]))
+    return lines
+
+
+def text_table(lines):
+    widths = [max(len(str(line[i])) for line in [COLUMNS, *lines]) for i in range(len(COLUMNS))]
+    return "\n".join("  ".join(str(value).ljust(width) if i < 3 else str(value).rjust(width) for i, (value, width) in enumerate(zip(line, widths))).rstrip()
+                     for line in [COLUMNS, *lines])
+
+
+def markdown_table(lines):
+    rows = [COLUMNS, ("---",) * 3 + ("---:",) * (len(COLUMNS) - 3), *lines]
+    return "\n".join("| " + " | ".join(str(value) for value in row) + " |" for row in rows)
+
+
+def stages(done, event):
+    """In which stage of a session the event struck, over all targets."""
+    counts = {}
+    for (_, _, name), cell in done:
+        if name == event:
+            for stage, count in cell["stages"].items():
+                counts[stage] = counts.get(stage, 0) + count
+    return ", ".join(f"{stage} {count}" for stage, count in sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def summarize(cells, events, storms, facts):
+    """(text for the terminal, markdown, (passed, failed, skipped)). cells: of the whole ledger; facts: lines about the run."""
+    split = [(tuple(key.split(" ")), cell) for key, cell in sorted(cells.items())]
+    done = [(key, cell) for key, cell in split if cell["cycles"]]
+    not_done = [(" ".join(key), cell["skipped"] or "not reached in the time allowed") for key, cell in split if not cell["cycles"]]
+    skipped = [f"{reason}: {', '.join(name for name, why in not_done if why == reason)}" for reason in dict.fromkeys(why for _, why in not_done)]
+    failed = [(key, cell) for key, cell in done if cell["failures"]]
+    rows, sums = [line_of(*key, cell) for key, cell in done], totals(done, storms)
+    struck = [f"{event.name} struck while: {where}" for event in events for where in [stages(done, event.name)] if where]
+    events_run = [f"{event.name}: {event.text}" for event in events if any(key[2] == event.name for key, _ in done)]
+    failures = [f"{' '.join(key)}: {reason.splitlines()[0]}" for key, cell in failed for reason in cell["failures"][:5]]
+    builds = sorted({build for _, cell in done for build in cell["builds"]})
+    facts = [*facts, f"binary: {', '.join(builds)}" + (f" ({len(builds)} different ones are summed)" if len(builds) > 1 else "")]
+
+    text = [text_table(rows + sums), "", *struck, *facts]
+    text += ["", "skipped:", *skipped] if skipped else []
+    text += ["", "failures:", *failures] if failures else []
+    markdown = ["# Torture", "", *(f"- {fact}" for fact in facts), "", "## Events", "", *(f"- {line}" for line in events_run + struck), "", "## Totals", "", markdown_table(sums), "",
+                "## Targets", "", markdown_table(rows), ""]
+    markdown += ["## Skipped", "", *(f"- {line}" for line in skipped), ""] if skipped else []
+    markdown += ["## Failures", "", *(f"- {line}" for line in failures), ""] if failures else []
+    return "\n".join(text), "\n".join(markdown), (len(done) - len(failed), len(failed), len(not_done))

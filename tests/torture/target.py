@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: MIT
+"""A row of the table as a running process: built, started, asked, compared with what it was, stopped.
+
+Only processes that were started here are ever signalled, by the pid that starting them gave.
+"""
+import glob
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from observe import Observer, live_task
+from session import Lines
+from table import Broken, Server, Skip, parse_state
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+START_SECONDS = 60
+ANSWER_SECONDS = 60
+END_SECONDS = 10  # a core may have to be written
+PROGRESS_SECONDS = 30
+WARM_UP_SECONDS = 0.3  # until every thread has its arena
+
+
+def missing(target):
+    """Why the row cannot run here, or ''."""
+    for program in target.needs:
+        if not shutil.which(program):
+            return f"{program} is not installed"
+    return target.available() if target.available else ""
+
+
+class Builder:
+    """Compiles targets/NAME.c once for each set of flags; lib*.c become shared objects that lie beside them."""
+
+    def __init__(self, folder, compiler):
+        self.folder, self.compiler, self.lock = folder, compiler, threading.Lock()
+        os.makedirs(folder, exist_ok=True)
+        for source in sorted(glob.glob(f"{HERE}/targets/lib*.c")):
+            self.compile(source, f"{folder}/{os.path.basename(source)[:-2]}.so", ["-fPIC", "-shared"], compiler)
+
+    def path(self, target):
+        """The program of a row: built, or found; None for rows that start by themselves."""
+        if not target.command:
+            return None
+        word = target.command[0].replace("{build}", self.folder)
+        source = next((path for path in (f"{HERE}/targets/{word}{suffix}" for suffix in (".c", ".cc")) if os.path.exists(path)), None)
+        if "/" in word or not source:
+            return word if "/" in word else shutil.which(word)
+        compiler = target.compiler or self.compiler
+        if source.endswith(".cc"):
+            compiler = "clang++" if "clang" in compiler else "g++"
+        variant = "".join(c if c.isalnum() else "_" for c in "".join([target.compiler, *target.cflags]))
+        output = f"{self.folder}/{word}" + (f".{variant}" if variant else "")
+        with self.lock:
+            self.compile(source, output, ["-rdynamic"], compiler, target.cflags)
+        return output
+
+    def compile(self, source, output, flags, compiler, more=()):
+        newest = max(os.path.getmtime(path) for path in (source, *glob.glob(f"{HERE}/targets/*.h")))
+        if os.path.exists(output) and os.path.getmtime(output) > newest:
+            return
+        new = f"{output}.{os.getpid()}"
+        command = [*shlex.split(compiler), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", *flags, "-o", new, source, *more, "-ldl", "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Skip(f"{os.path.basename(source)} does not build: {done.stderr.strip()}")
+        os.rename(new, output)
+
+
+class Running:
+    """One process of a row. .pid is whom to attach to."""
+
+    def __init__(self, target, program):
+        self.target, self.program = target, program
+        self.folder = tempfile.mkdtemp(prefix="torture.")
+        self.process = self.server = self.lines = self.pid = None
+        self.figures, self.progress = {}, 0
+        self.eintr = self.lost = self.new_eintr = self.new_lost = 0  # as the target counts them, and what the last cycle added
+        self.has_ended = False
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
+
+    def start(self):
+        if self.target.start:
+            self.server = self.target.start(self.folder)
+            assert isinstance(self.server, Server), self.target.name
+            self.pid = self.server.pid
+        else:
+            self.start_command()
+        time.sleep(WARM_UP_SECONDS)
+        self.check_alive()
+        self.ask_progress()
+        self.observer = Observer(self.pid, self.target.varies)
+
+    def fill_in(self, word):
+        return word.replace("{folder}", self.folder).replace("{build}", os.path.dirname(self.program or ""))
+
+    def start_command(self):
+        argv = [self.program] + [self.fill_in(word) for word in self.target.command[1:]]
+        if callable(self.target.wrapper):
+            argv = self.target.wrapper(argv, self.folder)
+        elif self.target.wrapper:
+            argv = [self.fill_in(word) for word in self.target.wrapper] + argv
+        if self.target.is_storm:  # the injector's own work is not to be starved: how long things take is measured elsewhere
+            argv = ["nice", "-n", "10", *argv]
+        environment = {**os.environ, **{name: self.fill_in(value) for name, value in self.target.environment.items()}}
+        with open(f"{self.folder}/errors", "wb") as errors:
+            self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder, env=environment)
+        self.lines = Lines(self.process.stdout)
+        line = self.lines.next(START_SECONDS)
+        if line != "ready":
+            raise Broken(f"{self.target.name} does not begin: {line!r} {self.errors()}")
+        self.pid = self.find_pid()
+        if self.target.once_ready:
+            self.target.once_ready(self.pid)
+
+    def find_pid(self):
+        """Behind a wrapper that forks, the process that runs the program; or a copy of the program: then it is the innermost."""
+        queue, pid = [self.process.pid], None
+        while queue:
+            pid = queue.pop(0)
+            try:
+                if os.path.samefile(f"/proc/{pid}/exe", self.program):
+                    return pid
+                for tid in os.listdir(f"/proc/{pid}/task"):
+                    with open(f"/proc/{pid}/task/{tid}/children", encoding="ascii") as children:
+                        queue += [int(child) for child in children.read().split()]
+            except (FileNotFoundError, ProcessLookupError, PermissionError):
+                continue
+        return pid
+
+    def errors(self):
+        try:
+            with open(f"{self.folder}/errors", encoding="utf-8", errors="replace") as file:
+                return file.read()[-2000:].strip()
+        except OSError:
+            return ""
+
+    # ---- asking ----
+
+    def tell(self, word):
+        try:
+            self.process.stdin.write(f"{word}\n".encode())
+            self.process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # whoever waits for the answer hears of it
+
+    def ask(self, word):
+        self.tell(word)
+        line = self.lines.next(ANSWER_SECONDS)
+        if line is None:
+            if self.lines.is_over:
+                self.wait_end(END_SECONDS)
+            self.check_alive()
+            raise Broken(f"the target does not answer to: {word}")
+        first, _, rest = line.partition(" ")
+        if first != word:
+            raise Broken(f"the target answers to {word}: {line}")
+        return parse_state(rest)
+
+    def ask_state(self):
+        self.figures = parse_state(self.target.probe(self.server) or "ok") if self.target.probe else self.ask("state") if self.process else {}
+        return self.figures
+
+    def ask_progress(self):
+        """Its state once every thread has gone on, with the longest gap since the last time."""
+        figures, gap, pause = self.ask_state(), 0, 0.002
+        end = time.monotonic() + PROGRESS_SECONDS
+        while True:
+            gap = max(gap, figures.get("gap_us", 0))
+            if "progress" not in figures or figures["progress"] > self.progress:
+                break
+            if time.monotonic() > end:
+                raise Broken(f"no progress for {PROGRESS_SECONDS} s: {figures}")
+            time.sleep(pause)
+            pause = min(2 * pause, 0.2)
+            figures = self.ask_state()
+        self.progress = figures.get("progress", 0)
+        return {**figures, "gap_us": gap}
+
+    def check_alive(self):
+        """Broken, with the signal, if the target died."""
+        status = self.process.poll() if self.process and self.process.pid == self.pid else None
+        if status is not None:
+            self.has_ended = True
+            how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+            raise Broken(f"the target died: {how}; {self.errors()}")
+        live_task(self.pid)
+
+    def verify(self, eintr_is_ours=True):
+        """After a cycle: alive, all threads getting on, nothing lost, everything as before. eintr_is_ours: nobody else stopped its threads meanwhile. Returns its figures."""
+        self.check_alive()
+        figures = self.ask_progress()
+        self.new_eintr = figures.get("eintr", 0) - self.eintr if eintr_is_ours else 0
+        self.new_lost = figures.get("lost", 0) - self.lost
+        self.eintr, self.lost = figures.get("eintr", 0), figures.get("lost", 0)
+        if self.new_eintr or self.new_lost:
+            raise Broken(f"the target saw {self.new_eintr} EINTR and lost {self.new_lost} signals or timer ticks")
+        differences = self.observer.differences()
+        if differences:
+            raise Broken("not as before:\n" + "\n".join(differences))
+        return figures
+
+    def verify_or_ended(self):
+        """Of a target that comes to its end by itself: True if it has, in the way it is to; else it is verified."""
+        try:
+            self.verify()
+            return False
+        except (Broken, OSError):
+            if self.has_ended_as_meant():
+                return True
+            raise
+
+    def has_ended_as_meant(self):
+        try:
+            return self.process.wait(END_SECONDS) in self.target.statuses
+        except subprocess.TimeoutExpired:
+            return False
+
+    # ---- the end ----
+
+    def finish(self):
+        """A target that lives to the end verifies all it holds."""
+        self.check_alive()
+        if self.process and not self.target.probe:
+            self.ask("end")
+            if self.process.wait(ANSWER_SECONDS):
+                raise Broken(f"the target ends with status {self.process.returncode}: {self.errors()}")
+            self.has_ended = True
+
+    def wait_end(self, seconds):
+        """Exit status of a target that is to end now; Broken if it does not."""
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Broken(f"the target does not end within {seconds} s") from None
+        self.has_ended = True
+        return status
+
+    def kill(self):
+        if self.server:
+            self.stop_server()
+        if self.process:
+            self.process.kill() if self.process.poll() is None else None
+            self.process.stdin.close()  # a target behind a wrapper leaves at the end of its input
+            self.process.wait()
+            self.process.stdout.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def stop_server(self):
+        if self.target.stop:
+            self.target.stop(self.server)
+        for process in reversed(self.server.processes):
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+            process.wait()

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rseq_counter - counters, one for each CPU, that are incremented without atomic operations in restartable sequences, as tcmalloc does: load, compute for a while, store. The
+ * kernel sends a thread that was stopped in between to the abort address. If an attach hides the stop from it, the store happens all the same, and counts of others are lost.
+ */
+#include "selfcheck.h"
+
+#include <linux/rseq.h>
+#include <stddef.h>
+
+#define THREADS 4
+#define ROUND 2000 /* increments between two comparisons */
+#define CPUS_MAX 1024
+
+extern const ptrdiff_t __rseq_offset;
+extern const unsigned int __rseq_size;
+
+static struct {
+	uint64_t count;
+	char apart[56];
+} counter[CPUS_MAX];
+static uint64_t added, aborted;
+static pthread_barrier_t barrier;
+static bool is_over;
+
+static struct rseq *own_rseq(void)
+{
+	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+}
+
+/* One more for `cpu`; false if the thread was disturbed on the way, or is not on that CPU. */
+static bool add_one(struct rseq *rseq, uint32_t cpu)
+{
+	__asm__ goto(".pushsection __rseq_cs, \"aw\"\n.balign 32\n"
+		     "3: .long 0, 0\n.quad 1f, 2f - 1f, 4f\n.popsection\n"
+		     "leaq 3b(%%rip), %%rax\nmovq %%rax, %c[cs](%[rseq])\n"
+		     "1: cmpl %[cpu], %c[cpu_id](%[rseq])\njne %l[disturbed]\n"
+		     "movq (%[count]), %%rax\nincq %%rax\n"
+		     "movl $500, %%ecx\n5: decl %%ecx\njnz 5b\n"
+		     "movq %%rax, (%[count])\n"
+		     "2:\n.pushsection .text.unlikely, \"ax\"\n"
+		     ".byte 0x0f, 0xb9, 0x3d\n.long 0x53053053\n" /* the signature that the kernel wants to see before it */
+		     "4: jmp %l[disturbed]\n.popsection\n"
+		     :
+		     : [rseq] "r"(rseq), [cpu] "r"(cpu), [count] "r"(&counter[cpu].count), [cs] "i"(offsetof(struct rseq, rseq_cs)),
+		       [cpu_id] "i"(offsetof(struct rseq, cpu_id))
+		     : "rax", "rcx", "memory", "cc"
+		     : disturbed);
+	return true;
+disturbed:
+	return false;
+}
+
+static void compare(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < CPUS_MAX; i++)
+		sum += counter[i].count;
+	if (sum != added)
+		self_wrong("%lu increments, but the counters say %lu", (unsigned long)added, (unsigned long)sum);
+}
+
+static void *count(void *unused)
+{
+	struct self_worker *worker = self_worker_new();
+	struct rseq *rseq = own_rseq();
+	struct self_block block = {0};
+
+	do {
+		for (int i = 0; i < ROUND;) {
+			if (add_one(rseq, *(volatile uint32_t *)&rseq->cpu_id_start))
+				i++;
+			else
+				__atomic_fetch_add(&aborted, 1, __ATOMIC_RELAXED);
+		}
+		__atomic_fetch_add(&added, ROUND, __ATOMIC_RELAXED);
+		self_block_free(&block);
+		self_block_take(worker, &block, malloc(100), 100);
+		self_step(worker);
+		if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
+			compare();
+			is_over = self_is_stopping(); /* decided once for all: who left alone would be missed at the barrier */
+		}
+		pthread_barrier_wait(&barrier);
+	} while (!is_over);
+	self_block_free(&block);
+	return unused;
+}
+
+static int figures(char *into, size_t room)
+{
+	return snprintf(into, room, " aborted=%lu", (unsigned long)aborted);
+}
+
+int main(void)
+{
+	pthread_t thread[THREADS];
+
+	if (__rseq_size == 0) {
+		fprintf(stderr, "no restartable sequences here\n");
+		return 2;
+	}
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, count, NULL);
+	self.figures = figures;
+	self_ready();
+	while (self_serve(-1))
+		;
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	return self_end();
+}

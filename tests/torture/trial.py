@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""One cycle: a running target, a loader, and the means by which an event starts heapinject and strikes at a random instant of its session.
+
+A session is cut into stages by what can be seen from outside. An event that is to strike at any instant draws the stage first, then the instant within it, so that
+short stages are hit as often as long ones. How long stages take on this target is learned from the sessions before (Pace).
+"""
+import os
+import statistics
+import time
+
+from observe import trace_detector, trace_of
+from session import Session, clean_up, run_detach
+from table import Broken, Outcome
+
+STAGES = ("preparing", "mapping", "mapping", "patching", "patching", "sampling", "detaching", "detaching", "ending")  # twice: is missed more often
+BEFORE_THE_END = STAGES[:-1]
+SAMPLE_SECONDS = 0.03
+MAPPING_SECONDS = 0.002  # from the first trace in the target to the last mapping
+
+
+class Pace:
+    """Of the sessions with one target and loader, in seconds: from the start to the first trace in the target, to the end of the attach; from SIGTERM to the exit."""
+
+    def __init__(self):
+        self.traced, self.attached, self.ended = [0.01], [0.03], [0.02]
+
+    def learn(self, name, seconds):
+        values = getattr(self, name)
+        values.append(seconds)
+        del values[:-15]
+
+    def window(self, stage):
+        """(from, to) in seconds: after the start, the first trace, the end of the attach, or SIGTERM, as the stage has it."""
+        traced, attached, ended = (statistics.median(values) for values in (self.traced, self.attached, self.ended))
+        return {
+            "preparing": (0, traced),
+            "mapping": (0, MAPPING_SECONDS),
+            "patching": (0, max(attached - traced, MAPPING_SECONDS)),
+            "sampling": (0, SAMPLE_SECONDS),
+            "detaching": (0, ended * 0.6),
+            "ending": (ended * 0.8, ended),
+        }[stage]
+
+
+class Trial:
+    def __init__(self, bench, running, loader, pace, random, cell):
+        self.bench, self.running, self.loader, self.pace, self.random = bench, running, loader, pace, random
+        self.index, self.wanted, self.operations = cell["cycles"], cell["wanted"], cell["operations"]
+        self.sessions, self.notes = [], []  # notes: what else goes into the evidence, should this cycle fail
+        self.stage = ""
+
+    def nth_of(self, count):
+        """1 to count, spread evenly over the cycles wanted."""
+        return 1 + self.index * count // max(self.wanted, 1)
+
+    # ---- heapinject ----
+
+    def session(self, **how):
+        """Starts `heapinject attach`; what it writes, if it writes files, goes to the target's scratch folder."""
+        self.sessions.append(Session(how.pop("heapinject", self.bench.heapinject), self.running, how.pop("loader", self.loader), **how))
+        return self.sessions[-1]
+
+    def detach(self):
+        code, said = run_detach(self.bench.heapinject, self.running)
+        self.notes.append(f"heapinject detach: {code}\n{said}")
+        return code, said
+
+    def clean_up(self, heapinject=None):
+        self.notes.append(clean_up(heapinject or self.bench.heapinject, self.running))
+
+    def clean_up_if_left(self):
+        """For sessions that ended in trouble and said so."""
+        if trace_of(self.running.pid) != "none":
+            self.clean_up()
+
+    def prefix(self):
+        return os.path.join(self.running.folder, "profile")
+
+    def attach(self, session):
+        """True: attached. False: it gave up, and has ended."""
+        if session.wait_attached():
+            self.pace.learn("attached", time.monotonic() - session.started)
+            return True
+        session.wait()
+        return False
+
+    def sample(self, session):
+        session.listen(self.random.uniform(0, SAMPLE_SECONDS))
+
+    def end(self, session):
+        """The orderly end; its exit code."""
+        begun = time.monotonic()
+        session.terminate()
+        code = session.wait()
+        self.pace.learn("ended", time.monotonic() - begun)
+        return code
+
+    # ---- striking ----
+
+    def start_and_reach(self, stages=STAGES, **how):
+        """A session that has come to a random instant of a stage drawn from these; it may have ended or given up before."""
+        session = self.session(**how)
+        self.stage = self.random.choice(stages)
+        if self.stage in ("mapping", "patching"):
+            self.wait_for_trace(session)
+        elif self.stage != "preparing" and self.attach(session) and self.stage != "sampling":
+            self.sample(session)
+            session.terminate()
+        session.listen(self.random.uniform(*self.pace.window(self.stage)))
+        return session
+
+    def wait_for_trace(self, session):
+        """Until something of ours can be seen in the target."""
+        has_trace = trace_detector(self.running.pid)
+        while not session.is_attached and session.listen(0.0001):
+            if has_trace():
+                self.pace.learn("traced", time.monotonic() - session.started)
+                return
+
+    def conclude(self, session, allowed=(0,)):
+        """From wherever the session is to its end. Done, or gave up."""
+        if not session.is_terminated and self.attach(session):
+            self.sample(session)
+            session.terminate()
+        return self.judge(session, allowed)
+
+    def judge(self, session, allowed=(0,)):
+        code = session.wait() if session.code is None else session.code
+        if session.gave_up() and self.loader == "dlopen":
+            return Outcome("gave-up", self.stage)
+        if code not in allowed or not session.text.strip() and code:
+            raise Broken(f"heapinject ends with {code}, wanted {' or '.join(str(each) for each in allowed)}: {session.text}")
+        return Outcome("done", self.stage)
+
+    def close(self):
+        for session in self.sessions:
+            session.close()
