@@ -11,6 +11,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,7 +155,32 @@ static void add_needed(struct elf_images *images, const struct elf_image *needs,
 	}
 }
 
-/* Objects that came by dlopen, or by LD_PRELOAD for all that can be told from here, are not marked. */
+/* The place in the link map of the first object that the program itself names: before it stand only the program and what LD_PRELOAD or an option of ld.so brought. */
+static int first_needed(const struct elf_images *images)
+{
+	int first = INT_MAX;
+
+	for (size_t i = 0; i < images->count; i++)
+		if (images->image[i].is_lasting && images->image[i].link_order > 0 && images->image[i].link_order < first)
+			first = images->image[i].link_order;
+	return first == INT_MAX ? 0 : first;
+}
+
+static void add_preloaded(struct elf_images *images, struct elf_image **list, size_t *count)
+{
+	const int needed = first_needed(images);
+
+	for (size_t i = 0; i < images->count; i++) {
+		struct elf_image *image = &images->image[i];
+
+		if (image->is_lasting || image->link_order <= 0 || image->link_order >= needed)
+			continue;
+		image->is_lasting = true;
+		list[(*count)++] = image;
+	}
+}
+
+/* Objects that came by dlopen are not marked. */
 static int mark_lasting(struct elf_images *images, struct elf_image *program)
 {
 	struct elf_image **list = calloc(images->count, sizeof(struct elf_image *));
@@ -164,7 +190,9 @@ static int mark_lasting(struct elf_images *images, struct elf_image *program)
 		return -ENOMEM;
 	program->is_lasting = true;
 	list[count++] = program;
-	for (size_t next = 0; next < count; next++)
+	add_needed(images, program, list, &count, &room);
+	add_preloaded(images, list, &count);
+	for (size_t next = 1; next < count; next++)
 		add_needed(images, list[next], list, &count, &room);
 	free(list);
 	return 0;

@@ -2,8 +2,7 @@
 /*
  * hold.h - what a tracing thread does for itself while it holds threads of the target: whatever delays it delays them.
  *
- * It goes before all ordinary threads of the machine, where that is permitted (CAP_SYS_NICE): of the time that a thread stands still on a busy machine most is our waiting for a
- * CPU. Only ours: the priority of the held thread is never touched. And the watchdog is told.
+ * It goes before all others (pace.h); only ours: the priority of the held thread is never touched. And the watchdog is told.
  */
 #ifndef HI_HOLD_H
 #define HI_HOLD_H

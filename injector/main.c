@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "pace.h"
 
 /*
  * A standard descriptor that is closed would be the number of the next file that is opened: a profile, or the target's memory, with our messages in it. Opened for
@@ -19,5 +20,6 @@ static void occupy_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	occupy_standard_descriptors();
+	pace_give_way();
 	return cli_run(argc, argv);
 }

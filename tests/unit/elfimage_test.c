@@ -96,6 +96,49 @@ UNIT_TEST(what_came_by_dlopen_may_go_again)
 	own_close(&own);
 }
 
+static pid_t start_with_preloaded(const char *library)
+{
+	int ready[2];
+	char byte;
+	CHECK_EQ(pipe2(ready, O_CLOEXEC), 0);
+	fflush(NULL);
+	const pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		CHECK_EQ(setenv("LD_PRELOAD", library, 1), 0);
+		dup2(ready[1], STDOUT_FILENO); /* `cat` has loaded everything when it answers */
+		execlp("cat", "cat", "/proc/self/comm", "/dev/zero", (char *)NULL);
+		_exit(127);
+	}
+	CHECK(pid > 0);
+	close(ready[1]);
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	return pid; /* who blocks on its pipe from now on: nobody reads it, and it stays open */
+}
+
+UNIT_TEST(what_was_preloaded_stays)
+{
+	const pid_t pid = start_with_preloaded(OTHER_LIBRARY);
+	struct maps maps = {0};
+	struct memory memory = {0};
+	struct elf_images images = {0};
+
+	CHECK_EQ(maps_read(pid, pid, &maps), 0);
+	CHECK_EQ(memory_open(&memory, pid, pid), 0);
+	CHECK_EQ(elf_images_read(pid, &maps, &memory, &images), 0);
+	size_t found = 0;
+	for (size_t i = 0; i < images.count; i++) {
+		CHECK(images.image[i].is_lasting || images.image[i].is_vdso);
+		found += strstr(images.image[i].path, OTHER_LIBRARY) != NULL;
+	}
+	CHECK_EQ(found, 1);
+	elf_images_close(&images);
+	memory_close(&memory);
+	maps_close(&maps);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 UNIT_TEST(symbols_are_those_of_dlsym)
 {
 	struct own own = own_open();

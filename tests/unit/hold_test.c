@@ -2,8 +2,12 @@
 /* hold_test.c - who holds a thread hurries, and only for as long; the thread's own priority stays what it is. */
 #include "injector/hold.h"
 
+#include "injector/pace.h"
+
+#include <errno.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "victim.h"
 
@@ -70,6 +74,36 @@ static int hold_as_batch(void *unused)
 UNIT_TEST(a_policy_that_was_chosen_is_left_alone)
 {
 	CHECK_EQ(tracee_worker(hold_as_batch, NULL), 0);
+}
+
+static uint64_t slice_ns(void)
+{
+	uint64_t attr[6]; /* struct sched_attr, whose header contradicts <sched.h>; the fourth word is sched_runtime */
+	CHECK_EQ(syscall(SYS_sched_getattr, 0, attr, sizeof attr, 0), 0);
+	return attr[3];
+}
+
+static int give_way_and_hold(void *unused)
+{
+	const uint64_t before = slice_ns();
+	pace_give_way();
+	const uint64_t wanted = slice_ns();
+	if (wanted == before)
+		return -ENOTSUP;
+	CHECK(wanted > before);
+	hold_begin();
+	hold_end();
+	CHECK_EQ(slice_ns(), wanted);
+	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
+	return unused != NULL;
+}
+
+UNIT_TEST(gives_way_again_afterwards)
+{
+	const int err = tracee_worker(give_way_and_hold, NULL);
+	if (err == -ENOTSUP)
+		SKIP("this kernel has no slices to ask for (Linux 6.12)");
+	CHECK_EQ(err, 0);
 }
 
 UNIT_MAIN()
