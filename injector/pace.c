@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SLICE_NS 10000000 /* several times what tasks have that ask for nothing */
+#define SLICE_NS 4000000 /* several times what tasks have that ask for nothing */
 #define NICE_MIN (-20)
 
 static _Thread_local struct sched_attr before;
