@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "loader.h"
 #include "safepoint.h"
 #include "target_memfd.h"
@@ -386,20 +387,12 @@ static int dlopen_unload(const struct loader_target *target, struct remote *remo
 
 /* ---- borrow --------------------------------------------------------------------------------------------------------------------------------- */
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
 /* musl's dlclose does nothing, and its libc has no unwind information to prove a safe point by. */
 static int dlopen_borrow(const struct loader_target *target, struct remote *remote, int deadline_ms)
 {
 	struct tracee tracee;
 	remote_addr address;
-	int64_t deadline_ns = now_ns() + deadline_ms * 1000000ll;
+	int64_t deadline_ns = (int64_t)clock_now_ns() + deadline_ms * 1000000ll;
 	int64_t left_ms = deadline_ms;
 	int error;
 
@@ -413,7 +406,7 @@ static int dlopen_borrow(const struct loader_target *target, struct remote *remo
 		if (!error)
 			return 0;
 		(void)tracee_detach(&tracee);
-		left_ms = (deadline_ns - now_ns()) / 1000000;
+		left_ms = (deadline_ns - (int64_t)clock_now_ns()) / 1000000;
 	} while (error == -EAGAIN && left_ms > 0); /* -EAGAIN: on a signal stack or a coroutine's; not for long, perhaps */
 	return error;
 }

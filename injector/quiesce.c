@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "borrow.h"
+#include "clock.h"
 #include "hi_wire.h"
 
 /* For one thread: at first, and at most; doubled in each pass, because on a starved machine a thread gets to its stop only when it gets a CPU. */
@@ -16,13 +17,6 @@
 #define WINDOW 64    /* threads that are asked to stop at the same time, */
 #define ASLEEP_MAX 4 /* so many of them asleep: those will all stop at once */
 #define COPIES 8     /* of stacks that are still to be walked */
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void pause_ns(long ns)
 {
@@ -104,7 +98,7 @@ static void note_clear(struct pass *pass, pid_t tid)
 static int let_go(struct pass *pass, struct tracee *tracee, uint64_t stopped_ns)
 {
 	const int err = tracee_detach(tracee);
-	const uint64_t held = now_ns() - stopped_ns;
+	const uint64_t held = clock_now_ns() - stopped_ns;
 	if (held > pass->result->longest_stop_ns)
 		pass->result->longest_stop_ns = held;
 	return err;
@@ -131,7 +125,7 @@ static int look_at_deep_stack(struct pass *pass, pid_t tid)
 	int err = tracee_stop(&tracee, pass->target->heal->pid, tid, pass->stop_deadline_ms);
 	if (err)
 		return err == -ESRCH ? 0 : err;
-	const uint64_t stopped_ns = now_ns();
+	const uint64_t stopped_ns = clock_now_ns();
 	err = look_at_registers(pass, &tracee);
 	if (!err && !stackwalk_read(pass->target->walker, &tracee, &walk) && walk_is_inside(pass->target, &walk))
 		err = -EAGAIN;
@@ -164,7 +158,7 @@ struct window {
 /* How many may still be waited for: neither stopped nor late. */
 static size_t count_in_time(const struct pass *pass, const struct window *window, bool only_asleep)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = clock_now_ns();
 	size_t count = 0;
 	for (size_t i = 0; i < window->count; i++)
 		count += (window->waiting[i].is_asleep || !only_asleep) && now - window->waiting[i].since_ns < (uint64_t)pass->stop_deadline_ms * 1000000u;
@@ -180,11 +174,11 @@ static bool ask(struct pass *pass, struct window *window, pid_t tid)
 	(void)!proc_syscall_read(pid, tid, &call);
 	if (!call.running && count_in_time(pass, window, true) >= ASLEEP_MAX)
 		return false;
-	if (now_ns() < pass->patient_until_ns && borrow_is_transferring(pid, tid)) {
+	if (clock_now_ns() < pass->patient_until_ns && borrow_is_transferring(pid, tid)) {
 		note_busy(pass, tid);
 		return true;
 	}
-	last->since_ns = now_ns();
+	last->since_ns = clock_now_ns();
 	last->is_asleep = !call.running;
 	const int err = tracee_interrupt(&last->tracee, pid, tid);
 	if (!err)
@@ -203,7 +197,7 @@ static bool ask(struct pass *pass, struct window *window, pid_t tid)
 static int look_at(struct pass *pass, struct window *window, struct tracee *tracee)
 {
 	struct seen *seen = &window->seen[window->seen_count];
-	const uint64_t stopped_ns = now_ns();
+	const uint64_t stopped_ns = clock_now_ns();
 	const pid_t tid = tracee->tid;
 	int err = look_at_registers(pass, tracee);
 	const bool has_copy = !err && pass->target->walker && !stackwalk_copy(tracee, &seen->stack);
@@ -296,7 +290,7 @@ static void check_listed(struct pass *pass, const struct tids *tids)
 		if (some && window.seen_count < COPIES)
 			continue;
 		walk_seen(pass, &window);
-		if (now_ns() >= pass->deadline_ns)
+		if (clock_now_ns() >= pass->deadline_ns)
 			break;
 		if (some)
 			continue;
@@ -316,7 +310,7 @@ static void check_deep(struct pass *pass)
 		const pid_t tid = pass->deep.tid[i];
 		if (is_listed(&pass->clear, tid))
 			continue;
-		if (now_ns() < pass->deadline_ns && !look_at_deep_stack(pass, tid))
+		if (clock_now_ns() < pass->deadline_ns && !look_at_deep_stack(pass, tid))
 			note_clear(pass, tid);
 		else
 			note_busy(pass, tid);
@@ -351,7 +345,7 @@ static int check_threads(void *context)
 int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesced *out_result)
 {
 	struct quiesced result = {0};
-	const uint64_t begin = now_ns(), deadline = begin + (uint64_t)deadline_ms * 1000000u;
+	const uint64_t begin = clock_now_ns(), deadline = begin + (uint64_t)deadline_ms * 1000000u;
 	struct pass pass = {.target = target,
 			    .result = &result,
 			    .deadline_ns = deadline,
@@ -366,7 +360,7 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 			err = tracee_worker(check_threads, &pass);
 		if (!err) /* whoever was inside while others were looked at would show here */
 			err = frames_in_flight(target, &result.frames) ? -ESRCH : result.frames ? -EAGAIN : 0;
-		if (err != -EAGAIN || now_ns() >= deadline)
+		if (err != -EAGAIN || clock_now_ns() >= deadline)
 			break;
 		if (!result.frames && pass.stop_deadline_ms < STOP_DEADLINE_MAX_MS)
 			pass.stop_deadline_ms *= 2;

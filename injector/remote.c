@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "borrow.h"
+#include "clock.h"
 
 #define ERRNO_MAX 4095 /* the kernel returns errors as -4095..-1 */
 
@@ -25,14 +26,6 @@ enum {
 	RETRY_PAUSE_NS = 1000 * 1000,
 	SCRATCH_BYTES = 512,
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static int first_error(int first, int then)
 {
@@ -230,7 +223,7 @@ static int try_thread(struct remote *remote, pid_t pid, pid_t tid, const struct 
 {
 	int error = borrow_check(pid, tid);
 
-	if (!error && now_ns() < remote->patient_until_ns && borrow_is_transferring(pid, tid))
+	if (!error && clock_now_ns() < remote->patient_until_ns && borrow_is_transferring(pid, tid))
 		error = -EAGAIN;
 	if (error)
 		return error;
@@ -262,7 +255,7 @@ static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 	error = count ? maps_read(pid, tids[0], &maps) : -EAGAIN;
 	if (!error) {
 		error = -EAGAIN;
-		for (size_t i = 0; i < count && is_passing(error) && now_ns() < deadline_ns; i++)
+		for (size_t i = 0; i < count && is_passing(error) && clock_now_ns() < deadline_ns; i++)
 			error = try_thread(remote, pid, tids[i], &maps);
 	}
 	maps_close(&maps);
@@ -273,10 +266,10 @@ static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets, int deadline_ms)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_PAUSE_NS};
-	const uint64_t deadline_ns = now_ns() + (uint64_t)deadline_ms * 1000000;
+	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 
 	start(remote, memory, gadgets);
-	remote->patient_until_ns = now_ns() + BORROW_PATIENCE_MS * 1000000ull;
+	remote->patient_until_ns = clock_now_ns() + BORROW_PATIENCE_MS * 1000000ull;
 	for (;;) {
 		int error = try_threads(remote, pid, deadline_ns);
 
@@ -284,7 +277,7 @@ int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, c
 			return error;
 		if (!memory_is_alive(memory))
 			return -ESRCH;
-		if (now_ns() >= deadline_ns)
+		if (clock_now_ns() >= deadline_ns)
 			return -EAGAIN;
 		nanosleep(&pause, NULL);
 	}
@@ -357,7 +350,7 @@ static int write_return(const struct remote *remote, remote_addr slot, bool with
 static int run_to_return(struct remote *remote, remote_addr slot, uint64_t deadline_ns, struct arch_regs *out_regs)
 {
 	for (;;) {
-		uint64_t time_ns = now_ns();
+		uint64_t time_ns = clock_now_ns();
 		int error;
 
 		if (time_ns >= deadline_ns)
@@ -390,7 +383,7 @@ static void let_finish(struct remote *remote, remote_addr slot)
 int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms, uint64_t *out_result)
 {
 	const remote_addr slot = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8; /* as at the first instruction of any function */
-	const uint64_t deadline_ns = now_ns() + (uint64_t)deadline_ms * 1000000;
+	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 	struct arch_regs regs = remote->resting;
 	int error = begin(remote);
 

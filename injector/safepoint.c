@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "borrow.h"
+#include "clock.h"
 #include "link_map.h"
 
 struct range {
@@ -210,17 +211,9 @@ struct finder {
 	struct stackwalk walk;
 };
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
 static int left_ms(const struct finder *finder)
 {
-	int64_t left = (finder->deadline_ns - now_ns()) / 1000000;
+	int64_t left = (finder->deadline_ns - (int64_t)clock_now_ns()) / 1000000;
 
 	return left > 0 ? (int)left : 0;
 }
@@ -299,7 +292,7 @@ static int try_round(struct finder *finder, struct tracee *out_tracee)
 /* 0.2 to 1 ms: long enough for a thread to get elsewhere, never in step with it. And as long as the round took: we go before all others while we look, and they want the CPU, too. */
 static void pause_a_moment(int64_t round_ns)
 {
-	const int64_t pause_ns = 200000 + now_ns() % 800000 + round_ns;
+	const int64_t pause_ns = 200000 + (int64_t)clock_now_ns() % 800000 + round_ns;
 
 	nanosleep(&(struct timespec){.tv_sec = pause_ns / 1000000000, .tv_nsec = pause_ns % 1000000000}, NULL);
 }
@@ -312,18 +305,18 @@ int safepoint_find(pid_t pid, const struct elf_images *images, const struct memo
 	if (!finder)
 		return -ENOMEM;
 	finder->pid = pid;
-	finder->deadline_ns = now_ns() + deadline_ms * 1000000ll;
+	finder->deadline_ns = (int64_t)clock_now_ns() + deadline_ms * 1000000ll;
 	error = safepoint_rules_open(images, memory, &finder->rules);
 	if (!error)
 		error = stackwalker_open(pid, images, &finder->walker);
 	if (!error)
 		error = -EAGAIN;
 	while (finder->walker && error && left_ms(finder) && memory_is_alive(memory)) {
-		const int64_t begun_ns = now_ns();
+		const int64_t begun_ns = (int64_t)clock_now_ns();
 
 		error = try_round(finder, out_tracee);
 		if (error)
-			pause_a_moment(now_ns() - begun_ns);
+			pause_a_moment((int64_t)clock_now_ns() - begun_ns);
 	}
 	if (error && finder->walker)
 		error = memory_is_alive(memory) ? -EAGAIN : -ESRCH;

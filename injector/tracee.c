@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fault.h"
 #include "hold.h"
 #include "procfs.h"
@@ -46,17 +47,9 @@ static int request(int number, const char *name, pid_t tid, uintptr_t address, u
 
 /* ---- waiting --------------------------------------------------------------------------------------------------------------- */
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int64_t deadline_after(int deadline_ms)
 {
-	return now_ns() + (int64_t)deadline_ms * 1000000;
+	return (int64_t)clock_now_ns() + (int64_t)deadline_ms * 1000000;
 }
 
 enum stop {
@@ -126,7 +119,7 @@ static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_statu
 			tracee->state = TRACEE_GONE;
 			return -ESRCH;
 		}
-		left_ns = deadline_ns - now_ns();
+		left_ns = deadline_ns - (int64_t)clock_now_ns();
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
 		wait_a_little(left_ns);
@@ -373,7 +366,7 @@ int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid)
 		forget(tracee);
 		return error;
 	}
-	tracee->since_ns = now_ns();
+	tracee->since_ns = (int64_t)clock_now_ns();
 	error = request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0);
 	if (error)
 		tracee_detach(tracee);
@@ -410,7 +403,7 @@ int tracee_detach(struct tracee *tracee)
 
 	if (tracee->state == TRACEE_NONE)
 		return 0;
-	tracee->held_ns = now_ns() - tracee->since_ns; /* now: the thread may well run before we do again */
+	tracee->held_ns = (int64_t)clock_now_ns() - tracee->since_ns; /* now: the thread may well run before we do again */
 	if (tracee->state == TRACEE_RUNNING)
 		error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
 	if (tracee->state == TRACEE_RUNNING)
