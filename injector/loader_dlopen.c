@@ -31,15 +31,18 @@
 #include "target_memfd.h"
 
 #ifndef MFD_NOEXEC_SEAL
-#define PATH_BEGIN "/proc/thread-self/fd/"
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
+#define PATH_BEGIN "/proc/thread-self/fd/"
+#define SHOWN_NAME "[" HI_MEMFD_NAME "]" /* put in its place, once it is loaded */
 #define STACK_BYTES (512u << 10)
 #define CALL_MS 10000           /* dlopen may have to wait for another thread's dlopen, with all its constructors */
 #define RTLD_DLOPEN 0x80000000u /* __libc_dlopen_mode wants to be told that dlopen is meant */
 #define SPELLINGS 64u
 #define OBJECTS_MAX 10000u
+#define LIST_ATTEMPTS 200
+#define LIST_PAUSE_NS 1000000
 
 /* ---- calls in the target ------------------------------------------------------------------------------------------------------------ */
 
@@ -131,8 +134,16 @@ static int find_loaded(const struct remote *remote, struct loaded *out_loaded)
 	return 0;
 }
 
-/* glibc's handle is the object's struct link_map. Found here when we died between dlopen and the note of it. */
-static int find_handle(const struct loader_target *target, remote_addr base, uint64_t *out_handle)
+/* What was loaded from another file may have lain at the same address: its node, though freed, still says so. */
+static bool is_ours(const struct loader_target *target, const struct link_map *link, remote_addr base)
+{
+	char name[sizeof(SHOWN_NAME)];
+
+	return link->l_addr == base && !memory_read(target->memory, (remote_addr)(uintptr_t)link->l_name, name, sizeof(name)) &&
+	       (!memcmp(name, SHOWN_NAME, sizeof(name)) || !memcmp(name, PATH_BEGIN, sizeof(name)));
+}
+
+static int look_for_handle(const struct loader_target *target, remote_addr base, uint64_t *out_handle)
 {
 	struct r_debug debug;
 	struct link_map link;
@@ -144,13 +155,29 @@ static int find_handle(const struct loader_target *target, remote_addr base, uin
 		at = (remote_addr)(uintptr_t)debug.r_map;
 	for (count = 0; !error && at && count < OBJECTS_MAX; count++) {
 		error = memory_read(target->memory, at, &link, sizeof(link));
-		if (!error && link.l_addr == base) {
+		if (!error && is_ours(target, &link, base)) {
 			*out_handle = at;
 			return 0;
 		}
 		at = (remote_addr)(uintptr_t)link.l_next;
 	}
 	return error ? error : -ENOENT;
+}
+
+/*
+ * glibc's handle is the object's struct link_map. Found here, as dlopen's result is not asked for, or we died before we noted it. The other threads go on, and
+ * where one of them unloads a library under our eyes the list leads nowhere, or in circles: then once more from its beginning.
+ */
+static int find_handle(const struct loader_target *target, remote_addr base, uint64_t *out_handle)
+{
+	const struct timespec pause = {.tv_nsec = LIST_PAUSE_NS};
+	int error = look_for_handle(target, base, out_handle);
+
+	for (unsigned attempt = 1; (error == -ENOENT || error == -EFAULT) && attempt < LIST_ATTEMPTS; attempt++) {
+		nanosleep(&pause, NULL);
+		error = look_for_handle(target, base, out_handle);
+	}
+	return error;
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------------------------------------- */
@@ -301,7 +328,7 @@ static int call_dlclose(const struct loader_target *target, struct remote *remot
  */
 static void replace_shown_name(const struct loader_target *target, uint64_t handle)
 {
-	static const char shown[] = "[" HI_MEMFD_NAME "]";
+	static const char shown[] = SHOWN_NAME;
 	struct link_map link;
 	char path[sizeof(shown)];
 
