@@ -112,7 +112,8 @@ class Running:
             argv = ["nice", "-n", "10", *argv]
         environment = {**os.environ, **{name: self.fill_in(value) for name, value in self.target.environment.items()}}
         with open(f"{self.folder}/errors", "wb") as errors:
-            self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder, env=environment)
+            self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder, env=environment,
+                                            start_new_session=True)  # as a service is: the kernel shares the CPUs between sessions
         self.lines = Lines(self.process.stdout)
         line = self.lines.next(START_SECONDS)
         if line != "ready":
