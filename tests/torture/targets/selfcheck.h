@@ -202,7 +202,7 @@ __attribute__((unused)) static void self_look(void)
 
 	if (self.last_look_ns && now - self.last_look_ns > __atomic_load_n(&self.longest_gap_ns, __ATOMIC_RELAXED))
 		__atomic_store_n(&self.longest_gap_ns, now - self.last_look_ns, __ATOMIC_RELAXED);
-	self.last_look_ns = now;
+	__atomic_store_n(&self.last_look_ns, now, __ATOMIC_RELEASE);
 }
 
 __attribute__((unused)) static void *self_monitor(void *unused)
@@ -218,10 +218,11 @@ __attribute__((unused)) static void *self_monitor(void *unused)
 	return unused;
 }
 
-/* Starts the monitor, with all signals blocked in it, and says that the program is in full swing. */
+/* Starts the monitor, with all signals blocked in it, and says that the program is in full swing: a thread that has not run yet still has its creator's signal mask. */
 __attribute__((unused)) static void self_ready(void)
 {
 	const char *monitor = getenv("SELFCHECK_MONITOR"), *aborts = getenv("SELFCHECK_ABORT");
+	const struct timespec pause = {0, 1000000};
 	sigset_t all, old;
 
 	self.aborts = aborts && *aborts == '1';
@@ -231,6 +232,8 @@ __attribute__((unused)) static void self_ready(void)
 	if (self.has_monitor && pthread_create(&self.monitor, NULL, self_monitor, NULL))
 		self.has_monitor = false;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	while (self.has_monitor && !__atomic_load_n(&self.last_look_ns, __ATOMIC_ACQUIRE))
+		nanosleep(&pause, NULL);
 	dprintf(STDOUT_FILENO, "ready\n");
 }
 
