@@ -18,7 +18,9 @@ import got_words  # noqa: E402  (the folder is known only now)
 OURS = "memfd:heapinject"
 SIGNALS = ("SigPnd", "SigBlk", "SigIgn", "SigCgt")
 FATAL_WHERE_BLOCKED = 1 << 10 | 1 << 6 | 1 << 14  # SEGV, BUS, TERM: who has all of these blocked, and did not before, is a borrowed thread that was forgotten
+LIBRARY_BLOCKED = 1 << 31 | 1 << 32  # the C library's own signals: blocked in a thread that it has created, but that has not run yet
 SETTLE_SECONDS = 3.0
+BEGIN_SECONDS = 20.0
 LOOKS = 10
 
 
@@ -77,6 +79,11 @@ def read_descriptors(folder):
     return sorted(links)
 
 
+def is_beginning(pid, tid):
+    status = task_status(pid, tid)
+    return bool(status) and int(status["SigBlk"], 16) & LIBRARY_BLOCKED == LIBRARY_BLOCKED
+
+
 class Observer:
     """Of one target. The addresses of its GOT slots are looked up once, so that a look costs little."""
 
@@ -87,6 +94,9 @@ class Observer:
 
     def settled_look(self):
         """A thread that is just beginning looks different for a moment, which may be long on a busy machine."""
+        end = time.monotonic() + BEGIN_SECONDS
+        while time.monotonic() < end and any(is_beginning(self.pid, tid) for tid in tasks(self.pid)):
+            time.sleep(0.02)
         end = time.monotonic() + SETTLE_SECONDS
         self.before = self.look()
         while time.monotonic() < end:
