@@ -157,6 +157,9 @@ class Observer:
     def compare(self, now):
         lines = []
         for part, before in self.before.items():
+            if part == "masks" and int(now[part][0]) <= int(before[0]):  # fewer: one was just starting a process, say, when we first looked
+                self.before[part] = now[part]
+                continue
             was, is_now = Counter(before), Counter(now[part])
             if part == "got":
                 was, is_now = self.without_resolved(was, is_now)
