@@ -226,7 +226,7 @@ bench_build := $(O)/bench
 bench_programs := $(addprefix $(bench_build)/,workload workload_fp memcached_load big)
 BENCH_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -pthread
 CXX ?= g++
-big_parts := $(foreach i,$(shell seq -w 0 17),$(bench_build)/big_parts/part_$(i))
+big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i))
 
 bench: ## costs beside those of the peers, in about 20 minutes on a quiet machine; rewrites the figures in docs/benchmarks.md
 	@scripts/install-packages build bench

@@ -4,7 +4,7 @@
 import os
 import sys
 
-PARTS = 18
+PARTS = 19
 KINDS = 25
 
 

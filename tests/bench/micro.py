@@ -2,11 +2,13 @@
 """W1 and W2: nanoseconds per operation by the workload's own clocks, in windows before, while and after a profiler is attached."""
 import math
 import os
+import statistics
 import subprocess
 
 from processes import Failed, end, launch, line_from, resident_bytes
 
 WARM_S = 0.2
+PIECE_S = 0.1
 SMALLEST, PAIRS_LARGEST, REPLACE_LARGEST = 16, 512, 4096  # as in workload.c
 
 
@@ -32,13 +34,13 @@ WORKLOADS = [
 
 
 class Window:
-    """CPU and wall time of one window, and how many operations it had."""
+    """CPU and wall time per operation, the medians over some pieces of it, so that a burst of something else does not count; and how many operations it had in all."""
 
-    def __init__(self, line):
-        operations, cpu_ns, wall_ns = (int(word) for word in line.split())
-        self.operations = operations
-        self.cpu = cpu_ns / operations
-        self.wall = wall_ns / operations
+    def __init__(self, lines):
+        pieces = [[int(word) for word in line.split()] for line in lines]
+        self.operations = sum(piece[0] for piece in pieces)
+        self.cpu = statistics.median(cpu_ns / operations for operations, cpu_ns, _ in pieces)
+        self.wall = statistics.median(wall_ns / operations for operations, _, wall_ns in pieces)
 
 
 class Trial:
@@ -65,12 +67,15 @@ class Target:
         line_from(self.process.stdout, 120, self.name)
 
     def run(self, seconds):
+        return Window([self._run_piece(min(PIECE_S, seconds)) for _ in range(max(1, round(seconds / PIECE_S)))])
+
+    def _run_piece(self, seconds):
         try:
             self.process.stdin.write(f"{seconds}\n".encode())
             self.process.stdin.flush()
         except BrokenPipeError as error:
             raise Failed(f"{self.name} has died") from error
-        return Window(line_from(self.process.stdout, 60 + 10 * seconds, self.name))
+        return line_from(self.process.stdout, 60, self.name)
 
     def resident(self):
         return resident_bytes(self.process.pid)

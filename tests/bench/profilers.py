@@ -40,11 +40,14 @@ class Heapinject:
         began = time.monotonic()
         command = [HEAPINJECT, "attach", str(pid), "-v", "--duration", "1h", "--sample", str(sample), "-o", self.prefix]
         self.process = launch(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.PIPE)
-        line = line_from(self.process.stderr, ATTACH_LIMIT_S, "heapinject attach")
-        self.attach_s = time.monotonic() - began
-        if "attached to" not in line:
+        try:
+            line = line_from(self.process.stderr, ATTACH_LIMIT_S, "heapinject attach")
+            self.attach_s = time.monotonic() - began
+            if "attached to" not in line:
+                raise Failed(line)
+        except Failed:
             self.close()
-            raise Failed(line)
+            raise
 
     def close(self):
         status = end(self.process, signal.SIGINT, 60)
@@ -91,6 +94,14 @@ class Heaptrack:
         began = time.monotonic()
         self.process = launch(["heaptrack", "--raw", "-o", os.path.join(work, "heaptrack"), "--pid", str(pid)],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            self._wait_until_attached()
+        except Failed:
+            self.close()
+            raise
+        self.attach_s = time.monotonic() - began
+
+    def _wait_until_attached(self):
         line, trouble = "", ""
         while "injection finished" not in line:
             line = line_from(self.process.stdout, ATTACH_LIMIT_S, "heaptrack --pid")
@@ -98,9 +109,7 @@ class Heaptrack:
             if re.search("Couldn't|No symbol|Cannot|failed", line):
                 trouble = trouble or line
         if trouble:
-            self.close()
             raise Failed(f"gdb: {trouble}")
-        self.attach_s = time.monotonic() - began
 
     def detach(self):
         facts, began = Facts(), time.monotonic()
@@ -129,13 +138,20 @@ class Uprobe:
         began = time.monotonic()
         self.process = launch(["bpftrace", "-p", str(pid), "-e", f'uprobe:{library}:malloc {{ @ = count(); }} interval:ms:200 {{ printf("on\\n"); }}'],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        while line_from(self.process.stdout, ATTACH_LIMIT_S, "bpftrace") != "on":
-            pass
+        try:
+            while line_from(self.process.stdout, ATTACH_LIMIT_S, "bpftrace") != "on":
+                pass
+        except Failed:
+            self.close()
+            raise
         self.attach_s = time.monotonic() - began
+
+    def close(self):
+        end(self.process, signal.SIGINT)
 
     def detach(self):
         facts, began = Facts(), time.monotonic()
-        end(self.process, signal.SIGINT)
+        self.close()
         facts.detach_s = time.monotonic() - began
         return facts
 
