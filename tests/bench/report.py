@@ -65,7 +65,7 @@ def surroundings(run):
 
 
 def accepted(results):
-    rows = [[str(line.number), line.text, line.reached or "", line.verdict()] for line in lines(results, SERVERS)]
+    rows = [[str(line.number), line.text, line.reached, line.verdict] for line in lines(results, SERVERS)]
     return table(["line", "limit", "reached", "verdict"], rows, 4)
 
 
