@@ -108,7 +108,7 @@ def standstill_section(results):
     rows = []
     for target in TARGETS:
         for tool in TOOLS:
-            for figures in results.get(f"standstill {target}", tool):
+            for figures in results.get(target, tool):
                 for event, gaps, rests, seconds in (("attach", figures.attach, figures.attach_rest, figures.attach_s),
                                                     ("detach", figures.detach, figures.detach_rest, figures.detach_s)):
                     rows.append([target, tool, event, number(statistics.median(seconds) * 1000, "{:.0f}"), number(max(seconds) * 1000, "{:.0f}"),
