@@ -5,7 +5,7 @@ import os
 import statistics
 import subprocess
 
-from processes import Failed, end, launch, line_from, resident_bytes
+from processes import Failed, end, has_ended, launch, line_from, resident_bytes
 
 WARM_S = 0.2
 PIECE_S = 0.1
@@ -81,7 +81,7 @@ class Target:
         return resident_bytes(self.process.pid)
 
     def close(self):
-        if self.process.poll() is None:
+        if not has_ended(self.process):
             self.process.stdin.close()
         end(self.process, None, 10)
         if self.helper:

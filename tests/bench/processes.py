@@ -21,15 +21,21 @@ def launch(command, **options):
     return process
 
 
+def has_ended(process):
+    """Without reaping it: its number stays its own, and its group's."""
+    return process.returncode is not None or os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
 def end(process, gently=signal.SIGTERM, seconds=20):
-    """Ends it and waits for it; SIGKILL where it does not end by itself. Its exit status."""
-    if process.poll() is None and gently:
-        process.send_signal(gently)
-    try:
-        status = process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # its own session: what it started itself goes, too
-        status = process.wait()
+    """Ends it and waits for it; SIGKILL where it does not end by itself, and for whatever it started and left in its group. Its exit status."""
+    if process.returncode is None:
+        if gently and not has_ended(process):
+            os.kill(process.pid, gently)
+        limit = time.monotonic() + seconds
+        while not has_ended(process) and time.monotonic() < limit:
+            time.sleep(0.001)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
     _started.remove(process)
     for stream in (process.stdin, process.stdout, process.stderr):
         try:
@@ -37,7 +43,7 @@ def end(process, gently=signal.SIGTERM, seconds=20):
                 stream.close()
         except BrokenPipeError:
             pass  # what it was sent last, it did not live to read
-    return status
+    return process.returncode
 
 
 @atexit.register

@@ -121,10 +121,8 @@ class Heaptrack:
         return facts
 
     def close(self):
-        """A session of its own: the script and what it started. A signal that lets the trap run would attach once more."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        end(self.process, None)
+        """SIGKILL for the script and what it started: a signal that lets its trap run would attach once more."""
+        end(self.process, signal.SIGKILL)
         fifo = f"/tmp/heaptrack_fifo{self.process.pid}"
         if os.path.exists(fifo):
             os.unlink(fifo)

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import time
 
-from processes import Failed, cpu_ns, end, launch, resident_bytes
+from processes import Failed, cpu_ns, end, has_ended, launch, resident_bytes
 
 HERE_LIMIT_S = 120
 START_LIMIT_S = 20
@@ -69,7 +69,7 @@ class Server:
                 socket.create_connection(("127.0.0.1", self.port)).close()
                 return
             except OSError as error:
-                if time.monotonic() > limit or self.process.poll() is not None:
+                if time.monotonic() > limit or has_ended(self.process):
                     raise Failed(f"{self.name} does not listen") from error
                 time.sleep(0.02)
 
