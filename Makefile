@@ -19,6 +19,7 @@
 ##   FUZZ_TIME=60         seconds for each fuzzer of `make fuzz`
 ##   N=50                 attach/detach cycles for `make torture`, for each target and loader; T=regex chooses targets
 ##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
+##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick, ...
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS, --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
 
@@ -117,7 +118,7 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture gap fuzz fuzzers demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture gap bench check-bench fuzz fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
@@ -218,6 +219,46 @@ check-torture: $(O)/heapinject $(HEAPINJECT_FAULTS_BIN) ## a slice of that in le
 gap: $(O)/heapinject ## how long a program stands still at attach and detach, beside heaptrack, N=200 times
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/torture/gap --cycles $(if $(filter file,$(origin N)),200,$(N)) $(GAP)
 
+# ---- benchmarks -----------------------------------------------------------------------------------------------------------
+# -O2 without and with frame pointers, for that is what stack walks differ by. The big program is not optimized: more functions, quicker built.
+
+bench_build := $(O)/bench
+bench_programs := $(addprefix $(bench_build)/,workload workload_fp memcached_load big)
+BENCH_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -pthread
+CXX ?= g++
+big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i))
+
+bench: ## costs beside those of the peers, in about 20 minutes on a quiet machine; rewrites the figures in docs/benchmarks.md
+	@scripts/install-packages build bench
+	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_programs)
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/bench/run --write docs/benchmarks.md $(BENCH)
+
+check-bench: $(O)/heapinject $(filter-out %/big,$(bench_programs)) ## two minutes of that, to see that it runs; its figures say nothing
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/bench/run --quick --without big $(BENCH)
+
+$(bench_build)/workload $(bench_build)/memcached_load: $(bench_build)/%: tests/bench/%.c
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC) $(BENCH_FLAGS) -fomit-frame-pointer -o $@ $< -lm
+
+$(bench_build)/workload_fp: tests/bench/workload.c
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC) $(BENCH_FLAGS) -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o $@ $< -lm
+
+$(big_parts:%=%.cc) $(bench_build)/big_parts/parts.cc &: tests/bench/generate_big.py
+	@tests/bench/generate_big.py $(bench_build)/big_parts
+
+$(bench_build)/big_parts/%.o: $(bench_build)/big_parts/%.cc tests/bench/big.h
+	$(say) CXX $@
+	$(Q)$(CXX) -std=c++17 -g -O0 -Itests/bench -c -o $@ $<
+
+$(bench_build)/big: tests/bench/big_main.cc $(big_parts:%=%.o) $(bench_build)/big_parts/parts.o
+	$(say) LD $@
+	$(Q)$(CXX) -std=c++17 -g -O0 -Itests/bench -pthread -o $@ $^
+
+# ---- demo -----------------------------------------------------------------------------------------------------------------
+
 demo: ## profile a growing redis-server for ten seconds
 	@scripts/demo
 
@@ -255,7 +296,7 @@ uninstall: ## remove what install put there
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 
 formatted := $(sort $(wildcard include/*.h */*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/integration/*/*.c tests/integration/*/*.cc \
-	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc))
+	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc tests/bench/*.[ch] tests/bench/*.cc))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)
 
