@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compare.py RECORDS WITNESSED: stacks that heapinject recorded (record stream) against those that glibc's backtrace() saw (libwitness.c) at the same allocations.
+
+Prints one line of figures, `compared=N identical=N further=N cut=N different=N complete=N missing=N`, and then each kind of difference with an example.
+    identical  the same frames to the last
+    further    the same as far as backtrace() got; it stopped at code without unwind information (JIT code, assembly), and heapinject's own walk went on to a proper end
+    cut        the same, up to the depth that one of them records at most, or as far as heapinject got before it gave up
+    different  anything else
+    missing    records of witnessed allocations for which there is no testimony
+"""
+import bisect
+import collections
+import statistics
+import struct
+import sys
+
+HEADER, MODULE, ALLOC, END = 1, 2, 6, 10
+ENDS = {0: "complete", 1: "depth", 2: "region", 3: "no-row", 4: "bad-frame"}
+WITNESS_DEPTH = 256
+FAR_NS = 200_000_000  # by which the clocks may differ
+NEAR_NS = 100_000      # once that is known
+
+
+def read_stream(path):
+    """Modules as sorted (lo, hi, path, bias), allocations as (unix ns, address, bytes, how it ended, frames)."""
+    modules, allocs, start = {}, [], 0
+    with open(path, "rb") as file:
+        data = file.read()
+    at = 0
+    while at + 8 <= len(data):
+        size, kind, flags = struct.unpack_from("<IHH", data, at)
+        if size < 8 or at + size > len(data):
+            break
+        if kind == HEADER:
+            start = struct.unpack_from("<Q", data, at + 32)[0]
+        elif kind == MODULE:
+            _, build_id, _, lo, hi, _, bias, _, _, path_size, _ = struct.unpack_from("<IIQQQQQQQII", data, at + 8)
+            name = data[at + 80 + build_id:at + 80 + build_id + path_size].decode(errors="replace")
+            modules[lo] = (lo, hi, name, bias)
+        elif kind == ALLOC:
+            time, address, count, _, _, frames = struct.unpack_from("<QQQIHH", data, at + 8)
+            allocs.append((start + time, address, count, flags & 0xff, struct.unpack_from(f"<{frames}Q", data, at + 40)))
+        at += size
+    return sorted(modules.values()), allocs
+
+
+def read_witnessed(path):
+    """(address, bytes) -> sorted [(unix ns before, after, frames)]"""
+    seen = collections.defaultdict(list)
+    with open(path, "rb") as file:
+        data = file.read()
+    at = 0
+    while at + 40 <= len(data):
+        address, count, begin, end, frames = struct.unpack_from("<QQQQQ", data, at)
+        if frames > WITNESS_DEPTH or at + 40 + 8 * frames > len(data):
+            break
+        seen[address, count].append((begin, end, struct.unpack_from(f"<{frames}Q", data, at + 40)))
+        at += 40 + 8 * frames
+    return seen
+
+
+def distance(testimony, time):
+    return max(testimony[0] - time, time - testimony[1], 0)
+
+
+def nearest(testimonies, time):
+    return min(testimonies, key=lambda one: distance(one, time), default=None)
+
+
+class Clocks:
+    """The record stream counts from a start of its own, by another clock that runs at another speed: what it is ahead by, second by second, from allocations that cannot be mistaken."""
+
+    def __init__(self, allocs, witnessed):
+        ahead = collections.defaultdict(list)
+        for time, address, count, _, _ in allocs:
+            near = [one for one in witnessed.get((address, count), ()) if distance(one, time) < FAR_NS]
+            if len(near) == 1:
+                ahead[time // 10**9].append((time, time - (near[0][0] + near[0][1]) // 2))
+        known = [(statistics.median(at for at, _ in pairs), statistics.median(by for _, by in pairs)) for pairs in ahead.values() if len(pairs) > 8]
+        self.times = sorted(known)
+
+    def right(self, time):
+        """By the straight line through the two medians around it."""
+        if len(self.times) < 2:
+            return time - (self.times[0][1] if self.times else 0)
+        place = min(max(bisect.bisect_left(self.times, (time,)), 1), len(self.times) - 1)
+        (t0, by0), (t1, by1) = self.times[place - 1:place + 1]
+        return time - int(by0 + (by1 - by0) * (time - t0) / (t1 - t0))
+
+
+class Names:
+    def __init__(self, modules):
+        self.modules = modules
+        self.starts = [module[0] for module in modules]
+
+    def module(self, address):
+        place = bisect.bisect_right(self.starts, address) - 1
+        return self.modules[place] if place >= 0 and address < self.modules[place][1] else None
+
+    def of(self, address):
+        module = self.module(address)
+        return f"{module[2].rsplit('/', 1)[-1]}+{address - module[3]:#x}" if module else f"{address:#x}"
+
+
+def judge(ours, theirs, end):
+    common = 0
+    while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:
+        common += 1
+    if common == len(ours) == len(theirs):
+        return "identical", common
+    if common == len(theirs) and (end == "complete" or len(theirs) == WITNESS_DEPTH - 1):
+        return "further", common
+    if common == len(ours) and end != "complete":
+        return "cut", common
+    return "different", common
+
+
+def main():
+    modules, allocs = read_stream(sys.argv[1])
+    witnessed = read_witnessed(sys.argv[2])
+    names = Names(modules)
+    clocks = Clocks(allocs, witnessed)
+    counts = collections.Counter()
+    ends = collections.Counter()
+    kinds = {}
+    for time, address, count, how, frames in allocs:
+        caller = names.module(frames[0])
+        if not caller or not caller[2].endswith("libwitness.so"):
+            continue
+        time = clocks.right(time)
+        near = nearest(witnessed.get((address, count), ()), time)
+        if near is None or distance(near, time) > NEAR_NS:
+            counts["missing"] += 1
+            continue
+        end = ENDS.get(how, str(how))
+        verdict, common = judge(frames[1:], near[2][1:], end)
+        counts["compared"] += 1
+        counts[verdict] += 1
+        ends[end] += 1
+        if verdict != "identical" or end != "complete":
+            last = frames[common] if verdict != "identical" else frames[-1]
+            kind = (verdict, end, names.of(last))
+            kinds.setdefault(kind, [0, frames, near[2], common])[0] += 1
+    figures = ["compared", "identical", "further", "cut", "different"]
+    print(*(f"{name}={counts[name]}" for name in figures), f"complete={ends['complete']}", f"missing={counts['missing']}")
+    for (verdict, end, place), (number, ours, theirs, common) in sorted(kinds.items(), key=lambda item: -item[1][0])[:20]:
+        print(f"{number} {verdict}, ended {end}, after frame {common + 1} at {place}")
+        print("    heapinject:", *map(names.of, ours[1:][max(common - 2, 0):common + 4]))
+        print("    backtrace: ", *map(names.of, theirs[1:][max(common - 2, 0):common + 4]))
+
+
+main()
