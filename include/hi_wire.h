@@ -371,9 +371,11 @@ enum hi_stack_end {
 	HI_END_COMPLETE = 0,  /* reached a frame whose return address is undefined, or a zero return address at the outermost frame pointer */
 	HI_END_DEPTH = 1,     /* HI_FRAMES_MAX reached */
 	HI_END_REGION = 2,    /* sp lies in no known region */
-	HI_END_NO_ROW = 3,    /* no unwind row and the frame-pointer chain made no sense */
+	HI_END_NO_ROW = 3,    /* no unwind row for the last frame, and its frame pointer made no sense; all frames are sure */
 	HI_END_BAD_FRAME = 4, /* a CFA that does not grow, or leaves the region */
+	HI_END_LOST = 5,      /* as HI_END_NO_ROW, but frame pointers had to be trusted before that, perhaps wrongly */
 };
+#define HI_STACK_ENDS 6u
 
 #define HI_FRAMES_MAX 128u
 

@@ -183,16 +183,16 @@ static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slo
 /* No row: take bp for a frame pointer, with the caller's bp and the return address at it. The outermost frame has neither; one of them alone is chance. */
 static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 {
-	enum hi_stack_end end;
+	enum hi_stack_end end, lost = walk->is_guess ? HI_END_LOST : HI_END_NO_ROW;
 
 	if (walk->unknown_sp)
-		return HI_END_NO_ROW;
+		return lost;
 	if (!walk->is_own && !walk->is_guess && walk->top > sure_end(walk))
 		walk->top = sure_end(walk);
 	walk->is_guess = true;
 	end = step_to_cfa(walk, walk->at.bp + 16, -2);
 	if (end == HI_END_BAD_FRAME || (end == HI_END_COMPLETE && walk->at.bp))
-		return HI_END_NO_ROW;
+		return lost;
 	return end;
 }
 
@@ -253,7 +253,7 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk)
 /* On a stack that is not known the walk has not come to an end of its own: the region is what is missing. */
 static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end end)
 {
-	return walk->unknown_sp && (end == HI_END_NO_ROW || end == HI_END_BAD_FRAME) ? HI_END_REGION : end;
+	return walk->unknown_sp && end != HI_END_COMPLETE && end != HI_END_DEPTH ? HI_END_REGION : end;
 }
 
 struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, uint64_t frame[HI_FRAMES_MAX])

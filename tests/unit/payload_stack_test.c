@@ -207,13 +207,13 @@ UNIT_TEST(without_rows_the_frame_pointers_lead_on)
 	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_COMPLETE);
 	CHECK_EQ(scene.count, 2);
 	scene.stack[8] = 1; /* zeros by chance */
-	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_LOST);
 	CHECK_EQ(scene.count, 2);
 	scene.stack[9] = 0x998000; /* the chain ends where it should not */
-	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_LOST);
 	CHECK_EQ(scene.count, 3);
 	scene.stack[8] = at(&scene, 4); /* a loop */
-	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_LOST);
 	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4) + 4), HI_END_NO_ROW);
 	CHECK_EQ(walk(&scene, 0x999999, 0, UINT64_MAX - 7), HI_END_NO_ROW);
 	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, HI_PAGE_BYTES / 8) - 8), HI_END_NO_ROW);
