@@ -13,7 +13,7 @@
  * once.
  */
 #define SETTLED_NS 200000000ull
-#define LEARN_SHARE 4 /* after a look at the mappings at least so many times its duration without one */
+#define LEARN_SHARE 4 /* after a look at the mappings at least so many times what it took without one */
 
 struct patch {
 	struct attachment *attachment;
@@ -100,8 +100,8 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 static int learn_stack(struct attachment *attachment, struct pump *pump)
 {
 	struct maps maps;
-	const uint64_t began_ns = clock_now_ns();
-	if (!pump->unknown_sp || began_ns < attachment->publisher.rest_until_ns)
+	const uint64_t used_ns = clock_used_ns();
+	if (!pump->unknown_sp || clock_now_ns() < attachment->publisher.rest_until_ns)
 		return 0;
 	int err = publisher_learn(&attachment->publisher, pump->unknown_sp);
 	pump->unknown_sp = 0;
@@ -113,8 +113,7 @@ static int learn_stack(struct attachment *attachment, struct pump *pump)
 		return err;
 	publisher_publish_regions(&attachment->publisher, &maps, attachment->arena.shared);
 	maps_close(&maps);
-	const uint64_t ended_ns = clock_now_ns();
-	attachment->publisher.rest_until_ns = ended_ns + LEARN_SHARE * (ended_ns - began_ns);
+	attachment->publisher.rest_until_ns = clock_now_ns() + LEARN_SHARE * (clock_used_ns() - used_ns);
 	return 0;
 }
 
