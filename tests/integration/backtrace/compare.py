@@ -11,38 +11,17 @@ Prints one line of figures, `compared=N identical=N further=N cut=N different=N 
 """
 import bisect
 import collections
+import os
 import statistics
 import struct
 import sys
 
-HEADER, MODULE, ALLOC, END = 1, 2, 6, 10
-ENDS = {0: "complete", 1: "depth", 2: "region", 3: "no-row", 4: "bad-frame"}
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from recorded import read_stream
+
 WITNESS_DEPTH = 256
 FAR_NS = 200_000_000  # by which the clocks may differ
 NEAR_NS = 100_000      # once that is known
-
-
-def read_stream(path):
-    """Modules as sorted (lo, hi, path, bias), allocations as (unix ns, address, bytes, how it ended, frames)."""
-    modules, allocs, start = {}, [], 0
-    with open(path, "rb") as file:
-        data = file.read()
-    at = 0
-    while at + 8 <= len(data):
-        size, kind, flags = struct.unpack_from("<IHH", data, at)
-        if size < 8 or at + size > len(data):
-            break
-        if kind == HEADER:
-            start = struct.unpack_from("<Q", data, at + 32)[0]
-        elif kind == MODULE:
-            _, build_id, _, lo, hi, _, bias, _, _, path_size, _ = struct.unpack_from("<IIQQQQQQQII", data, at + 8)
-            name = data[at + 80 + build_id:at + 80 + build_id + path_size].decode(errors="replace")
-            modules[lo] = (lo, hi, name, bias)
-        elif kind == ALLOC:
-            time, address, count, _, _, frames = struct.unpack_from("<QQQIHH", data, at + 8)
-            allocs.append((start + time, address, count, flags & 0xff, struct.unpack_from(f"<{frames}Q", data, at + 40)))
-        at += size
-    return sorted(modules.values()), allocs
 
 
 def read_witnessed(path):
@@ -124,7 +103,7 @@ def main():
     counts = collections.Counter()
     ends = collections.Counter()
     kinds = {}
-    for time, address, count, how, frames in allocs:
+    for time, address, count, end, frames in allocs:
         caller = names.module(frames[0])
         if not caller or not caller[2].endswith("libwitness.so"):
             continue
@@ -133,7 +112,6 @@ def main():
         if near is None or distance(near, time) > NEAR_NS:
             counts["missing"] += 1
             continue
-        end = ENDS.get(how, str(how))
         verdict, common = judge(frames[1:], near[2][1:], end)
         counts["compared"] += 1
         counts[verdict] += 1
