@@ -36,6 +36,11 @@ static const struct field {
 	{"no_thread_slot", U64, offsetof(struct profile_meta, no_thread_slot)},
 	{"stacks_complete", U64, offsetof(struct profile_meta, stacks_complete)},
 	{"stacks_truncated", U64, offsetof(struct profile_meta, stacks_truncated)},
+	{"stacks_too_deep", U64, offsetof(struct profile_meta, stack_ends[HI_END_DEPTH])},
+	{"stacks_no_region", U64, offsetof(struct profile_meta, stack_ends[HI_END_REGION])},
+	{"stacks_no_row", U64, offsetof(struct profile_meta, stack_ends[HI_END_NO_ROW])},
+	{"stacks_bad_frame", U64, offsetof(struct profile_meta, stack_ends[HI_END_BAD_FRAME])},
+	{"stacks_lost", U64, offsetof(struct profile_meta, stack_ends[HI_END_LOST])},
 	{"payload_cpu_ns", U64, offsetof(struct profile_meta, payload_cpu_ns)},
 	{"target_cpu_ns", U64, offsetof(struct profile_meta, target_cpu_ns)},
 };

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hi_wire.h"
+
 #define PROFILE_BUILD_ID_MAX 32
 #define PROFILE_BIAS_UNKNOWN UINT64_MAX /* only file_offset is known; the bias follows from the program header that holds it */
 
@@ -65,9 +67,10 @@ struct profile_meta {
 	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot;
 	uint64_t payload_cpu_ns, target_cpu_ns;
 	uint64_t stacks_complete, stacks_truncated;
-	int end_reason; /* enum hi_stream_end_reason; 0 = the stream was cut off */
-	char *maps;     /* text of /proc/PID/maps at the end */
-	char *damage;   /* what was wrong with the input and where; NULL = nothing */
+	uint64_t stack_ends[HI_STACK_ENDS]; /* of the truncated ones, by enum hi_stack_end */
+	int end_reason;                     /* enum hi_stream_end_reason; 0 = the stream was cut off */
+	char *maps;                         /* text of /proc/PID/maps at the end */
+	char *damage;                       /* what was wrong with the input and where; NULL = nothing */
 };
 
 struct profile {

@@ -88,6 +88,27 @@ static void print_window(const struct profile *profile, FILE *out)
 	fprintf(out, "\n");
 }
 
+static void print_stack_ends(const struct profile_meta *meta, FILE *out)
+{
+	static const char *const why[HI_STACK_ENDS] = {
+		[HI_END_DEPTH] = "deeper than what is recorded",
+		[HI_END_REGION] = "on a stack not known yet",
+		[HI_END_NO_ROW] = "ended in code without unwind information",
+		[HI_END_BAD_FRAME] = "led out of the stack",
+		[HI_END_LOST] = "lost among frame pointers",
+	};
+	const char *before = "Incomplete stacks: ";
+
+	for (size_t end = 0; end < HI_STACK_ENDS; end++) {
+		if (!meta->stack_ends[end] || !why[end])
+			continue;
+		fprintf(out, "%s%" PRIu64 " %s", before, meta->stack_ends[end], why[end]);
+		before = ", ";
+	}
+	if (*before == ',')
+		fprintf(out, "\n");
+}
+
 static void print_total(enum sample_type type, const struct estimate *total, FILE *out)
 {
 	char value[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
@@ -131,6 +152,7 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 	fprintf(out, "\n");
 	print_text(out, "Command: ", meta->cmdline, "\n");
 	print_window(profile, out);
+	print_stack_ends(meta, out);
 	print_total(type, total, out);
 	print_warnings(meta, out);
 }

@@ -210,6 +210,16 @@ static int credit_live(struct replay *replay, const struct live_block *block)
 	return 0;
 }
 
+static void count_end(struct profile_meta *meta, unsigned end)
+{
+	if (end == HI_END_COMPLETE)
+		meta->stacks_complete++;
+	else
+		meta->stacks_truncated++;
+	if (end != HI_END_COMPLETE && end < HI_STACK_ENDS)
+		meta->stack_ends[end]++;
+}
+
 static int on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 {
 	struct profile *profile = replay->profile;
@@ -232,10 +242,7 @@ static int on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 	row->alloc_count += block.count;
 	row->alloc_bytes += block.bytes;
 	profile->meta.samples++;
-	if (profile->stack[stack].end == 0)
-		profile->meta.stacks_complete++;
-	else
-		profile->meta.stacks_truncated++;
+	count_end(&profile->meta, alloc->record.flags & 0xff);
 	if (live_take(&replay->live, alloc->address, &missed))
 		uncredit(profile, &missed);
 	return credit_live(replay, &block);

@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 2u
+#define HI_WIRE_VERSION 3u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -204,11 +204,11 @@ struct hi_counters {
 	uint64_t reserved[6];
 };
 
-#define HI_REGION_CAPACITY 1020u
+#define HI_REGION_CAPACITY 32760u /* half of what a process may map at most (vm.max_map_count): a stack and the page that guards it are two */
 /*
- * Address ranges that may be read while walking a stack: [lo, hi), sorted, not overlapping. Written by the injector into the list that is
+ * Address ranges in which a stack may lie: [lo, hi), sorted, not overlapping. Written by the injector into the list that is
  * not current, then published by storing its index. A payload that was preempted while reading an old list may see a mix:
- * it re-checks `generation` after its lookup and treats a change as "unknown region".
+ * it re-checks `generation` after its lookup and treats a change as "unknown region". What of a range may be read: payload/stack.c.
  */
 struct hi_regions {
 	uint64_t generation; /* odd while being written */
@@ -318,6 +318,7 @@ struct hi_control {
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
 	uint64_t deadman_cycles;                                    /* silence after which the payload disarms itself; 0 = never */
 	uint64_t interval;                                          /* mean bytes between samples; 1 = every allocation */
+	uint64_t main_stack;                                        /* upper end of the main thread's stack, 0 = not known */
 	uint32_t current_regions;                                   /* index into regions[] */
 	uint32_t current_directory;                                 /* index into directory[] */
 	struct hi_counters counters __attribute__((aligned(64)));
@@ -370,9 +371,11 @@ enum hi_stack_end {
 	HI_END_COMPLETE = 0,  /* reached a frame whose return address is undefined, or a zero return address at the outermost frame pointer */
 	HI_END_DEPTH = 1,     /* HI_FRAMES_MAX reached */
 	HI_END_REGION = 2,    /* sp lies in no known region */
-	HI_END_NO_ROW = 3,    /* no unwind row and the frame-pointer chain made no sense */
+	HI_END_NO_ROW = 3,    /* no unwind row for the last frame, and its frame pointer made no sense; all frames are sure */
 	HI_END_BAD_FRAME = 4, /* a CFA that does not grow, or leaves the region */
+	HI_END_LOST = 5,      /* as HI_END_NO_ROW, but frame pointers had to be trusted before that, perhaps wrongly */
 };
+#define HI_STACK_ENDS 6u
 
 #define HI_FRAMES_MAX 128u
 

@@ -117,7 +117,7 @@ static int patch(struct attachment *attachment)
 		return err;
 	attachment->step = "publishing unwind tables";
 	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->arena.shared, attachment->arena.tables);
-	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->pid, attachment->arena.shared);
+	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->arena.shared);
 	err = arena_fill_state(control, &attachment->memory);
 	if (!err)
 		err = arena_gate_entries(control, &attachment->memory, attachment->entry);

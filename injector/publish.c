@@ -189,27 +189,14 @@ static int compare_addresses(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Every stack pointer we know of, sorted; NULL on -ENOMEM. */
-static remote_addr *stack_pointers(const struct publisher *publisher, pid_t pid, size_t *out_count)
+/* The learned stack pointers by address, to be freed; NULL: none, or no memory. */
+static remote_addr *sorted_pointers(const struct publisher *publisher, size_t *out_count)
 {
-	pid_t *tids = NULL;
-	size_t threads = 0;
-	if (proc_tasks(pid, &tids, &threads))
-		threads = 0;
-	remote_addr *pointers = malloc((threads + publisher->learned_count + 1) * sizeof *pointers);
-	size_t count = 0;
-	for (size_t i = 0; pointers && i < threads; i++) {
-		struct proc_syscall syscall;
-		if (!proc_syscall_read(pid, tids[i], &syscall) && !syscall.running)
-			pointers[count++] = syscall.sp;
-	}
-	free(tids);
-	if (!pointers)
-		return NULL;
-	for (size_t i = 0; i < publisher->learned_count; i++)
-		pointers[count++] = publisher->learned[i];
-	qsort(pointers, count, sizeof *pointers, compare_addresses);
-	*out_count = count;
+	const size_t bytes = publisher->learned_count * sizeof(remote_addr);
+	remote_addr *pointers = bytes ? malloc(bytes) : NULL;
+	*out_count = pointers ? publisher->learned_count : 0;
+	if (pointers)
+		qsort(memcpy(pointers, publisher->learned, bytes), *out_count, sizeof *pointers, compare_addresses);
 	return pointers;
 }
 
@@ -225,33 +212,31 @@ static remote_addr region_start(const struct maps *maps, size_t i)
 }
 
 /*
- * A thread library puts a page that cannot be touched below each stack. Other memory may have such a neighbour, too: to list it does no harm. So a thread that is running when we
- * attach, and of which no stack pointer is to be had, need not be learned from a truncated stack.
+ * Wherever a stack may lie, whether we have seen one there or not: a program may come to run on any memory that it can write. What is listed too much does no harm, as nothing of a
+ * region is read but for a stack pointer in it. Not listed is what has a file, unless a stack was seen there: to read a page that the file has not is a SIGBUS, to read a device's
+ * is an action.
  */
-static bool is_above_guard(const struct maps *maps, size_t i)
+void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, struct hi_control *control)
 {
-	const struct mapping *guard = i ? &maps->mapping[i - 1] : NULL, *mapping = &maps->mapping[i];
-	return guard && guard->hi == mapping->lo && !guard->readable && !guard->writable && !guard->executable && !mapping->inode && !mapping->shared;
-}
-
-void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, pid_t pid, struct hi_control *control)
-{
-	size_t pointer_count = 0, next_pointer = 0;
-	remote_addr *pointers = stack_pointers(publisher, pid, &pointer_count);
+	size_t pointer_count, next_pointer = 0;
+	remote_addr *pointers = sorted_pointers(publisher, &pointer_count);
 	const uint32_t next = !control->current_regions;
 	struct hi_regions *regions = &control->regions[next];
 	begin_change(&regions->generation);
 	uint32_t count = 0;
-	for (size_t i = 0; i < maps->count && count < HI_REGION_CAPACITY; i++) {
+	for (size_t i = 0; i < maps->count; i++) {
 		const struct mapping *mapping = &maps->mapping[i];
-		const remote_addr lo = region_start(maps, i);
-		while (next_pointer < pointer_count && pointers[next_pointer] < lo)
+		const bool is_main = !strcmp(mapping->path, "[stack]");
+		while (next_pointer < pointer_count && pointers[next_pointer] < mapping->lo)
 			next_pointer++;
-		const bool holds_stack = next_pointer < pointer_count && pointers[next_pointer] < mapping->hi;
-		const bool is_stack = holds_stack || !strcmp(mapping->path, "[stack]") || is_above_guard(maps, i);
-		if (!mapping->readable || !mapping->writable || !is_stack)
+		const bool holds_stack = is_main || (next_pointer < pointer_count && pointers[next_pointer] < mapping->hi);
+		if (is_main)
+			control->main_stack = mapping->hi;
+		if (!mapping->readable || !mapping->writable || (mapping->inode && !holds_stack))
 			continue;
-		regions->range[count].lo = lo;
+		if (count + !is_main >= HI_REGION_CAPACITY) /* one is kept for the stack that every process has */
+			continue;
+		regions->range[count].lo = region_start(maps, i);
 		regions->range[count++].hi = mapping->hi;
 	}
 	regions->count = count;

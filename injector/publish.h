@@ -29,6 +29,7 @@ struct publisher {
 	uint64_t missing;     /* texts that the last publish had no room for a table of */
 	remote_addr *learned; /* stack pointers that the payload found in no region */
 	size_t learned_count;
+	uint64_t rest_until_ns; /* regions are not learned before: in a target with tens of thousands of mappings a look at them takes long */
 };
 
 void publisher_open(struct publisher *publisher);
@@ -41,8 +42,8 @@ uint64_t publisher_bytes(const struct publisher *publisher);
 /* Copies new tables into `tables` (the arena's part, ours to write) and publishes the directory of what is mapped now. */
 void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images, struct hi_control *control, uint8_t *tables);
 
-/* Publishes the mappings that hold a stack: the main thread's, every blocked thread's, every learned stack pointer's, and what looks like one. */
-void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, pid_t pid, struct hi_control *control);
+/* Publishes the mappings that may hold a stack: all that can be written and have no file, and every learned stack pointer's. */
+void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, struct hi_control *control);
 /* Remembers a stack pointer for the next publish. */
 must_check int publisher_learn(struct publisher *publisher, remote_addr stack_pointer);
 

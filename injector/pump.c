@@ -222,7 +222,7 @@ static int thread_number(struct pump *pump, const struct hi_record_header *heade
 static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 {
 	struct hi_stream_alloc alloc = {
-		.record.flags = from->stack_end,
+		.record.flags = (uint16_t)stack_end_judge(&pump->stack_ends, pump->memory, from),
 		.time_ns = to_ns(pump, from->header.cycles),
 		.address = from->address,
 		.bytes = from->bytes,

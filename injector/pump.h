@@ -11,6 +11,7 @@
 #include "elfimage.h"
 #include "file_broker.h"
 #include "ring_reader.h"
+#include "stack_end.h"
 #include "stream_out.h"
 #include "threads.h"
 
@@ -19,6 +20,7 @@ struct pump {
 	struct stream_out *out;
 	struct file_broker *broker; /* gets the files of modules to keep; NULL after pump_open */
 	struct threads threads;
+	struct stack_ends stack_ends;
 	const struct memory *memory;
 	uint64_t start_cycles, cycles_per_second;
 	uint64_t unknown_sp; /* a stack pointer that the payload found in no region since the last round; 0 = none */

@@ -13,6 +13,7 @@
  * once.
  */
 #define SETTLED_NS 200000000ull
+#define LEARN_SHARE 4 /* after a look at the mappings at least so many times what it took without one */
 
 struct patch {
 	struct attachment *attachment;
@@ -87,7 +88,7 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 	journal_retire(&(struct journal){attachment->control, attachment->arena.shared}, &attachment->memory, &attachment->images);
 	err = publisher_build(&attachment->publisher, &attachment->images);
 	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->arena.shared, attachment->arena.tables);
-	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->pid, attachment->arena.shared);
+	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->arena.shared);
 	int sent = pump_modules(pump, &attachment->images);
 	if (!err)
 		err = sent;
@@ -99,6 +100,9 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 static int learn_stack(struct attachment *attachment, struct pump *pump)
 {
 	struct maps maps;
+	const uint64_t used_ns = clock_used_ns();
+	if (!pump->unknown_sp || clock_now_ns() < attachment->publisher.rest_until_ns)
+		return 0;
 	int err = publisher_learn(&attachment->publisher, pump->unknown_sp);
 	pump->unknown_sp = 0;
 	if (!err)
@@ -107,15 +111,16 @@ static int learn_stack(struct attachment *attachment, struct pump *pump)
 		err = maps_read(attachment->pid, attachment->tid, &maps);
 	if (err)
 		return err;
-	publisher_publish_regions(&attachment->publisher, &maps, attachment->pid, attachment->arena.shared);
+	publisher_publish_regions(&attachment->publisher, &maps, attachment->arena.shared);
 	maps_close(&maps);
+	attachment->publisher.rest_until_ns = clock_now_ns() + LEARN_SHARE * (clock_used_ns() - used_ns);
 	return 0;
 }
 
 int watch_round(struct attachment *attachment, struct pump *pump)
 {
 	uint64_t link_map = 0;
-	int learned = pump->unknown_sp ? learn_stack(attachment, pump) : 0;
+	int learned = learn_stack(attachment, pump);
 	int err = link_map_fingerprint(&attachment->memory, attachment->images.r_debug, &link_map);
 	if (!err && link_map == attachment->link_map) {
 		const int patched = patch_settled(attachment);

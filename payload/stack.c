@@ -4,6 +4,14 @@
  *
  * The published lists may change while they are read, if this thread loses its CPU for long enough; so what was found is copied, then the list's generation is
  * looked at again, and the copy is used only if that is unchanged. Rows themselves never move or change.
+ *
+ * WHAT MAY BE READ. The list of regions is always older than the process: of a region that was one mapping then, the program may have unmapped a part since. So a region only says
+ * where to stop, and what is read is alive for another reason:
+ *  - What a row leads to (the return address, a saved register) is what the program itself reads when it returns through the frame.
+ *  - From sp to the end of the thread's own stack (its control block, or the end of the main stack) all is mapped for as long as the thread runs on it.
+ *  - The page that holds the last return address is mapped to its end.
+ * A row is followed anywhere within the region. A guess (the frame pointer of a function without rows), and whatever comes after it, is followed within the thread's own stack, and on any
+ * other stack within that page. Where no region is known, nothing is guessed, and nothing read beyond that page.
  */
 #include "stack.h"
 
@@ -24,6 +32,9 @@ struct walk {
 	struct registers at;
 	uint64_t top;                   /* readable: [at.sp, top) */
 	struct hi_unwind_module module; /* the last one found: neighbouring frames often share it */
+	uint64_t unknown_sp;            /* not 0: lies on this stack, of which no region is known */
+	bool is_own;                    /* the thread's own stack, not one that a program may unmap in part */
+	bool is_guess;                  /* how we got here */
 	bool is_pc_exact;               /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
 };
 
@@ -128,6 +139,24 @@ __attribute__((noinline)) static const struct hi_unwind_row *find_row(struct wal
 	return low < walk->module.row_count && row[low].pc <= offset ? &row[low] : NULL;
 }
 
+/* The end of the page up to which a stack is surely mapped: the word below sp is the return address, or was pushed over by a signal. */
+static uint64_t sure_end(const struct walk *walk)
+{
+	return ((walk->at.sp - RETURN_ADDRESS_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
+}
+
+/* at.sp lies on a stack that we have not been on. False: it is not known. */
+static bool enter_stack(struct walk *walk)
+{
+	bool is_known = find_region(walk);
+
+	walk->unknown_sp = is_known ? 0 : walk->at.sp;
+	if (!is_known)
+		walk->top = sure_end(walk);
+	walk->is_own = is_known && (walk->top == walk->thread || walk->top == control_of(walk)->main_stack);
+	return is_known;
+}
+
 /* Bounds are checked here, by what the region list says; an instrumented build of the tests would add its own idea of a stack. */
 __attribute__((no_sanitize("address"))) static bool read_word(const struct walk *walk, uint64_t address, uint64_t *out_word)
 {
@@ -154,10 +183,16 @@ static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slo
 /* No row: take bp for a frame pointer, with the caller's bp and the return address at it. The outermost frame has neither; one of them alone is chance. */
 static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 {
-	enum hi_stack_end end = step_to_cfa(walk, walk->at.bp + 16, -2);
+	enum hi_stack_end end, lost = walk->is_guess ? HI_END_LOST : HI_END_NO_ROW;
 
+	if (walk->unknown_sp)
+		return lost;
+	if (!walk->is_own && !walk->is_guess && walk->top > sure_end(walk))
+		walk->top = sure_end(walk);
+	walk->is_guess = true;
+	end = step_to_cfa(walk, walk->at.bp + 16, -2);
 	if (end == HI_END_BAD_FRAME || (end == HI_END_COMPLETE && walk->at.bp))
-		return HI_END_NO_ROW;
+		return lost;
 	return end;
 }
 
@@ -173,7 +208,10 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 		return HI_END_BAD_FRAME;
 	walk->at = interrupted;
 	walk->is_pc_exact = true;
-	return find_region(walk) ? NO_END : HI_END_REGION;
+	if (!enter_stack(walk))
+		return HI_END_REGION;
+	/* After a guess this may be the remains of a signal long past, whose stack is no more. */
+	return walk->is_guess && !walk->is_own ? HI_END_BAD_FRAME : NO_END;
 }
 
 /* A frame that realigned its stack: its CFA was spilled beside bp, and the caller's bp is what bp points at. */
@@ -212,12 +250,19 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk)
 	}
 }
 
+/* On a stack that is not known the walk has not come to an end of its own: the region is what is missing. */
+static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end end)
+{
+	return walk->unknown_sp && end != HI_END_COMPLETE && end != HI_END_DEPTH ? HI_END_REGION : end;
+}
+
 struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, uint64_t frame[HI_FRAMES_MAX])
 {
 	struct walk walk = {.state = state, .thread = thread, .at = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp}};
-	enum hi_stack_end end = find_region(&walk) ? NO_END : HI_END_REGION;
+	enum hi_stack_end end = NO_END;
 	uint32_t count = 0;
 
+	enter_stack(&walk);
 	frame[count++] = walk.at.pc;
 	while (end == NO_END) {
 		end = step(&walk);
@@ -230,5 +275,5 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 		}
 		frame[count++] = walk.at.pc;
 	}
-	return (struct stack_end){.count = count, .reason = (uint16_t)end, .stack_pointer = walk.at.sp};
+	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .stack_pointer = walk.unknown_sp};
 }

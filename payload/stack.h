@@ -5,7 +5,7 @@
  * Each frame is left by the published unwind row that covers its pc; where there is none (JIT code, a gap), by the frame-pointer chain.
  *
  * Safety comes first: a wrong row must cost a stack, never the process. A word is read only at an aligned address between the current stack pointer and the end
- * of the region that holds it, and the stack pointer only ever rises. No allocation, no lock, at most HI_FRAMES_MAX steps.
+ * of the region that holds it (or less: see stack.c), and the stack pointer only ever rises. No allocation, no lock, at most HI_FRAMES_MAX steps.
  */
 #ifndef PAYLOAD_STACK_H
 #define PAYLOAD_STACK_H
@@ -15,7 +15,7 @@
 struct stack_end {
 	uint32_t count;         /* frames, 1..HI_FRAMES_MAX */
 	uint16_t reason;        /* enum hi_stack_end: why it stopped there */
-	uint64_t stack_pointer; /* where it stopped; with HI_END_REGION it lies in no region */
+	uint64_t stack_pointer; /* with HI_END_REGION: one that lies in no region */
 };
 
 /*

@@ -101,6 +101,10 @@ ssize_t arch_find_syscall_ret(const uint8_t *code, size_t size);
 ssize_t arch_find_sigreturn(const uint8_t *code, size_t size);
 #define ARCH_GADGET_MAX 16 /* no gadget is longer */
 
+/* Can the code that ends at before[ARCH_CALL_MAX] be a call, so that it is one that returns there? */
+#define ARCH_CALL_MAX 8
+bool arch_ends_in_call(const uint8_t before[ARCH_CALL_MAX]);
+
 /* Score of a thread for borrowing by the system call it is in, -1 = in none: higher is better, negative = never. */
 int arch_borrow_score(long number);
 

@@ -31,6 +31,9 @@ ROWS = [
     Target("registers", ["registers"], is_storm=True),
     Target("rseq", ["rseq_counter"], is_storm=True),
     Target("coroutines", ["coroutines"], is_storm=True, varies=("signals",)),
+    Target("switches-kept", ["switches", "kept"], is_storm=True, varies=("signals",), weight=0.3),
+    # Sampled as densely as can be: each stack read is one that may be gone the next moment.
+    Target("switches-reused", ["switches", "reused"], is_storm=True, varies=("signals", "maps"), attach=["-c", "64"], weight=0.3),
     Target("exceptions", ["exceptions"], is_storm=True),
     Target("pointers-gcc", ["pointers"], cflags=["-O2"], compiler="gcc", is_storm=True),
     Target("pointers-clang", ["pointers"], cflags=["-O2", "-fno-plt"], compiler="clang", is_storm=True, needs=["clang"]),

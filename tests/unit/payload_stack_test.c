@@ -38,6 +38,7 @@ static struct scene scene_open(void)
 	regions->count = 1;
 	regions->range[0].lo = (uintptr_t)scene.stack;
 	regions->range[0].hi = (uintptr_t)scene.stack + HI_PAGE_BYTES;
+	scene.arena.control->main_stack = regions->range[0].hi; /* so that guesses may lead anywhere in it */
 	return scene;
 }
 
@@ -206,13 +207,13 @@ UNIT_TEST(without_rows_the_frame_pointers_lead_on)
 	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_COMPLETE);
 	CHECK_EQ(scene.count, 2);
 	scene.stack[8] = 1; /* zeros by chance */
-	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_LOST);
 	CHECK_EQ(scene.count, 2);
 	scene.stack[9] = 0x998000; /* the chain ends where it should not */
-	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_LOST);
 	CHECK_EQ(scene.count, 3);
 	scene.stack[8] = at(&scene, 4); /* a loop */
-	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_NO_ROW);
+	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4)), HI_END_LOST);
 	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, 4) + 4), HI_END_NO_ROW);
 	CHECK_EQ(walk(&scene, 0x999999, 0, UINT64_MAX - 7), HI_END_NO_ROW);
 	CHECK_EQ(walk(&scene, 0x999999, 0, at(&scene, HI_PAGE_BYTES / 8) - 8), HI_END_NO_ROW);
@@ -259,6 +260,56 @@ UNIT_TEST(unknown_region_is_named)
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_REGION);
 }
 
+/* The page that holds the return address is there, whatever is known. */
+UNIT_TEST(an_unknown_stack_is_walked_to_the_end_of_its_page)
+{
+	struct scene scene = scene_open();
+	unsigned last = HI_PAGE_BYTES / 8 - 1;
+
+	scene.arena.control->regions[0].count = 0;
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0}, {0x200, 3, HI_UNWIND_BP, -2});
+	scene.stack[last - 2] = TEXT + 0x150;
+	scene.stack[last] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, TEXT + 0x150, last - 3, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 3);
+	scene.stack[last] = TEXT + 0x150; /* and it goes on */
+	CHECK_EQ(walk(&scene, TEXT + 0x150, last - 3, 0), HI_END_REGION);
+	CHECK_EQ(scene.count, 3);
+	CHECK_EQ(scene.stopped_at, at(&scene, last - 3));
+	CHECK_EQ(walk(&scene, TEXT + 0x250, 8, at(&scene, last)), HI_END_REGION);
+	CHECK_EQ(scene.count, 1);
+}
+
+/* Of another stack than the thread's own a part may have been unmapped: only where a row leads is the program sure to go itself. */
+UNIT_TEST(a_guess_does_not_leave_the_page_on_a_stack_that_is_not_the_thread_s)
+{
+	struct scene scene = scene_open();
+	uint64_t *second = scene.stack + HI_PAGE_BYTES / 8; /* the page behind: in the region, and a trap to whoever reads it */
+	struct registers from = {.pc = 0x999999, .sp = at(&scene, 4), .bp = (uintptr_t)(second + 4)};
+
+	scene.arena.control->regions[0].range[0].hi += HI_PAGE_BYTES;
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, HI_PAGE_BYTES / 8 + 2, HI_UNWIND_SP, 0});
+	second[5] = TEXT + 0x50;
+	scene.arena.control->main_stack = 0;
+	CHECK_EQ(walk_from(&scene, from, (uintptr_t)(second + 100)), HI_END_COMPLETE); /* the thread's own */
+	scene.arena.control->main_stack = scene.arena.control->regions[0].range[0].hi;
+	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_COMPLETE); /* the main thread's */
+	scene.arena.control->main_stack = 0;
+	CHECK_EQ(mprotect(second, HI_PAGE_BYTES, PROT_NONE), 0);
+	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_NO_ROW);
+	CHECK_EQ(scene.count, 1);
+	/* Nor does a row after a guess. */
+	from.bp = at(&scene, 8);
+	scene.stack[9] = TEXT + 0x150;
+	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_BAD_FRAME);
+	CHECK_EQ(scene.count, 2);
+	/* But a row alone does. */
+	CHECK_EQ(mprotect(second, HI_PAGE_BYTES, PROT_READ | PROT_WRITE), 0);
+	from = (struct registers){.pc = TEXT + 0x150, .sp = at(&scene, 4)};
+	second[5] = TEXT + 0x50;
+	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_COMPLETE);
+}
+
 /* A thread's own control block bounds its stack, whatever the list says about the mapping. */
 UNIT_TEST(nothing_above_the_thread_pointer_is_read)
 {
@@ -301,6 +352,18 @@ UNIT_TEST(signal_frame_leads_to_the_interrupted_stack)
 	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_REGION);
 	CHECK_EQ(scene.count, 3);
 	CHECK_EQ(scene.stopped_at, 0x4000);
+
+	/* What a guess led to may be left of a signal of long ago: from there nowhere but to the thread's own stack. */
+	scene.arena.control->main_stack = 0;
+	alternate[3] = TEXT + 0x210;
+	alternate[4 + place.pc / 8] = TEXT + 0x100;
+	alternate[4 + place.sp / 8] = at(&scene, 40);
+	alternate[4 + place.bp / 8] = at(&scene, 50);
+	from = (struct registers){.pc = 0x999999, .sp = (uintptr_t)(alternate + 1), .bp = (uintptr_t)(alternate + 2)};
+	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_BAD_FRAME);
+	CHECK_EQ(scene.count, 2);
+	CHECK_EQ(walk_from(&scene, from, at(&scene, 60)), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 4);
 }
 
 UNIT_TEST(lists_being_rewritten_are_not_used)
@@ -311,6 +374,8 @@ UNIT_TEST(lists_being_rewritten_are_not_used)
 	scene.arena.control->directory[0].generation++;
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_NO_ROW);
 	scene.arena.control->directory[0].generation++;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_COMPLETE);
+	ROWS(&scene, {0, 1, HI_UNWIND_SP, 0});
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_COMPLETE);
 	scene.arena.control->regions[0].generation++;
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_REGION);

@@ -11,7 +11,6 @@
 
 #include "own_images.h"
 
-#define NOBODY ((pid_t)-1) /* a target without threads: only what was learned counts */
 #define TABLES_BYTES (16u << 20)
 
 static struct publisher publisher;
@@ -44,40 +43,59 @@ static const struct hi_unwind_directory *directory(void)
 	return &control->directory[control->current_directory];
 }
 
-static void publish_regions(const char *text, pid_t pid)
+static void publish_regions(const char *text)
 {
 	struct maps maps;
 	CHECK_EQ(maps_parse(text, strlen(text), &maps), 0);
-	publisher_publish_regions(&publisher, &maps, pid, control);
+	publisher_publish_regions(&publisher, &maps, control);
 	maps_close(&maps);
 }
 
 /* ---- regions ------------------------------------------------------------------------------------------------------------------------- */
 
-static const char target_maps[] = "10000000-10001000 rw-p 00000000 00:00 0\n"
-				  "20000000-20010000 rw-p 00000000 00:00 0\n"
-				  "20010000-20020000 r--p 00000000 00:00 0\n"
-				  "30000000-30010000 rw-p 00000000 00:00 0\n"
-				  "40000000-40010000 rw-p 00000000 00:00 0      [heap]\n"
+/* Memory of files holds a stack where one was seen only. */
+static const char target_maps[] = "10000000-10001000 rw-s 00000000 00:01 77      /memfd:a (deleted)\n"
+				  "20000000-20010000 rw-s 00000000 00:01 77      /memfd:a (deleted)\n"
+				  "20010000-20020000 r--s 00000000 00:01 77      /memfd:a (deleted)\n"
+				  "30000000-30010000 rw-p 00000000 00:01 77      /memfd:a (deleted)\n"
+				  "40000000-40010000 r--p 00000000 00:00 0\n"
 				  "7ff000000000-7ff000021000 rw-p 00000000 00:00 0      [stack]\n"
 				  "7ff000030000-7ff000032000 r-xp 00000000 00:00 0      [vdso]\n";
 
 UNIT_TEST(the_main_stack_is_a_region_with_room_to_grow)
 {
 	prepare(TABLES_BYTES);
-	publish_regions(target_maps, NOBODY);
+	publish_regions(target_maps);
 	CHECK_EQ(regions()->count, 1);
 	CHECK_EQ(regions()->range[0].lo, 0x7ff000021000 - (64ull << 20));
 	CHECK_EQ(regions()->range[0].hi, 0x7ff000021000);
+	CHECK_EQ(control->main_stack, 0x7ff000021000);
+	finish();
+}
+
+UNIT_TEST(all_memory_without_a_file_is_listed)
+{
+	prepare(TABLES_BYTES);
+	publish_regions("10000000-10001000 ---p 00000000 00:00 0\n"
+			"10001000-10010000 rw-p 00000000 00:00 0\n"
+			"10010000-10020000 -w-p 00000000 00:00 0\n"
+			"10030000-10040000 rwxp 00000000 00:00 0\n"
+			"10050000-10060000 rw-p 00000000 08:01 9      /a/library\n"
+			"20000000-20030000 rw-p 00000000 00:00 0      [heap]\n");
+	CHECK_EQ(regions()->count, 3);
+	CHECK_EQ(regions()->range[0].lo, 0x10001000);
+	CHECK_EQ(regions()->range[0].hi, 0x10010000);
+	CHECK_EQ(regions()->range[1].lo, 0x10030000);
+	CHECK_EQ(regions()->range[2].lo, 0x20000000);
+	CHECK_EQ(control->main_stack, 0);
 	finish();
 }
 
 UNIT_TEST(the_main_stack_grows_no_further_than_its_neighbour)
 {
 	prepare(TABLES_BYTES);
-	publish_regions("7fefff000000-7fefff800000 rw-p 00000000 00:00 0\n"
-			"7ff000000000-7ff000021000 rw-p 00000000 00:00 0      [stack]\n",
-			NOBODY);
+	publish_regions("7fefff000000-7fefff800000 r--p 00000000 00:00 0\n"
+			"7ff000000000-7ff000021000 rw-p 00000000 00:00 0      [stack]\n");
 	CHECK_EQ(regions()->count, 1);
 	CHECK_EQ(regions()->range[0].lo, 0x7fefff800000);
 	finish();
@@ -91,7 +109,7 @@ UNIT_TEST(a_learned_stack_pointer_makes_its_mapping_a_region)
 	CHECK_EQ(publisher_learn(&publisher, 0x20015000), 0); /* cannot be written: no stack */
 	CHECK_EQ(publisher_learn(&publisher, 0x25000000), 0); /* not mapped (any more) */
 	CHECK_EQ(publisher_learn(&publisher, 0x10001000), 0); /* one past the end */
-	publish_regions(target_maps, NOBODY);
+	publish_regions(target_maps);
 	CHECK_EQ(regions()->count, 3);
 	CHECK_EQ(regions()->range[0].lo, 0x20000000);
 	CHECK_EQ(regions()->range[0].hi, 0x20010000);
@@ -104,11 +122,11 @@ UNIT_TEST(regions_are_sorted_and_do_not_overlap)
 {
 	char text[64 * 600], *at = text;
 	for (unsigned i = 0; i < 600; i++) /* neighbours touch in threes */
-		at += sprintf(at, "%x-%x rw-p 00000000 00:00 0\n", 0x1000000 + (i + i / 3) * 0x1000, 0x1001000 + (i + i / 3) * 0x1000);
+		at += sprintf(at, "%x-%x rw-s 00000000 00:01 5\n", 0x1000000 + (i + i / 3) * 0x1000, 0x1001000 + (i + i / 3) * 0x1000);
 	prepare(TABLES_BYTES);
 	for (unsigned i = 0; i < 2000; i++)
 		CHECK_EQ(publisher_learn(&publisher, 0x1000000 + (i * 7919u % 900) * 0x1000 + i % 0x1000), 0);
-	publish_regions(text, NOBODY);
+	publish_regions(text);
 	CHECK_EQ(regions()->count, 600);
 	for (uint32_t i = 0; i < regions()->count; i++) {
 		CHECK(regions()->range[i].lo < regions()->range[i].hi);
@@ -122,13 +140,12 @@ UNIT_TEST(more_regions_than_there_is_room_for_are_cut)
 	enum { MAPPINGS = HI_REGION_CAPACITY + 80 };
 	char *text = malloc(64 * MAPPINGS), *at = text;
 	prepare(TABLES_BYTES);
-	for (unsigned i = 0; i < MAPPINGS; i++) {
-		at += sprintf(at, "%x-%x rw-p 00000000 00:00 0\n", 0x1000000 + i * 0x2000, 0x1001000 + i * 0x2000);
-		CHECK_EQ(publisher_learn(&publisher, 0x1000800 + i * 0x2000), 0);
-	}
-	publish_regions(text, NOBODY);
+	for (unsigned i = 0; i < MAPPINGS; i++)
+		at += sprintf(at, "%x-%x rw-p 00000000 00:00 0%s\n", 0x1000000 + i * 0x2000, 0x1001000 + i * 0x2000, i == MAPPINGS - 3 ? " [stack]" : "");
+	publish_regions(text);
 	CHECK_EQ(regions()->count, HI_REGION_CAPACITY);
-	CHECK_EQ(regions()->range[HI_REGION_CAPACITY - 1].lo, 0x1000000 + (HI_REGION_CAPACITY - 1) * 0x2000);
+	CHECK_EQ(regions()->range[HI_REGION_CAPACITY - 2].lo, 0x1000000 + (HI_REGION_CAPACITY - 2) * 0x2000);
+	CHECK_EQ(regions()->range[HI_REGION_CAPACITY - 1].hi, 0x1001000 + (MAPPINGS - 3) * 0x2000);
 	CHECK_EQ(control->directory[0].generation, 0); /* what lies behind the list in the block */
 	free(text);
 	finish();
@@ -141,7 +158,7 @@ UNIT_TEST(what_was_learned_long_ago_is_forgotten_in_time)
 		CHECK_EQ(publisher_learn(&publisher, 0x20000008), 0);
 	CHECK(publisher.learned_count <= 4096);
 	CHECK_EQ(publisher_learn(&publisher, 0x30000008), 0); /* the latest is never the one to go */
-	publish_regions(target_maps, NOBODY);
+	publish_regions(target_maps);
 	CHECK_EQ(regions()->count, 3);
 	finish();
 }
@@ -168,7 +185,7 @@ UNIT_TEST(the_stack_of_a_blocked_thread_is_a_region)
 	for (int i = 0; i < 200 && !found; i++) { /* until it is in its system call */
 		usleep(5000);
 		CHECK_EQ(maps_read(getpid(), getpid(), &maps), 0);
-		publisher_publish_regions(&publisher, &maps, getpid(), control);
+		publisher_publish_regions(&publisher, &maps, control);
 		maps_close(&maps);
 		for (uint32_t r = 0; r < regions()->count; r++)
 			found |= stack_address && regions()->range[r].lo <= address_of(stack_address) && address_of(stack_address) < regions()->range[r].hi;
@@ -192,7 +209,7 @@ UNIT_TEST(the_current_lists_are_left_alone_until_the_next_are_whole)
 		memcpy(before, &control->regions[old], sizeof *before);
 		memcpy(modules_before, &control->directory[old_directory], sizeof *modules_before);
 		CHECK_EQ(publisher_learn(&publisher, round % 2 ? 0x20000000 : 0x30000000), 0);
-		publish_regions(target_maps, NOBODY);
+		publish_regions(target_maps);
 		publisher_publish_tables(&publisher, &own.images, control, tables);
 		CHECK_EQ(control->current_regions, !old);
 		CHECK_EQ(control->current_directory, !old_directory);

@@ -79,6 +79,7 @@ UNIT_TEST(text_sorted_limited_and_by_objects)
 
 	check_has(text, "Total: 10 objects allocated\n");
 	check_has(text, "Showing top 2 nodes out of 5\n");
+	check_has_not(text, "Incomplete");
 	check_has(text, "         0     0%     0%         10   100%  main  file.c:10\n         2 20.00% 20.00%          8 80.00%  serve  file.c:10\n");
 	check_has_not(text, "store");
 	free(text);
@@ -92,9 +93,12 @@ UNIT_TEST(text_says_how_sure_it_is)
 	profile.meta.interval = 512 * 1024;
 	profile.meta.samples = 77;
 	profile.meta.stacks_complete = 3;
-	profile.meta.stacks_truncated = 1;
+	profile.meta.stacks_truncated = 4;
+	profile.meta.stack_ends[HI_END_DEPTH] = 1;
+	profile.meta.stack_ends[HI_END_LOST] = 3;
 	char *text = render("text", &profile, &in_use, 0);
-	check_has(text, "one sample per 512kB; 77 samples, 75.0% complete stacks\n");
+	check_has(text, "one sample per 512kB; 77 samples, 42.9% complete stacks\n");
+	check_has(text, "\nIncomplete stacks: 1 deeper than what is recorded, 3 lost among frame pointers\n");
 	check_has(text, "(95% interval ");
 	check_has_not(text, "Warning");
 	check_has_not(text, "flat, 95%");

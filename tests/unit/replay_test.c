@@ -232,6 +232,26 @@ UNIT_TEST(other_intervals_are_folded_into_the_nominal_one)
 	profile_close(&profile);
 }
 
+/* The same frames may be all there is, or all that could be seen. */
+UNIT_TEST(each_stack_is_counted_by_how_it_ended_itself)
+{
+	static const uint16_t end[] = {HI_END_COMPLETE, HI_END_REGION, HI_END_COMPLETE, HI_END_DEPTH, HI_END_REGION, 200};
+	const uint64_t site[] = {1000, 2000};
+	struct profile profile;
+	FILE *file = begin(1);
+
+	for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++)
+		stream_alloc_ended(file, 16 + 16 * i, end[i], site, 2, 8);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.meta.stacks_complete, 2);
+	CHECK_EQ(profile.meta.stacks_truncated, 4);
+	CHECK_EQ(profile.meta.stack_ends[HI_END_REGION], 2);
+	CHECK_EQ(profile.meta.stack_ends[HI_END_DEPTH], 1);
+	CHECK_EQ(profile.meta.stack_ends[HI_END_NO_ROW], 0);
+	profile_close(&profile);
+}
+
 /* A ring that a target writes to can bring any number of them. */
 UNIT_TEST(stacks_without_end_are_counted_but_not_told_apart)
 {

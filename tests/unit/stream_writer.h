@@ -89,10 +89,12 @@ static inline void stream_maps(FILE *out, const char *text)
 	stream_put(out, &maps, sizeof(maps), text, strlen(text));
 }
 
-static inline void stream_alloc(FILE *out, uint64_t address, uint64_t bytes, const uint64_t *frame, uint16_t frame_count)
+/* end: enum hi_stack_end */
+static inline void stream_alloc_ended(FILE *out, uint64_t address, uint16_t end, const uint64_t *frame, uint16_t frame_count, uint64_t bytes)
 {
 	struct hi_stream_alloc alloc = {
 		.record.type = HI_STREAM_ALLOC,
+		.record.flags = end,
 		.time_ns = 1000,
 		.address = address,
 		.bytes = bytes,
@@ -101,6 +103,11 @@ static inline void stream_alloc(FILE *out, uint64_t address, uint64_t bytes, con
 	};
 
 	stream_put(out, &alloc, sizeof(alloc), frame, frame_count * sizeof(*frame));
+}
+
+static inline void stream_alloc(FILE *out, uint64_t address, uint64_t bytes, const uint64_t *frame, uint16_t frame_count)
+{
+	stream_alloc_ended(out, address, 0, frame, frame_count, bytes);
 }
 
 static inline void stream_free(FILE *out, uint64_t address)

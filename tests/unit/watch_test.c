@@ -305,7 +305,7 @@ UNIT_TEST(the_stack_of_a_new_thread_is_learned_from_its_samples)
 		look(&watched);
 		victim_pause_us(1000);
 	}
-	CHECK_EQ(regions(&watched), before + 1);
+	CHECK(regions(&watched) > before);
 	/* From now on its stacks are whole. */
 	const struct hi_counters *counters = &watched.attached.attachment.arena.shared->counters;
 	const uint64_t complete = counters->stacks_complete;

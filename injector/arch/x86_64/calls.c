@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.c - the forms of the call instruction (Intel SDM, volume 2: CALL, and table 2-2, addressing forms with the ModR/M byte). */
+#include "arch.h"
+
+#define CALL_RELATIVE 0xe8
+#define CALL_RELATIVE_BYTES 5
+#define GROUP_5 0xff
+#define GROUP_5_CALL 2
+#define WITH_SIB 4
+#define NO_BASE 5 /* a displacement in its place */
+
+/* Bytes of a GROUP_5 instruction whose second byte is modrm, and whose third is sib if it has one. */
+static unsigned length(uint8_t modrm, uint8_t sib)
+{
+	const unsigned mode = modrm >> 6, place = modrm & 7;
+	const unsigned base = 2 + (mode != 3 && place == WITH_SIB);
+
+	switch (mode) {
+	case 0:
+		return place == NO_BASE || (place == WITH_SIB && (sib & 7) == NO_BASE) ? base + 4 : base;
+	case 1:
+		return base + 1;
+	case 2:
+		return base + 4;
+	default:
+		return base;
+	}
+}
+
+bool arch_ends_in_call(const uint8_t before[ARCH_CALL_MAX])
+{
+	const uint8_t *end = before + ARCH_CALL_MAX;
+
+	if (end[-CALL_RELATIVE_BYTES] == CALL_RELATIVE)
+		return true;
+	for (unsigned bytes = 2; bytes < ARCH_CALL_MAX; bytes++) {
+		const uint8_t *at = end - bytes;
+
+		if (at[0] == GROUP_5 && (at[1] >> 3 & 7) == GROUP_5_CALL && length(at[1], bytes > 2 ? at[2] : 0) == bytes)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stack_end.c - see stack_end.h.
+ *
+ * Only where all frames are sure: after a guess the last one may be any word of the stack. The trampoline behind a signal handler is not called either, and what was interrupted lies
+ * anywhere; both are told by the trampoline's code.
+ */
+#include "stack_end.h"
+
+#include "arch.h"
+
+static bool is_trampoline(const struct memory *memory, remote_addr pc)
+{
+	uint8_t code[ARCH_GADGET_MAX];
+
+	return !memory_read(memory, pc, code, sizeof(code)) && arch_find_sigreturn(code, sizeof(code)) == 0;
+}
+
+/* An address that is not behind a call: false as well where the code cannot be read. */
+static bool is_made_up(const struct memory *memory, remote_addr pc)
+{
+	uint8_t before[ARCH_CALL_MAX];
+
+	return !memory_read(memory, pc - sizeof(before), before, sizeof(before)) && !arch_ends_in_call(before);
+}
+
+enum hi_stack_end stack_end_judge(struct stack_ends *ends, const struct memory *memory, const struct hi_record_alloc *record)
+{
+	const uint32_t count = record->frame_count;
+
+	if (record->stack_end != HI_END_NO_ROW || count < 2)
+		return record->stack_end;
+	const uint64_t pc = record->frame[count - 1];
+	typeof(&ends->known[0]) known = &ends->known[pc % STACK_END_KNOWN];
+	if (known->pc != pc) {
+		known->pc = pc;
+		known->is_first = is_made_up(memory, pc) && !is_trampoline(memory, pc);
+	}
+	return known->is_first && !is_trampoline(memory, record->frame[count - 2]) ? HI_END_COMPLETE : HI_END_NO_ROW;
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""share.py RECORDS: says how soon the stacks were complete, and fails if of those in the second half of the time not 99 % are: a loaded machine may need longer than a second."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from recorded import read_stream
+
+_, allocs = read_stream(sys.argv[1])
+# The program's own preparations come first, and are few.
+start, end = (allocs[1][0], allocs[-1][0]) if len(allocs) > 1 else (0, 0)
+
+
+def share(lo, hi):
+    chosen = [how == "complete" for time, _, _, how, _ in allocs if lo <= time <= hi]
+    return f"{sum(chosen)} of {len(chosen)}", bool(chosen) and sum(chosen) >= 0.99 * len(chosen)
+
+
+last_cut = max((time for time, _, _, how, _ in allocs if how != "complete"), default=start)
+text, is_good = share((start + end) // 2, end)
+print(f"complete in the first second {share(start, start + 10**9)[0]}, from then on {share(start + 10**9, end)[0]}, in the second half {text}; "
+      f"the last incomplete one after {(last_cut - start) / 1e9:.3f} s")
+sys.exit(not is_good)
