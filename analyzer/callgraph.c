@@ -100,7 +100,7 @@ static int count_rows(struct builder *builder, const struct profile *profile, en
 			continue;
 		builder->round++;
 		estimate_add(&builder->graph.total, &weight);
-		if (count_stack(builder, &profile->stack[profile->row[i].stack], &weight))
+		if (count_stack(builder, &profile->stack[profile->row[i].key.stack], &weight))
 			return -ENOMEM;
 	}
 	return 0;

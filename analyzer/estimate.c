@@ -29,6 +29,11 @@ void estimate_add(struct estimate *to, const struct estimate *from)
 	to->variance += from->variance;
 	to->samples += from->samples;
 	to->unit = fmax(to->unit, from->unit);
+	to->slack += from->slack;
+	to->live += from->live;
+	to->age_ns += from->age_ns;
+	to->freed += from->freed;
+	to->lifetime_ns += from->lifetime_ns;
 }
 
 /* Mean size in bytes, of which `count` were sampled. */
@@ -56,15 +61,38 @@ struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, 
 	return estimate_sized(count, count ? (double)bytes / (double)count : 0, interval, type);
 }
 
+/* How many objects each sample stands for. */
+static double weight_of(const struct profile_row *row)
+{
+	const double size = (double)row->alloc_bytes / (double)row->alloc_count;
+
+	return row->key.interval <= 1 || size <= 0 ? 1 : -1 / expm1(-size / (double)row->key.interval);
+}
+
+static void add_details(const struct profile *profile, const struct profile_row *row, enum sample_type type, struct estimate *estimate)
+{
+	const double weight = weight_of(row), end_ns = (double)profile->meta.duration_ns;
+
+	estimate->slack = weight * (double)(is_inuse(type) ? row->inuse_slack : row->alloc_slack);
+	estimate->live = weight * (double)row->inuse_count;
+	estimate->age_ns = weight * fmax(0, (double)row->inuse_count * end_ns - row->inuse_ns);
+	estimate->freed = weight * (double)row->freed_count;
+	estimate->lifetime_ns = weight * row->freed_ns;
+}
+
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type)
 {
 	const uint64_t count = is_inuse(type) ? row->inuse_count : row->alloc_count;
 	const uint64_t bytes = is_inuse(type) ? row->inuse_bytes : row->alloc_bytes;
+	struct estimate estimate;
 
 	if (count || !row->alloc_count)
-		return estimate_row(count, bytes, profile->meta.interval, type);
-	/* None of the samples is live any more. How much may be that was not sampled, follows from the size of those that were. */
-	return estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, profile->meta.interval, type);
+		estimate = estimate_row(count, bytes, row->key.interval, type);
+	else /* None of the samples is live any more. How much may be that was not sampled, follows from the size of those that were. */
+		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, row->key.interval, type);
+	if (row->alloc_count)
+		add_details(profile, row, type, &estimate);
+	return estimate;
 }
 
 struct estimate estimate_total(const struct profile *profile, enum sample_type type)

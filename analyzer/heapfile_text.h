@@ -12,6 +12,7 @@
 #define HEAPFILE_VERSION_KEY "heapinject" /* first comment line; marks the file as ours */
 #define HEAPFILE_END "# end"              /* last line of ours: without it the file was cut off */
 #define HEAPFILE_MAPS "MAPPED_LIBRARIES:"
+#define HEAPFILE_ROW "# row " /* more of the stack line that follows */
 #define HEAPFILE_UNKNOWN "??"
 
 /* Control characters and backslashes as \xHH; cut at 8 KiB, because go pprof reads no line of 64 KiB. NULL prints nothing. */

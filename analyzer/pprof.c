@@ -243,7 +243,7 @@ static void put_label(struct pprof *pprof, const struct profile_row *row)
 
 static void put_sample(struct pprof *pprof, const struct profile_row *row)
 {
-	const struct profile_stack *stack = &pprof->profile->stack[row->stack];
+	const struct profile_stack *stack = &pprof->profile->stack[row->key.stack];
 	uint64_t value[SAMPLE_TYPE_COUNT], *location = calloc(stack->frame_count + 1u, sizeof(*location));
 
 	if (!location) {

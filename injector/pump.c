@@ -48,11 +48,13 @@ int pump_header(struct pump *pump, const struct pump_target *target)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
+	pump->interval = target->interval;
 	struct hi_stream_header header = {
 		.magic = HI_STREAM_MAGIC,
 		.version = HI_STREAM_VERSION,
 		.pid = (uint32_t)target->pid,
 		.interval = target->interval,
+		.budget_ppm = target->budget_ppm,
 		.start_unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
 		.comm_size = (uint16_t)strlen(target->comm),
 		.host_size = (uint16_t)strlen(target->host),
@@ -189,6 +191,12 @@ int pump_maps(struct pump *pump, const struct maps *maps)
 	return stream_out_record(pump->out, HI_STREAM_MAPS, &record, sizeof record, &text, 1);
 }
 
+int pump_interval(struct pump *pump, uint64_t interval)
+{
+	struct hi_stream_interval record = {.time_ns = pump_now_ns(pump), .interval = interval};
+	return stream_out_record(pump->out, HI_STREAM_INTERVAL, &record, sizeof record, NULL, 0);
+}
+
 int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
 {
 	struct hi_stream_stats copy = *stats;
@@ -228,6 +236,8 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 		.bytes = from->bytes,
 		.function = from->function,
 		.frame_count = (uint16_t)from->frame_count,
+		.interval = pump->interval << (from->doublings <= HI_DOUBLINGS_MAX ? from->doublings : 0),
+		.slack = from->slack,
 	};
 	int err = thread_number(pump, &from->header, &alloc.thread);
 	if (err)

@@ -22,6 +22,8 @@
 #include "sample.h"
 #include "thread_slot.h"
 
+#define VISIT_CYCLES_MAX 300000u /* some 0.1 ms; a visit that took longer was interrupted, and that time went to others */
+
 struct visit {
 	struct record_event event; /* its cycles: when our own code began to run */
 	struct hook_call *call;
@@ -51,9 +53,11 @@ static void disarm(struct visit *visit)
 static void draw(const struct visit *visit)
 {
 	struct hi_thread_slot *slot = visit->event.slot;
-	uint64_t interval = __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED);
+	uint32_t doublings = __atomic_load_n(&control_of(visit)->doublings, __ATOMIC_RELAXED);
+	uint64_t interval = control_of(visit)->interval << (doublings & 63);
 	bool is_exact = interval <= 1;
 
+	slot->doublings = doublings;
 	slot->countdown = is_exact ? 0 : sample_draw(&slot->random, interval);
 	slot->fast_owner = !is_exact && thread_slot_is_fast(visit->event.state, slot, visit->event.thread) ? visit->event.thread : 0;
 }
@@ -84,7 +88,9 @@ static bool visit_begin(struct visit *visit, struct hook_call *call)
 
 static void account(struct visit *visit)
 {
-	visit->event.slot->cycles += clock_now() - visit->event.cycles;
+	uint64_t cycles = clock_now() - visit->event.cycles;
+
+	visit->event.slot->cycles += cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX;
 }
 
 static struct hook_outcome visit_pass(struct visit *visit)
@@ -116,8 +122,8 @@ static uint64_t visit_original(struct visit *visit)
 	return visit_call(visit, visit->call->words->original, visit->call->argument[1], visit->call->argument[2]);
 }
 
-/* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. */
-static bool is_sample_due(const struct visit *visit, uint64_t size)
+/* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. With --sample 1 it always has. */
+static bool is_sample_due(struct visit *visit, uint64_t size)
 {
 	struct hi_thread_slot *slot = visit->event.slot;
 	bool is_absurd = size > SAMPLE_DISTANCE_MAX; /* no allocator can serve it, and the gate may have led the countdown astray */
@@ -128,8 +134,9 @@ static bool is_sample_due(const struct visit *visit, uint64_t size)
 	}
 	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
-	if (slot->countdown > 0 && !is_absurd && __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED) > 1)
+	if (slot->countdown > 0 && !is_absurd)
 		return false;
+	visit->event.doublings = slot->doublings;
 	draw(visit);
 	return !visit->is_nested && !is_absurd;
 }
@@ -140,13 +147,30 @@ static bool is_still_armed(const struct visit *visit)
 	return __atomic_load_n(&visit->event.state->armed, __ATOMIC_ACQUIRE);
 }
 
+/*
+ * Asks the allocator that gave the block, on the thread that it was given to, before the application knows of it: no other call of the allocator can be in its way, and it
+ * may do no more than malloc itself. What another object calls malloc_usable_size knows nothing of this block, and is not asked.
+ */
+static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t bytes)
+{
+	uint64_t function = visit->call->words->usable_size, usable;
+
+	if (!function)
+		return HI_SLACK_UNKNOWN;
+	usable = ((uint64_t(*)(uint64_t))function)(address);
+	if (usable < bytes)
+		return HI_SLACK_UNKNOWN;
+	return usable - bytes < HI_SLACK_UNKNOWN ? (uint32_t)(usable - bytes) : HI_SLACK_UNKNOWN - 1;
+}
+
 /* Always inlined: one frame less on a stack that may be small. */
-__attribute__((always_inline)) static inline void sample(const struct visit *visit, uint64_t address, uint64_t bytes)
+__attribute__((always_inline)) static inline void sample(struct visit *visit, uint64_t address, uint64_t bytes)
 {
 	const struct hi_state *state = visit->event.state;
 
 	if (!address || !is_still_armed(visit))
 		return;
+	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);
 	else if (!record_alloc(&visit->event, visit->call, address, bytes))

@@ -139,7 +139,7 @@ UNIT_TEST(large_objects_are_certain)
 UNIT_TEST(all_samples_freed)
 {
 	struct profile profile = {.meta.interval = INTERVAL};
-	const struct profile_row row = {.alloc_count = 2, .alloc_bytes = 200};
+	const struct profile_row row = {.key.interval = INTERVAL, .alloc_count = 2, .alloc_bytes = 200};
 	const struct estimate bytes = estimate_of(&profile, &row, INUSE_SPACE), objects = estimate_of(&profile, &row, INUSE_OBJECTS);
 	double low, high;
 
