@@ -285,8 +285,12 @@ struct hook_outcome hook_new_aligned(struct hook_call *call)
 /*
  * Between the real free of the old block and our learning of it, another thread may be given its address, and sample it. So the old block goes out first, and comes in
  * again if the call failed. The new block is a sample or not by its own luck, like one from malloc.
+ *
+ * libc's reallocarray calls realloc by way of its own import, which is hooked as well. Were it not called from within the visit, so that realloc is a nested call, the block would have two chances to be a sample.
  */
-static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, bool zero_frees)
+enum realloc_kind { REALLOC_ZERO_FREES, REALLOC_NEVER_FREES, REALLOC_BY_REALLOC };
+
+static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enum realloc_kind kind)
 {
 	struct visit visit;
 	uint64_t old = call->argument[0], block;
@@ -296,29 +300,29 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, boo
 		return PASS;
 	was_sampled = take_out(&visit, old, &was_told);
 	is_due = is_sample_due(&visit, size);
-	if (!was_sampled && !is_due)
+	if (!was_sampled && !is_due && kind != REALLOC_BY_REALLOC)
 		return visit_pass(&visit);
 	block = visit_original(&visit);
 	if (block && is_due)
 		sample(&visit, block, size);
-	if (!block && was_sampled && !(zero_frees && size == 0))
+	if (!block && was_sampled && !(kind != REALLOC_NEVER_FREES && size == 0))
 		put_back(&visit, old, was_told);
 	return visit_end(&visit, block);
 }
 
 struct hook_outcome hook_realloc(struct hook_call *call)
 {
-	return reallocate(call, call->argument[1], true);
+	return reallocate(call, call->argument[1], REALLOC_ZERO_FREES);
 }
 
 struct hook_outcome hook_reallocarray(struct hook_call *call)
 {
-	return reallocate(call, product(call->argument[1], call->argument[2]), true);
+	return reallocate(call, product(call->argument[1], call->argument[2]), REALLOC_BY_REALLOC);
 }
 
 struct hook_outcome hook_rallocx(struct hook_call *call)
 {
-	return reallocate(call, call->argument[1], false);
+	return reallocate(call, call->argument[1], REALLOC_NEVER_FREES);
 }
 
 /* Resizes in place or not at all. The block stays the caller's throughout, so its record may follow the deed. */

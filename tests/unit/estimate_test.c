@@ -159,7 +159,8 @@ static void check_coverage(const struct site *site, enum sample_type type)
 	if (getenv("COVERAGE"))
 		printf("%s %7" PRIu64 " %7" PRIu64 " %7" PRIu64 " B, %6.0f samples expected: %.3f\n", type == INUSE_SPACE ? "bytes  " : "objects",
 		       site->size[0], site->size[1], site->size[2], site->samples, share);
-	CHECK(share >= 0.92);
+	/* Of few samples there are few different intervals: the share then jumps with the truth, around what it should be. */
+	CHECK(share >= (site->samples < 10 ? 0.90 : 0.92));
 	/* Where the sizes make nearly every object a sample there is nothing to be wrong about, and chances come in few and large steps. */
 	if (site->samples >= 10 && site->size[0] < INTERVAL / 4 && !site->size[1])
 		CHECK(share <= 0.99);

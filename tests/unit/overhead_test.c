@@ -8,9 +8,11 @@
 #define INTERVAL (512u << 10)
 #define BUDGET_PPM 10000u /* 1 % */
 
+#define SAMPLE_NS 2000u
+
 struct load {
 	struct overhead overhead;
-	uint64_t payload_ns, target_ns;
+	struct hi_stream_stats stats;
 };
 
 static struct load load_open(uint32_t budget_ppm, uint64_t interval)
@@ -24,9 +26,12 @@ static struct load load_open(uint32_t budget_ppm, uint64_t interval)
 /* 250 ms of one busy CPU, of which sampling at the interval that was asked for would take share_ppm. */
 static bool busy(struct load *load, uint64_t share_ppm)
 {
-	load->target_ns += 250000000;
-	load->payload_ns += 250 * share_ppm >> load->overhead.doublings;
-	return overhead_step(&load->overhead, load->payload_ns, load->target_ns);
+	const uint64_t cost = 250 * share_ppm >> load->overhead.doublings;
+
+	load->stats.target_cpu_ns += 250000000;
+	load->stats.payload_cpu_ns += cost;
+	load->stats.samples += cost / SAMPLE_NS + 1;
+	return overhead_step(&load->overhead, &load->stats);
 }
 
 UNIT_TEST(within_the_budget_nothing_changes)
@@ -76,10 +81,10 @@ UNIT_TEST(little_cpu_time_says_little)
 {
 	struct load load = load_open(BUDGET_PPM, INTERVAL);
 
-	load.target_ns = 90000000;
-	load.payload_ns = 80000000;
-	CHECK(!overhead_step(&load.overhead, load.payload_ns, load.target_ns));
-	CHECK(overhead_step(&load.overhead, load.payload_ns, load.target_ns + 20000000)); /* but it is not forgotten */
+	load.stats = (struct hi_stream_stats){.target_cpu_ns = 90000000, .payload_cpu_ns = 80000000, .samples = 40000};
+	CHECK(!overhead_step(&load.overhead, &load.stats));
+	load.stats.target_cpu_ns += 20000000;
+	CHECK(overhead_step(&load.overhead, &load.stats)); /* but it is not forgotten */
 }
 
 UNIT_TEST(figures_that_could_not_be_read_change_nothing)
@@ -87,8 +92,27 @@ UNIT_TEST(figures_that_could_not_be_read_change_nothing)
 	struct load load = load_open(BUDGET_PPM, INTERVAL);
 
 	busy(&load, 5000);
-	CHECK(!overhead_step(&load.overhead, 0, load.target_ns + 1000000000));
-	CHECK(!overhead_step(&load.overhead, load.payload_ns, 0));
+	struct hi_stream_stats stats = load.stats;
+	stats.target_cpu_ns += 1000000000;
+	stats.payload_cpu_ns = 0;
+	CHECK(!overhead_step(&load.overhead, &stats));
+	stats = load.stats;
+	stats.target_cpu_ns = 0;
+	CHECK(!overhead_step(&load.overhead, &stats));
+	CHECK_EQ(load.overhead.doublings, 0);
+}
+
+/* Frees cost, too, as long as earlier samples are live. To sample ever more seldom would lose the profile and gain nothing. */
+UNIT_TEST(what_samples_do_not_cost_does_not_change_how_often_they_are_taken)
+{
+	struct load load = load_open(BUDGET_PPM, INTERVAL);
+
+	for (int i = 0; i < 100; i++) {
+		load.stats.target_cpu_ns += 250000000;
+		load.stats.payload_cpu_ns += 100000000;
+		load.stats.samples += 200 >> load.overhead.doublings;
+		overhead_step(&load.overhead, &load.stats);
+	}
 	CHECK_EQ(load.overhead.doublings, 0);
 }
 
@@ -100,9 +124,10 @@ UNIT_TEST(no_interval_overflows)
 		struct load load = load_open(1, intervals[i]);
 
 		for (int k = 0; k < 100; k++) {
-			load.target_ns += 1000000000;
-			load.payload_ns += 1000000000;
-			overhead_step(&load.overhead, load.payload_ns, load.target_ns);
+			load.stats.target_cpu_ns += 1000000000;
+			load.stats.payload_cpu_ns += 1000000000;
+			load.stats.samples += 1000000;
+			overhead_step(&load.overhead, &load.stats);
 		}
 		CHECK(load.overhead.doublings <= HI_DOUBLINGS_MAX);
 		CHECK_EQ(intervals[i] << load.overhead.doublings >> load.overhead.doublings, intervals[i]);
