@@ -64,7 +64,7 @@
 	X(CFREE, "cfree", FREE)                                                                        \
 	X(POSIX_MEMALIGN, "posix_memalign", SIZEARG2) /* (void **out, alignment, size): see payload */ \
 	X(ALIGNED_ALLOC, "aligned_alloc", SIZEARG2)                                                    \
-	X(MEMALIGN, "memalign", SIZEARG2)                                                              \
+	X(MEMALIGN, "memalign", ALWAYS) /* it may call aligned_alloc: see payload */                   \
 	X(VALLOC, "valloc", ALLOC)                                                                     \
 	X(PVALLOC, "pvalloc", ALLOC)                                                                   \
 	X(MALLOCX, "mallocx", ALLOC)                                                                   \

@@ -199,28 +199,38 @@ static void put_back(const struct visit *visit, uint64_t address, bool was_told)
 		live_set_remove(state, address);
 }
 
-static struct hook_outcome allocate(struct hook_call *call, uint64_t size)
+/* by_import: the original may reach another hooked function. See reallocate(). */
+static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool by_import)
 {
 	struct visit visit;
 	uint64_t block;
+	bool is_due;
 
 	if (!visit_begin(&visit, call))
 		return PASS;
-	if (!is_sample_due(&visit, size))
+	is_due = is_sample_due(&visit, size);
+	if (!is_due && !by_import)
 		return visit_pass(&visit);
 	block = visit_original(&visit);
-	sample(&visit, block, size);
+	if (is_due)
+		sample(&visit, block, size);
 	return visit_end(&visit, block);
 }
 
 struct hook_outcome hook_alloc(struct hook_call *call)
 {
-	return allocate(call, call->argument[0]);
+	return allocate(call, call->argument[0], false);
 }
 
 struct hook_outcome hook_alloc_sizearg2(struct hook_call *call)
 {
-	return allocate(call, call->argument[1]);
+	return allocate(call, call->argument[1], false);
+}
+
+/* musl's calls aligned_alloc by way of an import. */
+struct hook_outcome hook_memalign(struct hook_call *call)
+{
+	return allocate(call, call->argument[1], true);
 }
 
 /* A product that overflows is the original's to refuse. Saturated it counts as absurd, so that whatever the gate made of it is forgotten. */
@@ -233,7 +243,7 @@ static uint64_t product(uint64_t count, uint64_t size)
 
 struct hook_outcome hook_calloc(struct hook_call *call)
 {
-	return allocate(call, product(call->argument[0], call->argument[1]));
+	return allocate(call, product(call->argument[0], call->argument[1]), false);
 }
 
 struct hook_outcome hook_posix_memalign(struct hook_call *call)

@@ -4,7 +4,6 @@
  * misbehaves on purpose.
  */
 #include <errno.h>
-#include <malloc.h>
 #include <math.h>
 
 #include "payload_guest.h"
@@ -359,11 +358,11 @@ UNIT_TEST(realloc_to_nothing_frees)
 	free(block);
 }
 
-static struct guest *reallocarray_guest;
+static struct guest *calling_guest;
 
 static void *reallocarray_by_import(void *block, size_t count, size_t size)
 {
-	return reallocarray_guest->realloc(block, count * size);
+	return calling_guest->realloc(block, count * size);
 }
 
 /* As libc does it. The countdown falls twice, but the second time is no chance to be a sample. */
@@ -372,7 +371,7 @@ UNIT_TEST(reallocarray_that_calls_realloc_is_one_allocation)
 	struct guest guest = guest_open(1 << 20);
 	void *block;
 
-	reallocarray_guest = &guest;
+	calling_guest = &guest;
 	words_of((void *)guest.reallocarray)->original = (uintptr_t)reallocarray_by_import;
 	guest.free(guest.malloc(1)); /* claims the slot */
 	arena_drain(&guest.arena);
@@ -384,6 +383,34 @@ UNIT_TEST(reallocarray_that_calls_realloc_is_one_allocation)
 	set_countdown(&guest, 100);
 	block = guest.reallocarray(NULL, 10, 10);
 	expect_alloc(&guest, block, 100, HI_FN_REALLOCARRAY);
+	expect_nothing(&guest);
+	guest.free(block);
+	arena_drain(&guest.arena);
+	arena_check_quiet(&guest.arena);
+}
+
+static void *memalign_by_import(size_t alignment, size_t size)
+{
+	return calling_guest->aligned_alloc(alignment, size);
+}
+
+UNIT_TEST(memalign_that_calls_aligned_alloc_is_one_allocation)
+{
+	struct guest guest = guest_open(1 << 20);
+	void *block;
+
+	calling_guest = &guest;
+	words_of((void *)guest.memalign)->original = (uintptr_t)memalign_by_import;
+	guest.free(guest.malloc(1));
+	arena_drain(&guest.arena);
+	set_countdown(&guest, 150);
+	block = guest.memalign(16, 100);
+	expect_nothing(&guest);
+	CHECK(own_slot(&guest)->countdown > 0);
+	guest.free(block);
+	set_countdown(&guest, 100);
+	block = guest.memalign(16, 100);
+	expect_alloc(&guest, block, 100, HI_FN_MEMALIGN);
 	expect_nothing(&guest);
 	guest.free(block);
 	arena_drain(&guest.arena);

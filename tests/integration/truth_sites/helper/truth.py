@@ -59,10 +59,10 @@ class Session:
         raise Failure("attach: " + "".join(said))
 
     def end(self):
-        subprocess.run([self.heapinject, "detach", str(self.pid)], check=True, stdout=subprocess.DEVNULL)
-        self.process.stderr.read()
-        if self.process.wait(60):
-            raise Failure("the session ended badly")
+        detach = subprocess.run([self.heapinject, "detach", str(self.pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = self.process.stderr.read()
+        if detach.returncode or self.process.wait(60):
+            raise Failure(f"the session ended badly: {detach.stdout} {said}")
         (heap,) = glob.glob(f"{self.prefix}.{self.pid}.*.heap")
         for path in glob.glob(f"{self.prefix}.{self.pid}.*"):
             if path != heap:
