@@ -144,6 +144,7 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 
 	if (error)
 		return error;
+	graph->slack_samples = profile->meta.slack_samples;
 	graph->node_count = graph->functions.count;
 	graph->node = calloc(graph->node_count + 1, sizeof(*graph->node));
 	builder->node_round = calloc(graph->node_count + 1, sizeof(*builder->node_round));

@@ -108,16 +108,17 @@ static void print_changes(const struct profile_meta *meta, FILE *out)
 	fprintf(out, "; each sample is weighed by its own\n");
 }
 
+/* Where the allocator could be asked. */
 static void print_slack(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
 {
 	char text[HI_UNITS_TEXT_MAX];
 
-	if (!meta->slack_samples || total->value <= 0)
+	if (!meta->slack_samples || total->slack <= 0)
 		return;
-	fprintf(out, "Waste: %s usable beyond what was requested", hi_format_bytes(total->slack, text, sizeof(text)));
-	if (type == ALLOC_SPACE || type == INUSE_SPACE)
-		fprintf(out, ", %.1f%% of it", 100 * total->slack / total->value);
-	fprintf(out, "\n");
+	fprintf(out, "Waste: %s", hi_format_bytes(total->slack, text, sizeof(text)));
+	if ((type == ALLOC_SPACE || type == INUSE_SPACE) && total->value > 0)
+		fprintf(out, " (%.1f%%)", 100 * total->slack / total->value);
+	fprintf(out, " more than was requested, by the allocator's rounding\n");
 }
 
 static void print_total(enum sample_type type, const struct estimate *total, FILE *out)

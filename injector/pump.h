@@ -52,6 +52,8 @@ must_check int pump_header(struct pump *pump, const struct pump_target *target);
 /* MODULE for what is new, MODULE_GONE for what is gone since the last call. */
 must_check int pump_modules(struct pump *pump, const struct elf_images *images);
 must_check int pump_maps(struct pump *pump, const struct maps *maps);
+/* THREAD for those that go by another name now. */
+must_check int pump_threads(struct pump *pump);
 /* INTERVAL: new countdowns are drawn with this mean. */
 must_check int pump_interval(struct pump *pump, uint64_t interval);
 must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats);

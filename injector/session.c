@@ -247,6 +247,7 @@ static void send_stats(struct session *session)
 {
 	struct hi_stream_stats stats = stats_read(&session->attachment, &session->pump, session->cpu_before_ns);
 	(void)!pump_stats(&session->pump, &stats);
+	(void)!pump_threads(&session->pump);
 	if (overhead_step(&session->overhead, &stats))
 		change_interval(session);
 	if (sink_status(&session->sink, &session->status))

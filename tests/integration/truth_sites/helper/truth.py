@@ -17,6 +17,8 @@ KINDS = ("in use, bytes", "in use, objects", "allocated, bytes", "allocated, obj
 TRUTH = (0, 1, 2, 3)  # live bytes, live blocks, bytes, blocks: the order in which the target says them
 UNSEEN = 2.9957  # in intervals: what a site may hold that no sample was taken of (analyzer/estimate.c)
 KIB = 1024
+ATTACH_ATTEMPTS = 5
+EXIT_REFUSED = 3  # include/hi_exit.h
 
 
 class Failure(Exception):
@@ -50,12 +52,16 @@ class Session:
     def __init__(self, heapinject, pid, work, options):
         self.heapinject, self.pid, self.prefix = heapinject, pid, os.path.join(work, "out")
         command = [heapinject, "attach", str(pid), "-v", "-q", "-s", "600", "-o", self.prefix] + options
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        said = []
-        for line in self.process.stderr:
-            said.append(line)
-            if "attached to" in line:
-                return
+        for _ in range(ATTACH_ATTEMPTS):
+            self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = []
+            for line in self.process.stderr:
+                said.append(line)
+                if "attached to" in line:
+                    return
+            # On a machine so busy that no thread could be stopped in time it says so, and means it.
+            if self.process.wait() != EXIT_REFUSED or "try again" not in said[-1]:
+                break
         raise Failure("attach: " + "".join(said))
 
     def end(self):
@@ -197,21 +203,26 @@ def check_changes(text, failures):
 
 
 def run(options, target, failures):
-    for interval in (512 * KIB, 64 * KIB):
-        tally = Tally(interval)
+    for interval in options.rates:
+        tally = Tally(interval * KIB)
         for seed in range(options.seeds):
-            tally.add(run_seed(options, target, seed, ["-c", str(interval)])[0])
-        tally.print(f"--sample {interval // KIB}K, {options.seeds} seeds")
+            tally.add(run_seed(options, target, seed, ["-c", f"{interval}K"])[0])
+        tally.print(f"--sample {interval}K, {options.seeds} seeds")
         check_tally(tally, options.full, failures)
-    # Two rounds, so that there is time for the payload's cost to be seen and the rate to follow.
+    run_changing(options, target, failures)
+    check_exact(run_seed(options, target, 1, ["-c", "1"])[0], failures)
+
+
+def run_changing(options, target, failures):
+    # Several rounds, so that there is time for the payload's cost to be seen and the rate to follow.
     tally, drawn = Tally(16 * KIB), set()
-    for seed in range(max(options.seeds // 4, 3)):
+    seeds = max(options.seeds // 4, 3)
+    for seed in range(seeds):
         sites, text = run_seed(options, target, seed, ["-c", "16K", "--max-overhead", "2%"], rounds=3)
         tally.add(sites)
         drawn |= check_changes(text, failures)
-    tally.print(f"--sample 16K --max-overhead 2%, {max(options.seeds // 4, 3)} seeds; samples drawn with {', '.join(sorted(drawn, key=int))}")
+    tally.print(f"--sample 16K --max-overhead 2%, {seeds} seeds; samples drawn with {', '.join(sorted(drawn, key=int))}")
     check_changing(tally, options.full, failures)
-    check_exact(run_seed(options, target, 1, ["-c", "1"])[0], failures)
 
 
 def check_changing(tally, full, failures):
@@ -234,6 +245,7 @@ def main():
         parser.add_argument(name, required=True)
     parser.add_argument("--heapinject", default=os.environ["HEAPINJECT"])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rates", type=int, nargs="*", default=[512, 64], help="in KiB")
     parser.add_argument("--full", action="store_true")
     options = parser.parse_args()
     failures = []
