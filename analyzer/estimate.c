@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define TAIL 0.025 /* what may lie beyond either end of an interval */
-#define BISECTIONS 60
+#define BISECTIONS 36
 #define VALUE_MAX 0x1p62
 #define UNSEEN 2.995732 /* -ln(0.05): what the interval of nothing seen reaches to, in R: the expected number of points that yields none in 5 % of cases */
 

@@ -17,7 +17,7 @@ KINDS = ("in use, bytes", "in use, objects", "allocated, bytes", "allocated, obj
 TRUTH = (0, 1, 2, 3)  # live bytes, live blocks, bytes, blocks: the order in which the target says them
 UNSEEN = 2.9957  # in intervals: what a site may hold that no sample was taken of (analyzer/estimate.c)
 KIB = 1024
-ATTACH_ATTEMPTS = 5
+ATTEMPTS = 5  # at attach and detach, on a machine so busy that no thread can be stopped in time: they say so, and to try again
 EXIT_REFUSED = 3  # include/hi_exit.h
 
 
@@ -52,22 +52,29 @@ class Session:
     def __init__(self, heapinject, pid, work, options):
         self.heapinject, self.pid, self.prefix = heapinject, pid, os.path.join(work, "out")
         command = [heapinject, "attach", str(pid), "-v", "-q", "-s", "600", "-o", self.prefix] + options
-        for _ in range(ATTACH_ATTEMPTS):
+        for _ in range(ATTEMPTS):
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             said = []
             for line in self.process.stderr:
                 said.append(line)
                 if "attached to" in line:
                     return
-            # On a machine so busy that no thread could be stopped in time it says so, and means it.
             if self.process.wait() != EXIT_REFUSED or "try again" not in said[-1]:
                 break
         raise Failure("attach: " + "".join(said))
 
+    def detach(self):
+        return subprocess.run([self.heapinject, "detach", str(self.pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
     def end(self):
-        detach = subprocess.run([self.heapinject, "detach", str(self.pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        detach = self.detach()
         said = self.process.stderr.read()
-        if detach.returncode or self.process.wait(60):
+        is_bad = self.process.wait(60) != 0
+        for _ in range(ATTEMPTS):
+            if "`heapinject detach` again" not in detach.stdout:
+                break
+            detach, is_bad = self.detach(), False
+        if detach.returncode or is_bad:
             raise Failure(f"the session ended badly: {detach.stdout} {said}")
         (heap,) = glob.glob(f"{self.prefix}.{self.pid}.*.heap")
         for path in glob.glob(f"{self.prefix}.{self.pid}.*"):
@@ -204,10 +211,12 @@ def check_changes(text, failures):
 
 def run(options, target, failures):
     for interval in options.rates:
-        tally = Tally(interval * KIB)
-        for seed in range(options.seeds):
-            tally.add(run_seed(options, target, seed, ["-c", f"{interval}K"])[0])
-        tally.print(f"--sample {interval}K, {options.seeds} seeds")
+        tally, done = Tally(interval * KIB), 0
+        try:
+            for done in range(1, options.seeds + 1):
+                tally.add(run_seed(options, target, done, ["-c", f"{interval}K"])[0])
+        finally:
+            tally.print(f"--sample {interval}K, {done} seeds")
         check_tally(tally, options.full, failures)
     run_changing(options, target, failures)
     check_exact(run_seed(options, target, 1, ["-c", "1"])[0], failures)
