@@ -169,7 +169,7 @@ class Tally:
             decided, cases = self.share(kind, self.is_decided_by_chance)
             all_inside, all_cases = self.share(kind, lambda *_: True)
             print(f"{what}: the interval holds the truth in {decided} of {cases} cases that chance decides ({100 * decided / max(cases, 1):.1f} %), "
-                  f"{all_inside} of all {all_cases} ({100 * all_inside / all_cases:.1f} %)")
+                  f"{all_inside} of all {all_cases} ({100 * all_inside / max(all_cases, 1):.1f} %)")
         sys.stdout.flush()
 
 
