@@ -203,8 +203,8 @@ static int read_row(struct heap_reader *reader)
 		if (profile_frame_at(reader->profile, address, -1, &frame[frame_count++]))
 			return -ENOMEM;
 	}
-	reader->sum.inuse_count += counts.inuse_count;
-	reader->sum.inuse_bytes += counts.inuse_bytes;
+	reader->sum.inuse_count = heapfile_sum(reader->sum.inuse_count, counts.inuse_count);
+	reader->sum.inuse_bytes = heapfile_sum(reader->sum.inuse_bytes, counts.inuse_bytes);
 	return add_row(reader, beside.key.interval ? &beside : &counts, frame, frame_count);
 }
 

@@ -60,10 +60,10 @@ static void write_header(const struct profile *profile, FILE *out)
 	for (size_t i = 0; i < profile->row_count; i++) {
 		const struct profile_row seen = seen_by_others(&profile->row[i], profile->meta.interval);
 
-		total.inuse_count += seen.inuse_count;
-		total.inuse_bytes += seen.inuse_bytes;
-		total.alloc_count += seen.alloc_count;
-		total.alloc_bytes += seen.alloc_bytes;
+		total.inuse_count = heapfile_sum(total.inuse_count, seen.inuse_count);
+		total.inuse_bytes = heapfile_sum(total.inuse_bytes, seen.inuse_bytes);
+		total.alloc_count = heapfile_sum(total.alloc_count, seen.alloc_count);
+		total.alloc_bytes = heapfile_sum(total.alloc_bytes, seen.alloc_bytes);
 	}
 	if (total.alloc_count == total.inuse_count)
 		total.alloc_count++;

@@ -206,6 +206,29 @@ UNIT_TEST(rows_drawn_more_seldom)
 	free(text);
 }
 
+/* Samples of a forged stream may stand for more than a file can say. */
+UNIT_TEST(totals_saturate)
+{
+	struct profile out, in;
+	uint32_t row;
+
+	make_profile(&out);
+	out.meta.interval = 1;
+	for (uint32_t size = 1; size <= 3; size++) {
+		CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){0, size, 1ull << 47}, &row), 0);
+		out.row[row].alloc_count = out.row[row].inuse_count = 1ull << 40;
+		out.row[row].alloc_bytes = out.row[row].inuse_bytes = (1ull << 40) * size;
+	}
+	char *text = written(&out);
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	CHECK(in.meta.damage == NULL);
+	CHECK_EQ(in.row_count, 5);
+	CHECK_EQ(in.row[row].inuse_count, 1ull << 40);
+	profile_close(&in);
+	profile_close(&out);
+	free(text);
+}
+
 UNIT_TEST(lines_stay_below_what_go_reads)
 {
 	struct profile profile;
