@@ -18,6 +18,7 @@
 ##   T=name               run only tests whose name contains this
 ##   FUZZ_TIME=60         seconds for each fuzzer of `make fuzz`
 ##   N=50                 attach/detach cycles for `make torture`, for each target and loader; T=regex chooses targets
+##   SEEDS=100            sessions at each rate for `make truth`
 ##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
 ##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick, ...
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS, --resume, ...
@@ -118,7 +119,7 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture gap bench check-bench fuzz fuzzers demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture truth gap bench check-bench fuzz fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
@@ -214,6 +215,10 @@ torture: $(O)/heapinject $(HEAPINJECT_FAULTS_BIN) ## every target, every event, 
 
 check-torture: $(O)/heapinject $(HEAPINJECT_FAULTS_BIN) ## a slice of that in less than three minutes
 	@$(torturers) --slice $(TORTURE)
+
+SEEDS ?= 100
+truth: $(O)/heapinject ## estimates against a program that knows the truth: SEEDS=100 sessions at each of two rates, some minutes
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) SEEDS=$(SEEDS) TIMEOUT=3600 V=1 tests/run truth_sites
 
 # Once all else is quiet: other load on the machine is in its figures.
 gap: $(O)/heapinject ## how long a program stands still at attach and detach, beside heaptrack, N=200 times

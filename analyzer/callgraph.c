@@ -100,7 +100,7 @@ static int count_rows(struct builder *builder, const struct profile *profile, en
 			continue;
 		builder->round++;
 		estimate_add(&builder->graph.total, &weight);
-		if (count_stack(builder, &profile->stack[profile->row[i].stack], &weight))
+		if (count_stack(builder, &profile->stack[profile->row[i].key.stack], &weight))
 			return -ENOMEM;
 	}
 	return 0;
@@ -144,6 +144,7 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 
 	if (error)
 		return error;
+	graph->slack_samples = profile->meta.slack_samples;
 	graph->node_count = graph->functions.count;
 	graph->node = calloc(graph->node_count + 1, sizeof(*graph->node));
 	builder->node_round = calloc(graph->node_count + 1, sizeof(*builder->node_round));

@@ -31,7 +31,8 @@ struct callgraph {
 	size_t node_count;
 	struct callgraph_edge *edge;
 	size_t edge_count;
-	struct estimate total; /* of the whole profile, whatever is kept */
+	struct estimate total;  /* of the whole profile, whatever is kept */
+	uint64_t slack_samples; /* as in the profile: how many samples' usable sizes are known */
 	struct functions functions;
 };
 /* keep: by node, NULL = all. 0 or -ENOMEM. */

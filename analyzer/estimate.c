@@ -9,9 +9,10 @@
 
 #include <math.h>
 
-#define NORMAL_975 1.959964 /* 97.5 % quantile of the normal distribution */
+#define TAIL 0.025 /* what may lie beyond either end of an interval */
+#define BISECTIONS 36
 #define VALUE_MAX 0x1p62
-#define UNSEEN 3.688879 /* -ln(0.025): the expected number of points that yields none in 2.5 % of cases */
+#define UNSEEN 2.995732 /* -ln(0.05): what the interval of nothing seen reaches to, in R: the expected number of points that yields none in 5 % of cases */
 
 static bool is_space(enum sample_type type)
 {
@@ -29,6 +30,11 @@ void estimate_add(struct estimate *to, const struct estimate *from)
 	to->variance += from->variance;
 	to->samples += from->samples;
 	to->unit = fmax(to->unit, from->unit);
+	to->slack += from->slack;
+	to->live += from->live;
+	to->age_ns += from->age_ns;
+	to->freed += from->freed;
+	to->lifetime_ns += from->lifetime_ns;
 }
 
 /* Mean size in bytes, of which `count` were sampled. */
@@ -56,15 +62,38 @@ struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, 
 	return estimate_sized(count, count ? (double)bytes / (double)count : 0, interval, type);
 }
 
+/* How many objects each sample stands for. */
+static double weight_of(const struct profile_row *row)
+{
+	const double size = (double)row->alloc_bytes / (double)row->alloc_count;
+
+	return row->key.interval <= 1 || size <= 0 ? 1 : -1 / expm1(-size / (double)row->key.interval);
+}
+
+static void add_details(const struct profile *profile, const struct profile_row *row, enum sample_type type, struct estimate *estimate)
+{
+	const double weight = weight_of(row), end_ns = (double)profile->meta.duration_ns;
+
+	estimate->slack = weight * (double)(is_inuse(type) ? row->inuse_slack : row->alloc_slack);
+	estimate->live = weight * (double)row->inuse_count;
+	estimate->age_ns = weight * fmax(0, (double)row->inuse_count * end_ns - row->inuse_ns);
+	estimate->freed = weight * (double)row->freed_count;
+	estimate->lifetime_ns = weight * row->freed_ns;
+}
+
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type)
 {
 	const uint64_t count = is_inuse(type) ? row->inuse_count : row->alloc_count;
 	const uint64_t bytes = is_inuse(type) ? row->inuse_bytes : row->alloc_bytes;
+	struct estimate estimate;
 
 	if (count || !row->alloc_count)
-		return estimate_row(count, bytes, profile->meta.interval, type);
-	/* None of the samples is live any more. How much may be that was not sampled, follows from the size of those that were. */
-	return estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, profile->meta.interval, type);
+		estimate = estimate_row(count, bytes, row->key.interval, type);
+	else /* None of the samples is live any more. How much may be that was not sampled, follows from the size of those that were. */
+		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, row->key.interval, type);
+	if (row->alloc_count)
+		add_details(profile, row, type, &estimate);
+	return estimate;
 }
 
 struct estimate estimate_total(const struct profile *profile, enum sample_type type)
@@ -85,32 +114,47 @@ uint64_t estimate_round(double value)
 }
 
 /*
- * Quantile of the gamma distribution of that shape and scale 1 (half a chi-square's), by Wilson and Hilferty: the cube root is nearly normal. Good to 1 % from
- * shape 2 on for the lower end and from shape 1 on for the upper, which is all that is asked here; below, the lower end errs towards 0.
+ * Distribution function of a gamma distribution with this mean and variance, by Wilson and Hilferty: the cube root is nearly normal. Good to 1 % from shape 1 on, which is all that
+ * matters here. Without variance it is a step.
  */
-static double gamma_quantile(double shape, double normal)
+static double gamma_below(double x, double mean, double variance)
 {
-	const double spread = 1 / (9 * shape);
-	const double root = 1 - spread + normal * sqrt(spread);
+	if (variance <= 0 || mean <= 0)
+		return x >= mean;
+	const double spread = variance / (9 * mean * mean);
 
-	return root > 0 ? shape * root * root * root : 0;
+	return 0.5 * erfc(-(cbrt(fmax(x, 0) / mean) - (1 - spread)) / sqrt(2 * spread));
 }
 
 /*
- * The interval of Fay and Feuer for a weighted sum of Poisson counts: the sum behaves like scale * Poisson(shape) with the same mean and variance, and the upper end
- * reckons with one more sample. With equal weights this is the exact interval of Garwood.
+ * The mid-p gamma interval of Fay and Kim for a weighted sum of Poisson counts. The sum behaves like a multiple of a Poisson count, whose exact limits (Garwood's, and Fay and Feuer's for weighted sums) are quantiles of two gamma
+ * distributions: of what was seen for the lower end, of that and one sample more for the upper. Each errs on the safe side by up to a whole sample; the mixture of both in equal parts (mid-p) does not.
  */
-void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high)
+static double quantile(const struct estimate *estimate, double share)
 {
 	const double value = estimate->value, variance = estimate->variance, unit = estimate->unit;
 	const double more_value = value + unit, more_variance = variance + unit * unit;
+	double low = 0, high = more_value + 20 * sqrt(more_variance);
 
-	*out_low = value;
-	*out_high = value;
-	if (variance > 0)
-		*out_low = fmin(value, gamma_quantile(value * value / variance, -NORMAL_975) * variance / value);
-	if (more_variance > 0)
-		*out_high = fmax(value, gamma_quantile(more_value * more_value / more_variance, NORMAL_975) * more_variance / more_value);
+	for (int i = 0; i < BISECTIONS; i++) {
+		const double x = (low + high) / 2, seen = gamma_below(x, value, variance);
+
+		/* One more sample never makes less likely that it is more: where the wider of the two begins below the other, it is cut. */
+		if (seen + fmin(seen, gamma_below(x, more_value, more_variance)) < 2 * share)
+			low = x;
+		else
+			high = x;
+	}
+	return high;
+}
+
+void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high)
+{
+	*out_low = *out_high = estimate->value;
+	if (estimate->variance <= 0 && estimate->unit <= 0)
+		return;
+	*out_low = fmin(estimate->value, quantile(estimate, TAIL));
+	*out_high = fmax(estimate->value, quantile(estimate, 1 - TAIL));
 }
 
 double estimate_unseen_bytes(uint64_t interval)

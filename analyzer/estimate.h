@@ -15,6 +15,10 @@ struct estimate {
 	double variance; /* estimated variance of value; 0 in exact mode */
 	double samples;  /* number of samples behind it */
 	double unit;     /* what R bytes are worth in it: how much may hide between two samples; 0 in exact mode */
+	/* Beside it, where known. Blocks are weighed like the rest. */
+	double slack;              /* usable bytes beyond those requested, of the blocks that `value` counts */
+	double live, age_ns;       /* blocks in use, and the sum of their ages */
+	double freed, lifetime_ns; /* blocks that were freed, and the sum of their lifetimes */
 };
 void estimate_add(struct estimate *to, const struct estimate *from);
 /* The contribution of count sampled objects with bytes in all, at mean interval R. */

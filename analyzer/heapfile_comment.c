@@ -102,6 +102,17 @@ static int read_symbol(char *text, struct profile *profile)
 	return add_line(&profile->frame[frame], &line);
 }
 
+/* "TIME-NS INTERVAL" */
+static int read_change(const char *text, struct profile_meta *meta)
+{
+	struct profile_change change;
+
+	if (!scan_number(&text, 10, &change.time_ns) || !scan_char(&text, ' ') || !scan_number(&text, 10, &change.interval) || *text || !change.interval)
+		return -EINVAL;
+	profile_add_change(meta, &change);
+	return 0;
+}
+
 int heapfile_read_comment(char *text, struct profile *profile)
 {
 	char *value = text;
@@ -117,6 +128,8 @@ int heapfile_read_comment(char *text, struct profile *profile)
 		return read_module(value, profile);
 	if (strcmp(key, "symbol") == 0)
 		return read_symbol(value, profile);
+	if (strcmp(key, "interval") == 0)
+		return read_change(value, &profile->meta);
 	error = heapfile_read_meta(key, value, &profile->meta);
 	return error == -ENOENT ? 0 : error;
 }

@@ -30,6 +30,7 @@ struct heap_reader {
 	size_t maps_size, maps_kept;
 	uint64_t line_number;
 	struct profile_row sum, total; /* of the lines, and as the header has it */
+	struct profile_row beside;     /* of the comment before the line at hand; its interval is 0 if there was none */
 	bool in_maps, ended;
 	char line[LINE_SIZE];
 };
@@ -122,32 +123,71 @@ static int read_header(struct heap_reader *reader)
 	return 0;
 }
 
+static bool is_contradictory(const struct profile_row *counts)
+{
+	return (!counts->alloc_count && counts->alloc_bytes) || (!counts->inuse_count && counts->inuse_bytes) || counts->inuse_count > counts->alloc_count;
+}
+
 static int add_row(struct heap_reader *reader, const struct profile_row *counts, const uint32_t *frame, uint32_t frame_count)
 {
 	struct profile *profile = reader->profile;
-	uint32_t stack, index;
+	struct profile_row_key key = {.interval = counts->key.interval ? counts->key.interval : profile->meta.interval};
+	uint32_t index;
 	struct profile_row *row;
 
-	if (profile_stack_of(profile, frame, frame_count, 0, &stack) ||
-	    profile_row_at(profile, stack, counts->alloc_count ? profile_size_class(counts->alloc_bytes / counts->alloc_count) : 0, &index))
+	if (counts->alloc_count)
+		key.size_class = profile_size_class(counts->alloc_bytes / counts->alloc_count);
+	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) || profile_row_at(profile, &key, &index))
 		return -ENOMEM;
 	row = &profile->row[index];
 	row->inuse_count += counts->inuse_count;
 	row->inuse_bytes += counts->inuse_bytes;
 	row->alloc_count += counts->alloc_count;
 	row->alloc_bytes += counts->alloc_bytes;
-	reader->sum.inuse_count += counts->inuse_count;
-	reader->sum.inuse_bytes += counts->inuse_bytes;
+	row->inuse_slack += counts->inuse_slack;
+	row->alloc_slack += counts->alloc_slack;
+	row->freed_count += counts->freed_count;
+	row->freed_ns += counts->freed_ns;
+	row->inuse_ns += counts->inuse_ns;
+	return 0;
+}
+
+/* "A:B", as two numbers. */
+static bool scan_pair(const char **cursor, uint64_t *out_first, uint64_t *out_second)
+{
+	return scan_number(cursor, 10, out_first) && scan_char(cursor, ':') && scan_number(cursor, 10, out_second) && *out_first <= INT64_MAX &&
+	       *out_second <= INT64_MAX;
+}
+
+/* What heapfile_write.c's write_beside() says of the line that follows. */
+static int read_beside(struct heap_reader *reader)
+{
+	const char *cursor = reader->line + strlen(HEAPFILE_ROW);
+	struct profile_row row = {0};
+	uint64_t lifetime_ns = 0, born_ns = 0; /* in the mean */
+	const bool is_whole = scan_number(&cursor, 10, &row.key.interval) && scan_char(&cursor, ' ') &&
+			      scan_pair(&cursor, &row.inuse_count, &row.inuse_bytes) && scan_char(&cursor, ' ') &&
+			      scan_pair(&cursor, &row.alloc_count, &row.alloc_bytes) && scan_char(&cursor, ' ') &&
+			      scan_pair(&cursor, &row.inuse_slack, &row.alloc_slack) && scan_char(&cursor, ' ') &&
+			      scan_pair(&cursor, &row.freed_count, &lifetime_ns) && scan_char(&cursor, ' ') && scan_number(&cursor, 10, &born_ns);
+
+	if (!is_whole || *cursor || !row.key.interval || !row.alloc_count || is_contradictory(&row))
+		return heap_bad(reader, "a comment of heapinject's that makes no sense");
+	row.freed_ns = (double)lifetime_ns * (double)row.freed_count;
+	row.inuse_ns = (double)born_ns * (double)row.inuse_count;
+	reader->beside = row;
 	return 0;
 }
 
 static int read_row(struct heap_reader *reader)
 {
-	struct profile_row counts;
+	const struct profile_row beside = reader->beside;
+	struct profile_row counts = {0};
 	const char *cursor = reader->line;
 	uint32_t frame[FRAMES_MAX], frame_count = 0;
 	uint64_t address;
 
+	reader->beside.key.interval = 0;
 	if (!scan_bucket(&cursor, &counts))
 		return heap_bad(reader, "not a stack with its counts");
 	/* Writers that do not keep count of what was freed leave the second pair 0. */
@@ -155,7 +195,7 @@ static int read_row(struct heap_reader *reader)
 		counts.alloc_count = counts.inuse_count;
 		counts.alloc_bytes = counts.inuse_bytes;
 	}
-	if ((!counts.alloc_count && counts.alloc_bytes) || (!counts.inuse_count && counts.inuse_bytes) || counts.inuse_count > counts.alloc_count)
+	if (is_contradictory(&counts))
 		return heap_bad(reader, "counts that contradict each other");
 	for (skip_spaces(&cursor); *cursor; skip_spaces(&cursor)) {
 		if (frame_count == FRAMES_MAX || !scan_number(&cursor, 16, &address))
@@ -163,7 +203,9 @@ static int read_row(struct heap_reader *reader)
 		if (profile_frame_at(reader->profile, address, -1, &frame[frame_count++]))
 			return -ENOMEM;
 	}
-	return add_row(reader, &counts, frame, frame_count);
+	reader->sum.inuse_count = heapfile_sum(reader->sum.inuse_count, counts.inuse_count);
+	reader->sum.inuse_bytes = heapfile_sum(reader->sum.inuse_bytes, counts.inuse_bytes);
+	return add_row(reader, beside.key.interval ? &beside : &counts, frame, frame_count);
 }
 
 /* "LO-HI PERMS OFFSET DEVICE INODE   PATH", taken for a module where the file does not list its modules itself. */
@@ -194,6 +236,8 @@ static int read_line(struct heap_reader *reader)
 		reader->ended = true;
 		return 0;
 	}
+	if (strncmp(reader->line, HEAPFILE_ROW, strlen(HEAPFILE_ROW)) == 0)
+		return read_beside(reader);
 	if (reader->line[0] == '#') {
 		const int error = heapfile_read_comment(reader->line + 1, reader->profile);
 

@@ -25,6 +25,7 @@ static const struct field {
 	{"cmdline", TEXT, offsetof(struct profile_meta, cmdline)},
 	{"exe", TEXT, offsetof(struct profile_meta, exe)},
 	{"host", TEXT, offsetof(struct profile_meta, host)},
+	{"budget_ppm", U32, offsetof(struct profile_meta, budget_ppm)},
 	{"start_unix_ns", U64, offsetof(struct profile_meta, start_unix_ns)},
 	{"duration_ns", U64, offsetof(struct profile_meta, duration_ns)},
 	{"end_reason", INT, offsetof(struct profile_meta, end_reason)},
@@ -41,6 +42,7 @@ static const struct field {
 	{"stacks_no_row", U64, offsetof(struct profile_meta, stack_ends[HI_END_NO_ROW])},
 	{"stacks_bad_frame", U64, offsetof(struct profile_meta, stack_ends[HI_END_BAD_FRAME])},
 	{"stacks_lost", U64, offsetof(struct profile_meta, stack_ends[HI_END_LOST])},
+	{"slack_samples", U64, offsetof(struct profile_meta, slack_samples)},
 	{"payload_cpu_ns", U64, offsetof(struct profile_meta, payload_cpu_ns)},
 	{"target_cpu_ns", U64, offsetof(struct profile_meta, target_cpu_ns)},
 };

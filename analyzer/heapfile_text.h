@@ -12,8 +12,16 @@
 #define HEAPFILE_VERSION_KEY "heapinject" /* first comment line; marks the file as ours */
 #define HEAPFILE_END "# end"              /* last line of ours: without it the file was cut off */
 #define HEAPFILE_MAPS "MAPPED_LIBRARIES:"
+#define HEAPFILE_ROW "# row " /* more of the stack line that follows */
 #define HEAPFILE_UNKNOWN "??"
 
+/* Totals saturate, so that every file that is written can be read: what hostile samples stand for has no bound. */
+static inline uint64_t heapfile_sum(uint64_t left, uint64_t right)
+{
+	const uint64_t most = INT64_MAX - 1;
+
+	return left > most - (right < most ? right : most) ? most : left + right;
+}
 /* Control characters and backslashes as \xHH; cut at 8 KiB, because go pprof reads no line of 64 KiB. NULL prints nothing. */
 void heapfile_escape(const char *text, FILE *out);
 /* In place. What is no escape stays as it is. */

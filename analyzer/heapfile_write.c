@@ -4,12 +4,45 @@
  * heapfile_write().
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "heapfile.h"
 #include "heapfile_text.h"
 
+#define COUNT_MAX 0x1p62
 #define MAPS_LINE_MAX 16384u /* four times the longest path; go pprof reads no line of 64 KiB */
+
+/*
+ * A row as other readers are to see it. They weigh all rows by the nominal interval; so one that was drawn with another shows as many samples as at the nominal interval would stand for the
+ * same number of objects (what jemalloc calls the pre-image of a count), to the nearest whole one. We read the true figures from the comment before it.
+ */
+static struct profile_row seen_by_others(const struct profile_row *row, uint64_t nominal)
+{
+	const double size = row->alloc_count ? (double)row->alloc_bytes / (double)row->alloc_count : 0;
+	struct profile_row seen = *row;
+
+	if (row->key.interval == nominal || size <= 0)
+		return seen;
+	const double all = nominal <= 1 ? 1 : -expm1(-size / (double)nominal), ours = row->key.interval <= 1 ? 1 : -expm1(-size / (double)row->key.interval);
+	seen.alloc_count = (uint64_t)fmin(fmax(round((double)row->alloc_count * all / ours), 1), COUNT_MAX);
+	seen.inuse_count = (uint64_t)fmin(round((double)row->inuse_count * all / ours), (double)seen.alloc_count);
+	seen.alloc_bytes = (uint64_t)fmin(round((double)seen.alloc_count * size), COUNT_MAX);
+	seen.inuse_bytes =
+		row->inuse_count ? (uint64_t)fmin(round((double)seen.inuse_count * (double)row->inuse_bytes / (double)row->inuse_count), COUNT_MAX) : 0;
+	return seen;
+}
+
+/* What the line that follows cannot say, and its counts if it shows others. Read back by heapfile_read.c. */
+static void write_beside(const struct profile_row *row, FILE *out)
+{
+	const double lifetime_ns = row->freed_count ? fmin(fmax(row->freed_ns / (double)row->freed_count, 0), COUNT_MAX) : 0;
+	const double born_ns = row->inuse_count ? fmin(fmax(row->inuse_ns / (double)row->inuse_count, 0), COUNT_MAX) : 0;
+
+	fprintf(out, HEAPFILE_ROW "%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%.0f %.0f\n",
+		row->key.interval, row->inuse_count, row->inuse_bytes, row->alloc_count, row->alloc_bytes, row->inuse_slack, row->alloc_slack, row->freed_count,
+		lifetime_ns, born_ns);
+}
 
 static void write_bucket(const struct profile_row *row, FILE *out)
 {
@@ -25,10 +58,12 @@ static void write_header(const struct profile *profile, FILE *out)
 	struct profile_row total = {0};
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		total.inuse_count += profile->row[i].inuse_count;
-		total.inuse_bytes += profile->row[i].inuse_bytes;
-		total.alloc_count += profile->row[i].alloc_count;
-		total.alloc_bytes += profile->row[i].alloc_bytes;
+		const struct profile_row seen = seen_by_others(&profile->row[i], profile->meta.interval);
+
+		total.inuse_count = heapfile_sum(total.inuse_count, seen.inuse_count);
+		total.inuse_bytes = heapfile_sum(total.inuse_bytes, seen.inuse_bytes);
+		total.alloc_count = heapfile_sum(total.alloc_count, seen.alloc_count);
+		total.alloc_bytes = heapfile_sum(total.alloc_bytes, seen.alloc_bytes);
 	}
 	if (total.alloc_count == total.inuse_count)
 		total.alloc_count++;
@@ -67,9 +102,12 @@ static void write_symbol(uint64_t address, const struct profile_line *line, FILE
 
 static void write_row(const struct profile *profile, const struct profile_row *row, FILE *out)
 {
-	const struct profile_stack *stack = &profile->stack[row->stack];
+	const struct profile_stack *stack = &profile->stack[row->key.stack];
 
-	write_bucket(row, out);
+	const struct profile_row seen = seen_by_others(row, profile->meta.interval);
+
+	write_beside(row, out);
+	write_bucket(&seen, out);
 	for (uint32_t i = 0; i < stack->frame_count; i++)
 		fprintf(out, " 0x%08" PRIx64, profile->frame[stack->frame[i]].address);
 	putc('\n', out);
@@ -94,6 +132,8 @@ void heapfile_write(const struct profile *profile, FILE *out)
 {
 	write_header(profile, out);
 	heapfile_write_meta(&profile->meta, out);
+	for (size_t i = 0; i < profile->meta.change_count && i < PROFILE_CHANGES_MAX; i++)
+		fprintf(out, "# interval %" PRIu64 " %" PRIu64 "\n", profile->meta.change[i].time_ns, profile->meta.change[i].interval);
 	write_modules(profile, out);
 	for (size_t i = 0; i < profile->frame_count; i++) {
 		for (size_t k = 0; k < profile->frame[i].line_count; k++)

@@ -75,11 +75,12 @@ bool live_has(const struct live *live, uint64_t address)
 	return live->count && address && live->block[live_seek(live, address)].address;
 }
 
-bool live_take(struct live *live, uint64_t address, struct live_block *out_block)
+bool live_take(struct live *live, uint64_t address, uint64_t time_ns, struct live_block *out_block)
 {
 	if (!live_has(live, address))
 		return false;
 	const size_t at = live_seek(live, address);
+	live->block[at].freed_ns = time_ns;
 	*out_block = live->block[at];
 	live->recent[live->recent_next++ % LIVE_RECENT] = *out_block;
 	live_remove(live, at);

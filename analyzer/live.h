@@ -16,9 +16,10 @@
 
 struct live_block {
 	uint64_t address; /* 0 = empty: no block lies there */
-	uint64_t bytes;   /* credited to the row, as is count */
+	uint64_t bytes;
+	uint64_t born_ns, freed_ns; /* the latter once it is */
 	uint32_t row;
-	uint32_t count;
+	uint32_t slack;
 };
 struct live {
 	struct live_block *block;
@@ -32,7 +33,7 @@ struct live {
 int live_add(struct live *live, const struct live_block *block);
 bool live_has(const struct live *live, uint64_t address);
 /* Takes the block out, for good unless live_put_back() follows. False: none is live there. */
-bool live_take(struct live *live, uint64_t address, struct live_block *out_block);
+bool live_take(struct live *live, uint64_t address, uint64_t time_ns, struct live_block *out_block);
 /* Finds the block that was last freed at this address, and forgets that it was. The caller adds it again. False: not known, or too long ago. */
 bool live_put_back(struct live *live, uint64_t address, struct live_block *out_block);
 void live_close(struct live *live);

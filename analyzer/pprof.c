@@ -243,7 +243,7 @@ static void put_label(struct pprof *pprof, const struct profile_row *row)
 
 static void put_sample(struct pprof *pprof, const struct profile_row *row)
 {
-	const struct profile_stack *stack = &pprof->profile->stack[row->stack];
+	const struct profile_stack *stack = &pprof->profile->stack[row->key.stack];
 	uint64_t value[SAMPLE_TYPE_COUNT], *location = calloc(stack->frame_count + 1u, sizeof(*location));
 
 	if (!location) {
@@ -290,6 +290,10 @@ static void put_comments(struct pprof *pprof)
 	else
 		put_comment(pprof, "one sample per %" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64 " dropped", meta->interval, meta->samples,
 			    meta->dropped_allocs);
+	if (meta->change_count)
+		put_comment(pprof, "the rate changed %" PRIu64 " times; each sample is weighed by its own", meta->change_count);
+	if (meta->slack_samples)
+		put_comment(pprof, "waste: %s more than was requested, of what is in use", hi_format_bytes(total.slack, value, sizeof(value)));
 	put_comment(pprof, "in use: %s, 95 %% interval %s to %s", hi_format_bytes(total.value, value, sizeof(value)), hi_format_bytes(from, low, sizeof(low)),
 		    hi_format_bytes(to, high, sizeof(high)));
 }

@@ -164,14 +164,16 @@ int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t fr
 	return 0;
 }
 
-int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class, uint32_t *out_row)
+int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row)
 {
-	uint64_t hash = hash_number((uint64_t)stack << 32 | size_class);
+	uint64_t hash = hash_number(hash_number((uint64_t)key->stack << 32 | key->size_class) ^ key->interval);
 	struct table_cursor cursor = table_seek(&profile->index->rows, hash);
 	uint32_t index;
 
 	while (table_next(&profile->index->rows, &cursor, &index)) {
-		if (profile->row[index].stack == stack && profile->row[index].size_class == size_class) {
+		const struct profile_row_key *other = &profile->row[index].key;
+
+		if (other->stack == key->stack && other->size_class == key->size_class && other->interval == key->interval) {
 			*out_row = index;
 			return 0;
 		}
@@ -180,7 +182,14 @@ int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class,
 	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count, sizeof(*profile->row)) ||
 	    table_add(&profile->index->rows, hash, index))
 		return -ENOMEM;
-	profile->row[profile->row_count++] = (struct profile_row){.stack = stack, .size_class = size_class};
+	profile->row[profile->row_count++] = (struct profile_row){.key = *key};
 	*out_row = index;
 	return 0;
+}
+
+void profile_add_change(struct profile_meta *meta, const struct profile_change *change)
+{
+	if (meta->change_count < PROFILE_CHANGES_MAX)
+		meta->change[meta->change_count] = *change;
+	meta->change_count++;
 }

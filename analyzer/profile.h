@@ -3,8 +3,8 @@
  * profile.h - the model every reader fills and every renderer draws: stacks, and what was sampled on each.
  *
  * Built by replay.c from a record stream or by heapfile.c from a .heap file. Raw sampled counts and bytes are kept (exact integers); estimates are
- * derived from them in estimate.h, so that each figure can carry its interval. A row is a stack x size class: within one class the sizes are so alike that
- * unbiasing by the row's mean size (as pprof and jeprof do) is right.
+ * derived from them in estimate.h, so that each figure can carry its interval. A row is a stack x size class x sampling interval: within one class the sizes are so alike
+ * that unbiasing by the row's mean size (as pprof and jeprof do) is right, and each sample is weighed by the interval with which it was drawn.
  * Single-threaded. Pointers into the arrays are valid until the next add.
  */
 #ifndef HI_PROFILE_H
@@ -50,18 +50,36 @@ struct profile_stack {
 	uint16_t end; /* enum hi_stack_end */
 };
 
-struct profile_row {
+struct profile_row_key {
 	uint32_t stack;
 	uint32_t size_class;
+	uint64_t interval; /* with which these samples were drawn */
+};
+struct profile_row {
+	struct profile_row_key key;
 	uint64_t alloc_count, alloc_bytes; /* sampled, since the start */
 	uint64_t inuse_count, inuse_bytes; /* sampled, still live */
+	uint64_t alloc_slack, inuse_slack; /* usable bytes beyond those requested, as far as known */
+	uint64_t freed_count;              /* sampled, and seen to be freed */
+	double freed_ns;                   /* sum of their lifetimes */
+	double inuse_ns;                   /* sum of the times at which the live ones were allocated */
 	uint64_t first_ns, last_ns;        /* of the allocations; 0 = unknown */
 };
+
+/* From then on countdowns were drawn with another mean. */
+struct profile_change {
+	uint64_t time_ns, interval;
+};
+#define PROFILE_CHANGES_MAX 64u
 
 struct profile_meta {
 	uint32_t pid;
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
-	uint64_t interval; /* nominal R; 1 = exact */
+	uint64_t interval;                                 /* nominal R; 1 = exact, as long as there is no change */
+	uint32_t budget_ppm;                               /* share of CPU time under which the rate was to keep us, in millionths; 0 = none */
+	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first ones */
+	uint64_t change_count;                             /* all */
+	uint64_t slack_samples;                            /* whose usable size is known */
 	uint64_t start_unix_ns;
 	uint64_t duration_ns;
 	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot;
@@ -92,7 +110,8 @@ void profile_close(struct profile *profile);
 int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index);                     /* copies */
 int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame);                          /* interned */
 int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack); /* interned */
-int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class, uint32_t *out_row);                           /* interned */
+int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row);                             /* interned */
+void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
 /* Size class of a size in bytes: exact up to 1024, then 16 to a doubling. */
 uint32_t profile_size_class(uint64_t bytes);
 

@@ -16,6 +16,7 @@ struct render_options {
 	enum render_sort sort;
 	size_t limit;   /* rows of text, nodes of the graph; 0 = the format's default */
 	bool intervals; /* text: the 95 % interval of each figure, too */
+	bool details;   /* text: waste and ages */
 };
 
 struct renderer {

@@ -76,7 +76,7 @@ static int unfold_all(const struct profile *profile, enum sample_type type, cons
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < profile->row_count; i++)
-		sequences[profile->row[i].stack].value += estimate_of(profile, &profile->row[i], type).value;
+		sequences[profile->row[i].key.stack].value += estimate_of(profile, &profile->row[i], type).value;
 	qsort(sequences, profile->stack_count, sizeof(*sequences), compare_sequences);
 	return 0;
 }

@@ -16,6 +16,8 @@
 #include "hi_units.h"
 #include "printable.h"
 
+#define CHANGES_SHOWN 6u
+
 static const char *const what[SAMPLE_TYPE_COUNT] = {
 	[ALLOC_OBJECTS] = " objects allocated",
 	[ALLOC_SPACE] = " allocated",
@@ -109,6 +111,37 @@ static void print_stack_ends(const struct profile_meta *meta, FILE *out)
 		fprintf(out, "\n");
 }
 
+/* What was drawn how often is told where it was not what was asked for. */
+static void print_changes(const struct profile_meta *meta, FILE *out)
+{
+	char text[HI_UNITS_TEXT_MAX];
+
+	if (!meta->change_count)
+		return;
+	fprintf(out, "Rate:");
+	if (meta->budget_ppm)
+		fprintf(out, " adapted to stay within %g%% of CPU time:", meta->budget_ppm / 1e4);
+	for (size_t i = 0; i < meta->change_count && i < CHANGES_SHOWN; i++)
+		fprintf(out, "%s one per %s from %.1fs", i ? "," : "", hi_format_bytes((double)meta->change[i].interval, text, sizeof(text)),
+			(double)meta->change[i].time_ns / 1e9);
+	if (meta->change_count > CHANGES_SHOWN)
+		fprintf(out, ", and %" PRIu64 " more changes", meta->change_count - CHANGES_SHOWN);
+	fprintf(out, "; each sample is weighed by its own\n");
+}
+
+/* Where the allocator could be asked. */
+static void print_slack(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
+{
+	char text[HI_UNITS_TEXT_MAX];
+
+	if (!meta->slack_samples || total->slack <= 0)
+		return;
+	fprintf(out, "Waste: %s", hi_format_bytes(total->slack, text, sizeof(text)));
+	if ((type == ALLOC_SPACE || type == INUSE_SPACE) && total->value > 0)
+		fprintf(out, " (%.1f%%)", 100 * total->slack / total->value);
+	fprintf(out, " more than was requested, by the allocator's rounding\n");
+}
+
 static void print_total(enum sample_type type, const struct estimate *total, FILE *out)
 {
 	char value[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
@@ -153,6 +186,8 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 	print_text(out, "Command: ", meta->cmdline, "\n");
 	print_window(profile, out);
 	print_stack_ends(meta, out);
+	print_changes(meta, out);
 	print_total(type, total, out);
+	print_slack(meta, type, total, out);
 	print_warnings(meta, out);
 }

@@ -44,6 +44,34 @@ static void print_interval(const struct estimate *estimate, enum sample_type typ
 	fprintf(out, " %10s .. %-10s", render_value(low, type, low_text), render_value(high, type, high_text));
 }
 
+/* "350us", "1.20ms", "3.40s", "5m12s"; "-" where nothing is. */
+static const char *format_mean(double sum_ns, double count, char *text)
+{
+	const double ns = count > 0 ? sum_ns / count : 0;
+
+	if (count <= 0)
+		snprintf(text, HI_UNITS_TEXT_MAX, "-");
+	else if (ns < 1e6)
+		snprintf(text, HI_UNITS_TEXT_MAX, "%.0fus", ns / 1e3);
+	else if (ns < 1e9)
+		snprintf(text, HI_UNITS_TEXT_MAX, "%.2fms", ns / 1e6);
+	else if (ns < 60e9)
+		snprintf(text, HI_UNITS_TEXT_MAX, "%.2fs", ns / 1e9);
+	else
+		hi_format_duration((uint64_t)fmin(ns / 1e9, 1e12), text, HI_UNITS_TEXT_MAX);
+	return text;
+}
+
+static void print_details(const struct estimate *estimate, bool is_slack_known, FILE *out)
+{
+	char waste[HI_UNITS_TEXT_MAX] = "-", age[HI_UNITS_TEXT_MAX], lifetime[HI_UNITS_TEXT_MAX];
+
+	if (is_slack_known)
+		hi_format_bytes(estimate->slack, waste, sizeof(waste));
+	fprintf(out, " %10s %10s %10s", waste, format_mean(estimate->age_ns, estimate->live, age),
+		format_mean(estimate->lifetime_ns, estimate->freed, lifetime));
+}
+
 static void print_node(const struct callgraph *graph, const struct callgraph_node *node, const struct render_options *options, double sum, FILE *out)
 {
 	const enum sample_type type = options->type;
@@ -57,6 +85,8 @@ static void print_node(const struct callgraph *graph, const struct callgraph_nod
 		print_interval(&node->flat, type, out);
 		print_interval(&node->cum, type, out);
 	}
+	if (options->details)
+		print_details(&node->cum, graph->slack_samples > 0, out);
 	fprintf(out, "  %s%s", node->name, inlining[node->inlining]);
 	if (node->file && node->line)
 		fprintf(out, "  %s:%u", base_name(node->file), node->line);
@@ -85,8 +115,8 @@ static void print_table(const struct callgraph *graph, const uint32_t *order, si
 		fprintf(out, "Dropped %zu nodes (cum < %s)\n", dropped, render_value(cutoff, options->type, cutoff_text));
 	if (shown + dropped < count)
 		fprintf(out, "Showing top %zu nodes out of %zu\n", shown, count);
-	fprintf(out, "%10s %5s%% %5s%% %10s %5s%%%s\n", "flat", "flat", "sum", "cum", "cum",
-		options->intervals ? "         flat, 95%              cum, 95%" : "");
+	fprintf(out, "%10s %5s%% %5s%% %10s %5s%%%s%s\n", "flat", "flat", "sum", "cum", "cum",
+		options->intervals ? "         flat, 95%              cum, 95%       " : "", options->details ? "      waste   mean age   lifetime" : "");
 	for (size_t i = 0; i < count && shown > 0; i++) {
 		const struct callgraph_node *node = &graph->node[order[i]];
 		if (node->cum.value < cutoff)

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 #include "live.h"
 #include "modules.h"
 #include "records.h"
-#include "table.h"
 
 #define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger, */
 #define INTERVAL_MAX BLOCK_BYTES_MAX /* and to sample more seldom is not to sample at all */
@@ -33,9 +31,6 @@ struct replay {
 	const struct replay_observer *observer;
 	struct modules modules;
 	struct live live;
-	uint64_t interval; /* now; the nominal one is in the profile */
-	double *carry;     /* per row, while the interval is not the nominal one: the part of a sample not credited yet */
-	size_t carry_count;
 	uint64_t position; /* of the record at hand */
 	uint64_t bad_records;
 	bool ended;
@@ -85,8 +80,8 @@ static int on_header(struct replay *replay, const struct hi_stream_header *heade
 
 	meta->pid = header->pid;
 	meta->interval = header->interval ? header->interval : 1;
+	meta->budget_ppm = header->budget_ppm;
 	meta->start_unix_ns = header->start_unix_ns;
-	replay->interval = meta->interval;
 	if (take_string(&cursor, header->comm_size, &meta->comm) || take_string(&cursor, header->cmdline_size, &meta->cmdline) ||
 	    take_string(&cursor, header->exe_size, &meta->exe) || take_string(&cursor, header->host_size, &meta->host) ||
 	    take_string(&cursor, header->version_size, &meta->version))
@@ -164,49 +159,30 @@ static int intern_stack(struct replay *replay, const struct hi_stream_alloc *all
 	return profile_stack_of(replay->profile, frame, count, alloc->record.flags & 0xff, out_stack);
 }
 
-/*
- * A sample taken while the interval was not the nominal one stands for another number of objects. It is credited as as many samples at the nominal interval as stand for the
- * same number (jemalloc's pre-image): whole ones, the rest is carried over to the row's next sample.
- */
-static int credit_count(struct replay *replay, uint64_t bytes, uint32_t row, uint32_t *out_count)
-{
-	const double nominal = (double)replay->profile->meta.interval, now = (double)replay->interval;
-	double exact;
-
-	if (replay->interval == replay->profile->meta.interval || bytes == 0) {
-		*out_count = 1;
-		return 0;
-	}
-	while (replay->carry_count <= row) {
-		size_t capacity = replay->carry_count;
-
-		if (array_reserve(&replay->carry, &capacity, replay->carry_count, sizeof(*replay->carry)))
-			return -ENOMEM;
-		memset(&replay->carry[replay->carry_count], 0, (capacity - replay->carry_count) * sizeof(*replay->carry));
-		replay->carry_count = capacity;
-	}
-	exact = replay->carry[row] + expm1(-(double)bytes / nominal) / expm1(-(double)bytes / now);
-	*out_count = (uint32_t)fmin(floor(exact), UINT32_MAX / 2);
-	replay->carry[row] = exact - *out_count;
-	return 0;
-}
-
 static void uncredit(struct profile *profile, const struct live_block *block)
 {
-	profile->row[block->row].inuse_count -= block->count;
-	profile->row[block->row].inuse_bytes -= block->bytes;
+	struct profile_row *row = &profile->row[block->row];
+
+	row->inuse_count--;
+	row->inuse_bytes -= block->bytes;
+	row->inuse_slack -= block->slack;
+	row->inuse_ns -= (double)block->born_ns;
 }
 
 static int credit_live(struct replay *replay, const struct live_block *block)
 {
+	struct profile_row *row = &replay->profile->row[block->row];
+
 	if (replay->live.count >= LIVE_MAX) {
 		replay_bad(replay, "more blocks in use than can be");
 		return 0;
 	}
 	if (live_add(&replay->live, block))
 		return -ENOMEM;
-	replay->profile->row[block->row].inuse_count += block->count;
-	replay->profile->row[block->row].inuse_bytes += block->bytes;
+	row->inuse_count++;
+	row->inuse_bytes += block->bytes;
+	row->inuse_slack += block->slack;
+	row->inuse_ns += (double)block->born_ns;
 	return 0;
 }
 
@@ -220,32 +196,46 @@ static void count_end(struct profile_meta *meta, unsigned end)
 		meta->stack_ends[end]++;
 }
 
+/* What is not known counts as none; the profile says of how many samples it is. */
+static uint32_t credit_slack(struct profile *profile, const struct hi_stream_alloc *alloc)
+{
+	if (alloc->slack == HI_STREAM_SLACK_UNKNOWN)
+		return 0;
+	profile->meta.slack_samples++;
+	return alloc->slack;
+}
+
 static int on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 {
 	struct profile *profile = replay->profile;
+	struct profile_row_key key = {.size_class = profile_size_class(alloc->bytes), .interval = alloc->interval};
 	struct live_block block, missed;
 	struct profile_row *row;
-	uint32_t stack;
 
-	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX) {
-		replay_bad(replay, "an allocation of an impossible size or address");
+	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX || alloc->interval == 0 || alloc->interval > INTERVAL_MAX) {
+		replay_bad(replay, "an allocation of an impossible size, address or sampling interval");
 		return 0;
 	}
-	block.address = alloc->address;
-	if (intern_stack(replay, alloc, &stack) || profile_row_at(profile, stack, profile_size_class(alloc->bytes), &block.row) ||
-	    credit_count(replay, alloc->bytes, block.row, &block.count))
+	block = (struct live_block){.address = alloc->address, .bytes = alloc->bytes, .born_ns = alloc->time_ns, .slack = credit_slack(profile, alloc)};
+	if (intern_stack(replay, alloc, &key.stack) || profile_row_at(profile, &key, &block.row))
 		return -ENOMEM;
-	block.bytes = alloc->bytes * block.count;
 	row = &profile->row[block.row];
 	row->first_ns = row->alloc_count ? row->first_ns : alloc->time_ns;
 	row->last_ns = alloc->time_ns;
-	row->alloc_count += block.count;
+	row->alloc_count++;
 	row->alloc_bytes += block.bytes;
+	row->alloc_slack += block.slack;
 	profile->meta.samples++;
-	count_end(&profile->meta, alloc->record.flags & 0xff);
-	if (live_take(&replay->live, alloc->address, &missed))
+	count_end(&profile->meta, profile->stack[key.stack].end);
+	if (live_take(&replay->live, alloc->address, alloc->time_ns, &missed))
 		uncredit(profile, &missed);
 	return credit_live(replay, &block);
+}
+
+/* Clocks of different CPUs may disagree by a little. */
+static double lifetime_ns(const struct live_block *block)
+{
+	return block->freed_ns > block->born_ns ? (double)(block->freed_ns - block->born_ns) : 0;
 }
 
 static int on_free(struct replay *replay, const struct hi_stream_free *record)
@@ -253,10 +243,12 @@ static int on_free(struct replay *replay, const struct hi_stream_free *record)
 	struct live_block block;
 
 	/* An unknown one is no damage: its allocation may have been dropped. */
-	if (live_take(&replay->live, record->address, &block)) {
-		uncredit(replay->profile, &block);
-		replay->profile->meta.frees++;
-	}
+	if (!live_take(&replay->live, record->address, record->time_ns, &block))
+		return 0;
+	uncredit(replay->profile, &block);
+	replay->profile->row[block.row].freed_count++;
+	replay->profile->row[block.row].freed_ns += lifetime_ns(&block);
+	replay->profile->meta.frees++;
 	return 0;
 }
 
@@ -267,6 +259,8 @@ static int on_unfree(struct replay *replay, const struct hi_stream_free *record)
 	/* Where a block lives now, none came back. */
 	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &block))
 		return 0;
+	replay->profile->row[block.row].freed_count--;
+	replay->profile->row[block.row].freed_ns -= lifetime_ns(&block);
 	replay->profile->meta.frees--;
 	return credit_live(replay, &block);
 }
@@ -276,7 +270,7 @@ static int on_interval(struct replay *replay, const struct hi_stream_interval *r
 	if (record->interval == 0 || record->interval > INTERVAL_MAX)
 		replay_bad(replay, "an impossible sampling interval");
 	else
-		replay->interval = record->interval;
+		profile_add_change(&replay->profile->meta, &(struct profile_change){record->time_ns, record->interval});
 	return 0;
 }
 
@@ -419,7 +413,6 @@ int replay_stream(struct input *input, const struct replay_observer *observer, s
 		error = replay_rest(replay, input);
 	modules_close(&replay->modules);
 	live_close(&replay->live);
-	free(replay->carry);
 	free(replay);
 	return error;
 }

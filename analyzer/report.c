@@ -29,7 +29,7 @@
 #define HELP_MAX 8192u
 #define SNIFF_BYTES 16u
 
-enum option_code { OPTION_SORT = 256, OPTION_INTERVALS, OPTION_TYPE, OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT };
+enum option_code { OPTION_SORT = 256, OPTION_INTERVALS, OPTION_DETAILS, OPTION_TYPE, OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT };
 
 static const char *const type_options[SAMPLE_TYPE_COUNT] = {
 	[ALLOC_OBJECTS] = "alloc-objects",
@@ -69,8 +69,13 @@ struct option_table {
 static void build_options(struct option_table *table)
 {
 	static const struct option always[] = {
-		{"help", no_argument, NULL, 'h'},        {"output", required_argument, NULL, 'o'},       {"binary", required_argument, NULL, 'p'},
-		{"limit", required_argument, NULL, 'n'}, {"sort", required_argument, NULL, OPTION_SORT}, {"intervals", no_argument, NULL, OPTION_INTERVALS},
+		{"help", no_argument, NULL, 'h'},
+		{"output", required_argument, NULL, 'o'},
+		{"binary", required_argument, NULL, 'p'},
+		{"limit", required_argument, NULL, 'n'},
+		{"sort", required_argument, NULL, OPTION_SORT},
+		{"intervals", no_argument, NULL, OPTION_INTERVALS},
+		{"details", no_argument, NULL, OPTION_DETAILS},
 	};
 	size_t count = sizeof(always) / sizeof(always[0]), letter;
 
@@ -151,6 +156,9 @@ static int set_option(struct report_options *options, int code, char **argv)
 		return set_sort(options, optarg);
 	case OPTION_INTERVALS:
 		options->render.intervals = true;
+		return 0;
+	case OPTION_DETAILS:
+		options->render.details = true;
 		return 0;
 	case ':':
 		complain("%s wants a value; see heapinject report --help", argv[optind - 1]);
@@ -330,6 +338,7 @@ static const char help_tail[] =
 	"  -n, --limit N          at most N rows, or N boxes in the graph\n"
 	"      --sort flat|cum    order rows by the function itself, or with what it calls\n"
 	"      --intervals        text: the 95 % interval of each figure, too\n"
+	"      --details          text: waste (usable bytes beyond those requested), mean age of what is in use, mean lifetime of what was freed\n"
 	"  -h, --help             this text\n"
 	"\n"
 	"exit status: 0 ok; 1 the file is missing, unusable or damaged (what was good in it is shown all the same), or the view failed;\n"

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define HI_STREAM_MAGIC 0x314d415254534948ull /* "HISTRAM1" */
-#define HI_STREAM_VERSION 1u
+#define HI_STREAM_VERSION 2u
 #define HI_STREAM_RECORD_MAX (8u << 20)
 #define HI_STREAM_BUILD_ID_MAX 32u
 
@@ -54,14 +54,14 @@ struct hi_stream_header {
 	uint64_t magic;         /* HI_STREAM_MAGIC */
 	uint32_t version;       /* HI_STREAM_VERSION */
 	uint32_t pid;           /* as the injector saw it */
-	uint64_t interval;      /* mean bytes between samples (Poisson); 1 = every allocation, exact */
+	uint64_t interval;      /* mean bytes between samples (Poisson) as asked for; 1 = every allocation, exact */
 	uint64_t start_unix_ns; /* wall clock at the start of the session */
 	uint16_t comm_size;     /* variable part: comm, command line (arguments separated by NUL), executable path, host name, tool version */
 	uint16_t host_size;
 	uint16_t version_size;
 	uint16_t exe_size;
 	uint32_t cmdline_size;
-	uint32_t reserved;
+	uint32_t budget_ppm; /* share of its CPU time that profiling may take, in millionths, before samples are taken more seldom; 0 = no limit */
 };
 /* variable part order: comm, cmdline, exe, host, tool version */
 
@@ -95,6 +95,7 @@ struct hi_stream_maps {
 	uint32_t reserved;
 };
 
+/* A second one with the same number: the thread goes by another name now. */
 struct hi_stream_thread {
 	struct hi_stream_record record;
 	uint32_t thread; /* number used in ALLOC and FREE, dense from 1; 0 there: one of too many to be told apart */
@@ -112,7 +113,11 @@ struct hi_stream_alloc {
 	uint32_t thread;
 	uint16_t function;    /* enum hi_function of hi_wire.h */
 	uint16_t frame_count; /* variable part: u64 frames, return addresses, leaf first */
+	uint64_t interval;    /* mean with which this very sample was drawn, and by which it is weighed */
+	uint32_t slack;       /* usable bytes beyond those requested; HI_STREAM_SLACK_UNKNOWN = not known */
+	uint32_t reserved;
 };
+#define HI_STREAM_SLACK_UNKNOWN UINT32_MAX
 
 struct hi_stream_free {
 	struct hi_stream_record record;
@@ -122,7 +127,7 @@ struct hi_stream_free {
 	uint32_t reserved;
 };
 
-/* From here on samples are taken with this mean. */
+/* From here on countdowns are drawn with this mean. Those that were drawn before run out first: each ALLOC says what it was drawn with. */
 struct hi_stream_interval {
 	struct hi_stream_record record;
 	uint64_t time_ns;
@@ -162,7 +167,7 @@ struct hi_stream_end {
 _Static_assert(sizeof(struct hi_stream_record) == 8, "stream record");
 _Static_assert(sizeof(struct hi_stream_header) == 56, "stream header");
 _Static_assert(sizeof(struct hi_stream_module) == 80, "stream module");
-_Static_assert(sizeof(struct hi_stream_alloc) == 40, "stream alloc");
+_Static_assert(sizeof(struct hi_stream_alloc) == 56, "stream alloc");
 _Static_assert(sizeof(struct hi_stream_free) == 32, "stream free");
 _Static_assert(sizeof(struct hi_stream_stats) == 88, "stream stats");
 

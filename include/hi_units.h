@@ -77,6 +77,32 @@ static inline int hi_parse_seconds(const char *text, uint64_t *out_seconds)
 	return 0;
 }
 
+/* "1%", "0.25%", "3": percent, with up to four digits behind the point, as millionths. At most all. */
+static inline int hi_parse_percent(const char *text, uint32_t *out_ppm)
+{
+	uint64_t value, ppm, digit = 1000;
+	const char *end;
+
+	const int error = hi_parse_digits(text, &value, &end);
+	if (error)
+		return error;
+	if (value > 100)
+		return -ERANGE;
+	ppm = value * 10000;
+	if (*end == '.') {
+		for (end++; *end >= '0' && *end <= '9' && digit; end++, digit /= 10)
+			ppm += (uint64_t)(*end - '0') * digit;
+	}
+	if (*end == '%')
+		end++;
+	if (*end || ppm == 0)
+		return -EINVAL;
+	if (ppm > 1000000)
+		return -ERANGE;
+	*out_ppm = (uint32_t)ppm;
+	return 0;
+}
+
 /* "0", "512B", "1.50MB", "2GB": the style of pprof, so that figures can be compared by eye; units are powers of 1024. */
 static inline char *hi_format_bytes(double bytes, char *text, size_t size)
 {

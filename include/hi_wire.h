@@ -64,7 +64,7 @@
 	X(CFREE, "cfree", FREE)                                                                        \
 	X(POSIX_MEMALIGN, "posix_memalign", SIZEARG2) /* (void **out, alignment, size): see payload */ \
 	X(ALIGNED_ALLOC, "aligned_alloc", SIZEARG2)                                                    \
-	X(MEMALIGN, "memalign", SIZEARG2)                                                              \
+	X(MEMALIGN, "memalign", ALWAYS) /* it may call aligned_alloc: see payload */                   \
 	X(VALLOC, "valloc", ALLOC)                                                                     \
 	X(PVALLOC, "pvalloc", ALLOC)                                                                   \
 	X(MALLOCX, "mallocx", ALLOC)                                                                   \
@@ -114,7 +114,8 @@ struct hi_gate_words {
 	uint64_t nothrow;         /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
 	uint32_t occupancy_shift; /* 48: bucket = (block address * HI_HASH_ADDRESS) >> shift */
 	uint32_t function;        /* 52: enum hi_function */
-	uint64_t reserved[9];     /* 56 */
+	uint64_t usable_size;     /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
+	uint64_t reserved[8];     /* 64 */
 };
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
 
@@ -135,7 +136,7 @@ struct hi_thread_slot {
 	int64_t countdown;    /*  8: bytes until the next sample; a sample is due when countdown - size <= 0 */
 	uint64_t owner;       /* 16: thread pointer, 0 = free */
 	uint32_t in_flight;   /* 24: hook frames of this slot that will return into the payload; atomic add */
-	uint32_t reserved0;   /* 28 */
+	uint32_t doublings;   /* 28: the countdown was drawn with a mean of control->interval << this */
 	uint64_t random;      /* 32: generator state */
 	uint64_t last_seen;   /* 40: cycle counter at the last slow path; an old one may be evicted */
 	uint64_t cycles;      /* 48: cycle counter ticks spent in the payload's slow path, originals not counted */
@@ -296,6 +297,8 @@ struct hi_part {
 	uint64_t size;
 };
 
+#define HI_DOUBLINGS_MAX 40u
+
 struct hi_control {
 	uint64_t magic;      /* HI_WIRE_MAGIC, stored last by the injector */
 	uint32_t version;    /* HI_WIRE_VERSION */
@@ -317,10 +320,12 @@ struct hi_control {
 	/* Up to here absent in a forked child, and nothing that a hook touches. */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
 	uint64_t deadman_cycles;                                    /* silence after which the payload disarms itself; 0 = never */
-	uint64_t interval;                                          /* mean bytes between samples; 1 = every allocation */
+	uint64_t interval;                                          /* mean bytes between samples as asked for; 1 = every allocation */
 	uint64_t main_stack;                                        /* upper end of the main thread's stack, 0 = not known */
 	uint32_t current_regions;                                   /* index into regions[] */
 	uint32_t current_directory;                                 /* index into directory[] */
+	uint32_t doublings;                                         /* countdowns are drawn with a mean of interval << this from now on; <= HI_DOUBLINGS_MAX */
+	uint32_t reserved;
 	struct hi_counters counters __attribute__((aligned(64)));
 	struct hi_regions regions[2] __attribute__((aligned(64)));
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));
@@ -385,6 +390,7 @@ struct hi_record_header {
 	uint64_t cycles;    /* cycle counter when the event happened */
 	uint64_t thread;    /* thread pointer */
 };
+#define HI_SLACK_UNKNOWN UINT32_MAX
 struct hi_record_alloc {
 	struct hi_record_header header;
 	uint64_t address;
@@ -392,6 +398,8 @@ struct hi_record_alloc {
 	uint32_t frame_count; /* >= 1 */
 	uint16_t stack_end;   /* enum hi_stack_end */
 	uint16_t function;    /* enum hi_function */
+	uint32_t slack;       /* usable bytes beyond those requested, HI_SLACK_UNKNOWN - 1 = as many or more; HI_SLACK_UNKNOWN = nobody could be asked */
+	uint32_t doublings;   /* of the countdown that ran out: what the sample stands for follows from this, not from the mean of today */
 	uint64_t frame[];     /* return addresses, leaf first; frame[0] is the caller of the allocation function */
 };
 struct hi_record_free {
@@ -403,7 +411,7 @@ struct hi_record_region {
 	uint64_t stack_pointer; /* lies in no region of the list */
 };
 _Static_assert(sizeof(struct hi_record_header) == 24, "record header");
-_Static_assert(offsetof(struct hi_record_alloc, frame) == 48, "alloc record");
+_Static_assert(offsetof(struct hi_record_alloc, frame) == 56, "alloc record");
 _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is one unit");
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");

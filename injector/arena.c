@@ -195,6 +195,7 @@ static int fill_words(const struct arena *arena, const struct payload_image *pay
 			.occupancy = state + layout.occupancy,
 			.state = state,
 			.nothrow = allocator->nothrow[function[entry]],
+			.usable_size = allocator->usable_size[function[entry]],
 			.occupancy_shift = 64 - control->bucket_bits,
 			.function = function[entry],
 		};

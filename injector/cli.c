@@ -19,6 +19,8 @@
 
 #define DEFAULT_SECONDS 60
 #define DEFAULT_INTERVAL (512u << 10)
+#define DEFAULT_BUDGET_PPM 10000u
+#define BUDGET_UNSET UINT32_MAX
 
 struct command {
 	const char *name;
@@ -38,12 +40,15 @@ static const struct command commands[] = {
 	 "Prints the facts about the process, or the reason why it cannot be attached to and the remedy.\n"
 	 "\n"
 	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) has its members\n"},
-	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [-o PREFIX] [--loader map|dlopen] [-q] [-v]", "profile the heap of a live process",
+	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [--max-overhead SHARE] [-o PREFIX] [--loader map|dlopen] [-q] [-v]",
+	 "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process exits; each time the files are written.\n"
 	 "\n"
 	 "  -s, --duration TIME    how long: 120, 120s, 2m, 1h (default 60s)\n"
 	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M (default 512K); 1 = every allocation, exact\n"
+	 "      --max-overhead SHARE  share of its CPU time that sampling may take: 1%, 0.2%, or off; above it samples are taken more seldom,\n"
+	 "                         and weighed by how seldom (default 1%, or off where --sample says how often)\n"
 	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default ./heapinject);\n"
 	 "                         - writes the record stream to standard output, for `heapinject report -`\n"
 	 "      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
@@ -176,6 +181,10 @@ static int parse_attach_option(int option, const char *argument, struct session_
 			return usage_error("attach", "not a loader (map, dlopen)", optarg);
 		options->loader = strcmp(optarg, "map") ? HI_LOADER_DLOPEN : HI_LOADER_MAP;
 		return HI_EXIT_OK;
+	case 'm':
+		options->budget_ppm = 0;
+		return strcmp(optarg, "off") && hi_parse_percent(optarg, &options->budget_ppm) ? usage_error("attach", "not a share (1%, 0.2%, off)", optarg)
+											       : HI_EXIT_OK;
 	case 'q':
 		options->quiet = true;
 		return HI_EXIT_OK;
@@ -194,11 +203,12 @@ static int run_attach(int argc, char **argv)
 		{"sample", required_argument, NULL, 'c'},
 		{"output", required_argument, NULL, 'o'},
 		{"loader", required_argument, NULL, 'l'},
+		{"max-overhead", required_argument, NULL, 'm'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
-	struct session_options options = {.duration_s = DEFAULT_SECONDS, .interval = DEFAULT_INTERVAL, .prefix = "heapinject"};
+	struct session_options options = {.duration_s = DEFAULT_SECONDS, .budget_ppm = BUDGET_UNSET, .prefix = "heapinject"};
 	static const char letters[] = ":s:c:o:qv";
 	opterr = 0;
 	for (int option; (option = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
@@ -214,6 +224,11 @@ static int run_attach(int argc, char **argv)
 	if (optind + 1 < argc)
 		return usage_error("attach", "one argument too many", argv[optind + 1]);
 	int exit_code = parse_pid("attach", argv[optind], &options.pid);
+	/* Who names a rate has it; who names none gets one that suits the process. */
+	if (options.budget_ppm == BUDGET_UNSET)
+		options.budget_ppm = options.interval ? 0 : DEFAULT_BUDGET_PPM;
+	if (!options.interval)
+		options.interval = DEFAULT_INTERVAL;
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 

@@ -48,11 +48,13 @@ int pump_header(struct pump *pump, const struct pump_target *target)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
+	pump->interval = target->interval;
 	struct hi_stream_header header = {
 		.magic = HI_STREAM_MAGIC,
 		.version = HI_STREAM_VERSION,
 		.pid = (uint32_t)target->pid,
 		.interval = target->interval,
+		.budget_ppm = target->budget_ppm,
 		.start_unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
 		.comm_size = (uint16_t)strlen(target->comm),
 		.host_size = (uint16_t)strlen(target->host),
@@ -189,6 +191,12 @@ int pump_maps(struct pump *pump, const struct maps *maps)
 	return stream_out_record(pump->out, HI_STREAM_MAPS, &record, sizeof record, &text, 1);
 }
 
+int pump_interval(struct pump *pump, uint64_t interval)
+{
+	struct hi_stream_interval record = {.time_ns = pump_now_ns(pump), .interval = interval};
+	return stream_out_record(pump->out, HI_STREAM_INTERVAL, &record, sizeof record, NULL, 0);
+}
+
 int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
 {
 	struct hi_stream_stats copy = *stats;
@@ -202,6 +210,24 @@ int pump_end(struct pump *pump, enum hi_stream_end_reason reason)
 	return stream_out_record(pump->out, HI_STREAM_END, &end, sizeof end, NULL, 0);
 }
 
+static int send_thread(struct pump *pump, const struct thread *thread, uint64_t time_ns)
+{
+	struct hi_stream_thread record = {.thread = thread->number, .tid = (uint32_t)thread->tid, .time_ns = time_ns};
+	const struct stream_part name = {thread->name, strnlen(thread->name, sizeof thread->name)};
+	record.name_size = (uint32_t)name.size;
+	return stream_out_record(pump->out, HI_STREAM_THREAD, &record, sizeof record, &name, 1);
+}
+
+int pump_threads(struct pump *pump)
+{
+	const struct thread *renamed;
+	int err = 0;
+	/* A target may rename its threads as fast as it can. */
+	for (int i = 0; !err && i < THREADS_RENAMED_AT_ONCE && (renamed = threads_renamed(&pump->threads)); i++)
+		err = send_thread(pump, renamed, pump_now_ns(pump));
+	return err;
+}
+
 /* The number of the thread behind an event; a THREAD record goes first where it is new. */
 static int thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
 {
@@ -213,10 +239,7 @@ static int thread_number(struct pump *pump, const struct hi_record_header *heade
 	*out_number = thread->number;
 	if (!is_new)
 		return 0;
-	struct hi_stream_thread record = {.thread = thread->number, .tid = (uint32_t)thread->tid, .time_ns = to_ns(pump, header->cycles)};
-	const struct stream_part name = {thread->name, strnlen(thread->name, sizeof thread->name)};
-	record.name_size = (uint32_t)name.size;
-	return stream_out_record(pump->out, HI_STREAM_THREAD, &record, sizeof record, &name, 1);
+	return send_thread(pump, thread, to_ns(pump, header->cycles));
 }
 
 static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
@@ -228,6 +251,8 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 		.bytes = from->bytes,
 		.function = from->function,
 		.frame_count = (uint16_t)from->frame_count,
+		.interval = pump->interval << (from->doublings <= HI_DOUBLINGS_MAX ? from->doublings : 0),
+		.slack = from->slack,
 	};
 	int err = thread_number(pump, &from->header, &alloc.thread);
 	if (err)

@@ -23,6 +23,7 @@ struct pump {
 	struct stack_ends stack_ends;
 	const struct memory *memory;
 	uint64_t start_cycles, cycles_per_second;
+	uint64_t interval;   /* as the header has it */
 	uint64_t unknown_sp; /* a stack pointer that the payload found in no region since the last round; 0 = none */
 	struct sent_module {
 		char *path;
@@ -44,6 +45,7 @@ uint64_t pump_now_ns(const struct pump *pump);
 struct pump_target {
 	pid_t pid;
 	uint64_t interval;
+	uint32_t budget_ppm;
 	const char *comm, *exe, *host, *version;
 	const char *cmdline;
 	size_t cmdline_size;
@@ -52,6 +54,10 @@ must_check int pump_header(struct pump *pump, const struct pump_target *target);
 /* MODULE for what is new, MODULE_GONE for what is gone since the last call. */
 must_check int pump_modules(struct pump *pump, const struct elf_images *images);
 must_check int pump_maps(struct pump *pump, const struct maps *maps);
+/* THREAD for those that go by another name now. */
+must_check int pump_threads(struct pump *pump);
+/* INTERVAL: new countdowns are drawn with this mean. */
+must_check int pump_interval(struct pump *pump, uint64_t interval);
 must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats);
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
 

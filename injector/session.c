@@ -22,6 +22,7 @@
 #include "detach.h"
 #include "hi_exit.h"
 #include "hi_version.h"
+#include "overhead.h"
 #include "preflight.h"
 #include "progress.h"
 #include "sink.h"
@@ -42,6 +43,7 @@ struct session {
 	bool has_status;
 	struct attachment attachment;
 	struct pump pump;
+	struct overhead overhead;
 	struct progress progress;
 	struct control_socket socket;
 	int client; /* who asked for the detach and waits for the answer; -1 */
@@ -123,6 +125,7 @@ static int describe_target(struct session *session)
 	const struct pump_target target = {
 		.pid = session->attachment.pid,
 		.interval = session->options->interval,
+		.budget_ppm = session->options->budget_ppm,
 		.comm = session->preflight.comm,
 		.exe = session->preflight.exe,
 		.host = host,
@@ -224,6 +227,7 @@ static int begin(struct session *session)
 		err = describe_target(session);
 	pump_connect(&session->pump, attachment->arena.ring, attachment->arena.ring_capacity);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
+	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval);
 	if (session->options->verbose)
 		describe_session(session);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
@@ -231,10 +235,21 @@ static int begin(struct session *session)
 
 /* ---- while attached ---------------------------------------------------------------------------------------------------------------- */
 
+/* The record goes first: the payload may draw with the new mean from the next instruction on. */
+static void change_interval(struct session *session)
+{
+	const uint32_t doublings = session->overhead.doublings;
+	(void)!pump_interval(&session->pump, session->options->interval << doublings);
+	__atomic_store_n(&session->attachment.arena.shared->doublings, doublings, __ATOMIC_RELAXED);
+}
+
 static void send_stats(struct session *session)
 {
 	struct hi_stream_stats stats = stats_read(&session->attachment, &session->pump, session->cpu_before_ns);
 	(void)!pump_stats(&session->pump, &stats);
+	(void)!pump_threads(&session->pump);
+	if (overhead_step(&session->overhead, &stats))
+		change_interval(session);
 	if (sink_status(&session->sink, &session->status))
 		session->has_status = true;
 	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL, session->options->duration_s * SECOND_NS);

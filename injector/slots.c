@@ -46,11 +46,13 @@ static bool is_allocator_only(enum hi_function function)
 int allocator_find(const struct elf_images *images, struct allocator *out_allocator)
 {
 	struct allocator allocator = {0};
-	remote_addr address;
+	remote_addr address, usable_size;
 	int error = elf_images_resolve(images, function_symbol[HI_FN_MALLOC], &address, &allocator.image);
 
 	if (error)
 		return error;
+	if (elf_image_symbol(allocator.image, "malloc_usable_size", &usable_size, NULL))
+		usable_size = 0;
 	for (int function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct elf_image *image;
 
@@ -58,6 +60,8 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 			continue;
 		if (image == allocator.image || !is_allocator_only((enum hi_function)function))
 			allocator.original[function] = address;
+		if (image == allocator.image)
+			allocator.usable_size[function] = usable_size;
 	}
 	for (size_t i = 0; i < sizeof(nothrow_variant) / sizeof(nothrow_variant[0]); i++) {
 		const enum hi_function throwing = nothrow_variant[i].throwing;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define THREADS_MAX (1u << 18) /* a hostile ring may name any number */
 
@@ -49,6 +50,17 @@ static int grow(struct threads *threads)
 	return 0;
 }
 
+/* True: the name is another now. */
+static bool read_name(pid_t pid, struct thread *thread)
+{
+	struct proc_status status;
+	if (proc_status_read(pid, thread->tid, &status) || !strncmp(thread->name, status.comm, sizeof thread->name))
+		return false;
+	for (size_t i = 0; i < sizeof thread->name; i++)
+		thread->name[i] = status.comm[i];
+	return true;
+}
+
 static void identify(const struct threads *threads, const struct memory *memory, struct thread *thread)
 {
 	uint32_t tid;
@@ -87,4 +99,19 @@ int threads_get(struct threads *threads, const struct memory *memory, uint64_t p
 	*out_thread = thread;
 	*out_is_new = is_new;
 	return 0;
+}
+
+const struct thread *threads_renamed(struct threads *threads)
+{
+	for (size_t looks = 0; threads->looked_at < threads->room && looks < THREADS_RENAMED_AT_ONCE;) {
+		struct thread *thread = &threads->slot[threads->looked_at++];
+		if (!thread->tid)
+			continue;
+		looks++;
+		if (read_name(threads->pid, thread))
+			return thread;
+	}
+	if (threads->looked_at == threads->room)
+		threads->looked_at = 0;
+	return NULL;
 }

@@ -22,6 +22,8 @@
 #include "sample.h"
 #include "thread_slot.h"
 
+#define VISIT_CYCLES_MAX 300000u /* some 0.1 ms; a visit that took longer was interrupted, and that time went to others */
+
 struct visit {
 	struct record_event event; /* its cycles: when our own code began to run */
 	struct hook_call *call;
@@ -51,9 +53,11 @@ static void disarm(struct visit *visit)
 static void draw(const struct visit *visit)
 {
 	struct hi_thread_slot *slot = visit->event.slot;
-	uint64_t interval = __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED);
+	uint32_t doublings = __atomic_load_n(&control_of(visit)->doublings, __ATOMIC_RELAXED);
+	uint64_t interval = control_of(visit)->interval << (doublings & 63);
 	bool is_exact = interval <= 1;
 
+	slot->doublings = doublings;
 	slot->countdown = is_exact ? 0 : sample_draw(&slot->random, interval);
 	slot->fast_owner = !is_exact && thread_slot_is_fast(visit->event.state, slot, visit->event.thread) ? visit->event.thread : 0;
 }
@@ -84,7 +88,9 @@ static bool visit_begin(struct visit *visit, struct hook_call *call)
 
 static void account(struct visit *visit)
 {
-	visit->event.slot->cycles += clock_now() - visit->event.cycles;
+	uint64_t cycles = clock_now() - visit->event.cycles;
+
+	visit->event.slot->cycles += cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX;
 }
 
 static struct hook_outcome visit_pass(struct visit *visit)
@@ -116,8 +122,8 @@ static uint64_t visit_original(struct visit *visit)
 	return visit_call(visit, visit->call->words->original, visit->call->argument[1], visit->call->argument[2]);
 }
 
-/* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. */
-static bool is_sample_due(const struct visit *visit, uint64_t size)
+/* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. With --sample 1 it always has. */
+static bool is_sample_due(struct visit *visit, uint64_t size)
 {
 	struct hi_thread_slot *slot = visit->event.slot;
 	bool is_absurd = size > SAMPLE_DISTANCE_MAX; /* no allocator can serve it, and the gate may have led the countdown astray */
@@ -128,8 +134,9 @@ static bool is_sample_due(const struct visit *visit, uint64_t size)
 	}
 	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
-	if (slot->countdown > 0 && !is_absurd && __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED) > 1)
+	if (slot->countdown > 0 && !is_absurd)
 		return false;
+	visit->event.doublings = slot->doublings;
 	draw(visit);
 	return !visit->is_nested && !is_absurd;
 }
@@ -140,13 +147,30 @@ static bool is_still_armed(const struct visit *visit)
 	return __atomic_load_n(&visit->event.state->armed, __ATOMIC_ACQUIRE);
 }
 
+/*
+ * Asks the allocator that gave the block, on the thread that it was given to, before the application knows of it: no other call of the allocator can be in its way, and it
+ * may do no more than malloc itself. What another object calls malloc_usable_size knows nothing of this block, and is not asked.
+ */
+static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t bytes)
+{
+	uint64_t function = visit->call->words->usable_size, usable;
+
+	if (!function)
+		return HI_SLACK_UNKNOWN;
+	usable = ((uint64_t(*)(uint64_t))function)(address);
+	if (usable < bytes)
+		return HI_SLACK_UNKNOWN;
+	return usable - bytes < HI_SLACK_UNKNOWN ? (uint32_t)(usable - bytes) : HI_SLACK_UNKNOWN - 1;
+}
+
 /* Always inlined: one frame less on a stack that may be small. */
-__attribute__((always_inline)) static inline void sample(const struct visit *visit, uint64_t address, uint64_t bytes)
+__attribute__((always_inline)) static inline void sample(struct visit *visit, uint64_t address, uint64_t bytes)
 {
 	const struct hi_state *state = visit->event.state;
 
 	if (!address || !is_still_armed(visit))
 		return;
+	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);
 	else if (!record_alloc(&visit->event, visit->call, address, bytes))
@@ -175,28 +199,38 @@ static void put_back(const struct visit *visit, uint64_t address, bool was_told)
 		live_set_remove(state, address);
 }
 
-static struct hook_outcome allocate(struct hook_call *call, uint64_t size)
+/* by_import: the original may reach another hooked function. See reallocate(). */
+static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool by_import)
 {
 	struct visit visit;
 	uint64_t block;
+	bool is_due;
 
 	if (!visit_begin(&visit, call))
 		return PASS;
-	if (!is_sample_due(&visit, size))
+	is_due = is_sample_due(&visit, size);
+	if (!is_due && !by_import)
 		return visit_pass(&visit);
 	block = visit_original(&visit);
-	sample(&visit, block, size);
+	if (is_due)
+		sample(&visit, block, size);
 	return visit_end(&visit, block);
 }
 
 struct hook_outcome hook_alloc(struct hook_call *call)
 {
-	return allocate(call, call->argument[0]);
+	return allocate(call, call->argument[0], false);
 }
 
 struct hook_outcome hook_alloc_sizearg2(struct hook_call *call)
 {
-	return allocate(call, call->argument[1]);
+	return allocate(call, call->argument[1], false);
+}
+
+/* musl's calls aligned_alloc by way of an import. */
+struct hook_outcome hook_memalign(struct hook_call *call)
+{
+	return allocate(call, call->argument[1], true);
 }
 
 /* A product that overflows is the original's to refuse. Saturated it counts as absurd, so that whatever the gate made of it is forgotten. */
@@ -209,7 +243,7 @@ static uint64_t product(uint64_t count, uint64_t size)
 
 struct hook_outcome hook_calloc(struct hook_call *call)
 {
-	return allocate(call, product(call->argument[0], call->argument[1]));
+	return allocate(call, product(call->argument[0], call->argument[1]), false);
 }
 
 struct hook_outcome hook_posix_memalign(struct hook_call *call)
@@ -261,8 +295,12 @@ struct hook_outcome hook_new_aligned(struct hook_call *call)
 /*
  * Between the real free of the old block and our learning of it, another thread may be given its address, and sample it. So the old block goes out first, and comes in
  * again if the call failed. The new block is a sample or not by its own luck, like one from malloc.
+ *
+ * libc's reallocarray calls realloc by way of its own import, which is hooked as well. Were it not called from within the visit, so that realloc is a nested call, the block would have two chances to be a sample.
  */
-static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, bool zero_frees)
+enum realloc_kind { REALLOC_ZERO_FREES, REALLOC_NEVER_FREES, REALLOC_BY_REALLOC };
+
+static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enum realloc_kind kind)
 {
 	struct visit visit;
 	uint64_t old = call->argument[0], block;
@@ -272,29 +310,29 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, boo
 		return PASS;
 	was_sampled = take_out(&visit, old, &was_told);
 	is_due = is_sample_due(&visit, size);
-	if (!was_sampled && !is_due)
+	if (!was_sampled && !is_due && kind != REALLOC_BY_REALLOC)
 		return visit_pass(&visit);
 	block = visit_original(&visit);
 	if (block && is_due)
 		sample(&visit, block, size);
-	if (!block && was_sampled && !(zero_frees && size == 0))
+	if (!block && was_sampled && !(kind != REALLOC_NEVER_FREES && size == 0))
 		put_back(&visit, old, was_told);
 	return visit_end(&visit, block);
 }
 
 struct hook_outcome hook_realloc(struct hook_call *call)
 {
-	return reallocate(call, call->argument[1], true);
+	return reallocate(call, call->argument[1], REALLOC_ZERO_FREES);
 }
 
 struct hook_outcome hook_reallocarray(struct hook_call *call)
 {
-	return reallocate(call, product(call->argument[1], call->argument[2]), true);
+	return reallocate(call, product(call->argument[1], call->argument[2]), REALLOC_BY_REALLOC);
 }
 
 struct hook_outcome hook_rallocx(struct hook_call *call)
 {
-	return reallocate(call, call->argument[1], false);
+	return reallocate(call, call->argument[1], REALLOC_NEVER_FREES);
 }
 
 /* Resizes in place or not at all. The block stays the caller's throughout, so its record may follow the deed. */

@@ -11,6 +11,7 @@
 
 struct hook_outcome hook_alloc(struct hook_call *call);          /* (size, ...) -> block */
 struct hook_outcome hook_alloc_sizearg2(struct hook_call *call); /* (_, size) -> block */
+struct hook_outcome hook_memalign(struct hook_call *call);       /* (alignment, size) -> block */
 struct hook_outcome hook_calloc(struct hook_call *call);         /* (count, size) -> block */
 struct hook_outcome hook_posix_memalign(struct hook_call *call); /* (&block, alignment, size) -> error */
 struct hook_outcome hook_new(struct hook_call *call);            /* (size) -> block, or throws */

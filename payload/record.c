@@ -67,6 +67,8 @@ bool record_alloc(const struct record_event *event, const struct hook_call *call
 	alloc->address = address;
 	alloc->bytes = bytes;
 	alloc->function = (uint16_t)call->words->function;
+	alloc->slack = event->slack;
+	alloc->doublings = event->doublings;
 	end = stack_capture(event->state, event->thread, call, alloc->frame);
 	alloc->stack_end = end.reason;
 	alloc->frame_count = end.count;

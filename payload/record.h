@@ -17,6 +17,9 @@ struct record_event {
 	struct hi_thread_slot *slot; /* of the thread, or one that it borrows */
 	uint64_t thread;
 	uint64_t cycles; /* when it happened */
+	/* Of an allocation, as in struct hi_record_alloc. */
+	uint32_t slack;
+	uint32_t doublings;
 };
 
 /*

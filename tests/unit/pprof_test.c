@@ -134,8 +134,11 @@ static void make_profile(struct profile *profile)
 	named->line[0] = (struct profile_line){.function = strdup("inner"), .file = strdup("a.c"), .line = 7};
 	named->line[1] = (struct profile_line){.function = strdup("outer"), .system_name = strdup("_Z5outer"), .file = strdup("a.c"), .line = 9};
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, stack, 48, &row), 0);
-	profile->row[row] = (struct profile_row){stack, 48, 3, 144, 1, 48, 0, 0};
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval}, &row), 0);
+	profile->row[row].alloc_count = 3;
+	profile->row[row].alloc_bytes = 144;
+	profile->row[row].inuse_count = 1;
+	profile->row[row].inuse_bytes = 48;
 }
 
 UNIT_TEST(sample_types)

@@ -91,6 +91,8 @@ UNIT_TEST(text_says_how_sure_it_is)
 	struct profile profile = small_profile();
 
 	profile.meta.interval = 512 * 1024;
+	for (size_t i = 0; i < profile.row_count; i++)
+		profile.row[i].key.interval = profile.meta.interval;
 	profile.meta.samples = 77;
 	profile.meta.stacks_complete = 3;
 	profile.meta.stacks_truncated = 4;
@@ -114,6 +116,47 @@ UNIT_TEST(text_gives_every_interval_when_asked)
 	char *text = render("text", &profile, &options, 0);
 	check_has(text, "flat, 95%              cum, 95%");
 	check_has(text, "3kB 74.85%        3kB .. 3kB               3kB .. 3kB         copy (inline)"); /* every allocation: exact */
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_tells_waste_and_ages_when_asked)
+{
+	struct profile profile = small_profile();
+	const struct render_options options = {.type = INUSE_SPACE, .details = true};
+
+	char *text = render("text", &profile, &options, 0);
+	check_has(text, "waste   mean age   lifetime\n");
+	check_has(text, " -     10.50s          -  "); /* nobody asked the allocator; all from the very start, none seen to be freed */
+	check_has_not(text, "Waste:");
+	free(text);
+	for (size_t i = 0; i < profile.row_count; i++) {
+		struct profile_row *row = &profile.row[i];
+
+		row->inuse_slack = 8 * row->inuse_count;
+		row->inuse_ns = (double)row->inuse_count * 8e9;
+		row->freed_count = row->alloc_count - row->inuse_count;
+		row->freed_ns = (double)row->freed_count * 1.5e6;
+	}
+	profile.meta.slack_samples = 1;
+	text = render("text", &profile, &options, 0);
+	check_has(text, " more than was requested, by the allocator's rounding\n");
+	check_has(text, "      2.50s     1.50ms ");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_tells_how_the_rate_changed)
+{
+	struct profile profile = small_profile();
+
+	profile.meta.interval = 4096;
+	profile.meta.budget_ppm = 10000;
+	for (uint64_t i = 0; i < 8; i++)
+		profile_add_change(&profile.meta, &(struct profile_change){.time_ns = (i + 1) * 1500000000, .interval = 8192 << i});
+	char *text = render("text", &profile, &in_use, 0);
+	check_has(text, "Rate: adapted to stay within 1% of CPU time: one per 8kB from 1.5s, one per 16kB from 3.0s, ");
+	check_has(text, ", and 2 more changes; each sample is weighed by its own\n");
 	free(text);
 	profile_close(&profile);
 }
@@ -156,7 +199,7 @@ UNIT_TEST(text_names_without_symbols)
 	CHECK_EQ(profile_frame_at(&profile, 0x5235, (int32_t)index, &frames[0]), 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x9999, -1, &frames[1]), 0);
 	CHECK_EQ(profile_stack_of(&profile, frames, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile, stack, profile_size_class(64), &row), 0);
+	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){stack, profile_size_class(64), profile.meta.interval}, &row), 0);
 	profile.row[row].inuse_count = 1;
 	profile.row[row].inuse_bytes = 64;
 	char *text = render("text", &profile, &in_use, 0);

@@ -195,7 +195,7 @@ UNIT_TEST(modules_count_at_the_time_of_the_event)
 	static const int32_t expected[] = {0, -1, -1, 1, -1, 2, 3};
 	CHECK_EQ(profile.row_count, 7);
 	for (size_t i = 0; i < 7; i++)
-		CHECK_EQ(profile.frame[profile.stack[profile.row[i].stack].frame[0]].module, expected[i]);
+		CHECK_EQ(profile.frame[profile.stack[profile.row[i].key.stack].frame[0]].module, expected[i]);
 	profile_close(&profile);
 }
 
@@ -211,24 +211,55 @@ UNIT_TEST(no_frames_is_a_frame_of_its_own)
 	profile_close(&profile);
 }
 
-/* 400 samples of 100 bytes at a quarter of the rate stand for four times as many objects. */
-UNIT_TEST(other_intervals_are_folded_into_the_nominal_one)
+/* What a sample stands for follows from the interval with which it was drawn, whatever the records around it say of others. */
+UNIT_TEST(each_sample_is_weighed_by_its_own_interval)
 {
 	struct profile profile;
 	FILE *file = begin(4096);
 
-	stream_interval(file, 16384);
-	for (uint64_t i = 0; i < 400; i++)
+	for (uint64_t i = 0; i < 100; i++)
 		stream_alloc(file, 0x7000 + i, 100, site_a, 2);
-	for (uint64_t i = 0; i < 200; i++)
+	stream_interval(file, 16384);
+	for (uint64_t i = 100; i < 500; i++) {
+		stream_drawn = i < 150 ? 4096 : 16384; /* drawn before, run out later */
+		stream_alloc(file, 0x7000 + i, 100, site_a, 2);
+	}
+	for (uint64_t i = 300; i < 500; i++)
 		stream_free(file, 0x7000 + i);
 	stream_end(file);
 	CHECK_EQ(play(file, &profile), 0);
 
-	const double expected = estimate_row(400, 40000, 16384, ALLOC_OBJECTS).value;
-	CHECK(fabs(estimate_total(&profile, ALLOC_OBJECTS).value / expected - 1) < 0.01);
-	CHECK(fabs(estimate_total(&profile, INUSE_OBJECTS).value / expected - 0.5) < 0.01);
-	CHECK_EQ(profile.meta.samples, 400);
+	const double fine = estimate_row(150, 15000, 4096, ALLOC_OBJECTS).value, coarse = estimate_row(350, 35000, 16384, ALLOC_OBJECTS).value;
+	CHECK(fabs(estimate_total(&profile, ALLOC_OBJECTS).value - fine - coarse) < 1e-6);
+	CHECK(fabs(estimate_total(&profile, INUSE_OBJECTS).value - fine - coarse * 150 / 350) < 1e-6);
+	CHECK(fabs(estimate_total(&profile, ALLOC_OBJECTS).variance - estimate_row(150, 15000, 4096, ALLOC_OBJECTS).variance -
+		   estimate_row(350, 35000, 16384, ALLOC_OBJECTS).variance) < 1e-3);
+	CHECK_EQ(profile.meta.samples, 500);
+	CHECK_EQ(profile.meta.change_count, 1);
+	CHECK_EQ(profile.meta.change[0].interval, 16384);
+	profile_close(&profile);
+}
+
+/* Allocated at 1000 ns, freed at 2000, the end at 5000. */
+UNIT_TEST(ages_and_waste_follow_the_blocks)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_alloc(file, 0x7000, 48, site_a, 2);
+	stream_alloc(file, 0x7100, 48, site_a, 2);
+	stream_alloc(file, 0x7200, 48, site_a, 2);
+	stream_free(file, 0x7100);
+	stream_free(file, 0x7200);
+	stream_unfree(file, 0x7200);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+
+	const struct estimate inuse = estimate_total(&profile, INUSE_SPACE), allocated = estimate_total(&profile, ALLOC_SPACE);
+	CHECK(inuse.slack == 16 && allocated.slack == 24);
+	CHECK(inuse.live == 2 && inuse.age_ns == 2 * 4000);
+	CHECK(inuse.freed == 1 && inuse.lifetime_ns == 1000);
+	CHECK_EQ(profile.meta.slack_samples, 3);
 	profile_close(&profile);
 }
 

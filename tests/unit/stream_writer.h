@@ -29,6 +29,9 @@ static inline void stream_put(FILE *out, void *fixed, size_t fixed_size, const v
 	stream_pad(out, fixed_size + variable_size);
 }
 
+/* What stream_alloc's samples were drawn with: as of stream_header, until a test sets it. */
+static uint64_t stream_drawn = 1;
+
 static inline void stream_header(FILE *out, uint64_t interval)
 {
 	static const char strings[] = "server\0"
@@ -50,6 +53,7 @@ static inline void stream_header(FILE *out, uint64_t interval)
 	char variable[64];
 	const size_t size = 6 + 21 + 11 + 3 + 5;
 
+	stream_drawn = interval;
 	/* comm has no terminator; the command line's arguments have. */
 	memcpy(variable, strings, 6);
 	memcpy(variable + 6, strings + 7, size - 6);
@@ -100,6 +104,8 @@ static inline void stream_alloc_ended(FILE *out, uint64_t address, uint16_t end,
 		.bytes = bytes,
 		.thread = 1,
 		.frame_count = frame_count,
+		.interval = stream_drawn,
+		.slack = 8,
 	};
 
 	stream_put(out, &alloc, sizeof(alloc), frame, frame_count * sizeof(*frame));

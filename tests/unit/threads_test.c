@@ -64,6 +64,32 @@ UNIT_TEST(finds_tid_and_name_behind_a_thread_pointer)
 	own_close(&own);
 }
 
+/* Threads often allocate before they name themselves. */
+UNIT_TEST(a_name_that_was_set_late_is_noticed_once)
+{
+	struct own own = own_open();
+	struct threads threads;
+	const struct thread *thread;
+	bool is_new;
+	char before[16];
+	CHECK_EQ(pthread_getname_np(pthread_self(), before, sizeof before), 0);
+	CHECK_EQ(threads_open(&threads, getpid(), &own.images, &own.memory), 0);
+	CHECK_EQ(threads_get(&threads, &own.memory, (uint64_t)pthread_self(), &thread, &is_new), 0);
+	CHECK_STR(thread->name, before);
+	for (int i = 0; i < 3; i++)
+		CHECK(!threads_renamed(&threads));
+	CHECK_EQ(pthread_setname_np(pthread_self(), "late"), 0);
+	const struct thread *renamed = threads_renamed(&threads);
+	CHECK(renamed && renamed->number == 1);
+	CHECK_STR(renamed->name, "late");
+	for (int i = 0; i < 3; i++)
+		CHECK(!threads_renamed(&threads));
+	CHECK_EQ(pthread_setname_np(pthread_self(), before), 0);
+	CHECK(threads_renamed(&threads)); /* and then again */
+	threads_close(&threads);
+	own_close(&own);
+}
+
 UNIT_TEST(numbers_are_dense_and_stay)
 {
 	struct own own = own_open();

@@ -67,6 +67,19 @@ UNIT_TEST(seconds_rejects_junk_and_overflow)
 	check_seconds("5124095576030432h", -ERANGE, 0);
 }
 
+UNIT_TEST(percent)
+{
+	static const char *const junk[] = {"", "%", "x", "0", "0%", "0.00001%", "-1%", "101%", "100.1%", "1%%", "1x", ".5%", "1.23456%"};
+	uint32_t ppm = 7;
+
+	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
+		CHECK(hi_parse_percent(junk[i], &ppm) != 0 && ppm == 7);
+	CHECK(hi_parse_percent("1%", &ppm) == 0 && ppm == 10000);
+	CHECK(hi_parse_percent("0.25", &ppm) == 0 && ppm == 2500);
+	CHECK(hi_parse_percent("0.0001%", &ppm) == 0 && ppm == 1);
+	CHECK(hi_parse_percent("100%", &ppm) == 0 && ppm == 1000000);
+}
+
 UNIT_TEST(bytes_print_like_pprof)
 {
 	static const struct {

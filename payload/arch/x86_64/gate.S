@@ -186,7 +186,7 @@ hi_hook_\name:
 	hook cfree, hook_free
 	hook posix_memalign, hook_posix_memalign
 	hook aligned_alloc, hook_alloc_sizearg2
-	hook memalign, hook_alloc_sizearg2
+	hook memalign, hook_memalign
 	hook valloc, hook_alloc
 	hook pvalloc, hook_alloc
 	hook mallocx, hook_alloc

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ten functions that allocate blocks from 16 bytes to 4 MB, in an order that depends on the seed, and free some, most or all of them again. What each has
- * allocated, and how much of that is still live, is counted exactly. Commands: go = allocate; truth = into the file argv[2], one line a site:
- * name, live bytes, live blocks, allocated bytes, allocated blocks.
+ * Ten functions that allocate blocks from 16 bytes to 4 MB, in an order that depends on a seed, by all the ways there are, and free some or all of them again. What each has allocated, and
+ * how much of that is still live, is counted exactly. Commands: go SEED = allocate, answered with "truth" and NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each site, all since the last
+ * clear; clear = free everything.
  */
 #include "../target.h"
 
@@ -13,9 +13,9 @@ struct site {
 	const char *name;
 	void *(*allocate)(size_t size);
 	size_t smallest, largest; /* sizes are drawn from here */
-	uint64_t blocks;          /* to come */
-	unsigned live_percent;    /* of them stay */
+	uint64_t stay, go;        /* blocks */
 	bool grows;               /* from half its size: two allocations, of which one is left */
+	uint64_t left, stay_left; /* to come */
 	uint64_t live_bytes, live_count, bytes, count;
 };
 
@@ -36,29 +36,33 @@ static void *aligned(size_t alignment, size_t size)
 }
 
 SITE(site_16, malloc(size))
-SITE(site_48, calloc(3, size / 3))
+SITE(site_64, calloc(size / 16, 16))
 SITE(site_strings, malloc(size))
 SITE(site_grown, realloc(malloc(size / 2), size))
-SITE(site_1k, calloc(1, size))
-SITE(site_aligned, aligned(64, size))
-SITE(site_mixed, malloc(size))
+SITE(site_mixed, aligned(64, size))
 SITE(site_64k, malloc(size))
-SITE(site_512k, malloc(size))
+SITE(site_256k, aligned_alloc(4096, size))
 SITE(site_4m, malloc(size))
+SITE(site_128, reallocarray(NULL, size / 8, 8))
+SITE(site_gone, malloc(size))
 
 static struct site sites[] = {
-	{.name = "site_16", .allocate = site_16, .smallest = 16, .largest = 16, .blocks = 200000, .live_percent = 50},
-	{.name = "site_48", .allocate = site_48, .smallest = 48, .largest = 48, .blocks = 60000, .live_percent = 0},
-	{.name = "site_strings", .allocate = site_strings, .smallest = 1, .largest = 200, .blocks = 80000, .live_percent = 30},
-	{.name = "site_grown", .allocate = site_grown, .smallest = 400, .largest = 600, .blocks = 20000, .live_percent = 10, .grows = true},
-	{.name = "site_1k", .allocate = site_1k, .smallest = 1024, .largest = 1024, .blocks = 10000, .live_percent = 100},
-	{.name = "site_aligned", .allocate = site_aligned, .smallest = 3000, .largest = 5000, .blocks = 4000, .live_percent = 2},
-	{.name = "site_mixed", .allocate = site_mixed, .smallest = 20, .largest = 40000, .blocks = 1000, .live_percent = 60},
-	{.name = "site_64k", .allocate = site_64k, .smallest = 65536, .largest = 65536, .blocks = 200, .live_percent = 0},
-	{.name = "site_512k", .allocate = site_512k, .smallest = 500000, .largest = 540000, .blocks = 40, .live_percent = 50},
-	{.name = "site_4m", .allocate = site_4m, .smallest = 4 << 20, .largest = 4 << 20, .blocks = 10, .live_percent = 30},
+	{.name = "site_16", .allocate = site_16, .smallest = 16, .largest = 16, .stay = 400000, .go = 200000},
+	{.name = "site_64", .allocate = site_64, .smallest = 64, .largest = 64, .stay = 1000000},
+	{.name = "site_strings", .allocate = site_strings, .smallest = 1, .largest = 511, .stay = 100000, .go = 100000},
+	{.name = "site_grown", .allocate = site_grown, .smallest = 1024, .largest = 1024, .stay = 60000, .grows = true},
+	{.name = "site_mixed", .allocate = site_mixed, .smallest = 20, .largest = 8172, .stay = 4000, .go = 4000},
+	{.name = "site_64k", .allocate = site_64k, .smallest = 65536, .largest = 65536, .stay = 160, .go = 40},
+	{.name = "site_256k", .allocate = site_256k, .smallest = 262144, .largest = 262144, .stay = 16},
+	{.name = "site_4m", .allocate = site_4m, .smallest = 4 << 20, .largest = 4 << 20, .stay = 8, .go = 4},
+	{.name = "site_128", .allocate = site_128, .smallest = 128, .largest = 128, .stay = 8192},
+	{.name = "site_gone", .allocate = site_gone, .smallest = 48, .largest = 48, .go = 200000},
 };
 #define SITES (sizeof sites / sizeof sites[0])
+#define BLOCKS_MAX 8000000u
+
+static void *kept[BLOCKS_MAX]; /* not from malloc: it would be counted */
+static size_t kept_count;
 
 static uint64_t random_next(uint64_t *state)
 {
@@ -71,14 +75,17 @@ static uint64_t random_next(uint64_t *state)
 static void allocate_one(struct site *site, uint64_t *state)
 {
 	const size_t size = site->smallest + random_next(state) % (site->largest - site->smallest + 1);
-	const bool stays = random_next(state) % 100 < site->live_percent;
+	const bool stays = random_next(state) % site->left < site->stay_left;
 	void *block = site->allocate(size);
 
+	site->left--;
+	site->stay_left -= stays;
 	site->count += site->grows ? 2 : 1;
 	site->bytes += site->grows ? size + size / 2 : size;
-	if (stays) {
+	if (stays && kept_count < BLOCKS_MAX) {
 		site->live_count++;
 		site->live_bytes += size;
+		kept[kept_count++] = block;
 	} else {
 		free(block);
 	}
@@ -89,41 +96,53 @@ static void allocate_all(uint64_t seed)
 {
 	uint64_t state = seed * 0x9e3779b97f4a7c15ull + 1, left = 0;
 
-	for (size_t i = 0; i < SITES; i++)
-		left += sites[i].blocks;
+	for (size_t i = 0; i < SITES; i++) {
+		sites[i].stay_left = sites[i].stay;
+		sites[i].left = sites[i].stay + sites[i].go;
+		left += sites[i].left;
+	}
 	for (; left; left--) {
 		uint64_t drawn = random_next(&state) % left;
 		struct site *site = sites;
 
-		for (; drawn >= site->blocks; site++)
-			drawn -= site->blocks;
-		site->blocks--;
+		for (; drawn >= site->left; site++)
+			drawn -= site->left;
 		allocate_one(site, &state);
 	}
 }
 
-static void write_truth(const char *path)
+static void say_truth(void)
 {
-	FILE *file = fopen(path, "w");
+	char line[2048] = "truth";
+	size_t used = strlen(line);
 
 	for (size_t i = 0; i < SITES; i++)
-		fprintf(file, "%s %lu %lu %lu %lu\n", sites[i].name, sites[i].live_bytes, sites[i].live_count, sites[i].bytes, sites[i].count);
-	fclose(file);
+		used += (size_t)snprintf(line + used, sizeof line - used, " %s:%lu:%lu:%lu:%lu", sites[i].name, sites[i].live_bytes, sites[i].live_count,
+					 sites[i].bytes, sites[i].count);
+	target_say("%s\n", line);
 }
 
-int main(int argc, char **argv)
+static void clear(void)
+{
+	while (kept_count)
+		free(kept[--kept_count]);
+	for (size_t i = 0; i < SITES; i++)
+		sites[i].live_bytes = sites[i].live_count = sites[i].bytes = sites[i].count = 0;
+}
+
+int main(void)
 {
 	char command[TARGET_COMMAND_MAX];
 
-	if (argc != 3)
-		return 2;
 	target_say("ready\n");
 	while (target_read(command)) {
-		if (strcmp(command, "go") == 0)
-			allocate_all(strtoull(argv[1], NULL, 10));
-		else
-			write_truth(argv[2]);
-		target_say("done\n");
+		if (strncmp(command, "go ", 3) == 0) {
+			allocate_all(strtoull(command + 3, NULL, 10));
+			say_truth();
+		} else {
+			clear();
+			target_say("clear\n");
+		}
 	}
 	return 0;
 }
