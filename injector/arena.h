@@ -25,6 +25,8 @@ struct arena {
 	size_t shared_size;
 	struct hi_ring *ring;
 	uint64_t ring_capacity;
+	struct hi_stacks *stacks;
+	uint64_t stacks_size, stacks_limit; /* ours; the limit is how far they are allocated */
 	uint8_t *tables;
 	uint64_t tables_size;
 };
@@ -55,6 +57,8 @@ struct arena_code {
 must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
 /* Has the ring's pages allocated by us, so that they count against our memory limit and not the target's: megabytes, and so not while a thread is held. */
 must_check int arena_touch_ring(const struct arena *arena);
+/* Gives the payload room for stacks, a step ahead of what it uses. Once the ring is touched, and then once a round. */
+void arena_extend_stacks(struct arena *arena);
 /* Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. */
 int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate);
 /* Closes a descriptor in the target: a memfd that a dead injector left open. */
@@ -90,8 +94,9 @@ static inline remote_addr arena_state(const struct hi_control *control)
 
 /* Where the head and the tables of the state lie, as offsets from its start. */
 struct arena_state_layout {
-	uint64_t thread_slots, occupancy, buckets, scratch, size;
+	uint64_t thread_slots, occupancy, buckets, scratch, rules, known_stacks, size;
 };
-struct arena_state_layout arena_state_layout(unsigned bucket_bits);
+/* Goes by bucket_bits and known_bits. */
+struct arena_state_layout arena_state_layout(const struct hi_control *control);
 
 #endif

@@ -115,6 +115,7 @@ static int patch(struct attachment *attachment)
 	int err = arena_touch_ring(&attachment->arena);
 	if (err)
 		return err;
+	arena_extend_stacks(&attachment->arena);
 	attachment->step = "publishing unwind tables";
 	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->arena.shared, attachment->arena.tables);
 	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->pid, attachment->arena.shared);

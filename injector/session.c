@@ -223,6 +223,8 @@ static int begin(struct session *session)
 	if (!err)
 		err = describe_target(session);
 	pump_connect(&session->pump, attachment->arena.ring, attachment->arena.ring_capacity);
+	if (!err)
+		err = pump_connect_stacks(&session->pump, attachment->arena.stacks, attachment->arena.stacks_size);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
 	if (session->options->verbose)
 		describe_session(session);
@@ -244,6 +246,7 @@ static void send_stats(struct session *session)
 static int work(struct session *session)
 {
 	session->attachment.arena.shared->heartbeat = arch_cycles();
+	arena_extend_stacks(&session->attachment.arena);
 	pump_mark(&session->pump);
 	int err = watch_round(&session->attachment, &session->pump);
 	if (err == -EAGAIN && ++session->busy_rounds < LOADER_BUSY_ROUNDS)

@@ -149,7 +149,7 @@ __attribute__((always_inline)) static inline void sample(const struct visit *vis
 		return;
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);
-	else if (!record_alloc(&visit->event, visit->call, address, bytes))
+	else if (!record_alloc(&visit->event, visit->call, (struct record_block){.address = address, .bytes = bytes}))
 		live_set_remove(state, address);
 }
 

@@ -24,7 +24,7 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	memset(&control, 0, sizeof control);
 	arena_layout(&plan, &control);
 
-	const struct hi_part *parts[] = {&control.ring, &control.tables, &control.image, &control.gate, &control.words, &control.state};
+	const struct hi_part *parts[] = {&control.ring, &control.stacks, &control.tables, &control.image, &control.gate, &control.words, &control.state};
 	uint64_t end = sizeof(struct hi_control);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		CHECK_EQ(parts[i]->offset % HI_PAGE_BYTES, 0);
@@ -44,14 +44,16 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	CHECK_EQ(data & (data - 1), 0);
 	CHECK(control.ring.size >= data + sizeof(struct hi_ring));
 
-	const struct arena_state_layout state = arena_state_layout(control.bucket_bits);
+	const struct arena_state_layout state = arena_state_layout(&control);
 	CHECK(state.thread_slots >= sizeof(struct hi_state));
 	CHECK(state.occupancy >= state.thread_slots + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
 	CHECK(state.buckets >= state.occupancy + (1ull << control.bucket_bits));
 	CHECK(state.scratch >= state.buckets + (8ull * HI_BUCKET_ENTRIES << control.bucket_bits));
-	CHECK(state.size >= state.scratch + HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
+	CHECK(state.rules >= state.scratch + HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
+	CHECK(state.known_stacks >= state.rules + HI_RULES * sizeof(struct hi_rule_entry));
+	CHECK(state.size >= state.known_stacks + (8ull << control.known_bits));
 	CHECK_EQ(state.size, control.state.size);
-	CHECK_EQ((state.thread_slots | state.occupancy | state.buckets | state.scratch) % HI_PAGE_BYTES, 0);
+	CHECK_EQ((state.thread_slots | state.occupancy | state.buckets | state.scratch | state.rules | state.known_stacks) % HI_PAGE_BYTES, 0);
 }
 
 UNIT_TEST(parts_are_whole_pages_in_order_and_do_not_overlap)
