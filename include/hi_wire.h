@@ -155,14 +155,14 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 
 /*
  * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at (pc * HI_HASH_ADDRESS) >> (64 - HI_RULE_BITS). Threads write
- * them without a lock. `check` ties the two words together: a pair of which another thread has written one half is no match. A rule counts only while the directory it was
- * found in is the current one (`value` carries which), so that a library that comes or goes is noticed. All zero matches nothing.
+ * them without a lock. `check` ties the two words together, and to the directory they were found in: neither a pair of which another thread has written one half nor what was right before
+ * a library came or went is a match.
  */
 #define HI_RULE_BITS 12u
 #define HI_RULES (1u << HI_RULE_BITS)
 struct hi_rule_entry {
-	uint64_t check; /* pc ^ value * HI_HASH_ADDRESS */
-	uint64_t value; /* low half: the rule, packed by stack.c; high half: low bits of 2 * generation + index of the directory */
+	uint64_t check; /* pc ^ value * HI_HASH_ADDRESS ^ (2 * generation + index of the directory) * HI_HASH_THREAD << 1 */
+	uint64_t value; /* the rule, packed by stack.c */
 };
 _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
@@ -441,8 +441,8 @@ struct hi_scratch {
 	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
 	uint64_t region_lo, region_hi;
 	uint64_t reserved;
-	struct hi_record_alloc alloc;
-	uint64_t frame[HI_FRAMES_MAX]; /* of alloc */
+	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* struct hi_record_alloc, */
+	uint64_t frame[HI_FRAMES_MAX];                      /* and its frames */
 };
 _Static_assert(offsetof(struct hi_scratch, frame) == offsetof(struct hi_scratch, alloc) + sizeof(struct hi_record_alloc), "the frames follow the record");
 _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");

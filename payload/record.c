@@ -71,7 +71,7 @@ __attribute__((noinline)) static bool put_known(const struct record_event *event
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
 						      struct stack_end end)
 {
-	struct hi_record_alloc *alloc = &scratch_of(event)->alloc;
+	struct hi_record_alloc *alloc = (struct hi_record_alloc *)scratch_of(event)->alloc;
 
 	fill(&alloc->header, event, HI_RECORD_ALLOC);
 	alloc->address = block.address;
