@@ -113,7 +113,7 @@ struct hi_gate_words {
 	uint64_t occupancy;       /* 24: address of the occupancy bytes, in state */
 	uint64_t state;           /* 32: address of struct hi_state */
 	uint64_t nothrow;         /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
-	uint32_t occupancy_shift; /* 48: bucket = (block address * HI_HASH_ADDRESS) >> shift */
+	uint32_t occupancy_shift; /* 48: occupancy byte = (block address * HI_HASH_ADDRESS) >> shift */
 	uint32_t function;        /* 52: enum hi_function */
 	uint64_t reserved[9];     /* 56 */
 };
@@ -145,7 +145,9 @@ struct hi_thread_slot {
 _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 
 #define HI_BUCKET_ENTRIES 8u /* block addresses in one live-set bucket: one cache line */
-#define HI_BUCKET_PROBES 4u  /* neighbouring buckets an address may lie in, its home first */
+#define HI_BUCKET_PROBES 2u  /* buckets side by side that an address may lie in; a power of two */
+#define HI_LEVEL_BITS 2u     /* each level of the live set has 2^this times as many buckets as the one above it */
+#define HI_LEVELS_MAX 8u
 
 /*
  * Where a thread puts an alloc record together (struct hi_scratch, below), one for each slot, in the order of the slots: on the stack it might not fit, as some stacks are small. It belongs to
@@ -177,11 +179,11 @@ struct hi_state {
 	uint64_t tables;
 	uint64_t tables_size;
 	uint64_t thread_slots; /* 32 */
-	uint64_t occupancy;    /* one byte a home bucket: how many live samples call it home, saturating at 255 (then it sticks) */
-	uint64_t buckets;      /* uint64_t[1 << bucket_bits][HI_BUCKET_ENTRIES], 0 = free */
+	uint64_t occupancy;    /* one byte a home: how many live samples call it home, saturating at 255 (then it sticks) */
+	uint64_t buckets;      /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
 	uint64_t scratch;      /* HI_SCRATCH_BYTES for each slot */
 	uint32_t bucket_bits;  /* 64 */
-	uint32_t reserved;
+	uint32_t bucket_levels;
 	uint64_t gate; /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
 	uint64_t gate_bytes;
 	uint64_t rules;        /* struct hi_rule_entry[HI_RULES] */
@@ -189,8 +191,9 @@ struct hi_state {
 	uint64_t stacks;       /* struct hi_stacks */
 	uint64_t stacks_size;
 	uint32_t known_bits;
-	uint32_t reserved1;
+	uint32_t occupancy_bits;
 	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES))); /* 4096: 1 = sample. From here on all is zero in a forked child */
+	uint64_t levels_used;                                   /* one bit a level of the live set: something was put there; by the payload */
 };
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
 
@@ -333,8 +336,9 @@ struct hi_control {
 	uint64_t dlopen_handle; /* dlopen loader only */
 	uint32_t gate_count;    /* gate entries in use */
 	uint32_t bucket_bits;   /* of the live set: sizes the state */
-	uint32_t known_bits;    /* of the known stacks: likewise */
-	uint32_t reserved;
+	uint32_t bucket_levels; /* likewise */
+	uint32_t occupancy_bits;
+	uint32_t known_bits; /* of the known stacks: likewise */
 	struct hi_snapshot before;
 	/* Up to here absent in a forked child, and nothing that a hook touches. */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */

@@ -43,12 +43,48 @@ static uint64_t ring_bytes(uint64_t interval)
 	return interval < (256u << 10) ? 4u << 20 : 1u << 20;
 }
 
-/* Room for live samples: a heap of 64 GiB at the default interval is 131,072 of them, and half full is where probing stays short. */
+/* The first level of the live set: small enough for the caches where few blocks are samples. */
 static uint32_t bucket_bits(uint64_t interval)
 {
 	if (interval <= 1024)
+		return 15;
+	return interval < (256u << 10) ? 13 : 12;
+}
+
+/* How many live samples there may be unless somebody says otherwise: at the default interval those of a heap of 128 GiB. */
+static uint64_t live_max_of(const struct arena_plan *plan)
+{
+	if (plan->live_max)
+		return plan->live_max;
+	return plan->interval <= 1024 ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
+}
+
+/* Levels until there is twice the room: as long as a table is half empty, hardly an address finds its place taken. */
+static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
+{
+	uint64_t entries = (uint64_t)HI_BUCKET_ENTRIES << bits, room = entries;
+	uint32_t levels = 1;
+	for (; levels < HI_LEVELS_MAX && room / 2 < live_max; levels++)
+		room += entries <<= HI_LEVEL_BITS;
+	return levels;
+}
+
+/* One byte for some live samples; where every block is one, no byte can tell anything. */
+static uint32_t occupancy_bits(uint64_t interval)
+{
+	if (interval <= 1)
+		return 12;
+	if (interval <= 1024)
 		return 20;
 	return interval < (256u << 10) ? 17 : 15;
+}
+
+static uint64_t all_buckets(const struct hi_control *control)
+{
+	uint64_t count = 0;
+	for (uint32_t level = 0; level < control->bucket_levels; level++)
+		count += 1ull << (control->bucket_bits + HI_LEVEL_BITS * level);
+	return count;
 }
 
 /* Room for the stacks that alloc records name, most of it never used. */
@@ -65,12 +101,11 @@ static uint32_t known_bits(uint64_t interval)
 
 struct arena_state_layout arena_state_layout(const struct hi_control *control)
 {
-	const uint32_t bits = control->bucket_bits;
 	struct arena_state_layout layout;
 	layout.thread_slots = sizeof(struct hi_state);
 	layout.occupancy = layout.thread_slots + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
-	layout.buckets = layout.occupancy + whole_pages(1ull << bits);
-	layout.scratch = layout.buckets + whole_pages((8ull * HI_BUCKET_ENTRIES) << bits);
+	layout.buckets = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
+	layout.scratch = layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
 	layout.rules = layout.scratch + whole_pages(HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
 	layout.known_stacks = layout.rules + whole_pages(HI_RULES * sizeof(struct hi_rule_entry));
 	layout.size = layout.known_stacks + whole_pages(8ull << control->known_bits);
@@ -97,6 +132,8 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	control->version = HI_WIRE_VERSION;
 	control->interval = plan->interval;
 	control->bucket_bits = bucket_bits(plan->interval);
+	control->bucket_levels = bucket_levels(control->bucket_bits, live_max_of(plan));
+	control->occupancy_bits = occupancy_bits(plan->interval);
 	control->known_bits = known_bits(plan->interval);
 	uint64_t end = HI_CONTROL_BYTES;
 	end = place(&control->ring, end, sizeof(struct hi_ring) + ring_bytes(plan->interval));
@@ -216,7 +253,7 @@ static int fill_words(const struct arena *arena, const struct payload_image *pay
 			.occupancy = state + layout.occupancy,
 			.state = state,
 			.nothrow = allocator->nothrow[function[entry]],
-			.occupancy_shift = 64 - control->bucket_bits,
+			.occupancy_shift = 64 - control->occupancy_bits,
 			.function = function[entry],
 		};
 		err = put(arena, &words, sizeof words, control->words.offset + (uint64_t)entry * HI_GATE_STRIDE);
@@ -355,6 +392,17 @@ void arena_close(struct arena *arena)
 	*arena = (struct arena){.memfd = -1, .target_fd = -1};
 }
 
+/* Every free is one of a sample, for all that an occupancy byte could tell. */
+static int saturate(const struct memory *memory, remote_addr occupancy, uint64_t size)
+{
+	uint8_t page[HI_PAGE_BYTES];
+	int err = 0;
+	memset(page, 0xff, sizeof page);
+	for (uint64_t done = 0; !err && done < size; done += sizeof page)
+		err = memory_write(memory, occupancy + done, page, sizeof page);
+	return err;
+}
+
 int arena_fill_state(const struct hi_control *control, const struct memory *memory)
 {
 	const struct arena_state_layout layout = arena_state_layout(control);
@@ -369,6 +417,8 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.buckets = at + layout.buckets,
 		.scratch = at + layout.scratch,
 		.bucket_bits = control->bucket_bits,
+		.bucket_levels = control->bucket_levels,
+		.occupancy_bits = control->occupancy_bits,
 		.rules = at + layout.rules,
 		.known_stacks = at + layout.known_stacks,
 		.known_bits = control->known_bits,
@@ -377,7 +427,8 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.gate = arena_gate(control),
 		.gate_bytes = HI_GATE_BYTES,
 	};
-	return memory_write(memory, at, &state, sizeof state);
+	int err = memory_write(memory, at, &state, sizeof state);
+	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
 }
 
 int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT])

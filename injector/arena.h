@@ -31,8 +31,13 @@ struct arena {
 	uint64_t tables_size;
 };
 
+/* Live samples that there is room for, if nobody says otherwise. */
+#define ARENA_LIVE_MAX (256u << 10)
+#define ARENA_LIVE_MAX_EXACT (10u << 20)
+
 struct arena_plan {
 	uint64_t interval;
+	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
 	size_t tables_bytes; /* what the tables need now; room to grow is added */
 	size_t image_bytes;  /* 0: the loader brings the image elsewhere */
 };
@@ -96,7 +101,7 @@ static inline remote_addr arena_state(const struct hi_control *control)
 struct arena_state_layout {
 	uint64_t thread_slots, occupancy, buckets, scratch, rules, known_stacks, size;
 };
-/* Goes by bucket_bits and known_bits. */
+/* Goes by the *_bits and *_levels of control. */
 struct arena_state_layout arena_state_layout(const struct hi_control *control);
 
 #endif

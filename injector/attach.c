@@ -61,6 +61,7 @@ static int plan(const struct attachment *attachment, const struct attach_options
 	layout->deadman_cycles = DEADMAN_SECONDS * arch_cycles_per_second();
 	const struct arena_plan sizes = {
 		.interval = options->interval,
+		.live_max = options->live_max,
 		.tables_bytes = publisher_bytes(&attachment->publisher),
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};

@@ -19,6 +19,7 @@
 
 #define DEFAULT_SECONDS 60
 #define DEFAULT_INTERVAL (512u << 10)
+#define LIVE_MAX_MAX (1u << 30)
 
 struct command {
 	const char *name;
@@ -44,6 +45,8 @@ static const struct command commands[] = {
 	 "\n"
 	 "  -s, --duration TIME    how long: 120, 120s, 2m, 1h (default 60s)\n"
 	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M (default 512K); 1 = every allocation, exact\n"
+	 "      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default 10M when exact, else 256K); memory for\n"
+	 "                         them is reserved in the process, and used as needed: some 16 bytes each\n"
 	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default ./heapinject);\n"
 	 "                         - writes the record stream to standard output, for `heapinject report -`\n"
 	 "      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
@@ -168,6 +171,10 @@ static int parse_attach_option(int option, const char *argument, struct session_
 		return hi_parse_seconds(optarg, &options->duration_s) ? usage_error("attach", "not a time (120, 120s, 2m)", optarg) : HI_EXIT_OK;
 	case 'c':
 		return hi_parse_bytes(optarg, &options->interval) ? usage_error("attach", "not a number of bytes (524288, 512K, 1M)", optarg) : HI_EXIT_OK;
+	case 'm':
+		return hi_parse_bytes(optarg, &options->live_max) || options->live_max > LIVE_MAX_MAX
+			       ? usage_error("attach", "not a number of blocks (1000000, 50M; at most 1G)", optarg)
+			       : HI_EXIT_OK;
 	case 'o':
 		options->prefix = optarg;
 		return *optarg ? HI_EXIT_OK : usage_error("attach", "the output prefix is empty", NULL);
@@ -190,13 +197,10 @@ static int parse_attach_option(int option, const char *argument, struct session_
 static int run_attach(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{"duration", required_argument, NULL, 's'},
-		{"sample", required_argument, NULL, 'c'},
-		{"output", required_argument, NULL, 'o'},
-		{"loader", required_argument, NULL, 'l'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"verbose", no_argument, NULL, 'v'},
-		{NULL, 0, NULL, 0},
+		{"duration", required_argument, NULL, 's'}, {"sample", required_argument, NULL, 'c'},
+		{"live-max", required_argument, NULL, 'm'}, {"output", required_argument, NULL, 'o'},
+		{"loader", required_argument, NULL, 'l'},   {"quiet", no_argument, NULL, 'q'},
+		{"verbose", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0},
 	};
 	struct session_options options = {.duration_s = DEFAULT_SECONDS, .interval = DEFAULT_INTERVAL, .prefix = "heapinject"};
 	static const char letters[] = ":s:c:o:qv";

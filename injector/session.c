@@ -207,7 +207,8 @@ static void describe_session(const struct session *session)
 static int begin(struct session *session)
 {
 	struct attachment *attachment = &session->attachment;
-	const struct attach_options options = {.interval = session->options->interval, .loader = session->options->loader};
+	const struct attach_options options = {
+		.interval = session->options->interval, .live_max = session->options->live_max, .loader = session->options->loader};
 	attachment_init(attachment, session->preflight.pid);
 	int err = attachment_open(attachment, session->preflight.tid);
 	if (!err) {

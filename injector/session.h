@@ -13,6 +13,7 @@ struct session_options {
 	pid_t pid;
 	uint64_t duration_s; /* 0 = until stopped */
 	uint64_t interval;   /* mean bytes between samples; 1 = every allocation */
+	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
 	const char *prefix;  /* of the files; "-" = the record stream goes to standard output */
 	enum hi_loader loader;
 	bool quiet, verbose;

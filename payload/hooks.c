@@ -143,7 +143,7 @@ static bool is_still_armed(const struct visit *visit)
 /* Always inlined: one frame less on a stack that may be small. */
 __attribute__((always_inline)) static inline void sample(const struct visit *visit, uint64_t address, uint64_t bytes)
 {
-	const struct hi_state *state = visit->event.state;
+	struct hi_state *state = visit->event.state;
 
 	if (!address || !is_still_armed(visit))
 		return;
@@ -165,7 +165,7 @@ static bool take_out(const struct visit *visit, uint64_t address, bool *out_told
 /* The block that take_out took is still there. */
 static void put_back(const struct visit *visit, uint64_t address, bool was_told)
 {
-	const struct hi_state *state = visit->event.state;
+	struct hi_state *state = visit->event.state;
 
 	if (!is_still_armed(visit))
 		return;

@@ -47,7 +47,7 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	const struct arena_state_layout state = arena_state_layout(&control);
 	CHECK(state.thread_slots >= sizeof(struct hi_state));
 	CHECK(state.occupancy >= state.thread_slots + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
-	CHECK(state.buckets >= state.occupancy + (1ull << control.bucket_bits));
+	CHECK(state.buckets >= state.occupancy + (1ull << control.occupancy_bits));
 	CHECK(state.scratch >= state.buckets + (8ull * HI_BUCKET_ENTRIES << control.bucket_bits));
 	CHECK(state.rules >= state.scratch + HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
 	CHECK(state.known_stacks >= state.rules + HI_RULES * sizeof(struct hi_rule_entry));
@@ -237,7 +237,7 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 		CHECK_EQ(words.original, target.allocator.original[words.function]);
 		CHECK_EQ(words.hook, words.original);
 		CHECK_EQ(words.state, arena_state(control));
-		CHECK_EQ(words.occupancy_shift, 64 - control->bucket_bits);
+		CHECK_EQ(words.occupancy_shift, 64 - control->occupancy_bits);
 		CHECK_EQ(target.entry[words.function], arena_gate(control) + entry * HI_GATE_STRIDE);
 		uint8_t code[HI_GATE_STRIDE];
 		const enum gate_class class = gate_class_of((enum hi_function)words.function);

@@ -102,6 +102,8 @@ static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, s
 		.stacks = (uintptr_t)arena.stacks,
 		.stacks_size = ARENA_STACKS_BYTES,
 		.bucket_bits = bucket_bits,
+		.bucket_levels = 1,
+		.occupancy_bits = bucket_bits,
 		.gate = (uintptr_t)arena.gate,
 		.gate_bytes = HI_GATE_BYTES,
 	};
@@ -125,7 +127,7 @@ static inline struct hi_gate_words *arena_gate(struct arena *arena, enum hi_func
 		.thread_slots = arena->state->thread_slots,
 		.occupancy = arena->state->occupancy,
 		.state = (uintptr_t)arena->state,
-		.occupancy_shift = 64 - arena->state->bucket_bits,
+		.occupancy_shift = 64 - arena->state->occupancy_bits,
 		.function = function,
 	};
 	return words;
@@ -208,7 +210,7 @@ static inline void arena_check_quiet(const struct arena *arena)
 {
 	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++)
 		CHECK_EQ(arena->slots[i].in_flight, 0);
-	for (unsigned i = 0; i < 1u << arena->state->bucket_bits; i++)
+	for (unsigned i = 0; i < 1u << arena->state->occupancy_bits; i++)
 		CHECK_EQ(arena->occupancy[i], 0);
 	for (unsigned i = 0; i < HI_BUCKET_ENTRIES << arena->state->bucket_bits; i++)
 		CHECK_EQ(arena->buckets[i], 0);
