@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hi_units.h"
 #include "table.h"
 
 #define CLASS_EXACT_MAX 1024u /* sizes up to here are a class of their own */
@@ -183,4 +184,17 @@ int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class,
 	profile->row[profile->row_count++] = (struct profile_row){.stack = stack, .size_class = size_class};
 	*out_row = index;
 	return 0;
+}
+
+const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const double fitted = (double)meta->samples + (double)meta->frees, lost = (double)meta->dropped_allocs + (double)meta->dropped_frees;
+	uint64_t bytes = 0, count = 0;
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		bytes += profile->row[i].alloc_bytes;
+		count += profile->row[i].alloc_count;
+	}
+	return hi_format_rate(hi_fitting_interval(meta->interval, count ? bytes / count : 0, fitted / (fitted + lost)), buffer, size);
 }

@@ -90,6 +90,8 @@ int profile_add_module(struct profile *profile, const struct profile_module *mod
 int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame);                          /* interned */
 int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack); /* interned */
 int profile_row_at(struct profile *profile, uint32_t stack, uint32_t size_class, uint32_t *out_row);                           /* interned */
+/* The rate to suggest where samples or frees were dropped, as one types it: "64K". Returns buffer. */
+const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size);
 /* Size class of a size in bytes: exact up to 1024, then 16 to a doubling. */
 uint32_t profile_size_class(uint64_t bytes);
 

@@ -391,6 +391,7 @@ static int run_attached(struct session *session)
 	int exit_code = begin(session);
 	if (exit_code == HI_EXIT_OK || session->attachment.control) {
 		progress_open(&session->progress, session->options->quiet);
+		session->progress.interval = session->options->interval;
 		exit_code = end(session, exit_code == HI_EXIT_OK ? run(session) : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);
 	}
