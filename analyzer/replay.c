@@ -201,7 +201,7 @@ static int on_stack(struct replay *replay, const struct hi_stream_stack *stack)
 	}
 	if (stack->stack > STACKS_MAX)
 		return 0; /* whoever names it finds none */
-	return told_stacks_add(&replay->told, (const uint64_t *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
+	return told_stacks_add(&replay->told, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
 }
 
 /*

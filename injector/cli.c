@@ -39,7 +39,7 @@ static const struct command commands[] = {
 	 "Prints the facts about the process, or the reason why it cannot be attached to and the remedy.\n"
 	 "\n"
 	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) has its members\n"},
-	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [-o PREFIX] [--loader map|dlopen] [-q] [-v]", "profile the heap of a live process",
+	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [--live-max BLOCKS] [-o PREFIX] [--loader map|dlopen] [-q] [-v]", "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process exits; each time the files are written.\n"
 	 "\n"

@@ -76,6 +76,25 @@ UNIT_TEST(the_more_samples_the_more_room)
 	CHECK(exact.bucket_bits > fine.bucket_bits && fine.bucket_bits > coarse.bucket_bits);
 }
 
+/* Twice what was asked for, and no more levels than that takes; of memory that is only reserved. */
+UNIT_TEST(the_live_set_has_room_for_as_many_as_are_asked_for)
+{
+	static const uint64_t wanted[] = {1, 1000, 200000, 10u << 20, 100u << 20, 1u << 30};
+	static struct hi_control control;
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		for (uint64_t interval = 1; interval <= 512u << 10; interval <<= 19) {
+			arena_layout(&(struct arena_plan){.interval = interval, .live_max = wanted[i]}, &control);
+			const struct arena_state_layout state = arena_state_layout(&control);
+			const uint64_t entries = (state.scratch - state.buckets) / 8;
+			CHECK(control.bucket_levels >= 1 && control.bucket_levels <= HI_LEVELS_MAX);
+			CHECK(entries / 2 >= wanted[i] || control.bucket_levels == HI_LEVELS_MAX);
+			CHECK(control.bucket_levels == 1 || entries / 10 <= wanted[i]);
+		}
+	arena_layout(&(struct arena_plan){.interval = 1}, &control);
+	const struct arena_state_layout state = arena_state_layout(&control);
+	CHECK((state.scratch - state.buckets) / 8 >= 2 * (uint64_t)ARENA_LIVE_MAX_EXACT);
+}
+
 /* ---- in a child ---------------------------------------------------------------------------------------------------------------------------- */
 
 enum { CALL = 0, RELEASE, RESULT }; /* words of the victim's page: malloc's and free's gate entries, and whether the block was good */
