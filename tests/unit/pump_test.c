@@ -237,7 +237,7 @@ UNIT_TEST(a_known_stack_is_told_before_its_first_use_and_only_then)
 	CHECK_EQ(stack->frame_count, 3);
 	CHECK_EQ(stack->record.flags, HI_END_DEPTH);
 	for (uint64_t i = 0; i < 3; i++)
-		CHECK_EQ(((const uint64_t *)(stack + 1))[i], 128 + i);
+		CHECK_EQ(((const uint64_t *)(const void *)(stack + 1))[i], 128 + i);
 	for (uint64_t i = 1; i <= 2; i++) {
 		const struct hi_stream_alloc *alloc = &expect(HI_STREAM_ALLOC)->alloc;
 		CHECK_EQ(alloc->address, i << 12);
