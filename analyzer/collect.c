@@ -98,16 +98,24 @@ static void print_total(const struct profile *profile, bool inuse, FILE *out)
 static int print_summary(const struct profile *profile, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
+	char value[HI_UNITS_TEXT_MAX];
 	const double complete = meta->samples ? 100.0 * (double)meta->stacks_complete / (double)meta->samples : 100;
 
 	print_total(profile, true, out);
 	print_total(profile, false, out);
-	fprintf(out, "  %-10s %" PRIu64 " (%.1f%% complete stacks), dropped %" PRIu64 "\n", "samples:", meta->samples, complete,
+	fprintf(out, "  %-10s %" PRIu64 " (%.1f%% complete stacks), dropped %" PRIu64, "samples:", meta->samples, complete,
 		meta->dropped_allocs + meta->dropped_frees);
+	if (meta->dropped_allocs)
+		fprintf(out, " (%.2f%% of the samples)", 100.0 * (double)meta->dropped_allocs / ((double)meta->samples + (double)meta->dropped_allocs));
+	fprintf(out, "\n");
 	if (meta->samples == 0)
 		fprintf(out, "  note: nothing was sampled; a longer window (--duration) or a finer rate (--sample) would show more\n");
 	if (meta->dropped_frees)
 		fprintf(out, "  note: %" PRIu64 " frees were dropped; in use may be too high\n", meta->dropped_frees);
+	if (meta->dropped_allocs || meta->dropped_frees)
+		fprintf(out, "  note: the reader did not keep up; --sample %s would have fitted\n", profile_fitting_rate(profile, value, sizeof(value)));
+	if (meta->live_set_full)
+		fprintf(out, "  note: %" PRIu64 " samples were given up, as too many were live (--live-max)\n", meta->live_set_full);
 	if (meta->damage)
 		fprintf(out, "  note: the record stream was %s\n", meta->damage);
 	return 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hi_units.h"
 #include "table.h"
 
 #define CLASS_EXACT_MAX 1024u /* sizes up to here are a class of their own */
@@ -192,4 +193,17 @@ void profile_add_change(struct profile_meta *meta, const struct profile_change *
 	if (meta->change_count < PROFILE_CHANGES_MAX)
 		meta->change[meta->change_count] = *change;
 	meta->change_count++;
+}
+
+const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const double fitted = (double)meta->samples + (double)meta->frees, lost = (double)meta->dropped_allocs + (double)meta->dropped_frees;
+	uint64_t bytes = 0, count = 0;
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		bytes += profile->row[i].alloc_bytes;
+		count += profile->row[i].alloc_count;
+	}
+	return hi_format_rate(hi_fitting_interval(meta->interval, count ? bytes / count : 0, fitted / (fitted + lost)), buffer, size);
 }

@@ -112,6 +112,8 @@ int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, 
 int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack); /* interned */
 int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row);                             /* interned */
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
+/* The rate to suggest where samples or frees were dropped, as one types it: "64K". Returns buffer. */
+const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size);
 /* Size class of a size in bytes: exact up to 1024, then 16 to a doubling. */
 uint32_t profile_size_class(uint64_t bytes);
 

@@ -67,6 +67,11 @@ static uint64_t alloc_needs(const struct hi_stream_alloc *alloc)
 	return alloc->frame_count > RECORDS_FRAMES_MAX ? 0 : sizeof(*alloc) + 8ull * alloc->frame_count;
 }
 
+static uint64_t stack_needs(const struct hi_stream_stack *stack)
+{
+	return stack->frame_count > RECORDS_FRAMES_MAX ? 0 : sizeof(*stack) + 8ull * stack->frame_count;
+}
+
 static size_t fixed_size(uint16_t type)
 {
 	switch (type) {
@@ -80,6 +85,8 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_maps);
 	case HI_STREAM_THREAD:
 		return sizeof(struct hi_stream_thread);
+	case HI_STREAM_STACK:
+		return sizeof(struct hi_stream_stack);
 	case HI_STREAM_ALLOC:
 		return sizeof(struct hi_stream_alloc);
 	case HI_STREAM_FREE:
@@ -113,5 +120,7 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed += ((const struct hi_stream_thread *)fixed)->name_size;
 	else if (record->type == HI_STREAM_ALLOC)
 		needed = alloc_needs(fixed);
+	else if (record->type == HI_STREAM_STACK)
+		needed = stack_needs(fixed);
 	return needed && record->size >= needed;
 }

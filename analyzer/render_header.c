@@ -160,11 +160,18 @@ static void warn(FILE *out, uint64_t count, const char *what_happened)
 		fprintf(out, "Warning: %" PRIu64 " %s\n", count, what_happened);
 }
 
-static void print_warnings(const struct profile_meta *meta, FILE *out)
+static void print_warnings(const struct profile *profile, FILE *out)
 {
+	const struct profile_meta *meta = &profile->meta;
+	char rate[HI_UNITS_TEXT_MAX];
+
 	warn(out, meta->dropped_allocs, "samples were lost, so figures are too low: the reader did not keep up; take fewer (--sample)");
 	warn(out, meta->dropped_frees, "frees were lost, so in-use figures are too high: the reader did not keep up; take fewer samples (--sample)");
-	warn(out, meta->live_set_full, "sampled blocks could not be followed until they are freed: the live set was full; take fewer samples (--sample)");
+	if (meta->dropped_allocs || meta->dropped_frees)
+		fprintf(out, "Lost: %.2f%% of the samples; --sample %s would have fitted\n",
+			100.0 * (double)meta->dropped_allocs / ((double)meta->dropped_allocs + (double)sample_count(profile)),
+			profile_fitting_rate(profile, rate, sizeof(rate)));
+	warn(out, meta->live_set_full, "samples were given up, so figures are too low: too many sampled blocks were live (--live-max, --sample)");
 	warn(out, meta->no_thread_slot, "allocations were passed over: more threads than the payload has room for");
 	if (meta->end_reason == HI_STREAM_END_DEADMAN)
 		fprintf(out, "Warning: the window ended early: the payload disarmed itself, as heapinject did not answer\n");
@@ -189,5 +196,5 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 	print_changes(meta, out);
 	print_total(type, total, out);
 	print_slack(meta, type, total, out);
-	print_warnings(meta, out);
+	print_warnings(profile, out);
 }

@@ -17,19 +17,25 @@
 #include "live.h"
 #include "modules.h"
 #include "records.h"
+#include "table.h"
+#include "told_stacks.h"
 
 #define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger, */
 #define INTERVAL_MAX BLOCK_BYTES_MAX /* and to sample more seldom is not to sample at all */
 /* Against streams that never end and never repeat themselves: then all that comes is counted, but not told apart any more. Some hundred megabytes. */
 #define STACKS_MAX (1u << 19)
 #define FRAMES_MAX (1u << 20)
+#define TOLD_FRAMES_MAX (1u << 25)
 #define LIVE_MAX (1u << 23) /* the payload holds no more */
+#define END_UNKNOWN 4u      /* HI_END_BAD_FRAME of hi_wire.h: not complete, that is all there is to say */
 #define UNKNOWN_ADDRESS 1u  /* stands for the caller where a stack has no frame at all: the text format cannot say "none" */
 
 struct replay {
 	struct profile *profile;
 	const struct replay_observer *observer;
 	struct modules modules;
+	uint64_t moment; /* from 1; rises whenever a module comes or goes */
+	struct told_stacks told;
 	struct live live;
 	uint64_t position; /* of the record at hand */
 	uint64_t bad_records;
@@ -109,6 +115,7 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 		replay_bad(replay, "too many modules");
 		return 0;
 	}
+	replay->moment++;
 	memcpy(module.build_id, record + 1, record->build_id_size);
 	error = take_string(&cursor, record->path_size, &module.path);
 	if (!error)
@@ -124,6 +131,7 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 
 static int on_module_gone(struct replay *replay, const struct hi_stream_module_gone *record)
 {
+	replay->moment++;
 	modules_remove(&replay->modules, record->module);
 	return 0;
 }
@@ -143,12 +151,12 @@ static bool stacks_are_full(struct replay *replay)
 	return true;
 }
 
-static int intern_stack(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack)
+static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t count, uint16_t end, uint32_t *out_stack)
 {
-	const uint64_t *address = (const uint64_t *)(alloc + 1);
 	uint32_t frame[RECORDS_FRAMES_MAX];
-	uint32_t count = stacks_are_full(replay) ? 0 : alloc->frame_count;
 
+	if (stacks_are_full(replay))
+		count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		/* The byte before a return address belongs to the call; the address itself may lie in the next function, or in no module. */
 		if (profile_frame_at(replay->profile, address[i], modules_find(&replay->modules, address[i] - 1), &frame[i]))
@@ -156,7 +164,41 @@ static int intern_stack(struct replay *replay, const struct hi_stream_alloc *all
 	}
 	if (count == 0 && profile_frame_at(replay->profile, UNKNOWN_ADDRESS, -1, &frame[count++]))
 		return -ENOMEM;
-	return profile_stack_of(replay->profile, frame, count, alloc->record.flags & 0xff, out_stack);
+	return profile_stack_of(replay->profile, frame, count, end, out_stack);
+}
+
+/* The stack that the record names, or carries. One that was never told is a stack of one unknown frame. */
+static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack, uint16_t *out_end)
+{
+	struct told_stack *told = told_stacks_get(&replay->told, alloc->stack);
+
+	*out_end = told ? told->end : alloc->stack ? END_UNKNOWN : alloc->record.flags & 0xff;
+	if (!told && alloc->stack) {
+		replay_bad(replay, "an allocation with a stack that was not told");
+		return intern_stack(replay, NULL, 0, END_UNKNOWN, out_stack);
+	}
+	if (!told)
+		return intern_stack(replay, (const uint64_t *)(alloc + 1), alloc->frame_count, *out_end, out_stack);
+	if (told->moment != replay->moment) {
+		if (intern_stack(replay, told->frame, told->frame_count, told->end, &told->profile_stack))
+			return -ENOMEM;
+		told->moment = replay->moment;
+	}
+	*out_stack = told->profile_stack;
+	return 0;
+}
+
+static int on_stack(struct replay *replay, const struct hi_stream_stack *stack)
+{
+	bool is_too_much = replay->told.frame_count >= TOLD_FRAMES_MAX;
+
+	if (stack->stack != replay->told.count + 1) {
+		replay_bad(replay, "a stack out of turn");
+		return 0;
+	}
+	if (stack->stack > STACKS_MAX)
+		return 0; /* whoever names it finds none */
+	return told_stacks_add(&replay->told, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
 }
 
 static void uncredit(struct profile *profile, const struct live_block *block)
@@ -211,13 +253,14 @@ static int on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 	struct profile_row_key key = {.size_class = profile_size_class(alloc->bytes), .interval = alloc->interval};
 	struct live_block block, missed;
 	struct profile_row *row;
+	uint16_t end;
 
 	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX || alloc->interval == 0 || alloc->interval > INTERVAL_MAX) {
 		replay_bad(replay, "an allocation of an impossible size, address or sampling interval");
 		return 0;
 	}
 	block = (struct live_block){.address = alloc->address, .bytes = alloc->bytes, .born_ns = alloc->time_ns, .slack = credit_slack(profile, alloc)};
-	if (intern_stack(replay, alloc, &key.stack) || profile_row_at(profile, &key, &block.row))
+	if (stack_of(replay, alloc, &key.stack, &end) || profile_row_at(profile, &key, &block.row))
 		return -ENOMEM;
 	row = &profile->row[block.row];
 	row->first_ns = row->alloc_count ? row->first_ns : alloc->time_ns;
@@ -226,7 +269,7 @@ static int on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 	row->alloc_bytes += block.bytes;
 	row->alloc_slack += block.slack;
 	profile->meta.samples++;
-	count_end(&profile->meta, profile->stack[key.stack].end);
+	count_end(&profile->meta, end);
 	if (live_take(&replay->live, alloc->address, alloc->time_ns, &missed))
 		uncredit(profile, &missed);
 	return credit_live(replay, &block);
@@ -336,6 +379,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_module_gone(replay, fixed);
 	case HI_STREAM_MAPS:
 		return on_maps(replay, fixed);
+	case HI_STREAM_STACK:
+		return on_stack(replay, fixed);
 	case HI_STREAM_ALLOC:
 		return on_alloc(replay, fixed);
 	case HI_STREAM_FREE:
@@ -408,10 +453,12 @@ int replay_stream(struct input *input, const struct replay_observer *observer, s
 		return -ENOMEM;
 	replay->profile = profile;
 	replay->observer = observer;
+	replay->moment = 1;
 	error = replay_header(replay, input);
 	if (!error)
 		error = replay_rest(replay, input);
 	modules_close(&replay->modules);
+	told_stacks_close(&replay->told);
 	live_close(&replay->live);
 	free(replay);
 	return error;

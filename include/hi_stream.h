@@ -16,8 +16,9 @@
  * a name says otherwise.
  *
  * Order: HEADER; MODULE records of everything mapped; MAPS; then events in the order in which they happened in the target. A MODULE record comes before
- * the first event whose frames lie in it. Frames are absolute addresses; the MODULE record that covers an address at that point of the stream
- * gives object, build-id and offset, so that names can be found on another machine.
+ * the first event whose frames lie in it, and a STACK record before the first ALLOC that names it. Frames are absolute addresses; the MODULE record that covers an address at that point of the stream
+ * gives object, build-id and offset, so that names can be found on another machine. That point is the ALLOC, not the STACK that it names: where a library was unloaded and another
+ * one mapped in its place, the same addresses mean something else.
  */
 #ifndef HI_STREAM_H
 #define HI_STREAM_H
@@ -40,6 +41,7 @@ enum hi_stream_type {
 	HI_STREAM_INTERVAL = 8,
 	HI_STREAM_STATS = 9,
 	HI_STREAM_END = 10,
+	HI_STREAM_STACK = 12,
 	HI_STREAM_UNFREE = 11, /* struct hi_stream_free: the last free of this address did not happen (a realloc that failed) */
 };
 
@@ -105,17 +107,24 @@ struct hi_stream_thread {
 	uint32_t reserved;
 };
 
-struct hi_stream_alloc {
+/* A stack that ALLOC records may name. */
+struct hi_stream_stack {
 	struct hi_stream_record record; /* flags: enum hi_stack_end of hi_wire.h in the low byte */
+	uint32_t stack;                 /* number used in ALLOC, dense from 1 */
+	uint32_t frame_count;           /* variable part: u64 frames, return addresses, leaf first */
+};
+
+struct hi_stream_alloc {
+	struct hi_stream_record record; /* flags: enum hi_stack_end of hi_wire.h in the low byte, where it carries its frames itself */
 	uint64_t time_ns;
 	uint64_t address;
 	uint64_t bytes; /* as requested */
 	uint32_t thread;
 	uint16_t function;    /* enum hi_function of hi_wire.h */
-	uint16_t frame_count; /* variable part: u64 frames, return addresses, leaf first */
+	uint16_t frame_count; /* variable part: u64 frames, return addresses, leaf first; 0 where a stack is named */
 	uint64_t interval;    /* mean with which this very sample was drawn, and by which it is weighed */
 	uint32_t slack;       /* usable bytes beyond those requested; HI_STREAM_SLACK_UNKNOWN = not known */
-	uint32_t reserved;
+	uint32_t stack;       /* 0: this record carries its frames itself */
 };
 #define HI_STREAM_SLACK_UNKNOWN UINT32_MAX
 
@@ -168,6 +177,7 @@ _Static_assert(sizeof(struct hi_stream_record) == 8, "stream record");
 _Static_assert(sizeof(struct hi_stream_header) == 56, "stream header");
 _Static_assert(sizeof(struct hi_stream_module) == 80, "stream module");
 _Static_assert(sizeof(struct hi_stream_alloc) == 56, "stream alloc");
+_Static_assert(sizeof(struct hi_stream_stack) == 16, "stream stack");
 _Static_assert(sizeof(struct hi_stream_free) == 32, "stream free");
 _Static_assert(sizeof(struct hi_stream_stats) == 88, "stream stats");
 

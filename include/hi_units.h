@@ -140,4 +140,33 @@ static inline char *hi_format_duration(uint64_t seconds, char *text, size_t size
 	return text;
 }
 
+/* A power of two as hi_parse_bytes reads it: "64", "64K", "1M". */
+static inline const char *hi_format_rate(uint64_t interval, char *buffer, size_t size)
+{
+	static const char suffixes[] = {0, 'K', 'M', 'G'};
+	unsigned steps = 0;
+
+	while (interval >= 1024 && interval % 1024 == 0 && steps < 3) {
+		interval /= 1024;
+		steps++;
+	}
+	snprintf(buffer, size, steps ? "%llu%c" : "%llu", (unsigned long long)interval, suffixes[steps]);
+	return buffer;
+}
+
+/*
+ * The sampling interval that would have fitted where only a share of what happened found room: so much larger than the one there was that half as much again would find room, too, rounded up to a
+ * power of two. Below the size of a block a larger interval makes no fewer samples, so one starts at that: block_bytes, the mean, or 0 if it is not known.
+ */
+static inline uint64_t hi_fitting_interval(uint64_t interval, uint64_t block_bytes, double share)
+{
+	const uint64_t from = block_bytes ? block_bytes : 64;
+	const double wanted = (double)(interval > from ? interval : from) * 1.5 / (share > 0.001 ? share : 0.001);
+	uint64_t fitting = 1;
+
+	while ((double)fitting < wanted && fitting < UINT64_C(1) << 40)
+		fitting *= 2;
+	return fitting;
+}
+
 #endif

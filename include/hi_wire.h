@@ -12,6 +12,7 @@
  *   control   rw- shared                     kept, but for its    injector; the payload only adds to `counters`
  *                                            first page (DONTFORK)
  *   ring      rw- shared                     kept                 payload reserves and commits, injector clears and advances
+ *   stacks    rw- shared                     kept                 payload appends; injector reads, and says how far it may go
  *   tables    r-- shared                     kept                 injector, through its own mapping of the memfd
  *   image     r-x private (map loader only)  kept                 nobody
  *   gate      r-x private                    kept                 nobody
@@ -112,7 +113,7 @@ struct hi_gate_words {
 	uint64_t occupancy;       /* 24: address of the occupancy bytes, in state */
 	uint64_t state;           /* 32: address of struct hi_state */
 	uint64_t nothrow;         /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
-	uint32_t occupancy_shift; /* 48: bucket = (block address * HI_HASH_ADDRESS) >> shift */
+	uint32_t occupancy_shift; /* 48: occupancy byte = (block address * HI_HASH_ADDRESS) >> shift */
 	uint32_t function;        /* 52: enum hi_function */
 	uint64_t usable_size;     /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
 	uint64_t reserved[8];     /* 64 */
@@ -145,18 +146,33 @@ struct hi_thread_slot {
 _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 
 #define HI_BUCKET_ENTRIES 8u /* block addresses in one live-set bucket: one cache line */
-#define HI_BUCKET_PROBES 4u  /* neighbouring buckets an address may lie in, its home first */
+#define HI_BUCKET_PROBES 2u  /* buckets side by side that an address may lie in; a power of two */
+#define HI_LEVEL_BITS 2u     /* each level of the live set has 2^this times as many buckets as the one above it */
+#define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together, one for each slot, in the order of the slots: on the stack it might not fit, as some stacks are small. It belongs to the one visit that
- * found in_flight == 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
+ * Where a thread puts an alloc record together (struct hi_scratch, below), one for each slot, in the order of the slots: on the stack it might not fit, as some stacks are small. It belongs to
+ * the one visit that found in_flight == 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
  */
-#define HI_SCRATCH_BYTES 1088u
+#define HI_SCRATCH_BYTES 1152u
+
+/*
+ * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at (pc * HI_HASH_ADDRESS) >> (64 - HI_RULE_BITS). Threads write
+ * them without a lock. `check` ties the two words together, and to the directory they were found in: neither a pair of which another thread has written one half nor what was right before
+ * a library came or went is a match.
+ */
+#define HI_RULE_BITS 12u
+#define HI_RULES (1u << HI_RULE_BITS)
+struct hi_rule_entry {
+	uint64_t check; /* pc ^ value * HI_HASH_ADDRESS ^ (2 * generation + index of the directory) * HI_HASH_THREAD << 1 */
+	uint64_t value; /* the rule, packed by stack.c */
+};
+_Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
 /*
  * Head of the state. The injector fills it and sets `armed` last; the payload clears `armed` for good when the injector has been silent for
- * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, each
- * starting on a page. Addresses are in the target.
+ * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, the rules, the known stacks,
+ * each starting on a page. Addresses are in the target.
  */
 struct hi_state {
 	uint64_t control; /*  0 */
@@ -164,14 +180,21 @@ struct hi_state {
 	uint64_t tables;
 	uint64_t tables_size;
 	uint64_t thread_slots; /* 32 */
-	uint64_t occupancy;    /* one byte a home bucket: how many live samples call it home, saturating at 255 (then it sticks) */
-	uint64_t buckets;      /* uint64_t[1 << bucket_bits][HI_BUCKET_ENTRIES], 0 = free */
+	uint64_t occupancy;    /* one byte a home: how many live samples call it home, saturating at 255 (then it sticks) */
+	uint64_t buckets;      /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
 	uint64_t scratch;      /* HI_SCRATCH_BYTES for each slot */
 	uint32_t bucket_bits;  /* 64 */
-	uint32_t reserved;
+	uint32_t bucket_levels;
 	uint64_t gate; /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
 	uint64_t gate_bytes;
+	uint64_t rules;        /* struct hi_rule_entry[HI_RULES] */
+	uint64_t known_stacks; /* uint64_t[1 << known_bits]: tag of a stack's hash << 32 | its id, 0 = free; see "stacks" below */
+	uint64_t stacks;       /* struct hi_stacks */
+	uint64_t stacks_size;
+	uint32_t known_bits;
+	uint32_t occupancy_bits;
 	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES))); /* 4096: 1 = sample. From here on all is zero in a forked child */
+	uint64_t levels_used;                                   /* one bit a level of the live set: something was put there; by the payload */
 };
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
 
@@ -192,16 +215,16 @@ enum hi_loader { HI_LOADER_MAP = 0, HI_LOADER_DLOPEN = 1 };
 
 /* Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. */
 struct hi_counters {
-	uint64_t samples;         /* alloc records committed */
-	uint64_t frees;           /* free records committed */
-	uint64_t dropped_allocs;  /* ring too full for an alloc record: the block is not in the live set either */
-	uint64_t dropped_frees;   /* ring full for a free record: in-use is overstated by that block */
-	uint64_t live_set_full;   /* sample given up because its buckets were full */
-	uint64_t no_thread_slot;  /* passed through: thread table full around this thread */
-	uint64_t stacks_complete; /* by how the walk ended, enum hi_stack_end */
-	uint64_t stacks_truncated;
-	uint64_t deadman;     /* times the payload disarmed itself */
-	uint64_t commit_lost; /* record skipped by the reader before its producer committed it */
+	uint64_t samples;          /* alloc records committed, of either type */
+	uint64_t frees;            /* free records committed */
+	uint64_t dropped_allocs;   /* ring too full for an alloc record: the block is not in the live set either */
+	uint64_t dropped_frees;    /* ring full for a free record: in-use is overstated by that block */
+	uint64_t live_set_full;    /* sample given up because its buckets were full */
+	uint64_t no_thread_slot;   /* passed through: thread table full around this thread */
+	uint64_t stacks_untold;    /* stack that found no room among the known ones: its record carries the frames */
+	uint64_t stacks_truncated; /* samples whose walk did not end at HI_END_COMPLETE */
+	uint64_t deadman;          /* times the payload disarmed itself */
+	uint64_t commit_lost;      /* record skipped by the reader before its producer committed it */
 	uint64_t reserved[6];
 };
 
@@ -310,12 +333,15 @@ struct hi_control {
 	uint32_t journal_count; /* entries in use, including RESTORED ones */
 	uint64_t arena;         /* base address in the target, 0 until known */
 	uint64_t arena_size;
-	struct hi_part ring, tables, image, gate, words, state;
+	struct hi_part ring, stacks, tables, image, gate, words, state;
 	uint64_t payload_base; /* load address of the payload image; inside the arena for the map loader */
 	uint64_t payload_size;
 	uint64_t dlopen_handle; /* dlopen loader only */
 	uint32_t gate_count;    /* gate entries in use */
 	uint32_t bucket_bits;   /* of the live set: sizes the state */
+	uint32_t bucket_levels; /* likewise */
+	uint32_t occupancy_bits;
+	uint32_t known_bits; /* of the known stacks: likewise */
 	struct hi_snapshot before;
 	/* Up to here absent in a forked child, and nothing that a hook touches. */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
@@ -370,6 +396,7 @@ enum hi_record_type {
 	HI_RECORD_FREE = 2,
 	HI_RECORD_REGION = 3,
 	HI_RECORD_UNFREE = 4, /* laid out like FREE: the last free of this address did not happen (a realloc that failed) */
+	HI_RECORD_KNOWN = 5,  /* an alloc whose stack is among the known ones */
 };
 
 enum hi_stack_end {
@@ -402,6 +429,16 @@ struct hi_record_alloc {
 	uint32_t doublings;   /* of the countdown that ran out: what the sample stands for follows from this, not from the mean of today */
 	uint64_t frame[];     /* return addresses, leaf first; frame[0] is the caller of the allocation function */
 };
+struct hi_record_known {
+	struct hi_record_header header;
+	uint64_t address;
+	uint64_t bytes; /* as requested */
+	uint32_t stack; /* id: where its struct hi_stack lies in the stacks part, in units of 8 bytes */
+	uint16_t reserved;
+	uint16_t function;  /* enum hi_function */
+	uint32_t slack;     /* these two as in struct hi_record_alloc */
+	uint32_t doublings;
+};
 struct hi_record_free {
 	struct hi_record_header header;
 	uint64_t address;
@@ -414,7 +451,47 @@ _Static_assert(sizeof(struct hi_record_header) == 24, "record header");
 _Static_assert(offsetof(struct hi_record_alloc, frame) == 56, "alloc record");
 _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is one unit");
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
-_Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");
+_Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT, "an alloc of a known stack is two units");
+
+/* HI_SCRATCH_BYTES of it are a thread's. What it remembers of the region list holds as long as that list's generation. */
+struct hi_scratch {
+	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
+	uint64_t region_lo, region_hi;
+	uint64_t reserved;
+	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* struct hi_record_alloc, */
+	uint64_t frame[HI_FRAMES_MAX];                      /* and its frames */
+};
+_Static_assert(offsetof(struct hi_scratch, frame) == offsetof(struct hi_scratch, alloc) + sizeof(struct hi_record_alloc), "the frames follow the record");
+_Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");
+
+/* ---- stacks -------------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Each stack that was sampled stands here once, and alloc records name it by its id; so in exact mode a record is 64 bytes, whatever the depth. Append-only, and lasting for the session.
+ *
+ * Producer: look the hash up among the known stacks (private memory), and compare the frames. If it is new, take room by compare-and-swap on `used`, as long as it ends
+ * within `limit`; write the stack; only then publish (tag, id) there by compare-and-swap (release). A producer that dies on the way has wasted the room, and nothing refers to it. No room,
+ * here or among the known: the alloc record carries the frames itself.
+ * Reader: an id comes with a committed record, and its stack was written before that was committed. There is no order between records to be kept, and nothing can be lost on the way. It
+ * trusts nothing: place and frame count are checked, a stack is copied out once.
+ * Fork: as with the ring, before each store one more look at `armed`.
+ */
+struct hi_stacks {
+	uint64_t limit; /*  0: bytes of this part that may be used; grows, by the injector, which allocates them first */
+	uint64_t reserved0[7];
+	uint64_t used; /*  64: bytes of this part in use; by the payload */
+	uint64_t reserved1[7];
+	uint8_t data[]; /* 128: so no stack has id 0 */
+};
+_Static_assert(offsetof(struct hi_stacks, data) == 128, "stacks head is two cache lines");
+
+struct hi_stack {
+	uint32_t frame_count; /* 1..HI_FRAMES_MAX */
+	uint16_t stack_end;   /* enum hi_stack_end */
+	uint16_t reserved;
+	uint64_t frame[];
+};
+_Static_assert(sizeof(struct hi_stack) == 8, "stack head");
 
 /* ---- what the payload image exports (payload/exports.map); the injector finds these by name in its .dynsym ------------------------ */
 /*

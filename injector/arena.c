@@ -28,6 +28,7 @@
 #define MADV_WIPEONFORK 18
 #endif
 
+#define STACKS_STEPS 64        /* their part is allocated in so many steps, each when the last one is half full */
 #define TABLES_ROOM (8u << 20) /* for libraries that come later; sparse, costs nothing until used */
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -42,22 +43,72 @@ static uint64_t ring_bytes(uint64_t interval)
 	return interval < (256u << 10) ? 4u << 20 : 1u << 20;
 }
 
-/* Room for live samples: a heap of 64 GiB at the default interval is 131,072 of them, and half full is where probing stays short. */
+/* The first level of the live set: small enough for the caches where few blocks are samples. */
 static uint32_t bucket_bits(uint64_t interval)
 {
+	if (interval <= 1024)
+		return 15;
+	return interval < (256u << 10) ? 13 : 12;
+}
+
+/* How many live samples there may be unless somebody says otherwise: at the default interval those of a heap of 128 GiB. */
+static uint64_t live_max_of(const struct arena_plan *plan)
+{
+	if (plan->live_max)
+		return plan->live_max;
+	return plan->interval <= 1024 ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
+}
+
+/* Levels until there is twice the room: as long as a table is half empty, hardly an address finds its place taken. */
+static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
+{
+	uint64_t entries = (uint64_t)HI_BUCKET_ENTRIES << bits, room = entries;
+	uint32_t levels = 1;
+	for (; levels < HI_LEVELS_MAX && room / 2 < live_max; levels++)
+		room += entries <<= HI_LEVEL_BITS;
+	return levels;
+}
+
+/* One byte for some live samples; where every block is one, no byte can tell anything. */
+static uint32_t occupancy_bits(uint64_t interval)
+{
+	if (interval <= 1)
+		return 12;
 	if (interval <= 1024)
 		return 20;
 	return interval < (256u << 10) ? 17 : 15;
 }
 
-struct arena_state_layout arena_state_layout(unsigned bits)
+static uint64_t all_buckets(const struct hi_control *control)
+{
+	uint64_t count = 0;
+	for (uint32_t level = 0; level < control->bucket_levels; level++)
+		count += 1ull << (control->bucket_bits + HI_LEVEL_BITS * level);
+	return count;
+}
+
+/* Room for the stacks that alloc records name, most of it never used. */
+static uint64_t stacks_bytes(uint64_t interval)
+{
+	return interval <= 1024 ? 64u << 20 : 4u << 20;
+}
+
+/* As many as fit into that at some 30 frames each. */
+static uint32_t known_bits(uint64_t interval)
+{
+	return interval <= 1024 ? 18 : 14;
+}
+
+struct arena_state_layout arena_state_layout(const struct hi_control *control)
 {
 	struct arena_state_layout layout;
 	layout.thread_slots = sizeof(struct hi_state);
 	layout.occupancy = layout.thread_slots + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
-	layout.buckets = layout.occupancy + whole_pages(1ull << bits);
-	layout.scratch = layout.buckets + whole_pages((8ull * HI_BUCKET_ENTRIES) << bits);
-	layout.size = layout.scratch + whole_pages(HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
+	layout.buckets = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
+	layout.scratch = layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
+	layout.rules = layout.scratch + whole_pages(HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
+	layout.known_stacks = layout.rules + whole_pages(HI_RULES * sizeof(struct hi_rule_entry));
+	layout.size = layout.known_stacks + whole_pages(8ull << control->known_bits);
 	return layout;
 }
 
@@ -81,13 +132,17 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	control->version = HI_WIRE_VERSION;
 	control->interval = plan->interval;
 	control->bucket_bits = bucket_bits(plan->interval);
+	control->bucket_levels = bucket_levels(control->bucket_bits, live_max_of(plan));
+	control->occupancy_bits = occupancy_bits(plan->interval);
+	control->known_bits = known_bits(plan->interval);
 	uint64_t end = HI_CONTROL_BYTES;
 	end = place(&control->ring, end, sizeof(struct hi_ring) + ring_bytes(plan->interval));
+	end = place(&control->stacks, end, stacks_bytes(plan->interval));
 	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
 	end = place(&control->image, end, plan->image_bytes);
 	end = place(&control->gate, end, HI_GATE_BYTES);
 	end = place(&control->words, end, HI_GATE_BYTES);
-	end = place(&control->state, end, arena_state_layout(control->bucket_bits).size);
+	end = place(&control->state, end, arena_state_layout(control).size);
 	control->arena_size = end;
 }
 
@@ -159,6 +214,9 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	arena->shared = shared;
 	arena->ring = (struct hi_ring *)(void *)((uint8_t *)shared + layout->ring.offset); /* a page boundary */
 	arena->ring_capacity = ring_bytes(layout->interval);
+	arena->stacks = (struct hi_stacks *)(void *)((uint8_t *)shared + layout->stacks.offset);
+	arena->stacks_size = layout->stacks.size;
+	arena->stacks->used = sizeof(struct hi_stacks);
 	arena->tables = (uint8_t *)shared + layout->tables.offset;
 	arena->tables_size = layout->tables.size;
 	arena->control = arena_control_new();
@@ -182,7 +240,7 @@ static int map_fixed(struct remote *remote, uint64_t at, uint64_t size, int prot
 static int fill_words(const struct arena *arena, const struct payload_image *payload, const struct allocator *allocator)
 {
 	const struct hi_control *control = arena->control;
-	const struct arena_state_layout layout = arena_state_layout(control->bucket_bits);
+	const struct arena_state_layout layout = arena_state_layout(control);
 	const remote_addr state = arena_state(control);
 	enum hi_function function[HI_GATE_ENTRIES];
 	const unsigned entries = gate_functions(payload, allocator, function);
@@ -196,7 +254,7 @@ static int fill_words(const struct arena *arena, const struct payload_image *pay
 			.state = state,
 			.nothrow = allocator->nothrow[function[entry]],
 			.usable_size = allocator->usable_size[function[entry]],
-			.occupancy_shift = 64 - control->bucket_bits,
+			.occupancy_shift = 64 - control->occupancy_bits,
 			.function = function[entry],
 		};
 		err = put(arena, &words, sizeof words, control->words.offset + (uint64_t)entry * HI_GATE_STRIDE);
@@ -281,6 +339,19 @@ int arena_touch_ring(const struct arena *arena)
 	return fallocate(arena->memfd, 0, (off_t)ring->offset, (off_t)ring->size) ? -errno : 0;
 }
 
+/* A failure is no error: stacks that find no room are told with each sample. */
+void arena_extend_stacks(struct arena *arena)
+{
+	const uint64_t step = arena->stacks_size / STACKS_STEPS, used = __atomic_load_n(&arena->stacks->used, __ATOMIC_RELAXED);
+	const uint64_t limit = arena->stacks_limit;
+	if (limit >= arena->stacks_size || (limit && used < limit - step / 2))
+		return;
+	if (fallocate(arena->memfd, 0, (off_t)(arena->control->stacks.offset + limit), (off_t)step))
+		return;
+	arena->stacks_limit = limit + step;
+	__atomic_store_n(&arena->stacks->limit, arena->stacks_limit, __ATOMIC_RELEASE);
+}
+
 /*
  * Moves pages of bare jumps over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its page fault and finds
  * the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code of what it can write (PR_SET_MDWE).
@@ -322,9 +393,20 @@ void arena_close(struct arena *arena)
 	*arena = (struct arena){.memfd = -1, .target_fd = -1};
 }
 
+/* Every free is one of a sample, for all that an occupancy byte could tell. */
+static int saturate(const struct memory *memory, remote_addr occupancy, uint64_t size)
+{
+	uint8_t page[HI_PAGE_BYTES];
+	int err = 0;
+	memset(page, 0xff, sizeof page);
+	for (uint64_t done = 0; !err && done < size; done += sizeof page)
+		err = memory_write(memory, occupancy + done, page, sizeof page);
+	return err;
+}
+
 int arena_fill_state(const struct hi_control *control, const struct memory *memory)
 {
-	const struct arena_state_layout layout = arena_state_layout(control->bucket_bits);
+	const struct arena_state_layout layout = arena_state_layout(control);
 	const remote_addr at = arena_state(control);
 	const struct hi_state state = {
 		.control = control->arena,
@@ -336,10 +418,18 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.buckets = at + layout.buckets,
 		.scratch = at + layout.scratch,
 		.bucket_bits = control->bucket_bits,
+		.bucket_levels = control->bucket_levels,
+		.occupancy_bits = control->occupancy_bits,
+		.rules = at + layout.rules,
+		.known_stacks = at + layout.known_stacks,
+		.known_bits = control->known_bits,
+		.stacks = control->arena + control->stacks.offset,
+		.stacks_size = control->stacks.size,
 		.gate = arena_gate(control),
 		.gate_bytes = HI_GATE_BYTES,
 	};
-	return memory_write(memory, at, &state, sizeof state);
+	int err = memory_write(memory, at, &state, sizeof state);
+	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
 }
 
 int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT])

@@ -25,12 +25,19 @@ struct arena {
 	size_t shared_size;
 	struct hi_ring *ring;
 	uint64_t ring_capacity;
+	struct hi_stacks *stacks;
+	uint64_t stacks_size, stacks_limit; /* ours; the limit is how far they are allocated */
 	uint8_t *tables;
 	uint64_t tables_size;
 };
 
+/* Live samples that there is room for, if nobody says otherwise. */
+#define ARENA_LIVE_MAX (256u << 10)
+#define ARENA_LIVE_MAX_EXACT (10u << 20)
+
 struct arena_plan {
 	uint64_t interval;
+	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
 	size_t tables_bytes; /* what the tables need now; room to grow is added */
 	size_t image_bytes;  /* 0: the loader brings the image elsewhere */
 };
@@ -55,6 +62,8 @@ struct arena_code {
 must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
 /* Has the ring's pages allocated by us, so that they count against our memory limit and not the target's: megabytes, and so not while a thread is held. */
 must_check int arena_touch_ring(const struct arena *arena);
+/* Gives the payload room for stacks, a step ahead of what it uses. Once the ring is touched, and then once a round. */
+void arena_extend_stacks(struct arena *arena);
 /* Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. */
 int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate);
 /* Closes a descriptor in the target: a memfd that a dead injector left open. */
@@ -90,8 +99,9 @@ static inline remote_addr arena_state(const struct hi_control *control)
 
 /* Where the head and the tables of the state lie, as offsets from its start. */
 struct arena_state_layout {
-	uint64_t thread_slots, occupancy, buckets, scratch, size;
+	uint64_t thread_slots, occupancy, buckets, scratch, rules, known_stacks, size;
 };
-struct arena_state_layout arena_state_layout(unsigned bucket_bits);
+/* Goes by the *_bits and *_levels of control. */
+struct arena_state_layout arena_state_layout(const struct hi_control *control);
 
 #endif

@@ -61,6 +61,7 @@ static int plan(const struct attachment *attachment, const struct attach_options
 	layout->deadman_cycles = DEADMAN_SECONDS * arch_cycles_per_second();
 	const struct arena_plan sizes = {
 		.interval = options->interval,
+		.live_max = options->live_max,
 		.tables_bytes = publisher_bytes(&attachment->publisher),
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};
@@ -115,6 +116,7 @@ static int patch(struct attachment *attachment)
 	int err = arena_touch_ring(&attachment->arena);
 	if (err)
 		return err;
+	arena_extend_stacks(&attachment->arena);
 	attachment->step = "publishing unwind tables";
 	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->arena.shared, attachment->arena.tables);
 	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->arena.shared);

@@ -21,6 +21,7 @@
 #define DEFAULT_INTERVAL (512u << 10)
 #define DEFAULT_BUDGET_PPM 10000u
 #define BUDGET_UNSET UINT32_MAX
+#define LIVE_MAX_MAX (1u << 30)
 
 struct command {
 	const char *name;
@@ -40,7 +41,7 @@ static const struct command commands[] = {
 	 "Prints the facts about the process, or the reason why it cannot be attached to and the remedy.\n"
 	 "\n"
 	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) has its members\n"},
-	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [--max-overhead SHARE] [-o PREFIX] [--loader map|dlopen] [-q] [-v]",
+	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [--max-overhead SHARE] [--live-max BLOCKS] [-o PREFIX] [--loader map|dlopen] [-q] [-v]",
 	 "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process exits; each time the files are written.\n"
@@ -49,6 +50,8 @@ static const struct command commands[] = {
 	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M (default 512K); 1 = every allocation, exact\n"
 	 "      --max-overhead SHARE  share of its CPU time that sampling may take: 1%, 0.2%, or off; above it samples are taken more seldom,\n"
 	 "                         and weighed by how seldom (default 1%, or off where --sample says how often)\n"
+	 "      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default 10M when exact, else 256K); memory for\n"
+	 "                         them is reserved in the process, and used as needed: some 16 bytes each\n"
 	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default ./heapinject);\n"
 	 "                         - writes the record stream to standard output, for `heapinject report -`\n"
 	 "      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
@@ -173,6 +176,10 @@ static int parse_attach_option(int option, const char *argument, struct session_
 		return hi_parse_seconds(optarg, &options->duration_s) ? usage_error("attach", "not a time (120, 120s, 2m)", optarg) : HI_EXIT_OK;
 	case 'c':
 		return hi_parse_bytes(optarg, &options->interval) ? usage_error("attach", "not a number of bytes (524288, 512K, 1M)", optarg) : HI_EXIT_OK;
+	case 'b':
+		return hi_parse_bytes(optarg, &options->live_max) || options->live_max > LIVE_MAX_MAX
+			       ? usage_error("attach", "not a number of blocks (1000000, 50M; at most 1G)", optarg)
+			       : HI_EXIT_OK;
 	case 'o':
 		options->prefix = optarg;
 		return *optarg ? HI_EXIT_OK : usage_error("attach", "the output prefix is empty", NULL);
@@ -204,6 +211,7 @@ static int run_attach(int argc, char **argv)
 		{"output", required_argument, NULL, 'o'},
 		{"loader", required_argument, NULL, 'l'},
 		{"max-overhead", required_argument, NULL, 'm'},
+		{"live-max", required_argument, NULL, 'b'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},

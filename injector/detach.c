@@ -61,7 +61,7 @@ static struct quiesce_target describe_inside(const struct attachment *attachment
 		.gate_hi = arena_gate(control) + HI_GATE_BYTES,
 		.payload_lo = control->payload_base,
 		.payload_hi = control->payload_base + control->payload_size,
-		.thread_slots = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots,
+		.thread_slots = arena_state(control) + arena_state_layout(control).thread_slots,
 	};
 }
 

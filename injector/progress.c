@@ -20,6 +20,18 @@ void progress_open(struct progress *progress, bool quiet)
 	*progress = (struct progress){.quiet = quiet, .is_terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0};
 }
 
+/* Where the ring was too full: what share of what happened was lost, and a rate at which none of it would have been. */
+static void format_losses(char *text, size_t size, const struct hi_stream_stats *stats, uint64_t interval)
+{
+	const double lost = (double)stats->dropped_allocs + (double)stats->dropped_frees;
+	const double all = lost + (double)stats->samples + (double)stats->frees;
+	char rate[HI_UNITS_TEXT_MAX];
+	*text = 0;
+	if (lost > 0 && interval)
+		snprintf(text, size, "; too many to be read, %.2f%% lost: --sample %s would fit", 100 * lost / all,
+			 hi_format_rate(hi_fitting_interval(interval, 0, (all - lost) / all), rate, sizeof rate));
+}
+
 static void format(char *line, size_t size, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
 	char elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX] = "", live[HI_UNITS_TEXT_MAX + 16] = "";
@@ -47,14 +59,15 @@ void progress_show(struct progress *progress, const struct hi_stream_stats *stat
 	const uint64_t every = progress->is_terminal ? REDRAW_EVERY_NS : LINE_EVERY_NS;
 	if (progress->quiet || stats->time_ns < progress->shown_ns + every || would_wait())
 		return;
-	char line[256];
+	char line[384], losses[128];
 	format(line, sizeof line, stats, status, duration_ns);
+	format_losses(losses, sizeof losses, stats, progress->interval);
 	progress->shown_ns = stats->time_ns;
 	progress->is_open = progress->is_terminal;
 	if (progress->is_terminal)
-		fprintf(stderr, "\r\033[K%s", line);
+		fprintf(stderr, "\r\033[K%s%s", line, losses);
 	else
-		fprintf(stderr, "%s\n", line);
+		fprintf(stderr, "%s%s\n", line, losses);
 	fflush(stderr);
 }
 

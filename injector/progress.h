@@ -12,6 +12,7 @@
 struct progress {
 	bool quiet, is_terminal;
 	uint64_t shown_ns; /* when the last line was shown */
+	uint64_t interval; /* set by who opens it: where samples are lost, another one is suggested; 0 = none is */
 	bool is_open;      /* a redrawn line stands unfinished */
 };
 

@@ -7,12 +7,15 @@
 #include <string.h>
 #include <time.h>
 
+#define STACK_UNIT 8u             /* of an id */
+#define RECORDS_A_LOOK 64u        /* at the clock */
 #define PATIENCE_NS 1000000000ull /* for a record whose producer may be merely descheduled */
 
 int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid)
 {
 	*pump = (struct pump){.out = out, .memory = memory};
 	pump->cycles_per_second = arch_cycles_per_second();
+	pump->ns_per_cycle = (uint64_t)(((unsigned __int128)1000000000u << 32) / pump->cycles_per_second);
 	pump->start_cycles = arch_cycles();
 	return threads_open(&pump->threads, pid, images, memory);
 }
@@ -22,6 +25,7 @@ void pump_close(struct pump *pump)
 	for (size_t i = 0; i < pump->sent_count; i++)
 		free(pump->sent[i].path);
 	free(pump->sent);
+	free(pump->stack_number);
 	threads_close(&pump->threads);
 	*pump = (struct pump){0};
 }
@@ -31,12 +35,22 @@ void pump_connect(struct pump *pump, struct hi_ring *ring, uint64_t capacity)
 	ring_reader_open(&pump->reader, ring, capacity);
 }
 
+int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size)
+{
+	pump->stack_number = calloc(size / STACK_UNIT, sizeof *pump->stack_number);
+	if (!pump->stack_number)
+		return -ENOMEM;
+	pump->stacks = stacks;
+	pump->stacks_size = size;
+	return 0;
+}
+
 /* Counters of different CPUs may disagree by a little; an event before the start is one at the start. */
 static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
 {
 	if (cycles < pump->start_cycles)
 		return 0;
-	return (uint64_t)((unsigned __int128)(cycles - pump->start_cycles) * 1000000000u / pump->cycles_per_second);
+	return (uint64_t)((unsigned __int128)(cycles - pump->start_cycles) * pump->ns_per_cycle >> 32);
 }
 
 uint64_t pump_now_ns(const struct pump *pump)
@@ -233,25 +247,35 @@ static int thread_number(struct pump *pump, const struct hi_record_header *heade
 {
 	const struct thread *thread;
 	bool is_new;
+	if (header->thread == pump->last_pointer && pump->last_pointer) {
+		*out_number = pump->last_thread;
+		return 0;
+	}
 	int err = threads_get(&pump->threads, pump->memory, header->thread, &thread, &is_new);
 	if (err)
 		return err;
-	*out_number = thread->number;
+	*out_number = pump->last_thread = thread->number;
+	pump->last_pointer = header->thread;
 	if (!is_new)
 		return 0;
 	return send_thread(pump, thread, to_ns(pump, header->cycles));
 }
 
+static uint64_t interval_of(const struct pump *pump, uint32_t doublings)
+{
+	return pump->interval << (doublings <= HI_DOUBLINGS_MAX ? doublings : 0);
+}
+
 static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 {
 	struct hi_stream_alloc alloc = {
-		.record.flags = (uint16_t)stack_end_judge(&pump->stack_ends, pump->memory, from),
+		.record.flags = stack_end_judge(&pump->stack_ends, pump->memory, from->stack_end, from->frame, from->frame_count),
 		.time_ns = to_ns(pump, from->header.cycles),
 		.address = from->address,
 		.bytes = from->bytes,
 		.function = from->function,
 		.frame_count = (uint16_t)from->frame_count,
-		.interval = pump->interval << (from->doublings <= HI_DOUBLINGS_MAX ? from->doublings : 0),
+		.interval = interval_of(pump, from->doublings),
 		.slack = from->slack,
 	};
 	int err = thread_number(pump, &from->header, &alloc.thread);
@@ -259,6 +283,60 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 		return err;
 	const struct stream_part frames = {from->frame, from->frame_count * sizeof(uint64_t)};
 	return stream_out_record(pump->out, HI_STREAM_ALLOC, &alloc, sizeof alloc, &frames, 1);
+}
+
+/* Copies a stack out of memory that the target can write: what was checked is what is used. False: there is none. */
+static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_stack *out_stack, uint64_t frame[HI_FRAMES_MAX])
+{
+	const uint64_t offset = (uint64_t)id * STACK_UNIT;
+	if (offset < sizeof *pump->stacks || offset > pump->stacks_size - sizeof(struct hi_stack))
+		return false;
+	const uint64_t *word = (const uint64_t *)(const void *)((const uint8_t *)pump->stacks + offset);
+	const uint64_t head = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	const uint32_t count = (uint32_t)head;
+	if (!count || count > HI_FRAMES_MAX || count * sizeof(uint64_t) > pump->stacks_size - offset - sizeof(struct hi_stack))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		frame[i] = __atomic_load_n(&word[1 + i], __ATOMIC_RELAXED);
+	*out_stack = (struct hi_stream_stack){.record.flags = (uint16_t)(head >> 32), .frame_count = count};
+	return true;
+}
+
+/* The number of a stack in the stream; a STACK record goes first where it is new. 0: the id names none. */
+static int stack_number(struct pump *pump, uint32_t id, uint32_t *out_number)
+{
+	struct hi_stream_stack stack;
+	uint64_t frame[HI_FRAMES_MAX];
+	uint32_t *known = id < pump->stacks_size / STACK_UNIT ? &pump->stack_number[id] : NULL;
+	if (known && *known) {
+		*out_number = *known;
+		return 0;
+	}
+	*out_number = 0;
+	if (!known || !stack_copy(pump, id, &stack, frame))
+		return 0;
+	stack.stack = *known = *out_number = ++pump->last_stack;
+	stack.record.flags = stack_end_judge(&pump->stack_ends, pump->memory, stack.record.flags, frame, stack.frame_count);
+	const struct stream_part frames = {frame, stack.frame_count * sizeof *frame};
+	return stream_out_record(pump->out, HI_STREAM_STACK, &stack, sizeof stack, &frames, 1);
+}
+
+static int send_known(struct pump *pump, const struct hi_record_known *from)
+{
+	struct hi_stream_alloc alloc = {
+		.time_ns = to_ns(pump, from->header.cycles),
+		.address = from->address,
+		.bytes = from->bytes,
+		.function = from->function,
+		.interval = interval_of(pump, from->doublings),
+		.slack = from->slack,
+	};
+	int err = thread_number(pump, &from->header, &alloc.thread);
+	if (!err)
+		err = stack_number(pump, from->stack, &alloc.stack);
+	if (!alloc.stack)
+		alloc.record.flags = HI_END_BAD_FRAME; /* nothing is known of it */
+	return err ? err : stream_out_record(pump->out, HI_STREAM_ALLOC, &alloc, sizeof alloc, NULL, 0);
 }
 
 static int send_free(struct pump *pump, const struct hi_record_free *from, uint16_t type)
@@ -273,6 +351,8 @@ static int send(struct pump *pump, const union ring_record *record)
 	switch (record->header.type_busy) {
 	case HI_RECORD_ALLOC:
 		return send_alloc(pump, &record->alloc);
+	case HI_RECORD_KNOWN:
+		return send_known(pump, &record->known);
 	case HI_RECORD_FREE:
 		return send_free(pump, &record->free, HI_STREAM_FREE);
 	case HI_RECORD_UNFREE:
@@ -295,10 +375,13 @@ int pump_round(struct pump *pump, bool last)
 {
 	union ring_record record;
 	int more = 1, err = 0;
+	uint64_t now_ns = 0;
 	if (last)
 		ring_reader_unmark(&pump->reader);
-	while (pump->reader.ring && more > 0 && !err && !stream_out_is_full(pump->out)) {
-		more = ring_reader_next(&pump->reader, pump_now_ns(pump), last ? 0 : PATIENCE_NS, &record);
+	for (uint32_t count = 0; pump->reader.ring && more > 0 && !err && !stream_out_is_full(pump->out); count++) {
+		if (count % RECORDS_A_LOOK == 0)
+			now_ns = pump_now_ns(pump);
+		more = ring_reader_next(&pump->reader, now_ns, last ? 0 : PATIENCE_NS, &record);
 		if (more > 0)
 			err = send(pump, &record);
 	}

@@ -17,6 +17,10 @@
 
 struct pump {
 	struct ring_reader reader;
+	const struct hi_stacks *stacks;
+	uint64_t stacks_size;
+	uint32_t *stack_number; /* by id: its number in the stream, 0 = not told yet */
+	uint32_t last_stack;
 	struct stream_out *out;
 	struct file_broker *broker; /* gets the files of modules to keep; NULL after pump_open */
 	struct threads threads;
@@ -24,6 +28,9 @@ struct pump {
 	const struct memory *memory;
 	uint64_t start_cycles, cycles_per_second;
 	uint64_t interval;   /* as the header has it */
+	uint64_t ns_per_cycle; /* times 2^32 */
+	uint64_t last_pointer; /* the thread of the last event, and its number: the next one's is often the same */
+	uint32_t last_thread;
 	uint64_t unknown_sp; /* a stack pointer that the payload found in no region since the last round; 0 = none */
 	struct sent_module {
 		char *path;
@@ -39,6 +46,8 @@ must_check int pump_open(struct pump *pump, struct stream_out *out, const struct
 void pump_close(struct pump *pump);
 /* From now on: where the ring lies. */
 void pump_connect(struct pump *pump, struct hi_ring *ring, uint64_t capacity);
+/* And where the stacks lie that its records name. -ENOMEM. */
+must_check int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size);
 uint64_t pump_now_ns(const struct pump *pump);
 
 /* HEADER. Strings may be empty. */

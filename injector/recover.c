@@ -35,13 +35,14 @@ static bool all_is_arena(const struct maps *maps, remote_addr base, uint64_t siz
 /* One behind the other, as arena_layout places them, up to the end of the arena; where a size is known beforehand, of that size. */
 static bool parts_are_sound(const struct hi_control *control)
 {
-	const struct hi_part *parts[] = {&control->ring, &control->tables, &control->image, &control->gate, &control->words, &control->state};
+	const struct hi_part *parts[] = {&control->ring, &control->stacks, &control->tables, &control->image, &control->gate, &control->words, &control->state};
 	uint64_t end = HI_CONTROL_BYTES;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES || __builtin_add_overflow(end, parts[i]->size, &end))
 			return false;
 	return end == control->arena_size && control->gate.size == HI_GATE_BYTES && control->words.size == HI_GATE_BYTES && control->bucket_bits < 32 &&
-	       control->state.size == arena_state_layout(control->bucket_bits).size;
+	       control->bucket_levels <= HI_LEVELS_MAX && control->occupancy_bits < 32 && control->known_bits < 32 &&
+	       control->state.size == arena_state_layout(control).size;
 }
 
 /*

@@ -26,7 +26,7 @@ void ring_reader_unmark(struct ring_reader *reader)
 
 static uint64_t *word_at(const struct ring_reader *reader, uint64_t position)
 {
-	return (uint64_t *)(void *)(reader->ring->data + position % reader->capacity);
+	return (uint64_t *)(void *)(reader->ring->data + (position & (reader->capacity - 1)));
 }
 
 /* Zero what was consumed, then let producers have it: a reserved record must read zero until its producer begins it. */
@@ -49,6 +49,8 @@ static bool is_valid(const union ring_record *record, uint64_t size)
 	case HI_RECORD_ALLOC:
 		return record->alloc.frame_count >= 1 && record->alloc.frame_count <= HI_FRAMES_MAX &&
 		       offsetof(struct hi_record_alloc, frame) + 8ull * record->alloc.frame_count <= size;
+	case HI_RECORD_KNOWN:
+		return size >= sizeof record->known;
 	case HI_RECORD_FREE:
 	case HI_RECORD_UNFREE:
 	case HI_RECORD_REGION:

@@ -12,7 +12,7 @@
 
 struct ring_reader {
 	struct hi_ring *ring; /* our mapping */
-	uint64_t capacity;    /* ours: never read back from the ring */
+	uint64_t capacity;    /* ours: never read back from the ring; a power of two */
 	uint64_t tail;
 	uint64_t limit;      /* records that begin at or after this position are left for later; never more than a ring full away */
 	uint64_t waited_for; /* records that begin before this position were reserved */
@@ -23,6 +23,7 @@ struct ring_reader {
 union ring_record {
 	struct hi_record_header header;
 	struct hi_record_alloc alloc;
+	struct hi_record_known known;
 	struct hi_record_free free;
 	struct hi_record_region region;
 	uint64_t word[HI_RING_SIZE_MAX / 8];

@@ -210,7 +210,8 @@ static void describe_session(const struct session *session)
 static int begin(struct session *session)
 {
 	struct attachment *attachment = &session->attachment;
-	const struct attach_options options = {.interval = session->options->interval, .loader = session->options->loader};
+	const struct attach_options options = {
+		.interval = session->options->interval, .live_max = session->options->live_max, .loader = session->options->loader};
 	attachment_init(attachment, session->preflight.pid);
 	int err = attachment_open(attachment, session->preflight.tid);
 	if (!err) {
@@ -226,6 +227,8 @@ static int begin(struct session *session)
 	if (!err)
 		err = describe_target(session);
 	pump_connect(&session->pump, attachment->arena.ring, attachment->arena.ring_capacity);
+	if (!err)
+		err = pump_connect_stacks(&session->pump, attachment->arena.stacks, attachment->arena.stacks_size);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
 	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval);
 	if (session->options->verbose)
@@ -259,6 +262,7 @@ static void send_stats(struct session *session)
 static int work(struct session *session)
 {
 	session->attachment.arena.shared->heartbeat = arch_cycles();
+	arena_extend_stacks(&session->attachment.arena);
 	pump_mark(&session->pump);
 	int err = watch_round(&session->attachment, &session->pump);
 	if (err == -EAGAIN && ++session->busy_rounds < LOADER_BUSY_ROUNDS)
@@ -402,6 +406,7 @@ static int run_attached(struct session *session)
 	int exit_code = begin(session);
 	if (exit_code == HI_EXIT_OK || session->attachment.control) {
 		progress_open(&session->progress, session->options->quiet);
+		session->progress.interval = session->options->interval;
 		exit_code = end(session, exit_code == HI_EXIT_OK ? run(session) : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);
 	}

@@ -14,6 +14,7 @@ struct session_options {
 	uint64_t duration_s; /* 0 = until stopped */
 	uint64_t interval;   /* mean bytes between samples; 1 = every allocation */
 	uint32_t budget_ppm; /* share of the target's CPU time that may be ours, in millionths; 0 = whatever it takes */
+	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
 	const char *prefix;  /* of the files; "-" = the record stream goes to standard output */
 	enum hi_loader loader;
 	bool quiet, verbose;

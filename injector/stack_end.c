@@ -24,17 +24,15 @@ static bool is_made_up(const struct memory *memory, remote_addr pc)
 	return !memory_read(memory, pc - sizeof(before), before, sizeof(before)) && !arch_ends_in_call(before);
 }
 
-enum hi_stack_end stack_end_judge(struct stack_ends *ends, const struct memory *memory, const struct hi_record_alloc *record)
+uint16_t stack_end_judge(struct stack_ends *ends, const struct memory *memory, uint16_t stack_end, const uint64_t *frame, uint32_t count)
 {
-	const uint32_t count = record->frame_count;
-
-	if (record->stack_end != HI_END_NO_ROW || count < 2)
-		return record->stack_end;
-	const uint64_t pc = record->frame[count - 1];
+	if (stack_end != HI_END_NO_ROW || count < 2)
+		return stack_end;
+	const uint64_t pc = frame[count - 1];
 	typeof(&ends->known[0]) known = &ends->known[pc % STACK_END_KNOWN];
 	if (known->pc != pc) {
 		known->pc = pc;
 		known->is_first = is_made_up(memory, pc) && !is_trampoline(memory, pc);
 	}
-	return known->is_first && !is_trampoline(memory, record->frame[count - 2]) ? HI_END_COMPLETE : HI_END_NO_ROW;
+	return known->is_first && !is_trampoline(memory, frame[count - 2]) ? HI_END_COMPLETE : HI_END_NO_ROW;
 }

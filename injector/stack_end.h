@@ -23,7 +23,7 @@ struct stack_ends {
 	} known[STACK_END_KNOWN];
 };
 
-/* How the stack of this record ended, all considered: record->stack_end, or HI_END_COMPLETE in place of HI_END_NO_ROW. */
-enum hi_stack_end stack_end_judge(struct stack_ends *ends, const struct memory *memory, const struct hi_record_alloc *record);
+/* How a stack ended, all considered: as the payload says, or HI_END_COMPLETE in place of HI_END_NO_ROW. */
+uint16_t stack_end_judge(struct stack_ends *ends, const struct memory *memory, uint16_t stack_end, const uint64_t *frame, uint32_t count);
 
 #endif

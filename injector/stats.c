@@ -6,7 +6,7 @@ static uint64_t payload_cpu_ns(const struct attachment *attachment, const struct
 {
 	static struct hi_thread_slot slots[HI_THREAD_SLOTS];
 	const struct hi_control *control = attachment->control;
-	const remote_addr at = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots;
+	const remote_addr at = arena_state(control) + arena_state_layout(control).thread_slots;
 	uint64_t cycles = 0;
 	if (memory_read(&attachment->memory, at, slots, sizeof slots))
 		return 0;

@@ -23,12 +23,14 @@
 #include "thread_slot.h"
 
 #define VISIT_CYCLES_MAX 300000u /* some 0.1 ms; a visit that took longer was interrupted, and that time went to others */
+#define TIMED_ONE_IN 16u /* a power of two */
 
 struct visit {
 	struct record_event event; /* its cycles: when our own code began to run */
 	struct hook_call *call;
 	bool has_slot; /* the slot is the thread's own; else there was none to be had, and nothing is sampled */
 	bool is_nested;
+	uint8_t weight; /* the time that this visit takes counts so many times */
 };
 
 static const struct hook_outcome PASS = {.pass = 1};
@@ -62,6 +64,17 @@ static void draw(const struct visit *visit)
 	slot->fast_owner = !is_exact && thread_slot_is_fast(visit->event.state, slot, visit->event.thread) ? visit->event.thread : 0;
 }
 
+/*
+ * Where each call is a visit, reading the clock for the account is a good part of what there is to account for. So one visit in TIMED_ONE_IN is timed, for all: chosen by bits of the clock that
+ * no rhythm of the program can follow.
+ */
+static uint8_t weight_of(const struct hi_control *control, uint64_t now)
+{
+	if (__atomic_load_n(&control->interval, __ATOMIC_RELAXED) > 1)
+		return 1;
+	return now * HI_HASH_THREAD >> 32 & (TIMED_ONE_IN - 1) ? 0 : TIMED_ONE_IN;
+}
+
 static bool visit_begin(struct visit *visit, struct hook_call *call)
 {
 	struct hi_state *state = (struct hi_state *)call->words->state;
@@ -74,6 +87,7 @@ static bool visit_begin(struct visit *visit, struct hook_call *call)
 		disarm(visit);
 		return false;
 	}
+	visit->weight = weight_of(control_of(visit), now);
 	slot = thread_slot_claim(state, thread, now, &is_new);
 	visit->has_slot = slot != NULL;
 	/* Without a slot we are still inside: the owner of the home slot lends its count, and is not sampled meanwhile. */
@@ -88,9 +102,9 @@ static bool visit_begin(struct visit *visit, struct hook_call *call)
 
 static void account(struct visit *visit)
 {
-	uint64_t cycles = clock_now() - visit->event.cycles;
+	uint64_t cycles = visit->weight ? clock_now() - visit->event.cycles : 0;
 
-	visit->event.slot->cycles += cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX;
+	visit->event.slot->cycles += (cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX) * visit->weight;
 }
 
 static struct hook_outcome visit_pass(struct visit *visit)
@@ -166,14 +180,14 @@ static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t b
 /* Always inlined: one frame less on a stack that may be small. */
 __attribute__((always_inline)) static inline void sample(struct visit *visit, uint64_t address, uint64_t bytes)
 {
-	const struct hi_state *state = visit->event.state;
+	struct hi_state *state = visit->event.state;
 
 	if (!address || !is_still_armed(visit))
 		return;
 	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);
-	else if (!record_alloc(&visit->event, visit->call, address, bytes))
+	else if (!record_alloc(&visit->event, visit->call, (struct record_block){.address = address, .bytes = bytes}))
 		live_set_remove(state, address);
 }
 
@@ -189,7 +203,7 @@ static bool take_out(const struct visit *visit, uint64_t address, bool *out_told
 /* The block that take_out took is still there. */
 static void put_back(const struct visit *visit, uint64_t address, bool was_told)
 {
-	const struct hi_state *state = visit->event.state;
+	struct hi_state *state = visit->event.state;
 
 	if (!is_still_armed(visit))
 		return;

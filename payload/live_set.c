@@ -4,45 +4,35 @@
 
 #define OCCUPANCY_MAX 255u
 #define SWAP_ATTEMPTS 64 /* a byte that changes under us that often: give up, on the safe side */
+#define WINDOW (HI_BUCKET_ENTRIES * HI_BUCKET_PROBES)
 
-static uint64_t home_bucket(const struct hi_state *state, uint64_t address)
+static uint64_t hash_of(uint64_t address)
 {
-	return address * HI_HASH_ADDRESS >> (64 - state->bucket_bits);
+	return address * HI_HASH_ADDRESS;
 }
 
-static uint64_t *entry_at(const struct hi_state *state, uint64_t home, unsigned index)
+static uint8_t *occupancy_of(const struct hi_state *state, uint64_t hash)
 {
-	uint64_t bucket = (home + index / HI_BUCKET_ENTRIES) & ((1ull << state->bucket_bits) - 1);
-
-	return (uint64_t *)state->buckets + bucket * HI_BUCKET_ENTRIES + index % HI_BUCKET_ENTRIES;
+	return (uint8_t *)state->occupancy + (hash >> (64 - state->occupancy_bits));
 }
 
-/* Puts `to` where `from` is, in the first such entry that the address may lie in. */
-static bool replace(const struct hi_state *state, uint64_t home, uint64_t from, uint64_t to)
+/* Where this level keeps addresses of this hash: two buckets side by side, which are WINDOW entries on as many cache lines. */
+static uint64_t *window_of(const struct hi_state *state, uint32_t level, uint64_t hash)
 {
-	for (unsigned index = 0; index < HI_BUCKET_ENTRIES * HI_BUCKET_PROBES; index++) {
-		uint64_t *entry = entry_at(state, home, index);
-		uint64_t expected = from;
+	uint32_t bits = state->bucket_bits + HI_LEVEL_BITS * level;
+	uint64_t before = ((1ull << bits) - (1ull << state->bucket_bits)) / ((1u << HI_LEVEL_BITS) - 1); /* buckets of the levels above */
+	uint64_t bucket = hash >> (64 - bits) & ~(uint64_t)(HI_BUCKET_PROBES - 1);
 
-		if (__atomic_load_n(entry, __ATOMIC_RELAXED) != from)
-			continue;
-		if (__atomic_compare_exchange_n(entry, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
+	return (uint64_t *)state->buckets + (before + bucket) * HI_BUCKET_ENTRIES;
 }
 
-static bool contains(const struct hi_state *state, uint64_t home, uint64_t address)
+static bool is_used(const struct hi_state *state, uint32_t level)
 {
-	for (unsigned index = 0; index < HI_BUCKET_ENTRIES * HI_BUCKET_PROBES; index++)
-		if (__atomic_load_n(entry_at(state, home, index), __ATOMIC_RELAXED) == address)
-			return true;
-	return false;
+	return __atomic_load_n(&state->levels_used, __ATOMIC_RELAXED) >> level & 1;
 }
 
-static bool occupancy_add(const struct hi_state *state, uint64_t home, int change)
+static bool occupancy_add(uint8_t *byte, int change)
 {
-	uint8_t *byte = (uint8_t *)state->occupancy + home;
 	uint8_t old = __atomic_load_n(byte, __ATOMIC_RELAXED);
 
 	for (int i = 0; i < SWAP_ATTEMPTS; i++) {
@@ -54,26 +44,65 @@ static bool occupancy_add(const struct hi_state *state, uint64_t home, int chang
 	return false;
 }
 
-bool live_set_insert(const struct hi_state *state, uint64_t address)
-{
-	uint64_t home = home_bucket(state, address);
+enum placement { PLACED, WAS_IN, NO_ROOM };
 
-	if (((const uint8_t *)state->occupancy)[home] && contains(state, home, address))
-		return true;
-	if (!occupancy_add(state, home, 1))
+/* One pass: an address that is in comes before the first free entry, or lies on another level. */
+static enum placement place(uint64_t *window, uint64_t address)
+{
+	uint64_t *room = NULL, expected = 0;
+
+	for (unsigned i = 0; i < WINDOW; i++) {
+		uint64_t entry = __atomic_load_n(&window[i], __ATOMIC_RELAXED);
+
+		if (entry == address)
+			return WAS_IN;
+		if (!entry && !room)
+			room = &window[i];
+	}
+	for (; room && room < window + WINDOW; room++, expected = 0)
+		if (__atomic_compare_exchange_n(room, &expected, address, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return PLACED;
+	return NO_ROOM;
+}
+
+bool live_set_insert(struct hi_state *state, uint64_t address)
+{
+	uint64_t hash = hash_of(address);
+	uint8_t *occupancy = occupancy_of(state, hash);
+	enum placement placement = NO_ROOM;
+
+	if (!occupancy_add(occupancy, 1))
 		return false;
-	if (replace(state, home, 0, address))
-		return true;
-	occupancy_add(state, home, -1);
-	return false;
+	for (uint32_t level = 0; level < state->bucket_levels && placement == NO_ROOM; level++) {
+		/* Told before it is true: whoever frees the block has to look there. */
+		if (!is_used(state, level))
+			__atomic_fetch_or(&state->levels_used, 1ull << level, __ATOMIC_RELAXED);
+		placement = place(window_of(state, level, hash), address);
+	}
+	if (placement != PLACED)
+		occupancy_add(occupancy, -1);
+	return placement != NO_ROOM;
 }
 
 bool live_set_remove(const struct hi_state *state, uint64_t address)
 {
-	uint64_t home = home_bucket(state, address);
+	uint64_t hash = hash_of(address);
+	uint8_t *occupancy = occupancy_of(state, hash);
 
-	if (!__atomic_load_n((const uint8_t *)state->occupancy + home, __ATOMIC_RELAXED) || !replace(state, home, address, 0))
+	if (!__atomic_load_n(occupancy, __ATOMIC_RELAXED))
 		return false;
-	occupancy_add(state, home, -1);
-	return true;
+	for (uint32_t level = 0; level < state->bucket_levels && is_used(state, level); level++) {
+		uint64_t *window = window_of(state, level, hash);
+
+		for (unsigned i = 0; i < WINDOW; i++) {
+			uint64_t expected = address;
+
+			if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) != address ||
+			    !__atomic_compare_exchange_n(&window[i], &expected, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+				continue;
+			occupancy_add(occupancy, -1);
+			return true;
+		}
+	}
+	return false;
 }

@@ -2,10 +2,13 @@
 /*
  * live_set.h - the addresses of sampled blocks that are still allocated, so that their freeing is noticed and nobody else's.
  *
- * A hash table of buckets of HI_BUCKET_ENTRIES addresses; an address lies in its home bucket or in one of the next HI_BUCKET_PROBES - 1. In front of
- * it one occupancy byte for each home bucket, which is all that the gate looks at. Invariant: while an address is in the set, the
+ * Hash tables of buckets of HI_BUCKET_ENTRIES addresses, each four times the size of the one above it. An address lies in one of HI_BUCKET_PROBES buckets side by side, on the first
+ * level that had room for it. So a small set stays in a small table, which fits the caches, and a large one needs no rehash: its memory is reserved from the beginning, and
+ * touched when it is used. A level is looked into once something has been put there (levels_used).
+ *
+ * In front of them is one occupancy byte for each of 2^occupancy_bits homes, which is all that the gate looks at. Invariant: while an address is in the set, the
  * occupancy of its home is not zero. So it rises before the address goes in and falls after it is out. At 255 it sticks for good, which
- * costs a visit to the hook and nothing else.
+ * costs a visit to the hook and nothing else; where every block is a sample the injector sets all bytes to that, as they could tell nothing.
  *
  * Lock-free, every loop bounded, safe in signal handlers. An address is inserted by the thread to which the allocator just gave it and before anybody else
  * can know it; so inserts of one address never race with each other, and removals of it only where the application frees twice.
@@ -17,8 +20,8 @@
 
 #include "hi_wire.h"
 
-/* False: no room near its home. True, too, if the address was in already: its free went past us. */
-bool live_set_insert(const struct hi_state *state, uint64_t address);
+/* False: no room on any level. True, too, if the address was in already: its free went past us. */
+bool live_set_insert(struct hi_state *state, uint64_t address);
 /* True: it was in, and the caller is the one who took it out. */
 bool live_set_remove(const struct hi_state *state, uint64_t address);
 

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "ring.h"
 #include "stack.h"
+#include "stack_table.h"
 
 #define REGION_PAUSE_CYCLES 15000000ull /* some 5 ms: the injector learns no faster */
 
@@ -39,7 +40,7 @@ static bool put(const struct record_event *event, struct hi_record_header *heade
 	return outcome == RING_COMMITTED;
 }
 
-static void record_region(const struct record_event *event, uint64_t stack_pointer)
+__attribute__((noinline)) static void record_region(const struct record_event *event, uint64_t stack_pointer)
 {
 	struct hi_record_region record = {.stack_pointer = stack_pointer};
 
@@ -50,34 +51,61 @@ static void record_region(const struct record_event *event, uint64_t stack_point
 	put(event, &record.header, sizeof(record), NULL);
 }
 
-static struct hi_record_alloc *scratch_of(const struct record_event *event)
+/* What is not inlined here would add its frame to that of the walk, on a stack that may be small. */
+static struct hi_scratch *scratch_of(const struct record_event *event)
 {
 	uint64_t slot = (uint64_t)(event->slot - (const struct hi_thread_slot *)event->state->thread_slots);
 
-	return (struct hi_record_alloc *)(event->state->scratch + slot * HI_SCRATCH_BYTES);
+	return (struct hi_scratch *)(event->state->scratch + slot * HI_SCRATCH_BYTES);
 }
 
-/* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
-bool record_alloc(const struct record_event *event, const struct hook_call *call, uint64_t address, uint64_t bytes)
+__attribute__((noinline)) static bool put_known(const struct record_event *event, const struct hook_call *call, struct record_block block, uint32_t stack)
 {
-	struct hi_record_alloc *alloc = scratch_of(event);
-	struct stack_end end;
+	struct hi_record_known record = {
+		.address = block.address,
+		.bytes = block.bytes,
+		.stack = stack,
+		.function = (uint16_t)call->words->function,
+		.slack = event->slack,
+		.doublings = event->doublings,
+	};
+
+	fill(&record.header, event, HI_RECORD_KNOWN);
+	return put(event, &record.header, sizeof(record), &counters_of(event)->dropped_allocs);
+}
+
+/* The frames lie behind it already. */
+__attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
+						      struct stack_end end)
+{
+	struct hi_record_alloc *alloc = (struct hi_record_alloc *)scratch_of(event)->alloc;
 
 	fill(&alloc->header, event, HI_RECORD_ALLOC);
-	alloc->address = address;
-	alloc->bytes = bytes;
+	alloc->address = block.address;
+	alloc->bytes = block.bytes;
 	alloc->function = (uint16_t)call->words->function;
 	alloc->slack = event->slack;
 	alloc->doublings = event->doublings;
-	end = stack_capture(event->state, event->thread, call, alloc->frame);
 	alloc->stack_end = end.reason;
 	alloc->frame_count = end.count;
+	record_count(event->state, &counters_of(event)->stacks_untold);
+	return put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * end.count, &counters_of(event)->dropped_allocs);
+}
+
+/* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
+bool record_alloc(const struct record_event *event, const struct hook_call *call, struct record_block block)
+{
+	struct hi_scratch *scratch = scratch_of(event);
+	struct stack_end end = stack_capture(event->state, event->thread, call, scratch);
+	uint32_t stack = stack_table_id(event->state, scratch->frame, end.count, end.reason);
+
 	if (end.reason == HI_END_REGION)
 		record_region(event, end.stack_pointer);
-	if (!put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * end.count, &counters_of(event)->dropped_allocs))
+	if (!(stack ? put_known(event, call, block, stack) : put_with_frames(event, call, block, end)))
 		return false;
 	record_count(event->state, &counters_of(event)->samples);
-	record_count(event->state, end.reason == HI_END_COMPLETE ? &counters_of(event)->stacks_complete : &counters_of(event)->stacks_truncated);
+	if (end.reason != HI_END_COMPLETE)
+		record_count(event->state, &counters_of(event)->stacks_truncated);
 	return true;
 }
 

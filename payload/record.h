@@ -22,11 +22,16 @@ struct record_event {
 	uint32_t doublings;
 };
 
+struct record_block {
+	uint64_t address;
+	uint64_t bytes; /* as requested */
+};
+
 /*
- * A block of so many bytes, with the stack of its caller. False: dropped. Put together in the scratch of event->slot, which must be the thread's own, and this visit the one who found
+ * A block that was allocated, with the stack of its caller. False: dropped. Put together in the scratch of event->slot, which must be the thread's own, and this visit the one who found
  * it with in_flight == 0.
  */
-bool record_alloc(const struct record_event *event, const struct hook_call *call, uint64_t address, uint64_t bytes);
+bool record_alloc(const struct record_event *event, const struct hook_call *call, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);
 bool record_unfree(const struct record_event *event, uint64_t address);
 

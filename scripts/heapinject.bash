@@ -14,13 +14,13 @@ _heapinject() {
 	case $command:$previous in
 	attach:--loader) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$word") ;;
 	attach:-o | attach:--output | report:-o | report:--output | report:-p | report:--binary) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	attach:-s | attach:--duration | attach:-c | attach:--sample | attach:--max-overhead | report:-n | report:--limit) ;;
+	attach:-s | attach:--duration | attach:-c | attach:--sample | attach:--max-overhead | attach:--live-max | report:-n | report:--limit) ;;
 	report:--sort) mapfile -t COMPREPLY < <(compgen -W 'flat cum' -- "$word") ;;
 	help:*) mapfile -t COMPREPLY < <(compgen -W 'check attach detach report' -- "$word") ;;
 	check:* | attach:* | detach:*)
 		if [[ $word == -* ]]; then
 			[[ $command != check ]] || mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word")
-			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --max-overhead --output --loader --quiet --verbose -s -c -o -q -v' -- "$word")
+			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --max-overhead --live-max --output --loader --quiet --verbose -s -c -o -q -v' -- "$word")
 		else
 			mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 		fi

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_fuzz.c - a target that scribbles over the ring while it is being read. The input is a script of 11-byte steps: what to do next, and one word of the ring
- * (head and tail included) with what to write there. Whatever it writes, the record stream that comes out must be sound.
+ * ring_fuzz.c - a target that scribbles over the ring and the stacks while they are being read. The input is a script of 11-byte steps: what to do next, and one word of
+ * the ring (head and tail included) or of the stacks behind it, with what to write there. Whatever it writes, the record stream that comes out must be sound.
  *
  * libFuzzer: -max_len=4096
  */
@@ -14,6 +14,7 @@
 
 #define CAPACITY 4096u
 #define RING_BYTES (sizeof(struct hi_ring) + CAPACITY)
+#define STACKS_BYTES 2048u
 #define READS_MAX (CAPACITY / HI_RING_UNIT + 1) /* what one round may find: the ring's contents */
 
 enum { MARK = 1, UNMARK = 2, READ = 4, ROUND = 8 };
@@ -26,7 +27,7 @@ static void read_some(struct ring_reader *reader)
 
 	while (ring_reader_next(reader, 1, 0, &record) > 0) {
 		FUZZ_CHECK(++reads <= READS_MAX);
-		FUZZ_CHECK(record.header.type_busy >= HI_RECORD_ALLOC && record.header.type_busy <= HI_RECORD_UNFREE);
+		FUZZ_CHECK(record.header.type_busy >= HI_RECORD_ALLOC && record.header.type_busy <= HI_RECORD_KNOWN);
 		FUZZ_CHECK(record.header.type_busy != HI_RECORD_ALLOC || (record.alloc.frame_count >= 1 && record.alloc.frame_count <= HI_FRAMES_MAX));
 	}
 }
@@ -37,7 +38,7 @@ static int play(struct pump *pump, struct hi_ring *ring, const uint8_t *data, si
 
 	while (size && !error) {
 		const unsigned step = (unsigned)fuzz_take(&data, &size, 1);
-		const size_t word = fuzz_take(&data, &size, 2) % (RING_BYTES / 8);
+		const size_t word = fuzz_take(&data, &size, 2) % ((RING_BYTES + STACKS_BYTES) / 8);
 		const uint64_t value = fuzz_take(&data, &size, 8);
 
 		memcpy((uint8_t *)ring + 8 * word, &value, sizeof(value));
@@ -75,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct elf_images no_images;
 	static int out_fd = -1;
 	const struct memory memory = {.fd = fuzz_file(data, size)};
-	struct hi_ring *ring = calloc(1, RING_BYTES);
+	struct hi_ring *ring = calloc(1, RING_BYTES + STACKS_BYTES);
 	struct stream_out out;
 	struct pump pump;
 
@@ -84,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(ring && out_fd >= 0 && !ftruncate(out_fd, 0) && lseek(out_fd, 0, SEEK_SET) == 0 && !stream_out_open(&out, out_fd));
 	FUZZ_CHECK(!pump_open(&pump, &out, &memory, &no_images, getpid()) && !pump_header(&pump, &target));
 	pump_connect(&pump, ring, CAPACITY);
+	FUZZ_CHECK(!pump_connect_stacks(&pump, (void *)((uint8_t *)ring + RING_BYTES), STACKS_BYTES));
 	pump_mark(&pump);
 	const int error = play(&pump, ring, data, size);
 	FUZZ_CHECK(error == 0 || error == -EPROTO);

@@ -24,7 +24,7 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	memset(&control, 0, sizeof control);
 	arena_layout(&plan, &control);
 
-	const struct hi_part *parts[] = {&control.ring, &control.tables, &control.image, &control.gate, &control.words, &control.state};
+	const struct hi_part *parts[] = {&control.ring, &control.stacks, &control.tables, &control.image, &control.gate, &control.words, &control.state};
 	uint64_t end = sizeof(struct hi_control);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		CHECK_EQ(parts[i]->offset % HI_PAGE_BYTES, 0);
@@ -44,14 +44,16 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	CHECK_EQ(data & (data - 1), 0);
 	CHECK(control.ring.size >= data + sizeof(struct hi_ring));
 
-	const struct arena_state_layout state = arena_state_layout(control.bucket_bits);
+	const struct arena_state_layout state = arena_state_layout(&control);
 	CHECK(state.thread_slots >= sizeof(struct hi_state));
 	CHECK(state.occupancy >= state.thread_slots + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
-	CHECK(state.buckets >= state.occupancy + (1ull << control.bucket_bits));
+	CHECK(state.buckets >= state.occupancy + (1ull << control.occupancy_bits));
 	CHECK(state.scratch >= state.buckets + (8ull * HI_BUCKET_ENTRIES << control.bucket_bits));
-	CHECK(state.size >= state.scratch + HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
+	CHECK(state.rules >= state.scratch + HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
+	CHECK(state.known_stacks >= state.rules + HI_RULES * sizeof(struct hi_rule_entry));
+	CHECK(state.size >= state.known_stacks + (8ull << control.known_bits));
 	CHECK_EQ(state.size, control.state.size);
-	CHECK_EQ((state.thread_slots | state.occupancy | state.buckets | state.scratch) % HI_PAGE_BYTES, 0);
+	CHECK_EQ((state.thread_slots | state.occupancy | state.buckets | state.scratch | state.rules | state.known_stacks) % HI_PAGE_BYTES, 0);
 }
 
 UNIT_TEST(parts_are_whole_pages_in_order_and_do_not_overlap)
@@ -72,6 +74,25 @@ UNIT_TEST(the_more_samples_the_more_room)
 	arena_layout(&(struct arena_plan){.interval = 512u << 10}, &coarse);
 	CHECK(exact.ring.size > fine.ring.size && fine.ring.size > coarse.ring.size);
 	CHECK(exact.bucket_bits > fine.bucket_bits && fine.bucket_bits > coarse.bucket_bits);
+}
+
+/* Twice what was asked for, and no more levels than that takes; of memory that is only reserved. */
+UNIT_TEST(the_live_set_has_room_for_as_many_as_are_asked_for)
+{
+	static const uint64_t wanted[] = {1, 1000, 200000, 10u << 20, 100u << 20, 1u << 30};
+	static struct hi_control control;
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		for (uint64_t interval = 1; interval <= 512u << 10; interval <<= 19) {
+			arena_layout(&(struct arena_plan){.interval = interval, .live_max = wanted[i]}, &control);
+			const struct arena_state_layout state = arena_state_layout(&control);
+			const uint64_t entries = (state.scratch - state.buckets) / 8;
+			CHECK(control.bucket_levels >= 1 && control.bucket_levels <= HI_LEVELS_MAX);
+			CHECK(entries / 2 >= wanted[i] || control.bucket_levels == HI_LEVELS_MAX);
+			CHECK(control.bucket_levels == 1 || entries / 10 <= wanted[i]);
+		}
+	arena_layout(&(struct arena_plan){.interval = 1}, &control);
+	const struct arena_state_layout state = arena_state_layout(&control);
+	CHECK((state.scratch - state.buckets) / 8 >= 2 * (uint64_t)ARENA_LIVE_MAX_EXACT);
 }
 
 /* ---- in a child ---------------------------------------------------------------------------------------------------------------------------- */
@@ -235,7 +256,7 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 		CHECK_EQ(words.original, target.allocator.original[words.function]);
 		CHECK_EQ(words.hook, words.original);
 		CHECK_EQ(words.state, arena_state(control));
-		CHECK_EQ(words.occupancy_shift, 64 - control->bucket_bits);
+		CHECK_EQ(words.occupancy_shift, 64 - control->occupancy_bits);
 		CHECK_EQ(target.entry[words.function], arena_gate(control) + entry * HI_GATE_STRIDE);
 		uint8_t code[HI_GATE_STRIDE];
 		const enum gate_class class = gate_class_of((enum hi_function)words.function);

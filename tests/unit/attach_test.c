@@ -161,12 +161,16 @@ UNIT_TEST(samples_are_of_what_the_target_did)
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	ring_reader_open(&reader, attached.attachment.arena.ring, attached.attachment.arena.ring->capacity);
 	while (ring_reader_next(&reader, 1, 0, &record) == 1) {
-		if (record.header.type_busy != HI_RECORD_ALLOC)
+		if (record.header.type_busy != HI_RECORD_KNOWN)
 			continue;
+		const struct arena *arena = &attached.attachment.arena;
+		CHECK(8ull * record.known.stack < arena->stacks->used && arena->stacks->used <= arena->stacks_limit);
+		const struct hi_stack *stack = (const void *)((const uint8_t *)arena->stacks + 8ull * record.known.stack);
 		allocs++;
-		complete += record.alloc.stack_end == HI_END_COMPLETE;
-		CHECK_EQ(record.alloc.function, HI_FN_MALLOC);
-		CHECK(record.alloc.bytes >= 16 && record.alloc.bytes < 1016);
+		complete += stack->stack_end == HI_END_COMPLETE;
+		CHECK(stack->frame_count >= 2);
+		CHECK_EQ(record.known.function, HI_FN_MALLOC);
+		CHECK(record.known.bytes >= 16 && record.known.bytes < 1016);
 		CHECK(record.header.thread);
 	}
 	CHECK(allocs >= 500);
@@ -443,7 +447,7 @@ UNIT_TEST(slots_that_the_target_wrote_since_are_its_own)
 static remote_addr in_flight_of(const struct attached *attached)
 {
 	const struct hi_control *control = attached->attachment.control;
-	const remote_addr slots = arena_state(control) + arena_state_layout(control->bucket_bits).thread_slots;
+	const remote_addr slots = arena_state(control) + arena_state_layout(control).thread_slots;
 	return slots + offsetof(struct hi_thread_slot, in_flight);
 }
 

@@ -102,6 +102,8 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach --max-overhead 200% 1", "not a share"},
 		{"attach --sample 1.5M 1", "not a number of bytes (524288, 512K, 1M): 1.5M"},
 		{"attach -o '' 1", "the output prefix is empty"},
+		{"attach --live-max many 1", "not a number of blocks"},
+		{"attach --live-max 2G 1", "not a number of blocks"},
 		{"attach --loader gdb 1", "not a loader (map, dlopen): gdb"},
 		{"attach --loader '' 1", "not a loader"},
 		{"attach -x 1", "unknown option: -x"},
@@ -129,7 +131,7 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 	static const char *const commands[] = {
 		"check " NOBODY,
 		"attach " NOBODY,
-		"attach " NOBODY " -s 2m -c 1M -o /nowhere/x --loader dlopen -q -v",
+		"attach " NOBODY " -s 2m -c 1M --live-max 50M -o /nowhere/x --loader dlopen -q -v",
 		"attach -qv -s120 -c1 " NOBODY,
 		"attach --max-overhead 0.5% " NOBODY,
 		"attach --max-overhead off " NOBODY,
@@ -196,7 +198,7 @@ UNIT_TEST(the_version_is_one_line)
 UNIT_TEST(every_option_of_the_help_is_known)
 {
 	static const char *const options[] = {"-s 1",         "--duration 1",      "-c 1", "--sample 1", "-o x", "--output x",
-					      "--loader map", "--max-overhead 1%", "-q",   "--quiet",    "-v",   "--verbose"};
+					      "--loader map", "--max-overhead 1%", "--live-max 50M", "-q",   "--quiet",    "-v",   "--verbose"};
 	char help[16384], name[32], command[64];
 	strcpy(help, run("help attach")->out);
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

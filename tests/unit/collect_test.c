@@ -75,7 +75,8 @@ UNIT_TEST(everything_is_written)
 	text = contents(summary, &size);
 	CHECK(strstr(text, "  in use:    2.93kB in 1 objects (allocated in the window and still live)\n") != NULL);
 	CHECK(strstr(text, "  allocated: 3.91kB in 2 objects\n") != NULL);
-	CHECK(strstr(text, "  samples:   2 (100.0% complete stacks), dropped 5\n") != NULL);
+	CHECK(strstr(text, "  samples:   2 (100.0% complete stacks), dropped 5 (60.00% of the samples)\n") != NULL);
+	CHECK(strstr(text, "  note: the reader did not keep up; --sample ") != NULL);
 	CHECK(strstr(text, "2 frees were dropped") != NULL);
 }
 

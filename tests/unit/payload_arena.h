@@ -17,6 +17,7 @@
 struct arena {
 	struct hi_control *control;
 	struct hi_ring *ring;
+	struct hi_stacks *stacks;
 	struct hi_state *state;
 	struct hi_thread_slot *slots;
 	uint8_t *occupancy;
@@ -24,7 +25,7 @@ struct arena {
 	uint8_t *tables;
 	uint8_t *gate; /* HI_GATE_BYTES of code, then the words */
 	unsigned gate_count;
-	uint64_t record_count[5]; /* drained, by type */
+	uint64_t record_count[6]; /* drained, by type */
 };
 
 static inline void *arena_map(size_t bytes, int sharing)
@@ -56,17 +57,21 @@ static inline void arena_publish_regions(struct arena *arena)
 }
 
 #define ARENA_TABLES_BYTES 65536u
+#define ARENA_STACKS_BYTES 65536u
+#define ARENA_KNOWN_BITS 10u
 
 static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, size_t ring_bytes)
 {
 	const size_t slots_at = sizeof(struct hi_state), occupancy_at = slots_at + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot);
 	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 	const size_t scratch_at = buckets_at + ((size_t)HI_BUCKET_ENTRIES * 8 << bucket_bits);
-	const size_t state_bytes = scratch_at + HI_THREAD_SLOTS * HI_SCRATCH_BYTES;
+	const size_t rules_at = scratch_at + HI_THREAD_SLOTS * HI_SCRATCH_BYTES, known_at = rules_at + HI_RULES * sizeof(struct hi_rule_entry);
+	const size_t state_bytes = known_at + (sizeof(uint64_t) << ARENA_KNOWN_BITS);
 	struct arena arena = {
 		.control = arena_map(HI_CONTROL_BYTES, MAP_SHARED),
 		.ring = arena_map(sizeof(struct hi_ring) + ring_bytes, MAP_SHARED),
 		.state = arena_map(state_bytes, MAP_PRIVATE),
+		.stacks = arena_map(ARENA_STACKS_BYTES, MAP_SHARED),
 		.tables = arena_map(ARENA_TABLES_BYTES, MAP_SHARED),
 		.gate = arena_map((size_t)2 * HI_GATE_BYTES, MAP_PRIVATE),
 	};
@@ -78,6 +83,8 @@ static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, s
 	arena.occupancy = base + occupancy_at;
 	arena.buckets = (void *)(base + buckets_at);
 	arena.ring->capacity = ring_bytes;
+	arena.stacks->limit = ARENA_STACKS_BYTES;
+	arena.stacks->used = sizeof(struct hi_stacks);
 	arena.control->interval = interval;
 	*arena.state = (struct hi_state){
 		.armed = 1,
@@ -89,7 +96,14 @@ static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, s
 		.occupancy = (uintptr_t)arena.occupancy,
 		.buckets = (uintptr_t)arena.buckets,
 		.scratch = (uintptr_t)(base + scratch_at),
+		.rules = (uintptr_t)(base + rules_at),
+		.known_stacks = (uintptr_t)(base + known_at),
+		.known_bits = ARENA_KNOWN_BITS,
+		.stacks = (uintptr_t)arena.stacks,
+		.stacks_size = ARENA_STACKS_BYTES,
 		.bucket_bits = bucket_bits,
+		.bucket_levels = 1,
+		.occupancy_bits = bucket_bits,
 		.gate = (uintptr_t)arena.gate,
 		.gate_bytes = HI_GATE_BYTES,
 	};
@@ -113,7 +127,7 @@ static inline struct hi_gate_words *arena_gate(struct arena *arena, enum hi_func
 		.thread_slots = arena->state->thread_slots,
 		.occupancy = arena->state->occupancy,
 		.state = (uintptr_t)arena->state,
-		.occupancy_shift = 64 - arena->state->bucket_bits,
+		.occupancy_shift = 64 - arena->state->occupancy_bits,
 		.function = function,
 	};
 	return words;
@@ -146,7 +160,23 @@ static inline bool arena_take(struct arena *arena, void *out)
 	return true;
 }
 
-/* The same for tests that expect exactly one record of this type next. */
+/* An alloc record of a known stack, as if it carried its frames itself. */
+static inline void arena_spell_out(const struct arena *arena, struct hi_record_alloc *alloc)
+{
+	struct hi_record_known known;
+	const struct hi_stack *stack;
+
+	memcpy(&known, alloc, sizeof(known));
+	stack = (const void *)((const uint8_t *)arena->stacks + 8ull * known.stack);
+	CHECK(known.stack && 8ull * known.stack + sizeof(*stack) + 8ull * stack->frame_count <= arena->stacks->used);
+	alloc->header.type_busy = HI_RECORD_ALLOC;
+	alloc->function = known.function;
+	alloc->stack_end = stack->stack_end;
+	alloc->frame_count = stack->frame_count;
+	memcpy(alloc->frame, stack->frame, 8ull * stack->frame_count);
+}
+
+/* The same for tests that expect exactly one record of this type next; an alloc may be of either type. */
 static inline const struct hi_record_alloc *arena_expect(struct arena *arena, enum hi_record_type type)
 {
 	static union {
@@ -155,8 +185,16 @@ static inline const struct hi_record_alloc *arena_expect(struct arena *arena, en
 	} record;
 
 	CHECK(arena_take(arena, &record));
+	if (record.alloc.header.type_busy == HI_RECORD_KNOWN)
+		arena_spell_out(arena, &record.alloc);
 	CHECK_EQ(record.alloc.header.type_busy, type);
 	return &record.alloc;
+}
+
+/* Alloc records drained, of either type. */
+static inline uint64_t arena_allocs(const struct arena *arena)
+{
+	return arena->record_count[HI_RECORD_ALLOC] + arena->record_count[HI_RECORD_KNOWN];
 }
 
 static inline void arena_drain(struct arena *arena)
@@ -172,7 +210,7 @@ static inline void arena_check_quiet(const struct arena *arena)
 {
 	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++)
 		CHECK_EQ(arena->slots[i].in_flight, 0);
-	for (unsigned i = 0; i < 1u << arena->state->bucket_bits; i++)
+	for (unsigned i = 0; i < 1u << arena->state->occupancy_bits; i++)
 		CHECK_EQ(arena->occupancy[i], 0);
 	for (unsigned i = 0; i < HI_BUCKET_ENTRIES << arena->state->bucket_bits; i++)
 		CHECK_EQ(arena->buckets[i], 0);

@@ -43,7 +43,7 @@ UNIT_TEST(same_address_twice_is_one)
 	arena_check_quiet(&arena);
 }
 
-/* Home and its three neighbours, wrapping around the end of the table; then no more. */
+/* Home and its neighbour; then no more. */
 UNIT_TEST(full_neighbourhood_refuses)
 {
 	enum { ROOM = HI_BUCKET_ENTRIES * HI_BUCKET_PROBES, HOME = (1 << BITS) - 2 };
@@ -61,6 +61,58 @@ UNIT_TEST(full_neighbourhood_refuses)
 	arena_check_quiet(&arena);
 }
 
+/* A table of 2^BITS buckets, and one of four times as many. */
+static void add_level(struct arena *arena)
+{
+	arena->state->buckets = (uintptr_t)arena_map((size_t)HI_BUCKET_ENTRIES * 8 * 5 << BITS, MAP_PRIVATE);
+	arena->state->bucket_levels = 2;
+}
+
+/* What finds no room goes one level down, and is found there. */
+UNIT_TEST(the_next_level_takes_what_does_not_fit)
+{
+	enum { ROOM = HI_BUCKET_ENTRIES * HI_BUCKET_PROBES, HOME = 6, MORE = 5 };
+	struct arena arena = arena_open(1, BITS, 4096);
+	uint64_t address[ROOM + MORE], last = 0;
+
+	add_level(&arena);
+	for (int i = 0; i < ROOM + MORE; i++) {
+		CHECK_EQ(arena.state->levels_used, i == 0 ? 0 : i <= ROOM ? 1 : 3);
+		last = address[i] = address_at(HOME, last);
+		CHECK(live_set_insert(arena.state, address[i]));
+		CHECK(live_set_insert(arena.state, address[i]));
+	}
+	CHECK_EQ(arena.occupancy[HOME], ROOM + MORE);
+	for (int i = ROOM + MORE; i--;) {
+		CHECK(live_set_remove(arena.state, address[i]));
+		CHECK(!live_set_remove(arena.state, address[i]));
+	}
+	arena_check_quiet(&arena);
+}
+
+/* Everything that both levels can hold, and every entry of it in a place of its own. */
+UNIT_TEST(levels_do_not_overlap)
+{
+	enum { ENTRIES = HI_BUCKET_ENTRIES * 5 << BITS };
+	struct arena arena = arena_open(1, BITS, 4096);
+	const uint64_t *entry;
+	unsigned in = 0, used = 0;
+
+	add_level(&arena);
+	entry = (const uint64_t *)arena.state->buckets;
+	for (uint64_t address = 16; address < 16 * 20 * ENTRIES; address += 16)
+		in += live_set_insert(arena.state, address);
+	for (unsigned i = 0; i < ENTRIES; i++)
+		used += entry[i] != 0;
+	CHECK_EQ(used, in);
+	CHECK(in > ENTRIES * 9 / 10);
+	for (uint64_t address = 16; address < 16 * 20 * ENTRIES; address += 16)
+		in -= live_set_remove(arena.state, address);
+	CHECK_EQ(in, 0);
+	for (unsigned i = 0; i < ENTRIES; i++)
+		CHECK_EQ(entry[i], 0);
+}
+
 UNIT_TEST(occupancy_sticks_at_255)
 {
 	struct arena arena = arena_open(1, BITS, 4096);
@@ -76,7 +128,7 @@ UNIT_TEST(occupancy_sticks_at_255)
 static void *churn(void *argument)
 {
 	enum { ROUNDS = 3000, HELD = 40 };
-	const struct hi_state *state = ((struct arena *)argument)->state;
+	struct hi_state *state = ((struct arena *)argument)->state;
 	uint64_t mine = (uint64_t)pthread_self() << 20, address[HELD];
 	bool is_in[HELD];
 

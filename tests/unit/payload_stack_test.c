@@ -56,6 +56,7 @@ static void scene_rows(struct scene *scene, const struct hi_unwind_row *row, uin
 	directory->module[0] =
 		(struct hi_unwind_module){.lo = TEXT, .hi = TEXT + TEXT_BYTES, .rows = 64, .row_count = count, .index = 4096, .index_count = index_count};
 	directory->count = 1;
+	directory->generation += 2;
 }
 #define ROWS(scene, ...)                                                    \
 	do {                                                                \
@@ -71,12 +72,14 @@ static uint64_t at(const struct scene *scene, unsigned word)
 /* As if a hook had been called by pc with its stack pointer at sp. */
 static enum hi_stack_end walk_from(struct scene *scene, struct registers from, uint64_t thread)
 {
+	static struct hi_scratch scratch;
 	struct hook_call *call = (struct hook_call *)from.sp - 1;
 	struct stack_end end;
 
 	call->return_address = from.pc;
 	call->bp = from.bp;
-	end = stack_capture(scene->arena.state, thread, call, scene->frame);
+	end = stack_capture(scene->arena.state, thread, call, &scratch);
+	memcpy(scene->frame, scratch.frame, sizeof(scratch.frame));
 	scene->count = end.count;
 	scene->stopped_at = end.stack_pointer;
 	return end.reason;

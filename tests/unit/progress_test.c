@@ -57,6 +57,23 @@ static void show(struct progress *progress, uint64_t time_ns, const struct hi_an
 	progress_show(progress, &stats, status, duration_ns);
 }
 
+/* 21 of 4732 + 1000 events. */
+UNIT_TEST(losses_and_a_remedy_are_named)
+{
+	into_pipe();
+	struct progress progress;
+	progress_open(&progress, false);
+	progress.interval = 1;
+	struct hi_stream_stats stats = stats_at(11 * SECOND);
+	stats.frees = 1000;
+	progress_show(&progress, &stats, NULL, 0);
+	CHECK(strstr(shown(), "; too many to be read, 0.37% lost: --sample 128 would fit\n"));
+	stats.time_ns += 11 * SECOND;
+	stats.dropped_allocs = stats.dropped_frees = 0; /* a live set that is full is not the reader's fault */
+	progress_show(&progress, &stats, NULL, 0);
+	CHECK(!strstr(shown(), "too many"));
+}
+
 UNIT_TEST(every_figure_is_in_the_line)
 {
 	const struct hi_analyzer_status status = {.live_bytes = 3 << 20};

@@ -13,12 +13,14 @@
 #include "own_images.h"
 
 #define CAPACITY 65536u
+#define STACKS_BYTES 65536u
 #define BUSY (uint32_t)(HI_RING_BUSY >> 32)
 
 static struct own own;
 static struct pump pump;
 static struct stream_out out;
 static struct hi_ring *ring;
+static struct hi_stacks *stacks;
 static int file;
 static off_t read_to; /* how far the stream has been read back */
 
@@ -30,6 +32,8 @@ static void prepare(void)
 	CHECK_EQ(stream_out_open(&out, file), 0);
 	CHECK_EQ(pump_open(&pump, &out, &own.memory, &own.images, getpid()), 0);
 	pump_connect(&pump, ring, CAPACITY);
+	stacks = calloc(1, STACKS_BYTES);
+	CHECK_EQ(pump_connect_stacks(&pump, stacks, STACKS_BYTES), 0);
 }
 
 static void finish(void)
@@ -37,6 +41,7 @@ static void finish(void)
 	pump_close(&pump);
 	stream_out_close(&out);
 	free(ring);
+	free(stacks);
 	own_close(&own);
 }
 
@@ -77,6 +82,26 @@ static void put_alloc(uint64_t address, uint64_t bytes, uint32_t frames)
 	put(&record, size);
 }
 
+static void put_known(uint64_t address, uint32_t stack)
+{
+	uint64_t record[2 * HI_RING_UNIT / 8] = {0};
+	struct hi_record_known known = {.address = address, .bytes = 48, .stack = stack, .function = HI_FN_MALLOC};
+	put_header(&known.header, sizeof record, HI_RECORD_KNOWN);
+	memcpy(record, &known, sizeof known);
+	put(record, sizeof record);
+}
+
+/* A stack of so many frames at this place of the stacks part; its id. */
+static uint32_t put_stack(uint64_t offset, uint32_t frames)
+{
+	struct hi_stack *stack = (struct hi_stack *)(void *)((uint8_t *)stacks + offset);
+	stack->frame_count = frames;
+	stack->stack_end = HI_END_DEPTH;
+	for (uint32_t i = 0; i < frames && i < HI_FRAMES_MAX; i++)
+		stack->frame[i] = offset + i;
+	return (uint32_t)(offset / 8);
+}
+
 static void round_once(void)
 {
 	pump_mark(&pump);
@@ -93,6 +118,7 @@ union stream_any {
 	struct hi_stream_maps maps;
 	struct hi_stream_thread thread;
 	struct hi_stream_alloc alloc;
+	struct hi_stream_stack stack;
 	struct hi_stream_free free;
 	struct hi_stream_stats stats;
 	struct hi_stream_end end;
@@ -195,11 +221,68 @@ UNIT_TEST(an_unknown_stack_is_kept_for_the_watch_and_not_for_the_stream)
 	finish();
 }
 
+UNIT_TEST(a_known_stack_is_told_before_its_first_use_and_only_then)
+{
+	prepare();
+	const uint32_t first = put_stack(128, 3), second = put_stack(4096, HI_FRAMES_MAX);
+	put_known(0x1000, first);
+	put_known(0x2000, first);
+	put_known(0x3000, second);
+	round_once();
+	put_known(0x4000, first);
+	round_once();
+	expect(HI_STREAM_THREAD);
+	const struct hi_stream_stack *stack = &expect(HI_STREAM_STACK)->stack;
+	CHECK_EQ(stack->stack, 1);
+	CHECK_EQ(stack->frame_count, 3);
+	CHECK_EQ(stack->record.flags, HI_END_DEPTH);
+	for (uint64_t i = 0; i < 3; i++)
+		CHECK_EQ(((const uint64_t *)(const void *)(stack + 1))[i], 128 + i);
+	for (uint64_t i = 1; i <= 2; i++) {
+		const struct hi_stream_alloc *alloc = &expect(HI_STREAM_ALLOC)->alloc;
+		CHECK_EQ(alloc->address, i << 12);
+		CHECK_EQ(alloc->bytes, 48);
+		CHECK_EQ(alloc->function, HI_FN_MALLOC);
+		CHECK_EQ(alloc->stack, 1);
+		CHECK_EQ(alloc->frame_count, 0);
+	}
+	CHECK_EQ(expect(HI_STREAM_STACK)->stack.stack, 2);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 2);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 1);
+	expect_nothing();
+	finish();
+}
+
+/* Its allocation counts all the same. */
+UNIT_TEST(an_id_that_names_no_stack_is_an_unknown_stack)
+{
+	prepare();
+	const uint32_t bad[] = {
+		0, 1, 15, put_stack(128, 0), put_stack(256, HI_FRAMES_MAX + 1), put_stack(STACKS_BYTES - 64, 0) + 7, STACKS_BYTES / 8, UINT32_MAX,
+	};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		put_known(0x1000, bad[i]);
+	put_known(0x1000, put_stack(STACKS_BYTES - 128, 7));                                  /* ends where the next one begins */
+	((struct hi_stack *)(void *)((uint8_t *)stacks + STACKS_BYTES - 8))->frame_count = 1; /* no room for that frame */
+	round_once();
+	expect(HI_STREAM_THREAD);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		const struct hi_stream_alloc *alloc = &expect(HI_STREAM_ALLOC)->alloc;
+		CHECK_EQ(alloc->stack, 0);
+		CHECK_EQ(alloc->frame_count, 0);
+		CHECK_EQ(alloc->record.flags, HI_END_BAD_FRAME);
+	}
+	CHECK_EQ(expect(HI_STREAM_STACK)->stack.frame_count, 7);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 1);
+	finish();
+}
+
 UNIT_TEST(cycles_become_nanoseconds_since_the_start)
 {
 	prepare();
 	pump.start_cycles = 1000;
 	pump.cycles_per_second = 2000000000;
+	pump.ns_per_cycle = 1ull << 31;
 	struct hi_record_free record = {.address = 1};
 	const struct {
 		uint64_t cycles, ns;

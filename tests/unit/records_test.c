@@ -122,16 +122,23 @@ UNIT_TEST(variable_parts_must_fit)
 		struct hi_stream_header header;
 		struct hi_stream_module module;
 		struct hi_stream_alloc alloc;
+		struct hi_stream_stack stack;
 		struct hi_stream_maps maps;
 		uint8_t room[256];
 	} r;
 
 	memset(&r, 0, sizeof(r));
-	r.alloc = (struct hi_stream_alloc){.record = {.size = 64, .type = HI_STREAM_ALLOC}, .frame_count = 3};
+	r.alloc = (struct hi_stream_alloc){.record = {.size = 72, .type = HI_STREAM_ALLOC}, .frame_count = 3};
 	CHECK(record_is_sound(&r.record));
 	r.alloc.frame_count = 4;
 	CHECK(!record_is_sound(&r.record));
 	r.alloc = (struct hi_stream_alloc){.record = {.size = HI_STREAM_RECORD_MAX, .type = HI_STREAM_ALLOC}, .frame_count = UINT16_MAX};
+	CHECK(!record_is_sound(&r.record));
+	r.stack = (struct hi_stream_stack){.record = {.size = 32, .type = HI_STREAM_STACK}, .stack = 1, .frame_count = 2};
+	CHECK(record_is_sound(&r.record));
+	r.stack.frame_count = 3;
+	CHECK(!record_is_sound(&r.record));
+	r.stack = (struct hi_stream_stack){.record = {.size = HI_STREAM_RECORD_MAX, .type = HI_STREAM_STACK}, .frame_count = RECORDS_FRAMES_MAX + 1};
 	CHECK(!record_is_sound(&r.record));
 	r.maps = (struct hi_stream_maps){.record = {.size = 32, .type = HI_STREAM_MAPS}, .text_size = UINT32_MAX};
 	CHECK(!record_is_sound(&r.record));

@@ -304,6 +304,67 @@ UNIT_TEST(stacks_without_end_are_counted_but_not_told_apart)
 	profile_close(&profile);
 }
 
+UNIT_TEST(a_stack_told_by_number_is_the_stack_that_a_record_carries)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_stack(file, 1, site_a, 2);
+	stream_stack(file, 2, site_b, 2);
+	stream_alloc(file, 0x1000, 48, site_a, 2);
+	stream_alloc_on(file, 0x2000, 48, 1);
+	stream_alloc_on(file, 0x3000, 48, 2);
+	stream_alloc_on(file, 0x4000, 48, 1);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK(!profile.meta.damage);
+	CHECK_EQ(profile.stack_count, 2);
+	CHECK_EQ(profile.row_count, 2);
+	CHECK_EQ(profile.row[0].inuse_count, 3);
+	CHECK_EQ(profile.row[1].inuse_count, 1);
+	profile_close(&profile);
+}
+
+/* What the addresses mean is decided when the stack is used: meanwhile another library may lie there. */
+UNIT_TEST(a_told_stack_belongs_to_the_modules_of_the_moment)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_stack(file, 1, site_a, 2);
+	stream_alloc_on(file, 0x1000, 48, 1);
+	stream_module_gone(file, 1);
+	stream_alloc_on(file, 0x2000, 48, 1);
+	stream_module(file, 2, LO, LO + 0x1000, "/opt/plugin.so");
+	stream_alloc_on(file, 0x3000, 48, 1);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.stack_count, 3);
+	CHECK_EQ(profile.frame[profile.stack[0].frame[0]].module, 0);
+	CHECK_EQ(profile.frame[profile.stack[1].frame[0]].module, -1);
+	CHECK_EQ(profile.frame[profile.stack[2].frame[0]].module, 1);
+	profile_close(&profile);
+}
+
+UNIT_TEST(a_stack_that_was_not_told_is_one_unknown_frame)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_stack(file, 2, site_a, 2); /* out of turn */
+	stream_alloc_on(file, 0x1000, 48, 2);
+	stream_alloc_on(file, 0x2000, 48, UINT32_MAX);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK(strstr(profile.meta.damage, "a stack out of turn"));
+	CHECK_EQ(profile.stack_count, 1);
+	CHECK_EQ(profile.stack[0].frame_count, 1);
+	CHECK_EQ(profile.frame[profile.stack[0].frame[0]].module, -1);
+	CHECK_EQ(profile.row[0].inuse_count, 2);
+	CHECK_EQ(profile.meta.stacks_truncated, 2);
+	profile_close(&profile);
+}
+
 UNIT_TEST(not_a_stream)
 {
 	struct profile profile;

@@ -116,6 +116,20 @@ static inline void stream_alloc(FILE *out, uint64_t address, uint64_t bytes, con
 	stream_alloc_ended(out, address, 0, frame, frame_count, bytes);
 }
 
+static inline void stream_stack(FILE *out, uint32_t number, const uint64_t *frame, uint32_t frame_count)
+{
+	struct hi_stream_stack stack = {.record.type = HI_STREAM_STACK, .stack = number, .frame_count = frame_count};
+
+	stream_put(out, &stack, sizeof(stack), frame, frame_count * sizeof(*frame));
+}
+
+static inline void stream_alloc_on(FILE *out, uint64_t address, uint64_t bytes, uint32_t stack)
+{
+	struct hi_stream_alloc alloc = {.record.type = HI_STREAM_ALLOC, .time_ns = 1000, .address = address, .bytes = bytes, .thread = 1, .stack = stack};
+
+	stream_put(out, &alloc, sizeof(alloc), NULL, 0);
+}
+
 static inline void stream_free(FILE *out, uint64_t address)
 {
 	struct hi_stream_free record = {.record.type = HI_STREAM_FREE, .time_ns = 2000, .address = address, .thread = 1};

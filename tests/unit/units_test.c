@@ -118,4 +118,23 @@ UNIT_TEST(durations)
 		CHECK_STR(hi_format_duration(cases[i].seconds, text, sizeof(text)), cases[i].text);
 }
 
+UNIT_TEST(a_rate_that_would_have_fitted)
+{
+	char text[HI_UNITS_TEXT_MAX];
+	uint64_t again;
+
+	CHECK_EQ(hi_fitting_interval(1, 0, 1.0), 128);           /* 64 * 1.5 */
+	CHECK_EQ(hi_fitting_interval(1, 1000, 0.5), 4096);       /* 3000 */
+	CHECK_EQ(hi_fitting_interval(65536, 1000, 0.5), 262144); /* 196608 */
+	CHECK_EQ(hi_fitting_interval(1, 0, 0), 128 << 10);
+	CHECK_EQ(hi_fitting_interval(UINT64_C(1) << 45, 0, 0.5), UINT64_C(1) << 40);
+	CHECK_STR(hi_format_rate(128, text, sizeof(text)), "128");
+	CHECK_STR(hi_format_rate(4096, text, sizeof(text)), "4K");
+	CHECK_STR(hi_format_rate(1 << 20, text, sizeof(text)), "1M");
+	for (uint64_t interval = 1; interval <= UINT64_C(1) << 40; interval *= 2) {
+		CHECK_EQ(hi_parse_bytes(hi_format_rate(interval, text, sizeof(text)), &again), 0);
+		CHECK_EQ(again, interval);
+	}
+}
+
 UNIT_MAIN()

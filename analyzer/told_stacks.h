@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * told_stacks.h - the stacks that a stream has told so far (STACK records), by the number under which ALLOC records name them.
+ *
+ * What a stack's addresses mean depends on the modules of the moment, so the profile's stack that it became is remembered together with the moment. Zero-initialized = empty.
+ */
+#ifndef HI_TOLD_STACKS_H
+#define HI_TOLD_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct told_stack {
+	const uint64_t *frame; /* return addresses, leaf first; owned */
+	uint32_t frame_count;
+	uint16_t end; /* enum hi_stack_end */
+	uint32_t profile_stack;
+	uint64_t moment; /* when profile_stack was right; 0 = never */
+};
+struct told_stacks {
+	struct told_stack *stack;
+	size_t count, capacity;
+	size_t frame_count; /* of all */
+};
+
+/* The next one, whose number is count + 1. Frames are copied. 0 or -ENOMEM. */
+int told_stacks_add(struct told_stacks *told, const uint64_t *frame, uint32_t frame_count, uint16_t end);
+/* NULL: no such number was told. Valid until the next add. */
+struct told_stack *told_stacks_get(struct told_stacks *told, uint32_t number);
+void told_stacks_close(struct told_stacks *told);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stack_table.h - stacks told once, and known by a number from then on ("stacks" in hi_wire.h). Lock-free, every loop bounded, safe in a signal handler and in what it may fork.
+ */
+#ifndef PAYLOAD_STACK_TABLE_H
+#define PAYLOAD_STACK_TABLE_H
+
+#include "hi_wire.h"
+
+/* The id of this stack, which the injector can read by the time this returns. 0: it is not known, and there is no room for one more. */
+uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, uint32_t count, uint16_t end);
+
+#endif
