@@ -435,8 +435,8 @@ struct hi_record_known {
 	uint64_t bytes; /* as requested */
 	uint32_t stack; /* id: where its struct hi_stack lies in the stacks part, in units of 8 bytes */
 	uint16_t reserved;
-	uint16_t function;  /* enum hi_function */
-	uint32_t slack;     /* these two as in struct hi_record_alloc */
+	uint16_t function; /* enum hi_function */
+	uint32_t slack;    /* these two as in struct hi_record_alloc */
 	uint32_t doublings;
 };
 struct hi_record_free {

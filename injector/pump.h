@@ -27,7 +27,7 @@ struct pump {
 	struct stack_ends stack_ends;
 	const struct memory *memory;
 	uint64_t start_cycles, cycles_per_second;
-	uint64_t interval;   /* as the header has it */
+	uint64_t interval;     /* as the header has it */
 	uint64_t ns_per_cycle; /* times 2^32 */
 	uint64_t last_pointer; /* the thread of the last event, and its number: the next one's is often the same */
 	uint32_t last_thread;

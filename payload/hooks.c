@@ -23,7 +23,7 @@
 #include "thread_slot.h"
 
 #define VISIT_CYCLES_MAX 300000u /* some 0.1 ms; a visit that took longer was interrupted, and that time went to others */
-#define TIMED_ONE_IN 16u /* a power of two */
+#define TIMED_ONE_IN 16u         /* a power of two */
 
 struct visit {
 	struct record_event event; /* its cycles: when our own code began to run */

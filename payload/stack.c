@@ -45,11 +45,11 @@ struct walk {
 	uint64_t thread;
 	uint64_t stamp; /* of the directory, when the walk began */
 	struct registers at;
-	uint64_t top;                   /* readable: [at.sp, top) */
-	uint64_t unknown_sp;            /* not 0: lies on this stack, of which no region is known */
-	bool is_own;                    /* the thread's own stack, not one that a program may unmap in part */
-	bool is_guess;                  /* how we got here */
-	bool is_pc_exact;               /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
+	uint64_t top;        /* readable: [at.sp, top) */
+	uint64_t unknown_sp; /* not 0: lies on this stack, of which no region is known */
+	bool is_own;         /* the thread's own stack, not one that a program may unmap in part */
+	bool is_guess;       /* how we got here */
+	bool is_pc_exact;    /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
 };
 
 static const struct hi_control *control_of(const struct walk *walk)

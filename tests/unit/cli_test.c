@@ -197,8 +197,9 @@ UNIT_TEST(the_version_is_one_line)
 /* What attach says in its help is what it takes: the options of the text are those of the parser. */
 UNIT_TEST(every_option_of_the_help_is_known)
 {
-	static const char *const options[] = {"-s 1",         "--duration 1",      "-c 1", "--sample 1", "-o x", "--output x",
-					      "--loader map", "--max-overhead 1%", "--live-max 50M", "-q",   "--quiet",    "-v",   "--verbose"};
+	static const char *const options[] = {"-s 1",         "--duration 1",      "-c 1",           "--sample 1", "-o x",    "--output x",
+					      "--loader map", "--max-overhead 1%", "--live-max 50M", "-q",         "--quiet", "-v",
+					      "--verbose"};
 	char help[16384], name[32], command[64];
 	strcpy(help, run("help attach")->out);
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

@@ -128,7 +128,7 @@ UNIT_TEST(variable_parts_must_fit)
 	} r;
 
 	memset(&r, 0, sizeof(r));
-	r.alloc = (struct hi_stream_alloc){.record = {.size = 72, .type = HI_STREAM_ALLOC}, .frame_count = 3};
+	r.alloc = (struct hi_stream_alloc){.record = {.size = 80, .type = HI_STREAM_ALLOC}, .frame_count = 3};
 	CHECK(record_is_sound(&r.record));
 	r.alloc.frame_count = 4;
 	CHECK(!record_is_sound(&r.record));

@@ -63,7 +63,7 @@ UNIT_TEST(reads_an_alloc_record_that_wraps)
 	memset(&record, 0, sizeof record);
 	record.alloc = (struct hi_record_alloc){.header = {.size = 96, .type_busy = HI_RECORD_ALLOC}, .address = 0x1000, .bytes = 77, .frame_count = 5};
 	for (unsigned i = 0; i < 5; i++)
-		record.word[6 + i] = 100 + i;
+		record.word[7 + i] = 100 + i;
 	put(ring, &record, 96);
 	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &got), 1);
 	CHECK_EQ(got.alloc.bytes, 77);

@@ -56,16 +56,9 @@ UNIT_TEST(jumps_and_returns_are_no_calls)
 /* code + 8 is what the stack ended at; below it lies where that was returned from. */
 static enum hi_stack_end judge(const uint8_t *code, enum hi_stack_end end, const uint8_t *below)
 {
-	struct hi_record_alloc *record = calloc(1, sizeof(*record) + 3 * sizeof(uint64_t));
-	enum hi_stack_end judged;
+	const uint64_t frame[] = {0, (uintptr_t)below, (uintptr_t)(code + 8)};
 
-	record->stack_end = (uint16_t)end;
-	record->frame_count = 3;
-	record->frame[1] = (uintptr_t)below;
-	record->frame[2] = (uintptr_t)(code + 8);
-	judged = stack_end_judge(&ends, &memory, record);
-	free(record);
-	return judged;
+	return stack_end_judge(&ends, &memory, (uint16_t)end, frame, sizeof(frame) / sizeof(frame[0]));
 }
 
 static const uint8_t called[32] = {0x90, 0x90, 0x90, 0xe8, 1, 2, 3, 4}, jumped_to[32] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe3};

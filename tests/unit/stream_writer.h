@@ -125,7 +125,16 @@ static inline void stream_stack(FILE *out, uint32_t number, const uint64_t *fram
 
 static inline void stream_alloc_on(FILE *out, uint64_t address, uint64_t bytes, uint32_t stack)
 {
-	struct hi_stream_alloc alloc = {.record.type = HI_STREAM_ALLOC, .time_ns = 1000, .address = address, .bytes = bytes, .thread = 1, .stack = stack};
+	struct hi_stream_alloc alloc = {
+		.record.type = HI_STREAM_ALLOC,
+		.time_ns = 1000,
+		.address = address,
+		.bytes = bytes,
+		.thread = 1,
+		.interval = stream_drawn,
+		.slack = 8,
+		.stack = stack,
+	};
 
 	stream_put(out, &alloc, sizeof(alloc), NULL, 0);
 }
