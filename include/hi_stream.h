@@ -41,8 +41,8 @@ enum hi_stream_type {
 	HI_STREAM_INTERVAL = 8,
 	HI_STREAM_STATS = 9,
 	HI_STREAM_END = 10,
-	HI_STREAM_STACK = 12,
 	HI_STREAM_UNFREE = 11, /* struct hi_stream_free: the last free of this address did not happen (a realloc that failed) */
+	HI_STREAM_STACK = 12,
 };
 
 struct hi_stream_record {
