@@ -193,7 +193,7 @@ def check_tally(tally, full, failures):
                 continue
             mean, spread = tally.bias(key)
             # Where a miss is rare, or seeds are few, the spread is better known from theory; sizes vary at two sites, which widens it a little.
-            limit = 3.5 * max(spread, tally.theory(key)) if full else 6 * 1.3 * tally.theory(key) + 3 * tally.grain(key) + 0.1
+            limit = 3.5 * max(spread, tally.theory(key)) + 2 * tally.grain(key) if full else 6 * 1.3 * tally.theory(key) + 3 * tally.grain(key) + 0.1
             if abs(mean) > limit:
                 failures.append(f"{name}, {KINDS[kind]} at {tally.interval}: bias {mean:+.2f} % +- {spread:.2f} %, limit {limit:.2f} %")
 
