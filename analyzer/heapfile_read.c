@@ -236,6 +236,8 @@ static int read_line(struct heap_reader *reader)
 		reader->ended = true;
 		return 0;
 	}
+	if (reader->in_maps) /* whatever they look like: a file may be named like a comment */
+		return read_maps_line(reader);
 	if (strncmp(reader->line, HEAPFILE_ROW, strlen(HEAPFILE_ROW)) == 0)
 		return read_beside(reader);
 	if (reader->line[0] == '#') {
@@ -243,8 +245,6 @@ static int read_line(struct heap_reader *reader)
 
 		return error == -EINVAL ? heap_bad(reader, "a comment of heapinject's that makes no sense") : error;
 	}
-	if (reader->in_maps)
-		return read_maps_line(reader);
 	if (strcmp(reader->line, HEAPFILE_MAPS) == 0 || strcmp(reader->line, "--- Memory map: ---") == 0) {
 		reader->in_maps = true;
 		return 0;

@@ -147,7 +147,7 @@ UNIT_TEST(usable_size_is_the_allocators_own)
 	words_of((void *)guest.aligned_alloc)->usable_size = words_of((void *)guest.posix_memalign)->usable_size = (uintptr_t)malloc_usable_size;
 	blocks[0] = guest.malloc(101);
 	blocks[1] = guest.calloc(3, 7);
-	blocks[2] = guest.aligned_alloc(256, 1000);
+	blocks[2] = guest.aligned_alloc(256, 1024);
 	CHECK_EQ(guest.posix_memalign(&blocks[3], 64, 333), 0);
 	for (int i = 0; i < 4; i++) {
 		const struct hi_record_alloc *record = arena_expect(&guest.arena, HI_RECORD_ALLOC);
@@ -404,13 +404,13 @@ UNIT_TEST(memalign_that_calls_aligned_alloc_is_one_allocation)
 	guest.free(guest.malloc(1));
 	arena_drain(&guest.arena);
 	set_countdown(&guest, 150);
-	block = guest.memalign(16, 100);
+	block = guest.memalign(16, 112);
 	expect_nothing(&guest);
 	CHECK(own_slot(&guest)->countdown > 0);
 	guest.free(block);
 	set_countdown(&guest, 100);
-	block = guest.memalign(16, 100);
-	expect_alloc(&guest, block, 100, HI_FN_MEMALIGN);
+	block = guest.memalign(16, 112);
+	expect_alloc(&guest, block, 112, HI_FN_MEMALIGN);
 	expect_nothing(&guest);
 	guest.free(block);
 	arena_drain(&guest.arena);
