@@ -9,6 +9,7 @@
 
 #define STACK_UNIT 8u             /* of an id */
 #define RECORDS_A_LOOK 64u        /* at the clock */
+#define DRAIN_ROUNDS_MAX 64       /* several rings full: a target that still has the ring, and is hostile, may fill it for ever */
 #define PATIENCE_NS 1000000000ull /* for a record whose producer may be merely descheduled */
 
 int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid)
@@ -385,8 +386,20 @@ int pump_round(struct pump *pump, bool last)
 		if (more > 0)
 			err = send(pump, &record);
 	}
+	pump->is_behind = pump->reader.ring && more > 0;
 	const int flushed = stream_out_flush(pump->out);
 	if (more < 0)
 		return more;
 	return err ? err : flushed;
+}
+
+int pump_drain(struct pump *pump, int deadline_ms)
+{
+	int err = pump_round(pump, true);
+	for (unsigned round = 0; !err && pump->is_behind && round < DRAIN_ROUNDS_MAX; round++) {
+		err = stream_out_drain(pump->out, deadline_ms);
+		if (!err)
+			err = pump_round(pump, true);
+	}
+	return err;
 }

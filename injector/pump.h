@@ -31,6 +31,7 @@ struct pump {
 	uint64_t ns_per_cycle; /* times 2^32 */
 	uint64_t last_pointer; /* the thread of the last event, and its number: the next one's is often the same */
 	uint32_t last_thread;
+	bool is_behind;      /* the last round left records in the ring, as the output was full */
 	uint64_t unknown_sp; /* a stack pointer that the payload found in no region since the last round; 0 = none */
 	struct sent_module {
 		char *path;
@@ -80,5 +81,9 @@ void pump_mark(struct pump *pump);
  * -EPIPE: the reader of the stream is gone.
  */
 must_check int pump_round(struct pump *pump, bool last);
+/*
+ * The last rounds: until the ring is empty, however much a slow reader has left in it. deadline_ms: how long that reader may take nothing at all; -ETIMEDOUT then.
+ */
+must_check int pump_drain(struct pump *pump, int deadline_ms);
 
 #endif

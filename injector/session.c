@@ -343,7 +343,7 @@ static const char *explain_end(enum hi_stream_end_reason reason)
 static int drain(struct session *session, enum hi_stream_end_reason reason, const struct receipt *receipt)
 {
 	struct maps maps;
-	int err = pump_round(&session->pump, true);
+	int err = pump_drain(&session->pump, READER_DEADLINE_MS);
 	if (!receipt->target_gone && !maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
 		(void)!pump_maps(&session->pump, &maps);
 		maps_close(&maps);

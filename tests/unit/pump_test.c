@@ -349,6 +349,45 @@ UNIT_TEST(an_unfinished_record_holds_up_all_but_the_last_round)
 	finish();
 }
 
+/* Takes everything out of the pipe, and keeps it where the stream is read back. */
+static void *read_slowly(void *from)
+{
+	static uint8_t bytes[1 << 16];
+	for (ssize_t got; (got = read(*(const int *)from, bytes, sizeof bytes)) > 0;)
+		CHECK_EQ(write(file, bytes, (size_t)got), got);
+	return NULL;
+}
+
+UNIT_TEST(a_full_output_leaves_nothing_in_the_ring_at_the_end)
+{
+	static uint8_t filler[1 << 20];
+	const struct stream_part part = {filler, sizeof filler};
+	int ends[2];
+	pthread_t reader;
+	prepare();
+	CHECK_EQ(pipe2(ends, O_CLOEXEC), 0);
+	CHECK_EQ(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+	out.fd = ends[1];
+	while (!stream_out_is_full(&out)) {
+		struct hi_stream_maps maps = {.text_size = sizeof filler};
+		CHECK_EQ(stream_out_record(&out, HI_STREAM_MAPS, &maps, sizeof maps, &part, 1), 0);
+		read_to += maps.record.size;
+	}
+	put_free(HI_RECORD_FREE, 1, 0x7000);
+	put_free(HI_RECORD_FREE, 2, 0x7000);
+	CHECK_EQ(pthread_create(&reader, NULL, read_slowly, &ends[0]), 0);
+	CHECK_EQ(pump_drain(&pump, 5000), 0);
+	CHECK_EQ(stream_out_drain(&out, 5000), 0);
+	close(ends[1]);
+	CHECK_EQ(pthread_join(reader, NULL), 0);
+	close(ends[0]);
+	expect(HI_STREAM_THREAD);
+	CHECK_EQ(expect(HI_STREAM_FREE)->free.address, 1);
+	CHECK_EQ(expect(HI_STREAM_FREE)->free.address, 2);
+	expect_nothing();
+	finish();
+}
+
 UNIT_TEST(before_the_ring_is_connected_there_is_nothing_to_do)
 {
 	prepare();
