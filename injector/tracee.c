@@ -10,21 +10,17 @@
 #include <elf.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "fault.h"
 #include "hold.h"
 #include "procfs.h"
-#include "watchdog.h"
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC)
@@ -182,57 +178,6 @@ static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 }
 
 /* ---- seizing and letting go ------------------------------------------------------------------------------------------------ */
-
-struct worker {
-	int (*work)(void *);
-	void *context;
-	int result;
-	pid_t tid;
-};
-
-static void *worker_main(void *argument)
-{
-	struct worker *worker = argument;
-
-	worker->tid = gettid();
-	worker->result = worker->work(worker->context);
-	return NULL;
-}
-
-/*
- * A thread that has been joined still has some way to go in the kernel, and threads that it traced are let go of towards the end of that: until then, whoever wants to trace them
- * is told that he may not.
- */
-static void wait_until_gone(pid_t tid)
-{
-	while (!tgkill(getpid(), tid, 0))
-		sched_yield();
-}
-
-int tracee_worker(int (*work)(void *), void *context)
-{
-	struct worker worker = {.work = work, .context = context};
-	pthread_t thread;
-	sigset_t all, waiting, before;
-	int error;
-
-	watchdog_start();
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, NULL, worker_main, &worker);
-	/* Ctrl-Z would stop the worker, too, and what it holds: that may wait. */
-	waiting = before;
-	sigaddset(&waiting, SIGTSTP);
-	sigaddset(&waiting, SIGTTIN);
-	sigaddset(&waiting, SIGTTOU);
-	pthread_sigmask(SIG_SETMASK, &waiting, NULL);
-	if (!error) {
-		pthread_join(thread, NULL);
-		wait_until_gone(worker.tid);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error ? -error : worker.result;
-}
 
 /* Not a step of ours in the target, so it is not one that tests make fail. */
 int tracee_probe(pid_t child, bool *out_may_suspend)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracee_worker.c - the short-lived thread in which all tracing is done: a thread of the target that will not stop can only be let go of by the end of its tracer.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "tracee.h"
+#include "watchdog.h"
+
+struct worker {
+	int (*work)(void *);
+	void *context;
+	int result;
+	pid_t tid;
+};
+
+static void *worker_main(void *argument)
+{
+	struct worker *worker = argument;
+
+	worker->tid = gettid();
+	worker->result = worker->work(worker->context);
+	return NULL;
+}
+
+/*
+ * A thread that has been joined still has some way to go in the kernel, and threads that it traced are let go of towards the end of that: until then, whoever wants to trace them
+ * is told that he may not.
+ */
+static void wait_until_gone(pid_t tid)
+{
+	while (!tgkill(getpid(), tid, 0))
+		sched_yield();
+}
+
+int tracee_worker(int (*work)(void *), void *context)
+{
+	struct worker worker = {.work = work, .context = context};
+	pthread_t thread;
+	sigset_t all, waiting, before;
+	int error;
+
+	watchdog_start();
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, NULL, worker_main, &worker);
+	/* Ctrl-Z would stop the worker, too, and what it holds: that may wait. */
+	waiting = before;
+	sigaddset(&waiting, SIGTSTP);
+	sigaddset(&waiting, SIGTTIN);
+	sigaddset(&waiting, SIGTTOU);
+	pthread_sigmask(SIG_SETMASK, &waiting, NULL);
+	if (!error) {
+		pthread_join(thread, NULL);
+		wait_until_gone(worker.tid);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error ? -error : worker.result;
+}
