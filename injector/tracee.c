@@ -21,6 +21,7 @@
 #include "fault.h"
 #include "hold.h"
 #include "procfs.h"
+#include "tracee_late.h"
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC)
@@ -28,7 +29,7 @@
 /* Newer than some headers. */
 #define GET_RSEQ_CONFIGURATION 0x420f
 
-enum { NAP_NS = 1000 * 1000, DETACH_DEADLINE_MS = 100, LATE_MAX = 64 };
+enum { NAP_NS = 1000 * 1000, DETACH_DEADLINE_MS = 100 };
 
 /* Every request goes through here: the seam where tests make the n-th one fail. */
 static int request(int number, const char *name, pid_t tid, uintptr_t address, uintptr_t data)
@@ -99,8 +100,6 @@ static void wait_a_little(int64_t left_ns)
 	hold_progress();
 }
 
-static void late_look(void);
-
 static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_status)
 {
 	for (;;) {
@@ -119,7 +118,7 @@ static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_statu
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
 		wait_a_little(left_ns);
-		late_look();
+		tracee_late_look();
 	}
 }
 
@@ -221,7 +220,7 @@ static void forget(struct tracee *tracee)
 }
 
 /* Detaching is undoing, and leaves a thread frozen if it fails: so it is tried twice. */
-static int detach_stopped(struct tracee *tracee)
+int tracee_detach_stopped(const struct tracee *tracee)
 {
 	int error = request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
 
@@ -248,64 +247,14 @@ int tracee_has_stopped(struct tracee *tracee)
 	return error ? error : approach_event_stop(tracee, stop, signal);
 }
 
-/*
- * Threads that did not stop in time. They cannot be let go until they do, but are not to stand there unnoticed when they do, until the tracing thread ends: so they are looked after
- * whenever there is something to wait for. More of them than there is room for are left to the kernel.
- */
-static _Thread_local struct tracee late[LATE_MAX];
-static _Thread_local size_t late_count;
-
-static void late_add(const struct tracee *tracee)
-{
-	if (late_count < LATE_MAX)
-		late[late_count++] = *tracee;
-}
-
-static bool late_take(pid_t tid, struct tracee *out_tracee)
-{
-	for (size_t i = 0; i < late_count; i++) {
-		if (late[i].tid != tid)
-			continue;
-		*out_tracee = late[i];
-		late[i] = late[--late_count];
-		return true;
-	}
-	return false;
-}
-
-/* Nothing was done to it but the stop: not even the call that this broke off is to fail. */
-static void let_go_unseen(struct tracee *tracee)
-{
-	struct arch_regs regs;
-
-	if (tracee_get_regs(tracee, &regs) == 0 && arch_rewind_interrupted(&regs))
-		(void)!tracee_set_regs(tracee, &regs);
-	(void)!detach_stopped(tracee);
-}
-
-static void late_look(void)
-{
-	for (size_t i = 0; i < late_count;) {
-		const int error = tracee_has_stopped(&late[i]);
-
-		if (error == -EAGAIN) {
-			i++;
-			continue;
-		}
-		if (!error)
-			let_go_unseen(&late[i]);
-		late[i] = late[--late_count];
-	}
-}
-
 int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid)
 {
 	int error = 0;
 
 	*tracee = (struct tracee){.pid = pid, .tid = tid};
 	hold_begin();
-	late_look();
-	if (!late_take(tid, tracee))
+	tracee_late_look();
+	if (!tracee_late_take(tid, tracee))
 		error = seize(tracee);
 	if (error) {
 		forget(tracee);
@@ -333,7 +282,7 @@ int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
 void tracee_nap(void)
 {
 	wait_a_little(NAP_NS);
-	late_look();
+	tracee_late_look();
 }
 
 void tracee_abandon(struct tracee *tracee)
@@ -352,9 +301,9 @@ int tracee_detach(struct tracee *tracee)
 	if (tracee->state == TRACEE_RUNNING)
 		error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
 	if (tracee->state == TRACEE_RUNNING)
-		late_add(tracee);
+		tracee_late_add(tracee);
 	if (tracee->state > TRACEE_RUNNING && tracee->state < TRACEE_GONE)
-		error = detach_stopped(tracee);
+		error = tracee_detach_stopped(tracee);
 	if (error == -ESRCH && tracee->state != TRACEE_GONE) {
 		/* Killed in our hands: it waits for us in its exit stop. */
 		enum stop stop;

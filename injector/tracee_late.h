@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracee_late.h - threads that did not stop in time; between tracee.c and tracee_late.c only.
+ *
+ * They cannot be let go of until they do stop, but are not to stand there unnoticed when they do, until the tracing thread ends: so they are looked after whenever
+ * there is something to wait for. Each tracing thread has a list of its own; more than there is room for are left to the kernel.
+ */
+#ifndef HI_TRACEE_LATE_H
+#define HI_TRACEE_LATE_H
+
+#include "tracee.h"
+
+/* One that is TRACEE_RUNNING, with an interrupt pending. */
+void tracee_late_add(const struct tracee *tracee);
+/* Back from the list, still under way; false: it is not there. */
+bool tracee_late_take(pid_t tid, struct tracee *out_tracee);
+/* Lets those go that have stopped meanwhile. */
+void tracee_late_look(void);
+
+/* Of tracee.c: a stopped thread goes on where it stands. What tracee_detach does besides concerns the hold, which late threads are not in. */
+int tracee_detach_stopped(const struct tracee *tracee);
+
+#endif
