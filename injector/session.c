@@ -25,6 +25,7 @@
 #include "overhead.h"
 #include "preflight.h"
 #include "progress.h"
+#include "refusal.h"
 #include "sink.h"
 #include "stats.h"
 #include "watch.h"
@@ -50,13 +51,6 @@ struct session {
 	int signal_fd;
 	uint64_t stats_ns, cpu_before_ns, busy_rounds;
 };
-
-static int complain(const struct session *session, const char *what, int err, const char *remedy)
-{
-	fprintf(stderr, "heapinject: %s %d (%s): %s%s%s\n", what, (int)session->preflight.pid, session->preflight.comm, strerror(-err), *remedy ? "; " : "",
-		remedy);
-	return HI_EXIT_FAILED;
-}
 
 /* ---- before the target is touched -------------------------------------------------------------------------------------------------- */
 
@@ -139,64 +133,12 @@ static int describe_target(struct session *session)
 	return err ? err : pump_maps(&session->pump, &session->attachment.maps);
 }
 
-/* Errors that mean: this target will not have us, and nothing of ours is left in it. The first line that fits names the remedy. */
-static const struct refusal {
-	int error;
-	bool is_dlopen; /* only by that loader */
-	const char *remedy;
-} refusals[] = {
-	{EBUSY, false, "another heapinject is at work in it; end that with `heapinject detach`, or try again"},
-	{EAGAIN, true, "no thread came to a safe point in time; the process is untouched; try again, or use --loader map"},
-	{EAGAIN, false, "no thread could be stopped in time; the process is untouched; try again"},
-	{ENOENT, false, "no import of malloc to hook"},
-	{EPERM, false, "something else traces it, perhaps from outside of this container; end that, or try again"},
-	{EMFILE, false, "it can open no descriptor, and we need one for a moment (ulimit -n)"},
-	{ENFILE, false, "it can open no descriptor, and we need one for a moment (fs.file-max)"},
-	{ENOMEM, false, "it has no room for a mapping of ours (ulimit -v, ulimit -l with mlockall, vm.max_map_count)"},
-	{EACCES, false, "it may not map code: SELinux (execmem, execute) or another security module forbids it"},
-	{ECANCELED, false, "its seccomp filter would kill it should heapinject die amid its work; run it without the filter to profile it"},
-	{ELIBACC, false, "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use --loader map"},
-	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
-};
-
-static const struct refusal *find_refusal(const struct session *session, int err)
-{
-	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-		const struct refusal *refusal = &refusals[i];
-		if (refusal->error == -err && (!refusal->is_dlopen || session->options->loader == HI_LOADER_DLOPEN))
-			return refusal;
-	}
-	return NULL;
-}
-
-static int explain_attach(const struct session *session, int err)
-{
-	const struct refusal *refusal = find_refusal(session, err);
-	const char *remedy = refusal ? refusal->remedy : "";
-	char what[128];
-	if (session->attachment.left_behind)
-		remedy = "not everything could be undone: `heapinject detach` removes the rest";
-	snprintf(what, sizeof what, "%s failed for", session->attachment.step);
-	(void)complain(session, what, err, remedy);
-	return refusal && !session->attachment.left_behind ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
-}
-
 /* Only now that the target is ours: the socket of the session that has it is not to be taken away. */
 static void listen_for_detach(struct session *session)
 {
 	int err = control_socket_listen(&session->socket, session->attachment.pid);
 	if (err && !session->options->quiet)
 		fprintf(stderr, "heapinject: no control socket (%s): `heapinject detach` will not reach this session; end it with Ctrl-C\n", strerror(-err));
-}
-
-/* Whatever step failed, and however: if this is what happened meanwhile, it is why. */
-static bool is_gone(const struct session *session)
-{
-	const int gone = attachment_check(&session->attachment);
-	if (gone)
-		fprintf(stderr, "heapinject: cannot attach to %d (%s): it %s just now\n", (int)session->preflight.pid, session->preflight.comm,
-			gone == -ESRCH ? "exited" : "replaced its program");
-	return gone != 0;
 }
 
 static void describe_session(const struct session *session)
@@ -218,10 +160,8 @@ static int begin(struct session *session)
 		listen_for_detach(session);
 		err = attach(attachment, &options);
 	}
-	if (err && is_gone(session))
-		return HI_EXIT_REFUSED;
 	if (err)
-		return explain_attach(session, err);
+		return refusal_explain(&session->preflight, attachment, session->options->loader, err);
 	err = pump_open(&session->pump, &session->sink.out, &attachment->memory, &attachment->images, attachment->pid);
 	session->pump.broker = sink_broker(&session->sink);
 	if (!err)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * refusal.c - a table of errors and remedies. An error that is not in it is a failure of ours, not a refusal.
+ */
+#include "refusal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hi_exit.h"
+
+/* Errors that mean: this target will not have us, and nothing of ours is left in it. The first line that fits names the remedy. */
+static const struct refusal {
+	int error;
+	bool is_dlopen; /* only by that loader */
+	const char *remedy;
+} refusals[] = {
+	{EBUSY, false, "another heapinject is at work in it; end that with `heapinject detach`, or try again"},
+	{EAGAIN, true, "no thread came to a safe point in time; the process is untouched; try again, or use --loader map"},
+	{EAGAIN, false, "no thread could be stopped in time; the process is untouched; try again"},
+	{ENOENT, false, "no import of malloc to hook"},
+	{EPERM, false, "something else traces it, perhaps from outside of this container; end that, or try again"},
+	{EMFILE, false, "it can open no descriptor, and we need one for a moment (ulimit -n)"},
+	{ENFILE, false, "it can open no descriptor, and we need one for a moment (fs.file-max)"},
+	{ENOMEM, false, "it has no room for a mapping of ours (ulimit -v, ulimit -l with mlockall, vm.max_map_count)"},
+	{EACCES, false, "it may not map code: SELinux (execmem, execute) or another security module forbids it"},
+	{ECANCELED, false, "its seccomp filter would kill it should heapinject die amid its work; run it without the filter to profile it"},
+	{ELIBACC, false, "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use --loader map"},
+	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
+};
+
+static const struct refusal *find_refusal(enum hi_loader loader, int err)
+{
+	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+		const struct refusal *refusal = &refusals[i];
+		if (refusal->error == -err && (!refusal->is_dlopen || loader == HI_LOADER_DLOPEN))
+			return refusal;
+	}
+	return NULL;
+}
+
+/* Whatever step failed, and however: if this is what happened meanwhile, it is why. */
+static bool is_gone(const struct preflight *preflight, const struct attachment *attachment)
+{
+	const int gone = attachment_check(attachment);
+	if (gone)
+		fprintf(stderr, "heapinject: cannot attach to %d (%s): it %s just now\n", (int)preflight->pid, preflight->comm,
+			gone == -ESRCH ? "exited" : "replaced its program");
+	return gone != 0;
+}
+
+int refusal_explain(const struct preflight *preflight, const struct attachment *attachment, enum hi_loader loader, int err)
+{
+	const struct refusal *refusal = find_refusal(loader, err);
+	const char *remedy = refusal ? refusal->remedy : "";
+	if (is_gone(preflight, attachment))
+		return HI_EXIT_REFUSED;
+	if (attachment->left_behind)
+		remedy = "not everything could be undone: `heapinject detach` removes the rest";
+	fprintf(stderr, "heapinject: %s failed for %d (%s): %s%s%s\n", attachment->step, (int)preflight->pid, preflight->comm, strerror(-err),
+		*remedy ? "; " : "", remedy);
+	return refusal && !attachment->left_behind ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
+}
