@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay_blocks.c - the records of stacks and blocks: on which stack each sample was allocated, and whether it lives.
+ *
+ * A block counts in the row it was allocated in until a FREE, or an ALLOC at the same address whose free was missed, takes it out again.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "records.h"
+#include "replay_state.h"
+
+/* Against streams that never end and never repeat themselves: then all that comes is counted, but not told apart any more. Some hundred megabytes. */
+#define STACKS_MAX (1u << 19)
+#define FRAMES_MAX (1u << 20)
+#define TOLD_FRAMES_MAX (1u << 25)
+#define LIVE_MAX (1u << 23) /* the payload holds no more */
+#define END_UNKNOWN 4u      /* HI_END_BAD_FRAME of hi_wire.h: not complete, that is all there is to say */
+#define UNKNOWN_ADDRESS 1u  /* stands for the caller where a stack has no frame at all: the text format cannot say "none" */
+
+static bool stacks_are_full(struct replay *replay)
+{
+	if (replay->profile->stack_count < STACKS_MAX && replay->profile->frame_count < FRAMES_MAX)
+		return false;
+	replay_damage(replay, "too long: from byte %" PRIu64 " on, after %u different stacks, samples are shown without theirs", replay->position, STACKS_MAX);
+	return true;
+}
+
+static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t count, uint16_t end, uint32_t *out_stack)
+{
+	uint32_t frame[RECORDS_FRAMES_MAX];
+
+	if (stacks_are_full(replay))
+		count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		/* The byte before a return address belongs to the call; the address itself may lie in the next function, or in no module. */
+		if (profile_frame_at(replay->profile, address[i], modules_find(&replay->modules, address[i] - 1), &frame[i]))
+			return -ENOMEM;
+	}
+	if (count == 0 && profile_frame_at(replay->profile, UNKNOWN_ADDRESS, -1, &frame[count++]))
+		return -ENOMEM;
+	return profile_stack_of(replay->profile, frame, count, end, out_stack);
+}
+
+/* The stack that the record names, or carries. One that was never told is a stack of one unknown frame. */
+static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack, uint16_t *out_end)
+{
+	struct told_stack *told = told_stacks_get(&replay->told, alloc->stack);
+
+	*out_end = told ? told->end : alloc->stack ? END_UNKNOWN : alloc->record.flags & 0xff;
+	if (!told && alloc->stack) {
+		replay_bad(replay, "an allocation with a stack that was not told");
+		return intern_stack(replay, NULL, 0, END_UNKNOWN, out_stack);
+	}
+	if (!told)
+		return intern_stack(replay, (const uint64_t *)(alloc + 1), alloc->frame_count, *out_end, out_stack);
+	if (told->moment != replay->moment) {
+		if (intern_stack(replay, told->frame, told->frame_count, told->end, &told->profile_stack))
+			return -ENOMEM;
+		told->moment = replay->moment;
+	}
+	*out_stack = told->profile_stack;
+	return 0;
+}
+
+int replay_on_stack(struct replay *replay, const struct hi_stream_stack *stack)
+{
+	bool is_too_much = replay->told.frame_count >= TOLD_FRAMES_MAX;
+
+	if (stack->stack != replay->told.count + 1) {
+		replay_bad(replay, "a stack out of turn");
+		return 0;
+	}
+	if (stack->stack > STACKS_MAX)
+		return 0; /* whoever names it finds none */
+	return told_stacks_add(&replay->told, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
+}
+
+static void uncredit(struct profile *profile, const struct live_block *block)
+{
+	struct profile_row *row = &profile->row[block->row];
+
+	row->inuse_count--;
+	row->inuse_bytes -= block->bytes;
+	row->inuse_slack -= block->slack;
+	row->inuse_ns -= (double)block->born_ns;
+}
+
+static int credit_live(struct replay *replay, const struct live_block *block)
+{
+	struct profile_row *row = &replay->profile->row[block->row];
+
+	if (replay->live.count >= LIVE_MAX) {
+		replay_bad(replay, "more blocks in use than can be");
+		return 0;
+	}
+	if (live_add(&replay->live, block))
+		return -ENOMEM;
+	row->inuse_count++;
+	row->inuse_bytes += block->bytes;
+	row->inuse_slack += block->slack;
+	row->inuse_ns += (double)block->born_ns;
+	return 0;
+}
+
+static void count_end(struct profile_meta *meta, unsigned end)
+{
+	if (end == HI_END_COMPLETE)
+		meta->stacks_complete++;
+	else
+		meta->stacks_truncated++;
+	if (end != HI_END_COMPLETE && end < HI_STACK_ENDS)
+		meta->stack_ends[end]++;
+}
+
+/* What is not known counts as none; the profile says of how many samples it is. */
+static uint32_t credit_slack(struct profile *profile, const struct hi_stream_alloc *alloc)
+{
+	if (alloc->slack == HI_STREAM_SLACK_UNKNOWN)
+		return 0;
+	profile->meta.slack_samples++;
+	return alloc->slack;
+}
+
+int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
+{
+	struct profile *profile = replay->profile;
+	struct profile_row_key key = {.size_class = profile_size_class(alloc->bytes), .interval = alloc->interval};
+	struct live_block block, missed;
+	struct profile_row *row;
+	uint16_t end;
+
+	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX || alloc->interval == 0 || alloc->interval > INTERVAL_MAX) {
+		replay_bad(replay, "an allocation of an impossible size, address or sampling interval");
+		return 0;
+	}
+	block = (struct live_block){.address = alloc->address, .bytes = alloc->bytes, .born_ns = alloc->time_ns, .slack = credit_slack(profile, alloc)};
+	if (stack_of(replay, alloc, &key.stack, &end) || profile_row_at(profile, &key, &block.row))
+		return -ENOMEM;
+	row = &profile->row[block.row];
+	row->first_ns = row->alloc_count ? row->first_ns : alloc->time_ns;
+	row->last_ns = alloc->time_ns;
+	row->alloc_count++;
+	row->alloc_bytes += block.bytes;
+	row->alloc_slack += block.slack;
+	profile->meta.samples++;
+	count_end(&profile->meta, end);
+	if (live_take(&replay->live, alloc->address, alloc->time_ns, &missed))
+		uncredit(profile, &missed);
+	return credit_live(replay, &block);
+}
+
+/* Clocks of different CPUs may disagree by a little. */
+static double lifetime_ns(const struct live_block *block)
+{
+	return block->freed_ns > block->born_ns ? (double)(block->freed_ns - block->born_ns) : 0;
+}
+
+int replay_on_free(struct replay *replay, const struct hi_stream_free *record)
+{
+	struct live_block block;
+
+	/* An unknown one is no damage: its allocation may have been dropped. */
+	if (!live_take(&replay->live, record->address, record->time_ns, &block))
+		return 0;
+	uncredit(replay->profile, &block);
+	replay->profile->row[block.row].freed_count++;
+	replay->profile->row[block.row].freed_ns += lifetime_ns(&block);
+	replay->profile->meta.frees++;
+	return 0;
+}
+
+int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record)
+{
+	struct live_block block;
+
+	/* Where a block lives now, none came back. */
+	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &block))
+		return 0;
+	replay->profile->row[block.row].freed_count--;
+	replay->profile->row[block.row].freed_ns -= lifetime_ns(&block);
+	replay->profile->meta.frees--;
+	return credit_live(replay, &block);
+}
