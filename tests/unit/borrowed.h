@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * borrowed.h - victims that notice damage, and what tests of remote have them do: a thread is borrowed, runs some system calls or a function, and goes on.
+ */
+#ifndef HI_BORROWED_H
+#define HI_BORROWED_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+enum { PAGES = 4, OPEN_DEADLINE_MS = 3000 };
+
+static inline uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+/* ---- victims -------------------------------------------------------------------------------------------------------------------- */
+
+/* Blocks that know what they are: a heap that was damaged while a thread stood in malloc is noticed at the latest when they are freed. */
+static inline void storm(struct victim_page *page, unsigned seed)
+{
+	enum { BLOCKS = 64 };
+	struct {
+		unsigned char *bytes;
+		size_t size;
+	} block[BLOCKS] = {{0}};
+
+	for (unsigned i = 0;; i++) {
+		unsigned at = (seed = seed * 1103515245u + 12345u) >> 16 & (BLOCKS - 1);
+		unsigned char tag = (unsigned char)(at * 7 + 1);
+
+		for (size_t k = 0; block[at].bytes && k < block[at].size; k += 16)
+			page->damage += block[at].bytes[k] != tag;
+		free(block[at].bytes);
+		block[at].size = (seed >> 8 & 0xfff) + 1;
+		block[at].bytes = malloc(block[at].size);
+		memset(block[at].bytes, tag, block[at].size);
+		page->progress++;
+	}
+}
+
+static inline void storm_alone(struct victim_page *page)
+{
+	page->ready = 1;
+	storm(page, 1);
+}
+
+static inline void *storm_thread(void *page)
+{
+	storm(page, (unsigned)(uintptr_t)&page);
+	return NULL;
+}
+
+static inline void storm_of_four(struct victim_page *page)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, storm_thread, page);
+	page->ready = 1;
+	storm(page, 2);
+}
+
+/* ---- registers, vector state, red zone --------------------------------------------------------------------------------------- */
+
+/*
+ * uint64_t canary_round(uint64_t rounds): fills all vector registers, the x87 stack, the red zone and the direction flag, and counts the rounds after
+ * which one of them is not as it was.
+ */
+uint64_t canary_round(uint64_t rounds);
+__asm__(".text\n"
+	".globl canary_round\n"
+	".type canary_round, @function\n"
+	"canary_round:\n"
+	"	movabs $0x1122334455667788, %rax\n"
+	"	xor %r8d, %r8d\n"
+	"	.irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+	"	movq %rax, %xmm\\n\n"
+	"	mov %rax, -8*(\\n+1)(%rsp)\n"
+	"	.endr\n"
+	"	fldpi\n"
+	"	std\n"
+	"1:	.irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+	"	movq %xmm\\n, %rcx\n"
+	"	cmp %rax, %rcx\n"
+	"	jne 2f\n"
+	"	cmp %rax, -8*(\\n+1)(%rsp)\n"
+	"	jne 2f\n"
+	"	.endr\n"
+	"	fldpi\n"
+	"	fucomip %st(1), %st\n"
+	"	jne 2f\n"
+	"	lea -8(%rsp), %rsi\n"
+	"	mov %rsi, %rdx\n"
+	"	mov %rax, %rcx\n"
+	"	lodsq\n"
+	"	mov %rcx, %rax\n"
+	"	cmp %rdx, %rsi\n" /* with the flag set, rsi went down */
+	"	jb 3f\n"
+	"2:	inc %r8\n"
+	"3:	dec %rdi\n"
+	"	jnz 1b\n"
+	"	cld\n"
+	"	fstp %st(0)\n"
+	"	mov %r8, %rax\n"
+	"	ret\n"
+	".size canary_round, . - canary_round\n");
+
+static inline void canary(struct victim_page *page)
+{
+	page->ready = 1;
+	for (;;) {
+		page->damage += canary_round(20000);
+		page->progress++;
+	}
+}
+
+/* ---- signals ----------------------------------------------------------------------------------------------------------------- */
+
+static struct victim_page *signal_page;
+
+static inline void count_signal(int signal)
+{
+	(void)signal;
+	signal_page->handled++;
+}
+
+static inline void signalled(struct victim_page *page)
+{
+	static char stack[65536];
+	struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_ONSTACK | SA_RESTART};
+	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)}, now;
+
+	signal_page = page;
+	sigaltstack(&alternate, NULL);
+	sigaction(SIGRTMIN + 3, &action, NULL);
+	page->ready = 1;
+	for (;;) {
+		page->damage += canary_round(2000);
+		page->damage += sigaltstack(NULL, &now) != 0 || now.ss_sp != stack;
+		page->progress++;
+	}
+}
+
+static inline void compare_signal_state(const struct proc_status *before, pid_t pid)
+{
+	struct proc_status after;
+
+	CHECK_EQ(proc_status_read(pid, pid, &after), 0);
+	CHECK_EQ(after.sig_blocked, before->sig_blocked);
+	CHECK_EQ(after.sig_ignored, before->sig_ignored);
+	CHECK_EQ(after.sig_caught, before->sig_caught);
+}
+
+/* ---- what is done to them --------------------------------------------------------------------------------------------------- */
+
+/* As many system calls as loading takes. */
+static inline int map_and_unmap(struct remote *remote)
+{
+	int64_t result[PAGES], ignored;
+	int error = 0;
+
+	for (int i = 0; i < PAGES && !error; i++) {
+		error = remote_syscall(remote, SYS_mmap, (const uint64_t[6]){0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0}, &result[i]);
+		if (!error && result[i] < 0)
+			return (int)result[i];
+	}
+	for (int i = 0; i < PAGES && !error; i++) {
+		error = remote_syscall(remote, SYS_munmap, (const uint64_t[6]){(uint64_t)result[i], 4096}, &ignored);
+		if (!error && ignored < 0)
+			return (int)ignored;
+	}
+	return error;
+}
+
+static inline void borrow_once(const struct victim *victim, uint64_t *out_stopped_ns)
+{
+	struct remote remote;
+
+	CHECK_EQ(remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, OPEN_DEADLINE_MS), 0);
+	CHECK_EQ(map_and_unmap(&remote), 0);
+	CHECK_EQ(remote_close(&remote), 0);
+	if (out_stopped_ns)
+		*out_stopped_ns = remote.stopped_ns;
+}
+
+static inline int compare_times(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static inline void borrow_often(const struct victim *victim, size_t times, uint64_t limit_us)
+{
+	uint64_t stopped[1000], start = now_us();
+	size_t done = 0;
+
+	while (done < times && done < 1000 && now_us() - start < limit_us)
+		borrow_once(victim, &stopped[done++]);
+	qsort(stopped, done, sizeof(*stopped), compare_times);
+	printf("# %s: %zu times, stopped for %.0f us (median), %.0f us (99 %%)\n", unit_current, done, (double)stopped[done / 2] / 1e3,
+	       (double)stopped[done * 99 / 100] / 1e3);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------------- */
+
+/* Run by the victim; forked from us, it has them at the same addresses. */
+static inline uint64_t clobber_and_add(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	const bool is_backward = __builtin_ia32_readeflags_u64() & 0x400; /* no function expects that */
+
+	sched_yield();
+	__asm__ volatile("pxor %%xmm0, %%xmm0; pxor %%xmm15, %%xmm15; fninit" ::: "xmm0", "xmm15", "memory");
+	return getpid() > 0 && !is_backward ? a + 10 * b + 100 * c + 1000 * d : 0;
+}
+
+static inline remote_addr map_stack(struct remote *remote)
+{
+	enum { STACK_BYTES = 256 * 1024 };
+	const uint64_t argument[6] = {0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0};
+	int64_t stack;
+
+	CHECK_EQ(remote_syscall(remote, SYS_mmap, argument, &stack), 0);
+	CHECK(stack > 0);
+	return (remote_addr)stack + STACK_BYTES;
+}
+
+#endif
