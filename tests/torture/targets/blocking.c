@@ -51,8 +51,7 @@ static void *wait_again_and_again(void *data)
 			continue;
 		if (c->call->expect == TRANSFER)
 			usleep(PAUSE_US);
-		self_block_free(&block);
-		self_block_take(c->worker, &block, malloc(100), 100);
+		self_block_renew(c->worker, &block, 100);
 		self_step(c->worker);
 	}
 	self_block_free(&block);

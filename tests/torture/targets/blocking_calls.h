@@ -77,10 +77,21 @@ static long wait_clock_nanosleep(struct caller *c)
 	return -clock_nanosleep(CLOCK_MONOTONIC, 0, &limit, NULL);
 }
 
+/* WAIT_NS from now on that clock. */
+static struct timespec absolute_limit(clockid_t clock)
+{
+	struct timespec when;
+
+	clock_gettime(clock, &when);
+	when.tv_nsec += WAIT_NS;
+	when.tv_sec += when.tv_nsec / 1000000000;
+	when.tv_nsec %= 1000000000;
+	return when;
+}
+
 static long wait_clock_nanosleep_absolute(struct caller *c)
 {
-	const uint64_t end = self_now_ns() + WAIT_NS;
-	const struct timespec when = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
+	const struct timespec when = absolute_limit(CLOCK_MONOTONIC);
 
 	(void)c;
 	return -clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
@@ -96,8 +107,7 @@ static long wait_futex(struct caller *c)
 
 static long wait_futex_bitset(struct caller *c)
 {
-	const uint64_t end = self_now_ns() + WAIT_NS;
-	const struct timespec when = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
+	const struct timespec when = absolute_limit(CLOCK_MONOTONIC);
 	int word = 0;
 
 	(void)c;
@@ -118,12 +128,6 @@ static long wait_recv(struct caller *c)
 {
 	char byte;
 	return result_of(recv(c->fd[0], &byte, 1, 0));
-}
-
-static long wait_read_socket(struct caller *c)
-{
-	char byte;
-	return result_of(read(c->fd[0], &byte, 1));
 }
 
 static long wait_recvmsg(struct caller *c)
@@ -208,20 +212,9 @@ static void wake_msgsnd(struct caller *c)
 	msgrcv(c->fd[0], &message, sizeof(message.text), 0, IPC_NOWAIT);
 }
 
-static struct timespec realtime_limit(void)
-{
-	struct timespec when;
-
-	clock_gettime(CLOCK_REALTIME, &when);
-	when.tv_nsec += WAIT_NS;
-	when.tv_sec += when.tv_nsec / 1000000000;
-	when.tv_nsec %= 1000000000;
-	return when;
-}
-
 static long wait_mq_receive(struct caller *c)
 {
-	const struct timespec when = realtime_limit();
+	const struct timespec when = absolute_limit(CLOCK_REALTIME);
 	char text[8];
 
 	return result_of(mq_timedreceive(c->fd[0], text, sizeof(text), NULL, &when));
@@ -229,7 +222,7 @@ static long wait_mq_receive(struct caller *c)
 
 static long wait_mq_send(struct caller *c)
 {
-	const struct timespec when = realtime_limit();
+	const struct timespec when = absolute_limit(CLOCK_REALTIME);
 	return result_of(mq_timedsend(c->fd[0], "", 1, 0, &when));
 }
 
@@ -398,7 +391,7 @@ static const struct call calls[] = {
 	{"futex_bitset", make_none, wait_futex_bitset, -ETIMEDOUT, TIMED, NULL},
 	{"sigtimedwait", make_none, wait_sigtimedwait, -EAGAIN, TIMED, NULL},
 	{"recv_timed", make_sockets, wait_recv, -EAGAIN, TIMED, NULL},
-	{"read_timed", make_sockets, wait_read_socket, -EAGAIN, TIMED, NULL},
+	{"read_timed", make_sockets, wait_read, -EAGAIN, TIMED, NULL},
 	{"recvmsg_timed", make_sockets, wait_recvmsg, -EAGAIN, TIMED, NULL},
 	{"recvmmsg_timed", make_sockets, wait_recvmmsg, -EAGAIN, TIMED, NULL},
 	{"send_timed", make_full_sockets, wait_send, -EAGAIN, TIMED, NULL},

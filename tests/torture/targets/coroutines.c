@@ -46,10 +46,8 @@ static void run(void)
 {
 	for (;;) {
 		struct coroutine *self_coroutine = &me->coroutine[me->current];
-		const size_t size = 1 + self_random(me->worker) % 1000;
 
-		self_block_free(&self_coroutine->block);
-		self_block_take(me->worker, &self_coroutine->block, malloc(size), size);
+		self_block_renew(me->worker, &self_coroutine->block, 1 + self_random(me->worker) % 1000);
 		check_canaries(self_coroutine->stack);
 		me->current = (me->current + 1) % COROUTINES;
 		if (me->current == 0) {
@@ -91,15 +89,6 @@ static void *schedule(void *unused)
 
 int main(void)
 {
-	pthread_t thread[THREADS];
-
 	free(malloc(1)); /* bound now: the linker's lazy binding wants more stack than the coroutines have */
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, schedule, NULL);
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	return self_end();
+	return self_run(THREADS, schedule, NULL);
 }

@@ -72,19 +72,11 @@ static void *storm(void *unused)
 int main(int argc, char **argv)
 {
 	const int threads = argc > 3 ? atoi(argv[3]) : 1;
-	pthread_t thread[SELF_WORKERS_MAX];
 
 	if (argc < 4)
 		return 2;
 	folder = argv[2];
 	for (unsigned i = 0; i < PLUGINS; i++)
 		make_plugin(argv[1], i);
-	for (int i = 0; i < threads; i++)
-		pthread_create(&thread[i], NULL, storm, NULL);
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (int i = 0; i < threads; i++)
-		pthread_join(thread[i], NULL);
-	return self_end();
+	return self_run(threads, storm, NULL);
 }

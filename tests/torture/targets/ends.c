@@ -20,10 +20,8 @@ static void *allocate(void *unused)
 
 	while (!self_is_stopping()) {
 		struct self_block *block = &blocks[self_random(worker) % BLOCKS];
-		const size_t size = 1 + self_random(worker) % 3000;
 
-		self_block_free(block);
-		self_block_take(worker, block, malloc(size), size);
+		self_block_renew(worker, block, 1 + self_random(worker) % 3000);
 		self_step(worker);
 	}
 	return unused;

@@ -85,15 +85,6 @@ static void *throw_and_catch(void *unused)
 
 int main()
 {
-	pthread_t thread[THREADS];
-
 	std::set_new_handler(give_up_at_second_call);
-	for (pthread_t &one : thread)
-		pthread_create(&one, NULL, throw_and_catch, NULL);
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (pthread_t one : thread)
-		pthread_join(one, NULL);
-	return self_end();
+	return self_run(THREADS, throw_and_catch, NULL);
 }

@@ -124,20 +124,10 @@ static void *cancel(void *is_async)
 
 int main(int argc, char **argv)
 {
-	pthread_t thread[THREADS];
-
 	if (argc < 2)
 		return 2;
 	signal(SIGRTMIN, on_tick);
-	for (int i = 0; i < THREADS; i++)
-		if (strcmp(argv[1], "jump") == 0)
-			pthread_create(&thread[i], NULL, jump, NULL);
-		else
-			pthread_create(&thread[i], NULL, cancel, strcmp(argv[1], "async") == 0 ? argv[1] : NULL);
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	return self_end();
+	if (strcmp(argv[1], "jump") == 0)
+		return self_run(THREADS, jump, NULL);
+	return self_run(THREADS, cancel, strcmp(argv[1], "async") == 0 ? argv[1] : NULL);
 }

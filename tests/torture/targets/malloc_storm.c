@@ -82,15 +82,22 @@ static void move(struct self_worker *worker, struct self_block *block, size_t si
 	self_block_take(worker, block, at, size);
 }
 
+/* One block in eight; false: it is still to be replaced. */
+static bool move_some(struct self_worker *worker, struct self_block *block, size_t size)
+{
+	if (!block->at || self_random(worker) % 8 != 0)
+		return false;
+	self_block_check(block);
+	move(worker, block, size);
+	return true;
+}
+
 static void replace_any(struct self_worker *worker, struct self_block *block)
 {
 	const size_t size = random_size(worker);
 
-	if (block->at && self_random(worker) % 8 == 0) {
-		self_block_check(block);
-		move(worker, block, size);
+	if (move_some(worker, block, size))
 		return;
-	}
 	self_block_free(block);
 	self_block_take(worker, block, any(worker, size), size);
 }
@@ -99,13 +106,8 @@ static void replace_plainly(struct self_worker *worker, struct self_block *block
 {
 	const size_t size = random_size(worker);
 
-	if (block->at && self_random(worker) % 8 == 0) {
-		self_block_check(block);
-		move(worker, block, size);
-		return;
-	}
-	self_block_free(block);
-	self_block_take(worker, block, malloc(size), size);
+	if (!move_some(worker, block, size))
+		self_block_renew(worker, block, size);
 }
 
 static void replace_aligned(struct self_worker *worker, struct self_block *block)
@@ -170,27 +172,31 @@ static void storm_round(struct self_worker *worker, struct self_block *blocks)
 	self_step(worker);
 }
 
-static void *storm(void *unused)
+static void storm_while(bool (*goes_on)(void))
 {
 	struct self_worker *worker = self_worker_new();
 	struct self_block blocks[BLOCKS] = {{0}};
 
-	while (!self_is_stopping())
+	while (goes_on())
 		storm_round(worker, blocks);
 	for (size_t i = 0; i < BLOCKS; i++)
 		self_block_free(&blocks[i]);
-	return unused;
 }
 
-static void storm_and_serve(void)
+static bool is_going_on(void)
 {
-	struct self_worker *worker = self_worker_new();
-	struct self_block blocks[BLOCKS] = {{0}};
+	return !self_is_stopping();
+}
 
-	while (self_serve(0))
-		storm_round(worker, blocks);
-	for (size_t i = 0; i < BLOCKS; i++)
-		self_block_free(&blocks[i]);
+static bool serve(void)
+{
+	return self_serve(0);
+}
+
+static void *storm(void *unused)
+{
+	storm_while(is_going_on);
+	return unused;
 }
 
 int main(int argc, char **argv)
@@ -207,7 +213,7 @@ int main(int argc, char **argv)
 	if (threads == 1)
 		setenv("SELFCHECK_MONITOR", "0", 1);
 	self_ready();
-	storm_and_serve();
+	storm_while(serve);
 	for (int i = 1; i < threads; i++)
 		pthread_join(thread[i], NULL);
 	return self_end();

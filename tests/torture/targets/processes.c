@@ -16,12 +16,8 @@ extern char **environ;
 
 static void use_blocks(struct self_worker *worker, struct self_block *blocks)
 {
-	for (int i = 0; i < BLOCKS; i++) {
-		const size_t size = 1 + self_random(worker) % 3000;
-
-		self_block_free(&blocks[i]);
-		self_block_take(worker, &blocks[i], malloc(size), size);
-	}
+	for (int i = 0; i < BLOCKS; i++)
+		self_block_renew(worker, &blocks[i], 1 + self_random(worker) % 3000);
 }
 
 static int child_status(int status)
@@ -146,7 +142,6 @@ static int be_child(int status)
 
 int main(int argc, char **argv)
 {
-	pthread_t thread[THREADS];
 	const struct kind *kind = NULL;
 
 	if (argc == 3 && strcmp(argv[1], "child") == 0)
@@ -156,12 +151,5 @@ int main(int argc, char **argv)
 			kind = &kinds[i];
 	if (!kind)
 		return 2;
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, start_processes, (void *)(uintptr_t)kind);
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	return self_end();
+	return self_run(THREADS, start_processes, (void *)(uintptr_t)kind);
 }

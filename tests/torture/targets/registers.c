@@ -97,8 +97,7 @@ static void *hold(void *unused)
 		choose(worker, &in);
 		(has_avx512 ? spin_avx512 : spin_avx2)(&in, &out, SPINS);
 		compare(&in, &out);
-		self_block_free(&block);
-		self_block_take(worker, &block, malloc(100), 100);
+		self_block_renew(worker, &block, 100);
 		self_step(worker);
 	}
 	self_block_free(&block);
@@ -112,21 +111,12 @@ static int figures(char *into, size_t room)
 
 int main(void)
 {
-	pthread_t thread[THREADS];
-
 	__builtin_cpu_init();
 	has_avx512 = __builtin_cpu_supports("avx512bw");
 	if (!__builtin_cpu_supports("avx2")) {
 		fprintf(stderr, "this CPU has no AVX2\n");
 		return 2;
 	}
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, hold, NULL);
 	self.figures = figures;
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	return self_end();
+	return self_run(THREADS, hold, NULL);
 }

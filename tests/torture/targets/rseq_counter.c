@@ -75,8 +75,7 @@ static void *count(void *unused)
 				__atomic_fetch_add(&aborted, 1, __ATOMIC_RELAXED);
 		}
 		__atomic_fetch_add(&added, ROUND, __ATOMIC_RELAXED);
-		self_block_free(&block);
-		self_block_take(worker, &block, malloc(100), 100);
+		self_block_renew(worker, &block, 100);
 		self_step(worker);
 		if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
 			compare();
@@ -95,20 +94,11 @@ static int figures(char *into, size_t room)
 
 int main(void)
 {
-	pthread_t thread[THREADS];
-
 	if (__rseq_size == 0) {
 		fprintf(stderr, "no restartable sequences here\n");
 		return 2;
 	}
 	pthread_barrier_init(&barrier, NULL, THREADS);
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, count, NULL);
 	self.figures = figures;
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	return self_end();
+	return self_run(THREADS, count, NULL);
 }

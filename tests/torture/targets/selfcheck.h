@@ -11,8 +11,8 @@
  *   eintr     system calls that failed with EINTR though the program had no signal for them, or were cut short
  *   lost      signals and timer ticks that were sent and not handled
  *
- * A target starts its threads, each with a struct self_worker, and ends with self_serve_all(), or, if the main thread has work too, with
- *   while (self_serve(0)) work...;  join the threads;  return self_end();
+ * A target whose threads do all the work, each with a struct self_worker, is done with self_run(). Others start theirs, and go on with
+ *   self_ready();  while (self_serve(0)) work...;  join the threads;  return self_end();
  *
  * The main thread waits, and the monitor sleeps, in ppoll, which heapinject borrows last: it is to borrow the threads under test. The monitor holds all signals blocked.
  * In the environment: SELFCHECK_MONITOR=0 runs without the monitor, SELFCHECK_ABORT=1 dumps core at the first thing that is wrong.
@@ -193,6 +193,13 @@ __attribute__((unused)) static void self_block_free(struct self_block *block)
 	block->at = NULL;
 }
 
+/* Another one from malloc in its place. */
+__attribute__((unused)) static void self_block_renew(struct self_worker *worker, struct self_block *block, size_t size)
+{
+	self_block_free(block);
+	self_block_take(worker, block, malloc(size), size);
+}
+
 /* ---- the monitor and the conversation ---- */
 
 /* Notes how long ago the last look was. By one thread only. */
@@ -318,6 +325,22 @@ __attribute__((unused)) static int self_end(void)
 		pthread_join(self.monitor, NULL);
 	self_answer("end");
 	return self.is_wrong;
+}
+
+/* A program of so many threads alike, from beginning to end: its exit status. */
+__attribute__((unused)) static int self_run(int threads, void *(*work)(void *), void *argument)
+{
+	pthread_t thread[SELF_WORKERS_MAX];
+
+	for (int i = 0; i < threads; i++)
+		if (pthread_create(&thread[i], NULL, work, argument))
+			return 2;
+	self_ready();
+	while (self_serve(-1))
+		;
+	for (int i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	return self_end();
 }
 
 #endif

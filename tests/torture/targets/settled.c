@@ -44,10 +44,8 @@ int main(int argc, char **argv)
 		use_up_mappings();
 	while (self_serve(0)) {
 		struct self_block *block = &blocks[self_random(worker) % BLOCKS];
-		const size_t size = 1 + self_random(worker) % BLOCK_BYTES;
 
-		self_block_free(block);
-		self_block_take(worker, block, malloc(size), size);
+		self_block_renew(worker, block, 1 + self_random(worker) % BLOCK_BYTES);
 		self_step(worker);
 	}
 	for (size_t i = 0; i < BLOCKS; i++)

@@ -98,12 +98,8 @@ static void check_own_state(void)
 
 static void replace_blocks(void)
 {
-	for (int i = 0; i < BLOCKS; i++) {
-		const size_t size = 1 + self_random(me->worker) % 3000;
-
-		self_block_free(&me->blocks[i]);
-		self_block_take(me->worker, &me->blocks[i], malloc(size), size);
-	}
+	for (int i = 0; i < BLOCKS; i++)
+		self_block_renew(me->worker, &me->blocks[i], 1 + self_random(me->worker) % 3000);
 }
 
 /* Waits for a tick where it may be left: nothing is held here. */

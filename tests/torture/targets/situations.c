@@ -22,12 +22,8 @@
 
 static void use_blocks(struct self_worker *worker, struct self_block *blocks)
 {
-	for (int i = 0; i < BLOCKS; i++) {
-		const size_t size = 1 + self_random(worker) % 3000;
-
-		self_block_free(&blocks[i]);
-		self_block_take(worker, &blocks[i], malloc(size), size);
-	}
+	for (int i = 0; i < BLOCKS; i++)
+		self_block_renew(worker, &blocks[i], 1 + self_random(worker) % 3000);
 }
 
 /* ---- what is done between allocations ---- */

@@ -22,10 +22,8 @@ static void *allocate(void *unused)
 
 	for (unsigned i = 0;; i++) {
 		struct self_block *block = &blocks[i % BLOCKS];
-		const size_t size = 1 + self_random(worker) % 3000;
 
-		self_block_free(block);
-		self_block_take(worker, block, malloc(size), size);
+		self_block_renew(worker, block, 1 + self_random(worker) % 3000);
 		__atomic_add_fetch(rounds, 1, __ATOMIC_RELAXED);
 		if (self.is_wrong)
 			_exit(1);

@@ -19,12 +19,8 @@ static void *run_errand(void *data)
 	struct errand *errand = data;
 	struct self_block blocks[BLOCKS] = {{0}};
 
-	for (int i = 0; i < 3 * BLOCKS; i++) {
-		const size_t size = 1 + self_random(&errand->worker) % 5000;
-
-		self_block_free(&blocks[i % BLOCKS]);
-		self_block_take(&errand->worker, &blocks[i % BLOCKS], malloc(size), size);
-	}
+	for (int i = 0; i < 3 * BLOCKS; i++)
+		self_block_renew(&errand->worker, &blocks[i % BLOCKS], 1 + self_random(&errand->worker) % 5000);
 	for (int i = 0; i < BLOCKS; i++)
 		self_block_free(&blocks[i]);
 	self_block_take(&errand->worker, &errand->left, malloc(300), 300);
@@ -66,14 +62,5 @@ static void *create(void *unused)
 
 int main(void)
 {
-	pthread_t thread[CREATORS];
-
-	for (int i = 0; i < CREATORS; i++)
-		pthread_create(&thread[i], NULL, create, NULL);
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (int i = 0; i < CREATORS; i++)
-		pthread_join(thread[i], NULL);
-	return self_end();
+	return self_run(CREATORS, create, NULL);
 }
