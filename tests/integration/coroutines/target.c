@@ -3,6 +3,7 @@
  * Commands: `ucontext N` and `switch N` make N coroutines, each with a stack that was mapped for it and a page below that cannot be touched, and go round them for four seconds;
  * `malloc N` the same on stacks from malloc. All allocate, at depths from less than a page of stack to more than two. The answer is the number of allocations.
  */
+#include "../../torture/targets/swap_stacks.h"
 #include "../target.h"
 
 #include <stdbool.h>
@@ -25,22 +26,6 @@ static void *home_sp;
 static bool by_ucontext;
 static unsigned long allocations;
 static void *volatile kept; /* a pair of malloc and free is not optimised away */
-
-void swap_stacks(void **save, void *load);
-void first_step(void);
-__asm__(".text\n"
-	"swap_stacks:\n"
-	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
-	"	mov %rsp, (%rdi)\n"
-	"	mov %rsi, %rsp\n"
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
-	"	ret\n"
-	"first_step:\n" /* as in make_fcontext: the function returns to where nobody called from */
-	"	lea finish(%rip), %rax\n"
-	"	push %rax\n"
-	"	jmp *%rbx\n"
-	"finish:\n"
-	"	hlt\n");
 
 __attribute__((noinline)) void allocate_in_coroutine(unsigned depth)
 {
@@ -69,22 +54,14 @@ static void run(void)
 
 static void prepare(struct coroutine *coroutine, char *stack)
 {
-	uint64_t *top = (uint64_t *)(void *)(stack + STACK_BYTES);
-
 	coroutine->stack = stack;
 	getcontext(&coroutine->context);
 	coroutine->context.uc_stack.ss_sp = stack;
 	coroutine->context.uc_stack.ss_size = STACK_BYTES;
-	if (by_ucontext) {
+	if (by_ucontext)
 		makecontext(&coroutine->context, run, 0);
-		return;
-	}
-	*--top = 0;
-	*--top = 0; /* and now the stack is aligned as behind a call */
-	*--top = (uint64_t)first_step;
-	*--top = (uint64_t)&coroutine->sp; /* rbp: anything */
-	*--top = (uint64_t)run;            /* rbx */
-	coroutine->sp = top - 4;
+	else
+		coroutine->sp = swap_stacks_prepare(stack + STACK_BYTES, run, (uint64_t)&coroutine->sp);
 }
 
 static char *new_stack(bool is_mapped)

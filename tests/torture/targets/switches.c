@@ -11,6 +11,8 @@
 
 #include <sys/mman.h>
 
+#include "swap_stacks.h"
+
 #define THREADS 2
 #define KEPT 48
 #define PAGE 4096ul
@@ -29,23 +31,6 @@ struct coroutine {
 static __thread void *home;                 /* the thread's own stack pointer, while a coroutine runs */
 static __thread struct coroutine *entering; /* for the first steps of a coroutine */
 
-/* None of these has unwind information. */
-void swap_stacks(void **save, void *load);
-void first_step(void);
-__asm__(".text\n"
-	"swap_stacks:\n"
-	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
-	"	mov %rsp, (%rdi)\n"
-	"	mov %rsi, %rsp\n"
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
-	"	ret\n"
-	"first_step:\n" /* as in make_fcontext: the function returns to where nobody called from */
-	"	lea finish(%rip), %rax\n"
-	"	push %rax\n"
-	"	jmp *%rbx\n"
-	"finish:\n"
-	"	hlt\n");
-
 __attribute__((noinline)) static void work(struct coroutine *coroutine, unsigned depth)
 {
 	volatile char room[200];
@@ -57,9 +42,7 @@ __attribute__((noinline)) static void work(struct coroutine *coroutine, unsigned
 			self_wrong("a coroutine's stack was overwritten");
 		return;
 	}
-	const size_t size = 1 + self_random(coroutine->worker) % 1000;
-	self_block_free(&coroutine->block);
-	self_block_take(coroutine->worker, &coroutine->block, malloc(size), size);
+	self_block_renew(coroutine->worker, &coroutine->block, 1 + self_random(coroutine->worker) % 1000);
 }
 
 static void leave(struct coroutine *coroutine)
@@ -92,18 +75,9 @@ static void run_twice(void)
 /* What the frame pointer holds at first is bp. */
 static void prepare(struct coroutine *coroutine, char *stack, size_t size, void (*function)(void), uint64_t bp)
 {
-	uint64_t *top = (uint64_t *)(void *)(stack + size);
-
 	coroutine->stack = stack;
 	coroutine->size = size;
-	*--top = 0;
-	*--top = 0; /* and now the stack is aligned as behind a call */
-	*--top = (uint64_t)first_step;
-	*--top = bp;
-	*--top = (uint64_t)function; /* rbx */
-	for (int i = 0; i < 4; i++)
-		*--top = 0x1111 * (uint64_t)i;
-	coroutine->sp = top;
+	coroutine->sp = swap_stacks_prepare(stack + size, function, bp);
 }
 
 static void resume(struct coroutine *coroutine)
@@ -195,15 +169,7 @@ static void *reuse(void *unused)
 int main(int argc, char **argv)
 {
 	void *(*mode)(void *) = argc == 2 && !strcmp(argv[1], "reused") ? reuse : keep;
-	pthread_t thread[THREADS];
 
 	free(malloc(1)); /* bound now: the linker's lazy binding wants more stack than the coroutines have */
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, mode, NULL);
-	self_ready();
-	while (self_serve(-1))
-		;
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	return self_end();
+	return self_run(THREADS, mode, NULL);
 }
