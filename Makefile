@@ -300,7 +300,7 @@ uninstall: ## remove what install put there
 
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 
-formatted := $(sort $(wildcard include/*.h */*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/integration/*/*.c tests/integration/*/*.cc \
+formatted := $(sort $(wildcard include/*.h */*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.c tests/integration/*/*.cc \
 	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc tests/bench/*.[ch] tests/bench/*.cc))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)
