@@ -1,43 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * quiesce: threads of a child that stand where they must not: with their pc, or a return address, in what is said to be the payload, with a gate address in a register,
- * or counted as in flight. The gate and the payload are only said to be: any code will do.
+ * or counted as in flight.
  */
 #include "injector/quiesce.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sys/syscall.h>
 
-#include "hi_wire.h"
-#include "victim.h"
+#include "inside.h"
 
-#define GATE 0x7123456000ull
-#define ORIGINAL 0x7fff00001000ull
 #define SHORT_MS 60
 #define LONG_MS 3000
-
-/* All code of this section is "the payload"; the linker names its bounds. */
-#define FAKE_PAYLOAD __attribute__((section("fake_payload"), noinline))
-extern const char __start_fake_payload[], __stop_fake_payload[];
-
-enum { STAY = 0, TID }; /* words of the page: the thread is to stay inside while 1; its tid */
-
-static struct hi_thread_slot slots[HI_THREAD_SLOTS]; /* the child's copy is what is read */
 
 FAKE_PAYLOAD static void spin_inside(struct victim_page *page)
 {
 	page->answered = 1;
 	while (page->word[STAY])
 		__asm__ volatile("pause");
-}
-
-FAKE_PAYLOAD static void wait_inside(struct victim_page *page)
-{
-	page->answered = 1;
-	while (page->word[STAY])
-		victim_pause_us(20000); /* the pc is in libc, and the way back leads through here */
-	__asm__ volatile("");
 }
 
 #define DEEP_BYTES (3u * STACKWALK_COPY_BYTES)
@@ -73,23 +52,6 @@ static void spin_with_register(struct victim_page *page)
 	page->word[STAY] = 0;
 }
 
-static void (*stay)(struct victim_page *page);
-
-static void *wait_outside(void *unused)
-{
-	for (;;)
-		pause();
-	return unused;
-}
-
-static void *stay_inside(void *context)
-{
-	struct victim_page *page = context;
-	page->word[TID] = (uint64_t)syscall(SYS_gettid);
-	stay(page);
-	return wait_outside(NULL);
-}
-
 enum { SLEEPERS = 150, SPINNERS = 6 };
 
 static void *spin_outside(void *unused)
@@ -103,59 +65,8 @@ static void gather_a_crowd(struct victim_page *page)
 {
 	pthread_t thread;
 	for (unsigned i = 0; i < SLEEPERS + SPINNERS; i++)
-		pthread_create(&thread, NULL, i < SPINNERS ? spin_outside : wait_outside, NULL);
+		pthread_create(&thread, NULL, i < SPINNERS ? spin_outside : wait_elsewhere, NULL);
 	page->answered = 1;
-}
-
-static void three_threads(struct victim_page *page)
-{
-	pthread_t thread;
-	page->word[STAY] = 1;
-	pthread_create(&thread, NULL, wait_outside, NULL);
-	pthread_create(&thread, NULL, stay_inside, page);
-	while (!page->answered)
-		victim_pause_us(100);
-	page->ready = 1;
-	for (;; page->progress++)
-		victim_pause_us(100);
-}
-
-struct scene {
-	struct victim victim;
-	struct elf_images images;
-	struct heal_target heal;
-	struct quiesce_target target;
-};
-
-static void scene_open(struct scene *scene, void (*where)(struct victim_page *page))
-{
-	*scene = (struct scene){0};
-	stay = where;
-	victim_start(&scene->victim, three_threads);
-	CHECK_EQ(elf_images_read(scene->victim.pid, &scene->victim.maps, &scene->victim.memory, &scene->images), 0);
-	scene->heal = (struct heal_target){
-		.pid = scene->victim.pid,
-		.memory = &scene->victim.memory,
-		.gate = GATE,
-		.gate_count = 3,
-		.original = {ORIGINAL, ORIGINAL + 1, ORIGINAL + 2},
-	};
-	scene->target = (struct quiesce_target){
-		.heal = &scene->heal,
-		.gate_lo = GATE,
-		.gate_hi = GATE + HI_GATE_BYTES,
-		.payload_lo = (uintptr_t)__start_fake_payload,
-		.payload_hi = (uintptr_t)__stop_fake_payload,
-		.thread_slots = (uintptr_t)slots,
-	};
-	CHECK_EQ(stackwalker_open(scene->victim.pid, &scene->images, &scene->target.walker), 0);
-}
-
-static void scene_close(struct scene *scene)
-{
-	stackwalker_close(scene->target.walker);
-	elf_images_close(&scene->images);
-	victim_end(&scene->victim);
 }
 
 static struct quiesced check_quiesce(const struct scene *scene, int deadline_ms, int expected)
@@ -203,18 +114,15 @@ UNIT_TEST(without_a_walker_only_the_pc_and_the_counts_tell)
 {
 	struct scene scene;
 	scene_open(&scene, wait_inside);
-	struct stackwalker *walker = scene.target.walker;
 	scene.target.walker = NULL;
 	check_quiesce(&scene, LONG_MS, 0);
-	scene.target.walker = walker;
+	scene.target.walker = scene.walker;
 	check_quiesce(&scene, SHORT_MS, -EBUSY);
 	scene_close(&scene);
 
 	scene_open(&scene, spin_inside);
-	walker = scene.target.walker;
 	scene.target.walker = NULL;
 	check_quiesce(&scene, SHORT_MS, -EBUSY);
-	scene.target.walker = walker;
 	scene_close(&scene);
 }
 
@@ -303,7 +211,7 @@ UNIT_TEST(a_target_that_is_gone_is_told_at_once)
 	kill(scene.victim.pid, SIGKILL);
 	waitpid(scene.victim.pid, NULL, 0);
 	CHECK_EQ(quiesce(&scene.target, LONG_MS, &quiesced), -ESRCH);
-	stackwalker_close(scene.target.walker);
+	stackwalker_close(scene.walker);
 	elf_images_close(&scene.images);
 	victim_forget(&scene.victim);
 }
