@@ -119,7 +119,7 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture truth gap bench check-bench fuzz fuzzers demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap bench check-bench fuzz fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
