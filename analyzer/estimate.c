@@ -12,7 +12,6 @@
 #define TAIL 0.025 /* what may lie beyond either end of an interval */
 #define BISECTIONS 36
 #define VALUE_MAX 0x1p62
-#define UNSEEN 2.995732 /* -ln(0.05): what the interval of nothing seen reaches to, in R: the expected number of points that yields none in 5 % of cases */
 
 static bool is_space(enum sample_type type)
 {
@@ -155,9 +154,4 @@ void estimate_interval(const struct estimate *estimate, double *out_low, double 
 		return;
 	*out_low = fmin(estimate->value, quantile(estimate, TAIL));
 	*out_high = fmax(estimate->value, quantile(estimate, 1 - TAIL));
-}
-
-double estimate_unseen_bytes(uint64_t interval)
-{
-	return interval <= 1 ? 0 : UNSEEN * (double)interval;
 }

@@ -29,7 +29,5 @@ struct estimate estimate_total(const struct profile *profile, enum sample_type t
 uint64_t estimate_round(double value);
 /* 95 % interval; right for few samples too. */
 void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high);
-/* What a site may hold of which no sample was taken: the upper end of the 95 % interval, in bytes. */
-double estimate_unseen_bytes(uint64_t interval);
 
 #endif

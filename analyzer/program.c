@@ -17,8 +17,6 @@
 
 #include "printable.h"
 
-extern char **environ;
-
 static int write_all(int fd, const struct program_input *input)
 {
 	size_t done = 0;

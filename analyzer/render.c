@@ -19,15 +19,6 @@ const struct renderer renderers[] = {
 
 static char last_error[512];
 
-const struct renderer *renderer_find(const char *name)
-{
-	for (const struct renderer *renderer = renderers; renderer->name; renderer++) {
-		if (strcmp(renderer->name, name) == 0)
-			return renderer;
-	}
-	return NULL;
-}
-
 int render_fail(int error, const char *format, ...)
 {
 	va_list arguments;

@@ -27,7 +27,6 @@ struct renderer {
 	int (*render)(const struct profile *profile, const struct render_options *options, FILE *out);
 };
 extern const struct renderer renderers[]; /* ends with name == NULL */
-const struct renderer *renderer_find(const char *name);
 /* One line about the last failure of render(), with the remedy. */
 const char *render_error(void);
 

@@ -10,13 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "fault.h"
-
-#define PAGE_BYTES 4096u
 
 int memory_open(struct memory *memory, pid_t pid, pid_t tid)
 {
@@ -128,32 +125,6 @@ int memory_read_u64(const struct memory *memory, remote_addr from, uint64_t *out
 int memory_write_u64(const struct memory *memory, remote_addr to, uint64_t value)
 {
 	return memory_write(memory, to, &value, sizeof(value));
-}
-
-int memory_read_string(const struct memory *memory, remote_addr from, char *into, size_t size)
-{
-	size_t done = 0;
-
-	if (size == 0)
-		return -ENAMETOOLONG;
-	while (done < size) {
-		/* Page by page: the string may end just before an unmapped one. */
-		size_t chunk = PAGE_BYTES - (from + done) % PAGE_BYTES;
-		int error;
-
-		if (chunk > size - done)
-			chunk = size - done;
-		error = memory_read(memory, from + done, into + done, chunk);
-		if (error) {
-			into[done] = 0;
-			return error;
-		}
-		if (memchr(into + done, 0, chunk))
-			return 0;
-		done += chunk;
-	}
-	into[size - 1] = 0;
-	return -ENAMETOOLONG;
 }
 
 int memory_is_alive(const struct memory *memory)

@@ -37,9 +37,6 @@ must_check int memory_write(const struct memory *memory, remote_addr to, const v
 must_check int memory_read_u64(const struct memory *memory, remote_addr from, uint64_t *out_value);
 must_check int memory_write_u64(const struct memory *memory, remote_addr to, uint64_t value);
 
-/* Reads a string of at most size - 1 bytes; always terminated. -ENAMETOOLONG if longer. */
-must_check int memory_read_string(const struct memory *memory, remote_addr from, char *into, size_t size);
-
 /* True if the address space of memory_open still exists. */
 int memory_is_alive(const struct memory *memory);
 

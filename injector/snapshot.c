@@ -36,15 +36,6 @@ int snapshot_left(pid_t pid, pid_t tid, remote_addr lo, remote_addr hi, struct s
 	return 0;
 }
 
-int snapshot_own_mappings(pid_t pid, pid_t tid, size_t *out_count)
-{
-	struct snapshot_left left;
-	int err = snapshot_left(pid, tid, 0, 0, &left);
-	if (!err)
-		*out_count = left.of_session + left.earlier;
-	return err;
-}
-
 int snapshot_take(pid_t pid, pid_t tid, struct hi_snapshot *out_snapshot)
 {
 	struct hi_snapshot snapshot = {0};

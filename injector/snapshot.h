@@ -8,9 +8,7 @@
 
 /* map_count leaves out whatever carries the name of our memfd: it counts the mappings of the target itself. */
 must_check int snapshot_take(pid_t pid, pid_t tid, struct hi_snapshot *out_snapshot);
-/* Lines of maps that carry our memfd's name. */
-must_check int snapshot_own_mappings(pid_t pid, pid_t tid, size_t *out_count);
-/* The same told apart: what lies in [lo, hi) or is the payload's own file, and inert gates that earlier sessions had to leave. */
+/* Lines of maps that carry our memfd's name: what lies in [lo, hi) or is the payload's own file, and inert gates that earlier sessions had to leave. */
 struct snapshot_left {
 	size_t of_session, earlier;
 };

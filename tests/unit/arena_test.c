@@ -159,9 +159,7 @@ static size_t count_mappings(const struct target *target)
 
 static size_t count_own(const struct target *target)
 {
-	size_t count;
-	CHECK_EQ(snapshot_own_mappings(target->victim.pid, target->victim.pid, &count), 0);
-	return count;
+	return victim_own_mappings(&target->victim);
 }
 
 static void target_start(struct target *target)

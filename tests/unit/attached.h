@@ -115,10 +115,8 @@ static inline void attached_check_gone(const struct attached *attached)
 {
 	const pid_t pid = attached->victim.pid;
 	struct hi_snapshot after;
-	size_t own;
 	attached_check_slots(attached);
-	CHECK_EQ(snapshot_own_mappings(pid, pid, &own), 0);
-	CHECK_EQ(own, 0);
+	CHECK_EQ(victim_own_mappings(&attached->victim), 0);
 	CHECK_EQ(attached_count_maps(pid), attached->map_count);
 	CHECK_EQ(snapshot_take(pid, pid, &after), 0);
 	CHECK_EQ(after.fd_count, attached->before.fd_count);

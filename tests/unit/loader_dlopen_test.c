@@ -231,13 +231,13 @@ UNIT_TEST(shows_no_path_that_others_could_open)
 	const struct storm storm = storm_start(storm_malloc);
 	struct target target;
 	struct link_map link;
-	char name[64];
+	char name[sizeof "[heapinject]"];
 
 	target_open(&target, storm.pid);
 	load(&target);
 	CHECK_EQ(memory_read(&target.memory, target.control->dlopen_handle, &link, sizeof(link)), 0);
-	CHECK_EQ(memory_read_string(&target.memory, (remote_addr)(uintptr_t)link.l_name, name, sizeof(name)), 0);
-	CHECK_STR(name, "[heapinject]");
+	CHECK_EQ(memory_read(&target.memory, (remote_addr)(uintptr_t)link.l_name, name, sizeof(name)), 0);
+	CHECK(!memcmp(name, "[heapinject]", sizeof(name)));
 	unload(&target);
 	target_close(&target);
 	storm_end(&storm);

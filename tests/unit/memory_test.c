@@ -80,24 +80,6 @@ UNIT_TEST(unmapped_is_efault_and_touches_nothing)
 	CHECK(memory_is_alive(&memory));
 }
 
-UNIT_TEST(strings)
-{
-	struct memory memory = open_self();
-	char *pages = map_two_pages(), copy[2 * PAGE];
-
-	strcpy(pages + PAGE - 3, "across");
-	CHECK_EQ(memory_read_string(&memory, address_of(pages) + PAGE - 3, copy, sizeof(copy)), 0);
-	CHECK_STR(copy, "across");
-	CHECK_EQ(memory_read_string(&memory, address_of(pages) + PAGE - 3, copy, 7), 0);
-	CHECK_EQ(memory_read_string(&memory, address_of(pages) + PAGE - 3, copy, 6), -ENAMETOOLONG);
-	CHECK_STR(copy, "acros");
-	strcpy(pages + 2 * PAGE - 4, "end");
-	CHECK_EQ(memory_read_string(&memory, address_of(pages) + 2 * PAGE - 4, copy, sizeof(copy)), 0);
-	CHECK_STR(copy, "end");
-	memset(pages + 2 * PAGE - 4, 'x', 4);
-	CHECK_EQ(memory_read_string(&memory, address_of(pages) + 2 * PAGE - 4, copy, sizeof(copy)), -EFAULT);
-}
-
 UNIT_TEST(after_exit_there_is_nothing)
 {
 	struct memory memory;

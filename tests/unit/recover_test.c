@@ -55,11 +55,9 @@ static void clean_up_after(enum hi_loader loader)
 	SKIP_WITH_ADDRESS_SANITIZER();
 	struct attached attached;
 	struct receipt receipt;
-	size_t own = 0;
 	attached_prepare(&attached, storm_of_one);
 	attach_and_die(&attached, loader);
-	CHECK_EQ(snapshot_own_mappings(attached.victim.pid, attached.victim.pid, &own), 0);
-	CHECK(own > 0);
+	CHECK(victim_own_mappings(&attached.victim) > 0);
 
 	CHECK_EQ(open_and_recover(&attached), 0);
 	CHECK(attached.attachment.control_is_copy);

@@ -68,13 +68,6 @@ static struct hi_snapshot take(const struct victim *victim)
 	return snapshot;
 }
 
-static size_t own_mappings(const struct victim *victim)
-{
-	size_t count;
-	CHECK_EQ(snapshot_own_mappings(victim->pid, victim->pid, &count), 0);
-	return count;
-}
-
 static struct hi_snapshot take_after(const struct victim *victim, uint64_t step)
 {
 	victim_ask(victim, step);
@@ -105,15 +98,15 @@ UNIT_TEST(sees_every_change_once)
 	before = after;
 	after = take_after(&victim, MAPPING);
 	CHECK_EQ(after.map_count, before.map_count + 1);
-	CHECK_EQ(own_mappings(&victim), 0);
+	CHECK_EQ(victim_own_mappings(&victim), 0);
 
 	before = after;
 	after = take_after(&victim, OURS);
 	CHECK_EQ(after.map_count, before.map_count); /* ours is none of the target's */
-	CHECK_EQ(own_mappings(&victim), 1);
+	CHECK_EQ(victim_own_mappings(&victim), 1);
 	after = take_after(&victim, PAYLOAD);
 	CHECK_EQ(after.map_count, before.map_count);
-	CHECK_EQ(own_mappings(&victim), 2);
+	CHECK_EQ(victim_own_mappings(&victim), 2);
 	victim_end(&victim);
 }
 
@@ -121,14 +114,14 @@ UNIT_TEST(a_target_that_is_gone_is_told_and_nothing_is_filled_in)
 {
 	struct victim victim;
 	struct hi_snapshot snapshot = {.fd_count = 4711};
-	size_t count = 4711;
+	struct snapshot_left left = {.earlier = 4711};
 	victim_start(&victim, change_step_by_step);
 	kill(victim.pid, SIGKILL);
 	waitpid(victim.pid, NULL, 0);
 	CHECK(snapshot_take(victim.pid, victim.pid, &snapshot) < 0);
 	CHECK_EQ(snapshot.fd_count, 4711);
-	CHECK(snapshot_own_mappings(victim.pid, victim.pid, &count) < 0);
-	CHECK_EQ(count, 4711);
+	CHECK(snapshot_left(victim.pid, victim.pid, 0, 0, &left) < 0);
+	CHECK_EQ(left.earlier, 4711);
 	victim_forget(&victim);
 }
 

@@ -14,6 +14,7 @@
 
 #include "procfs.h"
 #include "remote.h"
+#include "snapshot.h"
 #include "unit.h"
 
 struct victim_page {
@@ -92,6 +93,15 @@ static inline void victim_ask(const struct victim *victim, uint64_t what)
 		victim_pause_us(500);
 	}
 	CHECK_EQ(victim->page->answered, what);
+}
+
+/* Lines of its maps that carry our memfd's name. */
+static inline size_t victim_own_mappings(const struct victim *victim)
+{
+	struct snapshot_left left;
+
+	CHECK_EQ(snapshot_left(victim->pid, victim->pid, 0, 0, &left), 0);
+	return left.of_session + left.earlier;
 }
 
 /* What we hold of a victim that is gone already. */

@@ -15,7 +15,7 @@ import sys
 
 KINDS = ("in use, bytes", "in use, objects", "allocated, bytes", "allocated, objects")
 TRUTH = (0, 1, 2, 3)  # live bytes, live blocks, bytes, blocks: the order in which the target says them
-UNSEEN = 2.9957  # in intervals: what a site may hold that no sample was taken of (analyzer/estimate.c)
+UNSEEN = 2.9957  # -ln(0.05), in intervals: what a site may hold that no sample was taken of
 KIB = 1024
 ATTEMPTS = 5  # at attach and detach, on a machine so busy that no thread can be stopped in time: they say so, and to try again
 EXIT_REFUSED = 3  # include/hi_exit.h
