@@ -113,8 +113,8 @@ uint64_t estimate_round(double value)
 }
 
 /*
- * Distribution function of a gamma distribution with this mean and variance, by Wilson and Hilferty: the cube root is nearly normal. Good to 1 % from shape 1 on, which is all that
- * matters here. Without variance it is a step.
+ * Distribution function of a gamma distribution with this mean and variance, by Wilson and Hilferty: the cube root is nearly normal. Good to 1 % from shape 1
+ * on, which is all that matters here. Without variance it is a step.
  */
 static double gamma_below(double x, double mean, double variance)
 {
@@ -126,8 +126,9 @@ static double gamma_below(double x, double mean, double variance)
 }
 
 /*
- * The mid-p gamma interval of Fay and Kim for a weighted sum of Poisson counts. The sum behaves like a multiple of a Poisson count, whose exact limits (Garwood's, and Fay and Feuer's for weighted sums) are quantiles of two gamma
- * distributions: of what was seen for the lower end, of that and one sample more for the upper. Each errs on the safe side by up to a whole sample; the mixture of both in equal parts (mid-p) does not.
+ * The mid-p gamma interval of Fay and Kim for a weighted sum of Poisson counts. The sum behaves like a multiple of a Poisson count, whose exact limits
+ * (Garwood's, and Fay and Feuer's for weighted sums) are quantiles of two gamma distributions: of what was seen for the lower end, of that and one sample more
+ * for the upper. Each errs on the safe side by up to a whole sample; the mixture of both in equal parts (mid-p) does not.
  */
 static double quantile(const struct estimate *estimate, double share)
 {

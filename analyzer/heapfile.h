@@ -15,8 +15,8 @@
 /* True if these first bytes of a file (16 are enough) begin a heap profile. */
 bool heapfile_recognize(const uint8_t *bytes, size_t size);
 /*
- * Reads one of ours or of gperftools into an empty, open profile. 0, -ENOMEM, or -EBADMSG when there is nothing to show. Damage further on is no error: what was good
- * is in the profile, and meta.damage says what was wrong first.
+ * Reads one of ours or of gperftools into an empty, open profile. 0, -ENOMEM, or -EBADMSG when there is nothing to show. Damage further on is no error: what
+ * was good is in the profile, and meta.damage says what was wrong first.
  */
 int heapfile_read(struct input *input, struct profile *profile);
 /* Writes a profile, after symbols_resolve(). The caller looks for errors of the stream. */

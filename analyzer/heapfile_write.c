@@ -14,8 +14,9 @@
 #define MAPS_LINE_MAX 16384u /* four times the longest path; go pprof reads no line of 64 KiB */
 
 /*
- * A row as other readers are to see it. They weigh all rows by the nominal interval; so one that was drawn with another shows as many samples as at the nominal interval would stand for the
- * same number of objects (what jemalloc calls the pre-image of a count), to the nearest whole one. We read the true figures from the comment before it.
+ * A row as other readers are to see it. They weigh all rows by the nominal interval; so one that was drawn with another shows as many samples as at the nominal
+ * interval would stand for the same number of objects (what jemalloc calls the pre-image of a count), to the nearest whole one. We read the true figures from
+ * the comment before it.
  */
 static struct profile_row seen_by_others(const struct profile_row *row, uint64_t nominal)
 {

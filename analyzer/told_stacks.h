@@ -2,7 +2,8 @@
 /*
  * told_stacks.h - the stacks that a stream has told so far (STACK records), by the number under which ALLOC records name them.
  *
- * What a stack's addresses mean depends on the modules of the moment, so the profile's stack that it became is remembered together with the moment. Zero-initialized = empty.
+ * What a stack's addresses mean depends on the modules of the moment, so the profile's stack that it became is remembered together with the moment.
+ * Zero-initialized = empty.
  */
 #ifndef HI_TOLD_STACKS_H
 #define HI_TOLD_STACKS_H

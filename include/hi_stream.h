@@ -16,9 +16,9 @@
  * a name says otherwise.
  *
  * Order: HEADER; MODULE records of everything mapped; MAPS; then events in the order in which they happened in the target. A MODULE record comes before
- * the first event whose frames lie in it, and a STACK record before the first ALLOC that names it. Frames are absolute addresses; the MODULE record that covers an address at that point of the stream
- * gives object, build-id and offset, so that names can be found on another machine. That point is the ALLOC, not the STACK that it names: where a library was unloaded and another
- * one mapped in its place, the same addresses mean something else.
+ * the first event whose frames lie in it, and a STACK record before the first ALLOC that names it. Frames are absolute addresses; the MODULE record that covers
+ * an address at that point of the stream gives object, build-id and offset, so that names can be found on another machine. That point is the ALLOC, not the
+ * STACK that it names: where a library was unloaded and another one mapped in its place, the same addresses mean something else.
  */
 #ifndef HI_STREAM_H
 #define HI_STREAM_H

@@ -155,8 +155,9 @@ static inline const char *hi_format_rate(uint64_t interval, char *buffer, size_t
 }
 
 /*
- * The sampling interval that would have fitted where only a share of what happened found room: so much larger than the one there was that half as much again would find room, too, rounded up to a
- * power of two. Below the size of a block a larger interval makes no fewer samples, so one starts at that: block_bytes, the mean, or 0 if it is not known.
+ * The sampling interval that would have fitted where only a share of what happened found room: so much larger than the one there was that half as much again
+ * would find room, too, rounded up to a power of two. Below the size of a block a larger interval makes no fewer samples, so one starts at that: block_bytes,
+ * the mean, or 0 if it is not known.
  */
 static inline uint64_t hi_fitting_interval(uint64_t interval, uint64_t block_bytes, double share)
 {

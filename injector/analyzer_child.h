@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyzer_child.h - the analyzer as a child process at the far end of a pipe, in a sandbox. It is started before the target is opened, so it inherits no way into it; when we
- * die, it reads the end of the pipe and writes what it has, then without names.
+ * analyzer_child.h - the analyzer as a child process at the far end of a pipe, in a sandbox. It is started before the target is opened, so it inherits no way
+ * into it; when we die, it reads the end of the pipe and writes what it has, then without names.
  *
- * It reads what a hostile target may have written, so what it says is not trusted either: its numbers are only shown, its text only as plain ASCII and not without end.
+ * It reads what a hostile target may have written, so what it says is not trusted either: its numbers are only shown, its text only as plain ASCII and not
+ * without end.
  */
 #ifndef HI_ANALYZER_CHILD_H
 #define HI_ANALYZER_CHILD_H
@@ -32,7 +33,10 @@ struct analyzer_files {
 must_check int analyzer_child_start(struct analyzer_child *child, struct identity user, const struct analyzer_files *files);
 /* The newest status, if there is one since the last call: 1, else 0. */
 int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer_status *out_status);
-/* Closes the stream, opens the files that the child asks for, copies its summary to `out`, and waits for its end. Returns its exit code, or negative errno if it was killed. */
+/*
+ * Closes the stream, opens the files that the child asks for, copies its summary to `out`, and waits for its end. Returns its exit code, or negative errno if
+ * it was killed.
+ */
 int analyzer_child_finish(struct analyzer_child *child, const struct file_broker *broker, FILE *out);
 /* Nothing was collected: ends the child without a summary. */
 void analyzer_child_abandon(struct analyzer_child *child);

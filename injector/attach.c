@@ -106,8 +106,8 @@ static int load(void *context)
 }
 
 /*
- * 3. The target runs again. Tables and regions are published, then the slots are written, all of them still leading straight to the originals. Those of libraries that may be unloaded are
- * left to watch.c.
+ * 3. The target runs again. Tables and regions are published, then the slots are written, all of them still leading straight to the originals. Those of
+ *    libraries that may be unloaded are left to watch.c.
  */
 static int patch(struct attachment *attachment)
 {

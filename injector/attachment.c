@@ -24,8 +24,8 @@ void attachment_init(struct attachment *attachment, pid_t pid)
 }
 
 /*
- * The lock lies on the target's memory file, which everybody opens who could do what we do, whatever their user or runtime directory. (Not so through another mount of
- * /proc: attach looks for an arena once more, and detach for a heartbeat.) One who was just killed holds it until the kernel has closed his files.
+ * The lock lies on the target's memory file, which everybody opens who could do what we do, whatever their user or runtime directory. (Not so through another
+ * mount of /proc: attach looks for an arena once more, and detach for a heartbeat.) One who was just killed holds it until the kernel has closed his files.
  */
 static int lock(const struct memory *memory)
 {

@@ -2,8 +2,8 @@
 /*
  * attachment.h - one target and all that we know of it and hold in it, from the first look to the receipt.
  *
- * Filled by attach.c or, after an injector died, by recover.c from the control block found in the target; emptied by detach.c. attachment_close frees our side only
- * and works half-filled.
+ * Filled by attach.c or, after an injector died, by recover.c from the control block found in the target; emptied by detach.c. attachment_close frees our side
+ * only and works half-filled.
  */
 #ifndef HI_ATTACHMENT_H
 #define HI_ATTACHMENT_H
@@ -46,7 +46,8 @@ struct attachment {
 
 void attachment_init(struct attachment *attachment, pid_t pid);
 /*
- * Pins the process: pidfd, start time, memory; and locks it against other injectors and other detaches until attachment_close or our death. -EBUSY: another holds it.
+ * Pins the process: pidfd, start time, memory; and locks it against other injectors and other detaches until attachment_close or our death. -EBUSY: another
+ * holds it.
  */
 must_check int attachment_open(struct attachment *attachment, pid_t tid);
 void attachment_close(struct attachment *attachment);

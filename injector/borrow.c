@@ -59,7 +59,9 @@ static uint64_t switches_of(pid_t pid, pid_t tid)
 	return proc_status_read(pid, tid, &status) == 0 ? status.switches : 0;
 }
 
-/* Nobody misses a thread that sleeps anyway. The others are in the midst of something, be it a short nap, and what they do waits for as long as we hold them. */
+/*
+ * Nobody misses a thread that sleeps anyway. The others are in the midst of something, be it a short nap, and what they do waits for as long as we hold them.
+ */
 static void prefer_still(pid_t pid, struct candidate *candidate, size_t count)
 {
 	const struct timespec look = {.tv_nsec = STILL_NS};

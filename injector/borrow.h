@@ -9,22 +9,22 @@
 #include "procfs.h"
 
 /*
- * True while a stop would make the thread's system call return a short count. Calls like that are waited for, for so long; one that takes longer waits for somebody else,
- * who may never come.
+ * True while a stop would make the thread's system call return a short count. Calls like that are waited for, for so long; one that takes longer waits for
+ * somebody else, who may never come.
  */
 bool borrow_is_transferring(pid_t pid, pid_t tid);
 #define BORROW_PATIENCE_MS 300
 
 /*
- * Threads that may be borrowed, best first; caller frees. The list may be empty. want_still: look on for some milliseconds; those that sleep all the while go before the
- * others.
+ * Threads that may be borrowed, best first; caller frees. The list may be empty. want_still: look on for some milliseconds; those that sleep all the while go
+ * before the others.
  */
 must_check int borrow_candidates(pid_t pid, bool want_still, pid_t **out_tids, size_t *out_count);
 /* Can it be stopped now? -EAGAIN: state D, or exiting, or a worker of the kernel's. -ENOTSUP: it has a shadow stack, which a guard frame would violate. */
 must_check int borrow_check(pid_t pid, pid_t tid);
 /*
- * Does a stopped thread with these registers run on a stack of its own that has room below sp, down to `lowest`? -EAGAIN: no (a signal stack, a coroutine's stack: what
- * lies below may be alive).
+ * Does a stopped thread with these registers run on a stack of its own that has room below sp, down to `lowest`? -EAGAIN: no (a signal stack, a coroutine's
+ * stack: what lies below may be alive).
  */
 must_check int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs, remote_addr lowest);
 

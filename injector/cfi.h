@@ -2,8 +2,8 @@
 /*
  * cfi.h - call frame instructions, executed row by row.
  *
- * DWARF 5, 6.4.2. Only three things are followed: the CFA, and where the caller's frame pointer and return address are. Instructions for other registers are decoded
- * and dropped.
+ * DWARF 5, 6.4.2. Only three things are followed: the CFA, and where the caller's frame pointer and return address are. Instructions for other registers are
+ * decoded and dropped.
  */
 #ifndef HI_CFI_H
 #define HI_CFI_H

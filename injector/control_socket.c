@@ -38,8 +38,8 @@ static int folder_path(char *path, size_t size)
 }
 
 /*
- * Opens the folder, with O_PATH. One that somebody else owns or may write is no place for a socket that ends sessions; and what was looked at is what is used from here on,
- * whatever its name leads to by then.
+ * Opens the folder, with O_PATH. One that somebody else owns or may write is no place for a socket that ends sessions; and what was looked at is what is used
+ * from here on, whatever its name leads to by then.
  */
 static int open_folder(bool create, int *out_folder)
 {

@@ -2,9 +2,9 @@
 /*
  * control_socket.h - how `heapinject detach PID` reaches the session that is attached to PID: a unix socket in the user's runtime directory.
  *
- * $XDG_RUNTIME_DIR/heapinject if that directory is the user's own, else /run/heapinject for root and /tmp/heapinject-UID for others; the folder is the user's own (0700) or it
- * is not used. Both sides make sure that the other is the same user or root. One request is one line; the answer is text up to the end of the connection, its first line "ok"
- * or "failed".
+ * $XDG_RUNTIME_DIR/heapinject if that directory is the user's own, else /run/heapinject for root and /tmp/heapinject-UID for others; the folder is the user's
+ * own (0700) or it is not used. Both sides make sure that the other is the same user or root. One request is one line; the answer is text up to the end of the
+ * connection, its first line "ok" or "failed".
  */
 #ifndef HI_CONTROL_SOCKET_H
 #define HI_CONTROL_SOCKET_H
@@ -24,7 +24,10 @@ int control_socket_listen(struct control_socket *listener, pid_t pid);
 int control_socket_accept(const struct control_socket *listener, char *request, size_t size);
 void control_socket_close(struct control_socket *listener);
 
-/* Sends a request to the session of pid and returns the connection to read the answer from. -ENOENT, -ECONNREFUSED: there is no session; -EPERM: a stranger poses as one. */
+/*
+ * Sends a request to the session of pid and returns the connection to read the answer from. -ENOENT, -ECONNREFUSED: there is no session; -EPERM: a stranger
+ * poses as one.
+ */
 int control_socket_request(pid_t pid, const char *request);
 /* The process at the other end of a request's connection, 0 = unknown. */
 pid_t control_socket_peer(int connection);

@@ -122,7 +122,9 @@ static int look_at_memory(const struct heal_target *heal, struct receipt *receip
 	return err == -EAGAIN ? 0 : failed(receipt, "turning escaped pointers back", err);
 }
 
-/* Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around: then the gate stays, inert. */
+/*
+ * Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around: then the gate stays, inert.
+ */
 static int look_until_clear(const struct quiesce_target *target, struct heal_target *heal, struct receipt *receipt)
 {
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {

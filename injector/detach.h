@@ -31,8 +31,8 @@ struct receipt {
 };
 
 /*
- * Works from attachment->control, attachment->memory and the payload image alone, so it serves a session of our own and one whose injector died. Idempotent: what failed
- * may be tried again, now or by another process. Returns 0 if nothing of ours is left (or an inert gate page by intention), else the first error.
+ * Works from attachment->control, attachment->memory and the payload image alone, so it serves a session of our own and one whose injector died. Idempotent:
+ * what failed may be tried again, now or by another process. Returns 0 if nothing of ours is left (or an inert gate page by intention), else the first error.
  */
 int detach(struct attachment *attachment, struct receipt *out_receipt);
 

@@ -2,8 +2,8 @@
 /*
  * dwarf_cursor.h - reading the primitive values of DWARF from a piece of memory.
  *
- * A read beyond the end gives 0 and sets `failed` for good, so that a parser checks once, at the end of a unit. Inline, because a table of a large program is some
- * millions of these reads. Little-endian, as everything here.
+ * A read beyond the end gives 0 and sets `failed` for good, so that a parser checks once, at the end of a unit. Inline, because a table of a large program is
+ * some millions of these reads. Little-endian, as everything here.
  */
 #ifndef HI_DWARF_CURSOR_H
 #define HI_DWARF_CURSOR_H

@@ -43,7 +43,10 @@ struct eh_frame {
 	size_t cie_count, fde_count;
 };
 
-/* Collects the FDEs that cover something in [lo, hi). -ENOMEM is the only error: a damaged section just has fewer entries. section->bytes must outlive the result. */
+/*
+ * Collects the FDEs that cover something in [lo, hi). -ENOMEM is the only error: a damaged section just has fewer entries. section->bytes must outlive the
+ * result.
+ */
 must_check int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi, struct eh_frame *out_frame);
 void eh_frame_close(struct eh_frame *frame);
 

@@ -155,7 +155,10 @@ static void add_needed(struct elf_images *images, const struct elf_image *needs,
 	}
 }
 
-/* The place in the link map of the first object that the program itself names: before it stand only the program and what LD_PRELOAD or an option of ld.so brought. */
+/*
+ * The place in the link map of the first object that the program itself names: before it stand only the program and what LD_PRELOAD or an option of ld.so
+ * brought.
+ */
 static int first_needed(const struct elf_images *images)
 {
 	int first = INT_MAX;

@@ -3,10 +3,10 @@
  * fault.h - the seam through which tests make the n-th remote operation fail.
  *
  * Every operation that touches the target (ptrace requests, remote system calls, writes to its memory) asks fault_next() first. In ordinary builds it is
- * always 0; steps between them that leave the target in another state ask, too. With FAULTS=1 the environment decides: HEAPINJECT_FAULT=N makes the N-th ask return -EIO; HEAPINJECT_KILL=N kills the injector there,
- * HEAPINJECT_STOP=N stops it (SIGSTOP). HEAPINJECT_FAULT_COUNT=1 prints the number of asks at exit, so that a test can enumerate them.
- * HEAPINJECT_FAULT_NO_FORCE=1 makes memory_write behave as on a kernel
- * whose /proc/PID/mem respects page protections. Thread-safe.
+ * always 0; steps between them that leave the target in another state ask, too. With FAULTS=1 the environment decides: HEAPINJECT_FAULT=N makes the N-th ask
+ * return -EIO; HEAPINJECT_KILL=N kills the injector there, HEAPINJECT_STOP=N stops it (SIGSTOP). HEAPINJECT_FAULT_COUNT=1 prints the number of asks at exit, so
+ * that a test can enumerate them. HEAPINJECT_FAULT_NO_FORCE=1 makes memory_write behave as on a kernel whose /proc/PID/mem respects page protections.
+ * Thread-safe.
  */
 #ifndef HI_FAULT_H
 #define HI_FAULT_H

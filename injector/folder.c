@@ -2,8 +2,8 @@
 /*
  * folder.c - see folder.h.
  *
- * One component after the other, each opened from the folder before it and looked at through the descriptor, so that nobody can swap one between look and use. What a
- * link says is put in front of what remains of the path.
+ * One component after the other, each opened from the folder before it and looked at through the descriptor, so that nobody can swap one between look and use.
+ * What a link says is put in front of what remains of the path.
  */
 #include "folder.h"
 

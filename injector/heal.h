@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heal.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and registers and turned back into the originals.
+ * heal.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and registers and turned back into
+ * the originals.
  *
- * Looking reads every page of private memory that the target has written to; pages never touched are not touched by us either. Of shared memory it reads what has no file and is in the
- * target's own page tables, up to a limit: a buffer pool of many gigabytes holds no function pointers, as they mean nothing to another program; and files are none of our business. The target runs meanwhile. Turning back happens
- * while it stands still: a word that held a copy a microsecond ago may be a return address by now, on a stack in use or in memory that was freed and given out again.
+ * Looking reads every page of private memory that the target has written to; pages never touched are not touched by us either. Of shared memory it reads what
+ * has no file and is in the target's own page tables, up to a limit: a buffer pool of many gigabytes holds no function pointers, as they mean nothing to
+ * another program; and files are none of our business. The target runs meanwhile. Turning back happens while it stands still: a word that held a copy a
+ * microsecond ago may be a return address by now, on a stack in use or in memory that was freed and given out again.
  */
 #ifndef HI_HEAL_H
 #define HI_HEAL_H
@@ -39,7 +41,10 @@ struct healed {
 must_check int heal_find(const struct heal_target *target, struct heal_copies *out_copies);
 void heal_copies_close(struct heal_copies *copies);
 
-/* Turns back those of the copies that still are some, and whatever registers hold, with all threads stopped. Adds to *result. -EAGAIN: some thread would not stop; all run as before. */
+/*
+ * Turns back those of the copies that still are some, and whatever registers hold, with all threads stopped. Adds to *result. -EAGAIN: some thread would not
+ * stop; all run as before.
+ */
 must_check int heal_copies(const struct heal_target *target, const struct heal_copies *copies, struct healed *result);
 
 /*

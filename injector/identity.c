@@ -2,8 +2,8 @@
 /*
  * identity.c - see identity.h.
  *
- * The window changes the ids for files (setfsuid) of one thread: unlike seteuid they leave the rights over the target alone, which the walk through /proc/PID needs. The kernel
- * takes root's file capabilities (CAP_DAC_OVERRIDE and the like) out of the effective set with them, and puts them back.
+ * The window changes the ids for files (setfsuid) of one thread: unlike seteuid they leave the rights over the target alone, which the walk through /proc/PID
+ * needs. The kernel takes root's file capabilities (CAP_DAC_OVERRIDE and the like) out of the effective set with them, and puts them back.
  */
 #include "identity.h"
 

@@ -24,8 +24,8 @@ struct identity identity_for_data_of(struct identity owner);
 struct identity identity_to_run_as(struct identity identity);
 
 /*
- * From begin to end this thread opens and creates files with the rights of `wanted` only, which matters if we are root. Rights over other processes stay. Where that
- * cannot be had, begin returns negative errno, and nothing has changed.
+ * From begin to end this thread opens and creates files with the rights of `wanted` only, which matters if we are root. Rights over other processes stay. Where
+ * that cannot be had, begin returns negative errno, and nothing has changed.
  */
 #define IDENTITY_GROUPS_MAX 1024
 struct identity_window {

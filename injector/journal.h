@@ -2,8 +2,8 @@
 /*
  * journal.h - GOT slots, written and written back: every change is in the control block before it is made, and undone from there alone.
  *
- * A slot is eight aligned bytes, written in one piece while the target runs; a library that vanishes meanwhile is a failed write, not a crash. A value is put back only
- * where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
+ * A slot is eight aligned bytes, written in one piece while the target runs; a library that vanishes meanwhile is a failed write, not a crash. A value is put
+ * back only where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
  */
 #ifndef HI_JOURNAL_H
 #define HI_JOURNAL_H
@@ -17,14 +17,14 @@ struct journal {
 };
 
 /*
- * Slots of objects that are never unloaded may be written at any time. Those of others only while all threads stand still: between the last look and the write such an object may
- * have gone and another come to its place, and what is written then is not a slot.
+ * Slots of objects that are never unloaded may be written at any time. Those of others only while all threads stand still: between the last look and the write
+ * such an object may have gone and another come to its place, and what is written then is not a slot.
  */
 enum journal_slots { JOURNAL_LASTING, JOURNAL_PASSING };
 
 /*
- * Points each slot of this kind at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped. out_written: how many hold ours now.
- * -ENOSPC: the journal is full; what was written stays written. Only errors of the target as a whole (-ESRCH) are reported otherwise.
+ * Points each slot of this kind at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped. out_written: how many
+ * hold ours now. -ENOSPC: the journal is full; what was written stays written. Only errors of the target as a whole (-ESRCH) are reported otherwise.
  */
 must_check int journal_write(const struct journal *journal, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT],
 			     enum journal_slots which, size_t *out_written);

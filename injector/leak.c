@@ -35,7 +35,9 @@ static int read_counts(const struct quiesce_target *target, uint32_t count[HI_TH
 	return 0;
 }
 
-/* The part of its own stack that the thread uses: with its thread pointer above it, or the main thread's. False: it runs on another one, or on too much of it. */
+/*
+ * The part of its own stack that the thread uses: with its thread pointer above it, or the main thread's. False: it runs on another one, or on too much of it.
+ */
 static bool own_stack(const struct maps *maps, const struct arch_regs *regs, remote_addr *out_lo, remote_addr *out_hi)
 {
 	const remote_addr lo = (arch_sp(regs) - ARCH_RED_ZONE) & ~7ull, thread = arch_thread_pointer(regs);

@@ -2,12 +2,12 @@
 /*
  * loader_dlopen.c - the classic shim: the target's own dlopen loads the payload, so that debuggers and crash reports know it by name.
  *
- * The only place where code of the target's libraries runs for us; therefore only on a thread proved to be at a safe point (safepoint.h), and with what such a call
- * leaves behind in a thread put back: errno, the pending dlerror. It runs on the far end of the arena's state, which is empty while a loader is at work; so even
- * if we die in the middle nothing exists that the arena's mapping does not lead to.
+ * The only place where code of the target's libraries runs for us; therefore only on a thread proved to be at a safe point (safepoint.h), and with what such a
+ * call leaves behind in a thread put back: errno, the pending dlerror. It runs on the far end of the arena's state, which is empty while a loader is at work;
+ * so even if we die in the middle nothing exists that the arena's mapping does not lead to.
  *
- * The file is a memfd in the target, reached once as /proc/thread-self/fd/N. glibc takes a name that it knows for the object that it knows; so the path is spelled in one of
- * many equivalent ways, and what came of it is checked against the memfd's inode.
+ * The file is a memfd in the target, reached once as /proc/thread-self/fd/N. glibc takes a name that it knows for the object that it knows; so the path is
+ * spelled in one of many equivalent ways, and what came of it is checked against the memfd's inode.
  */
 #include <dlfcn.h>
 #include <dirent.h>
@@ -269,8 +269,9 @@ static void spell_path(int fd, char *path, size_t size)
 }
 
 /*
- * Neither dlopen nor dlclose is asked for its result: should we die meanwhile, a result of 0 would be taken for the number of a system call, read(), with whatever arguments the
- * function has left (remote_call). What came of it can be seen. An error message of theirs is taken along: the program's next dlerror is not to show it.
+ * Neither dlopen nor dlclose is asked for its result: should we die meanwhile, a result of 0 would be taken for the number of a system call, read(), with
+ * whatever arguments the function has left (remote_call). What came of it can be seen. An error message of theirs is taken along: the program's next dlerror is
+ * not to show it.
  */
 static int call_dlopen(const struct loader_target *target, struct remote *remote, int fd, struct loaded *out_loaded)
 {
@@ -323,8 +324,9 @@ static int call_dlclose(const struct loader_target *target, struct remote *remot
 }
 
 /*
- * The path leads to the file only from within, and only as long as the descriptor is open. A debugger that reads it in the list of objects opens a descriptor of its own instead: perhaps a
- * pipe, in which it then reads for ever, while the program stands still. So the name that is shown is replaced, in place; what the dynamic linker compares names with, it keeps elsewhere, too.
+ * The path leads to the file only from within, and only as long as the descriptor is open. A debugger that reads it in the list of objects opens a descriptor
+ * of its own instead: perhaps a pipe, in which it then reads for ever, while the program stands still. So the name that is shown is replaced, in place; what
+ * the dynamic linker compares names with, it keeps elsewhere, too.
  */
 static void replace_shown_name(const struct loader_target *target, uint64_t handle)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader_map.c - the default loader: the payload's image is a part of the arena, so by the time the arena is mapped the code is in place, and it goes with the arena.
+ * loader_map.c - the default loader: the payload's image is a part of the arena, so by the time the arena is mapped the code is in place, and it goes with the
+ * arena.
  *
  * Nothing of the target's own code runs. Any thread will do, at any instant.
  */

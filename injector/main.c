@@ -7,8 +7,8 @@
 #include "pace.h"
 
 /*
- * A standard descriptor that is closed would be the number of the next file that is opened: a profile, or the target's memory, with our messages in it. Opened for
- * the wrong direction, it still fails who uses it.
+ * A standard descriptor that is closed would be the number of the next file that is opened: a profile, or the target's memory, with our messages in it. Opened
+ * for the wrong direction, it still fails who uses it.
  */
 static void occupy_standard_descriptors(void)
 {

@@ -2,8 +2,8 @@
 /*
  * memory.c - the target's memory through one descriptor on /proc/PID/task/TID/mem.
  *
- * The kernel's answers, and what they mean here: 0 bytes = the address space has no users left (exit, exec), EIO = no such page, or one that may not be written,
- * EINVAL = an address in the upper half. Enter at memory_open.
+ * The kernel's answers, and what they mean here: 0 bytes = the address space has no users left (exit, exec), EIO = no such page, or one that may not be
+ * written, EINVAL = an address in the upper half. Enter at memory_open.
  */
 #include "memory.h"
 

@@ -3,9 +3,8 @@
  * memory.h - reading and writing the target's memory from outside.
  *
  * One descriptor on /proc/PID/mem, opened once: it stays bound to the address space of that moment, so after an exec every access fails with
- * -ESRCH instead of reaching a stranger. Writes ignore page protections (RELRO pages included) and never change them; where the kernel does not let this file do that, they
- * go through `force`.
- * Nothing here stops the target. All functions return 0 or a negative errno; out-parameters are untouched on failure.
+ * -ESRCH instead of reaching a stranger. Writes ignore page protections (RELRO pages included) and never change them; where the kernel does not let this file
+ * do that, they go through `force`. Nothing here stops the target. All functions return 0 or a negative errno; out-parameters are untouched on failure.
  */
 #ifndef HI_MEMORY_H
 #define HI_MEMORY_H

@@ -5,8 +5,8 @@
 #include "hi_wire.h"
 
 /*
- * What a sample may cost, from its allocation to its free. Whatever is spent beyond that is not for the samples of this window, but to tell frees of unsampled blocks from those of earlier samples that are still live; taking
- * fewer samples from now on would not change it.
+ * What a sample may cost, from its allocation to its free. Whatever is spent beyond that is not for the samples of this window, but to tell frees of unsampled
+ * blocks from those of earlier samples that are still live; taking fewer samples from now on would not change it.
  */
 #define SAMPLE_NS_MAX 10000u
 #define WINDOW_NS 100000000ull    /* of CPU time: ten ticks of the kernel's clock, by which it is known */

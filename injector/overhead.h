@@ -2,9 +2,9 @@
 /*
  * overhead.h - how seldom samples must be taken for the payload to stay within its share of the target's CPU time.
  *
- * Looks at the growth of some figures: samples taken, the time that the payload spent in the target's threads and the CPU time of the target (which holds the former), and answers with a number of doublings of the interval that
- * was asked for. Above the budget it doubles at once as often as the excess demands; far below it goes back by one at a time, never below what was asked for.
- * Knows nothing of processes.
+ * Looks at the growth of some figures: samples taken, the time that the payload spent in the target's threads and the CPU time of the target (which holds the
+ * former), and answers with a number of doublings of the interval that was asked for. Above the budget it doubles at once as often as the excess demands; far
+ * below it goes back by one at a time, never below what was asked for. Knows nothing of processes.
  */
 #ifndef HI_OVERHEAD_H
 #define HI_OVERHEAD_H

@@ -2,7 +2,8 @@
 /*
  * pages.h - which pages of the target hold anything, so that what was only reserved need not be read.
  *
- * By PAGEMAP_SCAN, where the kernel has it (Linux 6.7): it steps over untouched terabytes at once. Else by /proc/PID/pagemap, a word a page; else every page counts.
+ * By PAGEMAP_SCAN, where the kernel has it (Linux 6.7): it steps over untouched terabytes at once. Else by /proc/PID/pagemap, a word a page; else every page
+ * counts.
  */
 #ifndef HI_PAGES_H
 #define HI_PAGES_H
@@ -20,8 +21,8 @@ void pages_open(struct pages *pages, pid_t pid, pid_t tid);
 void pages_close(struct pages *pages);
 
 /*
- * Calls visit for runs of pages in [lo, hi), whole pages, in order. with_files: also pages that are as their file has them, or shared; else only what the target has written. Ends
- * at the first error of visit, and returns it.
+ * Calls visit for runs of pages in [lo, hi), whole pages, in order. with_files: also pages that are as their file has them, or shared; else only what the
+ * target has written. Ends at the first error of visit, and returns it.
  */
 must_check int pages_walk(const struct pages *pages, remote_addr lo, remote_addr hi, bool with_files,
 			  int (*visit)(void *context, remote_addr at, uint64_t size), void *context);

@@ -12,7 +12,10 @@
 
 #include "procfs.h"
 
-/* In the order in which they are looked for. Everything but OK is a refusal (HI_EXIT_REFUSED). preflight_verdict_name gives the word for each that scripts may rely on. */
+/*
+ * In the order in which they are looked for. Everything but OK is a refusal (HI_EXIT_REFUSED). preflight_verdict_name gives the word for each that scripts may
+ * rely on.
+ */
 enum preflight_verdict {
 	PREFLIGHT_OK = 0,
 	/* Is there such a process? */

@@ -2,8 +2,8 @@
 /*
  * preflight_access.c - may we? The kernel is asked by opening the target's memory, which takes the same permission check as PTRACE_SEIZE and leaves no trace.
  *
- * The kernel's no has no reason in it. The rules it follows (ptrace_may_access, then the security modules) are gone through one by one to find out which one said it.
- * Enter at check_permission and check_seccomp.
+ * The kernel's no has no reason in it. The rules it follows (ptrace_may_access, then the security modules) are gone through one by one to find out which one
+ * said it. Enter at check_permission and check_seccomp.
  */
 #include "preflight_checks.h"
 

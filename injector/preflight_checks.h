@@ -29,8 +29,8 @@ void copy_printable(char *into, size_t size, const char *from);
 void comm_of(pid_t pid, char comm[16]);
 bool has_capability(const struct proc_status *status, unsigned capability);
 /*
- * Reads a small file that tells about the machine: /proc/sys, /sys, /proc/self; always terminated. Bytes read or negative errno. Tests of what this machine does not
- * have put a folder in front of all these paths.
+ * Reads a small file that tells about the machine: /proc/sys, /sys, /proc/self; always terminated. Bytes read or negative errno. Tests of what this machine
+ * does not have put a folder in front of all these paths.
  */
 extern const char *system_root;
 ssize_t read_system(const char *path, char *into, size_t size);

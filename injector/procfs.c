@@ -348,8 +348,8 @@ int proc_fd_count(pid_t pid, size_t *out_count)
 	if (error)
 		return error;
 	/*
-	 * The leader's, as a rule: it need not have the lowest number, and a thread that ends while its list is read shows too few. But a zombie leader shows none, while the
-	 * other threads still have them all.
+	 * The leader's, as a rule: it need not have the lowest number, and a thread that ends while its list is read shows too few. But a zombie leader shows
+	 * none, while the other threads still have them all.
 	 */
 	error = task_fd_count(pid, pid, &fds);
 	for (size_t i = 0; fds == 0 && i < count; i++) {

@@ -212,9 +212,9 @@ static remote_addr region_start(const struct maps *maps, size_t i)
 }
 
 /*
- * Wherever a stack may lie, whether we have seen one there or not: a program may come to run on any memory that it can write. What is listed too much does no harm, as nothing of a
- * region is read but for a stack pointer in it. Not listed is what has a file, unless a stack was seen there: to read a page that the file has not is a SIGBUS, to read a device's
- * is an action.
+ * Wherever a stack may lie, whether we have seen one there or not: a program may come to run on any memory that it can write. What is listed too much does no
+ * harm, as nothing of a region is read but for a stack pointer in it. Not listed is what has a file, unless a stack was seen there: to read a page that the
+ * file has not is a SIGBUS, to read a device's is an action.
  */
 void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, struct hi_control *control)
 {

@@ -2,8 +2,9 @@
 /*
  * publish.h - what the payload may read while it walks a stack: unwind tables of the loaded objects, and the memory regions that hold stacks.
  *
- * Tables are built outside and copied into the arena once per file: their rows do not depend on the load address, so a library that comes back costs a directory
- * line. Both lists are published by writing the one of two copies that is not current and then storing its index; the payload re-checks the generation.
+ * Tables are built outside and copied into the arena once per file: their rows do not depend on the load address, so a library that comes back costs a
+ * directory line. Both lists are published by writing the one of two copies that is not current and then storing its index; the payload re-checks the
+ * generation.
  */
 #ifndef HI_PUBLISH_H
 #define HI_PUBLISH_H

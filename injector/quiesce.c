@@ -191,8 +191,8 @@ static bool ask(struct pass *pass, struct window *window, pid_t tid)
 }
 
 /*
- * The thread has stopped. It goes on as soon as its registers have been seen and its stack copied: what is proved is that it was outside at a time when nobody could come in any
- * more, and for that it need not wait while the copy is walked.
+ * The thread has stopped. It goes on as soon as its registers have been seen and its stack copied: what is proved is that it was outside at a time when nobody
+ * could come in any more, and for that it need not wait while the copy is walked.
  */
 static int look_at(struct pass *pass, struct window *window, struct tracee *tracee)
 {
@@ -276,8 +276,8 @@ static size_t ask_more(struct pass *pass, struct window *window, const struct ti
 }
 
 /*
- * Many threads are asked at once, as on a machine with more threads than CPUs each gets to its stop only when its turn comes; there it waits for nobody but us. Stacks are walked
- * when nobody waits.
+ * Many threads are asked at once, as on a machine with more threads than CPUs each gets to its stop only when its turn comes; there it waits for nobody but us.
+ * Stacks are walked when nobody waits.
  */
 static void check_listed(struct pass *pass, const struct tids *tids)
 {

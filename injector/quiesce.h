@@ -2,9 +2,9 @@
 /*
  * quiesce.h - proof that no thread of the target is inside the payload or the gate, nor will return there.
  *
- * Once every slot holds its old value nobody new comes in, so threads need not be seen at the same time: each is let go as soon as it has been looked at, some tens of
- * microseconds after it stopped, and none waits for another. A thread is clear when its pc and its stack are outside, and no hook frame is counted for it. A register that holds a gate address (a call
- * hoisted out of a loop) is healed to the original on the spot.
+ * Once every slot holds its old value nobody new comes in, so threads need not be seen at the same time: each is let go as soon as it has been looked at, some
+ * tens of microseconds after it stopped, and none waits for another. A thread is clear when its pc and its stack are outside, and no hook frame is counted for
+ * it. A register that holds a gate address (a call hoisted out of a loop) is healed to the original on the spot.
  */
 #ifndef HI_QUIESCE_H
 #define HI_QUIESCE_H

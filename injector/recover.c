@@ -46,8 +46,8 @@ static bool parts_are_sound(const struct hi_control *control)
 }
 
 /*
- * A journal tells where a value of ours is to be replaced; an entry whose value never was ours could name any word of the target. Such entries are passed over. What is written
- * back, and where ours stands, remains the target's word: it can hurt nobody but itself.
+ * A journal tells where a value of ours is to be replaced; an entry whose value never was ours could name any word of the target. Such entries are passed over.
+ * What is written back, and where ours stands, remains the target's word: it can hurt nobody but itself.
  */
 static void drop_forged_entries(struct hi_control *control)
 {
@@ -62,8 +62,8 @@ static void drop_forged_entries(struct hi_control *control)
 }
 
 /*
- * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the gate on sizes are known, and not every part has
- * our name: the state is anonymous, and so is a gate that was made inert already.
+ * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the gate on sizes are known, and not
+ * every part has our name: the state is anonymous, and so is a gate that was made inert already.
  */
 static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base, pid_t pid)
 {
@@ -124,8 +124,8 @@ static remote_addr find_arena(const struct maps *maps)
 }
 
 /*
- * An injector that was just killed has closed its files, or we would not hold the lock; but threads that it held are let go of last. It is on its way out once it has no memory any more;
- * a debugger has.
+ * An injector that was just killed has closed its files, or we would not hold the lock; but threads that it held are let go of last. It is on its way out once
+ * it has no memory any more; a debugger has.
  */
 static bool is_held_by_the_dead(const struct proc_status *held)
 {
@@ -136,8 +136,8 @@ static bool is_held_by_the_dead(const struct proc_status *held)
 }
 
 /*
- * The call that a thread was to make for us, it makes yet, when it gets a CPU; then it returns through the guard frame. Until then it has our signal mask, with all signals blocked, also
- * those that libc lets nobody block.
+ * The call that a thread was to make for us, it makes yet, when it gets a CPU; then it returns through the guard frame. Until then it has our signal mask, with
+ * all signals blocked, also those that libc lets nobody block.
  */
 static bool is_on_its_way_back(const struct proc_status *thread)
 {

@@ -138,8 +138,8 @@ static int make_ready(struct remote *remote)
 }
 
 /*
- * Only at an event stop: registers restored at a system-call stop would make the kernel forget its restart, and programs would see errno 512. Registers come last:
- * while they are the resting ones, rt_sigreturn repairs whatever has failed.
+ * Only at an event stop: registers restored at a system-call stop would make the kernel forget its restart, and programs would see errno 512. Registers come
+ * last: while they are the resting ones, rt_sigreturn repairs whatever has failed.
  */
 static int give_back(struct remote *remote)
 {
@@ -333,8 +333,8 @@ int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t ar
 }
 
 /*
- * What the called function returns to. With a result: the gadget's system call, at whose entry we read it (and then skip the call), followed by a frame for the gadget's
- * `ret`. Without: the frame at once. Either way the frame's copy refers to the extended state in the guard frame, which stays where it is.
+ * What the called function returns to. With a result: the gadget's system call, at whose entry we read it (and then skip the call), followed by a frame for the
+ * gadget's `ret`. Without: the frame at once. Either way the frame's copy refers to the extended state in the guard frame, which stays where it is.
  */
 static int write_return(const struct remote *remote, remote_addr slot, bool with_result)
 {

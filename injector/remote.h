@@ -7,8 +7,8 @@
  * rt_sigreturn and goes on by itself. System calls run from a `syscall; ret` that exists in the target. No text is written, no code of the target's
  * libraries runs, except by remote_call.
  *
- * All calls must come from one thread (see tracee.h). Fault injection: every remote operation asks fault_next() first; in builds with -DHI_FAULTS the n-th one fails
- * (or kills the injector), see fault.h. Whatever fails, remote_close leaves the thread as it was.
+ * All calls must come from one thread (see tracee.h). Fault injection: every remote operation asks fault_next() first; in builds with -DHI_FAULTS the n-th one
+ * fails (or kills the injector), see fault.h. Whatever fails, remote_close leaves the thread as it was.
  */
 #ifndef HI_REMOTE_H
 #define HI_REMOTE_H
@@ -43,11 +43,14 @@ struct remote {
 
 /*
  * Chooses a thread by looking (never one in state D, never one on a stack that is not its own), stops it, arms the guard. Tries several threads.
- * deadline_ms for the whole. -EAGAIN: no thread could be borrowed now. -ESRCH: the target is gone. -ENOTSUP: shadow stack, or not 64-bit code. -EACCES: a seccomp
- * filter that we may not suspend.
+ * deadline_ms for the whole. -EAGAIN: no thread could be borrowed now. -ESRCH: the target is gone. -ENOTSUP: shadow stack, or not 64-bit code. -EACCES: a
+ * seccomp filter that we may not suspend.
  */
 must_check int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets, int deadline_ms);
-/* The same with a thread that is TRACEE_STOPPED already (the dlopen loader chose it). Takes the tracee over on success; on failure it is the caller's, and as it was. */
+/*
+ * The same with a thread that is TRACEE_STOPPED already (the dlopen loader chose it). Takes the tracee over on success; on failure it is the caller's, and as
+ * it was.
+ */
 must_check int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memory *memory, const struct remote_gadgets *gadgets);
 /* Restores the thread exactly and lets it go. Idempotent, works half-open. The first error, after having done all it could. */
 int remote_close(struct remote *remote);
@@ -58,13 +61,13 @@ must_check int remote_syscall(struct remote *remote, long number, const uint64_t
 must_check int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result);
 
 /*
- * Calls a function of the target on its own mapped stack (stack_top, 16-byte aligned, at least 256 KiB below it): only for the dlopen loader, at a proved safe point.
- * Returns through a system-call stop, never through int3.
+ * Calls a function of the target on its own mapped stack (stack_top, 16-byte aligned, at least 256 KiB below it): only for the dlopen loader, at a proved safe
+ * point. Returns through a system-call stop, never through int3.
  *
- * out_result: only for functions that return an address, NULL for all others. If we die meanwhile, the function runs to its end and the thread then restores itself from a
- * second guard frame at stack_top; but with a result asked for it first makes the system call with that number: -ENOSYS for an address, for 0 a read, which may wait for ever or
- * take somebody's data.
- * -ETIMEDOUT: the thread was let go to finish in the same way: the stack must stay mapped, and the function may yet take effect. `remote` is closed then.
+ * out_result: only for functions that return an address, NULL for all others. If we die meanwhile, the function runs to its end and the thread then restores
+ * itself from a second guard frame at stack_top; but with a result asked for it first makes the system call with that number: -ENOSYS for an address, for 0 a
+ * read, which may wait for ever or take somebody's data. -ETIMEDOUT: the thread was let go to finish in the same way: the stack must stay mapped, and the
+ * function may yet take effect. `remote` is closed then.
  */
 must_check int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms,
 			   uint64_t *out_result);

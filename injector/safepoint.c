@@ -2,9 +2,9 @@
 /*
  * safepoint.c - which code a thread must not be in when dlopen is run on it, and how to find one that is not.
  *
- * Code that may hold a lock which dlopen takes, or that may leave the heap or the list of objects half changed, is unsafe, as is everything called from it. Names are not enough:
- * memalign and its kin jump into static functions of malloc.o, so that no frame carries an exported name. Hence ranges, wide on the safe side.
- * Enter at safepoint_find.
+ * Code that may hold a lock which dlopen takes, or that may leave the heap or the list of objects half changed, is unsafe, as is everything called from it.
+ * Names are not enough: memalign and its kin jump into static functions of malloc.o, so that no frame carries an exported name. Hence ranges, wide on the safe
+ * side. Enter at safepoint_find.
  */
 #include "safepoint.h"
 
@@ -31,8 +31,8 @@ struct safepoint_rules {
 /* ---- what is unsafe ----------------------------------------------------------------------------------------------------------------- */
 
 /*
- * All of glibc's malloc.o, static functions included: it begins less than this before malloc, and ends less than this after the start of malloc_info, its last function
- * (glibc 2.28 to 2.41).
+ * All of glibc's malloc.o, static functions included: it begins less than this before malloc, and ends less than this after the start of malloc_info, its last
+ * function (glibc 2.28 to 2.41).
  */
 #define MALLOC_BEFORE 0x8000
 #define MALLOC_AFTER 0x800
@@ -257,8 +257,8 @@ static int try_thread(struct finder *finder, pid_t tid, struct tracee *out_trace
 }
 
 /*
- * The main thread goes first, whatever it waits in: it has allocated before. On a thread that never has, dlopen's first malloc makes the allocator set up an arena for it,
- * which stays, and with jemalloc a background thread for that arena (Debian 12's redis-server, when one of its idle workers was taken).
+ * The main thread goes first, whatever it waits in: it has allocated before. On a thread that never has, dlopen's first malloc makes the allocator set up an
+ * arena for it, which stays, and with jemalloc a background thread for that arena (Debian 12's redis-server, when one of its idle workers was taken).
  */
 static void main_first(pid_t pid, pid_t *tids, size_t count)
 {
@@ -289,7 +289,10 @@ static int try_round(struct finder *finder, struct tracee *out_tracee)
 	return error;
 }
 
-/* 0.2 to 1 ms: long enough for a thread to get elsewhere, never in step with it. And as long as the round took: we go before all others while we look, and they want the CPU, too. */
+/*
+ * 0.2 to 1 ms: long enough for a thread to get elsewhere, never in step with it. And as long as the round took: we go before all others while we look, and they
+ * want the CPU, too.
+ */
 static void pause_a_moment(int64_t round_ns)
 {
 	const int64_t pause_ns = 200000 + (int64_t)clock_now_ns() % 800000 + round_ns;

@@ -2,8 +2,8 @@
 /*
  * safepoint.h - may a stopped thread call dlopen or dlclose here?
  *
- * Yes only if the walk is complete and no frame is in the allocator's text (glibc: the whole of malloc.o; others: their whole object), in ld.so, or in dlopen, dlclose,
- * dlsym, dl_iterate_phdr, fork, exit, pthread_create; a frame in no known object is unsafe, too. And the dynamic linker must be consistent.
+ * Yes only if the walk is complete and no frame is in the allocator's text (glibc: the whole of malloc.o; others: their whole object), in ld.so, or in dlopen,
+ * dlclose, dlsym, dl_iterate_phdr, fork, exit, pthread_create; a frame in no known object is unsafe, too. And the dynamic linker must be consistent.
  */
 #ifndef HI_SAFEPOINT_H
 #define HI_SAFEPOINT_H
@@ -26,7 +26,8 @@ enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, cons
  * Finds a thread at a safe point and leaves it TRACEE_STOPPED: looks at one thread after the other, again and again, until the deadline.
  * -EAGAIN: none; every thread has been let go. A program that does nothing but load libraries is hardly ever at one.
  *
- * Nobody is made to stop at a chosen place: the kernel has no way to do that but by a signal, and were we killed before we took that signal back, it would kill the target.
+ * Nobody is made to stop at a chosen place: the kernel has no way to do that but by a signal, and were we killed before we took that signal back, it would kill
+ * the target.
  */
 must_check int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee);
 

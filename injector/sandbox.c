@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox.c - see sandbox.h. Enter at sandbox_enter, whose order matters: what needs a capability comes before the ids, and the filter is last, as it forbids the rest.
+ * sandbox.c - see sandbox.h. Enter at sandbox_enter, whose order matters: what needs a capability comes before the ids, and the filter is last, as it forbids
+ * the rest.
  */
 #include "sandbox.h"
 

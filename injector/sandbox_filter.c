@@ -2,8 +2,8 @@
 /*
  * sandbox_filter.c - see sandbox_filter.h.
  *
- * What is not listed fails with EPERM, as libraries try harmless things (is this a terminal? is there a configuration file?) and go on without. What only somebody who has
- * taken the process over would try kills it.
+ * What is not listed fails with EPERM, as libraries try harmless things (is this a terminal? is there a configuration file?) and go on without. What only
+ * somebody who has taken the process over would try kills it.
  */
 #include "sandbox_filter.h"
 

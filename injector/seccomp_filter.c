@@ -2,8 +2,8 @@
 /*
  * seccomp_filter.c - the kernel's classic BPF machine, as far as seccomp allows it, and the calls of a session as its input.
  *
- * The list of calls must name whatever arena.c, the loaders and the guard frame make in the target. Arguments that we do not choose (addresses, descriptors) are small
- * numbers here: filters that judge those are rare. Enter at seccomp_filter_check.
+ * The list of calls must name whatever arena.c, the loaders and the guard frame make in the target. Arguments that we do not choose (addresses, descriptors)
+ * are small numbers here: filters that judge those are rare. Enter at seccomp_filter_check.
  */
 #include "seccomp_filter.h"
 

@@ -2,9 +2,9 @@
 /*
  * seccomp_filter.h - would a thread's seccomp filters let the calls pass that we are to make in it?
  *
- * While we trace a thread its filters are suspended, and every call passes. But that ends with us: killed between placing a call and its execution, we leave the
- * thread to make that call under its filters, and where these answer by a signal the target dies with us. So the filters are read and run, here, for each of the calls
- * of a session, before the first is placed.
+ * While we trace a thread its filters are suspended, and every call passes. But that ends with us: killed between placing a call and its execution, we leave
+ * the thread to make that call under its filters, and where these answer by a signal the target dies with us. So the filters are read and run, here, for each
+ * of the calls of a session, before the first is placed.
  */
 #ifndef HI_SECCOMP_FILTER_H
 #define HI_SECCOMP_FILTER_H

@@ -2,8 +2,8 @@
 /*
  * session.c - one run of `heapinject attach`: preflight, files, analyzer, attach, the loop that pumps and watches, and the way out.
  *
- * Every reason to stop, from the duration to the target's exit, leaves the loop by the same door: detach, drain, end record, files, receipt. Nothing between attach
- * and detach may return early.
+ * Every reason to stop, from the duration to the target's exit, leaves the loop by the same door: detach, drain, end record, files, receipt. Nothing between
+ * attach and detach may return early.
  */
 #include "session.h"
 
@@ -73,7 +73,10 @@ static int check_target(struct session *session)
 	return HI_EXIT_REFUSED;
 }
 
-/* SIGPIPE, SIGXFSZ: the reader's end, and a file that may not grow, are error codes to us. The rest is read from a descriptor, so that it can only end the session between two rounds. */
+/*
+ * SIGPIPE, SIGXFSZ: the reader's end, and a file that may not grow, are error codes to us. The rest is read from a descriptor, so that it can only end the
+ * session between two rounds.
+ */
 static int take_signals(void)
 {
 	sigset_t set;

@@ -78,7 +78,10 @@ static int detach_orphan(struct attachment *attachment)
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
-/* The lock keeps us away from a living injector, unless it sees the target through another mount of /proc: in a container, say. Its heart can be seen all the same. */
+/*
+ * The lock keeps us away from a living injector, unless it sees the target through another mount of /proc: in a container, say. Its heart can be seen all the
+ * same.
+ */
 static bool is_beating(const struct attachment *attachment)
 {
 	const struct timespec pause = {.tv_nsec = BEAT_LOOK_NS};

@@ -2,9 +2,9 @@
 /*
  * slots.h - the GOT slots through which a target reaches its allocator.
  *
- * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a name of HI_FUNCTIONS, in every object except ld.so, the vdso and the payload. A slot is taken only
- * if it holds the original (the first definition in link-map order) or its own object's lazy stub; anything else (another interposer, a canonical
- * PLT address of a non-PIE program) is counted and left alone. Nothing here writes.
+ * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a name of HI_FUNCTIONS, in every object except ld.so, the vdso and the payload. A slot is taken
+ * only if it holds the original (the first definition in link-map order) or its own object's lazy stub; anything else (another interposer, a canonical PLT
+ * address of a non-PIE program) is counted and left alone. Nothing here writes.
  */
 #ifndef HI_SLOTS_H
 #define HI_SLOTS_H

@@ -2,8 +2,8 @@
 /*
  * stack_end.c - see stack_end.h.
  *
- * Only where all frames are sure: after a guess the last one may be any word of the stack. The trampoline behind a signal handler is not called either, and what was interrupted lies
- * anywhere; both are told by the trampoline's code.
+ * Only where all frames are sure: after a guess the last one may be any word of the stack. The trampoline behind a signal handler is not called either, and
+ * what was interrupted lies anywhere; both are told by the trampoline's code.
  */
 #include "stack_end.h"
 

@@ -2,8 +2,8 @@
 /*
  * stack_end.h - whether a stack that the payload could not follow any further ends there.
  *
- * The first function of a coroutine was not called. Whoever prepared the stack (makecontext, make_fcontext, a scheduler's assembly) put an address there for it to return to, and no unwind information
- * says that this is the end. But the address gives itself away: what stands before it in the code is no call.
+ * The first function of a coroutine was not called. Whoever prepared the stack (makecontext, make_fcontext, a scheduler's assembly) put an address there for it
+ * to return to, and no unwind information says that this is the end. But the address gives itself away: what stands before it in the code is no call.
  */
 #ifndef HI_STACK_END_H
 #define HI_STACK_END_H

@@ -2,9 +2,9 @@
 /*
  * stackwalk.c - libunwind's remote machinery fed by three accessors of our own: memory, registers, and where the unwind information of a pc lies.
  *
- * libunwind is kind to its callers: where it finds no information it tries the frame-pointer chain, and where that makes no sense it reports the end of the stack. Neither is
- * good enough as proof. So a walk counts as complete only if information was found for every frame, and our own unwind table says of the last one that its return
- * address is undefined. Enter at stackwalk_read.
+ * libunwind is kind to its callers: where it finds no information it tries the frame-pointer chain, and where that makes no sense it reports the end of the
+ * stack. Neither is good enough as proof. So a walk counts as complete only if information was found for every frame, and our own unwind table says of the last
+ * one that its return address is undefined. Enter at stackwalk_read.
  */
 #include "stackwalk.h"
 
@@ -124,8 +124,8 @@ static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 /* ---- unwind information -------------------------------------------------------------------------------------------------------------- */
 
 /*
- * The head of .eh_frame_hdr as all linkers write it: version, three encodings, a 4-byte pointer to .eh_frame, the number of entries; then the entries, sorted, each
- * two 4-byte offsets from the head. Anything else is no information.
+ * The head of .eh_frame_hdr as all linkers write it: version, three encodings, a 4-byte pointer to .eh_frame, the number of entries; then the entries, sorted,
+ * each two 4-byte offsets from the head. Anything else is no information.
  */
 #define HEADER_BYTES 12
 #define HEADER_START 0x3b031b01u /* version 1; pcrel sdata4, udata4, datarel sdata4 */

@@ -28,8 +28,8 @@ void stackwalker_close(struct stackwalker *walker);
 /* The thread must be TRACEE_STOPPED. 0 also for incomplete walks: see is_complete. */
 must_check int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk);
 /*
- * The same in two steps, of which only the first needs the thread to stand still, for a few microseconds: its stack is copied; once it runs again, the copy is walked.
- * stackwalk_read_copy: -E2BIG = the stack is deeper than what was copied, and nothing is known.
+ * The same in two steps, of which only the first needs the thread to stand still, for a few microseconds: its stack is copied; once it runs again, the copy is
+ * walked. stackwalk_read_copy: -E2BIG = the stack is deeper than what was copied, and nothing is known.
  */
 #define STACKWALK_COPY_BYTES 65536
 struct stackwalk_copy {

@@ -29,7 +29,8 @@ must_check int stream_out_open(struct stream_out *out, int fd);
 void stream_out_close(struct stream_out *out);
 
 /*
- * Queues one record: its fixed part (which starts with struct hi_stream_record; size and type are filled in here), then the variable parts, padded. -ENOMEM or the sticky error.
+ * Queues one record: its fixed part (which starts with struct hi_stream_record; size and type are filled in here), then the variable parts, padded. -ENOMEM or
+ * the sticky error.
  */
 must_check int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size, const struct stream_part *parts, size_t part_count);
 /* Writes what the descriptor takes now. */

@@ -2,8 +2,9 @@
 /*
  * target_memfd.c - see target_memfd.h.
  *
- * The link is followed once, to a descriptor that can do nothing (O_PATH: even to open a device may have effects), and that one is looked at and opened anew. Names alone
- * prove nothing, as whoever has a mount namespace of their own can bind any file to any name. Seals do: other files have none or, on tmpfs, none that can be added.
+ * The link is followed once, to a descriptor that can do nothing (O_PATH: even to open a device may have effects), and that one is looked at and opened anew.
+ * Names alone prove nothing, as whoever has a mount namespace of their own can bind any file to any name. Seals do: other files have none or, on tmpfs, none
+ * that can be added.
  */
 #include "target_memfd.h"
 

@@ -2,8 +2,8 @@
 /*
  * threads.h - the target's threads as the payload knows them, by thread pointer, given numbers, and tids and names where they can be found.
  *
- * glibc keeps a thread's tid at a fixed distance from its thread pointer and exports that distance for debuggers (_thread_db_pthread_tid: three 32-bit words: bits, count,
- * offset). What is read there is only believed if /proc lists such a task. Elsewhere threads stay nameless.
+ * glibc keeps a thread's tid at a fixed distance from its thread pointer and exports that distance for debuggers (_thread_db_pthread_tid: three 32-bit words:
+ * bits, count, offset). What is read there is only believed if /proc lists such a task. Elsewhere threads stay nameless.
  */
 #ifndef HI_THREADS_H
 #define HI_THREADS_H
@@ -31,8 +31,8 @@ must_check int threads_open(struct threads *threads, pid_t pid, const struct elf
 void threads_close(struct threads *threads);
 /* The thread behind a pointer; *out_is_new if it was not known. More than any process can have share number 0. -ENOMEM. Valid until the next call. */
 /*
- * A thread that goes by another name than when it was last seen: many give themselves one only once they have allocated. Looks at some threads a call, one after the other, and starts over with the call after that
- * which returned NULL. Valid until the next call of either.
+ * A thread that goes by another name than when it was last seen: many give themselves one only once they have allocated. Looks at some threads a call, one
+ * after the other, and starts over with the call after that which returned NULL. Valid until the next call of either.
  */
 const struct thread *threads_renamed(struct threads *threads);
 must_check int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new);

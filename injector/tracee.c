@@ -85,9 +85,9 @@ static int classify(struct tracee *tracee, int status, enum stop *out_stop, int 
 }
 
 /*
- * Sleeps until SIGCHLD tells of a stop; not for long, as it is not counted on: another thread may take it, or the program ignore it. No busy wait before: where a
- * CPU is idle it would halve the time that the thread stands still, but where none is the thread waits for the very CPU on which we spin, and if we yield it, the
- * rest of the target goes first (medians with 4 threads on 2 CPUs: 0.5 ms asleep, 3 ms spinning, 4 ms with tails of 76 ms yielding).
+ * Sleeps until SIGCHLD tells of a stop; not for long, as it is not counted on: another thread may take it, or the program ignore it. No busy wait before: where
+ * a CPU is idle it would halve the time that the thread stands still, but where none is the thread waits for the very CPU on which we spin, and if we yield it,
+ * the rest of the target goes first (medians with 4 threads on 2 CPUs: 0.5 ms asleep, 3 ms spinning, 4 ms with tails of 76 ms yielding).
  */
 static void wait_a_little(int64_t left_ns)
 {

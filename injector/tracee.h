@@ -40,16 +40,16 @@ struct tracee {
 must_check int tracee_worker(int (*work)(void *), void *context);
 
 /*
- * May we trace at all, and suspend seccomp filters? Asked of a child of ours that is killed afterwards: it stays seized. 0, or what the kernel says (-EPERM, -ENOSYS:
- * a seccomp profile of ours, an emulator).
+ * May we trace at all, and suspend seccomp filters? Asked of a child of ours that is killed afterwards: it stays seized. 0, or what the kernel says (-EPERM,
+ * -ENOSYS: a seccomp profile of ours, an emulator).
  */
 must_check int tracee_probe(pid_t child, bool *out_may_suspend);
 
 /* Seize and interrupt, back to back; on success the thread is TRACEE_STOPPED. On failure nothing is attached, with -ETIMEDOUT once this thread has ended. */
 must_check int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms);
 /*
- * The same for several at once: interrupt each, then look who has stopped. tracee_has_stopped: 0 = it has, -EAGAIN = not yet, -ESRCH = it never will. tracee_nap: until
- * one may have, a millisecond at most; with SIGCHLD blocked, as in a worker.
+ * The same for several at once: interrupt each, then look who has stopped. tracee_has_stopped: 0 = it has, -EAGAIN = not yet, -ESRCH = it never will.
+ * tracee_nap: until one may have, a millisecond at most; with SIGCHLD blocked, as in a worker.
  */
 must_check int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid);
 must_check int tracee_has_stopped(struct tracee *tracee);
@@ -64,12 +64,14 @@ must_check int tracee_set_regs(const struct tracee *tracee, const struct arch_re
 /* Whole extended state. size in: room, out: bytes used. */
 must_check int tracee_get_xstate(const struct tracee *tracee, void *into, size_t *size);
 must_check int tracee_set_xstate(const struct tracee *tracee, const void *from, size_t size);
-/* In a call that waits under another mask (sigsuspend, ppoll) this is the mask to come back; setting it ends the temporary one, and the call must be restarted. */
+/*
+ * In a call that waits under another mask (sigsuspend, ppoll) this is the mask to come back; setting it ends the temporary one, and the call must be restarted.
+ */
 must_check int tracee_get_sigmask(const struct tracee *tracee, uint64_t *out_mask);
 must_check int tracee_set_sigmask(const struct tracee *tracee, uint64_t mask);
 /*
- * One word of the target's memory, whatever the protection of its page. By thread and not by tracee: -ESRCH also means that the calling thread does not hold this one
- * stopped.
+ * One word of the target's memory, whatever the protection of its page. By thread and not by tracee: -ESRCH also means that the calling thread does not hold
+ * this one stopped.
  */
 must_check int tracee_poke(pid_t tid, remote_addr to, uint64_t word);
 /* Where the thread's struct rseq lies; 0 = it has none, or the kernel is too old to tell. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracee_worker.c - the short-lived thread in which all tracing is done: a thread of the target that will not stop can only be let go of by the end of its tracer.
+ * tracee_worker.c - the short-lived thread in which all tracing is done: a thread of the target that will not stop can only be let go of by the end of its
+ * tracer.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -27,8 +28,8 @@ static void *worker_main(void *argument)
 }
 
 /*
- * A thread that has been joined still has some way to go in the kernel, and threads that it traced are let go of towards the end of that: until then, whoever wants to trace them
- * is told that he may not.
+ * A thread that has been joined still has some way to go in the kernel, and threads that it traced are let go of towards the end of that: until then, whoever
+ * wants to trace them is told that he may not.
  */
 static void wait_until_gone(pid_t tid)
 {

@@ -9,8 +9,8 @@
 #include "standstill.h"
 
 /*
- * Libraries that may be unloaded are hooked once the list has not changed for this long: for that all threads are stopped, which is not to happen for a plug-in that goes again at
- * once.
+ * Libraries that may be unloaded are hooked once the list has not changed for this long: for that all threads are stopped, which is not to happen for a plug-in
+ * that goes again at once.
  */
 #define SETTLED_NS 200000000ull
 #define LEARN_SHARE 4 /* after a look at the mappings at least so many times what it took without one */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - while attached: libraries that come and go are patched, described and given unwind tables; new stacks are made readable. All from outside, nothing stopped.
+ * watch.h - while attached: libraries that come and go are patched, described and given unwind tables; new stacks are made readable. All from outside, nothing
+ * stopped.
  */
 #ifndef HI_WATCH_H
 #define HI_WATCH_H

@@ -30,8 +30,8 @@ void arch_set_pc(struct arch_regs *regs, uint64_t pc);
 /* What the thread library finds its descriptor by; in glibc and musl that lies at the top of the thread's own stack, the main thread's apart. */
 uint64_t arch_thread_pointer(const struct arch_regs *regs);
 /*
- * The function pointers that glibc keeps for later (atexit, the jmp_buf of setjmp) are disguised with a word that lies at the same offset from every thread pointer. Where
- * that word is another library's something else, nothing looks like a disguised pointer.
+ * The function pointers that glibc keeps for later (atexit, the jmp_buf of setjmp) are disguised with a word that lies at the same offset from every thread
+ * pointer. Where that word is another library's something else, nothing looks like a disguised pointer.
  */
 uint64_t arch_pointer_guard_at(uint64_t thread_pointer);
 uint64_t arch_disguise_pointer(uint64_t pointer, uint64_t guard);
@@ -109,7 +109,8 @@ bool arch_ends_in_call(const uint8_t before[ARCH_CALL_MAX]);
 int arch_borrow_score(long number);
 
 /*
- * A call that a stop ends early with a part of the work done: it returns a short count, which cannot be hidden, and which programs do not expect of a descriptor that blocks.
+ * A call that a stop ends early with a part of the work done: it returns a short count, which cannot be hidden, and which programs do not expect of a
+ * descriptor that blocks.
  */
 bool arch_is_transfer(long number, const uint64_t argument[6]);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memcached_load PORT SECONDS - one get or (one time in ten) set at a time on each of CONNECTIONS connections to 127.0.0.1. Prints `REQUESTS_PER_SECOND P50_MS P99_MS ALL`, where
- * ALL requests are those before the clock started, too.
+ * memcached_load PORT SECONDS - one get or (one time in ten) set at a time on each of CONNECTIONS connections to 127.0.0.1. Prints `REQUESTS_PER_SECOND P50_MS
+ * P99_MS ALL`, where ALL requests are those before the clock started, too.
  *
- * A request is sent on every connection, then every answer is read, and its time noted. Keys are the same in each run, and all are there before the clock starts.
+ * A request is sent on every connection, then every answer is read, and its time noted. Keys are the same in each run, and all are there before the clock
+ * starts.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

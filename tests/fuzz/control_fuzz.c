@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control_fuzz.c - what a dead injector left, written over by the target: control block and journal, as `heapinject detach` reads them. The fuzzer is the target, and holds the
- * arena. The input is a list of 10-byte scribbles: which word of the block's head or of the journal's first entries, and what to write there.
+ * control_fuzz.c - what a dead injector left, written over by the target: control block and journal, as `heapinject detach` reads them. The fuzzer is the
+ * target, and holds the arena. The input is a list of 10-byte scribbles: which word of the block's head or of the journal's first entries, and what to write
+ * there.
  *
  * What the journal says is done to a file of words, some of which lead to the gate: only these may change.
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_fuzz.c - a target that scribbles over the ring and the stacks while they are being read. The input is a script of 11-byte steps: what to do next, and one word of
- * the ring (head and tail included) or of the stacks behind it, with what to write there. Whatever it writes, the record stream that comes out must be sound.
+ * ring_fuzz.c - a target that scribbles over the ring and the stacks while they are being read. The input is a script of 11-byte steps: what to do next, and
+ * one word of the ring (head and tail included) or of the stacks behind it, with what to write there. Whatever it writes, the record stream that comes out must
+ * be sound.
  *
  * libFuzzer: -max_len=4096
  */

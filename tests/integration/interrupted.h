@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupted.h - for targets that interrupt their own threads by a timer, and do something awkward in the handler, but only where it interrupted heapinject's code: so that the
- * allocator itself stays whole.
+ * interrupted.h - for targets that interrupt their own threads by a timer, and do something awkward in the handler, but only where it interrupted heapinject's
+ * code: so that the allocator itself stays whole.
  */
 #ifndef INTERRUPTED_H
 #define INTERRUPTED_H

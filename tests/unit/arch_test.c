@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_test.c - the CPU's contract: what the guard frame looks like, and what becomes of interrupted system calls. That the kernel accepts the frame is shown by
- * remote_test.
+ * arch_test.c - the CPU's contract: what the guard frame looks like, and what becomes of interrupted system calls. That the kernel accepts the frame is shown
+ * by remote_test.
  */
 #include "arch.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arena: its layout on paper, and its life in a child, which calls through the gate at every stage: disarmed, armed and disarmed again, inert, and in a fork of its own.
+ * arena: its layout on paper, and its life in a child, which calls through the gate at every stage: disarmed, armed and disarmed again, inert, and in a fork of
+ * its own.
  */
 #include "injector/arena.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach and detach, as a pair, on children that make it hard: threads that only allocate, copies of allocator pointers in memory, in registers and in disguise, a program
- * that exits or is replaced. Every child goes on allocating after the detach, through whatever it kept.
+ * attach and detach, as a pair, on children that make it hard: threads that only allocate, copies of allocator pointers in memory, in registers and in
+ * disguise, a program that exits or is replaced. Every child goes on allocating after the detach, through whatever it kept.
  */
 #include "attach.h"
 

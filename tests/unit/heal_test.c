@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* heal: copies of gate addresses in a child's data, heap, stack, large, shared and sealed mappings, in disguise too, are turned back; look-alikes and untouched pages are not. */
+/*
+ * heal: copies of gate addresses in a child's data, heap, stack, large, shared and sealed mappings, in disguise too, are turned back; look-alikes and untouched
+ * pages are not.
+ */
 #include "injector/heal.h"
 
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inside.h - a child with a thread that stands where the test wants it, for tests of quiesce and leak. The gate and the payload are only said to be: any code will do.
+ * inside.h - a child with a thread that stands where the test wants it, for tests of quiesce and leak. The gate and the payload are only said to be: any code
+ * will do.
  */
 #ifndef HI_INSIDE_H
 #define HI_INSIDE_H

@@ -166,7 +166,10 @@ UNIT_TEST(cycles_in_an_aligned_alloc_storm)
 	cycle_in(storm_aligned_alloc, "");
 }
 
-/* A safe moment is rare in such a storm: as many cycles as there is time for. The storm itself maps and unmaps libutil and opens descriptors; the rest must be steady. */
+/*
+ * A safe moment is rare in such a storm: as many cycles as there is time for. The storm itself maps and unmaps libutil and opens descriptors; the rest must be
+ * steady.
+ */
 UNIT_TEST(survives_a_dlopen_storm)
 {
 	const struct storm storm = storm_start(storm_dlopen);

@@ -196,8 +196,8 @@ UNIT_TEST(exact_mode_ends_with_the_first_doubling)
 }
 
 /*
- * The mean goes up and down, and what is allocated while it is up differs from what is allocated while it is down. Samples that were drawn with one mean fall into the time of the other, and weighed by that they would
- * stand for several times too many blocks, or too few.
+ * The mean goes up and down, and what is allocated while it is up differs from what is allocated while it is down. Samples that were drawn with one mean fall
+ * into the time of the other, and weighed by that they would stand for several times too many blocks, or too few.
  */
 UNIT_TEST(estimates_stay_unbiased_while_the_interval_changes)
 {

@@ -212,8 +212,8 @@ UNIT_TEST(a_forked_child_passes_through)
 }
 
 /*
- * A signal handler may fork anywhere in a hook, and its child goes on there. So: single steps through calls, and a child at every STRIDEth of those in the payload (which is a part of
- * this program), another one in each round. It must get through the rest, and tell nothing.
+ * A signal handler may fork anywhere in a hook, and its child goes on there. So: single steps through calls, and a child at every STRIDEth of those in the
+ * payload (which is a part of this program), another one in each round. It must get through the rest, and tell nothing.
  */
 extern const char __executable_start, etext;
 #define TRAP_FLAG 0x100

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * publish: the two lists that the payload reads while it walks a stack, and the tables behind them. Images are this process's own; the regions come from invented maps.
+ * publish: the two lists that the payload reads while it walks a stack, and the tables behind them. Images are this process's own; the regions come from
+ * invented maps.
  */
 #include "injector/publish.h"
 #include "arena.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump: from a ring filled by hand to the bytes of the stream. The images are this process's own, or invented; the stream goes to a file and is read back record by record.
+ * pump: from a ring filled by hand to the bytes of the stream. The images are this process's own, or invented; the stream goes to a file and is read back
+ * record by record.
  */
 #include "injector/pump.h"
 

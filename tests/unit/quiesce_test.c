@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiesce: threads of a child that stand where they must not: with their pc, or a return address, in what is said to be the payload, with a gate address in a register,
- * or counted as in flight.
+ * quiesce: threads of a child that stand where they must not: with their pc, or a return address, in what is said to be the payload, with a gate address in a
+ * register, or counted as in flight.
  */
 #include "injector/quiesce.h"
 

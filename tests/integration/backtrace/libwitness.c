@@ -2,9 +2,10 @@
 /*
  * libwitness - preloaded: asks glibc's backtrace() for the stack of every $WITNESS_EVERY-th allocation and writes what it says to $WITNESS_FILE.
  *
- * The constructor leads the GOT slots of all objects loaded by then to the functions here. Only the allocations that are to be compared go on through slots of our own, and these heapinject
- * finds and hooks; all others are served through plain pointers, which it does not see. So with `--sample 1` it records just what was witnessed. Both see our frame below the caller's: frames
- * are compared from the caller upwards. The number in the bytes asked for tells allocations at one address apart.
+ * The constructor leads the GOT slots of all objects loaded by then to the functions here. Only the allocations that are to be compared go on through slots of
+ * our own, and these heapinject finds and hooks; all others are served through plain pointers, which it does not see. So with `--sample 1` it records just what
+ * was witnessed. Both see our frame below the caller's: frames are compared from the caller upwards. The number in the bytes asked for tells allocations at one
+ * address apart.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

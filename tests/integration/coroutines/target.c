@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands: `ucontext N` and `switch N` make N coroutines, each with a stack that was mapped for it and a page below that cannot be touched, and go round them for four seconds;
- * `malloc N` the same on stacks from malloc. All allocate, at depths from less than a page of stack to more than two. The answer is the number of allocations.
+ * Commands: `ucontext N` and `switch N` make N coroutines, each with a stack that was mapped for it and a page below that cannot be touched, and go round them
+ * for four seconds; `malloc N` the same on stacks from malloc. All allocate, at depths from less than a page of stack to more than two. The answer is the
+ * number of allocations.
  */
 #include "../../torture/targets/swap_stacks.h"
 #include "../target.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes copies of malloc's and free's addresses in every way that a program may: hoisted out of a loop into registers, which callees spill to places of the stack where a
- * moment later something else lies; stored and sealed; registered with atexit, where libc keeps them in disguise. `check` uses all of them.
+ * Makes copies of malloc's and free's addresses in every way that a program may: hoisted out of a loop into registers, which callees spill to places of the
+ * stack where a moment later something else lies; stored and sealed; registered with atexit, where libc keeps them in disguise. `check` uses all of them.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that wait in different ways, allocate now and then, and check what they hold; one keeps copies of allocator pointers, taken from its GOT slot again and
- * again, as programs with tables of functions do. Argument storm: they never wait. Command: check = answers "right" if nothing was damaged and every thread goes on.
+ * Threads that wait in different ways, allocate now and then, and check what they hold; one keeps copies of allocator pointers, taken from its GOT slot again
+ * and again, as programs with tables of functions do. Argument storm: they never wait. Command: check = answers "right" if nothing was damaged and every thread
+ * goes on.
  */
 #include "../target.h"
 

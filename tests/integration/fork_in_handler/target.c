@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread allocates; a timer interrupts it, and the handler forks where it interrupted heapinject's code. The child goes on from there: through the rest of the hook, then it
- * allocates, checks its blocks, and exits 0. Commands: look = learns where that code is; answers whether there is any. check = how many children there were, and whether one ended
- * badly.
+ * One thread allocates; a timer interrupts it, and the handler forks where it interrupted heapinject's code. The child goes on from there: through the rest of
+ * the hook, then it allocates, checks its blocks, and exits 0. Commands: look = learns where that code is; answers whether there is any. check = how many
+ * children there were, and whether one ended badly.
  */
 #include "../interrupted.h"
 #include "../target.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target that means harm. `target HOW`: threads allocate and check what they got; meanwhile, or before, what HOW names is done. Answers to `state`: progress of the slowest
- * thread, and whether anything was damaged that nobody but a debugger could have damaged.
+ * A target that means harm. `target HOW`: threads allocate and check what they got; meanwhile, or before, what HOW names is done. Answers to `state`: progress
+ * of the slowest thread, and whether anything was damaged that nobody but a debugger could have damaged.
  *
- * It writes to what it has found in its own /proc/self/maps by process_vm_writev, which fails where nothing is mapped any more: it wants to outlive the session.
+ * It writes to what it has found in its own /proc/self/maps by process_vm_writev, which fails where nothing is mapped any more: it wants to outlive the
+ * session.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three threads start four more each, over and over, with stacks of six sizes, so that the addresses of one stack are soon part of another. Each short-lived thread
- * allocates, checks, frees and ends. Command: any = answers how many there were, and the errors.
+ * Three threads start four more each, over and over, with stacks of six sizes, so that the addresses of one stack are soon part of another. Each short-lived
+ * thread allocates, checks, frees and ends. Command: any = answers how many there were, and the errors.
  */
 #include "../target.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ten functions that allocate blocks from 16 bytes to 4 MB, in an order that depends on a seed, by all the ways there are, and free some or all of them again. What each has allocated, and
- * how much of that is still live, is counted exactly. Commands: go SEED = allocate, answered with "truth" and NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each site, all since the last
- * clear; clear = free everything.
+ * Ten functions that allocate blocks from 16 bytes to 4 MB, in an order that depends on a seed, by all the ways there are, and free some or all of them again.
+ * What each has allocated, and how much of that is still live, is counted exactly. Commands: go SEED = allocate, answered with "truth" and
+ * NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each site, all since the last clear; clear = free everything.
  */
 #include "../target.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that swap blocks through shared places: each puts a new one in and frees what was there, mostly another thread's, whose address the next allocation of any thread may get. Some are grown
- * on the way. What was allocated and freed is counted. Commands: go = all rounds, then one line: live blocks, live bytes, allocated blocks, allocated bytes.
+ * Threads that swap blocks through shared places: each puts a new one in and frees what was there, mostly another thread's, whose address the next allocation
+ * of any thread may get. Some are grown on the way. What was allocated and freed is counted. Commands: go = all rounds, then one line: live blocks, live bytes,
+ * allocated blocks, allocated bytes.
  */
 #include "../target.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that wait in the system calls which a stop can break off (man 7 signal), each a waiter of its own; a wait that ends is written down. One more thread takes a
- * signal from a timer again and again and counts; one computes and checks its registers, vector registers included. Command: check = answers "right", or what
- * was noticed.
+ * Threads that wait in the system calls which a stop can break off (man 7 signal), each a waiter of its own; a wait that ends is written down. One more thread
+ * takes a signal from a timer again and again and counts; one computes and checks its registers, vector registers included. Command: check = answers "right",
+ * or what was noticed.
  */
 #include "../target.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking [CALL] - one thread for each blocking system call that a stop under ptrace can turn into EINTR (signal(7)) or cut short, and for those that the kernel restarts
- * by itself. No signal is ever sent here, so every EINTR and every short count is an attach's doing; `state` names the calls that saw one. With a name only that call runs.
+ * blocking [CALL] - one thread for each blocking system call that a stop under ptrace can turn into EINTR (signal(7)) or cut short, and for those that the
+ * kernel restarts by itself. No signal is ever sent here, so every EINTR and every short count is an attach's doing; `state` names the calls that saw one. With
+ * a name only that call runs.
  *
- * Most calls wait out a time limit of their own, so that thread waits nearly always; the others are woken by a helper thread now and then. A wait that ends early is wrong
- * at once; one that takes half as long again is counted (slow=): a call that would have failed with EINTR begins anew after a stop, and with it its time limit.
+ * Most calls wait out a time limit of their own, so that thread waits nearly always; the others are woken by a helper thread now and then. A wait that ends
+ * early is wrong at once; one that takes half as long again is counted (slow=): a call that would have failed with EINTR begins anew after a stop, and with it
+ * its time limit.
  */
 #include "blocking_calls.h"
 

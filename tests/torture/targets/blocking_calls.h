@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking_calls.h - part of blocking.c: the calls, each in a function that makes it once, and, for those without a time limit, another that lets it end. Enter at the table at
- * the end.
+ * blocking_calls.h - part of blocking.c: the calls, each in a function that makes it once, and, for those without a time limit, another that lets it end. Enter
+ * at the table at the end.
  */
 #ifndef BLOCKING_CALLS_H
 #define BLOCKING_CALLS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coroutines - two threads that never run on their own stacks but on those of sixteen coroutines each, side by side in one mapping, with nothing but canaries in between.
- * What is put below such a stack pointer, beyond the red zone, destroys a neighbour. All of them allocate.
+ * coroutines - two threads that never run on their own stacks but on those of sixteen coroutines each, side by side in one mapping, with nothing but canaries
+ * in between. What is put below such a stack pointer, beyond the red zone, destroys a neighbour. All of them allocate.
  */
 #include "selfcheck.h"
 

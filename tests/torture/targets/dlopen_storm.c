@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlopen_storm LIBRARY FOLDER THREADS - loads and unloads eight copies of libplugin.c's LIBRARY, made in FOLDER, without a pause. They are the same size, so that one comes to
- * lie where another was: a slot that is written too late is written into a stranger. What one plugin allocates another one releases.
+ * dlopen_storm LIBRARY FOLDER THREADS - loads and unloads eight copies of libplugin.c's LIBRARY, made in FOLDER, without a pause. They are the same size, so
+ * that one comes to lie where another was: a slot that is written too late is written into a stranger. What one plugin allocates another one releases.
  */
 #include "selfcheck.h"
 

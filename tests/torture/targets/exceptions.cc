@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exceptions - four threads that throw and catch through operator new in every way: sizes that cannot be had, lengths that overflow, nothrow, a new-handler that first frees a
- * reserve and then gives up, constructors that throw, and exceptions that carry strings.
+ * exceptions - four threads that throw and catch through operator new in every way: sizes that cannot be had, lengths that overflow, nothrow, a new-handler
+ * that first frees a reserve and then gives up, constructors that throw, and exceptions that carry strings.
  */
 #include "selfcheck.h"
 

@@ -6,7 +6,8 @@
  *   async   threads are cancelled wherever they are, in malloc most of the time
  *   jump    a timer's handler jumps out of whatever was interrupted, which is malloc most of the time
  *
- * An interrupted call may have been within one of our hooks, which then is never seen to return: detach has to keep what such a call would return to, and says so.
+ * An interrupted call may have been within one of our hooks, which then is never seen to return: detach has to keep what such a call would return to, and says
+ * so.
  */
 #include "selfcheck.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc_storm THREADS [KIND] - threads that do nothing but allocate, move, check and free; the main thread is one of them. KIND: malloc (default, with some of the others),
- * plain (malloc, realloc and free only), aligned (posix_memalign, aligned_alloc, memalign, valloc), realloc (grows and shrinks by every route, with sizes that must
- * fail in between).
- * With one thread there is no monitor: in a process of one thread glibc takes no locks, and that is the case to be tested.
+ * malloc_storm THREADS [KIND] - threads that do nothing but allocate, move, check and free; the main thread is one of them. KIND: malloc (default, with some of
+ * the others), plain (malloc, realloc and free only), aligned (posix_memalign, aligned_alloc, memalign, valloc), realloc (grows and shrinks by every route,
+ * with sizes that must fail in between). With one thread there is no monitor: in a process of one thread glibc takes no locks, and that is the case to be
+ * tested.
  */
 #include "selfcheck.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pointers - programs keep addresses of malloc and free, and while heapinject is attached they are given other ones. Two threads take them anew all the time, into structures on
- * the heap, on the stack and in static memory, and use those that were taken long ago; two more keep them in registers for a whole loop (built with -fno-plt the compiler does
- * that by itself, in `loop`; here it is made sure of).
+ * pointers - programs keep addresses of malloc and free, and while heapinject is attached they are given other ones. Two threads take them anew all the time,
+ * into structures on the heap, on the stack and in static memory, and use those that were taken long ago; two more keep them in registers for a whole loop
+ * (built with -fno-plt the compiler does that by itself, in `loop`; here it is made sure of).
  */
 #include "selfcheck.h"
 

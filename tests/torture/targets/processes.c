@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processes KIND - three threads that start child processes without a pause, by fork, vfork, spawn (posix_spawn) or exec (fork, then execve). Every child allocates, finds the
- * blocks it inherited intact, and ends with a status of its own that its parent expects. `processes child STATUS` is what the executed children are.
+ * processes KIND - three threads that start child processes without a pause, by fork, vfork, spawn (posix_spawn) or exec (fork, then execve). Every child
+ * allocates, finds the blocks it inherited intact, and ends with a status of its own that its parent expects. `processes child STATUS` is what the executed
+ * children are.
  */
 #include "selfcheck.h"
 

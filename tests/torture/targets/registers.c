@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers - four threads that spin with every register they have full of values of their own, and then look whether all are as they were: general and vector registers
- * (AVX-512 with its masks, or AVX2, as the CPU has it), MXCSR, x87 stack and control word, the direction flag, and the red zone, where a leaf function keeps its variables.
+ * registers - four threads that spin with every register they have full of values of their own, and then look whether all are as they were: general and vector
+ * registers (AVX-512 with its masks, or AVX2, as the CPU has it), MXCSR, x87 stack and control word, the direction flag, and the red zone, where a leaf
+ * function keeps its variables.
  */
 #include "selfcheck.h"
 
@@ -25,7 +26,10 @@ _Static_assert(__builtin_offsetof(struct registers, mxcsr) == 304, "the assembly
 _Static_assert(__builtin_offsetof(struct registers, x87) == 336, "the assembly");
 _Static_assert(__builtin_offsetof(struct registers, vector) == 432, "the assembly");
 
-/* Loads all from *in, spins, and stores all to *out. Those that a C function must keep are put back, and MXCSR, the control word and the direction flag are as C has them. */
+/*
+ * Loads all from *in, spins, and stores all to *out. Those that a C function must keep are put back, and MXCSR, the control word and the direction flag are as
+ * C has them.
+ */
 void spin_avx512(const struct registers *in, struct registers *out, long spins);
 void spin_avx2(const struct registers *in, struct registers *out, long spins);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rseq_counter - counters, one for each CPU, that are incremented without atomic operations in restartable sequences, as tcmalloc does: load, compute for a while, store. The
- * kernel sends a thread that was stopped in between to the abort address. If an attach hides the stop from it, the store happens all the same, and counts of others are lost.
+ * rseq_counter - counters, one for each CPU, that are incremented without atomic operations in restartable sequences, as tcmalloc does: load, compute for a
+ * while, store. The kernel sends a thread that was stopped in between to the abort address. If an attach hides the stop from it, the store happens all the
+ * same, and counts of others are lost.
  */
 #include "selfcheck.h"
 

@@ -2,21 +2,22 @@
 /*
  * selfcheck.h - what the targets of the torture suite share: a program that would itself notice whatever harm an attach does to it.
  *
- * The script speaks to it on standard input, one command a line: `state` is answered by "state ok progress=N gap_us=G eintr=E lost=L ..." or "state bad REASON"; `end` stops the
- * threads, lets them verify all they hold, and is answered by "end ok ..." or "end bad REASON" and the end of the program; `exec` makes it become cat, which answers with what
- * it is told. End of input: it leaves quietly.
+ * The script speaks to it on standard input, one command a line: `state` is answered by "state ok progress=N gap_us=G eintr=E lost=L ..." or "state bad
+ * REASON"; `end` stops the threads, lets them verify all they hold, and is answered by "end ok ..." or "end bad REASON" and the end of the program; `exec`
+ * makes it become cat, which answers with what it is told. End of input: it leaves quietly.
  *
  *   progress  rounds in which every thread has taken a step: it stands still if one thread does. A starved machine makes it slow, so ask again before judging.
- *   gap_us    longest time between two wake-ups of a thread that means to wake every 200 us (without that thread: between two looks of the main thread at the clock)
+ *   gap_us    longest time between two wake-ups of a thread that means to wake every 200 us (without that thread: between two looks of the main thread at the
+ *             clock)
  *   eintr     system calls that failed with EINTR though the program had no signal for them, or were cut short
  *   lost      signals and timer ticks that were sent and not handled
  *
  * A target whose threads do all the work, each with a struct self_worker, is done with self_run(). Others start theirs, and go on with
  *   self_ready();  while (self_serve(0)) work...;  join the threads;  return self_end();
  *
- * The main thread waits, and the monitor sleeps, in ppoll, which heapinject borrows last: it is to borrow the threads under test. The monitor holds all signals blocked.
- * In the environment: SELFCHECK_MONITOR=0 runs without the monitor, SELFCHECK_ABORT=1 dumps core at the first thing that is wrong.
- * Nothing here allocates once the program is ready. The header is C and C++, for one source file each, hence all static.
+ * The main thread waits, and the monitor sleeps, in ppoll, which heapinject borrows last: it is to borrow the threads under test. The monitor holds all signals
+ * blocked. In the environment: SELFCHECK_MONITOR=0 runs without the monitor, SELFCHECK_ABORT=1 dumps core at the first thing that is wrong. Nothing here
+ * allocates once the program is ready. The header is C and C++, for one source file each, hence all static.
  */
 #ifndef SELFCHECK_H
 #define SELFCHECK_H
@@ -225,7 +226,10 @@ __attribute__((unused)) static void *self_monitor(void *unused)
 	return unused;
 }
 
-/* Starts the monitor, with all signals blocked in it, and says that the program is in full swing: a thread that has not run yet still has its creator's signal mask. */
+/*
+ * Starts the monitor, with all signals blocked in it, and says that the program is in full swing: a thread that has not run yet still has its creator's signal
+ * mask.
+ */
 __attribute__((unused)) static void self_ready(void)
 {
 	const char *monitor = getenv("SELFCHECK_MONITOR"), *aborts = getenv("SELFCHECK_ABORT");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settled [maps] - a program that has all it needs: it allocates and frees for ever within a heap that it has from the start, asks the kernel for nothing more, and so can live
- * under limits that leave no room at all. With `maps` it uses up all mappings that vm.max_map_count allows it.
+ * settled [maps] - a program that has all it needs: it allocates and frees for ever within a heap that it has from the start, asks the kernel for nothing more,
+ * and so can live under limits that leave no room at all. With `maps` it uses up all mappings that vm.max_map_count allows it.
  */
 #include "selfcheck.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stopped [toggled] - a parent that speaks, and a child that is the target and allocates. The child was stopped by SIGSTOP and must stay so, whatever is done to it; or it is
- * stopped and continued all the time, and every stop and every continuation must be reported once, by the kernel to the parent, in their order.
+ * stopped [toggled] - a parent that speaks, and a child that is the target and allocates. The child was stopped by SIGSTOP and must stay so, whatever is done
+ * to it; or it is stopped and continued all the time, and every stop and every continuation must be reported once, by the kernel to the parent, in their order.
  */
 #include "selfcheck.h"
 

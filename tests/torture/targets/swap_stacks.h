@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * swap_stacks.h - a context switch of our own, as bthread and Boost.Context have it: a few registers on the stack, the stack pointer exchanged, a first return address that nobody
- * ever called from. None of it has unwind information. For one source file of a program.
+ * swap_stacks.h - a context switch of our own, as bthread and Boost.Context have it: a few registers on the stack, the stack pointer exchanged, a first return
+ * address that nobody ever called from. None of it has unwind information. For one source file of a program.
  */
 #ifndef SWAP_STACKS_H
 #define SWAP_STACKS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switches MODE - coroutines with a context switch of our own, as bthread and Boost.Context have it: a few registers on the stack, the stack pointer exchanged, a first return address
- * that nobody ever called from, and in the frame pointer whatever was there. All of them allocate, at several depths.
+ * switches MODE - coroutines with a context switch of our own, as bthread and Boost.Context have it: a few registers on the stack, the stack pointer exchanged,
+ * a first return address that nobody ever called from, and in the frame pointer whatever was there. All of them allocate, at several depths.
  *
  *   kept    many stacks, mapped one by one and in one piece, from malloc too, that last
- *   reused  each stack is unmapped as soon as its coroutine has ended, and the next one, of another size, mapped nearby; often with a hole or an untouchable page right above it, at which the
- *           frame pointer of its first function points: whoever follows that, dies
+ *   reused  each stack is unmapped as soon as its coroutine has ended, and the next one, of another size, mapped nearby; often with a hole or an
+ *           untouchable page right above it, at which the frame pointer of its first function points: whoever follows that, dies
  */
 #include "selfcheck.h"
 

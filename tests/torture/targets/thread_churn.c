@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_churn - four threads that create others as fast as it goes, joined or detached; each of those allocates, checks, frees, and hands one block to its creator. With most
- * of them glibc reuses the stack, and with it the thread pointer by which heapinject knows a thread.
+ * thread_churn - four threads that create others as fast as it goes, joined or detached; each of those allocates, checks, frees, and hands one block to its
+ * creator. With most of them glibc reuses the stack, and with it the thread pointer by which heapinject knows a thread.
  */
 #include "selfcheck.h"
 
