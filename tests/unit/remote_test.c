@@ -9,34 +9,29 @@
 #include "borrowed.h"
 #include "waiters.h"
 
-UNIT_TEST(storm_of_one_thread_is_unharmed)
+static void check_unharmed(void (*work)(struct victim_page *), size_t times)
 {
 	struct victim victim;
 
-	victim_start(&victim, storm_alone);
-	borrow_often(&victim, 300, 300000);
+	victim_start(&victim, work);
+	borrow_often(&victim, times, 300000);
 	victim_check(&victim);
 	victim_end(&victim);
+}
+
+UNIT_TEST(storm_of_one_thread_is_unharmed)
+{
+	check_unharmed(storm_alone, 300);
 }
 
 UNIT_TEST(storm_of_four_threads_is_unharmed)
 {
-	struct victim victim;
-
-	victim_start(&victim, storm_of_four);
-	borrow_often(&victim, 200, 300000);
-	victim_check(&victim);
-	victim_end(&victim);
+	check_unharmed(storm_of_four, 200);
 }
 
 UNIT_TEST(registers_vector_state_and_red_zone_are_kept)
 {
-	struct victim victim;
-
-	victim_start(&victim, canary);
-	borrow_often(&victim, 300, 300000);
-	victim_check(&victim);
-	victim_end(&victim);
+	check_unharmed(canary, 300);
 }
 
 /* ---- interrupted system calls -------------------------------------------------------------------------------------------------- */
