@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "unit.h"
+#include "zombie_leader.h"
 
 #define PAGE 4096u
 
@@ -129,38 +129,14 @@ UNIT_TEST(after_exec_no_stranger_is_reached)
 	waitpid(child, NULL, 0);
 }
 
-static int told[2];
-
-static void *outlive_leader(void *leader)
-{
-	const pid_t tid = gettid();
-
-	pthread_join(*(pthread_t *)leader, NULL);
-	(void)!write(told[1], &tid, sizeof(tid));
-	pause();
-	return NULL;
-}
-
 UNIT_TEST(zombie_leader_is_reached_through_another_thread)
 {
-	static pthread_t leader;
 	struct memory memory;
 	uint64_t word;
-	pid_t child, tid;
+	pid_t tid, child = zombie_leader_start(&tid);
 
-	CHECK_EQ(pipe(told), 0);
-	child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		pthread_t thread;
-
-		leader = pthread_self();
-		pthread_create(&thread, NULL, outlive_leader, &leader);
-		pthread_exit(NULL);
-	}
-	CHECK_EQ(read(told[0], &tid, sizeof(tid)), sizeof(tid));
 	CHECK_EQ(memory_open(&memory, child, tid), 0);
-	CHECK_EQ(memory_read_u64(&memory, address_of(&leader), &word), 0);
+	CHECK_EQ(memory_read_u64(&memory, address_of(&zombie_leader), &word), 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,6 +11,7 @@
 #include <sys/sysmacros.h>
 
 #include "unit.h"
+#include "zombie_leader.h"
 
 static struct maps parse(const char *text)
 {
@@ -299,42 +299,17 @@ UNIT_TEST(fd_count)
 	CHECK_EQ(proc_fd_count(0x3fffffff, &after), -ESRCH);
 }
 
-static int told[2];
-
-static void *outlive_leader(void *leader)
-{
-	const char done = 1;
-
-	pthread_join(*(pthread_t *)leader, NULL);
-	(void)!write(told[1], &done, 1);
-	pause();
-	return NULL;
-}
-
 UNIT_TEST(zombie_leader)
 {
-	static pthread_t leader;
 	struct proc_status status;
 	size_t count, fds;
 	struct maps maps;
-	pid_t child, *tids;
-	char done;
+	pid_t tid, *tids, child = zombie_leader_start(&tid);
 
-	CHECK_EQ(pipe(told), 0);
-	child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		pthread_t thread;
-
-		leader = pthread_self();
-		pthread_create(&thread, NULL, outlive_leader, &leader);
-		pthread_exit(NULL);
-	}
-	CHECK_EQ(read(told[0], &done, 1), 1);
 	CHECK_EQ(proc_tasks(child, &tids, &count), 0);
 	CHECK_EQ(count, 2);
 	CHECK_EQ(tids[0], child);
-	CHECK(tids[1] > tids[0]);
+	CHECK_EQ(tids[1], tid);
 	do
 		CHECK_EQ(proc_status_read(child, child, &status), 0);
 	while (status.state != 'Z');
