@@ -14,7 +14,8 @@
 ##   SAN=address,undefined  sanitizers for host code (never for the payload)
 ##   FAULTS=1             compile the fault-injection seam in
 ##   WERROR=1             warnings are errors
-##   V=1                  print whole commands
+##   V=1                  print whole commands; of integration tests, also what passing ones say
+##   CFLAGS=  LDFLAGS=    added to ours
 ##   T=name               run only tests whose name contains this
 ##   FUZZ_TIME=60         seconds for each fuzzer of `make fuzz`
 ##   N=50                 attach/detach cycles for `make torture`, for each target and loader; T=regex chooses targets
@@ -171,7 +172,7 @@ $(O)/flags: FORCE
 
 # ---- tests ----------------------------------------------------------------------------------------------------------------
 
-unit-tests: $(unit_names:%=$(O)/unit/%)
+unit-tests: $(unit_names:%=$(O)/unit/%) ## build the unit tests, and run none
 
 $(unit_names:%=$(O)/unit/%): $(O)/unit/%: $(O)/tests/unit/%.o
 $(injector_tests:%=$(O)/unit/%): $(injector_library) $(analyzer_library)
