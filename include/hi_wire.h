@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 3u
+#define HI_WIRE_VERSION 4u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -107,16 +107,16 @@ enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
  * by one aligned store: the injector arms and disarms, the payload stores `original` when it finds the injector silent.
  */
 struct hi_gate_words {
-	uint64_t original;        /*  0: the function the slot led to; never changes, served even after everything else is gone */
-	uint64_t hook;            /*  8: payload hook while armed, == original while not */
-	uint64_t thread_slots;    /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
-	uint64_t occupancy;       /* 24: address of the occupancy bytes, in state */
-	uint64_t state;           /* 32: address of struct hi_state */
-	uint64_t nothrow;         /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
-	uint32_t occupancy_shift; /* 48: occupancy byte = (block address * HI_HASH_ADDRESS) >> shift */
-	uint32_t function;        /* 52: enum hi_function */
-	uint64_t usable_size;     /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
-	uint64_t reserved[8];     /* 64 */
+	uint64_t original;       /*  0: the function the slot led to; never changes, served even after everything else is gone */
+	uint64_t hook;           /*  8: payload hook while armed, == original while not */
+	uint64_t thread_slots;   /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
+	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
+	uint64_t state;          /* 32: address of struct hi_state */
+	uint64_t nothrow;        /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
+	uint32_t occupancy_mask; /* 48: number of occupancy bytes - 1; that of a block is hi_gate_hash(its address) & this */
+	uint32_t function;       /* 52: enum hi_function */
+	uint64_t usable_size;    /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
+	uint64_t reserved[8];    /* 64 */
 };
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
 
@@ -124,8 +124,17 @@ _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words 
 
 #define HI_THREAD_SLOT_BITS 10u
 #define HI_THREAD_SLOTS (1u << HI_THREAD_SLOT_BITS)
-#define HI_HASH_THREAD 0x9e3779b97f4a7c15ull /* slot = (thread pointer * this) >> (64 - HI_THREAD_SLOT_BITS) */
-#define HI_HASH_ADDRESS 0x9e3779b97f4a7c15ull
+#define HI_HASH 0x9e3779b97f4a7c15ull
+
+/*
+ * What the gate hashes by: home of a thread = hash of its thread pointer modulo HI_THREAD_SLOTS. The factor fits into an instruction, and all address bits above the lowest reach
+ * the low bits of the result.
+ */
+#define HI_HASH_GATE 0x61c88647u
+static inline uint32_t hi_gate_hash(uint64_t address)
+{
+	return (uint32_t)(address * HI_HASH_GATE >> 32);
+}
 
 /*
  * What a thread may know about itself without TLS. Found by hashing the thread pointer; claimed by compare-and-swap on `owner`.
@@ -157,14 +166,14 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_SCRATCH_BYTES 1152u
 
 /*
- * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at (pc * HI_HASH_ADDRESS) >> (64 - HI_RULE_BITS). Threads write
+ * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at (pc * HI_HASH) >> (64 - HI_RULE_BITS). Threads write
  * them without a lock. `check` ties the two words together, and to the directory they were found in: neither a pair of which another thread has written one half nor what was right before
  * a library came or went is a match.
  */
 #define HI_RULE_BITS 12u
 #define HI_RULES (1u << HI_RULE_BITS)
 struct hi_rule_entry {
-	uint64_t check; /* pc ^ value * HI_HASH_ADDRESS ^ (2 * generation + index of the directory) * HI_HASH_THREAD << 1 */
+	uint64_t check; /* pc ^ value * HI_HASH ^ (2 * generation + index of the directory) * HI_HASH << 1 */
 	uint64_t value; /* the rule, packed by stack.c */
 };
 _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
@@ -180,7 +189,7 @@ struct hi_state {
 	uint64_t tables;
 	uint64_t tables_size;
 	uint64_t thread_slots; /* 32 */
-	uint64_t occupancy;    /* one byte a home: how many live samples call it home, saturating at 255 (then it sticks) */
+	uint64_t occupancy;    /* one byte a home (see occupancy_mask): how many live samples call it home, saturating at 255 (then it sticks) */
 	uint64_t buckets;      /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
 	uint64_t scratch;      /* HI_SCRATCH_BYTES for each slot */
 	uint32_t bucket_bits;  /* 64 */

@@ -190,7 +190,7 @@ static inline const struct hi_unwind_row *find_row(const struct hi_state *state,
 
 static uint64_t mark_of(uint64_t stamp)
 {
-	return stamp * HI_HASH_THREAD << 1;
+	return stamp * HI_HASH << 1;
 }
 
 /* By search, and then remembered for all threads; but not what a directory said that is not the one the walk began with. */
@@ -206,7 +206,7 @@ __attribute__((noinline)) static struct rule search_rule(const struct walk *walk
 		return found.rule;
 	value = found.bits;
 	__atomic_store_n(&entry->value, value, __ATOMIC_RELAXED);
-	__atomic_store_n(&entry->check, pc ^ value * HI_HASH_ADDRESS ^ mark_of(walk->stamp), __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->check, pc ^ value * HI_HASH ^ mark_of(walk->stamp), __ATOMIC_RELAXED);
 	return found.rule;
 }
 
@@ -216,12 +216,12 @@ static inline bool is_remembered(const struct hi_rule_entry *entry, uint64_t pc,
 	uint64_t check = __atomic_load_n(&entry->check, __ATOMIC_RELAXED);
 
 	*out_value = __atomic_load_n(&entry->value, __ATOMIC_RELAXED);
-	return (check ^ *out_value * HI_HASH_ADDRESS) == (pc ^ mark);
+	return (check ^ *out_value * HI_HASH) == (pc ^ mark);
 }
 
 static inline struct rule find_rule(const struct walk *walk, uint64_t pc)
 {
-	struct hi_rule_entry *entry = (struct hi_rule_entry *)walk->state->rules + (pc * HI_HASH_ADDRESS >> (64 - HI_RULE_BITS));
+	struct hi_rule_entry *entry = (struct hi_rule_entry *)walk->state->rules + (pc * HI_HASH >> (64 - HI_RULE_BITS));
 	uint64_t value;
 
 	if (is_remembered(entry, pc, mark_of(walk->stamp), &value))
@@ -358,7 +358,7 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 	if (walk->is_pc_exact || sp & 7)
 		return count;
 	for (; count < HI_FRAMES_MAX; pc = caller) {
-		if (!is_remembered(&rules[(pc - 1) * HI_HASH_ADDRESS >> (64 - HI_RULE_BITS)], pc - 1, mark, &value))
+		if (!is_remembered(&rules[(pc - 1) * HI_HASH >> (64 - HI_RULE_BITS)], pc - 1, mark, &value))
 			break;
 		rule = (union rule_bits){.bits = (uint32_t)value}.rule;
 		cfa = sp + 8 * (int64_t)rule.cfa;

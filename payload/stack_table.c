@@ -33,7 +33,7 @@ static uint64_t hash_of(const uint64_t *frame, uint32_t count, uint16_t end)
 	}
 	if (i < count)
 		even = (even ^ frame[i]) * 0xbf58476d1ce4e5b9ull;
-	even = (even ^ odd * HI_HASH_ADDRESS ^ even >> 29) * 0x94d049bb133111ebull;
+	even = (even ^ odd * HI_HASH ^ even >> 29) * 0x94d049bb133111ebull;
 	return even ^ even >> 32;
 }
 
