@@ -166,7 +166,7 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_SCRATCH_BYTES 1152u
 
 /*
- * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at (pc * HI_HASH) >> (64 - HI_RULE_BITS). Threads write
+ * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at pc ^ pc >> HI_RULE_BITS modulo HI_RULES. Threads write
  * them without a lock. `check` ties the two words together, and to the directory they were found in: neither a pair of which another thread has written one half nor what was right before
  * a library came or went is a match.
  */
@@ -197,7 +197,7 @@ struct hi_state {
 	uint64_t gate; /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
 	uint64_t gate_bytes;
 	uint64_t rules;        /* struct hi_rule_entry[HI_RULES] */
-	uint64_t known_stacks; /* uint64_t[1 << known_bits]: tag of a stack's hash << 32 | its id, 0 = free; see "stacks" below */
+	uint64_t known_stacks; /* uint64_t[1 << known_bits]: see "stacks" below */
 	uint64_t stacks;       /* struct hi_stacks */
 	uint64_t stacks_size;
 	uint32_t known_bits;
@@ -466,7 +466,7 @@ _Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT, "an alloc of 
 struct hi_scratch {
 	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
 	uint64_t region_lo, region_hi;
-	uint64_t reserved;
+	uint64_t unknown_sp;                                /* of the last stack that ended with HI_END_REGION: lies in no region */
 	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* struct hi_record_alloc, */
 	uint64_t frame[HI_FRAMES_MAX];                      /* and its frames */
 };
@@ -478,9 +478,10 @@ _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES
 /*
  * Each stack that was sampled stands here once, and alloc records name it by its id; so in exact mode a record is 64 bytes, whatever the depth. Append-only, and lasting for the session.
  *
- * Producer: look the hash up among the known stacks (private memory), and compare the frames. If it is new, take room by compare-and-swap on `used`, as long as it ends
- * within `limit`; write the stack; only then publish (tag, id) there by compare-and-swap (release). A producer that dies on the way has wasted the room, and nothing refers to it. No room,
- * here or among the known: the alloc record carries the frames itself.
+ * Producer: look the hash up among the known stacks (private memory, 0 = free, else the upper bits of the hash and, in HI_STACK_ID_BITS, the id). A stack that is found there is not compared: where
+ * it was found and what stands there are all but a few of 64 bits, so that among a quarter of a million stacks a confusion of any two has the odds of one in a million. If it is new, take room by
+ * compare-and-swap on `used`, as long as it ends within `limit`; write the stack; only then publish it there by compare-and-swap (release). A producer that dies on the way has wasted the room, and
+ * nothing refers to it. No room, here or among the known: the alloc record carries the frames itself.
  * Reader: an id comes with a committed record, and its stack was written before that was committed. There is no order between records to be kept, and nothing can be lost on the way. It
  * trusts nothing: place and frame count are checked, a stack is copied out once.
  * Fork: as with the ring, before each store one more look at `armed`.
@@ -493,6 +494,9 @@ struct hi_stacks {
 	uint8_t data[]; /* 128: so no stack has id 0 */
 };
 _Static_assert(offsetof(struct hi_stacks, data) == 128, "stacks head is two cache lines");
+
+#define HI_STACK_UNIT 8u /* of an id */
+#define HI_STACK_ID_BITS 24u
 
 struct hi_stack {
 	uint32_t frame_count; /* 1..HI_FRAMES_MAX */

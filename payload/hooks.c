@@ -83,7 +83,11 @@ static bool visit_begin(struct visit *visit, struct hook_call *call)
 	struct hi_thread_slot *slot;
 	bool is_new;
 
-	*visit = (struct visit){.event = {.state = state, .thread = thread, .cycles = now}, .call = call};
+	/* One by one: all at once would clear the rest by a string instruction, which is slow to begin. */
+	visit->event.state = state;
+	visit->event.thread = thread;
+	visit->event.cycles = now;
+	visit->call = call;
 	if (clock_is_deadman_due(control_of(visit), now)) {
 		disarm(visit);
 		return false;
@@ -182,13 +186,16 @@ static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t b
 __attribute__((always_inline)) static inline void sample(struct visit *visit, uint64_t address, uint64_t bytes)
 {
 	struct hi_state *state = visit->event.state;
+	struct record_stack stack;
 
 	if (!address || !is_still_armed(visit))
 		return;
+	live_set_prefetch(state, address);
 	visit->event.slack = slack_of(visit, address, bytes);
+	stack = record_stack(&visit->event, visit->call);
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);
-	else if (!record_alloc(&visit->event, visit->call, (struct record_block){.address = address, .bytes = bytes}))
+	else if (!record_alloc(&visit->event, visit->call, stack, (struct record_block){.address = address, .bytes = bytes}))
 		live_set_remove(state, address);
 }
 
@@ -373,6 +380,7 @@ struct hook_outcome hook_free(struct hook_call *call)
 	struct visit visit;
 	bool told;
 
+	live_set_prefetch((const struct hi_state *)call->words->state, call->argument[0]);
 	if (!visit_begin(&visit, call))
 		return PASS;
 	take_out(&visit, call->argument[0], &told);

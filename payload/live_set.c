@@ -44,6 +44,15 @@ static bool occupancy_add(uint8_t *byte, int change)
 	return false;
 }
 
+void live_set_prefetch(const struct hi_state *state, uint64_t address)
+{
+	uint64_t hash = hash_of(address);
+
+	for (uint32_t level = 0; level < state->bucket_levels && is_used(state, level); level++)
+		for (uint32_t bucket = 0; bucket < HI_BUCKET_PROBES; bucket++)
+			__builtin_prefetch(window_of(state, level, hash) + (uint64_t)bucket * HI_BUCKET_ENTRIES, 1);
+}
+
 enum placement { PLACED, WAS_IN, NO_ROOM };
 
 /* One pass: an address that is in comes before the first free entry, or lies on another level. */

@@ -76,7 +76,7 @@ __attribute__((noinline)) static bool put_known(const struct record_event *event
 
 /* The frames lie behind it already. */
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
-						      struct stack_end end)
+						      struct record_stack stack)
 {
 	struct hi_record_alloc *alloc = (struct hi_record_alloc *)scratch_of(event)->alloc;
 
@@ -86,25 +86,29 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 	alloc->function = (uint16_t)call->words->function;
 	alloc->slack = event->slack;
 	alloc->doublings = event->doublings;
-	alloc->stack_end = end.reason;
-	alloc->frame_count = end.count;
+	alloc->stack_end = stack.reason;
+	alloc->frame_count = stack.count;
 	record_count(event->state, &counters_of(event)->stacks_untold);
-	return put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * end.count, &counters_of(event)->dropped_allocs);
+	return put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * stack.count, &counters_of(event)->dropped_allocs);
 }
 
 /* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
-bool record_alloc(const struct record_event *event, const struct hook_call *call, struct record_block block)
+struct record_stack record_stack(const struct record_event *event, const struct hook_call *call)
 {
 	struct hi_scratch *scratch = scratch_of(event);
 	struct stack_end end = stack_capture(event->state, event->thread, call, scratch);
-	uint32_t stack = stack_table_id(event->state, scratch->frame, end.count, end.reason);
 
 	if (end.reason == HI_END_REGION)
-		record_region(event, end.stack_pointer);
-	if (!(stack ? put_known(event, call, block, stack) : put_with_frames(event, call, block, end)))
+		record_region(event, scratch->unknown_sp);
+	return (struct record_stack){.id = stack_table_id(event->state, scratch->frame, end), .count = end.count, .reason = end.reason};
+}
+
+bool record_alloc(const struct record_event *event, const struct hook_call *call, struct record_stack stack, struct record_block block)
+{
+	if (!(stack.id ? put_known(event, call, block, stack.id) : put_with_frames(event, call, block, stack)))
 		return false;
 	record_count(event->state, &counters_of(event)->samples);
-	if (end.reason != HI_END_COMPLETE)
+	if (stack.reason != HI_END_COMPLETE)
 		record_count(event->state, &counters_of(event)->stacks_truncated);
 	return true;
 }

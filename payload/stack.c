@@ -45,6 +45,7 @@ struct walk {
 	uint64_t thread;
 	uint64_t stamp; /* of the directory, when the walk began */
 	struct registers at;
+	uint64_t hash;       /* of the frames so far */
 	uint64_t top;        /* readable: [at.sp, top) */
 	uint64_t unknown_sp; /* not 0: lies on this stack, of which no region is known */
 	bool is_own;         /* the thread's own stack, not one that a program may unmap in part */
@@ -219,9 +220,14 @@ static inline bool is_remembered(const struct hi_rule_entry *entry, uint64_t pc,
 	return (check ^ *out_value * HI_HASH) == (pc ^ mark);
 }
 
+static inline struct hi_rule_entry *rule_entry(const struct hi_state *state, uint64_t pc)
+{
+	return (struct hi_rule_entry *)state->rules + ((pc ^ pc >> HI_RULE_BITS) & (HI_RULES - 1));
+}
+
 static inline struct rule find_rule(const struct walk *walk, uint64_t pc)
 {
-	struct hi_rule_entry *entry = (struct hi_rule_entry *)walk->state->rules + (pc * HI_HASH >> (64 - HI_RULE_BITS));
+	struct hi_rule_entry *entry = rule_entry(walk->state, pc);
 	uint64_t value;
 
 	if (is_remembered(entry, pc, mark_of(walk->stamp), &value))
@@ -350,15 +356,15 @@ static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end en
  */
 __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint64_t *frame, uint32_t count)
 {
-	const struct hi_rule_entry *rules = (const struct hi_rule_entry *)walk->state->rules;
-	uint64_t pc = walk->at.pc, sp = walk->at.sp, bp = walk->at.bp, top = walk->top, mark = mark_of(walk->stamp);
+	const struct hi_state *state = walk->state;
+	uint64_t pc = walk->at.pc, sp = walk->at.sp, bp = walk->at.bp, top = walk->top, hash = walk->hash, mark = mark_of(walk->stamp);
 	uint64_t value, cfa, slot, caller;
 	struct rule rule;
 
 	if (walk->is_pc_exact || sp & 7)
 		return count;
 	for (; count < HI_FRAMES_MAX; pc = caller) {
-		if (!is_remembered(&rules[(pc - 1) * HI_HASH >> (64 - HI_RULE_BITS)], pc - 1, mark, &value))
+		if (!is_remembered(rule_entry(state, pc - 1), pc - 1, mark, &value))
 			break;
 		rule = (union rule_bits){.bits = (uint32_t)value}.rule;
 		cfa = sp + 8 * (int64_t)rule.cfa;
@@ -372,7 +378,9 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 			bp = *(const uint64_t *)slot;
 		sp = cfa;
 		frame[count++] = caller;
+		hash = stack_hash(hash, caller);
 	}
+	walk->hash = hash;
 	walk->at = (struct registers){.pc = pc, .sp = sp, .bp = bp};
 	return count;
 }
@@ -392,6 +400,7 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 
 	enter_stack(&walk);
 	frame[count++] = walk.at.pc;
+	walk.hash = stack_hash(0, walk.at.pc);
 	while (end == NO_END) {
 		count = pass_plain_frames(&walk, frame, count);
 		end = step(&walk, find_rule(&walk, walk.at.pc - !walk.is_pc_exact));
@@ -403,6 +412,8 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 			break;
 		}
 		frame[count++] = walk.at.pc;
+		walk.hash = stack_hash(walk.hash, walk.at.pc);
 	}
-	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .stack_pointer = walk.unknown_sp};
+	scratch->unknown_sp = walk.unknown_sp;
+	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .hash = walk.hash};
 }
