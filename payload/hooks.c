@@ -186,13 +186,13 @@ static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t b
 __attribute__((always_inline)) static inline void sample(struct visit *visit, uint64_t address, uint64_t bytes)
 {
 	struct hi_state *state = visit->event.state;
-	struct record_stack stack;
+	struct stack_end stack;
 
 	if (!address || !is_still_armed(visit))
 		return;
 	live_set_prefetch(state, address);
 	visit->event.slack = slack_of(visit, address, bytes);
-	stack = record_stack(&visit->event, visit->call);
+	stack = stack_capture(state, visit->event.thread, visit->call, thread_slot_scratch(state, visit->event.slot));
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);
 	else if (!record_alloc(&visit->event, visit->call, stack, (struct record_block){.address = address, .bytes = bytes}))

@@ -18,14 +18,11 @@ struct stack_end {
 	uint64_t hash;   /* of the frames, by stack_hash() */
 };
 
-/*
- * One more frame; 0 before the first. Taken while walking, where each step waits for memory anyway. That the halves of what the multiplication left are mixed lets
- * a difference reach all bits, and makes the order count.
- */
+/* One more frame; 0 before the first. That the halves of the product change places lets a difference reach all bits, and makes the order count. */
 static inline uint64_t stack_hash(uint64_t hash, uint64_t frame)
 {
 	hash = (hash ^ frame) * 0xbf58476d1ce4e5b9ull;
-	return hash ^ hash >> 32;
+	return hash << 32 | hash >> 32;
 }
 
 /*
