@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 3u
+#define HI_WIRE_VERSION 4u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -107,16 +107,16 @@ enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
  * by one aligned store: the injector arms and disarms, the payload stores `original` when it finds the injector silent.
  */
 struct hi_gate_words {
-	uint64_t original;        /*  0: the function the slot led to; never changes, served even after everything else is gone */
-	uint64_t hook;            /*  8: payload hook while armed, == original while not */
-	uint64_t thread_slots;    /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
-	uint64_t occupancy;       /* 24: address of the occupancy bytes, in state */
-	uint64_t state;           /* 32: address of struct hi_state */
-	uint64_t nothrow;         /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
-	uint32_t occupancy_shift; /* 48: occupancy byte = (block address * HI_HASH_ADDRESS) >> shift */
-	uint32_t function;        /* 52: enum hi_function */
-	uint64_t usable_size;     /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
-	uint64_t reserved[8];     /* 64 */
+	uint64_t original;       /*  0: the function the slot led to; never changes, served even after everything else is gone */
+	uint64_t hook;           /*  8: payload hook while armed, == original while not */
+	uint64_t thread_slots;   /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
+	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
+	uint64_t state;          /* 32: address of struct hi_state */
+	uint64_t nothrow;        /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
+	uint32_t occupancy_mask; /* 48: number of occupancy bytes - 1; that of a block is hi_gate_hash(its address) & this */
+	uint32_t function;       /* 52: enum hi_function */
+	uint64_t usable_size;    /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
+	uint64_t reserved[8];    /* 64 */
 };
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
 
@@ -124,8 +124,17 @@ _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words 
 
 #define HI_THREAD_SLOT_BITS 10u
 #define HI_THREAD_SLOTS (1u << HI_THREAD_SLOT_BITS)
-#define HI_HASH_THREAD 0x9e3779b97f4a7c15ull /* slot = (thread pointer * this) >> (64 - HI_THREAD_SLOT_BITS) */
-#define HI_HASH_ADDRESS 0x9e3779b97f4a7c15ull
+#define HI_HASH 0x9e3779b97f4a7c15ull
+
+/*
+ * What the gate hashes by: home of a thread = hash of its thread pointer modulo HI_THREAD_SLOTS. The factor fits into an instruction, and all address bits above the lowest reach
+ * the low bits of the result.
+ */
+#define HI_HASH_GATE 0x61c88647u
+static inline uint32_t hi_gate_hash(uint64_t address)
+{
+	return (uint32_t)(address * HI_HASH_GATE >> 32);
+}
 
 /*
  * What a thread may know about itself without TLS. Found by hashing the thread pointer; claimed by compare-and-swap on `owner`.
@@ -157,15 +166,15 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_SCRATCH_BYTES 1152u
 
 /*
- * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at (pc * HI_HASH_ADDRESS) >> (64 - HI_RULE_BITS). Threads write
+ * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at pc ^ pc >> HI_RULE_BITS modulo HI_RULES. Threads write
  * them without a lock. `check` ties the two words together, and to the directory they were found in: neither a pair of which another thread has written one half nor what was right before
  * a library came or went is a match.
  */
 #define HI_RULE_BITS 12u
 #define HI_RULES (1u << HI_RULE_BITS)
 struct hi_rule_entry {
-	uint64_t check; /* pc ^ value * HI_HASH_ADDRESS ^ (2 * generation + index of the directory) * HI_HASH_THREAD << 1 */
-	uint64_t value; /* the rule, packed by stack.c */
+	uint64_t check; /* pc + mark of the directory it was found in, ^ value * HI_HASH */
+	uint64_t value; /* the rule, and where that of the caller lies, packed by stack.c */
 };
 _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
@@ -180,7 +189,7 @@ struct hi_state {
 	uint64_t tables;
 	uint64_t tables_size;
 	uint64_t thread_slots; /* 32 */
-	uint64_t occupancy;    /* one byte a home: how many live samples call it home, saturating at 255 (then it sticks) */
+	uint64_t occupancy;    /* one byte a home (see occupancy_mask): how many live samples call it home, saturating at 255 (then it sticks) */
 	uint64_t buckets;      /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
 	uint64_t scratch;      /* HI_SCRATCH_BYTES for each slot */
 	uint32_t bucket_bits;  /* 64 */
@@ -188,7 +197,7 @@ struct hi_state {
 	uint64_t gate; /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
 	uint64_t gate_bytes;
 	uint64_t rules;        /* struct hi_rule_entry[HI_RULES] */
-	uint64_t known_stacks; /* uint64_t[1 << known_bits]: tag of a stack's hash << 32 | its id, 0 = free; see "stacks" below */
+	uint64_t known_stacks; /* uint64_t[1 << known_bits]: see "stacks" below */
 	uint64_t stacks;       /* struct hi_stacks */
 	uint64_t stacks_size;
 	uint32_t known_bits;
@@ -457,7 +466,7 @@ _Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT, "an alloc of 
 struct hi_scratch {
 	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
 	uint64_t region_lo, region_hi;
-	uint64_t reserved;
+	uint64_t unknown_sp;                                /* of the last stack that ended with HI_END_REGION: lies in no region */
 	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* struct hi_record_alloc, */
 	uint64_t frame[HI_FRAMES_MAX];                      /* and its frames */
 };
@@ -469,9 +478,10 @@ _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES
 /*
  * Each stack that was sampled stands here once, and alloc records name it by its id; so in exact mode a record is 64 bytes, whatever the depth. Append-only, and lasting for the session.
  *
- * Producer: look the hash up among the known stacks (private memory), and compare the frames. If it is new, take room by compare-and-swap on `used`, as long as it ends
- * within `limit`; write the stack; only then publish (tag, id) there by compare-and-swap (release). A producer that dies on the way has wasted the room, and nothing refers to it. No room,
- * here or among the known: the alloc record carries the frames itself.
+ * Producer: look the hash up among the known stacks (private memory, 0 = free, else the upper bits of the hash and, in HI_STACK_ID_BITS, the id). A stack that is found there is not compared: where
+ * it was found and what stands there are all but a few of 64 bits, so that among a quarter of a million stacks a confusion of any two has the odds of one in a million. If it is new, take room by
+ * compare-and-swap on `used`, as long as it ends within `limit`; write the stack; only then publish it there by compare-and-swap (release). A producer that dies on the way has wasted the room, and
+ * nothing refers to it. No room, here or among the known: the alloc record carries the frames itself.
  * Reader: an id comes with a committed record, and its stack was written before that was committed. There is no order between records to be kept, and nothing can be lost on the way. It
  * trusts nothing: place and frame count are checked, a stack is copied out once.
  * Fork: as with the ring, before each store one more look at `armed`.
@@ -484,6 +494,9 @@ struct hi_stacks {
 	uint8_t data[]; /* 128: so no stack has id 0 */
 };
 _Static_assert(offsetof(struct hi_stacks, data) == 128, "stacks head is two cache lines");
+
+#define HI_STACK_UNIT 8u /* of an id */
+#define HI_STACK_ID_BITS 24u
 
 struct hi_stack {
 	uint32_t frame_count; /* 1..HI_FRAMES_MAX */

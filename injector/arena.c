@@ -254,7 +254,7 @@ static int fill_words(const struct arena *arena, const struct payload_image *pay
 			.state = state,
 			.nothrow = allocator->nothrow[function[entry]],
 			.usable_size = allocator->usable_size[function[entry]],
-			.occupancy_shift = 64 - control->occupancy_bits,
+			.occupancy_mask = (1u << control->occupancy_bits) - 1,
 			.function = function[entry],
 		};
 		err = put(arena, &words, sizeof words, control->words.offset + (uint64_t)entry * HI_GATE_STRIDE);

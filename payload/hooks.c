@@ -6,7 +6,8 @@
  * the handler either passes (the stub jumps to the original, nothing of us is left on the stack) or calls the original itself and returns its result.
  *
  * WHO COUNTS THE BYTES: an allocating gate entry subtracts the size where it finds the thread, and comes here only once nothing is left; all other ways
- * lead here uncounted. So is_sample_due subtracts in any case: it is either right, or makes less than nothing of nothing.
+ * lead here uncounted. So is_sample_due subtracts in any case: it is either right, or makes less than nothing of nothing. Nothing must be less than that for long, as the gate compares without
+ * signs: where a signal handler jumped away on the way here, the thread draws anew when it next frees a sample.
  *
  * NESTED calls (the original reaches another hooked function, or a signal handler interrupts a visit) are not sampled, for their bytes belong to the outer call or are
  * too few to matter; what they free is noticed like any other.
@@ -72,7 +73,7 @@ static uint8_t weight_of(const struct hi_control *control, uint64_t now)
 {
 	if (__atomic_load_n(&control->interval, __ATOMIC_RELAXED) > 1)
 		return 1;
-	return now * HI_HASH_THREAD >> 32 & (TIMED_ONE_IN - 1) ? 0 : TIMED_ONE_IN;
+	return now * HI_HASH >> 32 & (TIMED_ONE_IN - 1) ? 0 : TIMED_ONE_IN;
 }
 
 static bool visit_begin(struct visit *visit, struct hook_call *call)
@@ -82,7 +83,11 @@ static bool visit_begin(struct visit *visit, struct hook_call *call)
 	struct hi_thread_slot *slot;
 	bool is_new;
 
-	*visit = (struct visit){.event = {.state = state, .thread = thread, .cycles = now}, .call = call};
+	/* One by one: all at once would clear the rest by a string instruction, which is slow to begin. */
+	visit->event.state = state;
+	visit->event.thread = thread;
+	visit->event.cycles = now;
+	visit->call = call;
 	if (clock_is_deadman_due(control_of(visit), now)) {
 		disarm(visit);
 		return false;
@@ -181,13 +186,16 @@ static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t b
 __attribute__((always_inline)) static inline void sample(struct visit *visit, uint64_t address, uint64_t bytes)
 {
 	struct hi_state *state = visit->event.state;
+	struct stack_end stack;
 
 	if (!address || !is_still_armed(visit))
 		return;
+	live_set_prefetch(state, address);
 	visit->event.slack = slack_of(visit, address, bytes);
+	stack = stack_capture(state, visit->event.thread, visit->call, thread_slot_scratch(state, visit->event.slot));
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);
-	else if (!record_alloc(&visit->event, visit->call, (struct record_block){.address = address, .bytes = bytes}))
+	else if (!record_alloc(&visit->event, visit->call, stack, (struct record_block){.address = address, .bytes = bytes}))
 		live_set_remove(state, address);
 }
 
@@ -372,8 +380,11 @@ struct hook_outcome hook_free(struct hook_call *call)
 	struct visit visit;
 	bool told;
 
+	live_set_prefetch((const struct hi_state *)call->words->state, call->argument[0]);
 	if (!visit_begin(&visit, call))
 		return PASS;
 	take_out(&visit, call->argument[0], &told);
+	if (visit.has_slot && !visit.is_nested && visit.event.slot->countdown < 0)
+		draw(&visit);
 	return visit_pass(&visit);
 }

@@ -8,12 +8,12 @@
 
 static uint64_t hash_of(uint64_t address)
 {
-	return address * HI_HASH_ADDRESS;
+	return address * HI_HASH;
 }
 
-static uint8_t *occupancy_of(const struct hi_state *state, uint64_t hash)
+static uint8_t *occupancy_of(const struct hi_state *state, uint64_t address)
 {
-	return (uint8_t *)state->occupancy + (hash >> (64 - state->occupancy_bits));
+	return (uint8_t *)state->occupancy + (hi_gate_hash(address) & ((1u << state->occupancy_bits) - 1));
 }
 
 /* Where this level keeps addresses of this hash: two buckets side by side, which are WINDOW entries on as many cache lines. */
@@ -44,6 +44,15 @@ static bool occupancy_add(uint8_t *byte, int change)
 	return false;
 }
 
+void live_set_prefetch(const struct hi_state *state, uint64_t address)
+{
+	uint64_t hash = hash_of(address);
+
+	for (uint32_t level = 0; level < state->bucket_levels && is_used(state, level); level++)
+		for (uint32_t bucket = 0; bucket < HI_BUCKET_PROBES; bucket++)
+			__builtin_prefetch(window_of(state, level, hash) + (uint64_t)bucket * HI_BUCKET_ENTRIES, 1);
+}
+
 enum placement { PLACED, WAS_IN, NO_ROOM };
 
 /* One pass: an address that is in comes before the first free entry, or lies on another level. */
@@ -68,7 +77,7 @@ static enum placement place(uint64_t *window, uint64_t address)
 bool live_set_insert(struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
-	uint8_t *occupancy = occupancy_of(state, hash);
+	uint8_t *occupancy = occupancy_of(state, address);
 	enum placement placement = NO_ROOM;
 
 	if (!occupancy_add(occupancy, 1))
@@ -87,7 +96,7 @@ bool live_set_insert(struct hi_state *state, uint64_t address)
 bool live_set_remove(const struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
-	uint8_t *occupancy = occupancy_of(state, hash);
+	uint8_t *occupancy = occupancy_of(state, address);
 
 	if (!__atomic_load_n(occupancy, __ATOMIC_RELAXED))
 		return false;

@@ -20,6 +20,8 @@
 
 #include "hi_wire.h"
 
+/* To be called as soon as an address is known: the places where it will be looked for lie in memory that no cache holds, once the set is large. */
+void live_set_prefetch(const struct hi_state *state, uint64_t address);
 /* False: no room on any level. True, too, if the address was in already: its free went past us. */
 bool live_set_insert(struct hi_state *state, uint64_t address);
 /* True: it was in, and the caller is the one who took it out. */

@@ -4,8 +4,8 @@
 
 #include "clock.h"
 #include "ring.h"
-#include "stack.h"
 #include "stack_table.h"
+#include "thread_slot.h"
 
 #define REGION_PAUSE_CYCLES 15000000ull /* some 5 ms: the injector learns no faster */
 
@@ -51,14 +51,6 @@ __attribute__((noinline)) static void record_region(const struct record_event *e
 	put(event, &record.header, sizeof(record), NULL);
 }
 
-/* What is not inlined here would add its frame to that of the walk, on a stack that may be small. */
-static struct hi_scratch *scratch_of(const struct record_event *event)
-{
-	uint64_t slot = (uint64_t)(event->slot - (const struct hi_thread_slot *)event->state->thread_slots);
-
-	return (struct hi_scratch *)(event->state->scratch + slot * HI_SCRATCH_BYTES);
-}
-
 __attribute__((noinline)) static bool put_known(const struct record_event *event, const struct hook_call *call, struct record_block block, uint32_t stack)
 {
 	struct hi_record_known record = {
@@ -76,9 +68,9 @@ __attribute__((noinline)) static bool put_known(const struct record_event *event
 
 /* The frames lie behind it already. */
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
-						      struct stack_end end)
+						      struct stack_end stack)
 {
-	struct hi_record_alloc *alloc = (struct hi_record_alloc *)scratch_of(event)->alloc;
+	struct hi_record_alloc *alloc = (struct hi_record_alloc *)thread_slot_scratch(event->state, event->slot)->alloc;
 
 	fill(&alloc->header, event, HI_RECORD_ALLOC);
 	alloc->address = block.address;
@@ -86,25 +78,24 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 	alloc->function = (uint16_t)call->words->function;
 	alloc->slack = event->slack;
 	alloc->doublings = event->doublings;
-	alloc->stack_end = end.reason;
-	alloc->frame_count = end.count;
+	alloc->stack_end = stack.reason;
+	alloc->frame_count = stack.count;
 	record_count(event->state, &counters_of(event)->stacks_untold);
-	return put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * end.count, &counters_of(event)->dropped_allocs);
+	return put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * stack.count, &counters_of(event)->dropped_allocs);
 }
 
 /* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
-bool record_alloc(const struct record_event *event, const struct hook_call *call, struct record_block block)
+bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block)
 {
-	struct hi_scratch *scratch = scratch_of(event);
-	struct stack_end end = stack_capture(event->state, event->thread, call, scratch);
-	uint32_t stack = stack_table_id(event->state, scratch->frame, end.count, end.reason);
+	const struct hi_scratch *scratch = thread_slot_scratch(event->state, event->slot);
+	uint32_t id = stack_table_id(event->state, scratch->frame, stack);
 
-	if (end.reason == HI_END_REGION)
-		record_region(event, end.stack_pointer);
-	if (!(stack ? put_known(event, call, block, stack) : put_with_frames(event, call, block, end)))
+	if (stack.reason == HI_END_REGION)
+		record_region(event, scratch->unknown_sp);
+	if (!(id ? put_known(event, call, block, id) : put_with_frames(event, call, block, stack)))
 		return false;
 	record_count(event->state, &counters_of(event)->samples);
-	if (end.reason != HI_END_COMPLETE)
+	if (stack.reason != HI_END_COMPLETE)
 		record_count(event->state, &counters_of(event)->stacks_truncated);
 	return true;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "hi_wire.h"
-#include "arch/arch.h"
+#include "stack.h"
 
 struct record_event {
 	struct hi_state *state;
@@ -28,10 +28,10 @@ struct record_block {
 };
 
 /*
- * A block that was allocated, with the stack of its caller. False: dropped. Put together in the scratch of event->slot, which must be the thread's own, and this visit the one who found
- * it with in_flight == 0.
+ * A block that was allocated, with the stack of its caller, whose frames are in the scratch of event->slot: that must be the thread's own, and this visit the one who found it with
+ * in_flight == 0. False: dropped.
  */
-bool record_alloc(const struct record_event *event, const struct hook_call *call, struct record_block block);
+bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);
 bool record_unfree(const struct record_event *event, uint64_t address);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.c - an exponential variate in fixed point: -ln(U) * mean, with the logarithm taken bit by bit. See sample.h. */
+/* sample.c - an exponential variate by comparisons alone. See sample.h. */
 #include "sample.h"
 
-#define FRACTION_BITS 32
-#define LN2_BY_2_64 0xb17217f7d1cf79abull /* ln 2 * 2^64 */
+/* Bounds of loops that end long before: with a probability of 1 - e^-64, and of 1 - 1/33!. */
+#define WHOLE_MAX 64u
+#define FALLEN_MAX 33u
 
 typedef unsigned __int128 uint128;
 
@@ -25,30 +26,32 @@ uint64_t sample_seed(uint64_t thread, uint64_t cycles)
 }
 
 /*
- * -log2(u / 2^64) for u > 0, with FRACTION_BITS behind the point. Squaring a number in [1, 2) doubles its logarithm; whether the square reached 2 is the
- * next bit of it. The error stays below 2^-30.
+ * Von Neumann's way to an exponential variate ("Various techniques used in connection with random digits", 1951): comparisons instead of a logarithm, and no error but that of 64 random bits.
+ * Of uniform numbers u1, u2, ... let the first n fall, and the next one not. Given u1 = x that n is odd has the probability 1 - x + x^2/2 - ... = e^-x. So x is accepted if n is odd; if it is not,
+ * which has the probability 1/e, one is added and all begins anew. Some 4.3 numbers are drawn on average.
  */
-static uint64_t minus_log2(uint64_t u)
+static uint64_t draw_fraction(uint64_t *random, uint64_t *out_whole)
 {
-	unsigned shift = (unsigned)__builtin_clzll(u);
-	uint64_t mantissa = u << shift; /* 63 bits behind the point */
-	uint64_t fraction = 0;
+	uint64_t first, last, next;
+	unsigned fallen;
 
-	for (int i = 0; i < FRACTION_BITS; i++) {
-		uint128 square = (uint128)mantissa * mantissa;
-		unsigned bit = (unsigned)(square >> 127);
-
-		mantissa = (uint64_t)(square >> (63 + bit));
-		fraction = fraction << 1 | bit;
+	for (*out_whole = 0;; ++*out_whole) {
+		fallen = 0;
+		first = next = next_random(random);
+		do {
+			last = next;
+			next = next_random(random);
+			fallen++;
+		} while (next < last && fallen < FALLEN_MAX);
+		if (fallen & 1 || *out_whole == WHOLE_MAX)
+			return first;
 	}
-	return ((uint64_t)(shift + 1) << FRACTION_BITS) - fraction;
 }
 
 int64_t sample_draw(uint64_t *random, uint64_t mean)
 {
-	uint64_t u = next_random(random);
-	uint64_t minus_ln = (uint64_t)((uint128)minus_log2(u ? u : 1) * LN2_BY_2_64 >> 64);
-	uint128 distance = ((uint128)mean * minus_ln >> FRACTION_BITS) + 1;
+	uint64_t whole, fraction = draw_fraction(random, &whole);
+	uint128 distance = (uint128)mean * whole + (uint64_t)((uint128)mean * fraction >> 64) + 1;
 
 	return distance < SAMPLE_DISTANCE_MAX ? (int64_t)distance : SAMPLE_DISTANCE_MAX;
 }

@@ -38,6 +38,10 @@ union rule_bits {
 	uint32_t bits;
 };
 _Static_assert(sizeof(struct rule) == sizeof(uint32_t), "half of hi_rule_entry.value");
+/* A quarter of it is where the entry lies that was needed next, in bytes from the first. */
+#define NEXT_SHIFT 48
+_Static_assert(HI_RULES * sizeof(struct hi_rule_entry) <= 1u << 16, "it fits");
+#define NOT_PLAIN (1ull << 63) /* added to the mark of rules that pass_plain_frames() does not know; no pc has this bit */
 
 struct walk {
 	const struct hi_state *state;
@@ -45,6 +49,7 @@ struct walk {
 	uint64_t thread;
 	uint64_t stamp; /* of the directory, when the walk began */
 	struct registers at;
+	uint64_t hash;       /* of the frames so far */
 	uint64_t top;        /* readable: [at.sp, top) */
 	uint64_t unknown_sp; /* not 0: lies on this stack, of which no region is known */
 	bool is_own;         /* the thread's own stack, not one that a program may unmap in part */
@@ -190,7 +195,38 @@ static inline const struct hi_unwind_row *find_row(const struct hi_state *state,
 
 static uint64_t mark_of(uint64_t stamp)
 {
-	return stamp * HI_HASH_THREAD << 1;
+	return stamp * HI_HASH << 1;
+}
+
+static inline uint64_t place_of(uint64_t pc)
+{
+	return ((pc ^ pc >> HI_RULE_BITS) & (HI_RULES - 1)) * sizeof(struct hi_rule_entry);
+}
+
+static inline struct hi_rule_entry *entry_at(const struct hi_state *state, uint64_t place)
+{
+	return (struct hi_rule_entry *)(state->rules + place);
+}
+
+/* pc + mark, if the two words of the entry belong together. */
+static inline uint64_t read_entry(const struct hi_rule_entry *entry, uint64_t *out_value)
+{
+	uint64_t check = __atomic_load_n(&entry->check, __ATOMIC_RELAXED);
+
+	*out_value = __atomic_load_n(&entry->value, __ATOMIC_RELAXED);
+	return check ^ *out_value * HI_HASH;
+}
+
+static void remember(struct hi_rule_entry *entry, uint64_t pc_and_mark, uint64_t value)
+{
+	__atomic_store_n(&entry->value, value, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->check, pc_and_mark ^ value * HI_HASH, __ATOMIC_RELAXED);
+}
+
+/* One by which sp rises, and bp, if it was saved, lies within the frame. */
+static bool is_plain(struct rule rule)
+{
+	return rule.kind == HI_UNWIND_SP && rule.cfa > 0 && rule.bp_slot <= 0 && rule.bp_slot + rule.cfa >= 0;
 }
 
 /* By search, and then remembered for all threads; but not what a directory said that is not the one the walk began with. */
@@ -198,33 +234,20 @@ __attribute__((noinline)) static struct rule search_rule(const struct walk *walk
 {
 	const struct hi_unwind_row *row = find_row(walk->state, pc);
 	union rule_bits found = {.bits = 0};
-	uint64_t value;
 
 	if (row)
 		found.rule = (struct rule){.cfa = row->cfa, .kind = row->kind, .bp_slot = row->bp_slot};
-	if (is_being_written(walk->stamp) || walk->stamp != directory_stamp(walk->state))
-		return found.rule;
-	value = found.bits;
-	__atomic_store_n(&entry->value, value, __ATOMIC_RELAXED);
-	__atomic_store_n(&entry->check, pc ^ value * HI_HASH_ADDRESS ^ mark_of(walk->stamp), __ATOMIC_RELAXED);
+	if (!is_being_written(walk->stamp) && walk->stamp == directory_stamp(walk->state))
+		remember(entry, pc + mark_of(walk->stamp) + (is_plain(found.rule) ? 0 : NOT_PLAIN), found.bits);
 	return found.rule;
-}
-
-/* What is remembered of pc under this mark, in *out_value. */
-static inline bool is_remembered(const struct hi_rule_entry *entry, uint64_t pc, uint64_t mark, uint64_t *out_value)
-{
-	uint64_t check = __atomic_load_n(&entry->check, __ATOMIC_RELAXED);
-
-	*out_value = __atomic_load_n(&entry->value, __ATOMIC_RELAXED);
-	return (check ^ *out_value * HI_HASH_ADDRESS) == (pc ^ mark);
 }
 
 static inline struct rule find_rule(const struct walk *walk, uint64_t pc)
 {
-	struct hi_rule_entry *entry = (struct hi_rule_entry *)walk->state->rules + (pc * HI_HASH_ADDRESS >> (64 - HI_RULE_BITS));
-	uint64_t value;
+	struct hi_rule_entry *entry = entry_at(walk->state, place_of(pc));
+	uint64_t value, found = read_entry(entry, &value);
 
-	if (is_remembered(entry, pc, mark_of(walk->stamp), &value))
+	if (((found - pc - mark_of(walk->stamp)) & ~NOT_PLAIN) == 0)
 		return (union rule_bits){.bits = (uint32_t)value}.rule;
 	return search_rule(walk, pc, entry);
 }
@@ -344,36 +367,56 @@ static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end en
 	return walk->unknown_sp && end != HI_END_COMPLETE && end != HI_END_DEPTH ? HI_END_REGION : end;
 }
 
+/* From the frame of pc one came to that whose rule lies at `next`, for the first time. */
+__attribute__((noinline)) static void remember_next(const struct hi_state *state, uint64_t pc, uint64_t mark, uint64_t next)
+{
+	struct hi_rule_entry *entry = entry_at(state, place_of(pc));
+	uint64_t value;
+
+	if (read_entry(entry, &value) == pc + mark && !(value >> NEXT_SHIFT))
+		remember(entry, pc + mark, value | next << NEXT_SHIFT);
+}
+
 /*
- * The frames that step() would leave by a remembered HI_UNWIND_SP rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first other one, with the
+ * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first other one, with the
  * walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
+ *
+ * From one frame to the next there are two loads, each of which waits for the one before: the rule, and the return address by which the next rule is found. So an entry says which
+ * one came next when it was first used. The next rule is fetched from there, before the return address is known, and is the right one where a function is called from one place.
  */
 __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint64_t *frame, uint32_t count)
 {
-	const struct hi_rule_entry *rules = (const struct hi_rule_entry *)walk->state->rules;
-	uint64_t pc = walk->at.pc, sp = walk->at.sp, bp = walk->at.bp, top = walk->top, mark = mark_of(walk->stamp);
-	uint64_t value, cfa, slot, caller;
+	const struct hi_state *state = walk->state;
+	uint64_t pc = walk->at.pc, sp = walk->at.sp, top = walk->top, hash = walk->hash, mark = mark_of(walk->stamp);
+	uint64_t place = place_of(pc - 1), value, cfa, caller;
+	const uint64_t *bp = &walk->at.bp;
 	struct rule rule;
 
 	if (walk->is_pc_exact || sp & 7)
 		return count;
 	for (; count < HI_FRAMES_MAX; pc = caller) {
-		if (!is_remembered(&rules[(pc - 1) * HI_HASH_ADDRESS >> (64 - HI_RULE_BITS)], pc - 1, mark, &value))
-			break;
+		if (read_entry(entry_at(state, place), &value) != pc - 1 + mark) {
+			place = place_of(pc - 1);
+			if (read_entry(entry_at(state, place), &value) != pc - 1 + mark)
+				break;
+			if (count > 1)
+				remember_next(state, frame[count - 2] - 1, mark, place);
+		}
 		rule = (union rule_bits){.bits = (uint32_t)value}.rule;
 		cfa = sp + 8 * (int64_t)rule.cfa;
-		if (cfa <= sp || cfa > top || rule.kind != HI_UNWIND_SP)
+		if (cfa > top)
 			break;
 		caller = *(const uint64_t *)(cfa - RETURN_ADDRESS_BELOW_CFA);
-		slot = cfa + 8 * (int64_t)rule.bp_slot;
-		if (!caller || slot < sp || slot > cfa)
+		if (!caller)
 			break;
-		if (slot != cfa)
-			bp = *(const uint64_t *)slot;
+		bp = rule.bp_slot ? (const uint64_t *)(cfa + 8 * (int64_t)rule.bp_slot) : bp;
 		sp = cfa;
 		frame[count++] = caller;
+		hash = stack_hash(hash, caller);
+		place = value >> NEXT_SHIFT;
 	}
-	walk->at = (struct registers){.pc = pc, .sp = sp, .bp = bp};
+	walk->hash = hash;
+	walk->at = (struct registers){.pc = pc, .sp = sp, .bp = *bp};
 	return count;
 }
 
@@ -392,6 +435,7 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 
 	enter_stack(&walk);
 	frame[count++] = walk.at.pc;
+	walk.hash = stack_hash(0, walk.at.pc);
 	while (end == NO_END) {
 		count = pass_plain_frames(&walk, frame, count);
 		end = step(&walk, find_rule(&walk, walk.at.pc - !walk.is_pc_exact));
@@ -403,6 +447,8 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 			break;
 		}
 		frame[count++] = walk.at.pc;
+		walk.hash = stack_hash(walk.hash, walk.at.pc);
 	}
-	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .stack_pointer = walk.unknown_sp};
+	scratch->unknown_sp = walk.unknown_sp;
+	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .hash = walk.hash};
 }

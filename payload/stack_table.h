@@ -5,9 +5,9 @@
 #ifndef PAYLOAD_STACK_TABLE_H
 #define PAYLOAD_STACK_TABLE_H
 
-#include "hi_wire.h"
+#include "stack.h"
 
 /* The id of this stack, which the injector can read by the time this returns. 0: it is not known, and there is no room for one more. */
-uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, uint32_t count, uint16_t end);
+uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end);
 
 #endif

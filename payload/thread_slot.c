@@ -11,7 +11,7 @@
 
 static uint64_t home_index(uint64_t thread)
 {
-	return thread * HI_HASH_THREAD >> (64 - HI_THREAD_SLOT_BITS);
+	return hi_gate_hash(thread) & (HI_THREAD_SLOTS - 1);
 }
 
 static struct hi_thread_slot *slot_at(const struct hi_state *state, uint64_t thread, unsigned probe)

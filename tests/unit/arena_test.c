@@ -255,7 +255,7 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 		CHECK_EQ(words.original, target.allocator.original[words.function]);
 		CHECK_EQ(words.hook, words.original);
 		CHECK_EQ(words.state, arena_state(control));
-		CHECK_EQ(words.occupancy_shift, 64 - control->occupancy_bits);
+		CHECK_EQ(words.occupancy_mask, (1u << control->occupancy_bits) - 1);
 		CHECK_EQ(target.entry[words.function], arena_gate(control) + entry * HI_GATE_STRIDE);
 		uint8_t code[HI_GATE_STRIDE];
 		const enum gate_class class = gate_class_of((enum hi_function)words.function);

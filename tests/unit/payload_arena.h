@@ -127,7 +127,7 @@ static inline struct hi_gate_words *arena_gate(struct arena *arena, enum hi_func
 		.thread_slots = arena->state->thread_slots,
 		.occupancy = arena->state->occupancy,
 		.state = (uintptr_t)arena->state,
-		.occupancy_shift = 64 - arena->state->occupancy_bits,
+		.occupancy_mask = (1u << arena->state->occupancy_bits) - 1,
 		.function = function,
 	};
 	return words;

@@ -159,6 +159,23 @@ UNIT_TEST(usable_size_is_the_allocators_own)
 	arena_drain(&guest.arena);
 }
 
+/* Between the gate's subtraction and the hook a signal handler came, and jumped away. */
+UNIT_TEST(a_countdown_left_below_zero_is_drawn_anew_at_the_next_sampled_free)
+{
+	struct guest guest = guest_open(1 << 20);
+	void *sampled;
+
+	guest.free(guest.malloc(1)); /* takes a slot */
+	set_countdown(&guest, 1);
+	sampled = guest.malloc(10);
+	set_countdown(&guest, -5);
+	guest.free(guest.malloc(100)); /* seen as no sample, by a comparison without signs */
+	CHECK_EQ(own_slot(&guest)->countdown, -105);
+	guest.free(sampled);
+	CHECK(own_slot(&guest)->countdown > 0);
+	arena_check_quiet(&guest.arena);
+}
+
 /* A sample stands for what its own countdown was drawn with, whatever the mean has become meanwhile. */
 UNIT_TEST(samples_carry_the_interval_of_their_countdown)
 {

@@ -1,33 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /* payload_sample_test.c - the sampler's distribution. Seeds are fixed, so that no run differs from another. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "sample.h"
 #include "unit.h"
 
-/* SplitMix64 once more, to know which uniform number stands behind a draw. */
-static uint64_t uniform(uint64_t *random)
+/* Kolmogorov and Smirnov: the largest distance between what was drawn and the exponential distribution, over its whole length. */
+static int compare(const void *a, const void *b)
 {
-	uint64_t z = *random += 0x9e3779b97f4a7c15ull;
+	double x = *(const double *)a, y = *(const double *)b;
 
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
+	return (x > y) - (x < y);
 }
 
-UNIT_TEST(draw_is_the_exponential_of_its_uniform)
+UNIT_TEST(draws_are_exponential)
 {
-	static const uint64_t mean[] = {1, 7, 4096, 524288, 1ull << 32, 1ull << 50};
-	uint64_t random = 42;
+	enum { DRAWS = 1000000 };
+	static const uint64_t mean[] = {524288, 1ull << 50};
+	static double drawn[DRAWS];
 
-	for (int i = 0; i < 60000; i++) {
-		uint64_t r = mean[i % 6], copy = random;
-		long double expected = -logl((long double)uniform(&copy) * 0x1p-64L) * (long double)r;
-		int64_t drawn = sample_draw(&random, r);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t random = 42;
+		double distance = 0;
 
-		CHECK_EQ(random, copy);
-		CHECK(fabsl((long double)drawn - floorl(expected) - 1) <= 1 + 1e-9L * (long double)r);
+		for (int j = 0; j < DRAWS; j++)
+			drawn[j] = ((double)sample_draw(&random, mean[i]) - 0.5) / (double)mean[i];
+		qsort(drawn, DRAWS, sizeof(drawn[0]), compare);
+		for (int j = 0; j < DRAWS; j++)
+			distance = fmax(distance, fabs(-expm1(-drawn[j]) - (j + 0.5) / DRAWS));
+		CHECK(distance < 1.63 / sqrt(DRAWS)); /* exceeded once in a hundred seeds */
+		CHECK(drawn[DRAWS - 1] > 11);         /* ln of a million is 13.8 */
 	}
+}
+
+/* No memory: after one mean distance, as after none, what is left has the same mean. */
+UNIT_TEST(what_is_left_after_a_mean_is_exponential_again)
+{
+	uint64_t random = 7;
+	double sum = 0;
+	int longer = 0;
+
+	for (int i = 0; i < 1000000; i++) {
+		double drawn = (double)sample_draw(&random, 1ull << 40) * 0x1p-40;
+
+		if (drawn <= 1)
+			continue;
+		sum += drawn - 1;
+		longer++;
+	}
+	CHECK(fabs(longer / 1e6 - exp(-1)) < 0.002);
+	CHECK(fabs(sum / longer - 1) < 0.007);
 }
 
 UNIT_TEST(mean_is_the_interval)

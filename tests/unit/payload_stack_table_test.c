@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* payload_stack_table_test.c - stacks told once: by one thread and by several, until there is no room, and not in a child. */
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "payload_arena.h"
 #include "stack_table.h"
@@ -11,6 +12,15 @@ static void make(uint64_t frame[FRAMES], uint64_t seed)
 {
 	for (uint64_t i = 0; i < FRAMES; i++)
 		frame[i] = 0x400000 + (i < FRAMES / 2 ? seed * 64 + i : i * 64); /* different below, alike above */
+}
+
+static uint32_t id_of(const struct hi_state *state, const uint64_t *frame, uint32_t count, uint16_t reason)
+{
+	struct stack_end end = {.count = count, .reason = reason};
+
+	for (uint32_t i = 0; i < count; i++)
+		end.hash = stack_hash(end.hash, frame[i]);
+	return stack_table_id(state, frame, end);
 }
 
 static const struct hi_stack *told(const struct arena *arena, uint32_t id)
@@ -34,14 +44,14 @@ UNIT_TEST(a_stack_is_told_once)
 
 	for (uint32_t i = 0; i < STACKS; i++) {
 		make(frame, i);
-		id[i] = stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE);
+		id[i] = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE);
 		check_told(&arena, id[i], frame, FRAMES, HI_END_COMPLETE);
 	}
 	used = arena.stacks->used;
 	CHECK_EQ(used, sizeof(struct hi_stacks) + STACKS * (sizeof(struct hi_stack) + FRAMES * 8));
 	for (uint32_t i = 0; i < STACKS; i++) {
 		make(frame, i);
-		CHECK_EQ(stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE), id[i]);
+		CHECK_EQ(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE), id[i]);
 	}
 	CHECK_EQ(arena.stacks->used, used);
 }
@@ -54,12 +64,12 @@ UNIT_TEST(stacks_that_differ_in_anything_are_different)
 	uint32_t id[FRAMES + 3], count = 0;
 
 	make(frame, 0);
-	id[count++] = stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE);
-	id[count++] = stack_table_id(arena.state, frame, FRAMES, HI_END_DEPTH);
-	id[count++] = stack_table_id(arena.state, frame, FRAMES - 1, HI_END_COMPLETE);
+	id[count++] = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE);
+	id[count++] = id_of(arena.state, frame, FRAMES, HI_END_DEPTH);
+	id[count++] = id_of(arena.state, frame, FRAMES - 1, HI_END_COMPLETE);
 	for (uint32_t i = 0; i < FRAMES; i++) {
 		frame[i]++;
-		id[count++] = stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE);
+		id[count++] = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE);
 		frame[i]--;
 	}
 	for (uint32_t i = 0; i < count; i++)
@@ -67,22 +77,48 @@ UNIT_TEST(stacks_that_differ_in_anything_are_different)
 			CHECK_EQ(id[i] == id[j], i == j);
 }
 
-/* The same place and tag among the known ones is not enough: the frames decide. */
-UNIT_TEST(a_hash_that_is_shared_confuses_nothing)
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Known ones are told apart by their hash alone: paths through few functions, near to each other, in every order. 58 bits of it have to do; here 48 are looked at. */
+UNIT_TEST(paths_through_the_same_functions_differ_in_their_hash)
+{
+	enum { DEPTH = 20, WAYS = 1 << DEPTH };
+	uint64_t *hash = calloc(WAYS, sizeof(*hash));
+	unsigned same = 0;
+
+	CHECK(hash != NULL);
+	for (uint64_t way = 0; way < WAYS; way++) {
+		for (unsigned i = 0; i < DEPTH; i++)
+			hash[way] = stack_hash(hash[way], 0x7f1234567000 + (way >> i & 1 ? 16 : 0));
+		hash[way] &= (1ull << 48) - 1;
+	}
+	qsort(hash, WAYS, sizeof(*hash), compare);
+	for (unsigned i = 1; i < WAYS; i++)
+		same += hash[i] == hash[i - 1];
+	CHECK(same < 10); /* by chance: 2^20 * 2^20 / 2 / 2^48 = 0.002 */
+	free(hash);
+}
+
+/* What is found under a hash is the stack of that hash. */
+UNIT_TEST(ids_come_from_the_table)
 {
 	struct arena arena = arena_open(1, 4, 4096);
 	uint64_t frame[FRAMES], *known = (uint64_t *)arena.state->known_stacks;
-	uint32_t first, second;
+	unsigned found = 0;
 
 	make(frame, 1);
-	first = stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE);
-	*(uint64_t *)(void *)told(&arena, first)->frame ^= 8; /* as if another stack had the hash of this one */
-	second = stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE);
-	CHECK(second != first);
-	check_told(&arena, second, frame, FRAMES, HI_END_COMPLETE);
-	for (uint32_t i = 0; i < 1u << ARENA_KNOWN_BITS; i++)
-		known[i] = known[i] ? known[i] | UINT32_MAX : 0; /* ids that lead out of the part */
-	CHECK(stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE) > second);
+	CHECK(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE));
+	for (uint32_t i = 0; i < 1u << ARENA_KNOWN_BITS; i++) {
+		found += known[i] != 0;
+		known[i] = known[i] ? known[i] - 1 : 0;
+	}
+	CHECK_EQ(found, 1);
+	CHECK_EQ(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE), sizeof(struct hi_stacks) / HI_STACK_UNIT - 1);
 }
 
 UNIT_TEST(without_room_nothing_is_known)
@@ -92,18 +128,18 @@ UNIT_TEST(without_room_nothing_is_known)
 	uint32_t id, count = 0;
 
 	arena.stacks->limit = 4096;
-	for (uint64_t i = 0; (make(frame, i), id = stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE)); i++)
+	for (uint64_t i = 0; (make(frame, i), id = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE)); i++)
 		count++;
 	CHECK_EQ(count, (4096 - sizeof(struct hi_stacks)) / (sizeof(struct hi_stack) + FRAMES * 8));
 	CHECK(arena.stacks->used <= 4096);
 	make(frame, 0);
-	CHECK(stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE)); /* what is known stays known */
-	arena.stacks->limit = UINT64_MAX;                                   /* a lie: the payload goes by its own size */
+	CHECK(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE)); /* what is known stays known */
+	arena.stacks->limit = UINT64_MAX;                          /* a lie: the payload goes by its own size */
 	arena.stacks->used = ARENA_STACKS_BYTES - 64;
 	make(frame, 1000);
-	CHECK_EQ(stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE), 0);
+	CHECK_EQ(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE), 0);
 	arena.stacks->used = 0;
-	CHECK_EQ(stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE), 0);
+	CHECK_EQ(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE), 0);
 }
 
 /* Where no place is free, no room is taken for what could not be found again. */
@@ -115,8 +151,8 @@ UNIT_TEST(a_full_table_takes_no_more)
 
 	memset(known, 0xff, sizeof(*known) << ARENA_KNOWN_BITS);
 	make(frame, 3);
-	first = stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE);
-	second = stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE);
+	first = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE);
+	second = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE);
 	CHECK_EQ(first, 0);
 	CHECK_EQ(second, 0);
 	CHECK_EQ(arena.stacks->used, sizeof(struct hi_stacks));
@@ -132,7 +168,7 @@ UNIT_TEST(a_child_tells_nothing)
 	make(frame, 1);
 	child = fork();
 	if (!child)
-		_exit(stack_table_id(arena.state, frame, FRAMES, HI_END_COMPLETE) ? 1 : 0);
+		_exit(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE) ? 1 : 0);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(status, 0);
 	CHECK_EQ(arena.stacks->used, used);
@@ -146,7 +182,7 @@ static void *tell_all(void *argument)
 	for (uint64_t round = 0; round < 20; round++)
 		for (uint64_t i = 0; i < STACKS; i++) {
 			make(frame, i);
-			check_told(arena, stack_table_id(arena->state, frame, FRAMES, HI_END_COMPLETE), frame, FRAMES, HI_END_COMPLETE);
+			check_told(arena, id_of(arena->state, frame, FRAMES, HI_END_COMPLETE), frame, FRAMES, HI_END_COMPLETE);
 		}
 	return NULL;
 }

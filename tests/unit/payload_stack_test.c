@@ -81,7 +81,7 @@ static enum hi_stack_end walk_from(struct scene *scene, struct registers from, u
 	end = stack_capture(scene->arena.state, thread, call, &scratch);
 	memcpy(scene->frame, scratch.frame, sizeof(scratch.frame));
 	scene->count = end.count;
-	scene->stopped_at = end.stack_pointer;
+	scene->stopped_at = scratch.unknown_sp;
 	return end.reason;
 }
 

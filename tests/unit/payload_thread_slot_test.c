@@ -9,7 +9,7 @@
 
 static uint64_t home_of(uint64_t thread)
 {
-	return thread * HI_HASH_THREAD >> (64 - HI_THREAD_SLOT_BITS);
+	return hi_gate_hash(thread) & (HI_THREAD_SLOTS - 1);
 }
 
 static uint64_t thread_at(uint64_t home, uint64_t from)

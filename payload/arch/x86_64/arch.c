@@ -5,13 +5,13 @@
 #include "gate_layout.h"
 
 _Static_assert(GATE_BYTES == HI_GATE_BYTES && GATE_STRIDE == HI_GATE_STRIDE, "gate_layout.h");
-_Static_assert(GATE_HASH == HI_HASH_THREAD && GATE_HASH == HI_HASH_ADDRESS, "gate_layout.h");
+_Static_assert(GATE_HASH == HI_HASH_GATE, "gate_layout.h");
 _Static_assert(WORDS_ORIGINAL == offsetof(struct hi_gate_words, original), "gate_layout.h");
 _Static_assert(WORDS_HOOK == offsetof(struct hi_gate_words, hook), "gate_layout.h");
 _Static_assert(WORDS_THREAD_SLOTS == offsetof(struct hi_gate_words, thread_slots), "gate_layout.h");
 _Static_assert(WORDS_OCCUPANCY == offsetof(struct hi_gate_words, occupancy), "gate_layout.h");
 _Static_assert(WORDS_STATE == offsetof(struct hi_gate_words, state), "gate_layout.h");
-_Static_assert(WORDS_OCCUPANCY_SHIFT == offsetof(struct hi_gate_words, occupancy_shift), "gate_layout.h");
+_Static_assert(WORDS_OCCUPANCY_MASK == offsetof(struct hi_gate_words, occupancy_mask), "gate_layout.h");
 _Static_assert(STATE_ARMED == offsetof(struct hi_state, armed), "gate_layout.h");
 _Static_assert(SLOT_BITS == HI_THREAD_SLOT_BITS && 1 << SLOT_BYTES_LOG2 == sizeof(struct hi_thread_slot), "gate_layout.h");
 _Static_assert(SLOT_FAST_OWNER == offsetof(struct hi_thread_slot, fast_owner), "gate_layout.h");

@@ -3,19 +3,23 @@
  * gate.S - the gate's entries, which are the fast path, and the stubs through which the slow path is entered and left.
  *
  * GATE ENTRIES are templates: the injector copies one to each entry in use and puts that entry's words HI_GATE_BYTES behind it, so every access is
- * rip-relative to the local label 9 at its start (never a global symbol: that would leave a relocation). An entry may use rax, r10, r11, and rcx where no
- * function of the class has four arguments. It touches no stack, so that it is not there for an unwinder, a signal, or detach.
+ * rip-relative to the local label 9 at its start (never a global symbol: that would leave a relocation). An entry may use rax, r10 and r11. It touches no stack, so that it is not there for an unwinder, a signal, or detach.
  *
  * The C twin of an allocating entry:
  *
- *     slot = &slots[thread * HASH >> 54];
+ *     slot = &slots[(thread * HASH >> 32) % number of slots];
  *     if (slot->fast_owner != thread)
  *         slot = &slots[index of slot ^ 1];            // two threads may share a hash; both shall be fast
- *     if (slot->fast_owner == thread && (slot->countdown -= size) > 0)
- *         return original(...);
+ *     if (slot->fast_owner == thread) {
+ *         is_due = (uint64_t)slot->countdown <= size;
+ *         slot->countdown -= size;
+ *         if (!is_due)
+ *             return original(...);
+ *     }
  *     return hook(...);
  *
- * A size of 2^63 or more would move the countdown upwards; it borrows, and goes to the hook, which draws anew.
+ * A countdown at rest is greater than zero. Below that it is for as long as the way to the hook takes, which draws anew; as the comparison is without signs, what a signal handler
+ * allocates meanwhile is no sample. A size beyond all bounds is greater than any countdown, and goes to the hook.
  *
  * The countdown is memory of the thread's own, changed in one instruction: a signal handler that allocates in between is counted, too.
  */
@@ -47,26 +51,23 @@
 
 	/* flags: not equal = the block in rdi may be a sample */
 	.macro load_occupancy
-	movabs $GATE_HASH, %rax
-	imul %rdi, %rax
-	mov 9b + GATE_BYTES + WORDS_OCCUPANCY_SHIFT(%rip), %ecx
-	shr %cl, %rax
+	imul $GATE_HASH, %rdi, %rax
+	shr $32, %rax
+	and 9b + GATE_BYTES + WORDS_OCCUPANCY_MASK(%rip), %eax
 	add 9b + GATE_BYTES + WORDS_OCCUPANCY(%rip), %rax
 	cmpb $0, (%rax)
 	.endm
 
 	.macro count_or_hook size
 	mov %fs:0, %rax
-	movabs $GATE_HASH, %r11
-	imul %rax, %r11
-	shr $(64 - SLOT_BITS), %r11
-	shl $SLOT_BYTES_LOG2, %r11
+	imul $GATE_HASH, %rax, %r11
+	shr $(32 - SLOT_BYTES_LOG2), %r11
+	and $(((1 << SLOT_BITS) - 1) << SLOT_BYTES_LOG2), %r11d
 	add 9b + GATE_BYTES + WORDS_THREAD_SLOTS(%rip), %r11
 	cmp %rax, SLOT_FAST_OWNER(%r11)
 	jne 2f
 1:	sub \size, SLOT_COUNTDOWN(%r11)
-	jle 3f
-	jc 3f
+	jbe 3f
 	to_original
 2:	xor $(1 << SLOT_BYTES_LOG2), %r11
 	cmp %rax, SLOT_FAST_OWNER(%r11)

@@ -5,14 +5,14 @@
 
 #define GATE_BYTES 8192
 #define GATE_STRIDE 128
-#define GATE_HASH 0x9e3779b97f4a7c15 /* no suffix: for the assembler */
+#define GATE_HASH 0x61c88647 /* no suffix: for the assembler; positive as a signed factor */
 
 #define WORDS_ORIGINAL 0
 #define WORDS_HOOK 8
 #define WORDS_THREAD_SLOTS 16
 #define WORDS_OCCUPANCY 24
 #define WORDS_STATE 32
-#define WORDS_OCCUPANCY_SHIFT 48
+#define WORDS_OCCUPANCY_MASK 48
 
 #define STATE_ARMED 4096
 
