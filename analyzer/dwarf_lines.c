@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "objfile.h"
+#include "debug_image.h"
 #include "table.h"
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
@@ -50,8 +50,15 @@ struct qualified {
 	char *name;
 };
 
+/* What libdw reads of one file. */
+struct source {
+	struct debug_image image; /* not open: libdw reads the file itself */
+	Dwarf *dwarf;
+};
+
 struct dwarf_lines {
-	Dwarf *dwarf, *alternate;
+	struct source own, alternate;
+	Dwarf *dwarf; /* of own */
 	struct unit *unit;
 	size_t unit_count, unit_room;
 	struct unit_range *range; /* sorted by lo */
@@ -109,17 +116,25 @@ static bool is_terminated(Elf *elf, const char *name)
 	return !data || !data->d_size || (data->d_buf && ((const char *)data->d_buf)[data->d_size - 1] == 0);
 }
 
-static Dwarf *begin(Elf *elf)
+static void source_close(struct source *source)
 {
-	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-
-	if (dwarf && is_terminated(elf, ".debug_str") && is_terminated(elf, ".debug_line_str"))
-		return dwarf;
-	dwarf_end(dwarf);
-	return NULL;
+	dwarf_end(source->dwarf);
+	debug_image_close(&source->image);
+	source->dwarf = NULL;
 }
 
-int dwarf_lines_open(Elf *elf, Elf *alternate, struct dwarf_lines **out_lines)
+/* Without debug information dwarf stays NULL. */
+static void source_open(const struct objfile *file, struct source *source)
+{
+	const int error = debug_image_open(file, &source->image);
+	Elf *elf = error ? file->elf : source->image.elf;
+
+	source->dwarf = error == -ENOENT ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!source->dwarf || !is_terminated(elf, ".debug_str") || !is_terminated(elf, ".debug_line_str"))
+		source_close(source);
+}
+
+int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, struct dwarf_lines **out_lines)
 {
 	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
 	Dwarf_CU *cu = NULL;
@@ -129,12 +144,14 @@ int dwarf_lines_open(Elf *elf, Elf *alternate, struct dwarf_lines **out_lines)
 
 	if (!lines)
 		return -ENOMEM;
-	lines->dwarf = begin(elf);
+	source_open(file, &lines->own);
+	lines->dwarf = lines->own.dwarf;
 	if (!lines->dwarf)
 		goto failed;
-	lines->alternate = alternate ? begin(alternate) : NULL;
-	if (lines->alternate)
-		dwarf_setalt(lines->dwarf, lines->alternate);
+	if (alternate->elf)
+		source_open(alternate, &lines->alternate);
+	if (lines->alternate.dwarf)
+		dwarf_setalt(lines->dwarf, lines->alternate.dwarf);
 	/* Without a split-unit argument libdw opens no .dwo file: its name would be the stranger's choice. */
 	while (dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
@@ -165,8 +182,8 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 	free(lines->qualified);
 	free(lines->unit);
 	free(lines->range);
-	dwarf_end(lines->dwarf);
-	dwarf_end(lines->alternate);
+	source_close(&lines->own);
+	source_close(&lines->alternate);
 	free(lines);
 }
 
