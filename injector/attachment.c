@@ -59,7 +59,7 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 void attachment_close(struct attachment *attachment)
 {
 	if (attachment->control_is_copy)
-		free(attachment->control);
+		arena_control_free(attachment->control);
 	arena_close(&attachment->arena);
 	publisher_close(&attachment->publisher);
 	elf_images_close(&attachment->images);
