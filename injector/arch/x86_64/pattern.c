@@ -8,23 +8,23 @@
 #include "arch.h"
 
 #define LANES 4
-#define BLOCK 16
+#define BLOCK (4 * LANES)
 
 typedef uint64_t vector __attribute__((vector_size(LANES * sizeof(uint64_t)), aligned(8), may_alias));
 
 static inline __attribute__((always_inline)) size_t find_block(const uint64_t *word, size_t from, size_t count, const struct arch_pattern pattern[2])
 {
-	const vector zero = {0}, mask0 = zero + pattern[0].mask, value0 = zero + pattern[0].value, mask1 = zero + pattern[1].mask,
-		     value1 = zero + pattern[1].value;
+	const vector zero = {0};
+	const vector mask = zero + pattern[0].mask, value = zero + pattern[0].value;
+	const vector other_mask = zero + pattern[1].mask, other = zero + pattern[1].value;
 
 	for (; from + BLOCK <= count; from += BLOCK) {
-		vector hit = zero;
+		const vector *const at = (const vector *)(word + from);
+		const vector a = at[0], b = at[1], c = at[2], d = at[3];
+		const vector hit =
+			(vector)(((a & mask) == value) | ((b & mask) == value) | ((c & mask) == value) | ((d & mask) == value) | ((a & other_mask) == other) |
+				 ((b & other_mask) == other) | ((c & other_mask) == other) | ((d & other_mask) == other));
 
-		for (size_t i = 0; i < BLOCK; i += LANES) {
-			const vector some = *(const vector *)(word + from + i);
-
-			hit |= (vector)((some & mask0) == value0) | (vector)((some & mask1) == value1);
-		}
 		if (hit[0] | hit[1] | hit[2] | hit[3])
 			break;
 	}
