@@ -69,7 +69,8 @@ endif
 ifeq ($(FAULTS),1)
 HOST_FLAGS += -DHI_FAULTS
 endif
-LIBS := $(PACKAGE_LIBS) -lpthread -ldl -lm
+# libdeflate is linked in: few servers have it, and a file that is copied to one has to run there.
+LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -lpthread -ldl -lm
 
 INJECTOR_FLAGS := $(HOST_FLAGS) -Iinclude -Iinjector -Iinjector/arch
 ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude -Ianalyzer

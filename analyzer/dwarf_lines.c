@@ -4,7 +4,7 @@
  *
  * Asking libdw for the scopes of one address walks the compilation unit anew each time: milliseconds per address. So a unit is walked
  * once, when the first address in it is asked for, into a sorted array of the code ranges of its functions and inlined calls; from then on
- * an address is a binary search. Units are found by their own ranges, as .debug_aranges is incomplete (gcc -flto) or missing (clang).
+ * an address is a binary search. Units are found by .debug_aranges where that is right, else by their own ranges, as it is incomplete (gcc -flto) or missing (clang).
  *
  * The file is a stranger's. The walk is a loop with a stack of bounded depth, and goes on only to higher offsets, so that it ends.
  */
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "objfile.h"
+#include "debug_image.h"
 #include "table.h"
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
@@ -50,12 +50,20 @@ struct qualified {
 	char *name;
 };
 
+/* What libdw reads of one file. */
+struct source {
+	struct debug_image image; /* not open: libdw reads the file itself */
+	Dwarf *dwarf;
+};
+
 struct dwarf_lines {
-	Dwarf *dwarf, *alternate;
+	struct source own, alternate;
+	Dwarf *dwarf; /* of own */
 	struct unit *unit;
 	size_t unit_count, unit_room;
-	struct unit_range *range; /* sorted by lo */
+	struct unit_range *range; /* of all units, sorted by lo; empty until an address asks for it */
 	size_t range_count, range_room;
+	bool has_ranges;
 	struct qualified *qualified;
 	size_t qualified_count, qualified_room;
 	struct table qualified_by_die;
@@ -81,22 +89,29 @@ static int compare_scopes(const void *left, const void *right)
 
 /* ---- finding the unit ---------------------------------------------------------------------------------------------------- */
 
-static int add_unit(struct dwarf_lines *lines, Dwarf_Die *die)
+static int add_unit(struct dwarf_lines *lines, Dwarf_Off die)
+{
+	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count, sizeof(*lines->unit)))
+		return -ENOMEM;
+	lines->unit[lines->unit_count++] = (struct unit){.die = die};
+	return 0;
+}
+
+/* A unit and its ranges. */
+static int add_ranges(struct dwarf_lines *lines, Dwarf_Die *die)
 {
 	Dwarf_Addr base, lo, hi;
 	ptrdiff_t at = 0;
 
-	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count, sizeof(*lines->unit)))
+	if (add_unit(lines, dwarf_dieoffset(die)))
 		return -ENOMEM;
-	lines->unit[lines->unit_count] = (struct unit){.die = dwarf_dieoffset(die)};
 	while ((at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
 		if (lo >= hi || lo == 0)
 			continue; /* a function that the linker threw away */
 		if (array_reserve(&lines->range, &lines->range_room, lines->range_count, sizeof(*lines->range)))
 			return -ENOMEM;
-		lines->range[lines->range_count++] = (struct unit_range){.lo = lo, .hi = hi, .unit = (uint32_t)lines->unit_count};
+		lines->range[lines->range_count++] = (struct unit_range){.lo = lo, .hi = hi, .unit = (uint32_t)(lines->unit_count - 1)};
 	}
-	lines->unit_count++;
 	return 0;
 }
 
@@ -109,43 +124,66 @@ static bool is_terminated(Elf *elf, const char *name)
 	return !data || !data->d_size || (data->d_buf && ((const char *)data->d_buf)[data->d_size - 1] == 0);
 }
 
-static Dwarf *begin(Elf *elf)
+static void source_close(struct source *source)
 {
-	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-
-	if (dwarf && is_terminated(elf, ".debug_str") && is_terminated(elf, ".debug_line_str"))
-		return dwarf;
-	dwarf_end(dwarf);
-	return NULL;
+	dwarf_end(source->dwarf);
+	debug_image_close(&source->image);
+	source->dwarf = NULL;
 }
 
-int dwarf_lines_open(Elf *elf, Elf *alternate, struct dwarf_lines **out_lines)
+/* Without debug information dwarf stays NULL. */
+static void source_open(const struct objfile *file, struct source *source)
 {
-	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
+	const int error = debug_image_open(file, &source->image);
+	Elf *elf = error ? file->elf : source->image.elf;
+
+	source->dwarf = error == -ENOENT ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!source->dwarf || !is_terminated(elf, ".debug_str") || !is_terminated(elf, ".debug_line_str"))
+		source_close(source);
+}
+
+/* All units, and their ranges. */
+static int read_ranges(struct dwarf_lines *lines)
+{
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;
+	int error = 0;
+
+	lines->has_ranges = true;
+	/* Without a split-unit argument libdw opens no .dwo file: its name would be the stranger's choice. */
+	while (!error && dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
+			error = add_ranges(lines, &die);
+	}
+	if (lines->range_count > 1)
+		qsort(lines->range, lines->range_count, sizeof(*lines->range), compare_ranges);
+	return error;
+}
+
+int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, struct dwarf_lines **out_lines)
+{
+	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
+	Dwarf_Aranges *aranges;
+	size_t count;
 	int error = -ENOENT;
 
 	if (!lines)
 		return -ENOMEM;
-	lines->dwarf = begin(elf);
+	source_open(file, &lines->own);
+	lines->dwarf = lines->own.dwarf;
 	if (!lines->dwarf)
 		goto failed;
-	lines->alternate = alternate ? begin(alternate) : NULL;
-	if (lines->alternate)
-		dwarf_setalt(lines->dwarf, lines->alternate);
-	/* Without a split-unit argument libdw opens no .dwo file: its name would be the stranger's choice. */
-	while (dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
-		if (type != DW_UT_compile && type != DW_UT_skeleton)
-			continue;
-		error = add_unit(lines, &die);
-		if (error)
+	if (alternate->elf)
+		source_open(alternate, &lines->alternate);
+	if (lines->alternate.dwarf)
+		dwarf_setalt(lines->dwarf, lines->alternate.dwarf);
+	/* To go through thousands of units for the two or three that are asked for takes as long as all the rest. */
+	if (dwarf_getaranges(lines->dwarf, &aranges, &count) || count == 0) {
+		error = read_ranges(lines);
+		if (error || lines->range_count == 0)
 			goto failed;
 	}
-	if (lines->range_count == 0)
-		goto failed;
-	qsort(lines->range, lines->range_count, sizeof(*lines->range), compare_ranges);
 	*out_lines = lines;
 	return 0;
 failed:
@@ -165,12 +203,36 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 	free(lines->qualified);
 	free(lines->unit);
 	free(lines->range);
-	dwarf_end(lines->dwarf);
-	dwarf_end(lines->alternate);
+	source_close(&lines->own);
+	source_close(&lines->alternate);
 	free(lines);
 }
 
-static struct unit *find_unit(const struct dwarf_lines *lines, uint64_t address)
+/* By .debug_aranges, if the unit that it names agrees. */
+static int find_unit_by_aranges(struct dwarf_lines *lines, uint64_t address, struct unit **out_unit)
+{
+	Dwarf_Aranges *aranges;
+	Dwarf_Arange *found;
+	Dwarf_Off offset;
+	Dwarf_Die die;
+	size_t count;
+
+	if (dwarf_getaranges(lines->dwarf, &aranges, &count) || !(found = dwarf_getarange_addr(aranges, address)) ||
+	    dwarf_getarangeinfo(found, NULL, NULL, &offset) || !dwarf_offdie(lines->dwarf, offset, &die) || dwarf_haspc(&die, address) <= 0)
+		return -ENOENT;
+	for (size_t i = 0; i < lines->unit_count; i++) {
+		if (lines->unit[i].die == offset) {
+			*out_unit = &lines->unit[i];
+			return 0;
+		}
+	}
+	if (add_unit(lines, offset))
+		return -ENOMEM;
+	*out_unit = &lines->unit[lines->unit_count - 1];
+	return 0;
+}
+
+static struct unit *find_unit_by_ranges(const struct dwarf_lines *lines, uint64_t address)
 {
 	size_t low = 0, high = lines->range_count;
 
@@ -182,6 +244,18 @@ static struct unit *find_unit(const struct dwarf_lines *lines, uint64_t address)
 			high = middle;
 	}
 	return low > 0 && address < lines->range[low - 1].hi ? &lines->unit[lines->range[low - 1].unit] : NULL;
+}
+
+/* 0, -ENOENT, -ENOMEM. */
+static int find_unit(struct dwarf_lines *lines, uint64_t address, struct unit **out_unit)
+{
+	int error = lines->has_ranges ? -ENOENT : find_unit_by_aranges(lines, address, out_unit);
+
+	if (error != -ENOENT)
+		return error;
+	error = lines->has_ranges ? 0 : read_ranges(lines);
+	*out_unit = error ? NULL : find_unit_by_ranges(lines, address);
+	return error ? error : *out_unit ? 0 : -ENOENT;
 }
 
 /* ---- walking a unit ------------------------------------------------------------------------------------------------------ */
@@ -436,11 +510,14 @@ static uint32_t last_scope(const struct unit *unit, uint64_t address)
 
 int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_call out_calls[DWARF_CALLS_MAX], size_t *out_count)
 {
-	struct unit *unit = find_unit(lines, address);
 	Dwarf_Die unit_die, die;
+	struct unit *unit;
 	size_t count = 0;
+	const int error = find_unit(lines, address, &unit);
 
-	if (!unit || !dwarf_offdie(lines->dwarf, unit->die, &unit_die))
+	if (error)
+		return error;
+	if (!dwarf_offdie(lines->dwarf, unit->die, &unit_die))
 		return -ENOENT;
 	if (!unit->is_walked && walk_unit(lines, unit))
 		return -ENOMEM;

@@ -5,10 +5,11 @@
 #ifndef HI_DWARF_LINES_H
 #define HI_DWARF_LINES_H
 
-#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "objfile.h"
 
 struct dwarf_lines;
 
@@ -23,8 +24,8 @@ struct dwarf_call {
 
 #define DWARF_CALLS_MAX 64 /* inlining deeper than this is cut off on the outside */
 
-/* alternate: what elf shares with other debug files; NULL = nothing, or not found. Both must stay open. 0, -ENOENT without debug information, -ENOMEM. */
-int dwarf_lines_open(Elf *elf, Elf *alternate, struct dwarf_lines **out_lines);
+/* alternate: what file shares with other debug files; may be closed: nothing, or not found. Both must stay open. 0, -ENOENT without debug information, -ENOMEM. */
+int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, struct dwarf_lines **out_lines);
 void dwarf_lines_close(struct dwarf_lines *lines);
 /*
  * The calls at an address of the file, innermost first; the last one is the function that owns the code. Names live until close.

@@ -52,7 +52,7 @@ static int open_lines(const struct resolver *resolver, const struct profile_modu
 {
 	const int error = objfile_open_alternate(&resolver->source, module, file, &object->alternate);
 
-	return error == -ENOMEM ? error : dwarf_lines_open(file->elf, object->alternate.elf, &object->lines);
+	return error == -ENOMEM ? error : dwarf_lines_open(file, &object->alternate, &object->lines);
 }
 
 /* The file itself may hold everything, names only, or the few names that others link to; the debug file fills the gaps. */

@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define STREAM_PIPE_BYTES (1 << 20)
 #define SUMMARY_BYTES_MAX (64u << 10)
+#define NICE_AT_THE_END 10
 #define STATUSES_AT_ONCE 64 /* more than a pipe holds; who writes on and on is not read on and on */
 
 /* The near ends are ours. */
@@ -192,6 +194,8 @@ int analyzer_child_finish(struct analyzer_child *child, const struct file_broker
 	bool more = true;
 
 	close(child->stream_fd);
+	/* Nobody waits any more but who reads the files. On a busy machine names would be looked up at the cost of the program that was just let go. */
+	(void)setpriority(PRIO_PROCESS, (id_t)child->pid, NICE_AT_THE_END);
 	while (more) {
 		if (poll(waits, 2, -1) < 0)
 			continue; /* EINTR */

@@ -114,10 +114,14 @@ struct arena_state_layout arena_state_layout(const struct hi_control *control)
 
 struct hi_control *arena_control_new(void)
 {
-	struct hi_control *control = aligned_alloc(_Alignof(struct hi_control), sizeof *control);
+	void *control = mmap(NULL, sizeof(struct hi_control), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return control == MAP_FAILED ? NULL : control;
+}
+
+void arena_control_free(struct hi_control *control)
+{
 	if (control)
-		memset(control, 0, sizeof *control);
-	return control;
+		munmap(control, sizeof *control);
 }
 
 static uint64_t place(struct hi_part *part, uint64_t offset, uint64_t size)
@@ -387,7 +391,7 @@ void arena_close(struct arena *arena)
 {
 	if (arena->shared)
 		munmap(arena->shared, arena->shared_size);
-	free(arena->control);
+	arena_control_free(arena->control);
 	if (arena->memfd >= 0)
 		close(arena->memfd);
 	*arena = (struct arena){.memfd = -1, .target_fd = -1};

@@ -42,8 +42,9 @@ struct arena_plan {
 	size_t image_bytes;  /* 0: the loader brings the image elsewhere */
 };
 
-/* A control block that is all zero, aligned as the type wants; free() is its end. NULL: no memory. */
+/* A control block that is all zero, of pages of its own: most of its megabytes are never touched, and this is called while a thread is held. NULL: no memory. */
 struct hi_control *arena_control_new(void);
+void arena_control_free(struct hi_control *control);
 
 /* What `interval` asks for: ring size, live-set size. Fills the layout fields of control (arena == 0). */
 void arena_layout(const struct arena_plan *plan, struct hi_control *control);

@@ -48,10 +48,9 @@ static int prepare(struct attachment *attachment)
 	return remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
 }
 
-/* What the control block must say before anything of ours exists in the target. */
+/* What the control block must say before anything of ours exists in the target. layout is all zero. */
 static int plan(const struct attachment *attachment, const struct attach_options *options, struct hi_control *layout)
 {
-	memset(layout, 0, sizeof *layout);
 	layout->phase = HI_PHASE_LOADING;
 	layout->loader = (uint32_t)options->loader;
 	layout->pid = (uint32_t)attachment->pid;
@@ -169,13 +168,14 @@ static void give_back(struct attachment *attachment)
 
 int attach(struct attachment *attachment, const struct attach_options *options)
 {
-	static struct hi_control layout; /* most of a megabyte: too much for the stack, and one attach at a time */
+	struct hi_control *layout = arena_control_new();
 	attachment->loader = loader_by_id(options->loader);
-	int err = prepare(attachment);
+	int err = layout ? prepare(attachment) : -ENOMEM;
 	if (!err)
-		err = plan(attachment, options, &layout);
+		err = plan(attachment, options, layout);
 	if (!err)
-		err = tracee_worker(load, &(struct load){.attachment = attachment, .layout = &layout});
+		err = tracee_worker(load, &(struct load){.attachment = attachment, .layout = layout});
+	arena_control_free(layout);
 	if (!err)
 		err = patch(attachment);
 	if (!err)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "force_write.h"
+#include "watchdog.h"
 
 #define LOCK_TRIES 50
 #define LOCK_PAUSE_NS 10000000
@@ -53,13 +54,14 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 	if (err)
 		return err;
 	attachment->memory.force = force_write;
+	watchdog_start(); /* now: what a fork costs grows with what we have in memory, and that is little as yet */
 	return lock(&attachment->memory);
 }
 
 void attachment_close(struct attachment *attachment)
 {
 	if (attachment->control_is_copy)
-		free(attachment->control);
+		arena_control_free(attachment->control);
 	arena_close(&attachment->arena);
 	publisher_close(&attachment->publisher);
 	elf_images_close(&attachment->images);

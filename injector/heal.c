@@ -13,7 +13,7 @@
 #include "pages.h"
 #include "standstill.h"
 
-#define CHUNK_BYTES (1u << 20)
+#define CHUNK_BYTES (256u << 10)  /* stays in the cache from when the kernel has copied it until it has been looked at */
 #define SHARED_MAX (256ull << 20) /* of all shared memory together: some tens of milliseconds of reading */
 #define STANDSTILL_MS 300
 #define COPIES_AT_ONCE 4096   /* some milliseconds of work */
@@ -21,6 +21,7 @@
 
 struct scan {
 	const struct heal_target *target;
+	struct arch_pattern pattern[2]; /* of a copy, in plain and in disguise */
 	uint64_t *words;
 	struct heal_copies copies;
 	size_t room;
@@ -51,6 +52,22 @@ static bool is_copy(const struct heal_target *target, uint64_t value, uint64_t *
 	return true;
 }
 
+/* What all addresses in [lo, hi] have in common. */
+static struct arch_pattern pattern_of(uint64_t lo, uint64_t hi)
+{
+	uint64_t mask = UINT64_MAX;
+	while ((lo & mask) != (hi & mask))
+		mask <<= 1;
+	return (struct arch_pattern){.mask = mask, .value = lo & mask};
+}
+
+/* The disguise is a word mixed in, and then bits in another order: a mask goes that way, too. */
+static struct arch_pattern disguised(struct arch_pattern plain, uint64_t guard)
+{
+	const uint64_t mask = arch_disguise_pointer(plain.mask, 0);
+	return (struct arch_pattern){.mask = mask, .value = arch_disguise_pointer(plain.value, guard) & mask};
+}
+
 /* ---- looking ----------------------------------------------------------------------------------------------------------------------- */
 
 static int push(struct scan *scan, remote_addr at)
@@ -74,8 +91,9 @@ static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
 {
 	const struct iovec local = {scan->words, size}, remote = {(void *)(uintptr_t)lo, size};
 	const ssize_t got = process_vm_readv(scan->target->memory->tid, &local, 1, &remote, 1, 0);
+	const size_t count = got > 0 ? (size_t)got / 8 : 0;
 	int err = 0;
-	for (ssize_t i = 0; i < got / 8 && !err; i++) {
+	for (size_t i = 0; !err && (i = arch_find_pattern(scan->words, i, count, scan->pattern)) < count; i++) {
 		uint64_t original;
 		const remote_addr at = lo + (remote_addr)i * 8;
 		const bool ours = at >= scan->target->skip_lo && at < scan->target->skip_hi;
@@ -126,6 +144,8 @@ int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
 		maps_close(&maps);
 		return -ENOMEM;
 	}
+	scan.pattern[0] = pattern_of(target->gate, target->gate + (uint64_t)HI_GATE_STRIDE * (target->gate_count ? target->gate_count - 1 : 0));
+	scan.pattern[1] = target->pointer_guard ? disguised(scan.pattern[0], target->pointer_guard) : scan.pattern[0];
 	struct pages pages;
 	pages_open(&pages, target->pid, target->memory->tid);
 	for (size_t i = 0; i < maps.count && !err; i++) {

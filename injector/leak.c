@@ -127,6 +127,8 @@ int leak_forget(const struct quiesce_target *target, uint64_t *out_frames)
 	uint32_t before[HI_THREAD_SLOTS], after[HI_THREAD_SLOTS];
 	uint64_t frames;
 	int err = read_counts(target, before, &frames);
+	if (target->walker)
+		stackwalker_learn_ends(target->walker);
 	for (unsigned round = 0; round < ROUNDS && !err; round++) {
 		if (round)
 			nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);

@@ -81,7 +81,7 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 	if (!err && !is_sound(control, maps, base, attachment->pid))
 		err = -EPROTO;
 	if (err) {
-		free(control);
+		arena_control_free(control);
 		return err;
 	}
 	/* What is known need not be believed. */

@@ -312,8 +312,10 @@ int safepoint_find(pid_t pid, const struct elf_images *images, const struct memo
 	error = safepoint_rules_open(images, memory, &finder->rules);
 	if (!error)
 		error = stackwalker_open(pid, images, &finder->walker);
-	if (!error)
+	if (!error) {
+		stackwalker_learn_ends(finder->walker);
 		error = -EAGAIN;
+	}
 	while (finder->walker && error && left_ms(finder) && memory_is_alive(memory)) {
 		const int64_t begun_ns = (int64_t)clock_now_ns();
 

@@ -35,7 +35,7 @@ struct page {
 /* Unwind information of one object; in the order of images. */
 struct unwind_source {
 	remote_addr header;         /* .eh_frame_hdr, 0 = the object has none */
-	struct unwind_table *table; /* one for each text, built when asked for the end of a stack */
+	struct unwind_table *table; /* one for each text, once the ends of stacks were asked for */
 };
 
 struct stackwalker {
@@ -189,31 +189,20 @@ static remote_addr header_address(const struct elf_image *image)
 
 /* ---- the end of a stack --------------------------------------------------------------------------------------------------------------- */
 
-static const struct unwind_table *table_of(struct stackwalker *walker, const struct elf_image *image, remote_addr pc)
+static const struct unwind_table *table_of(const struct stackwalker *walker, const struct elf_image *image, remote_addr pc)
 {
-	struct unwind_source *source = &walker->source[image - walker->images->image];
+	const struct unwind_table *table = walker->source[image - walker->images->image].table;
 	size_t i;
 
-	if (!source->table)
-		source->table = calloc(image->text_count ? image->text_count : 1, sizeof(*source->table));
-	if (!source->table)
-		return NULL;
-	for (i = 0; i < image->text_count; i++) {
-		struct unwind_table *table = &source->table[i];
-
-		if (pc < image->text[i].lo || pc >= image->text[i].hi)
-			continue;
-		if (!table->row && unwind_table_build(image, &image->text[i], table)) {
-			memset(table, 0, sizeof(*table));
-			return NULL;
-		}
-		return table;
+	for (i = 0; table && i < image->text_count; i++) {
+		if (pc >= image->text[i].lo && pc < image->text[i].hi)
+			return table[i].row ? &table[i] : NULL;
 	}
 	return NULL;
 }
 
 /* Is the last frame one whose return address is undefined: the start of a program or of a thread? */
-static bool is_proper_end(struct stackwalker *walker, const struct stackwalk *walk)
+static bool is_proper_end(const struct stackwalker *walker, const struct stackwalk *walk)
 {
 	size_t last = walk->count - 1;
 	bool is_return_address = last > 0 && !walk->is_signal[last - 1];
@@ -229,7 +218,7 @@ static bool is_proper_end(struct stackwalker *walker, const struct stackwalk *wa
 int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker)
 {
 	struct stackwalker *walker = calloc(1, sizeof(*walker));
-	size_t i, k;
+	size_t i;
 
 	if (!walker)
 		return -ENOMEM;
@@ -242,14 +231,28 @@ int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwal
 		return -ENOMEM;
 	}
 	unw_set_caching_policy(walker->space, UNW_CACHE_GLOBAL);
-	for (i = 0; i < images->count; i++) {
+	for (i = 0; i < images->count; i++)
 		walker->source[i].header = header_address(&images->image[i]);
-		/* Now, while nobody is stopped. */
-		for (k = 0; k < images->image[i].text_count; k++)
-			(void)table_of(walker, &images->image[i], images->image[i].text[k].lo);
-	}
 	*out_walker = walker;
 	return 0;
+}
+
+void stackwalker_learn_ends(struct stackwalker *walker)
+{
+	size_t i, k;
+
+	for (i = 0; i < walker->images->count; i++) {
+		const struct elf_image *image = &walker->images->image[i];
+		struct unwind_source *source = &walker->source[i];
+
+		if (source->table)
+			continue;
+		source->table = calloc(image->text_count ? image->text_count : 1, sizeof(*source->table));
+		for (k = 0; source->table && k < image->text_count; k++) {
+			if (unwind_table_build(image, &image->text[k], &source->table[k]))
+				source->table[k] = (struct unwind_table){0};
+		}
+	}
 }
 
 void stackwalker_close(struct stackwalker *walker)

@@ -18,12 +18,14 @@ struct stackwalk {
 	remote_addr pc[STACKWALK_FRAMES_MAX];  /* [0] is where the thread stands, the rest are return addresses */
 	remote_addr cfa[STACKWALK_FRAMES_MAX]; /* sp after the frame has returned; the return address lies 8 below (x86-64); 0 for the last */
 	bool is_signal[STACKWALK_FRAMES_MAX];  /* the trampoline of a signal handler: the frame above it was interrupted, it did not call */
-	bool is_complete;                      /* ended at a frame whose return address is undefined: only then is it proof of anything */
+	bool is_complete; /* ended at a frame whose return address is undefined: only then is it proof of anything (stackwalker_learn_ends) */
 };
 
 /* Opaque cache of one target; valid while its list of objects does not change. */
 struct stackwalker;
 must_check int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker);
+/* Learns where stacks may end, which takes milliseconds: before any thread is stopped, and only for who needs to know. Without it no walk counts as complete. */
+void stackwalker_learn_ends(struct stackwalker *walker);
 void stackwalker_close(struct stackwalker *walker);
 /* The thread must be TRACEE_STOPPED. 0 also for incomplete walks: see is_complete. */
 must_check int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk);

@@ -50,10 +50,20 @@ static bool has_passing(const struct slots *slots)
 	return false;
 }
 
+static bool may_unload(const struct elf_images *images)
+{
+	for (size_t i = 0; i < images->count; i++)
+		if (images->image[i].dynamic && !images->image[i].is_vdso && !images->image[i].is_lasting)
+			return true;
+	return false;
+}
+
 static int patch_new_slots(struct attachment *attachment, enum journal_slots which)
 {
 	const remote_addr gate = arena_gate(attachment->control);
 	struct slots slots;
+	if (which == JOURNAL_PASSING && !may_unload(&attachment->images)) /* to look at all relocations takes milliseconds */
+		return 0;
 	int err = slots_find(&attachment->images, &attachment->allocator, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;

@@ -36,6 +36,12 @@ uint64_t arch_thread_pointer(const struct arch_regs *regs);
 uint64_t arch_pointer_guard_at(uint64_t thread_pointer);
 uint64_t arch_disguise_pointer(uint64_t pointer, uint64_t guard);
 uint64_t arch_reveal_pointer(uint64_t disguised, uint64_t guard);
+/* Words that have these bits in common. */
+struct arch_pattern {
+	uint64_t mask, value;
+};
+/* The first word at or after `from` of which one of two patterns may hold, and for sure all of which one does; count: there is none. */
+size_t arch_find_pattern(const uint64_t *word, size_t from, size_t count, const struct arch_pattern pattern[2]);
 /* True if any general register, pc included, lies in [lo, hi). */
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi);
 /* Changes every general register, pc included, that holds `from` to `to`; how many did. */

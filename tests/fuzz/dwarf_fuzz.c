@@ -12,10 +12,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dwarf_lines *lines;
 
 	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fuzz_file(data, size), ELF_C_READ, NULL);
-	if (!elf)
+	struct objfile file = {.fd = fuzz_file(data, size)};
+	file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
+	if (!file.elf)
 		return 0;
-	if (!dwarf_lines_open(elf, NULL, &lines)) {
+	if (!dwarf_lines_open(&file, &OBJFILE_CLOSED, &lines)) {
 		for (uint64_t address = 0x100; address < 0x500; address += 13) {
 			struct dwarf_call calls[DWARF_CALLS_MAX];
 			size_t count;
@@ -25,6 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		dwarf_lines_close(lines);
 	}
-	elf_end(elf);
+	elf_end(file.elf);
 	return 0;
 }

@@ -208,6 +208,27 @@ UNIT_TEST(transfers_are_told_from_waits)
 	CHECK(!arch_is_transfer(-1, plain));
 }
 
+/* Against the plain loop, with words that fit one of two patterns, both, or a part of one, at every place of a run of every length. */
+UNIT_TEST(patterns_are_found_wherever_they_stand)
+{
+	const struct arch_pattern pattern[2] = {{~0xfffull, 0x7f0012345000}, {~(0xfffull << 17), 0xabcd0000dead}};
+	const uint64_t fits[] = {0x7f0012345000, 0x7f0012345fff, 0xabcd0000dead, 0xabcd00a0dead},
+		       misses[] = {0, 0x7f0012346000, 0x7e0012345000, 0xabcd0000deac, UINT64_MAX};
+	uint64_t word[70];
+
+	for (size_t count = 0; count <= 70; count++) {
+		for (size_t at = 0; at < count; at++) {
+			for (size_t i = 0; i < count; i++)
+				word[i] = misses[(i + at) % 5];
+			CHECK_EQ(arch_find_pattern(word, 0, count, pattern), count);
+			word[at] = fits[at % 4];
+			CHECK_EQ(arch_find_pattern(word, 0, count, pattern), at);
+			CHECK_EQ(arch_find_pattern(word, at, count, pattern), at);
+			CHECK_EQ(arch_find_pattern(word, at + 1, count, pattern), count);
+		}
+	}
+}
+
 UNIT_TEST(slot_relocations)
 {
 	bool is_jump_slot, is_absolute;

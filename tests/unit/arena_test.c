@@ -179,7 +179,7 @@ static void target_start(struct target *target)
 static void target_end(struct target *target)
 {
 	elf_images_close(&target->images);
-	free(target->control);
+	arena_control_free(target->control);
 	victim_end(&target->victim);
 }
 

@@ -30,7 +30,7 @@ static void prepare(uint64_t tables_bytes)
 static void finish(void)
 {
 	publisher_close(&publisher);
-	free(control);
+	arena_control_free(control);
 	free(tables);
 }
 

@@ -224,8 +224,8 @@ UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 	CHECK_EQ(open_and_recover(&attached), 0);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	attached_check_gone(&attached);
-	free(control);
-	free(good);
+	arena_control_free(control);
+	arena_control_free(good);
 	attached_end(&attached);
 }
 

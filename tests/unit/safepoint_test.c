@@ -70,6 +70,7 @@ static enum safepoint_verdict verdict_of(void (*run)(volatile uint64_t *rounds))
 	target_open(&target, storm.pid);
 	CHECK_EQ(safepoint_rules_open(&target.images, &target.memory, &rules), 0);
 	CHECK_EQ(stackwalker_open(storm.pid, &target.images, &walker), 0);
+	stackwalker_learn_ends(walker);
 	CHECK_EQ(tracee_stop(&tracee, storm.pid, storm.pid, 2000), 0);
 	CHECK_EQ(stackwalk_read(walker, &tracee, &walk), 0);
 	const enum safepoint_verdict verdict = safepoint_judge(rules, &walk);

@@ -48,6 +48,7 @@ static void child_start(struct child *child, void (*run)(void))
 	CHECK_EQ(maps_read(child->pid, child->tid, &child->maps), 0);
 	CHECK_EQ(elf_images_read(child->pid, &child->maps, &child->memory, &child->images), 0);
 	CHECK_EQ(stackwalker_open(child->pid, &child->images, &child->walker), 0);
+	stackwalker_learn_ends(child->walker);
 }
 
 static void child_walk(struct child *child)
