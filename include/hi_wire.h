@@ -280,7 +280,8 @@ enum hi_unwind_kind {
 	/* Hand-written code. Of cfa the lower HI_UNWIND_LOW_BITS are one number, `low`, and the rest another, `high`, which may be negative. */
 	HI_UNWIND_SPILLED = 7,  /* CFA = *(sp + 8 * high) + 8 * low: the old sp was spilled */
 	HI_UNWIND_REGISTER = 8, /* CFA = word `low` of the ucontext + 8 * high: only in the frame that a signal interrupted; elsewhere as NONE */
-	HI_UNWIND_INDEXED = 9,  /* CFA = *(sp + 8 + 8 * word `low` of the ucontext) + 8 * high: likewise */
+	HI_UNWIND_SCRATCH = 9,  /* the same of a register that calls do not keep, but for functions that were written to: in all frames from that one up */
+	HI_UNWIND_INDEXED = 10, /* CFA = *(sp + 8 + 8 * word `low` of the ucontext) + 8 * high: likewise */
 };
 #define HI_UNWIND_LOW_BITS 5u
 #define HI_UNWIND_LOW(cfa) ((cfa) & ((1 << HI_UNWIND_LOW_BITS) - 1))

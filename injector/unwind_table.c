@@ -187,7 +187,8 @@ static struct hi_unwind_row row_from_spilled(const struct spilled *spilled, int 
 	struct hi_unwind_row row = {.bp_slot = (int8_t)bp_slot};
 	int more;
 
-	if (spilled->is_indexed && spilled->offset == WORD_BYTES && pack_cfa(arch_signal_word(spilled->index), spilled->more, &row.cfa))
+	if (spilled->is_indexed && spilled->offset == WORD_BYTES && !arch_is_kept_by_calls(spilled->index) &&
+	    pack_cfa(arch_signal_word(spilled->index), spilled->more, &row.cfa))
 		row.kind = HI_UNWIND_INDEXED;
 	else if (!spilled->is_indexed && spilled->offset >= -WORD_BYTES && to_words(spilled->more, 0, HI_UNWIND_LOW(-1), &more) &&
 		 pack_cfa(more, spilled->offset, &row.cfa))
@@ -202,7 +203,7 @@ static struct hi_unwind_row row_from_register(const struct cfi_rules *rules, int
 	struct hi_unwind_row row = {.kind = HI_UNWIND_NONE};
 
 	if (pack_cfa(arch_signal_word(rules->cfa_register), rules->cfa_offset, &row.cfa)) {
-		row.kind = HI_UNWIND_REGISTER;
+		row.kind = arch_is_kept_by_calls(rules->cfa_register) ? HI_UNWIND_REGISTER : HI_UNWIND_SCRATCH;
 		row.bp_slot = (int8_t)bp_slot;
 	}
 	return row;

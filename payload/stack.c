@@ -47,7 +47,7 @@ struct walk {
 	struct registers at;
 	uint64_t top;                /* readable: [at.sp, top) */
 	uint64_t unknown_sp;         /* not 0: lies on this stack, of which no region is known */
-	const uint64_t *interrupted; /* while is_pc_exact: the registers that the signal found, as it left them on its stack */
+	const uint64_t *interrupted; /* the registers that the last signal found, as it left them on its stack; NULL = there was none */
 	bool is_own;                 /* the thread's own stack, not one that a program may unmap in part */
 	bool is_guess;               /* how we got here */
 	bool is_pc_exact;            /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
@@ -261,10 +261,13 @@ __attribute__((no_sanitize("address"))) static bool read_word(const struct walk 
 static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slot)
 {
 	struct registers caller = {.sp = cfa, .bp = walk->at.bp};
+	const uint64_t slot = cfa + 8 * (int64_t)bp_slot;
+	/* A function that was interrupted while it returns has its caller's bp back, but its rows go on to name the slot, which is below sp by now. */
+	const bool is_back = walk->is_pc_exact && slot < walk->at.sp;
 
 	if (cfa > walk->top || !read_word(walk, cfa - RETURN_ADDRESS_BELOW_CFA, &caller.pc))
 		return HI_END_BAD_FRAME;
-	if (bp_slot && !read_word(walk, cfa + 8 * (int64_t)bp_slot, &caller.bp))
+	if (bp_slot && !is_back && !read_word(walk, slot, &caller.bp))
 		return HI_END_BAD_FRAME;
 	walk->at = caller;
 	walk->is_pc_exact = false;
@@ -341,13 +344,13 @@ static enum hi_stack_end step_by_spilled(struct walk *walk, struct rule rule)
 	return step_to_cfa(walk, cfa + 8 * (uint64_t)HI_UNWIND_LOW(rule.cfa), rule.bp_slot);
 }
 
-/* A frame whose CFA is in a register, or in memory by way of one: what was in it is only known of the frame that a signal interrupted. */
+/* A frame whose CFA is in a register, or in memory by way of one: what was in it is known if a signal came in, of that frame or of what it called. */
 static enum hi_stack_end step_by_register(struct walk *walk, struct rule rule)
 {
 	uint64_t cfa, low = HI_UNWIND_LOW(rule.cfa);
 
 	/* As far as step_out_of_signal has looked whether it can be read. */
-	if (!walk->is_pc_exact || low * 8 > arch_signal_frame().pc)
+	if (!walk->interrupted || (rule.kind == HI_UNWIND_REGISTER && !walk->is_pc_exact) || low * 8 > arch_signal_frame().pc)
 		return step_by_frame_pointer(walk);
 	cfa = walk->interrupted[low];
 	if (rule.kind == HI_UNWIND_INDEXED && !read_word(walk, walk->at.sp + 8 + 8 * cfa, &cfa))
@@ -374,6 +377,7 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
 	case HI_UNWIND_SPILLED:
 		return step_by_spilled(walk, rule);
 	case HI_UNWIND_REGISTER:
+	case HI_UNWIND_SCRATCH:
 	case HI_UNWIND_INDEXED:
 		return step_by_register(walk, rule);
 	default:

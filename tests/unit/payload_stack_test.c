@@ -437,6 +437,40 @@ UNIT_TEST(a_register_that_was_interrupted_leads_on)
 	CHECK_EQ(walk_out_of_signal(&scene, 60, 1ull << 60), HI_END_BAD_FRAME);
 }
 
+UNIT_TEST(a_register_that_calls_keep_by_agreement_leads_on)
+{
+	struct scene scene = scene_open();
+
+	scene.stack[90] = TEXT + 0x50;
+	for (int is_scratch = 0; is_scratch < 2; is_scratch++) {
+		ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 1, HI_UNWIND_SP, 0}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0},
+		     {0x400, PAIR(-2, WORD_HELD), is_scratch ? HI_UNWIND_SCRATCH : HI_UNWIND_REGISTER, 0});
+		scene.stack[60] = TEXT + 0x450;
+		CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 93)), is_scratch ? HI_END_COMPLETE : HI_END_NO_ROW);
+		CHECK_EQ(scene.count, is_scratch ? 5 : 4);
+	}
+	CHECK_EQ(walk(&scene, TEXT + 0x450, 60, 0), HI_END_NO_ROW); /* no signal */
+}
+
+UNIT_TEST(a_function_interrupted_while_it_returns_has_its_callers_frame_pointer)
+{
+	struct scene scene = scene_open();
+
+	/* Above it one that needs it: its CFA is bp + 16. */
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 1, HI_UNWIND_SP, -3}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0},
+	     {0x400, 2, HI_UNWIND_BP, -2});
+	scene.stack[58] = 0x77; /* the slot, below sp */
+	scene.stack[60] = TEXT + 0x450;
+	scene.stack[91] = TEXT + 0x50;
+	CHECK_EQ(walk_out_of_signal(&scene, 60, 0), HI_END_BAD_FRAME);
+	scene.stack[2 + arch_signal_frame().bp / 8] = at(&scene, 90);
+	CHECK_EQ(walk(&scene, TEXT + 0x350, 0, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 5);
+	CHECK_EQ(scene.frame[4], TEXT + 0x50);
+	/* Nothing of the kind after a call. */
+	CHECK_EQ(walk(&scene, TEXT + 0x110, 60, at(&scene, 90)), HI_END_BAD_FRAME);
+}
+
 UNIT_TEST(lists_being_rewritten_are_not_used)
 {
 	struct scene scene = scene_open();

@@ -106,9 +106,11 @@ static bool row_of_assembly(const Dwarf_Op *ops, size_t count, struct hi_unwind_
 		high = (int)more;
 		low = word_of((uint64_t)ops[1].atom - DW_OP_breg0);
 	} else if (count == 1 && !has_more) {
-		row->kind = HI_UNWIND_REGISTER;
 		high = (int)((int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number) / WORD);
-		low = word_of(ops[0].atom == DW_OP_bregx ? ops[0].number : (uint64_t)ops[0].atom - DW_OP_breg0);
+		const uint64_t number = ops[0].atom == DW_OP_bregx ? ops[0].number : (uint64_t)ops[0].atom - DW_OP_breg0;
+
+		row->kind = number == 3 || (number >= 12 && number <= 15) ? HI_UNWIND_REGISTER : HI_UNWIND_SCRATCH;
+		low = word_of(number);
 	} else {
 		return false;
 	}
@@ -210,7 +212,7 @@ UNIT_TEST(every_row_of_libcrypto_is_what_libdw_says)
 	CHECK_EQ(unwind_table_build(image, &image->text[0], &table), 0);
 	for (uint32_t i = 0; i < table.row_count; i++)
 		kinds[table.row[i].kind]++;
-	CHECK(kinds[HI_UNWIND_SPILLED] > 10 && kinds[HI_UNWIND_REGISTER] > 10 && kinds[HI_UNWIND_INDEXED] > 0);
+	CHECK(kinds[HI_UNWIND_SPILLED] > 10 && kinds[HI_UNWIND_SCRATCH] > 10 && kinds[HI_UNWIND_INDEXED] > 0);
 	unwind_table_close(&table);
 	own_close(&own);
 }
@@ -621,7 +623,7 @@ UNIT_TEST(program_of_hand_written_code)
 			      DW_CFA_def_cfa_expression, 6, DW_OP_breg7, 0xa0, 4, DW_OP_deref, DW_OP_plus_uconst, 56, DW_CFA_advance_loc | 1,
 			      DW_CFA_def_cfa_expression, 10, DW_OP_breg7, 8, DW_OP_breg9, 0, DW_OP_lit8, DW_OP_mul, DW_OP_plus, DW_OP_deref, DW_OP_plus_uconst,
 			      8),
-		      ROWS({0, HI_UNWIND_REGISTER, 32 + 16, 0}, {1, HI_UNWIND_REGISTER, -32 + 8, -2}, {2, HI_UNWIND_SPILLED, -32 + 1, -2},
+		      ROWS({0, HI_UNWIND_REGISTER, 32 + 16, 0}, {1, HI_UNWIND_SCRATCH, -32 + 8, -2}, {2, HI_UNWIND_SPILLED, -32 + 1, -2},
 			   {3, HI_UNWIND_SPILLED, 68 * 32 + 7, -2}, {4, HI_UNWIND_INDEXED, 32 + 6, -2}, LAST_ROW));
 	/* Further below sp, too far above it, half words, other operations, cut short. */
 	const uint8_t odd[][8] = {{4, DW_OP_breg7, 0x70, DW_OP_deref, DW_OP_nop},

@@ -74,6 +74,11 @@ int arch_signal_word(uint64_t dwarf)
 	return dwarf < sizeof(word) ? word[dwarf] : -1;
 }
 
+bool arch_is_kept_by_calls(uint64_t dwarf)
+{
+	return dwarf == 3 || dwarf == ARCH_DWARF_BP || dwarf == ARCH_DWARF_SP || (dwarf >= 12 && dwarf <= 15); /* rbx, r12..r15 */
+}
+
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi)
 {
 	uint64_t value;

@@ -110,7 +110,8 @@ def main():
             continue
         time = clocks.right(time)
         # An address is now and then given out twice in so short a time, and for as many bytes: then either will do.
-        near = [one for one in witnessed.get((address, count), ()) if distance(one, time) <= NEAR_NS]
+        far = [one for one in witnessed.get((address, count), ()) if distance(one, time) <= FAR_NS]
+        near = far if len(far) == 1 else [one for one in far if distance(one, time) <= NEAR_NS]
         theirs = next((one[2] for one in near if one[2][1:] == frames[1:]), nearest(near, time)[2] if near else None)
         if theirs is None:
             counts["missing"] += 1
