@@ -286,7 +286,15 @@ enum hi_unwind_kind {
 	HI_UNWIND_PLT = 4,      /* CFA = sp + 8 + ((pc & 15) >= cfa ? 8 : 0): .plt entries of lazy binding */
 	HI_UNWIND_END = 5,      /* return address undefined: the proper end of a stack */
 	HI_UNWIND_SIGNAL = 6,   /* signal trampoline: registers are in the ucontext at sp (x86-64: rt_sigframe after its return address) */
+	/* Hand-written code. Of cfa the lower HI_UNWIND_LOW_BITS are one number, `low`, and the rest another, `high`, which may be negative. */
+	HI_UNWIND_SPILLED = 7,  /* CFA = *(sp + 8 * high) + 8 * low: the old sp was spilled */
+	HI_UNWIND_REGISTER = 8, /* CFA = word `low` of the ucontext + 8 * high: only in the frame that a signal interrupted; elsewhere as NONE */
+	HI_UNWIND_SCRATCH = 9,  /* the same of a register that calls do not keep, but for functions that were written to: in all frames from that one up */
+	HI_UNWIND_INDEXED = 10, /* CFA = *(sp + 8 + 8 * word `low` of the ucontext) + 8 * high: likewise */
 };
+#define HI_UNWIND_LOW_BITS 5u
+#define HI_UNWIND_LOW(cfa) ((cfa) & ((1 << HI_UNWIND_LOW_BITS) - 1))
+#define HI_UNWIND_HIGH(cfa) ((cfa) >> HI_UNWIND_LOW_BITS)
 struct hi_unwind_row {
 	uint32_t pc;
 	int16_t cfa;    /* signed, in units of 8 bytes; for HI_UNWIND_PLT a plain number 0..15 */

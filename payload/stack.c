@@ -49,12 +49,13 @@ struct walk {
 	uint64_t thread;
 	uint64_t stamp; /* of the directory, when the walk began */
 	struct registers at;
-	uint64_t hash;       /* of the frames so far */
-	uint64_t top;        /* readable: [at.sp, top) */
-	uint64_t unknown_sp; /* not 0: lies on this stack, of which no region is known */
-	bool is_own;         /* the thread's own stack, not one that a program may unmap in part */
-	bool is_guess;       /* how we got here */
-	bool is_pc_exact;    /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
+	uint64_t hash;               /* of the frames so far */
+	uint64_t top;                /* readable: [at.sp, top) */
+	uint64_t unknown_sp;         /* not 0: lies on this stack, of which no region is known */
+	const uint64_t *interrupted; /* the registers that the last signal found, as it left them on its stack; NULL = there was none */
+	bool is_own;                 /* the thread's own stack, not one that a program may unmap in part */
+	bool is_guess;               /* how we got here */
+	bool is_pc_exact;            /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
 };
 
 static const struct hi_control *control_of(const struct walk *walk)
@@ -283,10 +284,13 @@ __attribute__((no_sanitize("address"))) static bool read_word(const struct walk 
 static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slot)
 {
 	struct registers caller = {.sp = cfa, .bp = walk->at.bp};
+	const uint64_t slot = cfa + 8 * (int64_t)bp_slot;
+	/* A function that was interrupted while it returns has its caller's bp back, but its rows go on to name the slot, which is below sp by now. */
+	const bool is_back = walk->is_pc_exact && slot < walk->at.sp;
 
 	if (cfa > walk->top || !read_word(walk, cfa - RETURN_ADDRESS_BELOW_CFA, &caller.pc))
 		return HI_END_BAD_FRAME;
-	if (bp_slot && !read_word(walk, cfa + 8 * (int64_t)bp_slot, &caller.bp))
+	if (bp_slot && !is_back && !read_word(walk, slot, &caller.bp))
 		return HI_END_BAD_FRAME;
 	walk->at = caller;
 	walk->is_pc_exact = false;
@@ -320,6 +324,7 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 	    !read_word(walk, sp + place.bp, &interrupted.bp) || interrupted.sp & 7)
 		return HI_END_BAD_FRAME;
 	walk->at = interrupted;
+	walk->interrupted = (const uint64_t *)sp;
 	walk->is_pc_exact = true;
 	if (!enter_stack(walk))
 		return HI_END_REGION;
@@ -340,6 +345,42 @@ static enum hi_stack_end step_out_of_realigned(struct walk *walk, struct rule ru
 	return end;
 }
 
+/* The word below sp, which only the frame that a signal interrupted may have in use: the signal's own frame begins further down. */
+__attribute__((no_sanitize("address"))) static bool read_below_sp(const struct walk *walk, uint64_t *out_word)
+{
+	const uint64_t address = walk->at.sp - 8;
+
+	if (!walk->is_pc_exact || walk->is_guess || address & 7 || address < walk->scratch->region_lo)
+		return false;
+	*out_word = *(const uint64_t *)address;
+	return true;
+}
+
+/* A frame that spilled its caller's sp. */
+static enum hi_stack_end step_by_spilled(struct walk *walk, struct rule rule)
+{
+	const int64_t high = HI_UNWIND_HIGH(rule.cfa);
+	uint64_t cfa;
+
+	if (!(high == -1 ? read_below_sp(walk, &cfa) : read_word(walk, walk->at.sp + 8 * high, &cfa)))
+		return HI_END_BAD_FRAME;
+	return step_to_cfa(walk, cfa + 8 * (uint64_t)HI_UNWIND_LOW(rule.cfa), rule.bp_slot);
+}
+
+/* A frame whose CFA is in a register, or in memory by way of one: what was in it is known if a signal came in, of that frame or of what it called. */
+static enum hi_stack_end step_by_register(struct walk *walk, struct rule rule)
+{
+	uint64_t cfa, low = HI_UNWIND_LOW(rule.cfa);
+
+	/* As far as step_out_of_signal has looked whether it can be read. */
+	if (!walk->interrupted || (rule.kind == HI_UNWIND_REGISTER && !walk->is_pc_exact) || low * 8 > arch_signal_frame().pc)
+		return step_by_frame_pointer(walk);
+	cfa = walk->interrupted[low];
+	if (rule.kind == HI_UNWIND_INDEXED && !read_word(walk, walk->at.sp + 8 + 8 * cfa, &cfa))
+		return HI_END_BAD_FRAME;
+	return step_to_cfa(walk, cfa + 8 * (uint64_t)HI_UNWIND_HIGH(rule.cfa), rule.bp_slot);
+}
+
 /* Not inlined: the stacks that we run on may be small, and this one is measured. */
 __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struct rule rule)
 {
@@ -356,6 +397,12 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
 		return HI_END_COMPLETE;
 	case HI_UNWIND_SIGNAL:
 		return step_out_of_signal(walk);
+	case HI_UNWIND_SPILLED:
+		return step_by_spilled(walk, rule);
+	case HI_UNWIND_REGISTER:
+	case HI_UNWIND_SCRATCH:
+	case HI_UNWIND_INDEXED:
+		return step_by_register(walk, rule);
 	default:
 		return step_by_frame_pointer(walk);
 	}

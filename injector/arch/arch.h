@@ -52,6 +52,10 @@ int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_
 #define ARCH_DWARF_BP 6
 #define ARCH_DWARF_SP 7
 #define ARCH_DWARF_PC 16
+/* Where register number `dwarf` lies in the ucontext of a signal frame, in words; -1: it is none of the general ones. */
+int arch_signal_word(uint64_t dwarf);
+/* Is it one that a called function leaves as it was? */
+bool arch_is_kept_by_calls(uint64_t dwarf);
 
 /* Not in a 32-bit or foreign-ABI mode at this stop. */
 bool arch_is_native(const struct arch_regs *regs);

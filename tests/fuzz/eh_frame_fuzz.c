@@ -52,7 +52,7 @@ static void check_table(const struct unwind_table *table)
 {
 	FUZZ_CHECK(table->row_count && table->row[0].pc == 0 && table->index_count == TEXT_BYTES / HI_INDEX_BYTES + 2);
 	for (uint32_t i = 0; i < table->row_count; i++)
-		FUZZ_CHECK(table->row[i].kind <= HI_UNWIND_SIGNAL && table->row[i].pc < TEXT_BYTES && (i == 0 || table->row[i - 1].pc < table->row[i].pc));
+		FUZZ_CHECK(table->row[i].kind <= HI_UNWIND_INDEXED && table->row[i].pc < TEXT_BYTES && (i == 0 || table->row[i - 1].pc < table->row[i].pc));
 	for (uint32_t i = 0; i < table->index_count; i++)
 		FUZZ_CHECK(table->index[i] < table->row_count);
 	for (remote_addr pc = table->lo; pc < table->hi; pc += 16)

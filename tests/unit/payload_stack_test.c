@@ -369,6 +369,108 @@ UNIT_TEST(signal_frame_leads_to_the_interrupted_stack)
 	CHECK_EQ(scene.count, 4);
 }
 
+#define PAIR(high, low) ((int16_t)((high) * (1 << HI_UNWIND_LOW_BITS) + (low)))
+#define WORD_HELD 7 /* of the ucontext, in which the interrupted function holds something */
+
+/* A handler at TEXT + 0x300, called on the one stack; its trampoline at 0x200; it interrupted word `sp_word` of the stack at TEXT + 0x100. */
+static enum hi_stack_end walk_out_of_signal(struct scene *scene, unsigned sp_word, uint64_t held)
+{
+	const struct arch_signal_frame place = arch_signal_frame();
+
+	scene->stack[1] = TEXT + 0x210;
+	scene->stack[2 + place.pc / 8] = TEXT + 0x100;
+	scene->stack[2 + place.sp / 8] = at(scene, sp_word);
+	scene->stack[2 + place.bp / 8] = 0;
+	scene->stack[2 + WORD_HELD] = held;
+	return walk(scene, TEXT + 0x350, 0, 0);
+}
+
+/* The interrupted function's row, and a caller that has come to its end. */
+#define SIGNAL_ROWS(scene, ...) \
+	ROWS(scene, {0, 0, HI_UNWIND_END, 0}, {0x100, __VA_ARGS__}, {0x110, 0, HI_UNWIND_NONE, 0}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0})
+
+UNIT_TEST(a_spilled_stack_pointer_leads_on)
+{
+	struct scene scene = scene_open();
+
+	scene.stack[90] = TEXT + 0x50;
+	for (int high = -1; high < 10; high++) {
+		SIGNAL_ROWS(&scene, PAIR(high, 3), HI_UNWIND_SPILLED, 0);
+		scene.stack[60 + high] = at(&scene, 88);
+		CHECK_EQ(walk_out_of_signal(&scene, 60, 0), HI_END_COMPLETE);
+		CHECK_EQ(scene.count, 4);
+		CHECK_EQ(scene.frame[3], TEXT + 0x50);
+		scene.stack[60 + high] = 0;
+	}
+	/* What lies below sp is the program's only where a signal came in between, and not at all outside the region. */
+	SIGNAL_ROWS(&scene, PAIR(-1, 3), HI_UNWIND_SPILLED, 0);
+	CHECK_EQ(walk(&scene, TEXT + 0x101, 60, 0), HI_END_BAD_FRAME);
+	scene.stack[-1] = at(&scene, 88);
+	CHECK_EQ(walk_out_of_signal(&scene, 0, 0), HI_END_BAD_FRAME);
+	CHECK_EQ(scene.count, 3);
+}
+
+UNIT_TEST(a_register_that_was_interrupted_leads_on)
+{
+	struct scene scene = scene_open();
+
+	scene.stack[90] = TEXT + 0x50;
+	scene.stack[89] = 0x1234;
+	SIGNAL_ROWS(&scene, PAIR(-2, WORD_HELD), HI_UNWIND_REGISTER, -2);
+	CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 93)), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 4);
+	CHECK_EQ(scene.frame[3], TEXT + 0x50);
+
+	/* Below sp, outside the region, or odd. */
+	CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 62)), HI_END_BAD_FRAME);
+	CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, HI_PAGE_BYTES / 8 + 3)), HI_END_BAD_FRAME);
+	CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 93) + 1), HI_END_BAD_FRAME);
+	/* Of a function that was left by a call nothing is known but its frame pointer. */
+	CHECK_EQ(walk(&scene, TEXT + 0x101, 60, at(&scene, 89)), HI_END_COMPLETE);
+	CHECK_EQ(walk(&scene, TEXT + 0x101, 60, 0), HI_END_NO_ROW);
+
+	SIGNAL_ROWS(&scene, PAIR(1, WORD_HELD), HI_UNWIND_INDEXED, 0);
+	scene.stack[60 + 1 + 6] = at(&scene, 90);
+	CHECK_EQ(walk_out_of_signal(&scene, 60, 6), HI_END_COMPLETE);
+	CHECK_EQ(scene.frame[3], TEXT + 0x50);
+	CHECK_EQ(walk_out_of_signal(&scene, 60, HI_PAGE_BYTES), HI_END_BAD_FRAME);
+	CHECK_EQ(walk_out_of_signal(&scene, 60, 1ull << 60), HI_END_BAD_FRAME);
+}
+
+UNIT_TEST(a_register_that_calls_keep_by_agreement_leads_on)
+{
+	struct scene scene = scene_open();
+
+	scene.stack[90] = TEXT + 0x50;
+	for (int is_scratch = 0; is_scratch < 2; is_scratch++) {
+		ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 1, HI_UNWIND_SP, 0}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0},
+		     {0x400, PAIR(-2, WORD_HELD), is_scratch ? HI_UNWIND_SCRATCH : HI_UNWIND_REGISTER, 0});
+		scene.stack[60] = TEXT + 0x450;
+		CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 93)), is_scratch ? HI_END_COMPLETE : HI_END_NO_ROW);
+		CHECK_EQ(scene.count, is_scratch ? 5 : 4);
+	}
+	CHECK_EQ(walk(&scene, TEXT + 0x450, 60, 0), HI_END_NO_ROW); /* no signal */
+}
+
+UNIT_TEST(a_function_interrupted_while_it_returns_has_its_callers_frame_pointer)
+{
+	struct scene scene = scene_open();
+
+	/* Above it one that needs it: its CFA is bp + 16. */
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 1, HI_UNWIND_SP, -3}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0},
+	     {0x400, 2, HI_UNWIND_BP, -2});
+	scene.stack[58] = 0x77; /* the slot, below sp */
+	scene.stack[60] = TEXT + 0x450;
+	scene.stack[91] = TEXT + 0x50;
+	CHECK_EQ(walk_out_of_signal(&scene, 60, 0), HI_END_BAD_FRAME);
+	scene.stack[2 + arch_signal_frame().bp / 8] = at(&scene, 90);
+	CHECK_EQ(walk(&scene, TEXT + 0x350, 0, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 5);
+	CHECK_EQ(scene.frame[4], TEXT + 0x50);
+	/* Nothing of the kind after a call. */
+	CHECK_EQ(walk(&scene, TEXT + 0x110, 60, at(&scene, 90)), HI_END_BAD_FRAME);
+}
+
 UNIT_TEST(lists_being_rewritten_are_not_used)
 {
 	struct scene scene = scene_open();

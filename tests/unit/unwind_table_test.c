@@ -80,6 +80,44 @@ static bool is_saved_at_bp(Dwarf_Frame *frame)
 	return count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_breg6 && ops[1].number == 0;
 }
 
+/* Where the kernel's ucontext has a register, in words. */
+static int word_of(uint64_t number)
+{
+	static const int place[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+				      REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+	CHECK(number < 16);
+	return (int)offsetof(ucontext_t, uc_mcontext.gregs) / WORD + place[number];
+}
+
+/* Rows of hand-written code; false: this is something else. */
+static bool row_of_assembly(const Dwarf_Op *ops, size_t count, struct hi_unwind_row *row)
+{
+	const bool has_more = count > 1 && ops[count - 1].atom == DW_OP_plus_uconst;
+	const int64_t more = has_more ? (int64_t)ops[--count].number / WORD : 0;
+	int high, low;
+
+	if (count == 2 && ops[0].atom == DW_OP_breg7 && ops[1].atom == DW_OP_deref) {
+		row->kind = HI_UNWIND_SPILLED;
+		high = (int)((int64_t)ops[0].number / WORD);
+		low = (int)more;
+	} else if (count == 6 && ops[0].atom == DW_OP_breg7 && ops[0].number == WORD && ops[2].atom == DW_OP_lit8 && ops[5].atom == DW_OP_deref) {
+		row->kind = HI_UNWIND_INDEXED;
+		high = (int)more;
+		low = word_of((uint64_t)ops[1].atom - DW_OP_breg0);
+	} else if (count == 1 && !has_more) {
+		high = (int)((int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number) / WORD);
+		const uint64_t number = ops[0].atom == DW_OP_bregx ? ops[0].number : (uint64_t)ops[0].atom - DW_OP_breg0;
+
+		row->kind = number == 3 || (number >= 12 && number <= 15) ? HI_UNWIND_REGISTER : HI_UNWIND_SCRATCH;
+		low = word_of(number);
+	} else {
+		return false;
+	}
+	row->cfa = (int16_t)(high * 32 + low);
+	return true;
+}
+
 static struct hi_unwind_row row_of_frame(Dwarf_Frame *frame)
 {
 	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
@@ -100,13 +138,16 @@ static struct hi_unwind_row row_of_frame(Dwarf_Frame *frame)
 		return (struct hi_unwind_row){.kind = HI_UNWIND_PLT, .cfa = (int16_t)(ops[4].atom - DW_OP_lit0)};
 	if (count == 2 && ops[0].atom == DW_OP_breg6 && ops[1].atom == DW_OP_deref && is_saved_at_bp(frame))
 		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_DEREF, .cfa = (int16_t)((int64_t)ops[0].number / WORD)};
-	if (count != 1 || (ops[0].atom != DW_OP_bregx && ops[0].atom != DW_OP_breg6 && ops[0].atom != DW_OP_breg7))
+	if (!saved_at(frame, BP, &bp_same, &bp_offset) || bp_offset % WORD || bp_offset > 0 || bp_offset < INT8_MIN * WORD)
 		return none;
 	const uint64_t base = ops[0].atom == DW_OP_bregx ? ops[0].number : (uint64_t)ops[0].atom - DW_OP_breg0;
 	const int64_t offset = (int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number);
-	if ((base != SP && base != BP) || offset % WORD || offset > INT16_MAX * WORD || !saved_at(frame, BP, &bp_same, &bp_offset))
-		return none;
-	if (bp_offset % WORD || bp_offset > 0 || bp_offset < INT8_MIN * WORD)
+	if (count != 1 || (base != SP && base != BP)) {
+		struct hi_unwind_row row = {.bp_slot = (int8_t)(bp_offset / WORD)};
+
+		return row_of_assembly(ops, count, &row) ? row : none;
+	}
+	if (offset % WORD || offset > INT16_MAX * WORD)
 		return none;
 	return (struct hi_unwind_row){.kind = base == SP ? HI_UNWIND_SP : HI_UNWIND_BP, .cfa = (int16_t)(offset / WORD), .bp_slot = (int8_t)(bp_offset / WORD)};
 }
@@ -153,6 +194,26 @@ UNIT_TEST(every_row_is_what_libdw_says)
 
 	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
 		check_object(own_image(&own, objects[i]));
+	own_close(&own);
+}
+
+/* A library with much hand-written code, and all there is of odd rows. */
+UNIT_TEST(every_row_of_libcrypto_is_what_libdw_says)
+{
+	unsigned kinds[HI_UNWIND_INDEXED + 1] = {0};
+	struct unwind_table table;
+	struct own own;
+
+	if (!dlopen("libcrypto.so.3", RTLD_NOW))
+		SKIP("libcrypto.so.3 is not installed");
+	own = own_open();
+	const struct elf_image *image = own_image(&own, "libcrypto.so");
+	check_object(image);
+	CHECK_EQ(unwind_table_build(image, &image->text[0], &table), 0);
+	for (uint32_t i = 0; i < table.row_count; i++)
+		kinds[table.row[i].kind]++;
+	CHECK(kinds[HI_UNWIND_SPILLED] > 10 && kinds[HI_UNWIND_SCRATCH] > 10 && kinds[HI_UNWIND_INDEXED] > 0);
+	unwind_table_close(&table);
 	own_close(&own);
 }
 
@@ -554,10 +615,38 @@ UNIT_TEST(program_of_expressions)
 		      ROWS({0, HI_UNWIND_PLT, 11, 0}, {16, HI_UNWIND_NONE, 0, 0}, {32, HI_UNWIND_BP_DEREF, -1, 0}, {48, HI_UNWIND_NONE, 0, 0}));
 }
 
+UNIT_TEST(program_of_hand_written_code)
+{
+	/* rbx, r11 and bp saved; then *(rsp - 8) + 8, *(rsp + 544) + 56, *(rsp + 8 + r9 * 8) + 8. */
+	check_program(PROGRAM(DW_CFA_def_cfa, 3, 8, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_sf, 11, 1, DW_CFA_offset | BP, 2, DW_CFA_advance_loc | 1,
+			      DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 0x78, DW_OP_deref, DW_OP_plus_uconst, 8, DW_CFA_advance_loc | 1,
+			      DW_CFA_def_cfa_expression, 6, DW_OP_breg7, 0xa0, 4, DW_OP_deref, DW_OP_plus_uconst, 56, DW_CFA_advance_loc | 1,
+			      DW_CFA_def_cfa_expression, 10, DW_OP_breg7, 8, DW_OP_breg9, 0, DW_OP_lit8, DW_OP_mul, DW_OP_plus, DW_OP_deref, DW_OP_plus_uconst,
+			      8),
+		      ROWS({0, HI_UNWIND_REGISTER, 32 + 16, 0}, {1, HI_UNWIND_SCRATCH, -32 + 8, -2}, {2, HI_UNWIND_SPILLED, -32 + 1, -2},
+			   {3, HI_UNWIND_SPILLED, 68 * 32 + 7, -2}, {4, HI_UNWIND_INDEXED, 32 + 6, -2}, LAST_ROW));
+	/* Further below sp, too far above it, half words, other operations, cut short. */
+	const uint8_t odd[][8] = {{4, DW_OP_breg7, 0x70, DW_OP_deref, DW_OP_nop},
+				  {3, DW_OP_breg7, 0x70, DW_OP_deref},
+				  {4, DW_OP_breg7, 0x80, 0x80, 1},
+				  {3, DW_OP_breg7, 12, DW_OP_deref},
+				  {5, DW_OP_breg7, 8, DW_OP_deref, DW_OP_plus_uconst, 12},
+				  {6, DW_OP_breg7, 8, DW_OP_deref, DW_OP_plus_uconst, 0x80, 2},
+				  {5, DW_OP_breg7, 8, DW_OP_deref, DW_OP_minus, 8},
+				  {4, DW_OP_breg7, 8, DW_OP_deref, DW_OP_plus_uconst},
+				  {5, DW_OP_breg3, 8, DW_OP_deref, DW_OP_plus_uconst, 8}};
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		uint8_t program[1 + sizeof(odd[0])] = {DW_CFA_def_cfa_expression};
+
+		memcpy(program + 1, odd[i], odd[i][0] + 1u);
+		check_program(program, odd[i][0] + 2u, ROWS({0, HI_UNWIND_NONE, 0, 0}));
+	}
+}
+
 UNIT_TEST(program_that_a_row_cannot_say)
 {
-	/* A CFA from another register, an odd CFA, a far bp, bp in a register, a moved return address; then an outermost frame. */
-	check_program(PROGRAM(DW_CFA_def_cfa, 3, 8, DW_CFA_advance_loc | 1, DW_CFA_def_cfa, SP, 8, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 12,
+	/* A CFA from another register and odd, an odd CFA, a far bp, bp in a register, a moved return address; then an outermost frame. */
+	check_program(PROGRAM(DW_CFA_def_cfa, 3, 12, DW_CFA_advance_loc | 1, DW_CFA_def_cfa, SP, 8, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 12,
 			      DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 1, DW_CFA_offset | BP, 0x81, 1, DW_CFA_advance_loc | 1,
 			      DW_CFA_offset | BP, 0x80, 1, DW_CFA_advance_loc | 1, DW_CFA_register, BP, 3, DW_CFA_advance_loc | 1, DW_CFA_val_offset, BP, 2,
 			      DW_CFA_restore | BP, DW_CFA_offset | PC, 2, DW_CFA_advance_loc | 1, DW_CFA_undefined, PC),

@@ -66,6 +66,19 @@ int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_
 	return 0;
 }
 
+int arch_signal_word(uint64_t dwarf)
+{
+	/* uc_mcontext.gregs begins at word 5: r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp. DWARF's order: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8..r15. */
+	static const uint8_t word[] = {18, 17, 19, 16, 14, 13, 15, 20, 5, 6, 7, 8, 9, 10, 11, 12};
+
+	return dwarf < sizeof(word) ? word[dwarf] : -1;
+}
+
+bool arch_is_kept_by_calls(uint64_t dwarf)
+{
+	return dwarf == 3 || dwarf == ARCH_DWARF_BP || dwarf == ARCH_DWARF_SP || (dwarf >= 12 && dwarf <= 15); /* rbx, r12..r15 */
+}
+
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi)
 {
 	uint64_t value;

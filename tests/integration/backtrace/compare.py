@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare.py RECORDS WITNESSED: stacks that heapinject recorded (record stream) against those that glibc's backtrace() saw (libwitness.c) at the same allocations.
+"""compare.py [--spoil] RECORDS WITNESSED: stacks that heapinject recorded (record stream) against those that glibc's backtrace() saw (libwitness.c) at the same allocations.
 
 Prints one line of figures, `compared=N identical=N further=N cut=N different=N complete=N missing=N`, and then each kind of difference with an example.
     identical  the same frames to the last
@@ -8,6 +8,7 @@ Prints one line of figures, `compared=N identical=N further=N cut=N different=N 
     cut        the same, up to the depth that one of them records at most, or as far as heapinject got before it gave up
     different  anything else
     missing    records of witnessed allocations for which there is no testimony
+With --spoil every tenth stack is made wrong first, in one frame or by one frame too few, and all the comparison finds must be these: else the exit status is 1.
 """
 import bisect
 import collections
@@ -96,9 +97,13 @@ def judge(ours, theirs, end):
     return "different", common
 
 
+SPOIL = (lambda frames: frames[:-2] + (frames[-2] + 8,) + frames[-1:], lambda frames: frames[:2] + frames[3:], lambda frames: frames[:-1])
+
+
 def main():
-    modules, allocs = read_stream(sys.argv[1])
-    witnessed = read_witnessed(sys.argv[2])
+    spoils = sys.argv[1] == "--spoil"
+    modules, allocs = read_stream(sys.argv[-2])
+    witnessed = read_witnessed(sys.argv[-1])
     names = Names(modules)
     clocks = Clocks(allocs, witnessed)
     counts = collections.Counter()
@@ -110,11 +115,15 @@ def main():
             continue
         time = clocks.right(time)
         # An address is now and then given out twice in so short a time, and for as many bytes: then either will do.
-        near = [one for one in witnessed.get((address, count), ()) if distance(one, time) <= NEAR_NS]
+        far = [one for one in witnessed.get((address, count), ()) if distance(one, time) <= FAR_NS]
+        near = far if len(far) == 1 else [one for one in far if distance(one, time) <= NEAR_NS]
         theirs = next((one[2] for one in near if one[2][1:] == frames[1:]), nearest(near, time)[2] if near else None)
         if theirs is None:
             counts["missing"] += 1
             continue
+        if spoils and counts["compared"] % 10 == 0 and len(theirs) == len(frames) > 3:
+            frames = SPOIL[counts["spoilt"] % len(SPOIL)](frames)
+            counts["spoilt"] += 1
         verdict, common = judge(frames[1:], theirs[1:], end)
         counts["compared"] += 1
         counts[verdict] += 1
@@ -129,6 +138,9 @@ def main():
         print(f"{number} {verdict}, ended {end}, after frame {common + 1} at {place}")
         print("    heapinject:", *map(names.of, ours[1:][max(common - 2, 0):common + 4]))
         print("    backtrace: ", *map(names.of, theirs[1:][max(common - 2, 0):common + 4]))
+    if spoils:
+        print(f"{counts['spoilt']} made wrong, {counts['different']} found")
+        sys.exit(counts["different"] != counts["spoilt"] or not counts["spoilt"])
 
 
 main()

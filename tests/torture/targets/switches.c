@@ -6,6 +6,7 @@
  *   kept    many stacks, mapped one by one and in one piece, from malloc too, that last
  *   reused  each stack is unmapped as soon as its coroutine has ended, and the next one, of another size, mapped nearby; often with a hole or an
  *           untouchable page right above it, at which the frame pointer of its first function points: whoever follows that, dies
+ *   rushed  as reused, without a nap now and then
  */
 #include "selfcheck.h"
 
@@ -28,7 +29,8 @@ struct coroutine {
 	bool is_done;
 };
 
-static __thread void *home;                 /* the thread's own stack pointer, while a coroutine runs */
+static __thread void *home; /* the thread's own stack pointer, while a coroutine runs */
+static bool is_rushed;
 static __thread struct coroutine *entering; /* for the first steps of a coroutine */
 
 __attribute__((noinline)) static void work(struct coroutine *coroutine, unsigned depth)
@@ -130,7 +132,7 @@ static void renew(struct coroutine *coroutine)
 	char *stack = map(coroutine->stack, SLOT_PAGES * PAGE, coroutine->stack ? MAP_FIXED_NOREPLACE : 0);
 	const uint64_t above = (uint64_t)(stack + size) + 64 + self_random(coroutine->worker) % 64 * 8;
 
-	if (self_random(coroutine->worker) % 2)
+	if (!is_rushed && self_random(coroutine->worker) % 2)
 		usleep(self_random(coroutine->worker) % 200);
 	if (is_hole)
 		munmap(stack + size, SLOT_PAGES * PAGE - size);
@@ -168,8 +170,9 @@ static void *reuse(void *unused)
 
 int main(int argc, char **argv)
 {
-	void *(*mode)(void *) = argc == 2 && !strcmp(argv[1], "reused") ? reuse : keep;
+	void *(*mode)(void *) = argc == 2 && !strcmp(argv[1], "kept") ? keep : reuse;
 
+	is_rushed = argc == 2 && !strcmp(argv[1], "rushed");
 	free(malloc(1)); /* bound now: the linker's lazy binding wants more stack than the coroutines have */
 	return self_run(THREADS, mode, NULL);
 }
