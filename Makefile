@@ -121,7 +121,7 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap bench check-bench fuzz fuzzers demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap bench check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
@@ -276,9 +276,11 @@ FUZZ_SAN := fuzzer-no-link,address,undefined
 FUZZ_TIME ?= 60
 
 # In a directory of its own, as everything is instrumented. What is built there is $(O)/fuzz/NAME_fuzz.
-fuzz: ## each parser's fuzzer for FUZZ_TIME=60 seconds, or those matching T=name; corpora grow in $(O)/fuzz/corpus
-	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=$(FUZZ_SAN) fuzzers
+fuzz: build-fuzzers ## each parser's fuzzer for FUZZ_TIME=60 seconds, or those matching T=name; corpora grow in $(O)/fuzz/corpus
 	@tests/fuzz/run '$(O)/fuzz' '$(FUZZ_TIME)' '$(T)'
+
+build-fuzzers:
+	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=$(FUZZ_SAN) fuzzers
 
 fuzzers: $(fuzz_names:%=$(O)/%)
 

@@ -39,9 +39,9 @@ start_server() {
 stop() {
 	local i
 	kill -TERM "$1" 2>/dev/null
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 200; i++)); do
 		is_running "$1" || break
-		sleep 0.1
+		sleep 0.025
 	done
 	kill -KILL "$1" 2>/dev/null
 	wait "$1" 2>/dev/null
@@ -62,11 +62,11 @@ stop_all() {
 }
 trap stop_all EXIT
 
-# free_port: an odd port on which nobody listens now
+# free_port: an odd port on which nobody listens now, and which no case in another lane is given meanwhile
 free_port() {
 	local port
 	while :; do
-		port=$((RANDOM % 6000 * 2 + 20001))
+		port=$((20001 + 2 * (RANDOM % 375 * 16 + ${LANE:-0} % 16)))
 		grep -qi ":$(printf '%04X' "$port") " /proc/net/tcp /proc/net/tcp6 2>/dev/null || break
 	done
 	echo "$port"

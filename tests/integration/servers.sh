@@ -79,13 +79,7 @@ start_load() {
 	"$CASE_DIR/../load" "$1" "$PORT" >"$WORK/load.log" 2>&1 &
 	LOAD_PID=$!
 	pids+=("$LOAD_PID")
-	sleep 0.5
-	is_loaded
-}
-
-# is_loaded: the load goes on, and no answer was wrong so far
-is_loaded() {
-	is_running "$LOAD_PID" || fail "the load ended: $(cat "$WORK/load.log")"
+	wait_for 30 grep -qx begun "$WORK/load.log" || fail "no load: $(cat "$WORK/load.log")"
 }
 
 # stop_load: fails if an answer was wrong
@@ -94,7 +88,7 @@ stop_load() {
 	kill -TERM "$LOAD_PID"
 	wait "$LOAD_PID"
 	status=$?
-	echo "load: $(cat "$WORK/load.log")"
+	echo "load: $(sed 1d "$WORK/load.log")"
 	return "$status"
 }
 
