@@ -222,10 +222,11 @@ enum hi_phase {
 
 enum hi_loader { HI_LOADER_MAP = 0, HI_LOADER_DLOPEN = 1 };
 
-/* Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. */
+/*
+ * Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. What goes well is not among them: a word that all threads
+ * add to is slow, and the reader of the ring counts records as they come.
+ */
 struct hi_counters {
-	uint64_t samples;          /* alloc records committed, of either type */
-	uint64_t frees;            /* free records committed */
 	uint64_t dropped_allocs;   /* ring too full for an alloc record: the block is not in the live set either */
 	uint64_t dropped_frees;    /* ring full for a free record: in-use is overstated by that block */
 	uint64_t live_set_full;    /* sample given up because its buckets were full */
@@ -234,7 +235,7 @@ struct hi_counters {
 	uint64_t stacks_truncated; /* samples whose walk did not end at HI_END_COMPLETE */
 	uint64_t deadman;          /* times the payload disarmed itself */
 	uint64_t commit_lost;      /* record skipped by the reader before its producer committed it */
-	uint64_t reserved[6];
+	uint64_t reserved[8];
 };
 
 #define HI_REGION_CAPACITY 32760u /* half of what a process may map at most (vm.max_map_count): a stack and the page that guards it are two */
@@ -380,7 +381,8 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
  * three quarters of it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the rest;
  * then commit by compare-and-swap of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave
  * the record up: count commit_lost.
- * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release).
+ * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release). It may do that for many records
+ * at once, and look at head as seldom: each look and each store takes the line from the CPU of a producer, which then has to fetch it back.
  * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by
  * unit up to the next non-zero word below head. All of data[] starts zeroed.
  * The reader trusts nothing: sizes, types and counts are checked against these definitions before use.
@@ -391,7 +393,8 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
 
 struct hi_ring {
 	uint64_t capacity; /*   0: bytes of data[], a power of two */
-	uint64_t reserved0[7];
+	uint64_t ahead; /*   8: a producer asks for the line so many bytes behind its record, as it will be written soon; 0 = the CPU knows no such request */
+	uint64_t reserved0[6];
 	uint64_t head; /*  64: reserved up to here */
 	uint64_t reserved1[7];
 	uint64_t tail; /* 128: consumed up to here */

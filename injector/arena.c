@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "fault.h"
 #include "target_memfd.h"
 
@@ -29,6 +30,7 @@
 #endif
 
 #define STACKS_STEPS 64        /* their part is allocated in so many steps, each when the last one is half full */
+#define RING_AHEAD 512         /* some five records: a line comes in while so many are written */
 #define TABLES_ROOM (8u << 20) /* for libraries that come later; sparse, costs nothing until used */
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -227,6 +229,7 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	memcpy(arena->shared, arena->control, offsetof(struct hi_control, counters));
 	arena->control->magic = arena->shared->magic = HI_WIRE_MAGIC;
 	arena->ring->capacity = arena->ring_capacity;
+	arena->ring->ahead = arch_has_write_prefetch() ? RING_AHEAD : 0;
 	return 0;
 }
 

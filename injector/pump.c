@@ -387,6 +387,8 @@ int pump_round(struct pump *pump, bool last)
 			err = send(pump, &record);
 	}
 	pump->is_behind = pump->reader.ring && more > 0;
+	if (pump->is_behind)
+		ring_reader_release(&pump->reader);
 	const int flushed = stream_out_flush(pump->out);
 	if (more < 0)
 		return more;

@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#define TOLD_BYTES_MAX 4096u /* consumed at most before the producers are given the room, */
+#define TOLD_SHARE 64u       /* or this part of the ring */
+
 void ring_reader_open(struct ring_reader *reader, struct hi_ring *ring, uint64_t capacity)
 {
 	*reader = (struct ring_reader){.ring = ring, .capacity = capacity, .limit = UINT64_MAX};
@@ -29,13 +32,23 @@ static uint64_t *word_at(const struct ring_reader *reader, uint64_t position)
 	return (uint64_t *)(void *)(reader->ring->data + (position & (reader->capacity - 1)));
 }
 
+void ring_reader_release(struct ring_reader *reader)
+{
+	if (reader->told == reader->tail)
+		return;
+	reader->told = reader->tail;
+	__atomic_store_n(&reader->ring->tail, reader->tail, __ATOMIC_RELEASE);
+}
+
 /* Zero what was consumed, then let producers have it: a reserved record must read zero until its producer begins it. */
 static void consume(struct ring_reader *reader, uint64_t size)
 {
+	const uint64_t share = reader->capacity / TOLD_SHARE;
 	for (uint64_t done = 0; done < size; done += sizeof(uint64_t))
 		__atomic_store_n(word_at(reader, reader->tail + done), 0, __ATOMIC_RELAXED);
 	reader->tail += size;
-	__atomic_store_n(&reader->ring->tail, reader->tail, __ATOMIC_RELEASE);
+	if (reader->tail - reader->told >= (share < TOLD_BYTES_MAX ? share : TOLD_BYTES_MAX))
+		ring_reader_release(reader);
 }
 
 static bool is_size(uint64_t size)
@@ -82,32 +95,55 @@ static bool has_stalled(struct ring_reader *reader, uint64_t available, uint64_t
 	return now_ns - reader->waited_ns >= patience_ns;
 }
 
-int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)
+static void count(struct ring_reader *reader, uint32_t type)
+{
+	reader->allocs += type == HI_RECORD_ALLOC || type == HI_RECORD_KNOWN;
+	reader->frees += type == HI_RECORD_FREE;
+}
+
+/* What is known to be reserved from tail on, in bytes; -EPROTO. */
+static int64_t find_available(struct ring_reader *reader)
+{
+	if (reader->head == reader->tail)
+		reader->head = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE);
+	const uint64_t available = reader->head - reader->tail;
+	return available > reader->capacity || available % HI_RING_UNIT ? -EPROTO : (int64_t)available;
+}
+
+static int next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)
 {
 	for (;;) {
-		const uint64_t available = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE) - reader->tail;
-		if (available > reader->capacity || available % HI_RING_UNIT)
-			return -EPROTO;
-		if (!available || reader->tail >= reader->limit)
-			return 0;
+		const int64_t available = find_available(reader);
+		if (available <= 0 || reader->tail >= reader->limit)
+			return available < 0 ? -EPROTO : 0;
 		const uint64_t first = __atomic_load_n(word_at(reader, reader->tail), __ATOMIC_ACQUIRE);
 		const uint64_t size = first & UINT32_MAX;
 		if (!first || (first & HI_RING_BUSY)) {
-			if (!has_stalled(reader, available, now_ns, patience_ns))
+			if (!has_stalled(reader, (uint64_t)available, now_ns, patience_ns))
 				return 0;
-			const uint64_t lost = unfinished_bytes(reader, first, available);
+			const uint64_t lost = unfinished_bytes(reader, first, (uint64_t)available);
 			reader->skipped += lost;
 			consume(reader, lost);
 			continue;
 		}
-		if (!is_size(size) || size > available)
+		if (!is_size(size) || size > (uint64_t)available)
 			return -EPROTO;
 		for (uint64_t done = 0; done < size; done += sizeof(uint64_t))
 			out_record->word[done / 8] = __atomic_load_n(word_at(reader, reader->tail + done), __ATOMIC_RELAXED);
 		out_record->word[0] = first; /* what was checked, not what may have been written since */
 		consume(reader, size);
-		if (is_valid(out_record, size))
+		if (is_valid(out_record, size)) {
+			count(reader, out_record->header.type_busy);
 			return 1;
+		}
 		reader->skipped += size;
 	}
+}
+
+int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)
+{
+	const int more = next(reader, now_ns, patience_ns, out_record);
+	if (more <= 0)
+		ring_reader_release(reader);
+	return more;
 }

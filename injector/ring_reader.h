@@ -14,10 +14,13 @@ struct ring_reader {
 	struct hi_ring *ring; /* our mapping */
 	uint64_t capacity;    /* ours: never read back from the ring; a power of two */
 	uint64_t tail;
-	uint64_t limit;      /* records that begin at or after this position are left for later; never more than a ring full away */
-	uint64_t waited_for; /* records that begin before this position were reserved */
-	uint64_t waited_ns;  /* before this time; whichever of them is unfinished is waited for from then on, all at the same time */
-	uint64_t skipped;    /* bytes given up because their producer never finished */
+	uint64_t head;          /* of the ring, when last looked at: seldom, and likewise our tail is made known seldom */
+	uint64_t told;          /* tail as the producers know it */
+	uint64_t limit;         /* records that begin at or after this position are left for later; never more than a ring full away */
+	uint64_t waited_for;    /* records that begin before this position were reserved */
+	uint64_t waited_ns;     /* before this time; whichever of them is unfinished is waited for from then on, all at the same time */
+	uint64_t skipped;       /* bytes given up because their producer never finished */
+	uint64_t allocs, frees; /* records taken, of these types */
 };
 
 union ring_record {
@@ -44,5 +47,8 @@ void ring_reader_unmark(struct ring_reader *reader);
  * for patience_ns of now_ns is skipped (0 = at once: nobody writes any more).
  */
 must_check int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record);
+
+/* Gives the producers all the room there is. Whenever there is no next record it has been done; it is for those who stop before that. */
+void ring_reader_release(struct ring_reader *reader);
 
 #endif

@@ -17,7 +17,10 @@ enum ring_outcome {
 /* How much of the ring a record may fill: the last quarter is kept for frees, so that a block that was seen to come is seen to go. */
 enum ring_class { RING_ORDINARY, RING_VITAL };
 
-/* Appends a record of `bytes`; sets record->size to that, rounded up to HI_RING_UNIT (what is between holds zeros already). */
-enum ring_outcome ring_put(const struct hi_state *state, struct hi_record_header *record, uint32_t bytes, enum ring_class class);
+/*
+ * Appends a record of `bytes`, a multiple of 8 and at least a header's; its size becomes that, rounded up to HI_RING_UNIT (what is between holds zeros already), whatever record->size says.
+ * Records are read by words of 8 bytes: a word that was written in parts a moment ago takes a while to be read.
+ */
+enum ring_outcome ring_put(const struct hi_state *state, const struct hi_record_header *record, uint32_t bytes, enum ring_class class);
 
 #endif

@@ -120,4 +120,7 @@ bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is
 uint64_t arch_cycles(void);
 uint64_t arch_cycles_per_second(void);
 
+/* Whether a program may ask for a line of memory that it is going to write. */
+bool arch_has_write_prefetch(void);
+
 #endif

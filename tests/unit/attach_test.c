@@ -529,7 +529,7 @@ UNIT_TEST(a_target_that_exits_leaves_nothing_to_restore)
 	CHECK_EQ(attachment_check(&attached.attachment), -ESRCH);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	CHECK(receipt.target_gone && receipt.is_clean);
-	CHECK(attached.attachment.arena.shared->counters.samples >= 10); /* what was sampled is still to be had */
+	CHECK(attached_samples(&attached) >= 10); /* what was sampled is still to be had */
 	attached_close(&attached);
 	victim_forget(&attached.victim);
 }

@@ -54,12 +54,52 @@ UNIT_TEST(takes_records_in_order_and_clears_them)
 		CHECK_EQ(ring->data[i], 0);
 }
 
+/* How much has been consumed is told seldom, for each time costs a producer a cache line; but it is told in the end, whatever the end is. */
+UNIT_TEST(gives_room_back_in_batches_and_always_at_the_end)
+{
+	struct ring_reader reader;
+	union ring_record record;
+	struct hi_ring *ring = new_ring(&reader);
+	unsigned told = 0;
+	for (uint64_t i = 0; i < 64; i++)
+		put_free(ring, i + 1);
+	for (uint64_t i = 0, tail = 0; i < 64; i++) {
+		CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+		CHECK(reader.tail - ring->tail < CAPACITY / 32); /* and never late by much */
+		told += ring->tail != tail;
+		tail = ring->tail;
+	}
+	CHECK(told > 1 && told <= 32);
+	CHECK_EQ(reader.allocs, 0);
+	CHECK_EQ(reader.frees, 64);
+	put_free(ring, 1);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 0); /* nothing more */
+	CHECK_EQ(ring->tail, ring->head);
+	put_free(ring, 1);
+	ring->head += HI_RING_UNIT;
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 0); /* nothing finished */
+	CHECK_EQ(ring->tail, ring->head - HI_RING_UNIT);
+	ring->head -= HI_RING_UNIT;
+	put_free(ring, 1);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+	CHECK(ring->tail != ring->head);
+	ring_reader_release(&reader); /* a reader that stops by itself */
+	CHECK_EQ(ring->tail, ring->head);
+	put_free(ring, 1);
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), 1);
+	ring->head += CAPACITY + HI_RING_UNIT;
+	CHECK_EQ(ring_reader_next(&reader, 1, PATIENCE, &record), -EPROTO);
+	CHECK_EQ(ring->tail, reader.tail);
+}
+
 UNIT_TEST(reads_an_alloc_record_that_wraps)
 {
 	struct ring_reader reader;
 	union ring_record record, got;
 	struct hi_ring *ring = new_ring(&reader);
-	ring->head = ring->tail = reader.tail = CAPACITY - HI_RING_UNIT;
+	ring->head = ring->tail = reader.head = reader.told = reader.tail = CAPACITY - HI_RING_UNIT;
 	memset(&record, 0, sizeof record);
 	record.alloc = (struct hi_record_alloc){.header = {.size = 96, .type_busy = HI_RECORD_ALLOC}, .address = 0x1000, .bytes = 77, .frame_count = 5};
 	for (unsigned i = 0; i < 5; i++)
