@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - builds records and puts them into the ring. */
+/* record.c - builds records and puts them into the rings. */
 #include "record.h"
 
 #include "clock.h"
@@ -27,11 +27,16 @@ static void fill(struct hi_record_header *header, const struct record_event *eve
 	header->thread = event->thread;
 }
 
+static uint64_t slot_number(const struct record_event *event)
+{
+	return (uint64_t)(event->slot - (const struct hi_thread_slot *)event->state->thread_slots);
+}
+
 /* Counts a record that did not get in. */
 static inline bool put(const struct record_event *event, const struct hi_record_header *header, uint32_t bytes, uint64_t *dropped)
 {
 	enum ring_class class = header->type_busy == HI_RECORD_FREE || header->type_busy == HI_RECORD_UNFREE ? RING_VITAL : RING_ORDINARY;
-	enum ring_outcome outcome = ring_put(event->state, header, bytes, class);
+	enum ring_outcome outcome = ring_put(event->state, slot_number(event), header, bytes, class);
 
 	if (outcome == RING_LOST)
 		record_count(event->state, &counters_of(event)->commit_lost);
@@ -55,9 +60,7 @@ __attribute__((noinline)) static void record_region(const struct record_event *e
 /* What is not inlined here would add its frame to that of the walk, on a stack that may be small. */
 static struct hi_scratch *scratch_of(const struct record_event *event)
 {
-	uint64_t slot = (uint64_t)(event->slot - (const struct hi_thread_slot *)event->state->thread_slots);
-
-	return (struct hi_scratch *)(event->state->scratch + slot * HI_SCRATCH_BYTES);
+	return (struct hi_scratch *)(event->state->scratch + slot_number(event) * HI_SCRATCH_BYTES);
 }
 
 /* Two fields that make up a word: ring_put reads it whole. */

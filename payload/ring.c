@@ -76,9 +76,8 @@ static inline bool fill(const struct hi_state *state, struct hi_ring *ring, uint
 	return (count < 1 || store(state, to, first)) && (count < 2 || store(state, to + 1, word[1])) && (count < 3 || store(state, to + 2, word[2]));
 }
 
-enum ring_outcome ring_put(const struct hi_state *state, const struct hi_record_header *record, uint32_t bytes, enum ring_class class)
+static enum ring_outcome put(const struct hi_state *state, struct hi_ring *ring, const struct hi_record_header *record, uint32_t bytes, enum ring_class class)
 {
-	struct hi_ring *ring = (struct hi_ring *)state->ring;
 	uint64_t size = (bytes + HI_RING_UNIT - 1) & ~(uint64_t)(HI_RING_UNIT - 1);
 	uint64_t first = size | (uint64_t)record->type_busy << 32, busy = first | HI_RING_BUSY, position;
 	enum ring_outcome outcome = reserve(state, ring, size, class, &position);
@@ -91,4 +90,16 @@ enum ring_outcome ring_put(const struct hi_state *state, const struct hi_record_
 	if (__atomic_compare_exchange_n(unit_at(ring, position), &busy, first, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		return RING_COMMITTED;
 	return busy == first ? RING_COMMITTED : RING_LOST; /* committed already: by such a child */
+}
+
+enum ring_outcome ring_put(const struct hi_state *state, uint64_t home, const struct hi_record_header *record, uint32_t bytes, enum ring_class class)
+{
+	const struct hi_control *control = (const struct hi_control *)state->control;
+	struct hi_ring *rings = (struct hi_ring *)state->ring;
+	uint64_t mask = control->ring_mask & (HI_RINGS - 1);
+	enum ring_outcome outcome = RING_FULL;
+
+	for (uint64_t i = 0; i <= mask && outcome == RING_FULL; i++)
+		outcome = put(state, hi_ring_at(rings, rings->capacity, (home + i) & mask), record, bytes, class);
+	return outcome;
 }

@@ -83,10 +83,8 @@ static inline void attached_start(struct attached *attached, void (*work)(struct
 		UNIT_FAIL("attach: %s: %s", attached->attachment.step, strerror(-error));
 }
 
-/* Alloc records that wait in the ring; nobody may read it meanwhile. */
-static inline uint64_t attached_samples(const struct attached *attached)
+static inline uint64_t attached_samples_in(const struct hi_ring *ring)
 {
-	const struct hi_ring *ring = attached->attachment.arena.ring;
 	const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 	uint64_t samples = 0, first;
 	for (uint64_t at = ring->tail; at < head; at += first & UINT32_MAX) {
@@ -95,6 +93,16 @@ static inline uint64_t attached_samples(const struct attached *attached)
 			break; /* not begun yet */
 		samples += first >> 32 == HI_RECORD_ALLOC || first >> 32 == HI_RECORD_KNOWN;
 	}
+	return samples;
+}
+
+/* Alloc records that wait in the rings; nobody may read these meanwhile. */
+static inline uint64_t attached_samples(const struct attached *attached)
+{
+	const struct arena *arena = &attached->attachment.arena;
+	uint64_t samples = 0;
+	for (uint32_t i = 0; i < arena->ring_count; i++)
+		samples += attached_samples_in(hi_ring_at(arena->ring, arena->ring_capacity, i));
 	return samples;
 }
 

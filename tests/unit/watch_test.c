@@ -67,7 +67,7 @@ static void watched_start(struct watched *watched, void (*work)(struct victim_pa
 	attachment->link_map = 0; /* the first round is like any other that finds a change */
 	CHECK_EQ(stream_out_open(&watched->out, watched->file), 0);
 	CHECK_EQ(pump_open(&watched->pump, &watched->out, &attachment->memory, &attachment->images, attachment->pid), 0);
-	pump_connect(&watched->pump, attachment->arena.ring, attachment->arena.ring->capacity);
+	pump_connect(&watched->pump, &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity, attachment->arena.ring_count});
 	CHECK_EQ(pump_modules(&watched->pump, &attachment->images), 0);
 }
 
