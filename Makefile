@@ -79,12 +79,12 @@ TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Iinjector -Iinjector/arch -I
 PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch
 
 # The guest may use no libc, no TLS, no vector registers (the gate saves none), and needs no unwind tables of its own. gcc turns copy
-# loops into memcpy calls unless told not to; clang does not know that option.
+# loops into memcpy calls unless told not to; clang does not know that option. prfchw: an instruction that is used only where the injector has found it.
 ifeq ($(findstring clang,$(CC)),)
 NO_LIBCALLS := -fno-tree-loop-distribute-patterns
 endif
 PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_LIBCALLS) -fvisibility=hidden -fno-stack-protector -fcf-protection=none \
-	-fno-asynchronous-unwind-tables -fno-unwind-tables -mgeneral-regs-only -Iinclude -Ipayload -Ipayload/arch
+	-fno-asynchronous-unwind-tables -fno-unwind-tables -mgeneral-regs-only -mprfchw -Iinclude -Ipayload -Ipayload/arch
 PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,--hash-style=both \
 	-Wl,-z,norelro -Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--no-undefined
 

@@ -11,7 +11,7 @@
  *   part      mapping                        child after fork     writer
  *   control   rw- shared                     kept, but for its    injector; the payload only adds to `counters`
  *                                            first page (DONTFORK)
- *   ring      rw- shared                     kept                 payload reserves and commits, injector clears and advances
+ *   rings     rw- shared                     kept                 payload reserves and commits, injector clears and advances
  *   stacks    rw- shared                     kept                 payload appends; injector reads, and says how far it may go
  *   tables    r-- shared                     kept                 injector, through its own mapping of the memfd
  *   image     r-x private (map loader only)  kept                 nobody
@@ -222,10 +222,11 @@ enum hi_phase {
 
 enum hi_loader { HI_LOADER_MAP = 0, HI_LOADER_DLOPEN = 1 };
 
-/* Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. */
+/*
+ * Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. What goes well is not among them: a word that all threads
+ * add to is slow, and the reader of the ring counts records as they come.
+ */
 struct hi_counters {
-	uint64_t samples;          /* alloc records committed, of either type */
-	uint64_t frees;            /* free records committed */
 	uint64_t dropped_allocs;   /* ring too full for an alloc record: the block is not in the live set either */
 	uint64_t dropped_frees;    /* ring full for a free record: in-use is overstated by that block */
 	uint64_t live_set_full;    /* sample given up because its buckets were full */
@@ -234,7 +235,7 @@ struct hi_counters {
 	uint64_t stacks_truncated; /* samples whose walk did not end at HI_END_COMPLETE */
 	uint64_t deadman;          /* times the payload disarmed itself */
 	uint64_t commit_lost;      /* record skipped by the reader before its producer committed it */
-	uint64_t reserved[6];
+	uint64_t reserved[8];
 };
 
 #define HI_REGION_CAPACITY 32760u /* half of what a process may map at most (vm.max_map_count): a stack and the page that guards it are two */
@@ -368,7 +369,7 @@ struct hi_control {
 	uint32_t current_regions;                                   /* index into regions[] */
 	uint32_t current_directory;                                 /* index into directory[] */
 	uint32_t doublings;                                         /* countdowns are drawn with a mean of interval << this from now on; <= HI_DOUBLINGS_MAX */
-	uint32_t reserved;
+	uint32_t ring_mask;                                         /* number of rings - 1: HI_RINGS - 1, or 0 */
 	struct hi_counters counters __attribute__((aligned(64)));
 	struct hi_regions regions[2] __attribute__((aligned(64)));
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));
@@ -378,28 +379,46 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
 /* Size of the control part of the arena, in whole pages. */
 #define HI_CONTROL_BYTES ((sizeof(struct hi_control) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES)
 
-/* ---- ring ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- rings --------------------------------------------------------------------------------------------------------------------- */
 
 /*
- * Many producers, one reader. Positions count bytes since the start and only grow; position % capacity is the place in data[].
+ * As many rings as control->ring_mask says lie one behind the other, each with a head of its own, so that threads seldom meet; all are of one size. The record of a thread goes to the ring
+ * that bears the number of its slot (modulo how many there are), and if that is full to the next, and so on: a single busy thread can fill them all before anything is dropped.
+ *
+ * One ring: many producers, one reader. Positions count bytes since the start and only grow; position % capacity is the place in data[].
  * A record starts on a HI_RING_UNIT boundary and may wrap around the end of data[] (copy word by word, modulo capacity).
  *
  * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head, where head + size - tail <= limit (capacity for frees,
  * three quarters of it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the rest;
  * then commit by compare-and-swap of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave
  * the record up: count commit_lost.
- * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release).
+ * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release). It may do that for many records
+ * at once, and look at head as seldom: each look and each store takes the line from the CPU of a producer, which then has to fetch it back.
  * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by
  * unit up to the next non-zero word below head. All of data[] starts zeroed.
  * The reader trusts nothing: sizes, types and counts are checked against these definitions before use.
+ *
+ * ORDER. What must be kept is the order of events about one address: B, the next one after A, may lie in another ring. Three facts lead to it.
+ *   1. B is reserved only after A was committed: an alloc record before the block is handed over, a free record before the block is freed.
+ *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was committed.
+ *   3. The counters of all CPUs agree: where the kernel does not trust them, there is but one ring.
+ * The reader notes all heads (marks), and when it has them all, it notes all heads once more (limits). It then takes records from the rings in the order of their `cycles`, the
+ * least of those that lie at the tails below the limits, until no ring has any left below its mark; a record at a tail that is not committed holds up all.
+ *   - Whatever it takes, all that must come before lies below the limits. What it takes has cycles no later than those of some record below a mark, and so no later than the last mark;
+ *     what must come before was committed earlier than these (2), so before the first limit was noted.
+ *   - B is not taken before A. As long as A is still in its ring, at the tail of that lies some X that was reserved no later than A, so that
+ *     X.cycles <= reserve of X <= reserve of A < commit of A < B.cycles, and X goes first.
+ * Which ring a record is in does not come into this: a thread's own records, of a realloc, say, are in order even where one of them went to the next ring.
  */
+#define HI_RINGS 8u
 #define HI_RING_UNIT 32u
 #define HI_RING_BUSY (1ull << 63)
 #define HI_RING_SIZE_MAX 2048u
 
 struct hi_ring {
 	uint64_t capacity; /*   0: bytes of data[], a power of two */
-	uint64_t reserved0[7];
+	uint64_t ahead; /*   8: a producer asks for the line so many bytes behind its record, as it will be written soon; 0 = the CPU knows no such request */
+	uint64_t reserved0[6];
 	uint64_t head; /*  64: reserved up to here */
 	uint64_t reserved1[7];
 	uint64_t tail; /* 128: consumed up to here */
@@ -407,6 +426,11 @@ struct hi_ring {
 	uint8_t data[]; /* 192 */
 };
 _Static_assert(offsetof(struct hi_ring, data) == 192, "ring head is three cache lines");
+
+static inline struct hi_ring *hi_ring_at(struct hi_ring *first, uint64_t capacity, uint64_t index)
+{
+	return (struct hi_ring *)(void *)((uint8_t *)first + index * (sizeof(struct hi_ring) + capacity));
+}
 
 enum hi_record_type {
 	HI_RECORD_ALLOC = 1,
@@ -431,7 +455,7 @@ enum hi_stack_end {
 struct hi_record_header {
 	uint32_t size;      /* whole record, multiple of HI_RING_UNIT */
 	uint32_t type_busy; /* enum hi_record_type; bit 31 is HI_RING_BUSY's */
-	uint64_t cycles;    /* cycle counter when the event happened */
+	uint64_t cycles;    /* cycle counter when the event happened; see "order" above */
 	uint64_t thread;    /* thread pointer */
 };
 #define HI_SLACK_UNKNOWN UINT32_MAX

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "fault.h"
 #include "target_memfd.h"
 
@@ -29,6 +30,7 @@
 #endif
 
 #define STACKS_STEPS 64        /* their part is allocated in so many steps, each when the last one is half full */
+#define RING_AHEAD 512         /* some five records: a line comes in while so many are written */
 #define TABLES_ROOM (8u << 20) /* for libraries that come later; sparse, costs nothing until used */
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -36,6 +38,7 @@ static uint64_t whole_pages(uint64_t bytes)
 	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 }
 
+/* Of all rings together. */
 static uint64_t ring_bytes(uint64_t interval)
 {
 	if (interval <= 1024)
@@ -140,7 +143,8 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	control->occupancy_bits = occupancy_bits(plan->interval);
 	control->known_bits = known_bits(plan->interval);
 	uint64_t end = HI_CONTROL_BYTES;
-	end = place(&control->ring, end, sizeof(struct hi_ring) + ring_bytes(plan->interval));
+	control->ring_mask = arch_cycles_agree() ? HI_RINGS - 1 : 0;
+	end = place(&control->ring, end, (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));
 	end = place(&control->stacks, end, stacks_bytes(plan->interval));
 	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
 	end = place(&control->image, end, plan->image_bytes);
@@ -217,7 +221,8 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 		return -errno;
 	arena->shared = shared;
 	arena->ring = (struct hi_ring *)(void *)((uint8_t *)shared + layout->ring.offset); /* a page boundary */
-	arena->ring_capacity = ring_bytes(layout->interval);
+	arena->ring_count = layout->ring_mask + 1;
+	arena->ring_capacity = ring_bytes(layout->interval) / arena->ring_count;
 	arena->stacks = (struct hi_stacks *)(void *)((uint8_t *)shared + layout->stacks.offset);
 	arena->stacks_size = layout->stacks.size;
 	arena->stacks->used = sizeof(struct hi_stacks);
@@ -230,7 +235,11 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	arena->control->gate_count = entries;
 	memcpy(arena->shared, arena->control, offsetof(struct hi_control, counters));
 	arena->control->magic = arena->shared->magic = HI_WIRE_MAGIC;
-	arena->ring->capacity = arena->ring_capacity;
+	for (uint32_t i = 0; i < arena->ring_count; i++) {
+		struct hi_ring *ring = hi_ring_at(arena->ring, arena->ring_capacity, i);
+		ring->capacity = arena->ring_capacity;
+		ring->ahead = arch_has_write_prefetch() ? RING_AHEAD : 0;
+	}
 	return 0;
 }
 

@@ -23,8 +23,9 @@ struct arena {
 	struct hi_control *control; /* our own */
 	struct hi_control *shared;  /* our mapping of [0, shared_size) */
 	size_t shared_size;
-	struct hi_ring *ring;
-	uint64_t ring_capacity;
+	struct hi_ring *ring;   /* the first */
+	uint64_t ring_capacity; /* of each */
+	uint32_t ring_count;
 	struct hi_stacks *stacks;
 	uint64_t stacks_size, stacks_limit; /* ours; the limit is how far they are allocated */
 	uint8_t *tables;

@@ -9,7 +9,7 @@
 
 #define STACK_UNIT 8u             /* of an id */
 #define RECORDS_A_LOOK 64u        /* at the clock */
-#define DRAIN_ROUNDS_MAX 64       /* several rings full: a target that still has the ring, and is hostile, may fill it for ever */
+#define DRAIN_ROUNDS_MAX 64       /* many times all that they hold: a target that still has the rings, and is hostile, may fill them for ever */
 #define PATIENCE_NS 1000000000ull /* for a record whose producer may be merely descheduled */
 
 int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid)
@@ -31,9 +31,9 @@ void pump_close(struct pump *pump)
 	*pump = (struct pump){0};
 }
 
-void pump_connect(struct pump *pump, struct hi_ring *ring, uint64_t capacity)
+void pump_connect(struct pump *pump, const struct rings *rings)
 {
-	ring_reader_open(&pump->reader, ring, capacity);
+	ring_reader_open(&pump->reader, rings);
 }
 
 int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size)
@@ -368,8 +368,7 @@ static int send(struct pump *pump, const union ring_record *record)
 
 void pump_mark(struct pump *pump)
 {
-	if (pump->reader.ring)
-		ring_reader_mark(&pump->reader);
+	ring_reader_mark(&pump->reader);
 }
 
 int pump_round(struct pump *pump, bool last)
@@ -378,15 +377,17 @@ int pump_round(struct pump *pump, bool last)
 	int more = 1, err = 0;
 	uint64_t now_ns = 0;
 	if (last)
-		ring_reader_unmark(&pump->reader);
-	for (uint32_t count = 0; pump->reader.ring && more > 0 && !err && !stream_out_is_full(pump->out); count++) {
+		ring_reader_mark(&pump->reader);
+	for (uint32_t count = 0; pump->reader.count && more > 0 && !err && !stream_out_is_full(pump->out); count++) {
 		if (count % RECORDS_A_LOOK == 0)
 			now_ns = pump_now_ns(pump);
 		more = ring_reader_next(&pump->reader, now_ns, last ? 0 : PATIENCE_NS, &record);
 		if (more > 0)
 			err = send(pump, &record);
 	}
-	pump->is_behind = pump->reader.ring && more > 0;
+	pump->is_behind = pump->reader.count && more > 0;
+	if (pump->is_behind)
+		ring_reader_release(&pump->reader);
 	const int flushed = stream_out_flush(pump->out);
 	if (more < 0)
 		return more;

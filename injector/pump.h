@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump.h - from the ring to the record stream: takes finished records out, gives times and thread numbers, and writes what describes the target around them.
+ * pump.h - from the rings to the record stream: takes finished records out, gives times and thread numbers, and writes what describes the target around them.
  *
  * Knows nothing of ptrace or slots. Called every few milliseconds; never blocks.
  */
@@ -31,7 +31,7 @@ struct pump {
 	uint64_t ns_per_cycle; /* times 2^32 */
 	uint64_t last_pointer; /* the thread of the last event, and its number: the next one's is often the same */
 	uint32_t last_thread;
-	bool is_behind;      /* the last round left records in the ring, as the output was full */
+	bool is_behind;      /* the last round left records in the rings, as the output was full */
 	uint64_t unknown_sp; /* a stack pointer that the payload found in no region since the last round; 0 = none */
 	struct sent_module {
 		char *path;
@@ -45,8 +45,8 @@ struct pump {
 
 must_check int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid);
 void pump_close(struct pump *pump);
-/* From now on: where the ring lies. */
-void pump_connect(struct pump *pump, struct hi_ring *ring, uint64_t capacity);
+/* From now on: where the rings lie. */
+void pump_connect(struct pump *pump, const struct rings *rings);
 /* And where the stacks lie that its records name. -ENOMEM. */
 must_check int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size);
 uint64_t pump_now_ns(const struct pump *pump);
@@ -72,17 +72,17 @@ must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
 
 /*
- * Bounds the next rounds to what is in the ring now. Call it before looking at the list of loaded objects: then every frame of what is pumped lies in an object
+ * Bounds the next rounds to what is in the rings now. Call it before looking at the list of loaded objects: then every frame of what is pumped lies in an object
  * whose MODULE record has been written.
  */
 void pump_mark(struct pump *pump);
 /*
- * Moves everything finished (up to the mark, unless `last`) from the ring to the stream. `last`: nobody writes any more, so unfinished records are given up at once. -EPROTO: the ring is damaged;
+ * Moves everything finished (up to the mark, unless `last`) from the rings to the stream. `last`: nobody writes any more, so unfinished records are given up at once. -EPROTO: a ring is damaged;
  * -EPIPE: the reader of the stream is gone.
  */
 must_check int pump_round(struct pump *pump, bool last);
 /*
- * The last rounds: until the ring is empty, however much a slow reader has left in it. deadline_ms: how long that reader may take nothing at all; -ETIMEDOUT then.
+ * The last rounds: until the rings are empty, however much a slow reader has left in it. deadline_ms: how long that reader may take nothing at all; -ETIMEDOUT then.
  */
 must_check int pump_drain(struct pump *pump, int deadline_ms);
 

@@ -1,23 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_reader.h - the reader's side of the ring of hi_wire.h.
+ * ring_reader.h - the reader's side of the rings of hi_wire.h: merges them, in an order in which no event comes before those that it follows from.
  *
- * The target may scribble over the ring: every size, type and count is checked before use, and each record is copied out before it is looked at.
+ * The target may scribble over the rings: every size, type and count is checked before use, and each record is copied out before it is looked at. Times of a record are believed as
+ * far as they say which of two goes first: false ones make a false order, and nothing else.
  */
 #ifndef HI_RING_READER_H
 #define HI_RING_READER_H
 
+#include <stdbool.h>
+
 #include "hi_wire.h"
 #include "memory.h"
 
-struct ring_reader {
-	struct hi_ring *ring; /* our mapping */
-	uint64_t capacity;    /* ours: never read back from the ring; a power of two */
+/* Where the rings lie: our mapping. */
+struct rings {
+	struct hi_ring *first;
+	uint64_t capacity; /* of each, a power of two */
+	uint32_t count;    /* a power of two, at most HI_RINGS */
+};
+
+/* One of the rings. */
+struct ring_lane {
+	struct hi_ring *ring;
 	uint64_t tail;
-	uint64_t limit;      /* records that begin at or after this position are left for later; never more than a ring full away */
+	uint64_t told;       /* tail as the producers know it: each time that we tell them costs one of them a cache line */
+	uint64_t mark;       /* records before this position are what is to be read, */
+	uint64_t limit;      /* and others before this one as far as the order demands it; both were the ring's head a while ago */
+	uint64_t first;      /* first word of the record at tail, 0 = not known to be committed yet */
+	uint64_t cycles;     /* and its time */
 	uint64_t waited_for; /* records that begin before this position were reserved */
 	uint64_t waited_ns;  /* before this time; whichever of them is unfinished is waited for from then on, all at the same time */
-	uint64_t skipped;    /* bytes given up because their producer never finished */
+};
+
+struct ring_reader {
+	struct ring_lane lane[HI_RINGS];
+	uint32_t count;         /* 0: not open */
+	uint64_t capacity;      /* of each ring; ours: never read back */
+	bool is_damaged;        /* a head was where it cannot be */
+	uint64_t skipped;       /* bytes given up because their producer never finished, or because they made no sense */
+	uint64_t allocs, frees; /* records taken, of these types */
 };
 
 union ring_record {
@@ -29,20 +51,21 @@ union ring_record {
 	uint64_t word[HI_RING_SIZE_MAX / 8];
 };
 
-void ring_reader_open(struct ring_reader *reader, struct hi_ring *ring, uint64_t capacity);
+/* There is nothing to read before the first mark. */
+void ring_reader_open(struct ring_reader *reader, const struct rings *rings);
 
 /*
- * Sets the limit to where the ring's head is now: what was reserved so far will be read, what comes later will not. Never further than the ring is long, so that a target that
- * writes faster than it is read cannot keep the reader for ever. Before the first call of either there is no limit.
+ * What was reserved so far will be read, and what comes later will not, so that a target that writes faster than it is read cannot keep the reader for ever.
  */
 void ring_reader_mark(struct ring_reader *reader);
-/* Sets the limit as far as it may be. */
-void ring_reader_unmark(struct ring_reader *reader);
 
 /*
- * The next finished record, copied out and checked: 1 = there is one, 0 = none now, -EPROTO = the ring is damaged beyond repair. A record that its producer has left unfinished
- * for patience_ns of now_ns is skipped (0 = at once: nobody writes any more).
+ * The next finished record, copied out and checked: 1 = there is one, 0 = none now, -EPROTO = a ring is damaged beyond repair. A record that its producer has left unfinished
+ * for patience_ns of now_ns is skipped (0 = at once: nobody writes any more); until then it holds up all.
  */
 must_check int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record);
+
+/* Gives the producers all the room there is. Whenever there is no next record it has been done; it is for those who stop before that. */
+void ring_reader_release(struct ring_reader *reader);
 
 #endif

@@ -169,7 +169,7 @@ static int begin(struct session *session)
 	session->pump.broker = sink_broker(&session->sink);
 	if (!err)
 		err = describe_target(session);
-	pump_connect(&session->pump, attachment->arena.ring, attachment->arena.ring_capacity);
+	pump_connect(&session->pump, &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity, attachment->arena.ring_count});
 	if (!err)
 		err = pump_connect_stacks(&session->pump, attachment->arena.stacks, attachment->arena.stacks_size);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);

@@ -24,8 +24,8 @@ struct hi_stream_stats stats_read(const struct attachment *attachment, const str
 	(void)!proc_status_read(attachment->pid, attachment->tid, &status);
 	return (struct hi_stream_stats){
 		.time_ns = pump_now_ns(pump),
-		.samples = counters->samples,
-		.frees = counters->frees,
+		.samples = pump->reader.allocs,
+		.frees = pump->reader.frees,
 		.dropped_allocs = counters->dropped_allocs,
 		.dropped_frees = counters->dropped_frees,
 		.live_set_full = counters->live_set_full,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - builds records and puts them into the ring. */
+/* record.c - builds records and puts them into the rings. */
 #include "record.h"
 
 #include "clock.h"
@@ -27,11 +27,16 @@ static void fill(struct hi_record_header *header, const struct record_event *eve
 	header->thread = event->thread;
 }
 
+static uint64_t slot_number(const struct record_event *event)
+{
+	return (uint64_t)(event->slot - (const struct hi_thread_slot *)event->state->thread_slots);
+}
+
 /* Counts a record that did not get in. */
-static bool put(const struct record_event *event, struct hi_record_header *header, uint32_t bytes, uint64_t *dropped)
+static inline bool put(const struct record_event *event, const struct hi_record_header *header, uint32_t bytes, uint64_t *dropped)
 {
 	enum ring_class class = header->type_busy == HI_RECORD_FREE || header->type_busy == HI_RECORD_UNFREE ? RING_VITAL : RING_ORDINARY;
-	enum ring_outcome outcome = ring_put(event->state, header, bytes, class);
+	enum ring_outcome outcome = ring_put(event->state, slot_number(event), header, bytes, class);
 
 	if (outcome == RING_LOST)
 		record_count(event->state, &counters_of(event)->commit_lost);
@@ -42,29 +47,39 @@ static bool put(const struct record_event *event, struct hi_record_header *heade
 
 __attribute__((noinline)) static void record_region(const struct record_event *event, uint64_t stack_pointer)
 {
-	struct hi_record_region record = {.stack_pointer = stack_pointer};
+	struct hi_record_region record;
 
 	if (!clock_is_past(event->cycles, event->slot->region_told, REGION_PAUSE_CYCLES))
 		return;
 	event->slot->region_told = event->cycles;
 	fill(&record.header, event, HI_RECORD_REGION);
+	record.stack_pointer = stack_pointer;
 	put(event, &record.header, sizeof(record), NULL);
+}
+
+/* Two fields that make up a word: ring_put reads it whole. */
+static inline uint64_t word_of(uint64_t low, uint64_t high, unsigned high_at)
+{
+	return low | high << high_at;
 }
 
 __attribute__((noinline)) static bool put_known(const struct record_event *event, const struct hook_call *call, struct record_block block, uint32_t stack)
 {
-	struct hi_record_known record = {
-		.address = block.address,
-		.bytes = block.bytes,
-		.stack = stack,
-		.function = (uint16_t)call->words->function,
-		.slack = event->slack,
-		.doublings = event->doublings,
-	};
+	union {
+		struct hi_record_known known;
+		uint64_t word[sizeof(struct hi_record_known) / 8];
+	} record;
 
-	fill(&record.header, event, HI_RECORD_KNOWN);
-	return put(event, &record.header, sizeof(record), &counters_of(event)->dropped_allocs);
+	fill(&record.known.header, event, HI_RECORD_KNOWN);
+	record.known.address = block.address;
+	record.known.bytes = block.bytes;
+	record.word[offsetof(struct hi_record_known, stack) / 8] = word_of(stack, call->words->function, 48);
+	record.word[offsetof(struct hi_record_known, slack) / 8] = word_of(event->slack, event->doublings, 32);
+	return put(event, &record.known.header, sizeof(record.known), &counters_of(event)->dropped_allocs);
 }
+_Static_assert(offsetof(struct hi_record_known, function) == offsetof(struct hi_record_known, stack) + 6 &&
+		       offsetof(struct hi_record_known, doublings) == offsetof(struct hi_record_known, slack) + 4,
+	       "fields of one word");
 
 /* The frames lie behind it already. */
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
@@ -94,27 +109,26 @@ bool record_alloc(const struct record_event *event, const struct hook_call *call
 		record_region(event, scratch->unknown_sp);
 	if (!(id ? put_known(event, call, block, id) : put_with_frames(event, call, block, stack)))
 		return false;
-	record_count(event->state, &counters_of(event)->samples);
 	if (stack.reason != HI_END_COMPLETE)
 		record_count(event->state, &counters_of(event)->stacks_truncated);
 	return true;
 }
 
+static bool put_free(const struct record_event *event, enum hi_record_type type, uint64_t address, uint64_t *dropped)
+{
+	struct hi_record_free record;
+
+	fill(&record.header, event, type);
+	record.address = address;
+	return put(event, &record.header, sizeof(record), dropped);
+}
+
 bool record_free(const struct record_event *event, uint64_t address)
 {
-	struct hi_record_free record = {.address = address};
-
-	fill(&record.header, event, HI_RECORD_FREE);
-	if (!put(event, &record.header, sizeof(record), &counters_of(event)->dropped_frees))
-		return false;
-	record_count(event->state, &counters_of(event)->frees);
-	return true;
+	return put_free(event, HI_RECORD_FREE, address, &counters_of(event)->dropped_frees);
 }
 
 bool record_unfree(const struct record_event *event, uint64_t address)
 {
-	struct hi_record_free record = {.address = address};
-
-	fill(&record.header, event, HI_RECORD_UNFREE);
-	return put(event, &record.header, sizeof(record), NULL);
+	return put_free(event, HI_RECORD_UNFREE, address, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - what the payload tells the injector: one function for each kind of event. Counts what it wrote and what did not fit.
+ * record.h - what the payload tells the injector: one function for each kind of event. Counts what did not fit.
  *
  * Safe in a child that a signal handler forked in the middle of it: what it would have told is not told.
  */

@@ -5,10 +5,12 @@
 #include <stdbool.h>
 
 #define RESERVE_ATTEMPTS 128
+#define UNIT_WORDS (HI_RING_UNIT / 8)
 
 typedef uint64_t __attribute__((may_alias)) record_word; /* records are copied by words, whatever their fields are */
 
-static uint64_t *word_at(struct hi_ring *ring, uint64_t position)
+/* In one piece up to the end of the unit. */
+static inline uint64_t *unit_at(struct hi_ring *ring, uint64_t position)
 {
 	return (uint64_t *)(void *)(ring->data + (position & (ring->capacity - 1)));
 }
@@ -17,15 +19,23 @@ static uint64_t *word_at(struct hi_ring *ring, uint64_t position)
  * A signal handler that interrupts us may fork, and its child goes on right here, with the ring of its parent. So before each store one more look: is this still the process that was
  * armed? What is stored must have been read before. A fork in the one instruction between the look and the store has the child store what its parent stores, too.
  */
-static bool is_open(const struct hi_state *state)
+static inline bool is_open(const struct hi_state *state)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return __atomic_load_n(&state->armed, __ATOMIC_RELAXED);
 }
 
-static enum ring_outcome reserve(const struct hi_state *state, uint64_t size, enum ring_class class, uint64_t *out_position)
+/* False: nothing is told any more. */
+static inline bool store(const struct hi_state *state, uint64_t *to, uint64_t value)
 {
-	struct hi_ring *ring = (struct hi_ring *)state->ring;
+	if (!is_open(state))
+		return false;
+	__atomic_store_n(to, value, __ATOMIC_RELEASE);
+	return true;
+}
+
+static inline enum ring_outcome reserve(const struct hi_state *state, struct hi_ring *ring, uint64_t size, enum ring_class class, uint64_t *out_position)
+{
 	uint64_t limit = class == RING_VITAL ? ring->capacity : ring->capacity - ring->capacity / 4;
 	/* An old tail makes the ring look fuller than it is, never emptier. */
 	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
@@ -42,28 +52,54 @@ static enum ring_outcome reserve(const struct hi_state *state, uint64_t size, en
 	return RING_FULL;
 }
 
-enum ring_outcome ring_put(const struct hi_state *state, struct hi_record_header *record, uint32_t bytes, enum ring_class class)
+/* The ring is larger than the caches, and the reader has written there last: without this each locked instruction from here on waits until that line is back. */
+static inline void prepare_next(struct hi_ring *ring, uint64_t position)
 {
-	struct hi_ring *ring = (struct hi_ring *)state->ring;
-	const record_word *word = (const record_word *)record;
-	uint64_t position, first, value;
-	enum ring_outcome outcome;
+	if (ring->ahead)
+		__builtin_prefetch(unit_at(ring, position + ring->ahead), 1, 3);
+}
 
-	record->size = (bytes + HI_RING_UNIT - 1) & ~(HI_RING_UNIT - 1);
-	first = word[0];
-	outcome = reserve(state, first & UINT32_MAX, class, &position);
+/* Unit by unit: that is where a record may wrap. */
+static inline bool fill(const struct hi_state *state, struct hi_ring *ring, uint64_t position, const record_word *word, uint64_t first, uint32_t count)
+{
+	uint64_t *to = unit_at(ring, position);
+
+	while (count >= UNIT_WORDS) {
+		if (!store(state, to, first) || !store(state, to + 1, word[1]) || !store(state, to + 2, word[2]) || !store(state, to + 3, word[3]))
+			return false;
+		position += HI_RING_UNIT;
+		word += UNIT_WORDS;
+		count -= UNIT_WORDS;
+		to = unit_at(ring, position);
+		first = count ? word[0] : 0;
+	}
+	return (count < 1 || store(state, to, first)) && (count < 2 || store(state, to + 1, word[1])) && (count < 3 || store(state, to + 2, word[2]));
+}
+
+static enum ring_outcome put(const struct hi_state *state, struct hi_ring *ring, const struct hi_record_header *record, uint32_t bytes, enum ring_class class)
+{
+	uint64_t size = (bytes + HI_RING_UNIT - 1) & ~(uint64_t)(HI_RING_UNIT - 1);
+	uint64_t first = size | (uint64_t)record->type_busy << 32, busy = first | HI_RING_BUSY, position;
+	enum ring_outcome outcome = reserve(state, ring, size, class, &position);
+
 	if (outcome != RING_COMMITTED)
 		return outcome;
-	for (uint32_t i = 0; i < bytes / 8; i++) {
-		value = i ? word[i] : first | HI_RING_BUSY;
-		if (!is_open(state))
-			return RING_CLOSED;
-		__atomic_store_n(word_at(ring, position + 8 * i), value, __ATOMIC_RELEASE);
-	}
-	value = first | HI_RING_BUSY;
-	if (!is_open(state))
+	prepare_next(ring, position);
+	if (!fill(state, ring, position, (const record_word *)record, busy, bytes / 8) || !is_open(state))
 		return RING_CLOSED;
-	if (__atomic_compare_exchange_n(word_at(ring, position), &value, first, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(unit_at(ring, position), &busy, first, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		return RING_COMMITTED;
-	return value == first ? RING_COMMITTED : RING_LOST; /* committed already: by such a child */
+	return busy == first ? RING_COMMITTED : RING_LOST; /* committed already: by such a child */
+}
+
+enum ring_outcome ring_put(const struct hi_state *state, uint64_t home, const struct hi_record_header *record, uint32_t bytes, enum ring_class class)
+{
+	const struct hi_control *control = (const struct hi_control *)state->control;
+	struct hi_ring *rings = (struct hi_ring *)state->ring;
+	uint64_t mask = control->ring_mask & (HI_RINGS - 1);
+	enum ring_outcome outcome = RING_FULL;
+
+	for (uint64_t i = 0; i <= mask && outcome == RING_FULL; i++)
+		outcome = put(state, hi_ring_at(rings, rings->capacity, (home + i) & mask), record, bytes, class);
+	return outcome;
 }

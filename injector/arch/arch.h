@@ -130,5 +130,10 @@ bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is
 /* Cycle counter of this CPU, and how many ticks it makes a second (calibrated once, about 20 ms). */
 uint64_t arch_cycles(void);
 uint64_t arch_cycles_per_second(void);
+/* Whether the counters of all CPUs agree: the kernel has looked, and goes by them itself. */
+bool arch_cycles_agree(void);
+
+/* Whether a program may ask for a line of memory that it is going to write. */
+bool arch_has_write_prefetch(void);
 
 #endif

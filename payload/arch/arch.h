@@ -9,7 +9,10 @@
 
 #include "hi_wire.h"
 
-/* Never goes back on one CPU, agrees between CPUs up to a few hundred ticks. Not serialising, no system call. */
+/*
+ * Never goes back on one CPU; agrees between CPUs where the kernel tells the time by it. Read when all that stands before it in the program has been done: what another thread did before it
+ * let us know of something that we know is earlier. (What comes after it may be done before.) No system call.
+ */
 uint64_t arch_cycles(void);
 
 /* Unique to each live thread, never 0. */

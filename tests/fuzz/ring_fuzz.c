@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_fuzz.c - a target that scribbles over the ring and the stacks while they are being read. The input is a script of 11-byte steps: what to do next, and
- * one word of the ring (head and tail included) or of the stacks behind it, with what to write there. Whatever it writes, the record stream that comes out must
- * be sound.
+ * ring_fuzz.c - a target that scribbles over the rings and the stacks while they are being read. The input is a script of 11-byte steps: what to do next, and
+ * one word of the rings (heads and tails included) or of the stacks behind it, with what to write there. Whatever it writes, the record stream that comes out
+ * must be sound.
  *
  * libFuzzer: -max_len=4096
  */
@@ -13,14 +13,15 @@
 #include "records.h"
 #include "replay.h"
 
-#define CAPACITY 4096u
-#define RING_BYTES (sizeof(struct hi_ring) + CAPACITY)
+#define RINGS 4u
+#define CAPACITY 1024u
+#define RING_BYTES (RINGS * (sizeof(struct hi_ring) + CAPACITY))
 #define STACKS_BYTES 2048u
-#define READS_MAX (CAPACITY / HI_RING_UNIT + 1) /* what one round may find: the ring's contents */
+#define READS_MAX (RINGS * CAPACITY / HI_RING_UNIT) /* what one round may find: all that the rings hold */
 
-enum { MARK = 1, UNMARK = 2, READ = 4, ROUND = 8 };
+enum { MARK = 1, READ = 4, ROUND = 8 };
 
-/* As many records as the ring can hold are read in one go, and no more. */
+/* As many records as the rings can hold are read in one go, and no more. */
 static void read_some(struct ring_reader *reader)
 {
 	union ring_record record;
@@ -45,8 +46,6 @@ static int play(struct pump *pump, struct hi_ring *ring, const uint8_t *data, si
 		memcpy((uint8_t *)ring + 8 * word, &value, sizeof(value));
 		if (step & MARK)
 			pump_mark(pump);
-		if (step & UNMARK)
-			ring_reader_unmark(&pump->reader);
 		if (step & READ)
 			read_some(&pump->reader);
 		if (step & ROUND)
@@ -85,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		out_fd = memfd_create("stream", MFD_CLOEXEC);
 	FUZZ_CHECK(ring && out_fd >= 0 && !ftruncate(out_fd, 0) && lseek(out_fd, 0, SEEK_SET) == 0 && !stream_out_open(&out, out_fd));
 	FUZZ_CHECK(!pump_open(&pump, &out, &memory, &no_images, getpid()) && !pump_header(&pump, &target));
-	pump_connect(&pump, ring, CAPACITY);
+	pump_connect(&pump, &(struct rings){ring, CAPACITY, RINGS});
 	FUZZ_CHECK(!pump_connect_stacks(&pump, (void *)((uint8_t *)ring + RING_BYTES), STACKS_BYTES));
 	pump_mark(&pump);
 	const int error = play(&pump, ring, data, size);

@@ -41,9 +41,10 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	CHECK(control.tables.size > tables_bytes); /* libraries come later */
 	CHECK(control.image.size >= image_bytes && control.image.size < image_bytes + HI_PAGE_BYTES);
 	CHECK_EQ(control.words.offset - control.gate.offset, HI_GATE_BYTES); /* every entry reaches its words by this */
-	const uint64_t data = (control.ring.size - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	const uint64_t rings = control.ring_mask + 1, data = (control.ring.size - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	CHECK_EQ(rings, arch_cycles_agree() ? HI_RINGS : 1);
 	CHECK_EQ(data & (data - 1), 0);
-	CHECK(control.ring.size >= data + sizeof(struct hi_ring));
+	CHECK(control.ring.size >= data + rings * sizeof(struct hi_ring));
 
 	const struct arena_state_layout state = arena_state_layout(&control);
 	CHECK(state.thread_slots >= sizeof(struct hi_state));
@@ -354,8 +355,11 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena, &magic), 0);
 	CHECK_EQ(magic, HI_WIRE_MAGIC);
 	CHECK_EQ(target.arena.control->arena, control->arena);
-	CHECK_EQ(target.arena.ring->capacity & (target.arena.ring->capacity - 1), 0);
-	CHECK(target.arena.ring->capacity + sizeof(struct hi_ring) <= control->ring.size);
+	CHECK_EQ(target.arena.ring_count, control->ring_mask + 1);
+	CHECK_EQ(target.arena.ring_capacity & (target.arena.ring_capacity - 1), 0);
+	CHECK(target.arena.ring_count * (target.arena.ring_capacity + sizeof(struct hi_ring)) <= control->ring.size);
+	for (uint32_t i = 0; i < target.arena.ring_count; i++)
+		CHECK_EQ(hi_ring_at(target.arena.ring, target.arena.ring_capacity, i)->capacity, target.arena.ring_capacity);
 	CHECK(ftruncate(target.arena.memfd, 0) != 0); /* sealed: it cannot be taken away under whoever maps it */
 	arena_close(&target.arena);
 	target_end(&target);

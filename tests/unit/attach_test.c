@@ -86,7 +86,6 @@ static void cycle_in_storm(enum hi_loader loader, int cycles)
 		CHECK_EQ(attached_attach(&attached, loader), 0);
 		check_patched(&attached);
 		attached_wait_for_samples(&attached, 100);
-		CHECK(attached.attachment.arena.ring->head > 0);
 		victim_check(&attached.victim);
 		CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 		check_receipt(&receipt, &attached);
@@ -159,11 +158,12 @@ UNIT_TEST(samples_are_of_what_the_target_did)
 	attached_start(&attached, storm_of_one, HI_LOADER_MAP);
 	attached_wait_for_samples(&attached, 500);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
-	ring_reader_open(&reader, attached.attachment.arena.ring, attached.attachment.arena.ring->capacity);
+	const struct arena *arena = &attached.attachment.arena;
+	ring_reader_open(&reader, &(struct rings){arena->ring, arena->ring_capacity, arena->ring_count});
+	ring_reader_mark(&reader);
 	while (ring_reader_next(&reader, 1, 0, &record) == 1) {
 		if (record.header.type_busy != HI_RECORD_KNOWN)
 			continue;
-		const struct arena *arena = &attached.attachment.arena;
 		CHECK(8ull * record.known.stack < arena->stacks->used && arena->stacks->used <= arena->stacks_limit);
 		const struct hi_stack *stack = (const void *)((const uint8_t *)arena->stacks + 8ull * record.known.stack);
 		allocs++;
@@ -529,7 +529,7 @@ UNIT_TEST(a_target_that_exits_leaves_nothing_to_restore)
 	CHECK_EQ(attachment_check(&attached.attachment), -ESRCH);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	CHECK(receipt.target_gone && receipt.is_clean);
-	CHECK(attached.attachment.arena.shared->counters.samples >= 10); /* what was sampled is still to be had */
+	CHECK(attached_samples(&attached) >= 10); /* what was sampled is still to be had */
 	attached_close(&attached);
 	victim_forget(&attached.victim);
 }

@@ -83,13 +83,35 @@ static inline void attached_start(struct attached *attached, void (*work)(struct
 		UNIT_FAIL("attach: %s: %s", attached->attachment.step, strerror(-error));
 }
 
+static inline uint64_t attached_samples_in(const struct hi_ring *ring)
+{
+	const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	uint64_t samples = 0, first;
+	for (uint64_t at = ring->tail; at < head; at += first & UINT32_MAX) {
+		first = __atomic_load_n((const uint64_t *)(const void *)(ring->data + at % ring->capacity), __ATOMIC_ACQUIRE);
+		if (!(first & UINT32_MAX))
+			break; /* not begun yet */
+		samples += first >> 32 == HI_RECORD_ALLOC || first >> 32 == HI_RECORD_KNOWN;
+	}
+	return samples;
+}
+
+/* Alloc records that wait in the rings; nobody may read these meanwhile. */
+static inline uint64_t attached_samples(const struct attached *attached)
+{
+	const struct arena *arena = &attached->attachment.arena;
+	uint64_t samples = 0;
+	for (uint32_t i = 0; i < arena->ring_count; i++)
+		samples += attached_samples_in(hi_ring_at(arena->ring, arena->ring_capacity, i));
+	return samples;
+}
+
 static inline void attached_wait_for_samples(const struct attached *attached, uint64_t samples)
 {
-	const struct hi_control *control = attached->attachment.arena.shared;
-	const uint64_t wanted = control->counters.samples + samples;
-	for (int i = 0; i < 3000 && control->counters.samples < wanted; i++)
+	const uint64_t wanted = attached_samples(attached) + samples;
+	for (int i = 0; i < 3000 && attached_samples(attached) < wanted; i++)
 		victim_pause_us(1000);
-	CHECK(control->counters.samples >= wanted);
+	CHECK(attached_samples(attached) >= wanted);
 }
 
 static inline uint64_t attached_read(const struct attached *attached, remote_addr address)

@@ -16,7 +16,7 @@
 
 struct arena {
 	struct hi_control *control;
-	struct hi_ring *ring;
+	struct hi_ring *ring; /* the first, and the only one that is read here */
 	struct hi_stacks *stacks;
 	struct hi_state *state;
 	struct hi_thread_slot *slots;
@@ -60,7 +60,8 @@ static inline void arena_publish_regions(struct arena *arena)
 #define ARENA_STACKS_BYTES 65536u
 #define ARENA_KNOWN_BITS 10u
 
-static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, size_t ring_bytes)
+/* ring_bytes: of each */
+static inline struct arena arena_open_with_rings(uint64_t interval, unsigned bucket_bits, size_t ring_bytes, unsigned rings)
 {
 	const size_t slots_at = sizeof(struct hi_state), occupancy_at = slots_at + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot);
 	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
@@ -69,7 +70,7 @@ static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, s
 	const size_t state_bytes = known_at + (sizeof(uint64_t) << ARENA_KNOWN_BITS);
 	struct arena arena = {
 		.control = arena_map(HI_CONTROL_BYTES, MAP_SHARED),
-		.ring = arena_map(sizeof(struct hi_ring) + ring_bytes, MAP_SHARED),
+		.ring = arena_map(rings * (sizeof(struct hi_ring) + ring_bytes), MAP_SHARED),
 		.state = arena_map(state_bytes, MAP_PRIVATE),
 		.stacks = arena_map(ARENA_STACKS_BYTES, MAP_SHARED),
 		.tables = arena_map(ARENA_TABLES_BYTES, MAP_SHARED),
@@ -82,7 +83,9 @@ static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, s
 	arena.slots = (void *)(base + slots_at);
 	arena.occupancy = base + occupancy_at;
 	arena.buckets = (void *)(base + buckets_at);
-	arena.ring->capacity = ring_bytes;
+	for (unsigned i = 0; i < rings; i++)
+		hi_ring_at(arena.ring, ring_bytes, i)->capacity = ring_bytes;
+	arena.control->ring_mask = rings - 1;
 	arena.stacks->limit = ARENA_STACKS_BYTES;
 	arena.stacks->used = sizeof(struct hi_stacks);
 	arena.control->interval = interval;
@@ -109,6 +112,11 @@ static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, s
 	};
 	arena_publish_regions(&arena);
 	return arena;
+}
+
+static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, size_t ring_bytes)
+{
+	return arena_open_with_rings(interval, bucket_bits, ring_bytes, 1);
 }
 
 /* Copies a template to the next gate entry; returns the words of it. The entry's code lies HI_GATE_BYTES before them. */

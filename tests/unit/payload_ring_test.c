@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_ring_test.c - the producer's side of the ring against the reader of payload_arena.h. */
+/* payload_ring_test.c - the producer's side of the rings against the reader of payload_arena.h, and where there are several against the injector's. */
 #include <pthread.h>
 #include <sched.h>
 
+#include "../../injector/ring_reader.c" /* which is linked to other tests only */
+#include "arch/arch.h"
 #include "payload_arena.h"
 #include "ring.h"
 
@@ -12,7 +14,7 @@ static enum ring_outcome put_free(struct arena *arena, uint64_t address, enum ri
 {
 	struct hi_record_free record = {.header.type_busy = HI_RECORD_FREE, .address = address};
 
-	return ring_put(arena->state, &record.header, sizeof(record), class);
+	return ring_put(arena->state, 0, &record.header, sizeof(record), class);
 }
 
 UNIT_TEST(ordinary_records_leave_a_quarter_for_vital_ones)
@@ -58,7 +60,7 @@ static void *produce(void *argument)
 		header->thread = producer->number;
 		for (uint32_t i = 3; i < bytes / 8; i++)
 			words[i] = word_of(producer->number, serial, i);
-		while (ring_put(producer->arena->state, header, bytes, RING_ORDINARY) == RING_FULL)
+		while (ring_put(producer->arena->state, 0, header, bytes, RING_ORDINARY) == RING_FULL)
 			sched_yield();
 	}
 	return NULL;
@@ -123,7 +125,144 @@ UNIT_TEST(a_record_given_up_by_the_reader_is_lost)
 	header->type_busy = HI_RECORD_ALLOC;
 	mprotect(slow_page, HI_PAGE_BYTES, PROT_NONE);
 	signal(SIGSEGV, give_up_record);
-	CHECK_EQ(ring_put(slow_arena.state, header, 64, RING_ORDINARY), RING_LOST);
+	CHECK_EQ(ring_put(slow_arena.state, 0, header, 64, RING_ORDINARY), RING_LOST);
+}
+
+/* ---- several rings ------------------------------------------------------------------------------------------------------------------- */
+
+enum { RINGS = 4, RING_RECORDS = CAPACITY / HI_RING_UNIT };
+
+static uint64_t records_in(const struct arena *arena, unsigned ring)
+{
+	return hi_ring_at(arena->ring, CAPACITY, ring)->head / HI_RING_UNIT;
+}
+
+UNIT_TEST(a_full_ring_spills_over_until_all_are_full)
+{
+	struct arena arena = arena_open_with_rings(1, 4, CAPACITY, RINGS);
+	struct hi_record_free record = {.header.type_busy = HI_RECORD_FREE};
+	union ring_record got;
+	struct ring_reader reader;
+	uint64_t put = 0;
+
+	while (record.header.cycles = ++put, ring_put(arena.state, RINGS + 2, &record.header, sizeof(record), RING_ORDINARY) == RING_COMMITTED) {
+		if (put == RING_RECORDS * 3 / 4 + 1) {
+			CHECK_EQ(records_in(&arena, 2), RING_RECORDS * 3 / 4);
+			CHECK_EQ(records_in(&arena, 3), 1);
+			CHECK_EQ(records_in(&arena, 0) + records_in(&arena, 1), 0);
+		}
+	}
+	CHECK_EQ(put - 1, RINGS * RING_RECORDS * 3 / 4);
+	while (ring_put(arena.state, 1, &record.header, sizeof(record), RING_VITAL) == RING_COMMITTED)
+		record.header.cycles = ++put;
+	CHECK_EQ(put - 1, RINGS * RING_RECORDS);
+	ring_reader_open(&reader, &(struct rings){arena.ring, CAPACITY, RINGS});
+	ring_reader_mark(&reader);
+	for (uint64_t i = 1; i < put; i++) {
+		CHECK_EQ(ring_reader_next(&reader, 1, 0, &got), 1);
+		CHECK_EQ(got.header.cycles, i);
+	}
+	CHECK_EQ(ring_reader_next(&reader, 1, 0, &got), 0);
+}
+
+/* Blocks that one thread allocates, another one frees, and a third is given next. */
+enum { TRADERS = 6, BLOCKS = 64, EVENTS = 1200000 };
+
+struct market {
+	struct arena arena;
+	uint64_t free_block[BLOCKS], live_block[BLOCKS]; /* 0 = nothing in this place */
+};
+
+struct trader {
+	struct market *market;
+	uint64_t number, random;
+	pthread_t id;
+};
+
+static void tell(const struct trader *trader, enum hi_record_type type, uint64_t address)
+{
+	uint64_t word[sizeof(struct hi_record_known) / 8] = {0};
+	struct hi_record_header *header = (void *)word;
+	const uint32_t bytes = type == HI_RECORD_FREE ? sizeof(struct hi_record_free) : sizeof(struct hi_record_known);
+
+	header->type_busy = type;
+	header->cycles = arch_cycles();
+	header->thread = trader->number;
+	word[sizeof(*header) / 8] = address;
+	while (ring_put(trader->market->arena.state, trader->number, header, bytes, type == HI_RECORD_FREE ? RING_VITAL : RING_ORDINARY) != RING_COMMITTED)
+		sched_yield();
+}
+
+/* Takes what lies in some place, and leaves `block` there. */
+static uint64_t swap(struct trader *trader, uint64_t place[BLOCKS], uint64_t block)
+{
+	trader->random = trader->random * 6364136223846793005u + 1442695040888963407u;
+	return __atomic_exchange_n(&place[trader->random >> 33 & (BLOCKS - 1)], block, __ATOMIC_ACQ_REL);
+}
+
+static void *trade(void *argument)
+{
+	struct trader *trader = argument;
+	struct market *market = trader->market;
+
+	for (unsigned events = 0; events < EVENTS / TRADERS;) {
+		uint64_t block = swap(trader, market->free_block, 0);
+
+		if (block) {
+			tell(trader, HI_RECORD_KNOWN, block);
+			events++;
+		}
+		block = swap(trader, market->live_block, block);
+		if (block) {
+			tell(trader, HI_RECORD_FREE, block);
+			events++;
+		}
+		while (block) /* there is a place for each */
+			block = swap(trader, market->free_block, block);
+	}
+	return NULL;
+}
+
+UNIT_TEST(no_event_comes_before_those_that_it_follows_from)
+{
+	static struct market market;
+	struct trader trader[TRADERS];
+	struct ring_reader reader;
+	union ring_record record;
+	bool is_live[BLOCKS + 1] = {false};
+	unsigned joined = 0;
+
+	market.arena = arena_open_with_rings(1, 4, CAPACITY, RINGS);
+	ring_reader_open(&reader, &(struct rings){market.arena.ring, CAPACITY, RINGS});
+	for (uint64_t i = 0; i < BLOCKS; i++)
+		market.free_block[i] = i + 1;
+	for (unsigned i = 0; i < TRADERS; i++) {
+		trader[i] = (struct trader){.market = &market, .number = i, .random = i};
+		CHECK_EQ(pthread_create(&trader[i].id, NULL, trade, &trader[i]), 0);
+	}
+	for (bool is_done = false; !is_done;) {
+		is_done = joined == TRADERS;
+		ring_reader_mark(&reader);
+		while (ring_reader_next(&reader, 1, UINT64_MAX, &record) == 1) {
+			const bool is_free = record.header.type_busy == HI_RECORD_FREE;
+			const uint64_t address = record.free.address;
+
+			CHECK(address >= 1 && address <= BLOCKS);
+			CHECK_EQ(is_live[address], is_free);
+			is_live[address] = !is_free;
+		}
+		sched_yield();
+		while (joined < TRADERS && pthread_tryjoin_np(trader[joined].id, NULL) == 0)
+			joined++;
+	}
+	CHECK(reader.allocs + reader.frees >= EVENTS);
+	CHECK_EQ(reader.skipped, 0);
+	for (unsigned i = 0; i < RINGS; i++) {
+		struct hi_ring *ring = hi_ring_at(market.arena.ring, CAPACITY, i);
+
+		CHECK(ring->head > 0);
+		CHECK_EQ(ring->head, ring->tail);
+	}
 }
 
 UNIT_MAIN()

@@ -32,7 +32,7 @@ static void prepare(void)
 	ring = calloc(1, sizeof *ring + CAPACITY);
 	CHECK_EQ(stream_out_open(&out, file), 0);
 	CHECK_EQ(pump_open(&pump, &out, &own.memory, &own.images, getpid()), 0);
-	pump_connect(&pump, ring, CAPACITY);
+	pump_connect(&pump, &(struct rings){ring, CAPACITY, 1});
 	stacks = calloc(1, STACKS_BYTES);
 	CHECK_EQ(pump_connect_stacks(&pump, stacks, STACKS_BYTES), 0);
 }

@@ -67,7 +67,7 @@ static void watched_start(struct watched *watched, void (*work)(struct victim_pa
 	attachment->link_map = 0; /* the first round is like any other that finds a change */
 	CHECK_EQ(stream_out_open(&watched->out, watched->file), 0);
 	CHECK_EQ(pump_open(&watched->pump, &watched->out, &attachment->memory, &attachment->images, attachment->pid), 0);
-	pump_connect(&watched->pump, attachment->arena.ring, attachment->arena.ring->capacity);
+	pump_connect(&watched->pump, &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity, attachment->arena.ring_count});
 	CHECK_EQ(pump_modules(&watched->pump, &attachment->images), 0);
 }
 
@@ -308,13 +308,12 @@ UNIT_TEST(the_stack_of_a_new_thread_is_learned_from_its_samples)
 	CHECK(regions(&watched) > before);
 	/* From now on its stacks are whole. */
 	const struct hi_counters *counters = &watched.attached.attachment.arena.shared->counters;
-	const uint64_t complete = counters->samples - counters->stacks_truncated;
-	const uint64_t truncated = counters->stacks_truncated;
-	for (int i = 0; i < 1000 && counters->samples - counters->stacks_truncated < complete + 200; i++) {
+	const uint64_t truncated = counters->stacks_truncated, seen = watched.pump.reader.allocs;
+	for (int i = 0; i < 1000 && watched.pump.reader.allocs < seen + 200; i++) {
 		look(&watched);
 		victim_pause_us(1000);
 	}
-	CHECK(counters->samples - counters->stacks_truncated >= complete + 200);
+	CHECK(watched.pump.reader.allocs >= seen + 200);
 	CHECK(counters->stacks_truncated - truncated <= 5);
 	watched_end(&watched);
 }

@@ -4,11 +4,14 @@
  */
 #include "arch.h"
 
+#include <cpuid.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #define USER_CS 0x33 /* __USER_CS: 64-bit code of the kernel's own descriptor table; anything else is 32-bit or a private descriptor */
@@ -266,4 +269,23 @@ uint64_t arch_cycles_per_second(void)
 		cycles_per_second = (uint64_t)((double)(arch_cycles() - start) * 1e9 / (double)(now_ns() - start_ns));
 	}
 	return cycles_per_second;
+}
+
+bool arch_cycles_agree(void)
+{
+	char source[32] = "";
+	const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+	const ssize_t got = fd < 0 ? -1 : read(fd, source, sizeof(source) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 && strcmp(source, "tsc\n") == 0;
+}
+
+/* prefetchw: the first 64-bit CPUs of Intel do not even take it for a nop. */
+bool arch_has_write_prefetch(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) && (ecx & bit_PRFCHW);
 }

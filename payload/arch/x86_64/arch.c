@@ -24,7 +24,7 @@ uint64_t arch_cycles(void)
 {
 	uint32_t low, high;
 
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
 	return (uint64_t)high << 32 | low;
 }
 

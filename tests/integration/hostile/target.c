@@ -160,14 +160,24 @@ static void scribble(uintptr_t at, size_t size, size_t unit)
 
 /* ---- scribblers: called for ever, with the address of the arena and the control block as it was at first -------------------------------------------- */
 
+/* One of the rings; *out_capacity: the largest power of two that so many times goes into their part. */
+static uintptr_t random_ring(uintptr_t base, const struct hi_control *control, uint64_t *out_capacity)
+{
+	const uint64_t count = control->ring_mask + 1ull;
+
+	*out_capacity = 1ull << (63 - __builtin_clzll(control->ring.size / count));
+	return base + control->ring.offset + random_number() % count * (sizeof(struct hi_ring) + *out_capacity);
+}
+
 static void scribble_ring(uintptr_t base, const struct hi_control *control)
 {
-	const uintptr_t ring = base + control->ring.offset;
+	uint64_t capacity;
+	const uintptr_t ring = random_ring(base, control, &capacity);
 	uint64_t record[32] = {
 		32u * (1 + random_number() % 70) | (1 + random_number() % 5) << 32, random_number(), nasty_number(), nasty_number(), nasty_number(), 1};
 
-	put(ring + offsetof(struct hi_ring, data) + random_number() % 32768 * 32, record, sizeof record);
-	scribble(ring + offsetof(struct hi_ring, data), control->ring.size - sizeof(struct hi_ring), 8);
+	put(ring + offsetof(struct hi_ring, data) + random_number() % (capacity / 32) * 32, record, sizeof record);
+	scribble(ring + offsetof(struct hi_ring, data), capacity, 8);
 	if (random_number() % 4 == 0)
 		put_number(ring + offsetof(struct hi_ring, head), random_number() % 2 ? random_number() % 100000 * 32 : nasty_number(), 8);
 	if (random_number() % 4 == 0)
@@ -179,11 +189,12 @@ static void flood_ring(uintptr_t base, const struct hi_control *control)
 {
 	enum { RECORDS = 128, BYTES = 64 };
 	static uint64_t record[RECORDS][BYTES / 8];
-	const uintptr_t ring = base + control->ring.offset;
+	uint64_t capacity;
+	const uintptr_t ring = random_ring(base, control, &capacity);
 	struct hi_ring now;
 
 	is_quiet = true;
-	if (!get(ring, &now, sizeof now) || now.head - now.tail > now.capacity - sizeof record)
+	if (!get(ring, &now, sizeof now) || now.head - now.tail > capacity - sizeof record)
 		return;
 	for (unsigned i = 0; i < RECORDS; i++) {
 		const uint64_t filled[] = {BYTES | (uint64_t)HI_RECORD_ALLOC << 32,
@@ -195,7 +206,7 @@ static void flood_ring(uintptr_t base, const struct hi_control *control)
 					   random_number() >> 20,
 					   random_number() >> 20};
 		memcpy(record[i], filled, sizeof filled);
-		(void)put(ring + offsetof(struct hi_ring, data) + (now.head + i * BYTES) % now.capacity, record[i], BYTES);
+		(void)put(ring + offsetof(struct hi_ring, data) + (now.head + i * BYTES) % capacity, record[i], BYTES);
 	}
 	put_number(ring + offsetof(struct hi_ring, head), now.head + sizeof record, 8);
 }
