@@ -18,7 +18,7 @@ struct live_block {
 	uint64_t address; /* 0 = empty: no block lies there */
 	uint64_t bytes;
 	uint64_t born_ns, freed_ns; /* the latter once it is */
-	uint32_t row;
+	uint32_t part;              /* of parts.h, and through it the row */
 	uint32_t slack;
 };
 struct live {

@@ -35,7 +35,7 @@ enum {
 };
 enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
 enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-enum { LABEL_KEY = 1, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
+enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
 enum {
 	MAPPING_ID = 1,
 	MAPPING_START = 2,
@@ -231,17 +231,46 @@ static void put_location(struct pprof *pprof, size_t index)
 	part_end(pprof, PROFILE_LOCATION);
 }
 
-/* The size as a number that pprof -tags and -tagfocus understand. */
-static void put_label(struct pprof *pprof, const struct profile_row *row)
+static void put_text_label(struct pprof *pprof, const char *key, const char *text)
 {
+	protobuf_reset(&pprof->line);
+	protobuf_number(&pprof->line, LABEL_KEY, string_number(pprof, key));
+	protobuf_number(&pprof->line, LABEL_STR, string_number(pprof, text));
+	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
+}
+
+/* What pprof -tags and -tagfocus understand: the size as a number, the thread as texts, for pprof shows no number without a unit. */
+static void put_labels(struct pprof *pprof, const struct profile_row *row, const struct part *part)
+{
+	const struct part_thread *thread = part->thread ? &pprof->profile->parts.thread[part->thread] : NULL;
+	char tid[16];
+
 	protobuf_reset(&pprof->line);
 	protobuf_number(&pprof->line, LABEL_KEY, string_number(pprof, "bytes"));
 	protobuf_number(&pprof->line, LABEL_NUM, row->alloc_bytes / row->alloc_count);
 	protobuf_number(&pprof->line, LABEL_NUM_UNIT, string_number(pprof, "bytes"));
 	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
+	if (thread && thread->name)
+		put_text_label(pprof, "thread", thread->name);
+	if (thread && thread->tid) {
+		snprintf(tid, sizeof(tid), "%" PRIu32, thread->tid);
+		put_text_label(pprof, "thread_id", tid);
+	}
 }
 
-static void put_sample(struct pprof *pprof, const struct profile_row *row)
+/* A part's share in the estimate of its row: all blocks of a row weigh the same, so the shares add up to it. */
+static uint64_t value_of(const struct pprof *pprof, const struct profile_row *row, const struct part *part, enum sample_type type)
+{
+	const uint64_t wholes[] = {
+		[ALLOC_OBJECTS] = row->alloc_count, [ALLOC_SPACE] = row->alloc_bytes, [INUSE_OBJECTS] = row->inuse_count, [INUSE_SPACE] = row->inuse_bytes};
+	const uint64_t shares[] = {
+		[ALLOC_OBJECTS] = part->alloc_count, [ALLOC_SPACE] = part->alloc_bytes, [INUSE_OBJECTS] = part->inuse_count, [INUSE_SPACE] = part->inuse_bytes};
+	const double value = estimate_of(pprof->profile, row, type).value;
+
+	return estimate_round(shares[type] == wholes[type] ? value : value * (double)shares[type] / (double)wholes[type]);
+}
+
+static void put_sample(struct pprof *pprof, const struct profile_row *row, const struct part *part)
 {
 	const struct profile_stack *stack = &pprof->profile->stack[row->key.stack];
 	uint64_t value[SAMPLE_TYPE_COUNT], *location = calloc(stack->frame_count + 1u, sizeof(*location));
@@ -253,13 +282,31 @@ static void put_sample(struct pprof *pprof, const struct profile_row *row)
 	for (uint32_t i = 0; i < stack->frame_count; i++)
 		location[i] = stack->frame[i] + 1ull;
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		value[type] = estimate_round(estimate_of(pprof->profile, row, (enum sample_type)type).value);
+		value[type] = value_of(pprof, row, part, (enum sample_type)type);
 	part_begin(pprof);
 	protobuf_packed(&pprof->part, SAMPLE_LOCATION_ID, location, stack->frame_count);
 	protobuf_packed(&pprof->part, SAMPLE_VALUE, value, SAMPLE_TYPE_COUNT);
-	put_label(pprof, row);
+	put_labels(pprof, row, part);
 	part_end(pprof, PROFILE_SAMPLE);
 	free(location);
+}
+
+static void put_samples(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+
+	for (size_t i = 0; i < profile->parts.count; i++) {
+		if (profile->parts.part[i].alloc_count)
+			put_sample(pprof, &profile->row[profile->parts.part[i].row], &profile->parts.part[i]);
+	}
+	for (size_t i = 0; i < profile->row_count && !profile->parts.count; i++) {
+		const struct profile_row *row = &profile->row[i];
+		const struct part all = {
+			.alloc_count = row->alloc_count, .alloc_bytes = row->alloc_bytes, .inuse_count = row->inuse_count, .inuse_bytes = row->inuse_bytes};
+
+		if (row->alloc_count)
+			put_sample(pprof, row, &all);
+	}
 }
 
 __attribute__((format(printf, 2, 3))) static void put_comment(struct pprof *pprof, const char *format, ...)
@@ -314,10 +361,7 @@ static int pprof_build(struct pprof *pprof)
 	put_mappings(pprof);
 	for (size_t i = 0; i < profile->frame_count; i++)
 		put_location(pprof, i);
-	for (size_t i = 0; i < profile->row_count; i++) {
-		if (profile->row[i].alloc_count)
-			put_sample(pprof, &profile->row[i]);
-	}
+	put_samples(pprof);
 	return pprof->failed || pprof->message.failed || pprof->part.failed || pprof->line.failed ? -ENOMEM : 0;
 }
 

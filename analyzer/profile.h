@@ -5,6 +5,7 @@
  * Built by replay.c from a record stream or by heapfile.c from a .heap file. Raw sampled counts and bytes are kept (exact integers); estimates are
  * derived from them in estimate.h, so that each figure can carry its interval. A row is a stack x size class x sampling interval: within one class the sizes are so alike
  * that unbiasing by the row's mean size (as pprof and jeprof do) is right, and each sample is weighed by the interval with which it was drawn.
+ * A row is further divided among the threads that allocated (parts.h).
  * Single-threaded. Pointers into the arrays are valid until the next add.
  */
 #ifndef HI_PROFILE_H
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "hi_wire.h"
+#include "parts.h"
 
 #define PROFILE_BUILD_ID_MAX 32
 #define PROFILE_BIAS_UNKNOWN UINT64_MAX /* only file_offset is known; the bias follows from the program header that holds it */
@@ -101,6 +103,7 @@ struct profile {
 	size_t stack_count;
 	struct profile_row *row;
 	size_t row_count;
+	struct parts parts;          /* of rows, by thread; none where the profile was read from a .heap file, which does not say */
 	struct profile_index *index; /* hash tables, private to profile.c */
 };
 

@@ -187,6 +187,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_module_gone(replay, fixed);
 	case HI_STREAM_MAPS:
 		return on_maps(replay, fixed);
+	case HI_STREAM_THREAD:
+		return parts_tell(&replay->profile->parts, fixed);
 	case HI_STREAM_STACK:
 		return replay_on_stack(replay, fixed);
 	case HI_STREAM_ALLOC:
@@ -202,7 +204,7 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 	case HI_STREAM_END:
 		return on_end(replay, fixed);
 	default:
-		return 0; /* THREAD, and what later versions may add */
+		return 0; /* what later versions may add */
 	}
 }
 

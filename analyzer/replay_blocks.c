@@ -76,19 +76,28 @@ int replay_on_stack(struct replay *replay, const struct hi_stream_stack *stack)
 	return told_stacks_add(&replay->told, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
 }
 
+static struct profile_row *row_of(const struct profile *profile, const struct live_block *block)
+{
+	return &profile->row[profile->parts.part[block->part].row];
+}
+
 static void uncredit(struct profile *profile, const struct live_block *block)
 {
-	struct profile_row *row = &profile->row[block->row];
+	struct profile_row *row = row_of(profile, block);
+	struct part *part = &profile->parts.part[block->part];
 
 	row->inuse_count--;
 	row->inuse_bytes -= block->bytes;
 	row->inuse_slack -= block->slack;
 	row->inuse_ns -= (double)block->born_ns;
+	part->inuse_count--;
+	part->inuse_bytes -= block->bytes;
 }
 
 static int credit_live(struct replay *replay, const struct live_block *block)
 {
-	struct profile_row *row = &replay->profile->row[block->row];
+	struct profile_row *row = row_of(replay->profile, block);
+	struct part *part = &replay->profile->parts.part[block->part];
 
 	if (replay->live.count >= LIVE_MAX) {
 		replay_bad(replay, "more blocks in use than can be");
@@ -100,6 +109,8 @@ static int credit_live(struct replay *replay, const struct live_block *block)
 	row->inuse_bytes += block->bytes;
 	row->inuse_slack += block->slack;
 	row->inuse_ns += (double)block->born_ns;
+	part->inuse_count++;
+	part->inuse_bytes += block->bytes;
 	return 0;
 }
 
@@ -128,6 +139,8 @@ int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 	struct profile_row_key key = {.size_class = profile_size_class(alloc->bytes), .interval = alloc->interval};
 	struct live_block block, missed;
 	struct profile_row *row;
+	struct part *part;
+	uint32_t index;
 	uint16_t end;
 
 	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX || alloc->interval == 0 || alloc->interval > INTERVAL_MAX) {
@@ -135,14 +148,17 @@ int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 		return 0;
 	}
 	block = (struct live_block){.address = alloc->address, .bytes = alloc->bytes, .born_ns = alloc->time_ns, .slack = credit_slack(profile, alloc)};
-	if (stack_of(replay, alloc, &key.stack, &end) || profile_row_at(profile, &key, &block.row))
+	if (stack_of(replay, alloc, &key.stack, &end) || profile_row_at(profile, &key, &index) || parts_at(&profile->parts, index, alloc->thread, &block.part))
 		return -ENOMEM;
-	row = &profile->row[block.row];
+	row = &profile->row[index];
+	part = &profile->parts.part[block.part];
 	row->first_ns = row->alloc_count ? row->first_ns : alloc->time_ns;
 	row->last_ns = alloc->time_ns;
 	row->alloc_count++;
 	row->alloc_bytes += block.bytes;
 	row->alloc_slack += block.slack;
+	part->alloc_count++;
+	part->alloc_bytes += block.bytes;
 	profile->meta.samples++;
 	count_end(&profile->meta, end);
 	if (live_take(&replay->live, alloc->address, alloc->time_ns, &missed))
@@ -164,8 +180,8 @@ int replay_on_free(struct replay *replay, const struct hi_stream_free *record)
 	if (!live_take(&replay->live, record->address, record->time_ns, &block))
 		return 0;
 	uncredit(replay->profile, &block);
-	replay->profile->row[block.row].freed_count++;
-	replay->profile->row[block.row].freed_ns += lifetime_ns(&block);
+	row_of(replay->profile, &block)->freed_count++;
+	row_of(replay->profile, &block)->freed_ns += lifetime_ns(&block);
 	replay->profile->meta.frees++;
 	return 0;
 }
@@ -177,8 +193,8 @@ int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record)
 	/* Where a block lives now, none came back. */
 	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &block))
 		return 0;
-	replay->profile->row[block.row].freed_count--;
-	replay->profile->row[block.row].freed_ns -= lifetime_ns(&block);
+	row_of(replay->profile, &block)->freed_count--;
+	row_of(replay->profile, &block)->freed_ns -= lifetime_ns(&block);
 	replay->profile->meta.frees--;
 	return credit_live(replay, &block);
 }

@@ -41,18 +41,41 @@ static bool is_allocator_only(enum hi_function function)
 	return function >= HI_FN_MALLOCX;
 }
 
+/*
+ * malloc_usable_size is the one function of a library of the target that the payload calls of its own accord. So it is called only in allocators where it was looked into: it reads what belongs to the block, and does
+ * nothing else (docs/safety.md). They are known by a symbol that only they have. Wrappers of malloc may do anything there; gperftools' goes through a slot that is not bound yet, and aborts for blocks of
+ * its emergency allocator.
+ */
+static const char *const mark_of_the_asked[] = {
+	"gnu_get_libc_version", /* glibc */
+	"__optreset",           /* musl */
+	"mallctl",              /* jemalloc */
+	"mi_usable_size",       /* mimalloc */
+};
+
+static remote_addr usable_size_in(const struct elf_image *image)
+{
+	remote_addr function, mark;
+
+	if (elf_image_symbol(image, "malloc_usable_size", &function, NULL))
+		return 0;
+	for (size_t i = 0; i < sizeof(mark_of_the_asked) / sizeof(mark_of_the_asked[0]); i++)
+		if (elf_image_symbol(image, mark_of_the_asked[i], &mark, NULL) == 0)
+			return function;
+	return 0;
+}
+
 /* ---- originals ---- */
 
 int allocator_find(const struct elf_images *images, struct allocator *out_allocator)
 {
 	struct allocator allocator = {0};
-	remote_addr address, usable_size;
+	remote_addr address;
 	int error = elf_images_resolve(images, function_symbol[HI_FN_MALLOC], &address, &allocator.image);
 
 	if (error)
 		return error;
-	if (elf_image_symbol(allocator.image, "malloc_usable_size", &usable_size, NULL))
-		usable_size = 0;
+	const remote_addr usable_size = usable_size_in(allocator.image);
 	for (int function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct elf_image *image;
 

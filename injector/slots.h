@@ -33,8 +33,9 @@ struct slots {
 struct allocator {
 	remote_addr original[HI_FUNCTION_COUNT];
 	remote_addr nothrow[HI_FUNCTION_COUNT];
-	remote_addr usable_size[HI_FUNCTION_COUNT]; /* malloc_usable_size of the object that defines malloc and the function; 0 = it has none of its own */
-	const struct elf_image *image;              /* object that defines malloc */
+	remote_addr usable_size
+		[HI_FUNCTION_COUNT];   /* malloc_usable_size of the object that defines malloc and the function; 0 = it has none, or none that may be asked */
+	const struct elf_image *image; /* object that defines malloc */
 };
 /* -ENOENT: nothing in the link map defines malloc. */
 must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);

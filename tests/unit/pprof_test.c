@@ -182,6 +182,99 @@ UNIT_TEST(values_are_estimates)
 	profile_close(&profile);
 }
 
+static void tell(struct profile *profile, uint32_t number, uint32_t tid, const char *name)
+{
+	struct {
+		struct hi_stream_thread record;
+		char name[32];
+	} told = {.record = {.thread = number, .tid = tid, .name_size = (uint32_t)strlen(name)}};
+
+	memcpy(told.name, name, strlen(name));
+	CHECK_EQ(parts_tell(&profile->parts, &told.record), 0);
+}
+
+/* One block more, live or not, of 48 bytes in the only row. */
+static void add_block(struct profile *profile, uint32_t number, bool is_live)
+{
+	uint32_t part;
+
+	CHECK_EQ(parts_at(&profile->parts, 0, number, &part), 0);
+	profile->parts.part[part].alloc_count++;
+	profile->parts.part[part].alloc_bytes += 48;
+	profile->parts.part[part].inuse_count += is_live;
+	profile->parts.part[part].inuse_bytes += is_live ? 48 : 0;
+}
+
+static uint64_t value_at(struct field sample, unsigned int type)
+{
+	const uint8_t *at = inner(sample, 2, 0).bytes;
+
+	while (type--)
+		take_varint(&at);
+	return take_varint(&at);
+}
+
+UNIT_TEST(threads_have_samples_of_their_own)
+{
+	static struct parsed parsed;
+	struct profile profile;
+
+	make_profile(&profile);
+	tell(&profile, 1, 4711, "ma\xffn");
+	tell(&profile, 2, 4712, "pool");
+	add_block(&profile, 1, true);
+	add_block(&profile, 2, false);
+	add_block(&profile, 3, false); /* of which nothing was told */
+	write_and_parse(&profile, &parsed);
+	CHECK_EQ(top(&parsed, 2, 3).number, 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct field sample = top(&parsed, 2, i);
+
+		CHECK_EQ(value_at(sample, ALLOC_OBJECTS), estimate_round(estimate_total(&profile, ALLOC_OBJECTS).value / 3));
+		CHECK_EQ(value_at(sample, INUSE_SPACE), i == 0 ? estimate_round(estimate_total(&profile, INUSE_SPACE).value) : 0);
+		CHECK_EQ(inner(sample, 1, 0).value, inner(top(&parsed, 2, 0), 1, 0).value);
+		CHECK_EQ(inner(sample, 3, 1).number, i < 2 ? 3 : 0);
+	}
+	const struct field name = inner(top(&parsed, 2, 0), 3, 1), tid = inner(top(&parsed, 2, 1), 3, 2);
+	CHECK_STR(string_of(&parsed, inner(name, 1, 0).value), "thread");
+	CHECK_STR(string_of(&parsed, inner(name, 2, 0).value), "ma?n");
+	CHECK_STR(string_of(&parsed, inner(tid, 1, 0).value), "thread_id");
+	CHECK_STR(string_of(&parsed, inner(tid, 2, 0).value), "4712");
+	profile_close(&profile);
+}
+
+/* The first ones are told apart, the others by name, as far as there are not too many of those either. */
+UNIT_TEST(a_crowd_of_threads_makes_no_large_file)
+{
+	const uint32_t crowd = 100000;
+	struct profile profile;
+	uint64_t blocks = 0;
+	char name[32];
+	size_t size;
+
+	make_profile(&profile);
+	for (uint32_t number = 1; number <= crowd; number++) {
+		snprintf(name, sizeof(name), "worker-%u", number % (number < 4000 || number % 2 ? 1000 : 5000));
+		tell(&profile, number, 10000 + number, name);
+		add_block(&profile, number, true);
+		for (uint32_t row = 1; row <= 4; row++) /* which comes by other rows, too */
+			CHECK_EQ(parts_at(&profile.parts, 1 + (uint32_t)(hash_number((uint64_t)number * 4 + row) % 1000), number, &(uint32_t){0}), 0);
+	}
+	CHECK(profile.parts.thread_count <= 1 + PARTS_THREADS_MAX + PARTS_NAMES_MAX);
+	CHECK(profile.parts.count <= PARTS_MAX + 1001);
+	for (size_t i = 0; i < profile.parts.count; i++)
+		blocks += profile.parts.part[i].alloc_count;
+	CHECK_EQ(blocks, crowd);
+	profile.row[0] = (struct profile_row){
+		.key = profile.row[0].key, .alloc_count = crowd, .alloc_bytes = crowd * 48ull, .inuse_count = crowd, .inuse_bytes = crowd * 48ull};
+	FILE *file = memory_file();
+	CHECK_EQ(pprof_write(&profile, file), 0);
+	free(text_of(file, &size));
+	fclose(file);
+	CHECK(size < 64u << 10);
+	profile_close(&profile);
+}
+
 UNIT_TEST(locations_are_calls)
 {
 	static struct parsed parsed;

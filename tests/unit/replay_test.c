@@ -466,4 +466,53 @@ UNIT_TEST(damage_anywhere_is_survived)
 	free(bytes);
 }
 
+static const struct part *part_of(const struct profile *profile, const char *name)
+{
+	const struct part *found = NULL;
+
+	for (size_t i = 0; i < profile->parts.count; i++) {
+		const char *of = profile->parts.thread[profile->parts.part[i].thread].name;
+
+		if (of && strcmp(of, name) == 0) {
+			CHECK(!found);
+			found = &profile->parts.part[i];
+		}
+	}
+	CHECK(found != NULL);
+	return found;
+}
+
+UNIT_TEST(threads_have_their_parts_of_a_row)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_stack(file, 1, site_a, 2);
+	stream_thread(file, 1, 101, "server");
+	stream_thread(file, 2, 102, "server");
+	stream_alloc_on(file, 0x7000, 48, 1);
+	stream_by = 2;
+	stream_alloc_on(file, 0x7100, 48, 1);
+	stream_alloc_on(file, 0x7200, 48, 1);
+	stream_thread(file, 2, 102, "worker"); /* what it had before is the worker's, too */
+	stream_alloc_on(file, 0x7300, 48, 1);
+	stream_by = 1;
+	stream_free(file, 0x7200); /* whoever frees it */
+	stream_free(file, 0x7300);
+	stream_unfree(file, 0x7300);
+	stream_alloc_on(file, 0x7100, 48, 1); /* its free was missed */
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.row_count, 1);
+	CHECK_EQ(profile.row[0].inuse_count, 3);
+	CHECK_EQ(profile.parts.count, 2);
+	CHECK_EQ(part_of(&profile, "server")->alloc_count, 2);
+	CHECK_EQ(part_of(&profile, "server")->inuse_bytes, 2 * 48);
+	CHECK_EQ(part_of(&profile, "worker")->alloc_count, 3);
+	CHECK_EQ(part_of(&profile, "worker")->alloc_bytes, 3 * 48);
+	CHECK_EQ(part_of(&profile, "worker")->inuse_count, 1);
+	CHECK_EQ(profile.parts.thread[part_of(&profile, "worker")->thread].tid, 102);
+	profile_close(&profile);
+}
+
 UNIT_MAIN()

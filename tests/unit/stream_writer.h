@@ -116,12 +116,22 @@ static inline void stream_alloc(FILE *out, uint64_t address, uint64_t bytes, con
 	stream_alloc_ended(out, address, 0, frame, frame_count, bytes);
 }
 
+static inline void stream_thread(FILE *out, uint32_t number, uint32_t tid, const char *name)
+{
+	struct hi_stream_thread thread = {.record.type = HI_STREAM_THREAD, .thread = number, .tid = tid, .name_size = (uint32_t)strlen(name)};
+
+	stream_put(out, &thread, sizeof(thread), name, strlen(name));
+}
+
 static inline void stream_stack(FILE *out, uint32_t number, const uint64_t *frame, uint32_t frame_count)
 {
 	struct hi_stream_stack stack = {.record.type = HI_STREAM_STACK, .stack = number, .frame_count = frame_count};
 
 	stream_put(out, &stack, sizeof(stack), frame, frame_count * sizeof(*frame));
 }
+
+/* The thread that stream_alloc_on is about, until a test sets another. */
+static uint32_t stream_by = 1;
 
 static inline void stream_alloc_on(FILE *out, uint64_t address, uint64_t bytes, uint32_t stack)
 {
@@ -130,7 +140,7 @@ static inline void stream_alloc_on(FILE *out, uint64_t address, uint64_t bytes, 
 		.time_ns = 1000,
 		.address = address,
 		.bytes = bytes,
-		.thread = 1,
+		.thread = stream_by,
 		.interval = stream_drawn,
 		.slack = 8,
 		.stack = stack,
