@@ -443,10 +443,12 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 		return count;
 	for (; count < HI_FRAMES_MAX; pc = caller) {
 		if (read_entry(entry_at(state, place), &value) != pc - 1 + mark) {
+			bool is_unknown = !place && count > 1;
+
 			place = place_of(pc - 1);
 			if (read_entry(entry_at(state, place), &value) != pc - 1 + mark)
 				break;
-			if (count > 1)
+			if (is_unknown)
 				remember_next(state, frame[count - 2] - 1, mark, place);
 		}
 		rule = (union rule_bits){.bits = (uint32_t)value}.rule;
