@@ -8,7 +8,7 @@ OWN_STATE = {"events": ("cycle", "kill"), "weight": 0.2}
 ROWS = [
     Target("malloc-1", ["malloc_storm", "1"], is_storm=True),
     Target("malloc-8", ["malloc_storm", "8"], is_storm=True),
-    Target("malloc-64", ["malloc_storm", "64"], is_storm=True),
+    Target("malloc-64", ["malloc_storm", "64"], is_storm=True, patience=4),
     Target("aligned-1", ["malloc_storm", "1", "aligned"], is_storm=True),
     Target("aligned-8", ["malloc_storm", "8", "aligned"], is_storm=True),
     Target("realloc-1", ["malloc_storm", "1", "realloc"], is_storm=True),

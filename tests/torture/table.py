@@ -55,6 +55,7 @@ class Target:
     words: Sequence[str] = ()
     statuses: Sequence[int] = ()       # with which a target ends that ends by itself; negative: the signal
     events: Optional[Sequence[str]] = None  # only these; None = all that make sense for `expect`
+    patience: float = 1  # times as long a standstill as in other rows is its own affair: so many threads that never rest wait for a CPU, and for each other
     # What the program itself changes all the time, and cannot be compared before and after: of maps, descriptors, threads, signals, got.
     varies: Sequence[str] = ()
 
