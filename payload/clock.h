@@ -15,6 +15,12 @@ static inline uint64_t clock_now(void)
 	return arch_cycles();
 }
 
+/* For all that is not compared with the times of other threads. */
+static inline uint64_t clock_about_now(void)
+{
+	return arch_cycles_about();
+}
+
 /* Whether `then` lies more than `cycles` back. A time slightly in the future (another CPU's counter) is no time back at all. */
 static inline bool clock_is_past(uint64_t now, uint64_t then, uint64_t cycles)
 {

@@ -76,10 +76,11 @@ static uint8_t weight_of(const struct hi_control *control, uint64_t now)
 	return now * HI_HASH >> 32 & (TIMED_ONE_IN - 1) ? 0 : TIMED_ONE_IN;
 }
 
-static bool visit_begin(struct visit *visit, struct hook_call *call)
+/* now: in order with other threads, where a record may be told by that time. */
+static bool visit_begin(struct visit *visit, struct hook_call *call, uint64_t now)
 {
 	struct hi_state *state = (struct hi_state *)call->words->state;
-	uint64_t thread = arch_thread_pointer(), now = clock_now();
+	uint64_t thread = arch_thread_pointer();
 	struct hi_thread_slot *slot;
 	bool is_new;
 
@@ -107,7 +108,7 @@ static bool visit_begin(struct visit *visit, struct hook_call *call)
 
 static void account(struct visit *visit)
 {
-	uint64_t cycles = visit->weight ? clock_now() - visit->event.cycles : 0;
+	uint64_t cycles = visit->weight ? clock_about_now() - visit->event.cycles : 0;
 
 	visit->event.slot->cycles += (cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX) * visit->weight;
 }
@@ -228,7 +229,7 @@ static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool 
 	uint64_t block;
 	bool is_due;
 
-	if (!visit_begin(&visit, call))
+	if (!visit_begin(&visit, call, clock_about_now()))
 		return PASS;
 	is_due = is_sample_due(&visit, size);
 	if (!is_due && !by_import)
@@ -273,7 +274,7 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 	struct visit visit;
 	uint64_t size = call->argument[2], error;
 
-	if (!visit_begin(&visit, call))
+	if (!visit_begin(&visit, call, clock_about_now()))
 		return PASS;
 	if (!is_sample_due(&visit, size))
 		return visit_pass(&visit);
@@ -293,7 +294,7 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	struct visit visit;
 	uint64_t block;
 
-	if (!visit_begin(&visit, call))
+	if (!visit_begin(&visit, call, clock_about_now()))
 		return PASS;
 	if (!is_sample_due(&visit, call->argument[0]) || !call->words->nothrow)
 		return visit_pass(&visit);
@@ -328,7 +329,7 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enu
 	uint64_t old = call->argument[0], block;
 	bool was_sampled, is_due, was_told = false;
 
-	if (!visit_begin(&visit, call))
+	if (!visit_begin(&visit, call, clock_now()))
 		return PASS;
 	was_sampled = take_out(&visit, old, &was_told);
 	is_due = is_sample_due(&visit, size);
@@ -364,7 +365,7 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	uint64_t size = call->argument[1], real_size;
 	bool told;
 
-	if (!visit_begin(&visit, call))
+	if (!visit_begin(&visit, call, clock_now()))
 		return PASS;
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
@@ -381,7 +382,7 @@ struct hook_outcome hook_free(struct hook_call *call)
 	bool told;
 
 	live_set_prefetch((const struct hi_state *)call->words->state, call->argument[0]);
-	if (!visit_begin(&visit, call))
+	if (!visit_begin(&visit, call, clock_now()))
 		return PASS;
 	take_out(&visit, call->argument[0], &told);
 	if (visit.has_slot && !visit.is_nested && visit.event.slot->countdown < 0)

@@ -50,7 +50,7 @@ void live_set_prefetch(const struct hi_state *state, uint64_t address)
 
 	for (uint32_t level = 0; level < state->bucket_levels && is_used(state, level); level++)
 		for (uint32_t bucket = 0; bucket < HI_BUCKET_PROBES; bucket++)
-			__builtin_prefetch(window_of(state, level, hash) + (uint64_t)bucket * HI_BUCKET_ENTRIES, 1);
+			__builtin_prefetch(window_of(state, level, hash) + (uint64_t)bucket * HI_BUCKET_ENTRIES);
 }
 
 enum placement { PLACED, WAS_IN, NO_ROOM };

@@ -28,6 +28,14 @@ uint64_t arch_cycles(void)
 	return (uint64_t)high << 32 | low;
 }
 
+uint64_t arch_cycles_about(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
 /* Both glibc and musl keep a pointer to the thread's control block in its own first word. */
 uint64_t arch_thread_pointer(void)
 {
