@@ -100,7 +100,7 @@ UNIT_TEST(restores_from_a_copy_and_only_once)
 	CHECK_EQ(restored.written, 0);
 	CHECK_EQ(journal_restore(control, &memory, JOURNAL_LASTING, &restored), 0); /* the dead injector's own view: nothing to do any more */
 	CHECK_EQ(restored.overwritten, 0);
-	free(copy);
+	arena_control_free(copy);
 }
 
 UNIT_TEST(keeps_slots_that_may_vanish_apart)
