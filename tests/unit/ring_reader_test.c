@@ -3,8 +3,10 @@
 #include "injector/ring_reader.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "unit.h"
 
@@ -236,6 +238,36 @@ UNIT_TEST(goes_past_a_mark_where_the_order_asks_for_it)
 	ring_reader_mark(&reader);
 	expect(&reader, D);
 	expect(&reader, C);
+	expect_nothing(&reader);
+}
+
+/* ---- what happens in the midst of a mark ------------------------------------------------------------------------------------------------ */
+
+static struct hi_ring *busy_rings;
+
+/* The head of the first ring has been noted, that of the second is looked at now. */
+static void put_two(int signal)
+{
+	struct hi_ring *second = hi_ring_at(busy_rings, CAPACITY, 1);
+
+	(void)signal;
+	mprotect((uint8_t *)busy_rings + HI_PAGE_BYTES, HI_PAGE_BYTES, PROT_READ | PROT_WRITE);
+	put_free_at(busy_rings, 10, 1);
+	put_free_at(second, 20, 2);
+}
+
+UNIT_TEST(a_mark_leaves_out_nothing_that_what_it_lets_in_follows_from)
+{
+	struct ring_reader reader;
+	busy_rings = mmap(NULL, (size_t)4 * HI_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(busy_rings != MAP_FAILED);
+	ring_reader_open(&reader, &(struct rings){busy_rings, CAPACITY, 2});
+	CHECK_EQ(mprotect((uint8_t *)busy_rings + HI_PAGE_BYTES, HI_PAGE_BYTES, PROT_NONE), 0);
+	signal(SIGSEGV, put_two);
+	ring_reader_mark(&reader);
+	signal(SIGSEGV, SIG_DFL);
+	expect(&reader, 1);
+	expect(&reader, 2);
 	expect_nothing(&reader);
 }
 
