@@ -69,8 +69,8 @@ endif
 ifeq ($(FAULTS),1)
 HOST_FLAGS += -DHI_FAULTS
 endif
-# libdeflate is linked in: few servers have it, and a file that is copied to one has to run there.
-LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -lpthread -ldl -lm
+# Linked in: libdeflate, as few servers have it, and a file that is copied to one has to run there; of libsupc++ one object.
+LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -lpthread -ldl -lm
 
 INJECTOR_FLAGS := $(HOST_FLAGS) -Iinclude -Iinjector -Iinjector/arch
 ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude -Ianalyzer

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "demangle.h"
 #include "estimate.h"
 #include "heapfile.h"
 #include "hi_analyzer.h"
@@ -149,11 +148,6 @@ static int collect(const struct hi_analyzer_outputs *outputs, struct input *inpu
 	if (symbols_resolve(profile, &(struct symbols_options){.ask_fd = outputs->ask_fd}))
 		dprintf(outputs->summary_fd, "  note: not enough memory for all names; heapinject report may find more\n");
 	return write_all(outputs, profile);
-}
-
-void hi_analyzer_prepare(void)
-{
-	demangle_prepare();
 }
 
 int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * demangle.h - readable function names from the mangled ones of C++ and Rust.
- *
- * C++ needs libstdc++.so.6, which is loaded when first asked for: without it C++ names stay as they are, and everything else works.
  */
 #ifndef HI_DEMANGLE_H
 #define HI_DEMANGLE_H
@@ -20,8 +18,6 @@ char *demangle_rust_legacy(const char *name);
 char *demangle_rust_v0(const char *name, bool full);
 /* C++, _Z... Likewise; NULL also if it would grow beyond measure. May fork. */
 char *demangle_cxx(const char *name, bool full);
-/* Loads libstdc++ now, while files may still be opened. */
-void demangle_prepare(void);
 /* "void ns::foo<int>(char) const" becomes "ns::foo", in place. */
 void demangle_shorten(char *name);
 

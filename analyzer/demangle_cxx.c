@@ -9,9 +9,7 @@
 #include "demangle.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -25,16 +23,8 @@
 #define CHILD_SECONDS 1
 #define CHILD_FAILURES_MAX 2 /* a file with more such names is not worth the time */
 
-typedef char *(*cxa_demangle)(const char *name, char *buffer, size_t *size, int *status);
-static cxa_demangle cxa_demangle_of_libstdcxx;
-
-static void load_libstdcxx(void)
-{
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-
-	if (library)
-		cxa_demangle_of_libstdcxx = (cxa_demangle)dlsym(library, "__cxa_demangle");
-}
+/* Of libsupc++, linked in: one object, written in C. To load libstdc++ for it takes a millisecond of every attach. Its header is for C++ only. */
+char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
 /* Substitutions (S_, S0_, SZ_) and template parameters (T_, T0_). Counts what only looks like one as well. */
 static size_t count_references(const char *name)
@@ -61,7 +51,7 @@ static _Noreturn void demangle_and_exit(const char *name, int out)
 	setrlimit(RLIMIT_CORE, &no_core);
 	if (setrlimit(RLIMIT_CPU, &limit))
 		_exit(1);
-	const char *readable = cxa_demangle_of_libstdcxx(name, NULL, NULL, &status);
+	const char *readable = __cxa_demangle(name, NULL, NULL, &status);
 	const size_t size = readable ? strlen(readable) : 0;
 	_exit(size == 0 || size > CHILD_OUTPUT_MAX || write(out, readable, size) != (ssize_t)size);
 }
@@ -107,13 +97,6 @@ static char *demangle_in_child(const char *name)
 	return readable;
 }
 
-void demangle_prepare(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, load_libstdcxx);
-}
-
 char *demangle_cxx(const char *name, bool full)
 {
 	char *readable;
@@ -121,10 +104,7 @@ char *demangle_cxx(const char *name, bool full)
 
 	if (strncmp(name, "_Z", 2) != 0 || strlen(name) > NAME_MAX_BYTES)
 		return NULL;
-	demangle_prepare();
-	if (!cxa_demangle_of_libstdcxx)
-		return NULL;
-	readable = count_references(name) > REFERENCES_MAX ? demangle_in_child(name) : cxa_demangle_of_libstdcxx(name, NULL, NULL, &status);
+	readable = count_references(name) > REFERENCES_MAX ? demangle_in_child(name) : __cxa_demangle(name, NULL, NULL, &status);
 	if (readable && !full)
 		demangle_shorten(readable);
 	if (readable && !*readable) {

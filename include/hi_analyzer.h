@@ -33,8 +33,6 @@ struct hi_analyzer_outputs {
 	int ask_fd;
 };
 int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs);
-/* Loads what collecting will need besides. For a process that will soon be allowed to open nothing any more. */
-void hi_analyzer_prepare(void);
 
 /* `heapinject report ...`: argv[0] is "report". Returns an exit code. */
 int hi_analyzer_report(int argc, char **argv);

@@ -100,7 +100,6 @@ _Noreturn static void run_child(const struct ends *far, struct identity user, co
 	struct greeting greeting = {0};
 
 	ignore_signals();
-	hi_analyzer_prepare();
 	greeting.error = sandbox_keep(kept, sizeof kept / sizeof *kept);
 	if (!greeting.error)
 		greeting.error = sandbox_enter(user, outputs.ask_fd, &greeting.sandbox);
