@@ -5,7 +5,7 @@
  * The section is found by PT_GNU_EH_FRAME, or by its name where a static program has none. Its FDEs are taken in address order; each one's rows hold from their pc to
  * the next; what lies between FDEs becomes a row of kind NONE. A row that says the same as the one before is left out.
  *
- * What a row cannot say is NONE as well: the walker then tries the frame pointer, which is a guess that it knows to be one.
+ * Code that has no entries in the section, as musl's, gets derived rows (derived_rows.h). What a row cannot say is NONE as well: the walker then tries the frame pointer, which is a guess that it knows to be one.
  * Enter at unwind_table_build.
  */
 #include "unwind_table.h"
@@ -17,6 +17,7 @@
 
 #include "arch.h"
 #include "cfi.h"
+#include "derived_rows.h"
 #include "elf_segment.h"
 
 #define WORD_BYTES 8
@@ -364,6 +365,130 @@ static int build_index(struct unwind_table *table)
 	return 0;
 }
 
+/* ---- code without unwind information ---- */
+
+#define DERIVED_BYTES_MAX (2u << 20)
+
+/* Where functions begin, as the symbol tables say. */
+static int entries_of(Elf *elf, uint64_t **out_entries, size_t *out_count)
+{
+	uint64_t *entries = NULL;
+	size_t count = 0, capacity = 0;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data =
+			gelf_getshdr(section, &header) && (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB) ? elf_getdata(section, NULL) : NULL;
+		GElf_Sym symbol;
+
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_value)
+				continue;
+			if (count == capacity) {
+				uint64_t *grown = reallocarray(entries, capacity ? capacity * 2 : 1024, sizeof(*grown));
+
+				if (!grown) {
+					free(entries);
+					return -ENOMEM;
+				}
+				entries = grown;
+				capacity = capacity ? capacity * 2 : 1024;
+			}
+			entries[count++] = symbol.st_value;
+		}
+	}
+	*out_entries = entries;
+	*out_count = count;
+	return 0;
+}
+
+/* Puts derived rows where there are none. */
+static int merge(struct builder *builder, const struct derived_code *code, const struct derived_rows *derived)
+{
+	struct unwind_table *table = builder->table;
+	struct hi_unwind_row *old = table->row;
+	const uint32_t count = table->row_count;
+	int error = 0;
+
+	table->row = NULL;
+	table->row_count = 0;
+	builder->capacity = 0;
+	for (uint32_t i = 0; i < count && !error; i++) {
+		const uint64_t begin = builder->lo + old[i].pc, end = i + 1 < count ? builder->lo + old[i + 1].pc : builder->hi;
+
+		error = push_row(builder, begin, old[i]);
+		for (uint64_t pc = begin; old[i].kind == HI_UNWIND_NONE && pc < end && !error; pc++)
+			if (pc >= code->lo && pc < code->hi)
+				error = push_row(builder, pc, derived->row[pc - code->lo]);
+	}
+	free(old);
+	return error;
+}
+
+static int derive(struct builder *builder, Elf *elf, struct derived_code code, const uint64_t *entry, size_t count)
+{
+	const uint64_t room = elf_segment_room(elf, code.lo);
+	struct derived_rows rows;
+	const void *bytes;
+	int error;
+
+	code.hi = code.hi - code.lo > room ? code.lo + room : code.hi;
+	if (code.hi <= code.lo || code.hi - code.lo > DERIVED_BYTES_MAX || elf_segment_bytes(elf, code.lo, code.hi - code.lo, &bytes) < 0)
+		return 0;
+	code.bytes = bytes;
+	error = derived_rows_make(&code, entry, count, &rows);
+	if (error)
+		return error;
+	error = merge(builder, &code, &rows);
+	derived_rows_free(&rows);
+	return error;
+}
+
+/* Hardly any of the text has rows: it is all derived. */
+static int derive_all(struct builder *builder, Elf *elf)
+{
+	uint64_t *entries;
+	size_t count;
+	int error = entries_of(elf, &entries, &count);
+
+	if (error)
+		return error;
+	error = derive(builder, elf, (struct derived_code){.lo = builder->lo, .hi = builder->hi}, entries, count);
+	free(entries);
+	return error;
+}
+
+/* Code without rows about the program's entry: from there all stacks come. */
+static int derive_entry(struct builder *builder, Elf *elf)
+{
+	const struct unwind_table *table = builder->table;
+	GElf_Ehdr header;
+	uint32_t i = 0;
+
+	if (!gelf_getehdr(elf, &header) || header.e_entry < builder->lo || header.e_entry >= builder->hi)
+		return 0;
+	while (i + 1 < table->row_count && builder->lo + table->row[i + 1].pc <= header.e_entry)
+		i++;
+	if (table->row[i].kind != HI_UNWIND_NONE)
+		return 0;
+	const uint64_t end = i + 1 < table->row_count ? builder->lo + table->row[i + 1].pc : builder->hi;
+	return derive(builder, elf, (struct derived_code){.lo = builder->lo + table->row[i].pc, .hi = end}, &(uint64_t){header.e_entry}, 1);
+}
+
+static int fill_gaps(struct builder *builder, Elf *elf)
+{
+	const struct unwind_table *table = builder->table;
+	uint64_t covered = 0;
+
+	for (uint32_t i = 0; i < table->row_count; i++)
+		if (table->row[i].kind != HI_UNWIND_NONE)
+			covered += (i + 1 < table->row_count ? table->row[i + 1].pc : builder->hi - builder->lo) - table->row[i].pc;
+	const int error = covered < (builder->hi - builder->lo) / 8 ? derive_all(builder, elf) : 0;
+
+	return error ? error : derive_entry(builder, elf);
+}
+
 int unwind_table_build(const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table)
 {
 	struct unwind_table table = {.lo = text->lo, .hi = text->hi};
@@ -382,6 +507,8 @@ int unwind_table_build(const struct elf_image *image, const struct elf_text *tex
 		return error;
 	error = build_rows(&builder, &frame);
 	eh_frame_close(&frame);
+	if (!error)
+		error = fill_gaps(&builder, image->elf);
 	if (!error)
 		error = build_index(&table);
 	if (error) {

@@ -115,6 +115,40 @@ ssize_t arch_find_sigreturn(const uint8_t *code, size_t size);
 #define ARCH_CALL_MAX 8
 bool arch_ends_in_call(const uint8_t before[ARCH_CALL_MAX]);
 
+/* What one instruction does to the way out of its function. */
+enum arch_flow {
+	ARCH_FLOW_NEXT,
+	ARCH_FLOW_BRANCH, /* to target or on */
+	ARCH_FLOW_JUMP,   /* to target; 0 = who knows where */
+	ARCH_FLOW_CALL,   /* of target; 0 = who knows what */
+	ARCH_FLOW_RETURN,
+	ARCH_FLOW_STOP, /* never passes */
+};
+
+enum arch_sp_effect {
+	ARCH_SP_MOVES,     /* sp changes by sp_change, perhaps 0 */
+	ARCH_SP_LOST,      /* to who knows what */
+	ARCH_SP_FROM_BP,   /* becomes bp + sp_change */
+	ARCH_SP_LEAVE,     /* becomes bp + 8, and bp is popped */
+	ARCH_SP_TO_BP,     /* bp becomes sp */
+	ARCH_SP_PUSHES_BP, /* and changes by sp_change */
+	ARCH_SP_POPS_BP,
+	ARCH_SP_NOT_BP, /* bp becomes something else; sp stays */
+	ARCH_SP_ENDS,   /* bp becomes 0: where it was not saved before, this is the outermost function */
+};
+
+struct arch_instruction {
+	uint8_t size;
+	enum arch_flow flow;
+	enum arch_sp_effect effect;
+	int32_t sp_change;
+	uint64_t target;
+	uint64_t address; /* whose address it takes, relative to pc; 0 = none */
+	bool is_padding;
+};
+/* The instruction at code, whose address is pc. False: none that we know. */
+bool arch_decode(const uint8_t *code, size_t room, uint64_t pc, struct arch_instruction *out_instruction);
+
 /* Score of a thread for borrowing by the system call it is in, -1 = in none: higher is better, negative = never. */
 int arch_borrow_score(long number);
 
