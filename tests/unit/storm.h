@@ -104,7 +104,7 @@ static inline struct storm storm_start(void (*run)(volatile uint64_t *rounds))
 	CHECK((void *)(uintptr_t)storm.rounds != MAP_FAILED);
 	storm.pid = fork();
 	if (storm.pid == 0) {
-		alarm(20);
+		alarm(2 * UNIT_TIME_LIMIT_S);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		run(storm.rounds);
 	}
