@@ -258,8 +258,10 @@ int pump_threads(struct pump *pump)
 	const struct thread *renamed;
 	int err = 0;
 	/* A target may rename its threads as fast as it can. */
-	for (int i = 0; !err && i < THREADS_RENAMED_AT_ONCE && (renamed = threads_renamed(&pump->threads)); i++)
+	for (int i = 0; !err && i < THREADS_RENAMED_AT_ONCE && (renamed = threads_renamed(&pump->threads, pump->memory)); i++) {
 		err = send_thread(pump, renamed, pump_now_ns(pump));
+		pump->last_pointer = 0; /* its number may be another */
+	}
 	return err;
 }
 

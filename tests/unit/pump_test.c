@@ -196,6 +196,51 @@ UNIT_TEST(a_thread_is_announced_before_its_first_event)
 	finish();
 }
 
+static void *wait_on(void *lock)
+{
+	pthread_mutex_lock(lock);
+	pthread_mutex_unlock(lock);
+	return NULL;
+}
+
+/* A thread on that stack while an event of it goes through the pump; the number that the event got. */
+static uint32_t number_of_thread_on(void *stack, size_t size, bool is_followed)
+{
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	struct hi_record_free record = {.address = 1};
+
+	pthread_mutex_lock(&lock);
+	CHECK_EQ(pthread_attr_init(&attributes), 0);
+	CHECK_EQ(pthread_attr_setstack(&attributes, stack, size), 0);
+	CHECK_EQ(pthread_create(&thread, &attributes, wait_on, &lock), 0);
+	CHECK_EQ(pump_threads(&pump), 0);
+	put_header(&record.header, sizeof record, HI_RECORD_FREE);
+	record.header.thread = (uint64_t)thread;
+	put(&record, sizeof record);
+	round_once();
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	const struct hi_stream_thread *told = &expect(HI_STREAM_THREAD)->thread;
+	const uint32_t number = told->thread;
+	CHECK(told->tid != 0);
+	CHECK_EQ(number, is_followed ? 2 : 1);
+	return expect(HI_STREAM_FREE)->free.thread;
+}
+
+UNIT_TEST(a_thread_in_the_place_of_another_has_events_of_its_own)
+{
+	const size_t size = 1 << 18;
+	void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	prepare();
+	CHECK_EQ(number_of_thread_on(stack, size, false), 1);
+	CHECK_EQ(number_of_thread_on(stack, size, true), 2);
+	finish();
+	munmap(stack, size);
+}
+
 UNIT_TEST(an_unfree_follows_its_free)
 {
 	prepare();
