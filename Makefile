@@ -219,7 +219,7 @@ check-torture: $(O)/heapinject $(HEAPINJECT_FAULTS_BIN) ## a slice of that in le
 	@$(torturers) --slice $(TORTURE)
 
 SEEDS ?= 100
-truth: $(O)/heapinject ## estimates against a program that knows the truth: SEEDS=100 sessions at each of two rates, some minutes
+truth: $(O)/heapinject ## estimates against a program that knows the truth: SEEDS=100 sessions at each of two rates, one or two minutes
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) SEEDS=$(SEEDS) TIMEOUT=3600 V=1 tests/run truth_sites
 
 # Once all else is quiet: other load on the machine is in its figures.

@@ -3,13 +3,15 @@
 #include "pump.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define STACK_UNIT 8u             /* of an id */
-#define RECORDS_A_LOOK 64u        /* at the clock */
-#define DRAIN_ROUNDS_MAX 64       /* many times all that they hold: a target that still has the rings, and is hostile, may fill them for ever */
+#define RECORDS_A_LOOK 64u  /* at the clock */
+#define DRAIN_ROUNDS_MAX 64 /* many times all that they hold: a target that still has the rings, and is hostile, may fill them for ever */
+#define SET_CLOCK_NS_MIN 100000000u
+#define RATE_ERROR_MAX 1e-3
 #define PATIENCE_NS 1000000000ull /* for a record whose producer may be merely descheduled */
 
 int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid)
@@ -17,7 +19,7 @@ int pump_open(struct pump *pump, struct stream_out *out, const struct memory *me
 	*pump = (struct pump){.out = out, .memory = memory};
 	pump->cycles_per_second = arch_cycles_per_second();
 	pump->ns_per_cycle = (uint64_t)(((unsigned __int128)1000000000u << 32) / pump->cycles_per_second);
-	pump->start_cycles = arch_cycles();
+	pump->opened = pump->set = arch_moment_now();
 	return threads_open(&pump->threads, pid, images, memory);
 }
 
@@ -38,7 +40,7 @@ void pump_connect(struct pump *pump, const struct rings *rings)
 
 int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size)
 {
-	pump->stack_number = calloc(size / STACK_UNIT, sizeof *pump->stack_number);
+	pump->stack_number = calloc(size / HI_STACK_UNIT, sizeof *pump->stack_number);
 	if (!pump->stack_number)
 		return -ENOMEM;
 	pump->stacks = stacks;
@@ -49,9 +51,25 @@ int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint6
 /* Counters of different CPUs may disagree by a little; an event before the start is one at the start. */
 static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
 {
-	if (cycles < pump->start_cycles)
-		return 0;
-	return (uint64_t)((unsigned __int128)(cycles - pump->start_cycles) * pump->ns_per_cycle >> 32);
+	const int64_t since_set = (int64_t)(cycles - pump->set.cycles);
+	const __int128 ns = (__int128)(pump->set.ns - pump->opened.ns) + ((__int128)since_set * (__int128)pump->ns_per_cycle >> 32);
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/*
+ * Over the fifth of a second from one time to the next, the counter's rate can be told far better than when it was calibrated, and what is still wrong does not add up. A rate that is another than that by more than
+ * calibration can be off means that the counter was not running all the time, or the clock (suspend): then only the moment counts.
+ */
+static void set_clock(struct pump *pump)
+{
+	const struct arch_moment now = arch_moment_now();
+	const uint64_t ns = now.ns - pump->set.ns;
+	if (ns < SET_CLOCK_NS_MIN)
+		return;
+	const double rate = (double)(int64_t)(now.cycles - pump->set.cycles) * 1e9 / (double)ns;
+	if (fabs(rate / (double)pump->cycles_per_second - 1) < RATE_ERROR_MAX)
+		pump->ns_per_cycle = (uint64_t)(0x1p32 * 1e9 / rate);
+	pump->set = now;
 }
 
 uint64_t pump_now_ns(const struct pump *pump)
@@ -215,6 +233,7 @@ int pump_interval(struct pump *pump, uint64_t interval)
 int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
 {
 	struct hi_stream_stats copy = *stats;
+	set_clock(pump);
 	copy.time_ns = pump_now_ns(pump);
 	return stream_out_record(pump->out, HI_STREAM_STATS, &copy, sizeof copy, NULL, 0);
 }
@@ -238,8 +257,10 @@ int pump_threads(struct pump *pump)
 	const struct thread *renamed;
 	int err = 0;
 	/* A target may rename its threads as fast as it can. */
-	for (int i = 0; !err && i < THREADS_RENAMED_AT_ONCE && (renamed = threads_renamed(&pump->threads)); i++)
+	for (int i = 0; !err && i < THREADS_RENAMED_AT_ONCE && (renamed = threads_renamed(&pump->threads, pump->memory)); i++) {
 		err = send_thread(pump, renamed, pump_now_ns(pump));
+		pump->last_pointer = 0; /* its number may be another */
+	}
 	return err;
 }
 
@@ -289,7 +310,7 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 /* Copies a stack out of memory that the target can write: what was checked is what is used. False: there is none. */
 static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_stack *out_stack, uint64_t frame[HI_FRAMES_MAX])
 {
-	const uint64_t offset = (uint64_t)id * STACK_UNIT;
+	const uint64_t offset = (uint64_t)id * HI_STACK_UNIT;
 	if (offset < sizeof *pump->stacks || offset > pump->stacks_size - sizeof(struct hi_stack))
 		return false;
 	const uint64_t *word = (const uint64_t *)(const void *)((const uint8_t *)pump->stacks + offset);
@@ -308,7 +329,7 @@ static int stack_number(struct pump *pump, uint32_t id, uint32_t *out_number)
 {
 	struct hi_stream_stack stack;
 	uint64_t frame[HI_FRAMES_MAX];
-	uint32_t *known = id < pump->stacks_size / STACK_UNIT ? &pump->stack_number[id] : NULL;
+	uint32_t *known = id < pump->stacks_size / HI_STACK_UNIT ? &pump->stack_number[id] : NULL;
 	if (known && *known) {
 		*out_number = *known;
 		return 0;

@@ -26,7 +26,8 @@ struct pump {
 	struct threads threads;
 	struct stack_ends stack_ends;
 	const struct memory *memory;
-	uint64_t start_cycles, cycles_per_second;
+	struct arch_moment opened, set; /* when the session began, and when the cycle counter was last compared with the clock */
+	uint64_t cycles_per_second;
 	uint64_t interval;     /* as the header has it */
 	uint64_t ns_per_cycle; /* times 2^32 */
 	uint64_t last_pointer; /* the thread of the last event, and its number: the next one's is often the same */
@@ -68,6 +69,7 @@ must_check int pump_maps(struct pump *pump, const struct maps *maps);
 must_check int pump_threads(struct pump *pump);
 /* INTERVAL: new countdowns are drawn with this mean. */
 must_check int pump_interval(struct pump *pump, uint64_t interval);
+/* The first thing it does is to set the cycle counter, from which all times are taken, by the clock. */
 must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats);
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
 

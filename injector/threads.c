@@ -61,17 +61,39 @@ static bool read_name(pid_t pid, struct thread *thread)
 	return true;
 }
 
-static void identify(const struct threads *threads, const struct memory *memory, struct thread *thread)
+/* The tid that stands behind a thread pointer; 0: none. */
+static pid_t read_tid(const struct threads *threads, const struct memory *memory, uint64_t pointer)
 {
 	uint32_t tid;
+	if (threads->tid_offset < 0 || memory_read(memory, pointer + (uint64_t)threads->tid_offset, &tid, sizeof tid))
+		return 0;
+	return (pid_t)tid;
+}
+
+static void identify(const struct threads *threads, const struct memory *memory, struct thread *thread)
+{
+	const pid_t tid = read_tid(threads, memory, thread->pointer);
 	struct proc_status status;
-	if (threads->tid_offset < 0 || memory_read(memory, thread->pointer + (uint64_t)threads->tid_offset, &tid, sizeof tid))
+	if (!tid || proc_status_read(threads->pid, tid, &status))
 		return;
-	if (!tid || proc_status_read(threads->pid, (pid_t)tid, &status))
-		return;
-	thread->tid = (pid_t)tid;
+	thread->tid = tid;
 	for (size_t i = 0; i < sizeof thread->name; i++)
 		thread->name[i] = status.comm[i];
+}
+
+/* True: another thread lives there now, and has got a number of its own. */
+static bool was_followed(struct threads *threads, const struct memory *memory, struct thread *thread)
+{
+	const pid_t tid = read_tid(threads, memory, thread->pointer);
+	struct thread next = {.pointer = thread->pointer};
+	if (!tid || tid == thread->tid || threads->last_number >= THREADS_MAX)
+		return false;
+	identify(threads, memory, &next);
+	if (!next.tid || next.tid == thread->tid)
+		return false;
+	next.number = ++threads->last_number;
+	*thread = next;
+	return true;
 }
 
 int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new)
@@ -80,7 +102,7 @@ int threads_get(struct threads *threads, const struct memory *memory, uint64_t p
 		pointer = 1; /* 0 marks a free slot; no thread lives at either */
 	struct thread *thread = slot_of(threads->slot, threads->room, pointer);
 	const bool is_new = !thread->pointer;
-	if (is_new && threads->count >= THREADS_MAX) {
+	if (is_new && threads->last_number >= THREADS_MAX) {
 		static const struct thread one_too_many;
 		*out_thread = &one_too_many;
 		*out_is_new = false;
@@ -93,7 +115,8 @@ int threads_get(struct threads *threads, const struct memory *memory, uint64_t p
 		thread = slot_of(threads->slot, threads->room, pointer);
 	}
 	if (is_new) {
-		*thread = (struct thread){.pointer = pointer, .number = (uint32_t)++threads->count};
+		*thread = (struct thread){.pointer = pointer, .number = ++threads->last_number};
+		threads->count++;
 		identify(threads, memory, thread);
 	}
 	*out_thread = thread;
@@ -101,14 +124,14 @@ int threads_get(struct threads *threads, const struct memory *memory, uint64_t p
 	return 0;
 }
 
-const struct thread *threads_renamed(struct threads *threads)
+const struct thread *threads_renamed(struct threads *threads, const struct memory *memory)
 {
 	for (size_t looks = 0; threads->looked_at < threads->room && looks < THREADS_RENAMED_AT_ONCE;) {
 		struct thread *thread = &threads->slot[threads->looked_at++];
-		if (!thread->tid)
+		if (!thread->pointer)
 			continue;
 		looks++;
-		if (read_name(threads->pid, thread))
+		if (was_followed(threads, memory, thread) || (thread->tid && read_name(threads->pid, thread)))
 			return thread;
 	}
 	if (threads->looked_at == threads->room)

@@ -24,17 +24,19 @@ struct threads {
 	int64_t tid_offset;  /* from the thread pointer; -1 = unknown */
 	struct thread *slot; /* open addressing, pointer 0 = free */
 	size_t room, count;
-	size_t looked_at; /* slots before this one were looked at for new names this round */
+	uint32_t last_number; /* more than count where threads were followed by others at the same pointer */
+	size_t looked_at;     /* slots before this one were looked at for new names this round */
 };
 
 must_check int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images, const struct memory *memory);
 void threads_close(struct threads *threads);
-/* The thread behind a pointer; *out_is_new if it was not known. More than any process can have share number 0. -ENOMEM. Valid until the next call. */
 /*
- * A thread that goes by another name than when it was last seen: many give themselves one only once they have allocated. Looks at some threads a call, one
- * after the other, and starts over with the call after that which returned NULL. Valid until the next call of either.
+ * A thread that goes by another name than when it was last seen: many give themselves one only once they have allocated. Or another thread, under a number
+ * of its own, than was last seen behind that pointer: stacks are used again. Looks at some threads a call, one after the other, and starts over with the
+ * call after that which returned NULL. Valid until the next call of either.
  */
-const struct thread *threads_renamed(struct threads *threads);
+const struct thread *threads_renamed(struct threads *threads, const struct memory *memory);
+/* The thread behind a pointer; *out_is_new if it was not known. More than any process can have share number 0. -ENOMEM. Valid until the next call. */
 must_check int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new);
 
 #endif

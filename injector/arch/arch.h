@@ -161,7 +161,7 @@ bool arch_is_transfer(long number, const uint64_t argument[6]);
 /* Relocation types that lead to functions. */
 bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is_absolute);
 
-/* Cycle counter of this CPU, and how many ticks it makes a second (calibrated once, about 20 ms). */
+/* Cycle counter of this CPU, and how many ticks it makes a second (calibrated once, about 20 ms, to some millionths). */
 uint64_t arch_cycles(void);
 uint64_t arch_cycles_per_second(void);
 /* Whether the counters of all CPUs agree: the kernel has looked, and goes by them itself. */
@@ -169,5 +169,10 @@ bool arch_cycles_agree(void);
 
 /* Whether a program may ask for a line of memory that it is going to write. */
 bool arch_has_write_prefetch(void);
+/* The cycle counter and CLOCK_MONOTONIC at one moment. */
+struct arch_moment {
+	uint64_t cycles, ns;
+};
+struct arch_moment arch_moment_now(void);
 
 #endif

@@ -7,10 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "clock.h"
 #include "own_images.h"
 
 #define CAPACITY 65536u
@@ -57,7 +59,7 @@ static void put(const void *record, size_t size)
 
 static void put_header(struct hi_record_header *header, uint32_t size, uint32_t type)
 {
-	*header = (struct hi_record_header){.size = size, .type_busy = type, .cycles = pump.start_cycles, .thread = 0x7000};
+	*header = (struct hi_record_header){.size = size, .type_busy = type, .cycles = pump.opened.cycles, .thread = 0x7000};
 }
 
 static void put_free(uint32_t type, uint64_t address, uint64_t thread)
@@ -195,6 +197,51 @@ UNIT_TEST(a_thread_is_announced_before_its_first_event)
 	finish();
 }
 
+static void *wait_on(void *lock)
+{
+	pthread_mutex_lock(lock);
+	pthread_mutex_unlock(lock);
+	return NULL;
+}
+
+/* A thread on that stack while an event of it goes through the pump; the number that the event got. */
+static uint32_t number_of_thread_on(void *stack, size_t size, bool is_followed)
+{
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	struct hi_record_free record = {.address = 1};
+
+	pthread_mutex_lock(&lock);
+	CHECK_EQ(pthread_attr_init(&attributes), 0);
+	CHECK_EQ(pthread_attr_setstack(&attributes, stack, size), 0);
+	CHECK_EQ(pthread_create(&thread, &attributes, wait_on, &lock), 0);
+	CHECK_EQ(pump_threads(&pump), 0);
+	put_header(&record.header, sizeof record, HI_RECORD_FREE);
+	record.header.thread = (uint64_t)thread;
+	put(&record, sizeof record);
+	round_once();
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	const struct hi_stream_thread *told = &expect(HI_STREAM_THREAD)->thread;
+	const uint32_t number = told->thread;
+	CHECK(told->tid != 0);
+	CHECK_EQ(number, is_followed ? 2 : 1);
+	return expect(HI_STREAM_FREE)->free.thread;
+}
+
+UNIT_TEST(a_thread_in_the_place_of_another_has_events_of_its_own)
+{
+	const size_t size = 1 << 18;
+	void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	prepare();
+	CHECK_EQ(number_of_thread_on(stack, size, false), 1);
+	CHECK_EQ(number_of_thread_on(stack, size, true), 2);
+	finish();
+	munmap(stack, size);
+}
+
 UNIT_TEST(an_unfree_follows_its_free)
 {
 	prepare();
@@ -281,7 +328,7 @@ UNIT_TEST(an_id_that_names_no_stack_is_an_unknown_stack)
 UNIT_TEST(cycles_become_nanoseconds_since_the_start)
 {
 	prepare();
-	pump.start_cycles = 1000;
+	pump.opened = pump.set = (struct arch_moment){.cycles = 1000, .ns = 5};
 	pump.cycles_per_second = 2000000000;
 	pump.ns_per_cycle = 1ull << 31;
 	struct hi_record_free record = {.address = 1};
@@ -299,6 +346,63 @@ UNIT_TEST(cycles_become_nanoseconds_since_the_start)
 	CHECK_EQ(expect(HI_STREAM_THREAD)->thread.time_ns, 0);
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		CHECK_EQ(expect(HI_STREAM_FREE)->free.time_ns, times[i].ns);
+	finish();
+}
+
+/* How long a second of the clock is by the pump's, once it was compared. Both ends are as wide as we were interrupted, and that is how sure the answer is. */
+static double seconds_a_second(double *out_doubt)
+{
+	uint64_t ours[2], clock[2], width[2];
+
+	for (int end = 0; end < 2; end++) {
+		width[end] = UINT64_MAX;
+		for (int attempt = 0; attempt < 50; attempt++) {
+			const uint64_t before = clock_now_ns(), between = pump_now_ns(&pump), after = clock_now_ns();
+			if (after - before < width[end]) {
+				width[end] = after - before;
+				ours[end] = between;
+				clock[end] = before + (after - before) / 2;
+			}
+		}
+		if (end == 0)
+			usleep(250000);
+	}
+	*out_doubt = (double)(width[0] + width[1]) / (double)(clock[1] - clock[0]);
+	return (double)(ours[1] - ours[0]) / (double)(clock[1] - clock[0]);
+}
+
+UNIT_TEST(a_wrong_rate_does_not_last)
+{
+	const struct hi_stream_stats stats = {0};
+	double doubt;
+
+	prepare();
+	pump.ns_per_cycle += pump.ns_per_cycle / 2000;
+	CHECK(fabs(seconds_a_second(&doubt) - 1.0005) < doubt + 2e-5);
+	CHECK_EQ(pump_stats(&pump, &stats), 0);
+	CHECK(fabs(seconds_a_second(&doubt) - 1) < doubt + 2e-5);
+	/* What the wrong rate made of the time up to then is made good, too. */
+	const uint64_t before = clock_now_ns(), now = pump_now_ns(&pump), after = clock_now_ns();
+	CHECK(now + pump.opened.ns >= before - 20000 && now + pump.opened.ns <= after + 20000);
+	finish();
+}
+
+/* Suspend: the clock stood still, the counter did not, or began at nothing. */
+UNIT_TEST(a_counter_that_ran_on_without_the_clock_changes_no_rate)
+{
+	const struct hi_stream_stats stats = {0};
+
+	prepare();
+	const uint64_t rate = pump.ns_per_cycle;
+	for (int i = 0; i < 2; i++) {
+		pump.set.ns -= 200000000;
+		pump.opened.ns -= 200000000;
+		pump.set.cycles += i ? 1ull << 50 : -(1ull << 50);
+		CHECK_EQ(pump_stats(&pump, &stats), 0);
+		CHECK_EQ(pump.ns_per_cycle, rate);
+		const uint64_t before = clock_now_ns(), now = pump_now_ns(&pump), after = clock_now_ns();
+		CHECK(now + pump.opened.ns >= before - 20000 && now + pump.opened.ns <= after + 20000);
+	}
 	finish();
 }
 

@@ -77,17 +77,64 @@ UNIT_TEST(a_name_that_was_set_late_is_noticed_once)
 	CHECK_EQ(threads_get(&threads, &own.memory, (uint64_t)pthread_self(), &thread, &is_new), 0);
 	CHECK_STR(thread->name, before);
 	for (int i = 0; i < 3; i++)
-		CHECK(!threads_renamed(&threads));
+		CHECK(!threads_renamed(&threads, &own.memory));
 	CHECK_EQ(pthread_setname_np(pthread_self(), "late"), 0);
-	const struct thread *renamed = threads_renamed(&threads);
+	const struct thread *renamed = threads_renamed(&threads, &own.memory);
 	CHECK(renamed && renamed->number == 1);
 	CHECK_STR(renamed->name, "late");
 	for (int i = 0; i < 3; i++)
-		CHECK(!threads_renamed(&threads));
+		CHECK(!threads_renamed(&threads, &own.memory));
 	CHECK_EQ(pthread_setname_np(pthread_self(), before), 0);
-	CHECK(threads_renamed(&threads)); /* and then again */
+	CHECK(threads_renamed(&threads, &own.memory)); /* and then again */
 	threads_close(&threads);
 	own_close(&own);
+}
+
+/* Starts a thread whose control block lies where the last one's lay. */
+static void start_on(struct worker *worker, void *stack, size_t size)
+{
+	pthread_attr_t attributes;
+	sem_init(&worker->started, 0, 0);
+	sem_init(&worker->stop, 0, 0);
+	CHECK_EQ(pthread_attr_init(&attributes), 0);
+	CHECK_EQ(pthread_attr_setstack(&attributes, stack, size), 0);
+	CHECK_EQ(pthread_create(&worker->thread, &attributes, work, worker), 0);
+	sem_wait(&worker->started);
+}
+
+UNIT_TEST(a_thread_that_took_another_ones_place_is_told_apart)
+{
+	const size_t size = 1 << 18;
+	void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct own own = own_open();
+	struct threads threads;
+	struct worker worker[2] = {{.tid = 0}};
+	const struct thread *thread;
+	bool is_new;
+	CHECK_EQ(threads_open(&threads, getpid(), &own.images, &own.memory), 0);
+	start_on(&worker[0], stack, size);
+	const uint64_t pointer = (uint64_t)worker[0].thread;
+	CHECK_EQ(number_of(&threads, &own.memory, pointer, true), 1);
+	CHECK(!threads_renamed(&threads, &own.memory));
+	sem_post(&worker[0].stop);
+	pthread_join(worker[0].thread, NULL);
+	CHECK(!threads_renamed(&threads, &own.memory)); /* nobody is there */
+	CHECK_EQ(number_of(&threads, &own.memory, pointer, false), 1);
+
+	start_on(&worker[1], stack, size);
+	CHECK_EQ((uint64_t)worker[1].thread, pointer);
+	thread = threads_renamed(&threads, &own.memory);
+	CHECK(thread && thread->number == 2 && thread->tid == worker[1].tid);
+	CHECK_STR(thread->name, "io-worker");
+	CHECK(!threads_renamed(&threads, &own.memory));
+	CHECK_EQ(threads_get(&threads, &own.memory, pointer, &thread, &is_new), 0);
+	CHECK(!is_new && thread->number == 2);
+	CHECK_EQ(number_of(&threads, &own.memory, pointer + 64, true), 3);
+	sem_post(&worker[1].stop);
+	pthread_join(worker[1].thread, NULL);
+	threads_close(&threads);
+	own_close(&own);
+	munmap(stack, size);
 }
 
 UNIT_TEST(numbers_are_dense_and_stay)

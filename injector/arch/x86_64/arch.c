@@ -253,8 +253,25 @@ static uint64_t now_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Between two looks at one clock and a look at the other we may be interrupted. The narrowest of some attempts was not. */
+struct arch_moment arch_moment_now(void)
+{
+	struct arch_moment moment = {0};
+	uint64_t narrowest = UINT64_MAX;
+
+	for (int attempt = 0; attempt < 8; attempt++) {
+		const uint64_t before = arch_cycles(), ns = now_ns(), width = arch_cycles() - before;
+
+		if (width < narrowest) {
+			narrowest = width;
+			moment = (struct arch_moment){.cycles = before + width / 2, .ns = ns};
+		}
+	}
+	return moment;
 }
 
 uint64_t arch_cycles_per_second(void)
@@ -263,10 +280,12 @@ uint64_t arch_cycles_per_second(void)
 
 	if (cycles_per_second == 0) {
 		const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
-		uint64_t start_ns = now_ns(), start = arch_cycles();
+		const struct arch_moment start = arch_moment_now();
+		struct arch_moment end;
 
 		nanosleep(&pause, NULL);
-		cycles_per_second = (uint64_t)((double)(arch_cycles() - start) * 1e9 / (double)(now_ns() - start_ns));
+		end = arch_moment_now();
+		cycles_per_second = (uint64_t)((double)(end.cycles - start.cycles) * 1e9 / (double)(end.ns - start.ns));
 	}
 	return cycles_per_second;
 }
