@@ -370,6 +370,7 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
 		take_out(&visit, call->argument[0], &told);
+		visit.event.cycles = clock_now(); /* what comes after a free bears a later time */
 		if (is_sample_due(&visit, size))
 			sample(&visit, call->argument[0], size);
 	}
