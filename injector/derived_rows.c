@@ -229,7 +229,8 @@ static void follow_one(struct follower *follower, uint64_t pc)
 		return;
 	}
 	pc += instruction.size;
-	if (!is_inside(follower->code, pc))
+	/* What the outermost function calls first does not come back to it, or to the end of the thread. */
+	if (!is_inside(follower->code, pc) || (place.is_end && instruction.flow == ARCH_FLOW_CALL))
 		return;
 	if (instruction.flow == ARCH_FLOW_CALL)
 		go_on_behind_call(follower, pc, place);

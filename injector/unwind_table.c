@@ -408,6 +408,7 @@ static int merge(struct builder *builder, const struct derived_code *code, const
 {
 	struct unwind_table *table = builder->table;
 	struct hi_unwind_row *old = table->row;
+	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
 	const uint32_t count = table->row_count;
 	int error = 0;
 
@@ -419,8 +420,7 @@ static int merge(struct builder *builder, const struct derived_code *code, const
 
 		error = push_row(builder, begin, old[i]);
 		for (uint64_t pc = begin; old[i].kind == HI_UNWIND_NONE && pc < end && !error; pc++)
-			if (pc >= code->lo && pc < code->hi)
-				error = push_row(builder, pc, derived->row[pc - code->lo]);
+			error = push_row(builder, pc, pc >= code->lo && pc < code->hi ? derived->row[pc - code->lo] : none);
 	}
 	free(old);
 	return error;
