@@ -10,18 +10,6 @@
 #include "heapfile.h"
 #include "pprof.h"
 
-/* Every index leads somewhere. */
-static inline void check_indices(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->frame_count; i++)
-		FUZZ_CHECK(profile->frame[i].module >= -1 && profile->frame[i].module < (int64_t)profile->module_count);
-	for (size_t i = 0; i < profile->stack_count; i++)
-		for (uint32_t k = 0; k < profile->stack[i].frame_count; k++)
-			FUZZ_CHECK(profile->stack[i].frame[k] < profile->frame_count);
-	for (size_t i = 0; i < profile->row_count; i++)
-		FUZZ_CHECK(profile->row[i].key.stack < profile->stack_count && profile->row[i].inuse_count <= profile->row[i].alloc_count);
-}
-
 struct totals {
 	uint64_t alloc_count, alloc_bytes, inuse_count, inuse_bytes;
 };
@@ -37,6 +25,37 @@ static inline struct totals add_up(const struct profile *profile)
 		sum.inuse_bytes += profile->row[i].inuse_bytes;
 	}
 	return sum;
+}
+
+/* Where rows are divided among threads, nothing is left over. */
+static inline void check_parts(const struct profile *profile)
+{
+	const struct totals all = add_up(profile);
+	struct totals sum = {0};
+
+	for (size_t i = 0; i < profile->parts.count; i++) {
+		const struct part *part = &profile->parts.part[i];
+
+		FUZZ_CHECK(part->row < profile->row_count && (!part->thread || part->thread < profile->parts.thread_count));
+		sum.alloc_count += part->alloc_count;
+		sum.alloc_bytes += part->alloc_bytes;
+		sum.inuse_count += part->inuse_count;
+		sum.inuse_bytes += part->inuse_bytes;
+	}
+	FUZZ_CHECK(!profile->parts.count || !memcmp(&sum, &all, sizeof(sum)));
+}
+
+/* Every index leads somewhere. */
+static inline void check_indices(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->frame_count; i++)
+		FUZZ_CHECK(profile->frame[i].module >= -1 && profile->frame[i].module < (int64_t)profile->module_count);
+	for (size_t i = 0; i < profile->stack_count; i++)
+		for (uint32_t k = 0; k < profile->stack[i].frame_count; k++)
+			FUZZ_CHECK(profile->stack[i].frame[k] < profile->frame_count);
+	for (size_t i = 0; i < profile->row_count; i++)
+		FUZZ_CHECK(profile->row[i].key.stack < profile->stack_count && profile->row[i].inuse_count <= profile->row[i].alloc_count);
+	check_parts(profile);
 }
 
 /* What we write we can read, and nothing is lost on the way. */
