@@ -13,7 +13,7 @@
 
 #define STREAM_PIPE_BYTES (1 << 20)
 #define SUMMARY_BYTES_MAX (64u << 10)
-#define NICE_AT_THE_END 10
+#define NICE_AT_THE_END 5
 #define STATUSES_AT_ONCE 64 /* more than a pipe holds; who writes on and on is not read on and on */
 
 /* The near ends are ours. */
