@@ -112,6 +112,8 @@ static long wait_child(void)
 	if (!child) {
 		child = fork();
 		if (child == 0)
+			close(silent_pipe[1]); /* or it would not see the end of its parent */
+		if (child == 0)
 			for (char byte; read(silent_pipe[0], &byte, 1) == 1;)
 				;
 		if (child == 0)
