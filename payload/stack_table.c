@@ -63,15 +63,24 @@ static uint64_t hash_of(struct stack_end end)
 	return hash ^ hash >> 32;
 }
 
+static uint64_t *place_of(const struct hi_state *state, uint64_t hash, uint32_t probe)
+{
+	return (uint64_t *)state->known_stacks + ((hash + probe) & ((1ull << state->known_bits) - 1));
+}
+
+void stack_table_prefetch(const struct hi_state *state, struct stack_end end)
+{
+	__builtin_prefetch(place_of(state, hash_of(end), 0));
+}
+
 uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end)
 {
 	const struct hi_stack head = {.frame_count = end.count, .stack_end = end.reason};
 	uint64_t hash = hash_of(end), tag = hash & ~ID_MASK;
-	uint64_t *known = (uint64_t *)state->known_stacks;
 	uint32_t own = 0;
 
 	for (uint32_t probe = 0; probe < PROBES; probe++) {
-		uint64_t *place = &known[(hash + probe) & ((1ull << state->known_bits) - 1)];
+		uint64_t *place = place_of(state, hash, probe);
 		uint64_t entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 
 		if (!entry) {

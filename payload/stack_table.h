@@ -10,4 +10,7 @@
 /* The id of this stack, which the injector can read by the time this returns. 0: it is not known, and there is no room for one more. */
 uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end);
 
+/* To be called as soon as the stack is known: where its id will be looked for. */
+void stack_table_prefetch(const struct hi_state *state, struct stack_end end);
+
 #endif
