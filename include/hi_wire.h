@@ -511,7 +511,7 @@ _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES
  * Each stack that was sampled stands here once, and alloc records name it by its id; so in exact mode a record is 64 bytes, whatever the depth. Append-only, and lasting for the session.
  *
  * Producer: look the hash up among the known stacks (private memory, 0 = free, else the upper bits of the hash and, in HI_STACK_ID_BITS, the id). A stack that is found there is not compared: where
- * it was found and what stands there are all but a few of 64 bits, so that among a quarter of a million stacks a confusion of any two has the odds of one in a million. If it is new, take room by
+ * it was found and what stands there are all but a few of 64 bits, so that among a quarter of a million stacks a confusion of any two has the odds of a few in a million. If it is new, take room by
  * compare-and-swap on `used`, as long as it ends within `limit`; write the stack; only then publish it there by compare-and-swap (release). A producer that dies on the way has wasted the room, and
  * nothing refers to it. No room, here or among the known: the alloc record carries the frames itself.
  * Reader: an id comes with a committed record, and its stack was written before that was committed. There is no order between records to be kept, and nothing can be lost on the way. It

@@ -58,7 +58,7 @@ static inline void arena_publish_regions(struct arena *arena)
 
 #define ARENA_TABLES_BYTES 65536u
 #define ARENA_STACKS_BYTES 65536u
-#define ARENA_KNOWN_BITS 10u
+#define ARENA_KNOWN_BITS 13u
 
 /* ring_bytes: of each */
 static inline struct arena arena_open_with_rings(uint64_t interval, unsigned bucket_bits, size_t ring_bytes, unsigned rings)

@@ -84,7 +84,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Known ones are told apart by their hash alone: paths through few functions, near to each other, in every order. 58 bits of it have to do; here 48 are looked at. */
+/* Known ones are told apart by their hash alone: paths through few functions, near to each other, in every order. Most bits of it have to do; here 48 are looked at. */
 UNIT_TEST(paths_through_the_same_functions_differ_in_their_hash)
 {
 	enum { DEPTH = 20, WAYS = 1 << DEPTH };
@@ -156,6 +156,29 @@ UNIT_TEST(a_full_table_takes_no_more)
 	CHECK_EQ(first, 0);
 	CHECK_EQ(second, 0);
 	CHECK_EQ(arena.stacks->used, sizeof(struct hi_stacks));
+}
+
+/* Where the first places are others', the rest of the table is used, and found again. */
+UNIT_TEST(behind_a_full_front_there_is_room)
+{
+	enum { FRONT = 1 << 12 };
+	struct arena arena = arena_open(1, 4, 4096);
+	uint64_t frame[FRAMES], *known = (uint64_t *)arena.state->known_stacks;
+	uint32_t id[STACKS], behind = 0, again = 0;
+
+	memset(known, 0xff, sizeof(*known) * FRONT);
+	for (uint32_t i = 0; i < STACKS; i++) {
+		make(frame, i);
+		id[i] = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE);
+	}
+	for (uint32_t i = FRONT; i < 1u << ARENA_KNOWN_BITS; i++)
+		behind += known[i] != 0;
+	CHECK(behind > STACKS / 4 && behind < STACKS);
+	for (uint32_t i = 0; i < STACKS; i++) {
+		make(frame, i);
+		again += id[i] && id_of(arena.state, frame, FRAMES, HI_END_COMPLETE) == id[i];
+	}
+	CHECK_EQ(again, behind);
 }
 
 UNIT_TEST(a_child_tells_nothing)
