@@ -305,6 +305,24 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 	return err;
 }
 
+/*
+ * Since the file was made another thread may have put something else under its number: each call that mapped it is held against what we know to be in it. Nothing has been
+ * written through the mappings yet.
+ */
+static int check_mapped(const struct arena *arena, const struct memory *memory)
+{
+	const struct hi_part parts[] = {{0, HI_PAGE_BYTES}, arena->control->gate, arena->control->words};
+	uint8_t mapped[HI_GATE_BYTES], ours[HI_GATE_BYTES];
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		const size_t size = parts[i].size < sizeof ours ? parts[i].size : sizeof ours;
+		if (pread(arena->memfd, ours, size, (off_t)parts[i].offset) != (ssize_t)size)
+			return -EIO;
+		if (memory_read(memory, arena->control->arena + parts[i].offset, mapped, size) || memcmp(mapped, ours, size) != 0)
+			return -ESTALE;
+	}
+	return 0;
+}
+
 int arena_close_fd(struct remote *remote, int fd)
 {
 	if (!target_memfd_is_ours(remote->tracee.pid, remote->tracee.tid, fd))
@@ -330,6 +348,8 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 		err = fill_memfd(arena, layout, code->payload, code->allocator);
 	if (!err)
 		err = map_parts(arena, remote, code->payload, code->allocator);
+	if (!err)
+		err = check_mapped(arena, remote->memory);
 	int close_err = close_in_target(arena, remote);
 	if (!err)
 		err = close_err;

@@ -132,7 +132,8 @@ def analyzer(trial):
         os.kill(child, signal.SIGKILL)
     trial.sample(session)
     trial.end(session)
-    return trial.judge(session, (1,))
+    # It ends by itself; once the target is left, our SIGTERM ends it at once.
+    return trial.judge(session, (1, -signal.SIGTERM))
 
 
 # ---- the target's own end ----

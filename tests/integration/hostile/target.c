@@ -460,31 +460,48 @@ static void forged_arena(void)
 	close(fd);
 }
 
-/* Puts a file that it may only read under the number of the injector's memory file, as soon as that appears. */
+/* Puts another file under the number of the injector's memory file, at any moment after that has appeared. */
 static const char *victim_file;
 
 static void *swap_descriptors(void *argument)
 {
-	const int victim = open(victim_file, O_RDONLY | O_CLOEXEC);
+	const int victim = *(const int *)argument;
 	char path[64], link[64];
 
-	(void)argument;
 	for (;;) {
 		for (int fd = 3; fd < 12; fd++) {
 			snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 			const ssize_t size = readlink(path, link, sizeof link - 1);
-			if (fd != victim && size > 0 && strstr((link[size] = 0, link), "memfd:" HI_MEMFD_NAME))
-				dup2(victim, fd);
+			if (fd == victim || size <= 0 || !strstr((link[size] = 0, link), "memfd:" HI_MEMFD_NAME))
+				continue;
+			for (volatile unsigned wait = (unsigned)random() % 400000; wait; wait--) /* at any moment of what is done with it */
+				;
+			dup2(victim, fd);
 		}
 	}
 	return NULL;
 }
 
+/* One that it may only read: mapped so that it could be written to, that is refused. */
 static void swapped_descriptors(void)
 {
+	static int victim;
 	pthread_t thread;
 
-	pthread_create(&thread, NULL, swap_descriptors, NULL);
+	victim = open(victim_file, O_RDONLY | O_CLOEXEC);
+	pthread_create(&thread, NULL, swap_descriptors, &victim);
+}
+
+/* One that is large, empty, and its own: it can be mapped like ours. */
+static void swapped_memory(void)
+{
+	static int empty;
+	pthread_t thread;
+
+	empty = memfd_create("empty", MFD_CLOEXEC);
+	if (empty < 0 || ftruncate(empty, 1 << 30))
+		abort();
+	pthread_create(&thread, NULL, swap_descriptors, &empty);
 }
 
 /* ---- */
@@ -516,6 +533,7 @@ static const struct way {
 	{"names", nasty_names, NULL},
 	{"forged_arena", forged_arena, NULL},
 	{"descriptors", swapped_descriptors, NULL},
+	{"memory", swapped_memory, NULL},
 };
 
 static void *scribble_for_ever(void *argument)
