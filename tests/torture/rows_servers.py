@@ -228,5 +228,5 @@ ROWS = [
     server_row("node", start_node, "node", varies=("descriptors", "maps")),  # its compiler and collector map as they like
     Target("server-postgres", start=start_postgres, probe=probe_postgres, events=("cycle", "kill"), weight=0.25, varies=("descriptors", "signals"),
            available=lambda: "" if postgres_programs() else "initdb and pgbench of postgresql are not installed"),
-    Target("python3", [sys.executable, f"{HERE}/python_mix.py"], events=("cycle", "kill"), weight=0.25, varies=("descriptors",), needs=["cat"]),
+    Target("python3", [sys.executable, f"{HERE}/python_mix.py"], events=("cycle", "kill"), weight=0.25, varies=("descriptors", "signals"), needs=["cat"]),
 ]
