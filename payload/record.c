@@ -27,16 +27,11 @@ static void fill(struct hi_record_header *header, const struct record_event *eve
 	header->thread = event->thread;
 }
 
-static uint64_t slot_number(const struct record_event *event)
-{
-	return (uint64_t)(event->slot - (const struct hi_thread_slot *)event->state->thread_slots);
-}
-
 /* Counts a record that did not get in. */
 static inline bool put(const struct record_event *event, const struct hi_record_header *header, uint32_t bytes, uint64_t *dropped)
 {
 	enum ring_class class = header->type_busy == HI_RECORD_FREE || header->type_busy == HI_RECORD_UNFREE ? RING_VITAL : RING_ORDINARY;
-	enum ring_outcome outcome = ring_put(event->state, slot_number(event), header, bytes, class);
+	enum ring_outcome outcome = ring_put(event->state, thread_slot_number(event->state, event->slot), header, bytes, class);
 
 	if (outcome == RING_LOST)
 		record_count(event->state, &counters_of(event)->commit_lost);

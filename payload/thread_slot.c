@@ -26,9 +26,7 @@ struct hi_thread_slot *thread_slot_home(const struct hi_state *state, uint64_t t
 
 bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread)
 {
-	uint64_t index = (uint64_t)(slot - (const struct hi_thread_slot *)state->thread_slots);
-
-	return (index ^ home_index(thread)) < THREAD_SLOT_FAST;
+	return (thread_slot_number(state, slot) ^ home_index(thread)) < THREAD_SLOT_FAST;
 }
 
 static bool take(struct hi_thread_slot *slot, uint64_t thread, uint64_t now)

@@ -29,10 +29,15 @@ bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_sl
  */
 struct hi_thread_slot *thread_slot_claim(const struct hi_state *state, uint64_t thread, uint64_t now, bool *out_new);
 
+static inline uint64_t thread_slot_number(const struct hi_state *state, const struct hi_thread_slot *slot)
+{
+	return (uint64_t)(slot - (const struct hi_thread_slot *)state->thread_slots);
+}
+
 /* Where the slot's owner puts together what it tells; see struct hi_scratch. */
 static inline struct hi_scratch *thread_slot_scratch(const struct hi_state *state, const struct hi_thread_slot *slot)
 {
-	return (struct hi_scratch *)(state->scratch + (uint64_t)(slot - (const struct hi_thread_slot *)state->thread_slots) * HI_SCRATCH_BYTES);
+	return (struct hi_scratch *)(state->scratch + thread_slot_number(state, slot) * HI_SCRATCH_BYTES);
 }
 
 #endif
