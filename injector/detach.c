@@ -103,7 +103,7 @@ static int look_at_threads(const struct quiesce_target *target, struct heal_targ
 	return err;
 }
 
-/* Does memory hold copies? Those that do are turned back; if the target would not stand still, in the next round. */
+/* Does memory hold copies? They are turned back; if the target would not stand still, in the next round. */
 static int look_at_memory(const struct heal_target *heal, struct receipt *receipt, bool *out_found)
 {
 	struct heal_copies copies;
@@ -113,6 +113,7 @@ static int look_at_memory(const struct heal_target *heal, struct receipt *receip
 		return err;
 	err = heal_copies(heal, &copies, &healed);
 	*out_found = copies.count > 0;
+	receipt->copies_in_files = copies.in_files;
 	receipt->unsearched = copies.unsearched;
 	heal_copies_close(&copies);
 	receipt->healed_words += healed.words;
@@ -123,7 +124,8 @@ static int look_at_memory(const struct heal_target *heal, struct receipt *receip
 }
 
 /*
- * Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around: then the gate stays, inert.
+ * Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around, and those in files are not ours to change: then the
+ * gate stays, inert.
  */
 static int look_until_clear(const struct quiesce_target *target, struct heal_target *heal, struct receipt *receipt)
 {
@@ -132,8 +134,11 @@ static int look_until_clear(const struct quiesce_target *target, struct heal_tar
 		int err = look_at_threads(target, heal, receipt, &in_registers);
 		if (!err)
 			err = look_at_memory(heal, receipt, &in_memory);
-		if (err || !(in_registers || in_memory))
+		if (err)
 			return err;
+		receipt->gate_kept = receipt->copies_in_files > 0;
+		if (!(in_registers || in_memory))
+			return 0;
 	}
 	receipt->gate_kept = true;
 	return 0;
@@ -297,7 +302,8 @@ int detach_descriptors(struct attachment *attachment)
 static void print_left(const struct receipt *receipt, FILE *out)
 {
 	if (receipt->gate_kept)
-		fprintf(out, "  left behind    an inert page of plain jumps: copies of allocator pointers are still being passed around\n");
+		fprintf(out, "  left behind    an inert page of plain jumps: copies of allocator pointers %s\n",
+			receipt->copies_in_files ? "lie in a file that is mapped shared, and files are not changed" : "are still being passed around");
 	else if (receipt->own_mappings_left)
 		fprintf(out, "  left behind    %zu mappings\n", receipt->own_mappings_left);
 	else

@@ -24,6 +24,7 @@ struct receipt {
 	size_t own_mappings_left; /* lines of maps that are still ours */
 	size_t earlier_gates;     /* and those of inert gates that earlier sessions had to leave */
 	uint64_t unsearched;      /* bytes of shared memory that were too many to search for copies */
+	size_t copies_in_files;   /* of function pointers, in the last look at files that are mapped shared: they stay */
 	bool gate_kept;           /* escaped pointers cannot be ruled out: an inert page stays */
 	bool is_clean;            /* nothing of ours is left */
 	const char *failed_step;  /* NULL, or what could not be done */

@@ -15,9 +15,12 @@
 
 #define CHUNK_BYTES (256u << 10)  /* stays in the cache from when the kernel has copied it until it has been looked at */
 #define SHARED_MAX (256ull << 20) /* of all shared memory together: some tens of milliseconds of reading */
+#define FILES_MAX (64ull << 20)   /* of all files that are mapped shared */
 #define STANDSTILL_MS 300
 #define COPIES_AT_ONCE 4096   /* some milliseconds of work */
 #define COPIES_MAX (1u << 18) /* in one look: what is beyond will be found by the next */
+
+enum place { IN_PRIVATE, IN_SHARED, IN_FILE, PLACES };
 
 struct scan {
 	const struct heal_target *target;
@@ -25,8 +28,8 @@ struct scan {
 	uint64_t *words;
 	struct heal_copies copies;
 	size_t room;
-	bool is_shared; /* what is being scanned now */
-	uint64_t shared_left;
+	enum place place; /* that is being scanned now */
+	uint64_t left[PLACES];
 };
 
 static bool is_gate_entry(const struct heal_target *target, uint64_t value, unsigned *out_entry)
@@ -97,7 +100,11 @@ static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
 		uint64_t original;
 		const remote_addr at = lo + (remote_addr)i * 8;
 		const bool ours = at >= scan->target->skip_lo && at < scan->target->skip_hi;
-		if (!ours && is_copy(scan->target, scan->words[i], &original))
+		if (ours || !is_copy(scan->target, scan->words[i], &original))
+			continue;
+		if (scan->place == IN_FILE)
+			scan->copies.in_files++;
+		else
 			err = push(scan, at);
 	}
 	return err;
@@ -110,27 +117,27 @@ static int scan_run(void *context, remote_addr lo, uint64_t size)
 	int err = 0;
 	for (uint64_t done = 0; done < size && !err; done += CHUNK_BYTES) {
 		const uint64_t piece = size - done < CHUNK_BYTES ? size - done : CHUNK_BYTES;
-		if (scan->is_shared && piece > scan->shared_left) {
+		if (piece > scan->left[scan->place]) {
 			scan->copies.unsearched += piece;
 			continue;
 		}
-		if (scan->is_shared)
-			scan->shared_left -= piece;
+		scan->left[scan->place] -= piece;
 		err = scan_bytes(scan, lo + done, piece);
 	}
 	return err;
 }
 
-/* Of shared memory that which nobody but processes of the same program has: mmap(MAP_SHARED | MAP_ANONYMOUS), System V segments, memfds; not our own. */
-static bool is_searched(const struct mapping *mapping)
+/* Of shared memory what the program can write to; not devices, nor what is our own. */
+static bool is_searched(const struct mapping *mapping, enum place *out_place)
 {
 	const char *path = mapping->path;
+	const bool is_memory = !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) || !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/shm/", 9);
+	*out_place = !mapping->shared ? IN_PRIVATE : is_memory ? IN_SHARED : IN_FILE;
 	if (!mapping->shared)
 		return mapping->readable; /* read-only ones, too: what was written there may have been sealed since */
-	if (!mapping->readable || !mapping->writable)
+	if (!mapping->readable || !mapping->writable || !strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
 		return false;
-	return !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) ||
-	       (!strncmp(path, "/memfd:", 7) && strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1) != 0);
+	return is_memory || (path[0] == '/' && strncmp(path, "/dev/", 5) != 0);
 }
 
 int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
@@ -139,7 +146,7 @@ int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
 	int err = maps_read(target->pid, target->memory->tid, &maps);
 	if (err)
 		return err;
-	struct scan scan = {.target = target, .words = malloc(CHUNK_BYTES), .shared_left = SHARED_MAX};
+	struct scan scan = {.target = target, .words = malloc(CHUNK_BYTES), .left = {UINT64_MAX, SHARED_MAX, FILES_MAX}};
 	if (!scan.words) {
 		maps_close(&maps);
 		return -ENOMEM;
@@ -150,8 +157,7 @@ int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
 	pages_open(&pages, target->pid, target->memory->tid);
 	for (size_t i = 0; i < maps.count && !err; i++) {
 		const struct mapping *mapping = &maps.mapping[i];
-		scan.is_shared = mapping->shared;
-		if (is_searched(mapping))
+		if (is_searched(mapping, &scan.place))
 			err = pages_walk(&pages, mapping->lo, mapping->hi, mapping->shared, scan_run, &scan);
 	}
 	pages_close(&pages);

@@ -322,7 +322,7 @@ UNIT_TEST(copies_in_registers_are_turned_back)
 	attached_end(&attached);
 }
 
-/* A copy in a file that is mapped shared is not looked for; and from there it is copied again and again. */
+/* A copy in a file that is mapped shared is not turned back; and from there it is copied again and again. */
 static void pass_copies_around(struct victim_page *page)
 {
 	char path[] = "/tmp/heapinject-test.XXXXXX";
@@ -348,7 +348,7 @@ static void pass_copies_around(struct victim_page *page)
 	}
 }
 
-UNIT_TEST(the_gate_stays_where_copies_never_end)
+UNIT_TEST(the_gate_stays_where_a_file_holds_copies)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
 	struct attached attached;
@@ -358,6 +358,7 @@ UNIT_TEST(the_gate_stays_where_copies_never_end)
 	const uint64_t kept = attached.attachment.entry[HI_FN_MALLOC];
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	CHECK(receipt.gate_kept && !receipt.is_clean && !receipt.failed_step);
+	CHECK_EQ(receipt.copies_in_files, 1);
 	CHECK_EQ(receipt.own_mappings_left, 1);
 	CHECK_EQ(receipt.earlier_gates, 0);
 	attachment_close(&attached.attachment);
@@ -605,7 +606,9 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	CHECK(strstr(print_receipt(&receipt), "3 mappings"));
 	CHECK(strstr(text, "changed (by the target"));
 	receipt.gate_kept = true;
-	CHECK(strstr(print_receipt(&receipt), "inert page"));
+	CHECK(strstr(print_receipt(&receipt), "still being passed around"));
+	receipt.copies_in_files = 1;
+	CHECK(strstr(print_receipt(&receipt), "files are not changed"));
 	receipt.failed_step = "unloading the payload";
 	receipt.error = -EBUSY;
 	CHECK(strstr(print_receipt(&receipt), "FAILED         unloading the payload: Device or resource busy"));

@@ -80,6 +80,50 @@ UNIT_TEST(heals_every_copy_and_nothing_else)
 	CHECK_EQ(status, 0);
 }
 
+/* They are told, and the file stays as it is: up to its limit. */
+UNIT_TEST(copies_in_files_are_counted)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's shadow memory is terabytes to search");
+#endif
+	const size_t much = 80u << 20;
+	char path[] = "/tmp/heapinject-test.XXXXXX";
+	const int file = mkstemp(path);
+	int from_child[2];
+	char byte = 0;
+	CHECK(file >= 0);
+	unlink(path);
+	CHECK_EQ(ftruncate(file, (off_t)much), 0);
+	uint64_t *mapped = mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	CHECK(mapped != MAP_FAILED);
+	CHECK_EQ(pipe(from_child), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		for (size_t at = 0; at < much / 8; at += 512)
+			mapped[at] = 1;
+		mapped[3] = GATE;
+		(void)!write(from_child[1], &byte, 1);
+		pause();
+		_exit(0);
+	}
+	CHECK_EQ(read(from_child[0], &byte, 1), 1);
+	struct memory memory;
+	CHECK_EQ(memory_open(&memory, child, child), 0);
+	const struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
+	struct heal_copies copies;
+	CHECK_EQ(heal_find(&target, &copies), 0);
+	CHECK_EQ(copies.in_files, 1);
+	CHECK_EQ(copies.unsearched, 16u << 20);
+	for (size_t i = 0; i < copies.count; i++)
+		CHECK(copies.at[i] - (uintptr_t)mapped >= much);
+	heal_copies_close(&copies);
+	CHECK_EQ(mapped[3], GATE);
+	munmap(mapped, much);
+	close(file);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 /* Shared memory is searched up to a limit, and what is beyond it is told. */
 UNIT_TEST(much_shared_memory_is_not_searched)
 {
