@@ -5,23 +5,19 @@
  * The section is found by PT_GNU_EH_FRAME, or by its name where a static program has none. Its FDEs are taken in address order; each one's rows hold from their pc to
  * the next; what lies between FDEs becomes a row of kind NONE. A row that says the same as the one before is left out.
  *
- * Code that has no entries in the section, as musl's, gets derived rows (derived_rows.h). What a row cannot say is NONE as well: the walker then tries the frame pointer, which is a guess that it knows to be one.
- * Enter at unwind_table_build.
+ * Code that has no entries in the section, as musl's, gets derived rows (derived_rows.h). What a row cannot say is NONE as well: the walker then tries the frame
+ * pointer, which is a guess that it knows to be one. Enter at unwind_table_build.
  */
 #include "unwind_table.h"
 
-#include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch.h"
 #include "cfi.h"
 #include "derived_rows.h"
 #include "elf_segment.h"
-
-#define WORD_BYTES 8
-#define RETURN_ADDRESS_AT_CFA (-WORD_BYTES)
+#include "unwind_row.h"
 
 /* ---- the section ---- */
 
@@ -92,177 +88,6 @@ static int find_section(Elf *elf, struct eh_section *out_section)
 	return 0;
 }
 
-/* ---- from rules to a row ---- */
-
-/* sp + 8 + ((pc & 15) >= N ? 8 : 0), as linkers write it for .plt: N, or -1. */
-static int plt_boundary(struct dwarf_cursor expression)
-{
-	const uint8_t wanted[] = {DW_OP_breg0 + ARCH_DWARF_SP,
-				  8,
-				  DW_OP_breg0 + ARCH_DWARF_PC,
-				  0,
-				  DW_OP_lit15,
-				  DW_OP_and,
-				  /* N */ DW_OP_lit0,
-				  DW_OP_ge,
-				  DW_OP_lit3,
-				  DW_OP_shl,
-				  DW_OP_plus};
-	const size_t boundary = 6;
-
-	if (dwarf_left(&expression) != sizeof(wanted))
-		return -1;
-	for (size_t i = 0; i < sizeof(wanted); i++)
-		if (i != boundary && expression.at[i] != wanted[i])
-			return -1;
-	const uint8_t literal = expression.at[boundary];
-	return literal >= DW_OP_lit0 && literal <= DW_OP_lit15 ? literal - DW_OP_lit0 : -1;
-}
-
-/* *(sp + offset) + more, or *(sp + 8 + 8 * index) + more, as hand-written code has it that aligned its stack. */
-struct spilled {
-	bool is_indexed;
-	uint64_t index; /* register number */
-	int64_t offset, more;
-};
-
-static bool is_spilled(struct dwarf_cursor expression, struct spilled *out_spilled)
-{
-	struct spilled spilled = {.is_indexed = false};
-	uint8_t operation;
-
-	if (dwarf_byte(&expression) != DW_OP_breg0 + ARCH_DWARF_SP)
-		return false;
-	spilled.offset = dwarf_sleb(&expression);
-	operation = dwarf_byte(&expression);
-	if (operation >= DW_OP_breg0 && operation <= DW_OP_breg31) {
-		spilled.is_indexed = true;
-		spilled.index = operation - DW_OP_breg0;
-		if (dwarf_sleb(&expression) != 0 || dwarf_byte(&expression) != DW_OP_lit0 + WORD_BYTES || dwarf_byte(&expression) != DW_OP_mul ||
-		    dwarf_byte(&expression) != DW_OP_plus)
-			return false;
-		operation = dwarf_byte(&expression);
-	}
-	if (operation != DW_OP_deref)
-		return false;
-	if (dwarf_left(&expression)) {
-		if (dwarf_byte(&expression) != DW_OP_plus_uconst)
-			return false;
-		spilled.more = (int64_t)dwarf_uleb(&expression);
-	}
-	*out_spilled = spilled;
-	return !expression.failed && dwarf_left(&expression) == 0;
-}
-
-/* *(bp + offset), as compilers write it for frames that realigned their stack. */
-static bool is_bp_deref(struct dwarf_cursor expression, int64_t *out_offset)
-{
-	const bool is_bp = dwarf_byte(&expression) == DW_OP_breg0 + ARCH_DWARF_BP;
-
-	*out_offset = dwarf_sleb(&expression);
-	return is_bp && dwarf_byte(&expression) == DW_OP_deref && !expression.failed && dwarf_left(&expression) == 0;
-}
-
-/* offset in words, if it is a whole number of them within [least, most]. */
-static bool to_words(int64_t offset, int least, int most, int *out_words)
-{
-	if (offset % WORD_BYTES || offset / WORD_BYTES < least || offset / WORD_BYTES > most)
-		return false;
-	*out_words = (int)(offset / WORD_BYTES);
-	return true;
-}
-
-/* Two numbers in one field, see hi_wire.h. False: they do not fit. */
-static bool pack_cfa(int low, int64_t high_bytes, int16_t *out_cfa)
-{
-	int high;
-
-	if (low < 0 || low != HI_UNWIND_LOW(low) || !to_words(high_bytes, HI_UNWIND_HIGH(INT16_MIN), HI_UNWIND_HIGH(INT16_MAX), &high))
-		return false;
-	*out_cfa = (int16_t)(high * (1 << HI_UNWIND_LOW_BITS) + low);
-	return true;
-}
-
-static struct hi_unwind_row row_from_spilled(const struct spilled *spilled, int bp_slot)
-{
-	struct hi_unwind_row row = {.bp_slot = (int8_t)bp_slot};
-	int more;
-
-	if (spilled->is_indexed && spilled->offset == WORD_BYTES && !arch_is_kept_by_calls(spilled->index) &&
-	    pack_cfa(arch_signal_word(spilled->index), spilled->more, &row.cfa))
-		row.kind = HI_UNWIND_INDEXED;
-	else if (!spilled->is_indexed && spilled->offset >= -WORD_BYTES && to_words(spilled->more, 0, HI_UNWIND_LOW(-1), &more) &&
-		 pack_cfa(more, spilled->offset, &row.cfa))
-		row.kind = HI_UNWIND_SPILLED;
-	else
-		row.bp_slot = 0;
-	return row;
-}
-
-static struct hi_unwind_row row_from_register(const struct cfi_rules *rules, int bp_slot)
-{
-	struct hi_unwind_row row = {.kind = HI_UNWIND_NONE};
-
-	if (pack_cfa(arch_signal_word(rules->cfa_register), rules->cfa_offset, &row.cfa)) {
-		row.kind = arch_is_kept_by_calls(rules->cfa_register) ? HI_UNWIND_REGISTER : HI_UNWIND_SCRATCH;
-		row.bp_slot = (int8_t)bp_slot;
-	}
-	return row;
-}
-
-/* Where the caller's bp is, in words from the CFA; false: no row can say that. */
-static bool bp_in_words(const struct cfi_rules *rules, int *out_slot)
-{
-	*out_slot = 0;
-	return rules->bp.where == CFI_SAME || (rules->bp.where == CFI_AT_CFA && to_words(rules->bp.offset, INT8_MIN, -1, out_slot));
-}
-
-static struct hi_unwind_row row_from_expression(const struct cfi_rules *rules)
-{
-	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
-	const int boundary = plt_boundary(rules->cfa_expression);
-	struct spilled spilled;
-	int64_t offset;
-	int words;
-
-	if (boundary >= 0 && rules->bp.where == CFI_SAME)
-		return (struct hi_unwind_row){.kind = HI_UNWIND_PLT, .cfa = (int16_t)boundary};
-	if (is_bp_deref(rules->cfa_expression, &offset) && rules->bp.where == CFI_AT_BP && to_words(offset, INT16_MIN, INT16_MAX, &words))
-		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_DEREF, .cfa = (int16_t)words};
-	if (is_spilled(rules->cfa_expression, &spilled) && bp_in_words(rules, &words))
-		return row_from_spilled(&spilled, words);
-	return none;
-}
-
-/* pc is left 0. */
-static struct hi_unwind_row row_from_rules(const struct cfi_rules *rules, bool is_signal)
-{
-	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
-	int words, bp_slot;
-
-	if (!rules)
-		return none;
-	if (is_signal)
-		return (struct hi_unwind_row){.kind = HI_UNWIND_SIGNAL};
-	if (rules->pc.where == CFI_UNDEFINED)
-		return (struct hi_unwind_row){.kind = HI_UNWIND_END};
-	if (rules->pc.where != CFI_AT_CFA || rules->pc.offset != RETURN_ADDRESS_AT_CFA)
-		return none;
-	if (rules->cfa_is_expression)
-		return row_from_expression(rules);
-	if (!bp_in_words(rules, &bp_slot))
-		return none;
-	if (rules->cfa_register != ARCH_DWARF_SP && rules->cfa_register != ARCH_DWARF_BP)
-		return row_from_register(rules, bp_slot);
-	if (!to_words(rules->cfa_offset, INT16_MIN, INT16_MAX, &words))
-		return none;
-	return (struct hi_unwind_row){
-		.kind = rules->cfa_register == ARCH_DWARF_SP ? HI_UNWIND_SP : HI_UNWIND_BP,
-		.cfa = (int16_t)words,
-		.bp_slot = (int8_t)bp_slot,
-	};
-}
-
 /* ---- rows ---- */
 
 struct builder {
@@ -307,7 +132,7 @@ static int push_fde(struct builder *builder, struct cfi *cfi, uint64_t end)
 	int error = 0;
 
 	while (!error && cfi_next(cfi, &pc, &rules) && pc < end)
-		error = push_row(builder, pc, row_from_rules(rules, cfi->cie->is_signal));
+		error = push_row(builder, pc, unwind_row(rules, cfi->cie->is_signal));
 	return error;
 }
 
