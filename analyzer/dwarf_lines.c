@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "debug_image.h"
-#include "table.h"
+#include "dwarf_names.h"
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
 #define NO_SCOPE UINT32_MAX
@@ -44,12 +44,6 @@ struct unit_range {
 	uint32_t unit;
 };
 
-/* "ns::Class::function", for a function whose entry has no linkage name. */
-struct qualified {
-	Dwarf_Off die;
-	char *name;
-};
-
 /* What libdw reads of one file. */
 struct source {
 	struct debug_image image; /* not open: libdw reads the file itself */
@@ -64,9 +58,7 @@ struct dwarf_lines {
 	struct unit_range *range; /* of all units, sorted by lo; empty until an address asks for it */
 	size_t range_count, range_room;
 	bool has_ranges;
-	struct qualified *qualified;
-	size_t qualified_count, qualified_room;
-	struct table qualified_by_die;
+	struct dwarf_names names;
 };
 
 static int compare_ranges(const void *left, const void *right)
@@ -197,10 +189,7 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 		return;
 	for (size_t i = 0; i < lines->unit_count; i++)
 		free(lines->unit[i].scope);
-	for (size_t i = 0; i < lines->qualified_count; i++)
-		free(lines->qualified[i].name);
-	table_close(&lines->qualified_by_die);
-	free(lines->qualified);
+	dwarf_names_close(&lines->names);
 	free(lines->unit);
 	free(lines->range);
 	source_close(&lines->own);
@@ -351,120 +340,6 @@ static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
 	return 0;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------------- */
-
-static bool is_cxx(Dwarf_Die *unit)
-{
-	switch (dwarf_srclang(unit)) {
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* The entry that stands where the function was declared: behind abstract origin and specification. */
-static void go_to_declaration(Dwarf_Die *die)
-{
-	static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
-	Dwarf_Attribute attribute;
-	Dwarf_Die target;
-
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
-		if (dwarf_formref_die(dwarf_attr(die, links[i], &attribute), &target))
-			*die = target;
-	}
-}
-
-/* Moves to the last of die and its siblings that begins at or before offset: what lies there is this one or within it. */
-static void go_to_holder(Dwarf_Die *die, Dwarf_Off offset)
-{
-	Dwarf_Die next;
-
-	while (dwarf_siblingof(die, &next) == 0 && dwarf_dieoffset(&next) > dwarf_dieoffset(die) && dwarf_dieoffset(&next) <= offset)
-		*die = next;
-}
-
-/* Writes the name spaces and classes around the declaration, from the unit down to it. */
-static void write_scopes(Dwarf_Die *declaration, FILE *out)
-{
-	const Dwarf_Off offset = dwarf_dieoffset(declaration);
-	Dwarf_Die holder, child;
-
-	if (!dwarf_diecu(declaration, &holder, NULL, NULL))
-		return;
-	for (int depth = 0; depth < NEST_MAX && dwarf_child(&holder, &child) == 0; depth++) {
-		holder = child;
-		go_to_holder(&holder, offset);
-		if (dwarf_dieoffset(&holder) >= offset)
-			return;
-		const int tag = dwarf_tag(&holder);
-		const char *name = dwarf_diename(&holder);
-		if (tag == DW_TAG_namespace)
-			fprintf(out, "%s::", name ? name : "(anonymous namespace)");
-		else if (name && (tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type))
-			fprintf(out, "%s::", name);
-	}
-}
-
-static char *make_qualified(Dwarf_Die *declaration, const char *plain)
-{
-	char *name = NULL;
-	size_t size;
-	FILE *out = open_memstream(&name, &size);
-
-	if (!out)
-		return NULL;
-	write_scopes(declaration, out);
-	fputs(plain, out);
-	if (fclose(out) == 0)
-		return name;
-	free(name);
-	return NULL;
-}
-
-/* gcc gives no linkage name to functions that other files cannot see, of which an anonymous name space is full. NULL = out of memory. */
-static const char *qualified_name(struct dwarf_lines *lines, Dwarf_Die die, const char *plain)
-{
-	uint32_t index;
-
-	go_to_declaration(&die);
-	const Dwarf_Off offset = dwarf_dieoffset(&die);
-	struct table_cursor cursor = table_seek(&lines->qualified_by_die, hash_number(offset));
-	while (table_next(&lines->qualified_by_die, &cursor, &index)) {
-		if (lines->qualified[index].die == offset)
-			return lines->qualified[index].name;
-	}
-	if (array_reserve(&lines->qualified, &lines->qualified_room, lines->qualified_count, sizeof(*lines->qualified)))
-		return NULL;
-	char *name = make_qualified(&die, plain);
-	if (!name || table_add(&lines->qualified_by_die, hash_number(offset), (uint32_t)lines->qualified_count)) {
-		free(name);
-		return NULL;
-	}
-	lines->qualified[lines->qualified_count++] = (struct qualified){.die = offset, .name = name};
-	return name;
-}
-
-static int name_call(struct dwarf_lines *lines, Dwarf_Die *die, struct dwarf_call *call)
-{
-	Dwarf_Attribute attribute;
-
-	/* Follows abstract origin and specification. */
-	call->name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
-	if (!call->name)
-		call->name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute));
-	call->is_linkage_name = call->name != NULL;
-	if (call->name)
-		return 0;
-	const char *plain = dwarf_diename(die);
-	call->name = plain && call->is_cxx ? qualified_name(lines, *die, plain) : plain;
-	return plain && !call->name ? -ENOMEM : 0;
-}
-
 /* ---- answering ----------------------------------------------------------------------------------------------------------- */
 
 /* Where the inlined call die stands in the source of its caller. */
@@ -521,15 +396,16 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_c
 		return -ENOENT;
 	if (!unit->is_walked && walk_unit(lines, unit))
 		return -ENOMEM;
-	const bool cxx = is_cxx(&unit_die);
+	const bool cxx = dwarf_names_is_cxx(&unit_die);
 	memset(out_calls, 0, DWARF_CALLS_MAX * sizeof(*out_calls));
 	place_innermost(&unit_die, address, &out_calls[0]);
 	for (uint32_t i = last_scope(unit, address); i != NO_SCOPE && count < DWARF_CALLS_MAX; i = unit->scope[i].outer) {
 		const struct scope *scope = &unit->scope[i];
 		if (address >= scope->hi || !dwarf_offdie(lines->dwarf, scope->die, &die))
 			continue;
-		out_calls[count].is_cxx = cxx;
-		if (name_call(lines, &die, &out_calls[count++]))
+		struct dwarf_call *call = &out_calls[count++];
+		call->is_cxx = cxx;
+		if (dwarf_names_find(&lines->names, &die, cxx, &call->name, &call->is_linkage_name))
 			return -ENOMEM;
 		if (!scope->is_inlined)
 			break;

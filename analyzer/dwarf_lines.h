@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.h - source lines and inlined calls by address, from DWARF. Its .c is the only file that knows libdw.
+ * dwarf_lines.h - source lines and inlined calls by address, from DWARF. Only its .c and dwarf_names know libdw.
  */
 #ifndef HI_DWARF_LINES_H
 #define HI_DWARF_LINES_H
