@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libwitness - preloaded: asks glibc's backtrace() for the stack of every $WITNESS_EVERY-th allocation and writes what it says to $WITNESS_FILE.
+ * libwitness - preloaded: asks glibc's backtrace() for the stack of every $WITNESS_EVERY-th allocation and writes what it says to $WITNESS_FILE; and to
+ * $WITNESS_FILE.count a byte for each, so that its size is their number.
  *
  * The constructor leads the GOT slots of all objects loaded by then to the functions here. Only the allocations that are to be compared go on through slots of
  * our own, and these heapinject finds and hooks; all others are served through plain pointers, which it does not see. So with `--sample 1` it records of these
@@ -16,6 +17,7 @@
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,7 +39,7 @@ static struct {
 	void *(*realloc)(void *, size_t);
 } unseen;
 
-static int file = -1;
+static int file = -1, count_file = -1;
 static pid_t owner;
 static unsigned every = 1, tag;
 static __thread unsigned countdown __attribute__((tls_model("initial-exec")));
@@ -51,7 +53,7 @@ static void tell(struct testimony *testimony, void *address, size_t bytes)
 	testimony->address = (uint64_t)address;
 	testimony->bytes = bytes;
 	/* Appended in one piece, whoever else writes. */
-	if (write(file, testimony, offsetof(struct testimony, frame) + testimony->count * sizeof(void *)) < 0)
+	if (write(file, testimony, offsetof(struct testimony, frame) + testimony->count * sizeof(void *)) < 0 || write(count_file, "", 1) < 0)
 		file = -1;
 }
 
@@ -191,6 +193,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("WITNESS_FILE"), *number = getenv("WITNESS_EVERY");
 	void *frame[FRAMES_MAX];
+	char count_path[4096];
 	Dl_info own;
 
 	/* The programs that this one starts are none of our business. */
@@ -205,5 +208,7 @@ __attribute__((constructor)) static void begin(void)
 	owner = getpid();
 	backtrace(frame, FRAMES_MAX); /* loads what it needs */
 	dl_iterate_phdr(visit, own.dli_fbase);
+	snprintf(count_path, sizeof(count_path), "%s.count", path);
+	count_file = open(count_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
