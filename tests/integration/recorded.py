@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Reads the record stream of `heapinject attach -o -` (include/hi_stream.h), on its own."""
 import struct
+from typing import NamedTuple
 
-HEADER, MODULE, ALLOC, STACK = 1, 2, 6, 12
+HEADER, MODULE, THREAD, ALLOC, STACK = 1, 2, 5, 6, 12
 ALLOC_BYTES, STACK_BYTES = 56, 16  # without what varies
 ENDS = {0: "complete", 1: "depth", 2: "region", 3: "no-row", 4: "bad-frame", 5: "lost"}
 
 
+class Alloc(NamedTuple):
+    unix_ns: int
+    address: int
+    bytes: int
+    end: str  # how the stack ended
+    frames: tuple
+    tid: int  # 0 = not known
+
+
 def read_stream(path):
-    """Modules as sorted (lo, hi, path, bias), allocations as (unix ns, address, bytes, how the stack ended, frames)."""
-    modules, allocs, stacks, start = {}, [], {}, 0
+    """Modules as sorted (lo, hi, path, bias), and allocations in the order in which they were made."""
+    modules, allocs, stacks, tids, start = {}, [], {}, {}, 0
     with open(path, "rb") as file:
         data = file.read()
     at = 0
@@ -23,12 +33,15 @@ def read_stream(path):
             _, build_id, _, lo, hi, _, bias, _, _, path_size, _ = struct.unpack_from("<IIQQQQQQQII", data, at + 8)
             name = data[at + 80 + build_id:at + 80 + build_id + path_size].decode(errors="replace")
             modules[lo] = (lo, hi, name, bias)
+        elif kind == THREAD:
+            number, tid = struct.unpack_from("<II", data, at + 8)
+            tids[number] = tid
         elif kind == STACK:
             number, count = struct.unpack_from("<II", data, at + 8)
             stacks[number] = (flags & 0xff, struct.unpack_from(f"<{count}Q", data, at + STACK_BYTES))
         elif kind == ALLOC:
-            time, address, count, _, _, frames, _, _, number = struct.unpack_from("<QQQIHHQII", data, at + 8)
+            time, address, count, thread, _, frames, _, _, number = struct.unpack_from("<QQQIHHQII", data, at + 8)
             end, stack = stacks[number] if number else (flags & 0xff, struct.unpack_from(f"<{frames}Q", data, at + ALLOC_BYTES))
-            allocs.append((start + time, address, count, ENDS.get(end, "?"), stack))
+            allocs.append(Alloc(start + time, address, count, ENDS.get(end, "?"), stack, tids.get(thread, 0)))
         at += size
     return sorted(modules.values()), allocs

@@ -13,61 +13,64 @@ With --spoil every tenth stack is made wrong first, in one frame or by one frame
 import bisect
 import collections
 import os
-import statistics
 import struct
 import sys
+from typing import NamedTuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from recorded import read_stream
 
 WITNESS_DEPTH = 256
-FAR_NS = 200_000_000  # by which the clocks may differ
-STRETCH_NS = 100_000_000
-NEAR_NS = 100_000      # once that is known
+HEAD = struct.Struct("<QQQQ")
+
+
+class Testimony(NamedTuple):
+    address: int
+    bytes: int
+    frames: tuple
 
 
 def read_witnessed(path):
-    """(address, bytes) -> sorted [(unix ns before, after, frames)]"""
-    seen = collections.defaultdict(list)
+    """tid -> testimonies, in the order in which the thread gave them"""
+    threads = collections.defaultdict(list)
     with open(path, "rb") as file:
         data = file.read()
     at = 0
-    while at + 40 <= len(data):
-        address, count, begin, end, frames = struct.unpack_from("<QQQQQ", data, at)
-        if frames > WITNESS_DEPTH or at + 40 + 8 * frames > len(data):
+    while at + HEAD.size <= len(data):
+        tid, address, count, frames = HEAD.unpack_from(data, at)
+        at += HEAD.size
+        if frames > WITNESS_DEPTH or at + 8 * frames > len(data):
             break
-        seen[address, count].append((begin, end, struct.unpack_from(f"<{frames}Q", data, at + 40)))
-        at += 40 + 8 * frames
-    return seen
+        threads[tid].append(Testimony(address, count, struct.unpack_from(f"<{frames}Q", data, at)))
+        at += 8 * frames
+    return threads
 
 
-def distance(testimony, time):
-    return max(testimony[0] - time, time - testimony[1], 0)
+def pair(records, testimonies):
+    """Yields (record, its testimony's frames or None).
 
-
-def nearest(testimonies, time):
-    return min(testimonies, key=lambda one: distance(one, time), default=None)
-
-
-class Clocks:
-    """The record stream counts from a start of its own, by another clock that runs at another speed: what it is ahead by, stretch by stretch, from allocations that cannot be mistaken."""
-
-    def __init__(self, allocs, witnessed):
-        ahead = collections.defaultdict(list)
-        for time, address, count, _, _ in allocs:
-            near = [one for one in witnessed.get((address, count), ()) if distance(one, time) < FAR_NS]
-            if len(near) == 1:
-                ahead[time // STRETCH_NS].append((time, time - (near[0][0] + near[0][1]) // 2))
-        known = [(statistics.median(at for at, _ in pairs), statistics.median(by for _, by in pairs)) for pairs in ahead.values() if len(pairs) > 8]
-        self.times = sorted(known)
-
-    def right(self, time):
-        """By the straight line through the two medians around it."""
-        if len(self.times) < 2:
-            return time - (self.times[0][1] if self.times else 0)
-        place = min(max(bisect.bisect_left(self.times, (time,)), 1), len(self.times) - 1)
-        (t0, by0), (t1, by1) = self.times[place - 1:place + 1]
-        return time - int(by0 + (by1 - by0) * (time - t0) / (t1 - t0))
+    Both sides tell what one thread did, in the order in which it did it, so no clock is asked: brought together are as many as can be without a change of order. There are testimonies from before the
+    session and from after it; and an address is given out again, now and then for as many bytes. So of all ways to do it this takes the one that ends first and begins last, which is the only one
+    if no record was lost. Where some were lost, and more than one testimony is left for the next record, the one that says the same will do.
+    """
+    places = collections.defaultdict(list)
+    for place, one in enumerate(testimonies):
+        places[one.address, one.bytes].append(place)
+    # The longest common subsequence: for each length the earliest place at which one can end, and what it is made of.
+    ends, chains = [], []
+    for number, record in enumerate(records):
+        for place in reversed(places.get((record.address, record.bytes), ())):
+            length = bisect.bisect_left(ends, place)
+            ends[length:length + 1] = [place]
+            chains[length:length + 1] = [(number, place, chains[length - 1] if length else None)]
+    chain, paired, behind = chains[-1] if chains else None, {}, len(testimonies)
+    while chain:
+        number, earliest, chain = chain
+        record = records[number]
+        left = [one for one in reversed(places[record.address, record.bytes]) if earliest <= one < behind]
+        behind = paired[number] = next((one for one in left if testimonies[one].frames[1:] == record.frames[1:]), left[0])
+    for number, record in enumerate(records):
+        yield record, testimonies[paired[number]].frames if number in paired else None
 
 
 class Names:
@@ -105,22 +108,20 @@ def main():
     modules, allocs = read_stream(sys.argv[-2])
     witnessed = read_witnessed(sys.argv[-1])
     names = Names(modules)
-    clocks = Clocks(allocs, witnessed)
     counts = collections.Counter()
     ends = collections.Counter()
     kinds = {}
-    for time, address, count, end, frames in allocs:
-        caller = names.module(frames[0])
-        if not caller or not caller[2].endswith("libwitness.so"):
-            continue
-        time = clocks.right(time)
-        # An address is now and then given out twice in so short a time, and for as many bytes: then either will do.
-        far = [one for one in witnessed.get((address, count), ()) if distance(one, time) <= FAR_NS]
-        near = far if len(far) == 1 else [one for one in far if distance(one, time) <= NEAR_NS]
-        theirs = next((one[2] for one in near if one[2][1:] == frames[1:]), nearest(near, time)[2] if near else None)
+    threads = collections.defaultdict(list)
+    for alloc in allocs:
+        caller = names.module(alloc.frames[0])
+        # Libraries that were loaded later allocate without the witness.
+        if caller and caller[2].endswith("libwitness.so"):
+            threads[alloc.tid].append(alloc)
+    for alloc, theirs in (both for tid, records in threads.items() for both in pair(records, witnessed.get(tid, []))):
         if theirs is None:
             counts["missing"] += 1
             continue
+        frames, end = alloc.frames, alloc.end
         if spoils and counts["compared"] % 10 == 0 and len(theirs) == len(frames) > 3:
             frames = SPOIL[counts["spoilt"] % len(SPOIL)](frames)
             counts["spoilt"] += 1

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libwitness - preloaded: asks glibc's backtrace() for the stack of every $WITNESS_EVERY-th allocation and writes what it says to $WITNESS_FILE.
+ * libwitness - preloaded: asks glibc's backtrace() for the stack of every $WITNESS_EVERY-th allocation and writes what it says to $WITNESS_FILE; and to
+ * $WITNESS_FILE.count a byte for each, so that its size is their number.
  *
  * The constructor leads the GOT slots of all objects loaded by then to the functions here. Only the allocations that are to be compared go on through slots of
- * our own, and these heapinject finds and hooks; all others are served through plain pointers, which it does not see. So with `--sample 1` it records just what
- * was witnessed. Both see our frame below the caller's: frames are compared from the caller upwards. The number in the bytes asked for tells allocations at one
- * address apart.
+ * our own, and these heapinject finds and hooks; all others are served through plain pointers, which it does not see. So with `--sample 1` it records of these
+ * objects just what was witnessed; of those that are loaded later it records all, and nothing is witnessed. Both see our frame below the caller's: frames are
+ * compared from the caller upwards. The number in the bytes asked for tells allocations at one address apart, up to a thousand; the order in which a thread
+ * makes them does the rest.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,18 +17,18 @@
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FRAMES_MAX 256
 #define TAG_MASK 0x3ffu /* up to a kilobyte more is asked for */
 
 struct testimony {
+	uint64_t thread; /* its tid */
 	uint64_t address, bytes;
-	uint64_t from_ns, to_ns; /* the allocation was made in between */
 	uint64_t count;
 	void *frame[FRAMES_MAX];
 };
@@ -37,26 +39,21 @@ static struct {
 	void *(*realloc)(void *, size_t);
 } unseen;
 
-static int file = -1;
+static int file = -1, count_file = -1;
 static pid_t owner;
 static unsigned every = 1, tag;
 static __thread unsigned countdown __attribute__((tls_model("initial-exec")));
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+static __thread pid_t thread __attribute__((tls_model("initial-exec")));
 
 static void tell(struct testimony *testimony, void *address, size_t bytes)
 {
+	if (!thread)
+		thread = gettid();
+	testimony->thread = (uint64_t)thread;
 	testimony->address = (uint64_t)address;
 	testimony->bytes = bytes;
-	testimony->to_ns = now_ns();
 	/* Appended in one piece, whoever else writes. */
-	if (write(file, testimony, offsetof(struct testimony, frame) + testimony->count * sizeof(void *)) < 0)
+	if (write(file, testimony, offsetof(struct testimony, frame) + testimony->count * sizeof(void *)) < 0 || write(count_file, "", 1) < 0)
 		file = -1;
 }
 
@@ -82,7 +79,6 @@ static void *witness_malloc(size_t bytes)
 		return unseen.malloc(bytes);
 	bytes = tagged(bytes);
 	testimony.count = (uint64_t)backtrace(testimony.frame, FRAMES_MAX);
-	testimony.from_ns = now_ns();
 	block = malloc(bytes);
 	tell(&testimony, block, bytes);
 	return block;
@@ -98,7 +94,6 @@ static void *witness_calloc(size_t count, size_t size)
 		return unseen.calloc(count, size);
 	bytes = tagged(bytes);
 	testimony.count = (uint64_t)backtrace(testimony.frame, FRAMES_MAX);
-	testimony.from_ns = now_ns();
 	block = calloc(1, bytes);
 	tell(&testimony, block, bytes);
 	return block;
@@ -113,7 +108,6 @@ static void *witness_realloc(void *old, size_t bytes)
 		return unseen.realloc(old, bytes);
 	bytes = tagged(bytes);
 	testimony.count = (uint64_t)backtrace(testimony.frame, FRAMES_MAX);
-	testimony.from_ns = now_ns();
 	block = realloc(old, bytes);
 	tell(&testimony, block, bytes);
 	return block;
@@ -199,6 +193,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("WITNESS_FILE"), *number = getenv("WITNESS_EVERY");
 	void *frame[FRAMES_MAX];
+	char count_path[4096];
 	Dl_info own;
 
 	/* The programs that this one starts are none of our business. */
@@ -213,5 +208,7 @@ __attribute__((constructor)) static void begin(void)
 	owner = getpid();
 	backtrace(frame, FRAMES_MAX); /* loads what it needs */
 	dl_iterate_phdr(visit, own.dli_fbase);
+	snprintf(count_path, sizeof(count_path), "%s.count", path);
+	count_file = open(count_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }

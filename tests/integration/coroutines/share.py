@@ -8,15 +8,15 @@ from recorded import read_stream
 
 _, allocs = read_stream(sys.argv[1])
 # The program's own preparations come first, and are few.
-start, end = (allocs[1][0], allocs[-1][0]) if len(allocs) > 1 else (0, 0)
+start, end = (allocs[1].unix_ns, allocs[-1].unix_ns) if len(allocs) > 1 else (0, 0)
 
 
 def share(lo, hi):
-    chosen = [how == "complete" for time, _, _, how, _ in allocs if lo <= time <= hi]
+    chosen = [one.end == "complete" for one in allocs if lo <= one.unix_ns <= hi]
     return f"{sum(chosen)} of {len(chosen)}", bool(chosen) and sum(chosen) >= 0.99 * len(chosen)
 
 
-last_cut = max((time for time, _, _, how, _ in allocs if how != "complete"), default=start)
+last_cut = max((one.unix_ns for one in allocs if one.end != "complete"), default=start)
 text, is_good = share((start + end) // 2, end)
 print(f"complete in the first second {share(start, start + 10**9)[0]}, from then on {share(start + 10**9, end)[0]}, in the second half {text}; "
       f"the last incomplete one after {(last_cut - start) / 1e9:.3f} s")
