@@ -130,11 +130,15 @@
 	.p2align 4
 	.type hook_stub, @function
 hook_stub:
+	.cfi_startproc
 	mov WORDS_STATE(%r10), %r11
 	cmpq $0, STATE_ARMED(%r11)
 	je 3f
 	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
 	mov %rsp, %rbp
+	.cfi_def_cfa_register %rbp
 	push %r10
 	push $0
 	push %r9
@@ -148,11 +152,15 @@ hook_stub:
 	mov CALL_GUARD(%rsp), %r11
 	test %rdx, %rdx
 	jnz 2f
+	.cfi_remember_state
 	leave
+	.cfi_restore %rbp
+	.cfi_def_cfa %rsp, 8
 	test %r11, %r11
 	jz 1f
 	lock decl SLOT_IN_FLIGHT(%r11)
 1:	ret
+	.cfi_restore_state
 2:	pop %rdi
 	pop %rsi
 	pop %rdx
@@ -162,10 +170,13 @@ hook_stub:
 	add $8, %rsp
 	pop %r10
 	pop %rbp
+	.cfi_restore %rbp
+	.cfi_def_cfa %rsp, 8
 	test %r11, %r11
 	jz 3f
 	lock decl SLOT_IN_FLIGHT(%r11)
 3:	jmp *WORDS_ORIGINAL(%r10)
+	.cfi_endproc
 	.size hook_stub, . - hook_stub
 
 	.macro hook name, handler
