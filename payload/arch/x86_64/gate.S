@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.S - the gate's entries, which are the fast path, and the stubs through which the slow path is entered and left.
+ * gate.S - the gate's entries, which are the fast path, the stubs through which the slow path is entered and left, and the call of an original from there.
  *
  * GATE ENTRIES are templates: the injector copies one to each entry in use and puts that entry's words HI_GATE_BYTES behind it, so every access is
  * rip-relative to the local label 9 at its start (never a global symbol: that would leave a relocation). An entry may use rax, r10 and r11. It touches no stack, so that it is not there for an unwinder, a signal, or detach.
@@ -178,6 +178,25 @@ hook_stub:
 3:	jmp *WORDS_ORIGINAL(%r10)
 	.cfi_endproc
 	.size hook_stub, . - hook_stub
+
+/* arch.h */
+	.p2align 4
+	.globl arch_call_outermost
+	.hidden arch_call_outermost
+	.type arch_call_outermost, @function
+arch_call_outermost:
+	.cfi_startproc
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	xor %ebp, %ebp
+	call *%r8
+	pop %rbp
+	.cfi_restore %rbp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size arch_call_outermost, . - arch_call_outermost
 
 	.macro hook name, handler
 	.globl hi_hook_\name
