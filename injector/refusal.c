@@ -5,8 +5,10 @@
 #include "refusal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "hi_exit.h"
 
@@ -30,6 +32,24 @@ static const struct refusal {
 	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
 };
 
+/* Attaching needs fewer at a time. */
+#define DESCRIPTORS_NEEDED 16
+
+static const char own_descriptors[] = "heapinject itself can open no more descriptors (ulimit -n where it is started)";
+
+/* The same error comes from the target, which then has none for us. */
+static bool is_short_of_descriptors(void)
+{
+	struct rlimit limit;
+	unsigned left = 0;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return false;
+	for (rlim_t fd = 0; fd < limit.rlim_cur && left < DESCRIPTORS_NEEDED; fd++)
+		left += fcntl((int)fd, F_GETFD) < 0;
+	return left < DESCRIPTORS_NEEDED;
+}
+
 static const struct refusal *find_refusal(enum hi_loader loader, int err)
 {
 	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
@@ -52,8 +72,9 @@ static bool is_gone(const struct preflight *preflight, const struct attachment *
 
 int refusal_explain(const struct preflight *preflight, const struct attachment *attachment, enum hi_loader loader, int err)
 {
-	const struct refusal *refusal = find_refusal(loader, err);
-	const char *remedy = refusal ? refusal->remedy : "";
+	const bool is_ours = err == -EMFILE && is_short_of_descriptors();
+	const struct refusal *refusal = is_ours ? NULL : find_refusal(loader, err);
+	const char *remedy = refusal ? refusal->remedy : is_ours ? own_descriptors : "";
 	if (is_gone(preflight, attachment))
 		return HI_EXIT_REFUSED;
 	if (attachment->left_behind)

@@ -133,7 +133,7 @@ static uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argu
 	uint64_t value;
 
 	account(visit);
-	value = ((uint64_t(*)(uint64_t, uint64_t, uint64_t, uint64_t))function)(argument[0], argument1, argument2, argument[3]);
+	value = arch_call_outermost(argument[0], argument1, argument2, argument[3], function);
 	visit->event.cycles = clock_now();
 	return value;
 }

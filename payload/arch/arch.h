@@ -27,6 +27,14 @@ struct arch_signal_frame {
 struct arch_signal_frame arch_signal_frame(void);
 
 /*
+ * Calls a function of the target's as if nobody had called us: with a frame pointer of zero, by which the ABI marks the end of the stack. An allocator may take
+ * the stack while it serves the call (tcmalloc whenever its heap grows, any with a profiler of its own), and we have no unwind information. For want of it an
+ * unwinder takes the frame pointer for that of our frame. Where that is whatever we have in the register it follows it to anywhere: libunwind asks the kernel
+ * whether there is memory, and the answer is left in errno of a call that succeeds.
+ */
+uint64_t arch_call_outermost(uint64_t argument0, uint64_t argument1, uint64_t argument2, uint64_t argument3, uint64_t function);
+
+/*
  * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first, for the handler to read. The handler sets `guard` to the
  * slot whose in_flight it has raised; the stub lowers it as its last act.
  */

@@ -121,6 +121,23 @@ UNIT_TEST(throwing_new_never_meets_our_frame)
 	CHECK_EQ(own_slot(&guest)->in_flight, 0);
 }
 
+/* An allocator whose blocks begin 64 bytes behind wherever its caller's frame pointer points to. */
+__attribute__((naked)) static void *malloc_at_frame_pointer(__attribute__((unused)) size_t size)
+{
+	__asm__("lea 64(%rbp), %rax\n\tret");
+}
+
+UNIT_TEST(to_an_original_that_we_call_the_stack_ends_there)
+{
+	struct guest guest = guest_open(1);
+	malloc_fn *entry = (malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, malloc_at_frame_pointer));
+	const void *const behind_zero = (const void *)64;
+
+	CHECK(entry(48) == behind_zero);
+	expect_alloc(&guest, behind_zero, 48, HI_FN_MALLOC);
+	expect_nothing(&guest);
+}
+
 /* ---- nesting, threads, fork, the injector's silence --------------------------------------------------------------------------- */
 
 static struct guest *nesting_guest;

@@ -3,6 +3,7 @@
 #include "refusal.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "hi_exit.h"
 #include "victim.h"
@@ -75,6 +76,32 @@ UNIT_TEST(the_remedy_depends_on_the_loader)
 	check_said(&scene, HI_LOADER_DLOPEN, -EAGAIN, HI_EXIT_REFUSED, "or use --loader map\n");
 	check_said(&scene, HI_LOADER_DLOPEN, -ENOTSUP, HI_EXIT_REFUSED, "works with glibc only");
 	check_said(&scene, HI_LOADER_MAP, -ENOTSUP, HI_EXIT_FAILED, "Operation not supported\n");
+	scene_close(&scene);
+}
+
+/* So many descriptors can still be opened. */
+static void leave_descriptors(rlim_t left)
+{
+	const int next = dup(STDERR_FILENO);
+	struct rlimit limit;
+
+	close(next);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = (rlim_t)next + left;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+UNIT_TEST(a_want_of_descriptors_of_our_own_is_not_laid_upon_the_target)
+{
+	struct scene scene;
+	scene_open(&scene);
+	attachment_close(&scene.attachment);
+	leave_descriptors(4); /* check_said needs three */
+	const int held[] = {dup(STDERR_FILENO), dup(STDERR_FILENO), dup(STDERR_FILENO), dup(STDERR_FILENO)};
+	CHECK_EQ(attachment_open(&scene.attachment, scene.victim.pid), -EMFILE);
+	for (size_t i = 0; i < sizeof held / sizeof held[0]; i++)
+		close(held[i]);
+	check_said(&scene, HI_LOADER_MAP, -EMFILE, HI_EXIT_FAILED, "Too many open files; heapinject itself can open no more descriptors (ulimit -n");
 	scene_close(&scene);
 }
 

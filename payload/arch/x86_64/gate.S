@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.S - the gate's entries, which are the fast path, and the stubs through which the slow path is entered and left.
+ * gate.S - the gate's entries, which are the fast path, the stubs through which the slow path is entered and left, and the call of an original from there.
  *
  * GATE ENTRIES are templates: the injector copies one to each entry in use and puts that entry's words HI_GATE_BYTES behind it, so every access is
  * rip-relative to the local label 9 at its start (never a global symbol: that would leave a relocation). An entry may use rax, r10 and r11. It touches no stack, so that it is not there for an unwinder, a signal, or detach.
@@ -130,11 +130,15 @@
 	.p2align 4
 	.type hook_stub, @function
 hook_stub:
+	.cfi_startproc
 	mov WORDS_STATE(%r10), %r11
 	cmpq $0, STATE_ARMED(%r11)
 	je 3f
 	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
 	mov %rsp, %rbp
+	.cfi_def_cfa_register %rbp
 	push %r10
 	push $0
 	push %r9
@@ -148,11 +152,15 @@ hook_stub:
 	mov CALL_GUARD(%rsp), %r11
 	test %rdx, %rdx
 	jnz 2f
+	.cfi_remember_state
 	leave
+	.cfi_restore %rbp
+	.cfi_def_cfa %rsp, 8
 	test %r11, %r11
 	jz 1f
 	lock decl SLOT_IN_FLIGHT(%r11)
 1:	ret
+	.cfi_restore_state
 2:	pop %rdi
 	pop %rsi
 	pop %rdx
@@ -162,11 +170,33 @@ hook_stub:
 	add $8, %rsp
 	pop %r10
 	pop %rbp
+	.cfi_restore %rbp
+	.cfi_def_cfa %rsp, 8
 	test %r11, %r11
 	jz 3f
 	lock decl SLOT_IN_FLIGHT(%r11)
 3:	jmp *WORDS_ORIGINAL(%r10)
+	.cfi_endproc
 	.size hook_stub, . - hook_stub
+
+/* arch.h */
+	.p2align 4
+	.globl arch_call_outermost
+	.hidden arch_call_outermost
+	.type arch_call_outermost, @function
+arch_call_outermost:
+	.cfi_startproc
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	xor %ebp, %ebp
+	call *%r8
+	pop %rbp
+	.cfi_restore %rbp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size arch_call_outermost, . - arch_call_outermost
 
 	.macro hook name, handler
 	.globl hi_hook_\name
