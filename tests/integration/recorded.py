@@ -2,9 +2,24 @@
 """Reads the record stream of `heapinject attach -o -` (include/hi_stream.h), on its own."""
 import struct
 
-HEADER, MODULE, ALLOC, STACK = 1, 2, 6, 12
-ALLOC_BYTES, STACK_BYTES = 56, 16  # without what varies
+HEADER, MODULE, ALLOC, STACK, EVENTS = 1, 2, 6, 12, 13
+ALLOC_BYTES, STACK_BYTES, EVENTS_BYTES = 56, 16, 32  # without what varies
+FREE_EVENT_BYTES, ALLOC_EVENT_BYTES, ADDRESS_BITS = 16, 32, 56
 ENDS = {0: "complete", 1: "depth", 2: "region", 3: "no-row", 4: "bad-frame", 5: "lost"}
+
+
+def read_events(data, at, size):
+    """Allocations of an EVENTS record, as (ns, address, bytes, number of the stack)."""
+    base, = struct.unpack_from("<Q", data, at + 8)
+    event, end = at + EVENTS_BYTES, at + size
+    while event < end:
+        what, after = struct.unpack_from("<QI", data, event)
+        if not what >> ADDRESS_BITS:
+            event += FREE_EVENT_BYTES
+            continue
+        count, stack = struct.unpack_from("<II", data, event + 16)
+        yield base + after, what & (1 << ADDRESS_BITS) - 1, count, stack
+        event += ALLOC_EVENT_BYTES
 
 
 def read_stream(path):
@@ -30,5 +45,9 @@ def read_stream(path):
             time, address, count, _, _, frames, _, _, number = struct.unpack_from("<QQQIHHQII", data, at + 8)
             end, stack = stacks[number] if number else (flags & 0xff, struct.unpack_from(f"<{frames}Q", data, at + ALLOC_BYTES))
             allocs.append((start + time, address, count, ENDS.get(end, "?"), stack))
+        elif kind == EVENTS:
+            for time, address, count, number in read_events(data, at, size):
+                end, stack = stacks[number]
+                allocs.append((start + time, address, count, ENDS.get(end, "?"), stack))
         at += size
     return sorted(modules.values()), allocs
