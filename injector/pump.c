@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#define RECORDS_A_LOOK 64u  /* at the clock */
 #define DRAIN_ROUNDS_MAX 64 /* many times all that they hold: a target that still has the rings, and is hostile, may fill them for ever */
 #define SET_CLOCK_NS_MIN 100000000u
 #define RATE_ERROR_MAX 1e-3
@@ -36,6 +35,7 @@ void pump_close(struct pump *pump)
 void pump_connect(struct pump *pump, const struct rings *rings)
 {
 	ring_reader_open(&pump->reader, rings);
+	pump->reader.asks_ahead = arch_has_write_prefetch();
 }
 
 int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size)
@@ -394,17 +394,14 @@ void pump_mark(struct pump *pump)
 
 int pump_round(struct pump *pump, bool last)
 {
-	union ring_record record;
+	struct ring_batch batch = {.enough = RING_BATCH_BYTES};
 	int more = 1, err = 0;
-	uint64_t now_ns = 0;
 	if (last)
 		ring_reader_mark(&pump->reader);
-	for (uint32_t count = 0; pump->reader.count && more > 0 && !err && !stream_out_is_full(pump->out); count++) {
-		if (count % RECORDS_A_LOOK == 0)
-			now_ns = pump_now_ns(pump);
-		more = ring_reader_next(&pump->reader, now_ns, last ? 0 : PATIENCE_NS, &record);
-		if (more > 0)
-			err = send(pump, &record);
+	while (pump->reader.count && more > 0 && !err && !stream_out_is_full(pump->out)) {
+		more = ring_reader_read(&pump->reader, pump_now_ns(pump), last ? 0 : PATIENCE_NS, &batch);
+		for (const union ring_record *record; !err && (record = ring_batch_next(&batch));)
+			err = send(pump, record);
 	}
 	pump->is_behind = pump->reader.count && more > 0;
 	if (pump->is_behind)
