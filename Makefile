@@ -72,7 +72,7 @@ endif
 # Linked in: libdeflate, as few servers have it, and a file that is copied to one has to run there; of libsupc++ one object.
 LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -lpthread -ldl -lm
 
-INJECTOR_FLAGS := $(HOST_FLAGS) -Iinclude -Iinjector -Iinjector/arch
+INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude -Iinjector -Iinjector/arch
 ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude -Ianalyzer
 # The folder of the code under test is searched by name, so that a test may include "injector/slots.h" or "slots.h".
 TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Iinjector -Iinjector/arch -Ianalyzer -I.

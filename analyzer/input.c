@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define INPUT_CHUNK (64u << 10)
+#define INPUT_CHUNK (256u << 10) /* many times the records there are most of: what is left of one when the next ones are read is moved */
 
 int input_open(struct input *input, int fd)
 {

@@ -4,20 +4,22 @@
  */
 #include "live.h"
 
-#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
-#include "table.h"
+#define LIVE_FIRST_BITS 10u
+#define HUGE_PAGE (2u << 20)
+#define LIVE_HASH 0x9e3779b97f4a7c15ull
 
-#define LIVE_FIRST_SIZE 1024u
-
-static size_t live_home(const struct live *live, uint64_t address)
+/* The upper bits of the product depend on all of the address, and blocks at regular distances spread evenly. */
+static inline size_t live_home(const struct live *live, uint64_t address)
 {
-	return hash_number(address) & (live->size - 1);
+	return (size_t)(address * LIVE_HASH >> live->shift);
 }
 
 /* Where the block is, or where it would go. */
-static size_t live_seek(const struct live *live, uint64_t address)
+static inline size_t live_seek(const struct live *live, uint64_t address)
 {
 	size_t at = live_home(live, address);
 
@@ -26,31 +28,43 @@ static size_t live_seek(const struct live *live, uint64_t address)
 	return at;
 }
 
-static int live_grow(struct live *live)
+/* All empty. A large one is of huge pages, where there are any: its blocks are asked for in no order, and each would cost a walk through the page tables first. */
+static struct live_block *live_new(size_t size)
 {
-	const struct live_block *old = live->block;
-	const size_t old_size = live->size, size = old_size ? old_size * 2 : LIVE_FIRST_SIZE;
-	struct live_block *blocks = calloc(size, sizeof(*blocks));
+	const size_t bytes = size * sizeof(struct live_block);
+	void *blocks;
 
-	if (!blocks)
-		return -ENOMEM;
-	live->block = blocks;
-	live->size = size;
-	for (size_t i = 0; i < old_size; i++) {
-		if (old[i].address)
-			blocks[live_seek(live, old[i].address)] = old[i];
-	}
-	free((void *)old);
-	return 0;
+	if (posix_memalign(&blocks, bytes < HUGE_PAGE ? 2 * sizeof(struct live_block) : HUGE_PAGE, bytes))
+		return NULL;
+	if (bytes >= HUGE_PAGE)
+		(void)madvise(blocks, bytes, MADV_HUGEPAGE);
+	return memset(blocks, 0, bytes);
 }
 
-int live_add(struct live *live, const struct live_block *block)
+static bool live_grow(struct live *live)
 {
-	if (live->count >= live->size / 2 && live_grow(live))
-		return -ENOMEM;
-	live->block[live_seek(live, block->address)] = *block;
-	live->count++;
-	return 0;
+	struct live_block *const old = live->block;
+	const size_t old_size = live->size, size = old_size ? old_size * 2 : (size_t)1 << LIVE_FIRST_BITS;
+	struct live_block *const blocks = live_new(size);
+
+	if (!blocks)
+		return false;
+	live->block = blocks;
+	live->size = size;
+	live->shift = 64u - (unsigned)__builtin_ctzll(size);
+	for (size_t i = 0; i < old_size; i++) {
+		if (old[i].address)
+			live->block[live_seek(live, old[i].address)] = old[i];
+	}
+	free(old);
+	return true;
+}
+
+struct live_block *live_place(struct live *live, uint64_t address)
+{
+	if (live->count >= live->size / 2 && !live_grow(live))
+		return NULL;
+	return &live->block[live_seek(live, address)];
 }
 
 /* Closes the hole: whatever follows without a gap, and whose home does not lie behind the hole, moves up into it. */
@@ -75,30 +89,51 @@ bool live_has(const struct live *live, uint64_t address)
 	return live->count && address && live->block[live_seek(live, address)].address;
 }
 
-bool live_take(struct live *live, uint64_t address, uint64_t time_ns, struct live_block *out_block)
+bool live_drop(struct live *live, uint64_t address, struct live_block *out_block)
 {
-	if (!live_has(live, address))
+	size_t at;
+
+	if (!live->count || !address)
 		return false;
-	const size_t at = live_seek(live, address);
-	live->block[at].freed_ns = time_ns;
+	at = live_seek(live, address);
+	if (!live->block[at].address)
+		return false;
 	*out_block = live->block[at];
-	live->recent[live->recent_next++ % LIVE_RECENT] = *out_block;
 	live_remove(live, at);
 	return true;
 }
 
-bool live_put_back(struct live *live, uint64_t address, struct live_block *out_block)
+void live_pass(struct live *live, const struct live_block *block, uint64_t freed_ns)
+{
+	live->recent[live->recent_next++ % LIVE_RECENT] = (struct live_freed){*block, freed_ns};
+}
+
+bool live_take(struct live *live, uint64_t address, uint64_t freed_ns, struct live_block *out_block)
+{
+	if (!live_drop(live, address, out_block))
+		return false;
+	live_pass(live, out_block, freed_ns);
+	return true;
+}
+
+bool live_put_back(struct live *live, uint64_t address, struct live_freed *out_freed)
 {
 	for (size_t back = 1; back <= LIVE_RECENT && back <= live->recent_next && address; back++) {
-		struct live_block *block = &live->recent[(live->recent_next - back) % LIVE_RECENT];
+		struct live_freed *freed = &live->recent[(live->recent_next - back) % LIVE_RECENT];
 
-		if (block->address == address) {
-			*out_block = *block;
-			block->address = 0;
+		if (freed->block.address == address) {
+			*out_freed = *freed;
+			freed->block.address = 0;
 			return true;
 		}
 	}
 	return false;
+}
+
+void live_prefetch(const struct live *live, uint64_t address)
+{
+	if (live->size)
+		__builtin_prefetch(&live->block[live_home(live, address)], 1);
 }
 
 void live_close(struct live *live)

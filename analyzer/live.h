@@ -14,28 +14,40 @@
 /* How far back a free can be undone: the record that undoes it follows while the freeing call still runs, only other threads' come between. */
 #define LIVE_RECENT 1024u
 
+/* Half a cache line: where there are millions, to find one costs as much as to fetch its line. */
 struct live_block {
 	uint64_t address; /* 0 = empty: no block lies there */
 	uint64_t bytes;
-	uint64_t born_ns, freed_ns; /* the latter once it is */
-	uint32_t part;              /* of parts.h, and through it the row */
+	uint64_t born_ns;
+	uint32_t part; /* of parts.h, and through it the row */
 	uint32_t slack;
 };
+struct live_freed {
+	struct live_block block;
+	uint64_t freed_ns;
+};
 struct live {
-	struct live_block *block;
-	size_t size; /* a power of two, or 0 */
+	struct live_block *block; /* on a border of its own size */
+	size_t size;              /* a power of two, or 0 */
+	unsigned shift;           /* of the hash, so that the home is below size */
 	size_t count;
-	struct live_block recent[LIVE_RECENT]; /* ring of freed blocks */
+	struct live_freed recent[LIVE_RECENT]; /* ring of freed blocks */
 	size_t recent_next;
 };
 
-/* 0 or -ENOMEM. The address is not 0 and no other block is live there. */
-int live_add(struct live *live, const struct live_block *block);
+/* Where the block of that address is, or where it goes: the caller fills it in, and counts it, if its address is 0 there. NULL: no memory. Valid until the next call. */
+struct live_block *live_place(struct live *live, uint64_t address);
 bool live_has(const struct live *live, uint64_t address);
 /* Takes the block out, for good unless live_put_back() follows. False: none is live there. */
-bool live_take(struct live *live, uint64_t address, uint64_t time_ns, struct live_block *out_block);
+bool live_take(struct live *live, uint64_t address, uint64_t freed_ns, struct live_block *out_block);
+/* The same for a block that lies nowhere, as its free was known when it came. */
+void live_pass(struct live *live, const struct live_block *block, uint64_t freed_ns);
+/* Takes the block out as if it had never been. */
+bool live_drop(struct live *live, uint64_t address, struct live_block *out_block);
 /* Finds the block that was last freed at this address, and forgets that it was. The caller adds it again. False: not known, or too long ago. */
-bool live_put_back(struct live *live, uint64_t address, struct live_block *out_block);
+bool live_put_back(struct live *live, uint64_t address, struct live_freed *out_freed);
+/* That address will be asked for soon. */
+void live_prefetch(const struct live *live, uint64_t address);
 void live_close(struct live *live);
 
 #endif

@@ -92,6 +92,8 @@ static size_t fixed_size(uint16_t type)
 	case HI_STREAM_FREE:
 	case HI_STREAM_UNFREE:
 		return sizeof(struct hi_stream_free);
+	case HI_STREAM_EVENTS:
+		return sizeof(struct hi_stream_events);
 	case HI_STREAM_INTERVAL:
 		return sizeof(struct hi_stream_interval);
 	case HI_STREAM_STATS:

@@ -89,6 +89,7 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 		return 0;
 	}
 	replay->moment++;
+	replay->stamp++;
 	memcpy(module.build_id, record + 1, record->build_id_size);
 	error = take_string(&cursor, record->path_size, &module.path);
 	if (!error)
@@ -105,6 +106,7 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 static int on_module_gone(struct replay *replay, const struct hi_stream_module_gone *record)
 {
 	replay->moment++;
+	replay->stamp++;
 	modules_remove(&replay->modules, record->module);
 	return 0;
 }
@@ -141,6 +143,18 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 	return 0;
 }
 
+static int on_thread(struct replay *replay, const struct hi_stream_thread *record)
+{
+	replay->stamp++;
+	return parts_tell(&replay->profile->parts, record);
+}
+
+static int on_free(struct replay *replay, const struct hi_stream_free *record)
+{
+	replay_free(replay, record->address, record->time_ns);
+	return 0;
+}
+
 static int on_end(struct replay *replay, const struct hi_stream_end *end)
 {
 	replay->profile->meta.end_reason = end->record.flags;
@@ -160,6 +174,8 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_STATS:
 	case HI_STREAM_END:
 		return ((const struct hi_stream_end *)(const void *)record)->time_ns;
+	case HI_STREAM_EVENTS:
+		return ((const struct hi_stream_events *)(const void *)record)->last_ns;
 	default:
 		return 0;
 	}
@@ -188,15 +204,17 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 	case HI_STREAM_MAPS:
 		return on_maps(replay, fixed);
 	case HI_STREAM_THREAD:
-		return parts_tell(&replay->profile->parts, fixed);
+		return on_thread(replay, fixed);
 	case HI_STREAM_STACK:
 		return replay_on_stack(replay, fixed);
 	case HI_STREAM_ALLOC:
 		return replay_on_alloc(replay, fixed);
 	case HI_STREAM_FREE:
-		return replay_on_free(replay, fixed);
+		return on_free(replay, fixed);
 	case HI_STREAM_UNFREE:
 		return replay_on_unfree(replay, fixed);
+	case HI_STREAM_EVENTS:
+		return replay_events(replay, fixed, record->size);
 	case HI_STREAM_INTERVAL:
 		return on_interval(replay, fixed);
 	case HI_STREAM_STATS:
@@ -234,6 +252,20 @@ static int replay_header(struct replay *replay, struct input *input)
 	return on_header(replay, header);
 }
 
+/* Of thousands of events those that are there count, even if their record is not whole. */
+static int replay_cut(struct replay *replay, struct input *input)
+{
+	const uint8_t *bytes;
+	const size_t size = input_peek(input, 1, &bytes);
+	const struct hi_stream_events *events = (const void *)bytes;
+
+	if (size < sizeof(*events) || events->record.type != HI_STREAM_EVENTS)
+		return 0;
+	if (events->record.size <= size || events->record.size > HI_STREAM_RECORD_MAX)
+		return 0; /* it is damaged, not cut */
+	return replay_events(replay, events, size);
+}
+
 static int replay_rest(struct replay *replay, struct input *input)
 {
 	const struct hi_stream_record *record;
@@ -248,7 +280,7 @@ static int replay_rest(struct replay *replay, struct input *input)
 		else if (got == 0)
 			replay_damage(replay, "cut off at byte %" PRIu64 ": the stream has no end record", input->position);
 		if (got != 1)
-			return 0;
+			return got < 0 ? replay_cut(replay, input) : 0;
 		error = replay_record(replay, record);
 	}
 	return error;
@@ -263,7 +295,7 @@ int replay_stream(struct input *input, const struct replay_observer *observer, s
 		return -ENOMEM;
 	replay->profile = profile;
 	replay->observer = observer;
-	replay->moment = 1;
+	replay->moment = replay->stamp = 1;
 	error = replay_header(replay, input);
 	if (!error)
 		error = replay_rest(replay, input);

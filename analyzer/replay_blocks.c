@@ -94,17 +94,23 @@ static void uncredit(struct profile *profile, const struct live_block *block)
 	part->inuse_bytes -= block->bytes;
 }
 
-static int credit_live(struct replay *replay, const struct live_block *block)
+int replay_credit_live(struct replay *replay, const struct live_block *block)
 {
 	struct profile_row *row = row_of(replay->profile, block);
 	struct part *part = &replay->profile->parts.part[block->part];
+	struct live_block *place = live_place(&replay->live, block->address);
 
-	if (replay->live.count >= LIVE_MAX) {
+	if (!place)
+		return -ENOMEM;
+	if (place->address) {
+		uncredit(replay->profile, place); /* its free was missed */
+	} else if (replay->live.count >= LIVE_MAX) {
 		replay_bad(replay, "more blocks in use than can be");
 		return 0;
+	} else {
+		replay->live.count++;
 	}
-	if (live_add(&replay->live, block))
-		return -ENOMEM;
+	*place = *block;
 	row->inuse_count++;
 	row->inuse_bytes += block->bytes;
 	row->inuse_slack += block->slack;
@@ -125,76 +131,104 @@ static void count_end(struct profile_meta *meta, unsigned end)
 }
 
 /* What is not known counts as none; the profile says of how many samples it is. */
-static uint32_t credit_slack(struct profile *profile, const struct hi_stream_alloc *alloc)
+static uint32_t credit_slack(struct profile *profile, uint32_t slack)
 {
-	if (alloc->slack == HI_STREAM_SLACK_UNKNOWN)
+	if (slack == HI_STREAM_SLACK_UNKNOWN)
 		return 0;
 	profile->meta.slack_samples++;
-	return alloc->slack;
+	return slack;
+}
+
+void replay_credit(struct replay *replay, struct live_block *block, uint16_t end)
+{
+	struct profile *profile = replay->profile;
+	struct profile_row *row = row_of(profile, block);
+	struct part *part = &profile->parts.part[block->part];
+
+	block->slack = credit_slack(profile, block->slack);
+	row->first_ns = row->alloc_count ? row->first_ns : block->born_ns;
+	row->last_ns = block->born_ns;
+	row->alloc_count++;
+	row->alloc_bytes += block->bytes;
+	row->alloc_slack += block->slack;
+	part->alloc_count++;
+	part->alloc_bytes += block->bytes;
+	profile->meta.samples++;
+	count_end(&profile->meta, end);
+}
+
+int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part, uint16_t *out_end)
+{
+	struct profile_row_key key = {.size_class = profile_size_class(alloc->bytes), .interval = alloc->interval};
+	uint32_t row;
+
+	if (stack_of(replay, alloc, &key.stack, out_end) || profile_row_at(replay->profile, &key, &row))
+		return -ENOMEM;
+	return parts_at(&replay->profile->parts, row, alloc->thread, out_part);
 }
 
 int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 {
-	struct profile *profile = replay->profile;
-	struct profile_row_key key = {.size_class = profile_size_class(alloc->bytes), .interval = alloc->interval};
-	struct live_block block, missed;
-	struct profile_row *row;
-	struct part *part;
-	uint32_t index;
+	struct live_block block = {.address = alloc->address, .bytes = alloc->bytes, .born_ns = alloc->time_ns, .slack = alloc->slack};
 	uint16_t end;
 
 	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX || alloc->interval == 0 || alloc->interval > INTERVAL_MAX) {
 		replay_bad(replay, "an allocation of an impossible size, address or sampling interval");
 		return 0;
 	}
-	block = (struct live_block){.address = alloc->address, .bytes = alloc->bytes, .born_ns = alloc->time_ns, .slack = credit_slack(profile, alloc)};
-	if (stack_of(replay, alloc, &key.stack, &end) || profile_row_at(profile, &key, &index) || parts_at(&profile->parts, index, alloc->thread, &block.part))
+	if (replay_part_of(replay, alloc, &block.part, &end))
 		return -ENOMEM;
-	row = &profile->row[index];
-	part = &profile->parts.part[block.part];
-	row->first_ns = row->alloc_count ? row->first_ns : alloc->time_ns;
-	row->last_ns = alloc->time_ns;
-	row->alloc_count++;
-	row->alloc_bytes += block.bytes;
-	row->alloc_slack += block.slack;
-	part->alloc_count++;
-	part->alloc_bytes += block.bytes;
-	profile->meta.samples++;
-	count_end(&profile->meta, end);
-	if (live_take(&replay->live, alloc->address, alloc->time_ns, &missed))
-		uncredit(profile, &missed);
-	return credit_live(replay, &block);
+	replay_credit(replay, &block, end);
+	return replay_credit_live(replay, &block);
 }
 
 /* Clocks of different CPUs may disagree by a little. */
-static double lifetime_ns(const struct live_block *block)
+static double lifetime_ns(const struct live_block *block, uint64_t freed_ns)
 {
-	return block->freed_ns > block->born_ns ? (double)(block->freed_ns - block->born_ns) : 0;
+	return freed_ns > block->born_ns ? (double)(freed_ns - block->born_ns) : 0;
 }
 
-int replay_on_free(struct replay *replay, const struct hi_stream_free *record)
+static void credit_freed(struct profile *profile, const struct live_block *block, uint64_t freed_ns)
+{
+	struct profile_row *row = row_of(profile, block);
+
+	row->freed_count++;
+	row->freed_ns += lifetime_ns(block, freed_ns);
+	profile->meta.frees++;
+}
+
+void replay_credit_passed(struct replay *replay, const struct live_block *block, uint64_t freed_ns)
+{
+	struct live_block missed;
+
+	if (live_drop(&replay->live, block->address, &missed))
+		uncredit(replay->profile, &missed);
+	credit_freed(replay->profile, block, freed_ns);
+	live_pass(&replay->live, block, freed_ns);
+}
+
+void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns)
 {
 	struct live_block block;
 
 	/* An unknown one is no damage: its allocation may have been dropped. */
-	if (!live_take(&replay->live, record->address, record->time_ns, &block))
-		return 0;
+	if (!live_take(&replay->live, address, time_ns, &block))
+		return;
 	uncredit(replay->profile, &block);
-	row_of(replay->profile, &block)->freed_count++;
-	row_of(replay->profile, &block)->freed_ns += lifetime_ns(&block);
-	replay->profile->meta.frees++;
-	return 0;
+	credit_freed(replay->profile, &block, time_ns);
 }
 
 int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record)
 {
-	struct live_block block;
+	struct live_freed freed;
+	struct profile_row *row;
 
 	/* Where a block lives now, none came back. */
-	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &block))
+	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &freed))
 		return 0;
-	row_of(replay->profile, &block)->freed_count--;
-	row_of(replay->profile, &block)->freed_ns -= lifetime_ns(&block);
+	row = row_of(replay->profile, &freed.block);
+	row->freed_count--;
+	row->freed_ns -= lifetime_ns(&freed.block, freed.freed_ns);
 	replay->profile->meta.frees--;
-	return credit_live(replay, &block);
+	return replay_credit_live(replay, &freed.block);
 }

@@ -16,6 +16,16 @@
 #define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger, */
 #define INTERVAL_MAX BLOCK_BYTES_MAX /* and to sample more seldom is not to sample at all */
 
+#define REPLAY_SITES 1024u /* a power of two */
+
+/* Where allocations of this kind were counted last: the next one is, as a rule, of a kind that was seen a moment ago. */
+struct replay_site {
+	uint32_t stack, thread, bytes; /* as in the stream */
+	uint32_t part;
+	uint64_t stamp; /* other than replay->stamp: of the past */
+	uint16_t end;
+};
+
 struct replay {
 	struct profile *profile;
 	const struct replay_observer *observer;
@@ -26,6 +36,9 @@ struct replay {
 	uint64_t position; /* of the record at hand */
 	uint64_t bad_records;
 	bool ended;
+	uint64_t stamp;          /* from 1; rises whenever the same kind may belong elsewhere from now on */
+	uint64_t sites_interval; /* of all sites of now */
+	struct replay_site site[REPLAY_SITES];
 };
 
 /* The first damage is the one that is told. */
@@ -35,7 +48,19 @@ void replay_bad(struct replay *replay, const char *what);
 
 int replay_on_stack(struct replay *replay, const struct hi_stream_stack *stack);
 int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc);
-int replay_on_free(struct replay *replay, const struct hi_stream_free *record);
 int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record);
+/* size: of what there is of the record, which is its fixed part at the least. */
+int replay_events(struct replay *replay, const struct hi_stream_events *events, size_t size);
+
+/* Of a block that was freed then, or of one that is not known. */
+void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns);
+/* The part in which an allocation counts, and how its stack ended. 0 or -ENOMEM. */
+int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part, uint16_t *out_end);
+/* A block of that part was allocated; its slack is as in the stream, and from then on as it is counted. */
+void replay_credit(struct replay *replay, struct live_block *block, uint16_t end);
+/* It lives; 0 or -ENOMEM. */
+int replay_credit_live(struct replay *replay, const struct live_block *block);
+/* It has been freed already. */
+void replay_credit_passed(struct replay *replay, const struct live_block *block, uint64_t freed_ns);
 
 #endif

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define HI_STREAM_MAGIC 0x314d415254534948ull /* "HISTRAM1" */
-#define HI_STREAM_VERSION 2u
+#define HI_STREAM_VERSION 3u
 #define HI_STREAM_RECORD_MAX (8u << 20)
 #define HI_STREAM_BUILD_ID_MAX 32u
 
@@ -43,6 +43,7 @@ enum hi_stream_type {
 	HI_STREAM_END = 10,
 	HI_STREAM_UNFREE = 11, /* struct hi_stream_free: the last free of this address did not happen (a realloc that failed) */
 	HI_STREAM_STACK = 12,
+	HI_STREAM_EVENTS = 13,
 };
 
 struct hi_stream_record {
@@ -136,6 +137,31 @@ struct hi_stream_free {
 	uint32_t reserved;
 };
 
+/*
+ * Allocations and frees, in the order in which they happened, as an ALLOC or FREE record each would tell them: the short form, for millions of them a second. What does not fit into it (frames of its
+ * own, four gigabytes) is a record by itself. Variable part: struct hi_stream_event one after the other, of which a free has the first HI_STREAM_EVENT_FREE_BYTES only.
+ *
+ * An allocation whose free follows in the same record says so itself (lived_ns), and that free is left out: nothing in between was about the same address.
+ */
+struct hi_stream_events {
+	struct hi_stream_record record;
+	uint64_t time_ns;  /* what the events' times count from, */
+	uint64_t last_ns;  /* and the latest of them */
+	uint64_t interval; /* of all allocations in it */
+};
+struct hi_stream_event {
+	uint64_t what; /* address in the lower HI_STREAM_EVENT_ADDRESS_BITS, above them 0 = a free, or enum hi_function + 1 of hi_wire.h */
+	uint32_t after_ns;
+	uint32_t thread;
+	uint32_t bytes; /* this and what follows: as in ALLOC */
+	uint32_t stack;
+	uint32_t slack;
+	uint32_t lived_ns; /* HI_STREAM_LIVES: it is not freed in this record */
+};
+#define HI_STREAM_EVENT_ADDRESS_BITS 56u
+#define HI_STREAM_EVENT_FREE_BYTES 16u
+#define HI_STREAM_LIVES UINT32_MAX
+
 /* From here on countdowns are drawn with this mean. Those that were drawn before run out first: each ALLOC says what it was drawn with. */
 struct hi_stream_interval {
 	struct hi_stream_record record;
@@ -179,6 +205,8 @@ _Static_assert(sizeof(struct hi_stream_module) == 80, "stream module");
 _Static_assert(sizeof(struct hi_stream_alloc) == 56, "stream alloc");
 _Static_assert(sizeof(struct hi_stream_stack) == 16, "stream stack");
 _Static_assert(sizeof(struct hi_stream_free) == 32, "stream free");
+_Static_assert(sizeof(struct hi_stream_events) == 32, "stream events");
+_Static_assert(sizeof(struct hi_stream_event) == 32, "stream event");
 _Static_assert(sizeof(struct hi_stream_stats) == 88, "stream stats");
 
 #endif

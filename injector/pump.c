@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#define RECORDS_A_LOOK 64u  /* at the clock */
 #define DRAIN_ROUNDS_MAX 64 /* many times all that they hold: a target that still has the rings, and is hostile, may fill them for ever */
 #define SET_CLOCK_NS_MIN 100000000u
 #define RATE_ERROR_MAX 1e-3
@@ -36,6 +35,7 @@ void pump_close(struct pump *pump)
 void pump_connect(struct pump *pump, const struct rings *rings)
 {
 	ring_reader_open(&pump->reader, rings);
+	pump->reader.asks_ahead = arch_has_write_prefetch();
 }
 
 int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size)
@@ -52,7 +52,10 @@ int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint6
 static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
 {
 	const int64_t since_set = (int64_t)(cycles - pump->set.cycles);
-	const __int128 ns = (__int128)(pump->set.ns - pump->opened.ns) + ((__int128)since_set * (__int128)pump->ns_per_cycle >> 32);
+	const uint64_t set_ns = pump->set.ns - pump->opened.ns;
+	if (since_set >= 0 && since_set <= UINT32_MAX && pump->ns_per_cycle <= UINT32_MAX)
+		return set_ns + ((uint64_t)since_set * pump->ns_per_cycle >> 32);
+	const __int128 ns = (__int128)set_ns + ((__int128)since_set * (__int128)pump->ns_per_cycle >> 32);
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
@@ -264,23 +267,24 @@ int pump_threads(struct pump *pump)
 	return err;
 }
 
-/* The number of the thread behind an event; a THREAD record goes first where it is new. */
-static int thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
+/* A THREAD record goes first where it is new. */
+static int new_thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
 {
 	const struct thread *thread;
 	bool is_new;
-	if (header->thread == pump->last_pointer && pump->last_pointer) {
-		*out_number = pump->last_thread;
-		return 0;
-	}
 	int err = threads_get(&pump->threads, pump->memory, header->thread, &thread, &is_new);
 	if (err)
 		return err;
 	*out_number = pump->last_thread = thread->number;
 	pump->last_pointer = header->thread;
-	if (!is_new)
-		return 0;
-	return send_thread(pump, thread, to_ns(pump, header->cycles));
+	return is_new ? send_thread(pump, thread, to_ns(pump, header->cycles)) : 0;
+}
+
+/* The number of the thread behind an event. */
+static inline int thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
+{
+	*out_number = pump->last_thread;
+	return header->thread == pump->last_pointer && pump->last_pointer ? 0 : new_thread_number(pump, header, out_number);
 }
 
 static uint64_t interval_of(const struct pump *pump, uint32_t doublings)
@@ -301,6 +305,9 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 		.slack = from->slack,
 	};
 	int err = thread_number(pump, &from->header, &alloc.thread);
+	if (err)
+		return err;
+	err = events_out_close(&pump->events, pump->out);
 	if (err)
 		return err;
 	const struct stream_part frames = {from->frame, from->frame_count * sizeof(uint64_t)};
@@ -324,23 +331,25 @@ static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_st
 	return true;
 }
 
-/* The number of a stack in the stream; a STACK record goes first where it is new. 0: the id names none. */
-static int stack_number(struct pump *pump, uint32_t id, uint32_t *out_number)
+/* A STACK record goes first where it is new. 0: the id names none. */
+static int new_stack_number(struct pump *pump, uint32_t id, uint32_t *out_number)
 {
 	struct hi_stream_stack stack;
 	uint64_t frame[HI_FRAMES_MAX];
-	uint32_t *known = id < pump->stacks_size / HI_STACK_UNIT ? &pump->stack_number[id] : NULL;
-	if (known && *known) {
-		*out_number = *known;
-		return 0;
-	}
 	*out_number = 0;
-	if (!known || !stack_copy(pump, id, &stack, frame))
+	if (id >= pump->stacks_size / HI_STACK_UNIT || !stack_copy(pump, id, &stack, frame))
 		return 0;
-	stack.stack = *known = *out_number = ++pump->last_stack;
+	stack.stack = pump->stack_number[id] = *out_number = ++pump->last_stack;
 	stack.record.flags = stack_end_judge(&pump->stack_ends, pump->memory, stack.record.flags, frame, stack.frame_count);
 	const struct stream_part frames = {frame, stack.frame_count * sizeof *frame};
 	return stream_out_record(pump->out, HI_STREAM_STACK, &stack, sizeof stack, &frames, 1);
+}
+
+/* The number of a stack in the stream. */
+static inline int stack_number(struct pump *pump, uint32_t id, uint32_t *out_number)
+{
+	*out_number = id < pump->stacks_size / HI_STACK_UNIT ? pump->stack_number[id] : 0;
+	return *out_number ? 0 : new_stack_number(pump, id, out_number);
 }
 
 static int send_known(struct pump *pump, const struct hi_record_known *from)
@@ -358,14 +367,21 @@ static int send_known(struct pump *pump, const struct hi_record_known *from)
 		err = stack_number(pump, from->stack, &alloc.stack);
 	if (!alloc.stack)
 		alloc.record.flags = HI_END_BAD_FRAME; /* nothing is known of it */
-	return err ? err : stream_out_record(pump->out, HI_STREAM_ALLOC, &alloc, sizeof alloc, NULL, 0);
+	return err ? err : events_out_alloc(&pump->events, pump->out, &alloc);
 }
 
-static int send_free(struct pump *pump, const struct hi_record_free *from, uint16_t type)
+static int send_free(struct pump *pump, const struct hi_record_free *from)
 {
 	struct hi_stream_free record = {.time_ns = to_ns(pump, from->header.cycles), .address = from->address};
 	int err = thread_number(pump, &from->header, &record.thread);
-	return err ? err : stream_out_record(pump->out, type, &record, sizeof record, NULL, 0);
+	return err ? err : events_out_free(&pump->events, pump->out, &record);
+}
+
+static int send_unfree(struct pump *pump, const struct hi_record_free *from)
+{
+	struct hi_stream_free record = {.time_ns = to_ns(pump, from->header.cycles), .address = from->address};
+	int err = thread_number(pump, &from->header, &record.thread);
+	return err ? err : events_out_alone(&pump->events, pump->out, HI_STREAM_UNFREE, &record, sizeof record);
 }
 
 static int send(struct pump *pump, const union ring_record *record)
@@ -376,9 +392,9 @@ static int send(struct pump *pump, const union ring_record *record)
 	case HI_RECORD_KNOWN:
 		return send_known(pump, &record->known);
 	case HI_RECORD_FREE:
-		return send_free(pump, &record->free, HI_STREAM_FREE);
+		return send_free(pump, &record->free);
 	case HI_RECORD_UNFREE:
-		return send_free(pump, &record->free, HI_STREAM_UNFREE);
+		return send_unfree(pump, &record->free);
 	case HI_RECORD_REGION:
 		pump->unknown_sp = record->region.stack_pointer;
 		return 0;
@@ -394,25 +410,23 @@ void pump_mark(struct pump *pump)
 
 int pump_round(struct pump *pump, bool last)
 {
-	union ring_record record;
+	struct ring_batch batch = {.enough = RING_BATCH_BYTES};
 	int more = 1, err = 0;
-	uint64_t now_ns = 0;
 	if (last)
 		ring_reader_mark(&pump->reader);
-	for (uint32_t count = 0; pump->reader.count && more > 0 && !err && !stream_out_is_full(pump->out); count++) {
-		if (count % RECORDS_A_LOOK == 0)
-			now_ns = pump_now_ns(pump);
-		more = ring_reader_next(&pump->reader, now_ns, last ? 0 : PATIENCE_NS, &record);
-		if (more > 0)
-			err = send(pump, &record);
+	while (pump->reader.count && more > 0 && !err && !stream_out_is_full(pump->out)) {
+		more = ring_reader_read(&pump->reader, pump_now_ns(pump), last ? 0 : PATIENCE_NS, &batch);
+		for (const union ring_record *record; !err && (record = ring_batch_next(&batch));)
+			err = send(pump, record);
 	}
 	pump->is_behind = pump->reader.count && more > 0;
 	if (pump->is_behind)
 		ring_reader_release(&pump->reader);
+	const int closed = events_out_close(&pump->events, pump->out);
 	const int flushed = stream_out_flush(pump->out);
 	if (more < 0)
 		return more;
-	return err ? err : flushed;
+	return err ? err : closed ? closed : flushed;
 }
 
 int pump_drain(struct pump *pump, int deadline_ms)

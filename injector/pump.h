@@ -9,6 +9,7 @@
 
 #include "arch.h"
 #include "elfimage.h"
+#include "events_out.h"
 #include "file_broker.h"
 #include "ring_reader.h"
 #include "stack_end.h"
@@ -22,6 +23,7 @@ struct pump {
 	uint32_t *stack_number; /* by id: its number in the stream, 0 = not told yet */
 	uint32_t last_stack;
 	struct stream_out *out;
+	struct events_out events;   /* of the round at hand; between two rounds all are in `out` */
 	struct file_broker *broker; /* gets the files of modules to keep; NULL after pump_open */
 	struct threads threads;
 	struct stack_ends stack_ends;

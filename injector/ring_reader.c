@@ -5,11 +5,13 @@
 #include <errno.h>
 
 #define TOLD_BYTES_MAX 4096u /* consumed at most before the producers are given the room, */
+#define AHEAD_BYTES 1024u    /* a record's line is asked for when the one so far before it is taken: producers have it */
 #define TOLD_SHARE 64u       /* or this part of the ring */
 
 void ring_reader_open(struct ring_reader *reader, const struct rings *rings)
 {
-	*reader = (struct ring_reader){.count = rings->count, .capacity = rings->capacity};
+	const uint64_t share = rings->capacity / TOLD_SHARE;
+	*reader = (struct ring_reader){.count = rings->count, .capacity = rings->capacity, .told_bytes = share < TOLD_BYTES_MAX ? share : TOLD_BYTES_MAX};
 	for (uint32_t i = 0; i < reader->count; i++)
 		reader->lane[i].ring = hi_ring_at(rings->first, rings->capacity, i);
 }
@@ -58,16 +60,20 @@ void ring_reader_release(struct ring_reader *reader)
 		release(&reader->lane[i]);
 }
 
-/* Zero what was consumed, then let producers have it: a reserved record must read zero until its producer begins it. */
-static void consume(const struct ring_reader *reader, struct ring_lane *lane, uint64_t size)
+/* Let producers have what was consumed, which is zero again by now: a reserved record must read so until its producer begins it. */
+static void advance(const struct ring_reader *reader, struct ring_lane *lane, uint64_t size)
 {
-	const uint64_t share = reader->capacity / TOLD_SHARE;
-	for (uint64_t done = 0; done < size; done += sizeof(uint64_t))
-		__atomic_store_n(word_at(reader, lane, lane->tail + done), 0, __ATOMIC_RELAXED);
 	lane->tail += size;
 	lane->first = 0;
-	if (lane->tail - lane->told >= (share < TOLD_BYTES_MAX ? share : TOLD_BYTES_MAX))
+	if (lane->tail - lane->told >= reader->told_bytes)
 		release(lane);
+}
+
+static void give_up(const struct ring_reader *reader, struct ring_lane *lane, uint64_t size)
+{
+	for (uint64_t done = 0; done < size; done += sizeof(uint64_t))
+		__atomic_store_n(word_at(reader, lane, lane->tail + done), 0, __ATOMIC_RELAXED);
+	advance(reader, lane, size);
 }
 
 static bool is_size(uint64_t size)
@@ -130,16 +136,28 @@ static int look(struct ring_reader *reader, struct ring_lane *lane, uint64_t now
 			return 0;
 		const uint64_t lost = unfinished_bytes(reader, lane, first);
 		reader->skipped += lost;
-		consume(reader, lane, lost);
+		give_up(reader, lane, lost);
 	}
 	return 0;
 }
 
-/* The lane whose record goes next; NULL: all that is marked has been read, or one is waited for. */
-static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct ring_lane **out_lane)
+/* Records of one lane that go next, all of them, whatever the others hold. */
+struct run {
+	struct ring_lane *lane; /* NULL: there is none */
+	uint64_t end;           /* which begin before this position, */
+	uint64_t cycles;        /* and are not later than this; true of the first one in any case */
+};
+
+/*
+ * The lane whose record goes next, and how long it stays the next one while the others are left alone: what is known of them is not changed by what is written meanwhile.
+ * None: all that is marked has been read, or one is waited for.
+ */
+static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct run *out_run)
 {
 	struct ring_lane *next = NULL;
-	bool has_marked = false, must_wait = false;
+	uint64_t second = UINT64_MAX;
+	unsigned marked = 0;
+	bool must_wait = false;
 	for (struct ring_lane *lane = reader->lane; lane < reader->lane + reader->count; lane++) {
 		if (!lane->first && lane->tail < lane->limit) {
 			const int ready = look(reader, lane, now_ns, patience_ns);
@@ -147,47 +165,88 @@ static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience
 				return ready;
 			must_wait |= !ready && lane->tail < lane->limit;
 		}
-		has_marked |= lane->tail < lane->mark;
-		if (lane->first && (!next || lane->cycles < next->cycles))
+		marked += lane->tail < lane->mark;
+		if (!lane->first)
+			continue;
+		if (!next || lane->cycles < next->cycles) {
+			second = next ? next->cycles : UINT64_MAX;
 			next = lane;
+		} else if (lane->cycles < second) {
+			second = lane->cycles;
+		}
 	}
-	*out_lane = has_marked && !must_wait ? next : NULL;
+	*out_run = (struct run){.lane = marked && !must_wait ? next : NULL, .cycles = second};
+	if (out_run->lane)
+		out_run->end = marked > (next->tail < next->mark) ? next->limit : next->mark;
 	return 0;
 }
 
-static void take(struct ring_reader *reader, struct ring_lane *lane, union ring_record *out_record)
+/* A unit out of the ring, which reads zero then. In halves, each of which is read once; whoever looks at what was taken out does not wait for several stores to come together. */
+typedef uint64_t unit_half __attribute__((vector_size(HI_RING_UNIT / 2), aligned(8), may_alias));
+static inline void take_unit(uint8_t *unit, uint64_t *to)
 {
-	const uint64_t size = lane->first & UINT32_MAX;
-	out_record->word[0] = lane->first; /* what was checked, not what may have been written since */
-	for (uint64_t done = sizeof(uint64_t); done < size; done += sizeof(uint64_t))
-		out_record->word[done / 8] = __atomic_load_n(word_at(reader, lane, lane->tail + done), __ATOMIC_RELAXED);
-	consume(reader, lane, size);
+	volatile unit_half *const half = (volatile unit_half *)(void *)unit;
+	unit_half *const out = (unit_half *)(void *)to;
+	out[0] = half[0];
+	out[1] = half[1];
+	half[0] = half[1] = (unit_half){0};
 }
 
-static int next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)
+/* Unit by unit: that is where a record may wrap. */
+static inline void take(const struct ring_reader *reader, const struct ring_lane *lane, uint64_t position, uint64_t first, uint64_t *to)
 {
-	if (reader->is_damaged)
-		return -EPROTO;
-	for (;;) {
-		struct ring_lane *lane;
-		const int err = choose(reader, now_ns, patience_ns, &lane);
-		if (err || !lane)
-			return err;
-		take(reader, lane, out_record);
-		const uint32_t size = out_record->header.size, type = out_record->header.type_busy;
-		if (is_valid(out_record, size)) {
+	for (uint64_t done = 0; done < (first & UINT32_MAX); done += HI_RING_UNIT)
+		take_unit((uint8_t *)word_at(reader, lane, position + done), to + done / sizeof(uint64_t));
+	to[0] = first; /* what was checked, not what may have been written since */
+}
+
+/* The first word of the next record of a run, if it is there as it should be. Else 0, and to find out why is choose's business. */
+static inline uint64_t peek(const struct ring_reader *reader, const struct run *run, uint64_t position)
+{
+	const uint64_t *word = word_at(reader, run->lane, position);
+	if (position >= run->end)
+		return 0;
+	const uint64_t first = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	const uint64_t size = first & UINT32_MAX;
+	const bool is_next = !(first & HI_RING_BUSY) && is_size(size) && size <= run->lane->limit - position;
+	return is_next && __atomic_load_n(word + offsetof(struct hi_record_header, cycles) / 8, __ATOMIC_RELAXED) <= run->cycles ? first : 0;
+}
+
+static void read_run(struct ring_reader *reader, const struct run *run, struct ring_batch *batch)
+{
+	struct ring_lane *const lane = run->lane;
+	uint64_t position = lane->tail;
+	for (uint64_t first = lane->first; first && batch->size < batch->enough; first = peek(reader, run, position)) {
+		const uint32_t size = first & UINT32_MAX, type = first >> 32;
+		uint64_t *const to = batch->word + batch->size / sizeof(uint64_t);
+		if (reader->asks_ahead && lane->limit - position > AHEAD_BYTES)
+			__builtin_prefetch(word_at(reader, lane, position + AHEAD_BYTES), 1, 3);
+		take(reader, lane, position, first, to);
+		position += size;
+		if (is_valid((const union ring_record *)(const void *)to, size)) {
 			reader->allocs += type == HI_RECORD_ALLOC || type == HI_RECORD_KNOWN;
 			reader->frees += type == HI_RECORD_FREE;
-			return 1;
+			batch->size += size;
+		} else {
+			reader->skipped += size;
 		}
-		reader->skipped += size;
 	}
+	advance(reader, lane, position - lane->tail);
 }
 
-int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)
+int ring_reader_read(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct ring_batch *out_batch)
 {
-	const int more = next(reader, now_ns, patience_ns, out_record);
-	if (more <= 0)
-		ring_reader_release(reader);
-	return more;
+	int err = reader->is_damaged ? -EPROTO : 0;
+	struct run run = {0};
+	out_batch->size = out_batch->at = 0;
+	while (!err && out_batch->size < out_batch->enough) {
+		err = choose(reader, now_ns, patience_ns, &run);
+		if (err || !run.lane)
+			break;
+		read_run(reader, &run, out_batch);
+	}
+	if (out_batch->size)
+		return 1; /* what is wrong will be so the next time */
+	ring_reader_release(reader);
+	return err;
 }

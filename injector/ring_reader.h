@@ -13,6 +13,8 @@
 #include "hi_wire.h"
 #include "memory.h"
 
+#define RING_BATCH_BYTES 4096u
+
 /* Where the rings lie: our mapping. */
 struct rings {
 	struct hi_ring *first;
@@ -37,6 +39,8 @@ struct ring_reader {
 	struct ring_lane lane[HI_RINGS];
 	uint32_t count;         /* 0: not open */
 	uint64_t capacity;      /* of each ring; ours: never read back */
+	uint64_t told_bytes;    /* consumed at most before the producers are told */
+	bool asks_ahead;        /* for lines of memory, to write to them: set where the CPU can */
 	bool is_damaged;        /* a head was where it cannot be */
 	uint64_t skipped;       /* bytes given up because their producer never finished, or because they made no sense */
 	uint64_t allocs, frees; /* records taken, of these types */
@@ -59,13 +63,30 @@ void ring_reader_open(struct ring_reader *reader, const struct rings *rings);
  */
 void ring_reader_mark(struct ring_reader *reader);
 
+/* Records copied out and checked, one behind the other: for each of thousands a millisecond what is done only once counts. */
+struct ring_batch {
+	size_t enough;   /* the caller says: so many bytes at the least, unless there are no more; at most RING_BATCH_BYTES */
+	size_t size, at; /* bytes in use, and of these those that ring_batch_next() has handed out */
+	uint64_t word[(RING_BATCH_BYTES + HI_RING_SIZE_MAX) / 8];
+};
+
 /*
- * The next finished record, copied out and checked: 1 = there is one, 0 = none now, -EPROTO = a ring is damaged beyond repair. A record that its producer has left unfinished
+ * The next finished records: 1 = there are some, 0 = none now, -EPROTO = a ring is damaged beyond repair. A record that its producer has left unfinished
  * for patience_ns of now_ns is skipped (0 = at once: nobody writes any more); until then it holds up all.
  */
-must_check int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record);
+must_check int ring_reader_read(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct ring_batch *out_batch);
 
-/* Gives the producers all the room there is. Whenever there is no next record it has been done; it is for those who stop before that. */
+/* NULL: that was all. Of a record is there as much as its size says. */
+static inline const union ring_record *ring_batch_next(struct ring_batch *batch)
+{
+	const union ring_record *record = (const union ring_record *)(const void *)(batch->word + batch->at / sizeof(uint64_t));
+	if (batch->at >= batch->size)
+		return NULL;
+	batch->at += record->header.size;
+	return record;
+}
+
+/* Gives the producers all the room there is. Whenever there is nothing to read it has been done; it is for those who stop before that. */
 void ring_reader_release(struct ring_reader *reader);
 
 #endif

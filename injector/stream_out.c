@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FULL_BYTES (64u << 20)
+#define FULL_BYTES (12u << 20) /* most of a million events; the buffer becomes twice that and a bit */
 
 int stream_out_open(struct stream_out *out, int fd)
 {
@@ -23,23 +23,25 @@ void stream_out_close(struct stream_out *out)
 	*out = (struct stream_out){.fd = -1};
 }
 
+/* What is queued is moved to the front only where that makes as much room as there is to move: else each record would move it all as long as the queue is long. */
 static int make_room(struct stream_out *out, size_t size)
 {
 	if (out->room - out->end >= size)
 		return 0;
-	memmove(out->buffer, out->buffer + out->begin, out->end - out->begin);
-	out->end -= out->begin;
-	out->begin = 0;
+	const size_t queued = out->end - out->begin;
 	size_t room = out->room;
-	while (room - out->end < size)
+	while (room / 2 < queued + size)
 		room *= 2;
-	if (room == out->room)
-		return 0;
-	uint8_t *grown = realloc(out->buffer, room);
-	if (!grown)
-		return -ENOMEM;
-	out->buffer = grown;
-	out->room = room;
+	if (room > out->room) {
+		uint8_t *grown = realloc(out->buffer, room);
+		if (!grown)
+			return -ENOMEM;
+		out->buffer = grown;
+		out->room = room;
+	}
+	memmove(out->buffer, out->buffer + out->begin, queued);
+	out->begin = 0;
+	out->end = queued;
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #define CAPACITY 1024u
 #define RING_BYTES (RINGS * (sizeof(struct hi_ring) + CAPACITY))
 #define STACKS_BYTES 2048u
+#define BATCH_BYTES 256u                            /* several to what the rings hold */
 #define READS_MAX (RINGS * CAPACITY / HI_RING_UNIT) /* what one round may find: all that the rings hold */
 
 enum { MARK = 1, READ = 4, ROUND = 8 };
@@ -24,13 +25,17 @@ enum { MARK = 1, READ = 4, ROUND = 8 };
 /* As many records as the rings can hold are read in one go, and no more. */
 static void read_some(struct ring_reader *reader)
 {
-	union ring_record record;
+	struct ring_batch batch = {.enough = BATCH_BYTES};
 	unsigned reads = 0;
 
-	while (ring_reader_next(reader, 1, 0, &record) > 0) {
-		FUZZ_CHECK(++reads <= READS_MAX);
-		FUZZ_CHECK(record.header.type_busy >= HI_RECORD_ALLOC && record.header.type_busy <= HI_RECORD_KNOWN);
-		FUZZ_CHECK(record.header.type_busy != HI_RECORD_ALLOC || (record.alloc.frame_count >= 1 && record.alloc.frame_count <= HI_FRAMES_MAX));
+	while (ring_reader_read(reader, 1, 0, &batch) > 0) {
+		for (const union ring_record *record; (record = ring_batch_next(&batch));) {
+			FUZZ_CHECK(++reads <= READS_MAX);
+			FUZZ_CHECK(record->header.type_busy >= HI_RECORD_ALLOC && record->header.type_busy <= HI_RECORD_KNOWN);
+			FUZZ_CHECK(record->header.type_busy != HI_RECORD_ALLOC ||
+				   (record->alloc.frame_count >= 1 && record->alloc.frame_count <= HI_FRAMES_MAX));
+		}
+		FUZZ_CHECK(batch.at == batch.size);
 	}
 }
 

@@ -3,8 +3,9 @@
 import struct
 from typing import NamedTuple
 
-HEADER, MODULE, THREAD, ALLOC, STACK = 1, 2, 5, 6, 12
-ALLOC_BYTES, STACK_BYTES = 56, 16  # without what varies
+HEADER, MODULE, THREAD, ALLOC, STACK, EVENTS = 1, 2, 5, 6, 12, 13
+ALLOC_BYTES, STACK_BYTES, EVENTS_BYTES = 56, 16, 32  # without what varies
+FREE_EVENT_BYTES, ALLOC_EVENT_BYTES, ADDRESS_BITS = 16, 32, 56
 ENDS = {0: "complete", 1: "depth", 2: "region", 3: "no-row", 4: "bad-frame", 5: "lost"}
 
 
@@ -15,6 +16,20 @@ class Alloc(NamedTuple):
     end: str  # how the stack ended
     frames: tuple
     tid: int  # 0 = not known
+
+
+def read_events(data, at, size):
+    """Allocations of an EVENTS record, as (ns, address, thread, bytes, number of the stack)."""
+    base, = struct.unpack_from("<Q", data, at + 8)
+    event, end = at + EVENTS_BYTES, at + size
+    while event < end:
+        what, after, thread = struct.unpack_from("<QII", data, event)
+        if not what >> ADDRESS_BITS:
+            event += FREE_EVENT_BYTES
+            continue
+        count, stack = struct.unpack_from("<II", data, event + 16)
+        yield base + after, what & (1 << ADDRESS_BITS) - 1, thread, count, stack
+        event += ALLOC_EVENT_BYTES
 
 
 def read_stream(path):
@@ -43,5 +58,9 @@ def read_stream(path):
             time, address, count, thread, _, frames, _, _, number = struct.unpack_from("<QQQIHHQII", data, at + 8)
             end, stack = stacks[number] if number else (flags & 0xff, struct.unpack_from(f"<{frames}Q", data, at + ALLOC_BYTES))
             allocs.append(Alloc(start + time, address, count, ENDS.get(end, "?"), stack, tids.get(thread, 0)))
+        elif kind == EVENTS:
+            for time, address, thread, count, number in read_events(data, at, size):
+                end, stack = stacks[number]
+                allocs.append(Alloc(start + time, address, count, ENDS.get(end, "?"), stack, tids.get(thread, 0)))
         at += size
     return sorted(modules.values()), allocs

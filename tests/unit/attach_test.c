@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "attached.h"
-#include "ring_reader.h"
+#include "ring_next.h"
 #include "storm.h"
 
 /* An allocation that no compiler leaves out. */

@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "payload_arena.h"
 #include "ring.h"
+#include "ring_next.h"
 
 enum { CAPACITY = 4096, PRODUCERS = 4, RECORDS = 10000 };
 

@@ -130,7 +130,7 @@ union stream_any {
 };
 
 /* The next record of the stream, or NULL. */
-static const union stream_any *next(void)
+static const union stream_any *next_record(void)
 {
 	static union stream_any any;
 	if (pread(file, &any, sizeof any.record, read_to) != sizeof any.record)
@@ -139,6 +139,47 @@ static const union stream_any *next(void)
 	CHECK_EQ(pread(file, &any, any.record.size, read_to), any.record.size);
 	read_to += any.record.size;
 	return &any;
+}
+
+/* An event as the record that it stands for. */
+static const union stream_any *record_of(const struct hi_stream_events *events, const struct hi_stream_event *event)
+{
+	static union stream_any any;
+	const uint64_t address = event->what & ((1ull << HI_STREAM_EVENT_ADDRESS_BITS) - 1), kind = event->what >> HI_STREAM_EVENT_ADDRESS_BITS;
+	const uint64_t time_ns = events->time_ns + event->after_ns;
+	CHECK(time_ns <= events->last_ns);
+	if (!kind) {
+		any.free = (struct hi_stream_free){.record = {.size = sizeof any.free, .type = HI_STREAM_FREE}, .time_ns = time_ns, .address = address};
+		any.free.thread = event->thread;
+		return &any;
+	}
+	CHECK_EQ(event->lived_ns, HI_STREAM_LIVES);
+	any.alloc = (struct hi_stream_alloc){.record = {.size = sizeof any.alloc, .type = HI_STREAM_ALLOC}, .time_ns = time_ns, .address = address};
+	any.alloc.bytes = event->bytes;
+	any.alloc.thread = event->thread;
+	any.alloc.function = (uint16_t)(kind - 1);
+	any.alloc.interval = events->interval;
+	any.alloc.slack = event->slack;
+	any.alloc.stack = event->stack;
+	return &any;
+}
+
+/* The same, one event of an EVENTS record at a time. */
+static const union stream_any *next(void)
+{
+	static union stream_any events;
+	static uint32_t at;
+	if (at >= events.record.size) {
+		const union stream_any *any = next_record();
+		if (!any || any->record.type != HI_STREAM_EVENTS)
+			return any;
+		events = *any;
+		at = sizeof(struct hi_stream_events);
+	}
+	const struct hi_stream_event *event = (const struct hi_stream_event *)(const void *)(events.bytes + at);
+	at += event->what >> HI_STREAM_EVENT_ADDRESS_BITS ? sizeof *event : HI_STREAM_EVENT_FREE_BYTES;
+	CHECK(at <= events.record.size);
+	return record_of((const struct hi_stream_events *)(const void *)&events, event);
 }
 
 static const union stream_any *expect(uint16_t type)
@@ -182,14 +223,14 @@ UNIT_TEST(a_thread_is_announced_before_its_first_event)
 	CHECK_EQ(got->record.size, sizeof got->alloc + 5 * 8);
 	for (unsigned i = 0; i < 5; i++)
 		CHECK_EQ(got->word[sizeof got->alloc / 8 + i], 0x5000 + i);
-	got = expect(HI_STREAM_FREE);
-	CHECK_EQ(got->free.address, 0x5000);
-	CHECK_EQ(got->free.thread, 1);
 	got = expect(HI_STREAM_THREAD);
 	CHECK_EQ(got->thread.thread, 2);
 	CHECK_EQ(got->thread.tid, getpid());
 	CHECK(got->thread.name_size > 0);
 	CHECK_EQ(memcmp(got->bytes + sizeof got->thread, "pump_test", got->thread.name_size), 0);
+	got = expect(HI_STREAM_FREE);
+	CHECK_EQ(got->free.address, 0x5000);
+	CHECK_EQ(got->free.thread, 1);
 	CHECK_EQ(expect(HI_STREAM_FREE)->free.thread, 2);
 	CHECK_EQ(expect(HI_STREAM_FREE)->free.thread, 1);
 	expect_nothing();
@@ -257,6 +298,34 @@ UNIT_TEST(an_unfree_follows_its_free)
 	finish();
 }
 
+/* Short-lived blocks of known stacks are what there is most of. */
+UNIT_TEST(a_block_that_is_freed_soon_is_one_event)
+{
+	prepare();
+	const uint32_t stack = put_stack(128, 3);
+	for (uint64_t i = 1; i <= 10; i++) {
+		put_known(i << 12, stack);
+		put_free(HI_RECORD_FREE, i << 12, 0x7000);
+	}
+	round_once();
+	expect(HI_STREAM_THREAD);
+	expect(HI_STREAM_STACK);
+	const union stream_any *got = next_record();
+	CHECK(got);
+	CHECK_EQ(got->record.type, HI_STREAM_EVENTS);
+	CHECK_EQ(got->record.size, sizeof(struct hi_stream_events) + 10 * sizeof(struct hi_stream_event));
+	expect_nothing();
+	put_known(0x5000, stack);
+	put_free(HI_RECORD_UNFREE, 0x5000, 0x7000); /* whatever that may mean, it comes between */
+	put_free(HI_RECORD_FREE, 0x5000, 0x7000);
+	round_once();
+	expect(HI_STREAM_ALLOC);
+	expect(HI_STREAM_UNFREE);
+	expect(HI_STREAM_FREE);
+	expect_nothing();
+	finish();
+}
+
 UNIT_TEST(an_unknown_stack_is_kept_for_the_watch_and_not_for_the_stream)
 {
 	struct hi_record_region region = {.stack_pointer = 0x7ffe12345678};
@@ -286,6 +355,9 @@ UNIT_TEST(a_known_stack_is_told_before_its_first_use_and_only_then)
 	CHECK_EQ(stack->record.flags, HI_END_DEPTH);
 	for (uint64_t i = 0; i < 3; i++)
 		CHECK_EQ(((const uint64_t *)(const void *)(stack + 1))[i], 128 + i);
+	const union stream_any *second_stack = expect(HI_STREAM_STACK);
+	CHECK_EQ(second_stack->stack.stack, 2);
+	CHECK_EQ(second_stack->stack.frame_count, HI_FRAMES_MAX);
 	for (uint64_t i = 1; i <= 2; i++) {
 		const struct hi_stream_alloc *alloc = &expect(HI_STREAM_ALLOC)->alloc;
 		CHECK_EQ(alloc->address, i << 12);
@@ -294,7 +366,6 @@ UNIT_TEST(a_known_stack_is_told_before_its_first_use_and_only_then)
 		CHECK_EQ(alloc->stack, 1);
 		CHECK_EQ(alloc->frame_count, 0);
 	}
-	CHECK_EQ(expect(HI_STREAM_STACK)->stack.stack, 2);
 	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 2);
 	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 1);
 	expect_nothing();

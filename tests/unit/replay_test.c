@@ -365,6 +365,137 @@ UNIT_TEST(a_stack_that_was_not_told_is_one_unknown_frame)
 	profile_close(&profile);
 }
 
+static const struct part *part_of(const struct profile *profile, const char *name)
+{
+	const struct part *found = NULL;
+
+	for (size_t i = 0; i < profile->parts.count; i++) {
+		const char *of = profile->parts.thread[profile->parts.part[i].thread].name;
+
+		if (of && strcmp(of, name) == 0) {
+			CHECK(!found);
+			found = &profile->parts.part[i];
+		}
+	}
+	CHECK(found != NULL);
+	return found;
+}
+
+#define AT(address, kind) ((uint64_t)(address) | (uint64_t)(kind) << HI_STREAM_EVENT_ADDRESS_BITS)
+#define AN_ALLOC (HI_FN_MALLOC + 1)
+#define FREE_BYTES HI_STREAM_EVENT_FREE_BYTES
+
+/* The same with a record for each, and all in one; how is not to be seen in the profile. */
+UNIT_TEST(events_are_what_their_records_would_be)
+{
+	const struct hi_stream_event alloc = {.thread = 1, .bytes = 48, .stack = 1, .slack = 8, .lived_ns = HI_STREAM_LIVES};
+	struct hi_stream_event kept = alloc, freed = alloc, passed = alloc;
+	const struct hi_stream_event a_free = {.what = 0x2000, .after_ns = 1000};
+	struct profile one, other;
+
+	kept.what = AT(0x1000, AN_ALLOC);
+	freed.what = AT(0x2000, AN_ALLOC);
+	passed.what = AT(0x3000, AN_ALLOC);
+	passed.lived_ns = 1000;
+	for (int in_one = 0; in_one <= 1; in_one++) {
+		FILE *file = begin(1);
+
+		stream_stack(file, 1, site_a, 2);
+		for (int round = 0; round < 3; round++) { /* the second one finds all kinds known, and frees that were missed */
+			if (in_one) {
+				struct hi_stream_event all[4] = {kept, freed, passed, a_free};
+
+				stream_events(file, all, 3 * sizeof(*all) + FREE_BYTES);
+			} else {
+				stream_alloc_on(file, 0x1000, 48, 1);
+				stream_alloc_on(file, 0x2000, 48, 1);
+				stream_alloc_on(file, 0x3000, 48, 1);
+				stream_free(file, 0x3000);
+				stream_free(file, 0x2000);
+			}
+			stream_unfree(file, round ? 0x2000 : 0x3000); /* the second: is a missed free in the next round */
+		}
+		stream_end(file);
+		CHECK_EQ(play(file, in_one ? &one : &other), 0);
+	}
+	CHECK(!one.meta.damage);
+	CHECK_EQ(one.row_count, 1);
+	CHECK_EQ(memcmp(&one.row[0], &other.row[0], sizeof(one.row[0])), 0);
+	CHECK_EQ(memcmp(&one.parts.part[0], &other.parts.part[0], sizeof(struct part)), 0);
+	CHECK_EQ(one.meta.samples, 9);
+	CHECK_EQ(one.meta.frees, other.meta.frees);
+	CHECK_EQ(one.meta.slack_samples, 9);
+	CHECK_EQ(one.meta.stacks_complete, other.meta.stacks_complete);
+	CHECK_EQ(one.meta.duration_ns, other.meta.duration_ns);
+	profile_close(&one);
+	profile_close(&other);
+}
+
+/* What is known of a kind of allocation does not outlive what it was known by. */
+UNIT_TEST(events_belong_to_the_modules_the_thread_and_the_interval_of_the_moment)
+{
+	const struct hi_stream_event alloc = {.what = AT(0x1000, AN_ALLOC), .thread = 1, .bytes = 48, .stack = 1, .lived_ns = 1};
+	struct hi_stream_event others = alloc;
+	struct profile profile;
+	FILE *file = begin(1);
+
+	others.thread = 2;
+	stream_stack(file, 1, site_a, 2);
+	stream_thread(file, 1, 101, "one");
+	stream_events(file, &alloc, sizeof(alloc));
+	stream_events(file, &others, sizeof(others)); /* of nobody */
+	stream_thread(file, 2, 102, "two");
+	stream_events(file, &others, sizeof(others));
+	stream_drawn = 512;
+	stream_events(file, &alloc, sizeof(alloc));
+	stream_module_gone(file, 1);
+	stream_events(file, &alloc, sizeof(alloc));
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK(!profile.meta.damage);
+	CHECK_EQ(profile.row_count, 3);
+	CHECK_EQ(profile.row[0].alloc_count, 3);
+	CHECK_EQ(profile.row[0].freed_count, 3);
+	CHECK_EQ(profile.row[1].key.interval, 512);
+	CHECK_EQ(profile.row[2].key.interval, 512);
+	CHECK_EQ(profile.frame[profile.stack[profile.row[2].key.stack].frame[0]].module, -1);
+	CHECK_EQ(profile.parts.count, 5);
+	CHECK_EQ(part_of(&profile, "two")->alloc_count, 1);
+	profile_close(&profile);
+}
+
+UNIT_TEST(events_that_make_no_sense_are_named_and_the_others_count)
+{
+	struct hi_stream_event event = {.what = AT(0, AN_ALLOC), .bytes = 48, .stack = 1, .lived_ns = HI_STREAM_LIVES};
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_stack(file, 1, site_a, 2);
+	stream_events(file, &event, sizeof(event)); /* nowhere */
+	event.what = AT(0x1000, AN_ALLOC);
+	event.stack = 7; /* not told */
+	stream_events(file, &event, sizeof(event));
+	stream_events(file, &event, sizeof(event));
+	event.stack = 1;
+	event.what = AT(0x2000, AN_ALLOC);
+	stream_drawn = 0;
+	stream_events(file, &event, sizeof(event));
+	stream_drawn = 1;
+	stream_events(file, &event, FREE_BYTES); /* an allocation cut in two, */
+	stream_events(file, &event, 8);          /* and not even a free */
+	stream_events(file, NULL, 0);
+	event.what = AT(0x3000, 0xff); /* functions of later versions */
+	stream_events(file, &event, sizeof(event));
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK(strstr(profile.meta.damage, "an allocation of an impossible size, address"));
+	CHECK_EQ(profile.meta.samples, 3);
+	CHECK_EQ(profile.row_count, 2);
+	CHECK_EQ(profile.row[0].inuse_count, 1);
+	CHECK_EQ(profile.row[1].inuse_count, 1);
+	profile_close(&profile);
+}
+
 UNIT_TEST(not_a_stream)
 {
 	struct profile profile;
@@ -433,6 +564,30 @@ UNIT_TEST(a_cut_stream_shows_what_was_good)
 	profile_close(&profile);
 }
 
+UNIT_TEST(of_a_cut_record_of_events_those_count_that_are_there)
+{
+	struct hi_stream_event event[3];
+	struct profile profile;
+	struct input input;
+	FILE *file = begin(1);
+
+	for (uint64_t i = 0; i < 3; i++)
+		event[i] = (struct hi_stream_event){.what = AT(0x1000 * (i + 1), AN_ALLOC), .bytes = 48, .stack = 1, .lived_ns = HI_STREAM_LIVES};
+	stream_stack(file, 1, site_a, 2);
+	stream_events(file, event, sizeof(event));
+	const size_t whole = (size_t)ftell(file);
+	for (size_t cut = 1; cut <= 2 * sizeof(event[0]); cut++) {
+		open_input_of(file, whole - cut, &input); /* each time a little shorter */
+		CHECK_EQ(profile_open(&profile), 0);
+		CHECK_EQ(replay_stream(&input, NULL, &profile), 0);
+		CHECK(strstr(profile.meta.damage, "cut off in the record at byte") != NULL);
+		CHECK_EQ(profile.row[0].inuse_count, cut <= sizeof(event[0]) ? 2 : 1);
+		input_close(&input);
+		profile_close(&profile);
+	}
+	fclose(file);
+}
+
 /* Any byte of a stream turned into any of a few others: no crash, whatever comes out. Sanitizers look on in CI. */
 UNIT_TEST(damage_anywhere_is_survived)
 {
@@ -447,6 +602,8 @@ UNIT_TEST(damage_anywhere_is_survived)
 	stream_stats(file);
 	stream_free(file, 0x7000);
 	stream_unfree(file, 0x7000);
+	stream_stack(file, 1, site_a, 2);
+	stream_events(file, &(struct hi_stream_event){.what = AT(0x7200, AN_ALLOC), .bytes = 48, .stack = 1, .lived_ns = 5}, sizeof(struct hi_stream_event));
 	stream_end(file);
 	char *bytes = text_of(file, &size);
 	fclose(file);
@@ -464,22 +621,6 @@ UNIT_TEST(damage_anywhere_is_survived)
 		}
 	}
 	free(bytes);
-}
-
-static const struct part *part_of(const struct profile *profile, const char *name)
-{
-	const struct part *found = NULL;
-
-	for (size_t i = 0; i < profile->parts.count; i++) {
-		const char *of = profile->parts.thread[profile->parts.part[i].thread].name;
-
-		if (of && strcmp(of, name) == 0) {
-			CHECK(!found);
-			found = &profile->parts.part[i];
-		}
-	}
-	CHECK(found != NULL);
-	return found;
 }
 
 UNIT_TEST(threads_have_their_parts_of_a_row)

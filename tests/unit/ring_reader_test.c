@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "ring_next.h"
 #include "unit.h"
 
 #define CAPACITY 4096u
@@ -239,6 +240,56 @@ UNIT_TEST(goes_past_a_mark_where_the_order_asks_for_it)
 	expect(&reader, D);
 	expect(&reader, C);
 	expect_nothing(&reader);
+}
+
+/* The same records, put between the marks and the limits as well, and one in a batch that is not whole. */
+static void fill_rings(struct hi_ring *first, struct ring_reader *reader)
+{
+	enum { RINGS = 3, MARKED = 60, LATER = 12 };
+	uint64_t random = 7;
+	for (uint64_t i = 1; i <= MARKED + LATER; i++) {
+		if (i == MARKED + 1)
+			ring_reader_mark(reader);
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		put_free_at(hi_ring_at(first, CAPACITY, (random >> 40) % RINGS), i == MARKED ? 1000 : i, i);
+	}
+	for (uint32_t i = 0; i < RINGS; i++)
+		reader->lane[i].limit = hi_ring_at(first, CAPACITY, i)->head;
+}
+
+UNIT_TEST(a_batch_is_what_comes_one_by_one)
+{
+	struct ring_batch batch = {.enough = RING_BATCH_BYTES};
+	struct ring_reader reader;
+	union ring_record record;
+	uint64_t expected[100];
+	size_t count = 0, got = 0;
+	fill_rings(new_rings(&reader, 3), &reader);
+	while (ring_reader_next(&reader, 1, PATIENCE, &record) == 1)
+		expected[count++] = record.free.address;
+	CHECK(count >= 60);
+	fill_rings(new_rings(&reader, 3), &reader);
+	CHECK_EQ(ring_reader_read(&reader, 1, PATIENCE, &batch), 1);
+	for (const union ring_record *next_one; (next_one = ring_batch_next(&batch)); got++)
+		CHECK_EQ(next_one->free.address, expected[got]);
+	CHECK_EQ(got, count);
+	CHECK_EQ(ring_reader_read(&reader, 1, PATIENCE, &batch), 0);
+	CHECK(!ring_batch_next(&batch));
+}
+
+/* Past the mark only where the order asks for it, however much there is. */
+UNIT_TEST(a_batch_ends_at_the_mark)
+{
+	struct ring_batch batch = {.enough = RING_BATCH_BYTES};
+	struct ring_reader reader;
+	struct hi_ring *ring = new_ring(&reader);
+	put_free(ring, 1);
+	put_free(ring, 2);
+	ring_reader_mark(&reader);
+	put_free(ring, 3);
+	reader.lane[0].limit = ring->head;
+	CHECK_EQ(ring_reader_read(&reader, 1, PATIENCE, &batch), 1);
+	CHECK_EQ(batch.size, 2 * HI_RING_UNIT);
 }
 
 /* ---- what happens in the midst of a mark ------------------------------------------------------------------------------------------------ */

@@ -149,6 +149,14 @@ static inline void stream_alloc_on(FILE *out, uint64_t address, uint64_t bytes, 
 	stream_put(out, &alloc, sizeof(alloc), NULL, 0);
 }
 
+/* An EVENTS record around so many bytes of events. */
+static inline void stream_events(FILE *out, const struct hi_stream_event *event, size_t bytes)
+{
+	struct hi_stream_events events = {.record.type = HI_STREAM_EVENTS, .time_ns = 1000, .last_ns = 2000, .interval = stream_drawn};
+
+	stream_put(out, &events, sizeof(events), event, bytes);
+}
+
 static inline void stream_free(FILE *out, uint64_t address)
 {
 	struct hi_stream_free record = {.record.type = HI_STREAM_FREE, .time_ns = 2000, .address = address, .thread = 1};
