@@ -31,6 +31,8 @@ struct visit {
 	struct record_event event; /* its cycles: when our own code began to run */
 	struct hook_call *call;
 	bool has_slot; /* the slot is the thread's own; else there was none to be had, and nothing is sampled */
+	bool is_alone; /* nobody else ever uses the count and the scratch that this visit uses */
+	bool is_exact; /* each call is a sample */
 	bool is_nested;
 	uint8_t weight; /* the time that this visit takes counts so many times */
 };
@@ -70,36 +72,60 @@ static void draw(const struct visit *visit)
  * Where each call is a visit, reading the clock for the account is a good part of what there is to account for. So one visit in TIMED_ONE_IN is timed, for all: chosen by bits of the clock that
  * no rhythm of the program can follow.
  */
-static uint8_t weight_of(const struct hi_control *control, uint64_t now)
+static uint8_t weight_of(bool is_exact, uint64_t now)
 {
-	if (__atomic_load_n(&control->interval, __ATOMIC_RELAXED) > 1)
+	if (!is_exact)
 		return 1;
 	return now * HI_HASH >> 32 & (TIMED_ONE_IN - 1) ? 0 : TIMED_ONE_IN;
 }
 
-/* now: in order with other threads, where a record may be told by that time. */
-static bool visit_begin(struct visit *visit, struct hook_call *call, uint64_t now)
+/*
+ * CLOCK_IN_ORDER: in order with other threads, as a record may be told by that time. CLOCK_ABOUT: only what must be known before the original is called depends on it. In exact mode that is nothing that a
+ * time of the thread's last visit would not do for, unless this visit is timed: once the original has returned the clock is read anyway.
+ */
+enum visit_clock { CLOCK_ABOUT, CLOCK_IN_ORDER };
+
+static void visit_look_at_clock(struct visit *visit, enum visit_clock clock, const struct hi_thread_slot *slot)
+{
+	if (clock == CLOCK_ABOUT && visit->is_exact && slot) {
+		visit->event.cycles = __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED);
+		visit->weight = weight_of(true, visit->event.cycles);
+		if (visit->weight)
+			visit->event.cycles = clock_about_now();
+		return;
+	}
+	visit->event.cycles = clock == CLOCK_ABOUT ? clock_about_now() : clock_now();
+	visit->weight = weight_of(visit->is_exact, visit->event.cycles);
+}
+
+static bool visit_begin(struct visit *visit, struct hook_call *call, enum visit_clock clock)
 {
 	struct hi_state *state = (struct hi_state *)call->words->state;
-	uint64_t thread = arch_thread_pointer();
-	struct hi_thread_slot *slot;
-	bool is_new;
+	uint64_t thread = arch_thread_pointer(), now;
+	struct hi_thread_slot *slot = thread_slot_find(state, thread);
+	bool is_new = !slot;
 
 	/* One by one: all at once would clear the rest by a string instruction, which is slow to begin. */
 	visit->event.state = state;
 	visit->event.thread = thread;
-	visit->event.cycles = now;
 	visit->call = call;
+	visit->is_exact = __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED) <= 1;
+	visit_look_at_clock(visit, clock, slot);
+	now = visit->event.cycles;
 	if (clock_is_deadman_due(control_of(visit), now)) {
 		disarm(visit);
 		return false;
 	}
-	visit->weight = weight_of(control_of(visit), now);
-	slot = thread_slot_claim(state, thread, now, &is_new);
+	if (is_new)
+		slot = thread_slot_claim(state, thread, now);
+	else
+		__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
 	visit->has_slot = slot != NULL;
-	/* Without a slot we are still inside: the owner of the home slot lends its count, and is not sampled meanwhile. */
-	visit->event.slot = call->guard = slot ? slot : thread_slot_home(state, thread);
-	visit->is_nested = __atomic_fetch_add(&call->guard->in_flight, 1, __ATOMIC_ACQ_REL) != 0;
+	/* Without a slot we are still inside: the home slot lends the count of its guests. */
+	visit->event.slot = slot ? slot : thread_slot_home(state, thread);
+	visit->is_alone = thread_slot_is_first(visit->event.slot, thread);
+	call->guard = visit->is_alone ? &visit->event.slot->in_flight : &visit->event.slot->guests;
+	visit->is_nested = !thread_slot_enter(call->guard, visit->is_alone);
 	if (slot && is_new) {
 		slot->random = sample_seed(thread, now);
 		draw(visit);
@@ -109,8 +135,11 @@ static bool visit_begin(struct visit *visit, struct hook_call *call, uint64_t no
 
 static void account(struct visit *visit)
 {
-	uint64_t cycles = visit->weight ? clock_about_now() - visit->event.cycles : 0;
+	uint64_t cycles;
 
+	if (!visit->weight)
+		return;
+	cycles = clock_about_now() - visit->event.cycles;
 	visit->event.slot->cycles += (cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX) * visit->weight;
 }
 
@@ -135,6 +164,8 @@ static uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argu
 	account(visit);
 	value = ((uint64_t(*)(uint64_t, uint64_t, uint64_t, uint64_t))function)(argument[0], argument1, argument2, argument[3]);
 	visit->event.cycles = clock_now();
+	if (visit->has_slot)
+		__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);
 	return value;
 }
 
@@ -152,6 +183,11 @@ static bool is_sample_due(struct visit *visit, uint64_t size)
 	if (!visit->has_slot) {
 		record_count(visit->event.state, &control_of(visit)->counters.no_thread_slot);
 		return false;
+	}
+	/* Nothing was drawn, and nothing will be. */
+	if (visit->is_exact && !slot->doublings && !__atomic_load_n(&control_of(visit)->doublings, __ATOMIC_RELAXED)) {
+		visit->event.doublings = 0;
+		return !visit->is_nested && !is_absurd;
 	}
 	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
@@ -191,6 +227,14 @@ static void prefetch_block(const struct hi_state *state, uint64_t address)
 	live_set_prefetch(state, address);
 }
 
+/* Where glibc's malloc_usable_size looks, too: behind the block lies the word that says whether this one is in use. Elsewhere it is the application's, and will be written soon. */
+static void prefetch_size(uint64_t address, uint64_t bytes)
+{
+	const uint64_t word = sizeof(uint64_t);
+
+	__builtin_prefetch((const void *)(((address + bytes + word - 1) & ~(2 * word - 1)) + word));
+}
+
 /*
  * Each step asks for the memory that the next ones need, and has work to do until it comes.
  *
@@ -203,8 +247,14 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 
 	if (!address || !is_still_armed(visit))
 		return;
+	if (clock_is_deadman_due(control_of(visit), visit->event.cycles)) { /* no clock was read before, perhaps */
+		disarm(visit);
+		return;
+	}
 	prefetch_block(state, address);
-	stack = stack_capture(state, visit->event.thread, visit->call, thread_slot_scratch(state, visit->event.slot));
+	prefetch_size(address, bytes);
+	visit->event.scratch = thread_slot_scratch(state, visit->event.slot, visit->is_alone);
+	stack = stack_capture(state, visit->event.thread, visit->call, visit->event.scratch);
 	stack_table_prefetch(state, stack);
 	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))
@@ -242,7 +292,7 @@ static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool 
 	uint64_t block;
 	bool is_due;
 
-	if (!visit_begin(&visit, call, clock_about_now()))
+	if (!visit_begin(&visit, call, CLOCK_ABOUT))
 		return PASS;
 	is_due = is_sample_due(&visit, size);
 	if (!is_due && !by_import)
@@ -287,7 +337,7 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 	struct visit visit;
 	uint64_t size = call->argument[2], error;
 
-	if (!visit_begin(&visit, call, clock_about_now()))
+	if (!visit_begin(&visit, call, CLOCK_ABOUT))
 		return PASS;
 	if (!is_sample_due(&visit, size))
 		return visit_pass(&visit);
@@ -307,7 +357,7 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	struct visit visit;
 	uint64_t block;
 
-	if (!visit_begin(&visit, call, clock_about_now()))
+	if (!visit_begin(&visit, call, CLOCK_ABOUT))
 		return PASS;
 	if (!is_sample_due(&visit, call->argument[0]) || !call->words->nothrow)
 		return visit_pass(&visit);
@@ -342,7 +392,7 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enu
 	uint64_t old = call->argument[0], block;
 	bool was_sampled, is_due, was_told = false;
 
-	if (!visit_begin(&visit, call, clock_now()))
+	if (!visit_begin(&visit, call, CLOCK_IN_ORDER))
 		return PASS;
 	was_sampled = take_out(&visit, old, &was_told);
 	is_due = is_sample_due(&visit, size);
@@ -378,7 +428,7 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	uint64_t size = call->argument[1], real_size;
 	bool told;
 
-	if (!visit_begin(&visit, call, clock_now()))
+	if (!visit_begin(&visit, call, CLOCK_IN_ORDER))
 		return PASS;
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
@@ -396,7 +446,7 @@ struct hook_outcome hook_free(struct hook_call *call)
 	bool told;
 
 	prefetch_block((const struct hi_state *)call->words->state, call->argument[0]);
-	if (!visit_begin(&visit, call, clock_now()))
+	if (!visit_begin(&visit, call, CLOCK_IN_ORDER))
 		return PASS;
 	take_out(&visit, call->argument[0], &told);
 	if (visit.has_slot && !visit.is_nested && visit.event.slot->countdown < 0)

@@ -13,12 +13,16 @@
  * Never goes back on one CPU; agrees between CPUs where the kernel tells the time by it. Read when all that stands before it in the program has been done: what another thread did before it
  * let us know of something that we know is earlier. (What comes after it may be done before.) No system call.
  */
-uint64_t arch_cycles(void);
+static inline uint64_t arch_cycles(void);
 /* The same, but perhaps of a moment ago, and faster: it does not wait for anything. */
-uint64_t arch_cycles_about(void);
+static inline uint64_t arch_cycles_about(void);
 
 /* Unique to each live thread, never 0. */
-uint64_t arch_thread_pointer(void);
+static inline uint64_t arch_thread_pointer(void);
+
+/* For words that no other thread changes: whole for a signal handler of this thread, which comes before it or after it, and visible to others a moment later. The second returns what was there. */
+static inline void arch_increment_alone(uint32_t *word);
+static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired);
 
 /* Where the interrupted registers lie, relative to the stack pointer on the signal trampoline. */
 struct arch_signal_frame {
@@ -28,11 +32,11 @@ struct arch_signal_frame arch_signal_frame(void);
 
 /*
  * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first, for the handler to read. The handler sets `guard` to the
- * slot whose in_flight it has raised; the stub lowers it as its last act.
+ * count that it has raised, in_flight or guests of a slot; the stub lowers it as its last act.
  */
 struct hook_call {
 	uint64_t argument[6];
-	struct hi_thread_slot *guard;
+	uint32_t *guard;
 	struct hi_gate_words *words;
 	uint64_t bp;             /* the caller's frame pointer */
 	uint64_t return_address; /* into the caller; the caller's stack begins behind it */
@@ -43,5 +47,7 @@ struct hook_outcome {
 	uint64_t result;
 	uint64_t pass;
 };
+
+#include "arch_inline.h"
 
 #endif

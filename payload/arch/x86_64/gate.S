@@ -125,7 +125,7 @@
  * frame goes, and with the arguments as they were the original finds nothing of us on the stack.
  *
  * armed is looked at before all else: in a forked child it reads 0, and nothing is sampled there.
- * The in_flight of the guard slot falls when one instruction is left to execute here.
+ * The guard, which counts who is inside, falls when one instruction is left to execute here: without a lock if it is the thread's own (see hi_wire.h).
  */
 	.p2align 4
 	.type hook_stub, @function
@@ -151,8 +151,12 @@ hook_stub:
 	leave
 	test %r11, %r11
 	jz 1f
-	lock decl SLOT_IN_FLIGHT(%r11)
+	test $SLOT_SHARED_COUNT, %r11b
+	jnz 4f
+	decl (%r11)
 1:	ret
+4:	lock decl (%r11)
+	ret
 2:	pop %rdi
 	pop %rsi
 	pop %rdx
@@ -164,8 +168,12 @@ hook_stub:
 	pop %rbp
 	test %r11, %r11
 	jz 3f
-	lock decl SLOT_IN_FLIGHT(%r11)
+	test $SLOT_SHARED_COUNT, %r11b
+	jnz 5f
+	decl (%r11)
 3:	jmp *WORDS_ORIGINAL(%r10)
+5:	lock decl (%r11)
+	jmp *WORDS_ORIGINAL(%r10)
 	.size hook_stub, . - hook_stub
 
 	.macro hook name, handler
