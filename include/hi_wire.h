@@ -215,6 +215,7 @@ struct hi_state {
 	uint64_t stacks_size;
 	uint32_t known_bits;
 	uint32_t occupancy_bits;
+	uint64_t fast_clock;                                    /* 1: the CPU has the faster of two ways to read the clock in order (payload/arch) */
 	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES))); /* 4096: 1 = sample. From here on all is zero in a forked child */
 	uint64_t levels_used;                                   /* one bit a level of the live set: something was put there; by the payload */
 };
@@ -404,28 +405,31 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
  * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head, where head + size - tail <= limit (capacity for frees,
  * three quarters of it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the rest;
  * then commit by compare-and-swap of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave
- * the record up: count commit_lost.
+ * the record up: count commit_lost. The swap is one instruction, but it is not locked: no other producer writes that word, and to wait until all stores before it have left the CPU would cost more than they.
  * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release). It may do that for many records
  * at once, and look at head as seldom: each look and each store takes the line from the CPU of a producer, which then has to fetch it back.
  * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by
  * unit up to the next non-zero word below head. All of data[] starts zeroed.
+ * As the producer's swap is not locked, it may write over what the reader wrote since it read. So the reader first sets HI_RING_GIVEN_UP in a BUSY word (by compare-and-swap), and skips the record if the mark is
+ * still there some milliseconds later. A swap that begins after the mark fails; one that had read before it has written by then, as nothing interrupts an instruction, and was a commit: the record is taken.
  * The reader trusts nothing: sizes, types and counts are checked against these definitions before use.
  *
  * ORDER. What must be kept is the order of events about one address: B, the next one after A, may lie in another ring. Three facts lead to it.
- *   1. B is reserved only after A was committed: an alloc record before the block is handed over, a free record before the block is freed.
- *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was committed.
+ *   1. B is reserved only after A was: an alloc record is before the block is handed over, a free record before the block is freed. (The swap of head is locked, and done with before what follows it is seen.)
+ *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was reserved.
  *   3. The counters of all CPUs agree: where the kernel does not trust them, there is but one ring.
  * The reader notes all heads (marks), and when it has them all, it notes all heads once more (limits). It then takes records from the rings in the order of their `cycles`, the
  * least of those that lie at the tails below the limits, until no ring has any left below its mark; a record at a tail that is not committed holds up all.
  *   - Whatever it takes, all that must come before lies below the limits. What it takes has cycles no later than those of some record below a mark, and so no later than the last mark;
- *     what must come before was committed earlier than these (2), so before the first limit was noted.
+ *     what must come before was reserved earlier than these (2), so before the first limit was noted.
  *   - B is not taken before A. As long as A is still in its ring, at the tail of that lies some X that was reserved no later than A, so that
- *     X.cycles <= reserve of X <= reserve of A < commit of A < B.cycles, and X goes first.
+ *     X.cycles <= reserve of X <= reserve of A < B.cycles, and X goes first.
  * Which ring a record is in does not come into this: a thread's own records, of a realloc, say, are in order even where one of them went to the next ring.
  */
 #define HI_RINGS 8u
 #define HI_RING_UNIT 32u
 #define HI_RING_BUSY (1ull << 63)
+#define HI_RING_GIVEN_UP (1ull << 62) /* by the reader, with HI_RING_BUSY */
 #define HI_RING_SIZE_MAX 2048u
 
 struct hi_ring {
@@ -467,7 +471,7 @@ enum hi_stack_end {
 
 struct hi_record_header {
 	uint32_t size;      /* whole record, multiple of HI_RING_UNIT */
-	uint32_t type_busy; /* enum hi_record_type; bit 31 is HI_RING_BUSY's */
+	uint32_t type_busy; /* enum hi_record_type; bit 31 is HI_RING_BUSY's, bit 30 HI_RING_GIVEN_UP's */
 	uint64_t cycles;    /* cycle counter when the event happened; see "order" above */
 	uint64_t thread;    /* thread pointer */
 };

@@ -460,6 +460,7 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.stacks_size = control->stacks.size,
 		.gate = arena_gate(control),
 		.gate_bytes = HI_GATE_BYTES,
+		.fast_clock = arch_has_fast_clock(),
 	};
 	int err = memory_write(memory, at, &state, sizeof state);
 	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);

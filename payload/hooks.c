@@ -94,7 +94,7 @@ static void visit_look_at_clock(struct visit *visit, enum visit_clock clock, con
 			visit->event.cycles = clock_about_now();
 		return;
 	}
-	visit->event.cycles = clock == CLOCK_ABOUT ? clock_about_now() : clock_now();
+	visit->event.cycles = clock == CLOCK_ABOUT ? clock_about_now() : clock_now(visit->event.state);
 	visit->weight = weight_of(visit->is_exact, visit->event.cycles);
 }
 
@@ -163,7 +163,7 @@ static uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argu
 
 	account(visit);
 	value = ((uint64_t(*)(uint64_t, uint64_t, uint64_t, uint64_t))function)(argument[0], argument1, argument2, argument[3]);
-	visit->event.cycles = clock_now();
+	visit->event.cycles = clock_now(visit->event.state);
 	if (visit->has_slot)
 		__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);
 	return value;
@@ -433,7 +433,7 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
 		take_out(&visit, call->argument[0], &told);
-		visit.event.cycles = clock_now(); /* what comes after a free bears a later time */
+		visit.event.cycles = clock_now(visit.event.state); /* what comes after a free bears a later time */
 		if (is_sample_due(&visit, size))
 			sample(&visit, call->argument[0], size);
 	}

@@ -104,11 +104,9 @@ bool live_set_remove(const struct hi_state *state, uint64_t address)
 		uint64_t *window = window_of(state, level, hash);
 
 		for (unsigned i = 0; i < WINDOW; i++) {
-			uint64_t expected = address;
-
-			if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) != address ||
-			    !__atomic_compare_exchange_n(&window[i], &expected, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) != address)
 				continue;
+			__atomic_store_n(&window[i], 0, __ATOMIC_RELEASE); /* ours alone, as the block is */
 			occupancy_add(occupancy, -1);
 			return true;
 		}

@@ -14,6 +14,8 @@
  * let us know of something that we know is earlier. (What comes after it may be done before.) No system call.
  */
 static inline uint64_t arch_cycles(void);
+/* The same, by an instruction that not every CPU has: hi_state.fast_clock. */
+static inline uint64_t arch_cycles_fast(void);
 /* The same, but perhaps of a moment ago, and faster: it does not wait for anything. */
 static inline uint64_t arch_cycles_about(void);
 
