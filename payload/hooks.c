@@ -80,28 +80,29 @@ static uint8_t weight_of(bool is_exact, uint64_t now)
 }
 
 /*
- * CLOCK_IN_ORDER: in order with other threads, as a record may be told by that time. CLOCK_ABOUT: only what must be known before the original is called depends on it. In exact mode that is nothing that a
- * time of the thread's last visit would not do for, unless this visit is timed: once the original has returned the clock is read anyway.
+ * An allocation looks at the clock once the original has returned, and no record depends on when it began. In exact mode nothing else does that a time of the thread's last visit would not do for,
+ * unless this visit is timed.
  */
-enum visit_clock { CLOCK_ABOUT, CLOCK_IN_ORDER };
+#define NO_CLOCK_YET 0u
 
-static void visit_look_at_clock(struct visit *visit, enum visit_clock clock, const struct hi_thread_slot *slot)
+static void visit_set_clock(struct visit *visit, uint64_t now, const struct hi_thread_slot *slot)
 {
-	if (clock == CLOCK_ABOUT && visit->is_exact && slot) {
-		visit->event.cycles = __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED);
-		visit->weight = weight_of(true, visit->event.cycles);
-		if (visit->weight)
-			visit->event.cycles = clock_about_now();
-		return;
-	}
-	visit->event.cycles = clock == CLOCK_ABOUT ? clock_about_now() : clock_now(visit->event.state);
-	visit->weight = weight_of(visit->is_exact, visit->event.cycles);
+	uint64_t known = now == NO_CLOCK_YET && visit->is_exact && slot ? __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED) : now;
+
+	visit->weight = weight_of(visit->is_exact, known);
+	visit->event.cycles = now == NO_CLOCK_YET && visit->weight ? clock_about_now() : known;
 }
 
-static bool visit_begin(struct visit *visit, struct hook_call *call, enum visit_clock clock)
+static uint64_t clock_of(const struct hook_call *call)
+{
+	return clock_now((const struct hi_state *)call->words->state);
+}
+
+/* now: in order with other threads, where a record may be told by that time. */
+static bool visit_begin(struct visit *visit, struct hook_call *call, uint64_t now)
 {
 	struct hi_state *state = (struct hi_state *)call->words->state;
-	uint64_t thread = arch_thread_pointer(), now;
+	uint64_t thread = arch_thread_pointer();
 	struct hi_thread_slot *slot = thread_slot_find(state, thread);
 	bool is_new = !slot;
 
@@ -110,7 +111,7 @@ static bool visit_begin(struct visit *visit, struct hook_call *call, enum visit_
 	visit->event.thread = thread;
 	visit->call = call;
 	visit->is_exact = __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED) <= 1;
-	visit_look_at_clock(visit, clock, slot);
+	visit_set_clock(visit, now, slot);
 	now = visit->event.cycles;
 	if (clock_is_deadman_due(control_of(visit), now)) {
 		disarm(visit);
@@ -292,7 +293,7 @@ static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool 
 	uint64_t block;
 	bool is_due;
 
-	if (!visit_begin(&visit, call, CLOCK_ABOUT))
+	if (!visit_begin(&visit, call, NO_CLOCK_YET))
 		return PASS;
 	is_due = is_sample_due(&visit, size);
 	if (!is_due && !by_import)
@@ -337,7 +338,7 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 	struct visit visit;
 	uint64_t size = call->argument[2], error;
 
-	if (!visit_begin(&visit, call, CLOCK_ABOUT))
+	if (!visit_begin(&visit, call, NO_CLOCK_YET))
 		return PASS;
 	if (!is_sample_due(&visit, size))
 		return visit_pass(&visit);
@@ -357,7 +358,7 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	struct visit visit;
 	uint64_t block;
 
-	if (!visit_begin(&visit, call, CLOCK_ABOUT))
+	if (!visit_begin(&visit, call, NO_CLOCK_YET))
 		return PASS;
 	if (!is_sample_due(&visit, call->argument[0]) || !call->words->nothrow)
 		return visit_pass(&visit);
@@ -392,7 +393,7 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enu
 	uint64_t old = call->argument[0], block;
 	bool was_sampled, is_due, was_told = false;
 
-	if (!visit_begin(&visit, call, CLOCK_IN_ORDER))
+	if (!visit_begin(&visit, call, clock_of(call)))
 		return PASS;
 	was_sampled = take_out(&visit, old, &was_told);
 	is_due = is_sample_due(&visit, size);
@@ -428,7 +429,7 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	uint64_t size = call->argument[1], real_size;
 	bool told;
 
-	if (!visit_begin(&visit, call, CLOCK_IN_ORDER))
+	if (!visit_begin(&visit, call, clock_of(call)))
 		return PASS;
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
@@ -446,7 +447,7 @@ struct hook_outcome hook_free(struct hook_call *call)
 	bool told;
 
 	prefetch_block((const struct hi_state *)call->words->state, call->argument[0]);
-	if (!visit_begin(&visit, call, CLOCK_IN_ORDER))
+	if (!visit_begin(&visit, call, clock_of(call)))
 		return PASS;
 	take_out(&visit, call->argument[0], &told);
 	if (visit.has_slot && !visit.is_nested && visit.event.slot->countdown < 0)
