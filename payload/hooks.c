@@ -31,7 +31,6 @@ struct visit {
 	struct record_event event; /* its cycles: when our own code began to run */
 	struct hook_call *call;
 	bool has_slot; /* the slot is the thread's own; else there was none to be had, and nothing is sampled */
-	bool is_alone; /* nobody else ever uses the count and the scratch that this visit uses */
 	bool is_exact; /* each call is a sample */
 	bool is_nested;
 	uint8_t weight; /* the time that this visit takes counts so many times */
@@ -124,9 +123,9 @@ static bool visit_begin(struct visit *visit, struct hook_call *call, uint64_t no
 	visit->has_slot = slot != NULL;
 	/* Without a slot we are still inside: the home slot lends the count of its guests. */
 	visit->event.slot = slot ? slot : thread_slot_home(state, thread);
-	visit->is_alone = thread_slot_is_first(visit->event.slot, thread);
-	call->guard = visit->is_alone ? &visit->event.slot->in_flight : &visit->event.slot->guests;
-	visit->is_nested = !thread_slot_enter(call->guard, visit->is_alone);
+	visit->event.is_alone = thread_slot_is_first(visit->event.slot, thread);
+	call->guard = visit->event.is_alone ? &visit->event.slot->in_flight : &visit->event.slot->guests;
+	visit->is_nested = !thread_slot_enter(call->guard, visit->event.is_alone);
 	if (slot && is_new) {
 		slot->random = sample_seed(thread, now);
 		draw(visit);
@@ -194,7 +193,7 @@ static bool is_sample_due(struct visit *visit, uint64_t size)
 		slot->countdown -= (int64_t)size;
 	if (slot->countdown > 0 && !is_absurd)
 		return false;
-	visit->event.doublings = slot->doublings;
+	visit->event.doublings = (uint16_t)slot->doublings;
 	draw(visit);
 	return !visit->is_nested && !is_absurd;
 }
@@ -254,8 +253,7 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 	}
 	prefetch_block(state, address);
 	prefetch_size(address, bytes);
-	visit->event.scratch = thread_slot_scratch(state, visit->event.slot, visit->is_alone);
-	stack = stack_capture(state, visit->event.thread, visit->call, visit->event.scratch);
+	stack = stack_capture(state, visit->event.thread, visit->call, thread_slot_scratch(state, visit->event.slot, visit->event.is_alone));
 	stack_table_prefetch(state, stack);
 	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))

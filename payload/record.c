@@ -81,7 +81,7 @@ _Static_assert(offsetof(struct hi_record_known, function) == offsetof(struct hi_
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
 						      struct stack_end stack)
 {
-	struct hi_record_alloc *alloc = (struct hi_record_alloc *)event->scratch->alloc;
+	struct hi_record_alloc *alloc = (struct hi_record_alloc *)thread_slot_scratch(event->state, event->slot, event->is_alone)->alloc;
 
 	fill(&alloc->header, event, HI_RECORD_ALLOC);
 	alloc->address = block.address;
@@ -98,7 +98,7 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 /* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block)
 {
-	const struct hi_scratch *scratch = event->scratch;
+	const struct hi_scratch *scratch = thread_slot_scratch(event->state, event->slot, event->is_alone);
 	uint32_t id = stack_table_id(event->state, scratch->frame, stack);
 
 	if (stack.reason == HI_END_REGION)

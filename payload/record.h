@@ -15,12 +15,12 @@
 struct record_event {
 	struct hi_state *state;
 	struct hi_thread_slot *slot; /* of the thread, or one that it borrows */
-	struct hi_scratch *scratch;  /* of an allocation: whose frames lie there */
 	uint64_t thread;
 	uint64_t cycles; /* when it happened */
 	/* Of an allocation, as in struct hi_record_alloc. */
 	uint32_t slack;
-	uint32_t doublings;
+	uint16_t doublings;
+	bool is_alone; /* whoever tells it uses the count and the scratch of the slot's first owner */
 };
 
 struct record_block {
@@ -29,7 +29,7 @@ struct record_block {
 };
 
 /*
- * A block that was allocated, with the stack of its caller, whose frames are in event->scratch: that must be this visit's own. False: dropped.
+ * A block that was allocated, with the stack of its caller, whose frames are in the scratch that goes with event->is_alone: that must be this visit's own. False: dropped.
  */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);
