@@ -76,7 +76,7 @@ INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude -Iinjector -Iinjector/arch
 ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude -Ianalyzer
 # The folder of the code under test is searched by name, so that a test may include "injector/slots.h" or "slots.h".
 TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Iinjector -Iinjector/arch -Ianalyzer -I.
-PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch
+PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
 
 # The guest may use no libc, no TLS, no vector registers (the gate saves none). Its unwind tables are for whoever takes a stack in an allocator that we have called:
 # they are found if it came by dlopen. gcc turns copy loops into memcpy calls unless told not to; clang does not know that option. prfchw: an instruction that is
@@ -85,7 +85,7 @@ ifeq ($(findstring clang,$(CC)),)
 NO_LIBCALLS := -fno-tree-loop-distribute-patterns
 endif
 PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_LIBCALLS) -fvisibility=hidden -fno-stack-protector -fcf-protection=none \
-	-fasynchronous-unwind-tables -mgeneral-regs-only -mprfchw -Iinclude -Ipayload -Ipayload/arch
+	-fasynchronous-unwind-tables -mgeneral-regs-only -mprfchw -Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
 PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,--hash-style=both \
 	-Wl,-z,norelro -Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--eh-frame-hdr
 

@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 4u
+#define HI_WIRE_VERSION 5u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -140,19 +140,30 @@ static inline uint32_t hi_gate_hash(uint64_t address)
  * What a thread may know about itself without TLS. Found by hashing the thread pointer; claimed by compare-and-swap on `owner`.
  * The gate compares `fast_owner` and subtracts from `countdown`; both belong to the owning thread. A thread that loses its slot to another
  * just draws a new countdown: the exponential distribution has no memory, so nothing is biased.
+ *
+ * WHO IS INSIDE. A visit to a hook adds one to a count of a slot and takes it away when it leaves. A locked instruction for each would be a good part of what a visit costs in exact mode, and a thread that is
+ * alone with its count needs none: one instruction that reads, adds and writes is whole for a signal handler of that thread. Alone with `in_flight` is the first owner, who found `owner` 0 and
+ * swapped itself in; nothing ever makes it 0 again, and whoever takes a slot over leaves HI_SLOT_TAKEN_OVER there for good, the first owner included should it come back. So a thread adds to
+ * in_flight where it finds `owner` to be itself and nothing else, and that holds for one thread only, ever. (Its thread pointer may be given to another thread once it has ended.) All others add to `guests`, by locked
+ * instructions: later owners, and threads that have no slot and borrow their home's. No order between the two counts is needed, as each has a scratch of its own (below).
+ * The injector learns that nobody is inside as follows: (1) it stores original to the hook of each gate entry; (2) it stops each thread once; (3) it reads the counts. An add that is not
+ * locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did before that is in (3), and after that it does not come in.
  */
 struct hi_thread_slot {
 	uint64_t fast_owner;  /*  0: == owner where the gate may count down by itself; 0 in exact mode, so that every call is a sample */
 	int64_t countdown;    /*  8: bytes until the next sample; a sample is due when countdown - size <= 0 */
-	uint64_t owner;       /* 16: thread pointer, 0 = free */
-	uint32_t in_flight;   /* 24: hook frames of this slot that will return into the payload; atomic add */
-	uint32_t doublings;   /* 28: the countdown was drawn with a mean of control->interval << this */
+	uint64_t owner;       /* 16: thread pointer, 0 = free; with HI_SLOT_TAKEN_OVER if another had it before */
+	uint32_t in_flight;   /* 24: hook frames of its first owner that will return into the payload; that thread adds, without a lock */
+	uint32_t guests;      /* 28: the same of all other threads; atomic add */
 	uint64_t random;      /* 32: generator state */
 	uint64_t last_seen;   /* 40: cycle counter at the last slow path; an old one may be evicted */
 	uint64_t cycles;      /* 48: cycle counter ticks spent in the payload's slow path, originals not counted */
-	uint64_t region_told; /* 56: cycle counter when this thread last wrote a HI_RECORD_REGION: it does so rarely */
+	uint32_t doublings;   /* 56: the countdown was drawn with a mean of control->interval << this */
+	uint32_t region_told; /* 60: cycle counter >> HI_REGION_TOLD_SHIFT when this thread last wrote a HI_RECORD_REGION: it does so rarely */
 };
 _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
+#define HI_SLOT_TAKEN_OVER 1ull /* no bit of a thread pointer */
+#define HI_REGION_TOLD_SHIFT 20u
 
 #define HI_BUCKET_ENTRIES 8u /* block addresses in one live-set bucket: one cache line */
 #define HI_BUCKET_PROBES 2u  /* buckets side by side that an address may lie in; a power of two */
@@ -160,9 +171,11 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together (struct hi_scratch, below), one for each slot, in the order of the slots: on the stack it might not fit, as some stacks are small. It belongs to
- * the one visit that found in_flight == 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
+ * Where a thread puts an alloc record together (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. For each slot there is one that goes with in_flight, in the order of the slots,
+ * and behind these one that goes with `guests`. It belongs to the one visit that found its count at 0; whoever finds another value (a signal handler that interrupted that visit, a thread that
+ * shares the slot) takes no sample.
  */
+#define HI_SCRATCHES (2u * HI_THREAD_SLOTS)
 #define HI_SCRATCH_BYTES 1152u
 
 /*
@@ -191,7 +204,7 @@ struct hi_state {
 	uint64_t thread_slots; /* 32 */
 	uint64_t occupancy;    /* one byte a home (see occupancy_mask): how many live samples call it home, saturating at 255 (then it sticks) */
 	uint64_t buckets;      /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
-	uint64_t scratch;      /* HI_SCRATCH_BYTES for each slot */
+	uint64_t scratch;      /* HI_SCRATCH_BYTES, HI_SCRATCHES times */
 	uint32_t bucket_bits;  /* 64 */
 	uint32_t bucket_levels;
 	uint64_t gate; /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
@@ -202,6 +215,7 @@ struct hi_state {
 	uint64_t stacks_size;
 	uint32_t known_bits;
 	uint32_t occupancy_bits;
+	uint64_t fast_clock;                                    /* 1: the CPU has the faster of two ways to read the clock in order (payload/arch) */
 	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES))); /* 4096: 1 = sample. From here on all is zero in a forked child */
 	uint64_t levels_used;                                   /* one bit a level of the live set: something was put there; by the payload */
 };
@@ -391,28 +405,31 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
  * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head, where head + size - tail <= limit (capacity for frees,
  * three quarters of it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the rest;
  * then commit by compare-and-swap of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave
- * the record up: count commit_lost.
+ * the record up: count commit_lost. The swap is one instruction, but it is not locked: no other producer writes that word, and to wait until all stores before it have left the CPU would cost more than they.
  * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release). It may do that for many records
  * at once, and look at head as seldom: each look and each store takes the line from the CPU of a producer, which then has to fetch it back.
  * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by
  * unit up to the next non-zero word below head. All of data[] starts zeroed.
+ * As the producer's swap is not locked, it may write over what the reader wrote since it read. So the reader first sets HI_RING_GIVEN_UP in a BUSY word (by compare-and-swap), and skips the record if the mark is
+ * still there some milliseconds later. A swap that begins after the mark fails; one that had read before it has written by then, as nothing interrupts an instruction, and was a commit: the record is taken.
  * The reader trusts nothing: sizes, types and counts are checked against these definitions before use.
  *
  * ORDER. What must be kept is the order of events about one address: B, the next one after A, may lie in another ring. Three facts lead to it.
- *   1. B is reserved only after A was committed: an alloc record before the block is handed over, a free record before the block is freed.
- *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was committed.
+ *   1. B is reserved only after A was: an alloc record is before the block is handed over, a free record before the block is freed. (The swap of head is locked, and done with before what follows it is seen.)
+ *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was reserved.
  *   3. The counters of all CPUs agree: where the kernel does not trust them, there is but one ring.
  * The reader notes all heads (marks), and when it has them all, it notes all heads once more (limits). It then takes records from the rings in the order of their `cycles`, the
  * least of those that lie at the tails below the limits, until no ring has any left below its mark; a record at a tail that is not committed holds up all.
  *   - Whatever it takes, all that must come before lies below the limits. What it takes has cycles no later than those of some record below a mark, and so no later than the last mark;
- *     what must come before was committed earlier than these (2), so before the first limit was noted.
+ *     what must come before was reserved earlier than these (2), so before the first limit was noted.
  *   - B is not taken before A. As long as A is still in its ring, at the tail of that lies some X that was reserved no later than A, so that
- *     X.cycles <= reserve of X <= reserve of A < commit of A < B.cycles, and X goes first.
+ *     X.cycles <= reserve of X <= reserve of A < B.cycles, and X goes first.
  * Which ring a record is in does not come into this: a thread's own records, of a realloc, say, are in order even where one of them went to the next ring.
  */
 #define HI_RINGS 8u
 #define HI_RING_UNIT 32u
 #define HI_RING_BUSY (1ull << 63)
+#define HI_RING_GIVEN_UP (1ull << 62) /* by the reader, with HI_RING_BUSY */
 #define HI_RING_SIZE_MAX 2048u
 
 struct hi_ring {
@@ -454,7 +471,7 @@ enum hi_stack_end {
 
 struct hi_record_header {
 	uint32_t size;      /* whole record, multiple of HI_RING_UNIT */
-	uint32_t type_busy; /* enum hi_record_type; bit 31 is HI_RING_BUSY's */
+	uint32_t type_busy; /* enum hi_record_type; bit 31 is HI_RING_BUSY's, bit 30 HI_RING_GIVEN_UP's */
 	uint64_t cycles;    /* cycle counter when the event happened; see "order" above */
 	uint64_t thread;    /* thread pointer */
 };

@@ -109,7 +109,7 @@ struct arena_state_layout arena_state_layout(const struct hi_control *control)
 	layout.occupancy = layout.thread_slots + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
 	layout.buckets = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
 	layout.scratch = layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
-	layout.rules = layout.scratch + whole_pages(HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
+	layout.rules = layout.scratch + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES);
 	layout.known_stacks = layout.rules + whole_pages(HI_RULES * sizeof(struct hi_rule_entry));
 	layout.size = layout.known_stacks + whole_pages(8ull << control->known_bits);
 	return layout;
@@ -460,6 +460,7 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.stacks_size = control->stacks.size,
 		.gate = arena_gate(control),
 		.gate_bytes = HI_GATE_BYTES,
+		.fast_clock = arch_has_fast_clock(),
 	};
 	int err = memory_write(memory, at, &state, sizeof state);
 	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);

@@ -19,8 +19,15 @@ static bool is_inside(const struct quiesce_target *target, remote_addr address)
 	return (address >= target->gate_lo && address < target->gate_hi) || (address >= target->payload_lo && address < target->payload_hi);
 }
 
+/* Of one slot; laid out as there. */
+struct counts {
+	uint32_t in_flight;
+	uint32_t guests;
+};
+_Static_assert(sizeof(struct counts) == 8 && offsetof(struct hi_thread_slot, guests) == offsetof(struct hi_thread_slot, in_flight) + 4, "counts");
+
 /* Over all threads. */
-static int read_counts(const struct quiesce_target *target, uint32_t count[HI_THREAD_SLOTS], uint64_t *out_frames)
+static int read_counts(const struct quiesce_target *target, struct counts count[HI_THREAD_SLOTS], uint64_t *out_frames)
 {
 	static struct hi_thread_slot slots[HI_THREAD_SLOTS]; /* too much for the stack, and one detach at a time */
 	uint64_t frames = 0;
@@ -28,8 +35,8 @@ static int read_counts(const struct quiesce_target *target, uint32_t count[HI_TH
 	if (err)
 		return err;
 	for (size_t i = 0; i < HI_THREAD_SLOTS; i++) {
-		count[i] = slots[i].in_flight;
-		frames += count[i];
+		count[i] = (struct counts){.in_flight = slots[i].in_flight, .guests = slots[i].guests};
+		frames += (uint64_t)count[i].in_flight + count[i].guests;
 	}
 	*out_frames = frames;
 	return 0;
@@ -110,12 +117,12 @@ static int look_at_all(void *context)
 	return err;
 }
 
-static int set_to_zero(const struct quiesce_target *target, const uint32_t count[HI_THREAD_SLOTS])
+static int set_to_zero(const struct quiesce_target *target, const struct counts count[HI_THREAD_SLOTS])
 {
-	const uint32_t none = 0;
+	const struct counts none = {0};
 	int err = 0;
 	for (size_t i = 0; i < HI_THREAD_SLOTS && !err; i++)
-		if (count[i])
+		if (count[i].in_flight || count[i].guests)
 			err = memory_write(target->heal->memory,
 					   target->thread_slots + i * sizeof(struct hi_thread_slot) + offsetof(struct hi_thread_slot, in_flight), &none,
 					   sizeof none);
@@ -124,7 +131,7 @@ static int set_to_zero(const struct quiesce_target *target, const uint32_t count
 
 int leak_forget(const struct quiesce_target *target, uint64_t *out_frames)
 {
-	uint32_t before[HI_THREAD_SLOTS], after[HI_THREAD_SLOTS];
+	struct counts before[HI_THREAD_SLOTS], after[HI_THREAD_SLOTS];
 	uint64_t frames;
 	int err = read_counts(target, before, &frames);
 	if (target->walker)

@@ -32,7 +32,7 @@ static int frames_in_flight(const struct quiesce_target *target, uint64_t *out_f
 		return err;
 	uint64_t frames = 0;
 	for (size_t i = 0; i < HI_THREAD_SLOTS; i++)
-		frames += slots[i].in_flight;
+		frames += (uint64_t)slots[i].in_flight + slots[i].guests;
 	*out_frames = frames;
 	return 0;
 }

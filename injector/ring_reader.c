@@ -7,6 +7,7 @@
 #define TOLD_BYTES_MAX 4096u /* consumed at most before the producers are given the room, */
 #define AHEAD_BYTES 1024u    /* a record's line is asked for when the one so far before it is taken: producers have it */
 #define TOLD_SHARE 64u       /* or this part of the ring */
+#define GIVE_UP_NS 2000000u  /* after which no instruction is still running, and what it stored is to be seen */
 
 void ring_reader_open(struct ring_reader *reader, const struct rings *rings)
 {
@@ -120,6 +121,16 @@ static bool has_stalled(struct ring_lane *lane, uint64_t now_ns, uint64_t patien
 	return now_ns - lane->waited_ns >= patience_ns;
 }
 
+/* Marks a begun record, and gives it up once the mark has stood for a while: its producer may just be committing it, by an instruction that is not locked. */
+static bool is_given_up(const struct ring_reader *reader, struct ring_lane *lane, uint64_t first, uint64_t now_ns)
+{
+	if (first & HI_RING_GIVEN_UP)
+		return now_ns - lane->given_up_ns >= GIVE_UP_NS;
+	lane->given_up_ns = now_ns;
+	__atomic_compare_exchange_n(word_at(reader, lane, lane->tail), &first, first | HI_RING_GIVEN_UP, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return false;
+}
+
 /* Looks at the record at tail, past those that are given up: 1 = it is committed, 0 = it is waited for, or there is none; -EPROTO. */
 static int look(struct ring_reader *reader, struct ring_lane *lane, uint64_t now_ns, uint64_t patience_ns)
 {
@@ -133,6 +144,8 @@ static int look(struct ring_reader *reader, struct ring_lane *lane, uint64_t now
 			return 1;
 		}
 		if (!has_stalled(lane, now_ns, patience_ns))
+			return 0;
+		if (first && patience_ns && !is_given_up(reader, lane, first, now_ns))
 			return 0;
 		const uint64_t lost = unfinished_bytes(reader, lane, first);
 		reader->skipped += lost;

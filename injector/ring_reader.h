@@ -26,13 +26,14 @@ struct rings {
 struct ring_lane {
 	struct hi_ring *ring;
 	uint64_t tail;
-	uint64_t told;       /* tail as the producers know it: each time that we tell them costs one of them a cache line */
-	uint64_t mark;       /* records before this position are what is to be read, */
-	uint64_t limit;      /* and others before this one as far as the order demands it; both were the ring's head a while ago */
-	uint64_t first;      /* first word of the record at tail, 0 = not known to be committed yet */
-	uint64_t cycles;     /* and its time */
-	uint64_t waited_for; /* records that begin before this position were reserved */
-	uint64_t waited_ns;  /* before this time; whichever of them is unfinished is waited for from then on, all at the same time */
+	uint64_t told;        /* tail as the producers know it: each time that we tell them costs one of them a cache line */
+	uint64_t mark;        /* records before this position are what is to be read, */
+	uint64_t limit;       /* and others before this one as far as the order demands it; both were the ring's head a while ago */
+	uint64_t first;       /* first word of the record at tail, 0 = not known to be committed yet */
+	uint64_t cycles;      /* and its time */
+	uint64_t waited_for;  /* records that begin before this position were reserved */
+	uint64_t given_up_ns; /* when the BUSY record at tail was marked as given up */
+	uint64_t waited_ns;   /* before this time; whichever of them is unfinished is waited for from then on, all at the same time */
 };
 
 struct ring_reader {

@@ -31,6 +31,7 @@ struct visit {
 	struct record_event event; /* its cycles: when our own code began to run */
 	struct hook_call *call;
 	bool has_slot; /* the slot is the thread's own; else there was none to be had, and nothing is sampled */
+	bool is_exact; /* each call is a sample */
 	bool is_nested;
 	uint8_t weight; /* the time that this visit takes counts so many times */
 };
@@ -70,11 +71,30 @@ static void draw(const struct visit *visit)
  * Where each call is a visit, reading the clock for the account is a good part of what there is to account for. So one visit in TIMED_ONE_IN is timed, for all: chosen by bits of the clock that
  * no rhythm of the program can follow.
  */
-static uint8_t weight_of(const struct hi_control *control, uint64_t now)
+static uint8_t weight_of(bool is_exact, uint64_t now)
 {
-	if (__atomic_load_n(&control->interval, __ATOMIC_RELAXED) > 1)
+	if (!is_exact)
 		return 1;
 	return now * HI_HASH >> 32 & (TIMED_ONE_IN - 1) ? 0 : TIMED_ONE_IN;
+}
+
+/*
+ * An allocation looks at the clock once the original has returned, and no record depends on when it began. In exact mode nothing else does that a time of the thread's last visit would not do for,
+ * unless this visit is timed.
+ */
+#define NO_CLOCK_YET 0u
+
+static void visit_set_clock(struct visit *visit, uint64_t now, const struct hi_thread_slot *slot)
+{
+	uint64_t known = now == NO_CLOCK_YET && visit->is_exact && slot ? __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED) : now;
+
+	visit->weight = weight_of(visit->is_exact, known);
+	visit->event.cycles = now == NO_CLOCK_YET && visit->weight ? clock_about_now() : known;
+}
+
+static uint64_t clock_of(const struct hook_call *call)
+{
+	return clock_now((const struct hi_state *)call->words->state);
 }
 
 /* now: in order with other threads, where a record may be told by that time. */
@@ -82,24 +102,30 @@ static bool visit_begin(struct visit *visit, struct hook_call *call, uint64_t no
 {
 	struct hi_state *state = (struct hi_state *)call->words->state;
 	uint64_t thread = arch_thread_pointer();
-	struct hi_thread_slot *slot;
-	bool is_new;
+	struct hi_thread_slot *slot = thread_slot_find(state, thread);
+	bool is_new = !slot;
 
 	/* One by one: all at once would clear the rest by a string instruction, which is slow to begin. */
 	visit->event.state = state;
 	visit->event.thread = thread;
-	visit->event.cycles = now;
 	visit->call = call;
+	visit->is_exact = __atomic_load_n(&control_of(visit)->interval, __ATOMIC_RELAXED) <= 1;
+	visit_set_clock(visit, now, slot);
+	now = visit->event.cycles;
 	if (clock_is_deadman_due(control_of(visit), now)) {
 		disarm(visit);
 		return false;
 	}
-	visit->weight = weight_of(control_of(visit), now);
-	slot = thread_slot_claim(state, thread, now, &is_new);
+	if (is_new)
+		slot = thread_slot_claim(state, thread, now);
+	else
+		__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
 	visit->has_slot = slot != NULL;
-	/* Without a slot we are still inside: the owner of the home slot lends its count, and is not sampled meanwhile. */
-	visit->event.slot = call->guard = slot ? slot : thread_slot_home(state, thread);
-	visit->is_nested = __atomic_fetch_add(&call->guard->in_flight, 1, __ATOMIC_ACQ_REL) != 0;
+	/* Without a slot we are still inside: the home slot lends the count of its guests. */
+	visit->event.slot = slot ? slot : thread_slot_home(state, thread);
+	visit->event.is_alone = thread_slot_is_first(visit->event.slot, thread);
+	call->guard = visit->event.is_alone ? &visit->event.slot->in_flight : &visit->event.slot->guests;
+	visit->is_nested = !thread_slot_enter(call->guard, visit->event.is_alone);
 	if (slot && is_new) {
 		slot->random = sample_seed(thread, now);
 		draw(visit);
@@ -109,8 +135,11 @@ static bool visit_begin(struct visit *visit, struct hook_call *call, uint64_t no
 
 static void account(struct visit *visit)
 {
-	uint64_t cycles = visit->weight ? clock_about_now() - visit->event.cycles : 0;
+	uint64_t cycles;
 
+	if (!visit->weight)
+		return;
+	cycles = clock_about_now() - visit->event.cycles;
 	visit->event.slot->cycles += (cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX) * visit->weight;
 }
 
@@ -133,8 +162,10 @@ static uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argu
 	uint64_t value;
 
 	account(visit);
-	value = arch_call_outermost(argument[0], argument1, argument2, argument[3], function);
-	visit->event.cycles = clock_now();
+	value = arch_call_original(argument[0], argument1, argument2, argument[3], function, &visit->call->bp);
+	visit->event.cycles = clock_now(visit->event.state);
+	if (visit->has_slot)
+		__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);
 	return value;
 }
 
@@ -153,11 +184,16 @@ static bool is_sample_due(struct visit *visit, uint64_t size)
 		record_count(visit->event.state, &control_of(visit)->counters.no_thread_slot);
 		return false;
 	}
+	/* Nothing was drawn, and nothing will be. */
+	if (visit->is_exact && !slot->doublings && !__atomic_load_n(&control_of(visit)->doublings, __ATOMIC_RELAXED)) {
+		visit->event.doublings = 0;
+		return !visit->is_nested && !is_absurd;
+	}
 	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
 	if (slot->countdown > 0 && !is_absurd)
 		return false;
-	visit->event.doublings = slot->doublings;
+	visit->event.doublings = (uint16_t)slot->doublings;
 	draw(visit);
 	return !visit->is_nested && !is_absurd;
 }
@@ -191,6 +227,14 @@ static void prefetch_block(const struct hi_state *state, uint64_t address)
 	live_set_prefetch(state, address);
 }
 
+/* Where glibc's malloc_usable_size looks, too: behind the block lies the word that says whether this one is in use. Elsewhere it is the application's, and will be written soon. */
+static void prefetch_size(uint64_t address, uint64_t bytes)
+{
+	const uint64_t word = sizeof(uint64_t);
+
+	__builtin_prefetch((const void *)(((address + bytes + word - 1) & ~(2 * word - 1)) + word));
+}
+
 /*
  * Each step asks for the memory that the next ones need, and has work to do until it comes.
  *
@@ -203,8 +247,13 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 
 	if (!address || !is_still_armed(visit))
 		return;
+	if (clock_is_deadman_due(control_of(visit), visit->event.cycles)) { /* no clock was read before, perhaps */
+		disarm(visit);
+		return;
+	}
 	prefetch_block(state, address);
-	stack = stack_capture(state, visit->event.thread, visit->call, thread_slot_scratch(state, visit->event.slot));
+	prefetch_size(address, bytes);
+	stack = stack_capture(state, visit->event.thread, visit->call, thread_slot_scratch(state, visit->event.slot, visit->event.is_alone));
 	stack_table_prefetch(state, stack);
 	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))
@@ -242,7 +291,7 @@ static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool 
 	uint64_t block;
 	bool is_due;
 
-	if (!visit_begin(&visit, call, clock_about_now()))
+	if (!visit_begin(&visit, call, NO_CLOCK_YET))
 		return PASS;
 	is_due = is_sample_due(&visit, size);
 	if (!is_due && !by_import)
@@ -287,7 +336,7 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 	struct visit visit;
 	uint64_t size = call->argument[2], error;
 
-	if (!visit_begin(&visit, call, clock_about_now()))
+	if (!visit_begin(&visit, call, NO_CLOCK_YET))
 		return PASS;
 	if (!is_sample_due(&visit, size))
 		return visit_pass(&visit);
@@ -307,7 +356,7 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	struct visit visit;
 	uint64_t block;
 
-	if (!visit_begin(&visit, call, clock_about_now()))
+	if (!visit_begin(&visit, call, NO_CLOCK_YET))
 		return PASS;
 	if (!is_sample_due(&visit, call->argument[0]) || !call->words->nothrow)
 		return visit_pass(&visit);
@@ -342,7 +391,7 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enu
 	uint64_t old = call->argument[0], block;
 	bool was_sampled, is_due, was_told = false;
 
-	if (!visit_begin(&visit, call, clock_now()))
+	if (!visit_begin(&visit, call, clock_of(call)))
 		return PASS;
 	was_sampled = take_out(&visit, old, &was_told);
 	is_due = is_sample_due(&visit, size);
@@ -378,12 +427,12 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	uint64_t size = call->argument[1], real_size;
 	bool told;
 
-	if (!visit_begin(&visit, call, clock_now()))
+	if (!visit_begin(&visit, call, clock_of(call)))
 		return PASS;
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
 		take_out(&visit, call->argument[0], &told);
-		visit.event.cycles = clock_now(); /* what comes after a free bears a later time */
+		visit.event.cycles = clock_now(visit.event.state); /* what comes after a free bears a later time */
 		if (is_sample_due(&visit, size))
 			sample(&visit, call->argument[0], size);
 	}
@@ -396,7 +445,7 @@ struct hook_outcome hook_free(struct hook_call *call)
 	bool told;
 
 	prefetch_block((const struct hi_state *)call->words->state, call->argument[0]);
-	if (!visit_begin(&visit, call, clock_now()))
+	if (!visit_begin(&visit, call, clock_of(call)))
 		return PASS;
 	take_out(&visit, call->argument[0], &told);
 	if (visit.has_slot && !visit.is_nested && visit.event.slot->countdown < 0)

@@ -16,19 +16,35 @@ static uint8_t *occupancy_of(const struct hi_state *state, uint64_t address)
 	return (uint8_t *)state->occupancy + (hi_gate_hash(address) & ((1u << state->occupancy_bits) - 1));
 }
 
-/* Where this level keeps addresses of this hash: two buckets side by side, which are WINDOW entries on as many cache lines. */
-static uint64_t *window_of(const struct hi_state *state, uint32_t level, uint64_t hash)
-{
-	uint32_t bits = state->bucket_bits + HI_LEVEL_BITS * level;
-	uint64_t before = ((1ull << bits) - (1ull << state->bucket_bits)) / ((1u << HI_LEVEL_BITS) - 1); /* buckets of the levels above */
-	uint64_t bucket = hash >> (64 - bits) & ~(uint64_t)(HI_BUCKET_PROBES - 1);
+struct level {
+	uint64_t *entries;
+	uint32_t number;
+	uint32_t bits; /* it has 1 << bits buckets */
+};
 
-	return (uint64_t *)state->buckets + (before + bucket) * HI_BUCKET_ENTRIES;
+static inline struct level first_level(const struct hi_state *state)
+{
+	return (struct level){.entries = (uint64_t *)state->buckets, .bits = state->bucket_bits};
 }
 
-static bool is_used(const struct hi_state *state, uint32_t level)
+static inline void next_level(struct level *level)
 {
-	return __atomic_load_n(&state->levels_used, __ATOMIC_RELAXED) >> level & 1;
+	level->entries += (uint64_t)HI_BUCKET_ENTRIES << level->bits;
+	level->number++;
+	level->bits += HI_LEVEL_BITS;
+}
+
+/* Where this level keeps addresses of this hash: two buckets side by side, which are WINDOW entries on as many cache lines. */
+static inline uint64_t *window_of(const struct level *level, uint64_t hash)
+{
+	uint64_t bucket = hash >> (64 - level->bits) & ~(uint64_t)(HI_BUCKET_PROBES - 1);
+
+	return level->entries + bucket * HI_BUCKET_ENTRIES;
+}
+
+static bool is_used(const struct hi_state *state, const struct level *level)
+{
+	return level->number < state->bucket_levels && __atomic_load_n(&state->levels_used, __ATOMIC_RELAXED) >> level->number & 1;
 }
 
 static bool occupancy_add(uint8_t *byte, int change)
@@ -48,9 +64,9 @@ void live_set_prefetch(const struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
 
-	for (uint32_t level = 0; level < state->bucket_levels && is_used(state, level); level++)
+	for (struct level level = first_level(state); is_used(state, &level); next_level(&level))
 		for (uint32_t bucket = 0; bucket < HI_BUCKET_PROBES; bucket++)
-			__builtin_prefetch(window_of(state, level, hash) + (uint64_t)bucket * HI_BUCKET_ENTRIES);
+			__builtin_prefetch(window_of(&level, hash) + (uint64_t)bucket * HI_BUCKET_ENTRIES);
 }
 
 enum placement { PLACED, WAS_IN, NO_ROOM };
@@ -82,11 +98,11 @@ bool live_set_insert(struct hi_state *state, uint64_t address)
 
 	if (!occupancy_add(occupancy, 1))
 		return false;
-	for (uint32_t level = 0; level < state->bucket_levels && placement == NO_ROOM; level++) {
+	for (struct level level = first_level(state); level.number < state->bucket_levels && placement == NO_ROOM; next_level(&level)) {
 		/* Told before it is true: whoever frees the block has to look there. */
-		if (!is_used(state, level))
-			__atomic_fetch_or(&state->levels_used, 1ull << level, __ATOMIC_RELAXED);
-		placement = place(window_of(state, level, hash), address);
+		if (!is_used(state, &level))
+			__atomic_fetch_or(&state->levels_used, 1ull << level.number, __ATOMIC_RELAXED);
+		placement = place(window_of(&level, hash), address);
 	}
 	if (placement != PLACED)
 		occupancy_add(occupancy, -1);
@@ -100,15 +116,13 @@ bool live_set_remove(const struct hi_state *state, uint64_t address)
 
 	if (!__atomic_load_n(occupancy, __ATOMIC_RELAXED))
 		return false;
-	for (uint32_t level = 0; level < state->bucket_levels && is_used(state, level); level++) {
-		uint64_t *window = window_of(state, level, hash);
+	for (struct level level = first_level(state); is_used(state, &level); next_level(&level)) {
+		uint64_t *window = window_of(&level, hash);
 
 		for (unsigned i = 0; i < WINDOW; i++) {
-			uint64_t expected = address;
-
-			if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) != address ||
-			    !__atomic_compare_exchange_n(&window[i], &expected, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) != address)
 				continue;
+			__atomic_store_n(&window[i], 0, __ATOMIC_RELEASE); /* ours alone, as the block is */
 			occupancy_add(occupancy, -1);
 			return true;
 		}

@@ -11,7 +11,8 @@
  * costs a visit to the hook and nothing else; where every block is a sample the injector sets all bytes to that, as they could tell nothing.
  *
  * Lock-free, every loop bounded, safe in signal handlers. An address is inserted by the thread to which the allocator just gave it and before anybody else
- * can know it; so inserts of one address never race with each other, and removals of it only where the application frees twice.
+ * can know it, and taken out by the thread that frees it; so operations on one address never race with each other, but where the application frees twice. An entry that holds an address is
+ * written by nobody else: to take it out is a store. (Where two threads free one block at once, both may take it out, and the later of them another block that came there in between: its free goes unseen.)
  */
 #ifndef PAYLOAD_LIVE_SET_H
 #define PAYLOAD_LIVE_SET_H

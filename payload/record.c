@@ -7,7 +7,7 @@
 #include "stack_table.h"
 #include "thread_slot.h"
 
-#define REGION_PAUSE_CYCLES 15000000ull /* some 5 ms: the injector learns no faster */
+#define REGION_PAUSE (15000000u >> HI_REGION_TOLD_SHIFT) /* some 5 ms: the injector learns no faster */
 
 static struct hi_counters *counters_of(const struct record_event *event)
 {
@@ -43,10 +43,11 @@ static inline bool put(const struct record_event *event, const struct hi_record_
 __attribute__((noinline)) static void record_region(const struct record_event *event, uint64_t stack_pointer)
 {
 	struct hi_record_region record;
+	uint32_t now = (uint32_t)(event->cycles >> HI_REGION_TOLD_SHIFT);
 
-	if (!clock_is_past(event->cycles, event->slot->region_told, REGION_PAUSE_CYCLES))
+	if (now - event->slot->region_told <= REGION_PAUSE)
 		return;
-	event->slot->region_told = event->cycles;
+	event->slot->region_told = now;
 	fill(&record.header, event, HI_RECORD_REGION);
 	record.stack_pointer = stack_pointer;
 	put(event, &record.header, sizeof(record), NULL);
@@ -80,7 +81,7 @@ _Static_assert(offsetof(struct hi_record_known, function) == offsetof(struct hi_
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
 						      struct stack_end stack)
 {
-	struct hi_record_alloc *alloc = (struct hi_record_alloc *)thread_slot_scratch(event->state, event->slot)->alloc;
+	struct hi_record_alloc *alloc = (struct hi_record_alloc *)thread_slot_scratch(event->state, event->slot, event->is_alone)->alloc;
 
 	fill(&alloc->header, event, HI_RECORD_ALLOC);
 	alloc->address = block.address;
@@ -97,7 +98,7 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 /* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block)
 {
-	const struct hi_scratch *scratch = thread_slot_scratch(event->state, event->slot);
+	const struct hi_scratch *scratch = thread_slot_scratch(event->state, event->slot, event->is_alone);
 	uint32_t id = stack_table_id(event->state, scratch->frame, stack);
 
 	if (stack.reason == HI_END_REGION)

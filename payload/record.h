@@ -19,7 +19,8 @@ struct record_event {
 	uint64_t cycles; /* when it happened */
 	/* Of an allocation, as in struct hi_record_alloc. */
 	uint32_t slack;
-	uint32_t doublings;
+	uint16_t doublings;
+	bool is_alone; /* whoever tells it uses the count and the scratch of the slot's first owner */
 };
 
 struct record_block {
@@ -28,8 +29,7 @@ struct record_block {
 };
 
 /*
- * A block that was allocated, with the stack of its caller, whose frames are in the scratch of event->slot: that must be the thread's own, and this visit the one who found it with
- * in_flight == 0. False: dropped.
+ * A block that was allocated, with the stack of its caller, whose frames are in the scratch that goes with event->is_alone: that must be this visit's own. False: dropped.
  */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "arch/arch.h"
+
 #define RESERVE_ATTEMPTS 128
 #define UNIT_WORDS (HI_RING_UNIT / 8)
 
@@ -79,7 +81,7 @@ static inline bool fill(const struct hi_state *state, struct hi_ring *ring, uint
 static enum ring_outcome put(const struct hi_state *state, struct hi_ring *ring, const struct hi_record_header *record, uint32_t bytes, enum ring_class class)
 {
 	uint64_t size = (bytes + HI_RING_UNIT - 1) & ~(uint64_t)(HI_RING_UNIT - 1);
-	uint64_t first = size | (uint64_t)record->type_busy << 32, busy = first | HI_RING_BUSY, position;
+	uint64_t first = size | (uint64_t)record->type_busy << 32, busy = first | HI_RING_BUSY, position, found;
 	enum ring_outcome outcome = reserve(state, ring, size, class, &position);
 
 	if (outcome != RING_COMMITTED)
@@ -87,9 +89,8 @@ static enum ring_outcome put(const struct hi_state *state, struct hi_ring *ring,
 	prepare_next(ring, position);
 	if (!fill(state, ring, position, (const record_word *)record, busy, bytes / 8) || !is_open(state))
 		return RING_CLOSED;
-	if (__atomic_compare_exchange_n(unit_at(ring, position), &busy, first, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		return RING_COMMITTED;
-	return busy == first ? RING_COMMITTED : RING_LOST; /* committed already: by such a child */
+	found = arch_swap_alone(unit_at(ring, position), busy, first);
+	return found == busy || found == first ? RING_COMMITTED : RING_LOST; /* committed already: by such a child */
 }
 
 enum ring_outcome ring_put(const struct hi_state *state, uint64_t home, const struct hi_record_header *record, uint32_t bytes, enum ring_class class)

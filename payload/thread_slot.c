@@ -2,59 +2,51 @@
 /*
  * thread_slot.c - finding and claiming a thread's slot.
  *
- * Claims are one compare-and-swap on `owner`. An eviction looks at in_flight first; should the old owner enter a hook between look and swap, both use
- * the slot for that one visit: in_flight is added to and taken from atomically, and the rest is a countdown too few or too many.
+ * Claims are one compare-and-swap on `owner`. An eviction looks at the counts first; should the old owner enter a hook between look and swap, both use
+ * the slot for that one visit: each has a count and a scratch that the other leaves alone, or adds to atomically (hi_wire.h), and the rest is a countdown too few or too many.
  */
 #include "thread_slot.h"
 
 #include "clock.h"
 
-static uint64_t home_index(uint64_t thread)
-{
-	return hi_gate_hash(thread) & (HI_THREAD_SLOTS - 1);
-}
-
 static struct hi_thread_slot *slot_at(const struct hi_state *state, uint64_t thread, unsigned probe)
 {
-	return (struct hi_thread_slot *)state->thread_slots + (home_index(thread) ^ probe);
-}
-
-struct hi_thread_slot *thread_slot_home(const struct hi_state *state, uint64_t thread)
-{
-	return slot_at(state, thread, 0);
+	return (struct hi_thread_slot *)state->thread_slots + (thread_slot_home_index(thread) ^ probe);
 }
 
 bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread)
 {
-	return (thread_slot_number(state, slot) ^ home_index(thread)) < THREAD_SLOT_FAST;
+	return (thread_slot_number(state, slot) ^ thread_slot_home_index(thread)) < THREAD_SLOT_FAST;
 }
 
 static bool take(struct hi_thread_slot *slot, uint64_t thread, uint64_t now)
 {
 	uint64_t owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
-	bool is_idle = !__atomic_load_n(&slot->in_flight, __ATOMIC_RELAXED) &&
+	bool is_idle = !__atomic_load_n(&slot->in_flight, __ATOMIC_RELAXED) && !__atomic_load_n(&slot->guests, __ATOMIC_RELAXED) &&
 		       clock_is_past(now, __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED), THREAD_SLOT_STALE_CYCLES);
 
 	if (owner && !is_idle)
 		return false;
 	/* Seen before owned: whoever finds the new owner must not find an old time with it, and evict it at once. */
 	__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
-	return __atomic_compare_exchange_n(&slot->owner, &owner, thread, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&slot->owner, &owner, owner ? thread | HI_SLOT_TAKEN_OVER : thread, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-struct hi_thread_slot *thread_slot_claim(const struct hi_state *state, uint64_t thread, uint64_t now, bool *out_new)
+struct hi_thread_slot *thread_slot_search(const struct hi_state *state, uint64_t thread)
+{
+	for (unsigned probe = 0; probe < THREAD_SLOT_PROBES; probe++) {
+		struct hi_thread_slot *slot = slot_at(state, thread, probe);
+
+		if ((__atomic_load_n(&slot->owner, __ATOMIC_RELAXED) & ~HI_SLOT_TAKEN_OVER) == thread)
+			return slot;
+	}
+	return NULL;
+}
+
+struct hi_thread_slot *thread_slot_claim(const struct hi_state *state, uint64_t thread, uint64_t now)
 {
 	struct hi_thread_slot *slot;
 
-	*out_new = false;
-	for (unsigned probe = 0; probe < THREAD_SLOT_PROBES; probe++) {
-		slot = slot_at(state, thread, probe);
-		if (__atomic_load_n(&slot->owner, __ATOMIC_RELAXED) != thread)
-			continue;
-		__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
-		return slot;
-	}
-	*out_new = true;
 	for (unsigned probe = 0; probe < THREAD_SLOT_PROBES; probe++) {
 		slot = slot_at(state, thread, probe);
 		if (take(slot, thread, now))

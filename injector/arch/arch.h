@@ -169,6 +169,9 @@ bool arch_cycles_agree(void);
 
 /* Whether a program may ask for a line of memory that it is going to write. */
 bool arch_has_write_prefetch(void);
+
+/* Whether it has the instruction by which the payload reads the clock faster (payload/arch). */
+bool arch_has_fast_clock(void);
 /* The cycle counter and CLOCK_MONOTONIC at one moment. */
 struct arch_moment {
 	uint64_t cycles, ns;

@@ -13,12 +13,18 @@
  * Never goes back on one CPU; agrees between CPUs where the kernel tells the time by it. Read when all that stands before it in the program has been done: what another thread did before it
  * let us know of something that we know is earlier. (What comes after it may be done before.) No system call.
  */
-uint64_t arch_cycles(void);
+static inline uint64_t arch_cycles(void);
+/* The same, by an instruction that not every CPU has: hi_state.fast_clock. */
+static inline uint64_t arch_cycles_fast(void);
 /* The same, but perhaps of a moment ago, and faster: it does not wait for anything. */
-uint64_t arch_cycles_about(void);
+static inline uint64_t arch_cycles_about(void);
 
 /* Unique to each live thread, never 0. */
-uint64_t arch_thread_pointer(void);
+static inline uint64_t arch_thread_pointer(void);
+
+/* For words that no other thread changes: whole for a signal handler of this thread, which comes before it or after it, and visible to others a moment later. The second returns what was there. */
+static inline void arch_increment_alone(uint32_t *word);
+static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired);
 
 /* Where the interrupted registers lie, relative to the stack pointer on the signal trampoline. */
 struct arch_signal_frame {
@@ -27,20 +33,20 @@ struct arch_signal_frame {
 struct arch_signal_frame arch_signal_frame(void);
 
 /*
- * Calls a function of the target's as if nobody had called us: with a frame pointer of zero, by which the ABI marks the end of the stack. An allocator may take
- * the stack while it serves the call (tcmalloc whenever its heap grows, any with a profiler of its own), and we have no unwind information. For want of it an
- * unwinder takes the frame pointer for that of our frame. Where that is whatever we have in the register it follows it to anywhere: libunwind asks the kernel
- * whether there is memory, and the answer is left in errno of a call that succeeds.
+ * Calls a function of the target's as if the caller had called it: `frame`, where the caller's frame pointer and the return address into it lie (&hook_call.bp), is what the function finds in the
+ * frame pointer. An allocator may take the stack while it serves the call (tcmalloc whenever its heap grows, any with a profiler of its own). For our code there are no unwind tables where it looks,
+ * so it goes by the frame pointer, and so comes out right; by whatever else we had in that register it would go anywhere: libunwind asks the kernel whether there is memory, and the answer is
+ * left in errno of a call that succeeds.
  */
-uint64_t arch_call_outermost(uint64_t argument0, uint64_t argument1, uint64_t argument2, uint64_t argument3, uint64_t function);
+uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2, uint64_t argument3, uint64_t function, const uint64_t *frame);
 
 /*
  * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first, for the handler to read. The handler sets `guard` to the
- * slot whose in_flight it has raised; the stub lowers it as its last act.
+ * count that it has raised, in_flight or guests of a slot; the stub lowers it as its last act.
  */
 struct hook_call {
 	uint64_t argument[6];
-	struct hi_thread_slot *guard;
+	uint32_t *guard;
 	struct hi_gate_words *words;
 	uint64_t bp;             /* the caller's frame pointer */
 	uint64_t return_address; /* into the caller; the caller's stack begins behind it */
@@ -51,5 +57,7 @@ struct hook_outcome {
 	uint64_t result;
 	uint64_t pass;
 };
+
+#include "arch_inline.h"
 
 #endif

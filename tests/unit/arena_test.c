@@ -51,7 +51,7 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	CHECK(state.occupancy >= state.thread_slots + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
 	CHECK(state.buckets >= state.occupancy + (1ull << control.occupancy_bits));
 	CHECK(state.scratch >= state.buckets + (8ull * HI_BUCKET_ENTRIES << control.bucket_bits));
-	CHECK(state.rules >= state.scratch + HI_THREAD_SLOTS * HI_SCRATCH_BYTES);
+	CHECK(state.rules >= state.scratch + HI_SCRATCHES * HI_SCRATCH_BYTES);
 	CHECK(state.known_stacks >= state.rules + HI_RULES * sizeof(struct hi_rule_entry));
 	CHECK(state.size >= state.known_stacks + (8ull << control.known_bits));
 	CHECK_EQ(state.size, control.state.size);

@@ -25,10 +25,10 @@ static void wait_with_a_word(struct victim_page *page)
 
 static void counted_open(struct scene *scene, void (*where)(struct victim_page *page))
 {
-	const uint32_t counts[] = {3, 1};
+	const uint32_t own = 3, guests = 1;
 	scene_open(scene, where);
-	for (size_t i = 0; i < 2; i++)
-		CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&slots[i * (HI_THREAD_SLOTS - 1)].in_flight, &counts[i], sizeof counts[i]), 0);
+	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&slots[0].in_flight, &own, sizeof own), 0);
+	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&slots[HI_THREAD_SLOTS - 1].guests, &guests, sizeof guests), 0);
 }
 
 static void check_forgotten(const struct scene *scene)
@@ -38,6 +38,8 @@ static void check_forgotten(const struct scene *scene)
 	CHECK_EQ(leak_forget(&scene->target, &frames), 0);
 	CHECK_EQ(frames, 4);
 	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&slots[HI_THREAD_SLOTS - 1], &slot, sizeof slot), 0);
+	CHECK_EQ(slot.guests, 0);
+	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)slots, &slot, sizeof slot), 0);
 	CHECK_EQ(slot.in_flight, 0);
 	CHECK_EQ(leak_forget(&scene->target, &frames), 0);
 	CHECK_EQ(frames, 0);

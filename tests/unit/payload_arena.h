@@ -66,7 +66,7 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 	const size_t slots_at = sizeof(struct hi_state), occupancy_at = slots_at + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot);
 	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 	const size_t scratch_at = buckets_at + ((size_t)HI_BUCKET_ENTRIES * 8 << bucket_bits);
-	const size_t rules_at = scratch_at + HI_THREAD_SLOTS * HI_SCRATCH_BYTES, known_at = rules_at + HI_RULES * sizeof(struct hi_rule_entry);
+	const size_t rules_at = scratch_at + HI_SCRATCHES * HI_SCRATCH_BYTES, known_at = rules_at + HI_RULES * sizeof(struct hi_rule_entry);
 	const size_t state_bytes = known_at + (sizeof(uint64_t) << ARENA_KNOWN_BITS);
 	struct arena arena = {
 		.control = arena_map(HI_CONTROL_BYTES, MAP_SHARED),
@@ -216,8 +216,10 @@ static inline void arena_drain(struct arena *arena)
 /* Nobody is inside, and the live set holds nothing. */
 static inline void arena_check_quiet(const struct arena *arena)
 {
-	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++)
+	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++) {
 		CHECK_EQ(arena->slots[i].in_flight, 0);
+		CHECK_EQ(arena->slots[i].guests, 0);
+	}
 	for (unsigned i = 0; i < 1u << arena->state->occupancy_bits; i++)
 		CHECK_EQ(arena->occupancy[i], 0);
 	for (unsigned i = 0; i < HI_BUCKET_ENTRIES << arena->state->bucket_bits; i++)

@@ -27,32 +27,30 @@ static struct arena open_slots(void)
 UNIT_TEST(claims_once_and_finds_again)
 {
 	struct arena arena = open_slots();
-	bool is_new = false;
-	struct hi_thread_slot *slot = thread_slot_claim(arena.state, 0x7000, NOW, &is_new);
+	struct hi_thread_slot *slot;
 
-	CHECK(slot && is_new);
-	CHECK(slot == thread_slot_home(arena.state, 0x7000));
+	CHECK(!thread_slot_find(arena.state, 0x7000));
+	slot = thread_slot_claim(arena.state, 0x7000, NOW);
+	CHECK(slot && slot == thread_slot_home(arena.state, 0x7000));
 	CHECK_EQ(slot->owner, 0x7000);
-	CHECK(thread_slot_claim(arena.state, 0x7000, NOW + 5, &is_new) == slot);
-	CHECK(!is_new);
-	CHECK_EQ(slot->last_seen, NOW + 5);
+	CHECK_EQ(slot->last_seen, NOW);
+	CHECK(thread_slot_find(arena.state, 0x7000) == slot);
 }
 
 UNIT_TEST(threads_of_one_hash_lie_side_by_side)
 {
 	struct arena arena = open_slots();
 	uint64_t thread = 0;
-	bool is_new;
 
 	for (unsigned i = 0; i < THREAD_SLOT_PROBES; i++) {
 		thread = thread_at(77, thread);
-		struct hi_thread_slot *slot = thread_slot_claim(arena.state, thread, NOW, &is_new);
+		struct hi_thread_slot *slot = thread_slot_claim(arena.state, thread, NOW);
 
-		CHECK(slot && is_new);
+		CHECK(slot && thread_slot_find(arena.state, thread) == slot);
 		CHECK_EQ(slot - arena.slots, 77 ^ i);
 		CHECK_EQ(thread_slot_is_fast(arena.state, slot, thread), i < THREAD_SLOT_FAST);
 	}
-	CHECK(!thread_slot_claim(arena.state, thread_at(77, thread), NOW, &is_new));
+	CHECK(!thread_slot_claim(arena.state, thread_at(77, thread), NOW));
 }
 
 UNIT_TEST(evicts_who_was_long_away_and_is_not_inside)
@@ -60,16 +58,55 @@ UNIT_TEST(evicts_who_was_long_away_and_is_not_inside)
 	struct arena arena = open_slots();
 	uint64_t first = thread_at(5, 0), thread = first, late;
 	struct hi_thread_slot *slot;
-	bool is_new;
 
 	for (unsigned i = 0; i < THREAD_SLOT_PROBES; i++, thread = thread_at(5, thread))
-		CHECK(thread_slot_claim(arena.state, thread, NOW, &is_new));
+		CHECK(thread_slot_claim(arena.state, thread, NOW));
 	late = thread;
-	CHECK(!thread_slot_claim(arena.state, late, NOW + THREAD_SLOT_STALE_CYCLES, &is_new));
+	CHECK(!thread_slot_claim(arena.state, late, NOW + THREAD_SLOT_STALE_CYCLES));
 	thread_slot_home(arena.state, first)->in_flight = 1;
-	slot = thread_slot_claim(arena.state, late, NOW + THREAD_SLOT_STALE_CYCLES + 1, &is_new);
-	CHECK(slot && is_new && slot == &arena.slots[5 ^ 1]);
-	CHECK_EQ(slot->owner, late);
+	slot = thread_slot_claim(arena.state, late, NOW + THREAD_SLOT_STALE_CYCLES + 1);
+	CHECK(slot && slot == &arena.slots[5 ^ 1]);
+	CHECK_EQ(slot->owner, late | HI_SLOT_TAKEN_OVER);
+	CHECK(thread_slot_find(arena.state, late) == slot);
+	slot->guests = 1;
+	slot = thread_slot_claim(arena.state, thread_at(5, late), NOW + 2 * THREAD_SLOT_STALE_CYCLES + 2);
+	CHECK(slot == &arena.slots[5 ^ 2]);
+}
+
+/* Even where it comes back, for it cannot tell who came in between. */
+UNIT_TEST(only_the_first_owner_is_ever_alone)
+{
+	struct arena arena = open_slots();
+	uint64_t first = thread_at(5, 0), second = first, now = NOW;
+	struct hi_thread_slot *slot = thread_slot_claim(arena.state, first, now);
+
+	CHECK(thread_slot_is_first(slot, first));
+	for (unsigned i = 1; i < THREAD_SLOT_PROBES; i++) {
+		second = thread_at(5, second);
+		arena.slots[5 ^ i].in_flight = 1;
+		arena.slots[5 ^ i].owner = 64;
+	}
+	CHECK(thread_slot_claim(arena.state, second, now += 2 * THREAD_SLOT_STALE_CYCLES) == slot);
+	CHECK(!thread_slot_is_first(slot, second) && !thread_slot_is_first(slot, first));
+	CHECK(thread_slot_claim(arena.state, first, now += 2 * THREAD_SLOT_STALE_CYCLES) == slot);
+	CHECK(!thread_slot_is_first(slot, first));
+	CHECK(thread_slot_find(arena.state, first) == slot && !thread_slot_find(arena.state, second));
+}
+
+/* Counts and scratches of the two kinds lie apart. */
+UNIT_TEST(who_is_alone_meets_no_guest)
+{
+	struct arena arena = open_slots();
+	struct hi_thread_slot *slot = &arena.slots[HI_THREAD_SLOTS - 1];
+
+	CHECK(thread_slot_enter(&slot->in_flight, true));
+	CHECK(!thread_slot_enter(&slot->in_flight, true));
+	CHECK(thread_slot_enter(&slot->guests, false));
+	CHECK(!thread_slot_enter(&slot->guests, false));
+	CHECK_EQ(slot->in_flight, 2);
+	CHECK_EQ(slot->guests, 2);
+	CHECK((uint64_t)thread_slot_scratch(arena.state, slot, true) + HI_SCRATCH_BYTES == (uint64_t)thread_slot_scratch(arena.state, arena.slots, false));
+	CHECK((uint64_t)thread_slot_scratch(arena.state, slot, false) + HI_SCRATCH_BYTES <= arena.state->rules);
 }
 
 struct claimant {
@@ -82,9 +119,8 @@ struct claimant {
 static void *claim(void *argument)
 {
 	struct claimant *claimant = argument;
-	bool is_new;
 
-	claimant->slot = thread_slot_claim(claimant->arena->state, claimant->thread, NOW, &is_new);
+	claimant->slot = thread_slot_claim(claimant->arena->state, claimant->thread, NOW);
 	return NULL;
 }
 
@@ -105,7 +141,7 @@ UNIT_TEST(racing_threads_get_slots_of_their_own)
 		for (unsigned i = 0; i < THREAD_SLOT_PROBES; i++) {
 			/* Who loses a swap looks at the next slot only: the last may go without, none may share. */
 			if (claimant[i].slot)
-				CHECK_EQ(claimant[i].slot->owner, claimant[i].thread);
+				CHECK_EQ(claimant[i].slot->owner & ~HI_SLOT_TAKEN_OVER, claimant[i].thread);
 		}
 		munmap(arena.state, HI_PAGE_BYTES);
 	}

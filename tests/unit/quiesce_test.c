@@ -153,20 +153,29 @@ UNIT_TEST(a_stack_in_the_arena_is_inside_too)
 	scene_close(&scene);
 }
 
-UNIT_TEST(a_frame_in_flight_is_waited_for)
+static void check_waits_for(remote_addr count)
 {
 	struct scene scene;
-	const remote_addr in_flight = (uintptr_t)&slots[HI_THREAD_SLOTS - 1].in_flight;
 	const uint32_t one = 1, none = 0;
 	scene_open(&scene, wait_inside);
 	scene.victim.page->word[STAY] = 0;
-	CHECK_EQ(memory_write(&scene.victim.memory, in_flight, &one, sizeof one), 0);
+	CHECK_EQ(memory_write(&scene.victim.memory, count, &one, sizeof one), 0);
 	const struct quiesced quiesced = check_quiesce(&scene, SHORT_MS, -EBUSY);
 	CHECK_EQ(quiesced.threads, 0); /* nobody is stopped for nothing */
 	CHECK_EQ(quiesced.frames, 1);
-	CHECK_EQ(memory_write(&scene.victim.memory, in_flight, &none, sizeof none), 0);
+	CHECK_EQ(memory_write(&scene.victim.memory, count, &none, sizeof none), 0);
 	check_quiesce(&scene, LONG_MS, 0);
 	scene_close(&scene);
+}
+
+UNIT_TEST(a_frame_in_flight_is_waited_for)
+{
+	check_waits_for((uintptr_t)&slots[HI_THREAD_SLOTS - 1].in_flight);
+}
+
+UNIT_TEST(a_frame_of_a_guest_is_waited_for)
+{
+	check_waits_for((uintptr_t)&slots[1].guests);
 }
 
 UNIT_TEST(a_register_with_a_gate_address_is_healed)

@@ -13,6 +13,7 @@
 
 #define CAPACITY 4096u
 #define PATIENCE 1000u
+#define SETTLED 2000000u /* how long a mark must stand */
 
 /* The first of so many. */
 static struct hi_ring *new_rings(struct ring_reader *reader, uint32_t count)
@@ -157,14 +158,38 @@ UNIT_TEST(waits_for_an_unfinished_record_then_skips_it)
 	CHECK_EQ(next(&reader, 5000, PATIENCE, &record), 0);
 	CHECK_EQ(next(&reader, 5000 + PATIENCE - 1, PATIENCE, &record), 0);
 	ring->head += HI_RING_UNIT;                                     /* and one more, now */
-	CHECK_EQ(next(&reader, 5000 + PATIENCE, PATIENCE, &record), 1); /* both were waited for at the same time */
+	CHECK_EQ(next(&reader, 5000 + PATIENCE, PATIENCE, &record), 0); /* now marked */
+	uint64_t *const first = (void *)ring->data;
+	CHECK_EQ(*first, (sizeof busy | (uint64_t)HI_RECORD_FREE << 32 | HI_RING_BUSY | HI_RING_GIVEN_UP));
+	CHECK_EQ(next(&reader, 5000 + PATIENCE + SETTLED - 1, PATIENCE, &record), 0);
+	CHECK_EQ(reader.skipped, 0);
+	CHECK_EQ(next(&reader, 5000 + PATIENCE + SETTLED, PATIENCE, &record), 1); /* both were waited for at the same time */
 	CHECK_EQ(record.free.address, 42);
 	CHECK_EQ(reader.skipped, 4 * HI_RING_UNIT);
 	put_free(ring, 43);
-	CHECK_EQ(next(&reader, 6000 + PATIENCE, PATIENCE, &record), 0);
-	CHECK_EQ(next(&reader, 6000 + 2 * PATIENCE, PATIENCE, &record), 1);
+	CHECK_EQ(next(&reader, 6000 + PATIENCE + SETTLED, PATIENCE, &record), 0);
+	CHECK_EQ(next(&reader, 6000 + 2 * PATIENCE + SETTLED, PATIENCE, &record), 1);
 	CHECK_EQ(record.free.address, 43);
 	CHECK_EQ(reader.skipped, 5 * HI_RING_UNIT);
+}
+
+/* Its producer had read the word before the reader marked it, and writes after that. */
+UNIT_TEST(takes_a_record_that_is_committed_over_the_mark)
+{
+	struct ring_reader reader;
+	union ring_record record;
+	struct hi_ring *ring = new_ring(&reader);
+	const struct hi_record_free busy = {.header = {.size = sizeof busy, .type_busy = HI_RECORD_FREE | (uint32_t)(HI_RING_BUSY >> 32)}, .address = 44};
+	uint64_t *const first = (void *)ring->data;
+	put(ring, &busy, sizeof busy);
+	CHECK_EQ(next(&reader, 5000, PATIENCE, &record), 0);
+	CHECK_EQ(next(&reader, 5000 + PATIENCE, PATIENCE, &record), 0);
+	CHECK(*first & HI_RING_GIVEN_UP);
+	*first = sizeof busy | (uint64_t)HI_RECORD_FREE << 32;
+	CHECK_EQ(next(&reader, 5000 + PATIENCE + 1, PATIENCE, &record), 1);
+	CHECK_EQ(record.free.address, 44);
+	CHECK_EQ(reader.skipped, 0);
+	CHECK_EQ(*first, 0);
 }
 
 UNIT_TEST(gives_up_at_once_when_nobody_writes_any_more)

@@ -308,3 +308,11 @@ bool arch_has_write_prefetch(void)
 
 	return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) && (ecx & bit_PRFCHW);
 }
+
+/* rdtscp: a hypervisor may forbid it, and then does not show it. */
+bool arch_has_fast_clock(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) && (edx & 1u << 27);
+}

@@ -16,34 +16,10 @@ _Static_assert(STATE_ARMED == offsetof(struct hi_state, armed), "gate_layout.h")
 _Static_assert(SLOT_BITS == HI_THREAD_SLOT_BITS && 1 << SLOT_BYTES_LOG2 == sizeof(struct hi_thread_slot), "gate_layout.h");
 _Static_assert(SLOT_FAST_OWNER == offsetof(struct hi_thread_slot, fast_owner), "gate_layout.h");
 _Static_assert(SLOT_COUNTDOWN == offsetof(struct hi_thread_slot, countdown), "gate_layout.h");
-_Static_assert(SLOT_IN_FLIGHT == offsetof(struct hi_thread_slot, in_flight), "gate_layout.h");
+_Static_assert((offsetof(struct hi_thread_slot, in_flight) & SLOT_SHARED_COUNT) == 0, "gate_layout.h");
+_Static_assert((offsetof(struct hi_thread_slot, guests) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
 _Static_assert(CALL_GUARD == offsetof(struct hook_call, guard), "gate_layout.h");
 _Static_assert(sizeof(struct hook_call) == 80, "the stub pushes ten words, return address included");
-
-uint64_t arch_cycles(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (uint64_t)high << 32 | low;
-}
-
-uint64_t arch_cycles_about(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
-}
-
-/* Both glibc and musl keep a pointer to the thread's control block in its own first word. */
-uint64_t arch_thread_pointer(void)
-{
-	uint64_t pointer;
-
-	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
-}
 
 /* The handler's return has popped the first word of the rt_sigframe: sp is at the ucontext. Offsets of RIP, RSP, RBP in its gregs. */
 struct arch_signal_frame arch_signal_frame(void)

@@ -125,7 +125,7 @@
  * frame goes, and with the arguments as they were the original finds nothing of us on the stack.
  *
  * armed is looked at before all else: in a forked child it reads 0, and nothing is sampled there.
- * The in_flight of the guard slot falls when one instruction is left to execute here.
+ * The guard, which counts who is inside, falls when one instruction is left to execute here: without a lock if it is the thread's own (see hi_wire.h).
  */
 	.p2align 4
 	.type hook_stub, @function
@@ -158,8 +158,12 @@ hook_stub:
 	.cfi_def_cfa %rsp, 8
 	test %r11, %r11
 	jz 1f
-	lock decl SLOT_IN_FLIGHT(%r11)
+	test $SLOT_SHARED_COUNT, %r11b
+	jnz 4f
+	decl (%r11)
 1:	ret
+4:	lock decl (%r11)
+	ret
 	.cfi_restore_state
 2:	pop %rdi
 	pop %rsi
@@ -174,29 +178,33 @@ hook_stub:
 	.cfi_def_cfa %rsp, 8
 	test %r11, %r11
 	jz 3f
-	lock decl SLOT_IN_FLIGHT(%r11)
+	test $SLOT_SHARED_COUNT, %r11b
+	jnz 5f
+	decl (%r11)
 3:	jmp *WORDS_ORIGINAL(%r10)
+5:	lock decl (%r11)
+	jmp *WORDS_ORIGINAL(%r10)
 	.cfi_endproc
 	.size hook_stub, . - hook_stub
 
 /* arch.h */
 	.p2align 4
-	.globl arch_call_outermost
-	.hidden arch_call_outermost
-	.type arch_call_outermost, @function
-arch_call_outermost:
+	.globl arch_call_original
+	.hidden arch_call_original
+	.type arch_call_original, @function
+arch_call_original:
 	.cfi_startproc
 	push %rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16
-	xor %ebp, %ebp
+	mov %r9, %rbp
 	call *%r8
 	pop %rbp
 	.cfi_restore %rbp
 	.cfi_def_cfa_offset 8
 	ret
 	.cfi_endproc
-	.size arch_call_outermost, . - arch_call_outermost
+	.size arch_call_original, . - arch_call_original
 
 	.macro hook name, handler
 	.globl hi_hook_\name

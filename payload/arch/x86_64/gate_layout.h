@@ -20,7 +20,7 @@
 #define SLOT_BYTES_LOG2 6
 #define SLOT_FAST_OWNER 0
 #define SLOT_COUNTDOWN 8
-#define SLOT_IN_FLIGHT 24
+#define SLOT_SHARED_COUNT 4 /* set in the address of `guests`, not in that of in_flight */
 
 #define CALL_GUARD 48
 

@@ -274,6 +274,7 @@ static void scribble_slots(uintptr_t base, const struct hi_control *control)
 static void scribble_calls(uintptr_t base, const struct hi_control *control)
 {
 	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, in_flight), random_number(), 4);
+	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, guests), random_number(), 4);
 }
 
 static void scribble_all(uintptr_t base, const struct hi_control *control)

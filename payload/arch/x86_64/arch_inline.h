@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* arch_inline.h - those functions of arch.h that are an instruction or two on x86-64. Included by arch.h alone. */
+#ifndef PAYLOAD_ARCH_INLINE_H
+#define PAYLOAD_ARCH_INLINE_H
+
+static inline uint64_t arch_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* It waits until all instructions before it have been executed, and holds up none that follows. */
+static inline uint64_t arch_cycles_fast(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtscp" : "=a"(low), "=d"(high) : : "rcx", "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+static inline uint64_t arch_cycles_about(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* Both glibc and musl keep a pointer to the thread's control block in its own first word. */
+static inline uint64_t arch_thread_pointer(void)
+{
+	uint64_t pointer;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+/* No lock prefix: interrupts come between instructions. */
+static inline void arch_increment_alone(uint32_t *word)
+{
+	__asm__ volatile("incl %0" : "+m"(*word) : : "memory", "cc");
+}
+
+static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired)
+{
+	__asm__ volatile("cmpxchgq %2, %0" : "+m"(*word), "+a"(expected) : "r"(desired) : "memory", "cc");
+	return expected;
+}
+
+#endif
