@@ -174,7 +174,7 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_RULES (1u << HI_RULE_BITS)
 struct hi_rule_entry {
 	uint64_t check; /* pc + mark of the directory it was found in, ^ value * HI_HASH */
-	uint64_t value; /* the rule, and where that of the caller lies, packed by stack.c */
+	uint64_t value; /* the rule, and where that of the caller lies, packed by rules.h */
 };
 _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
