@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 4u
+#define HI_WIRE_VERSION 5u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -160,10 +160,10 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together (struct hi_scratch, below), one for each slot, in the order of the slots: on the stack it might not fit, as some stacks are small. It belongs to
+ * Where a thread puts an alloc record together, and remembers its last walk (struct hi_scratch, below), one for each slot, in the order of the slots: on the stack it might not fit, as some stacks are small. It belongs to
  * the one visit that found in_flight == 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
  */
-#define HI_SCRATCH_BYTES 1152u
+#define HI_SCRATCH_BYTES 5312u
 
 /*
  * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at pc ^ pc >> HI_RULE_BITS modulo HI_RULES. Threads write
@@ -494,6 +494,22 @@ _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is on
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
 _Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT, "an alloc of a known stack is two units");
 
+/* A walk that a thread made, leaf first, so that one that comes to the same frames need not find its way again. How: payload/trail.c. */
+struct hi_trail_frame {
+	uint64_t pc, sp, bp;
+	uint64_t bp_at; /* 0 = bp does not matter; 1 = it does, and is that of the frame before; else the slot that it was read from */
+};
+struct hi_trail {
+	uint64_t stamp;       /* of the directory, as 2 * stamp + 1; 0 = there is no trail, whatever follows */
+	uint64_t top;         /* up to where the walk could have gone */
+	uint64_t hash, power; /* of the frames behind the one that `hashed` names */
+	uint32_t count;       /* frames; the last may have pc 0, for a return address of zero */
+	uint32_t anchor;      /* the first that may be met again */
+	uint32_t hashed;
+	uint32_t walks; /* a counter */
+	struct hi_trail_frame frame[HI_FRAMES_MAX];
+};
+
 /* HI_SCRATCH_BYTES of it are a thread's. What it remembers of the region list holds as long as that list's generation. */
 struct hi_scratch {
 	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
@@ -501,6 +517,7 @@ struct hi_scratch {
 	uint64_t unknown_sp;                                /* of the last stack that ended with HI_END_REGION: lies in no region */
 	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* struct hi_record_alloc, */
 	uint64_t frame[HI_FRAMES_MAX];                      /* and its frames */
+	struct hi_trail trail;
 };
 _Static_assert(offsetof(struct hi_scratch, frame) == offsetof(struct hi_scratch, alloc) + sizeof(struct hi_record_alloc), "the frames follow the record");
 _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");

@@ -17,13 +17,9 @@
 #include "arch/arch.h"
 #include "published.h"
 #include "rules.h"
+#include "trail.h"
 
-#define RETURN_ADDRESS_BELOW_CFA 8
 #define NO_END ((enum hi_stack_end) - 1)
-
-struct registers {
-	uint64_t pc, sp, bp;
-};
 
 struct walk {
 	const struct hi_state *state;
@@ -33,12 +29,18 @@ struct walk {
 	struct registers at;
 	uint64_t hash;               /* of the frames so far */
 	uint64_t top;                /* readable: [at.sp, top) */
+	uint64_t trail_sp;           /* a frame from here on may be on the trail */
 	uint64_t unknown_sp;         /* not 0: lies on this stack, of which no region is known */
 	const uint64_t *interrupted; /* the registers that the last signal found, as it left them on its stack; NULL = there was none */
 	bool is_own;                 /* the thread's own stack, not one that a program may unmap in part */
 	bool is_guess;               /* how we got here */
 	bool is_pc_exact;            /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
 };
+
+static struct registers leaf_of(const struct hook_call *call)
+{
+	return (struct registers){.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp};
+}
 
 static const struct hi_control *control_of(const struct walk *walk)
 {
@@ -96,7 +98,7 @@ static bool find_region(struct walk *walk)
 /* The end of the page up to which a stack is surely mapped: the word below sp is the return address, or was pushed over by a signal. */
 static uint64_t sure_end(const struct walk *walk)
 {
-	return ((walk->at.sp - RETURN_ADDRESS_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
+	return ((walk->at.sp - FRAMES_RETURN_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
 }
 
 /* at.sp lies on a stack that we have not been on. False: it is not known. */
@@ -128,7 +130,7 @@ static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slo
 	/* A function that was interrupted while it returns has its caller's bp back, but its rows go on to name the slot, which is below sp by now. */
 	const bool is_back = walk->is_pc_exact && slot < walk->at.sp;
 
-	if (cfa > walk->top || !read_word(walk, cfa - RETURN_ADDRESS_BELOW_CFA, &caller.pc))
+	if (cfa > walk->top || !read_word(walk, cfa - FRAMES_RETURN_BELOW_CFA, &caller.pc))
 		return HI_END_BAD_FRAME;
 	if (bp_slot && !is_back && !read_word(walk, slot, &caller.bp))
 		return HI_END_BAD_FRAME;
@@ -147,6 +149,7 @@ static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 	if (!walk->is_own && !walk->is_guess && walk->top > sure_end(walk))
 		walk->top = sure_end(walk);
 	walk->is_guess = true;
+	walk->trail_sp = UINT64_MAX;
 	end = step_to_cfa(walk, walk->at.bp + 16, -2);
 	if (end == HI_END_BAD_FRAME || (end == HI_END_COMPLETE && walk->at.bp))
 		return lost;
@@ -165,6 +168,7 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 		return HI_END_BAD_FRAME;
 	walk->at = interrupted;
 	walk->interrupted = (const uint64_t *)sp;
+	walk->trail_sp = UINT64_MAX;
 	walk->is_pc_exact = true;
 	if (!enter_stack(walk))
 		return HI_END_REGION;
@@ -262,15 +266,15 @@ static void tell_next(const struct walk *walk, const uint64_t *end, uint64_t nex
 }
 
 /*
- * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first other one, with the
- * walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
+ * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first other one, or where the trail may
+ * begin, with the walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
  *
  * From one frame to the next there are two loads, each of which waits for the one before: the rule, and the return address by which the next rule is found. So an entry says which
  * one comes next, as long as it has always been the same one: that is fetched before the return address is known.
  */
 __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint64_t *frame, uint32_t count)
 {
-	const uint64_t top = walk->top, rules = walk->state->rules, mark = rules_mark(walk->stamp);
+	const uint64_t top = walk->top, trail_sp = walk->trail_sp, rules = walk->state->rules, mark = rules_mark(walk->stamp);
 	uint64_t pc = walk->at.pc, sp = walk->at.sp, hash = walk->hash;
 	uint64_t next = RULES_NEXT_VARIES, place, value, cfa, slot, caller;
 	uint64_t *end = frame + count;
@@ -278,7 +282,7 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 
 	if (walk->is_pc_exact || sp & 7)
 		return count;
-	for (; end < frame + HI_FRAMES_MAX; pc = caller) {
+	for (; end < frame + HI_FRAMES_MAX && sp < trail_sp; pc = caller) {
 		place = next > RULES_NEXT_VARIES ? next : rules_place(pc - 1);
 		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc - 1 + mark) {
 			if (next <= RULES_NEXT_VARIES)
@@ -300,18 +304,40 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 		}
 		if (cfa > top)
 			break;
-		caller = *(const uint64_t *)(cfa - RETURN_ADDRESS_BELOW_CFA);
+		caller = *(const uint64_t *)(cfa - FRAMES_RETURN_BELOW_CFA);
 		if (!caller)
 			break;
 		bp = slot ? (const uint64_t *)(cfa + slot) : bp;
 		sp = cfa;
 		*end++ = caller;
-		hash = stack_hash(hash, caller);
+		hash = frames_hash(hash, caller);
 		next = value >> RULES_NEXT_SHIFT;
 	}
 	walk->hash = hash;
 	walk->at = (struct registers){.pc = pc, .sp = sp, .bp = *bp};
 	return (uint32_t)(end - frame);
+}
+
+/* Whether all the rest is known, by an earlier walk. */
+__attribute__((noinline)) static bool find_rest(struct walk *walk, uint32_t *count)
+{
+	struct trail_rest rest = {.frame = walk->scratch->frame + *count, .count = HI_FRAMES_MAX - *count};
+
+	if (!trail_follow(&walk->scratch->trail, &walk->at, &rest)) {
+		walk->trail_sp = rest.next_sp;
+		return false;
+	}
+	walk->hash = frames_hash_with(walk->hash, rest.hash, rest.power);
+	*count += rest.count;
+	return true;
+}
+
+__attribute__((noinline)) static void learn(const struct walk *walk, const struct hook_call *call)
+{
+	struct trail_walk learned = {.state = walk->state, .stamp = walk->stamp, .top = walk->top, .at = leaf_of(call)};
+
+	if (!walk->interrupted && !walk->is_guess && !walk->unknown_sp && trail_is_due(&walk->scratch->trail))
+		trail_learn(&walk->scratch->trail, &learned);
 }
 
 struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
@@ -321,17 +347,23 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 		.scratch = scratch,
 		.thread = thread,
 		.stamp = rules_stamp(state),
-		.at = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp},
+		.at = leaf_of(call),
 	};
 	uint64_t *frame = scratch->frame;
 	enum hi_stack_end end = NO_END;
 	uint32_t count = 0;
+	bool is_known = false;
 
-	enter_stack(&walk);
+	walk.trail_sp = enter_stack(&walk) ? trail_begin(&scratch->trail, walk.stamp, walk.top) : UINT64_MAX;
 	frame[count++] = walk.at.pc;
-	walk.hash = stack_hash(0, walk.at.pc);
+	walk.hash = frames_hash(0, walk.at.pc);
 	while (end == NO_END) {
 		count = pass_plain_frames(&walk, frame, count);
+		if (walk.at.sp >= walk.trail_sp) {
+			is_known = find_rest(&walk, &count);
+			end = is_known ? HI_END_COMPLETE : NO_END;
+			continue;
+		}
 		end = step(&walk, rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact));
 		/* Out of a signal into an unknown region: the interrupted pc is a good frame, only what is above it is out of reach. */
 		if (end != NO_END && !(end == HI_END_REGION && walk.is_pc_exact))
@@ -341,8 +373,10 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 			break;
 		}
 		frame[count++] = walk.at.pc;
-		walk.hash = stack_hash(walk.hash, walk.at.pc);
+		walk.hash = frames_hash(walk.hash, walk.at.pc);
 	}
+	if (end == HI_END_COMPLETE && !(is_known && scratch->trail.anchor == 0))
+		learn(&walk, call);
 	scratch->unknown_sp = walk.unknown_sp;
 	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .hash = walk.hash};
 }
