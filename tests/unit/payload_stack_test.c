@@ -154,6 +154,46 @@ UNIT_TEST(cfa_must_rise_and_stay_in_the_region)
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, at(&scene, 1) + 4), HI_END_BAD_FRAME);
 }
 
+/* A rule that is remembered goes a shorter way. */
+UNIT_TEST(a_remembered_rule_keeps_the_bounds)
+{
+	struct scene scene = scene_open();
+	const uint64_t sp = at(&scene, 8), bad[] = {0, 4, sp - 16, sp - 8, sp + 4, at(&scene, HI_PAGE_BYTES / 8) - 8, UINT64_MAX - 15, UINT64_MAX - 7};
+
+	for (unsigned i = 0; i < HI_PAGE_BYTES / 8; i++)
+		scene.stack[i] = TEXT + 0x50;
+	scene.stack[10] = sp;
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, -2}, {0x200, 2, HI_UNWIND_BP, 0});
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		for (unsigned time = 0; time < 3; time++) {
+			CHECK_EQ(walk(&scene, TEXT + 0x150, 8, at(&scene, 10)), HI_END_COMPLETE);
+			CHECK_EQ(walk(&scene, TEXT + 0x150, 8, bad[i]), HI_END_BAD_FRAME);
+			CHECK_EQ(scene.count, 1);
+			/* Without a slot in it, one word is enough. */
+			CHECK_EQ(walk(&scene, TEXT + 0x250, 8, bad[i]), bad[i] == sp - 8 ? HI_END_COMPLETE : HI_END_BAD_FRAME);
+		}
+}
+
+/* From two places in turn: whatever an entry says of its caller. */
+UNIT_TEST(callers_may_vary)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0}, {0x200, 3, HI_UNWIND_SP, 0}, {0x300, 2, HI_UNWIND_SP, 0},
+	     {0x400, 2, HI_UNWIND_SP, 0});
+	scene.stack[1] = TEXT + 0x350;
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t caller = TEXT + (i / 2 % 3 ? 0x150 : 0x250);
+
+		memset(&scene.stack[2], 0, 80);
+		scene.stack[3] = caller;
+		scene.stack[caller == TEXT + 0x150 ? 5 : 6] = TEXT + 0x50;
+		CHECK_EQ(walk(&scene, TEXT + 0x450, 0, 0), HI_END_COMPLETE);
+		CHECK_EQ(scene.count, 4);
+		CHECK_EQ(scene.frame[2], caller);
+	}
+}
+
 UNIT_TEST(deep_recursion_is_cut)
 {
 	struct scene scene = scene_open();

@@ -5,10 +5,11 @@
  * Each walk is made twice: with what the earlier ones left behind, and with nothing.
  */
 #include "payload_scene.h"
+#include "rules.h"
 #include "trail.h"
 
 /* The functions of the imaginary program, 0x100 bytes each. The number is that of its row. */
-enum function { END, PLAIN, WIDE, SAVES, BY_BP, MEMORY, FUNCTIONS };
+enum function { END, PLAIN, WIDE, SAVES, BY_BP, MEMORY, LAZY, HANDLED, FUNCTIONS };
 #define PC(function, call) (TEXT + 0x100ull * (function) + 0x10 + (call))
 #define STACK_WORDS (2 * HI_PAGE_BYTES / 8)
 
@@ -27,7 +28,8 @@ static struct program program_open(void)
 	regions->range[0].hi += HI_PAGE_BYTES;
 	program.scene.arena.control->main_stack = regions->range[0].hi;
 	ROWS(&program.scene, {0x100 * END, 0, HI_UNWIND_END, 0}, {0x100 * PLAIN, 2, HI_UNWIND_SP, 0}, {0x100 * WIDE, 9, HI_UNWIND_SP, 0},
-	     {0x100 * SAVES, 4, HI_UNWIND_SP, -2}, {0x100 * BY_BP, 2, HI_UNWIND_BP, -2}, {0x100 * MEMORY, -1, HI_UNWIND_BP_DEREF, 0});
+	     {0x100 * SAVES, 4, HI_UNWIND_SP, -2}, {0x100 * BY_BP, 2, HI_UNWIND_BP, -2}, {0x100 * MEMORY, -1, HI_UNWIND_BP_DEREF, 0},
+	     {0x100 * LAZY, 11, HI_UNWIND_PLT, 0}, {0x100 * HANDLED, 0, HI_UNWIND_SIGNAL, 0});
 	memset(&scene_scratch, 0, sizeof(scene_scratch));
 	return program;
 }
@@ -48,7 +50,7 @@ static void call(struct program *program, enum function function, unsigned call_
 	uint64_t cfa;
 
 	push(program, program->at.pc);
-	program->at.pc = PC(function, call_site);
+	program->at.pc = PC(function, function == LAZY ? 12 : call_site); /* far enough into the entry */
 	switch (function) {
 	case WIDE:
 		program->sp -= 8;
@@ -118,6 +120,12 @@ static bool is_on_trail(struct program *program)
 	return program->scene.hash != right;
 }
 
+/* The same, from the leaf on. */
+static bool is_all_on_trail(struct program *program)
+{
+	return is_on_trail(program) && scene_scratch.trail.anchor == 0;
+}
+
 /* The outermost frame is the first. */
 #define CALLS(program, ...)                                                        \
 	do {                                                                       \
@@ -136,7 +144,7 @@ UNIT_TEST(a_repeated_stack_is_on_the_trail)
 	CHECK_EQ(program.scene.count, 8);
 	CHECK(!is_on_trail(&program));
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	CHECK_EQ(program.scene.count, 8);
 }
 
@@ -161,7 +169,7 @@ UNIT_TEST(a_return_address_of_zero_ends_it_as_well)
 	program.at.pc = 0;
 	CALLS(&program, PLAIN, BY_BP, PLAIN);
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	CHECK_EQ(program.scene.count, 3);
 	program.scene.stack[399] = PC(END, 0); /* it does not end there any more */
 	CHECK(!is_on_trail(&program));
@@ -197,7 +205,7 @@ UNIT_TEST(a_changed_return_address_is_noticed)
 	uint64_t *slot = program.sp + 8;
 	CALLS(&program, SAVES, PLAIN);
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	CHECK_EQ(*slot, PC(PLAIN, 2));
 	*slot = PC(PLAIN, 3);
 	CHECK_EQ(check_walk(&program), HI_END_COMPLETE);
@@ -219,16 +227,20 @@ UNIT_TEST(a_changed_frame_pointer_is_noticed_where_it_matters)
 	slot = program.sp + 2; /* what WIDE had in it: nobody goes by that */
 	CALLS(&program, BY_BP, PLAIN, SAVES);
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	*slot ^= 0x1230;
-	CHECK(is_on_trail(&program));
-	slot = program.sp + 2; /* by way of PLAIN, that of BY_BP */
-	CHECK_EQ(*slot, (uintptr_t)(program.sp + 4 + 2 + 1));
+	CHECK(is_all_on_trail(&program));
+	CALLS(&program, SAVES);
+	learn(&program);
+	program.sp[2] ^= 0x1230; /* what SAVES had in it: it has saved what matters itself */
+	CHECK(is_all_on_trail(&program));
+	slot = program.sp + 4 + 2; /* by way of PLAIN, that of BY_BP */
+	CHECK_EQ(*slot, (uintptr_t)(program.sp + 8 + 2 + 1));
 	*slot -= 8;
 	CHECK(!is_on_trail(&program));
 	*slot += 8;
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	*slot = 0;
 	CHECK_EQ(check_walk(&program), HI_END_BAD_FRAME);
 }
@@ -241,7 +253,7 @@ UNIT_TEST(the_frame_pointer_at_the_first_known_frame_counts)
 	program_start(&program, 400);
 	CALLS(&program, WIDE, BY_BP, PLAIN);
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	program.at.bp += 8;
 	CHECK(!is_on_trail(&program));
 	program.at.bp -= 8;
@@ -249,7 +261,7 @@ UNIT_TEST(the_frame_pointer_at_the_first_known_frame_counts)
 	CALLS(&program, WIDE, SAVES, PLAIN);
 	learn(&program);
 	program.at.bp += 8;
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 }
 
 UNIT_TEST(other_tables_are_another_trail)
@@ -259,7 +271,7 @@ UNIT_TEST(other_tables_are_another_trail)
 	program_start(&program, 400);
 	CALLS(&program, PLAIN, PLAIN, PLAIN);
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	ROWS(&program.scene, {0x100 * END, 0, HI_UNWIND_END, 0}, {0x100 * PLAIN, 4, HI_UNWIND_SP, 0}, {0x100 * WIDE, 0, HI_UNWIND_END, 0});
 	CHECK(!is_on_trail(&program));
 	CHECK_EQ(program.scene.count, 2);
@@ -279,7 +291,7 @@ UNIT_TEST(nothing_is_read_beyond_a_difference)
 	CALLS(&program, PLAIN, BY_BP, PLAIN);
 	CHECK_EQ(*slot, PC(BY_BP, 1));
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	CHECK(program.scene.count > 10);
 	*slot = PC(END, 0);
 	CHECK_EQ(mprotect(second, HI_PAGE_BYTES, PROT_NONE), 0);
@@ -325,7 +337,7 @@ UNIT_TEST(together_they_may_be_too_deep)
 	for (unsigned i = 0; i < 100; i++)
 		call(&program, PLAIN, 0);
 	learn(&program);
-	CHECK(is_on_trail(&program));
+	CHECK(is_all_on_trail(&program));
 	CHECK_EQ(program.scene.count, 101);
 	for (unsigned i = 101; i < 2 * HI_FRAMES_MAX; i++) {
 		call(&program, PLAIN, 1);
@@ -337,13 +349,75 @@ UNIT_TEST(together_they_may_be_too_deep)
 /* What more than plain rules lead through is not learned. */
 UNIT_TEST(only_plain_stacks_are_learned)
 {
+	static const enum function other[] = {MEMORY, LAZY};
+
+	for (unsigned i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		struct program program = program_open();
+
+		program_start(&program, 400);
+		CALLS(&program, PLAIN, other[i], PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN);
+		learn(&program);
+		CHECK_EQ(check_walk(&program), HI_END_COMPLETE);
+		CHECK_EQ(scene_scratch.trail.stamp, 0);
+	}
+}
+
+UNIT_TEST(nothing_is_learned_beyond_the_bounds)
+{
 	struct program program = program_open();
+	struct trail_walk walk = {.state = program.scene.arena.state, .stamp = rules_stamp(program.scene.arena.state)};
 
 	program_start(&program, 400);
-	CALLS(&program, PLAIN, MEMORY, PLAIN);
-	learn(&program);
-	CHECK_EQ(check_walk(&program), HI_END_COMPLETE);
+	CALLS(&program, PLAIN, BY_BP, PLAIN);
+	walk.at = program.at;
+	for (unsigned top = 390; top <= 400; top++) {
+		walk.top = at(&program.scene, top);
+		trail_learn(&scene_scratch.trail, &walk);
+		CHECK_EQ(scene_scratch.trail.stamp != 0, top == 400);
+	}
+	walk.at = (struct registers){.pc = PC(BY_BP, 0), .sp = program.at.sp, .bp = program.at.sp - 8}; /* it was saved below sp */
+	trail_learn(&scene_scratch.trail, &walk);
 	CHECK_EQ(scene_scratch.trail.stamp, 0);
+}
+
+/* What a guess leads to may look like a frame of the trail, and be no more than its remains. */
+UNIT_TEST(no_guess_leads_to_the_trail)
+{
+	struct program program = program_open();
+	uint64_t *second = program.scene.stack + HI_PAGE_BYTES / 8;
+	struct registers from = {.pc = 0x999999};
+
+	program.scene.arena.control->main_stack = 0;
+	program_start(&program, STACK_WORDS - 100);
+	while (program.sp > second - 10)
+		call(&program, WIDE, 0);
+	learn(&program);
+	CHECK(is_all_on_trail(&program));
+	push(&program, program.at.pc);
+	push(&program, program.at.bp);
+	from.bp = (uintptr_t)program.sp;
+	from.sp = from.bp - 64;
+	program.at = from;
+	CHECK_EQ(mprotect(second, HI_PAGE_BYTES, PROT_NONE), 0);
+	check_walk(&program);
+}
+
+/* The same address, but not after a call: another rule. */
+UNIT_TEST(an_interrupted_frame_is_not_on_the_trail)
+{
+	struct program program = program_open();
+	const struct arch_signal_frame place = arch_signal_frame();
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN);
+	program.at.pc = TEXT + 0x100 * WIDE; /* the call was the last thing in PLAIN */
+	learn(&program);
+	CHECK(is_all_on_trail(&program));
+	program.scene.stack[100 + place.pc / 8] = program.at.pc;
+	program.scene.stack[100 + place.sp / 8] = program.at.sp;
+	program.scene.stack[100 + place.bp / 8] = program.at.bp;
+	program.at = (struct registers){.pc = PC(HANDLED, 0), .sp = at(&program.scene, 100)};
+	check_walk(&program);
 }
 
 static uint64_t random_below(uint64_t bound)
@@ -387,7 +461,7 @@ UNIT_TEST(random_stacks_are_found_the_same)
 			if (at_depth[depth].sp < at_depth[0].scene.stack + 40)
 				break;
 			at_depth[depth + 1] = at_depth[depth];
-			call(&at_depth[depth + 1], random_below(20) ? PLAIN + random_below(BY_BP) : MEMORY, (unsigned)random_below(4));
+			call(&at_depth[depth + 1], random_below(20) ? PLAIN + random_below(BY_BP) : MEMORY + random_below(2), (unsigned)random_below(4));
 		}
 		program = &at_depth[depth];
 		program->scene.arena.control->directory[0].generation += random_below(500) ? 0 : 2;
