@@ -351,8 +351,7 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 	};
 	uint64_t *frame = scratch->frame;
 	enum hi_stack_end end = NO_END;
-	uint32_t count = 0;
-	bool is_known = false;
+	uint32_t count = 0, inner = HI_FRAMES_MAX; /* frames up to the one from which on all was known */
 
 	walk.trail_sp = enter_stack(&walk) ? trail_begin(&scratch->trail, walk.stamp, walk.top) : UINT64_MAX;
 	frame[count++] = walk.at.pc;
@@ -360,10 +359,11 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 	while (end == NO_END) {
 		count = pass_plain_frames(&walk, frame, count);
 		if (walk.at.sp >= walk.trail_sp) {
-			is_known = find_rest(&walk, &count);
-			end = is_known ? HI_END_COMPLETE : NO_END;
+			inner = count;
+			end = find_rest(&walk, &count) ? HI_END_COMPLETE : NO_END;
 			continue;
 		}
+		inner = HI_FRAMES_MAX;
 		end = step(&walk, rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact));
 		/* Out of a signal into an unknown region: the interrupted pc is a good frame, only what is above it is out of reach. */
 		if (end != NO_END && !(end == HI_END_REGION && walk.is_pc_exact))
@@ -375,7 +375,7 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 		frame[count++] = walk.at.pc;
 		walk.hash = frames_hash(walk.hash, walk.at.pc);
 	}
-	if (end == HI_END_COMPLETE && !(is_known && scratch->trail.anchor == 0))
+	if (end == HI_END_COMPLETE && inner > 1)
 		learn(&walk, call);
 	scratch->unknown_sp = walk.unknown_sp;
 	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .hash = walk.hash};
