@@ -501,6 +501,7 @@ struct hi_trail_frame {
 };
 struct hi_trail {
 	uint64_t stamp;       /* of the directory, as 2 * stamp + 1; 0 = there is no trail, whatever follows */
+	uint64_t wanted;      /* as stamp: of a trail that is to be learned; 0 = none is */
 	uint64_t top;         /* up to where the walk could have gone */
 	uint64_t hash, power; /* of the frames behind the one that `hashed` names */
 	uint32_t count;       /* frames; the last may have pc 0, for a return address of zero */

@@ -206,6 +206,8 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 	prefetch_block(state, address);
 	stack = stack_capture(state, visit->event.thread, visit->call, thread_slot_scratch(state, visit->event.slot));
 	stack_table_prefetch(state, stack);
+	if (thread_slot_scratch(state, visit->event.slot)->trail.wanted)
+		stack_learn(state, visit->call, thread_slot_scratch(state, visit->event.slot));
 	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);

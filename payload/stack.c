@@ -332,12 +332,11 @@ __attribute__((noinline)) static bool find_rest(struct walk *walk, uint32_t *cou
 	return true;
 }
 
-__attribute__((noinline)) static void learn(const struct walk *walk, const struct hook_call *call)
+void stack_learn(const struct hi_state *state, const struct hook_call *call, struct hi_scratch *scratch)
 {
-	struct trail_walk learned = {.state = walk->state, .stamp = walk->stamp, .top = walk->top, .at = leaf_of(call)};
+	const struct registers leaf = leaf_of(call);
 
-	if (!walk->interrupted && !walk->is_guess && !walk->unknown_sp && trail_is_due(&walk->scratch->trail))
-		trail_learn(&walk->scratch->trail, &learned);
+	trail_learn(&scratch->trail, state, &leaf);
 }
 
 struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
@@ -353,6 +352,7 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 	enum hi_stack_end end = NO_END;
 	uint32_t count = 0, inner = HI_FRAMES_MAX; /* frames up to the one from which on all was known */
 
+	scratch->trail.wanted = 0; /* by a visit that was left for good */
 	walk.trail_sp = enter_stack(&walk) ? trail_begin(&scratch->trail, walk.stamp, walk.top) : UINT64_MAX;
 	frame[count++] = walk.at.pc;
 	walk.hash = frames_hash(0, walk.at.pc);
@@ -375,8 +375,8 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 		frame[count++] = walk.at.pc;
 		walk.hash = frames_hash(walk.hash, walk.at.pc);
 	}
-	if (end == HI_END_COMPLETE && inner > 1)
-		learn(&walk, call);
+	if (end == HI_END_COMPLETE && inner > 1 && !walk.interrupted && !walk.is_guess && !walk.unknown_sp)
+		trail_offer(&scratch->trail, walk.stamp, walk.top);
 	scratch->unknown_sp = walk.unknown_sp;
 	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .hash = walk.hash};
 }

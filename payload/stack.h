@@ -24,4 +24,7 @@ struct stack_end {
  */
 struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch);
 
+/* To be called after that, if the trail that lies in the scratch is wanted: so that it takes less to walk the same stack again. */
+void stack_learn(const struct hi_state *state, const struct hook_call *call, struct hi_scratch *scratch);
+
 #endif

@@ -23,6 +23,10 @@
 /* In hi_trail_frame.bp_at: the bp must be the same, but no slot has to be looked at for that. */
 #define HANDED_ON 1u
 
+/* Of so many walks that are offered one is learned; the first one soon. */
+#define TRAIL_EVERY 256u
+#define TRAIL_FIRST 16u
+
 static uint64_t load(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -108,21 +112,21 @@ bool trail_follow(struct hi_trail *trail, const struct registers *at, struct tra
 }
 
 /* Writes down the frames as the rules lead through them, in bp_at the slot from which bp was read, and HANDED_ON if the frame's rule goes by it. How many; 0 if that is no trail. */
-__attribute__((no_sanitize("address"))) static uint32_t write_down(struct hi_trail *trail, const struct trail_walk *walk)
+__attribute__((no_sanitize("address"))) static uint32_t write_down(struct hi_trail *trail, const struct hi_state *state, struct registers at)
 {
-	struct registers at = walk->at;
+	const uint64_t stamp = trail->wanted >> 1, top = trail->top;
 	uint64_t bp_at = 0;
 
 	for (uint32_t count = 0; count < HI_FRAMES_MAX;) {
 		struct hi_trail_frame *frame = &trail->frame[count++];
-		struct rule rule = rules_find(walk->state, walk->stamp, at.pc - 1);
+		struct rule rule = rules_find(state, stamp, at.pc - 1);
 		bool is_by_bp = rule.kind == HI_UNWIND_BP;
 		uint64_t cfa = (is_by_bp ? at.bp : at.sp) + 8 * (uint64_t)(int64_t)rule.cfa, slot = cfa + 8 * (uint64_t)(int64_t)rule.bp_slot;
 
 		*frame = (struct hi_trail_frame){.pc = at.pc, .sp = at.sp, .bp = at.bp, .bp_at = at.pc && is_by_bp ? bp_at | HANDED_ON : bp_at};
 		if (!at.pc || rule.kind == HI_UNWIND_END)
 			return count;
-		if (!rules_is_plain(rule) || cfa & 7 || cfa <= at.sp || cfa > walk->top || slot < at.sp)
+		if (!rules_is_plain(rule) || cfa & 7 || cfa <= at.sp || cfa > top || slot < at.sp)
 			return 0;
 		bp_at = rule.bp_slot ? slot : 0;
 		at = (struct registers){.pc = *(const uint64_t *)(cfa - FRAMES_RETURN_BELOW_CFA), .sp = cfa, .bp = bp_at ? *(const uint64_t *)bp_at : at.bp};
@@ -144,21 +148,29 @@ static void find_dependencies(struct hi_trail *trail, uint32_t count)
 	}
 }
 
-/* A visit may be left for good in the middle of this: then there is no trail. */
-void trail_learn(struct hi_trail *trail, const struct trail_walk *walk)
+/* From here on until it is learned there is no trail: a visit may be left for good in the middle. */
+void trail_offer(struct hi_trail *trail, uint64_t stamp, uint64_t top)
 {
-	uint32_t count;
-
+	if (trail->walks++ % TRAIL_EVERY != TRAIL_FIRST)
+		return;
 	trail->stamp = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	count = write_down(trail, walk);
+	trail->wanted = mark_of(stamp);
+	trail->top = top;
+}
+
+void trail_learn(struct hi_trail *trail, const struct hi_state *state, const struct registers *leaf)
+{
+	uint64_t wanted = trail->wanted;
+	uint32_t count = write_down(trail, state, *leaf);
+
+	trail->wanted = 0;
 	if (!count)
 		return;
 	find_dependencies(trail, count);
-	trail->top = walk->top;
 	trail->count = count;
 	trail->anchor = 0;
 	hash_from(trail, 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	trail->stamp = mark_of(walk->stamp);
+	trail->stamp = wanted;
 }

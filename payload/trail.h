@@ -12,14 +12,6 @@
 #include "frames.h"
 #include "hi_wire.h"
 
-/* A walk: where it begins, and up to where it may read. */
-struct trail_walk {
-	const struct hi_state *state;
-	uint64_t stamp; /* of the directory of unwind tables */
-	uint64_t top;
-	struct registers at;
-};
-
 /* What is behind a frame. */
 struct trail_rest {
 	uint64_t *frame;      /* in: where they go */
@@ -34,13 +26,10 @@ uint64_t trail_begin(const struct hi_trail *trail, uint64_t stamp, uint64_t top)
 /* Whether the walk has come to a frame of the trail, and all behind it still holds, up to the proper end of the stack. */
 bool trail_follow(struct hi_trail *trail, const struct registers *at, struct trail_rest *rest);
 
-/* To be called after a walk that came to its proper end, but did not find all on the trail. Most often it does nothing; once in a while this becomes the new trail. */
-static inline bool trail_is_due(struct hi_trail *trail)
-{
-	const uint32_t every = 256, first = 16;
+/* After a walk that came to its proper end, by this directory and up to this top, but did not find all on the trail: most often nothing, but once in a while it is to be learned. */
+void trail_offer(struct hi_trail *trail, uint64_t stamp, uint64_t top);
 
-	return trail->walks++ % every == first;
-}
-void trail_learn(struct hi_trail *trail, const struct trail_walk *walk);
+/* Learns the walk that began here, if the last offer was taken. Apart from the offer, as both would need too much stack at a time. */
+void trail_learn(struct hi_trail *trail, const struct hi_state *state, const struct registers *leaf);
 
 #endif

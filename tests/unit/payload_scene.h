@@ -81,6 +81,8 @@ static inline enum hi_stack_end walk_from(struct scene *scene, struct registers 
 	memcpy(scene->frame, scene_scratch.frame, sizeof(scene_scratch.frame));
 	scene->count = end.count;
 	scene->hash = end.hash;
+	if (scene_scratch.trail.wanted)
+		stack_learn(scene->arena.state, call, &scene_scratch);
 	scene->stopped_at = scene_scratch.unknown_sp;
 	return end.reason;
 }

@@ -365,19 +365,25 @@ UNIT_TEST(only_plain_stacks_are_learned)
 UNIT_TEST(nothing_is_learned_beyond_the_bounds)
 {
 	struct program program = program_open();
-	struct trail_walk walk = {.state = program.scene.arena.state, .stamp = rules_stamp(program.scene.arena.state)};
+	const struct hi_state *state = program.scene.arena.state;
+	struct hi_trail *trail = &scene_scratch.trail;
+	struct registers bad;
 
 	program_start(&program, 400);
 	CALLS(&program, PLAIN, BY_BP, PLAIN);
-	walk.at = program.at;
 	for (unsigned top = 390; top <= 400; top++) {
-		walk.top = at(&program.scene, top);
-		trail_learn(&scene_scratch.trail, &walk);
-		CHECK_EQ(scene_scratch.trail.stamp != 0, top == 400);
+		trail->walks = 16;
+		trail_offer(trail, rules_stamp(state), at(&program.scene, top));
+		CHECK(trail->wanted);
+		trail_learn(trail, state, &program.at);
+		CHECK_EQ(trail->stamp != 0, top == 400);
+		CHECK(!trail->wanted);
 	}
-	walk.at = (struct registers){.pc = PC(BY_BP, 0), .sp = program.at.sp, .bp = program.at.sp - 8}; /* it was saved below sp */
-	trail_learn(&scene_scratch.trail, &walk);
-	CHECK_EQ(scene_scratch.trail.stamp, 0);
+	bad = (struct registers){.pc = PC(BY_BP, 0), .sp = program.at.sp, .bp = program.at.sp - 8}; /* it was saved below sp */
+	trail->walks = 16;
+	trail_offer(trail, rules_stamp(state), at(&program.scene, 400));
+	trail_learn(trail, state, &bad);
+	CHECK_EQ(trail->stamp, 0);
 }
 
 /* What a guess leads to may look like a frame of the trail, and be no more than its remains. */
