@@ -21,6 +21,8 @@
 
 #define NO_END ((enum hi_stack_end) - 1)
 
+#define ALL_KNOWN 0
+
 struct walk {
 	const struct hi_state *state;
 	struct hi_scratch *scratch;
@@ -29,18 +31,13 @@ struct walk {
 	struct registers at;
 	uint64_t hash;               /* of the frames so far */
 	uint64_t top;                /* readable: [at.sp, top) */
-	uint64_t trail_sp;           /* a frame from here on may be on the trail */
+	uint64_t trail_sp;           /* a frame from here on may be on the trail; ALL_KNOWN = from the leaf on all was */
 	uint64_t unknown_sp;         /* not 0: lies on this stack, of which no region is known */
 	const uint64_t *interrupted; /* the registers that the last signal found, as it left them on its stack; NULL = there was none */
 	bool is_own;                 /* the thread's own stack, not one that a program may unmap in part */
 	bool is_guess;               /* how we got here */
 	bool is_pc_exact;            /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
 };
-
-static struct registers leaf_of(const struct hook_call *call)
-{
-	return (struct registers){.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp};
-}
 
 static const struct hi_control *control_of(const struct walk *walk)
 {
@@ -259,7 +256,7 @@ static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end en
 }
 
 /* Of the frame that was passed before the last of `frame`, if there was one: where the rule of its caller lies. */
-static void tell_next(const struct walk *walk, const uint64_t *end, uint64_t next)
+__attribute__((noinline)) static void tell_next(const struct walk *walk, const uint64_t *end, uint64_t next)
 {
 	if (end - walk->scratch->frame > 1)
 		rules_remember_next(walk->state, walk->stamp, end[-2] - 1, next);
@@ -272,17 +269,17 @@ static void tell_next(const struct walk *walk, const uint64_t *end, uint64_t nex
  * From one frame to the next there are two loads, each of which waits for the one before: the rule, and the return address by which the next rule is found. So an entry says which
  * one comes next, as long as it has always been the same one: that is fetched before the return address is known.
  */
-__attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint64_t *frame, uint32_t count)
+__attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint32_t count)
 {
-	const uint64_t top = walk->top, trail_sp = walk->trail_sp, rules = walk->state->rules, mark = rules_mark(walk->stamp);
+	const uint64_t rules = walk->state->rules, mark = rules_mark(walk->stamp);
 	uint64_t pc = walk->at.pc, sp = walk->at.sp, hash = walk->hash;
 	uint64_t next = RULES_NEXT_VARIES, place, value, cfa, slot, caller;
-	uint64_t *end = frame + count;
+	uint64_t *end = walk->scratch->frame + count;
 	const uint64_t *bp = &walk->at.bp;
 
 	if (walk->is_pc_exact || sp & 7)
 		return count;
-	for (; end < frame + HI_FRAMES_MAX && sp < trail_sp; pc = caller) {
+	for (; end < walk->scratch->frame + HI_FRAMES_MAX && sp < walk->trail_sp; pc = caller) {
 		place = next > RULES_NEXT_VARIES ? next : rules_place(pc - 1);
 		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc - 1 + mark) {
 			if (next <= RULES_NEXT_VARIES)
@@ -302,7 +299,7 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 			if (cfa & 7 || cfa <= sp || cfa + slot < sp)
 				break;
 		}
-		if (cfa > top)
+		if (cfa > walk->top)
 			break;
 		caller = *(const uint64_t *)(cfa - FRAMES_RETURN_BELOW_CFA);
 		if (!caller)
@@ -315,26 +312,26 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 	}
 	walk->hash = hash;
 	walk->at = (struct registers){.pc = pc, .sp = sp, .bp = *bp};
-	return (uint32_t)(end - frame);
+	return (uint32_t)(end - walk->scratch->frame);
 }
 
-/* Whether all the rest is known, by an earlier walk. */
-__attribute__((noinline)) static bool find_rest(struct walk *walk, uint32_t *count)
+/* How many frames there are with the rest, if that is known by an earlier walk: then trail_sp is at.sp, or less; else it rises above it. */
+__attribute__((noinline)) static uint32_t find_rest(struct walk *walk, uint32_t count)
 {
-	struct trail_rest rest = {.frame = walk->scratch->frame + *count, .count = HI_FRAMES_MAX - *count};
+	struct trail_rest rest = {.frame = walk->scratch->frame + count, .count = HI_FRAMES_MAX - count};
 
 	if (!trail_follow(&walk->scratch->trail, &walk->at, &rest)) {
 		walk->trail_sp = rest.next_sp;
-		return false;
+		return count;
 	}
 	walk->hash = frames_hash_with(walk->hash, rest.hash, rest.power);
-	*count += rest.count;
-	return true;
+	walk->trail_sp = count > 1 ? walk->at.sp : ALL_KNOWN;
+	return count + rest.count;
 }
 
 void stack_learn(const struct hi_state *state, const struct hook_call *call, struct hi_scratch *scratch)
 {
-	const struct registers leaf = leaf_of(call);
+	const struct registers leaf = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp};
 
 	trail_learn(&scratch->trail, state, &leaf);
 }
@@ -346,24 +343,22 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 		.scratch = scratch,
 		.thread = thread,
 		.stamp = rules_stamp(state),
-		.at = leaf_of(call),
+		.at = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp},
 	};
-	uint64_t *frame = scratch->frame;
 	enum hi_stack_end end = NO_END;
-	uint32_t count = 0, inner = HI_FRAMES_MAX; /* frames up to the one from which on all was known */
+	uint32_t count = 0;
 
 	scratch->trail.wanted = 0; /* by a visit that was left for good */
 	walk.trail_sp = enter_stack(&walk) ? trail_begin(&scratch->trail, walk.stamp, walk.top) : UINT64_MAX;
-	frame[count++] = walk.at.pc;
+	scratch->frame[count++] = walk.at.pc;
 	walk.hash = frames_hash(0, walk.at.pc);
 	while (end == NO_END) {
-		count = pass_plain_frames(&walk, frame, count);
+		count = pass_plain_frames(&walk, count);
 		if (walk.at.sp >= walk.trail_sp) {
-			inner = count;
-			end = find_rest(&walk, &count) ? HI_END_COMPLETE : NO_END;
+			count = find_rest(&walk, count);
+			end = walk.trail_sp > walk.at.sp ? NO_END : HI_END_COMPLETE;
 			continue;
 		}
-		inner = HI_FRAMES_MAX;
 		end = step(&walk, rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact));
 		/* Out of a signal into an unknown region: the interrupted pc is a good frame, only what is above it is out of reach. */
 		if (end != NO_END && !(end == HI_END_REGION && walk.is_pc_exact))
@@ -372,10 +367,10 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 			end = HI_END_DEPTH;
 			break;
 		}
-		frame[count++] = walk.at.pc;
+		scratch->frame[count++] = walk.at.pc;
 		walk.hash = frames_hash(walk.hash, walk.at.pc);
 	}
-	if (end == HI_END_COMPLETE && inner > 1 && !walk.interrupted && !walk.is_guess && !walk.unknown_sp)
+	if (end == HI_END_COMPLETE && walk.trail_sp != ALL_KNOWN && !walk.interrupted && !walk.is_guess && !walk.unknown_sp)
 		trail_offer(&scratch->trail, walk.stamp, walk.top);
 	scratch->unknown_sp = walk.unknown_sp;
 	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .hash = walk.hash};
