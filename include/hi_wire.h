@@ -171,12 +171,12 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. For each slot there is one that goes with in_flight, in the order of the slots,
- * and behind these one that goes with `guests`. It belongs to the one visit that found its count at 0; whoever finds another value (a signal handler that interrupted that visit, a thread that
- * shares the slot) takes no sample.
+ * Where a thread puts an alloc record together, and remembers its last walk (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. For each
+ * slot there is one that goes with in_flight, in the order of the slots, and behind these one that goes with `guests`. It belongs to the one visit that found its count
+ * at 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
  */
 #define HI_SCRATCHES (2u * HI_THREAD_SLOTS)
-#define HI_SCRATCH_BYTES 1152u
+#define HI_SCRATCH_BYTES 5312u
 
 /*
  * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at pc ^ pc >> HI_RULE_BITS modulo HI_RULES. Threads write
@@ -187,7 +187,7 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_RULES (1u << HI_RULE_BITS)
 struct hi_rule_entry {
 	uint64_t check; /* pc + mark of the directory it was found in, ^ value * HI_HASH */
-	uint64_t value; /* the rule, and where that of the caller lies, packed by stack.c */
+	uint64_t value; /* the rule, and where that of the caller lies, packed by rules.h */
 };
 _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
@@ -511,6 +511,23 @@ _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is on
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
 _Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT, "an alloc of a known stack is two units");
 
+/* A walk that a thread made, leaf first, so that one that comes to the same frames need not find its way again. How: payload/trail.c. */
+struct hi_trail_frame {
+	uint64_t pc, sp, bp;
+	uint64_t bp_at; /* 0 = bp does not matter; 1 = it does, and is that of the frame before; else the slot that it was read from */
+};
+struct hi_trail {
+	uint64_t stamp;       /* of the directory, as 2 * stamp + 1; 0 = there is no trail, whatever follows */
+	uint64_t wanted;      /* as stamp: of a trail that is to be learned; 0 = none is */
+	uint64_t top;         /* up to where the walk could have gone */
+	uint64_t hash, power; /* of the frames behind the one that `hashed` names */
+	uint32_t count;       /* frames; the last may have pc 0, for a return address of zero */
+	uint32_t anchor;      /* the first that may be met again */
+	uint32_t hashed;
+	uint32_t walks; /* a counter */
+	struct hi_trail_frame frame[HI_FRAMES_MAX];
+};
+
 /* HI_SCRATCH_BYTES of it are a thread's. What it remembers of the region list holds as long as that list's generation. */
 struct hi_scratch {
 	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
@@ -518,6 +535,7 @@ struct hi_scratch {
 	uint64_t unknown_sp;                                /* of the last stack that ended with HI_END_REGION: lies in no region */
 	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* struct hi_record_alloc, */
 	uint64_t frame[HI_FRAMES_MAX];                      /* and its frames */
+	struct hi_trail trail;
 };
 _Static_assert(offsetof(struct hi_scratch, frame) == offsetof(struct hi_scratch, alloc) + sizeof(struct hi_record_alloc), "the frames follow the record");
 _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");

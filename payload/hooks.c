@@ -235,6 +235,11 @@ static void prefetch_size(uint64_t address, uint64_t bytes)
 	__builtin_prefetch((const void *)(((address + bytes + word - 1) & ~(2 * word - 1)) + word));
 }
 
+static inline struct hi_scratch *scratch_of(const struct visit *visit)
+{
+	return thread_slot_scratch(visit->event.state, visit->event.slot, visit->event.is_alone);
+}
+
 /*
  * Each step asks for the memory that the next ones need, and has work to do until it comes.
  *
@@ -253,8 +258,10 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 	}
 	prefetch_block(state, address);
 	prefetch_size(address, bytes);
-	stack = stack_capture(state, visit->event.thread, visit->call, thread_slot_scratch(state, visit->event.slot, visit->event.is_alone));
+	stack = stack_capture(state, visit->event.thread, visit->call, scratch_of(visit));
 	stack_table_prefetch(state, stack);
+	if (scratch_of(visit)->trail.wanted)
+		stack_learn(state, visit->call, scratch_of(visit));
 	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))
 		record_count(state, &control_of(visit)->counters.live_set_full);

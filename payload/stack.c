@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack.c - the walk. stack_capture is the loop, step_* leave one frame, find_* read what the injector publishes.
- *
- * The published lists may change while they are read, if this thread loses its CPU for long enough; so what was found is copied, then the list's generation is
- * looked at again, and the copy is used only if that is unchanged. Rows themselves never move or change.
+ * stack.c - the walk. stack_capture is the loop, step_* leave one frame.
  *
  * WHAT MAY BE READ. The list of regions is always older than the process: of a region that was one mapping then, the program may have unmapped a part since. So a region only says
  * where to stop, and what is read is alive for another reason:
@@ -18,30 +15,13 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "published.h"
+#include "rules.h"
+#include "trail.h"
 
-#define RETURN_ADDRESS_BELOW_CFA 8
 #define NO_END ((enum hi_stack_end) - 1)
 
-struct registers {
-	uint64_t pc, sp, bp;
-};
-
-/* How to leave a frame: a row, without its pc. HI_UNWIND_NONE where there is no row. */
-struct rule {
-	int16_t cfa;
-	uint8_t kind;
-	int8_t bp_slot;
-};
-
-union rule_bits {
-	struct rule rule;
-	uint32_t bits;
-};
-_Static_assert(sizeof(struct rule) == sizeof(uint32_t), "half of hi_rule_entry.value");
-/* A quarter of it is where the entry lies that was needed next, in bytes from the first. */
-#define NEXT_SHIFT 48
-_Static_assert(HI_RULES * sizeof(struct hi_rule_entry) <= 1u << 16, "it fits");
-#define NOT_PLAIN (1ull << 63) /* added to the mark of rules that pass_plain_frames() does not know; no pc has this bit */
+#define ALL_KNOWN 0
 
 struct walk {
 	const struct hi_state *state;
@@ -51,6 +31,7 @@ struct walk {
 	struct registers at;
 	uint64_t hash;               /* of the frames so far */
 	uint64_t top;                /* readable: [at.sp, top) */
+	uint64_t trail_sp;           /* a frame from here on may be on the trail; ALL_KNOWN = from the leaf on all was */
 	uint64_t unknown_sp;         /* not 0: lies on this stack, of which no region is known */
 	const uint64_t *interrupted; /* the registers that the last signal found, as it left them on its stack; NULL = there was none */
 	bool is_own;                 /* the thread's own stack, not one that a program may unmap in part */
@@ -61,31 +42,6 @@ struct walk {
 static const struct hi_control *control_of(const struct walk *walk)
 {
 	return (const struct hi_control *)walk->state->control;
-}
-
-static bool is_unchanged(const uint64_t *generation, uint64_t before)
-{
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !(before & 1) && __atomic_load_n(generation, __ATOMIC_RELAXED) == before;
-}
-
-/* Tells one published list from any other. */
-static uint64_t stamp_of(uint64_t generation, uint32_t index)
-{
-	return generation << 1 | index;
-}
-
-static bool is_being_written(uint64_t stamp)
-{
-	return stamp & 2;
-}
-
-static uint64_t directory_stamp(const struct hi_state *state)
-{
-	const struct hi_control *control = (const struct hi_control *)state->control;
-	uint32_t index = __atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) & 1;
-
-	return stamp_of(__atomic_load_n(&control->directory[index].generation, __ATOMIC_ACQUIRE), index);
 }
 
 /* Searches the current list for the region that holds at.sp, and remembers it. */
@@ -110,11 +66,11 @@ __attribute__((noinline)) static bool search_region(const struct walk *walk)
 		return false;
 	lo = regions->range[low].lo;
 	hi = regions->range[low].hi;
-	if (low >= regions->count || !is_unchanged(&regions->generation, generation) || sp < lo || sp >= hi)
+	if (low >= regions->count || !published_is_unchanged(&regions->generation, generation) || sp < lo || sp >= hi)
 		return false;
 	walk->scratch->region_lo = lo;
 	walk->scratch->region_hi = hi;
-	walk->scratch->region_stamp = stamp_of(generation, index);
+	walk->scratch->region_stamp = published_stamp(generation, index);
 	return true;
 }
 
@@ -124,7 +80,7 @@ static bool find_region(struct walk *walk)
 	const struct hi_control *control = control_of(walk);
 	const struct hi_scratch *scratch = walk->scratch;
 	uint32_t index = __atomic_load_n(&control->current_regions, __ATOMIC_ACQUIRE) & 1;
-	uint64_t stamp = stamp_of(__atomic_load_n(&control->regions[index].generation, __ATOMIC_ACQUIRE), index);
+	uint64_t stamp = published_stamp(__atomic_load_n(&control->regions[index].generation, __ATOMIC_ACQUIRE), index);
 	uint64_t sp = walk->at.sp, hi;
 	bool is_known = scratch->region_stamp == stamp && scratch->region_lo <= sp && sp < scratch->region_hi;
 
@@ -136,127 +92,10 @@ static bool find_region(struct walk *walk)
 	return true;
 }
 
-static bool is_table_inside(const struct hi_unwind_module *module, uint64_t tables_size)
-{
-	return module->rows <= tables_size && module->row_count <= (tables_size - module->rows) / sizeof(struct hi_unwind_row) &&
-	       module->index <= tables_size && module->index_count <= (tables_size - module->index) / sizeof(uint32_t);
-}
-
-static bool find_module(const struct hi_state *state, uint64_t pc, struct hi_unwind_module *out_module)
-{
-	const struct hi_control *control = (const struct hi_control *)state->control;
-	const struct hi_unwind_directory *directory = &control->directory[__atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) & 1];
-	uint64_t generation = __atomic_load_n(&directory->generation, __ATOMIC_ACQUIRE);
-	uint32_t low = 0, high = directory->count < HI_MODULE_CAPACITY ? directory->count : HI_MODULE_CAPACITY;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (directory->module[middle].hi <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == HI_MODULE_CAPACITY || low >= directory->count)
-		return false;
-	*out_module = directory->module[low];
-	return is_unchanged(&directory->generation, generation) && is_table_inside(out_module, state->tables_size) && out_module->lo <= pc &&
-	       pc < out_module->hi;
-}
-
-/* The row that covers pc, or NULL. */
-static inline const struct hi_unwind_row *find_row(const struct hi_state *state, uint64_t pc)
-{
-	struct hi_unwind_module module;
-	const struct hi_unwind_row *row;
-	const uint32_t *index;
-	uint64_t offset, place;
-	uint32_t low, high;
-
-	if (!find_module(state, pc, &module))
-		return NULL;
-	row = (const struct hi_unwind_row *)(state->tables + module.rows);
-	index = (const uint32_t *)(state->tables + module.index);
-	offset = pc - module.lo;
-	place = offset / HI_INDEX_BYTES;
-	if (place + 1 >= module.index_count || index[place + 1] >= module.row_count)
-		return NULL;
-	low = index[place];
-	high = index[place + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low + 1) / 2;
-
-		if (row[middle].pc <= offset)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low < module.row_count && row[low].pc <= offset ? &row[low] : NULL;
-}
-
-static uint64_t mark_of(uint64_t stamp)
-{
-	return stamp * HI_HASH << 1;
-}
-
-static inline uint64_t place_of(uint64_t pc)
-{
-	return ((pc ^ pc >> HI_RULE_BITS) & (HI_RULES - 1)) * sizeof(struct hi_rule_entry);
-}
-
-static inline struct hi_rule_entry *entry_at(const struct hi_state *state, uint64_t place)
-{
-	return (struct hi_rule_entry *)(state->rules + place);
-}
-
-/* pc + mark, if the two words of the entry belong together. */
-static inline uint64_t read_entry(const struct hi_rule_entry *entry, uint64_t *out_value)
-{
-	uint64_t check = __atomic_load_n(&entry->check, __ATOMIC_RELAXED);
-
-	*out_value = __atomic_load_n(&entry->value, __ATOMIC_RELAXED);
-	return check ^ *out_value * HI_HASH;
-}
-
-static void remember(struct hi_rule_entry *entry, uint64_t pc_and_mark, uint64_t value)
-{
-	__atomic_store_n(&entry->value, value, __ATOMIC_RELAXED);
-	__atomic_store_n(&entry->check, pc_and_mark ^ value * HI_HASH, __ATOMIC_RELAXED);
-}
-
-/* One by which sp rises, and bp, if it was saved, lies within the frame. */
-static bool is_plain(struct rule rule)
-{
-	return rule.kind == HI_UNWIND_SP && rule.cfa > 0 && rule.bp_slot <= 0 && rule.bp_slot + rule.cfa >= 0;
-}
-
-/* By search, and then remembered for all threads; but not what a directory said that is not the one the walk began with. */
-__attribute__((noinline)) static struct rule search_rule(const struct walk *walk, uint64_t pc, struct hi_rule_entry *entry)
-{
-	const struct hi_unwind_row *row = find_row(walk->state, pc);
-	union rule_bits found = {.bits = 0};
-
-	if (row)
-		found.rule = (struct rule){.cfa = row->cfa, .kind = row->kind, .bp_slot = row->bp_slot};
-	if (!is_being_written(walk->stamp) && walk->stamp == directory_stamp(walk->state))
-		remember(entry, pc + mark_of(walk->stamp) + (is_plain(found.rule) ? 0 : NOT_PLAIN), found.bits);
-	return found.rule;
-}
-
-static inline struct rule find_rule(const struct walk *walk, uint64_t pc)
-{
-	struct hi_rule_entry *entry = entry_at(walk->state, place_of(pc));
-	uint64_t value, found = read_entry(entry, &value);
-
-	if (((found - pc - mark_of(walk->stamp)) & ~NOT_PLAIN) == 0)
-		return (union rule_bits){.bits = (uint32_t)value}.rule;
-	return search_rule(walk, pc, entry);
-}
-
 /* The end of the page up to which a stack is surely mapped: the word below sp is the return address, or was pushed over by a signal. */
 static uint64_t sure_end(const struct walk *walk)
 {
-	return ((walk->at.sp - RETURN_ADDRESS_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
+	return ((walk->at.sp - FRAMES_RETURN_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
 }
 
 /* at.sp lies on a stack that we have not been on. False: it is not known. */
@@ -288,7 +127,7 @@ static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slo
 	/* A function that was interrupted while it returns has its caller's bp back, but its rows go on to name the slot, which is below sp by now. */
 	const bool is_back = walk->is_pc_exact && slot < walk->at.sp;
 
-	if (cfa > walk->top || !read_word(walk, cfa - RETURN_ADDRESS_BELOW_CFA, &caller.pc))
+	if (cfa > walk->top || !read_word(walk, cfa - FRAMES_RETURN_BELOW_CFA, &caller.pc))
 		return HI_END_BAD_FRAME;
 	if (bp_slot && !is_back && !read_word(walk, slot, &caller.bp))
 		return HI_END_BAD_FRAME;
@@ -307,6 +146,7 @@ static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 	if (!walk->is_own && !walk->is_guess && walk->top > sure_end(walk))
 		walk->top = sure_end(walk);
 	walk->is_guess = true;
+	walk->trail_sp = UINT64_MAX;
 	end = step_to_cfa(walk, walk->at.bp + 16, -2);
 	if (end == HI_END_BAD_FRAME || (end == HI_END_COMPLETE && walk->at.bp))
 		return lost;
@@ -325,6 +165,7 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 		return HI_END_BAD_FRAME;
 	walk->at = interrupted;
 	walk->interrupted = (const uint64_t *)sp;
+	walk->trail_sp = UINT64_MAX;
 	walk->is_pc_exact = true;
 	if (!enter_stack(walk))
 		return HI_END_REGION;
@@ -414,59 +255,85 @@ static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end en
 	return walk->unknown_sp && end != HI_END_COMPLETE && end != HI_END_DEPTH ? HI_END_REGION : end;
 }
 
-/* From the frame of pc one came to that whose rule lies at `next`, for the first time. */
-__attribute__((noinline)) static void remember_next(const struct hi_state *state, uint64_t pc, uint64_t mark, uint64_t next)
+/* Of the frame that was passed before the last of `frame`, if there was one: where the rule of its caller lies. */
+__attribute__((noinline)) static void tell_next(const struct walk *walk, const uint64_t *end, uint64_t next)
 {
-	struct hi_rule_entry *entry = entry_at(state, place_of(pc));
-	uint64_t value;
-
-	if (read_entry(entry, &value) == pc + mark && !(value >> NEXT_SHIFT))
-		remember(entry, pc + mark, value | next << NEXT_SHIFT);
+	if (end - walk->scratch->frame > 1)
+		rules_remember_next(walk->state, walk->stamp, end[-2] - 1, next);
 }
 
 /*
- * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first other one, with the
- * walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
+ * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first other one, or where the trail may
+ * begin, with the walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
  *
  * From one frame to the next there are two loads, each of which waits for the one before: the rule, and the return address by which the next rule is found. So an entry says which
- * one came next when it was first used. The next rule is fetched from there, before the return address is known, and is the right one where a function is called from one place.
+ * one comes next, as long as it has always been the same one: that is fetched before the return address is known.
  */
-__attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint64_t *frame, uint32_t count)
+__attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint32_t count)
 {
-	const struct hi_state *state = walk->state;
-	uint64_t pc = walk->at.pc, sp = walk->at.sp, top = walk->top, hash = walk->hash, mark = mark_of(walk->stamp);
-	uint64_t place = place_of(pc - 1), value, cfa, caller;
+	const uint64_t rules = walk->state->rules, mark = rules_mark(walk->stamp);
+	uint64_t pc = walk->at.pc, sp = walk->at.sp, hash = walk->hash;
+	uint64_t next = RULES_NEXT_VARIES, place, value, cfa, slot, caller;
+	uint64_t *end = walk->scratch->frame + count;
 	const uint64_t *bp = &walk->at.bp;
-	struct rule rule;
 
 	if (walk->is_pc_exact || sp & 7)
 		return count;
-	for (; count < HI_FRAMES_MAX; pc = caller) {
-		if (read_entry(entry_at(state, place), &value) != pc - 1 + mark) {
-			bool is_unknown = !place && count > 1;
-
-			place = place_of(pc - 1);
-			if (read_entry(entry_at(state, place), &value) != pc - 1 + mark)
+	for (; end < walk->scratch->frame + HI_FRAMES_MAX && sp < walk->trail_sp; pc = caller) {
+		place = next > RULES_NEXT_VARIES ? next : rules_place(pc - 1);
+		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc - 1 + mark) {
+			if (next <= RULES_NEXT_VARIES)
 				break;
-			if (is_unknown)
-				remember_next(state, frame[count - 2] - 1, mark, place);
+			next = RULES_NEXT_VARIES;
+			tell_next(walk, end, next);
+			place = rules_place(pc - 1);
+			if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc - 1 + mark)
+				break;
 		}
-		rule = (union rule_bits){.bits = (uint32_t)value}.rule;
-		cfa = sp + 8 * (int64_t)rule.cfa;
-		if (cfa > top)
+		if (next == RULES_NEXT_UNKNOWN)
+			tell_next(walk, end, place);
+		slot = 8 * (uint64_t)(int64_t)(union rule_bits){.bits = (uint32_t)value}.rule.bp_slot;
+		cfa = sp + 8 * (uint64_t)(int64_t)(union rule_bits){.bits = (uint32_t)value}.rule.cfa;
+		if ((union rule_bits){.bits = (uint32_t)value}.rule.kind == HI_UNWIND_BP) {
+			cfa += *bp - sp;
+			if (cfa & 7 || cfa <= sp || cfa + slot < sp)
+				break;
+		}
+		if (cfa > walk->top)
 			break;
-		caller = *(const uint64_t *)(cfa - RETURN_ADDRESS_BELOW_CFA);
+		caller = *(const uint64_t *)(cfa - FRAMES_RETURN_BELOW_CFA);
 		if (!caller)
 			break;
-		bp = rule.bp_slot ? (const uint64_t *)(cfa + 8 * (int64_t)rule.bp_slot) : bp;
+		bp = slot ? (const uint64_t *)(cfa + slot) : bp;
 		sp = cfa;
-		frame[count++] = caller;
-		hash = stack_hash(hash, caller);
-		place = value >> NEXT_SHIFT;
+		*end++ = caller;
+		hash = frames_hash(hash, caller);
+		next = value >> RULES_NEXT_SHIFT;
 	}
 	walk->hash = hash;
 	walk->at = (struct registers){.pc = pc, .sp = sp, .bp = *bp};
-	return count;
+	return (uint32_t)(end - walk->scratch->frame);
+}
+
+/* How many frames there are with the rest, if that is known by an earlier walk: then trail_sp is at.sp, or less; else it rises above it. */
+__attribute__((noinline)) static uint32_t find_rest(struct walk *walk, uint32_t count)
+{
+	struct trail_rest rest = {.frame = walk->scratch->frame + count, .count = HI_FRAMES_MAX - count};
+
+	if (!trail_follow(&walk->scratch->trail, &walk->at, &rest)) {
+		walk->trail_sp = rest.next_sp;
+		return count;
+	}
+	walk->hash = frames_hash_with(walk->hash, rest.hash, rest.power);
+	walk->trail_sp = count > 1 ? walk->at.sp : ALL_KNOWN;
+	return count + rest.count;
+}
+
+void stack_learn(const struct hi_state *state, const struct hook_call *call, struct hi_scratch *scratch)
+{
+	const struct registers leaf = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp};
+
+	trail_learn(&scratch->trail, state, &leaf);
 }
 
 struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
@@ -475,19 +342,24 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 		.state = state,
 		.scratch = scratch,
 		.thread = thread,
-		.stamp = directory_stamp(state),
+		.stamp = rules_stamp(state),
 		.at = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp},
 	};
-	uint64_t *frame = scratch->frame;
 	enum hi_stack_end end = NO_END;
 	uint32_t count = 0;
 
-	enter_stack(&walk);
-	frame[count++] = walk.at.pc;
-	walk.hash = stack_hash(0, walk.at.pc);
+	scratch->trail.wanted = 0; /* by a visit that was left for good */
+	walk.trail_sp = enter_stack(&walk) ? trail_begin(&scratch->trail, walk.stamp, walk.top) : UINT64_MAX;
+	scratch->frame[count++] = walk.at.pc;
+	walk.hash = frames_hash(0, walk.at.pc);
 	while (end == NO_END) {
-		count = pass_plain_frames(&walk, frame, count);
-		end = step(&walk, find_rule(&walk, walk.at.pc - !walk.is_pc_exact));
+		count = pass_plain_frames(&walk, count);
+		if (walk.at.sp >= walk.trail_sp) {
+			count = find_rest(&walk, count);
+			end = walk.trail_sp > walk.at.sp ? NO_END : HI_END_COMPLETE;
+			continue;
+		}
+		end = step(&walk, rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact));
 		/* Out of a signal into an unknown region: the interrupted pc is a good frame, only what is above it is out of reach. */
 		if (end != NO_END && !(end == HI_END_REGION && walk.is_pc_exact))
 			break;
@@ -495,9 +367,11 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 			end = HI_END_DEPTH;
 			break;
 		}
-		frame[count++] = walk.at.pc;
-		walk.hash = stack_hash(walk.hash, walk.at.pc);
+		scratch->frame[count++] = walk.at.pc;
+		walk.hash = frames_hash(walk.hash, walk.at.pc);
 	}
+	if (end == HI_END_COMPLETE && walk.trail_sp != ALL_KNOWN && !walk.interrupted && !walk.is_guess && !walk.unknown_sp)
+		trail_offer(&scratch->trail, walk.stamp, walk.top);
 	scratch->unknown_sp = walk.unknown_sp;
 	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .hash = walk.hash};
 }

@@ -11,23 +11,20 @@
 #define PAYLOAD_STACK_H
 
 #include "arch/arch.h"
+#include "frames.h"
 
 struct stack_end {
 	uint32_t count;  /* frames, 1..HI_FRAMES_MAX */
 	uint16_t reason; /* enum hi_stack_end: why it stopped there; with HI_END_REGION, scratch->unknown_sp says where */
-	uint64_t hash;   /* of the frames, by stack_hash() */
+	uint64_t hash;   /* of the frames, by frames_hash() */
 };
-
-/* One more frame; 0 before the first. That the halves of the product change places lets a difference reach all bits, and makes the order count. */
-static inline uint64_t stack_hash(uint64_t hash, uint64_t frame)
-{
-	hash = (hash ^ frame) * 0xbf58476d1ce4e5b9ull;
-	return hash << 32 | hash >> 32;
-}
 
 /*
  * Writes the caller's return addresses to scratch->frame, the first of them call->return_address. thread: thread pointer, above which no frame of its stack lies.
  */
 struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch);
+
+/* To be called after that, if the trail that lies in the scratch is wanted: so that it takes less to walk the same stack again. */
+void stack_learn(const struct hi_state *state, const struct hook_call *call, struct hi_scratch *scratch);
 
 #endif

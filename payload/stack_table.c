@@ -61,7 +61,7 @@ __attribute__((noinline)) static uint32_t append(const struct hi_state *state, c
 /* Length and end are part of it. No bit of it is like those of another stack by more than chance. */
 static uint64_t hash_of(struct stack_end end)
 {
-	uint64_t hash = stack_hash(end.hash, end.count | (uint64_t)end.reason << 32) * 0x94d049bb133111ebull;
+	uint64_t hash = frames_hash(end.hash, end.count | (uint64_t)end.reason << 32) * 0x94d049bb133111ebull;
 
 	return hash ^ hash >> 32;
 }

@@ -19,7 +19,7 @@ static uint32_t id_of(const struct hi_state *state, const uint64_t *frame, uint3
 	struct stack_end end = {.count = count, .reason = reason};
 
 	for (uint32_t i = 0; i < count; i++)
-		end.hash = stack_hash(end.hash, frame[i]);
+		end.hash = frames_hash(end.hash, frame[i]);
 	return stack_table_id(state, frame, end);
 }
 
@@ -94,7 +94,7 @@ UNIT_TEST(paths_through_the_same_functions_differ_in_their_hash)
 	CHECK(hash != NULL);
 	for (uint64_t way = 0; way < WAYS; way++) {
 		for (unsigned i = 0; i < DEPTH; i++)
-			hash[way] = stack_hash(hash[way], 0x7f1234567000 + (way >> i & 1 ? 16 : 0));
+			hash[way] = frames_hash(hash[way], 0x7f1234567000 + (way >> i & 1 ? 16 : 0));
 		hash[way] &= (1ull << 48) - 1;
 	}
 	qsort(hash, WAYS, sizeof(*hash), compare);

@@ -1,94 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_stack_test.c - the stack walker on hand-made stacks and tables.
- *
- * The stack is an array, the program is imaginary: a module at TEXT whose rows are those of the test, so that each kind of row and each kind of
- * damage is told apart.
+ * payload_stack_test.c - the stack walker on hand-made stacks and tables, so that each kind of row and each kind of damage is told apart.
  */
-#include "payload_arena.h"
-#include "stack.h"
-
-#define TEXT 0x10000ull
-#define TEXT_BYTES 0x1000ull
-#define THREAD 0x7ull /* a thread pointer that lies in no region */
-
-struct registers {
-	uint64_t pc, sp, bp;
-};
-
-struct scene {
-	struct arena arena;
-	uint64_t *stack; /* one page, the only region */
-	uint64_t frame[HI_FRAMES_MAX], stopped_at;
-	uint32_t count;
-};
-
-/* Two pages, with one below them for the frame of the hook. */
-static uint64_t *stack_map(void)
-{
-	return (uint64_t *)arena_map((size_t)3 * HI_PAGE_BYTES, MAP_PRIVATE) + HI_PAGE_BYTES / 8;
-}
-
-static struct scene scene_open(void)
-{
-	struct scene scene = {.arena = arena_open(1, 4, 4096)};
-	struct hi_regions *regions = &scene.arena.control->regions[0];
-
-	scene.stack = stack_map();
-	regions->count = 1;
-	regions->range[0].lo = (uintptr_t)scene.stack;
-	regions->range[0].hi = (uintptr_t)scene.stack + HI_PAGE_BYTES;
-	scene.arena.control->main_stack = regions->range[0].hi; /* so that guesses may lead anywhere in it */
-	return scene;
-}
-
-/* Publishes the rows as the table of one module at TEXT. */
-static void scene_rows(struct scene *scene, const struct hi_unwind_row *row, uint32_t count)
-{
-	struct hi_unwind_directory *directory = &scene->arena.control->directory[0];
-	uint32_t *index = (uint32_t *)(void *)(scene->arena.tables + 4096);
-	uint32_t index_count = TEXT_BYTES / HI_INDEX_BYTES + 2;
-
-	memcpy(scene->arena.tables + 64, row, count * sizeof(*row));
-	for (uint32_t i = 0; i < index_count; i++)
-		while (index[i] + 1 < count && row[index[i] + 1].pc <= i * HI_INDEX_BYTES)
-			index[i]++;
-	directory->module[0] =
-		(struct hi_unwind_module){.lo = TEXT, .hi = TEXT + TEXT_BYTES, .rows = 64, .row_count = count, .index = 4096, .index_count = index_count};
-	directory->count = 1;
-	directory->generation += 2;
-}
-#define ROWS(scene, ...)                                                    \
-	do {                                                                \
-		const struct hi_unwind_row rows_[] = {__VA_ARGS__};         \
-		scene_rows(scene, rows_, sizeof(rows_) / sizeof(rows_[0])); \
-	} while (0)
-
-static uint64_t at(const struct scene *scene, unsigned word)
-{
-	return (uintptr_t)(scene->stack + word);
-}
-
-/* As if a hook had been called by pc with its stack pointer at sp. */
-static enum hi_stack_end walk_from(struct scene *scene, struct registers from, uint64_t thread)
-{
-	static struct hi_scratch scratch;
-	struct hook_call *call = (struct hook_call *)from.sp - 1;
-	struct stack_end end;
-
-	call->return_address = from.pc;
-	call->bp = from.bp;
-	end = stack_capture(scene->arena.state, thread, call, &scratch);
-	memcpy(scene->frame, scratch.frame, sizeof(scratch.frame));
-	scene->count = end.count;
-	scene->stopped_at = scratch.unknown_sp;
-	return end.reason;
-}
-
-static enum hi_stack_end walk(struct scene *scene, uint64_t pc, unsigned sp_word, uint64_t bp)
-{
-	return walk_from(scene, (struct registers){.pc = pc, .sp = at(scene, sp_word), .bp = bp}, THREAD);
-}
+#include "payload_scene.h"
 
 UNIT_TEST(sp_rows_up_to_the_proper_end)
 {
@@ -238,6 +152,46 @@ UNIT_TEST(cfa_must_rise_and_stay_in_the_region)
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 1, 0), HI_END_BAD_FRAME);
 	ROWS(&scene, {0, 2, HI_UNWIND_BP, 0}); /* misaligned */
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, at(&scene, 1) + 4), HI_END_BAD_FRAME);
+}
+
+/* A rule that is remembered goes a shorter way. */
+UNIT_TEST(a_remembered_rule_keeps_the_bounds)
+{
+	struct scene scene = scene_open();
+	const uint64_t sp = at(&scene, 8), bad[] = {0, 4, sp - 16, sp - 8, sp + 4, at(&scene, HI_PAGE_BYTES / 8) - 8, UINT64_MAX - 15, UINT64_MAX - 7};
+
+	for (unsigned i = 0; i < HI_PAGE_BYTES / 8; i++)
+		scene.stack[i] = TEXT + 0x50;
+	scene.stack[10] = sp;
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, -2}, {0x200, 2, HI_UNWIND_BP, 0});
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		for (unsigned time = 0; time < 3; time++) {
+			CHECK_EQ(walk(&scene, TEXT + 0x150, 8, at(&scene, 10)), HI_END_COMPLETE);
+			CHECK_EQ(walk(&scene, TEXT + 0x150, 8, bad[i]), HI_END_BAD_FRAME);
+			CHECK_EQ(scene.count, 1);
+			/* Without a slot in it, one word is enough. */
+			CHECK_EQ(walk(&scene, TEXT + 0x250, 8, bad[i]), bad[i] == sp - 8 ? HI_END_COMPLETE : HI_END_BAD_FRAME);
+		}
+}
+
+/* From two places in turn: whatever an entry says of its caller. */
+UNIT_TEST(callers_may_vary)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0}, {0x200, 3, HI_UNWIND_SP, 0}, {0x300, 2, HI_UNWIND_SP, 0},
+	     {0x400, 2, HI_UNWIND_SP, 0});
+	scene.stack[1] = TEXT + 0x350;
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t caller = TEXT + (i / 2 % 3 ? 0x150 : 0x250);
+
+		memset(&scene.stack[2], 0, 80);
+		scene.stack[3] = caller;
+		scene.stack[caller == TEXT + 0x150 ? 5 : 6] = TEXT + 0x50;
+		CHECK_EQ(walk(&scene, TEXT + 0x450, 0, 0), HI_END_COMPLETE);
+		CHECK_EQ(scene.count, 4);
+		CHECK_EQ(scene.frame[2], caller);
+	}
 }
 
 UNIT_TEST(deep_recursion_is_cut)
