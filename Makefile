@@ -79,10 +79,10 @@ TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Iinjector -Iinjector/arch -I
 PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
 
 # The guest may use no libc, no TLS, no vector registers (the gate saves none). Its unwind tables are for whoever takes a stack in an allocator that we have called:
-# they are found if it came by dlopen. gcc turns copy loops into memcpy calls unless told not to; clang does not know that option. prfchw: an instruction that is
-# used only where the injector has found it.
+# they are found if it came by dlopen. gcc turns copy loops into memcpy calls unless told not to, and clears small structures by string instructions, which are slow to
+# begin; clang does not know these options. prfchw: an instruction that is used only where the injector has found it.
 ifeq ($(findstring clang,$(CC)),)
-NO_LIBCALLS := -fno-tree-loop-distribute-patterns
+NO_LIBCALLS := -fno-tree-loop-distribute-patterns -mmemset-strategy=unrolled_loop:-1:noalign
 endif
 PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_LIBCALLS) -fvisibility=hidden -fno-stack-protector -fcf-protection=none \
 	-fasynchronous-unwind-tables -mgeneral-regs-only -mprfchw -Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
