@@ -2,8 +2,8 @@
 /*
  * debug_image.c - see debug_image.h.
  *
- * The image is a file header, the section headers, their names, and the sections. First all sizes are added up, then everything is read to its place; packed sections, by way of one buffer, are
- * unpacked there. A size that the file only claims costs addresses and no memory. Enter at debug_image_open().
+ * The image is a file header, the section headers, their names, and the sections. First all sizes are added up, then everything is read to its place; packed
+ * sections, by way of one buffer, are unpacked there. A size that the file only claims costs addresses and no memory. Enter at debug_image_open().
  */
 #include "debug_image.h"
 

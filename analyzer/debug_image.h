@@ -2,8 +2,8 @@
 /*
  * debug_image.h - the debug sections of an ELF file that names and lines need, unpacked, as an ELF image in memory: what libdw is given to read.
  *
- * Given the file itself libdw reads every debug section there is, half of which nobody asks for, and has them unpacked by zlib, which is most of the time that names take. Everything in
- * the file is hostile input.
+ * Given the file itself libdw reads every debug section there is, half of which nobody asks for, and has them unpacked by zlib, which is most of the time that
+ * names take. Everything in the file is hostile input.
  */
 #ifndef HI_DEBUG_IMAGE_H
 #define HI_DEBUG_IMAGE_H

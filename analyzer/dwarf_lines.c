@@ -4,7 +4,8 @@
  *
  * Asking libdw for the scopes of one address walks the compilation unit anew each time: milliseconds per address. So a unit is walked
  * once, when the first address in it is asked for, into a sorted array of the code ranges of its functions and inlined calls; from then on
- * an address is a binary search. Units are found by .debug_aranges where that is right, else by their own ranges, as it is incomplete (gcc -flto) or missing (clang).
+ * an address is a binary search. Units are found by .debug_aranges where that is right, else by their own ranges, as it is incomplete (gcc -flto) or missing
+ * (clang).
  *
  * The file is a stranger's. The walk is a loop with a stack of bounded depth, and goes on only to higher offsets, so that it ends.
  */

@@ -24,7 +24,9 @@ struct dwarf_call {
 
 #define DWARF_CALLS_MAX 64 /* inlining deeper than this is cut off on the outside */
 
-/* alternate: what file shares with other debug files; may be closed: nothing, or not found. Both must stay open. 0, -ENOENT without debug information, -ENOMEM. */
+/*
+ * alternate: what file shares with other debug files; may be closed: nothing, or not found. Both must stay open. 0, -ENOENT without debug information, -ENOMEM.
+ */
 int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, struct dwarf_lines **out_lines);
 void dwarf_lines_close(struct dwarf_lines *lines);
 /*

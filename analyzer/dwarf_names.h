@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dwarf_names.h - what a function is called, from its DWARF entry: as in a symbol table, or else as in the source, with the name spaces and classes around it. */
+/*
+ * dwarf_names.h - what a function is called, from its DWARF entry: as in a symbol table, or else as in the source, with the name spaces and classes around it.
+ */
 #ifndef HI_DWARF_NAMES_H
 #define HI_DWARF_NAMES_H
 
@@ -25,8 +27,8 @@ struct dwarf_names {
 /* Of the unit that holds the function. */
 bool dwarf_names_is_cxx(Dwarf_Die *unit);
 /*
- * The name of a function or inlined call, NULL if it has none. out_is_linkage: as in a symbol table, perhaps mangled; else as in the source, in C++ with its scopes. It lives until close and as
- * long as the Dwarf. 0, or -ENOMEM.
+ * The name of a function or inlined call, NULL if it has none. out_is_linkage: as in a symbol table, perhaps mangled; else as in the source, in C++ with its
+ * scopes. It lives until close and as long as the Dwarf. 0, or -ENOMEM.
  */
 int dwarf_names_find(struct dwarf_names *names, Dwarf_Die *die, bool is_cxx, const char **out_name, bool *out_is_linkage);
 void dwarf_names_close(struct dwarf_names *names);

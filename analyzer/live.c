@@ -28,7 +28,9 @@ static inline size_t live_seek(const struct live *live, uint64_t address)
 	return at;
 }
 
-/* All empty. A large one is of huge pages, where there are any: its blocks are asked for in no order, and each would cost a walk through the page tables first. */
+/*
+ * All empty. A large one is of huge pages, where there are any: its blocks are asked for in no order, and each would cost a walk through the page tables first.
+ */
 static struct live_block *live_new(size_t size)
 {
 	const size_t bytes = size * sizeof(struct live_block);

@@ -35,7 +35,10 @@ struct live {
 	size_t recent_next;
 };
 
-/* Where the block of that address is, or where it goes: the caller fills it in, and counts it, if its address is 0 there. NULL: no memory. Valid until the next call. */
+/*
+ * Where the block of that address is, or where it goes: the caller fills it in, and counts it, if its address is 0 there. NULL: no memory. Valid until the next
+ * call.
+ */
 struct live_block *live_place(struct live *live, uint64_t address);
 bool live_has(const struct live *live, uint64_t address);
 /* Takes the block out, for good unless live_put_back() follows. False: none is live there. */

@@ -2,8 +2,9 @@
 /*
  * parts.h - which thread allocated what: a part is what one thread has in one row of the profile.
  *
- * Bounded whatever the target does: the first PARTS_THREADS_MAX threads are told apart; of the others those of one name count as one, for PARTS_NAMES_MAX names; after PARTS_MAX parts what is new belongs to
- * no thread in particular. Every allocation is in one part, so the parts of a row add up to it. Zero-initialized = empty.
+ * Bounded whatever the target does: the first PARTS_THREADS_MAX threads are told apart; of the others those of one name count as one, for PARTS_NAMES_MAX
+ * names; after PARTS_MAX parts what is new belongs to no thread in particular. Every allocation is in one part, so the parts of a row add up to it.
+ * Zero-initialized = empty.
  */
 #ifndef HI_PARTS_H
 #define HI_PARTS_H

@@ -3,10 +3,9 @@
  * profile.h - the model every reader fills and every renderer draws: stacks, and what was sampled on each.
  *
  * Built by replay.c from a record stream or by heapfile.c from a .heap file. Raw sampled counts and bytes are kept (exact integers); estimates are
- * derived from them in estimate.h, so that each figure can carry its interval. A row is a stack x size class x sampling interval: within one class the sizes are so alike
- * that unbiasing by the row's mean size (as pprof and jeprof do) is right, and each sample is weighed by the interval with which it was drawn.
- * A row is further divided among the threads that allocated (parts.h).
- * Single-threaded. Pointers into the arrays are valid until the next add.
+ * derived from them in estimate.h, so that each figure can carry its interval. A row is a stack x size class x sampling interval: within one class the sizes
+ * are so alike that unbiasing by the row's mean size (as pprof and jeprof do) is right, and each sample is weighed by the interval with which it was drawn. A
+ * row is further divided among the threads that allocated (parts.h). Single-threaded. Pointers into the arrays are valid until the next add.
  */
 #ifndef HI_PROFILE_H
 #define HI_PROFILE_H

@@ -2,7 +2,8 @@
 /*
  * replay_events.c - the records of many allocations and frees at once, and the one place where the analyzer is in a hurry: it shares the CPUs with the program.
  *
- * What an allocation belongs to is looked up among the kinds of allocations seen last, and places in the table of live blocks are fetched some events ahead. Start at replay_events().
+ * What an allocation belongs to is looked up among the kinds of allocations seen last, and places in the table of live blocks are fetched some events ahead.
+ * Start at replay_events().
  */
 #include <errno.h>
 

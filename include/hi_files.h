@@ -2,9 +2,9 @@
 /*
  * hi_files.h - how the analyzer child asks the injector for files, which it may not open itself.
  *
- * One request and one answer at a time, each a message on a SOCK_SEQPACKET pair; an answer of 0 carries the descriptor, open for reading. The injector takes a request for
- * the word of an enemy. So a request names no path: only an object of the session, a kind of file and one of the places where that kind may lie. The injector makes the
- * path, here, of what it knows of the object itself; the analyzer that runs by itself makes it in the same way.
+ * One request and one answer at a time, each a message on a SOCK_SEQPACKET pair; an answer of 0 carries the descriptor, open for reading. The injector takes a
+ * request for the word of an enemy. So a request names no path: only an object of the session, a kind of file and one of the places where that kind may lie.
+ * The injector makes the path, here, of what it knows of the object itself; the analyzer that runs by itself makes it in the same way.
  */
 #ifndef HI_FILES_H
 #define HI_FILES_H
@@ -84,8 +84,8 @@ static inline int hi_file_format_debug_link(const struct hi_file_request *reques
 }
 
 /*
- * The absolute path, within its root, of a request of any kind but MAPPED. object_path: of the module, "" if unknown. own_pid: by which the process knows itself, if the
- * place is in its root. 0, or -EINVAL: there is no such place.
+ * The absolute path, within its root, of a request of any kind but MAPPED. object_path: of the module, "" if unknown. own_pid: by which the process knows
+ * itself, if the place is in its root. 0, or -EINVAL: there is no such place.
  */
 static inline int hi_file_path(const struct hi_file_request *request, const char *object_path, uint32_t own_pid, char *out_path, size_t size)
 {

@@ -138,8 +138,9 @@ struct hi_stream_free {
 };
 
 /*
- * Allocations and frees, in the order in which they happened, as an ALLOC or FREE record each would tell them: the short form, for millions of them a second. What does not fit into it (frames of its
- * own, four gigabytes) is a record by itself. Variable part: struct hi_stream_event one after the other, of which a free has the first HI_STREAM_EVENT_FREE_BYTES only.
+ * Allocations and frees, in the order in which they happened, as an ALLOC or FREE record each would tell them: the short form, for millions of them a second.
+ * What does not fit into it (frames of its own, four gigabytes) is a record by itself. Variable part: struct hi_stream_event one after the other, of which a
+ * free has the first HI_STREAM_EVENT_FREE_BYTES only.
  *
  * An allocation whose free follows in the same record says so itself (lived_ns), and that free is left out: nothing in between was about the same address.
  */

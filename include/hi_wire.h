@@ -127,8 +127,8 @@ _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words 
 #define HI_HASH 0x9e3779b97f4a7c15ull
 
 /*
- * What the gate hashes by: home of a thread = hash of its thread pointer modulo HI_THREAD_SLOTS. The factor fits into an instruction, and all address bits above the lowest reach
- * the low bits of the result.
+ * What the gate hashes by: home of a thread = hash of its thread pointer modulo HI_THREAD_SLOTS. The factor fits into an instruction, and all address bits
+ * above the lowest reach the low bits of the result.
  */
 #define HI_HASH_GATE 0x61c88647u
 static inline uint32_t hi_gate_hash(uint64_t address)
@@ -141,13 +141,16 @@ static inline uint32_t hi_gate_hash(uint64_t address)
  * The gate compares `fast_owner` and subtracts from `countdown`; both belong to the owning thread. A thread that loses its slot to another
  * just draws a new countdown: the exponential distribution has no memory, so nothing is biased.
  *
- * WHO IS INSIDE. A visit to a hook adds one to a count of a slot and takes it away when it leaves. A locked instruction for each would be a good part of what a visit costs in exact mode, and a thread that is
- * alone with its count needs none: one instruction that reads, adds and writes is whole for a signal handler of that thread. Alone with `in_flight` is the first owner, who found `owner` 0 and
- * swapped itself in; nothing ever makes it 0 again, and whoever takes a slot over leaves HI_SLOT_TAKEN_OVER there for good, the first owner included should it come back. So a thread adds to
- * in_flight where it finds `owner` to be itself and nothing else, and that holds for one thread only, ever. (Its thread pointer may be given to another thread once it has ended.) All others add to `guests`, by locked
- * instructions: later owners, and threads that have no slot and borrow their home's. No order between the two counts is needed, as each has a scratch of its own (below).
- * The injector learns that nobody is inside as follows: (1) it stores original to the hook of each gate entry; (2) it stops each thread once; (3) it reads the counts. An add that is not
- * locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did before that is in (3), and after that it does not come in.
+ * WHO IS INSIDE. A visit to a hook adds one to a count of a slot and takes it away when it leaves. A locked instruction for each would be a good part of what a
+ * visit costs in exact mode, and a thread that is alone with its count needs none: one instruction that reads, adds and writes is whole for a signal handler of
+ * that thread. Alone with `in_flight` is the first owner, who found `owner` 0 and swapped itself in; nothing ever makes it 0 again, and whoever takes a slot
+ * over leaves HI_SLOT_TAKEN_OVER there for good, the first owner included should it come back. So a thread adds to in_flight where it finds `owner` to be
+ * itself and nothing else, and that holds for one thread only, ever. (Its thread pointer may be given to another thread once it has ended.) All others add to
+ * `guests`, by locked instructions: later owners, and threads that have no slot and borrow their home's. No order between the two counts is needed, as each has
+ * a scratch of its own (below).
+ * The injector learns that nobody is inside as follows: (1) it stores original to the hook of each gate entry; (2) it stops each thread once; (3) it reads the
+ * counts. An add that is not locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did before that is in (3),
+ * and after that it does not come in.
  */
 struct hi_thread_slot {
 	uint64_t fast_owner;  /*  0: == owner where the gate may count down by itself; 0 in exact mode, so that every call is a sample */
@@ -171,17 +174,17 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together, and remembers its last walk (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. For each
- * slot there is one that goes with in_flight, in the order of the slots, and behind these one that goes with `guests`. It belongs to the one visit that found its count
- * at 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
+ * Where a thread puts an alloc record together, and remembers its last walk (struct hi_scratch, below): on the stack it might not fit, as some stacks are
+ * small. For each slot there is one that goes with in_flight, in the order of the slots, and behind these one that goes with `guests`. It belongs to the one
+ * visit that found its count at 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
  */
 #define HI_SCRATCHES (2u * HI_THREAD_SLOTS)
 #define HI_SCRATCH_BYTES 5312u
 
 /*
- * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at pc ^ pc >> HI_RULE_BITS modulo HI_RULES. Threads write
- * them without a lock. `check` ties the two words together, and to the directory they were found in: neither a pair of which another thread has written one half nor what was right before
- * a library came or went is a match.
+ * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at pc ^ pc >> HI_RULE_BITS modulo
+ * HI_RULES. Threads write them without a lock. `check` ties the two words together, and to the directory they were found in: neither a pair of which another
+ * thread has written one half nor what was right before a library came or went is a match.
  */
 #define HI_RULE_BITS 12u
 #define HI_RULES (1u << HI_RULE_BITS)
@@ -193,8 +196,8 @@ _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
 /*
  * Head of the state. The injector fills it and sets `armed` last; the payload clears `armed` for good when the injector has been silent for
- * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, the rules, the known stacks,
- * each starting on a page. Addresses are in the target.
+ * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, the rules, the known
+ * stacks, each starting on a page. Addresses are in the target.
  */
 struct hi_state {
 	uint64_t control; /*  0 */
@@ -237,8 +240,8 @@ enum hi_phase {
 enum hi_loader { HI_LOADER_MAP = 0, HI_LOADER_DLOPEN = 1 };
 
 /*
- * Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. What goes well is not among them: a word that all threads
- * add to is slow, and the reader of the ring counts records as they come.
+ * Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. What goes well is not among them: a word that all
+ * threads add to is slow, and the reader of the ring counts records as they come.
  */
 struct hi_counters {
 	uint64_t dropped_allocs;   /* ring too full for an alloc record: the block is not in the live set either */
@@ -396,32 +399,37 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
 /* ---- rings --------------------------------------------------------------------------------------------------------------------- */
 
 /*
- * As many rings as control->ring_mask says lie one behind the other, each with a head of its own, so that threads seldom meet; all are of one size. The record of a thread goes to the ring
- * that bears the number of its slot (modulo how many there are), and if that is full to the next, and so on: a single busy thread can fill them all before anything is dropped.
+ * As many rings as control->ring_mask says lie one behind the other, each with a head of its own, so that threads seldom meet; all are of one size. The record
+ * of a thread goes to the ring that bears the number of its slot (modulo how many there are), and if that is full to the next, and so on: a single busy thread
+ * can fill them all before anything is dropped.
  *
  * One ring: many producers, one reader. Positions count bytes since the start and only grow; position % capacity is the place in data[].
  * A record starts on a HI_RING_UNIT boundary and may wrap around the end of data[] (copy word by word, modulo capacity).
  *
- * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head, where head + size - tail <= limit (capacity for frees,
- * three quarters of it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the rest;
- * then commit by compare-and-swap of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave
- * the record up: count commit_lost. The swap is one instruction, but it is not locked: no other producer writes that word, and to wait until all stores before it have left the CPU would cost more than they.
- * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release). It may do that for many records
- * at once, and look at head as seldom: each look and each store takes the line from the CPU of a producer, which then has to fetch it back.
- * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by
- * unit up to the next non-zero word below head. All of data[] starts zeroed.
- * As the producer's swap is not locked, it may write over what the reader wrote since it read. So the reader first sets HI_RING_GIVEN_UP in a BUSY word (by compare-and-swap), and skips the record if the mark is
- * still there some milliseconds later. A swap that begins after the mark fails; one that had read before it has written by then, as nothing interrupts an instruction, and was a commit: the record is taken.
+ * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head, where head + size - tail <= limit (capacity for frees, three quarters of
+ * it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the rest; then commit by compare-and-swap
+ * of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave the record up: count commit_lost. The swap is
+ * one instruction, but it is not locked: no other producer writes that word, and to wait until all stores before it have left the CPU would cost more than
+ * they.
+ * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release). It may do that for
+ * many records at once, and look at head as seldom: each look and each store takes the line from the CPU of a producer, which then has to fetch it back.
+ * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by unit up to the next
+ * non-zero word below head. All of data[] starts zeroed.
+ * As the producer's swap is not locked, it may write over what the reader wrote since it read. So the reader first sets HI_RING_GIVEN_UP in a BUSY word (by
+ * compare-and-swap), and skips the record if the mark is still there some milliseconds later. A swap that begins after the mark fails; one that had read before
+ * it has written by then, as nothing interrupts an instruction, and was a commit: the record is taken.
  * The reader trusts nothing: sizes, types and counts are checked against these definitions before use.
  *
  * ORDER. What must be kept is the order of events about one address: B, the next one after A, may lie in another ring. Three facts lead to it.
- *   1. B is reserved only after A was: an alloc record is before the block is handed over, a free record before the block is freed. (The swap of head is locked, and done with before what follows it is seen.)
+ *   1. B is reserved only after A was: an alloc record is before the block is handed over, a free record before the block is freed. (The swap of head is
+ *      locked, and done with before what follows it is seen.)
  *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was reserved.
  *   3. The counters of all CPUs agree: where the kernel does not trust them, there is but one ring.
- * The reader notes all heads (marks), and when it has them all, it notes all heads once more (limits). It then takes records from the rings in the order of their `cycles`, the
- * least of those that lie at the tails below the limits, until no ring has any left below its mark; a record at a tail that is not committed holds up all.
- *   - Whatever it takes, all that must come before lies below the limits. What it takes has cycles no later than those of some record below a mark, and so no later than the last mark;
- *     what must come before was reserved earlier than these (2), so before the first limit was noted.
+ * The reader notes all heads (marks), and when it has them all, it notes all heads once more (limits). It then takes records from the rings in the order of
+ * their `cycles`, the least of those that lie at the tails below the limits, until no ring has any left below its mark; a record at a tail that is not
+ * committed holds up all.
+ *   - Whatever it takes, all that must come before lies below the limits. What it takes has cycles no later than those of some record below a mark, and so no
+ *     later than the last mark; what must come before was reserved earlier than these (2), so before the first limit was noted.
  *   - B is not taken before A. As long as A is still in its ring, at the tail of that lies some X that was reserved no later than A, so that
  *     X.cycles <= reserve of X <= reserve of A < B.cycles, and X goes first.
  * Which ring a record is in does not come into this: a thread's own records, of a realloc, say, are in order even where one of them went to the next ring.
@@ -543,14 +551,16 @@ _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES
 /* ---- stacks -------------------------------------------------------------------------------------------------------------------- */
 
 /*
- * Each stack that was sampled stands here once, and alloc records name it by its id; so in exact mode a record is 64 bytes, whatever the depth. Append-only, and lasting for the session.
+ * Each stack that was sampled stands here once, and alloc records name it by its id; so in exact mode a record is 64 bytes, whatever the depth. Append-only,
+ * and lasting for the session.
  *
- * Producer: look the hash up among the known stacks (private memory, 0 = free, else the upper bits of the hash and, in HI_STACK_ID_BITS, the id). A stack that is found there is not compared: where
- * it was found and what stands there are all but a few of 64 bits, so that among a quarter of a million stacks a confusion of any two has the odds of a few in a million. If it is new, take room by
- * compare-and-swap on `used`, as long as it ends within `limit`; write the stack; only then publish it there by compare-and-swap (release). A producer that dies on the way has wasted the room, and
- * nothing refers to it. No room, here or among the known: the alloc record carries the frames itself.
- * Reader: an id comes with a committed record, and its stack was written before that was committed. There is no order between records to be kept, and nothing can be lost on the way. It
- * trusts nothing: place and frame count are checked, a stack is copied out once.
+ * Producer: look the hash up among the known stacks (private memory, 0 = free, else the upper bits of the hash and, in HI_STACK_ID_BITS, the id). A stack that
+ * is found there is not compared: where it was found and what stands there are all but a few of 64 bits, so that among a quarter of a million stacks a
+ * confusion of any two has the odds of a few in a million. If it is new, take room by compare-and-swap on `used`, as long as it ends within `limit`; write the
+ * stack; only then publish it there by compare-and-swap (release). A producer that dies on the way has wasted the room, and nothing refers to it. No room, here
+ * or among the known: the alloc record carries the frames itself.
+ * Reader: an id comes with a committed record, and its stack was written before that was committed. There is no order between records to be kept, and nothing
+ * can be lost on the way. It trusts nothing: place and frame count are checked, a stack is copied out once.
  * Fork: as with the ring, before each store one more look at `armed`.
  */
 struct hi_stacks {

@@ -2,8 +2,8 @@
 /*
  * arena.c - see arena.h.
  *
- * The order matters for whoever finds us dead: the memfd carries a complete control block before its first mapping exists, and the first mapping covers the whole
- * arena by name, so that from then on /proc/PID/maps leads to everything.
+ * The order matters for whoever finds us dead: the memfd carries a complete control block before its first mapping exists, and the first mapping covers the
+ * whole arena by name, so that from then on /proc/PID/maps leads to everything.
  */
 #include "arena.h"
 
@@ -306,8 +306,8 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 }
 
 /*
- * Since the file was made another thread may have put something else under its number: each call that mapped it is held against what we know to be in it. Nothing has been
- * written through the mappings yet.
+ * Since the file was made another thread may have put something else under its number: each call that mapped it is held against what we know to be in it.
+ * Nothing has been written through the mappings yet.
  */
 static int check_mapped(const struct arena *arena, const struct memory *memory)
 {
@@ -386,8 +386,9 @@ void arena_extend_stacks(struct arena *arena)
 }
 
 /*
- * Moves pages of bare jumps over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its page fault and finds
- * the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code of what it can write (PR_SET_MDWE).
+ * Moves pages of bare jumps over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its page fault and
+ * finds the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code of what it can
+ * write (PR_SET_MDWE).
  */
 static int make_gate_inert(const struct hi_control *control, struct remote *remote, const struct payload_image *payload)
 {

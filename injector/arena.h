@@ -14,8 +14,8 @@
 #include "slots.h"
 
 /*
- * What we rely on is kept here: the target can write whatever lies in the shared parts. So there are two control blocks: our own, by which we go, and the shared one,
- * which is written for the payload and for whoever comes after us, and of which nothing but counters is ever read back.
+ * What we rely on is kept here: the target can write whatever lies in the shared parts. So there are two control blocks: our own, by which we go, and the
+ * shared one, which is written for the payload and for whoever comes after us, and of which nothing but counters is ever read back.
  */
 struct arena {
 	int memfd;                  /* ours, on the same memfd; -1 after arena_close */
@@ -43,7 +43,9 @@ struct arena_plan {
 	size_t image_bytes;  /* 0: the loader brings the image elsewhere */
 };
 
-/* A control block that is all zero, of pages of its own: most of its megabytes are never touched, and this is called while a thread is held. NULL: no memory. */
+/*
+ * A control block that is all zero, of pages of its own: most of its megabytes are never touched, and this is called while a thread is held. NULL: no memory.
+ */
 struct hi_control *arena_control_new(void);
 void arena_control_free(struct hi_control *control);
 
@@ -57,9 +59,9 @@ struct arena_code {
 };
 
 /*
- * Creates the memfd in the target, fills it from outside, maps it part by part; the gate has one entry for each function that the allocator defines and the payload
- * can hook, disarmed (hook == original). `layout` has been through arena_layout and carries whatever else the control block must say before anything exists.
- * On failure everything is taken back (the remote is still open).
+ * Creates the memfd in the target, fills it from outside, maps it part by part; the gate has one entry for each function that the allocator defines and the
+ * payload can hook, disarmed (hook == original). `layout` has been through arena_layout and carries whatever else the control block must say before anything
+ * exists. On failure everything is taken back (the remote is still open).
  */
 must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
 /* Has the ring's pages allocated by us, so that they count against our memory limit and not the target's: megabytes, and so not while a thread is held. */

@@ -2,7 +2,8 @@
 /*
  * derived_rows.c - see derived_rows.h.
  *
- * First the text is read from one end to the other for calls and for addresses that are taken: these may be entries, too. Then function after function is followed. Enter at derived_rows_make.
+ * First the text is read from one end to the other for calls and for addresses that are taken: these may be entries, too. Then function after function is
+ * followed. Enter at derived_rows_make.
  */
 #include "derived_rows.h"
 
@@ -168,7 +169,10 @@ static bool apply(struct place *place, const struct arch_instruction *instructio
 	return (place->depth == LOST && place->bp_depth) || (place->depth > 0 && place->depth < DEPTH_MAX);
 }
 
-/* What comes behind a call, which may not return; then anything may lie there: another function, or a part of this one that is reached with another stack pointer. */
+/*
+ * What comes behind a call, which may not return; then anything may lie there: another function, or a part of this one that is reached with another stack
+ * pointer.
+ */
 static void go_on_behind_call(struct follower *follower, uint64_t pc, struct place place)
 {
 	struct place *there = place_at(follower, pc);

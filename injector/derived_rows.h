@@ -2,8 +2,9 @@
 /*
  * derived_rows.h - unwind rows of code that comes without unwind information, read out of the code itself.
  *
- * For musl, whose libc has none: there every stack goes through it, at the latest below main. From each function's entry all paths are followed, with what they do to the stack pointer and to the
- * frame pointer. What is found counts only if it adds up: the same at a place however it is reached, and at each return the stack pointer of the entry, and its frame pointer. Other functions have no rows.
+ * For musl, whose libc has none: there every stack goes through it, at the latest below main. From each function's entry all paths are followed, with what they
+ * do to the stack pointer and to the frame pointer. What is found counts only if it adds up: the same at a place however it is reached, and at each return the
+ * stack pointer of the entry, and its frame pointer. Other functions have no rows.
  */
 #ifndef HI_DERIVED_ROWS_H
 #define HI_DERIVED_ROWS_H

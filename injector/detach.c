@@ -124,8 +124,8 @@ static int look_at_memory(const struct heal_target *heal, struct receipt *receip
 }
 
 /*
- * Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around, and those in files are not ours to change: then the
- * gate stays, inert.
+ * Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around, and those in files are not
+ * ours to change: then the gate stays, inert.
  */
 static int look_until_clear(const struct quiesce_target *target, struct heal_target *heal, struct receipt *receipt)
 {

@@ -2,8 +2,8 @@
 /*
  * events_out.h - allocations and frees on their way into the record stream, put together in EVENTS records of hi_stream.h.
  *
- * Nearly all blocks of a busy program are freed soon: such a free costs no more than finding its allocation in the same record. The record at hand is kept here until it is full or closed; whatever
- * is to stand behind its events in the stream must be written after that. Zero-initialized = empty.
+ * Nearly all blocks of a busy program are freed soon: such a free costs no more than finding its allocation in the same record. The record at hand is kept here
+ * until it is full or closed; whatever is to stand behind its events in the stream must be written after that. Zero-initialized = empty.
  */
 #ifndef HI_EVENTS_OUT_H
 #define HI_EVENTS_OUT_H

@@ -2,9 +2,10 @@
 /*
  * file_broker.h - opens files for the analyzer child, which may open none itself (hi_files.h says how it asks).
  *
- * The files of the target's objects are kept open from the moment the stream describes them: when the child asks, at the end, the target may have exited, and a deleted file
- * or one of another mount namespace cannot be found any more. Debug files are opened when they are asked for. The child may be in the hands of a hostile target, so a request
- * can only name an object of this session, and a debug file is opened with the rights of who may see the target's data, and within the one root or the other whatever links say.
+ * The files of the target's objects are kept open from the moment the stream describes them: when the child asks, at the end, the target may have exited, and a
+ * deleted file or one of another mount namespace cannot be found any more. Debug files are opened when they are asked for. The child may be in the hands of a
+ * hostile target, so a request can only name an object of this session, and a debug file is opened with the rights of who may see the target's data, and within
+ * the one root or the other whatever links say.
  */
 #ifndef HI_FILE_BROKER_H
 #define HI_FILE_BROKER_H

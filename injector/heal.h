@@ -3,10 +3,10 @@
  * heal.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and registers and turned back into
  * the originals.
  *
- * Looking reads every page of private memory that the target has written to; pages never touched are not touched by us either. Of shared memory and of files that
- * are mapped shared it reads what is in the target's own page tables, up to a limit: a buffer pool of many gigabytes holds no function pointers, as they mean nothing
- * to another program. Files are not written to: a copy there is only counted. The target runs meanwhile. Turning back happens while it stands still: a word that held a copy a
- * microsecond ago may be a return address by now, on a stack in use or in memory that was freed and given out again.
+ * Looking reads every page of private memory that the target has written to; pages never touched are not touched by us either. Of shared memory and of files
+ * that are mapped shared it reads what is in the target's own page tables, up to a limit: a buffer pool of many gigabytes holds no function pointers, as they
+ * mean nothing to another program. Files are not written to: a copy there is only counted. The target runs meanwhile. Turning back happens while it stands
+ * still: a word that held a copy a microsecond ago may be a return address by now, on a stack in use or in memory that was freed and given out again.
  */
 #ifndef HI_HEAL_H
 #define HI_HEAL_H

@@ -60,8 +60,9 @@ static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
 }
 
 /*
- * Over the fifth of a second from one time to the next, the counter's rate can be told far better than when it was calibrated, and what is still wrong does not add up. A rate that is another than that by more than
- * calibration can be off means that the counter was not running all the time, or the clock (suspend): then only the moment counts.
+ * Over the fifth of a second from one time to the next, the counter's rate can be told far better than when it was calibrated, and what is still wrong does not
+ * add up. A rate that is another than that by more than calibration can be off means that the counter was not running all the time, or the clock (suspend):
+ * then only the moment counts.
  */
 static void set_clock(struct pump *pump)
 {

@@ -76,17 +76,18 @@ must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
 
 /*
- * Bounds the next rounds to what is in the rings now. Call it before looking at the list of loaded objects: then every frame of what is pumped lies in an object
- * whose MODULE record has been written.
+ * Bounds the next rounds to what is in the rings now. Call it before looking at the list of loaded objects: then every frame of what is pumped lies in an
+ * object whose MODULE record has been written.
  */
 void pump_mark(struct pump *pump);
 /*
- * Moves everything finished (up to the mark, unless `last`) from the rings to the stream. `last`: nobody writes any more, so unfinished records are given up at once. -EPROTO: a ring is damaged;
- * -EPIPE: the reader of the stream is gone.
+ * Moves everything finished (up to the mark, unless `last`) from the rings to the stream. `last`: nobody writes any more, so unfinished records are given up at
+ * once. -EPROTO: a ring is damaged; -EPIPE: the reader of the stream is gone.
  */
 must_check int pump_round(struct pump *pump, bool last);
 /*
- * The last rounds: until the rings are empty, however much a slow reader has left in it. deadline_ms: how long that reader may take nothing at all; -ETIMEDOUT then.
+ * The last rounds: until the rings are empty, however much a slow reader has left in it. deadline_ms: how long that reader may take nothing at all; -ETIMEDOUT
+ * then.
  */
 must_check int pump_drain(struct pump *pump, int deadline_ms);
 

@@ -111,7 +111,10 @@ static uint64_t unfinished_bytes(const struct ring_reader *reader, const struct 
 	return bytes;
 }
 
-/* True once the record at tail was reserved at least patience_ns ago, for all we know. Those behind it that are unfinished, too, are not waited for anew, one after the other. */
+/*
+ * True once the record at tail was reserved at least patience_ns ago, for all we know. Those behind it that are unfinished, too, are not waited for anew, one
+ * after the other.
+ */
 static bool has_stalled(struct ring_lane *lane, uint64_t now_ns, uint64_t patience_ns)
 {
 	if (!lane->waited_ns || lane->tail >= lane->waited_for) {
@@ -162,8 +165,8 @@ struct run {
 };
 
 /*
- * The lane whose record goes next, and how long it stays the next one while the others are left alone: what is known of them is not changed by what is written meanwhile.
- * None: all that is marked has been read, or one is waited for.
+ * The lane whose record goes next, and how long it stays the next one while the others are left alone: what is known of them is not changed by what is written
+ * meanwhile. None: all that is marked has been read, or one is waited for.
  */
 static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct run *out_run)
 {
@@ -194,7 +197,10 @@ static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience
 	return 0;
 }
 
-/* A unit out of the ring, which reads zero then. In halves, each of which is read once; whoever looks at what was taken out does not wait for several stores to come together. */
+/*
+ * A unit out of the ring, which reads zero then. In halves, each of which is read once; whoever looks at what was taken out does not wait for several stores to
+ * come together.
+ */
 typedef uint64_t unit_half __attribute__((vector_size(HI_RING_UNIT / 2), aligned(8), may_alias));
 static inline void take_unit(uint8_t *unit, uint64_t *to)
 {

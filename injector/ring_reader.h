@@ -2,8 +2,8 @@
 /*
  * ring_reader.h - the reader's side of the rings of hi_wire.h: merges them, in an order in which no event comes before those that it follows from.
  *
- * The target may scribble over the rings: every size, type and count is checked before use, and each record is copied out before it is looked at. Times of a record are believed as
- * far as they say which of two goes first: false ones make a false order, and nothing else.
+ * The target may scribble over the rings: every size, type and count is checked before use, and each record is copied out before it is looked at. Times of a
+ * record are believed as far as they say which of two goes first: false ones make a false order, and nothing else.
  */
 #ifndef HI_RING_READER_H
 #define HI_RING_READER_H

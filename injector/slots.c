@@ -42,9 +42,9 @@ static bool is_allocator_only(enum hi_function function)
 }
 
 /*
- * malloc_usable_size is the one function of a library of the target that the payload calls of its own accord. So it is called only in allocators where it was looked into: it reads what belongs to the block, and does
- * nothing else (docs/safety.md). They are known by a symbol that only they have. Wrappers of malloc may do anything there; gperftools' goes through a slot that is not bound yet, and aborts for blocks of
- * its emergency allocator.
+ * malloc_usable_size is the one function of a library of the target that the payload calls of its own accord. So it is called only in allocators where it was
+ * looked into: it reads what belongs to the block, and does nothing else (docs/safety.md). They are known by a symbol that only they have. Wrappers of malloc
+ * may do anything there; gperftools' goes through a slot that is not bound yet, and aborts for blocks of its emergency allocator.
  */
 static const char *const mark_of_the_asked[] = {
 	"gnu_get_libc_version", /* glibc */

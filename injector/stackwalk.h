@@ -24,7 +24,9 @@ struct stackwalk {
 /* Opaque cache of one target; valid while its list of objects does not change. */
 struct stackwalker;
 must_check int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker);
-/* Learns where stacks may end, which takes milliseconds: before any thread is stopped, and only for who needs to know. Without it no walk counts as complete. */
+/*
+ * Learns where stacks may end, which takes milliseconds: before any thread is stopped, and only for who needs to know. Without it no walk counts as complete.
+ */
 void stackwalker_learn_ends(struct stackwalker *walker);
 void stackwalker_close(struct stackwalker *walker);
 /* The thread must be TRACEE_STOPPED. 0 also for incomplete walks: see is_complete. */

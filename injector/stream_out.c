@@ -23,7 +23,9 @@ void stream_out_close(struct stream_out *out)
 	*out = (struct stream_out){.fd = -1};
 }
 
-/* What is queued is moved to the front only where that makes as much room as there is to move: else each record would move it all as long as the queue is long. */
+/*
+ * What is queued is moved to the front only where that makes as much room as there is to move: else each record would move it all as long as the queue is long.
+ */
 static int make_room(struct stream_out *out, size_t size)
 {
 	if (out->room - out->end >= size)

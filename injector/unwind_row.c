@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_row.c - what the rules at one pc say, as a row. Enter at unwind_row, the last function; those before it know the expressions that compilers, linkers and hand-written code use.
+ * unwind_row.c - what the rules at one pc say, as a row. Enter at unwind_row, the last function; those before it know the expressions that compilers, linkers
+ * and hand-written code use.
  */
 #include "unwind_row.h"
 

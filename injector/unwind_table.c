@@ -2,11 +2,11 @@
 /*
  * unwind_table.c - .eh_frame compiled to rows.
  *
- * The section is found by PT_GNU_EH_FRAME, or by its name where a static program has none. Its FDEs are taken in address order; each one's rows hold from their pc to
- * the next; what lies between FDEs becomes a row of kind NONE. A row that says the same as the one before is left out.
+ * The section is found by PT_GNU_EH_FRAME, or by its name where a static program has none. Its FDEs are taken in address order; each one's rows hold from their
+ * pc to the next; what lies between FDEs becomes a row of kind NONE. A row that says the same as the one before is left out.
  *
- * Code that has no entries in the section, as musl's, gets derived rows (derived_rows.h). What a row cannot say is NONE as well: the walker then tries the frame
- * pointer, which is a guess that it knows to be one. Enter at unwind_table_build.
+ * Code that has no entries in the section, as musl's, gets derived rows (derived_rows.h). What a row cannot say is NONE as well: the walker then tries the
+ * frame pointer, which is a guess that it knows to be one. Enter at unwind_table_build.
  */
 #include "unwind_table.h"
 

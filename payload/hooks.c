@@ -2,8 +2,8 @@
 /*
  * hooks.c - the slow path: what happens when a sample is due, or a block that may be a sample is freed.
  *
- * AN ALLOCATION is told to the world after the original returned, and a free before it is called, so that the records about one address stand in the ring in the order
- * in which the application owned it. A realloc that fails has freed nothing: its FREE is taken back by an UNFREE.
+ * AN ALLOCATION is told to the world after the original returned, and a free before it is called, so that the records about one address stand in the ring in
+ * the order in which the application owned it. A realloc that fails has freed nothing: its FREE is taken back by an UNFREE.
  */
 #include "hooks.h"
 
@@ -18,8 +18,8 @@ static bool is_still_armed(const struct visit *visit)
 }
 
 /*
- * Asks the allocator that gave the block, on the thread that it was given to, before the application knows of it: no other call of the allocator can be in its way, and it
- * may do no more than malloc itself. What another object calls malloc_usable_size knows nothing of this block, and is not asked.
+ * Asks the allocator that gave the block, on the thread that it was given to, before the application knows of it: no other call of the allocator can be in its
+ * way, and it may do no more than malloc itself. What another object calls malloc_usable_size knows nothing of this block, and is not asked.
  */
 static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t bytes)
 {
@@ -33,14 +33,19 @@ static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t b
 	return usable - bytes < HI_SLACK_UNKNOWN ? (uint32_t)(usable - bytes) : HI_SLACK_UNKNOWN - 1;
 }
 
-/* What allocators keep of a block lies right before it, and will be needed in a moment: by the free that we are ahead of, or by slack_of. No cache may hold it. */
+/*
+ * What allocators keep of a block lies right before it, and will be needed in a moment: by the free that we are ahead of, or by slack_of. No cache may hold it.
+ */
 static void prefetch_block(const struct hi_state *state, uint64_t address)
 {
 	__builtin_prefetch((const void *)(address - 2 * sizeof(uint64_t)));
 	live_set_prefetch(state, address);
 }
 
-/* Where glibc's malloc_usable_size looks, too: behind the block lies the word that says whether this one is in use. Elsewhere it is the application's, and will be written soon. */
+/*
+ * Where glibc's malloc_usable_size looks, too: behind the block lies the word that says whether this one is in use. Elsewhere it is the application's, and will
+ * be written soon.
+ */
 static void prefetch_size(uint64_t address, uint64_t bytes)
 {
 	const uint64_t word = sizeof(uint64_t);
@@ -167,8 +172,8 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 }
 
 /*
- * Throwing operator new. An exception cannot pass a frame without unwind information, and ours has none; so the variant that returns NULL is called, and on NULL
- * the throwing one takes our place, to try again and throw by itself.
+ * Throwing operator new. An exception cannot pass a frame without unwind information, and ours has none; so the variant that returns NULL is called, and on
+ * NULL the throwing one takes our place, to try again and throw by itself.
  */
 static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_aligned)
 {
@@ -198,10 +203,11 @@ struct hook_outcome hook_new_aligned(struct hook_call *call)
 }
 
 /*
- * Between the real free of the old block and our learning of it, another thread may be given its address, and sample it. So the old block goes out first, and comes in
- * again if the call failed. The new block is a sample or not by its own luck, like one from malloc.
+ * Between the real free of the old block and our learning of it, another thread may be given its address, and sample it. So the old block goes out first, and
+ * comes in again if the call failed. The new block is a sample or not by its own luck, like one from malloc.
  *
- * libc's reallocarray calls realloc by way of its own import, which is hooked as well. Were it not called from within the visit, so that realloc is a nested call, the block would have two chances to be a sample.
+ * libc's reallocarray calls realloc by way of its own import, which is hooked as well. Were it not called from within the visit, so that realloc is a nested
+ * call, the block would have two chances to be a sample.
  */
 enum realloc_kind { REALLOC_ZERO_FREES, REALLOC_NEVER_FREES, REALLOC_BY_REALLOC };
 

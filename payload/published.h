@@ -2,8 +2,8 @@
 /*
  * published.h - reading the lists that the injector publishes: of regions, and of unwind tables.
  *
- * A list may change while it is read, if this thread loses its CPU for long enough; so what was found is copied, then the list's generation is looked at again, and the copy is used only if
- * that is unchanged.
+ * A list may change while it is read, if this thread loses its CPU for long enough; so what was found is copied, then the list's generation is looked at again,
+ * and the copy is used only if that is unchanged.
  */
 #ifndef PAYLOAD_PUBLISHED_H
 #define PAYLOAD_PUBLISHED_H

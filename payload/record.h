@@ -29,7 +29,8 @@ struct record_block {
 };
 
 /*
- * A block that was allocated, with the stack of its caller, whose frames are in the scratch that goes with event->is_alone: that must be this visit's own. False: dropped.
+ * A block that was allocated, with the stack of its caller, whose frames are in the scratch that goes with event->is_alone: that must be this visit's own.
+ * False: dropped.
  */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);

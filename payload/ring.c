@@ -18,8 +18,9 @@ static inline uint64_t *unit_at(struct hi_ring *ring, uint64_t position)
 }
 
 /*
- * A signal handler that interrupts us may fork, and its child goes on right here, with the ring of its parent. So before each store one more look: is this still the process that was
- * armed? What is stored must have been read before. A fork in the one instruction between the look and the store has the child store what its parent stores, too.
+ * A signal handler that interrupts us may fork, and its child goes on right here, with the ring of its parent. So before each store one more look: is this
+ * still the process that was armed? What is stored must have been read before. A fork in the one instruction between the look and the store has the child store
+ * what its parent stores, too.
  */
 static inline bool is_open(const struct hi_state *state)
 {
@@ -54,7 +55,9 @@ static inline enum ring_outcome reserve(const struct hi_state *state, struct hi_
 	return RING_FULL;
 }
 
-/* The ring is larger than the caches, and the reader has written there last: without this each locked instruction from here on waits until that line is back. */
+/*
+ * The ring is larger than the caches, and the reader has written there last: without this each locked instruction from here on waits until that line is back.
+ */
 static inline void prepare_next(struct hi_ring *ring, uint64_t position)
 {
 	if (ring->ahead)

@@ -18,8 +18,9 @@ enum ring_outcome {
 enum ring_class { RING_ORDINARY, RING_VITAL };
 
 /*
- * Appends a record to ring number `home`, modulo how many there are, or the next that has room. It has `bytes`, a multiple of 8 and at least a header's; its size becomes that, rounded up to HI_RING_UNIT (what is between holds zeros already), whatever record->size says.
- * Records are read by words of 8 bytes: a word that was written in parts a moment ago takes a while to be read.
+ * Appends a record to ring number `home`, modulo how many there are, or the next that has room. It has `bytes`, a multiple of 8 and at least a header's; its
+ * size becomes that, rounded up to HI_RING_UNIT (what is between holds zeros already), whatever record->size says. Records are read by words of 8 bytes: a word
+ * that was written in parts a moment ago takes a while to be read.
  */
 enum ring_outcome ring_put(const struct hi_state *state, uint64_t home, const struct hi_record_header *record, uint32_t bytes, enum ring_class class);
 

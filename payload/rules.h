@@ -2,8 +2,9 @@
 /*
  * rules.h - how to leave a frame, by its pc: the published unwind rows, and those of them that were needed of late (struct hi_rule_entry, hi_wire.h).
  *
- * An entry's value is the rule, in its lower half, and in its upper quarter where the entry of the caller lies, so that this can be fetched before the caller is known: right where a function is
- * called from one place. Where it was called from two, it says so instead: a guess that is wrong half of the time costs more than to wait.
+ * An entry's value is the rule, in its lower half, and in its upper quarter where the entry of the caller lies, so that this can be fetched before the caller
+ * is known: right where a function is called from one place. Where it was called from two, it says so instead: a guess that is wrong half of the time costs
+ * more than to wait.
  */
 #ifndef PAYLOAD_RULES_H
 #define PAYLOAD_RULES_H
@@ -41,7 +42,10 @@ struct rule rules_find(const struct hi_state *state, uint64_t stamp, uint64_t pc
 /* For the frame of pc, which has a plain rule: where the entry of its caller lies. `next` as in the value of an entry. */
 void rules_remember_next(const struct hi_state *state, uint64_t stamp, uint64_t pc, uint64_t next);
 
-/* Plain: the CFA is a number of words above sp or bp, and bp is in a slot of the frame or where it was; of what depends on sp alone, it is known that it lies within the frame. */
+/*
+ * Plain: the CFA is a number of words above sp or bp, and bp is in a slot of the frame or where it was; of what depends on sp alone, it is known that it lies
+ * within the frame.
+ */
 static inline bool rules_is_plain(struct rule rule)
 {
 	if (rule.bp_slot > 0)

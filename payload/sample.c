@@ -26,9 +26,10 @@ uint64_t sample_seed(uint64_t thread, uint64_t cycles)
 }
 
 /*
- * Von Neumann's way to an exponential variate ("Various techniques used in connection with random digits", 1951): comparisons instead of a logarithm, and no error but that of 64 random bits.
- * Of uniform numbers u1, u2, ... let the first n fall, and the next one not. Given u1 = x that n is odd has the probability 1 - x + x^2/2 - ... = e^-x. So x is accepted if n is odd; if it is not,
- * which has the probability 1/e, one is added and all begins anew. Some 4.3 numbers are drawn on average.
+ * Von Neumann's way to an exponential variate ("Various techniques used in connection with random digits", 1951): comparisons instead of a logarithm, and no
+ * error but that of 64 random bits. Of uniform numbers u1, u2, ... let the first n fall, and the next one not. Given u1 = x that n is odd has the probability 1
+ * - x + x^2/2 - ... = e^-x. So x is accepted if n is odd; if it is not, which has the probability 1/e, one is added and all begins anew. Some 4.3 numbers are
+ * drawn on average.
  */
 static uint64_t draw_fraction(uint64_t *random, uint64_t *out_whole)
 {

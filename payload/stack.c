@@ -2,13 +2,13 @@
 /*
  * stack.c - the walk. stack_capture is the loop, step_* leave one frame.
  *
- * WHAT MAY BE READ. The list of regions is always older than the process: of a region that was one mapping then, the program may have unmapped a part since. So a region only says
- * where to stop, and what is read is alive for another reason:
+ * WHAT MAY BE READ. The list of regions is always older than the process: of a region that was one mapping then, the program may have unmapped a part since. So
+ * a region only says where to stop, and what is read is alive for another reason:
  *  - What a row leads to (the return address, a saved register) is what the program itself reads when it returns through the frame.
  *  - From sp to the end of the thread's own stack (its control block, or the end of the main stack) all is mapped for as long as the thread runs on it.
  *  - The page that holds the last return address is mapped to its end.
- * A row is followed anywhere within the region. A guess (the frame pointer of a function without rows), and whatever comes after it, is followed within the thread's own stack, and on any
- * other stack within that page. Where no region is known, nothing is guessed, and nothing read beyond that page.
+ * A row is followed anywhere within the region. A guess (the frame pointer of a function without rows), and whatever comes after it, is followed within the
+ * thread's own stack, and on any other stack within that page. Where no region is known, nothing is guessed, and nothing read beyond that page.
  */
 #include "stack.h"
 
@@ -263,11 +263,11 @@ __attribute__((noinline)) static void tell_next(const struct walk *walk, const u
 }
 
 /*
- * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first other one, or where the trail may
- * begin, with the walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
+ * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first
+ * other one, or where the trail may begin, with the walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
  *
- * From one frame to the next there are two loads, each of which waits for the one before: the rule, and the return address by which the next rule is found. So an entry says which
- * one comes next, as long as it has always been the same one: that is fetched before the return address is known.
+ * From one frame to the next there are two loads, each of which waits for the one before: the rule, and the return address by which the next rule is found. So
+ * an entry says which one comes next, as long as it has always been the same one: that is fetched before the return address is known.
  */
 __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint32_t count)
 {

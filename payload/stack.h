@@ -20,7 +20,8 @@ struct stack_end {
 };
 
 /*
- * Writes the caller's return addresses to scratch->frame, the first of them call->return_address. thread: thread pointer, above which no frame of its stack lies.
+ * Writes the caller's return addresses to scratch->frame, the first of them call->return_address. thread: thread pointer, above which no frame of its stack
+ * lies.
  */
 struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch);
 

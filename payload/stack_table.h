@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_table.h - stacks told once, and known by a number from then on ("stacks" in hi_wire.h). Lock-free, every loop bounded, safe in a signal handler and in what it may fork.
+ * stack_table.h - stacks told once, and known by a number from then on ("stacks" in hi_wire.h). Lock-free, every loop bounded, safe in a signal handler and in
+ * what it may fork.
  */
 #ifndef PAYLOAD_STACK_TABLE_H
 #define PAYLOAD_STACK_TABLE_H

@@ -3,7 +3,8 @@
  * thread_slot.c - finding and claiming a thread's slot.
  *
  * Claims are one compare-and-swap on `owner`. An eviction looks at the counts first; should the old owner enter a hook between look and swap, both use
- * the slot for that one visit: each has a count and a scratch that the other leaves alone, or adds to atomically (hi_wire.h), and the rest is a countdown too few or too many.
+ * the slot for that one visit: each has a count and a scratch that the other leaves alone, or adds to atomically (hi_wire.h), and the rest is a countdown too
+ * few or too many.
  */
 #include "thread_slot.h"
 

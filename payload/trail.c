@@ -2,17 +2,19 @@
 /*
  * trail.c - see trail.h.
  *
- * WHY IT IS RIGHT. Let a walk be at a frame that is the trail's: same pc, same sp, same bp if anything depends on it, under the same directory. Same pc and directory: the same rule. Same
- * sp, or same bp where the rule goes by that: the same CFA, and the same slots of the return address and of a saved bp. If these still hold what they held, the caller is the trail's next
- * frame, with all that was asked of the first. And so on, up to the end, which was the end by the rule of the last frame, or a return address of zero.
- *  So a slot is read only once all before it are found to hold what they held. Then it is one to which a row leads, and the program itself will read it when it returns through the frame: alive
- * by the first reason that stack.c gives, however old the trail. At the first difference nothing further is read, and the walk goes on by rules.
- *  Which frames depend on their bp is worked out from the root, when a trail is learned: a frame whose rule goes by it does; and one that hands it on to a caller that does, unless it saved it, in a
- * slot. Then it is that slot which has to hold what it held. A slot of which nobody's CFA depends may change.
- *  Only what plain rules lead through is learned: after a signal, a guess or a CFA in memory more would have to be the same.
+ * WHY IT IS RIGHT. Let a walk be at a frame that is the trail's: same pc, same sp, same bp if anything depends on it, under the same directory. Same pc and
+ * directory: the same rule. Same sp, or same bp where the rule goes by that: the same CFA, and the same slots of the return address and of a saved bp. If these
+ * still hold what they held, the caller is the trail's next frame, with all that was asked of the first. And so on, up to the end, which was the end by the
+ * rule of the last frame, or a return address of zero.
+ *  - So a slot is read only once all before it are found to hold what they held. Then it is one to which a row leads, and the program itself will read it when
+ *    it returns through the frame: alive by the first reason that stack.c gives, however old the trail. At the first difference nothing further is read, and
+ *    the walk goes on by rules.
+ *  - Which frames depend on their bp is worked out from the root, when a trail is learned: a frame whose rule goes by it does; and one that hands it on to a
+ *    caller that does, unless it saved it, in a slot. Then it is that slot which has to hold what it held. A slot of which nobody's CFA depends may change.
+ *  - Only what plain rules lead through is learned: after a signal, a guess or a CFA in memory more would have to be the same.
  *
- * THE ANCHOR is the first frame that a walk is compared with, so that one that shares but the outer half with the trail is not held up by the inner. It begins at the leaf, and each frame that a
- * walk passes by moves it outwards; every so often a new trail is learned.
+ * THE ANCHOR is the first frame that a walk is compared with, so that one that shares but the outer half with the trail is not held up by the inner. It begins
+ * at the leaf, and each frame that a walk passes by moves it outwards; every so often a new trail is learned.
  *
  * In a forked child all reads zero from one instruction to the next: what is read from is looked at first, and has then been loaded once.
  */
@@ -111,7 +113,10 @@ bool trail_follow(struct hi_trail *trail, const struct registers *at, struct tra
 	return true;
 }
 
-/* Writes down the frames as the rules lead through them, in bp_at the slot from which bp was read, and HANDED_ON if the frame's rule goes by it. How many; 0 if that is no trail. */
+/*
+ * Writes down the frames as the rules lead through them, in bp_at the slot from which bp was read, and HANDED_ON if the frame's rule goes by it. How many; 0 if
+ * that is no trail.
+ */
 __attribute__((no_sanitize("address"))) static uint32_t write_down(struct hi_trail *trail, const struct hi_state *state, struct registers at)
 {
 	const uint64_t stamp = trail->wanted >> 1, top = trail->top;

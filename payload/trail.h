@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trail.h - the rest of a stack, known from an earlier walk (struct hi_trail, hi_wire.h): to leave its frames again takes a look at what they hold, and no rules. See trail.c for why that is right.
+ * trail.h - the rest of a stack, known from an earlier walk (struct hi_trail, hi_wire.h): to leave its frames again takes a look at what they hold, and no
+ * rules. See trail.c for why that is right.
  *
  * A trail belongs to the scratch of a thread, and so to the one visit that may use that. No allocation, no lock, every loop is bounded.
  */
@@ -26,7 +27,10 @@ uint64_t trail_begin(const struct hi_trail *trail, uint64_t stamp, uint64_t top)
 /* Whether the walk has come to a frame of the trail, and all behind it still holds, up to the proper end of the stack. */
 bool trail_follow(struct hi_trail *trail, const struct registers *at, struct trail_rest *rest);
 
-/* After a walk that came to its proper end, by this directory and up to this top, but did not find all on the trail: most often nothing, but once in a while it is to be learned. */
+/*
+ * After a walk that came to its proper end, by this directory and up to this top, but did not find all on the trail: most often nothing, but once in a while it
+ * is to be learned.
+ */
 void trail_offer(struct hi_trail *trail, uint64_t stamp, uint64_t top);
 
 /* Learns the walk that began here, if the last offer was taken. Apart from the offer, as both would need too much stack at a time. */

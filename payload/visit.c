@@ -2,9 +2,9 @@
 /*
  * visit.c - see visit.h.
  *
- * WHO COUNTS THE BYTES: an allocating gate entry subtracts the size where it finds the thread, and comes here only once nothing is left; all other ways lead here uncounted. So
- * visit_is_sample_due subtracts in any case: it is either right, or makes less than nothing of nothing. Nothing must be less than that for long, as the gate compares without signs: where a
- * signal handler jumped away on the way here, the thread draws anew when it next frees a sample.
+ * WHO COUNTS THE BYTES: an allocating gate entry subtracts the size where it finds the thread, and comes here only once nothing is left; all other ways lead
+ * here uncounted. So visit_is_sample_due subtracts in any case: it is either right, or makes less than nothing of nothing. Nothing must be less than that for
+ * long, as the gate compares without signs: where a signal handler jumped away on the way here, the thread draws anew when it next frees a sample.
  */
 #include "visit.h"
 
@@ -32,8 +32,8 @@ void visit_draw(const struct visit *visit)
 }
 
 /*
- * Where each call is a visit, reading the clock for the account is a good part of what there is to account for. So one visit in TIMED_ONE_IN is timed, for all: chosen by bits of the clock that
- * no rhythm of the program can follow.
+ * Where each call is a visit, reading the clock for the account is a good part of what there is to account for. So one visit in TIMED_ONE_IN is timed, for all:
+ * chosen by bits of the clock that no rhythm of the program can follow.
  */
 static uint8_t weight_of(bool is_exact, uint64_t now)
 {
@@ -43,8 +43,8 @@ static uint8_t weight_of(bool is_exact, uint64_t now)
 }
 
 /*
- * An allocation looks at the clock once the original has returned, and no record depends on when it began. In exact mode nothing else does that a time of the thread's last visit would not do for,
- * unless this visit is timed.
+ * An allocation looks at the clock once the original has returned, and no record depends on when it began. In exact mode nothing else does that a time of the
+ * thread's last visit would not do for, unless this visit is timed.
  */
 static void set_clock(struct visit *visit, uint64_t now, const struct hi_thread_slot *slot)
 {

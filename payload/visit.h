@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * visit.h - a VISIT is one pass through a handler of hooks.c. visit_begin raises the count of the guard slot, so that detach knows that somebody is inside; the stub lowers it. Then the handler
- * either passes (the stub jumps to the original, nothing of us is left on the stack) or calls the original itself and returns its result.
+ * visit.h - a VISIT is one pass through a handler of hooks.c. visit_begin raises the count of the guard slot, so that detach knows that somebody is inside; the
+ * stub lowers it. Then the handler either passes (the stub jumps to the original, nothing of us is left on the stack) or calls the original itself and returns
+ * its result.
  *
- * NESTED calls (the original reaches another hooked function, or a signal handler interrupts a visit) are not sampled, for their bytes belong to the outer call or are too few to matter; what
- * they free is noticed like any other.
+ * NESTED calls (the original reaches another hooked function, or a signal handler interrupts a visit) are not sampled, for their bytes belong to the outer call
+ * or are too few to matter; what they free is noticed like any other.
  */
 #ifndef PAYLOAD_VISIT_H
 #define PAYLOAD_VISIT_H

@@ -10,8 +10,8 @@
 #include "hi_wire.h"
 
 /*
- * Never goes back on one CPU; agrees between CPUs where the kernel tells the time by it. Read when all that stands before it in the program has been done: what another thread did before it
- * let us know of something that we know is earlier. (What comes after it may be done before.) No system call.
+ * Never goes back on one CPU; agrees between CPUs where the kernel tells the time by it. Read when all that stands before it in the program has been done: what
+ * another thread did before it let us know of something that we know is earlier. (What comes after it may be done before.) No system call.
  */
 static inline uint64_t arch_cycles(void);
 /* The same, by an instruction that not every CPU has: hi_state.fast_clock. */
@@ -22,7 +22,10 @@ static inline uint64_t arch_cycles_about(void);
 /* Unique to each live thread, never 0. */
 static inline uint64_t arch_thread_pointer(void);
 
-/* For words that no other thread changes: whole for a signal handler of this thread, which comes before it or after it, and visible to others a moment later. The second returns what was there. */
+/*
+ * For words that no other thread changes: whole for a signal handler of this thread, which comes before it or after it, and visible to others a moment later.
+ * The second returns what was there.
+ */
 static inline void arch_increment_alone(uint32_t *word);
 static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired);
 
@@ -33,10 +36,11 @@ struct arch_signal_frame {
 struct arch_signal_frame arch_signal_frame(void);
 
 /*
- * Calls a function of the target's as if the caller had called it: `frame`, where the caller's frame pointer and the return address into it lie (&hook_call.bp), is what the function finds in the
- * frame pointer. An allocator may take the stack while it serves the call (tcmalloc whenever its heap grows, any with a profiler of its own). For our code there are no unwind tables where it looks,
- * so it goes by the frame pointer, and so comes out right; by whatever else we had in that register it would go anywhere: libunwind asks the kernel whether there is memory, and the answer is
- * left in errno of a call that succeeds.
+ * Calls a function of the target's as if the caller had called it: `frame`, where the caller's frame pointer and the return address into it lie
+ * (&hook_call.bp), is what the function finds in the frame pointer. An allocator may take the stack while it serves the call (tcmalloc whenever its heap grows,
+ * any with a profiler of its own). For our code there are no unwind tables where it looks, so it goes by the frame pointer, and so comes out right; by whatever
+ * else we had in that register it would go anywhere: libunwind asks the kernel whether there is memory, and the answer is left in errno of a call that
+ * succeeds.
  */
 uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2, uint64_t argument3, uint64_t function, const uint64_t *frame);
 

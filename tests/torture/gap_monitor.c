@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gap_monitor.c - a thread that wakes every 200 us, preloaded into any program, and the longest time it ever had to wait for that: how long the program stood still.
+ * gap_monitor.c - a thread that wakes every 200 us, preloaded into any program, and the longest time it ever had to wait for that: how long the program stood
+ * still.
  *
- * It shares the file $GAP_FILE with tests/torture/gap: that writes the number of the window that runs, the monitor the longest gap of each. A gap that reaches from one window into
- * the next counts in both. It is a thread like any other: what stops one thread of the program may stop this one.
+ * It shares the file $GAP_FILE with tests/torture/gap: that writes the number of the window that runs, the monitor the longest gap of each. A gap that reaches
+ * from one window into the next counts in both. It is a thread like any other: what stops one thread of the program may stop this one.
  */
 #include <fcntl.h>
 #include <pthread.h>

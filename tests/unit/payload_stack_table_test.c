@@ -84,7 +84,10 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Known ones are told apart by their hash alone: paths through few functions, near to each other, in every order. Most bits of it have to do; here 48 are looked at. */
+/*
+ * Known ones are told apart by their hash alone: paths through few functions, near to each other, in every order. Most bits of it have to do; here 48 are
+ * looked at.
+ */
 UNIT_TEST(paths_through_the_same_functions_differ_in_their_hash)
 {
 	enum { DEPTH = 20, WAYS = 1 << DEPTH };

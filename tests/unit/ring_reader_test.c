@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ring_reader: finished records in order, over all rings; unfinished ones only after their time, nothing believed. The producers' side is in payload_ring_test.c. */
+/*
+ * ring_reader: finished records in order, over all rings; unfinished ones only after their time, nothing believed. The producers' side is in
+ * payload_ring_test.c.
+ */
 #include "injector/ring_reader.h"
 
 #include <errno.h>

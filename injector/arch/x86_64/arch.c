@@ -71,7 +71,9 @@ int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_
 
 int arch_signal_word(uint64_t dwarf)
 {
-	/* uc_mcontext.gregs begins at word 5: r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp. DWARF's order: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8..r15. */
+	/*
+	 * uc_mcontext.gregs begins at word 5: r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp. DWARF's order: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8..r15.
+	 */
 	static const uint8_t word[] = {18, 17, 19, 16, 14, 13, 15, 20, 5, 6, 7, 8, 9, 10, 11, 12};
 
 	return dwarf < sizeof(word) ? word[dwarf] : -1;

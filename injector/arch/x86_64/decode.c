@@ -2,8 +2,8 @@
 /*
  * decode.c - instructions: how long they are, where they go on, what they do to the stack pointer and to the frame pointer.
  *
- * The maps of opcodes are those of the manual's appendix A for 64-bit mode. What compilers do not write (far calls, enter, 16-bit pushes, EVEX) is not known here.
- * Enter at arch_decode.
+ * The maps of opcodes are those of the manual's appendix A for 64-bit mode. What compilers do not write (far calls, enter, 16-bit pushes, EVEX) is not known
+ * here. Enter at arch_decode.
  */
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pattern.c - words that may be a pointer of a few, searched for in all the memory of a process: a hundred megabytes at a time, so that each instruction for a word is felt.
+ * pattern.c - words that may be a pointer of a few, searched for in all the memory of a process: a hundred megabytes at a time, so that each instruction for a
+ * word is felt.
  *
- * The compiler's vectors, in blocks: what is asked of a block is only whether any of its words fits; which one it was is a second, rare look. The loop is there twice, once for CPUs with
- * wider registers.
+ * The compiler's vectors, in blocks: what is asked of a block is only whether any of its words fits; which one it was is a second, rare look. The loop is there
+ * twice, once for CPUs with wider registers.
  */
 #include "arch.h"
 

@@ -3,7 +3,8 @@
  * gate.S - the gate's entries, which are the fast path, the stubs through which the slow path is entered and left, and the call of an original from there.
  *
  * GATE ENTRIES are templates: the injector copies one to each entry in use and puts that entry's words HI_GATE_BYTES behind it, so every access is
- * rip-relative to the local label 9 at its start (never a global symbol: that would leave a relocation). An entry may use rax, r10 and r11. It touches no stack, so that it is not there for an unwinder, a signal, or detach.
+ * rip-relative to the local label 9 at its start (never a global symbol: that would leave a relocation). An entry may use rax, r10 and r11. It touches no
+ * stack, so that it is not there for an unwinder, a signal, or detach.
  *
  * The C twin of an allocating entry:
  *
@@ -18,8 +19,8 @@
  *     }
  *     return hook(...);
  *
- * A countdown at rest is greater than zero. Below that it is for as long as the way to the hook takes, which draws anew; as the comparison is without signs, what a signal handler
- * allocates meanwhile is no sample. A size beyond all bounds is greater than any countdown, and goes to the hook.
+ * A countdown at rest is greater than zero. Below that it is for as long as the way to the hook takes, which draws anew; as the comparison is without signs,
+ * what a signal handler allocates meanwhile is no sample. A size beyond all bounds is greater than any countdown, and goes to the hook.
  *
  * The countdown is memory of the thread's own, changed in one instruction: a signal handler that allocates in between is counted, too.
  */

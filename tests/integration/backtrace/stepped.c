@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stepped WHAT GO: once the file GO exists, does some work, one instruction after the other: a signal comes in behind each of them, and where the work is at an address at which it was not yet
- * (MOST_VISITS times), the handler allocates. So every instruction's way to the caller is tried, and none by chance.
+ * stepped WHAT GO: once the file GO exists, does some work, one instruction after the other: a signal comes in behind each of them, and where the work is at an
+ * address at which it was not yet (MOST_VISITS times), the handler allocates. So every instruction's way to the caller is tried, and none by chance.
  *
- * WHAT names the work and the code in which it counts: `vdso` (clock_gettime and others), `plt` (this program's own stubs, bound when first called), `crypto` (libcrypto, which is largely
- * hand-written; $OPENSSL_ia32cap chooses among what is written for different CPUs). In none of these is a signal handler within malloc when it comes to allocate.
+ * WHAT names the work and the code in which it counts: `vdso` (clock_gettime and others), `plt` (this program's own stubs, bound when first called), `crypto`
+ * (libcrypto, which is largely hand-written; $OPENSSL_ia32cap chooses among what is written for different CPUs). In none of these is a signal handler within
+ * malloc when it comes to allocate.
  */
 #include <dlfcn.h>
 #include <link.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* At the word "grow" it takes memory that it has never had before, and tells how many of these calls changed errno though they succeeded; at "stacks", what libtaker saw. */
+/*
+ * At the word "grow" it takes memory that it has never had before, and tells how many of these calls changed errno though they succeeded; at "stacks", what
+ * libtaker saw.
+ */
 #include "../target.h"
 
 #include <errno.h>

@@ -2,9 +2,10 @@
 /*
  * steps.c - what an allocator does when it is asked for the usable size of a block, seen instruction by instruction: the thread steps, and a handler looks.
  *
- * WATCH: the answer itself is stepped through. No system call, nothing that locks, no way into the allocator's functions, no more than ANSWER_STEPS_MAX instructions (a lazy binding has thousands).
- * INTERRUPT: malloc, realloc and free are stepped through, and at each instruction another block of the same thread is asked for, as a hook would that runs in a signal handler: a lock that is held, or a
- * heap that is half changed, must not matter. Other threads allocate all the while.
+ * WATCH: the answer itself is stepped through. No system call, nothing that locks, no way into the allocator's functions, no more than ANSWER_STEPS_MAX
+ * instructions (a lazy binding has thousands). INTERRUPT: malloc, realloc and free are stepped through, and at each instruction another block of the same
+ * thread is asked for, as a hook would that runs in a signal handler: a lock that is held, or a heap that is half changed, must not matter. Other threads
+ * allocate all the while.
  *
  * steps: exit 0 and a line of figures, or 1 and what was wrong. steps emergency: asks for a block of tcmalloc's emergency allocator.
  */
