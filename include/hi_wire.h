@@ -218,7 +218,10 @@ struct hi_state {
 	uint64_t stacks_size;
 	uint32_t known_bits;
 	uint32_t occupancy_bits;
-	uint64_t fast_clock;                                    /* 1: the CPU has the faster of two ways to read the clock in order (payload/arch) */
+	uint64_t ring_capacity; /* of each ring; a power of two */
+	uint32_t ring_mask;     /* their number - 1 */
+	uint32_t ring_ahead; /* a producer asks for the line so many bytes behind its record, as it will be written soon; 0 = the CPU knows no such request */
+	uint64_t fast_clock; /* 1: the CPU has the faster of two ways to read the clock in order (payload/arch) */
 	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES))); /* 4096: 1 = sample. From here on all is zero in a forked child */
 	uint64_t levels_used;                                   /* one bit a level of the live set: something was put there; by the payload */
 };
@@ -441,9 +444,9 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
 #define HI_RING_SIZE_MAX 2048u
 
 struct hi_ring {
-	uint64_t capacity; /*   0: bytes of data[], a power of two */
-	uint64_t ahead; /*   8: a producer asks for the line so many bytes behind its record, as it will be written soon; 0 = the CPU knows no such request */
-	uint64_t reserved0[6];
+	uint64_t
+		capacity; /*   0: bytes of data[], a power of two; told to whoever looks on. Producers and reader go by their own copy: anybody can write here */
+	uint64_t reserved0[7];
 	uint64_t head; /*  64: reserved up to here */
 	uint64_t reserved1[7];
 	uint64_t tail; /* 128: consumed up to here */

@@ -46,6 +46,11 @@ static uint64_t ring_bytes(uint64_t interval)
 	return interval < (256u << 10) ? 4u << 20 : 1u << 20;
 }
 
+static uint64_t ring_capacity(const struct hi_control *control)
+{
+	return ring_bytes(control->interval) / (control->ring_mask + 1ull);
+}
+
 /* The first level of the live set: small enough for the caches where few blocks are samples. */
 static uint32_t bucket_bits(uint64_t interval)
 {
@@ -222,7 +227,7 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	arena->shared = shared;
 	arena->ring = (struct hi_ring *)(void *)((uint8_t *)shared + layout->ring.offset); /* a page boundary */
 	arena->ring_count = layout->ring_mask + 1;
-	arena->ring_capacity = ring_bytes(layout->interval) / arena->ring_count;
+	arena->ring_capacity = ring_capacity(layout);
 	arena->stacks = (struct hi_stacks *)(void *)((uint8_t *)shared + layout->stacks.offset);
 	arena->stacks_size = layout->stacks.size;
 	arena->stacks->used = sizeof(struct hi_stacks);
@@ -238,7 +243,6 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	for (uint32_t i = 0; i < arena->ring_count; i++) {
 		struct hi_ring *ring = hi_ring_at(arena->ring, arena->ring_capacity, i);
 		ring->capacity = arena->ring_capacity;
-		ring->ahead = arch_has_write_prefetch() ? RING_AHEAD : 0;
 	}
 	return 0;
 }
@@ -461,6 +465,9 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.stacks_size = control->stacks.size,
 		.gate = arena_gate(control),
 		.gate_bytes = HI_GATE_BYTES,
+		.ring_capacity = ring_capacity(control),
+		.ring_mask = control->ring_mask,
+		.ring_ahead = arch_has_write_prefetch() ? RING_AHEAD : 0,
 		.fast_clock = arch_has_fast_clock(),
 	};
 	int err = memory_write(memory, at, &state, sizeof state);

@@ -11,10 +11,10 @@
 
 typedef uint64_t __attribute__((may_alias)) record_word; /* records are copied by words, whatever their fields are */
 
-/* In one piece up to the end of the unit. */
-static inline uint64_t *unit_at(struct hi_ring *ring, uint64_t position)
+/* In one piece up to the end of the unit; within the ring, whatever somebody has written to its head. */
+static inline uint64_t *unit_at(const struct hi_state *state, struct hi_ring *ring, uint64_t position)
 {
-	return (uint64_t *)(void *)(ring->data + (position & (ring->capacity - 1)));
+	return (uint64_t *)(void *)(ring->data + (position & (state->ring_capacity - 1) & ~(uint64_t)(HI_RING_UNIT - 1)));
 }
 
 /*
@@ -39,7 +39,7 @@ static inline bool store(const struct hi_state *state, uint64_t *to, uint64_t va
 
 static inline enum ring_outcome reserve(const struct hi_state *state, struct hi_ring *ring, uint64_t size, enum ring_class class, uint64_t *out_position)
 {
-	uint64_t limit = class == RING_VITAL ? ring->capacity : ring->capacity - ring->capacity / 4;
+	uint64_t limit = class == RING_VITAL ? state->ring_capacity : state->ring_capacity - state->ring_capacity / 4;
 	/* An old tail makes the ring look fuller than it is, never emptier. */
 	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
@@ -58,16 +58,16 @@ static inline enum ring_outcome reserve(const struct hi_state *state, struct hi_
 /*
  * The ring is larger than the caches, and the reader has written there last: without this each locked instruction from here on waits until that line is back.
  */
-static inline void prepare_next(struct hi_ring *ring, uint64_t position)
+static inline void prepare_next(const struct hi_state *state, struct hi_ring *ring, uint64_t position)
 {
-	if (ring->ahead)
-		__builtin_prefetch(unit_at(ring, position + ring->ahead), 1, 3);
+	if (state->ring_ahead)
+		__builtin_prefetch(unit_at(state, ring, position + state->ring_ahead), 1, 3);
 }
 
 /* Unit by unit: that is where a record may wrap. */
 static inline bool fill(const struct hi_state *state, struct hi_ring *ring, uint64_t position, const record_word *word, uint64_t first, uint32_t count)
 {
-	uint64_t *to = unit_at(ring, position);
+	uint64_t *to = unit_at(state, ring, position);
 
 	while (count >= UNIT_WORDS) {
 		if (!store(state, to, first) || !store(state, to + 1, word[1]) || !store(state, to + 2, word[2]) || !store(state, to + 3, word[3]))
@@ -75,7 +75,7 @@ static inline bool fill(const struct hi_state *state, struct hi_ring *ring, uint
 		position += HI_RING_UNIT;
 		word += UNIT_WORDS;
 		count -= UNIT_WORDS;
-		to = unit_at(ring, position);
+		to = unit_at(state, ring, position);
 		first = count ? word[0] : 0;
 	}
 	return (count < 1 || store(state, to, first)) && (count < 2 || store(state, to + 1, word[1])) && (count < 3 || store(state, to + 2, word[2]));
@@ -89,21 +89,20 @@ static enum ring_outcome put(const struct hi_state *state, struct hi_ring *ring,
 
 	if (outcome != RING_COMMITTED)
 		return outcome;
-	prepare_next(ring, position);
+	prepare_next(state, ring, position);
 	if (!fill(state, ring, position, (const record_word *)record, busy, bytes / 8) || !is_open(state))
 		return RING_CLOSED;
-	found = arch_swap_alone(unit_at(ring, position), busy, first);
+	found = arch_swap_alone(unit_at(state, ring, position), busy, first);
 	return found == busy || found == first ? RING_COMMITTED : RING_LOST; /* committed already: by such a child */
 }
 
 enum ring_outcome ring_put(const struct hi_state *state, uint64_t home, const struct hi_record_header *record, uint32_t bytes, enum ring_class class)
 {
-	const struct hi_control *control = (const struct hi_control *)state->control;
 	struct hi_ring *rings = (struct hi_ring *)state->ring;
-	uint64_t mask = control->ring_mask & (HI_RINGS - 1);
+	uint64_t mask = state->ring_mask;
 	enum ring_outcome outcome = RING_FULL;
 
 	for (uint64_t i = 0; i <= mask && outcome == RING_FULL; i++)
-		outcome = put(state, hi_ring_at(rings, rings->capacity, (home + i) & mask), record, bytes, class);
+		outcome = put(state, hi_ring_at(rings, state->ring_capacity, (home + i) & mask), record, bytes, class);
 	return outcome;
 }

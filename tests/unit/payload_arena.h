@@ -85,7 +85,6 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 	arena.buckets = (void *)(base + buckets_at);
 	for (unsigned i = 0; i < rings; i++)
 		hi_ring_at(arena.ring, ring_bytes, i)->capacity = ring_bytes;
-	arena.control->ring_mask = rings - 1;
 	arena.stacks->limit = ARENA_STACKS_BYTES;
 	arena.stacks->used = sizeof(struct hi_stacks);
 	arena.control->interval = interval;
@@ -109,6 +108,8 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 		.occupancy_bits = bucket_bits,
 		.gate = (uintptr_t)arena.gate,
 		.gate_bytes = HI_GATE_BYTES,
+		.ring_capacity = ring_bytes,
+		.ring_mask = rings - 1,
 	};
 	arena_publish_regions(&arena);
 	return arena;

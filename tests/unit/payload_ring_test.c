@@ -35,6 +35,25 @@ UNIT_TEST(ordinary_records_leave_a_quarter_for_vital_ones)
 	CHECK_EQ(put_free(&arena, 1, RING_ORDINARY), RING_COMMITTED);
 }
 
+/* What anybody may write over the head of a ring: whatever it says, records go where the ring is, and nowhere else. */
+UNIT_TEST(a_head_that_was_written_over_leads_nowhere_else)
+{
+	static const uint64_t nasty[] = {0, 1, 31, CAPACITY - 24, CAPACITY + 5, 1ull << 43, UINT64_MAX - 63, 0x84439e031410ull};
+	struct arena arena = arena_open_with_rings(1, 4, CAPACITY, 3);
+	struct hi_ring *first = arena.ring, *next = hi_ring_at(first, CAPACITY, 1);
+
+	for (unsigned i = 0; i < sizeof nasty / sizeof nasty[0]; i++)
+		for (unsigned j = 0; j < sizeof nasty / sizeof nasty[0]; j++) {
+			memset(first, (int)(16 * i + j), sizeof *first);
+			first->capacity = nasty[i];
+			first->head = first->tail = nasty[j];
+			arena.control->ring_mask = UINT32_MAX;
+			CHECK_EQ(put_free(&arena, 1, RING_VITAL), RING_COMMITTED);
+			CHECK_EQ(next->capacity, CAPACITY);
+			CHECK_EQ(next->head, 0);
+		}
+}
+
 /* Alloc-like records of changing length, each word derived from the producer and its serial number. */
 static uint64_t word_of(uint64_t producer, uint64_t serial, uint64_t index)
 {
