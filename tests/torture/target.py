@@ -3,6 +3,7 @@
 
 Only processes that were started here are ever signalled, by the pid that starting them gave.
 """
+import contextlib
 import glob
 import os
 import shlex
@@ -250,7 +251,8 @@ class Running:
             self.stop_server()
         if self.process:
             self.process.kill() if self.process.poll() is None else None
-            self.process.stdin.close()  # a target behind a wrapper leaves at the end of its input
+            with contextlib.suppress(BrokenPipeError):  # of a word that it did not live to read
+                self.process.stdin.close()  # a target behind a wrapper leaves at the end of its input
             self.process.wait()
             self.process.stdout.close()
         shutil.rmtree(self.folder, ignore_errors=True)
