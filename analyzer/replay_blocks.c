@@ -14,7 +14,7 @@
 #define STACKS_MAX (1u << 19)
 #define FRAMES_MAX (1u << 20)
 #define TOLD_FRAMES_MAX (1u << 25)
-#define LIVE_MAX (1u << 23) /* the payload holds no more */
+#define LIVE_MAX (1u << 28) /* more than a session is asked for; what there is memory for is less */
 #define END_UNKNOWN 4u      /* HI_END_BAD_FRAME of hi_wire.h: not complete, that is all there is to say */
 #define UNKNOWN_ADDRESS 1u  /* stands for the caller where a stack has no frame at all: the text format cannot say "none" */
 
