@@ -444,8 +444,7 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
 #define HI_RING_SIZE_MAX 2048u
 
 struct hi_ring {
-	uint64_t
-		capacity; /*   0: bytes of data[], a power of two; told to whoever looks on. Producers and reader go by their own copy: anybody can write here */
+	uint64_t capacity; /*   0: bytes of data[], a power of two; only told: anybody can write here, so producers and reader go by copies of their own */
 	uint64_t reserved0[7];
 	uint64_t head; /*  64: reserved up to here */
 	uint64_t reserved1[7];
