@@ -147,6 +147,21 @@ UNIT_TEST(to_an_original_that_we_call_its_caller_is_one_frame_up)
 	expect_nothing(&guest);
 }
 
+/* An allocator whose block is wherever its stack begins. */
+__attribute__((naked)) static void *malloc_at_stack_pointer(__attribute__((unused)) size_t size)
+{
+	__asm__("lea 8(%rsp), %rax\n\tret");
+}
+
+UNIT_TEST(an_original_that_we_call_has_its_stack_aligned)
+{
+	struct guest guest = guest_open(1);
+	malloc_fn *entry = (malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, malloc_at_stack_pointer));
+
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ((uintptr_t)entry(48) % 16, 0);
+}
+
 /* ---- nesting, threads, fork, the injector's silence --------------------------------------------------------------------------- */
 
 static struct guest *nesting_guest;
