@@ -83,6 +83,17 @@ UNIT_TEST(heals_every_copy_and_nothing_else)
 	CHECK_EQ(status, 0);
 }
 
+/* In a child that says by a byte that all is in place. */
+static void find_copies(pid_t child, int from_child, struct heal_copies *out_copies)
+{
+	struct memory memory;
+	char byte;
+	CHECK_EQ(read(from_child, &byte, 1), 1);
+	CHECK_EQ(memory_open(&memory, child, child), 0);
+	const struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
+	CHECK_EQ(heal_find(&target, out_copies), 0);
+}
+
 /* They are told, and the file stays as it is: up to its limit. */
 UNIT_TEST(copies_in_files_are_counted)
 {
@@ -109,12 +120,8 @@ UNIT_TEST(copies_in_files_are_counted)
 		pause();
 		_exit(0);
 	}
-	CHECK_EQ(read(from_child[0], &byte, 1), 1);
-	struct memory memory;
-	CHECK_EQ(memory_open(&memory, child, child), 0);
-	const struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
 	struct heal_copies copies;
-	CHECK_EQ(heal_find(&target, &copies), 0);
+	find_copies(child, from_child[0], &copies);
 	CHECK_EQ(copies.in_files, 1);
 	CHECK_EQ(copies.unsearched, 16u << 20);
 	for (size_t i = 0; i < copies.count; i++)
@@ -146,12 +153,8 @@ UNIT_TEST(much_shared_memory_is_not_searched)
 		pause();
 		_exit(0);
 	}
-	CHECK_EQ(read(from_child[0], &byte, 1), 1);
-	struct memory memory;
-	CHECK_EQ(memory_open(&memory, child, child), 0);
-	const struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
 	struct heal_copies copies;
-	CHECK_EQ(heal_find(&target, &copies), 0);
+	find_copies(child, from_child[0], &copies);
 	CHECK(copies.unsearched >= 40u << 20 && copies.unsearched < 100u << 20);
 	heal_copies_close(&copies);
 	kill(child, SIGKILL);
