@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 5u
+#define HI_WIRE_VERSION 6u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -103,12 +103,12 @@ enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
 #define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per (function, original) in use */
 
 /*
- * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes,
- * by one aligned store: the injector arms and disarms, the payload stores `original` when it finds the injector silent.
+ * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes, by one aligned store of a thread of
+ * the target: to `original`, when the injector detaches (by hi_store_words) or the payload finds it silent.
  */
 struct hi_gate_words {
 	uint64_t original;       /*  0: the function the slot led to; never changes, served even after everything else is gone */
-	uint64_t hook;           /*  8: payload hook while armed, == original while not */
+	uint64_t hook;           /*  8: payload hook until detach, which looks at `armed` first; then == original */
 	uint64_t thread_slots;   /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
 	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
 	uint64_t state;          /* 32: address of struct hi_state */
@@ -148,8 +148,8 @@ static inline uint32_t hi_gate_hash(uint64_t address)
  * itself and nothing else, and that holds for one thread only, ever. (Its thread pointer may be given to another thread once it has ended.) All others add to
  * `guests`, by locked instructions: later owners, and threads that have no slot and borrow their home's. No order between the two counts is needed, as each has
  * a scratch of its own (below).
- * The injector learns that nobody is inside as follows: (1) it stores original to the hook of each gate entry; (2) it stops each thread once; (3) it reads the
- * counts. An add that is not locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did before that is in (3),
+ * The injector learns that nobody is inside as follows: (1) it clears `armed` and has original stored to each gate entry's hook; (2) it stops each thread once;
+ * (3) it reads the counts. An add that is not locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did before that is in (3),
  * and after that it does not come in.
  */
 struct hi_thread_slot {
@@ -195,6 +195,17 @@ struct hi_rule_entry {
 _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
 /*
+ * A word of the target that its running threads read as an address of code: a GOT slot, or the hook of a gate entry. Writes from outside may be seen half done
+ * (docs/architecture.md, "Words that are read while they change"), so a thread that the injector has borrowed stores it, from a list in the state.
+ */
+struct hi_store {
+	uint64_t at;       /* aligned, in a page that may be written */
+	uint64_t expected; /* what it holds; afterwards what it held: if that is something else, nothing was stored */
+	uint64_t value;
+};
+#define HI_STORES 64u
+
+/*
  * Head of the state. The injector fills it and sets `armed` last; the payload clears `armed` for good when the injector has been silent for
  * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, the rules, the known
  * stacks, each starting on a page. Addresses are in the target.
@@ -222,9 +233,12 @@ struct hi_state {
 	uint32_t ring_mask;     /* their number - 1 */
 	uint32_t ring_ahead; /* a producer asks for the line so many bytes behind its record, as it will be written soon; 0 = the CPU knows no such request */
 	uint64_t fast_clock; /* 1: the CPU has the faster of two ways to read the clock in order (payload/arch) */
-	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES))); /* 4096: 1 = sample. From here on all is zero in a forked child */
-	uint64_t levels_used;                                   /* one bit a level of the live set: something was put there; by the payload */
+	struct hi_store store[HI_STORES] __attribute__((aligned(512))); /* for hi_store_words, */
+	uint8_t store_stack[2048] __attribute__((aligned(2048)));       /* and what it runs on */
+	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES)));         /* 4096: 1 = sample. From here on all is zero in a forked child */
+	uint64_t levels_used;                                           /* one bit a level of the live set: something was put there; by the payload */
 };
+_Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack behind the head");
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
 
 /* ---- control block: shared, at arena offset 0 ------------------------------------------------------------------------------ */
@@ -339,7 +353,8 @@ struct hi_journal_entry {
 	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this */
 	uint32_t state;     /* enum hi_journal_state */
 	uint16_t function;  /* enum hi_function */
-	uint16_t lasting;   /* 1: of an object that is never unloaded; else the slot is written only while all threads stand still */
+	uint8_t lasting;    /* 1: of an object that is never unloaded; else the slot is written only while all threads stand still */
+	uint8_t read_only;  /* 1: its page could not be written (RELRO), and shall not be when we are gone */
 };
 _Static_assert(sizeof(struct hi_journal_entry) == 40, "journal entry");
 
@@ -594,6 +609,7 @@ _Static_assert(sizeof(struct hi_stack) == 8, "stack head");
  *     hi_gate_inert (tail-jump to words->original, nothing else).
  * hi_hook_<function>: what words->hook holds while armed; <function> is the C symbol of HI_FUNCTIONS for C functions, and
  *     the id in lower case for the C++ operators (hi_hook_new, hi_hook_delete, ...). On entry r10 holds the address of the words.
+ * hi_store_words: void (struct hi_store *store, uint64_t count); called by a thread that the injector has borrowed, all signals blocked.
  */
 
 #endif

@@ -489,56 +489,48 @@ int arena_gate_entries(const struct hi_control *control, const struct memory *me
 	return 0;
 }
 
-static int set_armed(const struct hi_control *control, const struct memory *memory, uint64_t armed)
-{
-	return memory_write_u64(memory, arena_state(control) + offsetof(struct hi_state, armed), armed);
-}
-
-/* Entries that free are armed first: no sampled block may be freed unseen. */
-static bool is_freeing(unsigned function)
-{
-	const enum gate_class class = gate_class_of((enum hi_function)function);
-	return class == GATE_FREE || class == GATE_REALLOC || class == GATE_ALWAYS;
-}
-
-static int arm_entries(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload, bool freeing)
+int arena_set_hooks(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload)
 {
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
 		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
-		if (err)
-			return err;
-		if (words.function >= HI_FUNCTION_COUNT || is_freeing(words.function) != freeing)
-			continue;
-		const uint64_t hook = control->payload_base + payload->hook[words.function];
-		err = memory_write_u64(memory, arena_words(control, entry) + offsetof(struct hi_gate_words, hook), hook);
+		if (!err && words.function < HI_FUNCTION_COUNT)
+			err = memory_write_u64(memory, arena_words(control, entry) + offsetof(struct hi_gate_words, hook),
+					       control->payload_base + payload->hook[words.function]);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int arena_arm(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload)
+/* Zero or one: of the bytes of this word only one changes. */
+static int set_armed(const struct hi_control *control, const struct memory *memory, uint64_t armed)
 {
-	int err = set_armed(control, memory, 1);
-	if (!err)
-		err = arm_entries(control, memory, payload, true);
-	if (!err)
-		err = arm_entries(control, memory, payload, false);
-	return err;
+	return memory_write_u64(memory, arena_state(control) + offsetof(struct hi_state, armed), armed);
+}
+
+int arena_arm(const struct hi_control *control, const struct memory *memory)
+{
+	return set_armed(control, memory, 1);
 }
 
 int arena_disarm(const struct hi_control *control, const struct memory *memory)
 {
-	int first = 0;
+	return set_armed(control, memory, 0);
+}
+
+int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct word_changer *changer)
+{
+	struct word_change change[HI_GATE_ENTRIES];
+	size_t count = 0;
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
-		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
-		if (!err)
-			err = memory_write_u64(memory, arena_words(control, entry) + offsetof(struct hi_gate_words, hook), words.original);
-		if (err && !first)
-			first = err;
+		const int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		if (err)
+			return err;
+		if (words.hook != words.original)
+			change[count++] = (struct word_change){
+				.at = arena_words(control, entry) + offsetof(struct hi_gate_words, hook), .expected = words.hook, .value = words.original};
 	}
-	int err = set_armed(control, memory, 0);
-	return first ? first : err;
+	return words_change(changer, change, count);
 }

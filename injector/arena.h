@@ -12,6 +12,7 @@
 #include "payload_image.h"
 #include "remote.h"
 #include "slots.h"
+#include "words.h"
 
 /*
  * What we rely on is kept here: the target can write whatever lies in the shared parts. So there are two control blocks: our own, by which we go, and the
@@ -60,7 +61,7 @@ struct arena_code {
 
 /*
  * Creates the memfd in the target, fills it from outside, maps it part by part; the gate has one entry for each function that the allocator defines and the
- * payload can hook, disarmed (hook == original). `layout` has been through arena_layout and carries whatever else the control block must say before anything
+ * payload can hook, bypassed (hook == original). `layout` has been through arena_layout and carries whatever else the control block must say before anything
  * exists. On failure everything is taken back (the remote is still open).
  */
 must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
@@ -79,9 +80,13 @@ void arena_close(struct arena *arena);
 must_check int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT]);
 /* Writes the head of the payload's state, armed == 0. */
 must_check int arena_fill_state(const struct hi_control *control, const struct memory *memory);
-/* Sets every entry's hook: to the payload's hook (armed, and state.armed first) or to the original. Disarming works from the control block alone. */
-must_check int arena_arm(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload);
+/* Every entry's hook leads to the payload, which looks whether it is armed: before the first slot is written, as nobody reads them yet. */
+must_check int arena_set_hooks(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload);
+/* Sampling begins, or ends, for all threads at once. */
+must_check int arena_arm(const struct hi_control *control, const struct memory *memory);
 must_check int arena_disarm(const struct hi_control *control, const struct memory *memory);
+/* Every entry leads past the payload, for good. Works from the control block alone, and may be repeated. */
+must_check int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct word_changer *changer);
 
 static inline remote_addr arena_gate(const struct hi_control *control)
 {

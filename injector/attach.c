@@ -104,9 +104,44 @@ static int load(void *context)
 	return err ? err : closed;
 }
 
+struct write {
+	struct attachment *attachment;
+	const struct slots *slots;
+};
+
+static int write_lasting(const struct word_changer *changer, void *context)
+{
+	struct attachment *attachment = ((struct write *)context)->attachment;
+	const struct journal_plan plan = {
+		.slots = ((struct write *)context)->slots,
+		.entry = attachment->entry,
+		.memory = &attachment->memory,
+		.maps = &attachment->maps,
+		.which = JOURNAL_LASTING,
+	};
+	return journal_write(&(struct journal){attachment->control, attachment->arena.shared}, &plan, changer, &attachment->slots_written);
+}
+
+static int write_slots(struct attachment *attachment)
+{
+	const remote_addr gate = arena_gate(attachment->control);
+	const struct store_target target = attachment_store_target(attachment);
+	struct slots slots;
+	struct store_held held = {0};
+	int err = slots_find(&attachment->images, &attachment->allocator, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
+	if (err)
+		return err;
+	err = slots.count ? store_do(&target, write_lasting, &(struct write){attachment, &slots}, &held) : -ENOENT;
+	if (held.one_ns > attachment->attach_stop_ns)
+		attachment->attach_stop_ns = held.one_ns;
+	attachment->slots_foreign = slots.foreign;
+	slots_close(&slots);
+	return err;
+}
+
 /*
- * 3. The target runs again. Tables and regions are published, then the slots are written, all of them still leading straight to the originals. Those of
- *    libraries that may be unloaded are left to watch.c.
+ * 3. The target runs again. Tables and regions are published, then the slots are written, by a thread of the target; nothing is sampled yet. Those of libraries
+ *    that may be unloaded are left to watch.c.
  */
 static int patch(struct attachment *attachment)
 {
@@ -122,6 +157,8 @@ static int patch(struct attachment *attachment)
 	err = arena_fill_state(control, &attachment->memory);
 	if (!err)
 		err = arena_gate_entries(control, &attachment->memory, attachment->entry);
+	if (!err)
+		err = arena_set_hooks(control, &attachment->memory, &attachment->payload);
 	if (err)
 		return err;
 
@@ -130,29 +167,17 @@ static int patch(struct attachment *attachment)
 	err = attachment_store(attachment);
 	if (err)
 		return err;
-	struct slots slots;
-	const remote_addr gate = arena_gate(control);
-	err = slots_find(&attachment->images, &attachment->allocator, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
-	if (err)
-		return err;
-	err = journal_write(&(struct journal){control, attachment->arena.shared}, &attachment->memory, &slots, attachment->entry, JOURNAL_LASTING,
-			    &attachment->slots_written);
-	attachment->slots_foreign = slots.foreign;
-	const size_t found = slots.count;
-	slots_close(&slots);
-	if (!err && !found)
-		err = -ENOENT;
-	return err;
+	return write_slots(attachment);
 }
 
-/* 4. One word per entry, and sampling begins. */
+/* 4. One word, and sampling begins. */
 static int arm(struct attachment *attachment)
 {
 	attachment->step = "arming the gate";
 	attachment->arena.shared->heartbeat = arch_cycles();
 	attachment->control->phase = HI_PHASE_ARMED;
 	const int err = attachment_store(attachment);
-	return err ? err : arena_arm(attachment->control, &attachment->memory, &attachment->payload);
+	return err ? err : arena_arm(attachment->control, &attachment->memory);
 }
 
 /* What was loaded and patched is undone as any session is; `step` keeps saying what failed first. */

@@ -111,6 +111,19 @@ struct loader_target attachment_loader_target(const struct attachment *attachmen
 	};
 }
 
+struct store_target attachment_store_target(const struct attachment *attachment)
+{
+	return (struct store_target){
+		.pid = attachment->pid,
+		.tid = attachment->tid,
+		.memory = &attachment->memory,
+		.gadgets = &attachment->gadgets,
+		.payload = &attachment->payload,
+		.payload_base = attachment->control->payload_base,
+		.state = arena_state(attachment->control),
+	};
+}
+
 /* Between its last look at memory and its end a process may take long: it unmounts what only it had mounted, for one. */
 static bool has_address_space(pid_t pid)
 {

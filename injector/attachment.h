@@ -11,6 +11,7 @@
 #include "arena.h"
 #include "loader.h"
 #include "publish.h"
+#include "store.h"
 
 #define LEFTOVER_MAX 8
 
@@ -56,6 +57,8 @@ void attachment_close(struct attachment *attachment);
 must_check int attachment_read_images(struct attachment *attachment);
 /* What a loader wants to know. */
 struct loader_target attachment_loader_target(const struct attachment *attachment);
+/* What store_do wants to know; gadgets have been found. */
+struct store_target attachment_store_target(const struct attachment *attachment);
 const struct loader *loader_by_id(enum hi_loader id);
 
 /* The target still runs the program it ran: 0; -ESRCH: it exited; -ENOEXEC: it replaced its program. */

@@ -149,6 +149,13 @@ struct unload {
 	struct receipt *receipt;
 };
 
+/* To a thread of the target. */
+static int find_the_way(struct attachment *attachment)
+{
+	int err = attachment->images.count ? 0 : attachment_read_images(attachment);
+	return err ? err : remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
+}
+
 /* 5. One thread is borrowed once more. Run in a tracing thread of its own. */
 static int unload(void *context)
 {
@@ -158,9 +165,7 @@ static int unload(void *context)
 	const struct loader *loader = loader_by_id((enum hi_loader)control->loader);
 	const struct loader_target target = attachment_loader_target(attachment);
 	struct remote remote;
-	int err = attachment->images.count ? 0 : attachment_read_images(attachment);
-	if (!err)
-		err = remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
+	int err = find_the_way(attachment);
 	if (!err)
 		err = loader->borrow(&target, &remote, BORROW_DEADLINE_MS);
 	if (err)
@@ -198,7 +203,8 @@ static void compare(const struct attachment *attachment, struct receipt *receipt
 static int restore_passing(void *context)
 {
 	struct unload *unload = context;
-	return journal_restore(unload->attachment->control, &unload->attachment->memory, JOURNAL_PASSING, &unload->receipt->slots);
+	const struct word_changer changer = words_standing(&unload->attachment->memory);
+	return journal_restore(unload->attachment->control, &changer, JOURNAL_PASSING, &unload->receipt->slots);
 }
 
 /* Slots of libraries that may be unloaded while we write (journal.h). */
@@ -206,7 +212,7 @@ static int restore_at_standstill(struct attachment *attachment, struct receipt *
 {
 	const uint64_t deadline_ns = clock_now_ns() + STANDSTILL_DEADLINE_NS;
 	int err = 0;
-	while (journal_has(attachment->control, JOURNAL_PASSING)) {
+	while (journal_left(attachment->control, JOURNAL_PASSING)) {
 		uint64_t held_ns;
 		err = standstill_do(attachment->pid, restore_passing, &(struct unload){.attachment = attachment, .receipt = receipt}, &held_ns);
 		if (held_ns > receipt->standstill_ns)
@@ -217,9 +223,23 @@ static int restore_at_standstill(struct attachment *attachment, struct receipt *
 	return err;
 }
 
+/* Both by the same thread: slots first, as who comes in no more need not be led past. */
+static int restore_lasting(const struct word_changer *changer, void *context)
+{
+	struct unload *unload = context;
+	const int restored = journal_restore(unload->attachment->control, changer, JOURNAL_LASTING, &unload->receipt->slots);
+	const int bypassed = arena_bypass(unload->attachment->control, &unload->attachment->memory, changer);
+	return restored ? restored : bypassed;
+}
+
 static int restore_slots(struct attachment *attachment, struct receipt *receipt)
 {
-	const int lasting = journal_restore(attachment->control, &attachment->memory, JOURNAL_LASTING, &receipt->slots);
+	const struct store_target target = attachment_store_target(attachment);
+	receipt->slots.written = journal_left(attachment->control, JOURNAL_LASTING) + journal_left(attachment->control, JOURNAL_PASSING);
+	struct store_held held;
+	const int lasting = store_do(&target, restore_lasting, &(struct unload){.attachment = attachment, .receipt = receipt}, &held);
+	receipt->restore_stop_ns = held.one_ns;
+	receipt->standstill_ns = held.all_ns;
 	const int passing = restore_at_standstill(attachment, receipt);
 	return lasting ? lasting : passing;
 }
@@ -231,6 +251,7 @@ static int close_the_way(struct attachment *attachment, struct receipt *receipt)
 	control->phase = HI_PHASE_DISARMED;
 	(void)!attachment_store(attachment); /* a word to those after us; what counts is below */
 	int disarmed = failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
+	(void)!find_the_way(attachment); /* without it all threads are stopped */
 	int restored = failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
 	control->phase = HI_PHASE_RESTORED;
 	(void)!attachment_store(attachment);
@@ -343,8 +364,8 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 	fprintf(out, "  stopped        ");
 	if (receipt->attach_stop_ns) /* not known of a session whose injector died */
 		fprintf(out, "one thread %.2f ms at attach, ", (double)receipt->attach_stop_ns / 1e6);
-	fprintf(out, "one %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->detach_stop_ns / 1e6, receipt->threads_checked,
-		(double)receipt->longest_check_ns / 1e6);
+	fprintf(out, "one %.2f and %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->restore_stop_ns / 1e6,
+		(double)receipt->detach_stop_ns / 1e6, receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);
 	if (receipt->standstill_ns)
 		fprintf(out, "                 all of them %.2f ms, while copies, or slots of libraries that may be unloaded, were turned back\n",
 			(double)receipt->standstill_ns / 1e6);

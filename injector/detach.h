@@ -17,7 +17,7 @@ struct receipt {
 	uint64_t frames_leaked; /* hook frames that were counted for nobody (leak.h) */
 	uint64_t frames_inside; /* what the wait for them ended with, if it failed: hook frames, */
 	pid_t thread_inside;    /* or a thread that was inside or could not be stopped; 0 = none */
-	uint64_t attach_stop_ns, detach_stop_ns, longest_check_ns;
+	uint64_t attach_stop_ns, restore_stop_ns, detach_stop_ns, longest_check_ns;
 	uint64_t standstill_ns; /* the longest time for which all threads were stopped; 0 = never */
 	bool has_before;        /* `before` is known */
 	struct hi_snapshot before, after;

@@ -3,6 +3,7 @@
 #include "journal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static uint32_t journal_used(const struct hi_control *control)
 {
@@ -34,49 +35,84 @@ static void set_state(const struct journal *journal, struct hi_journal_entry *en
 	__atomic_store_n(&journal->shared->journal[entry - journal->own->journal].state, state, __ATOMIC_RELEASE);
 }
 
-static void plan(const struct journal *journal, struct hi_journal_entry *entry, const struct slot *slot, remote_addr gate_entry)
+static void plan_entry(const struct journal *journal, struct hi_journal_entry *entry, const struct slot *slot, const struct word_change *change)
 {
 	/* FREE first: a reader who finds us dead in the middle must not trust a half-written entry. */
 	set_state(journal, entry, HI_JOURNAL_FREE);
 	*entry = (struct hi_journal_entry){
 		.slot = slot->address,
 		.old_value = slot->value,
-		.new_value = gate_entry,
+		.new_value = change->value,
 		.original = slot->original,
 		.function = (uint16_t)slot->function,
 		.lasting = slot->lasting,
+		.read_only = change->read_only,
 	};
 	journal->shared->journal[entry - journal->own->journal] = *entry;
 	__atomic_store_n(&journal->shared->journal_count, journal->own->journal_count, __ATOMIC_RELEASE);
 	set_state(journal, entry, HI_JOURNAL_PLANNED);
 }
 
-int journal_write(const struct journal *journal, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT],
-		  enum journal_slots which, size_t *out_written)
+/* Changes, and the entries that tell of them. */
+struct changes {
+	struct word_change *change;
+	struct hi_journal_entry **entry;
+	size_t count;
+};
+
+static void changes_close(struct changes *changes)
 {
-	size_t written = 0;
-	int err = 0;
-	for (size_t i = 0; i < slots->count && !err; i++) {
-		const struct slot *slot = &slots->slot[i];
+	free(changes->change);
+	free(changes->entry);
+}
+
+static int changes_open(struct changes *changes, size_t room)
+{
+	*changes = (struct changes){.change = calloc(room + 1, sizeof *changes->change), .entry = calloc(room + 1, sizeof(struct hi_journal_entry *))};
+	if (changes->change && changes->entry)
+		return 0;
+	changes_close(changes);
+	return -ENOMEM;
+}
+
+static int plan_changes(const struct journal *journal, const struct journal_plan *plan, struct changes *changes)
+{
+	for (size_t i = 0; i < plan->slots->count; i++) {
+		const struct slot *slot = &plan->slots->slot[i];
+		const struct mapping *mapping = maps_find(plan->maps, slot->address);
 		uint64_t now;
-		if (slot->lasting != (which == JOURNAL_LASTING) || !entry[slot->function] || memory_read_u64(memory, slot->address, &now) || now != slot->value)
+		if (slot->lasting != (plan->which == JOURNAL_LASTING) || !plan->entry[slot->function] || memory_read_u64(plan->memory, slot->address, &now) ||
+		    now != slot->value)
 			continue;
-		struct hi_journal_entry *record = entry_for(journal->own, slot->address);
-		if (!record) {
-			err = -ENOSPC;
-			break;
-		}
-		plan(journal, record, slot, entry[slot->function]);
-		err = memory_write_u64(memory, slot->address, entry[slot->function]);
-		if (err == -EFAULT) /* the library went away since */
-			err = 0;
-		else if (!err) {
-			set_state(journal, record, HI_JOURNAL_WRITTEN);
-			written++;
-		}
+		struct hi_journal_entry *entry = entry_for(journal->own, slot->address);
+		if (!entry)
+			return -ENOSPC;
+		struct word_change *change = &changes->change[changes->count];
+		*change = (struct word_change){.at = slot->address, .expected = slot->value, .value = plan->entry[slot->function]};
+		change->read_only = mapping && !mapping->writable;
+		changes->entry[changes->count++] = entry;
+		plan_entry(journal, entry, slot, change);
 	}
-	*out_written = written;
-	return err;
+	return 0;
+}
+
+int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written)
+{
+	struct changes changes;
+	int err = changes_open(&changes, plan->slots->count);
+	if (err)
+		return err;
+	const int planned = plan_changes(journal, plan, &changes);
+	err = words_change(changer, changes.change, changes.count);
+	for (size_t i = 0; i < changes.count; i++) {
+		const enum word_state state = changes.change[i].state;
+		if (state == WORD_PENDING) /* nobody knows: planned */
+			continue;
+		set_state(journal, changes.entry[i], state == WORD_CHANGED ? HI_JOURNAL_WRITTEN : HI_JOURNAL_RESTORED);
+		*written += state == WORD_CHANGED;
+	}
+	changes_close(&changes);
+	return err ? err : planned;
 }
 
 void journal_retire(const struct journal *journal, const struct memory *memory, const struct elf_images *images)
@@ -92,53 +128,51 @@ void journal_retire(const struct journal *journal, const struct memory *memory, 
 	}
 }
 
-static int restore_one(struct hi_journal_entry *entry, const struct memory *memory, struct journal_restored *result)
-{
-	uint64_t now;
-	int err = memory_read_u64(memory, entry->slot, &now);
-	if (!err && now == entry->new_value) {
-		err = memory_write_u64(memory, entry->slot, entry->old_value);
-		result->restored += !err;
-	} else if (!err && now == entry->old_value) {
-		result->restored++;
-	} else if (!err) {
-		result->overwritten++;
-	}
-	if (err == -EFAULT) {
-		result->vanished++;
-		err = 0;
-	}
-	if (!err)
-		entry->state = HI_JOURNAL_RESTORED;
-	return err;
-}
-
 static bool is_to_restore(const struct hi_journal_entry *entry, enum journal_slots which)
 {
 	return (entry->state == HI_JOURNAL_PLANNED || entry->state == HI_JOURNAL_WRITTEN) && (entry->lasting != 0) == (which == JOURNAL_LASTING);
 }
 
-bool journal_has(const struct hi_control *control, enum journal_slots which)
+size_t journal_left(const struct hi_control *control, enum journal_slots which)
 {
 	const uint32_t used = journal_used(control);
+	size_t left = 0;
 	for (uint32_t i = 0; i < used; i++)
-		if (is_to_restore(&control->journal[i], which))
-			return true;
-	return false;
+		left += is_to_restore(&control->journal[i], which);
+	return left;
 }
 
-int journal_restore(struct hi_control *control, const struct memory *memory, enum journal_slots which, struct journal_restored *result)
+static void note_restored(struct hi_journal_entry *entry, const struct word_change *change, struct journal_restored *result)
 {
-	int first = 0;
+	if (change->state == WORD_PENDING)
+		return;
+	entry->state = HI_JOURNAL_RESTORED;
+	if (change->state == WORD_GONE)
+		result->vanished++;
+	else if (change->state == WORD_CHANGED || change->expected == entry->old_value)
+		result->restored++;
+	else
+		result->overwritten++;
+}
+
+int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_slots which, struct journal_restored *result)
+{
 	const uint32_t used = journal_used(control);
+	struct changes changes;
+	int err = changes_open(&changes, used);
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
 		if (!is_to_restore(entry, which))
 			continue;
-		result->written++;
-		int err = restore_one(entry, memory, result);
-		if (err && !first)
-			first = err;
+		changes.change[changes.count] =
+			(struct word_change){.at = entry->slot, .expected = entry->new_value, .value = entry->old_value, .read_only = entry->read_only};
+		changes.entry[changes.count++] = entry;
 	}
-	return first;
+	err = words_change(changer, changes.change, changes.count);
+	for (size_t i = 0; i < changes.count; i++)
+		note_restored(changes.entry[i], &changes.change[i], result);
+	changes_close(&changes);
+	return err;
 }

@@ -2,14 +2,16 @@
 /*
  * journal.h - GOT slots, written and written back: every change is in the control block before it is made, and undone from there alone.
  *
- * A slot is eight aligned bytes, written in one piece while the target runs; a library that vanishes meanwhile is a failed write, not a crash. A value is put
- * back only where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
+ * A slot is eight aligned bytes that threads of the target read at any time, so whoever calls says how such words are to be changed (words.h). A value is put back
+ * only where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
  */
 #ifndef HI_JOURNAL_H
 #define HI_JOURNAL_H
 
 #include "hi_wire.h"
+#include "procfs.h"
 #include "slots.h"
+#include "words.h"
 
 /* Where it is kept. What we go by is our own; the target's is for whoever comes after us. */
 struct journal {
@@ -22,12 +24,21 @@ struct journal {
  */
 enum journal_slots { JOURNAL_LASTING, JOURNAL_PASSING };
 
+/* What is to be hooked: slots, and the gate entry of each function. */
+struct journal_plan {
+	const struct slots *slots;
+	const remote_addr *entry; /* HI_FUNCTION_COUNT of them, 0 = none */
+	const struct memory *memory;
+	const struct maps *maps; /* as they were when the slots were found: which pages are read-only */
+	enum journal_slots which;
+};
+
 /*
- * Points each slot of this kind at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped. out_written: how many
- * hold ours now. -ENOSPC: the journal is full; what was written stays written. Only errors of the target as a whole (-ESRCH) are reported otherwise.
+ * Points each slot of this kind at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped, and so are those that hold
+ * ours: a call that failed may be repeated. *written grows by how many were changed. -ENOSPC: the journal is full; what was written stays written. Otherwise the
+ * changer's error.
  */
-must_check int journal_write(const struct journal *journal, const struct memory *memory, const struct slots *slots, const remote_addr entry[HI_FUNCTION_COUNT],
-			     enum journal_slots which, size_t *out_written);
+must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written);
 
 /* Slots that lie in no loaded object and do not hold our value went away with their library: their entries may be used again. */
 void journal_retire(const struct journal *journal, const struct memory *memory, const struct elf_images *images);
@@ -38,9 +49,9 @@ struct journal_restored {
 	size_t overwritten; /* held neither ours nor the old value: left alone */
 	size_t vanished;    /* their memory is gone */
 };
-/* Is any slot of this kind to be written back? */
-bool journal_has(const struct hi_control *control, enum journal_slots which);
-/* Writes back all there is of this kind; idempotent, also from a copy of a dead injector's control block. Adds to *result. */
-must_check int journal_restore(struct hi_control *control, const struct memory *memory, enum journal_slots which, struct journal_restored *result);
+/* How many slots of this kind are to be written back. */
+size_t journal_left(const struct hi_control *control, enum journal_slots which);
+/* Writes back all there is of this kind; idempotent, also from a copy of a dead injector's control block. Adds to *result, but for `written`. */
+must_check int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_slots which, struct journal_restored *result);
 
 #endif

@@ -120,6 +120,11 @@ int payload_image_open(struct payload_image *out_image)
 		image.gate[i].code = image.file + symbol->st_value;
 		image.gate[i].size = symbol->st_size;
 	}
+	const Elf64_Sym *store = find(&image, &symbols, "hi_", "store_words");
+	if (!store || !store->st_size || store->st_size > PAYLOAD_STORE_MAX)
+		return -EINVAL;
+	image.store = store->st_value;
+	image.store_size = store->st_size;
 	*out_image = image;
 	return 0;
 }

@@ -19,7 +19,10 @@ struct payload_image {
 		const uint8_t *code;
 		size_t size;
 	} gate[GATE_CLASS_COUNT];
+	uint64_t store; /* hi_store_words, like the hooks */
+	size_t store_size;
 };
+#define PAYLOAD_STORE_MAX 256u /* store_size at most */
 
 /* Parses the embedded image. -EINVAL: the build is broken. */
 must_check int payload_image_open(struct payload_image *out_image);

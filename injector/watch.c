@@ -21,31 +21,37 @@ struct patch {
 	enum journal_slots which;
 };
 
-static int write_slots(const struct patch *patch)
+static int write_slots(const struct word_changer *changer, void *context)
 {
+	const struct patch *patch = context;
 	struct attachment *attachment = patch->attachment;
 	const struct journal journal = {attachment->control, attachment->arena.shared};
-	size_t written = 0;
-	const int err = journal_write(&journal, &attachment->memory, patch->slots, attachment->entry, patch->which, &written);
-	attachment->slots_written += written;
-	return err;
+	const struct journal_plan plan = {
+		.slots = patch->slots,
+		.entry = attachment->entry,
+		.memory = &attachment->memory,
+		.maps = &attachment->maps,
+		.which = patch->which,
+	};
+	return journal_write(&journal, &plan, changer, &attachment->slots_written);
 }
 
 /* All threads stand still: if the list is what we know, so is what is mapped. */
 static int write_passing(void *context)
 {
 	const struct patch *patch = context;
+	const struct word_changer changer = words_standing(&patch->attachment->memory);
 	uint64_t link_map;
 	const int err = link_map_fingerprint(&patch->attachment->memory, patch->attachment->images.r_debug, &link_map);
 	if (err)
 		return err;
-	return link_map == patch->attachment->link_map ? write_slots(patch) : -EAGAIN;
+	return link_map == patch->attachment->link_map ? write_slots(&changer, context) : -EAGAIN;
 }
 
-static bool has_passing(const struct slots *slots)
+static bool has_any(const struct slots *slots, enum journal_slots which)
 {
 	for (size_t i = 0; i < slots->count; i++)
-		if (!slots->slot[i].lasting)
+		if (slots->slot[i].lasting == (which == JOURNAL_LASTING))
 			return true;
 	return false;
 }
@@ -68,10 +74,12 @@ static int patch_new_slots(struct attachment *attachment, enum journal_slots whi
 	if (err)
 		return err;
 	const struct patch patch = {attachment, &slots, which};
+	const struct store_target target = attachment_store_target(attachment);
+	struct store_held held;
 	uint64_t held_ns;
-	if (which == JOURNAL_LASTING)
-		err = write_slots(&patch);
-	else if (has_passing(&slots))
+	if (has_any(&slots, which) && which == JOURNAL_LASTING)
+		err = store_do(&target, write_slots, (void *)&patch, &held);
+	else if (has_any(&slots, which))
 		err = standstill_do(attachment->pid, write_passing, (void *)&patch, &held_ns);
 	slots_close(&slots);
 	return err;

@@ -269,19 +269,24 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 	target_end(&target);
 }
 
-UNIT_TEST(arming_and_disarming_are_one_word_an_entry)
+UNIT_TEST(hooks_lead_to_the_payload_until_they_are_bypassed)
 {
 	struct target target;
 	target_start(&target);
 	map_into(&target);
 	/* No control block is published, but one that is all zero: no region, no table, no deadman. Sampling works all the same. */
-	CHECK_EQ(arena_arm(target.control, &target.victim.memory, &target.payload), 0);
+	CHECK_EQ(arena_set_hooks(target.control, &target.victim.memory, &target.payload), 0);
+	check_calls(&target);
+	CHECK_EQ(arena_arm(target.control, &target.victim.memory), 0);
 	for (unsigned entry = 0; entry < target.control->gate_count; entry++) {
 		const struct hi_gate_words words = words_of(&target, entry);
 		CHECK_EQ(words.hook, target.control->payload_base + target.payload.hook[words.function]);
 	}
 	check_calls(&target);
 	CHECK_EQ(arena_disarm(target.control, &target.victim.memory), 0);
+	check_calls(&target);
+	const struct word_changer changer = words_standing(&target.victim.memory);
+	CHECK_EQ(arena_bypass(target.control, &target.victim.memory, &changer), 0);
 	for (unsigned entry = 0; entry < target.control->gate_count; entry++)
 		CHECK_EQ(words_of(&target, entry).hook, words_of(&target, entry).original);
 	struct hi_state state;

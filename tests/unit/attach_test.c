@@ -55,6 +55,7 @@ static void check_receipt(const struct receipt *receipt, const struct attached *
 	CHECK_EQ(receipt->after.fd_count, receipt->before.fd_count);
 	CHECK_EQ(receipt->after.thread_count, receipt->before.thread_count);
 	CHECK(receipt->attach_stop_ns > 0 && receipt->attach_stop_ns < 2000000000);
+	CHECK(receipt->restore_stop_ns > 0 && receipt->restore_stop_ns < 2000000000);
 	CHECK(receipt->detach_stop_ns > 0 && receipt->detach_stop_ns < 2000000000);
 	CHECK(receipt->threads_checked >= attached->before.thread_count);
 }
@@ -374,9 +375,12 @@ static int keep_the_gate(void *context)
 	struct attachment *attachment = context;
 	struct remote remote;
 	struct journal_restored restored = {0};
+	const struct word_changer changer = words_standing(&attachment->memory);
 	int error = arena_disarm(attachment->control, &attachment->memory);
 	if (!error)
-		error = journal_restore(attachment->control, &attachment->memory, JOURNAL_LASTING, &restored);
+		error = arena_bypass(attachment->control, &attachment->memory, &changer);
+	if (!error)
+		error = journal_restore(attachment->control, &changer, JOURNAL_LASTING, &restored);
 	if (!error)
 		error = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, 3000);
 	if (error)

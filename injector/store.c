@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* store.c - see store.h. */
+#include "store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "clock.h"
+#include "hi_wire.h"
+#include "standstill.h"
+
+#define BORROW_DEADLINE_MS 3000
+#define CALL_DEADLINE_MS 5000
+#define RANGES_AT_ONCE 4                      /* some tenths of a millisecond each */
+#define STANDSTILL_DEADLINE_NS 10000000000ull /* a vfork parent, a thread in state D: tried again until then */
+#define RETRY_NS 2000000
+#define IN_PAGE (HI_PAGE_BYTES - 1ull)
+
+struct storer {
+	const struct store_target *target;
+	struct maps maps;
+	bool has_pending; /* after a look: there is something to do */
+	bool has_failed;  /* to change words, which another changer may do */
+	uint64_t held_ns; /* a thread, at most */
+	struct remote remote;
+};
+
+/* Pages of one mapping, with words to change: up to `end` of the list, from where the range before it ends. */
+struct range {
+	remote_addr lo, hi;
+	size_t end;
+	int protection; /* that they shall have in the end */
+	bool is_shut;   /* they are not writable now, */
+	bool is_open;   /* or were not */
+	bool is_wanted;
+};
+
+/* ---- ranges -------------------------------------------------------------------------------------------------------------------------- */
+
+/* What the word holds now: a look from outside is as good as any where the word is not ours to change. */
+static int look(const struct storer *storer, struct word_change *change)
+{
+	uint64_t now;
+	const int err = memory_read_u64(storer->target->memory, change->at, &now);
+	if (err == -EFAULT)
+		change->state = WORD_GONE;
+	else if (!err && now != change->expected) {
+		change->expected = now;
+		change->state = WORD_DIFFERS;
+	}
+	return err == -EFAULT ? 0 : err;
+}
+
+static void widen(struct range *range, const struct mapping *mapping, const struct word_change *change)
+{
+	const remote_addr page = change->at & ~IN_PAGE;
+	if (!range->hi)
+		*range = (struct range){.lo = page, .protection = PROT_READ | (mapping->executable ? PROT_EXEC : 0), .is_shut = !mapping->writable};
+	if (mapping->writable && !change->read_only)
+		range->protection |= PROT_WRITE;
+	range->lo = page < range->lo ? page : range->lo;
+	range->hi = page + HI_PAGE_BYTES > range->hi ? page + HI_PAGE_BYTES : range->hi;
+	range->is_wanted |= change->state == WORD_PENDING;
+}
+
+/* A look at all, and nothing else: most detaches after a death find that all is done. */
+static int look_at_all(void *context, struct word_change *change, size_t count)
+{
+	struct storer *storer = context;
+	for (size_t i = 0; i < count; i++) {
+		const struct mapping *mapping = maps_find(&storer->maps, change[i].at);
+		if (change[i].state != WORD_PENDING)
+			continue;
+		if (mapping && mapping->writable && change[i].read_only) {
+			storer->has_pending = true;
+			continue;
+		}
+		const int err = look(storer, &change[i]);
+		if (err)
+			return err;
+		storer->has_pending |= change[i].state == WORD_PENDING;
+	}
+	return 0;
+}
+
+/* Into ranges of words that lie in the same mapping, one behind the other in the list; room for count of them. */
+static int find_ranges(const struct storer *storer, struct word_change *change, size_t count, struct range *ranges, size_t *out_count)
+{
+	const struct mapping *last = NULL;
+	bool was_read_only = false;
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (change[i].state != WORD_PENDING)
+			continue;
+		const struct mapping *mapping = maps_find(&storer->maps, change[i].at);
+		if (!mapping || !mapping->readable) {
+			change[i].state = WORD_GONE;
+			continue;
+		}
+		const int err = look(storer, &change[i]);
+		if (err)
+			return err;
+		if (change[i].state == WORD_GONE)
+			continue;
+		if (mapping != last || change[i].read_only != was_read_only)
+			ranges[found++] = (struct range){0};
+		widen(&ranges[found - 1], mapping, &change[i]);
+		ranges[found - 1].end = i + 1;
+		last = mapping;
+		was_read_only = change[i].read_only;
+	}
+	*out_count = found;
+	return 0;
+}
+
+static int protect(struct storer *storer, const struct range *range, int protection)
+{
+	return remote_syscall_or_fail(&storer->remote, SYS_mprotect, (uint64_t[6]){range->lo, range->hi - range->lo, (uint64_t)protection}, NULL);
+}
+
+static int open_ranges(struct storer *storer, struct range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!ranges[i].is_shut || !ranges[i].is_wanted)
+			continue;
+		const int err = protect(storer, &ranges[i], ranges[i].protection | PROT_WRITE);
+		if (err)
+			return err;
+		ranges[i].is_open = true;
+	}
+	return 0;
+}
+
+/* Also those that a dead injector left open. */
+static int close_ranges(struct storer *storer, const struct range *ranges, size_t count)
+{
+	int first = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!ranges[i].is_open && (ranges[i].is_shut || ranges[i].protection & PROT_WRITE))
+			continue;
+		const int err = protect(storer, &ranges[i], ranges[i].protection);
+		if (err && !first)
+			first = err;
+	}
+	return first;
+}
+
+/* ---- stores --------------------------------------------------------------------------------------------------------------------------- */
+
+/* What is called is what we brought: a payload that is gone, or was written over, is not. */
+static int check_code(const struct store_target *target)
+{
+	const struct payload_image *payload = target->payload;
+	uint8_t code[PAYLOAD_STORE_MAX];
+	if (memory_read(target->memory, target->payload_base + payload->store, code, payload->store_size))
+		return -ENOENT;
+	return memcmp(code, payload->file + payload->store, payload->store_size) == 0 ? 0 : -ENOENT;
+}
+
+static int store_list(struct storer *storer, struct hi_store *list, size_t count)
+{
+	const struct store_target *target = storer->target;
+	const remote_addr at = target->state + offsetof(struct hi_state, store), stack = target->state + sizeof(((struct hi_state *)0)->store_stack) * 2;
+	const uint64_t argument[4] = {at, count};
+	int err = memory_write(target->memory, at, list, count * sizeof *list);
+	if (!err)
+		err = remote_call(&storer->remote, target->payload_base + target->payload->store, argument, stack, CALL_DEADLINE_MS, NULL);
+	if (!err)
+		err = memory_read(target->memory, at, list, count * sizeof *list);
+	return err;
+}
+
+/* Those that are pending, up to HI_STORES; how far it came. */
+static int store_some(struct storer *storer, struct word_change *change, size_t count, size_t *next)
+{
+	struct hi_store list[HI_STORES];
+	struct word_change *of[HI_STORES];
+	size_t used = 0;
+	for (; *next < count && used < HI_STORES; ++*next) {
+		if (change[*next].state != WORD_PENDING)
+			continue;
+		of[used] = &change[*next];
+		list[used] = (struct hi_store){.at = of[used]->at, .expected = of[used]->expected, .value = of[used]->value};
+		used++;
+	}
+	const int err = used ? store_list(storer, list, used) : 0;
+	for (size_t i = 0; !err && i < used; i++) {
+		of[i]->state = list[i].expected == of[i]->expected ? WORD_CHANGED : WORD_DIFFERS;
+		of[i]->expected = list[i].expected;
+	}
+	return err;
+}
+
+static int change_ranges(struct storer *storer, struct word_change *change, size_t *next, struct range *ranges, size_t count)
+{
+	const size_t end = ranges[count - 1].end;
+	int err = open_ranges(storer, ranges, count);
+	while (!err && *next < end)
+		err = store_some(storer, change, end, next);
+	const int closed = close_ranges(storer, ranges, count);
+	return err ? err : closed;
+}
+
+/* No thread is held for long: after some ranges it goes on, and perhaps another is taken. */
+static int change_running(struct storer *storer, struct word_change *change, size_t count, struct range *ranges)
+{
+	const struct store_target *target = storer->target;
+	size_t range_count, next = 0;
+	int err = find_ranges(storer, change, count, ranges, &range_count);
+	for (size_t done = 0; !err && done < range_count;) {
+		const size_t some = range_count - done < RANGES_AT_ONCE ? range_count - done : RANGES_AT_ONCE;
+		err = remote_open(&storer->remote, target->pid, target->memory, target->gadgets, BORROW_DEADLINE_MS);
+		if (err)
+			break;
+		err = change_ranges(storer, change, &next, ranges + done, some);
+		const int closed = remote_close(&storer->remote);
+		err = err ? err : closed;
+		if (storer->remote.stopped_ns > storer->held_ns)
+			storer->held_ns = storer->remote.stopped_ns;
+		done += some;
+	}
+	return err;
+}
+
+static int change_all_running(void *context, struct word_change *change, size_t count)
+{
+	struct storer *storer = context;
+	struct range *ranges = calloc(count + 1, sizeof *ranges);
+	const int err = ranges ? change_running(storer, change, count, ranges) : -ENOMEM;
+	free(ranges);
+	storer->has_failed |= err != 0;
+	return err;
+}
+
+/* ---- errands -------------------------------------------------------------------------------------------------------------------------- */
+
+struct errand {
+	struct storer storer;
+	int (*work)(const struct word_changer *, void *);
+	void *context;
+};
+
+static int run_borrowed(void *context)
+{
+	struct errand *errand = context;
+	struct storer *storer = &errand->storer;
+	const struct word_changer changer = {.change = change_all_running, .context = storer};
+	const int err = check_code(storer->target);
+	storer->has_failed = err != 0;
+	return err ? err : errand->work(&changer, errand->context);
+}
+
+static int run_standing(void *context)
+{
+	const struct errand *errand = context;
+	const struct word_changer changer = words_standing(errand->storer.target->memory);
+	return errand->work(&changer, errand->context);
+}
+
+static int run_at_standstill(struct errand *errand, uint64_t *out_held_ns)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	const uint64_t deadline_ns = clock_now_ns() + STANDSTILL_DEADLINE_NS;
+	int err;
+	while ((err = standstill_do(errand->storer.target->pid, run_standing, errand, out_held_ns)) == -EAGAIN && clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+	return err;
+}
+
+int store_do(const struct store_target *target, int (*work)(const struct word_changer *, void *), void *context, struct store_held *out_held)
+{
+	struct errand errand = {.storer = {.target = target}, .work = work, .context = context};
+	struct storer *storer = &errand.storer;
+	const struct word_changer looker = {.change = look_at_all, .context = storer};
+	*out_held = (struct store_held){0};
+	int err = maps_read(target->pid, target->tid, &storer->maps);
+	if (!err)
+		err = work(&looker, context);
+	if (!err && storer->has_pending) {
+		err = tracee_worker(run_borrowed, &errand);
+		out_held->one_ns = storer->held_ns;
+		if (err && err != -ESRCH && storer->has_failed)
+			err = run_at_standstill(&errand, &out_held->all_ns);
+	}
+	maps_close(&storer->maps);
+	return err;
+}
