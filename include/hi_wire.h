@@ -103,8 +103,8 @@ enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
 #define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per (function, original) in use */
 
 /*
- * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes, by one aligned store of a thread of
- * the target: to `original`, when the injector detaches (by hi_store_words) or the payload finds it silent.
+ * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes, by one aligned store of a thread
+ * of the target: to `original`, when the injector detaches (by hi_store_words) or the payload finds it silent.
  */
 struct hi_gate_words {
 	uint64_t original;       /*  0: the function the slot led to; never changes, served even after everything else is gone */
@@ -149,8 +149,8 @@ static inline uint32_t hi_gate_hash(uint64_t address)
  * `guests`, by locked instructions: later owners, and threads that have no slot and borrow their home's. No order between the two counts is needed, as each has
  * a scratch of its own (below).
  * The injector learns that nobody is inside as follows: (1) it clears `armed` and has original stored to each gate entry's hook; (2) it stops each thread once;
- * (3) it reads the counts. An add that is not locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did before that is in (3),
- * and after that it does not come in.
+ * (3) it reads the counts. An add that is not locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did
+ * before that is in (3), and after that it does not come in.
  */
 struct hi_thread_slot {
 	uint64_t fast_owner;  /*  0: == owner where the gate may count down by itself; 0 in exact mode, so that every call is a sample */

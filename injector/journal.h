@@ -2,8 +2,8 @@
 /*
  * journal.h - GOT slots, written and written back: every change is in the control block before it is made, and undone from there alone.
  *
- * A slot is eight aligned bytes that threads of the target read at any time, so whoever calls says how such words are to be changed (words.h). A value is put back
- * only where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
+ * A slot is eight aligned bytes that threads of the target read at any time, so whoever calls says how such words are to be changed (words.h). A value is put
+ * back only where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
  */
 #ifndef HI_JOURNAL_H
 #define HI_JOURNAL_H
@@ -34,9 +34,8 @@ struct journal_plan {
 };
 
 /*
- * Points each slot of this kind at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped, and so are those that hold
- * ours: a call that failed may be repeated. *written grows by how many were changed. -ENOSPC: the journal is full; what was written stays written. Otherwise the
- * changer's error.
+ * Points each slot of this kind at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped, and so are those that
+ * hold ours: a call that failed may be repeated. *written grows by how many were changed. -ENOSPC: the journal is full. Otherwise the changer's error.
  */
 must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written);
 
