@@ -6,7 +6,8 @@
  * always 0; steps between them that leave the target in another state ask, too. With FAULTS=1 the environment decides: HEAPINJECT_FAULT=N makes the N-th ask
  * return -EIO; HEAPINJECT_KILL=N kills the injector there, HEAPINJECT_STOP=N stops it (SIGSTOP). HEAPINJECT_FAULT_COUNT=1 prints the number of asks at exit, so
  * that a test can enumerate them. HEAPINJECT_FAULT_NO_FORCE=1 makes memory_write behave as on a kernel whose /proc/PID/mem respects page protections.
- * Thread-safe.
+ * HEAPINJECT_FAULT_SLOW_WRITES=1 makes it write words of 8 bytes one byte after the other, with naps between those that change: whatever running threads could
+ * see half done they then do see. Thread-safe.
  */
 #ifndef HI_FAULT_H
 #define HI_FAULT_H

@@ -11,9 +11,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fault.h"
+
+#define WORD_BYTES 8u
+#define SLOW_BYTE_NS 2000000
 
 int memory_open(struct memory *memory, pid_t pid, pid_t tid)
 {
@@ -93,13 +97,10 @@ static ssize_t write_some(const struct memory *memory, remote_addr to, const voi
 	return count;
 }
 
-int memory_write(const struct memory *memory, remote_addr to, const void *from, size_t size)
+static int write_all(const struct memory *memory, remote_addr to, const void *from, size_t size)
 {
 	size_t done = 0;
-	int error = fault_next("memory_write");
 
-	if (error)
-		return error;
 	while (done < size) {
 		ssize_t count = write_some(memory, to + done, (const char *)from + done, size - done);
 
@@ -110,6 +111,39 @@ int memory_write(const struct memory *memory, remote_addr to, const void *from, 
 		done += (size_t)count;
 	}
 	return 0;
+}
+
+/*
+ * No write of the kernel's into another process is atomic, not even of an aligned word: its copy may be interrupted after any byte, and a running thread then
+ * sees a word of which some bytes are old and some are new. That is rare; here it lasts for milliseconds, so that a test sees who reads such a word.
+ */
+static int write_slowly(const struct memory *memory, remote_addr to, const void *from)
+{
+	const uint8_t *byte = from;
+	uint8_t before[WORD_BYTES];
+	bool is_half_done = false;
+	int error = memory_read(memory, to, before, sizeof(before));
+
+	for (size_t i = 0; i < WORD_BYTES && !error; i++) {
+		const bool differs = byte[i] != before[i];
+
+		if (differs && is_half_done)
+			nanosleep(&(struct timespec){.tv_nsec = SLOW_BYTE_NS}, NULL);
+		is_half_done |= differs;
+		error = write_all(memory, to + i, &byte[i], 1);
+	}
+	return error;
+}
+
+int memory_write(const struct memory *memory, remote_addr to, const void *from, size_t size)
+{
+	int error = fault_next("memory_write");
+
+	if (error)
+		return error;
+	if (size == WORD_BYTES && fault_is_set("HEAPINJECT_FAULT_SLOW_WRITES"))
+		return write_slowly(memory, to, from);
+	return write_all(memory, to, from, size);
 }
 
 int memory_read_u64(const struct memory *memory, remote_addr from, uint64_t *out_value)

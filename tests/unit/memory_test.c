@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -64,6 +65,58 @@ UNIT_TEST(writes_through_page_protection_and_leaves_it)
 	/* A system call that writes there says whether the page is still read-only. */
 	CHECK(pipe((int *)(void *)pages) != 0 && errno == EFAULT);
 }
+
+#ifdef HI_FAULTS
+
+enum { OLD = 0, NEW = 0x01010101 }; /* four bytes of eight differ */
+
+/* Does the process itself see a value that is neither the old nor the new one while the word is written? */
+static bool is_seen_half_done(const struct memory *memory, uint64_t *word)
+{
+	bool half_done = false;
+	uint64_t seen = *word = OLD;
+	const pid_t writer = fork();
+	int status;
+
+	if (writer == 0)
+		_exit(memory_write_u64(memory, address_of(word), NEW) != 0);
+	while (seen != NEW) {
+		seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+		half_done |= seen != OLD && seen != NEW;
+	}
+	CHECK_EQ(waitpid(writer, &status, 0), writer);
+	CHECK_EQ(status, 0);
+	return half_done;
+}
+
+UNIT_TEST(slow_writes_of_words_are_seen_half_done)
+{
+	struct memory memory = open_self();
+	uint64_t *word = (uint64_t *)(void *)map_two_pages(), before = 0;
+	bool half_done = false;
+
+	setenv("HEAPINJECT_FAULT_SLOW_WRITES", "1", 1);
+	for (int i = 0; i < 50 && !half_done; i++) /* whoever watches gets no CPU at times */
+		half_done = is_seen_half_done(&memory, word);
+	CHECK(half_done);
+	CHECK_EQ(mprotect(word, PAGE, PROT_READ), 0);
+	CHECK_EQ(memory_write_u64(&memory, address_of(word), OLD), 0);
+	CHECK_EQ(*(volatile uint64_t *)word, OLD);
+	CHECK_EQ(memory_write_u64(&memory, address_of(word) + 2 * PAGE, 1), -EFAULT);
+	CHECK_EQ(memory_write_u64(&memory, address_of(word) + 2 * PAGE - 4, UINT64_MAX), -EFAULT);
+	CHECK_EQ(memory_read(&memory, address_of(word) + 2 * PAGE - 4, &before, 4), 0);
+	CHECK_EQ(before, 0); /* all or nothing */
+	unsetenv("HEAPINJECT_FAULT_SLOW_WRITES");
+}
+
+#else
+
+UNIT_TEST(slow_writes_of_words_are_seen_half_done)
+{
+	SKIP("needs a build with FAULTS=1");
+}
+
+#endif
 
 UNIT_TEST(unmapped_is_efault_and_touches_nothing)
 {
