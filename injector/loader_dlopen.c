@@ -385,19 +385,47 @@ static int dlopen_load(const struct loader_target *target, struct remote *remote
 
 /* ---- unload -------------------------------------------------------------------------------------------------------------------------------- */
 
-static int close_handle(const struct loader_target *target, struct remote *remote, remote_addr base)
+static int close_handle(const struct loader_target *target, struct remote *remote, uint64_t handle)
 {
-	uint64_t handle = target->control->dlopen_handle;
 	struct footprint footprint;
-	int restored, error = handle ? 0 : find_handle(target, base, &handle);
+	int restored, error = footprint_save(target, remote, &footprint);
 
-	if (!error)
-		error = footprint_save(target, remote, &footprint);
 	if (error)
 		return error;
 	error = call_dlclose(target, remote, handle);
 	restored = footprint_restore(target, remote, &footprint);
 	return error ? error : restored;
+}
+
+/*
+ * Mapped, but no object of the dynamic linker: it gave up in the middle, under a seccomp filter that came to life again when the injector died, and which did
+ * not let it unmap either.
+ */
+static int unmap_stray(struct remote *remote)
+{
+	struct maps maps;
+	int error = maps_read(remote->tracee.pid, remote->tracee.tid, &maps);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < maps.count; i++) {
+		const struct mapping *mapping = &maps.mapping[i];
+
+		if (strcmp(mapping->path, "/memfd:" LOADER_DLOPEN_MEMFD) == 0)
+			error = remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){mapping->lo, mapping->hi - mapping->lo}, NULL);
+	}
+	maps_close(&maps);
+	return error;
+}
+
+static int unload_image(const struct loader_target *target, struct remote *remote, remote_addr base)
+{
+	uint64_t handle = target->control->dlopen_handle;
+	const int error = handle ? 0 : find_handle(target, base, &handle);
+
+	if (error == -ENOENT)
+		return unmap_stray(remote);
+	return error ? error : close_handle(target, remote, handle);
 }
 
 static int dlopen_unload(const struct loader_target *target, struct remote *remote)
@@ -406,7 +434,7 @@ static int dlopen_unload(const struct loader_target *target, struct remote *remo
 	int error = find_loaded(remote, &loaded);
 
 	if (!error && loaded.lo)
-		error = close_handle(target, remote, loaded.lo);
+		error = unload_image(target, remote, loaded.lo);
 	if (!error) {
 		target->control->dlopen_handle = 0;
 		error = close_leftovers(remote);
