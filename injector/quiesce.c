@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "borrow.h"
@@ -17,6 +18,8 @@
 #define WINDOW 64    /* threads that are asked to stop at the same time, */
 #define ASLEEP_MAX 4 /* so many of them asleep: those will all stop at once */
 #define COPIES 8     /* of stacks that are still to be walked */
+/* What cannot be known of a stack at first, nor so much later, will not be known; and few signal handlers take so long. */
+#define UNREAD_PATIENCE_MS 10
 
 static void pause_ns(long ns)
 {
@@ -61,8 +64,11 @@ struct pass {
 	uint64_t deadline_ns;
 	int stop_deadline_ms;
 	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
+	uint64_t unread_until_ns;  /* passes that begin before that are patient; 0 = there was no such thread yet */
+	bool is_patient;           /* threads whose stacks cannot be read are busy */
 	struct tids clear;         /* threads that were seen outside */
 	struct tids deep;          /* whose stacks are deeper than what can be copied */
+	struct tids unread;        /* whose stacks could not be read; not to be asked again while we are patient */
 	bool is_busy;              /* some thread is not clear */
 };
 
@@ -94,6 +100,12 @@ static void note_clear(struct pass *pass, pid_t tid)
 	pass->clear.tid[pass->clear.count++] = tid;
 }
 
+/* Its stack could not be read, and it is too early to look again. */
+static bool is_waited_for(const struct pass *pass, pid_t tid)
+{
+	return pass->is_patient && is_listed(&pass->unread, tid);
+}
+
 /* Lets the thread go; how long it was held counts from when it was seen to stand still. */
 static int let_go(struct pass *pass, struct tracee *tracee, uint64_t stopped_ns)
 {
@@ -117,20 +129,61 @@ static int look_at_registers(struct pass *pass, struct tracee *tracee)
 	return is_on_our_stack || is_inside(target, arch_pc(&regs)) ? -EAGAIN : 0;
 }
 
+/* All of the stack was copied, up to where the thread pointer points or to the end of the mapping, and not one word of it leads inside. */
+static bool is_copy_clear(const struct quiesce_target *target, const struct stackwalk_copy *copy)
+{
+	const remote_addr thread = arch_thread_pointer(&copy->regs);
+	const size_t used = thread > copy->from ? (size_t)(thread - copy->from) : SIZE_MAX;
+	if (!copy->size || (copy->size == sizeof copy->byte && used > copy->size))
+		return false;
+	uint64_t word;
+	for (size_t at = (size_t)(arch_sp(&copy->regs) - copy->from) & ~7ull; at + sizeof word <= copy->size && at < used; at += sizeof word) {
+		memcpy(&word, copy->byte + at, sizeof word);
+		if (is_inside(target, word))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What a walk says of a thread whose pc was outside. One that was cut says nothing of the frames above: a signal handler may have interrupted the thread in the
+ * first instructions of a hook, where it is not counted yet. Then no word of the stack may lead there. Where some do, most often they are remains of earlier
+ * calls, and where the stack cannot be read there are none to look at; neither may keep us for ever, so such a thread is looked at once more.
+ */
+static void judge(struct pass *pass, pid_t tid, const struct stackwalk *walk, const struct stackwalk_copy *copy)
+{
+	if (walk_is_inside(pass->target, walk)) {
+		note_busy(pass, tid);
+	} else if (!walk->is_cut || is_copy_clear(pass->target, copy) || !pass->is_patient) {
+		note_clear(pass, tid);
+	} else {
+		if (!pass->unread_until_ns)
+			pass->unread_until_ns = clock_now_ns() + UNREAD_PATIENCE_MS * 1000000u;
+		pass->unread.tid[pass->unread.count++] = tid;
+		note_busy(pass, tid);
+	}
+}
+
 /* A stack deeper than what can be copied is walked while its thread stands: only when no other does. */
 static int look_at_deep_stack(struct pass *pass, pid_t tid)
 {
+	static struct stackwalk_copy copy; /* one pass at a time */
 	struct stackwalk walk;
 	struct tracee tracee;
 	int err = tracee_stop(&tracee, pass->target->heal->pid, tid, pass->stop_deadline_ms);
 	if (err)
-		return err == -ESRCH ? 0 : err;
+		return err;
 	const uint64_t stopped_ns = clock_now_ns();
 	err = look_at_registers(pass, &tracee);
-	if (!err && !stackwalk_read(pass->target->walker, &tracee, &walk) && walk_is_inside(pass->target, &walk))
-		err = -EAGAIN;
+	if (!err)
+		err = stackwalk_read(pass->target->walker, &tracee, &walk);
+	if (!err && walk.is_cut)
+		err = stackwalk_copy(&tracee, &copy);
 	const int detached = let_go(pass, &tracee, stopped_ns);
-	return err ? err : detached;
+	err = err ? err : detached;
+	if (!err)
+		judge(pass, tid, &walk, &copy);
+	return err;
 }
 
 /* ---- many at once ---------------------------------------------------------------------------------------------------------------------- */
@@ -200,10 +253,11 @@ static int look_at(struct pass *pass, struct window *window, struct tracee *trac
 	const uint64_t stopped_ns = clock_now_ns();
 	const pid_t tid = tracee->tid;
 	int err = look_at_registers(pass, tracee);
-	const bool has_copy = !err && pass->target->walker && !stackwalk_copy(tracee, &seen->stack);
+	if (!err && pass->target->walker)
+		err = stackwalk_copy(tracee, &seen->stack);
 	const int detached = let_go(pass, tracee, stopped_ns);
 	err = err ? err : detached;
-	if (!err && has_copy) {
+	if (!err && pass->target->walker) {
 		seen->tid = tid;
 		window->seen_count++;
 	} else if (!err) {
@@ -241,15 +295,15 @@ static bool look_at_stopped(struct pass *pass, struct window *window)
 static void walk_seen(struct pass *pass, struct window *window)
 {
 	for (size_t i = 0; i < window->seen_count; i++) {
-		const pid_t tid = window->seen[i].tid;
+		const struct seen *seen = &window->seen[i];
 		struct stackwalk walk;
-		const int err = stackwalk_read_copy(pass->target->walker, tid, &window->seen[i].stack, &walk);
+		const int err = stackwalk_read_copy(pass->target->walker, seen->tid, &seen->stack, &walk);
 		if (err == -E2BIG)
-			pass->deep.tid[pass->deep.count++] = tid;
-		if (err == -E2BIG || (!err && walk_is_inside(pass->target, &walk)))
-			note_busy(pass, tid);
+			pass->deep.tid[pass->deep.count++] = seen->tid;
+		if (!err)
+			judge(pass, seen->tid, &walk, &seen->stack);
 		else
-			note_clear(pass, tid);
+			note_busy(pass, seen->tid);
 	}
 	window->seen_count = 0;
 }
@@ -268,7 +322,9 @@ static size_t ask_more(struct pass *pass, struct window *window, const struct ti
 {
 	while (next < tids->count && window->count < WINDOW) {
 		const pid_t tid = tids->tid[next];
-		if (!is_listed(&pass->clear, tid) && !is_listed(&pass->deep, tid) && !ask(pass, window, tid))
+		if (is_waited_for(pass, tid))
+			note_busy(pass, tid);
+		else if (!is_listed(&pass->clear, tid) && !is_listed(&pass->deep, tid) && !ask(pass, window, tid))
 			break;
 		next++;
 	}
@@ -308,11 +364,12 @@ static void check_deep(struct pass *pass)
 {
 	for (size_t i = 0; i < pass->deep.count; i++) {
 		const pid_t tid = pass->deep.tid[i];
-		if (is_listed(&pass->clear, tid))
+		if (is_listed(&pass->clear, tid) || is_waited_for(pass, tid))
 			continue;
-		if (clock_now_ns() < pass->deadline_ns && !look_at_deep_stack(pass, tid))
+		const int err = clock_now_ns() < pass->deadline_ns ? look_at_deep_stack(pass, tid) : -EAGAIN;
+		if (err == -ESRCH)
 			note_clear(pass, tid);
-		else
+		else if (err)
 			note_busy(pass, tid);
 	}
 }
@@ -331,7 +388,10 @@ static int check_threads(void *context)
 	err = make_room(&pass->clear, tids.count);
 	if (!err)
 		err = make_room(&pass->deep, tids.count);
+	if (!err)
+		err = make_room(&pass->unread, tids.count + pass->deep.count);
 	if (!err) {
+		pass->is_patient = !pass->unread_until_ns || clock_now_ns() < pass->unread_until_ns;
 		pass->is_busy = false;
 		check_deep(pass);
 		check_listed(pass, &tids);
@@ -369,6 +429,7 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 	result.threads = pass.clear.count;
 	free(pass.clear.tid);
 	free(pass.deep.tid);
+	free(pass.unread.tid);
 	*out_result = result;
 	return err == -EAGAIN ? -EBUSY : err;
 }

@@ -4,7 +4,9 @@
  *
  * Once every slot holds its old value nobody new comes in, so threads need not be seen at the same time: each is let go as soon as it has been looked at, some
  * tens of microseconds after it stopped, and none waits for another. A thread is clear when its pc and its stack are outside, and no hook frame is counted for
- * it. A register that holds a gate address (a call hoisted out of a loop) is healed to the original on the spot.
+ * it. Of a stack that cannot be walked to its end no word may lead inside. Where one does, or none can be read, the thread is clear if its pc is outside at a
+ * second look, some milliseconds later, too: a proof that is not to be had must not keep us for ever. A register that holds a gate address (a call hoisted out
+ * of a loop) is healed to the original on the spot.
  */
 #ifndef HI_QUIESCE_H
 #define HI_QUIESCE_H

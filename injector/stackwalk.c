@@ -46,6 +46,7 @@ struct stackwalker {
 	pid_t tid;
 	struct arch_regs regs;
 	bool has_gap;            /* a pc of this walk had no unwind information */
+	bool is_unread;          /* some memory that this walk wanted could not be read */
 	bool is_copy, is_beyond; /* the stack is what was copied; the walk wanted more */
 	struct page page[CACHE_PAGES];
 };
@@ -68,8 +69,10 @@ static struct page *page_get(struct stackwalker *walker, remote_addr address)
 	remote.iov_base = (void *)(uintptr_t)address;
 	remote.iov_len = PAGE_BYTES;
 	page->generation = 0;
-	if (process_vm_readv(walker->tid, &local, 1, &remote, 1, 0) != PAGE_BYTES)
+	if (process_vm_readv(walker->tid, &local, 1, &remote, 1, 0) != PAGE_BYTES) {
+		walker->is_unread = true;
 		return NULL;
+	}
 	page->address = address;
 	page->generation = is_kept ? KEPT : walker->generation;
 	return page;
@@ -272,22 +275,23 @@ void stackwalker_close(struct stackwalker *walker)
 	free(walker);
 }
 
-static int walk_on(struct stackwalker *walker, struct stackwalk *out_walk)
+static void walk_on(struct stackwalker *walker, struct stackwalk *out_walk)
 {
 	unw_cursor_t cursor;
 	unw_word_t word;
 	int step;
 
-	walker->has_gap = false;
+	walker->has_gap = walker->is_unread = false;
 	out_walk->count = 0;
 	out_walk->is_complete = false;
+	out_walk->is_cut = true;
 	if (unw_init_remote(&cursor, walker->space, walker))
-		return -EIO;
+		return;
 	do {
 		size_t frame = out_walk->count;
 
 		if (frame == STACKWALK_FRAMES_MAX || unw_get_reg(&cursor, UNW_REG_IP, &word))
-			return 0;
+			return;
 		out_walk->pc[frame] = word;
 		out_walk->cfa[frame] = 0;
 		out_walk->is_signal[frame] = unw_is_signal_frame(&cursor) > 0;
@@ -296,8 +300,8 @@ static int walk_on(struct stackwalker *walker, struct stackwalk *out_walk)
 		if (step > 0 && unw_get_reg(&cursor, UNW_REG_SP, &word) == 0)
 			out_walk->cfa[frame] = word;
 	} while (step > 0 && !walker->has_gap);
+	out_walk->is_cut = step != 0 || walker->has_gap || walker->is_unread;
 	out_walk->is_complete = step == 0 && !walker->has_gap && is_proper_end(walker, out_walk);
-	return 0;
 }
 
 static void begin(struct stackwalker *walker, pid_t tid)
@@ -314,7 +318,8 @@ int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, stru
 	if (error)
 		return error;
 	begin(walker, tracee->tid);
-	return walk_on(walker, out_walk);
+	walk_on(walker, out_walk);
+	return 0;
 }
 
 int stackwalk_copy(const struct tracee *tracee, struct stackwalk_copy *out_copy)
@@ -334,8 +339,6 @@ int stackwalk_copy(const struct tracee *tracee, struct stackwalk_copy *out_copy)
 
 int stackwalk_read_copy(struct stackwalker *walker, pid_t tid, const struct stackwalk_copy *copy, struct stackwalk *out_walk)
 {
-	int error;
-
 	begin(walker, tid);
 	walker->is_copy = true;
 	walker->regs = copy->regs;
@@ -346,6 +349,6 @@ int stackwalk_read_copy(struct stackwalker *walker, pid_t tid, const struct stac
 		page->address = copy->from + at;
 		page->generation = walker->generation;
 	}
-	error = walk_on(walker, out_walk);
-	return walker->is_beyond ? -E2BIG : error;
+	walk_on(walker, out_walk);
+	return walker->is_beyond ? -E2BIG : 0;
 }

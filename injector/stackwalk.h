@@ -19,6 +19,7 @@ struct stackwalk {
 	remote_addr cfa[STACKWALK_FRAMES_MAX]; /* sp after the frame has returned; the return address lies 8 below (x86-64); 0 for the last */
 	bool is_signal[STACKWALK_FRAMES_MAX];  /* the trampoline of a signal handler: the frame above it was interrupted, it did not call */
 	bool is_complete; /* ended at a frame whose return address is undefined: only then is it proof of anything (stackwalker_learn_ends) */
+	bool is_cut;      /* ended for want of unwind information, of memory that can be read, or of room: nothing is known of the frames above */
 };
 
 /* Opaque cache of one target; valid while its list of objects does not change. */
@@ -29,7 +30,7 @@ must_check int stackwalker_open(pid_t pid, const struct elf_images *images, stru
  */
 void stackwalker_learn_ends(struct stackwalker *walker);
 void stackwalker_close(struct stackwalker *walker);
-/* The thread must be TRACEE_STOPPED. 0 also for incomplete walks: see is_complete. */
+/* The thread must be TRACEE_STOPPED. 0 also for incomplete walks, of which some are empty: see is_complete and is_cut. */
 must_check int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk);
 /*
  * The same in two steps, of which only the first needs the thread to stand still, for a few microseconds: its stack is copied; once it runs again, the copy is

@@ -22,6 +22,13 @@ FAKE_PAYLOAD static void spin_inside(struct victim_page *page)
 
 #define DEEP_BYTES (3u * STACKWALK_COPY_BYTES)
 
+static void wait_outside(struct victim_page *page)
+{
+	page->answered = 1;
+	while (page->word[STAY])
+		victim_pause_us(20000);
+}
+
 __attribute__((noinline)) static void wait_deep_down(struct victim_page *page)
 {
 	volatile char room[DEEP_BYTES];
@@ -36,6 +43,48 @@ FAKE_PAYLOAD static void call_something_deep(struct victim_page *page)
 {
 	wait_deep_down(page);
 	__asm__ volatile("");
+}
+
+/* Calls it from code without unwind information, as a just-in-time compiler makes it. */
+void call_without_information(void (*function)(struct victim_page *page), struct victim_page *page);
+__asm__(".pushsection .text\n"
+	"call_without_information:\n"
+	"sub $8, %rsp\n"
+	"mov %rdi, %rax\n"
+	"mov %rsi, %rdi\n"
+	"call *%rax\n"
+	"add $8, %rsp\n"
+	"ret\n"
+	".popsection");
+
+static void wait_below_unknown_code(struct victim_page *page)
+{
+	call_without_information(wait_outside, page);
+}
+
+/* The way back leads through here, above code at which the walk ends. */
+FAKE_PAYLOAD static void call_unknown_code(struct victim_page *page)
+{
+	wait_below_unknown_code(page);
+	__asm__ volatile("");
+}
+
+/* Spins with its stack and its frame where there is no memory. */
+static void spin_without_a_stack(struct victim_page *page)
+{
+	page->answered = 1;
+	__asm__ volatile("mov %%rsp, %%r12\n"
+			 "mov %%rbp, %%r13\n"
+			 "mov $4096, %%rsp\n"
+			 "mov %%rsp, %%rbp\n"
+			 "1: pause\n"
+			 "cmpq $0, (%0)\n"
+			 "jne 1b\n"
+			 "mov %%r12, %%rsp\n"
+			 "mov %%r13, %%rbp\n"
+			 :
+			 : "D"(&page->word[STAY])
+			 : "r12", "r13", "memory", "cc");
 }
 
 /* Spins with the address of a gate entry in a register, until that holds the original. */
@@ -112,6 +161,49 @@ UNIT_TEST(a_return_address_inside_is_waited_for)
 UNIT_TEST(a_return_address_inside_is_found_on_a_deep_stack_too)
 {
 	stay_until_let_go(call_something_deep);
+}
+
+/* A look too short for patience with stacks that cannot be read. */
+#define GLANCE_MS 3
+#define GLANCES 20u
+
+/* The others are clear, and this one is not until it has been looked at twice; after that it must not keep us. */
+static void stays_until_looked_at_twice(void (*where)(struct victim_page *page))
+{
+	struct scene scene;
+	struct quiesced quiesced;
+	unsigned looks = 0;
+	scene_open(&scene, where);
+	do
+		quiesced = check_quiesce(&scene, GLANCE_MS, -EBUSY);
+	while (++looks < GLANCES || quiesced.threads < 2 || quiesced.stuck != (pid_t)scene.victim.page->word[TID]);
+	quiesced = check_quiesce(&scene, LONG_MS, 0);
+	CHECK_EQ(quiesced.threads, 3);
+	scene.victim.page->word[STAY] = 0;
+	scene_close(&scene);
+}
+
+UNIT_TEST(a_return_address_inside_above_unknown_code_is_no_reason_to_hurry)
+{
+	stays_until_looked_at_twice(call_unknown_code);
+}
+
+UNIT_TEST(a_stack_that_cannot_be_read_is_no_proof)
+{
+	stays_until_looked_at_twice(spin_without_a_stack);
+}
+
+UNIT_TEST(a_stack_that_cannot_be_walked_is_searched)
+{
+	struct scene scene;
+	struct quiesced quiesced;
+	unsigned looks = 0;
+	scene_open(&scene, wait_below_unknown_code);
+	while (quiesce(&scene.target, GLANCE_MS, &quiesced) && looks < LOOKS_MAX)
+		looks++;
+	CHECK(looks < LOOKS_MAX);
+	CHECK_EQ(quiesced.threads, 3);
+	scene_close(&scene);
 }
 
 /* It was the stack that told: without the walk the same thread passes. */

@@ -2,6 +2,7 @@
 /* stackwalk_test.c - stacks of real children: complete where there is proof, and never called complete without it. */
 #include "stackwalk.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -104,6 +105,7 @@ static void stand_deep(void)
 static void check_deep(const struct stackwalk *walk)
 {
 	CHECK(walk->is_complete);
+	CHECK(!walk->is_cut);
 	CHECK_EQ(repeats(walk), DEPTH - 1); /* the innermost calls something else */
 	for (size_t i = 1; i + 1 < walk->count; i++)
 		CHECK(walk->cfa[i] > walk->cfa[i - 1]);
@@ -186,6 +188,7 @@ UNIT_TEST(signal_handler)
 	child_start(&child, stand_in_a_handler);
 	child_walk(&child);
 	CHECK(child.walk.is_complete);
+	CHECK(!child.walk.is_cut);
 	for (size_t i = 0; i < child.walk.count; i++)
 		signals += child.walk.is_signal[i];
 	CHECK_EQ(signals, 1);
@@ -212,6 +215,7 @@ UNIT_TEST(unknown_code_is_never_complete)
 	child_start(&child, stand_below_unknown_code);
 	child_walk(&child);
 	CHECK(!child.walk.is_complete);
+	CHECK(child.walk.is_cut);
 	child_end(&child);
 }
 
@@ -228,6 +232,42 @@ UNIT_TEST(too_deep_is_never_complete)
 	child_walk(&child);
 	CHECK_EQ(child.walk.count, STACKWALK_FRAMES_MAX);
 	CHECK(!child.walk.is_complete);
+	CHECK(child.walk.is_cut);
+	child_end(&child);
+}
+
+static void stand_without_a_stack(void)
+{
+	const pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	(void)!write(ready[1], &tid, sizeof(tid));
+	__asm__ volatile("mov $4096, %rsp\n"
+			 "mov %rsp, %rbp\n"
+			 "1: pause\n"
+			 "jmp 1b\n");
+}
+
+UNIT_TEST(a_stack_that_cannot_be_read_is_cut)
+{
+	struct stackwalk_copy copy;
+	struct child child;
+
+#ifndef __x86_64__
+	SKIP("its code is x86-64");
+#endif
+	child_start(&child, stand_without_a_stack);
+	do { /* it may not be there yet */
+		usleep(1000);
+		CHECK_EQ(tracee_stop(&child.tracee, child.pid, child.tid, 2000), 0);
+		CHECK_EQ(stackwalk_read(child.walker, &child.tracee, &child.walk), 0);
+		CHECK_EQ(stackwalk_copy(&child.tracee, &copy), 0);
+		CHECK_EQ(tracee_detach(&child.tracee), 0);
+	} while (arch_sp(&copy.regs) != 4096);
+	CHECK_EQ(child.walk.count, 1);
+	CHECK(child.walk.is_cut);
+	CHECK(!child.walk.is_complete);
+	CHECK_EQ(copy.size, 0);
+	CHECK_EQ(stackwalk_read_copy(child.walker, child.tid, &copy, &child.walk), -E2BIG);
 	child_end(&child);
 }
 
