@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "arch.h"
 #include "fault.h"
 #include "target_memfd.h"
 
@@ -29,135 +28,7 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-#define STACKS_STEPS 64        /* their part is allocated in so many steps, each when the last one is half full */
-#define RING_AHEAD 512         /* some five records: a line comes in while so many are written */
-#define TABLES_ROOM (8u << 20) /* for libraries that come later; sparse, costs nothing until used */
-
-static uint64_t whole_pages(uint64_t bytes)
-{
-	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
-}
-
-/* Of all rings together. */
-static uint64_t ring_bytes(uint64_t interval)
-{
-	if (interval <= 1024)
-		return 64u << 20;
-	return interval < (256u << 10) ? 4u << 20 : 1u << 20;
-}
-
-static uint64_t ring_capacity(const struct hi_control *control)
-{
-	return ring_bytes(control->interval) / (control->ring_mask + 1ull);
-}
-
-/* The first level of the live set: small enough for the caches where few blocks are samples. */
-static uint32_t bucket_bits(uint64_t interval)
-{
-	if (interval <= 1024)
-		return 15;
-	return interval < (256u << 10) ? 13 : 12;
-}
-
-/* How many live samples there may be unless somebody says otherwise: at the default interval those of a heap of 128 GiB. */
-static uint64_t live_max_of(const struct arena_plan *plan)
-{
-	if (plan->live_max)
-		return plan->live_max;
-	return plan->interval <= 1024 ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
-}
-
-/* Levels until there is twice the room: as long as a table is half empty, hardly an address finds its place taken. */
-static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
-{
-	uint64_t entries = (uint64_t)HI_BUCKET_ENTRIES << bits, room = entries;
-	uint32_t levels = 1;
-	for (; levels < HI_LEVELS_MAX && room / 2 < live_max; levels++)
-		room += entries <<= HI_LEVEL_BITS;
-	return levels;
-}
-
-/* One byte for some live samples; where every block is one, no byte can tell anything. */
-static uint32_t occupancy_bits(uint64_t interval)
-{
-	if (interval <= 1)
-		return 12;
-	if (interval <= 1024)
-		return 20;
-	return interval < (256u << 10) ? 17 : 15;
-}
-
-static uint64_t all_buckets(const struct hi_control *control)
-{
-	uint64_t count = 0;
-	for (uint32_t level = 0; level < control->bucket_levels; level++)
-		count += 1ull << (control->bucket_bits + HI_LEVEL_BITS * level);
-	return count;
-}
-
-/* Room for the stacks that alloc records name, most of it never used. */
-static uint64_t stacks_bytes(uint64_t interval)
-{
-	return interval <= 1024 ? 64u << 20 : 4u << 20;
-}
-
-/* As many as fit into that at some 30 frames each. */
-static uint32_t known_bits(uint64_t interval)
-{
-	return interval <= 1024 ? 18 : 14;
-}
-
-struct arena_state_layout arena_state_layout(const struct hi_control *control)
-{
-	struct arena_state_layout layout;
-	layout.thread_slots = sizeof(struct hi_state);
-	layout.occupancy = layout.thread_slots + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
-	layout.buckets = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
-	layout.scratch = layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
-	layout.rules = layout.scratch + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES);
-	layout.known_stacks = layout.rules + whole_pages(HI_RULES * sizeof(struct hi_rule_entry));
-	layout.size = layout.known_stacks + whole_pages(8ull << control->known_bits);
-	return layout;
-}
-
-struct hi_control *arena_control_new(void)
-{
-	void *control = mmap(NULL, sizeof(struct hi_control), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return control == MAP_FAILED ? NULL : control;
-}
-
-void arena_control_free(struct hi_control *control)
-{
-	if (control)
-		munmap(control, sizeof *control);
-}
-
-static uint64_t place(struct hi_part *part, uint64_t offset, uint64_t size)
-{
-	part->offset = offset;
-	part->size = whole_pages(size);
-	return offset + part->size;
-}
-
-void arena_layout(const struct arena_plan *plan, struct hi_control *control)
-{
-	control->version = HI_WIRE_VERSION;
-	control->interval = plan->interval;
-	control->bucket_bits = bucket_bits(plan->interval);
-	control->bucket_levels = bucket_levels(control->bucket_bits, live_max_of(plan));
-	control->occupancy_bits = occupancy_bits(plan->interval);
-	control->known_bits = known_bits(plan->interval);
-	uint64_t end = HI_CONTROL_BYTES;
-	control->ring_mask = arch_cycles_agree() ? HI_RINGS - 1 : 0;
-	end = place(&control->ring, end, (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));
-	end = place(&control->stacks, end, stacks_bytes(plan->interval));
-	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
-	end = place(&control->image, end, plan->image_bytes);
-	end = place(&control->gate, end, HI_GATE_BYTES);
-	end = place(&control->words, end, HI_GATE_BYTES);
-	end = place(&control->state, end, arena_state_layout(control).size);
-	control->arena_size = end;
-}
+#define STACKS_STEPS 64 /* their part is allocated in so many steps, each when the last one is half full */
 
 static int create_memfd(struct arena *arena, struct remote *remote)
 {
@@ -227,7 +98,7 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	arena->shared = shared;
 	arena->ring = (struct hi_ring *)(void *)((uint8_t *)shared + layout->ring.offset); /* a page boundary */
 	arena->ring_count = layout->ring_mask + 1;
-	arena->ring_capacity = ring_capacity(layout);
+	arena->ring_capacity = arena_ring_capacity(layout);
 	arena->stacks = (struct hi_stacks *)(void *)((uint8_t *)shared + layout->stacks.offset);
 	arena->stacks_size = layout->stacks.size;
 	arena->stacks->used = sizeof(struct hi_stacks);
@@ -429,108 +300,4 @@ void arena_close(struct arena *arena)
 	if (arena->memfd >= 0)
 		close(arena->memfd);
 	*arena = (struct arena){.memfd = -1, .target_fd = -1};
-}
-
-/* Every free is one of a sample, for all that an occupancy byte could tell. */
-static int saturate(const struct memory *memory, remote_addr occupancy, uint64_t size)
-{
-	uint8_t page[HI_PAGE_BYTES];
-	int err = 0;
-	memset(page, 0xff, sizeof page);
-	for (uint64_t done = 0; !err && done < size; done += sizeof page)
-		err = memory_write(memory, occupancy + done, page, sizeof page);
-	return err;
-}
-
-int arena_fill_state(const struct hi_control *control, const struct memory *memory)
-{
-	const struct arena_state_layout layout = arena_state_layout(control);
-	const remote_addr at = arena_state(control);
-	const struct hi_state state = {
-		.control = control->arena,
-		.ring = control->arena + control->ring.offset,
-		.tables = control->arena + control->tables.offset,
-		.tables_size = control->tables.size,
-		.thread_slots = at + layout.thread_slots,
-		.occupancy = at + layout.occupancy,
-		.buckets = at + layout.buckets,
-		.scratch = at + layout.scratch,
-		.bucket_bits = control->bucket_bits,
-		.bucket_levels = control->bucket_levels,
-		.occupancy_bits = control->occupancy_bits,
-		.rules = at + layout.rules,
-		.known_stacks = at + layout.known_stacks,
-		.known_bits = control->known_bits,
-		.stacks = control->arena + control->stacks.offset,
-		.stacks_size = control->stacks.size,
-		.gate = arena_gate(control),
-		.gate_bytes = HI_GATE_BYTES,
-		.ring_capacity = ring_capacity(control),
-		.ring_mask = control->ring_mask,
-		.ring_ahead = arch_has_write_prefetch() ? RING_AHEAD : 0,
-		.fast_clock = arch_has_fast_clock(),
-	};
-	int err = memory_write(memory, at, &state, sizeof state);
-	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
-}
-
-int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT])
-{
-	remote_addr found[HI_FUNCTION_COUNT] = {0};
-	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
-		struct hi_gate_words words;
-		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
-		if (err)
-			return err;
-		if (words.function < HI_FUNCTION_COUNT)
-			found[words.function] = arena_gate(control) + (uint64_t)entry * HI_GATE_STRIDE;
-	}
-	memcpy(out_entry, found, sizeof found);
-	return 0;
-}
-
-int arena_set_hooks(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload)
-{
-	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
-		struct hi_gate_words words;
-		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
-		if (!err && words.function < HI_FUNCTION_COUNT)
-			err = memory_write_u64(memory, arena_words(control, entry) + offsetof(struct hi_gate_words, hook),
-					       control->payload_base + payload->hook[words.function]);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-/* Zero or one: of the bytes of this word only one changes. */
-static int set_armed(const struct hi_control *control, const struct memory *memory, uint64_t armed)
-{
-	return memory_write_u64(memory, arena_state(control) + offsetof(struct hi_state, armed), armed);
-}
-
-int arena_arm(const struct hi_control *control, const struct memory *memory)
-{
-	return set_armed(control, memory, 1);
-}
-
-int arena_disarm(const struct hi_control *control, const struct memory *memory)
-{
-	return set_armed(control, memory, 0);
-}
-
-int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct word_changer *changer)
-{
-	struct word_change change[HI_GATE_ENTRIES];
-	size_t count = 0;
-	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
-		struct hi_gate_words words;
-		const int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
-		if (err)
-			return err;
-		if (words.hook != words.original)
-			change[count++] = (struct word_change){
-				.at = arena_words(control, entry) + offsetof(struct hi_gate_words, hook), .expected = words.hook, .value = words.original};
-	}
-	return words_change(changer, change, count);
 }

@@ -52,6 +52,8 @@ void arena_control_free(struct hi_control *control);
 
 /* What `interval` asks for: ring size, live-set size. Fills the layout fields of control (arena == 0). */
 void arena_layout(const struct arena_plan *plan, struct hi_control *control);
+/* Bytes of each ring, a power of two. */
+uint64_t arena_ring_capacity(const struct hi_control *control);
 
 /* What the gate is made of: templates, and the functions they lead to. */
 struct arena_code {

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* arena_gate.c - an arena that is mapped, made ready, switched on and off, and bypassed: from its control block alone. See arena.h. */
+#include "arena.h"
+
+#include <string.h>
+
+#include "arch.h"
+
+#define RING_AHEAD 512 /* some five records: a line comes in while so many are written */
+
+/* Every free is one of a sample, for all that an occupancy byte could tell. */
+static int saturate(const struct memory *memory, remote_addr occupancy, uint64_t size)
+{
+	uint8_t page[HI_PAGE_BYTES];
+	int err = 0;
+	memset(page, 0xff, sizeof page);
+	for (uint64_t done = 0; !err && done < size; done += sizeof page)
+		err = memory_write(memory, occupancy + done, page, sizeof page);
+	return err;
+}
+
+int arena_fill_state(const struct hi_control *control, const struct memory *memory)
+{
+	const struct arena_state_layout layout = arena_state_layout(control);
+	const remote_addr at = arena_state(control);
+	const struct hi_state state = {
+		.control = control->arena,
+		.ring = control->arena + control->ring.offset,
+		.tables = control->arena + control->tables.offset,
+		.tables_size = control->tables.size,
+		.thread_slots = at + layout.thread_slots,
+		.occupancy = at + layout.occupancy,
+		.buckets = at + layout.buckets,
+		.scratch = at + layout.scratch,
+		.bucket_bits = control->bucket_bits,
+		.bucket_levels = control->bucket_levels,
+		.occupancy_bits = control->occupancy_bits,
+		.rules = at + layout.rules,
+		.known_stacks = at + layout.known_stacks,
+		.known_bits = control->known_bits,
+		.stacks = control->arena + control->stacks.offset,
+		.stacks_size = control->stacks.size,
+		.gate = arena_gate(control),
+		.gate_bytes = HI_GATE_BYTES,
+		.ring_capacity = arena_ring_capacity(control),
+		.ring_mask = control->ring_mask,
+		.ring_ahead = arch_has_write_prefetch() ? RING_AHEAD : 0,
+		.fast_clock = arch_has_fast_clock(),
+	};
+	int err = memory_write(memory, at, &state, sizeof state);
+	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
+}
+
+int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT])
+{
+	remote_addr found[HI_FUNCTION_COUNT] = {0};
+	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
+		struct hi_gate_words words;
+		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		if (err)
+			return err;
+		if (words.function < HI_FUNCTION_COUNT)
+			found[words.function] = arena_gate(control) + (uint64_t)entry * HI_GATE_STRIDE;
+	}
+	memcpy(out_entry, found, sizeof found);
+	return 0;
+}
+
+int arena_set_hooks(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload)
+{
+	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
+		struct hi_gate_words words;
+		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		if (!err && words.function < HI_FUNCTION_COUNT)
+			err = memory_write_u64(memory, arena_words(control, entry) + offsetof(struct hi_gate_words, hook),
+					       control->payload_base + payload->hook[words.function]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Zero or one: of the bytes of this word only one changes. */
+static int set_armed(const struct hi_control *control, const struct memory *memory, uint64_t armed)
+{
+	return memory_write_u64(memory, arena_state(control) + offsetof(struct hi_state, armed), armed);
+}
+
+int arena_arm(const struct hi_control *control, const struct memory *memory)
+{
+	return set_armed(control, memory, 1);
+}
+
+int arena_disarm(const struct hi_control *control, const struct memory *memory)
+{
+	return set_armed(control, memory, 0);
+}
+
+int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct word_changer *changer)
+{
+	struct word_change change[HI_GATE_ENTRIES];
+	size_t count = 0;
+	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
+		struct hi_gate_words words;
+		const int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		if (err)
+			return err;
+		if (words.hook != words.original)
+			change[count++] = (struct word_change){
+				.at = arena_words(control, entry) + offsetof(struct hi_gate_words, hook), .expected = words.hook, .value = words.original};
+	}
+	return words_change(changer, change, count);
+}

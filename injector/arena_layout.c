@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* arena_layout.c - how large each part of the arena is, and where it lies: by the sampling interval, and by what has to find room. See arena.h. */
+#include "arena.h"
+
+#include <sys/mman.h>
+
+#include "arch.h"
+
+#define TABLES_ROOM (8u << 20) /* for libraries that come later; sparse, costs nothing until used */
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+}
+
+/* Of all rings together. */
+static uint64_t ring_bytes(uint64_t interval)
+{
+	if (interval <= 1024)
+		return 64u << 20;
+	return interval < (256u << 10) ? 4u << 20 : 1u << 20;
+}
+
+uint64_t arena_ring_capacity(const struct hi_control *control)
+{
+	return ring_bytes(control->interval) / (control->ring_mask + 1ull);
+}
+
+/* The first level of the live set: small enough for the caches where few blocks are samples. */
+static uint32_t bucket_bits(uint64_t interval)
+{
+	if (interval <= 1024)
+		return 15;
+	return interval < (256u << 10) ? 13 : 12;
+}
+
+/* How many live samples there may be unless somebody says otherwise: at the default interval those of a heap of 128 GiB. */
+static uint64_t live_max_of(const struct arena_plan *plan)
+{
+	if (plan->live_max)
+		return plan->live_max;
+	return plan->interval <= 1024 ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
+}
+
+/* Levels until there is twice the room: as long as a table is half empty, hardly an address finds its place taken. */
+static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
+{
+	uint64_t entries = (uint64_t)HI_BUCKET_ENTRIES << bits, room = entries;
+	uint32_t levels = 1;
+	for (; levels < HI_LEVELS_MAX && room / 2 < live_max; levels++)
+		room += entries <<= HI_LEVEL_BITS;
+	return levels;
+}
+
+/* One byte for some live samples; where every block is one, no byte can tell anything. */
+static uint32_t occupancy_bits(uint64_t interval)
+{
+	if (interval <= 1)
+		return 12;
+	if (interval <= 1024)
+		return 20;
+	return interval < (256u << 10) ? 17 : 15;
+}
+
+static uint64_t all_buckets(const struct hi_control *control)
+{
+	uint64_t count = 0;
+	for (uint32_t level = 0; level < control->bucket_levels; level++)
+		count += 1ull << (control->bucket_bits + HI_LEVEL_BITS * level);
+	return count;
+}
+
+/* Room for the stacks that alloc records name, most of it never used. */
+static uint64_t stacks_bytes(uint64_t interval)
+{
+	return interval <= 1024 ? 64u << 20 : 4u << 20;
+}
+
+/* As many as fit into that at some 30 frames each. */
+static uint32_t known_bits(uint64_t interval)
+{
+	return interval <= 1024 ? 18 : 14;
+}
+
+struct arena_state_layout arena_state_layout(const struct hi_control *control)
+{
+	struct arena_state_layout layout;
+	layout.thread_slots = sizeof(struct hi_state);
+	layout.occupancy = layout.thread_slots + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
+	layout.buckets = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
+	layout.scratch = layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
+	layout.rules = layout.scratch + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES);
+	layout.known_stacks = layout.rules + whole_pages(HI_RULES * sizeof(struct hi_rule_entry));
+	layout.size = layout.known_stacks + whole_pages(8ull << control->known_bits);
+	return layout;
+}
+
+struct hi_control *arena_control_new(void)
+{
+	void *control = mmap(NULL, sizeof(struct hi_control), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return control == MAP_FAILED ? NULL : control;
+}
+
+void arena_control_free(struct hi_control *control)
+{
+	if (control)
+		munmap(control, sizeof *control);
+}
+
+static uint64_t place(struct hi_part *part, uint64_t offset, uint64_t size)
+{
+	part->offset = offset;
+	part->size = whole_pages(size);
+	return offset + part->size;
+}
+
+void arena_layout(const struct arena_plan *plan, struct hi_control *control)
+{
+	control->version = HI_WIRE_VERSION;
+	control->interval = plan->interval;
+	control->bucket_bits = bucket_bits(plan->interval);
+	control->bucket_levels = bucket_levels(control->bucket_bits, live_max_of(plan));
+	control->occupancy_bits = occupancy_bits(plan->interval);
+	control->known_bits = known_bits(plan->interval);
+	uint64_t end = HI_CONTROL_BYTES;
+	control->ring_mask = arch_cycles_agree() ? HI_RINGS - 1 : 0;
+	end = place(&control->ring, end, (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));
+	end = place(&control->stacks, end, stacks_bytes(plan->interval));
+	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
+	end = place(&control->image, end, plan->image_bytes);
+	end = place(&control->gate, end, HI_GATE_BYTES);
+	end = place(&control->words, end, HI_GATE_BYTES);
+	end = place(&control->state, end, arena_state_layout(control).size);
+	control->arena_size = end;
+}
