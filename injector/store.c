@@ -97,14 +97,11 @@ static int find_ranges(const struct storer *storer, struct word_change *change, 
 		if (change[i].state != WORD_PENDING)
 			continue;
 		const struct mapping *mapping = maps_find(&storer->maps, change[i].at);
-		if (!mapping || !mapping->readable) {
-			change[i].state = WORD_GONE;
-			continue;
-		}
+		const bool is_in_reach = mapping && mapping->readable; /* of the target's own threads: from outside more can be read */
 		const int err = look(storer, &change[i]);
-		if (err)
-			return err;
-		if (change[i].state == WORD_GONE)
+		if (err || (change[i].state == WORD_PENDING && !is_in_reach))
+			return err ? err : -EACCES;
+		if (change[i].state == WORD_GONE || !is_in_reach)
 			continue;
 		if (mapping != last || change[i].read_only != was_read_only)
 			ranges[found++] = (struct range){0};
