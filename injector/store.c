@@ -34,8 +34,8 @@ struct range {
 	remote_addr lo, hi;
 	size_t end;
 	int protection; /* that they shall have in the end */
-	bool is_shut;   /* they are not writable now, */
-	bool is_open;   /* or were not */
+	bool is_shut;   /* they are not writable when we come */
+	bool is_open;   /* they may be writable, and shall not be in the end */
 	bool is_wanted;
 };
 
@@ -59,7 +59,12 @@ static void widen(struct range *range, const struct mapping *mapping, const stru
 {
 	const remote_addr page = change->at & ~IN_PAGE;
 	if (!range->hi)
-		*range = (struct range){.lo = page, .protection = PROT_READ | (mapping->executable ? PROT_EXEC : 0), .is_shut = !mapping->writable};
+		*range = (struct range){
+			.lo = page,
+			.protection = PROT_READ | (mapping->executable ? PROT_EXEC : 0),
+			.is_shut = !mapping->writable,
+			.is_open = mapping->writable && change->read_only, /* since an injector died */
+		};
 	if (mapping->writable && !change->read_only)
 		range->protection |= PROT_WRITE;
 	range->lo = page < range->lo ? page : range->lo;
@@ -97,14 +102,11 @@ static int find_ranges(const struct storer *storer, struct word_change *change, 
 		if (change[i].state != WORD_PENDING)
 			continue;
 		const struct mapping *mapping = maps_find(&storer->maps, change[i].at);
-		if (!mapping || !mapping->readable) {
-			change[i].state = WORD_GONE;
-			continue;
-		}
+		const bool is_in_reach = mapping && mapping->readable; /* of the target's own threads: from outside more can be read */
 		const int err = look(storer, &change[i]);
-		if (err)
-			return err;
-		if (change[i].state == WORD_GONE)
+		if (err || (change[i].state == WORD_PENDING && !is_in_reach))
+			return err ? err : -EACCES;
+		if (change[i].state == WORD_GONE || !is_in_reach)
 			continue;
 		if (mapping != last || change[i].read_only != was_read_only)
 			ranges[found++] = (struct range){0};
@@ -122,27 +124,25 @@ static int protect(struct storer *storer, const struct range *range, int protect
 	return remote_syscall_or_fail(&storer->remote, SYS_mprotect, (uint64_t[6]){range->lo, range->hi - range->lo, (uint64_t)protection}, NULL);
 }
 
+/* A call that failed may have been made all the same: who stops a thread too late, say. */
 static int open_ranges(struct storer *storer, struct range *ranges, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
+	int err = 0;
+	for (size_t i = 0; i < count && !err; i++) {
 		if (!ranges[i].is_shut || !ranges[i].is_wanted)
 			continue;
-		const int err = protect(storer, &ranges[i], ranges[i].protection | PROT_WRITE);
-		if (err)
-			return err;
 		ranges[i].is_open = true;
+		err = protect(storer, &ranges[i], ranges[i].protection | PROT_WRITE);
 	}
-	return 0;
+	return err;
 }
 
-/* Also those that a dead injector left open. */
-static int close_ranges(struct storer *storer, const struct range *ranges, size_t count)
+static int close_ranges(struct storer *storer, struct range *ranges, size_t count)
 {
 	int first = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!ranges[i].is_open && (ranges[i].is_shut || ranges[i].protection & PROT_WRITE))
-			continue;
-		const int err = protect(storer, &ranges[i], ranges[i].protection);
+		const int err = ranges[i].is_open ? protect(storer, &ranges[i], ranges[i].protection) : 0;
+		ranges[i].is_open &= err != 0;
 		if (err && !first)
 			first = err;
 	}
@@ -205,22 +205,48 @@ static int change_ranges(struct storer *storer, struct word_change *change, size
 	return err ? err : closed;
 }
 
+static int borrow(struct storer *storer)
+{
+	const struct store_target *target = storer->target;
+	return remote_open(&storer->remote, target->pid, target->memory, target->gadgets, BORROW_DEADLINE_MS);
+}
+
+static int give_back(struct storer *storer)
+{
+	const int err = remote_close(&storer->remote);
+	if (storer->remote.stopped_ns > storer->held_ns)
+		storer->held_ns = storer->remote.stopped_ns;
+	return err;
+}
+
+/* What a failed step left open; if that cannot be done either, it is for the next to come, as what a dead injector left is. */
+static void close_once_more(struct storer *storer, struct range *ranges, size_t count)
+{
+	bool is_any_open = false;
+	for (size_t i = 0; i < count; i++)
+		is_any_open |= ranges[i].is_open;
+	if (!is_any_open || borrow(storer))
+		return;
+	(void)close_ranges(storer, ranges, count);
+	(void)give_back(storer);
+}
+
 /* No thread is held for long: after some ranges it goes on, and perhaps another is taken. */
 static int change_running(struct storer *storer, struct word_change *change, size_t count, struct range *ranges)
 {
-	const struct store_target *target = storer->target;
 	size_t range_count, next = 0;
 	int err = find_ranges(storer, change, count, ranges, &range_count);
 	for (size_t done = 0; !err && done < range_count;) {
 		const size_t some = range_count - done < RANGES_AT_ONCE ? range_count - done : RANGES_AT_ONCE;
-		err = remote_open(&storer->remote, target->pid, target->memory, target->gadgets, BORROW_DEADLINE_MS);
+		err = borrow(storer);
 		if (err)
 			break;
 		err = change_ranges(storer, change, &next, ranges + done, some);
-		const int closed = remote_close(&storer->remote);
-		err = err ? err : closed;
-		if (storer->remote.stopped_ns > storer->held_ns)
-			storer->held_ns = storer->remote.stopped_ns;
+		const bool was_let_go = !storer->remote.is_guarded; /* in the midst of storing: in a closed page that would be its end */
+		const int given_back = give_back(storer);
+		err = err ? err : given_back;
+		if (err && !was_let_go)
+			close_once_more(storer, ranges + done, some);
 		done += some;
 	}
 	return err;

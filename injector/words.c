@@ -8,17 +8,18 @@ static int change_standing(const struct memory *memory, struct word_change *chan
 {
 	uint64_t now;
 	int err = memory_read_u64(memory, change->at, &now);
-	if (!err && now != change->expected) {
+	if (err == -EFAULT)
+		change->state = WORD_GONE;
+	else if (!err && now != change->expected) {
 		change->expected = now;
 		change->state = WORD_DIFFERS;
-		return 0;
 	}
+	if (err || change->state != WORD_PENDING)
+		return err == -EFAULT ? 0 : err;
+	err = memory_write_u64(memory, change->at, change->value);
 	if (!err)
-		err = memory_write_u64(memory, change->at, change->value);
-	if (err && err != -EFAULT)
-		return err;
-	change->state = err ? WORD_GONE : WORD_CHANGED;
-	return 0;
+		change->state = WORD_CHANGED;
+	return err == -EFAULT ? -EACCES : err; /* it is there, and what it holds may lead to us */
 }
 
 static int change_all_standing(void *context, struct word_change *change, size_t count)

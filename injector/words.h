@@ -29,7 +29,8 @@ struct word_change {
 
 struct word_changer {
 	/*
-	 * Tries all that are pending. An error is about the target as a whole, or about the way to change words: then some are still pending.
+	 * Tries all that are pending. An error is about the target as a whole, or about the way to change words: then some are still pending. -EACCES: some are
+	 * there, but cannot be written.
 	 */
 	int (*change)(void *context, struct word_change *change, size_t count);
 	void *context;
