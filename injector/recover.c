@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #define ARENA_PATH "/memfd:" HI_MEMFD_NAME
 #define DYING_TRIES 1000 /* five seconds, on a machine that is short of CPUs */
 #define DYING_PAUSE_NS 5000000
-#define UNBLOCKABLE (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1))
 
 static bool is_arena(const struct mapping *mapping, remote_addr base)
 {
@@ -135,15 +133,6 @@ static bool is_held_by_the_dead(const struct proc_status *held)
 	return proc_status_read(held->tracer, held->tracer, &tracer) || !tracer.resident_bytes;
 }
 
-/*
- * The call that a thread was to make for us, it makes yet, when it gets a CPU; then it returns through the guard frame. Until then it has our signal mask, with
- * all signals blocked, also those that libc lets nobody block.
- */
-static bool is_on_its_way_back(const struct proc_status *thread)
-{
-	return (thread->sig_blocked | UNBLOCKABLE) == UINT64_MAX;
-}
-
 static bool is_any_not_back(pid_t pid)
 {
 	pid_t *tids;
@@ -154,7 +143,7 @@ static bool is_any_not_back(pid_t pid)
 	for (size_t i = 0; i < count && !is_away; i++) {
 		struct proc_status thread;
 		if (!proc_status_read(pid, tids[i], &thread))
-			is_away = is_held_by_the_dead(&thread) || is_on_its_way_back(&thread);
+			is_away = is_held_by_the_dead(&thread) || remote_is_on_its_way_back(&thread);
 	}
 	free(tids);
 	return is_away;

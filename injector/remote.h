@@ -13,6 +13,8 @@
 #ifndef HI_REMOTE_H
 #define HI_REMOTE_H
 
+#include <signal.h>
+
 #include "procfs.h"
 #include "tracee.h"
 
@@ -71,5 +73,16 @@ must_check int remote_syscall_or_fail(struct remote *remote, long number, const 
  */
 must_check int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms,
 			   uint64_t *out_result);
+
+/*
+ * The call that a thread was to make for us, it makes yet, when it gets a CPU; then it returns through the guard frame. Until then it has our signal mask, with
+ * all signals blocked, also those that libc lets nobody block.
+ */
+static inline bool remote_is_on_its_way_back(const struct proc_status *thread)
+{
+	const uint64_t unblockable = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1);
+
+	return (thread->sig_blocked | unblockable) == UINT64_MAX;
+}
 
 #endif

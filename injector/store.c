@@ -17,6 +17,7 @@
 #define CALL_DEADLINE_MS 5000
 #define RANGES_AT_ONCE 4                      /* some tenths of a millisecond each */
 #define STANDSTILL_DEADLINE_NS 10000000000ull /* a vfork parent, a thread in state D: tried again until then */
+#define BACK_DEADLINE_NS 3000000000ull
 #define RETRY_NS 2000000
 #define IN_PAGE (HI_PAGE_BYTES - 1ull)
 
@@ -231,6 +232,20 @@ static void close_once_more(struct storer *storer, struct range *ranges, size_t 
 	(void)give_back(storer);
 }
 
+/* A thread that had to be let go in the midst of storing, when it gets a CPU: to find a page closed would be its end. */
+static bool is_back(const struct storer *storer)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	const uint64_t deadline_ns = clock_now_ns() + BACK_DEADLINE_NS;
+	struct proc_status thread;
+	while (!proc_status_read(storer->target->pid, storer->remote.tracee.tid, &thread) && remote_is_on_its_way_back(&thread)) {
+		if (clock_now_ns() >= deadline_ns)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 /* No thread is held for long: after some ranges it goes on, and perhaps another is taken. */
 static int change_running(struct storer *storer, struct word_change *change, size_t count, struct range *ranges)
 {
@@ -242,10 +257,10 @@ static int change_running(struct storer *storer, struct word_change *change, siz
 		if (err)
 			break;
 		err = change_ranges(storer, change, &next, ranges + done, some);
-		const bool was_let_go = !storer->remote.is_guarded; /* in the midst of storing: in a closed page that would be its end */
+		const bool was_let_go = !storer->remote.is_guarded;
 		const int given_back = give_back(storer);
 		err = err ? err : given_back;
-		if (err && !was_let_go)
+		if (err && (!was_let_go || is_back(storer)))
 			close_once_more(storer, ranges + done, some);
 		done += some;
 	}
