@@ -116,8 +116,11 @@ struct hi_gate_words {
 	uint32_t occupancy_mask; /* 48: number of occupancy bytes - 1; that of a block is hi_gate_hash(its address) & this */
 	uint32_t function;       /* 52: enum hi_function */
 	uint64_t usable_size;    /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
-	uint64_t reserved[8];    /* 64 */
+	uint64_t restore_at;     /* 64: of the last entry only, which is no function's: address of the errno of a thread that was made to call dlopen, */
+	uint64_t restore_value;  /* 72: and what it is to be again. 32 bits */
+	uint64_t reserved[6];
 };
+#define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* that entry */
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
 
 /* ---- state: private anonymous memory of the payload, wiped in a forked child -------------------------------------------------- */
@@ -606,7 +609,7 @@ _Static_assert(sizeof(struct hi_stack) == 8, "stack head");
  *     hi_gate_alloc (size in argument 1), hi_gate_size2 (argument 1 * argument 2), hi_gate_sizearg2 (size in argument 2; posix_memalign uses
  *     hi_gate_sizearg3), hi_gate_free (block in argument 1), hi_gate_realloc (block in argument 1, size in
  *     argument 2), hi_gate_always (always to the hook: reallocarray, xallocx),
- *     hi_gate_inert (tail-jump to words->original, nothing else).
+ *     hi_gate_inert (tail-jump to words->original, nothing else), hi_gate_restore (stores a word and returns).
  * hi_hook_<function>: what words->hook holds while armed; <function> is the C symbol of HI_FUNCTIONS for C functions, and
  *     the id in lower case for the C++ operators (hi_hook_new, hi_hook_delete, ...). On entry r10 holds the address of the words.
  * hi_store_words: void (struct hi_store *store, uint64_t count); called by a thread that the injector has borrowed, all signals blocked.

@@ -59,7 +59,7 @@ static int put(const struct arena *arena, const void *bytes, size_t size, uint64
 static unsigned gate_functions(const struct payload_image *payload, const struct allocator *allocator, enum hi_function out_function[HI_GATE_ENTRIES])
 {
 	unsigned count = 0;
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT && count < HI_GATE_ENTRIES; function++)
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && count < HI_GATE_RESTORE; function++)
 		if (allocator->original[function] && payload->hook[function])
 			out_function[count++] = (enum hi_function)function;
 	return count;
@@ -89,6 +89,9 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 		const enum gate_class class = gate_class_of(function[entry]);
 		err = put(arena, payload->gate[class].code, payload->gate[class].size, layout->gate.offset + (uint64_t)entry * HI_GATE_STRIDE);
 	}
+	const uint64_t restore = layout->gate.offset + (uint64_t)HI_GATE_RESTORE * HI_GATE_STRIDE;
+	if (!err)
+		err = put(arena, payload->gate[GATE_RESTORE].code, payload->gate[GATE_RESTORE].size, restore);
 	if (err)
 		return err;
 	arena->shared_size = layout->tables.offset + layout->tables.size;

@@ -70,6 +70,17 @@ struct footprint {
 	int errno_value;
 };
 
+/* Should we die, the thread restores it on its way back. */
+static int keep_errno(const struct loader_target *target, struct remote *remote, const struct footprint *footprint)
+{
+	const uint64_t words[] = {footprint->errno_at, (uint32_t)footprint->errno_value};
+	const remote_addr entry = target->control->arena + target->control->gate.offset + (remote_addr)HI_GATE_RESTORE * HI_GATE_STRIDE;
+	const remote_addr at = entry + HI_GATE_BYTES + offsetof(struct hi_gate_words, restore_at);
+	int error = memory_write(target->memory, at, words, sizeof(words));
+
+	return error ? error : remote_return_through(remote, entry);
+}
+
 static int footprint_save(const struct loader_target *target, struct remote *remote, struct footprint *out_footprint)
 {
 	struct footprint footprint;
@@ -77,6 +88,8 @@ static int footprint_save(const struct loader_target *target, struct remote *rem
 
 	if (!error)
 		error = memory_read(target->memory, footprint.errno_at, &footprint.errno_value, sizeof(footprint.errno_value));
+	if (!error)
+		error = keep_errno(target, remote, &footprint);
 	if (!error)
 		*out_footprint = footprint;
 	return error;
@@ -98,8 +111,9 @@ static int footprint_restore(const struct loader_target *target, struct remote *
 {
 	int error = memory_write(target->memory, footprint->errno_at, &footprint->errno_value, sizeof(footprint->errno_value));
 	int zeroed = zero_stack(target, remote);
+	int cleared = remote_return_through(remote, 0);
 
-	return error ? error : zeroed;
+	return error ? error : zeroed ? zeroed : cleared;
 }
 
 /* ---- what is loaded --------------------------------------------------------------------------------------------------------------------- */

@@ -27,8 +27,8 @@ static const struct {
 };
 
 static const char *const gate_names[GATE_CLASS_COUNT] = {
-	[GATE_ALLOC] = "alloc", [GATE_SIZE2] = "size2",     [GATE_SIZEARG2] = "sizearg2", [GATE_SIZEARG3] = "sizearg3",
-	[GATE_FREE] = "free",   [GATE_REALLOC] = "realloc", [GATE_ALWAYS] = "always",     [GATE_INERT] = "inert",
+	[GATE_ALLOC] = "alloc",     [GATE_SIZE2] = "size2",   [GATE_SIZEARG2] = "sizearg2", [GATE_SIZEARG3] = "sizearg3", [GATE_FREE] = "free",
+	[GATE_REALLOC] = "realloc", [GATE_ALWAYS] = "always", [GATE_INERT] = "inert",       [GATE_RESTORE] = "restore",
 };
 
 enum gate_class gate_class_of(enum hi_function function)

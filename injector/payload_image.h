@@ -8,7 +8,7 @@
 #include "hi_wire.h"
 #include "memory.h"
 
-enum gate_class { GATE_ALLOC, GATE_SIZE2, GATE_SIZEARG2, GATE_SIZEARG3, GATE_FREE, GATE_REALLOC, GATE_ALWAYS, GATE_INERT, GATE_CLASS_COUNT };
+enum gate_class { GATE_ALLOC, GATE_SIZE2, GATE_SIZEARG2, GATE_SIZEARG3, GATE_FREE, GATE_REALLOC, GATE_ALWAYS, GATE_INERT, GATE_RESTORE, GATE_CLASS_COUNT };
 
 struct payload_image {
 	const uint8_t *file; /* the .so, in this program's read-only data */

@@ -189,6 +189,7 @@ static void start(struct remote *remote, const struct memory *memory, const stru
 	remote->memory = memory;
 	remote->gadgets = *gadgets;
 	remote->is_saved = remote->is_guarded = false;
+	remote->way_back = 0;
 	remote->patient_until_ns = remote->stopped_ns = 0;
 }
 
@@ -332,22 +333,50 @@ int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t ar
 	return 0;
 }
 
+/* The word below the guard frame is what the gadget's `ret` finds then, and the frame's first word what that of the code finds. */
+int remote_return_through(struct remote *remote, remote_addr code)
+{
+	struct arch_regs resting = remote->resting;
+	const remote_addr frame = arch_sp(&resting) - (remote->way_back ? 0 : sizeof(uint64_t));
+	int error = begin(remote);
+
+	if (!error && code)
+		error = memory_write_u64(remote->memory, frame - sizeof(uint64_t), code);
+	if (error)
+		return error;
+	arch_set_pc(&resting, code ? code : remote->gadgets.sigreturn);
+	arch_set_sp(&resting, code ? frame : frame + sizeof(uint64_t));
+	error = tracee_set_regs(&remote->tracee, &resting);
+	if (error)
+		return error;
+	remote->resting = resting;
+	remote->way_back = code;
+	return 0;
+}
+
 /*
  * What the called function returns to. With a result: the gadget's system call, at whose entry we read it (and then skip the call), followed by a frame for the
  * gadget's `ret`. Without: the frame at once. Either way the frame's copy refers to the extended state in the guard frame, which stays where it is.
  */
 static int write_return(const struct remote *remote, remote_addr slot, bool with_result)
 {
-	uint8_t bytes[sizeof(uint64_t) + ARCH_GUARD_HEAD];
-	size_t frame = with_result ? sizeof(uint64_t) : 0;
+	uint8_t bytes[2 * sizeof(uint64_t) + ARCH_GUARD_HEAD];
+	size_t used = 0;
 
-	memcpy(bytes, &remote->gadgets.syscall_ret, frame);
-	memcpy(bytes + frame, remote->frame_head, sizeof(remote->frame_head));
-	return memory_write(remote->memory, slot, bytes, frame + sizeof(remote->frame_head));
+	if (with_result) {
+		memcpy(bytes, &remote->gadgets.syscall_ret, sizeof(uint64_t));
+		used += sizeof(uint64_t);
+	}
+	if (remote->way_back) {
+		memcpy(bytes + used, &remote->way_back, sizeof(uint64_t));
+		used += sizeof(uint64_t);
+	}
+	memcpy(bytes + used, remote->frame_head, sizeof(remote->frame_head));
+	return memory_write(remote->memory, slot, bytes, used + sizeof(remote->frame_head));
 }
 
 /* The function makes system calls of its own; ours is the one with the stack unwound beyond the return address. */
-static int run_to_return(struct remote *remote, remote_addr slot, uint64_t deadline_ns, struct arch_regs *out_regs)
+static int run_to_return(struct remote *remote, remote_addr returned_sp, uint64_t deadline_ns, struct arch_regs *out_regs)
 {
 	for (;;) {
 		uint64_t time_ns = clock_now_ns();
@@ -361,7 +390,7 @@ static int run_to_return(struct remote *remote, remote_addr slot, uint64_t deadl
 		if (remote->tracee.state != TRACEE_SYSCALL_ENTRY)
 			continue;
 		error = tracee_get_regs(&remote->tracee, out_regs);
-		if (error || arch_sp(out_regs) == slot + sizeof(uint64_t))
+		if (error || arch_sp(out_regs) == returned_sp)
 			return error;
 	}
 }
@@ -395,7 +424,7 @@ int remote_call(struct remote *remote, remote_addr function, const uint64_t argu
 	error = tracee_set_regs(&remote->tracee, &regs);
 	if (error)
 		return error;
-	error = run_to_return(remote, slot, deadline_ns, &regs);
+	error = run_to_return(remote, slot + sizeof(uint64_t) * (!out_result && remote->way_back ? 2 : 1), deadline_ns, &regs);
 	if (error) {
 		let_finish(remote, slot);
 		return error;

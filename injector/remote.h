@@ -35,7 +35,8 @@ struct remote {
 	struct arch_regs resting;     /* what each remote call starts from */
 	remote_addr scratch;          /* a few hundred bytes of dead stack below the guard frame, for arguments */
 	size_t scratch_size;
-	bool is_saved; /* `original` is complete */
+	remote_addr way_back; /* see remote_return_through; 0 = none */
+	bool is_saved;        /* `original` is complete */
 	bool is_guarded;
 	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
 	uint64_t stopped_ns;       /* how long the thread has been held, set by remote_close */
@@ -61,6 +62,12 @@ int remote_close(struct remote *remote);
 must_check int remote_syscall(struct remote *remote, long number, const uint64_t argument[6], int64_t *out_result);
 /* The same where the kernel's refusal is a failure of ours: its negative errno is returned. out_result may be NULL. */
 must_check int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result);
+
+/*
+ * From now on the thread, whenever it goes back to what it was doing, runs this code of the target first: also if we die. The code may use rax and rcx, and
+ * ends in `ret`. 0: no more; before it is unmapped.
+ */
+must_check int remote_return_through(struct remote *remote, remote_addr code);
 
 /*
  * Calls a function of the target on its own mapped stack (stack_top, 16-byte aligned, at least 256 KiB below it): only for the dlopen loader, at a proved safe

@@ -27,6 +27,7 @@ struct arch_regs {
 uint64_t arch_pc(const struct arch_regs *regs);
 uint64_t arch_sp(const struct arch_regs *regs);
 void arch_set_pc(struct arch_regs *regs, uint64_t pc);
+void arch_set_sp(struct arch_regs *regs, uint64_t sp);
 /* What the thread library finds its descriptor by; in glibc and musl that lies at the top of the thread's own stack, the main thread's apart. */
 uint64_t arch_thread_pointer(const struct arch_regs *regs);
 /*

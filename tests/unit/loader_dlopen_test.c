@@ -2,15 +2,22 @@
 /*
  * loader_dlopen_test.c - the payload comes and goes by the target's own dlopen, in the worst of storms, and nothing is left of it.
  *
- * The arena is played by spare memory of the target: the loader uses the far end of it as a stack. The control block is ours here.
+ * The arena is played by spare memory of the target: the loader uses the far end of it as a stack, and of the gate the one entry that calls do not lead to. The
+ * control block is ours here.
  */
 #include "loader.h"
 
 #include <errno.h>
 #include <link.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "storm.h"
 
@@ -19,6 +26,17 @@
 #define BORROW_MS 500
 
 static _Alignas(HI_PAGE_BYTES) char spare[ARENA_BYTES];
+static char *gate; /* the same in all targets, which are forks of ours */
+
+__attribute__((constructor)) static void make_gate(void)
+{
+	struct payload_image payload;
+
+	gate = mmap(NULL, (size_t)2 * HI_GATE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (gate == MAP_FAILED || payload_image_open(&payload))
+		abort();
+	memcpy(gate + (size_t)HI_GATE_RESTORE * HI_GATE_STRIDE, payload.gate[GATE_RESTORE].code, payload.gate[GATE_RESTORE].size);
+}
 
 struct target {
 	struct memory memory;
@@ -38,6 +56,7 @@ static void target_open(struct target *target, pid_t pid)
 	*target = (struct target){.control = &control};
 	control.arena = (uintptr_t)spare; /* the target is a fork of ours */
 	control.state = (struct hi_part){.offset = 0, .size = sizeof(spare)};
+	control.gate.offset = (uintptr_t)gate - (uintptr_t)spare;
 	CHECK_EQ(memory_open(&target->memory, pid, pid), 0);
 	CHECK_EQ(maps_read(pid, pid, &target->maps), 0);
 	CHECK_EQ(elf_images_read(pid, &target->maps, &target->memory, &target->images), 0);
@@ -225,6 +244,41 @@ UNIT_TEST(leaves_errno_alone)
 		storm_check(&storm);
 	}
 	target_close(&target);
+	storm_end(&storm);
+}
+
+/* Killed while the thread is in dlopen, or has been and its errno is not restored yet: the thread does that itself. */
+UNIT_TEST(leaves_errno_alone_when_it_dies)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's own malloc does not do without memory");
+#endif
+	const struct storm storm = storm_start(watch_errno_without_memory);
+
+	for (unsigned i = 0; i < 40; i++) {
+		const struct timespec wait = {.tv_nsec = 100000 * (i % 20)};
+		int ready[2], status;
+		char byte;
+		CHECK_EQ(pipe(ready), 0);
+		const pid_t injector = fork();
+
+		if (injector == 0) {
+			struct target target;
+
+			target_open(&target, storm.pid);
+			borrow(&target);
+			(void)!write(ready[1], "", 1);
+			_exit(loader_dlopen.load(&target.loader, &target.remote) != -ELIBACC || remote_close(&target.remote));
+		}
+		close(ready[1]);
+		CHECK_EQ(read(ready[0], &byte, 1), 1);
+		close(ready[0]);
+		nanosleep(&wait, NULL);
+		kill(injector, SIGKILL);
+		CHECK_EQ(waitpid(injector, &status, 0), injector);
+		CHECK(WIFSIGNALED(status) || (WIFEXITED(status) && !WEXITSTATUS(status)));
+		storm_check(&storm);
+	}
 	storm_end(&storm);
 }
 

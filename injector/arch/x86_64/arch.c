@@ -31,6 +31,11 @@ void arch_set_pc(struct arch_regs *regs, uint64_t pc)
 	regs->user.rip = pc;
 }
 
+void arch_set_sp(struct arch_regs *regs, uint64_t sp)
+{
+	regs->user.rsp = sp;
+}
+
 uint64_t arch_thread_pointer(const struct arch_regs *regs)
 {
 	return regs->user.fs_base;

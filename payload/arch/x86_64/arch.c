@@ -12,6 +12,8 @@ _Static_assert(WORDS_THREAD_SLOTS == offsetof(struct hi_gate_words, thread_slots
 _Static_assert(WORDS_OCCUPANCY == offsetof(struct hi_gate_words, occupancy), "gate_layout.h");
 _Static_assert(WORDS_STATE == offsetof(struct hi_gate_words, state), "gate_layout.h");
 _Static_assert(WORDS_OCCUPANCY_MASK == offsetof(struct hi_gate_words, occupancy_mask), "gate_layout.h");
+_Static_assert(WORDS_RESTORE_AT == offsetof(struct hi_gate_words, restore_at), "gate_layout.h");
+_Static_assert(WORDS_RESTORE_VALUE == offsetof(struct hi_gate_words, restore_value), "gate_layout.h");
 _Static_assert(STATE_ARMED == offsetof(struct hi_state, armed), "gate_layout.h");
 _Static_assert(SLOT_BITS == HI_THREAD_SLOT_BITS && 1 << SLOT_BYTES_LOG2 == sizeof(struct hi_thread_slot), "gate_layout.h");
 _Static_assert(SLOT_FAST_OWNER == offsetof(struct hi_thread_slot, fast_owner), "gate_layout.h");

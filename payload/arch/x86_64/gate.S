@@ -120,6 +120,14 @@
 	to_original
 	gate_end hi_gate_inert
 
+	/* Not for calls: a borrowed thread returns through it, and finds its errno as it was, whatever became of who borrowed it. */
+	gate_begin hi_gate_restore
+	mov 9b + GATE_BYTES + WORDS_RESTORE_AT(%rip), %rax
+	mov 9b + GATE_BYTES + WORDS_RESTORE_VALUE(%rip), %ecx
+	mov %ecx, (%rax)
+	ret
+	gate_end hi_gate_restore
+
 /*
  * THE HOOK STUB, common to all hooks: rax = handler, r10 = words, arguments as the application passed them. Builds struct hook_call of arch.h (lowest field
  * last pushed) and calls handler(call), which answers in rax = result, rdx = whether to go on in the original instead. Then the
