@@ -15,7 +15,7 @@
 #include "force_write.h"
 #include "watchdog.h"
 
-#define LOCK_TRIES 200
+#define LOCK_TRIES 50
 #define LOCK_PAUSE_NS 10000000
 
 void attachment_init(struct attachment *attachment, pid_t pid)
@@ -26,8 +26,7 @@ void attachment_init(struct attachment *attachment, pid_t pid)
 
 /*
  * The lock lies on the target's memory file, which everybody opens who could do what we do, whatever their user or runtime directory. (Not so through another
- * mount of /proc: attach looks for an arena once more, and detach for a heartbeat.) One who was just killed holds it until the kernel has closed his files, and
- * those of a child that he had only just begun: on a machine that is overloaded that takes a while.
+ * mount of /proc: attach looks for an arena once more, and detach for a heartbeat.) One who was just killed holds it until the kernel has closed his files.
  */
 static int lock(const struct memory *memory)
 {

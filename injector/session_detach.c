@@ -17,6 +17,7 @@
 #include "session.h"
 
 #define ANSWER_LOOK_MS 2000
+#define LOCK_PATIENCE 4 /* times what attachment_open waits */
 #define BEAT_LOOK_NS 100000000
 
 /* A session that is stopped (SIGSTOP, Ctrl-Z) will not answer; its payload disarms itself meanwhile. True: there is something to read. */
@@ -100,11 +101,23 @@ static void explain_busy(pid_t pid, const struct preflight *preflight)
 		fprintf(stderr, "heapinject: another heapinject is at work in %d (%s); try again\n", (int)pid, preflight->comm);
 }
 
+/* A child that a killed injector had only just begun holds the lock until it comes to closing what it does not need: on an overloaded machine, a while. */
+static int open_patiently(struct attachment *attachment, pid_t pid, pid_t tid)
+{
+	int err = -EBUSY;
+	for (unsigned tries = 0; err == -EBUSY && tries < LOCK_PATIENCE; tries++) {
+		if (tries)
+			attachment_close(attachment);
+		attachment_init(attachment, pid);
+		err = attachment_open(attachment, tid);
+	}
+	return err;
+}
+
 static int clean_up_after(pid_t pid, const struct preflight *preflight)
 {
 	struct attachment attachment;
-	attachment_init(&attachment, pid);
-	int err = attachment_open(&attachment, preflight->tid ? preflight->tid : pid);
+	int err = open_patiently(&attachment, pid, preflight->tid ? preflight->tid : pid);
 	if (!err)
 		err = recover(&attachment);
 	if (!err && is_beating(&attachment))
