@@ -223,7 +223,7 @@ static int restore_at_standstill(struct attachment *attachment, struct receipt *
 	return err;
 }
 
-/* Both by the same thread: slots first, as who comes in no more need not be led past. */
+/* Slots first: who comes in no more need not be led past. */
 static int restore_lasting(const struct word_changer *changer, void *context)
 {
 	struct unload *unload = context;

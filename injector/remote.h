@@ -70,8 +70,9 @@ must_check int remote_syscall_or_fail(struct remote *remote, long number, const 
 must_check int remote_return_through(struct remote *remote, remote_addr code);
 
 /*
- * Calls a function of the target on its own mapped stack (stack_top, 16-byte aligned, at least 256 KiB below it): only for the dlopen loader, at a proved safe
- * point. Returns through a system-call stop, never through int3.
+ * Calls a function on a mapped stack of its own (stack_top, 16-byte aligned; below it what the function needs, and 512 bytes). A function of the target's
+ * libraries only at a proved safe point, as the dlopen loader does, with 256 KiB; of the payload at any. Returns through a system-call stop, never through
+ * int3.
  *
  * out_result: only for functions that return an address, NULL for all others. If we die meanwhile, the function runs to its end and the thread then restores
  * itself from a second guard frame at stack_top; but with a result asked for it first makes the system call with that number: -ENOSYS for an address, for 0 a

@@ -165,7 +165,8 @@ static int check_code(const struct store_target *target)
 static int store_list(struct storer *storer, struct hi_store *list, size_t count)
 {
 	const struct store_target *target = storer->target;
-	const remote_addr at = target->state + offsetof(struct hi_state, store), stack = target->state + sizeof(((struct hi_state *)0)->store_stack) * 2;
+	const remote_addr at = target->state + offsetof(struct hi_state, store);
+	const remote_addr stack = target->state + offsetof(struct hi_state, armed); /* the end of store_stack */
 	const uint64_t argument[4] = {at, count};
 	int err = memory_write(target->memory, at, list, count * sizeof *list);
 	if (!err)
