@@ -10,6 +10,7 @@
 #include <math.h>
 
 #define TAIL 0.025 /* what may lie beyond either end of an interval */
+#define NORMAL_TAIL 1.959964
 #define BISECTIONS 36
 #define VALUE_MAX 0x1p62
 
@@ -26,6 +27,7 @@ static bool is_inuse(enum sample_type type)
 void estimate_add(struct estimate *to, const struct estimate *from)
 {
 	to->value += from->value;
+	to->base += from->base;
 	to->variance += from->variance;
 	to->samples += from->samples;
 	to->unit = fmax(to->unit, from->unit);
@@ -80,6 +82,14 @@ static void add_details(const struct profile *profile, const struct profile_row 
 	estimate->lifetime_ns = weight * row->freed_ns;
 }
 
+/* Of the base: what is more there is less in the difference. What is beside is told of the new side alone. */
+static void turn_around(struct estimate *estimate)
+{
+	estimate->base = estimate->value;
+	estimate->value = -estimate->value;
+	estimate->slack = estimate->live = estimate->age_ns = estimate->freed = estimate->lifetime_ns = 0;
+}
+
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type)
 {
 	const uint64_t count = is_inuse(type) ? row->inuse_count : row->alloc_count;
@@ -92,6 +102,8 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, row->key.interval, type);
 	if (row->alloc_count)
 		add_details(profile, row, type, &estimate);
+	if (row->key.side == PROFILE_BASE)
+		turn_around(&estimate);
 	return estimate;
 }
 
@@ -153,6 +165,14 @@ void estimate_interval(const struct estimate *estimate, double *out_low, double 
 	*out_low = *out_high = estimate->value;
 	if (estimate->variance <= 0 && estimate->unit <= 0)
 		return;
+	if (estimate->base > 0) {
+		/* Of a difference of two sums: normal, with room for one sample more on either side. */
+		const double spread = NORMAL_TAIL * sqrt(estimate->variance + estimate->unit * estimate->unit);
+
+		*out_low = estimate->value - spread;
+		*out_high = estimate->value + spread;
+		return;
+	}
 	*out_low = fmin(estimate->value, quantile(estimate, TAIL));
 	*out_high = fmax(estimate->value, quantile(estimate, 1 - TAIL));
 }

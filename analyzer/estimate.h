@@ -9,9 +9,13 @@
 
 enum sample_type { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, SAMPLE_TYPE_COUNT };
 
-/* A sum of unbiased weights, and what its interval needs. Zero-initialized = nothing. Sums of independent estimates add field by field. */
+/*
+ * A sum of unbiased weights, and what its interval needs. Zero-initialized = nothing. Sums of independent estimates add field by field. In a comparison `value`
+ * is the difference: what the new side has, less the base.
+ */
 struct estimate {
 	double value;    /* unbiased: objects or bytes */
+	double base;     /* of the base side, 0 or above: value + base is the new side's */
 	double variance; /* estimated variance of value; 0 in exact mode */
 	double samples;  /* number of samples behind it */
 	double unit;     /* what R bytes are worth in it: how much may hide between two samples; 0 in exact mode */

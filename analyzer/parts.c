@@ -102,9 +102,46 @@ static bool find_part(const struct parts *parts, uint64_t key, uint32_t *out_par
 	return false;
 }
 
+static bool is_thread(const struct part_thread *thread, const char *name, uint32_t tid)
+{
+	if (thread->tid != tid || !thread->name != !name)
+		return false;
+	return !name || strcmp(thread->name, name) == 0;
+}
+
+int parts_thread(struct parts *parts, const char *name, uint32_t tid, uint32_t *out_thread)
+{
+	struct part_thread thread = {.tid = tid};
+	uint32_t nobody;
+
+	*out_thread = 0;
+	if (!parts->thread_count && add_thread(parts, &(struct part_thread){0}, &nobody))
+		return -ENOMEM;
+	if (!name && !tid)
+		return 0;
+	for (uint32_t i = 1; i < parts->thread_count; i++) {
+		if (is_thread(&parts->thread[i], name, tid)) {
+			*out_thread = i;
+			return 0;
+		}
+	}
+	if (parts->thread_count > PARTS_THREADS_MAX)
+		return 0;
+	thread.name = name ? strdup(name) : NULL;
+	if ((name && !thread.name) || add_thread(parts, &thread, out_thread)) {
+		free(thread.name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
 int parts_at(struct parts *parts, uint32_t row, uint32_t number, uint32_t *out_part)
 {
-	uint32_t thread = number < parts->number_count ? parts->thread_of[number] : 0;
+	return parts_of(parts, row, number < parts->number_count ? parts->thread_of[number] : 0, out_part);
+}
+
+int parts_of(struct parts *parts, uint32_t row, uint32_t thread, uint32_t *out_part)
+{
 	const uint64_t of_row = (uint64_t)row << 32;
 
 	if (find_part(parts, of_row | thread, out_part))

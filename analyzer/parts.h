@@ -40,6 +40,10 @@ struct parts {
 int parts_tell(struct parts *parts, const struct hi_stream_thread *record);
 /* The part that the thread of that number in the stream has in a row. 0 or -ENOMEM. */
 int parts_at(struct parts *parts, uint32_t row, uint32_t number, uint32_t *out_part);
+/* Of files, which name threads and do not number them: index into thread[], 0 where there are too many. name may be NULL, and is copied. 0 or -ENOMEM. */
+int parts_thread(struct parts *parts, const char *name, uint32_t tid, uint32_t *out_thread);
+/* The part that a thread, by its index, has in a row. 0 or -ENOMEM. */
+int parts_of(struct parts *parts, uint32_t row, uint32_t thread, uint32_t *out_part);
 void parts_close(struct parts *parts);
 
 #endif

@@ -16,7 +16,7 @@
 #define CLASS_STEP_BITS 4u    /* above: 2^4 classes to a doubling */
 
 struct profile_index {
-	struct table frames, stacks, rows;
+	struct table frames, named_frames, stacks, rows;
 	size_t module_capacity, frame_capacity, stack_capacity, row_capacity;
 };
 
@@ -77,6 +77,7 @@ void profile_close(struct profile *profile)
 	parts_close(&profile->parts);
 	if (profile->index) {
 		table_close(&profile->index->frames);
+		table_close(&profile->index->named_frames);
 		table_close(&profile->index->stacks);
 		table_close(&profile->index->rows);
 	}
@@ -128,6 +129,69 @@ int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, 
 	return 0;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool has_lines(const struct profile_frame *frame, const struct profile_line *line, size_t line_count)
+{
+	bool is_same = frame->line_count == line_count;
+
+	for (size_t i = 0; i < line_count && is_same; i++)
+		is_same = frame->line[i].line == line[i].line && is_same_text(frame->line[i].function, line[i].function) &&
+			  is_same_text(frame->line[i].file, line[i].file);
+	return is_same;
+}
+
+int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line, size_t line_count)
+{
+	int error = 0;
+
+	frame->line = calloc(line_count, sizeof(*frame->line));
+	if (!frame->line)
+		return -ENOMEM;
+	frame->line_count = line_count;
+	for (size_t i = 0; i < line_count && !error; i++) {
+		struct profile_line *copy = &frame->line[i];
+
+		copy->line = line[i].line;
+		error = copy_string(line[i].function, &copy->function) || copy_string(line[i].system_name, &copy->system_name) ||
+			copy_string(line[i].file, &copy->file);
+	}
+	return error ? -ENOMEM : 0;
+}
+
+static uint64_t hash_lines(const struct profile_line *line, size_t line_count)
+{
+	uint64_t hash = line_count;
+
+	for (size_t i = 0; i < line_count; i++)
+		hash = hash_number(hash ^ hash_bytes(line[i].function, strlen(line[i].function)) ^ line[i].line);
+	return hash;
+}
+
+int profile_frame_named(struct profile *profile, const struct profile_line *line, size_t line_count, uint32_t *out_frame)
+{
+	const uint64_t hash = hash_lines(line, line_count);
+	struct table_cursor cursor = table_seek(&profile->index->named_frames, hash);
+	struct profile_frame frame = {.module = -1};
+
+	while (table_next(&profile->index->named_frames, &cursor, out_frame)) {
+		if (has_lines(&profile->frame[*out_frame], line, line_count))
+			return 0;
+	}
+	*out_frame = (uint32_t)profile->frame_count;
+	if (profile_frame_lines(&frame, line, line_count) ||
+	    array_reserve(&profile->frame, &profile->index->frame_capacity, profile->frame_count, sizeof(*profile->frame)) ||
+	    table_add(&profile->index->named_frames, hash, *out_frame)) {
+		frame_close(&frame);
+		return -ENOMEM;
+	}
+	profile->frame[profile->frame_count++] = frame;
+	return 0;
+}
+
 /* A stack of no frames is kept too, with an array of one unused element, so that frame is never NULL. */
 static int stack_add(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end)
 {
@@ -168,14 +232,14 @@ int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t fr
 
 int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row)
 {
-	uint64_t hash = hash_number(hash_number((uint64_t)key->stack << 32 | key->size_class) ^ key->interval);
+	uint64_t hash = hash_number(hash_number((uint64_t)key->stack << 32 | key->size_class) ^ key->interval ^ (uint64_t)key->side << 63);
 	struct table_cursor cursor = table_seek(&profile->index->rows, hash);
 	uint32_t index;
 
 	while (table_next(&profile->index->rows, &cursor, &index)) {
 		const struct profile_row_key *other = &profile->row[index].key;
 
-		if (other->stack == key->stack && other->size_class == key->size_class && other->interval == key->interval) {
+		if (other->stack == key->stack && other->size_class == key->size_class && other->interval == key->interval && other->side == key->side) {
 			*out_row = index;
 			return 0;
 		}

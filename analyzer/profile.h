@@ -5,7 +5,8 @@
  * Built by replay.c from a record stream or by heapfile.c from a .heap file. Raw sampled counts and bytes are kept (exact integers); estimates are
  * derived from them in estimate.h, so that each figure can carry its interval. A row is a stack x size class x sampling interval: within one class the sizes
  * are so alike that unbiasing by the row's mean size (as pprof and jeprof do) is right, and each sample is weighed by the interval with which it was drawn. A
- * row is further divided among the threads that allocated (parts.h). Single-threaded. Pointers into the arrays are valid until the next add.
+ * row is further divided among the threads that allocated (parts.h). Rows of the base of a comparison count negatively (enum profile_side), so that two files
+ * of different rates are compared by what they estimate. Single-threaded. Pointers into the arrays are valid until the next add.
  */
 #ifndef HI_PROFILE_H
 #define HI_PROFILE_H
@@ -51,10 +52,13 @@ struct profile_stack {
 	uint16_t end; /* enum hi_stack_end */
 };
 
+enum profile_side { PROFILE_NEW, PROFILE_BASE };
+
 struct profile_row_key {
 	uint32_t stack;
 	uint32_t size_class;
-	uint64_t interval; /* with which these samples were drawn */
+	uint64_t interval;      /* with which these samples were drawn; 1 = all were counted, or another tool has scaled them up (meta.is_scaled) */
+	enum profile_side side; /* base: counts negatively */
 };
 struct profile_row {
 	struct profile_row_key key;
@@ -77,6 +81,7 @@ struct profile_meta {
 	uint32_t pid;
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
 	uint64_t interval;                                 /* nominal R; 1 = exact, as long as there is no change */
+	bool is_scaled;                                    /* another tool made estimates of its samples: how sure they are is not known */
 	uint32_t budget_ppm;                               /* share of CPU time under which the rate was to keep us, in millionths; 0 = none */
 	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first ones */
 	uint64_t change_count;                             /* all */
@@ -109,8 +114,12 @@ struct profile {
 /* 0 or -ENOMEM everywhere. */
 int profile_open(struct profile *profile);
 void profile_close(struct profile *profile);
-int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index);                     /* copies */
-int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame);                          /* interned */
+int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index); /* copies */
+int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame);      /* interned */
+/* A frame of which only its lines are known, one or more: no address (0), no module. Copies them; each must have its function. Interned. */
+int profile_frame_named(struct profile *profile, const struct profile_line *line, size_t line_count, uint32_t *out_frame);
+/* Copies the lines of another frame to one that has none. */
+int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line, size_t line_count);
 int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack); /* interned */
 int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row);                             /* interned */
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);

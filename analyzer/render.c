@@ -11,10 +11,10 @@
 #include "render_formats.h"
 
 const struct renderer renderers[] = {
-	{"text", 't', "table of functions", render_text},
-	{"svg", 's', "call graph, drawn by graphviz", render_svg},
-	{"collapsed", 0, "one line per stack, for flamegraph.pl, speedscope and the like", render_collapsed},
-	{NULL, 0, NULL, NULL},
+	{"text", 't', NULL, ".txt", "table of functions", render_text},
+	{"svg", 's', NULL, ".svg", "call graph, drawn by graphviz", render_svg},
+	{"collapsed", 0, NULL, ".collapsed", "one line per stack, for flamegraph.pl, speedscope and the like", render_collapsed},
+	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
 static char last_error[512];

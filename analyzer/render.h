@@ -14,14 +14,17 @@ enum render_sort { SORT_FLAT, SORT_CUM };
 struct render_options {
 	enum sample_type type; /* default INUSE_SPACE */
 	enum render_sort sort;
-	size_t limit;   /* rows of text, nodes of the graph; 0 = the format's default */
-	bool intervals; /* text: the 95 % interval of each figure, too */
-	bool details;   /* text: waste and ages */
+	size_t limit;         /* rows of text, nodes of the graph; 0 = the format's default */
+	bool intervals;       /* text: the 95 % interval of each figure, too */
+	bool details;         /* text: waste and ages */
+	const char *argument; /* of the view, if it wants one */
 };
 
 struct renderer {
-	const char *name; /* the option's name: "text" */
-	char letter;      /* its short option, 0 = none */
+	const char *name;     /* the option's name: "text" */
+	char letter;          /* its short option, 0 = none */
+	const char *argument; /* what the option wants, as help calls it; NULL = nothing */
+	const char *ending;   /* of files that hold this view; NULL = none in particular */
 	const char *help;
 	/* 0 or negative errno; -ENOENT: a program that it needs is missing (render_error says which package). */
 	int (*render)(const struct profile *profile, const struct render_options *options, FILE *out);

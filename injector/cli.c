@@ -60,7 +60,8 @@ static const struct command commands[] = {
 	 "  -v, --verbose          say what is done\n"},
 	{"detach", run_detach, "PID", "end the attach that is running, or clean up after one that was killed",
 	 "A running session detaches, writes its files and ends. If its injector was killed, everything that it left in the process is removed.\n"},
-	{"report", hi_analyzer_report, "FILE|- [-t|-s|--collapsed] [-p BINARY] [-o OUT]", "show a profile as text, svg or collapsed stacks", NULL},
+	{"report", hi_analyzer_report, "FILE|-... [VIEW] [-o OUT]", "show profiles as text, graphs, flame graphs, other tools' formats", NULL},
+	{"diff", hi_analyzer_report, "OLD NEW [VIEW] [-o OUT]", "show what has changed from one profile to another", NULL},
 	{"help", run_help, "[COMMAND]", "show this help, or that of a command", ""},
 	{NULL, NULL, NULL, NULL, NULL},
 };

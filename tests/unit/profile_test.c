@@ -46,10 +46,10 @@ UNIT_TEST(equal_things_are_stored_once)
 	CHECK_EQ(profile_stack_of(&profile, frames, 3, 0, &again), 0);
 	CHECK_EQ(stack, again);
 
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){stack, 16, 4096}, &row), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){stack, 32, 4096}, &other), 0);
+	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 16, .interval = 4096}, &row), 0);
+	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 32, .interval = 4096}, &other), 0);
 	CHECK(row != other);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){stack, 16, 4096}, &other), 0);
+	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 16, .interval = 4096}, &other), 0);
 	CHECK_EQ(row, other);
 	profile_close(&profile);
 }

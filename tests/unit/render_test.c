@@ -203,7 +203,9 @@ UNIT_TEST(text_names_without_symbols)
 	CHECK_EQ(profile_frame_at(&profile, 0x5235, (int32_t)index, &frames[0]), 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x9999, -1, &frames[1]), 0);
 	CHECK_EQ(profile_stack_of(&profile, frames, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){stack, profile_size_class(64), profile.meta.interval}, &row), 0);
+	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = profile_size_class(64), .interval = profile.meta.interval},
+				&row),
+		 0);
 	profile.row[row].inuse_count = 1;
 	profile.row[row].inuse_bytes = 64;
 	char *text = render("text", &profile, &in_use, 0);

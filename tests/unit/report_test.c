@@ -232,7 +232,7 @@ static void check_usage(const char *a, const char *b, const char *complaint)
 UNIT_TEST(wrong_usage)
 {
 	check_usage(NULL, NULL, "which file?");
-	check_usage("a", "b", "\"b\" is one too many");
+	check_usage("a", "--base", "--base wants a value");
 	check_usage("a", "--nonsense", "unknown option --nonsense");
 	check_usage("a", "-x", "unknown option -x");
 	check_usage("a", "-o", "-o wants a value");

@@ -45,7 +45,9 @@ static inline void sample_stack(struct profile *profile, const char *names, uint
 	for (uint32_t i = 0; i < frame_count; i++)
 		leaf_first[i] = frames[frame_count - 1 - i];
 	CHECK_EQ(profile_stack_of(profile, leaf_first, frame_count, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, profile_size_class(size), profile->meta.interval}, &row), 0);
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){.stack = stack, .size_class = profile_size_class(size), .interval = profile->meta.interval},
+				&row),
+		 0);
 	profile->row[row].alloc_count += 2 * count;
 	profile->row[row].alloc_bytes += 2 * count * size;
 	profile->row[row].inuse_count += count;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* report_options.h - the command lines of `heapinject report` and `heapinject diff`, and their help. */
+#ifndef HI_REPORT_OPTIONS_H
+#define HI_REPORT_OPTIONS_H
+
+#include "render.h"
+#include "symbols.h"
+
+#define REPORT_FILES_MAX 4096u
+
+struct report_options {
+	const char *command; /* "report" or "diff" */
+	char **file;         /* "-" = standard input; they add up */
+	size_t file_count;
+	const char *base[REPORT_FILES_MAX]; /* what they are compared with; those add up, too */
+	size_t base_count;
+	const char *output; /* NULL = standard output */
+	const struct renderer *renderer;
+	struct render_options render;
+	struct symbols_options symbols;
+	bool help;
+};
+
+/* Parses the arguments behind argv[0], which is the command. Says what is wrong with them; then negative errno. Keeps pointers into argv. */
+int report_options_parse(int argc, char **argv, struct report_options *out_options);
+/* A line for standard error, behind the name of the command. */
+void report_complain(const struct report_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* merge_test.c - profiles that are added up, and one that counts against another. */
+#include "unit.h"
+
+#include "estimate.h"
+#include "merge.h"
+
+#define EXACT 1u
+
+/* One stack of these two frames in a module, sampled `count` times with 64 bytes each by a thread. */
+static void make(struct profile *profile, uint64_t leaf, uint64_t count, const char *thread)
+{
+	const struct profile_module module = {.lo = 0x400000, .hi = 0x500000, .number = 1, .path = strdup("/bin/server")};
+	uint32_t frames[2], module_index, stack, row, part, thread_index;
+
+	CHECK_EQ(profile_open(profile), 0);
+	profile->meta.interval = EXACT;
+	profile->meta.samples = count;
+	CHECK_EQ(profile_add_module(profile, &module, &module_index), 0);
+	free(module.path);
+	CHECK_EQ(profile_frame_at(profile, leaf, (int32_t)module_index, &frames[0]), 0);
+	CHECK_EQ(profile_frame_named(profile, &(struct profile_line){.function = strdup("main"), .line = 7}, 1, &frames[1]), 0);
+	CHECK_EQ(profile_stack_of(profile, frames, 2, 0, &stack), 0);
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = EXACT}, &row), 0);
+	profile->row[row].alloc_count = profile->row[row].inuse_count = count;
+	profile->row[row].alloc_bytes = profile->row[row].inuse_bytes = 64 * count;
+	if (!thread)
+		return;
+	CHECK_EQ(parts_thread(&profile->parts, thread, 9, &thread_index), 0);
+	CHECK_EQ(parts_of(&profile->parts, row, thread_index, &part), 0);
+	profile->parts.part[part].inuse_count = count;
+}
+
+static void merge(struct profile *into, uint64_t leaf, uint64_t count, const char *thread, enum profile_side side)
+{
+	struct profile profile;
+
+	make(&profile, leaf, count, thread);
+	CHECK_EQ(profile_merge(into, &profile, side), 0);
+	profile_close(&profile);
+}
+
+UNIT_TEST(like_is_added_to_like)
+{
+	struct profile all;
+
+	CHECK_EQ(profile_open(&all), 0);
+	merge(&all, 0x400100, 3, NULL, PROFILE_NEW);
+	merge(&all, 0x400100, 4, NULL, PROFILE_NEW);
+	merge(&all, 0x400200, 5, NULL, PROFILE_NEW);
+	CHECK_EQ(all.module_count, 1);
+	CHECK_EQ(all.frame_count, 3);
+	CHECK_EQ(all.stack_count, 2);
+	CHECK_EQ(all.row_count, 2);
+	CHECK_EQ(all.row[0].inuse_bytes, 64 * 7);
+	CHECK_EQ(all.row[1].inuse_bytes, 64 * 5);
+	CHECK_EQ(all.meta.samples, 12);
+	CHECK_STR(all.frame[all.stack[1].frame[1]].line[0].function, "main");
+	profile_close(&all);
+}
+
+UNIT_TEST(a_base_counts_against_the_rest)
+{
+	struct profile all;
+
+	CHECK_EQ(profile_open(&all), 0);
+	merge(&all, 0x400100, 3, NULL, PROFILE_NEW);
+	merge(&all, 0x400100, 10, NULL, PROFILE_BASE);
+	CHECK_EQ(all.stack_count, 1);
+	CHECK_EQ(all.row_count, 2);
+	const struct estimate total = estimate_total(&all, INUSE_OBJECTS);
+	CHECK(total.value == -7);
+	CHECK(total.base == 10);
+	CHECK_EQ(all.meta.samples, 3);
+	profile_close(&all);
+}
+
+/* The parts of a row add up to it, so what has no threads gets nobody's part as soon as something else has some. */
+UNIT_TEST(threads_of_one_name_and_number_are_one)
+{
+	struct profile all;
+	uint64_t nobodys = 0, workers = 0;
+
+	CHECK_EQ(profile_open(&all), 0);
+	merge(&all, 0x400100, 3, NULL, PROFILE_NEW);
+	merge(&all, 0x400100, 4, "worker", PROFILE_NEW);
+	merge(&all, 0x400200, 5, "worker", PROFILE_NEW);
+	merge(&all, 0x400200, 6, NULL, PROFILE_NEW);
+	CHECK_EQ(all.parts.thread_count, 2);
+	for (size_t i = 0; i < all.parts.count; i++)
+		*(all.parts.part[i].thread ? &workers : &nobodys) += all.parts.part[i].inuse_count;
+	CHECK_EQ(workers, 9);
+	CHECK_EQ(nobodys, 9);
+	profile_close(&all);
+}
+
+UNIT_MAIN()
