@@ -3,6 +3,9 @@
  * collect.c - the analyzer at the far end of an attach: stream in; heap profile, pprof profile and summary out. Start at hi_analyzer_collect().
  *
  * It runs in a child process that holds no privilege and may open no file, and that a reader of the progress or of the summary may leave alone at any time.
+ *
+ * A dump in mid-session is to keep the stream waiting for as short as can be: names are looked up for the frames that have come since the one before, and a
+ * child of ours, which has the profile as it was when it began, writes it while we read on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +13,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "estimate.h"
+#include "file_source.h"
 #include "heapfile.h"
 #include "hi_analyzer.h"
 #include "hi_exit.h"
@@ -22,10 +27,41 @@
 #include "replay.h"
 #include "symbols.h"
 
+struct collector {
+	const struct hi_analyzer_outputs *outputs;
+	size_t named_frames; /* those before have been looked up */
+	pid_t writer;        /* of the last dump; 0 = has ended */
+};
+
+static void tell_done(const struct collector *collector, int error)
+{
+	const struct hi_file_request told = {.kind = HI_FILE_DUMP_DONE, .place = (uint32_t)-error};
+
+	(void)file_source_tell(collector->outputs->ask_fd, &told); /* nobody there: then nobody waits for it */
+}
+
+/* Who waits for a writer that was killed is told by us. */
+static void reap_writer(struct collector *collector, int flags)
+{
+	int status = 0;
+	pid_t ended = 0;
+
+	if (!collector->writer)
+		return;
+	do
+		ended = waitpid(collector->writer, &status, flags);
+	while (ended < 0 && errno == EINTR);
+	if (ended == 0)
+		return;
+	collector->writer = 0;
+	if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
+		tell_done(collector, -ECANCELED);
+}
+
 /* For the progress line. One write, so that the other end sees all of it or nothing; a full pipe loses it, the next one comes soon. */
 static void send_status(void *context, const struct profile *profile, uint64_t bad_records)
 {
-	const int status_fd = *(const int *)context;
+	struct collector *collector = context;
 	const struct hi_analyzer_status status = {
 		.samples = profile->meta.samples,
 		.live_bytes = estimate_round(estimate_total(profile, INUSE_SPACE).value),
@@ -33,7 +69,8 @@ static void send_status(void *context, const struct profile *profile, uint64_t b
 		.bad_records = bad_records,
 	};
 
-	if (write(status_fd, &status, sizeof(status)) < 0)
+	reap_writer(collector, WNOHANG);
+	if (collector->outputs->status_fd >= 0 && write(collector->outputs->status_fd, &status, sizeof(status)) < 0)
 		return; /* nobody is looking */
 }
 
@@ -135,12 +172,78 @@ static int write_all(const struct hi_analyzer_outputs *outputs, const struct pro
 	return first ? first : error;
 }
 
+/* ---- in mid-session ------------------------------------------------------------------------------------------------------ */
+
+static void write_dump(const struct collector *collector, struct profile *profile, const int fd[2])
+{
+	profile->meta.end_reason = HI_STREAM_END_NOT_YET;
+	int error = write_output(profile, fd[0], write_heap);
+
+	if (!error)
+		error = write_output(profile, fd[1], pprof_write);
+	profile->meta.end_reason = 0;
+	tell_done(collector, error);
+}
+
+/* Its copies of our descriptors go first: whoever waits for the end of one waits for us alone. */
+_Noreturn static void run_writer(const struct collector *collector, struct profile *profile, const int fd[2])
+{
+	close(collector->outputs->stream_fd);
+	close(collector->outputs->status_fd);
+	close(collector->outputs->summary_fd);
+	write_dump(collector, profile, fd);
+	_exit(0);
+}
+
+static int ask_for_files(int ask_fd, int out_fd[2])
+{
+	static const enum hi_file_kind kinds[] = {HI_FILE_DUMP_HEAP, HI_FILE_DUMP_PPROF};
+	const struct file_source source = {.ask_fd = ask_fd};
+
+	out_fd[1] = -1;
+	for (int i = 0; i < 2; i++) {
+		out_fd[i] = file_source_open(&source, NULL, &(struct hi_file_request){.kind = kinds[i]});
+		if (out_fd[i] < 0)
+			return out_fd[i];
+	}
+	return 0;
+}
+
+static void on_dump(void *context, struct profile *profile)
+{
+	struct collector *collector = context;
+	const int ask_fd = collector->outputs->ask_fd;
+	int fd[2];
+
+	if (!ask_fd)
+		return;
+	reap_writer(collector, 0);
+	/* Out of memory, names are missing: better than no profile. */
+	(void)symbols_resolve(profile, &(struct symbols_options){.ask_fd = ask_fd, .first_frame = collector->named_frames});
+	collector->named_frames = profile->frame_count;
+	const int error = ask_for_files(ask_fd, fd);
+	if (error)
+		tell_done(collector, error);
+	else if ((collector->writer = fork()) == 0)
+		run_writer(collector, profile, fd);
+	else if (collector->writer < 0)
+		write_dump(collector, profile, fd);
+	if (collector->writer < 0)
+		collector->writer = 0;
+	for (int i = 0; i < 2; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+}
+
+/* ---- at the end ---------------------------------------------------------------------------------------------------------- */
+
 static int collect(const struct hi_analyzer_outputs *outputs, struct input *input, struct profile *profile)
 {
-	int status_fd = outputs->status_fd;
-	const struct replay_observer observer = {.on_stats = send_status, .context = &status_fd};
-	int error = replay_stream(input, status_fd < 0 ? NULL : &observer, profile);
+	struct collector collector = {.outputs = outputs};
+	const struct replay_observer observer = {.on_stats = send_status, .on_dump = on_dump, .context = &collector};
+	int error = replay_stream(input, &observer, profile);
 
+	reap_writer(&collector, 0);
 	if (error == -EBADMSG)
 		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n", profile->meta.damage ? profile->meta.damage : "");
 	if (error)

@@ -40,18 +40,25 @@ static int receive_answer(int ask_fd)
 	return answer.status ? answer.status : fd;
 }
 
-static int ask(int ask_fd, const struct profile_module *module, const struct hi_file_request *request)
+int file_source_tell(int ask_fd, const struct hi_file_request *request)
 {
-	struct hi_file_request numbered = *request;
-	struct iovec part = {.iov_base = &numbered, .iov_len = sizeof(numbered)};
+	struct hi_file_request copy = *request;
+	struct iovec part = {.iov_base = &copy, .iov_len = sizeof(copy)};
 	const struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	ssize_t sent;
 
-	numbered.module = module ? module->number : 0;
 	do
 		sent = sendmsg(ask_fd, &message, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)sizeof(numbered) ? receive_answer(ask_fd) : -EPIPE;
+	return sent == (ssize_t)sizeof(copy) ? 0 : -EPIPE;
+}
+
+static int ask(int ask_fd, const struct profile_module *module, const struct hi_file_request *request)
+{
+	struct hi_file_request numbered = *request;
+
+	numbered.module = module ? module->number : 0;
+	return file_source_tell(ask_fd, &numbered) ? -EPIPE : receive_answer(ask_fd);
 }
 
 /* ---- by ourselves -------------------------------------------------------------------------------------------------------- */

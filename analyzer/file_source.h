@@ -20,5 +20,7 @@ struct file_source {
  * caller to find out, but for perf maps: these belong to the process's owner or to root.
  */
 int file_source_open(const struct file_source *source, const struct profile_module *module, const struct hi_file_request *request);
+/* What has no answer. 0, or -EPIPE: there is nobody. */
+int file_source_tell(int ask_fd, const struct hi_file_request *request);
 
 #endif

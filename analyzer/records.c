@@ -98,6 +98,8 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_interval);
 	case HI_STREAM_STATS:
 		return sizeof(struct hi_stream_stats);
+	case HI_STREAM_DUMP:
+		return sizeof(struct hi_stream_dump);
 	case HI_STREAM_END:
 		return sizeof(struct hi_stream_end);
 	default:

@@ -143,6 +143,13 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 	return 0;
 }
 
+static int on_dump(struct replay *replay)
+{
+	if (replay->observer && replay->observer->on_dump)
+		replay->observer->on_dump(replay->observer->context, replay->profile);
+	return 0;
+}
+
 static int on_thread(struct replay *replay, const struct hi_stream_thread *record)
 {
 	replay->stamp++;
@@ -172,6 +179,7 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_UNFREE:
 	case HI_STREAM_INTERVAL:
 	case HI_STREAM_STATS:
+	case HI_STREAM_DUMP:
 	case HI_STREAM_END:
 		return ((const struct hi_stream_end *)(const void *)record)->time_ns;
 	case HI_STREAM_EVENTS:
@@ -219,6 +227,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_interval(replay, fixed);
 	case HI_STREAM_STATS:
 		return on_stats(replay, fixed);
+	case HI_STREAM_DUMP:
+		return on_dump(replay);
 	case HI_STREAM_END:
 		return on_end(replay, fixed);
 	default:

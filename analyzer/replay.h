@@ -8,9 +8,10 @@
 #include "input.h"
 #include "profile.h"
 
-/* Told of every STATS record, in the middle of things: the profile is complete up to here. May be NULL. */
+/* Told of every STATS and DUMP record, in the middle of things: the profile is complete up to here. May be NULL. */
 struct replay_observer {
 	void (*on_stats)(void *context, const struct profile *profile, uint64_t bad_records);
+	void (*on_dump)(void *context, struct profile *profile); /* may fill the lines of its frames; NULL = dumps are passed over */
 	void *context;
 };
 

@@ -190,7 +190,7 @@ static int collect_frames(struct resolver *resolver)
 	resolver->order = malloc((profile->frame_count + 1) * sizeof(*resolver->order));
 	if (!resolver->order)
 		return -ENOMEM;
-	for (size_t i = 0; i < profile->frame_count; i++) {
+	for (size_t i = resolver->options->first_frame; i < profile->frame_count; i++) {
 		const int32_t module = profile->frame[i].module;
 		if (profile->frame[i].line_count == 0 && module >= NO_MODULE && module < (int64_t)profile->module_count)
 			resolver->order[resolver->count++] = (uint32_t)i;

@@ -14,6 +14,7 @@ struct symbols_options {
 	const char *binary; /* file to use for the main program (report -p); NULL = find it */
 	bool full_names;    /* keep parameters and template arguments */
 	int ask_fd;         /* who opens files, as in file_source.h; 0 = we do */
+	size_t first_frame; /* those before it are left as they are */
 };
 /* Fills line[] of every frame that has none. What cannot be found stays empty; -ENOMEM is the only error. */
 int symbols_resolve(struct profile *profile, const struct symbols_options *options);

@@ -21,8 +21,10 @@ struct hi_analyzer_status {
  * Reads a record stream from stream_fd until its end (or the first damage), writes the gperftools heap profile to heap_fd and the gzipped
  * pprof profile to pprof_fd (each ignored if negative), then prints the totals (three or so lines) to summary_fd.
  * status_fd: see above; negative = none. Writes to status_fd never block and may be lost.
- * Symbols are read at the end, from files that are asked for over ask_fd (hi_files.h); with ask_fd = 0 it opens them itself, by the open paths of the stream's
- * modules. Returns an exit code (hi_exit.h). Owns none of the descriptors. Not thread-safe; call in a child process.
+ * At a DUMP record it asks over ask_fd for two more files, and writes the profile as it is then into these; the stream is read on meanwhile.
+ * Symbols are read then and at the end, from files that are asked for over ask_fd (hi_files.h); with ask_fd = 0 it opens them itself, by the
+ * open paths of the stream's modules, and makes no dumps. Returns an exit code (hi_exit.h). Owns none of the descriptors. Not thread-safe; call in a child
+ * process.
  */
 struct hi_analyzer_outputs {
 	int stream_fd;

@@ -5,6 +5,9 @@
  * One request and one answer at a time, each a message on a SOCK_SEQPACKET pair; an answer of 0 carries the descriptor, open for reading. The injector takes a
  * request for the word of an enemy. So a request names no path: only an object of the session, a kind of file and one of the places where that kind may lie.
  * The injector makes the path, here, of what it knows of the object itself; the analyzer that runs by itself makes it in the same way.
+ *
+ * After a DUMP record (hi_stream.h) the child asks in the same way for two files to write into, once each, and says when it is done with them; that has no
+ * answer. They have no name yet that anybody would look for: the injector gives them theirs if they are whole.
  */
 #ifndef HI_FILES_H
 #define HI_FILES_H
@@ -27,6 +30,9 @@ enum hi_file_kind {
 	HI_FILE_DEBUG_LINK = 4, /* the debug file that a .gnu_debuglink names; three folders */
 	HI_FILE_ALTERNATE = 5,  /* what several debug files share (dwz): name lies below DEBUG_ROOT/.dwz */
 	HI_FILE_PERF_MAP = 6,   /* what a JIT compiler wrote; of the process, not of an object */
+	HI_FILE_DUMP_HEAP = 7,  /* to write: the .heap of a dump, */
+	HI_FILE_DUMP_PPROF = 8, /* and its .pb.gz */
+	HI_FILE_DUMP_DONE = 9,  /* no question: place is 0, both have been written, or an errno */
 };
 
 /* A place is a folder and a root: even = in the target's root, which may be a container's; odd = in ours. */

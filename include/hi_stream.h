@@ -44,6 +44,7 @@ enum hi_stream_type {
 	HI_STREAM_UNFREE = 11, /* struct hi_stream_free: the last free of this address did not happen (a realloc that failed) */
 	HI_STREAM_STACK = 12,
 	HI_STREAM_EVENTS = 13,
+	HI_STREAM_DUMP = 14,
 };
 
 struct hi_stream_record {
@@ -193,6 +194,16 @@ enum hi_stream_end_reason {
 	HI_STREAM_END_EXEC = 5,    /* the target replaced its program */
 	HI_STREAM_END_DEADMAN = 6, /* the payload disarmed itself */
 	HI_STREAM_END_ERROR = 7,
+	HI_STREAM_END_NOT_YET = 8, /* never in a stream: of a profile that was written in the course of a session */
+};
+
+/*
+ * Only from a session to its own analyzer, which is to write the profile as it is at this point into files that it asks for (hi_files.h). For others it means
+ * nothing, and a stream that goes elsewhere has none.
+ */
+struct hi_stream_dump {
+	struct hi_stream_record record;
+	uint64_t time_ns;
 };
 
 struct hi_stream_end {
@@ -209,5 +220,6 @@ _Static_assert(sizeof(struct hi_stream_free) == 32, "stream free");
 _Static_assert(sizeof(struct hi_stream_events) == 32, "stream events");
 _Static_assert(sizeof(struct hi_stream_event) == 32, "stream event");
 _Static_assert(sizeof(struct hi_stream_stats) == 88, "stream stats");
+_Static_assert(sizeof(struct hi_stream_dump) == 16, "stream dump");
 
 #endif

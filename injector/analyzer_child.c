@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -186,23 +185,23 @@ static bool relay_summary(int summary_fd, size_t *relayed, FILE *out)
 	return got > 0 || (got < 0 && errno == EINTR);
 }
 
-int analyzer_child_finish(struct analyzer_child *child, const struct file_broker *broker, FILE *out)
+void analyzer_child_end_stream(struct analyzer_child *child)
 {
-	struct pollfd waits[] = {{child->summary_fd, POLLIN, 0}, {child->ask_fd, POLLIN, 0}};
-	size_t relayed = 0;
-	bool more = true;
-
+	if (child->stream_fd < 0)
+		return;
 	close(child->stream_fd);
+	child->stream_fd = -1;
 	/* Nobody waits any more but who reads the files. On a busy machine names would be looked up at the cost of the program that was just let go. */
 	(void)setpriority(PRIO_PROCESS, (id_t)child->pid, NICE_AT_THE_END);
-	while (more) {
-		if (poll(waits, 2, -1) < 0)
-			continue; /* EINTR */
-		if (waits[1].revents && file_broker_serve(broker, child->ask_fd) == -EPIPE)
-			waits[1].fd = -1;
-		if (waits[0].revents)
-			more = relay_summary(child->summary_fd, &relayed, out);
-	}
+}
+
+int analyzer_child_finish(struct analyzer_child *child, FILE *out)
+{
+	size_t relayed = 0;
+
+	analyzer_child_end_stream(child);
+	while (relay_summary(child->summary_fd, &relayed, out))
+		;
 	return reap(child);
 }
 
@@ -210,7 +209,8 @@ void analyzer_child_abandon(struct analyzer_child *child)
 {
 	if (!child->pid)
 		return;
-	close(child->stream_fd);
+	if (child->stream_fd >= 0)
+		close(child->stream_fd);
 	kill(child->pid, SIGKILL);
 	reap(child);
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "file_broker.h"
 #include "hi_analyzer.h"
 #include "sandbox.h"
 
@@ -34,10 +33,12 @@ must_check int analyzer_child_start(struct analyzer_child *child, struct identit
 /* The newest status, if there is one since the last call: 1, else 0. */
 int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer_status *out_status);
 /*
- * Closes the stream, opens the files that the child asks for, copies its summary to `out`, and waits for its end. Returns its exit code, or negative errno if
- * it was killed.
+ * Closes the stream, copies the child's summary to `out`, and waits for its end; somebody else answers it meanwhile (file_service.h). Returns its exit code, or
+ * negative errno if it was killed.
  */
-int analyzer_child_finish(struct analyzer_child *child, const struct file_broker *broker, FILE *out);
+int analyzer_child_finish(struct analyzer_child *child, FILE *out);
+/* The first part of that: no records come any more. */
+void analyzer_child_end_stream(struct analyzer_child *child);
 /* Nothing was collected: ends the child without a summary. */
 void analyzer_child_abandon(struct analyzer_child *child);
 

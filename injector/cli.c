@@ -22,6 +22,7 @@
 #define DEFAULT_BUDGET_PPM 10000u
 #define BUDGET_UNSET UINT32_MAX
 #define LIVE_MAX_MAX (1u << 30)
+#define KEEP_MAX 100000u
 
 struct command {
 	const char *name;
@@ -33,6 +34,7 @@ struct command {
 
 static int run_check(int argc, char **argv);
 static int run_attach(int argc, char **argv);
+static int run_dump(int argc, char **argv);
 static int run_detach(int argc, char **argv);
 static int run_help(int argc, char **argv);
 
@@ -41,13 +43,17 @@ static const struct command commands[] = {
 	 "Prints the facts about the process, or the reason why it cannot be attached to and the remedy.\n"
 	 "\n"
 	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) has its members\n"},
-	{"attach", run_attach, "PID [-s TIME] [-c BYTES] [--max-overhead SHARE] [--live-max BLOCKS] [-o PREFIX] [--loader map|dlopen] [-q] [-v]",
+	{"attach", run_attach,
+	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] [--live-max BLOCKS] [-o PREFIX] [--loader map|dlopen] [-q] [-v]",
 	 "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process exits; each time the files are written.\n"
 	 "\n"
 	 "  -s, --duration TIME    how long: 120, 120s, 2m, 1h (default 60s)\n"
 	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M (default 512K); 1 = every allocation, exact\n"
+	 "      --every TIME       write a profile of what there is so far each so often, besides that of the end: 30s, 5m; their numbers\n"
+	 "                         NNNN follow each other in time, the end has the last one\n"
+	 "      --keep COUNT       of these, keep only the newest; older ones are removed\n"
 	 "      --max-overhead SHARE  share of its CPU time that sampling may take: 1%, 0.2%, or off; above it samples are taken more seldom,\n"
 	 "                         and weighed by how seldom (default 1%, or off where --sample says how often)\n"
 	 "      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default 10M when exact, else 256K); memory for\n"
@@ -58,6 +64,8 @@ static const struct command commands[] = {
 	 "                         dlopen: debuggers see the payload by name, only at a proved safe point\n"
 	 "  -q, --quiet            no progress\n"
 	 "  -v, --verbose          say what is done\n"},
+	{"dump", run_dump, "PID", "have the attach that is running write a profile now, and go on",
+	 "Prints the names of the two files, once they are whole. What is in them is what the session has seen so far.\n"},
 	{"detach", run_detach, "PID", "end the attach that is running, or clean up after one that was killed",
 	 "A running session detaches, writes its files and ends. If its injector was killed, everything that it left in the process is removed.\n"},
 	{"report", hi_analyzer_report, "FILE|-... [VIEW] [-o OUT]", "show profiles as text, graphs, flame graphs, other tools' formats", NULL},
@@ -162,11 +170,28 @@ static int run_check(int argc, char **argv)
 	return HI_EXIT_REFUSED;
 }
 
+static int run_dump(int argc, char **argv)
+{
+	pid_t pid;
+	int exit_code = parse_only_pid(argc, argv, 1, &pid);
+	return exit_code == HI_EXIT_OK ? session_dump(pid) : exit_code;
+}
+
 static int run_detach(int argc, char **argv)
 {
 	pid_t pid;
 	int exit_code = parse_only_pid(argc, argv, 1, &pid);
 	return exit_code == HI_EXIT_OK ? session_detach(pid) : exit_code;
+}
+
+static int parse_keep(const char *text, size_t *out_keep)
+{
+	uint64_t value;
+	const char *end;
+	if (hi_parse_digits(text, &value, &end) || *end || !value || value > KEEP_MAX)
+		return usage_error("attach", "not a number of profiles to keep (10; at most 100000)", text);
+	*out_keep = (size_t)value;
+	return HI_EXIT_OK;
 }
 
 /* argument: the word that getopt stumbled over, for the message. */
@@ -181,6 +206,10 @@ static int parse_attach_option(int option, const char *argument, struct session_
 		return hi_parse_bytes(optarg, &options->live_max) || options->live_max > LIVE_MAX_MAX
 			       ? usage_error("attach", "not a number of blocks (1000000, 50M; at most 1G)", optarg)
 			       : HI_EXIT_OK;
+	case 'e':
+		return hi_parse_seconds(optarg, &options->every_s) ? usage_error("attach", "not a time (30, 30s, 5m)", optarg) : HI_EXIT_OK;
+	case 'k':
+		return parse_keep(optarg, &options->keep);
 	case 'o':
 		options->prefix = optarg;
 		return *optarg ? HI_EXIT_OK : usage_error("attach", "the output prefix is empty", NULL);
@@ -204,11 +233,25 @@ static int parse_attach_option(int option, const char *argument, struct session_
 	}
 }
 
+/* What cannot be meant together. */
+static int check_attach_options(const struct session_options *options)
+{
+	const bool streams = !strcmp(options->prefix, "-");
+	char duration[HI_UNITS_TEXT_MAX];
+	if (streams && (options->every_s || options->keep))
+		return usage_error("attach", "the record stream (-o -) has no files for --every and --keep", NULL);
+	if (options->every_s < options->duration_s || !options->every_s)
+		return HI_EXIT_OK;
+	return usage_error("attach", "--every would come only after the end, which is at", hi_format_duration(options->duration_s, duration, sizeof duration));
+}
+
 static int run_attach(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{"duration", required_argument, NULL, 's'},
 		{"sample", required_argument, NULL, 'c'},
+		{"every", required_argument, NULL, 'e'},
+		{"keep", required_argument, NULL, 'k'},
 		{"output", required_argument, NULL, 'o'},
 		{"loader", required_argument, NULL, 'l'},
 		{"max-overhead", required_argument, NULL, 'm'},
@@ -233,6 +276,8 @@ static int run_attach(int argc, char **argv)
 	if (optind + 1 < argc)
 		return usage_error("attach", "one argument too many", argv[optind + 1]);
 	int exit_code = parse_pid("attach", argv[optind], &options.pid);
+	if (exit_code == HI_EXIT_OK)
+		exit_code = check_attach_options(&options);
 	/* Who names a rate has it; who names none gets one that suits the process. */
 	if (options.budget_ppm == BUDGET_UNSET)
 		options.budget_ppm = options.interval ? 0 : DEFAULT_BUDGET_PPM;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control_socket.h - how `heapinject detach PID` reaches the session that is attached to PID: a unix socket in the user's runtime directory.
+ * control_socket.h - how `heapinject detach PID` and `dump PID` reach the session that is attached to PID: a unix socket in the user's runtime directory.
  *
  * $XDG_RUNTIME_DIR/heapinject if that directory is the user's own, else /run/heapinject for root and /tmp/heapinject-UID for others; the folder is the user's
  * own (0700) or it is not used. Both sides make sure that the other is the same user or root. One request is one line; the answer is text up to the end of the

@@ -22,7 +22,7 @@ void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid, const st
 {
 	char path[64];
 
-	*broker = (struct file_broker){.pid = pid, .ns_pid = status->ns_pid ? status->ns_pid : pid};
+	*broker = (struct file_broker){.lock = PTHREAD_MUTEX_INITIALIZER, .pid = pid, .ns_pid = status->ns_pid ? status->ns_pid : pid};
 	broker->owner = (struct identity){.uid = status->uid_effective, .gid = status->gid_effective};
 	broker->reader = identity_for_data_of(broker->owner);
 	snprintf(path, sizeof path, "/proc/%d/task/%d/root", (int)pid, (int)tid);
@@ -43,7 +43,7 @@ void file_broker_close(struct file_broker *broker)
 		close(broker->own_root);
 	if (broker->target_root >= 0)
 		close(broker->target_root);
-	*broker = (struct file_broker){.own_root = -1, .target_root = -1};
+	*broker = (struct file_broker){.lock = PTHREAD_MUTEX_INITIALIZER, .own_root = -1, .target_root = -1};
 }
 
 /* ---- keeping --------------------------------------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static int add_file(struct file_broker *broker, const struct elf_image *image, s
 	return 0;
 }
 
-void file_broker_keep(struct file_broker *broker, uint32_t module, const struct elf_image *image)
+static void keep(struct file_broker *broker, uint32_t module, const struct elf_image *image)
 {
 	size_t index;
 	if (module != broker->module_count + 1 || module > MODULES_MAX) /* numbers are dense: it is known already, for another of its mappings */
@@ -87,6 +87,13 @@ void file_broker_keep(struct file_broker *broker, uint32_t module, const struct 
 	if (find_file(broker, image, &index) && add_file(broker, image, &index))
 		return;
 	broker->file_of[broker->module_count++] = (uint32_t)index;
+}
+
+void file_broker_keep(struct file_broker *broker, uint32_t module, const struct elf_image *image)
+{
+	pthread_mutex_lock(&broker->lock);
+	keep(broker, module, image);
+	pthread_mutex_unlock(&broker->lock);
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------------------- */
@@ -147,20 +154,40 @@ static int open_place(const struct file_broker *broker, const struct hi_file_req
 	return fd;
 }
 
-/* A descriptor of the caller's own, or negative errno. */
-static int open_requested(const struct file_broker *broker, const struct hi_file_request *request)
+/* The path of the object, and a copy of its descriptor, -1 = none: what is kept may move as soon as the lock is given back. */
+static int find_object(struct file_broker *broker, uint32_t module, char **out_path, int *out_fd)
 {
+	int err = -EINVAL;
+	pthread_mutex_lock(&broker->lock);
+	if (module && module <= broker->module_count) {
+		const struct kept_file *file = &broker->file[broker->file_of[module - 1]];
+		*out_path = strdup(file->path);
+		*out_fd = *out_path && file->fd >= 0 ? fcntl(file->fd, F_DUPFD_CLOEXEC, 0) : -1;
+		err = *out_path ? 0 : -ENOMEM;
+	}
+	pthread_mutex_unlock(&broker->lock);
+	return err;
+}
+
+/* A descriptor of the caller's own, or negative errno. */
+static int open_requested(struct file_broker *broker, const struct hi_file_request *request)
+{
+	char *path;
+	int mapped;
 	if (request->kind == HI_FILE_PERF_MAP)
 		return open_place(broker, request, "");
-	if (request->module == 0 || request->module > broker->module_count)
-		return -EINVAL;
-	const struct kept_file *file = &broker->file[broker->file_of[request->module - 1]];
-	if (request->kind != HI_FILE_MAPPED)
-		return open_place(broker, request, file->path);
-	if (file->fd < 0)
-		return -ENOENT;
-	const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? -errno : fd;
+	int fd = find_object(broker, request->module, &path, &mapped);
+	if (fd)
+		return fd;
+	if (request->kind == HI_FILE_MAPPED) {
+		fd = mapped < 0 ? -ENOENT : mapped;
+	} else {
+		fd = open_place(broker, request, path);
+		if (mapped >= 0)
+			close(mapped);
+	}
+	free(path);
+	return fd;
 }
 
 /* ---- answering ------------------------------------------------------------------------------------------------------------- */
@@ -170,7 +197,7 @@ union fd_message {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-static int answer(int socket, int fd)
+int file_broker_answer(int socket, int fd)
 {
 	struct hi_file_answer answer = {.status = fd < 0 ? fd : 0};
 	struct iovec part = {.iov_base = &answer, .iov_len = sizeof answer};
@@ -186,7 +213,12 @@ static int answer(int socket, int fd)
 	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -EPIPE : 0;
 }
 
-int file_broker_serve(const struct file_broker *broker, int socket)
+static bool is_about_objects(const struct hi_file_request *request)
+{
+	return request->kind < HI_FILE_DUMP_HEAP || request->kind > HI_FILE_DUMP_DONE;
+}
+
+int file_broker_serve(struct file_broker *broker, int socket, struct hi_file_request *out_request)
 {
 	struct hi_file_request request = {0};
 	const ssize_t got = recv(socket, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
@@ -194,8 +226,13 @@ int file_broker_serve(const struct file_broker *broker, int socket)
 		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -EPIPE;
 	if (got == 0)
 		return -EPIPE;
-	const int fd = got == (ssize_t)sizeof request ? open_requested(broker, &request) : -EINVAL;
-	int err = answer(socket, fd);
+	const bool is_whole = got == (ssize_t)sizeof request;
+	if (is_whole && !is_about_objects(&request)) {
+		*out_request = request;
+		return 1;
+	}
+	const int fd = is_whole ? open_requested(broker, &request) : -EINVAL;
+	int err = file_broker_answer(socket, fd);
 	if (fd >= 0)
 		close(fd);
 	return err;

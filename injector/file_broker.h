@@ -10,6 +10,8 @@
 #ifndef HI_FILE_BROKER_H
 #define HI_FILE_BROKER_H
 
+#include <pthread.h>
+
 #include "elfimage.h"
 #include "hi_files.h"
 #include "identity.h"
@@ -22,6 +24,7 @@ struct kept_file {
 };
 
 struct file_broker {
+	pthread_mutex_t lock; /* of what is kept: one thread may keep files while another serves */
 	struct kept_file *file;
 	size_t file_count;
 	uint32_t *file_of; /* by number of module, from 1 on */
@@ -38,7 +41,12 @@ void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid, const st
 void file_broker_close(struct file_broker *broker);
 /* The image bears this number in the stream. Its descriptor is copied. */
 void file_broker_keep(struct file_broker *broker, uint32_t module, const struct elf_image *image);
-/* Answers one request that waits on socket. -EPIPE: there is nobody any more; -EAGAIN: nothing waits. */
-must_check int file_broker_serve(const struct file_broker *broker, int socket);
+/*
+ * Answers one request that waits on socket. -EPIPE: there is nobody any more; -EAGAIN: nothing waits; 1: it is none about objects (HI_FILE_DUMP_HEAP and those
+ * after it), and the caller's to answer.
+ */
+must_check int file_broker_serve(struct file_broker *broker, int socket, struct hi_file_request *out_request);
+/* fd: negative errno is the answer, too; stays the caller's. -EPIPE: nobody takes it. */
+must_check int file_broker_answer(int socket, int fd);
 
 #endif

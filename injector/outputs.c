@@ -5,13 +5,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "folder.h"
 #include "identity.h"
 
-#define NUMBER_MAX 9999
+#define NUMBER_MAX 999999
+#define TEMPORARY_NAMES 16 /* of sessions that were killed over it */
+#define HEAP "heap"
+#define PPROF "pb.gz"
 
 /* The names to show lead through the same folder as the one that was opened; only their last part is used. */
 static const char *last_part(const char *path)
@@ -21,23 +26,33 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int create(int folder, char path[PATH_MAX], const char *prefix, pid_t pid, unsigned number, const char *suffix)
+static int make_path(const struct outputs *outputs, unsigned number, const char *suffix, char path[PATH_MAX])
 {
-	if (snprintf(path, PATH_MAX, "%s.%d.%04u.%s", prefix, (int)pid, number, suffix) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	const int fd = openat(folder, last_part(path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return snprintf(path, PATH_MAX, "%s.%d.%04u.%s", outputs->prefix, (int)outputs->pid, number, suffix) >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+static int create_file(const struct outputs *outputs, const char *path)
+{
+	const int fd = openat(outputs->folder_fd, last_part(path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	return fd < 0 ? -errno : fd;
 }
 
-static int create_pair(struct outputs *outputs, const char *prefix, pid_t pid)
+static int create(const struct outputs *outputs, unsigned number, const char *suffix, char path[PATH_MAX])
+{
+	int err = make_path(outputs, number, suffix, path);
+	return err ? err : create_file(outputs, path);
+}
+
+static int create_pair(struct outputs *outputs)
 {
 	for (unsigned number = 1; number <= NUMBER_MAX; number++) {
-		outputs->heap_fd = create(outputs->folder_fd, outputs->heap_path, prefix, pid, number, "heap");
+		outputs->number = number;
+		outputs->heap_fd = create(outputs, number, HEAP, outputs->heap_path);
 		if (outputs->heap_fd == -EEXIST)
 			continue;
 		if (outputs->heap_fd < 0)
 			return outputs->heap_fd;
-		outputs->pprof_fd = create(outputs->folder_fd, outputs->pprof_path, prefix, pid, number, "pb.gz");
+		outputs->pprof_fd = create(outputs, number, PPROF, outputs->pprof_path);
 		if (outputs->pprof_fd >= 0)
 			return 0;
 		const int err = outputs->pprof_fd;
@@ -56,9 +71,10 @@ int outputs_create(struct outputs *outputs, const char *prefix, pid_t pid)
 
 	if (err)
 		return err;
+	*outputs = (struct outputs){.prefix = prefix, .pid = pid};
 	err = folder_open(prefix, &outputs->folder_fd);
 	if (!err) {
-		err = create_pair(outputs, prefix, pid);
+		err = create_pair(outputs);
 		if (err)
 			close(outputs->folder_fd);
 	}
@@ -84,4 +100,188 @@ void outputs_close(struct outputs *outputs, bool remove)
 	close(outputs->heap_fd);
 	close(outputs->pprof_fd);
 	close(outputs->folder_fd);
+	free(outputs->kept);
+	outputs->kept = NULL;
+}
+
+/* ---- dumps ------------------------------------------------------------------------------------------------------------------ */
+
+static void unlink_file(const struct outputs *outputs, const char *path)
+{
+	unlinkat(outputs->folder_fd, last_part(path), 0);
+}
+
+static int create_temporary(const struct outputs *outputs, const char *suffix, char path[PATH_MAX])
+{
+	char whole[32];
+	int fd = -EEXIST;
+
+	for (unsigned turn = 0; fd == -EEXIST && turn < TEMPORARY_NAMES; turn++) {
+		snprintf(whole, sizeof whole, turn ? "%s.%u.tmp" : "%s.tmp", suffix, turn);
+		fd = create(outputs, outputs->number, whole, path);
+	}
+	return fd;
+}
+
+int outputs_dump_open(struct outputs *outputs, struct outputs_dump *out_dump)
+{
+	struct identity_window window;
+	int err = identity_begin(identity_of_caller(), &window);
+
+	if (err)
+		return err;
+	out_dump->heap_fd = create_temporary(outputs, HEAP, out_dump->heap_path);
+	err = out_dump->heap_fd < 0 ? out_dump->heap_fd : 0;
+	if (!err) {
+		out_dump->pprof_fd = create_temporary(outputs, PPROF, out_dump->pprof_path);
+		err = out_dump->pprof_fd < 0 ? out_dump->pprof_fd : 0;
+		if (err) {
+			unlink_file(outputs, out_dump->heap_path);
+			close(out_dump->heap_fd);
+		}
+	}
+	identity_end(&window);
+	return err;
+}
+
+/* Never over what exists. Some file systems know no such renaming (NFS), others no links (FAT). */
+static int rename_file(const struct outputs *outputs, const char *from, const char *to)
+{
+	const int folder = outputs->folder_fd;
+
+	if (!renameat2(folder, last_part(from), folder, last_part(to), RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (linkat(folder, last_part(from), folder, last_part(to), 0))
+		return -errno;
+	unlink_file(outputs, from);
+	return 0;
+}
+
+/* The .pb.gz first: who waits for the .heap finds both. */
+static int rename_pair(const struct outputs *outputs, const char *heap, const char *pprof, unsigned number)
+{
+	char new_heap[PATH_MAX], new_pprof[PATH_MAX];
+	int err = make_path(outputs, number, HEAP, new_heap);
+
+	if (!err)
+		err = make_path(outputs, number, PPROF, new_pprof);
+	if (!err)
+		err = rename_file(outputs, pprof, new_pprof);
+	if (err)
+		return err;
+	err = rename_file(outputs, heap, new_heap);
+	if (err)
+		(void)!rename_file(outputs, new_pprof, pprof);
+	return err;
+}
+
+/* Files of the end that somebody has moved or removed are left to them. */
+static int move_end_on(struct outputs *outputs, unsigned *out_number)
+{
+	const unsigned number = outputs->number;
+
+	for (unsigned next = number + 1; next <= NUMBER_MAX; next++) {
+		int err = rename_pair(outputs, outputs->heap_path, outputs->pprof_path, next);
+		if (err == -EEXIST)
+			continue;
+		if (err && err != -ENOENT)
+			return err;
+		(void)!make_path(outputs, next, HEAP, outputs->heap_path);
+		(void)!make_path(outputs, next, PPROF, outputs->pprof_path);
+		outputs->number = next;
+		*out_number = number;
+		return 0;
+	}
+	return -EEXIST;
+}
+
+/* Only what is still the file that we wrote. */
+static void remove_kept(const struct outputs *outputs, const struct kept_dump *kept)
+{
+	static const char *const suffixes[] = {HEAP, PPROF};
+	char path[PATH_MAX];
+	struct stat status;
+
+	for (int i = 0; i < 2; i++)
+		if (!make_path(outputs, kept->number, suffixes[i], path) && !fstatat(outputs->folder_fd, last_part(path), &status, AT_SYMLINK_NOFOLLOW) &&
+		    status.st_dev == kept->device && status.st_ino == kept->inode[i])
+			unlink_file(outputs, path);
+}
+
+static void keep_newest(struct outputs *outputs, const struct outputs_dump *dump, unsigned number)
+{
+	struct stat heap, pprof;
+
+	if (!outputs->keep || fstat(dump->heap_fd, &heap) || fstat(dump->pprof_fd, &pprof))
+		return;
+	if (!outputs->kept)
+		outputs->kept = calloc(outputs->keep, sizeof *outputs->kept);
+	if (!outputs->kept)
+		return; /* one too many is better than one too few */
+	if (outputs->kept_count == outputs->keep) {
+		remove_kept(outputs, &outputs->kept[0]);
+		memmove(outputs->kept, outputs->kept + 1, --outputs->kept_count * sizeof *outputs->kept);
+	}
+	outputs->kept[outputs->kept_count++] = (struct kept_dump){.number = number, .device = heap.st_dev, .inode = {heap.st_ino, pprof.st_ino}};
+}
+
+static int publish(struct outputs *outputs, struct outputs_dump *dump)
+{
+	unsigned number;
+	int err = move_end_on(outputs, &number);
+
+	if (!err)
+		err = rename_pair(outputs, dump->heap_path, dump->pprof_path, number);
+	if (err) {
+		unlink_file(outputs, dump->heap_path);
+		unlink_file(outputs, dump->pprof_path);
+		return err;
+	}
+	(void)!make_path(outputs, number, HEAP, dump->heap_path);
+	(void)!make_path(outputs, number, PPROF, dump->pprof_path);
+	keep_newest(outputs, dump, number);
+	return 0;
+}
+
+static void close_dump(const struct outputs_dump *dump)
+{
+	close(dump->heap_fd);
+	close(dump->pprof_fd);
+}
+
+int outputs_dump_publish(struct outputs *outputs, struct outputs_dump *dump)
+{
+	struct identity_window window;
+	int err = identity_begin(identity_of_caller(), &window);
+
+	if (!err) {
+		err = publish(outputs, dump);
+		identity_end(&window);
+	}
+	close_dump(dump);
+	return err;
+}
+
+void outputs_dump_discard(struct outputs *outputs, struct outputs_dump *dump)
+{
+	struct identity_window window;
+
+	if (!identity_begin(identity_of_caller(), &window)) {
+		unlink_file(outputs, dump->heap_path);
+		unlink_file(outputs, dump->pprof_path);
+		identity_end(&window);
+	}
+	close_dump(dump);
+}
+
+void outputs_absolute(const struct outputs *outputs, const char *path, char out_path[PATH_MAX])
+{
+	char link[64], folder[PATH_MAX];
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", outputs->folder_fd);
+	const ssize_t size = readlink(link, folder, sizeof folder - 1);
+	if (size <= 0 || (size_t)snprintf(out_path, PATH_MAX, "%.*s/%s", (int)size, folder, last_part(path)) >= PATH_MAX)
+		snprintf(out_path, PATH_MAX, "%s", path);
 }

@@ -2,6 +2,9 @@
 /*
  * outputs.h - the files of a session: named, and created before the target is touched, so that an unwritable folder costs nothing.
  *
+ * Those of the end are there from the beginning, empty: if we are killed the analyzer still writes them. A dump in mid-session gets the number that they had,
+ * once it is whole, and they move on to the next free one. So the numbers of a session are in the order of time, and the last is the end.
+ *
  * They are created with the rights of the user who called, also under sudo, and belong to that user. So no path can lead root to where the user could not have
  * written, and a home on a file server that distrusts root works, too. What the user may not write, sudo does not help with: -EACCES. Links that others laid
  * out are not followed.
@@ -13,9 +16,28 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "memory.h"
+
+struct kept_dump {
+	unsigned number;
+	dev_t device;
+	ino_t inode[2]; /* .heap, .pb.gz */
+};
+
 struct outputs {
-	char heap_path[PATH_MAX], pprof_path[PATH_MAX];
+	char heap_path[PATH_MAX], pprof_path[PATH_MAX]; /* of the end */
 	int heap_fd, pprof_fd, folder_fd;
+	const char *prefix; /* the caller's, who leaves it as it is */
+	pid_t pid;
+	unsigned number;
+	size_t keep; /* set by who creates them: how many dumps are to be there at a time, older ones are removed; 0 = all */
+	struct kept_dump *kept;
+	size_t kept_count;
+};
+
+struct outputs_dump {
+	char heap_path[PATH_MAX], pprof_path[PATH_MAX]; /* first those of temporary files */
+	int heap_fd, pprof_fd;
 };
 
 /*
@@ -25,5 +47,13 @@ struct outputs {
 int outputs_create(struct outputs *outputs, const char *prefix, pid_t pid);
 /* remove: nothing was collected. */
 void outputs_close(struct outputs *outputs, bool remove);
+
+/* Creates two files to be written, under names that end in .tmp. Negative errno, nothing left behind. */
+must_check int outputs_dump_open(struct outputs *outputs, struct outputs_dump *out_dump);
+/* They are whole, and get their number; out_dump's paths are the final ones then. Negative errno: they are removed. Both ways they are closed. */
+must_check int outputs_dump_publish(struct outputs *outputs, struct outputs_dump *dump);
+void outputs_dump_discard(struct outputs *outputs, struct outputs_dump *dump);
+/* The same path for who has another working directory; as it is if that cannot be told. */
+void outputs_absolute(const struct outputs *outputs, const char *path, char out_path[PATH_MAX]);
 
 #endif

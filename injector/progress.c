@@ -71,6 +71,21 @@ void progress_show(struct progress *progress, const struct hi_stream_stats *stat
 	fflush(stderr);
 }
 
+void progress_complain(struct progress *progress, const char *line)
+{
+	if (would_wait())
+		return;
+	fprintf(stderr, "%s%s\n", progress->is_open ? "\r\033[K" : "", line);
+	fflush(stderr);
+	progress->is_open = false;
+}
+
+void progress_say(struct progress *progress, const char *line)
+{
+	if (!progress->quiet)
+		progress_complain(progress, line);
+}
+
 void progress_close(struct progress *progress)
 {
 	if (progress->is_open)

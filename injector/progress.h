@@ -19,6 +19,9 @@ struct progress {
 void progress_open(struct progress *progress, bool quiet);
 /* duration_ns 0 = until stopped. status NULL: live bytes are not known (the stream goes elsewhere). */
 void progress_show(struct progress *progress, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns);
+/* A line of its own amid the others, nothing with -q; _complain: in any case. */
+void progress_say(struct progress *progress, const char *line);
+void progress_complain(struct progress *progress, const char *line);
 /* Ends the redrawn line, so that other output can follow. */
 void progress_close(struct progress *progress);
 

@@ -242,6 +242,12 @@ int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
 	return stream_out_record(pump->out, HI_STREAM_STATS, &copy, sizeof copy, NULL, 0);
 }
 
+int pump_dump(struct pump *pump)
+{
+	struct hi_stream_dump dump = {.time_ns = pump_now_ns(pump)};
+	return stream_out_record(pump->out, HI_STREAM_DUMP, &dump, sizeof dump, NULL, 0);
+}
+
 int pump_end(struct pump *pump, enum hi_stream_end_reason reason)
 {
 	struct hi_stream_end end = {.record.flags = (uint16_t)reason, .time_ns = pump_now_ns(pump)};

@@ -73,6 +73,8 @@ must_check int pump_threads(struct pump *pump);
 must_check int pump_interval(struct pump *pump, uint64_t interval);
 /* The first thing it does is to set the cycle counter, from which all times are taken, by the clock. */
 must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats);
+/* DUMP: the analyzer is to write what it has up to here. */
+must_check int pump_dump(struct pump *pump);
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
 
 /*

@@ -20,6 +20,7 @@
 #include "attach.h"
 #include "control_socket.h"
 #include "detach.h"
+#include "dumps.h"
 #include "hi_exit.h"
 #include "hi_version.h"
 #include "overhead.h"
@@ -46,6 +47,7 @@ struct session {
 	struct pump pump;
 	struct overhead overhead;
 	struct progress progress;
+	struct dumps dumps;
 	struct control_socket socket;
 	int client; /* who asked for the detach and waits for the answer; -1 */
 	int signal_fd;
@@ -201,6 +203,21 @@ static void send_stats(struct session *session)
 	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL, session->options->duration_s * SECOND_NS);
 }
 
+/* The figures and the mappings as they are now go first. */
+static void begin_dump(struct session *session)
+{
+	send_stats(session);
+	(void)!pump_maps(&session->pump, &session->attachment.maps);
+	if (!dumps_begin(&session->dumps, pump_now_ns(&session->pump)))
+		(void)!pump_dump(&session->pump);
+}
+
+/* What is due then is the end's own profile. */
+static bool is_time_over(const struct session *session, uint64_t now_ns)
+{
+	return session->options->duration_s && now_ns >= session->options->duration_s * SECOND_NS;
+}
+
 /* One round: heartbeat, what is loaded, what was sampled. 0, or a reason to stop. */
 static int work(struct session *session)
 {
@@ -217,6 +234,9 @@ static int work(struct session *session)
 		session->stats_ns = now_ns;
 		send_stats(session);
 	}
+	dumps_look(&session->dumps);
+	if (!is_time_over(session, now_ns) && dumps_is_due(&session->dumps, now_ns))
+		begin_dump(session);
 	return err ? HI_STREAM_END_ERROR : 0;
 }
 
@@ -231,6 +251,10 @@ static int serve(struct session *session)
 		session->client = client;
 		return 1;
 	}
+	if (!strcmp(request, "dump")) {
+		dumps_ask(&session->dumps, client);
+		return 0;
+	}
 	dprintf(client, "failed\nunknown request\n");
 	close(client);
 	return 0;
@@ -238,7 +262,6 @@ static int serve(struct session *session)
 
 static enum hi_stream_end_reason run(struct session *session)
 {
-	const uint64_t end_ns = session->options->duration_s * SECOND_NS;
 	for (;;) {
 		struct pollfd waits[] = {{session->signal_fd, POLLIN, 0}, {session->socket.fd, POLLIN, 0}, {session->attachment.pidfd, POLLIN, 0}};
 		(void)poll(waits, 3, ROUND_MS);
@@ -257,7 +280,7 @@ static enum hi_stream_end_reason run(struct session *session)
 			return HI_STREAM_END_DETACH;
 		if (trouble)
 			return (enum hi_stream_end_reason)trouble;
-		if (end_ns && pump_now_ns(&session->pump) >= end_ns)
+		if (is_time_over(session, pump_now_ns(&session->pump)))
 			return HI_STREAM_END_DURATION;
 	}
 }
@@ -301,8 +324,12 @@ static int report(struct session *session, const struct receipt *receipt)
 	FILE *out = session->sink.streams ? stderr : stdout;
 	const int exit_code = sink_finish(&session->sink, out);
 	receipt_print(receipt, out);
+	dumps_close(&session->dumps);
 	if (!session->sink.streams)
 		fprintf(out, "Look at it with: heapinject report %s --text\n", session->sink.outputs.heap_path);
+	if (session->dumps.first_path[0])
+		fprintf(out, "What has changed since the first of %u before it: heapinject diff %s %s --text\n", session->dumps.written,
+			session->dumps.first_path, session->sink.outputs.heap_path);
 	fflush(out);
 	return exit_code;
 }
@@ -330,6 +357,7 @@ static int end(struct session *session, enum hi_stream_end_reason reason)
 	const int detached = detach(&session->attachment, &receipt);
 	let_signals_kill(session);
 	progress_close(&session->progress);
+	dumps_look(&session->dumps);
 	const char *why = explain_end(reason);
 	if (why && !session->options->quiet)
 		fprintf(stderr, "heapinject: ending: %s\n", why);
@@ -349,6 +377,7 @@ static int run_attached(struct session *session)
 	int exit_code = begin(session);
 	if (exit_code == HI_EXIT_OK || session->attachment.control) {
 		progress_open(&session->progress, session->options->quiet);
+		dumps_open(&session->dumps, &session->sink, &session->progress, session->options->every_s * SECOND_NS);
 		session->progress.interval = session->options->interval;
 		exit_code = end(session, exit_code == HI_EXIT_OK ? run(session) : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);
@@ -368,6 +397,7 @@ int session_attach(const struct session_options *options)
 	exit_code = sink_open(&session.sink, options->prefix, &session.preflight);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
+	session.sink.outputs.keep = options->keep;
 	session.signal_fd = take_signals();
 	exit_code = run_attached(&session);
 	sink_close(&session.sink);

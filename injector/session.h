@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h - `heapinject attach` and `heapinject detach` from the user's side: what is said, what is written, and how each way out ends in a clean detach. */
+/* session.h - `heapinject attach`, `dump` and `detach` from the user's side: what is said, what is written, and how each way out ends in a clean detach. */
 #ifndef HI_SESSION_H
 #define HI_SESSION_H
 
@@ -15,13 +15,16 @@ struct session_options {
 	uint64_t interval;   /* mean bytes between samples; 1 = every allocation */
 	uint32_t budget_ppm; /* share of the target's CPU time that may be ours, in millionths; 0 = whatever it takes */
 	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
+	uint64_t every_s;    /* a profile each so often, besides that of the end; 0 = none */
+	size_t keep;         /* how many of those to keep, the newest; 0 = all */
 	const char *prefix;  /* of the files; "-" = the record stream goes to standard output */
 	enum hi_loader loader;
 	bool quiet, verbose;
 };
 
-/* Both print their own messages and return an exit code of hi_exit.h. */
+/* They print their own messages and return an exit code of hi_exit.h. */
 int session_attach(const struct session_options *options);
+int session_dump(pid_t pid);
 int session_detach(pid_t pid);
 
 #endif

@@ -3,63 +3,19 @@
  * session_detach.c - `heapinject detach PID`: asks the session that is attached to end, or cleans up after one that died.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "control_socket.h"
 #include "detach.h"
 #include "hi_exit.h"
 #include "preflight.h"
 #include "recover.h"
 #include "session.h"
+#include "session_request.h"
 
-#define ANSWER_LOOK_MS 2000
 #define LOCK_PATIENCE 4 /* times what attachment_open waits */
 #define BEAT_LOOK_NS 100000000
-
-/* A session that is stopped (SIGSTOP, Ctrl-Z) will not answer; its payload disarms itself meanwhile. True: there is something to read. */
-static bool wait_for_answer(int connection)
-{
-	const pid_t session = control_socket_peer(connection);
-	struct pollfd readable = {.fd = connection, .events = POLLIN};
-	while (poll(&readable, 1, ANSWER_LOOK_MS) == 0) {
-		struct proc_status status;
-		if (session && !proc_status_read(session, session, &status) && status.state == 'T') {
-			fprintf(stderr, "heapinject: the session (pid %d) is stopped and will detach once it goes on; continue it with kill -CONT %d\n",
-				(int)session, (int)session);
-			return false;
-		}
-	}
-	return true;
-}
-
-#define NO_ANSWER (-1)
-
-static int relay_answer(int connection)
-{
-	if (!wait_for_answer(connection)) {
-		close(connection);
-		return HI_EXIT_FAILED;
-	}
-	FILE *answer = fdopen(connection, "r");
-	char line[512];
-	if (!answer) {
-		close(connection);
-		return NO_ANSWER;
-	}
-	if (!fgets(line, sizeof line, answer)) {
-		fclose(answer);
-		return NO_ANSWER;
-	}
-	const int exit_code = strcmp(line, "ok\n") ? HI_EXIT_FAILED : HI_EXIT_OK;
-	while (fgets(line, sizeof line, answer))
-		fputs(line, stdout);
-	fclose(answer);
-	return exit_code;
-}
 
 static int detach_orphan(struct attachment *attachment)
 {
@@ -141,9 +97,8 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 int session_detach(pid_t pid)
 {
 	static struct preflight preflight;
-	const int connection = control_socket_request(pid, "detach");
-	const int exit_code = connection >= 0 ? relay_answer(connection) : NO_ANSWER;
-	if (exit_code != NO_ANSWER)
+	const int exit_code = session_request(pid, "detach", false);
+	if (exit_code != SESSION_NO_ANSWER)
 		return exit_code;
 	/* No session, or one that died over it; or had died before, and only a child of it still held the socket. */
 	int err = preflight_run(pid, &preflight);

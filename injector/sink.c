@@ -55,6 +55,7 @@ static void raise_descriptor_limit(void)
 static void close_files(struct sink *sink, bool remove)
 {
 	analyzer_child_abandon(&sink->analyzer);
+	file_service_close(&sink->service);
 	outputs_close(&sink->outputs, remove);
 	file_broker_close(&sink->broker);
 }
@@ -70,6 +71,8 @@ static int open_files(struct sink *sink, const char *prefix, const struct prefli
 	file_broker_open(&sink->broker, preflight->pid, preflight->tid, &preflight->status);
 	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd, .pprof_fd = sink->outputs.pprof_fd};
 	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.reader), &files);
+	if (!err)
+		err = file_service_open(&sink->service, sink->analyzer.ask_fd, &sink->broker, &sink->outputs);
 	if (!err)
 		err = stream_out_open(&sink->out, sink->analyzer.stream_fd);
 	if (!err)
@@ -109,13 +112,25 @@ int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status)
 	return sink->streams ? 0 : analyzer_child_status(&sink->analyzer, out_status);
 }
 
+int sink_expect_dump(struct sink *sink)
+{
+	return file_service_expect(&sink->service);
+}
+
+int sink_dump_result(struct sink *sink, int *out_error, struct outputs_dump *out_dump)
+{
+	return file_service_result(&sink->service, out_error, out_dump);
+}
+
 int sink_finish(struct sink *sink, FILE *out)
 {
 	if (sink->streams)
 		return HI_EXIT_OK;
+	analyzer_child_end_stream(&sink->analyzer);
+	file_service_wait(&sink->service); /* a dump that is still written gives the end another name */
 	fprintf(out, "Wrote %s and %s\n", sink->outputs.heap_path, sink->outputs.pprof_path);
 	fflush(out);
-	const int exit_code = analyzer_child_finish(&sink->analyzer, &sink->broker, out);
+	const int exit_code = analyzer_child_finish(&sink->analyzer, out);
 	if (exit_code < 0)
 		fprintf(stderr, "heapinject: the analyzer was killed; the files are incomplete\n");
 	return exit_code < 0 ? HI_EXIT_FAILED : exit_code;

@@ -9,6 +9,7 @@
 
 #include "analyzer_child.h"
 #include "file_broker.h"
+#include "file_service.h"
 #include "outputs.h"
 #include "preflight.h"
 #include "stream_out.h"
@@ -20,6 +21,7 @@ struct sink {
 	struct outputs outputs;
 	struct analyzer_child analyzer;
 	struct file_broker broker;
+	struct file_service service;
 };
 
 /* prefix: of the files; "-" = standard output. Returns an exit code of hi_exit.h; nothing is left behind unless that is HI_EXIT_OK. */
@@ -30,6 +32,9 @@ void sink_describe(const struct sink *sink);
 struct file_broker *sink_broker(struct sink *sink);
 /* The newest status of the analyzer: 1, else 0. */
 int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status);
+/* A DUMP record is about to go out, and what became of it: as in file_service.h. Never if it streams. */
+must_check int sink_expect_dump(struct sink *sink);
+int sink_dump_result(struct sink *sink, int *out_error, struct outputs_dump *out_dump);
 /* All records have been written: the files get written, too, and are named to `out`. Returns an exit code. */
 must_check int sink_finish(struct sink *sink, FILE *out);
 /* An analyzer that was not finished has been told nothing: its files go, too. */

@@ -8,19 +8,19 @@ _heapinject() {
 	local types='--inuse-space --inuse-objects --alloc-space --alloc-objects'
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'check attach detach report help --help --version' -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W 'check attach dump detach report help --help --version' -- "$word")
 		return
 	fi
 	case $command:$previous in
 	attach:--loader) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$word") ;;
 	attach:-o | attach:--output | report:-o | report:--output | report:-p | report:--binary) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	attach:-s | attach:--duration | attach:-c | attach:--sample | attach:--max-overhead | attach:--live-max | report:-n | report:--limit) ;;
+	attach:-s | attach:--duration | attach:--every | attach:--keep | attach:-c | attach:--sample | attach:--max-overhead | attach:--live-max | report:-n | report:--limit) ;;
 	report:--sort) mapfile -t COMPREPLY < <(compgen -W 'flat cum' -- "$word") ;;
-	help:*) mapfile -t COMPREPLY < <(compgen -W 'check attach detach report' -- "$word") ;;
-	check:* | attach:* | detach:*)
+	help:*) mapfile -t COMPREPLY < <(compgen -W 'check attach dump detach report' -- "$word") ;;
+	check:* | attach:* | dump:* | detach:*)
 		if [[ $word == -* ]]; then
 			[[ $command != check ]] || mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word")
-			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --max-overhead --live-max --output --loader --quiet --verbose -s -c -o -q -v' -- "$word")
+			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --every --keep --max-overhead --live-max --output --loader --quiet --verbose -s -c -o -q -v' -- "$word")
 		else
 			mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 		fi

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* analyzer_child: the real analyzer behind its pipes: fed, asked for its status, finished, killed, abandoned. */
+/* analyzer_child: the real analyzer behind its pipes: fed, asked for its status, for dumps, finished, killed, abandoned. */
 #include "injector/analyzer_child.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "file_service.h"
 #include "hi_exit.h"
 #include "stream_writer.h"
 #include "unit.h"
@@ -16,6 +17,8 @@
 struct scene {
 	struct analyzer_child child;
 	struct file_broker broker; /* of a session without objects */
+	struct outputs outputs;    /* only for dumps */
+	struct file_service service;
 	int heap, pprof;
 	FILE *stream;
 };
@@ -36,6 +39,7 @@ static void scene_open(struct scene *scene)
 	const struct analyzer_files files = {.heap_fd = scene->heap, .pprof_fd = scene->pprof};
 	CHECK_EQ(analyzer_child_start(&scene->child, identity_to_run_as(identity_of_caller()), &files), 0);
 	CHECK(scene->child.pid > 0);
+	CHECK_EQ(file_service_open(&scene->service, scene->child.ask_fd, &scene->broker, &scene->outputs), 0);
 	scene->stream = fdopen(dup(scene->child.stream_fd), "w"); /* ours to close; the end of the stream is the child's own */
 	CHECK(scene->stream);
 }
@@ -62,13 +66,14 @@ static int finish(struct scene *scene, char *summary, size_t size)
 {
 	FILE *out = fmemopen(summary, size, "w");
 	fclose(scene->stream);
-	const int result = analyzer_child_finish(&scene->child, &scene->broker, out);
+	const int result = analyzer_child_finish(&scene->child, out);
 	fclose(out);
 	return result;
 }
 
-static void close_files(const struct scene *scene)
+static void close_files(struct scene *scene)
 {
+	file_service_close(&scene->service);
 	close(scene->heap);
 	close(scene->pprof);
 }
@@ -190,6 +195,126 @@ UNIT_TEST(an_abandoned_child_is_gone_and_has_written_nothing)
 	analyzer_child_abandon(&scene.child); /* none any more */
 	close_files(&scene);
 	CHECK_EQ(count_fds(), fds);
+}
+
+/* ---- dumps ---- */
+
+static char folder[] = "/tmp/analyzer_child_test.XXXXXX", prefix[64];
+
+static void with_outputs(struct scene *scene)
+{
+	CHECK(mkdtemp(folder));
+	snprintf(prefix, sizeof prefix, "%s/p", folder);
+	CHECK_EQ(outputs_create(&scene->outputs, prefix, 12), 0);
+}
+
+static void without_outputs(struct scene *scene)
+{
+	char command[300];
+	outputs_close(&scene->outputs, false);
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	CHECK_EQ(system(command), 0);
+}
+
+/* What the child makes of a dump here: 0 or an error. */
+static int dump_now(struct scene *scene, uint64_t time_ns, struct outputs_dump *dump)
+{
+	int error = 1;
+	CHECK_EQ(file_service_expect(&scene->service), 0);
+	stream_dump(scene->stream, time_ns);
+	fflush(scene->stream);
+	file_service_wait(&scene->service);
+	CHECK_EQ(file_service_result(&scene->service, &error, dump), 1);
+	return error;
+}
+
+static void check_heap(const char *path, const char *totals, const char *duration, const char *end_reason)
+{
+	static char text[8192];
+	const int fd = open(path, O_RDONLY);
+	CHECK(fd >= 0);
+	const ssize_t got = read(fd, text, sizeof text - 1);
+	CHECK(got > 0);
+	text[got] = 0;
+	close(fd);
+	if (!strstr(text, totals) || !strstr(text, duration) || !strstr(text, end_reason) || !strstr(text, "\n# end\n"))
+		UNIT_FAIL("%s: no \"%s\", \"%s\", \"%s\" in it, or no end: %s", path, totals, duration, end_reason, text);
+}
+
+UNIT_TEST(a_dump_is_the_profile_so_far)
+{
+	struct scene scene;
+	struct outputs_dump dump;
+	char summary[4096], head[2];
+	scene_open(&scene);
+	with_outputs(&scene);
+	feed(&scene, false);
+	CHECK_EQ(dump_now(&scene, 5000000000, &dump), 0);
+	check_heap(dump.heap_path, "heap profile:      2:     1000 [", "# duration_ns 5000000000\n", "# end_reason 8\n");
+	stream_alloc(scene.stream, 0x7000, 24, &(uint64_t){0x10090}, 1);
+	CHECK_EQ(dump_now(&scene, 6000000000, &dump), 0);
+	check_heap(dump.heap_path, "heap profile:      3:     1024 [", "# duration_ns 6000000000\n", "# end_reason 8\n");
+	const int fd = open(dump.pprof_path, O_RDONLY);
+	CHECK_EQ(read(fd, head, 2), 2);
+	CHECK_EQ(memcmp(head, "\x1f\x8b", 2), 0);
+	close(fd);
+	stream_free(scene.stream, 0x7000);
+	stream_end(scene.stream);
+	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_OK);
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", scene.heap);
+	check_heap(path, "heap profile:      2:     1000 [", "# duration_ns ", "# end_reason 1\n");
+	without_outputs(&scene);
+	close_files(&scene);
+}
+
+UNIT_TEST(a_dump_that_finds_no_room_ends_nothing)
+{
+	struct scene scene;
+	struct outputs_dump dump;
+	struct rlimit limit;
+	char summary[4096] = "", path[300];
+	CHECK_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = 0;
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0); /* the child inherits it */
+	scene_open(&scene);
+	with_outputs(&scene);
+	feed(&scene, false);
+	CHECK_EQ(dump_now(&scene, 5000000000, &dump), -EFBIG);
+	CHECK_EQ(dump_now(&scene, 6000000000, &dump), -EFBIG);
+	stream_end(scene.stream);
+	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_FAILED); /* the end has no room either, and says so */
+	CHECK(strstr(summary, "cannot write the heap profile: File too large"));
+	snprintf(path, sizeof path, "%s.12.0001.heap.tmp", prefix);
+	CHECK(access(path, F_OK));
+	snprintf(path, sizeof path, "%s.12.0002.heap", prefix);
+	CHECK(access(path, F_OK));
+	without_outputs(&scene);
+	close_files(&scene);
+}
+
+UNIT_TEST(a_child_that_is_killed_amid_a_dump_leaves_no_half_file)
+{
+	struct scene scene;
+	struct outputs_dump dump;
+	char summary[4096], path[300];
+	int error = 0;
+	scene_open(&scene);
+	with_outputs(&scene);
+	feed(&scene, false);
+	CHECK_EQ(kill(scene.child.pid, SIGSTOP), 0);
+	CHECK_EQ(file_service_expect(&scene.service), 0);
+	stream_dump(scene.stream, 5000000000);
+	fflush(scene.stream);
+	CHECK_EQ(kill(scene.child.pid, SIGKILL), 0);
+	file_service_wait(&scene.service);
+	CHECK_EQ(file_service_result(&scene.service, &error, &dump), 1);
+	CHECK_EQ(error, -EPIPE);
+	CHECK_EQ(finish(&scene, summary, sizeof summary), -ECANCELED);
+	snprintf(path, sizeof path, "%s.12.0002.heap", prefix);
+	CHECK(access(path, F_OK));
+	without_outputs(&scene);
+	close_files(&scene);
 }
 
 /* The pump must never wait for the analyzer. */

@@ -109,6 +109,18 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach -x 1", "unknown option: -x"},
 		{"attach -qx 1", "unknown option: -x"},
 		{"attach -xq 1", "unknown option: -x"},
+		{"attach --every soon 1", "not a time (30, 30s, 5m): soon"},
+		{"attach --every 0 1", "not a time"},
+		{"attach --every 60 1", "--every would come only after the end, which is at: 1m00s; see"},
+		{"attach --every 5m -s 4m 1", "--every would come only after the end, which is at: 4m00s"},
+		{"attach --every 5s -o - 1", "the record stream (-o -) has no files for --every and --keep"},
+		{"attach --keep 5 -o - 1", "the record stream (-o -) has no files"},
+		{"attach --keep 0 1", "not a number of profiles to keep"},
+		{"attach --keep 1K 1", "not a number of profiles to keep"},
+		{"attach --keep 100001 1", "not a number of profiles to keep"},
+		{"dump", "which process?"},
+		{"dump 1 1", "one argument too many"},
+		{"dump nginx", "not a process id: nginx"},
 		{"attach --fast 1", "unknown option: --fast"},
 		{"attach --quiet=yes 1", "unknown option: --quiet=yes"},
 		{"help frobnicate", "no such command: frobnicate"},
@@ -138,15 +150,17 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 		"attach --duration 1h --sample=64K --output=/nowhere/x --loader=map --quiet --verbose " NOBODY,
 		"attach -- " NOBODY,
 		"attach -o - " NOBODY,
+		"attach --every 5m --duration 1h --keep 12 " NOBODY,
 	};
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		check_error(commands[i], HI_EXIT_REFUSED, NOBODY);
+	check_error("dump " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
 	check_error("detach " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
 }
 
 UNIT_TEST(every_command_has_help_on_standard_output)
 {
-	static const char *const names[] = {"check", "attach", "detach", "report", "help"};
+	static const char *const names[] = {"check", "attach", "dump", "detach", "report", "help"};
 	char command[64], by_help[16384];
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		snprintf(command, sizeof command, "help %s", names[i]);
@@ -172,8 +186,8 @@ UNIT_TEST(every_command_has_help_on_standard_output)
 UNIT_TEST(the_overview_names_every_command_and_exit_code)
 {
 	static const char *const commands[] = {"--help", "-h", "help"};
-	static const char *const wanted[] = {"heapinject check ", "heapinject attach ", "heapinject detach ", "heapinject report ",
-					     "Exit codes: 0 ok, 1 failed, 2 usage, 3 "};
+	static const char *const wanted[] = {"heapinject check ",  "heapinject attach ", "heapinject dump ",
+					     "heapinject detach ", "heapinject report ", "Exit codes: 0 ok, 1 failed, 2 usage, 3 "};
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
 		const struct ran *ran = run(commands[i]);
 		CHECK_EQ(ran->exit_code, HI_EXIT_OK);
@@ -199,7 +213,7 @@ UNIT_TEST(every_option_of_the_help_is_known)
 {
 	static const char *const options[] = {"-s 1",         "--duration 1",      "-c 1",           "--sample 1", "-o x",    "--output x",
 					      "--loader map", "--max-overhead 1%", "--live-max 50M", "-q",         "--quiet", "-v",
-					      "--verbose"};
+					      "--verbose",    "--every 5s",        "--keep 3"};
 	char help[16384], name[32], command[64];
 	strcpy(help, run("help attach")->out);
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

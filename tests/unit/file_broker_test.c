@@ -41,7 +41,7 @@ static void scene_close(struct scene *scene)
 }
 
 /* What the child is answered: a descriptor or negative errno. */
-static int ask(const struct scene *scene, const void *request, size_t size)
+static int ask(struct scene *scene, const void *request, size_t size)
 {
 	struct hi_file_answer answer;
 	struct iovec part = {.iov_base = &answer, .iov_len = sizeof answer};
@@ -50,10 +50,11 @@ static int ask(const struct scene *scene, const void *request, size_t size)
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	struct hi_file_request other;
 	int fd = -1;
 
 	CHECK_EQ(send(scene->far, request, size, 0), size);
-	CHECK_EQ(file_broker_serve(&scene->broker, scene->near), 0);
+	CHECK_EQ(file_broker_serve(&scene->broker, scene->near, &other), 0);
 	CHECK_EQ(recvmsg(scene->far, &message, 0), sizeof answer);
 	if (answer.status) {
 		CHECK(!CMSG_FIRSTHDR(&message));
@@ -65,7 +66,7 @@ static int ask(const struct scene *scene, const void *request, size_t size)
 	return fd;
 }
 
-static int ask_for(const struct scene *scene, struct hi_file_request request)
+static int ask_for(struct scene *scene, struct hi_file_request request)
 {
 	return ask(scene, &request, sizeof request);
 }
@@ -327,19 +328,20 @@ UNIT_TEST(a_perf_map_of_somebody_else_does_not_count)
 UNIT_TEST(who_does_not_read_answers_gets_none)
 {
 	const struct hi_file_request request = {.kind = 77};
+	struct hi_file_request other;
 	struct scene scene;
 	int err = 0;
 
 	scene_open(&scene);
-	CHECK_EQ(file_broker_serve(&scene.broker, scene.near), -EAGAIN);
+	CHECK_EQ(file_broker_serve(&scene.broker, scene.near, &other), -EAGAIN);
 	for (int i = 0; i < 100000 && !err; i++) {
 		CHECK_EQ(send(scene.far, &request, sizeof request, 0), sizeof request);
-		err = file_broker_serve(&scene.broker, scene.near);
+		err = file_broker_serve(&scene.broker, scene.near, &other);
 	}
 	CHECK_EQ(err, -EPIPE);
 	close(scene.far);
 	scene.far = -1;
-	CHECK_EQ(file_broker_serve(&scene.broker, scene.near), -EPIPE);
+	CHECK_EQ(file_broker_serve(&scene.broker, scene.near, &other), -EPIPE);
 	scene_close(&scene);
 }
 

@@ -148,6 +148,24 @@ UNIT_TEST(a_terminal_that_cannot_redraw_gets_lines)
 	CHECK_EQ(strncmp(shown(), "heapinject: 10s,", 16), 0);
 }
 
+/* Over a line that is being redrawn, which comes again below it. */
+UNIT_TEST(what_else_is_said_has_a_line_of_its_own)
+{
+	struct progress progress;
+	into_terminal();
+	progress_open(&progress, false);
+	progress_say(&progress, "wrote this");
+	CHECK_STR(shown(), "wrote this\r\n");
+	show(&progress, SECOND, NULL, 0);
+	(void)shown();
+	progress_say(&progress, "wrote that");
+	CHECK_STR(shown(), "\r\033[Kwrote that\r\n");
+	show(&progress, 2 * SECOND, NULL, 0);
+	CHECK_EQ(strncmp(shown(), "\r\033[Kheapinject: 2s", 18), 0);
+	progress_close(&progress);
+	CHECK_STR(shown(), "\r\n");
+}
+
 UNIT_TEST(quiet_is_quiet)
 {
 	struct progress progress;
@@ -155,7 +173,10 @@ UNIT_TEST(quiet_is_quiet)
 	progress_open(&progress, true);
 	show(&progress, 100 * SECOND, NULL, 0);
 	progress_close(&progress);
+	progress_say(&progress, "wrote this");
 	CHECK_STR(shown(), "");
+	progress_complain(&progress, "cannot write");
+	CHECK_STR(shown(), "cannot write\r\n");
 }
 
 UNIT_MAIN()

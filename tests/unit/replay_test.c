@@ -656,4 +656,52 @@ UNIT_TEST(threads_have_their_parts_of_a_row)
 	profile_close(&profile);
 }
 
+struct seen {
+	unsigned dumps;
+	uint64_t samples, duration_ns;
+};
+
+static void pass_over(void *context, const struct profile *profile, uint64_t bad_records)
+{
+	(void)context;
+	(void)profile;
+	(void)bad_records;
+}
+
+static void look(void *context, struct profile *profile)
+{
+	struct seen *seen = context;
+
+	seen->dumps++;
+	seen->samples = profile->meta.samples;
+	seen->duration_ns = profile->meta.duration_ns;
+}
+
+UNIT_TEST(a_dump_is_of_what_went_before_it)
+{
+	FILE *file = begin(1);
+	struct hi_stream_record cut = {.size = sizeof(cut), .type = HI_STREAM_DUMP};
+	struct seen seen = {0};
+	const struct replay_observer observer = {.on_stats = pass_over, .on_dump = look, .context = &seen};
+	struct profile profile;
+	struct input input;
+
+	stream_alloc(file, 0x7000, 64, site_a, 2);
+	stream_dump(file, 7000000000);
+	stream_alloc(file, 0x7100, 64, site_a, 2);
+	fwrite(&cut, 1, sizeof(cut), file); /* says not when: it is none */
+	stream_end(file);
+	CHECK_EQ(profile_open(&profile), 0);
+	open_input_of(file, SIZE_MAX >> 1, &input);
+	CHECK_EQ(replay_stream(&input, &observer, &profile), 0);
+	CHECK_EQ(seen.dumps, 1);
+	CHECK_EQ(seen.samples, 1);
+	CHECK_EQ(seen.duration_ns, 7000000000);
+	CHECK_EQ(profile.meta.samples, 2);
+	CHECK(strstr(profile.meta.damage, "a record does not hold what it announces"));
+	input_close(&input);
+	fclose(file);
+	profile_close(&profile);
+}
+
 UNIT_MAIN()

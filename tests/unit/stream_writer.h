@@ -185,6 +185,13 @@ static inline void stream_stats(FILE *out)
 	stream_put(out, &stats, sizeof(stats), NULL, 0);
 }
 
+static inline void stream_dump(FILE *out, uint64_t time_ns)
+{
+	struct hi_stream_dump record = {.record.type = HI_STREAM_DUMP, .time_ns = time_ns};
+
+	stream_put(out, &record, sizeof(record), NULL, 0);
+}
+
 static inline void stream_end(FILE *out)
 {
 	struct hi_stream_end end = {.record.type = HI_STREAM_END, .record.flags = HI_STREAM_END_DURATION, .time_ns = 5000};

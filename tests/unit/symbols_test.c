@@ -400,4 +400,22 @@ UNIT_TEST(fifo_does_not_block)
 	run("rm -r %s", folder);
 }
 
+/* Of frames that have been looked up before, only those that have come since are looked up again. */
+UNIT_TEST(only_from_the_first_frame_on)
+{
+	uint32_t frame;
+
+	calling_function();
+	struct profile profile = profile_of(self_path(), own_bias(), (uint64_t)addresses[0]);
+	CHECK_EQ(profile_frame_at(&profile, (uint64_t)addresses[0] + 1, 0, &frame), 0);
+	CHECK_EQ(symbols_resolve(&profile, &(struct symbols_options){.first_frame = 1}), 0);
+	CHECK_EQ(profile.frame[0].line_count, 0);
+	CHECK(profile.frame[1].line_count > 0);
+	CHECK_EQ(symbols_resolve(&profile, &(struct symbols_options){.first_frame = 2}), 0);
+	CHECK_EQ(profile.frame[0].line_count, 0);
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 2);
+	profile_close(&profile);
+}
+
 UNIT_MAIN()

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* dumps.c - see dumps.h. */
+#include "dumps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hi_units.h"
+
+#define SECOND_NS 1000000000ull
+
+void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progress, uint64_t every_ns)
+{
+	*dumps = (struct dumps){.sink = sink, .progress = progress, .every_ns = every_ns, .due_ns = every_ns};
+}
+
+/* ---- who asks --------------------------------------------------------------------------------------------------------------- */
+
+static void answer(int connection, const char *word, const char *text)
+{
+	dprintf(connection, "%s\n%s\n", word, text);
+	close(connection);
+}
+
+static void answer_all(struct dump_clients *clients, const char *word, const char *text)
+{
+	for (size_t i = 0; i < clients->count; i++)
+		answer(clients->connection[i], word, text);
+	clients->count = 0;
+}
+
+void dumps_ask(struct dumps *dumps, int connection)
+{
+	if (dumps->sink->streams)
+		answer(connection, "failed",
+		       "the session writes its record stream to standard output (-o -) and has no files; look at the stream with heapinject report -");
+	else if (dumps->asking.count == DUMPS_CLIENTS_MAX)
+		answer(connection, "failed", "too many ask for a profile at once; try again");
+	else
+		dumps->asking.connection[dumps->asking.count++] = connection;
+}
+
+/* ---- one dump --------------------------------------------------------------------------------------------------------------- */
+
+static const char *elapsed(uint64_t ns)
+{
+	static char text[HI_UNITS_TEXT_MAX];
+
+	return hi_format_duration(ns / SECOND_NS, text, sizeof text);
+}
+
+bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
+{
+	bool is_time = dumps->every_ns && now_ns >= dumps->due_ns;
+	char line[128];
+
+	if (is_time)
+		dumps->due_ns = (now_ns / dumps->every_ns + 1) * dumps->every_ns;
+	if (is_time && dumps->is_pending) {
+		snprintf(line, sizeof line, "heapinject: %s: no profile, as the one before is still being written", elapsed(now_ns));
+		progress_say(dumps->progress, line);
+		is_time = false;
+	}
+	return is_time || (dumps->asking.count && !dumps->is_pending);
+}
+
+/* What has been written, or why not. */
+static void tell(struct dumps *dumps, int error, const struct outputs_dump *dump)
+{
+	char line[2 * PATH_MAX + 128];
+
+	if (error)
+		snprintf(line, sizeof line, "heapinject: %s: cannot write the profile: %s; the session goes on", elapsed(dumps->begun_ns), strerror(-error));
+	else
+		snprintf(line, sizeof line, "heapinject: %s: wrote %s and %s", elapsed(dumps->begun_ns), dump->heap_path, dump->pprof_path);
+	if (error)
+		progress_complain(dumps->progress, line);
+	else
+		progress_say(dumps->progress, line);
+}
+
+static void answer_waiting(struct dumps *dumps, int error, const struct outputs_dump *dump)
+{
+	char text[2 * PATH_MAX + 128], heap[PATH_MAX], pprof[PATH_MAX];
+
+	if (error) {
+		snprintf(text, sizeof text, "the profile could not be written: %s; the session goes on", strerror(-error));
+	} else {
+		outputs_absolute(&dumps->sink->outputs, dump->heap_path, heap);
+		outputs_absolute(&dumps->sink->outputs, dump->pprof_path, pprof);
+		snprintf(text, sizeof text, "%s\n%s", heap, pprof);
+	}
+	answer_all(&dumps->waiting, error ? "failed" : "ok", text);
+}
+
+static void count(struct dumps *dumps, const struct outputs_dump *dump)
+{
+	const size_t keep = dumps->sink->outputs.keep;
+
+	if (!dumps->written++)
+		memcpy(dumps->first_path, dump->heap_path, sizeof dumps->first_path);
+	if (keep && dumps->written > keep)
+		dumps->first_path[0] = 0;
+}
+
+static void finish(struct dumps *dumps, int error, const struct outputs_dump *dump)
+{
+	dumps->is_pending = false;
+	if (!error)
+		count(dumps, dump);
+	if (error != -EPIPE) /* of an analyzer that is gone the session tells */
+		tell(dumps, error, dump);
+	answer_waiting(dumps, error, dump);
+}
+
+int dumps_begin(struct dumps *dumps, uint64_t now_ns)
+{
+	int err = sink_expect_dump(dumps->sink);
+
+	dumps->begun_ns = now_ns;
+	dumps->is_pending = true;
+	dumps->waiting = dumps->asking;
+	dumps->asking.count = 0;
+	if (err)
+		finish(dumps, err, NULL);
+	return err;
+}
+
+void dumps_look(struct dumps *dumps)
+{
+	static struct outputs_dump dump; /* large */
+	int error;
+
+	if (dumps->is_pending && sink_dump_result(dumps->sink, &error, &dump))
+		finish(dumps, error, &dump);
+}
+
+void dumps_close(struct dumps *dumps)
+{
+	dumps_look(dumps);
+	answer_all(&dumps->waiting, "failed", "the session has ended");
+	answer_all(&dumps->asking, "failed", "the session has ended; its last profile is the answer");
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file_service.c - see file_service.h. The thread is serve(); what it does with a dump begins at on_dump_request.
+ *
+ * The child may be in the hands of a hostile target. It gets files to write only when a dump is expected, two of them, and says no more than that it is done or
+ * an errno; the names are ours.
+ */
+#include "file_service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define ERRNO_MAX 4095 /* as in the kernel */
+
+/* ---- the thread ------------------------------------------------------------------------------------------------------------- */
+
+static enum dump_state state_of(struct file_service *service)
+{
+	pthread_mutex_lock(&service->lock);
+	const enum dump_state state = service->state;
+	pthread_mutex_unlock(&service->lock);
+	return state;
+}
+
+static void set_state(struct file_service *service, enum dump_state state, int error)
+{
+	pthread_mutex_lock(&service->lock);
+	service->state = state;
+	service->error = error;
+	pthread_cond_broadcast(&service->changed);
+	pthread_mutex_unlock(&service->lock);
+}
+
+/* A descriptor that stays ours, or negative errno. */
+static int dump_file(struct file_service *service, uint32_t kind)
+{
+	if (state_of(service) == DUMP_EXPECTED) {
+		int err = outputs_dump_open(service->outputs, &service->dump);
+		if (err)
+			return err;
+		set_state(service, DUMP_OPEN, 0);
+	}
+	if (state_of(service) != DUMP_OPEN)
+		return -EINVAL;
+	return kind == HI_FILE_DUMP_HEAP ? service->dump.heap_fd : service->dump.pprof_fd;
+}
+
+/* error: what the child says, 0 = both are whole. */
+static void finish_dump(struct file_service *service, int error)
+{
+	const enum dump_state state = state_of(service);
+
+	if (state == DUMP_OPEN && !error)
+		error = outputs_dump_publish(service->outputs, &service->dump);
+	else if (state == DUMP_OPEN)
+		outputs_dump_discard(service->outputs, &service->dump);
+	else if (state == DUMP_EXPECTED)
+		error = error ? error : -EPROTO; /* it has asked for no files */
+	else
+		return;
+	set_state(service, DUMP_DONE, error);
+}
+
+static int on_dump_request(struct file_service *service, const struct hi_file_request *request)
+{
+	if (request->kind != HI_FILE_DUMP_DONE)
+		return file_broker_answer(service->socket, dump_file(service, request->kind));
+	finish_dump(service, request->place <= ERRNO_MAX ? -(int)request->place : -EPROTO);
+	return 0;
+}
+
+static void *serve(void *argument)
+{
+	struct file_service *service = argument;
+	struct pollfd waits[] = {{service->socket, POLLIN, 0}, {service->stop_fd, POLLIN, 0}};
+	struct hi_file_request request;
+	int served = 0;
+
+	while (served != -EPIPE) {
+		(void)poll(waits, 2, -1);
+		if (waits[1].revents)
+			break;
+		if (!waits[0].revents)
+			continue;
+		served = file_broker_serve(service->broker, service->socket, &request);
+		if (served == 1)
+			served = on_dump_request(service, &request);
+	}
+	/* In this order: what is expected until now finds its end, and nothing is from now on. */
+	pthread_mutex_lock(&service->lock);
+	service->is_over = true;
+	pthread_mutex_unlock(&service->lock);
+	finish_dump(service, -EPIPE);
+	return NULL;
+}
+
+/* ---- the session -------------------------------------------------------------------------------------------------------------- */
+
+/* All signals are the session's. */
+static int start_thread(struct file_service *service)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int err = -pthread_create(&service->thread, NULL, serve, service);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+int file_service_open(struct file_service *service, int socket, struct file_broker *broker, struct outputs *outputs)
+{
+	*service = (struct file_service){.broker = broker, .outputs = outputs, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	service->socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+	int err = service->socket < 0 ? -errno : 0;
+	service->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!err && service->stop_fd < 0)
+		err = -errno;
+	if (!err)
+		err = start_thread(service);
+	service->is_running = !err;
+	if (!err)
+		return 0;
+	if (service->socket >= 0)
+		close(service->socket);
+	if (service->stop_fd >= 0)
+		close(service->stop_fd);
+	return err;
+}
+
+void file_service_close(struct file_service *service)
+{
+	if (!service->is_running)
+		return;
+	(void)!eventfd_write(service->stop_fd, 1);
+	pthread_join(service->thread, NULL);
+	close(service->socket);
+	close(service->stop_fd);
+	service->is_running = false;
+}
+
+int file_service_expect(struct file_service *service)
+{
+	pthread_mutex_lock(&service->lock);
+	const int err = service->is_over ? -EPIPE : service->state == DUMP_NONE ? 0 : -EBUSY;
+	if (!err)
+		service->state = DUMP_EXPECTED;
+	pthread_mutex_unlock(&service->lock);
+	return err;
+}
+
+int file_service_result(struct file_service *service, int *out_error, struct outputs_dump *out_dump)
+{
+	pthread_mutex_lock(&service->lock);
+	const bool is_done = service->state == DUMP_DONE;
+	if (is_done) {
+		*out_error = service->error;
+		if (!service->error)
+			*out_dump = service->dump;
+		service->state = DUMP_NONE;
+	}
+	pthread_mutex_unlock(&service->lock);
+	return is_done;
+}
+
+void file_service_wait(struct file_service *service)
+{
+	pthread_mutex_lock(&service->lock);
+	while (service->state == DUMP_EXPECTED || service->state == DUMP_OPEN)
+		pthread_cond_wait(&service->changed, &service->lock);
+	pthread_mutex_unlock(&service->lock);
+}
