@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_costs.h - a profile by places in the code: what each line of each function allocated itself, and what each of its calls led to. What callgrind's format
- * wants.
+ * call_costs.h - a profile by places in the code: what each line of each function allocated itself, and what each of its calls led to. What callgrind's
+ * format wants.
  *
- * As everywhere a function is a name, inlined ones are functions like others, and a pair of caller and callee counts once per stack, at the outermost of its calls.
+ * As everywhere a function is a name, inlined ones are functions like others, and a pair of caller and callee counts once per stack, at the outermost of its
+ * calls.
  */
 #ifndef HI_CALL_COSTS_H
 #define HI_CALL_COSTS_H

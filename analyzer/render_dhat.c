@@ -3,7 +3,8 @@
  * render_dhat.c - the JSON of valgrind's DHAT, version 2: what was allocated, for how long it lived, what is left at the end.
  *
  * What DHAT measures and a sample does not tell: reads and writes (bkacc is false); the greatest size of each program point and the moment of the
- * global maximum, in whose place stands what they were at the least: what is left at the end, or one block. Times are microseconds from the start of the window.
+ * global maximum, in whose place stands what they were at the least: what is left at the end, or one block. Times are microseconds from the start of the
+ * window.
  */
 #include "render_formats.h"
 
