@@ -95,12 +95,6 @@ static int close_output(FILE *out)
 	return failed ? -EIO : 0;
 }
 
-static int write_heap(const struct profile *profile, FILE *out)
-{
-	heapfile_write(profile, out);
-	return 0;
-}
-
 static int write_output(const struct profile *profile, int fd, int (*write_format)(const struct profile *, FILE *))
 {
 	FILE *out;
@@ -161,7 +155,7 @@ static int write_all(const struct hi_analyzer_outputs *outputs, const struct pro
 {
 	int error, first;
 
-	first = write_output(profile, outputs->heap_fd, write_heap);
+	first = write_output(profile, outputs->heap_fd, heapfile_write);
 	if (first)
 		dprintf(outputs->summary_fd, "  cannot write the heap profile: %s\n", strerror(-first));
 	error = write_output(profile, outputs->pprof_fd, pprof_write);

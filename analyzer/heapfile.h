@@ -19,7 +19,7 @@ bool heapfile_recognize(const uint8_t *bytes, size_t size);
  * was good is in the profile, and meta.damage says what was wrong first.
  */
 int heapfile_read(struct input *input, struct profile *profile);
-/* Writes a profile, after symbols_resolve(). The caller looks for errors of the stream. */
-void heapfile_write(const struct profile *profile, FILE *out);
+/* Writes a profile, after symbols_resolve(); no comparison. 0 or -ENOMEM. The caller looks for errors of the stream. */
+int heapfile_write(const struct profile *profile, FILE *out);
 
 #endif

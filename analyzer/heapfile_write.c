@@ -3,15 +3,21 @@
  * heapfile_write.c - writes the text that google-pprof, jeprof and go pprof all read, with what they ignore and we need in comment lines. Start at
  * heapfile_write().
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "heapfile.h"
 #include "heapfile_text.h"
+#include "table.h"
 
 #define COUNT_MAX 0x1p62
-#define MAPS_LINE_MAX 16384u /* four times the longest path; go pprof reads no line of 64 KiB */
+#define NO_ADDRESS "0x00000001"
+#define MADE_UP_STEP 16u
+#define MADE_UP UINT64_C(0x1000000000000000) /* no CPU has code there */
+#define MAPS_LINE_MAX 16384u                 /* four times the longest path; go pprof reads no line of 64 KiB */
 
 /*
  * A row as other readers are to see it. They weigh all rows by the nominal interval; so one that was drawn with another shows as many samples as at the nominal
@@ -32,6 +38,18 @@ static struct profile_row seen_by_others(const struct profile_row *row, uint64_t
 	seen.inuse_bytes =
 		row->inuse_count ? (uint64_t)fmin(round((double)seen.inuse_count * (double)row->inuse_bytes / (double)row->inuse_count), COUNT_MAX) : 0;
 	return seen;
+}
+
+/* Whoever tells only what is in use says as much of what was allocated. */
+static struct profile_row whole_row(const struct profile_row *row)
+{
+	struct profile_row whole = *row;
+
+	if (row->alloc_count < row->inuse_count) {
+		whole.alloc_count = row->inuse_count;
+		whole.alloc_bytes = row->inuse_bytes;
+	}
+	return whole;
 }
 
 /* What the line that follows cannot say, and its counts if it shows others. Read back by heapfile_read.c. */
@@ -59,7 +77,7 @@ static void write_header(const struct profile *profile, FILE *out)
 	struct profile_row total = {0};
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct profile_row seen = seen_by_others(&profile->row[i], profile->meta.interval);
+		const struct profile_row row = whole_row(&profile->row[i]), seen = seen_by_others(&row, profile->meta.interval);
 
 		total.inuse_count = heapfile_sum(total.inuse_count, seen.inuse_count);
 		total.inuse_bytes = heapfile_sum(total.inuse_bytes, seen.inuse_bytes);
@@ -70,7 +88,7 @@ static void write_header(const struct profile *profile, FILE *out)
 		total.alloc_count++;
 	fputs("heap profile: ", out);
 	write_bucket(&total, out);
-	fprintf(out, " heap_v2/%" PRIu64 "\n", profile->meta.interval);
+	fprintf(out, " heap_v2/%" PRIu64 "\n", profile->meta.interval ? profile->meta.interval : 1);
 }
 
 static void write_modules(const struct profile *profile, FILE *out)
@@ -101,16 +119,17 @@ static void write_symbol(uint64_t address, const struct profile_line *line, FILE
 	putc('\n', out);
 }
 
-static void write_row(const struct profile *profile, const struct profile_row *row, FILE *out)
+static void write_row(const struct profile *profile, const struct profile_row *counts, const uint64_t *address, FILE *out)
 {
-	const struct profile_stack *stack = &profile->stack[row->key.stack];
+	const struct profile_stack *stack = &profile->stack[counts->key.stack];
+	const struct profile_row row = whole_row(counts), seen = seen_by_others(&row, profile->meta.interval);
 
-	const struct profile_row seen = seen_by_others(row, profile->meta.interval);
-
-	write_beside(row, out);
+	write_beside(&row, out);
 	write_bucket(&seen, out);
 	for (uint32_t i = 0; i < stack->frame_count; i++)
-		fprintf(out, " 0x%08" PRIx64, profile->frame[stack->frame[i]].address);
+		fprintf(out, " 0x%08" PRIx64, address[stack->frame[i]]);
+	if (!stack->frame_count)
+		fputs(" " NO_ADDRESS, out);
 	putc('\n', out);
 }
 
@@ -129,8 +148,61 @@ static void write_maps(const char *maps, FILE *out)
 	}
 }
 
-void heapfile_write(const struct profile *profile, FILE *out)
+static bool is_taken(const struct table *by_address, const uint64_t *address, uint64_t wanted)
 {
+	struct table_cursor cursor = table_seek(by_address, hash_number(wanted));
+	uint32_t index;
+
+	while (table_next(by_address, &cursor, &index)) {
+		if (address[index] == wanted)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The file tells frames apart by nothing but their addresses. So one that has a name and no address, or an address that another has (of another process, or of
+ * a module that was there before), is given one that nobody else has.
+ */
+static int find_addresses(const struct profile *profile, struct table *by_address, uint64_t *out_address)
+{
+	uint64_t next = MADE_UP;
+
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		const struct profile_frame *frame = &profile->frame[i];
+
+		out_address[i] = frame->address;
+		if (frame->line_count && (!frame->address || is_taken(by_address, out_address, frame->address))) {
+			while (is_taken(by_address, out_address, next))
+				next += MADE_UP_STEP;
+			out_address[i] = next;
+		}
+		if (table_add(by_address, hash_number(out_address[i]), (uint32_t)i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* By frame; to be freed. NULL = out of memory. */
+static uint64_t *addresses_of(const struct profile *profile)
+{
+	uint64_t *address = malloc((profile->frame_count + 1) * sizeof(*address));
+	struct table by_address = {0};
+
+	if (address && find_addresses(profile, &by_address, address)) {
+		free(address);
+		address = NULL;
+	}
+	table_close(&by_address);
+	return address;
+}
+
+int heapfile_write(const struct profile *profile, FILE *out)
+{
+	uint64_t *address = addresses_of(profile);
+
+	if (!address)
+		return -ENOMEM;
 	write_header(profile, out);
 	heapfile_write_meta(&profile->meta, out);
 	for (size_t i = 0; i < profile->meta.change_count && i < PROFILE_CHANGES_MAX; i++)
@@ -138,12 +210,14 @@ void heapfile_write(const struct profile *profile, FILE *out)
 	write_modules(profile, out);
 	for (size_t i = 0; i < profile->frame_count; i++) {
 		for (size_t k = 0; k < profile->frame[i].line_count; k++)
-			write_symbol(profile->frame[i].address, &profile->frame[i].line[k], out);
+			write_symbol(address[i], &profile->frame[i].line[k], out);
 	}
 	for (size_t i = 0; i < profile->row_count; i++) {
-		if (profile->row[i].alloc_count)
-			write_row(profile, &profile->row[i], out);
+		if (profile->row[i].alloc_count || profile->row[i].inuse_count)
+			write_row(profile, &profile->row[i], address, out);
 	}
 	write_maps(profile->meta.maps, out);
 	fputs(HEAPFILE_END "\n", out);
+	free(address);
+	return 0;
 }

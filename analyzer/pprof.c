@@ -17,7 +17,9 @@
 #include "hi_units.h"
 #include "printable.h"
 #include "protobuf.h"
+#include "sample_types.h"
 #include "table.h"
+#include "text_out.h"
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -53,15 +55,6 @@ enum { LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4 };
 
 #define COMMENT_MAX 1024u
-
-static const struct {
-	const char *type, *unit;
-} sample_types[SAMPLE_TYPE_COUNT] = {
-	[ALLOC_OBJECTS] = {"alloc_objects", "count"},
-	[ALLOC_SPACE] = {"alloc_space", "bytes"},
-	[INUSE_OBJECTS] = {"inuse_objects", "count"},
-	[INUSE_SPACE] = {"inuse_space", "bytes"},
-};
 
 struct pprof_function {
 	uint64_t name, system_name, file; /* string numbers */
@@ -221,7 +214,7 @@ static void put_location(struct pprof *pprof, size_t index)
 	protobuf_number(&pprof->part, LOCATION_ID, index + 1);
 	protobuf_number(&pprof->part, LOCATION_MAPPING_ID, (uint64_t)(frame->module + 1));
 	/* Readers of this format subtract nothing: the address is that of the call. */
-	protobuf_number(&pprof->part, LOCATION_ADDRESS, frame->address - 1);
+	protobuf_number(&pprof->part, LOCATION_ADDRESS, frame->address ? frame->address - 1 : 0);
 	for (size_t i = 0; i < frame->line_count; i++) {
 		protobuf_reset(&pprof->line);
 		protobuf_number(&pprof->line, LINE_FUNCTION_ID, function_number(pprof, &frame->line[i]));
@@ -239,6 +232,14 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *tex
 	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
 }
 
+/* A mean; rows that tell only what is in use have nothing that was allocated. */
+static uint64_t block_size(const struct profile_row *row)
+{
+	if (row->alloc_count)
+		return row->alloc_bytes / row->alloc_count;
+	return row->inuse_count ? row->inuse_bytes / row->inuse_count : 0;
+}
+
 /* What pprof -tags and -tagfocus understand: the size as a number, the thread as texts, for pprof shows no number without a unit. */
 static void put_labels(struct pprof *pprof, const struct profile_row *row, const struct part *part)
 {
@@ -247,9 +248,11 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 
 	protobuf_reset(&pprof->line);
 	protobuf_number(&pprof->line, LABEL_KEY, string_number(pprof, "bytes"));
-	protobuf_number(&pprof->line, LABEL_NUM, row->alloc_bytes / row->alloc_count);
+	protobuf_number(&pprof->line, LABEL_NUM, block_size(row));
 	protobuf_number(&pprof->line, LABEL_NUM_UNIT, string_number(pprof, "bytes"));
 	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
+	if (row->key.side == PROFILE_BASE)
+		put_text_label(pprof, "pprof::base", "true"); /* as pprof -diff_base marks them: it takes shares of their sum */
 	if (thread && thread->name)
 		put_text_label(pprof, "thread", thread->name);
 	if (thread && thread->tid) {
@@ -259,7 +262,7 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 }
 
 /* A part's share in the estimate of its row: all blocks of a row weigh the same, so the shares add up to it. */
-static uint64_t value_of(const struct pprof *pprof, const struct profile_row *row, const struct part *part, enum sample_type type)
+static int64_t value_of(const struct pprof *pprof, const struct profile_row *row, const struct part *part, enum sample_type type)
 {
 	const uint64_t wholes[] = {
 		[ALLOC_OBJECTS] = row->alloc_count, [ALLOC_SPACE] = row->alloc_bytes, [INUSE_OBJECTS] = row->inuse_count, [INUSE_SPACE] = row->inuse_bytes};
@@ -267,7 +270,7 @@ static uint64_t value_of(const struct pprof *pprof, const struct profile_row *ro
 		[ALLOC_OBJECTS] = part->alloc_count, [ALLOC_SPACE] = part->alloc_bytes, [INUSE_OBJECTS] = part->inuse_count, [INUSE_SPACE] = part->inuse_bytes};
 	const double value = estimate_of(pprof->profile, row, type).value;
 
-	return estimate_round(shares[type] == wholes[type] ? value : value * (double)shares[type] / (double)wholes[type]);
+	return text_whole(shares[type] == wholes[type] ? value : value * (double)shares[type] / (double)wholes[type]);
 }
 
 static void put_sample(struct pprof *pprof, const struct profile_row *row, const struct part *part)
@@ -282,7 +285,7 @@ static void put_sample(struct pprof *pprof, const struct profile_row *row, const
 	for (uint32_t i = 0; i < stack->frame_count; i++)
 		location[i] = stack->frame[i] + 1ull;
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		value[type] = value_of(pprof, row, part, (enum sample_type)type);
+		value[type] = (uint64_t)value_of(pprof, row, part, (enum sample_type)type); /* as int64 on the wire */
 	part_begin(pprof);
 	protobuf_packed(&pprof->part, SAMPLE_LOCATION_ID, location, stack->frame_count);
 	protobuf_packed(&pprof->part, SAMPLE_VALUE, value, SAMPLE_TYPE_COUNT);
@@ -296,7 +299,7 @@ static void put_samples(struct pprof *pprof)
 	const struct profile *profile = pprof->profile;
 
 	for (size_t i = 0; i < profile->parts.count; i++) {
-		if (profile->parts.part[i].alloc_count)
+		if (profile->parts.part[i].alloc_count || profile->parts.part[i].inuse_count)
 			put_sample(pprof, &profile->row[profile->parts.part[i].row], &profile->parts.part[i]);
 	}
 	for (size_t i = 0; i < profile->row_count && !profile->parts.count; i++) {
@@ -304,7 +307,7 @@ static void put_samples(struct pprof *pprof)
 		const struct part all = {
 			.alloc_count = row->alloc_count, .alloc_bytes = row->alloc_bytes, .inuse_count = row->inuse_count, .inuse_bytes = row->inuse_bytes};
 
-		if (row->alloc_count)
+		if (row->alloc_count || row->inuse_count)
 			put_sample(pprof, row, &all);
 	}
 }
@@ -351,10 +354,10 @@ static int pprof_build(struct pprof *pprof)
 
 	string_number(pprof, ""); /* string 0 must be empty */
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		put_value_type(pprof, PROFILE_SAMPLE_TYPE, sample_types[type].type, sample_types[type].unit);
+		put_value_type(pprof, PROFILE_SAMPLE_TYPE, sample_types[type].name, sample_types[type].unit);
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, "space", "bytes");
 	protobuf_number(&pprof->message, PROFILE_PERIOD, profile->meta.interval);
-	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE, string_number(pprof, sample_types[INUSE_SPACE].type));
+	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE, string_number(pprof, sample_types[INUSE_SPACE].name));
 	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, profile->meta.start_unix_ns);
 	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, profile->meta.duration_ns);
 	put_comments(pprof);

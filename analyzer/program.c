@@ -8,11 +8,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "printable.h"
@@ -51,12 +56,55 @@ static void read_first_line(int fd, char error[256])
 	printable(error);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* False if it has not ended in that time. True also where nobody can tell (kernels before 5.3): then it is waited for as long as it takes. */
+static bool has_ended_in(pid_t pid, unsigned int patience_ms)
+{
+	const uint64_t end = now_ms() + patience_ms;
+	const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+	int ready;
+
+	if (fd < 0)
+		return true;
+	do {
+		const uint64_t now = now_ms();
+
+		ready = poll(&wait, 1, now < end ? (int)(end - now) : 0);
+	} while (ready < 0 && errno == EINTR);
+	close(fd);
+	return ready != 0;
+}
+
+/* Waits for the end of a child. */
+static int reap(pid_t pid, unsigned int patience_ms)
+{
+	const bool is_late = patience_ms && !has_ended_in(pid, patience_ms);
+	pid_t ended;
+	int status;
+
+	if (is_late)
+		kill(pid, SIGKILL);
+	do
+		ended = waitpid(pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	if (is_late)
+		return -ETIMEDOUT;
+	return ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
 /* files: to become descriptors 0, 1, 2 of the program. */
-static int run(char *const argv[], const int files[3])
+static int run(char *const argv[], const int files[3], unsigned int patience_ms)
 {
 	posix_spawn_file_actions_t actions;
-	pid_t pid, ended;
-	int status;
+	pid_t pid;
 
 	int error = -posix_spawn_file_actions_init(&actions);
 	if (error)
@@ -66,12 +114,7 @@ static int run(char *const argv[], const int files[3])
 	if (!error)
 		error = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	if (error)
-		return error;
-	do
-		ended = waitpid(pid, &status, 0);
-	while (ended < 0 && errno == EINTR);
-	return ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+	return error ? error : reap(pid, patience_ms);
 }
 
 /* A memory file whose descriptor is not 0, 1 or 2, so that moving one there does not overwrite another. */
@@ -98,7 +141,7 @@ int program_filter(char *const argv[], const struct program_input *input, FILE *
 	if (!error)
 		error = write_all(files[0], input);
 	if (!error)
-		error = run(argv, files);
+		error = run(argv, files, input->patience_ms);
 	if (error == -EIO)
 		read_first_line(files[2], error_text);
 	if (!error)

@@ -7,15 +7,49 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "render_formats.h"
 
 const struct renderer renderers[] = {
 	{"text", 't', NULL, ".txt", "table of functions", render_text},
 	{"svg", 's', NULL, ".svg", "call graph, drawn by graphviz", render_svg},
+	{"pdf", 0, NULL, ".pdf", "the same as PDF", render_pdf},
+	{"png", 0, NULL, ".png", "the same as PNG", render_png},
+	{"dot", 0, NULL, ".dot", "the same as graphviz' input", render_dot_text},
 	{"collapsed", 0, NULL, ".collapsed", "one line per stack, for flamegraph.pl, speedscope and the like", render_collapsed},
+	{"heap", 0, NULL, ".heap", "heap profile, as attach writes it", render_heap},
+	{"pprof", 0, NULL, ".pb.gz", "profile of pprof", render_pprof},
+	{"speedscope", 0, NULL, ".speedscope.json", "for speedscope, all sample types", render_speedscope},
+	{"callgrind", 0, NULL, ".callgrind", "for kcachegrind and callgrind_annotate, all sample types", render_callgrind},
+	{"dhat", 0, NULL, ".dhat.json", "for valgrind's dh_view.html, with lifetimes", render_dhat},
+	{"massif", 0, NULL, ".massif", "for ms_print: how what is in use has grown, one snapshot a file", render_massif},
+	{"json", 0, NULL, ".json", "everything, with intervals, for programs of your own", render_json},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
+
+bool render_is_comparison(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (profile->row[i].key.side == PROFILE_BASE)
+			return true;
+	}
+	return false;
+}
+
+int render_refuse_comparison(const struct profile *profile, const char *format)
+{
+	if (!render_is_comparison(profile))
+		return 0;
+	return render_fail(-EINVAL, "%s has no place for what has become less; of a comparison make --collapsed, --pprof, --speedscope or --json", format);
+}
+
+int render_refuse_terminal(FILE *out, const char *format)
+{
+	const int fd = fileno(out);
+
+	return fd >= 0 && isatty(fd) ? render_fail(-EINVAL, "--%s is not for terminals: name a file (-o)", format) : 0;
+}
 
 static char last_error[512];
 

@@ -14,10 +14,11 @@ enum render_sort { SORT_FLAT, SORT_CUM };
 struct render_options {
 	enum sample_type type; /* default INUSE_SPACE */
 	enum render_sort sort;
-	size_t limit;         /* rows of text, nodes of the graph; 0 = the format's default */
-	bool intervals;       /* text: the 95 % interval of each figure, too */
-	bool details;         /* text: waste and ages */
-	const char *argument; /* of the view, if it wants one */
+	size_t limit;                /* rows of text, nodes of the graph; 0 = the format's default */
+	bool intervals;              /* text: the 95 % interval of each figure, too */
+	bool details;                /* text: waste and ages */
+	const char *argument;        /* of the view, if it wants one */
+	struct snapshots *snapshots; /* massif: of several files, in the order given (snapshots.h); NULL = not taken */
 };
 
 struct renderer {

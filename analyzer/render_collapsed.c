@@ -2,35 +2,14 @@
 /*
  * render_collapsed.c - one line per distinct stack, "root;...;leaf N": the input of flamegraph.pl and of most viewers.
  *
- * Stacks that differ only in addresses or block sizes read the same, so they are brought together first: each is unfolded to function numbers,
- * the sequences are sorted from the root on, and equal neighbours are added up.
+ * A comparison has two columns, "root;...;leaf OLD NEW", which is what difffolded.pl makes of two files and flamegraph.pl draws in red and blue.
  */
 #include "render_formats.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "functions.h"
-
-struct sequence {
-	const uint32_t *function; /* root first */
-	size_t count;
-	double value;
-};
-
-static int compare_sequences(const void *left, const void *right)
-{
-	const struct sequence *a = left, *b = right;
-	const size_t shorter = a->count < b->count ? a->count : b->count;
-
-	for (size_t i = 0; i < shorter; i++) {
-		if (a->function[i] != b->function[i])
-			return a->function[i] < b->function[i] ? -1 : 1;
-	}
-	return a->count < b->count ? -1 : a->count > b->count;
-}
+#include "stack_sums.h"
+#include "text_out.h"
 
 /* The separators of the format must not occur in a name. */
 static void print_name(const char *name, FILE *out)
@@ -39,73 +18,39 @@ static void print_name(const char *name, FILE *out)
 		fputc(*name == ';' ? ':' : *name, out);
 }
 
-static void print_sequence(const struct functions *functions, const struct sequence *sequence, double value, FILE *out)
+static void print_stack(const struct functions *functions, const struct stack_sum *sum, FILE *out)
 {
-	const uint64_t rounded = estimate_round(value);
-
-	if (rounded == 0 || sequence->count == 0)
-		return;
-	for (size_t i = 0; i < sequence->count; i++) {
+	if (sum->count == 0)
+		fputs(RENDER_UNKNOWN, out);
+	for (size_t i = 0; i < sum->count; i++) {
 		if (i > 0)
 			fputc(';', out);
-		print_name(functions->name[sequence->function[i]], out);
+		print_name(functions->name[sum->step[i]], out);
 	}
-	fprintf(out, " %" PRIu64 "\n", rounded);
 }
 
-/* Function numbers of one stack, root first, in memory of its own. */
-static int unfold(const struct functions *functions, const struct profile_stack *stack, struct sequence *sequence)
+static void print_sum(const struct stack_sums *sums, const struct stack_sum *sum, const struct render_options *options, bool is_comparison, FILE *out)
 {
-	size_t count;
-	const uint32_t *calls = functions_unfold(functions, stack, &count);
-	uint32_t *function = malloc((count + 1) * sizeof(*function));
+	const int64_t old = text_whole(sum->base[options->type]), now = text_whole(sum->value[options->type] + sum->base[options->type]);
 
-	if (!function)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		function[i] = functions->call[calls[count - 1 - i]].function;
-	sequence->function = function;
-	sequence->count = count;
-	return 0;
-}
-
-static int unfold_all(const struct profile *profile, enum sample_type type, const struct functions *functions, struct sequence *sequences)
-{
-	for (size_t i = 0; i < profile->stack_count; i++) {
-		if (unfold(functions, &profile->stack[i], &sequences[i]))
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < profile->row_count; i++)
-		sequences[profile->row[i].key.stack].value += estimate_of(profile, &profile->row[i], type).value;
-	qsort(sequences, profile->stack_count, sizeof(*sequences), compare_sequences);
-	return 0;
-}
-
-static void print_all(const struct functions *functions, const struct sequence *sequences, size_t count, FILE *out)
-{
-	size_t next;
-
-	for (size_t i = 0; i < count; i = next) {
-		double value = sequences[i].value;
-		for (next = i + 1; next < count && compare_sequences(&sequences[i], &sequences[next]) == 0; next++)
-			value += sequences[next].value;
-		print_sequence(functions, &sequences[i], value, out);
-	}
+	if (old == 0 && now == 0)
+		return;
+	print_stack(&sums->functions, sum, out);
+	if (is_comparison)
+		fprintf(out, " %" PRId64, old);
+	fprintf(out, " %" PRId64 "\n", now);
 }
 
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	struct sequence *sequences = calloc(profile->stack_count + 1, sizeof(*sequences));
-	struct functions functions = {0};
-	int error = sequences ? functions_open(profile, &functions) : -ENOMEM;
+	const bool is_comparison = render_is_comparison(profile);
+	struct stack_sums sums;
+	const int error = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);
 
-	if (!error)
-		error = unfold_all(profile, options->type, &functions, sequences);
-	if (!error)
-		print_all(&functions, sequences, profile->stack_count, out);
-	for (size_t i = 0; sequences && i < profile->stack_count; i++)
-		free((void *)(uintptr_t)sequences[i].function);
-	free(sequences);
-	functions_close(&functions);
-	return render_result(error, out);
+	if (error)
+		return render_result(error, out);
+	for (size_t i = 0; i < sums.count; i++)
+		print_sum(&sums, &sums.sum[i], options, is_comparison, out);
+	stack_sums_close(&sums);
+	return render_result(0, out);
 }

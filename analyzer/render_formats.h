@@ -13,7 +13,25 @@
 int render_text(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_pdf(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_png(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_dot_text(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_heap(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_pprof(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_speedscope(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_callgrind(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_dhat(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_massif(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_json(const struct profile *profile, const struct render_options *options, FILE *out);
 
+#define RENDER_UNKNOWN "[unknown]" /* what a stack is called of which nothing is known */
+
+/* Something counts negatively in it. */
+bool render_is_comparison(const struct profile *profile);
+/* 0, or -EINVAL for a comparison, which this format cannot hold. */
+int render_refuse_comparison(const struct profile *profile, const char *format);
+/* 0, or -EINVAL where a terminal would get bytes that it cannot show. */
+int render_refuse_terminal(FILE *out, const char *format);
 /* Sets what render_error() says, and returns error. */
 int render_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What a render() returns: error or, if there is none, whether out took everything. Says what errno says. */

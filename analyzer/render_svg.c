@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_svg.c - the call graph as a picture, drawn by graphviz' dot as a process: of all views only this one needs it.
+ * render_svg.c - the call graph as a picture, svg, pdf or png, drawn by graphviz' dot as a process; and as the text that dot is given.
  */
 #include "render_formats.h"
 
@@ -13,6 +13,7 @@
 #include "render_header.h"
 
 #define NODES_DEFAULT 80
+#define PATIENCE_MS 60000u /* dot takes a second for the default, and hours for some thousand boxes */
 
 static void write_header(const struct profile *profile, const struct callgraph *graph, enum sample_type type, FILE *out)
 {
@@ -52,32 +53,72 @@ static char *dot_text(const struct profile *profile, const struct callgraph *gra
 	return text;
 }
 
-static int draw(const struct program_input *input, FILE *out)
+static int draw(const struct program_input *input, char *format, FILE *out)
 {
-	static char dot[] = "dot", format[] = "-Tsvg";
+	static char dot[] = "dot";
 	char *const argv[] = {dot, format, NULL};
 	char complaint[256];
 	const int error = program_filter(argv, input, out, complaint);
 
 	if (error == -ENOENT)
-		return render_fail(error, "graphviz's dot is not installed: apt-get install graphviz; --text and --collapsed work without it");
+		return render_fail(error, "graphviz's dot is not installed: apt-get install graphviz; --text, --dot and --collapsed work without it");
+	if (error == -ETIMEDOUT)
+		return render_fail(error, "graphviz's dot was not done after %u s and was stopped; fewer boxes (-n) take less, --dot needs none of it",
+				   PATIENCE_MS / 1000);
 	if (error == -EIO && complaint[0])
-		return render_fail(error, "graphviz's dot failed: %s; --text and --collapsed work without it", complaint);
+		return render_fail(error, "graphviz's dot failed: %s; --text, --dot and --collapsed work without it", complaint);
 	return render_result(error, out);
 }
 
-int render_svg(const struct profile *profile, const struct render_options *options, FILE *out)
+static int put_text(const struct program_input *input, FILE *out)
 {
+	return render_result(fwrite(input->bytes, 1, input->size, out) == input->size ? 0 : -EIO, out);
+}
+
+/* format: as dot's option wants it; NULL = dot's own input. */
+static int render_graph(const struct profile *profile, const struct render_options *options, char *format, FILE *out)
+{
+	struct program_input input = {.patience_ms = PATIENCE_MS};
 	struct callgraph graph;
-	struct program_input input;
 	int error = callgraph_build_trimmed(profile, options->type, options->limit ? options->limit : NODES_DEFAULT, &graph);
 
 	if (error)
 		return render_result(error, out);
 	char *text = dot_text(profile, &graph, options->type, &input.size);
 	input.bytes = text;
-	error = text ? draw(&input, out) : render_result(-ENOMEM, out);
+	if (!text)
+		error = render_result(-ENOMEM, out);
+	else
+		error = format ? draw(&input, format, out) : put_text(&input, out);
 	free(text);
 	callgraph_close(&graph);
 	return error;
+}
+
+int render_svg(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	static char format[] = "-Tsvg";
+
+	return render_graph(profile, options, format, out);
+}
+
+int render_pdf(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	static char format[] = "-Tpdf";
+	const int error = render_refuse_terminal(out, "pdf");
+
+	return error ? error : render_graph(profile, options, format, out);
+}
+
+int render_png(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	static char format[] = "-Tpng";
+	const int error = render_refuse_terminal(out, "png");
+
+	return error ? error : render_graph(profile, options, format, out);
+}
+
+int render_dot_text(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	return render_graph(profile, options, NULL, out);
 }

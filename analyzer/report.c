@@ -17,8 +17,9 @@
 #include "merge.h"
 #include "output_file.h"
 #include "reader.h"
-#include "render.h"
+#include "render_formats.h"
 #include "report_options.h"
+#include "snapshots.h"
 #include "symbols.h"
 
 /* ---- the profile ---- */
@@ -70,6 +71,12 @@ static int load_resolved(const struct report_options *options, const char *file,
 	return error;
 }
 
+/* What the views want of each file apart, before it becomes one with the others. */
+static int add_snapshot(const struct report_options *options, enum profile_side side, const struct profile *profile)
+{
+	return options->render.snapshots && side == PROFILE_NEW ? snapshots_add(options->render.snapshots, profile) : 0;
+}
+
 static int add_file(const struct report_options *options, const char *file, enum profile_side side, struct profile *into)
 {
 	struct profile profile;
@@ -77,7 +84,7 @@ static int add_file(const struct report_options *options, const char *file, enum
 
 	if (!error)
 		error = load_resolved(options, file, &profile);
-	if (!error && profile_merge(into, &profile, side)) {
+	if (!error && (add_snapshot(options, side, &profile) || profile_merge(into, &profile, side))) {
 		report_complain(options, "out of memory");
 		error = -ENOMEM;
 	}
@@ -139,6 +146,7 @@ static int report(const struct report_options *options)
 int hi_analyzer_report(int argc, char **argv)
 {
 	struct report_options *options = malloc(sizeof(*options));
+	struct snapshots snapshots = {0};
 	int status;
 
 	if (!options) {
@@ -149,8 +157,11 @@ int hi_analyzer_report(int argc, char **argv)
 		status = HI_EXIT_USAGE;
 	else if (options->help)
 		status = fputs(hi_analyzer_report_help(), stdout) < 0 ? HI_EXIT_FAILED : HI_EXIT_OK;
-	else
+	else {
+		options->render.snapshots = options->renderer->render == render_massif ? &snapshots : NULL;
 		status = report(options);
+	}
+	snapshots_close(&snapshots);
 	free(options);
 	return status;
 }

@@ -134,7 +134,7 @@ static void make_profile(struct profile *profile)
 	named->line[0] = (struct profile_line){.function = strdup("inner"), .file = strdup("a.c"), .line = 7};
 	named->line[1] = (struct profile_line){.function = strdup("outer"), .system_name = strdup("_Z5outer"), .file = strdup("a.c"), .line = 9};
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval}, &row), 0);
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW}, &row), 0);
 	profile->row[row].alloc_count = 3;
 	profile->row[row].alloc_bytes = 144;
 	profile->row[row].inuse_count = 1;
@@ -272,6 +272,29 @@ UNIT_TEST(a_crowd_of_threads_makes_no_large_file)
 	free(text_of(file, &size));
 	fclose(file);
 	CHECK(size < 64u << 10);
+	profile_close(&profile);
+}
+
+/* As pprof -diff_base has it: values with their sign, and a label that says which are the base. */
+UNIT_TEST(rows_of_the_base_are_negative)
+{
+	static struct parsed parsed;
+	struct profile profile;
+	int64_t value[SAMPLE_TYPE_COUNT];
+
+	make_profile(&profile);
+	write_and_parse(&profile, &parsed);
+	for (unsigned int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		value[type] = (int64_t)value_at(top(&parsed, 2, 0), type);
+	profile.row[0].key.side = PROFILE_BASE;
+	write_and_parse(&profile, &parsed);
+	const struct field sample = top(&parsed, 2, 0);
+	for (unsigned int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		CHECK(value[type] > 0);
+		CHECK_EQ((int64_t)value_at(sample, type), -value[type]);
+	}
+	CHECK_STR(string_of(&parsed, inner(inner(sample, 3, 1), 1, 0).value), "pprof::base");
+	CHECK_STR(string_of(&parsed, inner(inner(sample, 3, 1), 2, 0).value), "true");
 	profile_close(&profile);
 }
 

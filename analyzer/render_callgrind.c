@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_callgrind.c - the text of callgrind_annotate and kcachegrind: all sample types as its events, nothing left out.
+ *
+ * A function is one name wherever its code comes from. Its first file is the one it is listed under (fl); lines from others follow a change of file (fi, and fe
+ * back to the first). Names are given in full where they come up first, later by their number. Values are whole numbers, as the format demands.
+ */
+#include "render_formats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "call_costs.h"
+#include "sample_types.h"
+#include "text_out.h"
+
+#define UNKNOWN_FILE "???"
+
+/* By function. */
+struct listing {
+	uint32_t file;  /* it is listed under */
+	uint32_t line;  /* the first known */
+	int32_t module; /* -1 = none */
+};
+struct writer {
+	const struct profile *profile;
+	struct call_costs costs;
+	struct listing *listing;
+	bool *has_file, *has_function, *has_module; /* its name was given already */
+	enum sample_type event[SAMPLE_TYPE_COUNT];  /* in the order of the columns */
+	int64_t total[SAMPLE_TYPE_COUNT];
+	FILE *out;
+};
+
+static void list_functions(struct writer *writer)
+{
+	const struct functions *functions = &writer->costs.stacks.functions;
+	const struct profile *profile = writer->profile;
+
+	for (size_t i = 0; i <= functions->count; i++)
+		writer->listing[i].module = -1;
+	for (size_t f = 0; f < profile->frame_count; f++) {
+		for (uint32_t call = functions->first[f]; call < functions->first[f + 1]; call++) {
+			struct listing *listing = &writer->listing[functions->call[call].function];
+			const uint32_t file = writer->costs.file_of[call], line = functions->call[call].line;
+
+			listing->module = listing->module < 0 ? profile->frame[f].module : listing->module;
+			listing->file = listing->file ? listing->file : file;
+			if (line && file == listing->file && (!listing->line || line < listing->line))
+				listing->line = line;
+		}
+	}
+}
+
+/* One "key=(number) name", the name only once. Numbers begin with 1. */
+static void put_name(struct writer *writer, const char *key, size_t number, bool *has_name, const char *name)
+{
+	fprintf(writer->out, "%s=(%zu)", key, number + 1);
+	if (!*has_name) {
+		putc(' ', writer->out);
+		text_plain(name, UNKNOWN_FILE, writer->out);
+	}
+	putc('\n', writer->out);
+	*has_name = true;
+}
+
+static void put_file(struct writer *writer, const char *key, uint32_t file)
+{
+	put_name(writer, key, file, &writer->has_file[file], writer->costs.file[file]);
+}
+
+static void put_function(struct writer *writer, const char *key, uint32_t function)
+{
+	const struct functions *functions = &writer->costs.stacks.functions;
+
+	put_name(writer, key, function, &writer->has_function[function], function < functions->count ? functions->name[function] : RENDER_UNKNOWN);
+}
+
+static void put_module(struct writer *writer, const char *key, uint32_t function)
+{
+	const int32_t module = writer->listing[function].module;
+	const size_t number = (size_t)(module + 1);
+
+	put_name(writer, key, number, &writer->has_module[number], module < 0 ? NULL : writer->profile->module[module].path);
+}
+
+static void put_values(struct writer *writer, const struct call_cost *cost)
+{
+	fprintf(writer->out, "%" PRIu32, cost->place.line);
+	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++) {
+		const int64_t value = text_whole(cost->value[writer->event[i]]);
+
+		fprintf(writer->out, " %" PRId64, value);
+		if (cost->place.callee == CALL_COSTS_SELF)
+			writer->total[i] += value;
+	}
+	putc('\n', writer->out);
+}
+
+/* A count of 0 would make readers take the line that follows for a cost of the function itself. */
+static void put_call(struct writer *writer, const struct call_cost *cost)
+{
+	const uint32_t callee = cost->place.callee;
+	const int64_t calls = text_whole(cost->value[ALLOC_OBJECTS]);
+
+	put_module(writer, "cob", callee);
+	put_file(writer, "cfi", writer->listing[callee].file);
+	put_function(writer, "cfn", callee);
+	fprintf(writer->out, "calls=%" PRId64 " %" PRIu32 "\n", calls > 0 ? calls : 1, writer->listing[callee].line);
+}
+
+static void put_costs(struct writer *writer)
+{
+	uint32_t function = UINT32_MAX, file = 0;
+
+	for (size_t i = 0; i < writer->costs.count; i++) {
+		const struct call_cost *cost = &writer->costs.cost[i];
+
+		if (cost->place.function != function) {
+			function = cost->place.function;
+			file = writer->listing[function].file;
+			putc('\n', writer->out);
+			put_module(writer, "ob", function);
+			put_file(writer, "fl", file);
+			put_function(writer, "fn", function);
+		}
+		if (cost->place.file != file) {
+			file = cost->place.file;
+			put_file(writer, file == writer->listing[function].file ? "fe" : "fi", file);
+		}
+		if (cost->place.callee != CALL_COSTS_SELF)
+			put_call(writer, cost);
+		put_values(writer, cost);
+	}
+}
+
+static void put_head(struct writer *writer)
+{
+	const struct profile_meta *meta = &writer->profile->meta;
+
+	fputs("# callgrind format\nversion: 1\ncreator: heapinject\n", writer->out);
+	if (meta->pid)
+		fprintf(writer->out, "pid: %" PRIu32 "\n", meta->pid);
+	fputs("cmd: ", writer->out);
+	text_plain(meta->cmdline ? meta->cmdline : meta->comm, "unknown", writer->out);
+	fputs("\npositions: line\n", writer->out);
+	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+		fprintf(writer->out, "event: %s : %s\n", sample_types[writer->event[i]].name, sample_types[writer->event[i]].meaning);
+	fputs("events:", writer->out);
+	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+		fprintf(writer->out, " %s", sample_types[writer->event[i]].name);
+	putc('\n', writer->out);
+}
+
+/* The type that was asked for comes first, as readers sort by the first. */
+static void order_events(struct writer *writer, enum sample_type first)
+{
+	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+		writer->event[i] = (enum sample_type)(((int)first + SAMPLE_TYPE_COUNT - i) % SAMPLE_TYPE_COUNT);
+}
+
+static int reserve(struct writer *writer)
+{
+	const size_t functions = writer->costs.stacks.functions.count + 1;
+
+	writer->listing = calloc(functions, sizeof(*writer->listing));
+	writer->has_function = calloc(functions, sizeof(*writer->has_function));
+	writer->has_file = calloc(writer->costs.file_count, sizeof(*writer->has_file));
+	writer->has_module = calloc(writer->profile->module_count + 1, sizeof(*writer->has_module));
+	return writer->listing && writer->has_function && writer->has_file && writer->has_module ? 0 : -ENOMEM;
+}
+
+static void write_all(struct writer *writer)
+{
+	list_functions(writer);
+	put_head(writer);
+	put_costs(writer);
+	fputs("\ntotals:", writer->out);
+	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+		fprintf(writer->out, " %" PRId64, writer->total[i]);
+	putc('\n', writer->out);
+}
+
+int render_callgrind(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	struct writer writer = {.profile = profile, .out = out};
+	int error = render_refuse_comparison(profile, "callgrind's format");
+
+	if (error)
+		return error;
+	error = call_costs_open(profile, &writer.costs);
+	if (error)
+		return render_result(error, out);
+	order_events(&writer, options->type);
+	error = reserve(&writer);
+	if (!error)
+		write_all(&writer);
+	free(writer.listing);
+	free(writer.has_function);
+	free(writer.has_file);
+	free(writer.has_module);
+	call_costs_close(&writer.costs);
+	return render_result(error, out);
+}

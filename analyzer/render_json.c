@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_json.c - everything that a profile holds, for programs: docs/formats.md has the schema, and says what may change without a new version.
+ *
+ * Addresses are strings, as many programs read numbers of JSON as doubles.
+ */
+#include "render_formats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "hi_stream.h"
+#include "sample_types.h"
+#include "text_out.h"
+
+#define SCHEMA_VERSION 1
+
+static const char *const end_names[HI_STACK_ENDS] = {
+	[HI_END_DEPTH] = "too_deep", [HI_END_REGION] = "no_region", [HI_END_NO_ROW] = "no_row", [HI_END_BAD_FRAME] = "bad_frame", [HI_END_LOST] = "lost",
+};
+
+static void put_text(const char *key, const char *text, FILE *out)
+{
+	fprintf(out, "\"%s\":", key);
+	text_json(text, out);
+	fputs(",\n", out);
+}
+
+static void put_number(const char *key, uint64_t number, FILE *out)
+{
+	fprintf(out, "\"%s\":%" PRIu64 ",\n", key, number);
+}
+
+static void put_meta(const struct profile *profile, FILE *out)
+{
+	const struct profile_meta *meta = &profile->meta;
+
+	fputs("\"meta\":{\n", out);
+	put_text("comm", meta->comm, out);
+	put_text("cmdline", meta->cmdline, out);
+	put_text("exe", meta->exe, out);
+	put_text("host", meta->host, out);
+	put_text("version", meta->version, out);
+	put_text("damage", meta->damage, out);
+	put_number("pid", meta->pid, out);
+	put_number("interval", meta->interval, out);
+	put_number("start_unix_ns", meta->start_unix_ns, out);
+	put_number("duration_ns", meta->duration_ns, out);
+	put_number("samples", meta->samples, out);
+	put_number("frees", meta->frees, out);
+	put_number("slack_samples", meta->slack_samples, out);
+	put_number("dropped_allocs", meta->dropped_allocs, out);
+	put_number("dropped_frees", meta->dropped_frees, out);
+	put_number("live_set_full", meta->live_set_full, out);
+	put_number("no_thread_slot", meta->no_thread_slot, out);
+	put_number("stacks_complete", meta->stacks_complete, out);
+	put_number("stacks_truncated", meta->stacks_truncated, out);
+	put_number("payload_cpu_ns", meta->payload_cpu_ns, out);
+	put_number("target_cpu_ns", meta->target_cpu_ns, out);
+	fprintf(out, "\"is_scaled\":%s,\n\"is_comparison\":%s},\n", meta->is_scaled ? "true" : "false", render_is_comparison(profile) ? "true" : "false");
+}
+
+static void put_types(FILE *out)
+{
+	fputs("\"sample_types\":[", out);
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		fprintf(out, "%s{\"name\":\"%s\",\"unit\":\"%s\"}", type ? "," : "", sample_types[type].name, sample_types[type].unit);
+	fputs("],\n", out);
+}
+
+static void put_estimate(const struct estimate *estimate, FILE *out)
+{
+	double low, high;
+
+	estimate_interval(estimate, &low, &high);
+	fprintf(out, "{\"value\":%" PRId64 ",\"low\":%" PRId64 ",\"high\":%" PRId64 ",\"base\":%" PRId64 "}", text_whole(estimate->value), text_whole(low),
+		text_whole(high), text_whole(estimate->base));
+}
+
+static void put_totals(const struct profile *profile, FILE *out)
+{
+	fputs("\"totals\":[", out);
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		const struct estimate total = estimate_total(profile, (enum sample_type)type);
+
+		fputs(type ? ",\n" : "\n", out);
+		put_estimate(&total, out);
+	}
+	fputs("],\n", out);
+}
+
+static void put_modules(const struct profile *profile, FILE *out)
+{
+	fputs("\"modules\":[", out);
+	for (size_t i = 0; i < profile->module_count; i++) {
+		const struct profile_module *module = &profile->module[i];
+
+		fputs(i ? ",\n{\"path\":" : "\n{\"path\":", out);
+		text_json(module->path, out);
+		fputs(",\"build_id\":\"", out);
+		for (size_t k = 0; k < module->build_id_size; k++)
+			fprintf(out, "%02x", module->build_id[k]);
+		fprintf(out, "\",\"start\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64 "\",\"offset\":\"0x%" PRIx64 "\",\"bias\":\"0x%" PRIx64 "\"}", module->lo,
+			module->hi, module->file_offset, module->bias);
+	}
+	fputs("],\n", out);
+}
+
+static void put_line(const struct profile_line *line, FILE *out)
+{
+	fputs("{\"function\":", out);
+	text_json(line->function, out);
+	fputs(",\"system_name\":", out);
+	text_json(line->system_name, out);
+	fputs(",\"file\":", out);
+	text_json(line->file, out);
+	fprintf(out, ",\"line\":%" PRIu32 "}", line->line);
+}
+
+static void put_frames(const struct profile *profile, FILE *out)
+{
+	fputs("\"frames\":[", out);
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		const struct profile_frame *frame = &profile->frame[i];
+
+		fprintf(out, "%s{\"address\":\"0x%" PRIx64 "\",\"module\":", i ? ",\n" : "\n", frame->address);
+		if (frame->module < 0)
+			fputs("null", out);
+		else
+			fprintf(out, "%" PRId32, frame->module);
+		fputs(",\"lines\":[", out);
+		for (size_t k = 0; k < frame->line_count; k++) {
+			if (k)
+				putc(',', out);
+			put_line(&frame->line[k], out);
+		}
+		fputs("]}", out);
+	}
+	fputs("],\n", out);
+}
+
+/* The rows of each stack: those of stack s are row[first[s]] to row[first[s + 1] - 1]. */
+struct rows_of {
+	uint32_t *first, *row;
+};
+
+static int sort_rows(const struct profile *profile, struct rows_of *out_rows)
+{
+	struct rows_of rows = {.first = calloc(profile->stack_count + 2, sizeof(*rows.first)), .row = malloc((profile->row_count + 1) * sizeof(*rows.row))};
+
+	*out_rows = rows;
+	if (!rows.first || !rows.row)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->row_count; i++)
+		rows.first[profile->row[i].key.stack + 2]++;
+	for (size_t i = 2; i < profile->stack_count + 2; i++)
+		rows.first[i] += rows.first[i - 1];
+	for (size_t i = 0; i < profile->row_count; i++)
+		rows.row[rows.first[profile->row[i].key.stack + 1]++] = (uint32_t)i;
+	return 0;
+}
+
+static void put_stack(const struct profile *profile, const struct rows_of *rows, size_t index, FILE *out)
+{
+	const struct profile_stack *stack = &profile->stack[index];
+
+	fputs("{\"frames\":[", out);
+	for (uint32_t f = 0; f < stack->frame_count; f++)
+		fprintf(out, f ? ",%" PRIu32 : "%" PRIu32, stack->frame[f]);
+	fputs("],\"end\":", out);
+	text_json(stack->end < HI_STACK_ENDS ? end_names[stack->end] : NULL, out);
+	fputs(",\"estimates\":[", out);
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		struct estimate sum = {0};
+
+		for (uint32_t i = rows->first[index]; i < rows->first[index + 1]; i++) {
+			const struct estimate row = estimate_of(profile, &profile->row[rows->row[i]], (enum sample_type)type);
+
+			estimate_add(&sum, &row);
+		}
+		if (type)
+			putc(',', out);
+		put_estimate(&sum, out);
+	}
+	fputs("]}", out);
+}
+
+static int put_stacks(const struct profile *profile, FILE *out)
+{
+	struct rows_of rows;
+	const int error = sort_rows(profile, &rows);
+
+	fputs("\"stacks\":[", out);
+	for (size_t i = 0; i < profile->stack_count && !error; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		put_stack(profile, &rows, i, out);
+	}
+	fputs("],\n", out);
+	free(rows.first);
+	free(rows.row);
+	return error;
+}
+
+static void put_rows(const struct profile *profile, FILE *out)
+{
+	fputs("\"rows\":[", out);
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct profile_row *row = &profile->row[i];
+
+		fprintf(out, "%s{\"stack\":%" PRIu32 ",\"size_class\":%" PRIu32 ",\"interval\":%" PRIu64 ",\"side\":\"%s\"", i ? ",\n" : "\n", row->key.stack,
+			row->key.size_class, row->key.interval, row->key.side == PROFILE_BASE ? "base" : "new");
+		fprintf(out, ",\"alloc_count\":%" PRIu64 ",\"alloc_bytes\":%" PRIu64 ",\"inuse_count\":%" PRIu64 ",\"inuse_bytes\":%" PRIu64, row->alloc_count,
+			row->alloc_bytes, row->inuse_count, row->inuse_bytes);
+		fprintf(out, ",\"alloc_slack\":%" PRIu64 ",\"inuse_slack\":%" PRIu64 ",\"freed_count\":%" PRIu64, row->alloc_slack, row->inuse_slack,
+			row->freed_count);
+		fprintf(out, ",\"freed_ns\":%" PRId64 ",\"inuse_ns\":%" PRId64 "}", text_whole(row->freed_ns), text_whole(row->inuse_ns));
+	}
+	fputs("],\n", out);
+}
+
+static void put_threads(const struct parts *parts, FILE *out)
+{
+	fputs("\"threads\":[", out);
+	for (size_t i = 0; i < parts->thread_count; i++) {
+		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
+		text_json(parts->thread[i].name, out);
+		fprintf(out, ",\"tid\":%" PRIu32 "}", parts->thread[i].tid);
+	}
+	fputs("],\n\"parts\":[", out);
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct part *part = &parts->part[i];
+
+		fprintf(out, "%s{\"row\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"alloc_count\":%" PRIu64 ",\"alloc_bytes\":%" PRIu64, i ? ",\n" : "\n", part->row,
+			part->thread, part->alloc_count, part->alloc_bytes);
+		fprintf(out, ",\"inuse_count\":%" PRIu64 ",\"inuse_bytes\":%" PRIu64 "}", part->inuse_count, part->inuse_bytes);
+	}
+	fputs("]", out);
+}
+
+int render_json(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	(void)options;
+	fprintf(out, "{\"schema\":\"heapinject-profile\",\"version\":%d,\n", SCHEMA_VERSION);
+	put_meta(profile, out);
+	put_types(out);
+	put_totals(profile, out);
+	put_modules(profile, out);
+	put_frames(profile, out);
+	const int error = put_stacks(profile, out);
+	put_rows(profile, out);
+	put_threads(&profile->parts, out);
+	fputs("}\n", out);
+	return render_result(error, out);
+}

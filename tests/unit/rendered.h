@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* rendered.h - a view as text, for the tests of the views. */
+#ifndef HI_TEST_RENDERED_H
+#define HI_TEST_RENDERED_H
+
+#include "merge.h"
+#include "render.h"
+#include "sample_profile.h"
+#include "unit.h"
+
+static inline const struct renderer *renderer_named(const char *name)
+{
+	const struct renderer *renderer = renderers;
+
+	while (renderer->name && strcmp(renderer->name, name))
+		renderer++;
+	CHECK(renderer->name);
+	return renderer;
+}
+
+/* To be freed; error: what render() must return. */
+static inline char *rendered(const char *format, const struct profile *profile, const struct render_options *options, int error)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CHECK(out);
+	CHECK_EQ(renderer_named(format)->render(profile, options, out), error);
+	fclose(out);
+	return text;
+}
+
+static inline void check_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		UNIT_FAIL("no \"%s\" in:\n%s", part, text);
+}
+
+static inline void check_has_not(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		UNIT_FAIL("\"%s\" in:\n%s", part, text);
+}
+
+/* The profile becomes what it has beyond the base, which is closed. */
+static inline void sample_compare(struct profile *profile, struct profile *base)
+{
+	struct profile both;
+
+	CHECK_EQ(profile_open(&both), 0);
+	CHECK_EQ(profile_merge(&both, profile, PROFILE_NEW), 0);
+	CHECK_EQ(profile_merge(&both, base, PROFILE_BASE), 0);
+	profile_close(profile);
+	profile_close(base);
+	*profile = both;
+}
+
+#endif
