@@ -51,14 +51,14 @@ static void make_profile(struct profile *profile)
 	CHECK_EQ(profile_frame_at(profile, LO + 0x200, 0, &frame[1]), 0);
 	add_lines(&profile->frame[frame[0]]);
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval}, &row), 0);
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW}, &row), 0);
 	profile->row[row].alloc_count = 3;
 	profile->row[row].alloc_bytes = 144;
 	profile->row[row].alloc_slack = 24;
 	profile->row[row].freed_count = 3;
 	profile->row[row].freed_ns = 9000;
 	CHECK_EQ(profile_stack_of(profile, frame, 1, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 64, profile->meta.interval}, &row), 0);
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 64, profile->meta.interval, PROFILE_NEW}, &row), 0);
 	profile->row[row].alloc_count = profile->row[row].inuse_count = 2;
 	profile->row[row].alloc_bytes = profile->row[row].inuse_bytes = 128;
 	profile->row[row].alloc_slack = profile->row[row].inuse_slack = 16;
@@ -178,12 +178,12 @@ UNIT_TEST(rows_drawn_more_seldom)
 	uint32_t row, one_more;
 
 	make_profile(&out);
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){out.row[0].key.stack, 48, 4 * 4096}, &row), 0);
+	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){out.row[0].key.stack, 48, 4 * 4096, PROFILE_NEW}, &row), 0);
 	out.row[row].alloc_count = 10;
 	out.row[row].alloc_bytes = 480;
 	out.row[row].inuse_count = 5;
 	out.row[row].inuse_bytes = 240;
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){out.row[0].key.stack, profile_size_class(1 << 20), 2 * 4096}, &one_more), 0);
+	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){out.row[0].key.stack, profile_size_class(1 << 20), 2 * 4096, PROFILE_NEW}, &one_more), 0);
 	out.row[one_more].alloc_count = 1;
 	out.row[one_more].alloc_bytes = 1 << 20;
 	profile_add_change(&out.meta, &(struct profile_change){1000, 4 * 4096});
@@ -215,7 +215,7 @@ UNIT_TEST(totals_saturate)
 	make_profile(&out);
 	out.meta.interval = 1;
 	for (uint32_t size = 1; size <= 3; size++) {
-		CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){0, size, 1ull << 47}, &row), 0);
+		CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){0, size, 1ull << 47, PROFILE_NEW}, &row), 0);
 		out.row[row].alloc_count = out.row[row].inuse_count = 1ull << 40;
 		out.row[row].alloc_bytes = out.row[row].inuse_bytes = (1ull << 40) * size;
 	}

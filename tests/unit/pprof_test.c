@@ -134,7 +134,7 @@ static void make_profile(struct profile *profile)
 	named->line[0] = (struct profile_line){.function = strdup("inner"), .file = strdup("a.c"), .line = 7};
 	named->line[1] = (struct profile_line){.function = strdup("outer"), .system_name = strdup("_Z5outer"), .file = strdup("a.c"), .line = 9};
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval}, &row), 0);
+	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW}, &row), 0);
 	profile->row[row].alloc_count = 3;
 	profile->row[row].alloc_bytes = 144;
 	profile->row[row].inuse_count = 1;
