@@ -183,7 +183,7 @@ static int read_lines(struct collapsed_reader *reader)
 			error = read_line(reader);
 		else if (input_peek(reader->input, 1, &bytes) > 0)
 			read_bad(reader->input, reader->profile, "the line is too long");
-		else
+		else if (!reader->input->error)
 			read_damage(reader->profile, "cut off in line %" PRIu64, reader->input->line_number);
 	}
 	read_check_end(reader->input, reader->profile, true);

@@ -97,7 +97,7 @@ int read_share_rest(struct profile *profile)
 		rest[part->row].inuse_bytes -= part->inuse_bytes;
 	}
 	for (size_t i = 0; i < profile->row_count && !error; i++) {
-		if (rest[i].alloc_count || rest[i].alloc_bytes || rest[i].inuse_bytes)
+		if (rest[i].alloc_count || rest[i].alloc_bytes || rest[i].inuse_count || rest[i].inuse_bytes)
 			error = read_add_part(profile, (uint32_t)i, 0, &rest[i]);
 	}
 	free(rest);

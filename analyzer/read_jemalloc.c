@@ -29,7 +29,7 @@ struct jemalloc_reader {
 	struct jemalloc_thread *thread;
 	size_t thread_count, thread_capacity;
 	uint32_t frame[READ_FRAMES_MAX], frame_count;
-	bool has_stack, in_maps;
+	bool has_stack, in_maps; /* has_stack: a sound one came last */
 	bool has_row;            /* of the stack at hand */
 	uint32_t row;            /* likewise */
 	struct profile_row left; /* what no thread has claimed of the line for all threads */
@@ -122,31 +122,21 @@ static int add_part(struct jemalloc_reader *reader, uint32_t thread, const struc
 		.inuse_bytes = take(&reader->left.inuse_bytes, counts->inuse_bytes),
 	};
 
-	if (!part.alloc_count && !part.alloc_bytes)
+	if (!part.alloc_count)
 		return 0;
 	return read_add_part(reader->profile, reader->row, thread, &part);
-}
-
-static int end_stack(struct jemalloc_reader *reader)
-{
-	const struct profile_row left = reader->left;
-	const int error = reader->has_row && reader->thread_count ? add_part(reader, 0, &left) : 0;
-
-	reader->has_stack = reader->has_row = false;
-	return error;
 }
 
 /* ---- lines ---- */
 
 static int read_stack(struct jemalloc_reader *reader)
 {
-	int error = end_stack(reader);
+	const int error = read_text_frames(reader->profile, reader->text->line + 1, reader->frame, &reader->frame_count);
 
-	if (!error)
-		error = read_text_frames(reader->profile, reader->text->line + 1, reader->frame, &reader->frame_count);
+	reader->has_row = false;
+	reader->has_stack = !error;
 	if (error == -EBADMSG)
 		return bad(reader, "not a list of addresses");
-	reader->has_stack = !error;
 	return error;
 }
 
@@ -228,8 +218,8 @@ static int read_lines(struct jemalloc_reader *reader)
 
 	while (!error && read_text_next(reader->text))
 		error = read_line(reader);
-	if (!error)
-		error = end_stack(reader);
+	if (!error && reader->thread_count)
+		error = read_share_rest(reader->profile);
 	if (!error)
 		read_check_end(reader->text->input, reader->profile, reader->in_maps);
 	return error;

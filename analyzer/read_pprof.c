@@ -37,6 +37,8 @@ struct pprof_reader {
 	size_t comment_count;
 	int column[SAMPLE_TYPE_COUNT]; /* where each is among a sample's values; -1 = nowhere */
 	uint64_t interval;             /* of the rows */
+	uint64_t *row_size;            /* by row: bytes of each of its blocks, 0 = unknown */
+	size_t size_count, size_capacity;
 	bool has_threads;
 	uint32_t frame[FRAMES_MAX];
 };
@@ -67,23 +69,35 @@ static bool is_value_type(const struct protobuf_field *field)
 	return field->size > 0 && end == -ENODATA;
 }
 
-/* The sample types come first in all files that are known; then only fields that there are. */
+static bool is_possible(const struct protobuf_field *field)
+{
+	switch (field->number) {
+	case PROFILE_SAMPLE_TYPE:
+	case PROFILE_PERIOD_TYPE:
+		return is_value_type(field);
+	case PROFILE_TIME_NANOS:
+	case PROFILE_DURATION_NANOS:
+	case PROFILE_PERIOD:
+	case PROFILE_DEFAULT_SAMPLE_TYPE:
+		return !field->bytes;
+	default:
+		return field->number <= PROFILE_FIELD_MAX;
+	}
+}
+
+/* There is no mark: all fields are such as there are, and early among them is what it counts. */
 bool read_pprof_recognize(const uint8_t *bytes, size_t size)
 {
 	struct protobuf_rest rest = {.at = bytes, .end = bytes + size};
 	struct protobuf_field field;
-	size_t count = 0;
+	bool counts_something = false;
 
-	for (; !protobuf_next(&rest, &field); count++) {
-		const bool is_number = field.number == PROFILE_TIME_NANOS || field.number == PROFILE_DURATION_NANOS || field.number == PROFILE_PERIOD ||
-				       field.number == PROFILE_DEFAULT_SAMPLE_TYPE;
-
-		if (!count && (field.number != PROFILE_SAMPLE_TYPE || !is_value_type(&field)))
+	while (!protobuf_next(&rest, &field)) {
+		if (!is_possible(&field))
 			return false;
-		if (field.number > PROFILE_FIELD_MAX || (is_number && field.bytes))
-			return false;
+		counts_something |= field.number == PROFILE_SAMPLE_TYPE || field.number == PROFILE_PERIOD_TYPE;
 	}
-	return count > 0;
+	return counts_something;
 }
 
 /* ---- what it counts ---- */
@@ -233,6 +247,23 @@ static int thread_of(struct pprof_reader *reader, const struct pprof_sample *sam
 	return parts_thread(&reader->profile->parts, sample->thread, sample->tid <= UINT32_MAX ? (uint32_t)sample->tid : 0, out_thread);
 }
 
+static bool is_too_large(const struct profile_row *counts)
+{
+	return counts->alloc_count > INT64_MAX || counts->alloc_bytes > INT64_MAX || counts->inuse_count > INT64_MAX || counts->inuse_bytes > INT64_MAX;
+}
+
+/* What the file says of the size of a row's blocks, for pprof_own_take_back(). */
+static int note_size(struct pprof_reader *reader, uint32_t row, uint64_t bytes)
+{
+	while (reader->size_count <= row) {
+		if (array_reserve(&reader->row_size, &reader->size_capacity, reader->size_count, sizeof(*reader->row_size)))
+			return -ENOMEM;
+		reader->row_size[reader->size_count++] = 0;
+	}
+	reader->row_size[row] = bytes ? bytes : reader->row_size[row];
+	return 0;
+}
+
 /* 0, -ENOMEM, or -EBADMSG: too large. */
 static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sample)
 {
@@ -242,6 +273,8 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 	int error = 0;
 
 	split_sides(reader, sample, side);
+	if (is_too_large(&side[PROFILE_NEW]) || is_too_large(&side[PROFILE_BASE]))
+		return -EBADMSG;
 	if (thread_of(reader, sample, &thread) || profile_stack_of(reader->profile, reader->frame, sample->frame_count, 0, &key.stack))
 		return -ENOMEM;
 	for (int i = 0; i < SIDES && !error; i++) {
@@ -250,6 +283,8 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 		key.side = (enum profile_side)i;
 		key.size_class = profile_size_class(sample->bytes ? sample->bytes : side[i].alloc_bytes / side[i].alloc_count);
 		error = read_add(reader->profile, &key, &side[i], &row);
+		if (!error)
+			error = note_size(reader, row, sample->bytes);
 		if (!error && thread)
 			error = read_add_part(reader->profile, row, thread, &side[i]);
 	}
@@ -463,7 +498,7 @@ static int read_message(struct pprof_reader *reader)
 	if (!error && reader->has_threads)
 		error = read_share_rest(reader->profile);
 	if (!error)
-		pprof_own_take_back(reader->profile);
+		pprof_own_take_back(reader->profile, reader->row_size);
 	return !error && !reader->profile->row_count && reader->profile->meta.damage ? -EBADMSG : error;
 }
 
@@ -484,6 +519,7 @@ int read_pprof(struct input *input, struct profile *profile)
 		read_damage(profile, "unreadable after byte %zu of the message: %s", reader->size, input_complaint(input));
 	error = read_message(reader);
 	pprof_tables_close(&reader->tables);
+	free(reader->row_size);
 	free(reader);
 	return error;
 }

@@ -17,6 +17,7 @@
 #include "scan.h"
 
 #define COUNT_MAX 0x1p62
+#define MANY 1000u
 
 static void set_text(char **field, const char *text, size_t size)
 {
@@ -93,10 +94,12 @@ uint64_t pprof_own_interval(const struct profile_meta *meta)
 	return meta->is_scaled ? 1 : meta->interval;
 }
 
-/* How many samples one of the estimate stands for. */
-static double share_of(uint64_t count, uint64_t bytes, uint64_t interval)
+/* Of few objects the whole numbers of the file do not give the size well; then the file's label does. */
+static double share_of(uint64_t count, uint64_t bytes, uint64_t interval, uint64_t size)
 {
-	return count && bytes ? -expm1(-(double)bytes / (double)count / (double)interval) : 1;
+	const double mean = count >= MANY || !size ? (double)bytes / (double)count : (double)size;
+
+	return count && bytes ? -expm1(-mean / (double)interval) : 1;
 }
 
 /* At least 1 where there was something: a sample never stands for less than itself. */
@@ -116,8 +119,8 @@ static void take_back_part(struct part *part, double alloc_share, double inuse_s
 	part->alloc_bytes = sampled(part->alloc_bytes, alloc_share);
 	part->inuse_count = sampled(part->inuse_count, inuse_share);
 	part->inuse_bytes = sampled(part->inuse_bytes, inuse_share);
-	if (part->alloc_count < part->inuse_count)
-		part->alloc_count = part->inuse_count;
+	if (part->inuse_count > part->alloc_count)
+		part->inuse_count = part->alloc_count;
 }
 
 static void add_part(struct profile_row *row, const struct part *part)
@@ -129,15 +132,16 @@ static void add_part(struct profile_row *row, const struct part *part)
 }
 
 /* All rows first, as a part goes by the weight of its whole row; then rows are what their parts add up to. */
-static void take_back_parts(struct profile *profile)
+static void take_back_parts(struct profile *profile, const uint64_t *row_size)
 {
 	for (size_t i = 0; i < profile->parts.count; i++) {
 		struct part *part = &profile->parts.part[i];
 		const struct profile_row *row = &profile->row[part->row];
+		const uint64_t size = row_size[part->row];
 
 		if (is_estimate(row))
-			take_back_part(part, share_of(row->alloc_count, row->alloc_bytes, row->key.interval),
-				       share_of(row->inuse_count, row->inuse_bytes, row->key.interval));
+			take_back_part(part, share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size),
+				       share_of(row->inuse_count, row->inuse_bytes, row->key.interval, size));
 	}
 	for (size_t i = 0; i < profile->row_count; i++) {
 		if (is_estimate(&profile->row[i]))
@@ -149,25 +153,26 @@ static void take_back_parts(struct profile *profile)
 	}
 }
 
-static void take_back_row(struct profile_row *row)
+static void take_back_row(struct profile_row *row, uint64_t size)
 {
 	struct part all = {.alloc_count = row->alloc_count, .alloc_bytes = row->alloc_bytes, .inuse_count = row->inuse_count, .inuse_bytes = row->inuse_bytes};
 
-	take_back_part(&all, share_of(row->alloc_count, row->alloc_bytes, row->key.interval), share_of(row->inuse_count, row->inuse_bytes, row->key.interval));
+	take_back_part(&all, share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size),
+		       share_of(row->inuse_count, row->inuse_bytes, row->key.interval, size));
 	row->alloc_count = all.alloc_count;
 	row->alloc_bytes = all.alloc_bytes;
 	row->inuse_count = all.inuse_count;
 	row->inuse_bytes = all.inuse_bytes;
 }
 
-void pprof_own_take_back(struct profile *profile)
+void pprof_own_take_back(struct profile *profile, const uint64_t *row_size)
 {
 	if (profile->parts.count) {
-		take_back_parts(profile);
+		take_back_parts(profile, row_size);
 		return;
 	}
 	for (size_t i = 0; i < profile->row_count; i++) {
 		if (is_estimate(&profile->row[i]))
-			take_back_row(&profile->row[i]);
+			take_back_row(&profile->row[i], row_size[i]);
 	}
 }

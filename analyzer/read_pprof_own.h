@@ -12,7 +12,7 @@
 void pprof_own_comment(const char *text, struct profile_meta *meta);
 /* With which to key the rows: the rate at which all samples were drawn, if that is known, else 1. */
 uint64_t pprof_own_interval(const struct profile_meta *meta);
-/* Rows with an interval above 1 hold estimates, and so do their parts: now they hold samples. */
-void pprof_own_take_back(struct profile *profile);
+/* Rows with an interval above 1 hold estimates, and so do their parts: now they hold samples. row_size: by row, bytes of each of its blocks; 0 = unknown. */
+void pprof_own_take_back(struct profile *profile, const uint64_t *row_size);
 
 #endif

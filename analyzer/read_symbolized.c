@@ -102,7 +102,7 @@ static int read_symbols(struct symbolized_reader *reader)
 			return 0;
 		if (!is_first && is_whole)
 			error = read_symbol_line(reader);
-		else if (!is_whole)
+		else if (!is_whole && !reader->input->error)
 			read_bad(reader->input, reader->profile, "the line is too long, or cut off");
 		is_first = false;
 	}

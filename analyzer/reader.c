@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "heapfile.h"
+#include "read_common.h"
 #include "read_formats.h"
 #include "records.h"
 #include "replay.h"
@@ -25,6 +26,15 @@ const struct reader readers[] = {
 	{NULL, NULL, NULL},
 };
 
+static int unrecognized(const struct input *input, size_t size, struct profile *profile)
+{
+	if (!input->error)
+		return size ? -ENOEXEC : -ENODATA;
+	if (input->error == EBADMSG)
+		read_damage(profile, "%s", input_complaint(input));
+	return -input->error;
+}
+
 int reader_read(int fd, struct profile *profile)
 {
 	const struct reader *reader = readers;
@@ -41,12 +51,12 @@ int reader_read(int fd, struct profile *profile)
 		return error;
 	}
 	size = input_peek(&input, READER_SNIFF_BYTES, &bytes);
-	while (reader->name && !reader->recognize(bytes, size))
+	while (reader->name && !reader->recognize(bytes, size < READER_SNIFF_BYTES ? size : READER_SNIFF_BYTES))
 		reader++;
 	if (reader->name)
 		error = reader->read(&input, profile);
 	else
-		error = input.error ? -input.error : size ? -ENOEXEC : -ENODATA;
+		error = unrecognized(&input, size, profile);
 	input_close(&input);
 	return error;
 }

@@ -146,8 +146,10 @@ ssize_t unpack_read(struct unpack *unpack, uint8_t *to, size_t size)
 
 		if (unpack->complaint)
 			return -EBADMSG;
-		if (!(unpack->zstd ? step_zstd : step_gzip)(unpack, to, most, &made))
-			return complain(unpack, "the compressed data is damaged");
+		if (!(unpack->zstd ? step_zstd : step_gzip)(unpack, to, most, &made)) {
+			complain(unpack, "the compressed data is damaged");
+			return made ? (ssize_t)made : -EBADMSG; /* first what was good */
+		}
 		unpack->taken += unpack->begin - before;
 		unpack->made += made;
 		if (is_bomb(unpack))
