@@ -6,33 +6,26 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "heapfile.h"
 #include "heapfile_text.h"
-#include "modules.h"
-#include "printable.h"
+#include "read_common.h"
 #include "scan.h"
 
-#define LINE_SIZE (256u << 10)
-#define FRAMES_MAX 1024u
-#define MAPS_MAX (16u << 20) /* bytes of memory map that are kept */
+#define COUNT_MAX 0x1p62
 #define MAGIC "heap profile:"
 
 struct heap_reader {
-	struct input *input;
+	struct read_text *text;
+	char *line; /* of text: the one at hand */
 	struct profile *profile;
-	struct modules modules;
-	FILE *maps; /* collects the memory map */
-	char *maps_text;
-	size_t maps_size, maps_kept;
-	uint64_t line_number;
+	double linear_rate;            /* bytes; 0 unless the counts are to be scaled by the old, linear rule */
 	struct profile_row sum, total; /* of the lines, and as the header has it */
 	struct profile_row beside;     /* of the comment before the line at hand; its interval is 0 if there was none */
 	bool in_maps, ended;
-	char line[LINE_SIZE];
 };
 
 /* Whether the file is one of heapinject's, which promise more than others do. */
@@ -46,24 +39,9 @@ bool heapfile_recognize(const uint8_t *bytes, size_t size)
 	return size >= strlen(MAGIC) && memcmp(bytes, MAGIC, strlen(MAGIC)) == 0;
 }
 
-__attribute__((format(printf, 2, 3))) static void heap_damage(struct heap_reader *reader, const char *format, ...)
-{
-	va_list arguments;
-
-	if (reader->profile->meta.damage)
-		return;
-	va_start(arguments, format);
-	if (vasprintf(&reader->profile->meta.damage, format, arguments) < 0)
-		reader->profile->meta.damage = NULL;
-	else
-		printable(reader->profile->meta.damage); /* it may quote the file */
-	va_end(arguments);
-}
-
 static int heap_bad(struct heap_reader *reader, const char *what)
 {
-	heap_damage(reader, "damaged at line %" PRIu64 ": %s", reader->line_number, what);
-	return 0;
+	return read_bad(reader->text->input, reader->profile, what);
 }
 
 static bool scan_counts(const char **cursor, uint64_t *out_count, uint64_t *out_bytes)
@@ -89,22 +67,31 @@ static bool scan_bucket(const char **cursor, struct profile_row *out_row)
 
 /* ---- lines ---- */
 
-/* "heap_v2/524288", "heapprofile": what the counts are. docs/formats.md has the list. */
+/* What the counts are, by the name behind the @. docs/formats.md has the list. */
 static int read_type(struct heap_reader *reader, const char *type)
 {
+	static const char *const exact[] = {"heapprofile", "growth", "fragmentation"};
 	struct profile_meta *meta = &reader->profile->meta;
 	uint64_t rate = 0;
 	const char *slash = strchr(type, '/');
 
 	if (slash && (slash++, !scan_number(&slash, 10, &rate) || rate > INT64_MAX))
 		return -EBADMSG;
-	if (strncmp(type, "heap_v2", strlen("heap_v2")) == 0 && rate)
+	if (strncmp(type, "heap_v2/", strlen("heap_v2/")) == 0 && rate) {
 		meta->interval = rate;
-	else if (strncmp(type, "heapprofile", strlen("heapprofile")) == 0 || strncmp(type, "growth", strlen("growth")) == 0)
-		meta->interval = 1;
-	else
-		return -EBADMSG;
-	return 0;
+		return 0;
+	}
+	meta->interval = 1;
+	if (strncmp(type, "heap/", strlen("heap/")) == 0 && rate) {
+		reader->linear_rate = (double)rate / 2;
+		meta->is_scaled = true;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+		if (strncmp(type, exact[i], strlen(exact[i])) == 0)
+			return 0;
+	}
+	return -EBADMSG;
 }
 
 static int read_header(struct heap_reader *reader)
@@ -112,12 +99,12 @@ static int read_header(struct heap_reader *reader)
 	const char *cursor = reader->line + strlen(MAGIC);
 
 	if (strncmp(reader->line, MAGIC, strlen(MAGIC)) != 0 || !scan_bucket(&cursor, &reader->total)) {
-		heap_damage(reader, "not a heap profile");
+		read_damage(reader->profile, "not a heap profile");
 		return -EBADMSG;
 	}
 	skip_spaces(&cursor);
 	if (read_type(reader, cursor)) {
-		heap_damage(reader, "a heap profile of a kind that heapinject does not know: \"%.40s\"", cursor);
+		read_damage(reader->profile, "a heap profile of a kind that heapinject does not know: \"%.40s\"", cursor);
 		return -EBADMSG;
 	}
 	return 0;
@@ -134,16 +121,16 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 	struct profile_row_key key = {.interval = counts->key.interval ? counts->key.interval : profile->meta.interval};
 	uint32_t index;
 	struct profile_row *row;
+	int error;
 
 	if (counts->alloc_count)
 		key.size_class = profile_size_class(counts->alloc_bytes / counts->alloc_count);
-	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) || profile_row_at(profile, &key, &index))
+	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack))
 		return -ENOMEM;
+	error = read_add(profile, &key, counts, &index);
+	if (error)
+		return error == -ERANGE ? heap_bad(reader, "counts that are too large") : error;
 	row = &profile->row[index];
-	row->inuse_count += counts->inuse_count;
-	row->inuse_bytes += counts->inuse_bytes;
-	row->alloc_count += counts->alloc_count;
-	row->alloc_bytes += counts->alloc_bytes;
 	row->inuse_slack += counts->inuse_slack;
 	row->alloc_slack += counts->alloc_slack;
 	row->freed_count += counts->freed_count;
@@ -179,13 +166,38 @@ static int read_beside(struct heap_reader *reader)
 	return 0;
 }
 
+/*
+ * The rule of files that say "heap/N", as google-pprof applies it: a sample stands for as many blocks of its size as make up N / 2 bytes, and at least
+ * for itself.
+ */
+static void scale_linear(double rate, uint64_t *count, uint64_t *bytes)
+{
+	const double size = *count ? (double)*bytes / (double)*count : 0;
+
+	if (size <= 0 || size >= rate)
+		return;
+	*count = (uint64_t)fmin(round((double)*count * rate / size), COUNT_MAX);
+	*bytes = (uint64_t)fmin(round((double)*bytes * rate / size), COUNT_MAX);
+}
+
+static void scale_row(const struct heap_reader *reader, struct profile_row *counts)
+{
+	if (reader->linear_rate <= 0)
+		return;
+	scale_linear(reader->linear_rate, &counts->inuse_count, &counts->inuse_bytes);
+	scale_linear(reader->linear_rate, &counts->alloc_count, &counts->alloc_bytes);
+	/* Where what is in use is smaller than the rest, it stands for more. */
+	if (counts->alloc_count < counts->inuse_count)
+		counts->alloc_count = counts->inuse_count;
+}
+
 static int read_row(struct heap_reader *reader)
 {
 	const struct profile_row beside = reader->beside;
 	struct profile_row counts = {0};
 	const char *cursor = reader->line;
-	uint32_t frame[FRAMES_MAX], frame_count = 0;
-	uint64_t address;
+	uint32_t frame[READ_FRAMES_MAX], frame_count = 0;
+	int error;
 
 	reader->beside.key.interval = 0;
 	if (!scan_bucket(&cursor, &counts))
@@ -197,37 +209,13 @@ static int read_row(struct heap_reader *reader)
 	}
 	if (is_contradictory(&counts))
 		return heap_bad(reader, "counts that contradict each other");
-	for (skip_spaces(&cursor); *cursor; skip_spaces(&cursor)) {
-		if (frame_count == FRAMES_MAX || !scan_number(&cursor, 16, &address))
-			return heap_bad(reader, "not a list of addresses");
-		if (profile_frame_at(reader->profile, address, -1, &frame[frame_count++]))
-			return -ENOMEM;
-	}
+	error = read_text_frames(reader->profile, cursor, frame, &frame_count);
+	if (error)
+		return error == -EBADMSG ? heap_bad(reader, "not a list of addresses") : error;
 	reader->sum.inuse_count = heapfile_sum(reader->sum.inuse_count, counts.inuse_count);
 	reader->sum.inuse_bytes = heapfile_sum(reader->sum.inuse_bytes, counts.inuse_bytes);
+	scale_row(reader, &counts);
 	return add_row(reader, beside.key.interval ? &beside : &counts, frame, frame_count);
-}
-
-/* "LO-HI PERMS OFFSET DEVICE INODE   PATH", taken for a module where the file does not list its modules itself. */
-static int read_maps_line(struct heap_reader *reader)
-{
-	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN, .number = (uint32_t)reader->profile->module_count + 1};
-	const char *cursor = reader->line;
-	char perms[5] = "";
-	int path = 0;
-	uint32_t index;
-
-	if (reader->maps_kept < MAPS_MAX)
-		reader->maps_kept += (size_t)fprintf(reader->maps, "%s\n", reader->line);
-	if (is_ours(reader) || module.number > MODULES_MAX)
-		return 0;
-	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || module.hi <= module.lo ||
-	    sscanf(cursor, " %4s %" SCNx64 " %*s %" SCNu64 " %n", perms, &module.file_offset, &module.inode, &path) < 3 || path == 0)
-		return 0;
-	module.path = reader->line + (cursor - reader->line) + path;
-	if (!strchr(perms, 'x') || module.path[0] != '/')
-		return 0;
-	return profile_add_module(reader->profile, &module, &index);
 }
 
 static int read_line(struct heap_reader *reader)
@@ -237,7 +225,7 @@ static int read_line(struct heap_reader *reader)
 		return 0;
 	}
 	if (reader->in_maps) /* whatever they look like: a file may be named like a comment */
-		return read_maps_line(reader);
+		return read_text_map(reader->text, !is_ours(reader));
 	if (strncmp(reader->line, HEAPFILE_ROW, strlen(HEAPFILE_ROW)) == 0)
 		return read_beside(reader);
 	if (reader->line[0] == '#') {
@@ -254,109 +242,45 @@ static int read_line(struct heap_reader *reader)
 
 /* ---- the file ---- */
 
-static bool next_line(struct heap_reader *reader, bool *out_whole)
-{
-	if (!input_line(reader->input, reader->line, LINE_SIZE, out_whole))
-		return false;
-	reader->line_number++;
-	return true;
-}
-
-static int bad_line(struct heap_reader *reader)
-{
-	const uint8_t *bytes;
-
-	if (input_peek(reader->input, 1, &bytes) > 0)
-		return heap_bad(reader, "the line is too long");
-	heap_damage(reader, "cut off in line %" PRIu64, reader->line_number);
-	return 0;
-}
-
 static int read_lines(struct heap_reader *reader)
 {
-	bool whole = false;
 	int error;
 
-	if (!next_line(reader, &whole)) {
-		heap_damage(reader, "empty");
+	if (!read_text_next(reader->text)) {
+		read_damage(reader->profile, "empty");
 		return -EBADMSG;
 	}
 	error = read_header(reader);
-	while (!error && !reader->ended && next_line(reader, &whole))
-		error = whole ? read_line(reader) : bad_line(reader);
+	while (!error && !reader->ended && read_text_next(reader->text))
+		error = read_line(reader);
 	return error;
 }
 
 static void check_end(struct heap_reader *reader)
 {
-	if (reader->input->error)
-		heap_damage(reader, "unreadable after line %" PRIu64 ": %s", reader->line_number, strerror(reader->input->error));
-	else if (is_ours(reader) ? !reader->ended : !reader->in_maps)
-		heap_damage(reader, "cut off after line %" PRIu64, reader->line_number);
-	else if (is_ours(reader) && (reader->sum.inuse_count != reader->total.inuse_count || reader->sum.inuse_bytes != reader->total.inuse_bytes))
-		heap_damage(reader, "damaged: the lines add up to %" PRIu64 " samples in use, the header at line 1 says %" PRIu64, reader->sum.inuse_count,
-			    reader->total.inuse_count);
-}
-
-static int assign_modules(struct heap_reader *reader)
-{
-	struct profile *profile = reader->profile;
-
-	for (size_t i = 0; i < profile->module_count; i++) {
-		const struct profile_module *module = &profile->module[i];
-		const struct module_range range = {.lo = module->lo, .hi = module->hi, .number = module->number, .index = (uint32_t)i};
-
-		if (modules_add(&reader->modules, &range))
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < profile->frame_count; i++)
-		profile->frame[i].module = modules_find(&reader->modules, profile->frame[i].address - 1);
-	return 0;
-}
-
-static int keep_maps(struct heap_reader *reader)
-{
-	if (fclose(reader->maps)) {
-		free(reader->maps_text);
-		return -ENOMEM;
-	}
-	reader->profile->meta.maps = reader->maps_text;
-	return 0;
-}
-
-/* Foreign files do not say it; theirs are complete as far as anybody knows. */
-static void count_samples(struct profile *profile)
-{
-	for (size_t i = 0; i < profile->row_count; i++)
-		profile->meta.samples += profile->row[i].alloc_count;
-	profile->meta.stacks_complete = profile->meta.samples;
+	read_check_end(reader->text->input, reader->profile, is_ours(reader) ? reader->ended : reader->in_maps);
+	if (is_ours(reader) && (reader->sum.inuse_count != reader->total.inuse_count || reader->sum.inuse_bytes != reader->total.inuse_bytes))
+		read_damage(reader->profile, "damaged: the lines add up to %" PRIu64 " samples in use, the header at line 1 says %" PRIu64,
+			    reader->sum.inuse_count, reader->total.inuse_count);
 }
 
 int heapfile_read(struct input *input, struct profile *profile)
 {
-	struct heap_reader *reader = calloc(1, sizeof(*reader));
+	struct heap_reader reader = {.profile = profile, .text = read_text_open(input, profile)};
 	int error, maps_error;
 
-	if (!reader)
+	if (!reader.text)
 		return -ENOMEM;
-	reader->input = input;
-	reader->profile = profile;
-	reader->maps = open_memstream(&reader->maps_text, &reader->maps_size);
-	if (!reader->maps) {
-		free(reader);
-		return -ENOMEM;
-	}
-	error = read_lines(reader);
-	maps_error = keep_maps(reader);
+	reader.line = reader.text->line;
+	error = read_lines(&reader);
+	if (!error)
+		check_end(&reader);
+	maps_error = read_text_close(reader.text);
 	if (!error)
 		error = maps_error;
 	if (!error)
-		error = assign_modules(reader);
-	if (!error)
-		check_end(reader);
-	if (!error && !is_ours(reader))
-		count_samples(profile);
-	modules_close(&reader->modules);
-	free(reader);
+		error = read_assign_modules(profile);
+	if (!error && !is_ours(&reader))
+		read_count_samples(profile);
 	return error;
 }

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "unpack.h"
+
+#define MAGIC_BYTES 4u
 #define INPUT_CHUNK (256u << 10) /* many times the records there are most of: what is left of one when the next ones are read is moved */
 
 int input_open(struct input *input, int fd)
@@ -23,6 +26,7 @@ int input_open(struct input *input, int fd)
 
 void input_close(struct input *input)
 {
+	unpack_close(input->unpack);
 	free(input->buffer);
 	*input = (struct input){.fd = -1};
 }
@@ -48,19 +52,52 @@ static int input_make_room(struct input *input, size_t wanted)
 	return 0;
 }
 
-static void input_read(struct input *input)
+/* Bytes, 0 at the end, or a negative errno. */
+static ssize_t read_more(struct input *input)
 {
+	uint8_t *const to = input->buffer + input->end;
+	const size_t room = input->capacity - input->end;
 	ssize_t got;
 
+	if (input->unpack)
+		return unpack_read(input->unpack, to, room);
 	do
-		got = read(input->fd, input->buffer + input->end, input->capacity - input->end);
+		got = read(input->fd, to, room);
 	while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
+static void input_read(struct input *input)
+{
+	const ssize_t got = read_more(input);
+
 	if (got > 0) {
 		input->end += (size_t)got;
 		return;
 	}
-	input->error = got < 0 ? errno : 0;
+	input->error = got < 0 ? (int)-got : 0;
 	input->at_end = true;
+}
+
+int input_unpack(struct input *input)
+{
+	const uint8_t *bytes;
+	const size_t size = input_peek(input, MAGIC_BYTES, &bytes);
+
+	if (!unpack_recognize(bytes, size))
+		return 0;
+	if (unpack_open(input->fd, bytes, size, &input->unpack))
+		return -ENOMEM;
+	input->begin = input->end = 0;
+	input->at_end = false;
+	return 0;
+}
+
+const char *input_complaint(const struct input *input)
+{
+	const char *complaint = input->unpack ? unpack_complaint(input->unpack) : NULL;
+
+	return complaint ? complaint : strerror(input->error);
 }
 
 size_t input_peek(struct input *input, size_t wanted, const uint8_t **out_bytes)
@@ -100,6 +137,7 @@ bool input_line(struct input *input, char *line, size_t size, bool *out_whole)
 		input_skip(input, newline ? part + 1 : part);
 	}
 	line[length] = 0;
+	input->line_number += any;
 	*out_whole = newline && !cut;
 	return any;
 }

@@ -192,6 +192,7 @@ static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	to->is_scaled |= from->is_scaled;
+	to->untold |= from->untold;
 	to->duration_ns += from->duration_ns;
 	to->slack_samples += from->slack_samples;
 	to->samples += from->samples;

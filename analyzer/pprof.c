@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pprof.c - builds the message in memory, strings and functions numbered at first use, and compresses it. Start at pprof_build().
- *
- * Field numbers are those of github.com/google/pprof/proto/profile.proto.
  */
 #include "pprof.h"
 
@@ -15,44 +13,12 @@
 
 #include "estimate.h"
 #include "hi_units.h"
+#include "pprof_fields.h"
 #include "printable.h"
 #include "protobuf.h"
 #include "sample_types.h"
 #include "table.h"
 #include "text_out.h"
-
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING_TABLE = 6,
-	PROFILE_TIME_NANOS = 9,
-	PROFILE_DURATION_NANOS = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_COMMENT = 13,
-	PROFILE_DEFAULT_SAMPLE_TYPE = 14
-};
-enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
-enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
-enum {
-	MAPPING_ID = 1,
-	MAPPING_START = 2,
-	MAPPING_LIMIT = 3,
-	MAPPING_OFFSET = 4,
-	MAPPING_FILENAME = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILENAMES = 8,
-	MAPPING_HAS_LINE_NUMBERS = 9,
-	MAPPING_HAS_INLINE_FRAMES = 10
-};
-enum { LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
-enum { LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
-enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4 };
 
 #define COMMENT_MAX 1024u
 
@@ -335,7 +301,9 @@ static void put_comments(struct pprof *pprof)
 	put_comment(pprof, "heapinject %s", meta->version ? meta->version : "");
 	put_comment(pprof, "pid %" PRIu32 " (%s) on %s", meta->pid, meta->comm ? meta->comm : "", meta->host ? meta->host : "");
 	put_comment(pprof, "command line: %s", meta->cmdline ? meta->cmdline : "");
-	if (meta->interval <= 1)
+	if (meta->is_scaled)
+		put_comment(pprof, "figures as told by the file that was read; how sure they are is not known");
+	else if (meta->interval <= 1)
 		put_comment(pprof, "every allocation counted: exact");
 	else
 		put_comment(pprof, "one sample per %" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64 " dropped", meta->interval, meta->samples,

@@ -77,11 +77,18 @@ struct profile_change {
 };
 #define PROFILE_CHANGES_MAX 64u
 
+/*
+ * What other tools' files do not tell. Figures stand in its place, so that views need not care: 1 block for each value, or what was allocated is what is
+ * in use.
+ */
+enum profile_untold { PROFILE_UNTOLD_OBJECTS = 1, PROFILE_UNTOLD_SPACE = 2, PROFILE_UNTOLD_INUSE = 4, PROFILE_UNTOLD_ALLOC = 8 };
+
 struct profile_meta {
 	uint32_t pid;
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
 	uint64_t interval;                                 /* nominal R; 1 = exact, as long as there is no change */
 	bool is_scaled;                                    /* another tool made estimates of its samples: how sure they are is not known */
+	uint32_t untold;                                   /* enum profile_untold: what the figures do not mean */
 	uint32_t budget_ppm;                               /* share of CPU time under which the rate was to keep us, in millionths; 0 = none */
 	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first ones */
 	uint64_t change_count;                             /* all */

@@ -4,10 +4,14 @@
  */
 #include "protobuf.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define FIELD_NUMBER_MAX ((1u << 29) - 1)
 #define WIRE_VARINT 0u
+#define WIRE_64 1u
+#define WIRE_32 5u
 #define WIRE_BYTES 2u
 #define VARINT_MAX 10u /* bytes of the longest varint */
 #define FIRST_CAPACITY 256u
@@ -99,4 +103,80 @@ void protobuf_close(struct protobuf *message)
 {
 	free(message->bytes);
 	*message = (struct protobuf){0};
+}
+
+int protobuf_next_number(struct protobuf_rest *rest, uint64_t *out_value)
+{
+	uint64_t value = 0;
+
+	if (rest->at == rest->end)
+		return -ENODATA;
+	for (size_t i = 0; i < VARINT_MAX && i < (size_t)(rest->end - rest->at); i++) {
+		value |= (uint64_t)(rest->at[i] & 0x7f) << (7 * i);
+		if (rest->at[i] & 0x80)
+			continue;
+		rest->at += i + 1;
+		*out_value = value;
+		return 0;
+	}
+	return -EBADMSG;
+}
+
+static int take_bytes(struct protobuf_rest *rest, uint64_t size, struct protobuf_field *field)
+{
+	if (size > (uint64_t)(rest->end - rest->at))
+		return -EBADMSG;
+	field->bytes = rest->at;
+	field->size = (size_t)size;
+	rest->at += size;
+	return 0;
+}
+
+/* Numbers of fixed width: profile.proto has none, so only their place matters. */
+static int take_fixed(struct protobuf_rest *rest, size_t size)
+{
+	if (size > (size_t)(rest->end - rest->at))
+		return -EBADMSG;
+	rest->at += size;
+	return 0;
+}
+
+static int take_value(struct protobuf_rest *rest, unsigned int wire, struct protobuf_field *field)
+{
+	uint64_t size;
+
+	switch (wire) {
+	case WIRE_VARINT:
+		return protobuf_next_number(rest, &field->value);
+	case WIRE_64:
+		return take_fixed(rest, sizeof(uint64_t));
+	case WIRE_32:
+		return take_fixed(rest, sizeof(uint32_t));
+	case WIRE_BYTES:
+		return protobuf_next_number(rest, &size) ? -EBADMSG : take_bytes(rest, size, field);
+	default:
+		return -EBADMSG;
+	}
+}
+
+int protobuf_next(struct protobuf_rest *rest, struct protobuf_field *out_field)
+{
+	struct protobuf_rest after = *rest;
+	struct protobuf_field field = {0};
+	uint64_t key;
+	const int error = protobuf_next_number(&after, &key);
+
+	if (error)
+		return error;
+	if (key >> 3 == 0 || key >> 3 > FIELD_NUMBER_MAX || take_value(&after, key & 7, &field))
+		return -EBADMSG;
+	field.number = (unsigned int)(key >> 3);
+	*rest = after;
+	*out_field = field;
+	return 0;
+}
+
+struct protobuf_rest protobuf_inside(const struct protobuf_field *field)
+{
+	return (struct protobuf_rest){.at = field->bytes, .end = field->bytes ? field->bytes + field->size : NULL};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * protobuf.h - the few parts of the protobuf wire format that pprof's profile.proto needs.
+ * protobuf.h - the few parts of the protobuf wire format that pprof's profile.proto needs. What is read is taken for hostile.
  *
- * Appends to a growing buffer. A message inside another is built in a buffer of its own and then put in as a field. Out of memory is
+ * Writing appends to a growing buffer. A message inside another is built in a buffer of its own and then put in as a field. Out of memory is
  * remembered in `failed`; check it once, at the end.
  */
 #ifndef HI_PROTOBUF_H
@@ -26,5 +26,24 @@ void protobuf_packed(struct protobuf *message, unsigned int field, const uint64_
 /* Empties it for the next message of the kind; keeps its memory. */
 void protobuf_reset(struct protobuf *message);
 void protobuf_close(struct protobuf *message);
+
+/* ---- reading ---- */
+
+/* The rest of a message, [at, end). */
+struct protobuf_rest {
+	const uint8_t *at, *end;
+};
+struct protobuf_field {
+	unsigned int number;
+	uint64_t value;       /* of a number */
+	const uint8_t *bytes; /* of a string, a message or packed numbers; NULL: it is a number */
+	size_t size;
+};
+/* Takes the next field. 0, -ENODATA at the end, -EBADMSG if it makes no sense or is cut off: then nothing is taken. */
+int protobuf_next(struct protobuf_rest *rest, struct protobuf_field *out_field);
+/* Takes the next of packed numbers. Likewise. */
+int protobuf_next_number(struct protobuf_rest *rest, uint64_t *out_value);
+/* What is inside a field, to be read by protobuf_next() as a message or by protobuf_next_number(). Of a number: nothing. */
+struct protobuf_rest protobuf_inside(const struct protobuf_field *field);
 
 #endif

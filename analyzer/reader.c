@@ -5,6 +5,8 @@
 #include <errno.h>
 
 #include "heapfile.h"
+#include "read_common.h"
+#include "read_formats.h"
 #include "records.h"
 #include "replay.h"
 
@@ -16,8 +18,22 @@ static int read_stream(struct input *input, struct profile *profile)
 const struct reader readers[] = {
 	{"record stream", records_recognize, read_stream},
 	{"heap profile", heapfile_recognize, heapfile_read},
+	{"jemalloc heap profile", read_jemalloc_recognize, read_jemalloc},
+	{"symbolized heap profile", read_symbolized_recognize, read_symbolized},
+	{"heaptrack recording", read_heaptrack_recognize, read_heaptrack},
+	{"pprof profile", read_pprof_recognize, read_pprof},
+	{"collapsed stacks", read_collapsed_recognize, read_collapsed},
 	{NULL, NULL, NULL},
 };
+
+static int unrecognized(const struct input *input, size_t size, struct profile *profile)
+{
+	if (!input->error)
+		return size ? -ENOEXEC : -ENODATA;
+	if (input->error == EBADMSG)
+		read_damage(profile, "%s", input_complaint(input));
+	return -input->error;
+}
 
 int reader_read(int fd, struct profile *profile)
 {
@@ -29,13 +45,18 @@ int reader_read(int fd, struct profile *profile)
 
 	if (error)
 		return error;
+	error = input_unpack(&input);
+	if (error) {
+		input_close(&input);
+		return error;
+	}
 	size = input_peek(&input, READER_SNIFF_BYTES, &bytes);
-	while (reader->name && !reader->recognize(bytes, size))
+	while (reader->name && !reader->recognize(bytes, size < READER_SNIFF_BYTES ? size : READER_SNIFF_BYTES))
 		reader++;
 	if (reader->name)
 		error = reader->read(&input, profile);
 	else
-		error = input.error ? -input.error : size ? -ENOEXEC : -ENODATA;
+		error = unrecognized(&input, size, profile);
 	input_close(&input);
 	return error;
 }

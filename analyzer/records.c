@@ -20,7 +20,7 @@ bool records_recognize(const uint8_t *bytes, size_t size)
 static int records_cut(const struct input *input, size_t size, char *damage)
 {
 	if (input->error)
-		snprintf(damage, RECORDS_DAMAGE_MAX, "unreadable from byte %" PRIu64 " on: %s", input->position, strerror(input->error));
+		snprintf(damage, RECORDS_DAMAGE_MAX, "unreadable from byte %" PRIu64 " on: %s", input->position, input_complaint(input));
 	else
 		snprintf(damage, RECORDS_DAMAGE_MAX, "cut off in the record at byte %" PRIu64 ", %zu bytes into it", input->position, size);
 	return -EBADMSG;

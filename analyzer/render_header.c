@@ -80,6 +80,10 @@ static void print_window(const struct profile *profile, FILE *out)
 		fprintf(out, "%sfrom %s UTC", meta->duration_ns ? " " : "", text);
 	if (meta->duration_ns || start)
 		fprintf(out, ", ");
+	if (meta->is_scaled) {
+		fprintf(out, "figures as told by the file, which does not say how sure they are\n");
+		return;
+	}
 	if (meta->interval > 1)
 		fprintf(out, "one sample per %s", hi_format_bytes((double)meta->interval, text, sizeof(text)));
 	else
@@ -154,6 +158,18 @@ static void print_total(enum sample_type type, const struct estimate *total, FIL
 	fprintf(out, "\n");
 }
 
+/* Other tools' files do not tell everything. */
+static void print_untold(const struct profile_meta *meta, enum sample_type type, FILE *out)
+{
+	const bool is_space = type == ALLOC_SPACE || type == INUSE_SPACE, is_inuse = type == INUSE_OBJECTS || type == INUSE_SPACE;
+
+	if (meta->untold & (is_space ? PROFILE_UNTOLD_SPACE : PROFILE_UNTOLD_OBJECTS))
+		fprintf(out, "Warning: the input tells no %s: these figures mean nothing\n", is_space ? "bytes" : "numbers of objects");
+	if (meta->untold & (is_inuse ? PROFILE_UNTOLD_INUSE : PROFILE_UNTOLD_ALLOC))
+		fprintf(out, "Warning: the input does not tell what %s; --%s-space shows what it tells\n",
+			is_inuse ? "is in use" : "was allocated and freed again", is_inuse ? "alloc" : "inuse");
+}
+
 static void warn(FILE *out, uint64_t count, const char *what_happened)
 {
 	if (count)
@@ -196,5 +212,6 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 	print_changes(meta, out);
 	print_total(type, total, out);
 	print_slack(meta, type, total, out);
+	print_untold(meta, type, out);
 	print_warnings(profile, out);
 }

@@ -18,7 +18,9 @@ static void explain_nothing(const struct profile *profile, FILE *out)
 {
 	char interval[HI_UNITS_TEXT_MAX];
 
-	if (profile->row_count == 0)
+	if (profile->row_count == 0 && profile->meta.is_scaled)
+		fprintf(out, "The file holds no allocation.\n");
+	else if (profile->row_count == 0)
 		fprintf(out,
 			"No sample was taken: the program allocated nothing in the window, or too little for one sample per %s.\n"
 			"Try a longer window (--duration) or a finer rate (--sample 64K).\n",
@@ -129,19 +131,21 @@ static void print_table(const struct callgraph *graph, const uint32_t *order, si
 
 int render_text(const struct profile *profile, const struct render_options *options, FILE *out)
 {
+	struct render_options shown = *options;
 	struct callgraph graph;
 	size_t count = 0;
 	const int error = callgraph_build(profile, options->type, NULL, &graph);
 
 	if (error)
 		return render_result(error, out);
+	shown.intervals &= !profile->meta.is_scaled; /* then they are not known */
 	uint32_t *order = callgraph_order(&graph, options->sort == SORT_CUM, &count);
 	if (order) {
 		render_header(profile, options->type, &graph.total, out);
 		if (count == 0)
 			explain_nothing(profile, out);
 		else
-			print_table(&graph, order, count, options, out);
+			print_table(&graph, order, count, &shown, out);
 	}
 	callgraph_close(&graph);
 	const int result = order ? 0 : -ENOMEM;

@@ -30,7 +30,8 @@ static const char *unreadable(int error)
 	case -ENODATA:
 		return "empty";
 	case -ENOEXEC:
-		return "neither a heap profile (.heap) nor a record stream of heapinject; for a .pb.gz use pprof";
+		return "none of what can be read: heap profiles of heapinject, gperftools and jemalloc, with names before them or without, pprof profiles, "
+		       "recordings of heaptrack, collapsed stacks, record streams";
 	default:
 		return strerror(-error);
 	}

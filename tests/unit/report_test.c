@@ -212,7 +212,7 @@ UNIT_TEST(what_is_no_profile)
 	CHECK_STR(result.err, "heapinject report: standard input: empty\n");
 	RUN(NULL, &result, "/proc/self/exe");
 	CHECK_EQ(result.status, HI_EXIT_FAILED);
-	CHECK(strstr(result.err, "neither a heap profile") != NULL);
+	CHECK(strstr(result.err, "none of what can be read") != NULL);
 	RUN(NULL, &result, "/tmp");
 	CHECK_EQ(result.status, HI_EXIT_FAILED);
 	CHECK_STR(result.out, "");

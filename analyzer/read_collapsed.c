@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read_collapsed.c - one stack a line, root first, with a number of bytes, as stackcollapse-*, jeprof --collapsed and heaptrack_print -F write them. With two
+ * numbers it is a comparison: before and after, as difffolded.pl writes it.
+ *
+ * Nobody says how many blocks the bytes are. Start at read_collapsed().
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "printable.h"
+#include "read_common.h"
+#include "read_formats.h"
+
+#define VALUE_MAX 0x1p62
+#define NUMBER_MAX 32u /* characters */
+#define SNIFF_MAX 4096u
+
+struct collapsed_reader {
+	struct input *input;
+	struct profile *profile;
+	bool is_comparison;
+	uint32_t frame[READ_LINE_SIZE / 2 + 1];
+	char line[READ_LINE_SIZE];
+};
+
+static char no_name[] = "[unknown]";
+
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+/* Takes " 12" or " 1.5" off the end of text[*size]. */
+static bool take_number(const char *text, size_t *size, double *out_value)
+{
+	size_t end = *size, begin;
+	char number[NUMBER_MAX];
+
+	while (end > 0 && (is_blank(text[end - 1]) || text[end - 1] == '\r'))
+		end--;
+	for (begin = end; begin > 0 && (isdigit((unsigned char)text[begin - 1]) || text[begin - 1] == '.');)
+		begin--;
+	if (begin == end || end - begin >= sizeof(number) || !isdigit((unsigned char)text[begin]))
+		return false;
+	memcpy(number, text + begin, end - begin);
+	number[end - begin] = 0;
+	if (begin > 0 && text[begin - 1] == '-')
+		begin--;
+	if (begin < 2 || !is_blank(text[begin - 1]) || memchr(number, '.', end - begin) != strrchr(number, '.'))
+		return false;
+	*out_value = strtod(number, NULL) * (text[begin] == '-' ? -1 : 1);
+	*size = begin - 1;
+	return fabs(*out_value) <= VALUE_MAX;
+}
+
+/* ---- recognition ---- */
+
+struct sniffed {
+	size_t lines, with_two;
+	bool has_separator, is_text;
+};
+
+static void sniff_line(const char *line, size_t size, bool is_whole, struct sniffed *sniffed)
+{
+	double value;
+
+	for (size_t i = 0; i < size; i++) {
+		const unsigned char byte = (unsigned char)line[i];
+
+		sniffed->is_text &= byte >= ' ' || byte == '\t' || (byte == '\r' && i + 1 == size);
+		sniffed->has_separator |= byte == ';';
+	}
+	if (!size || !is_whole)
+		return;
+	sniffed->lines++;
+	sniffed->is_text &= take_number(line, &size, &value);
+	sniffed->with_two += sniffed->is_text && take_number(line, &size, &value);
+}
+
+static struct sniffed sniff(const uint8_t *bytes, size_t size)
+{
+	struct sniffed sniffed = {.is_text = true};
+
+	while (size > 0) {
+		const uint8_t *newline = memchr(bytes, '\n', size);
+		const size_t length = newline ? (size_t)(newline - bytes) : size, taken = newline ? length + 1 : length;
+
+		sniff_line((const char *)bytes, length, newline != NULL, &sniffed);
+		bytes += taken;
+		size -= taken;
+	}
+	return sniffed;
+}
+
+bool read_collapsed_recognize(const uint8_t *bytes, size_t size)
+{
+	const struct sniffed sniffed = sniff(bytes, size);
+
+	return sniffed.is_text && sniffed.has_separator;
+}
+
+/* ---- lines ---- */
+
+/* Splits the stack in place. What is root first becomes leaf first. */
+static int read_frames(struct collapsed_reader *reader, char *stack, uint32_t *out_count)
+{
+	uint32_t count = 0;
+
+	while (stack) {
+		char *name = strsep(&stack, ";");
+		struct profile_line line = {.function = *name ? name : no_name, .system_name = *name ? name : no_name};
+
+		printable(name);
+		if (profile_frame_named(reader->profile, &line, 1, &reader->frame[count++]))
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count / 2; i++) {
+		const uint32_t swapped = reader->frame[i];
+
+		reader->frame[i] = reader->frame[count - 1 - i];
+		reader->frame[count - 1 - i] = swapped;
+	}
+	*out_count = count;
+	return 0;
+}
+
+static int add_value(struct collapsed_reader *reader, uint32_t stack, double value, enum profile_side side)
+{
+	const uint64_t bytes = (uint64_t)llround(fabs(value));
+	const struct profile_row counts = {.alloc_count = 1, .inuse_count = 1, .alloc_bytes = bytes, .inuse_bytes = bytes};
+	struct profile_row_key key = {.stack = stack, .size_class = profile_size_class(bytes), .interval = 1, .side = side};
+	uint32_t row;
+	int error;
+
+	if (!bytes)
+		return 0;
+	if (value < 0)
+		key.side = side == PROFILE_NEW ? PROFILE_BASE : PROFILE_NEW;
+	error = read_add(reader->profile, &key, &counts, &row);
+	return error == -ERANGE ? read_bad(reader->input, reader->profile, "values that are too large") : error;
+}
+
+static int read_line(struct collapsed_reader *reader)
+{
+	size_t size = strlen(reader->line);
+	double value, before = 0;
+	uint32_t frame_count, stack;
+	int error;
+
+	if (reader->line[strspn(reader->line, " \t\r")] == 0)
+		return 0;
+	if (!take_number(reader->line, &size, &value) || (reader->is_comparison && !take_number(reader->line, &size, &before)))
+		return read_bad(reader->input, reader->profile, "not a stack with its value");
+	while (size > 0 && is_blank(reader->line[size - 1]))
+		size--;
+	reader->line[size] = 0;
+	error = read_frames(reader, reader->line, &frame_count);
+	if (!error)
+		error = profile_stack_of(reader->profile, reader->frame, frame_count, 0, &stack);
+	if (!error)
+		error = add_value(reader, stack, value, PROFILE_NEW);
+	if (!error)
+		error = add_value(reader, stack, before, PROFILE_BASE);
+	return error;
+}
+
+static int read_lines(struct collapsed_reader *reader)
+{
+	const uint8_t *bytes;
+	const size_t size = input_peek(reader->input, SNIFF_MAX, &bytes);
+	const struct sniffed sniffed = sniff(bytes, size < SNIFF_MAX ? size : SNIFF_MAX);
+	bool is_whole;
+	int error = 0;
+
+	reader->is_comparison = sniffed.lines > 0 && sniffed.with_two == sniffed.lines;
+	while (!error && input_line(reader->input, reader->line, sizeof(reader->line), &is_whole)) {
+		if (is_whole)
+			error = read_line(reader);
+		else if (input_peek(reader->input, 1, &bytes) > 0)
+			read_bad(reader->input, reader->profile, "the line is too long");
+		else if (!reader->input->error)
+			read_damage(reader->profile, "cut off in line %" PRIu64, reader->input->line_number);
+	}
+	read_check_end(reader->input, reader->profile, true);
+	return !error && reader->profile->row_count == 0 && reader->profile->meta.damage ? -EBADMSG : error;
+}
+
+int read_collapsed(struct input *input, struct profile *profile)
+{
+	struct collapsed_reader *reader = calloc(1, sizeof(*reader));
+	int error;
+
+	if (!reader)
+		return -ENOMEM;
+	reader->input = input;
+	reader->profile = profile;
+	profile->meta.interval = 1;
+	profile->meta.is_scaled = true;
+	profile->meta.untold = PROFILE_UNTOLD_OBJECTS;
+	error = read_lines(reader);
+	if (!error)
+		read_count_samples(profile);
+	free(reader);
+	return error;
+}

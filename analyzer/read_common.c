@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* read_common.c - see read_common.h. */
+#include "read_common.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modules.h"
+#include "printable.h"
+#include "scan.h"
+
+#define MAPS_MAX (16u << 20) /* bytes of memory map that are kept */
+
+void read_damage(struct profile *profile, const char *format, ...)
+{
+	va_list arguments;
+
+	if (profile->meta.damage)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&profile->meta.damage, format, arguments) < 0)
+		profile->meta.damage = NULL;
+	else
+		printable(profile->meta.damage); /* it may quote the file */
+	va_end(arguments);
+}
+
+int read_bad(const struct input *input, struct profile *profile, const char *what)
+{
+	read_damage(profile, "damaged at line %" PRIu64 ": %s", input->line_number, what);
+	return 0;
+}
+
+void read_check_end(const struct input *input, struct profile *profile, bool ended)
+{
+	if (input->error)
+		read_damage(profile, "unreadable after line %" PRIu64 ": %s", input->line_number, input_complaint(input));
+	else if (!ended)
+		read_damage(profile, "cut off after line %" PRIu64, input->line_number);
+}
+
+/* ---- counts ---- */
+
+static bool runs_over(uint64_t sum, uint64_t more)
+{
+	return more > INT64_MAX || sum > INT64_MAX - more;
+}
+
+int read_add(struct profile *profile, const struct profile_row_key *key, const struct profile_row *counts, uint32_t *out_row)
+{
+	struct profile_row *row;
+
+	if (profile_row_at(profile, key, out_row))
+		return -ENOMEM;
+	row = &profile->row[*out_row];
+	if (runs_over(row->alloc_count, counts->alloc_count) || runs_over(row->alloc_bytes, counts->alloc_bytes) ||
+	    runs_over(row->inuse_count, counts->inuse_count) || runs_over(row->inuse_bytes, counts->inuse_bytes))
+		return -ERANGE;
+	row->alloc_count += counts->alloc_count;
+	row->alloc_bytes += counts->alloc_bytes;
+	row->inuse_count += counts->inuse_count;
+	row->inuse_bytes += counts->inuse_bytes;
+	return 0;
+}
+
+int read_add_part(struct profile *profile, uint32_t row, uint32_t thread, const struct profile_row *counts)
+{
+	struct part *part;
+	uint32_t index;
+
+	if (parts_of(&profile->parts, row, thread, &index))
+		return -ENOMEM;
+	part = &profile->parts.part[index];
+	part->alloc_count += counts->alloc_count;
+	part->alloc_bytes += counts->alloc_bytes;
+	part->inuse_count += counts->inuse_count;
+	part->inuse_bytes += counts->inuse_bytes;
+	return 0;
+}
+
+int read_share_rest(struct profile *profile)
+{
+	struct profile_row *rest = calloc(profile->row_count + 1, sizeof(*rest));
+	int error = rest ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < profile->row_count && !error; i++)
+		rest[i] = profile->row[i];
+	for (size_t i = 0; i < profile->parts.count && !error; i++) {
+		const struct part *part = &profile->parts.part[i];
+
+		rest[part->row].alloc_count -= part->alloc_count;
+		rest[part->row].alloc_bytes -= part->alloc_bytes;
+		rest[part->row].inuse_count -= part->inuse_count;
+		rest[part->row].inuse_bytes -= part->inuse_bytes;
+	}
+	for (size_t i = 0; i < profile->row_count && !error; i++) {
+		if (rest[i].alloc_count || rest[i].alloc_bytes || rest[i].inuse_count || rest[i].inuse_bytes)
+			error = read_add_part(profile, (uint32_t)i, 0, &rest[i]);
+	}
+	free(rest);
+	return error;
+}
+
+void read_count_samples(struct profile *profile)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (profile->row[i].key.side == PROFILE_NEW && !runs_over(samples, profile->row[i].alloc_count))
+			samples += profile->row[i].alloc_count;
+	}
+	profile->meta.samples = profile->meta.stacks_complete = samples;
+}
+
+/* ---- text ---- */
+
+struct read_text *read_text_open(struct input *input, struct profile *profile)
+{
+	struct read_text *text = calloc(1, sizeof(*text));
+
+	if (!text)
+		return NULL;
+	text->input = input;
+	text->profile = profile;
+	text->maps = open_memstream(&text->maps_text, &text->maps_size);
+	if (!text->maps) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+bool read_text_next(struct read_text *text)
+{
+	const uint8_t *bytes;
+	bool is_whole;
+
+	if (!input_line(text->input, text->line, sizeof(text->line), &is_whole))
+		return false;
+	if (is_whole)
+		return true;
+	if (input_peek(text->input, 1, &bytes) > 0)
+		read_bad(text->input, text->profile, "the line is too long");
+	else if (text->input->error)
+		read_check_end(text->input, text->profile, false);
+	else
+		read_damage(text->profile, "cut off in line %" PRIu64, text->input->line_number);
+	text->line[0] = 0;
+	return true;
+}
+
+int read_text_map(struct read_text *text, bool is_module)
+{
+	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN, .number = (uint32_t)text->profile->module_count + 1};
+	const char *cursor = text->line;
+	char perms[5] = "";
+	int path = 0;
+	uint32_t index;
+
+	if (text->maps_kept < MAPS_MAX)
+		text->maps_kept += (size_t)fprintf(text->maps, "%s\n", text->line);
+	if (!is_module || module.number > MODULES_MAX)
+		return 0;
+	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || module.hi <= module.lo ||
+	    sscanf(cursor, " %4s %" SCNx64 " %*s %" SCNu64 " %n", perms, &module.file_offset, &module.inode, &path) < 3 || path == 0)
+		return 0;
+	module.path = text->line + (cursor - text->line) + path;
+	if (!strchr(perms, 'x') || module.path[0] != '/')
+		return 0;
+	return profile_add_module(text->profile, &module, &index);
+}
+
+int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame, uint32_t *out_frame_count)
+{
+	uint32_t count = 0;
+	uint64_t address;
+
+	for (skip_spaces(&cursor); *cursor; skip_spaces(&cursor)) {
+		if (count == READ_FRAMES_MAX || !scan_number(&cursor, 16, &address))
+			return -EBADMSG;
+		if (profile_frame_at(profile, address, -1, &out_frame[count++]))
+			return -ENOMEM;
+	}
+	*out_frame_count = count;
+	return 0;
+}
+
+int read_text_close(struct read_text *text)
+{
+	int error = 0;
+
+	if (!text)
+		return 0;
+	if (fclose(text->maps)) {
+		free(text->maps_text);
+		error = -ENOMEM;
+	} else {
+		free(text->profile->meta.maps);
+		text->profile->meta.maps = text->maps_text;
+	}
+	free(text);
+	return error;
+}
+
+int read_assign_modules(struct profile *profile)
+{
+	struct modules modules = {0};
+	int error = 0;
+
+	for (size_t i = 0; i < profile->module_count && !error; i++) {
+		const struct profile_module *module = &profile->module[i];
+		const struct module_range range = {.lo = module->lo, .hi = module->hi, .number = module->number, .index = (uint32_t)i};
+
+		error = modules_add(&modules, &range);
+	}
+	for (size_t i = 0; i < profile->frame_count && !error; i++) {
+		if (profile->frame[i].module < 0)
+			profile->frame[i].module = modules_find(&modules, profile->frame[i].address - 1);
+	}
+	modules_close(&modules);
+	return error ? -ENOMEM : 0;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read_jemalloc.c - jemalloc's heap profile: a header with threads and their names, stacks with one line for all threads (t*) and one for each, a memory map.
+ *
+ * Its counts are no counts of samples: jemalloc has estimated each stack block by block, and writes those counts that give its estimates once they are
+ * weighed by their mean size. So they are read as if they were samples of that interval. Start at read_jemalloc().
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read_common.h"
+#include "read_formats.h"
+#include "scan.h"
+
+#define MAGIC "heap_v2/"
+#define MAPS "MAPPED_LIBRARIES:"
+
+/* A thread by jemalloc's number. */
+struct jemalloc_thread {
+	uint64_t number;
+	uint32_t thread; /* in the profile's parts */
+};
+struct jemalloc_reader {
+	struct read_text *text;
+	struct profile *profile;
+	struct table threads; /* by number: index into thread[] */
+	struct jemalloc_thread *thread;
+	size_t thread_count, thread_capacity;
+	uint32_t frame[READ_FRAMES_MAX], frame_count;
+	bool has_stack, in_maps; /* has_stack: a sound one came last */
+	bool has_row;            /* of the stack at hand */
+	uint32_t row;            /* likewise */
+	struct profile_row left; /* what no thread has claimed of the line for all threads */
+};
+
+bool read_jemalloc_recognize(const uint8_t *bytes, size_t size)
+{
+	return size >= strlen(MAGIC) && memcmp(bytes, MAGIC, strlen(MAGIC)) == 0;
+}
+
+/* "12: 3456" */
+static bool scan_counts(const char **cursor, uint64_t *out_count, uint64_t *out_bytes)
+{
+	skip_spaces(cursor);
+	if (!scan_number(cursor, 10, out_count) || !scan_char(cursor, ':'))
+		return false;
+	skip_spaces(cursor);
+	return scan_number(cursor, 10, out_bytes) && *out_count <= INT64_MAX && *out_bytes <= INT64_MAX;
+}
+
+/* "inuse: bytes [alloc: bytes]". The second pair stays 0 unless jemalloc was told to accumulate (prof_accum). */
+static bool scan_bucket(const char **cursor, struct profile_row *out_counts)
+{
+	if (!scan_counts(cursor, &out_counts->inuse_count, &out_counts->inuse_bytes))
+		return false;
+	skip_spaces(cursor);
+	if (!scan_char(cursor, '[') || !scan_counts(cursor, &out_counts->alloc_count, &out_counts->alloc_bytes) || !scan_char(cursor, ']'))
+		return false;
+	if (out_counts->alloc_count == 0 && out_counts->alloc_bytes == 0) {
+		out_counts->alloc_count = out_counts->inuse_count;
+		out_counts->alloc_bytes = out_counts->inuse_bytes;
+	}
+	/* Both pairs are rounded by themselves: what is in use may seem to be one more than was allocated. */
+	if (out_counts->alloc_count < out_counts->inuse_count)
+		out_counts->alloc_count = out_counts->inuse_count;
+	return true;
+}
+
+static int bad(struct jemalloc_reader *reader, const char *what)
+{
+	return read_bad(reader->text->input, reader->profile, what);
+}
+
+/* ---- threads ---- */
+
+static struct jemalloc_thread *find_thread(struct jemalloc_reader *reader, uint64_t number)
+{
+	struct table_cursor cursor = table_seek(&reader->threads, hash_number(number));
+	uint32_t index;
+
+	while (table_next(&reader->threads, &cursor, &index)) {
+		if (reader->thread[index].number == number)
+			return &reader->thread[index];
+	}
+	return NULL;
+}
+
+/* One without a name goes by the number that jeprof knows it by. */
+static int add_thread(struct jemalloc_reader *reader, uint64_t number, const char *name)
+{
+	struct jemalloc_thread thread = {.number = number};
+	char text[32];
+
+	if (find_thread(reader, number))
+		return 0;
+	snprintf(text, sizeof(text), "t%" PRIu64, number);
+	if (parts_thread(&reader->profile->parts, *name ? name : text, 0, &thread.thread) ||
+	    array_reserve(&reader->thread, &reader->thread_capacity, reader->thread_count, sizeof(*reader->thread)) ||
+	    table_add(&reader->threads, hash_number(number), (uint32_t)reader->thread_count))
+		return -ENOMEM;
+	reader->thread[reader->thread_count++] = thread;
+	return 0;
+}
+
+static uint64_t take(uint64_t *left, uint64_t wanted)
+{
+	const uint64_t taken = wanted < *left ? wanted : *left;
+
+	*left -= taken;
+	return taken;
+}
+
+/* A thread's part of the stack's row, as far as the row goes: threads' counts are rounded, too. */
+static int add_part(struct jemalloc_reader *reader, uint32_t thread, const struct profile_row *counts)
+{
+	const struct profile_row part = {
+		.alloc_count = take(&reader->left.alloc_count, counts->alloc_count),
+		.alloc_bytes = take(&reader->left.alloc_bytes, counts->alloc_bytes),
+		.inuse_count = take(&reader->left.inuse_count, counts->inuse_count),
+		.inuse_bytes = take(&reader->left.inuse_bytes, counts->inuse_bytes),
+	};
+
+	if (!part.alloc_count)
+		return 0;
+	return read_add_part(reader->profile, reader->row, thread, &part);
+}
+
+/* ---- lines ---- */
+
+static int read_stack(struct jemalloc_reader *reader)
+{
+	const int error = read_text_frames(reader->profile, reader->text->line + 1, reader->frame, &reader->frame_count);
+
+	reader->has_row = false;
+	reader->has_stack = !error;
+	if (error == -EBADMSG)
+		return bad(reader, "not a list of addresses");
+	return error;
+}
+
+static int read_all_threads(struct jemalloc_reader *reader, const struct profile_row *counts)
+{
+	struct profile_row_key key = {.interval = reader->profile->meta.interval};
+	int error;
+
+	if (!reader->has_stack) /* the header's total */
+		return 0;
+	if (counts->alloc_count)
+		key.size_class = profile_size_class(counts->alloc_bytes / counts->alloc_count);
+	if (reader->has_row || (!counts->alloc_count && counts->alloc_bytes) || (!counts->inuse_count && counts->inuse_bytes))
+		return bad(reader, "counts that contradict each other");
+	if (!counts->alloc_count)
+		return 0;
+	if (profile_stack_of(reader->profile, reader->frame, reader->frame_count, 0, &key.stack))
+		return -ENOMEM;
+	error = read_add(reader->profile, &key, counts, &reader->row);
+	if (error)
+		return error == -ERANGE ? bad(reader, "counts that are too large") : error;
+	reader->has_row = true;
+	reader->left = *counts;
+	return 0;
+}
+
+/* "  t*: ..." or "  t3: ... NAME" */
+static int read_thread(struct jemalloc_reader *reader, const char *cursor)
+{
+	struct profile_row counts = {0};
+	uint64_t number = 0;
+	const bool is_all = scan_char(&cursor, '*');
+
+	if ((!is_all && !scan_number(&cursor, 10, &number)) || !scan_char(&cursor, ':') || !scan_bucket(&cursor, &counts))
+		return bad(reader, "not the counts of a thread");
+	if (is_all)
+		return read_all_threads(reader, &counts);
+	skip_spaces(&cursor);
+	if (add_thread(reader, number, reader->has_stack ? "" : cursor))
+		return -ENOMEM;
+	return reader->has_row ? add_part(reader, find_thread(reader, number)->thread, &counts) : 0;
+}
+
+static int read_line(struct jemalloc_reader *reader)
+{
+	const char *cursor = reader->text->line;
+
+	if (reader->in_maps)
+		return read_text_map(reader->text, true);
+	if (strcmp(cursor, MAPS) == 0) {
+		reader->in_maps = true;
+		return 0;
+	}
+	if (*cursor == '@')
+		return read_stack(reader);
+	skip_spaces(&cursor);
+	if (scan_char(&cursor, 't'))
+		return read_thread(reader, cursor);
+	return *cursor ? bad(reader, "neither a stack nor the counts of a thread") : 0;
+}
+
+static int read_header(struct jemalloc_reader *reader)
+{
+	struct profile_meta *meta = &reader->profile->meta;
+	const char *cursor = reader->text->line + strlen(MAGIC);
+
+	if (!read_text_next(reader->text) || strncmp(reader->text->line, MAGIC, strlen(MAGIC)) != 0 || !scan_number(&cursor, 10, &meta->interval) || *cursor ||
+	    !meta->interval || meta->interval > INT64_MAX) {
+		meta->interval = 1;
+		read_damage(reader->profile, "not a heap profile of jemalloc's");
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+static int read_lines(struct jemalloc_reader *reader)
+{
+	int error = read_header(reader);
+
+	while (!error && read_text_next(reader->text))
+		error = read_line(reader);
+	if (!error && reader->thread_count)
+		error = read_share_rest(reader->profile);
+	if (!error)
+		read_check_end(reader->text->input, reader->profile, reader->in_maps);
+	return error;
+}
+
+/* jemalloc is on its own stacks: what it calls itself is of no use to anybody. Linked into the program, it is told by the names of its functions. */
+static void drop_own_frames(struct profile *profile)
+{
+	static const char own[] = "/libjemalloc.";
+
+	for (size_t i = 0; i < profile->stack_count; i++) {
+		struct profile_stack *stack = &profile->stack[i];
+		uint32_t *frame = (uint32_t *)(uintptr_t)stack->frame, leaf = 0;
+
+		for (; leaf + 1 < stack->frame_count; leaf++) {
+			const int32_t module = profile->frame[frame[leaf]].module;
+
+			if (module < 0 || !strstr(profile->module[module].path, own))
+				break;
+		}
+		stack->frame_count -= leaf;
+		memmove(frame, frame + leaf, stack->frame_count * sizeof(*frame));
+	}
+}
+
+int read_jemalloc(struct input *input, struct profile *profile)
+{
+	struct jemalloc_reader *reader = calloc(1, sizeof(*reader));
+	int error = -ENOMEM, maps_error;
+
+	if (reader) {
+		reader->profile = profile;
+		reader->text = read_text_open(input, profile);
+	}
+	if (reader && reader->text)
+		error = read_lines(reader);
+	maps_error = reader ? read_text_close(reader->text) : 0;
+	if (!error)
+		error = maps_error;
+	if (!error)
+		error = read_assign_modules(profile);
+	if (!error) {
+		drop_own_frames(profile);
+		read_count_samples(profile);
+	}
+	if (reader) {
+		table_close(&reader->threads);
+		free(reader->thread);
+	}
+	free(reader);
+	return error;
+}

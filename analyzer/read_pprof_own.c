@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read_pprof_own.c - see read_pprof_own.h.
+ *
+ * An estimate is the number of samples, times the same weight for all of a row, rounded to a whole. The weight follows from the mean size of the row's
+ * blocks, which is bytes by objects, weighed or not. It is 1 or more, so that rounding gives back the number exactly.
+ */
+#include "read_pprof_own.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapfile_text.h"
+#include "scan.h"
+
+#define COUNT_MAX 0x1p62
+#define MANY 1000u
+
+static void set_text(char **field, const char *text, size_t size)
+{
+	char *copy = size ? strndup(text, size) : NULL;
+
+	if (!copy)
+		return;
+	free(*field);
+	*field = copy;
+}
+
+/* "pid 123 (comm) on host" */
+static void read_process(const char *text, struct profile_meta *meta)
+{
+	const char *end = strstr(text, ") on "), *last = end;
+	uint64_t pid;
+
+	for (; last; last = strstr(last + 1, ") on ")) /* a program may be called anything, a host not */
+		end = last;
+	if (!scan_number(&text, 10, &pid) || pid > UINT32_MAX || strncmp(text, " (", 2) != 0 || !end || end < text + 2)
+		return;
+	meta->pid = (uint32_t)pid;
+	set_text(&meta->comm, text + 2, (size_t)(end - text - 2));
+	end += strlen(") on ");
+	set_text(&meta->host, end, strlen(end));
+}
+
+static bool skip_text(const char **cursor, const char *text)
+{
+	if (strncmp(*cursor, text, strlen(text)) != 0)
+		return false;
+	*cursor += strlen(text);
+	return true;
+}
+
+/* "65536 bytes, 4711 samples, 0 dropped" */
+static void read_rate(const char *text, struct profile_meta *meta)
+{
+	uint64_t interval, samples, dropped;
+
+	if (!scan_number(&text, 10, &interval) || !skip_text(&text, " bytes, ") || !scan_number(&text, 10, &samples) || !skip_text(&text, " samples, ") ||
+	    !scan_number(&text, 10, &dropped) || interval <= 1 || interval > INT64_MAX)
+		return;
+	meta->interval = interval;
+	meta->samples = samples;
+	meta->dropped_allocs = dropped;
+	meta->is_scaled = false;
+}
+
+/* The first comment that heapinject writes is its version: without it, others' comments mean nothing. */
+void pprof_own_comment(const char *text, struct profile_meta *meta)
+{
+	if (skip_text(&text, HEAPFILE_VERSION_KEY " "))
+		set_text(&meta->version, text, strlen(text));
+	if (!meta->version)
+		return;
+	if (skip_text(&text, "pid ")) {
+		read_process(text, meta);
+	} else if (skip_text(&text, "command line: ")) {
+		set_text(&meta->cmdline, text, strlen(text));
+	} else if (skip_text(&text, "one sample per ")) {
+		read_rate(text, meta);
+	} else if (strcmp(text, "every allocation counted: exact") == 0) {
+		meta->is_scaled = false;
+	} else if (skip_text(&text, "the rate changed ")) {
+		/* With which rate each was drawn is not in the file. */
+		meta->is_scaled = true;
+		meta->interval = 1;
+	}
+}
+
+uint64_t pprof_own_interval(const struct profile_meta *meta)
+{
+	return meta->is_scaled ? 1 : meta->interval;
+}
+
+/* Of few objects the whole numbers of the file do not give the size well; then the file's label does. */
+static double share_of(uint64_t count, uint64_t bytes, uint64_t interval, uint64_t size)
+{
+	const double mean = count >= MANY || !size ? (double)bytes / (double)count : (double)size;
+
+	return count && bytes ? -expm1(-mean / (double)interval) : 1;
+}
+
+/* At least 1 where there was something: a sample never stands for less than itself. */
+static uint64_t sampled(uint64_t estimate, double share)
+{
+	return estimate ? (uint64_t)fmin(fmax(round((double)estimate * share), 1), COUNT_MAX) : 0;
+}
+
+static bool is_estimate(const struct profile_row *row)
+{
+	return row->key.interval > 1;
+}
+
+static void take_back_part(struct part *part, double alloc_share, double inuse_share)
+{
+	part->alloc_count = sampled(part->alloc_count, alloc_share);
+	part->alloc_bytes = sampled(part->alloc_bytes, alloc_share);
+	part->inuse_count = sampled(part->inuse_count, inuse_share);
+	part->inuse_bytes = sampled(part->inuse_bytes, inuse_share);
+	if (part->inuse_count > part->alloc_count)
+		part->inuse_count = part->alloc_count;
+}
+
+static void add_part(struct profile_row *row, const struct part *part)
+{
+	row->alloc_count = heapfile_sum(row->alloc_count, part->alloc_count);
+	row->alloc_bytes = heapfile_sum(row->alloc_bytes, part->alloc_bytes);
+	row->inuse_count = heapfile_sum(row->inuse_count, part->inuse_count);
+	row->inuse_bytes = heapfile_sum(row->inuse_bytes, part->inuse_bytes);
+}
+
+/* All rows first, as a part goes by the weight of its whole row; then rows are what their parts add up to. */
+static void take_back_parts(struct profile *profile, const uint64_t *row_size)
+{
+	for (size_t i = 0; i < profile->parts.count; i++) {
+		struct part *part = &profile->parts.part[i];
+		const struct profile_row *row = &profile->row[part->row];
+		const uint64_t size = row_size[part->row];
+
+		if (is_estimate(row))
+			take_back_part(part, share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size),
+				       share_of(row->inuse_count, row->inuse_bytes, row->key.interval, size));
+	}
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (is_estimate(&profile->row[i]))
+			profile->row[i].alloc_count = profile->row[i].alloc_bytes = profile->row[i].inuse_count = profile->row[i].inuse_bytes = 0;
+	}
+	for (size_t i = 0; i < profile->parts.count; i++) {
+		if (is_estimate(&profile->row[profile->parts.part[i].row]))
+			add_part(&profile->row[profile->parts.part[i].row], &profile->parts.part[i]);
+	}
+}
+
+static void take_back_row(struct profile_row *row, uint64_t size)
+{
+	struct part all = {.alloc_count = row->alloc_count, .alloc_bytes = row->alloc_bytes, .inuse_count = row->inuse_count, .inuse_bytes = row->inuse_bytes};
+
+	take_back_part(&all, share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size),
+		       share_of(row->inuse_count, row->inuse_bytes, row->key.interval, size));
+	row->alloc_count = all.alloc_count;
+	row->alloc_bytes = all.alloc_bytes;
+	row->inuse_count = all.inuse_count;
+	row->inuse_bytes = all.inuse_bytes;
+}
+
+void pprof_own_take_back(struct profile *profile, const uint64_t *row_size)
+{
+	if (profile->parts.count) {
+		take_back_parts(profile, row_size);
+		return;
+	}
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (is_estimate(&profile->row[i]))
+			take_back_row(&profile->row[i], row_size[i]);
+	}
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* read_pprof_tables.c - see read_pprof_tables.h. */
+#include "read_pprof_tables.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demangle.h"
+#include "modules.h"
+#include "pprof_fields.h"
+#include "printable.h"
+#include "scan.h"
+
+#define LINES_MAX 256u /* inlined calls at one address */
+
+static char no_name[] = "[unknown]";
+
+/* ---- by id ---- */
+
+static bool find_entry(const struct pprof_entries *entries, uint64_t id, uint32_t *out_index)
+{
+	struct table_cursor cursor = table_seek(&entries->by_id, hash_number(id));
+	uint32_t index;
+
+	while (table_next(&entries->by_id, &cursor, &index)) {
+		if (entries->entry[index].id == id) {
+			*out_index = entries->entry[index].index;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int add_entry(struct pprof_entries *entries, uint64_t id, uint32_t index)
+{
+	if (array_reserve(&entries->entry, &entries->capacity, entries->count, sizeof(*entries->entry)) ||
+	    table_add(&entries->by_id, hash_number(id), (uint32_t)entries->count))
+		return -ENOMEM;
+	entries->entry[entries->count++] = (struct pprof_entry){.id = id, .index = index};
+	return 0;
+}
+
+static struct pprof_function *find_function(const struct pprof_tables *tables, uint64_t id)
+{
+	struct table_cursor cursor = table_seek(&tables->functions, hash_number(id));
+	uint32_t index;
+
+	while (table_next(&tables->functions, &cursor, &index)) {
+		if (tables->function[index].id == id)
+			return &tables->function[index];
+	}
+	return NULL;
+}
+
+const char *pprof_string(const struct pprof_tables *tables, uint64_t number)
+{
+	return number < tables->string_count ? tables->string[number] : "";
+}
+
+bool pprof_frame(const struct pprof_tables *tables, uint64_t location_id, uint32_t *out_frame)
+{
+	return find_entry(&tables->frames, location_id, out_frame);
+}
+
+/* ---- fields of the profile ---- */
+
+static int add_string(struct pprof_tables *tables, const struct protobuf_field *field)
+{
+	char *copy;
+
+	if (!field->bytes)
+		return -EBADMSG;
+	if (array_reserve(&tables->string, &tables->string_capacity, tables->string_count, sizeof(*tables->string)))
+		return -ENOMEM;
+	copy = strndup((const char *)field->bytes, field->size);
+	if (!copy)
+		return -ENOMEM;
+	printable(copy);
+	tables->string[tables->string_count++] = copy;
+	return 0;
+}
+
+static int add_function(struct pprof_tables *tables, const struct protobuf_field *field)
+{
+	struct protobuf_rest rest = protobuf_inside(field);
+	struct pprof_function function = {0};
+	struct protobuf_field part;
+	int end;
+
+	while (!(end = protobuf_next(&rest, &part))) {
+		if (part.number == FUNCTION_ID)
+			function.id = part.value;
+		else if (part.number == FUNCTION_NAME)
+			function.name = part.value;
+		else if (part.number == FUNCTION_SYSTEM_NAME)
+			function.system_name = part.value;
+		else if (part.number == FUNCTION_FILENAME)
+			function.file = part.value;
+	}
+	if (end != -ENODATA || !function.id || find_function(tables, function.id))
+		return -EBADMSG;
+	if (array_reserve(&tables->function, &tables->function_capacity, tables->function_count, sizeof(*tables->function)) ||
+	    table_add(&tables->functions, hash_number(function.id), (uint32_t)tables->function_count))
+		return -ENOMEM;
+	tables->function[tables->function_count++] = function;
+	return 0;
+}
+
+int pprof_tables_add(struct pprof_tables *tables, const struct protobuf_field *field)
+{
+	switch (field->number) {
+	case PROFILE_STRING_TABLE:
+		return add_string(tables, field);
+	case PROFILE_FUNCTION:
+		return add_function(tables, field);
+	default:
+		return 0;
+	}
+}
+
+/* ---- mappings ---- */
+
+/* Two hexadecimal digits a byte; Go's build ids are something else, and are left out. */
+static void read_build_id(const char *text, struct profile_module *module)
+{
+	const size_t length = strlen(text);
+
+	if (length % 2 || length / 2 > PROFILE_BUILD_ID_MAX || strspn(text, "0123456789abcdefABCDEF") != length)
+		return;
+	for (size_t i = 0; i < length / 2; i++) {
+		const char pair[] = {text[2 * i], text[2 * i + 1], 0}, *digits = pair;
+		uint64_t byte = 0;
+
+		scan_number(&digits, 16, &byte);
+		module->build_id[module->build_id_size++] = (uint8_t)byte;
+	}
+}
+
+static void set_mapping(const struct pprof_tables *tables, const struct protobuf_field *part, uint64_t *id, struct profile_module *module)
+{
+	switch (part->number) {
+	case MAPPING_ID:
+		*id = part->value;
+		break;
+	case MAPPING_START:
+		module->lo = part->value;
+		break;
+	case MAPPING_LIMIT:
+		module->hi = part->value;
+		break;
+	case MAPPING_OFFSET:
+		module->file_offset = part->value;
+		break;
+	case MAPPING_FILENAME:
+		module->path = (char *)(uintptr_t)pprof_string(tables, part->value);
+		break;
+	case MAPPING_BUILD_ID:
+		read_build_id(pprof_string(tables, part->value), module);
+		break;
+	default:
+		break;
+	}
+}
+
+int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_field *field)
+{
+	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN, .number = (uint32_t)tables->profile->module_count + 1};
+	struct protobuf_rest rest = protobuf_inside(field);
+	struct protobuf_field part;
+	uint64_t id = 0;
+	uint32_t index;
+	int end;
+
+	while (!(end = protobuf_next(&rest, &part))) {
+		if (part.number == MAPPING_BUILD_ID)
+			module.build_id_size = 0;
+		set_mapping(tables, &part, &id, &module);
+	}
+	if (end != -ENODATA || !id || find_entry(&tables->modules, id, &index) || module.number > MODULES_MAX)
+		return -EBADMSG;
+	/* Programs that know all names of their frames need not say where anything was mapped. */
+	if (module.hi <= module.lo || !module.path || !*module.path)
+		return 0;
+	if (profile_add_module(tables->profile, &module, &index) || add_entry(&tables->modules, id, index))
+		return -ENOMEM;
+	return 0;
+}
+
+/* ---- locations ---- */
+
+/* A function's name as other files' are shown: readable, if it is as in the symbol table. */
+static const char *shown_name(const struct pprof_tables *tables, struct pprof_function *function)
+{
+	const char *name = pprof_string(tables, function->name);
+
+	if (!*name)
+		name = pprof_string(tables, function->system_name);
+	if (!function->shown)
+		function->shown = demangle(name, false);
+	return function->shown;
+}
+
+/* 0, -ENODATA if it names no function, or -ENOMEM. The texts are those of the tables. */
+static int read_line(struct pprof_tables *tables, const struct protobuf_field *field, struct profile_line *out_line)
+{
+	struct protobuf_rest rest = protobuf_inside(field);
+	struct pprof_function *function = NULL;
+	struct protobuf_field part;
+	uint64_t number = 0;
+	const char *name, *system_name, *file;
+
+	while (!protobuf_next(&rest, &part)) {
+		if (part.number == LINE_FUNCTION_ID)
+			function = find_function(tables, part.value);
+		else if (part.number == LINE_LINE)
+			number = part.value;
+	}
+	name = function ? shown_name(tables, function) : "";
+	if (!name)
+		return -ENOMEM;
+	if (!*name)
+		return -ENODATA;
+	system_name = pprof_string(tables, function->system_name);
+	file = pprof_string(tables, function->file);
+	*out_line = (struct profile_line){
+		.function = (char *)(uintptr_t)name,
+		.system_name = (char *)(uintptr_t)(*system_name ? system_name : name),
+		.file = *file ? (char *)(uintptr_t)file : NULL,
+		.line = number <= UINT32_MAX ? (uint32_t)number : 0,
+	};
+	return 0;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool has_lines(const struct profile_frame *frame, const struct profile_line *line, size_t count)
+{
+	bool is_same = frame->line_count == count;
+
+	for (size_t i = 0; i < count && is_same; i++)
+		is_same = frame->line[i].line == line[i].line && is_same_text(frame->line[i].function, line[i].function) &&
+			  is_same_text(frame->line[i].file, line[i].file);
+	return is_same;
+}
+
+/* Where two locations have one address and differ in what lies there, as in merged files, the second keeps its lines only. */
+static int make_frame(struct profile *profile, uint64_t address, int32_t module, const struct profile_line *line, size_t count, uint32_t *out_frame)
+{
+	static const struct profile_line nobody = {.function = no_name, .system_name = no_name};
+
+	/* It is that of the call, ours are return addresses; where there is none, our own writer's arithmetic leaves the highest. */
+	if (address && address != UINT64_MAX) {
+		if (profile_frame_at(profile, address + 1, module, out_frame))
+			return -ENOMEM;
+		if (!count || has_lines(&profile->frame[*out_frame], line, count))
+			return 0;
+		if (!profile->frame[*out_frame].line_count)
+			return profile_frame_lines(&profile->frame[*out_frame], line, count);
+	}
+	return profile_frame_named(profile, count ? line : &nobody, count ? count : 1, out_frame);
+}
+
+int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf_field *field)
+{
+	struct protobuf_rest rest = protobuf_inside(field);
+	struct profile_line line[LINES_MAX];
+	struct protobuf_field part;
+	uint64_t id = 0, mapping = 0, address = 0;
+	size_t count = 0;
+	uint32_t module, frame;
+	int end, error = 0;
+
+	while (!(end = protobuf_next(&rest, &part)) && error != -ENOMEM) {
+		if (part.number == LOCATION_ID)
+			id = part.value;
+		else if (part.number == LOCATION_MAPPING_ID)
+			mapping = part.value;
+		else if (part.number == LOCATION_ADDRESS)
+			address = part.value;
+		else if (part.number == LOCATION_LINE && count < LINES_MAX)
+			count += !(error = read_line(tables, &part, &line[count]));
+	}
+	if (error == -ENOMEM)
+		return error;
+	if (end != -ENODATA || !id || find_entry(&tables->frames, id, &frame))
+		return -EBADMSG;
+	if (make_frame(tables->profile, address, find_entry(&tables->modules, mapping, &module) ? (int32_t)module : -1, line, count, &frame))
+		return -ENOMEM;
+	return add_entry(&tables->frames, id, frame);
+}
+
+void pprof_tables_close(struct pprof_tables *tables)
+{
+	for (size_t i = 0; i < tables->string_count; i++)
+		free(tables->string[i]);
+	for (size_t i = 0; i < tables->function_count; i++)
+		free(tables->function[i].shown);
+	free(tables->string);
+	free(tables->function);
+	table_close(&tables->functions);
+	free(tables->modules.entry);
+	table_close(&tables->modules.by_id);
+	free(tables->frames.entry);
+	table_close(&tables->frames.by_id);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read_pprof_tables.h - what the samples of a profile.proto refer to by number: strings, functions, mappings, locations.
+ *
+ * The message may have them in any order, and before or behind the samples. Locations become frames of the profile, mappings its modules. Zero-initialized
+ * but for the profile = empty.
+ */
+#ifndef HI_READ_PPROF_TABLES_H
+#define HI_READ_PPROF_TABLES_H
+
+#include "profile.h"
+#include "protobuf.h"
+
+struct pprof_function {
+	uint64_t id;
+	uint64_t name, system_name, file; /* string numbers */
+	char *shown;                      /* the name as it is shown; NULL = not needed yet */
+};
+/* Something with an id, and what it became: a module, a frame. */
+struct pprof_entry {
+	uint64_t id;
+	uint32_t index;
+};
+struct pprof_entries {
+	struct pprof_entry *entry;
+	size_t count, capacity;
+	struct table by_id;
+};
+struct pprof_tables {
+	struct profile *profile;
+	char **string;
+	size_t string_count, string_capacity;
+	struct pprof_function *function;
+	size_t function_count, function_capacity;
+	struct table functions;
+	struct pprof_entries modules, frames;
+};
+
+/* A field of the profile, of whatever kind. 0, also for a kind that is not kept here; -EBADMSG for one that makes no sense; -ENOMEM. */
+int pprof_tables_add(struct pprof_tables *tables, const struct protobuf_field *field);
+/* Once all fields were added: a mapping becomes a module. Likewise. */
+int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_field *field);
+/* Once all mappings were: a location becomes a frame. Likewise. */
+int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf_field *field);
+/* Never NULL; "" also for a number that is not known. */
+const char *pprof_string(const struct pprof_tables *tables, uint64_t number);
+/* The frame of a location. False: there is none. */
+bool pprof_frame(const struct pprof_tables *tables, uint64_t location_id, uint32_t *out_frame);
+void pprof_tables_close(struct pprof_tables *tables);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read_symbolized.c - names first, then a heap profile of another kind, whose frames they are given. Start at read_symbolized().
+ *
+ *     --- symbol
+ *     binary=/opt/app/server
+ *     0x0000555555555226 leaky_alloc
+ *     0x0000555555555243 parse_request--inlined_helper
+ *     ---
+ *     --- heap
+ *     heap profile: ...
+ *
+ * An address has one name, or more, then the function that owns the code first and what is inlined into it behind. Tools disagree on whether it is that of
+ * the call or the return address, and some list both: the call's is looked for first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demangle.h"
+#include "heapfile.h"
+#include "printable.h"
+#include "read_common.h"
+#include "read_formats.h"
+#include "scan.h"
+
+#define MAGIC "--- symbol"
+#define END "---"
+#define BINARY "binary="
+#define INLINED "--"
+#define LINES_MAX 256u /* inlined calls at one address */
+#define SNIFF_BYTES 64u
+
+struct symbol {
+	uint64_t address;
+	char *names; /* as in the file */
+};
+struct symbolized_reader {
+	struct input *input;
+	struct profile *profile;
+	struct symbol *symbol;
+	size_t symbol_count, symbol_capacity;
+	struct table by_address;
+	char *binary;
+	char line[READ_LINE_SIZE];
+};
+
+bool read_symbolized_recognize(const uint8_t *bytes, size_t size)
+{
+	return size >= strlen(MAGIC) && memcmp(bytes, MAGIC, strlen(MAGIC)) == 0;
+}
+
+static const char *find_names(const struct symbolized_reader *reader, uint64_t address)
+{
+	struct table_cursor cursor = table_seek(&reader->by_address, hash_number(address));
+	uint32_t index;
+
+	while (table_next(&reader->by_address, &cursor, &index)) {
+		if (reader->symbol[index].address == address)
+			return reader->symbol[index].names;
+	}
+	return NULL;
+}
+
+/* "0xADDRESS NAMES" */
+static int read_symbol(struct symbolized_reader *reader)
+{
+	const char *cursor = reader->line;
+	struct symbol symbol = {0};
+
+	if (!scan_number(&cursor, 16, &symbol.address) || !*cursor || cursor[strspn(cursor, " \t")] == 0)
+		return read_bad(reader->input, reader->profile, "not an address with its names");
+	cursor += strspn(cursor, " \t");
+	if (array_reserve(&reader->symbol, &reader->symbol_capacity, reader->symbol_count, sizeof(*reader->symbol)))
+		return -ENOMEM;
+	symbol.names = strdup(cursor);
+	if (!symbol.names)
+		return -ENOMEM;
+	reader->symbol[reader->symbol_count++] = symbol;
+	return table_add(&reader->by_address, hash_number(symbol.address), (uint32_t)(reader->symbol_count - 1));
+}
+
+static int read_symbol_line(struct symbolized_reader *reader)
+{
+	if (strncmp(reader->line, BINARY, strlen(BINARY)) == 0 && !reader->binary) {
+		reader->binary = strdup(reader->line + strlen(BINARY));
+		return reader->binary ? 0 : -ENOMEM;
+	}
+	if (reader->line[0] == '0')
+		return read_symbol(reader);
+	return 0; /* somebody's variable */
+}
+
+/* Up to the end of the list. */
+static int read_symbols(struct symbolized_reader *reader)
+{
+	bool is_whole, is_first = true;
+	int error = 0;
+
+	while (!error && input_line(reader->input, reader->line, sizeof(reader->line), &is_whole)) {
+		if (!is_first && strncmp(reader->line, END, strlen(END)) == 0)
+			return 0;
+		if (!is_first && is_whole)
+			error = read_symbol_line(reader);
+		else if (!is_whole && !reader->input->error)
+			read_bad(reader->input, reader->profile, "the line is too long, or cut off");
+		is_first = false;
+	}
+	return error;
+}
+
+/* The profile behind: some tools announce it by a line of its own. */
+static int read_body(struct symbolized_reader *reader)
+{
+	const uint8_t *bytes;
+	size_t size = input_peek(reader->input, SNIFF_BYTES, &bytes);
+	bool is_whole;
+
+	if (size >= strlen(END) && memcmp(bytes, END, strlen(END)) == 0) {
+		input_line(reader->input, reader->line, sizeof(reader->line), &is_whole);
+		size = input_peek(reader->input, SNIFF_BYTES, &bytes);
+	}
+	if (heapfile_recognize(bytes, size))
+		return heapfile_read(reader->input, reader->profile);
+	if (read_jemalloc_recognize(bytes, size))
+		return read_jemalloc(reader->input, reader->profile);
+	read_check_end(reader->input, reader->profile, size > 0);
+	read_damage(reader->profile, "names, and no heap profile behind them");
+	return -EBADMSG;
+}
+
+/* "main<00000000000011ef>": jeprof tells functions of one name apart by their addresses in the file. */
+static void drop_address(char *name)
+{
+	char *open = strrchr(name, '<');
+
+	if (open && open > name && strspn(open + 1, "0123456789abcdef") == 16 && strcmp(open + 17, ">") == 0)
+		*open = 0;
+}
+
+/* Splits names in place. The innermost call is the last of them. */
+static int name_frame(struct profile_frame *frame, char *names)
+{
+	struct profile_line line[LINES_MAX] = {{0}};
+	size_t count = 0;
+	char *inlined;
+	int error = 0;
+
+	do {
+		inlined = NULL;
+		for (char *at = names; *at && !inlined; at++) {
+			if (at > names && strncmp(at, INLINED, strlen(INLINED)) == 0)
+				inlined = at;
+		}
+		if (inlined)
+			*inlined = 0;
+		drop_address(names);
+		printable(names);
+		line[count].system_name = names;
+		line[count].function = demangle(names, false);
+		error = line[count].function ? 0 : -ENOMEM;
+		count++;
+		names = inlined ? inlined + strlen(INLINED) : NULL;
+	} while (names && *names && count < LINES_MAX && !error);
+	for (size_t i = 0; i < count / 2; i++) {
+		const struct profile_line swapped = line[i];
+
+		line[i] = line[count - 1 - i];
+		line[count - 1 - i] = swapped;
+	}
+	if (!error)
+		error = profile_frame_lines(frame, line, count);
+	for (size_t i = 0; i < count; i++)
+		free(line[i].function);
+	return error;
+}
+
+static int name_frames(struct symbolized_reader *reader)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < reader->profile->frame_count && !error; i++) {
+		struct profile_frame *frame = &reader->profile->frame[i];
+		const char *names = find_names(reader, frame->address - 1);
+		char *copy;
+
+		if (!names)
+			names = find_names(reader, frame->address);
+		/* A tool that did not know a name has put question marks or the address in its place. */
+		if (!names || frame->line_count || strncmp(names, "0x", 2) == 0 || strncmp(names, "??", 2) == 0)
+			continue;
+		copy = strdup(names);
+		error = copy ? name_frame(frame, copy) : -ENOMEM;
+		free(copy);
+	}
+	return error;
+}
+
+int read_symbolized(struct input *input, struct profile *profile)
+{
+	struct symbolized_reader *reader = calloc(1, sizeof(*reader));
+	int error;
+
+	if (!reader)
+		return -ENOMEM;
+	reader->input = input;
+	reader->profile = profile;
+	error = read_symbols(reader);
+	if (!error)
+		error = read_body(reader);
+	if (!error)
+		error = name_frames(reader);
+	if (!error && !profile->meta.cmdline) {
+		profile->meta.cmdline = reader->binary;
+		reader->binary = NULL;
+	}
+	for (size_t i = 0; i < reader->symbol_count; i++)
+		free(reader->symbol[i].names);
+	free(reader->symbol);
+	free(reader->binary);
+	table_close(&reader->by_address);
+	free(reader);
+	return error;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader_fuzz.c - any file: unpacked if it is compressed, recognized, and read by whoever recognizes it.
+ *
+ * libFuzzer: -max_len=4096
+ */
+#include "read_check.h"
+#include "reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct profile profile;
+
+	FUZZ_CHECK(!profile_open(&profile));
+	const int error = reader_read(fuzz_file(data, size), &profile);
+	FUZZ_CHECK(error == 0 || error == -ENODATA || error == -ENOEXEC || error == -EBADMSG);
+	FUZZ_CHECK(error != -EBADMSG || profile.meta.damage || !size);
+	if (!error)
+		check_indices(&profile);
+	profile_close(&profile);
+	return 0;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* read_pprof_test.c - messages of other writers, and our own, which tells its samples again. */
+#include "read_file.h"
+
+#include <math.h>
+
+#include "pprof.h"
+#include "pprof_fields.h"
+#include "protobuf.h"
+
+#define STRINGS_MAX 32
+
+/* A message in the making. Strings get their numbers as they come, and may be put in at the end, as others do. */
+struct writer {
+	struct protobuf message, part, inner;
+	const char *string[STRINGS_MAX];
+	uint64_t string_count;
+};
+
+static uint64_t text(struct writer *writer, const char *string)
+{
+	for (uint64_t i = 0; i < writer->string_count; i++) {
+		if (strcmp(writer->string[i], string) == 0)
+			return i;
+	}
+	CHECK(writer->string_count < STRINGS_MAX);
+	writer->string[writer->string_count] = string;
+	return writer->string_count++;
+}
+
+static void put(struct writer *writer, unsigned int field)
+{
+	protobuf_message(&writer->message, field, &writer->part);
+	protobuf_reset(&writer->part);
+}
+
+static void put_type(struct writer *writer, unsigned int field, const char *type, const char *unit)
+{
+	protobuf_number(&writer->part, VALUE_TYPE, text(writer, type));
+	protobuf_number(&writer->part, VALUE_UNIT, text(writer, unit));
+	put(writer, field);
+}
+
+static void put_function(struct writer *writer, uint64_t id, const char *name, const char *file)
+{
+	protobuf_number(&writer->part, FUNCTION_ID, id);
+	protobuf_number(&writer->part, FUNCTION_NAME, text(writer, name));
+	protobuf_number(&writer->part, FUNCTION_SYSTEM_NAME, text(writer, name));
+	protobuf_number(&writer->part, FUNCTION_FILENAME, text(writer, file));
+	put(writer, PROFILE_FUNCTION);
+}
+
+static void put_line(struct writer *writer, uint64_t function, uint64_t number)
+{
+	protobuf_reset(&writer->inner);
+	protobuf_number(&writer->inner, LINE_FUNCTION_ID, function);
+	protobuf_number(&writer->inner, LINE_LINE, number);
+	protobuf_message(&writer->part, LOCATION_LINE, &writer->inner);
+}
+
+/* Location 1 is in inlined() in serve(), 2 in main() without an address, 3 only an address. */
+static void put_tables(struct writer *writer)
+{
+	protobuf_number(&writer->part, MAPPING_ID, 5);
+	protobuf_number(&writer->part, MAPPING_START, 0x400000);
+	protobuf_number(&writer->part, MAPPING_LIMIT, 0x500000);
+	protobuf_number(&writer->part, MAPPING_OFFSET, 0x1000);
+	protobuf_number(&writer->part, MAPPING_FILENAME, text(writer, "/opt/server"));
+	protobuf_number(&writer->part, MAPPING_BUILD_ID, text(writer, "dead01"));
+	put(writer, PROFILE_MAPPING);
+	protobuf_number(&writer->part, LOCATION_ID, 1);
+	protobuf_number(&writer->part, LOCATION_MAPPING_ID, 5);
+	protobuf_number(&writer->part, LOCATION_ADDRESS, 0x400100);
+	put_line(writer, 7, 12);
+	put_line(writer, 8, 34);
+	put(writer, PROFILE_LOCATION);
+	protobuf_number(&writer->part, LOCATION_ID, 2);
+	put_line(writer, 9, 56);
+	put(writer, PROFILE_LOCATION);
+	protobuf_number(&writer->part, LOCATION_ID, 3);
+	protobuf_number(&writer->part, LOCATION_MAPPING_ID, 5);
+	protobuf_number(&writer->part, LOCATION_ADDRESS, 0x400200);
+	put(writer, PROFILE_LOCATION);
+	put_function(writer, 7, "inlined", "server.c");
+	put_function(writer, 8, "_ZN3app5serveEv", "server.c");
+	put_function(writer, 9, "main", "main.c");
+}
+
+static void put_sample(struct writer *writer, const uint64_t *value, size_t count, const char *thread)
+{
+	static const uint64_t location[] = {3, 1, 2};
+
+	protobuf_packed(&writer->part, SAMPLE_LOCATION_ID, location, 3);
+	protobuf_packed(&writer->part, SAMPLE_VALUE, value, count);
+	if (thread) {
+		protobuf_reset(&writer->inner);
+		protobuf_number(&writer->inner, LABEL_KEY, text(writer, "thread"));
+		protobuf_number(&writer->inner, LABEL_STR, text(writer, thread));
+		protobuf_message(&writer->part, SAMPLE_LABEL, &writer->inner);
+	}
+	put(writer, PROFILE_SAMPLE);
+}
+
+static void writer_open(struct writer *writer)
+{
+	*writer = (struct writer){.string_count = 0};
+	text(writer, "");
+}
+
+static void writer_close(struct writer *writer)
+{
+	protobuf_close(&writer->message);
+	protobuf_close(&writer->part);
+	protobuf_close(&writer->inner);
+}
+
+static int finish(struct writer *writer, struct profile *out_profile)
+{
+	for (uint64_t i = 0; i < writer->string_count; i++)
+		protobuf_string(&writer->message, PROFILE_STRING_TABLE, writer->string[i]);
+	return read_bytes(writer->message.bytes, writer->message.size, out_profile);
+}
+
+static void put_heap_types(struct writer *writer)
+{
+	put_type(writer, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
+	put_type(writer, PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
+	put_type(writer, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
+	put_type(writer, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
+}
+
+UNIT_TEST(values_frames_and_modules)
+{
+	static const uint64_t value[] = {10, 1000, 4, 400};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_type(&writer, PROFILE_PERIOD_TYPE, "space", "bytes"); /* Go's runtime begins with it */
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(profile.meta.damage == NULL);
+	CHECK(profile.meta.is_scaled);
+	CHECK_EQ(profile.meta.interval, 1);
+	CHECK_EQ(profile.meta.untold, 0);
+	CHECK(total_of(&profile, ALLOC_OBJECTS) == 10 && total_of(&profile, ALLOC_SPACE) == 1000);
+	CHECK(total_of(&profile, INUSE_OBJECTS) == 4 && total_of(&profile, INUSE_SPACE) == 400);
+	const uint32_t *index = profile.stack[0].frame;
+	CHECK_EQ(profile.stack[0].frame_count, 3);
+	CHECK_EQ(profile.frame[index[0]].address, 0x400201); /* a return address */
+	CHECK_EQ(profile.frame[index[0]].module, 0);
+	CHECK_EQ(profile.frame[index[1]].line_count, 2);
+	CHECK_STR(profile.frame[index[1]].line[0].function, "inlined");
+	CHECK_STR(profile.frame[index[1]].line[1].function, "app::serve");
+	CHECK_STR(profile.frame[index[1]].line[1].system_name, "_ZN3app5serveEv");
+	CHECK_EQ(profile.frame[index[1]].line[1].line, 34);
+	CHECK_STR(profile.frame[index[2]].line[0].file, "main.c");
+	CHECK_EQ(profile.frame[index[2]].module, -1);
+	CHECK_EQ(profile.module[0].file_offset, 0x1000);
+	CHECK_EQ(profile.module[0].build_id_size, 3);
+	CHECK_EQ(profile.module[0].build_id[2], 1);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
+UNIT_TEST(threads_become_parts)
+{
+	static const uint64_t value[] = {10, 1000, 4, 400};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, "worker");
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK_EQ(profile.row_count, 1);
+	CHECK_EQ(profile.parts.count, 2);
+	CHECK_STR(profile.parts.thread[profile.parts.part[0].thread].name, "worker");
+	CHECK_EQ(profile.parts.part[0].inuse_bytes, 400);
+	CHECK_EQ(profile.parts.part[1].thread, 0);
+	CHECK_EQ(profile.parts.part[1].inuse_bytes, 400);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
+/* Differences: what is negative counts for the base, whatever the other columns are. */
+UNIT_TEST(negative_values)
+{
+	static const uint64_t value[] = {(uint64_t)-3, (uint64_t)-300, 2, 500};
+	static const uint64_t bytes_only[] = {0, 0, 0, (uint64_t)-70};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, NULL);
+	put_sample(&writer, bytes_only, 4, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(total_of(&profile, ALLOC_OBJECTS) == -3 && total_of(&profile, ALLOC_SPACE) == -300);
+	CHECK(total_of(&profile, INUSE_OBJECTS) == 2 && total_of(&profile, INUSE_SPACE) == 430);
+	for (size_t i = 0; i < profile.row_count; i++)
+		CHECK(profile.row[i].inuse_count <= profile.row[i].alloc_count);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
+UNIT_TEST(some_types_only)
+{
+	static const uint64_t value[] = {7, 5000};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_type(&writer, PROFILE_SAMPLE_TYPE, "contexts", "count");
+	put_type(&writer, PROFILE_SAMPLE_TYPE, "space", "bytes");
+	put_sample(&writer, value, 2, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(total_of(&profile, INUSE_SPACE) == 5000 && total_of(&profile, ALLOC_SPACE) == 5000);
+	CHECK_EQ(profile.meta.untold, PROFILE_UNTOLD_OBJECTS | PROFILE_UNTOLD_ALLOC);
+	profile_close(&profile);
+	writer_close(&writer);
+
+	writer_open(&writer);
+	put_type(&writer, PROFILE_SAMPLE_TYPE, "samples", "count");
+	put_type(&writer, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+	put_sample(&writer, value, 2, NULL);
+	CHECK_EQ(finish(&writer, &profile), -EBADMSG);
+	CHECK(strstr(profile.meta.damage, "it counts samples (count), cpu (nanoseconds)") != NULL);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
+UNIT_TEST(what_makes_no_sense_is_left_out)
+{
+	static const uint64_t value[] = {1, 2, 1, 2}, huge[] = {1ull << 63, 1, 1, 1};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 3, NULL); /* a value too few */
+	put_sample(&writer, huge, 4, NULL);
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(profile.meta.damage && strstr(profile.meta.damage, "in its field 2") != NULL);
+	CHECK(total_of(&profile, INUSE_SPACE) == 2);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
+/* Strings come last, so that nothing has a name; the figures are there from the first sample on. */
+UNIT_TEST(every_cut_is_named)
+{
+	static const uint64_t value[] = {10, 1000, 4, 400};
+	struct writer writer;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_tables(&writer);
+	put_sample(&writer, value, 4, NULL);
+	const size_t first = writer.message.size;
+	put_sample(&writer, value, 4, "worker");
+	for (size_t cut = 0; cut < writer.message.size; cut++) {
+		struct profile profile;
+		const int error = read_bytes(writer.message.bytes, cut, &profile);
+
+		CHECK(error == 0 || error == -EBADMSG || error == -ENODATA || error == -ENOEXEC);
+		CHECK(error != -EBADMSG || profile.meta.damage);
+		if (cut > first) {
+			CHECK_EQ(error, 0);
+			CHECK(profile.meta.damage && total_of(&profile, INUSE_SPACE) == 400);
+		}
+		profile_close(&profile);
+	}
+	for (uint64_t i = 0; i < writer.string_count; i++)
+		protobuf_string(&writer.message, PROFILE_STRING_TABLE, writer.string[i]);
+	check_damage_anywhere(writer.message.bytes, writer.message.size);
+	writer_close(&writer);
+}
+
+/* ---- our own ---- */
+
+static void add_row(struct profile *profile, uint64_t address, uint64_t size, uint64_t count, uint64_t inuse)
+{
+	struct profile_row_key key = {.size_class = profile_size_class(size), .interval = profile->meta.interval};
+	uint32_t frame, row;
+
+	CHECK_EQ(profile_frame_at(profile, address, -1, &frame), 0);
+	CHECK_EQ(profile_stack_of(profile, &frame, 1, 0, &key.stack), 0);
+	CHECK_EQ(profile_row_at(profile, &key, &row), 0);
+	profile->row[row].alloc_count = count;
+	profile->row[row].alloc_bytes = count * size;
+	profile->row[row].inuse_count = inuse;
+	profile->row[row].inuse_bytes = inuse * size;
+}
+
+static int write_and_read(const struct profile *profile, struct profile *out_profile)
+{
+	char *bytes;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+
+	CHECK(out && !pprof_write(profile, out) && !fclose(out));
+	const int error = read_bytes(bytes, size, out_profile);
+	free(bytes);
+	return error;
+}
+
+static void make_own(struct profile *profile, uint64_t interval)
+{
+	CHECK_EQ(profile_open(profile), 0);
+	profile->meta.version = strdup("0.1.0");
+	profile->meta.comm = strdup("a) on b");
+	profile->meta.host = strdup("here");
+	profile->meta.cmdline = strdup("/opt/server --x");
+	profile->meta.pid = 1234;
+	profile->meta.interval = interval;
+	profile->meta.samples = 12;
+	profile->meta.start_unix_ns = 1700000000000000000;
+	add_row(profile, 0x1001, 16, 3, 1);
+	add_row(profile, 0x1001, 100000, 5, 5);
+	add_row(profile, 0x2001, 3000000, 4, 0);
+}
+
+UNIT_TEST(our_own_estimates_become_samples_again)
+{
+	struct profile profile, copy;
+
+	make_own(&profile, 65536);
+	CHECK_EQ(write_and_read(&profile, &copy), 0);
+	CHECK(copy.meta.damage == NULL);
+	CHECK(!copy.meta.is_scaled);
+	CHECK_EQ(copy.meta.interval, 65536);
+	CHECK_EQ(copy.meta.samples, 12);
+	CHECK_EQ(copy.meta.pid, 1234);
+	CHECK_EQ(copy.meta.start_unix_ns, 1700000000000000000);
+	CHECK_STR(copy.meta.comm, "a) on b");
+	CHECK_STR(copy.meta.host, "here");
+	CHECK_STR(copy.meta.cmdline, "/opt/server --x");
+	CHECK_EQ(copy.row_count, profile.row_count);
+	for (size_t i = 0; i < copy.row_count; i++) {
+		CHECK_EQ(copy.row[i].alloc_count, profile.row[i].alloc_count);
+		CHECK_EQ(copy.row[i].inuse_count, profile.row[i].inuse_count);
+		CHECK(fabs((double)copy.row[i].alloc_bytes - (double)profile.row[i].alloc_bytes) <= 1e-3 * (double)profile.row[i].alloc_bytes);
+		CHECK_EQ(copy.row[i].key.size_class, profile.row[i].key.size_class);
+	}
+	const struct estimate before = estimate_total(&profile, INUSE_SPACE), after = estimate_total(&copy, INUSE_SPACE);
+	CHECK(fabs(before.value - after.value) <= 1e-3 * before.value && fabs(before.variance - after.variance) <= 1e-3 * before.variance);
+	profile_close(&copy);
+	profile_close(&profile);
+}
+
+UNIT_TEST(our_own_with_another_rate_later_is_as_told)
+{
+	struct profile profile, copy;
+
+	make_own(&profile, 65536);
+	profile_add_change(&profile.meta, &(struct profile_change){.time_ns = 5, .interval = 131072});
+	CHECK_EQ(write_and_read(&profile, &copy), 0);
+	CHECK(copy.meta.is_scaled);
+	CHECK_EQ(copy.meta.interval, 1);
+	CHECK(fabs(total_of(&copy, INUSE_SPACE) - total_of(&profile, INUSE_SPACE)) <= 2);
+	profile_close(&copy);
+	profile_close(&profile);
+}
+
+UNIT_TEST(our_own_of_every_allocation_is_exact)
+{
+	struct profile profile, copy;
+
+	make_own(&profile, 1);
+	CHECK_EQ(write_and_read(&profile, &copy), 0);
+	CHECK(!copy.meta.is_scaled);
+	CHECK(total_of(&copy, ALLOC_SPACE) == total_of(&profile, ALLOC_SPACE));
+	profile_close(&copy);
+	profile_close(&profile);
+}
+
+UNIT_MAIN()
