@@ -14,6 +14,7 @@
 #include "heapfile_text.h"
 #include "modules.h"
 #include "printable.h"
+#include "row_history.h"
 #include "scan.h"
 
 #define LINE_SIZE (256u << 10)
@@ -31,6 +32,7 @@ struct heap_reader {
 	uint64_t line_number;
 	struct profile_row sum, total; /* of the lines, and as the header has it */
 	struct profile_row beside;     /* of the comment before the line at hand; its interval is 0 if there was none */
+	struct history history;        /* of that comment, if its shift is not 0 */
 	bool in_maps, ended;
 	char line[LINE_SIZE];
 };
@@ -140,6 +142,8 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) || profile_row_at(profile, &key, &index))
 		return -ENOMEM;
 	row = &profile->row[index];
+	if (counts->key.interval && reader->history.shift)
+		row_history_add(profile, row, &reader->history);
 	row->inuse_count += counts->inuse_count;
 	row->inuse_bytes += counts->inuse_bytes;
 	row->alloc_count += counts->alloc_count;
@@ -159,17 +163,39 @@ static bool scan_pair(const char **cursor, uint64_t *out_first, uint64_t *out_se
 	       *out_second <= INT64_MAX;
 }
 
+/* " SHIFT SLICE:ALLOC:LIVE:GONE,...", or nothing. What does not agree with the row is found out by whoever asks for it. */
+static bool scan_history(const char **cursor, struct history *out_history)
+{
+	uint64_t shift, slice, alloc, live, gone;
+
+	*out_history = (struct history){0};
+	if (!**cursor)
+		return true;
+	if (!scan_char(cursor, ' ') || !scan_number(cursor, 10, &shift) || shift < HISTORY_SHIFT_FIRST || shift > HISTORY_SHIFT_MAX || !scan_char(cursor, ' '))
+		return false;
+	do {
+		if (!scan_pair(cursor, &slice, &alloc) || !scan_char(cursor, ':') || !scan_pair(cursor, &live, &gone) || slice >= HISTORY_SLICES ||
+		    alloc > UINT32_MAX || live > alloc || gone > UINT32_MAX)
+			return false;
+		out_history->alloc[slice] = (uint32_t)alloc;
+		out_history->live[slice] = (uint32_t)live;
+		out_history->gone[slice] = (uint32_t)gone;
+	} while (scan_char(cursor, ','));
+	out_history->shift = (uint32_t)shift;
+	return true;
+}
+
 /* What heapfile_write.c's write_beside() says of the line that follows. */
 static int read_beside(struct heap_reader *reader)
 {
 	const char *cursor = reader->line + strlen(HEAPFILE_ROW);
 	struct profile_row row = {0};
 	uint64_t lifetime_ns = 0, born_ns = 0; /* in the mean */
-	const bool is_whole = scan_number(&cursor, 10, &row.key.interval) && scan_char(&cursor, ' ') &&
-			      scan_pair(&cursor, &row.inuse_count, &row.inuse_bytes) && scan_char(&cursor, ' ') &&
-			      scan_pair(&cursor, &row.alloc_count, &row.alloc_bytes) && scan_char(&cursor, ' ') &&
-			      scan_pair(&cursor, &row.inuse_slack, &row.alloc_slack) && scan_char(&cursor, ' ') &&
-			      scan_pair(&cursor, &row.freed_count, &lifetime_ns) && scan_char(&cursor, ' ') && scan_number(&cursor, 10, &born_ns);
+	const bool is_whole =
+		scan_number(&cursor, 10, &row.key.interval) && scan_char(&cursor, ' ') && scan_pair(&cursor, &row.inuse_count, &row.inuse_bytes) &&
+		scan_char(&cursor, ' ') && scan_pair(&cursor, &row.alloc_count, &row.alloc_bytes) && scan_char(&cursor, ' ') &&
+		scan_pair(&cursor, &row.inuse_slack, &row.alloc_slack) && scan_char(&cursor, ' ') && scan_pair(&cursor, &row.freed_count, &lifetime_ns) &&
+		scan_char(&cursor, ' ') && scan_number(&cursor, 10, &born_ns) && scan_history(&cursor, &reader->history);
 
 	if (!is_whole || *cursor || !row.key.interval || !row.alloc_count || is_contradictory(&row))
 		return heap_bad(reader, "a comment of heapinject's that makes no sense");

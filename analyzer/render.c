@@ -14,6 +14,10 @@ const struct renderer renderers[] = {
 	{"text", 't', NULL, ".txt", "table of functions", render_text},
 	{"svg", 's', NULL, ".svg", "call graph, drawn by graphviz", render_svg},
 	{"collapsed", 0, NULL, ".collapsed", "one line per stack, for flamegraph.pl, speedscope and the like", render_collapsed},
+	{"leaks", 0, NULL, NULL, "what is still there, by stack, and which of it grows", render_leaks},
+	{"growth", 0, NULL, NULL, "several files, the oldest first: how what each stack holds has changed", render_growth},
+	{"temporary", 0, NULL, NULL, "stacks whose blocks were freed soon after they were allocated", render_temporary},
+	{"waste", 0, NULL, NULL, "usable bytes beyond those requested, by stack", render_waste},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

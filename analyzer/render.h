@@ -7,17 +7,21 @@
 
 #include <stdio.h>
 
-#include "estimate.h"
+#include "leaks.h"
+#include "series.h"
 
 enum render_sort { SORT_FLAT, SORT_CUM };
 
 struct render_options {
 	enum sample_type type; /* default INUSE_SPACE */
 	enum render_sort sort;
-	size_t limit;         /* rows of text, nodes of the graph; 0 = the format's default */
-	bool intervals;       /* text: the 95 % interval of each figure, too */
-	bool details;         /* text: waste and ages */
-	const char *argument; /* of the view, if it wants one */
+	size_t limit;                /* rows of text, nodes of the graph; 0 = the format's default */
+	bool intervals;              /* text: the 95 % interval of each figure, too */
+	bool details;                /* text: waste and ages */
+	const char *argument;        /* of the view, if it wants one */
+	size_t file_count;           /* of the new side */
+	struct leaks_tail tail;      /* leaks: what counts as young */
+	const struct series *series; /* growth: what the stacks held in each file */
 };
 
 struct renderer {

@@ -14,6 +14,11 @@ int render_text(const struct profile *profile, const struct render_options *opti
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out);
 
+int render_leaks(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_growth(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_temporary(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_waste(const struct profile *profile, const struct render_options *options, FILE *out);
+
 /* Sets what render_error() says, and returns error. */
 int render_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What a render() returns: error or, if there is none, whether out took everything. Says what errno says. */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trend.c - see trend.h. Three questions: were survivors born in all parts of the window (if not: a cache that evicts, a pool that was emptied, a warm-up)? Or
+ * did what is in use itself rise in all parts (blocks that are replaced by larger ones)? And did it go on to the end? Start at trend_of().
+ */
+#include "trend.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#define QUARTERS 4
+#define SAMPLES_MIN 20.0        /* below this nothing is said */
+#define POOREST_SHARE 0.4       /* of the mean of the quarters, that the poorest has to have in what grows */
+#define HEALTHY_SHARE (1.0 / 6) /* what a quarter of something healthy may have at most, of the same */
+#define FALSE_ALARM 0.01        /* of a quarter with just that */
+#define FALSE_ALARM_NORMAL 2.326348
+#define NORMAL_95 1.959964
+#define GOES_ON_SHARE (1.0 / 3) /* of the expected, that has to have come in the last half and in the last quarter, */
+#define GOES_ON_DEVIATIONS 2.0  /* unless it is within so many standard deviations */
+#define ALLOC_MIN 3.0           /* allocations in each quarter of something that is replaced by larger blocks */
+#define NS_PER_S 1e9
+
+/* The probability that a Poisson count of this mean is at least `count`, which may be broken: by Wilson and Hilferty. */
+static double poisson_above(double count, double mean)
+{
+	if (count <= 0)
+		return 1;
+	if (mean <= 0)
+		return 0;
+	return 0.5 * erfc(-3 * sqrt(count) * (cbrt(mean / count) - 1 + 1 / (9 * count)) / M_SQRT2);
+}
+
+double trend_part_before(const struct trend_slices *slices, size_t i, double time_ns)
+{
+	const double from = (double)i * slices->width_ns, to = fmin(from + slices->width_ns, fmax(slices->window_ns, from + 1));
+
+	return time_ns <= from ? 0 : time_ns >= to ? 1 : (time_ns - from) / (to - from);
+}
+
+static double sum_between(const struct trend_slices *slices, const double *of, double from_ns, double to_ns)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < HISTORY_SLICES; i++)
+		sum += of[i] * (trend_part_before(slices, i, to_ns) - trend_part_before(slices, i, from_ns));
+	return sum;
+}
+
+/* The weight of a typical survivor: what one sample more would be. */
+static double grain(const struct trend_slices *slices)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < HISTORY_SLICES; i++) {
+		sum += slices->live[i];
+		squares += slices->live_square[i];
+	}
+	return sum > 0 ? squares / sum : 0;
+}
+
+/* Was a fair part of the survivors born in each quarter before the tail? */
+static bool has_survivors_of_all_times(const struct trend_slices *slices, bool *out_too_few)
+{
+	const double before_tail_ns = slices->window_ns - slices->tail_ns, each = grain(slices);
+	double mean, poorest = INFINITY;
+
+	*out_too_few = false;
+	if (each <= 0)
+		return false;
+	for (int k = 0; k < QUARTERS; k++)
+		poorest = fmin(poorest, sum_between(slices, slices->live, before_tail_ns * k / QUARTERS, before_tail_ns * (k + 1) / QUARTERS) / each);
+	mean = sum_between(slices, slices->live, 0, before_tail_ns) / each / QUARTERS;
+	if (mean <= 0 || poorest < POOREST_SHARE * mean)
+		return false;
+	*out_too_few = mean * QUARTERS < SAMPLES_MIN || poisson_above(poorest, HEALTHY_SHARE * mean) > FALSE_ALARM;
+	return !*out_too_few;
+}
+
+/* In use at that time: since nothing is known of blocks from before the window, it starts with nothing. */
+static double in_use_at(const struct trend_slices *slices, double time_ns)
+{
+	return sum_between(slices, slices->change, 0, time_ns);
+}
+
+/* The least that was in use from then on: what goes up and comes down again does not count. */
+static double least_from(const struct trend_slices *slices, double time_ns)
+{
+	double least = in_use_at(slices, time_ns);
+
+	for (size_t i = 0; i < HISTORY_SLICES; i++) {
+		const double end_ns = fmin((double)(i + 1) * slices->width_ns, slices->window_ns);
+
+		if (end_ns > time_ns)
+			least = fmin(least, in_use_at(slices, end_ns));
+	}
+	return least;
+}
+
+/* Did it rise in each quarter by a fair part, for good and by more than sampling explains? */
+static bool rises_all_the_time(const struct trend_slices *slices)
+{
+	const double mean = least_from(slices, slices->window_ns) / QUARTERS;
+	double before = 0, variance_before = 0;
+
+	for (int k = 1; k <= QUARTERS; k++) {
+		const double from_ns = slices->window_ns * (k - 1) / QUARTERS, to_ns = slices->window_ns * k / QUARTERS;
+		const double at_end = least_from(slices, to_ns), rise = at_end - before;
+		const double variance = fmax(0, sum_between(slices, slices->change_variance, 0, to_ns));
+
+		if (rise <= 0 || rise < POOREST_SHARE * mean || sum_between(slices, slices->alloc, from_ns, to_ns) < ALLOC_MIN ||
+		    rise - HEALTHY_SHARE * mean < FALSE_ALARM_NORMAL * sqrt(variance + variance_before))
+			return false;
+		before = at_end;
+		variance_before = variance;
+	}
+	return true;
+}
+
+/*
+ * How much more was in use at the end than at that time, and its variance: what was born since and lives, less what lived then and does not now, as two
+ * Poisson counts.
+ */
+static double change_since(const struct trend_slices *slices, double time_ns, double *out_variance)
+{
+	const double at_end = in_use_at(slices, slices->window_ns), then = in_use_at(slices, time_ns);
+	const double born = sum_between(slices, slices->live, time_ns, slices->window_ns);
+	const double died = fmax(0, then - sum_between(slices, slices->live, 0, time_ns));
+
+	*out_variance = grain(slices) * (born + died);
+	return at_end - then;
+}
+
+static bool went_on_since(const struct trend_slices *slices, double time_ns)
+{
+	const double before_tail_ns = slices->window_ns - slices->tail_ns;
+	const double expected = sum_between(slices, slices->live, 0, before_tail_ns) / before_tail_ns * (slices->window_ns - time_ns);
+	double variance;
+	const double change = change_since(slices, time_ns, &variance);
+
+	return change >= GOES_ON_SHARE * expected || change >= expected - GOES_ON_DEVIATIONS * sqrt(variance);
+}
+
+/* A rate and its interval, from an amount. */
+static void set_slope(struct trend *trend, double amount, double variance, double time_ns)
+{
+	const double spread = NORMAL_95 * sqrt(variance);
+
+	trend->slope = amount / time_ns * NS_PER_S;
+	trend->slope_low = (amount - spread) / time_ns * NS_PER_S;
+	trend->slope_high = (amount + spread) / time_ns * NS_PER_S;
+}
+
+struct trend trend_of(const struct trend_slices *slices)
+{
+	const double before_tail_ns = slices->window_ns - slices->tail_ns, half_ns = slices->window_ns / 2, each = grain(slices);
+	struct trend trend = {.verdict = TREND_TOO_FEW};
+	double variance, change, born;
+	bool too_few, by_survivors, goes_on;
+
+	if (slices->window_ns <= 0 || before_tail_ns <= 0)
+		return trend;
+	born = sum_between(slices, slices->live, 0, before_tail_ns);
+	trend.samples = each > 0 ? born / each : 0;
+	by_survivors = has_survivors_of_all_times(slices, &too_few);
+	goes_on = went_on_since(slices, half_ns) && went_on_since(slices, slices->window_ns * 3 / 4);
+	change = change_since(slices, half_ns, &variance);
+	set_slope(&trend, change, variance + each * each, slices->window_ns - half_ns);
+	if (by_survivors && goes_on) {
+		trend.verdict = TREND_GROWS;
+		set_slope(&trend, born, born * each, before_tail_ns);
+	} else if (rises_all_the_time(slices)) {
+		trend.verdict = TREND_GROWS;
+		set_slope(&trend, in_use_at(slices, slices->window_ns), fmax(0, sum_between(slices, slices->change_variance, 0, slices->window_ns)),
+			  slices->window_ns);
+	} else if (!(too_few && goes_on) && sum_between(slices, slices->alloc, 0, slices->window_ns) >= SAMPLES_MIN) {
+		trend.verdict = TREND_STEADY;
+	}
+	return trend;
+}
