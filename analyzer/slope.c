@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define ROUNDING 1e-20 /* of squares: what is left of a straight line */
 #define NORMAL_95 1.959964
 #define NORMAL_99 2.575829
 
@@ -34,10 +35,12 @@ static int compare_numbers(const void *left, const void *right)
 /* Of neighbours in what is left once the slope is taken off: such values tell less than as many that know nothing of each other. */
 static double correlation(const double *time, const double *value, size_t count, double slope)
 {
-	double mean = 0, before = 0, products = 0, squares = 0;
+	double mean = 0, before = 0, products = 0, squares = 0, size = 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		mean += (value[i] - slope * time[i]) / (double)count;
+		size += value[i] * value[i];
+	}
 	for (size_t i = 0; i < count; i++) {
 		const double rest = value[i] - slope * time[i] - mean;
 
@@ -45,7 +48,7 @@ static double correlation(const double *time, const double *value, size_t count,
 		squares += rest * rest;
 		before = rest;
 	}
-	return squares > 0 ? fmin(fmax(products / squares, 0), 0.9) : 0;
+	return squares > ROUNDING * size ? fmin(fmax(products / squares, 0), 0.9) : 0;
 }
 
 /* Kendall's variance of the number of rising pairs less the number of falling ones, where values may be equal. */

@@ -87,11 +87,29 @@ static void print_call(const struct stack_text *text, uint32_t call, bool has_pl
 		fprintf(out, " %s:%u", slash ? slash + 1 : of->file, of->line);
 }
 
+static bool is_library(const char *name)
+{
+	return strncmp(name, "std::", 5) == 0 || strncmp(name, "__gnu_cxx::", 11) == 0;
+}
+
+/* The insides of a container say nothing: of its functions the one that the program called is shown, and with it where the program called it. */
+static size_t first_shown(const struct stack_text *text, const uint32_t *calls, size_t count)
+{
+	size_t first = 0;
+
+	while (first + 1 < count && is_library(name_of(text, calls[first])) && is_library(name_of(text, calls[first + 1])))
+		first++;
+	return first + 1 < count ? first : 0;
+}
+
 void stack_text_print(const struct stack_text *text, uint32_t stack, FILE *out)
 {
-	size_t count;
+	size_t count, first;
 	const uint32_t *calls = shown_calls(text, stack, &count);
 
+	first = first_shown(text, calls, count);
+	calls += first;
+	count -= first;
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			fputs(" < ", out);
@@ -99,7 +117,7 @@ void stack_text_print(const struct stack_text *text, uint32_t stack, FILE *out)
 			fputs("... < ", out);
 			i = count - 1;
 		}
-		print_call(text, calls[i], i == 0, out);
+		print_call(text, calls[i], i == (is_library(name_of(text, calls[0])) && count > 1), out);
 	}
 }
 

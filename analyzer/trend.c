@@ -96,23 +96,40 @@ static double least_from(const struct trend_slices *slices, double time_ns)
 	return least;
 }
 
-/* Did it rise in each quarter by a fair part, for good and by more than sampling explains? */
-static bool rises_all_the_time(const struct trend_slices *slices)
+/* A rate and its interval, from an amount. */
+static void set_slope(struct trend *trend, double amount, double variance, double time_ns)
 {
-	const double mean = least_from(slices, slices->window_ns) / QUARTERS;
-	double before = 0, variance_before = 0;
+	const double spread = NORMAL_95 * sqrt(variance);
+
+	trend->slope = amount / time_ns * NS_PER_S;
+	trend->slope_low = (amount - spread) / time_ns * NS_PER_S;
+	trend->slope_high = (amount + spread) / time_ns * NS_PER_S;
+}
+
+/*
+ * Did it rise in each quarter by a fair part, for good and by more than sampling explains? The slope is that of the last three: in the first one blocks from
+ * before the window come into view as they are replaced. How much those three differ is how sure that is.
+ */
+static bool rises_all_the_time(const struct trend_slices *slices, struct trend *trend)
+{
+	const double mean = least_from(slices, slices->window_ns) / QUARTERS, quarter_ns = slices->window_ns / QUARTERS;
+	double before = 0, variance_before = 0, first_variance = 0, sum = 0, squares = 0;
 
 	for (int k = 1; k <= QUARTERS; k++) {
-		const double from_ns = slices->window_ns * (k - 1) / QUARTERS, to_ns = slices->window_ns * k / QUARTERS;
-		const double at_end = least_from(slices, to_ns), rise = at_end - before;
-		const double variance = fmax(0, sum_between(slices, slices->change_variance, 0, to_ns));
+		const double at_end = least_from(slices, quarter_ns * k), rise = at_end - before;
+		const double variance = fmax(0, sum_between(slices, slices->change_variance, 0, quarter_ns * k));
 
-		if (rise <= 0 || rise < POOREST_SHARE * mean || sum_between(slices, slices->alloc, from_ns, to_ns) < ALLOC_MIN ||
+		if (rise <= 0 || rise < POOREST_SHARE * mean || sum_between(slices, slices->alloc, quarter_ns * (k - 1), quarter_ns * k) < ALLOC_MIN ||
 		    rise - HEALTHY_SHARE * mean < FALSE_ALARM_NORMAL * sqrt(variance + variance_before))
 			return false;
 		before = at_end;
 		variance_before = variance;
+		first_variance = k == 1 ? variance : first_variance;
+		sum += k == 1 ? 0 : rise;
+		squares += k == 1 ? 0 : rise * rise;
 	}
+	const double scatter = fmax(0, squares - sum * sum / (QUARTERS - 1)) / (QUARTERS - 2) * (QUARTERS - 1);
+	set_slope(trend, sum, fmax(scatter, first_variance + variance_before), quarter_ns * (QUARTERS - 1));
 	return true;
 }
 
@@ -140,16 +157,6 @@ static bool went_on_since(const struct trend_slices *slices, double time_ns)
 	return change >= GOES_ON_SHARE * expected || change >= expected - GOES_ON_DEVIATIONS * sqrt(variance);
 }
 
-/* A rate and its interval, from an amount. */
-static void set_slope(struct trend *trend, double amount, double variance, double time_ns)
-{
-	const double spread = NORMAL_95 * sqrt(variance);
-
-	trend->slope = amount / time_ns * NS_PER_S;
-	trend->slope_low = (amount - spread) / time_ns * NS_PER_S;
-	trend->slope_high = (amount + spread) / time_ns * NS_PER_S;
-}
-
 struct trend trend_of(const struct trend_slices *slices)
 {
 	const double before_tail_ns = slices->window_ns - slices->tail_ns, half_ns = slices->window_ns / 2, each = grain(slices);
@@ -168,10 +175,8 @@ struct trend trend_of(const struct trend_slices *slices)
 	if (by_survivors && goes_on) {
 		trend.verdict = TREND_GROWS;
 		set_slope(&trend, born, born * each, before_tail_ns);
-	} else if (rises_all_the_time(slices)) {
+	} else if (rises_all_the_time(slices, &trend)) {
 		trend.verdict = TREND_GROWS;
-		set_slope(&trend, in_use_at(slices, slices->window_ns), fmax(0, sum_between(slices, slices->change_variance, 0, slices->window_ns)),
-			  slices->window_ns);
 	} else if (!(too_few && goes_on) && sum_between(slices, slices->alloc, 0, slices->window_ns) >= SAMPLES_MIN) {
 		trend.verdict = TREND_STEADY;
 	}

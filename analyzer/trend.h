@@ -22,7 +22,7 @@ enum trend_verdict { TREND_TOO_FEW, TREND_STEADY, TREND_GROWS, TREND_VERDICTS };
 
 struct trend {
 	enum trend_verdict verdict;
-	double slope, slope_low, slope_high; /* bytes per second, and its 95 % interval; of what grows over the window, of other stacks over its second half */
+	double slope, slope_low, slope_high; /* bytes per second, and its 95 % interval */
 	double samples;                      /* that live and are older than the tail */
 };
 
