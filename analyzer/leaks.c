@@ -85,7 +85,7 @@ static bool counts(const struct profile_row *row)
 /* False: nothing of it is there. */
 static bool find_leak(const struct profile *profile, const struct stack_groups *groups, size_t group, struct leaks *leaks, struct leak *out_leak)
 {
-	struct trend_slices slices = {.width_ns = (double)(1ull << common_shift(profile)), .window_ns = leaks->window_ns, .tail_ns = leaks->tail_ns};
+	struct trend_slices slices = {.width_ns = leaks->slice_ns, .window_ns = leaks->window_ns, .tail_ns = leaks->tail_ns};
 	struct leak leak = {.stack = groups->stack[group]};
 
 	for (size_t i = groups->first_row[group]; i < groups->first_row[group + 1]; i++) {
@@ -162,6 +162,7 @@ int leaks_open(const struct stack_text *text, const struct leaks_tail *tail, str
 		error = out_leaks->leak ? 0 : -ENOMEM;
 	}
 	if (!error) {
+		out_leaks->slice_ns = (double)(1ull << common_shift(text->profile));
 		count_known(text->profile, out_leaks);
 		find_all(text->profile, &groups, out_leaks);
 	}

@@ -29,7 +29,7 @@ struct leaks {
 	size_t count, growing_count;
 	struct estimate bytes, objects;                 /* all of it */
 	struct estimate growing_bytes, growing_objects; /* of what grows */
-	double window_ns, tail_ns;
+	double window_ns, tail_ns, slice_ns;
 	size_t unknown_rows; /* with samples that live, and of which nobody knows since when */
 	size_t known_rows;
 };

@@ -168,16 +168,18 @@ struct trend trend_of(const struct trend_slices *slices)
 		return trend;
 	born = sum_between(slices, slices->live, 0, before_tail_ns);
 	trend.samples = each > 0 ? born / each : 0;
-	by_survivors = has_survivors_of_all_times(slices, &too_few);
-	goes_on = went_on_since(slices, half_ns) && went_on_since(slices, slices->window_ns * 3 / 4);
 	change = change_since(slices, half_ns, &variance);
 	set_slope(&trend, change, variance + each * each, slices->window_ns - half_ns);
+	if (sum_between(slices, slices->alloc, 0, slices->window_ns) < SAMPLES_MIN)
+		return trend;
+	by_survivors = has_survivors_of_all_times(slices, &too_few);
+	goes_on = went_on_since(slices, half_ns) && went_on_since(slices, slices->window_ns * 3 / 4);
 	if (by_survivors && goes_on) {
 		trend.verdict = TREND_GROWS;
 		set_slope(&trend, born, born * each, before_tail_ns);
 	} else if (rises_all_the_time(slices, &trend)) {
 		trend.verdict = TREND_GROWS;
-	} else if (!(too_few && goes_on) && sum_between(slices, slices->alloc, 0, slices->window_ns) >= SAMPLES_MIN) {
+	} else if (!(too_few && goes_on)) {
 		trend.verdict = TREND_STEADY;
 	}
 	return trend;
