@@ -36,6 +36,31 @@ static void add_slices(struct trend_slices *slices, const struct history *histor
 	}
 }
 
+static bool counts(const struct profile_row *row)
+{
+	return row->key.side == PROFILE_NEW && row->alloc_count;
+}
+
+/* What is the same for all stacks: the slices, and the program's time. */
+static void open_slices(const struct profile *profile, struct leaks *leaks)
+{
+	const uint32_t shift = common_shift(profile);
+	double activity[HISTORY_SLICES] = {0};
+	struct history history;
+
+	leaks->slices = (struct trend_slices){.width_ns = (double)(1ull << shift), .window_ns = leaks->window_ns, .tail_ns = leaks->tail_ns};
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct profile_row *row = &profile->row[i];
+
+		if (!counts(row) || !row_history_get(profile, row, &history))
+			continue;
+		history_widen(&history, shift);
+		for (size_t slice = 0; slice < HISTORY_SLICES; slice++)
+			activity[slice] += history.alloc[slice];
+	}
+	trend_set_clock(&leaks->slices, activity);
+}
+
 /* The part of a row's estimate that is older than the tail. */
 static void add_older(struct estimate *to, struct estimate row, double part)
 {
@@ -77,15 +102,10 @@ static void add_row(const struct profile *profile, const struct profile_row *row
 	add_older(&leak->objects, estimate_of(profile, row, INUSE_OBJECTS), part);
 }
 
-static bool counts(const struct profile_row *row)
-{
-	return row->key.side == PROFILE_NEW && row->alloc_count;
-}
-
 /* False: nothing of it is there. */
 static bool find_leak(const struct profile *profile, const struct stack_groups *groups, size_t group, struct leaks *leaks, struct leak *out_leak)
 {
-	struct trend_slices slices = {.width_ns = leaks->slice_ns, .window_ns = leaks->window_ns, .tail_ns = leaks->tail_ns};
+	struct trend_slices slices = leaks->slices;
 	struct leak leak = {.stack = groups->stack[group]};
 
 	for (size_t i = groups->first_row[group]; i < groups->first_row[group + 1]; i++) {
@@ -162,7 +182,7 @@ int leaks_open(const struct stack_text *text, const struct leaks_tail *tail, str
 		error = out_leaks->leak ? 0 : -ENOMEM;
 	}
 	if (!error) {
-		out_leaks->slice_ns = (double)(1ull << common_shift(text->profile));
+		open_slices(text->profile, out_leaks);
 		count_known(text->profile, out_leaks);
 		find_all(text->profile, &groups, out_leaks);
 	}

@@ -29,8 +29,9 @@ struct leaks {
 	size_t count, growing_count;
 	struct estimate bytes, objects;                 /* all of it */
 	struct estimate growing_bytes, growing_objects; /* of what grows */
-	double window_ns, tail_ns, slice_ns;
-	size_t unknown_rows; /* with samples that live, and of which nobody knows since when */
+	double window_ns, tail_ns;
+	struct trend_slices slices; /* empty ones */
+	size_t unknown_rows;        /* with samples that live, and of which nobody knows since when */
 	size_t known_rows;
 };
 

@@ -11,6 +11,7 @@
 /* What is known, in slices of one width from the start of the window on. A sample counts with its weight: the bytes that it stands for. */
 struct trend_slices {
 	double width_ns, window_ns, tail_ns;    /* the tail is the youngest part of the window */
+	double clock[HISTORY_SLICES + 1];       /* trend_set_clock() */
 	double live[HISTORY_SLICES];            /* weights of what lives at the end, by birth */
 	double live_square[HISTORY_SLICES];     /* squares of these weights */
 	double change[HISTORY_SLICES];          /* weights allocated less weights freed */
@@ -26,6 +27,11 @@ struct trend {
 	double samples;                      /* that live and are older than the tail */
 };
 
+/*
+ * Half of the program's time goes by the clock, half by what it allocates: in a time in which it stands still, or in which little is asked of it, less grows.
+ * activity: how many samples all of the program allocated, by slice. After width_ns and window_ns.
+ */
+void trend_set_clock(struct trend_slices *slices, const double *activity);
 struct trend trend_of(const struct trend_slices *slices);
 /* How much of slice i lies before that time: 0 to 1. */
 double trend_part_before(const struct trend_slices *slices, size_t i, double time_ns);
