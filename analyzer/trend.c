@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #define QUARTERS 4
-#define BURST 2                 /* times the mean: as much as may be allocated in a slice that counts as work */
+#define BURST 2                 /* times the mean: what is allocated beyond that in a slice does not make it longer */
 #define SAMPLES_MIN 20.0        /* below this nothing is said */
 #define POOREST_SHARE 0.4       /* of the mean of the quarters, that the poorest has to have in what grows */
 #define HEALTHY_SHARE (1.0 / 6) /* what a quarter of something healthy may have at most, of the same */
