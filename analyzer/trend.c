@@ -117,7 +117,8 @@ static bool has_survivors_of_all_times(const struct trend_slices *slices, bool *
 	mean = sum_between(slices, slices->live, 0, before_tail_ns) / each / QUARTERS;
 	if (mean <= 0 || poorest < POOREST_SHARE * mean)
 		return false;
-	*out_too_few = mean * QUARTERS < SAMPLES_MIN || poisson_above(poorest, HEALTHY_SHARE * mean) > FALSE_ALARM;
+	*out_too_few =
+		before_tail_ns < QUARTERS * slices->width_ns || mean * QUARTERS < SAMPLES_MIN || poisson_above(poorest, HEALTHY_SHARE * mean) > FALSE_ALARM;
 	return !*out_too_few;
 }
 
