@@ -171,7 +171,7 @@ static int write_all(const struct hi_analyzer_outputs *outputs, const struct pro
 static void write_dump(const struct collector *collector, struct profile *profile, const int fd[2])
 {
 	profile->meta.end_reason = HI_STREAM_END_NOT_YET;
-	int error = write_output(profile, fd[0], write_heap);
+	int error = write_output(profile, fd[0], heapfile_write);
 
 	if (!error)
 		error = write_output(profile, fd[1], pprof_write);

@@ -13,6 +13,7 @@
 #include "heapfile.h"
 #include "heapfile_text.h"
 #include "read_common.h"
+#include "row_history.h"
 #include "scan.h"
 
 #define COUNT_MAX 0x1p62
@@ -25,6 +26,7 @@ struct heap_reader {
 	double linear_rate;            /* bytes; 0 unless the counts are to be scaled by the old, linear rule */
 	struct profile_row sum, total; /* of the lines, and as the header has it */
 	struct profile_row beside;     /* of the comment before the line at hand; its interval is 0 if there was none */
+	struct history history;        /* of that comment, if its shift is not 0 */
 	bool in_maps, ended;
 };
 
@@ -125,8 +127,10 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 
 	if (counts->alloc_count)
 		key.size_class = profile_size_class(counts->alloc_bytes / counts->alloc_count);
-	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack))
+	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) || profile_row_at(profile, &key, &index))
 		return -ENOMEM;
+	if (counts->key.interval && reader->history.shift) /* before the row has what the history is of */
+		row_history_add(profile, &profile->row[index], &reader->history);
 	error = read_add(profile, &key, counts, &index);
 	if (error)
 		return error == -ERANGE ? heap_bad(reader, "counts that are too large") : error;
@@ -146,17 +150,39 @@ static bool scan_pair(const char **cursor, uint64_t *out_first, uint64_t *out_se
 	       *out_second <= INT64_MAX;
 }
 
+/* " SHIFT SLICE:ALLOC:LIVE:GONE,...", or nothing. What does not agree with the row is found out by whoever asks for it. */
+static bool scan_history(const char **cursor, struct history *out_history)
+{
+	uint64_t shift, slice, alloc, live, gone;
+
+	*out_history = (struct history){0};
+	if (!**cursor)
+		return true;
+	if (!scan_char(cursor, ' ') || !scan_number(cursor, 10, &shift) || shift < HISTORY_SHIFT_FIRST || shift > HISTORY_SHIFT_MAX || !scan_char(cursor, ' '))
+		return false;
+	do {
+		if (!scan_pair(cursor, &slice, &alloc) || !scan_char(cursor, ':') || !scan_pair(cursor, &live, &gone) || slice >= HISTORY_SLICES ||
+		    alloc > UINT32_MAX || live > alloc || gone > UINT32_MAX)
+			return false;
+		out_history->alloc[slice] = (uint32_t)alloc;
+		out_history->live[slice] = (uint32_t)live;
+		out_history->gone[slice] = (uint32_t)gone;
+	} while (scan_char(cursor, ','));
+	out_history->shift = (uint32_t)shift;
+	return true;
+}
+
 /* What heapfile_write.c's write_beside() says of the line that follows. */
 static int read_beside(struct heap_reader *reader)
 {
 	const char *cursor = reader->line + strlen(HEAPFILE_ROW);
 	struct profile_row row = {0};
 	uint64_t lifetime_ns = 0, born_ns = 0; /* in the mean */
-	const bool is_whole = scan_number(&cursor, 10, &row.key.interval) && scan_char(&cursor, ' ') &&
-			      scan_pair(&cursor, &row.inuse_count, &row.inuse_bytes) && scan_char(&cursor, ' ') &&
-			      scan_pair(&cursor, &row.alloc_count, &row.alloc_bytes) && scan_char(&cursor, ' ') &&
-			      scan_pair(&cursor, &row.inuse_slack, &row.alloc_slack) && scan_char(&cursor, ' ') &&
-			      scan_pair(&cursor, &row.freed_count, &lifetime_ns) && scan_char(&cursor, ' ') && scan_number(&cursor, 10, &born_ns);
+	const bool is_whole =
+		scan_number(&cursor, 10, &row.key.interval) && scan_char(&cursor, ' ') && scan_pair(&cursor, &row.inuse_count, &row.inuse_bytes) &&
+		scan_char(&cursor, ' ') && scan_pair(&cursor, &row.alloc_count, &row.alloc_bytes) && scan_char(&cursor, ' ') &&
+		scan_pair(&cursor, &row.inuse_slack, &row.alloc_slack) && scan_char(&cursor, ' ') && scan_pair(&cursor, &row.freed_count, &lifetime_ns) &&
+		scan_char(&cursor, ' ') && scan_number(&cursor, 10, &born_ns) && scan_history(&cursor, &reader->history);
 
 	if (!is_whole || *cursor || !row.key.interval || !row.alloc_count || is_contradictory(&row))
 		return heap_bad(reader, "a comment of heapinject's that makes no sense");

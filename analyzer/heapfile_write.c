@@ -11,6 +11,7 @@
 
 #include "heapfile.h"
 #include "heapfile_text.h"
+#include "row_history.h"
 #include "table.h"
 
 #define COUNT_MAX 0x1p62
@@ -52,15 +53,34 @@ static struct profile_row whole_row(const struct profile_row *row)
 	return whole;
 }
 
+/* " SHIFT SLICE:ALLOC:LIVE:GONE,..."; slices in which nothing was are left out. */
+static void write_history(const struct profile *profile, const struct profile_row *row, FILE *out)
+{
+	struct history history;
+	char before = ' ';
+
+	if (!row_history_get(profile, row, &history))
+		return;
+	fprintf(out, " %" PRIu32, history.shift);
+	for (uint32_t i = 0; i < HISTORY_SLICES; i++) {
+		if (!history.alloc[i] && !history.gone[i])
+			continue;
+		fprintf(out, "%c%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":%" PRIu32, before, i, history.alloc[i], history.live[i], history.gone[i]);
+		before = ',';
+	}
+}
+
 /* What the line that follows cannot say, and its counts if it shows others. Read back by heapfile_read.c. */
-static void write_beside(const struct profile_row *row, FILE *out)
+static void write_beside(const struct profile *profile, const struct profile_row *row, FILE *out)
 {
 	const double lifetime_ns = row->freed_count ? fmin(fmax(row->freed_ns / (double)row->freed_count, 0), COUNT_MAX) : 0;
 	const double born_ns = row->inuse_count ? fmin(fmax(row->inuse_ns / (double)row->inuse_count, 0), COUNT_MAX) : 0;
 
-	fprintf(out, HEAPFILE_ROW "%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%.0f %.0f\n",
+	fprintf(out, HEAPFILE_ROW "%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%.0f %.0f",
 		row->key.interval, row->inuse_count, row->inuse_bytes, row->alloc_count, row->alloc_bytes, row->inuse_slack, row->alloc_slack, row->freed_count,
 		lifetime_ns, born_ns);
+	write_history(profile, row, out);
+	putc('\n', out);
 }
 
 static void write_bucket(const struct profile_row *row, FILE *out)
@@ -124,7 +144,7 @@ static void write_row(const struct profile *profile, const struct profile_row *c
 	const struct profile_stack *stack = &profile->stack[counts->key.stack];
 	const struct profile_row row = whole_row(counts), seen = seen_by_others(&row, profile->meta.interval);
 
-	write_beside(&row, out);
+	write_beside(profile, &row, out);
 	write_bucket(&seen, out);
 	for (uint32_t i = 0; i < stack->frame_count; i++)
 		fprintf(out, " 0x%08" PRIx64, address[stack->frame[i]]);

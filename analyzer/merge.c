@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "row_history.h"
+
 struct merge {
 	struct profile *into;
 	const struct profile *from;
@@ -95,8 +97,12 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-static void add_row(struct profile_row *to, const struct profile_row *from)
+static void add_row(struct merge *merge, struct profile_row *to, const struct profile_row *from)
 {
+	struct history history;
+
+	if (row_history_get(merge->from, from, &history))
+		row_history_add(merge->into, to, &history);
 	to->alloc_count += from->alloc_count;
 	to->alloc_bytes += from->alloc_bytes;
 	to->inuse_count += from->inuse_count;
@@ -121,7 +127,7 @@ static int merge_rows(struct merge *merge)
 			key.side = key.side == PROFILE_BASE ? PROFILE_NEW : PROFILE_BASE;
 		if (profile_row_at(merge->into, &key, &merge->row[i]))
 			return -ENOMEM;
-		add_row(&merge->into->row[merge->row[i]], row);
+		add_row(merge, &merge->into->row[merge->row[i]], row);
 	}
 	return 0;
 }

@@ -74,6 +74,7 @@ void profile_close(struct profile *profile)
 	free(profile->frame);
 	free(profile->stack);
 	free(profile->row);
+	histories_close(&profile->histories);
 	parts_close(&profile->parts);
 	if (profile->index) {
 		table_close(&profile->index->frames);

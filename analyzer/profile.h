@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "hi_wire.h"
+#include "history.h"
 #include "parts.h"
 
 #define PROFILE_BUILD_ID_MAX 32
@@ -69,6 +70,7 @@ struct profile_row {
 	double freed_ns;                   /* sum of their lifetimes */
 	double inuse_ns;                   /* sum of the times at which the live ones were allocated */
 	uint64_t first_ns, last_ns;        /* of the allocations; 0 = unknown */
+	uint32_t history;                  /* number in histories; 0 = none, see row_history.h */
 };
 
 /* From then on countdowns were drawn with another mean. */
@@ -114,6 +116,7 @@ struct profile {
 	size_t stack_count;
 	struct profile_row *row;
 	size_t row_count;
+	struct histories histories;  /* of rows */
 	struct parts parts;          /* of rows, by thread; none where the profile was read from a .heap file, which does not say */
 	struct profile_index *index; /* hash tables, private to profile.c */
 };

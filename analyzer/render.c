@@ -25,6 +25,10 @@ const struct renderer renderers[] = {
 	{"dhat", 0, NULL, ".dhat.json", "for valgrind's dh_view.html, with lifetimes", render_dhat},
 	{"massif", 0, NULL, ".massif", "for ms_print: how what is in use has grown, one snapshot a file", render_massif},
 	{"json", 0, NULL, ".json", "everything, with intervals, for programs of your own", render_json},
+	{"leaks", 0, NULL, NULL, "what is still there, by stack, and which of it grows", render_leaks},
+	{"growth", 0, NULL, NULL, "several files, the oldest first: how what each stack holds has changed", render_growth},
+	{"temporary", 0, NULL, NULL, "stacks whose blocks were freed soon after they were allocated", render_temporary},
+	{"waste", 0, NULL, NULL, "usable bytes beyond those requested, by stack", render_waste},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-#include "estimate.h"
+#include "leaks.h"
+#include "series.h"
 
 enum render_sort { SORT_FLAT, SORT_CUM };
 
@@ -19,6 +20,9 @@ struct render_options {
 	bool details;                /* text: waste and ages */
 	const char *argument;        /* of the view, if it wants one */
 	struct snapshots *snapshots; /* massif: of several files, in the order given (snapshots.h); NULL = not taken */
+	size_t file_count;           /* of the new side */
+	struct leaks_tail tail;      /* leaks: what counts as young */
+	const struct series *series; /* growth: what the stacks held in each file */
 };
 
 struct renderer {

@@ -23,6 +23,10 @@ int render_callgrind(const struct profile *profile, const struct render_options 
 int render_dhat(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_massif(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_json(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_leaks(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_growth(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_temporary(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_waste(const struct profile *profile, const struct render_options *options, FILE *out);
 
 #define RENDER_UNKNOWN "[unknown]" /* what a stack is called of which nothing is known */
 

@@ -9,6 +9,7 @@
 
 #include "records.h"
 #include "replay_state.h"
+#include "row_history.h"
 
 /* Against streams that never end and never repeat themselves: then all that comes is counted, but not told apart any more. Some hundred megabytes. */
 #define STACKS_MAX (1u << 19)
@@ -81,11 +82,12 @@ static struct profile_row *row_of(const struct profile *profile, const struct li
 	return &profile->row[profile->parts.part[block->part].row];
 }
 
-static void uncredit(struct profile *profile, const struct live_block *block)
+static void uncredit(struct profile *profile, const struct live_block *block, uint64_t time_ns)
 {
 	struct profile_row *row = row_of(profile, block);
 	struct part *part = &profile->parts.part[block->part];
 
+	row_history_died(profile, row, block->born_ns, time_ns);
 	row->inuse_count--;
 	row->inuse_bytes -= block->bytes;
 	row->inuse_slack -= block->slack;
@@ -103,14 +105,16 @@ int replay_credit_live(struct replay *replay, const struct live_block *block)
 	if (!place)
 		return -ENOMEM;
 	if (place->address) {
-		uncredit(replay->profile, place); /* its free was missed */
+		uncredit(replay->profile, place, block->born_ns); /* its free was missed */
 	} else if (replay->live.count >= LIVE_MAX) {
 		replay_bad(replay, "more blocks in use than can be");
+		row_history_passed(replay->profile, row, block->born_ns, block->born_ns);
 		return 0;
 	} else {
 		replay->live.count++;
 	}
 	*place = *block;
+	row_history_lives(replay->profile, row, block->born_ns);
 	row->inuse_count++;
 	row->inuse_bytes += block->bytes;
 	row->inuse_slack += block->slack;
@@ -146,6 +150,7 @@ void replay_credit(struct replay *replay, struct live_block *block, uint16_t end
 	struct part *part = &profile->parts.part[block->part];
 
 	block->slack = credit_slack(profile, block->slack);
+	row_history_allocated(profile, row, block->born_ns);
 	row->first_ns = row->alloc_count ? row->first_ns : block->born_ns;
 	row->last_ns = block->born_ns;
 	row->alloc_count++;
@@ -202,7 +207,8 @@ void replay_credit_passed(struct replay *replay, const struct live_block *block,
 	struct live_block missed;
 
 	if (live_drop(&replay->live, block->address, &missed))
-		uncredit(replay->profile, &missed);
+		uncredit(replay->profile, &missed, block->born_ns);
+	row_history_passed(replay->profile, row_of(replay->profile, block), block->born_ns, freed_ns);
 	credit_freed(replay->profile, block, freed_ns);
 	live_pass(&replay->live, block, freed_ns);
 }
@@ -214,7 +220,7 @@ void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns)
 	/* An unknown one is no damage: its allocation may have been dropped. */
 	if (!live_take(&replay->live, address, time_ns, &block))
 		return;
-	uncredit(replay->profile, &block);
+	uncredit(replay->profile, &block, time_ns);
 	credit_freed(replay->profile, &block, time_ns);
 }
 
@@ -227,6 +233,7 @@ int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record)
 	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &freed))
 		return 0;
 	row = row_of(replay->profile, &freed.block);
+	row_history_came_back(replay->profile, row, freed.block.born_ns, freed.freed_ns);
 	row->freed_count--;
 	row->freed_ns -= lifetime_ns(&freed.block, freed.freed_ns);
 	replay->profile->meta.frees--;

@@ -14,6 +14,7 @@
 #include "bias.h"
 #include "hi_analyzer.h"
 #include "hi_exit.h"
+#include "hi_units.h"
 #include "merge.h"
 #include "output_file.h"
 #include "reader.h"
@@ -93,9 +94,34 @@ static int add_file(const struct report_options *options, const char *file, enum
 	return error;
 }
 
-static int load_all(const struct report_options *options, struct profile *profile)
+/* Each file by itself: what is kept of it is what its stacks hold. */
+static int load_series(const struct report_options *options, struct series *series, char **out_damage)
 {
 	int error = 0;
+
+	for (size_t i = 0; i < options->file_count && !error; i++) {
+		struct profile profile;
+
+		error = profile_open(&profile);
+		if (!error)
+			error = load_resolved(options, options->file[i], &profile);
+		if (!error)
+			error = series_add(series, &profile, options->render.type);
+		if (!*out_damage) {
+			*out_damage = profile.meta.damage;
+			profile.meta.damage = NULL;
+		}
+		profile_close(&profile);
+	}
+	return error;
+}
+
+static int load_all(const struct report_options *options, struct series *series, struct profile *profile)
+{
+	int error = 0;
+
+	if (options->renderer->render == render_growth)
+		return load_series(options, series, &profile->meta.damage);
 
 	if (options->file_count == 1 && !options->base_count)
 		return load_resolved(options, options->file[0], profile);
@@ -129,19 +155,64 @@ static int render(const struct report_options *options, const struct profile *pr
 	return error;
 }
 
-static int report(const struct report_options *options)
+/* ---- the limit ---- */
+
+/* What grows, where that is the view; else what is in use, at last or more than in the base. */
+static int limited_value(const struct report_options *options, const struct profile *profile, double *out_value)
+{
+	const struct series *series = options->render.series;
+	struct stack_text text;
+	struct leaks leaks = {0};
+	int error;
+
+	*out_value = options->renderer->render == render_growth && series->snapshot_count ? series->snapshot[series->snapshot_count - 1].in_use
+											  : estimate_total(profile, INUSE_SPACE).value;
+	if (options->renderer->render != render_leaks)
+		return 0;
+	error = stack_text_open(profile, &text);
+	if (!error)
+		error = leaks_open(&text, &options->render.tail, &leaks);
+	*out_value = leaks.growing_bytes.value;
+	leaks_close(&leaks);
+	stack_text_close(&text);
+	return error;
+}
+
+static int check_limit(const struct report_options *options, const struct profile *profile)
+{
+	char value_text[HI_UNITS_TEXT_MAX], limit_text[HI_UNITS_TEXT_MAX];
+	double value;
+
+	if (!options->fail_above)
+		return HI_EXIT_OK;
+	if (limited_value(options, profile, &value)) {
+		report_complain(options, "out of memory");
+		return HI_EXIT_FAILED;
+	}
+	if (value <= (double)options->fail_above)
+		return HI_EXIT_OK;
+	report_complain(options, "%s %s, more than the %s of --fail-above", hi_format_bytes(value, value_text, sizeof(value_text)),
+			options->renderer->render == render_leaks ? "grow" : "are in use",
+			hi_format_bytes((double)options->fail_above, limit_text, sizeof(limit_text)));
+	return HI_EXIT_ABOVE;
+}
+
+static int report(struct report_options *options)
 {
 	struct profile profile;
-	int error = profile_open(&profile);
-	bool damaged;
+	struct series series = {0};
+	int error = profile_open(&profile), status = HI_EXIT_FAILED;
 
+	options->render.series = &series;
 	if (!error)
-		error = load_all(options, &profile);
+		error = load_all(options, &series, &profile);
 	if (!error)
 		error = render(options, &profile);
-	damaged = profile.meta.damage != NULL;
+	if (!error && !profile.meta.damage)
+		status = check_limit(options, &profile);
+	series_close(&series);
 	profile_close(&profile);
-	return error || damaged ? HI_EXIT_FAILED : HI_EXIT_OK;
+	return status;
 }
 
 int hi_analyzer_report(int argc, char **argv)

@@ -14,7 +14,16 @@
 #define RENDERERS_MAX 48u
 #define HELP_MAX 16384u
 
-enum option_code { OPTION_SORT = 256, OPTION_INTERVALS, OPTION_DETAILS, OPTION_BASE, OPTION_TYPE, OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT };
+enum option_code {
+	OPTION_SORT = 256,
+	OPTION_INTERVALS,
+	OPTION_DETAILS,
+	OPTION_BASE,
+	OPTION_TAIL,
+	OPTION_FAIL_ABOVE,
+	OPTION_TYPE,
+	OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT
+};
 
 static const char *const type_options[SAMPLE_TYPE_COUNT] = {
 	[ALLOC_OBJECTS] = "alloc-objects",
@@ -46,6 +55,8 @@ static const struct option always[] = {
 	{"intervals", no_argument, NULL, OPTION_INTERVALS},
 	{"details", no_argument, NULL, OPTION_DETAILS},
 	{"base", required_argument, NULL, OPTION_BASE},
+	{"tail", required_argument, NULL, OPTION_TAIL},
+	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 };
 #define ALWAYS (sizeof(always) / sizeof(always[0]))
 
@@ -110,6 +121,33 @@ static int set_limit(struct report_options *options, const char *text)
 	return 0;
 }
 
+/* "10%" of the window, or "5s"; "0" excludes nothing. */
+static int set_tail(struct report_options *options, const char *text)
+{
+	struct leaks_tail tail = {0};
+	uint64_t seconds = 0;
+	uint32_t ppm = 0;
+
+	if (strcmp(text, "0") != 0 &&
+	    (strchr(text, '%') ? hi_parse_percent(text, &ppm) || ppm >= 1000000 : hi_parse_seconds(text, &seconds) != 0 || seconds > INT32_MAX)) {
+		report_complain(options, "--tail wants a part of the window below 100%%, or a time: 10%%, 5s, 2m; not \"%s\"", text);
+		return -EINVAL;
+	}
+	tail.ns = seconds * 1000000000u;
+	tail.share = ppm / 1e6;
+	options->render.tail = tail;
+	return 0;
+}
+
+static int set_fail_above(struct report_options *options, const char *text)
+{
+	if (hi_parse_bytes(text, &options->fail_above)) {
+		report_complain(options, "--fail-above wants a number of bytes above 0: 1000000, 64M; not \"%s\"", text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int add_base(struct report_options *options, const char *file)
 {
 	if (options->base_count == REPORT_FILES_MAX) {
@@ -164,6 +202,10 @@ static int set_option(struct report_options *options, int code, char **argv)
 	case OPTION_DETAILS:
 		options->render.details = true;
 		return 0;
+	case OPTION_TAIL:
+		return set_tail(options, optarg);
+	case OPTION_FAIL_ABOVE:
+		return set_fail_above(options, optarg);
 	case OPTION_BASE:
 		return add_base(options, optarg);
 	case ':':
@@ -207,7 +249,7 @@ static int take_files(struct report_options *options, int count, char **file)
 		return -EINVAL;
 	}
 	options->file = file;
-	options->file_count = (size_t)count;
+	options->file_count = options->render.file_count = (size_t)count;
 	return 0;
 }
 
@@ -217,7 +259,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 	struct option_table table;
 	int code, error = 0;
 
-	*options = (struct report_options){.command = argv[0], .render = {.type = INUSE_SPACE}};
+	*options = (struct report_options){.command = argv[0], .render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
 	build_options(&table);
 	optind = 0; /* the caller may have parsed options of its own */
 	opterr = 0;
@@ -260,14 +302,19 @@ static const char help_tail[] =
 	"      --sort flat|cum    order rows by the function itself, or with what it calls\n"
 	"      --intervals        text: the 95 % interval of each figure, too\n"
 	"      --details          text: waste (usable bytes beyond those requested), mean age of what is in use, mean lifetime of what was freed\n"
+	"                         leaks, growth, temporary, waste: all calls of each stack\n"
+	"      --tail TIME        leaks: what is younger does not count; 5s, or a part of the window (default 10%); 0 is none\n"
+	"      --fail-above BYTES exit with 4 if more is there: with --leaks, of what grows; else, in use in all (compared: more in use)\n"
 	"  -h, --help             this text\n"
 	"\n"
 	"exit status: 0 ok; 1 the file is missing, unusable or damaged (what was good in it is shown all the same), or the view failed;\n"
-	"2 wrong usage\n"
+	"2 wrong usage; 4 more than --fail-above\n"
 	"\n"
 	"examples:\n"
 	"  heapinject report heap.1234.0001.heap\n"
 	"  heapinject report heap.1234.0001.heap --svg -o heap.svg\n"
+	"  heapinject report heap.1234.0001.heap --leaks --tail 5s --fail-above 1M\n"
+	"  heapinject report heap.1234.*.heap --growth\n"
 	"  heapinject attach 1234 -s 60 -o - | ssh box heapinject report - --alloc-space -n 20\n";
 
 const char *hi_analyzer_report_help(void)

@@ -17,6 +17,7 @@ struct report_options {
 	const char *output; /* NULL = standard output */
 	const struct renderer *renderer;
 	struct render_options render;
+	uint64_t fail_above; /* bytes; 0 = no limit */
 	struct symbols_options symbols;
 	bool help;
 };

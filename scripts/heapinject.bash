@@ -28,7 +28,7 @@ _heapinject() {
 		;;
 	report:*)
 		if [[ $word == -?* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "$views $types -p --binary -n --limit --sort --intervals --details -o --output" -- "$word")
+			mapfile -t COMPREPLY < <(compgen -W "$views $types -p --binary -n --limit --sort --intervals --details --base --tail --fail-above -o --output" -- "$word")
 		else
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		fi

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_leaks.c - what is still there of what was allocated in the window, a line for each stack: how fast it grows, how sure that is, and how one gets there.
+ */
+#include "render_formats.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "hi_units.h"
+#include "leaks.h"
+#include "render_header.h"
+#include "stack_columns.h"
+
+#define SECONDS_PER_HOUR 3600
+#define SLOW 1024 /* bytes per second; where nothing is faster, rates are told per hour */
+
+static const char *const verdicts[TREND_VERDICTS] = {
+	[TREND_TOO_FEW] = "too few samples",
+	[TREND_STEADY] = "steady",
+	[TREND_GROWS] = "grows",
+};
+
+/* "1.20MB/s" */
+static char *format_rate(double rate, bool by_hour, char *text)
+{
+	char value[HI_UNITS_TEXT_MAX];
+
+	snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%c", hi_format_bytes(by_hour ? rate * SECONDS_PER_HOUR : rate, value, sizeof(value)), by_hour ? 'h' : 's');
+	return text;
+}
+
+static bool is_slow(const struct leaks *leaks)
+{
+	double fastest = 0;
+
+	for (size_t i = 0; i < leaks->count; i++)
+		fastest = fmax(fastest, fabs(leaks->leak[i].trend.slope));
+	return fastest < SLOW;
+}
+
+static void print_leak(const struct stack_text *text, const struct leak *leak, bool by_hour, const struct render_options *options, FILE *out)
+{
+	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX], age[HI_UNITS_TEXT_MAX];
+	const struct trend *trend = &leak->trend;
+
+	fprintf(out, "%-15s %12s %12s .. %-12s %10s %8.0f %8.0f %8s  ", verdicts[trend->verdict], format_rate(trend->slope, by_hour, slope),
+		format_rate(trend->slope_low, by_hour, low), format_rate(trend->slope_high, by_hour, high),
+		hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value, leak->bytes.samples, stack_column_time(leak->age_ns, age));
+	stack_column_stack(text, leak->stack, options, out);
+}
+
+static void print_table(const struct stack_text *text, const struct leaks *leaks, const struct render_options *options, FILE *out)
+{
+	const bool by_hour = is_slow(leaks);
+	size_t shown = options->limit ? options->limit : STACK_COLUMNS_LINES;
+
+	/* What grows is never left out unasked. */
+	if (!options->limit && shown < leaks->growing_count)
+		shown = leaks->growing_count;
+	shown = shown < leaks->count ? shown : leaks->count;
+	fprintf(out, "%-15s %12s %12s    %-12s %10s %8s %8s %8s  %s\n", "", "slope", "slope, 95%", "", "retained", "objects", "samples", "mean age", "stack");
+	for (size_t i = 0; i < shown; i++)
+		print_leak(text, &leaks->leak[i], by_hour, options, out);
+	stack_columns_rest(leaks->count, shown, out);
+}
+
+/* "~N bytes (+-e), ~M objects (+-e)", in whole numbers, as other programs read them. */
+static void print_amount(const struct estimate *bytes, const struct estimate *objects, FILE *out)
+{
+	double low, high;
+
+	estimate_interval(bytes, &low, &high);
+	fprintf(out, "~%.0f bytes (\302\261%.0f)", bytes->value, (high - low) / 2);
+	estimate_interval(objects, &low, &high);
+	fprintf(out, ", ~%.0f objects (\302\261%.0f)", objects->value, (high - low) / 2);
+}
+
+static void print_summary(const struct leaks *leaks, FILE *out)
+{
+	char tail[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "Retained: ");
+	print_amount(&leaks->bytes, &leaks->objects, out);
+	fprintf(out, ", %zu contexts: allocated in the window and still there, without the youngest %s\n", leaks->count,
+		stack_column_time(leaks->tail_ns, tail));
+	fprintf(out, "Leak summary: ");
+	print_amount(&leaks->growing_bytes, &leaks->growing_objects, out);
+	fprintf(out, ", %zu contexts\n", leaks->growing_count);
+}
+
+static void print_all(const struct stack_text *text, const struct leaks *leaks, const struct render_options *options, FILE *out)
+{
+	const struct estimate total = estimate_total(text->profile, INUSE_SPACE);
+
+	render_header(text->profile, INUSE_SPACE, &total, out);
+	if (leaks->unknown_rows)
+		fprintf(out, "Warning: of %zu of %zu kinds of blocks it is not known when they were allocated; they are left out\n", leaks->unknown_rows,
+			leaks->unknown_rows + leaks->known_rows);
+	if (leaks->count)
+		print_table(text, leaks, options, out);
+	else
+		fprintf(out, "Nothing that was sampled is both older than that and still there.\n");
+	print_summary(leaks, out);
+}
+
+static bool has_base(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (profile->row[i].key.side == PROFILE_BASE)
+			return true;
+	}
+	return false;
+}
+
+int render_leaks(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	struct stack_text text;
+	struct leaks leaks = {0};
+	int error;
+
+	if (has_base(profile) || options->file_count > 1)
+		return render_fail(-EINVAL, "--leaks looks at one session; --growth takes several files, --base compares two");
+	error = stack_text_open(profile, &text);
+	if (!error)
+		error = leaks_open(&text, &options->tail, &leaks);
+	if (error == -ERANGE)
+		error = render_fail(error, "--tail excludes the whole window of %.1fs", leaks.window_ns / 1e9);
+	else if (!error && leaks.unknown_rows && !leaks.known_rows)
+		error = render_fail(-EINVAL, "the file does not say when its samples were allocated; heap profiles and record streams of heapinject do");
+	else {
+		if (!error)
+			print_all(&text, &leaks, options, out);
+		error = render_result(error, out);
+	}
+	leaks_close(&leaks);
+	stack_text_close(&text);
+	return error;
+}

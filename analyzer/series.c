@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* series.c - see series.h. */
+#include "series.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack_text.h"
+
+#define OTHERS "other stacks"
+
+static int print_to_text(const struct stack_text *text, uint32_t stack, bool all, char **out_text)
+{
+	size_t size;
+	FILE *out = open_memstream(out_text, &size);
+
+	if (!out)
+		return -ENOMEM;
+	if (all)
+		stack_text_print_all(text, stack, "        ", out);
+	else
+		stack_text_print(text, stack, out);
+	if (fclose(out)) {
+		free(*out_text);
+		*out_text = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int find_stack(const struct series *series, uint64_t hash, uint32_t *out_index)
+{
+	struct table_cursor cursor = table_seek(&series->index, hash);
+
+	while (table_next(&series->index, &cursor, out_index)) {
+		if (series->stack[*out_index].hash == hash)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int new_stack(struct series *series, const struct stack_text *text, uint32_t stack, uint64_t hash, uint32_t *out_index)
+{
+	struct series_stack added = {.hash = hash, .first = (uint32_t)series->snapshot_count};
+	const bool is_last = series->stack_count == SERIES_STACKS_MAX;
+
+	if (series->has_others) {
+		*out_index = (uint32_t)series->stack_count - 1;
+		return 0;
+	}
+	if (array_reserve(&series->stack, &series->stack_capacity, series->stack_count, sizeof(*series->stack)))
+		return -ENOMEM;
+	if (is_last)
+		added.line = strdup(OTHERS), added.all = strdup("");
+	else if (print_to_text(text, stack, false, &added.line) || print_to_text(text, stack, true, &added.all))
+		added.all = NULL;
+	*out_index = (uint32_t)series->stack_count;
+	if (!added.line || !added.all || (!is_last && table_add(&series->index, hash, *out_index))) {
+		free(added.line);
+		free(added.all);
+		return -ENOMEM;
+	}
+	series->has_others = is_last;
+	series->stack[series->stack_count++] = added;
+	return 0;
+}
+
+/* To what the stack holds in the snapshot at hand. */
+static int add_value(const struct series *series, struct series_stack *stack, double value)
+{
+	const uint32_t at = (uint32_t)series->snapshot_count - stack->first;
+
+	if (at >= stack->capacity) {
+		const uint32_t capacity = at < 4 ? 4 : at * 2;
+		float *grown = reallocarray(stack->value, capacity, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		stack->value = grown;
+		stack->capacity = capacity;
+	}
+	while (stack->count <= at)
+		stack->value[stack->count++] = 0;
+	stack->value[at] += (float)value;
+	return 0;
+}
+
+static int add_groups(struct series *series, const struct stack_text *text, const struct stack_groups *groups, enum sample_type type)
+{
+	int error = 0;
+
+	for (size_t group = 0; group < groups->count && !error; group++) {
+		const uint64_t hash = stack_text_hash(text, groups->stack[group]);
+		double value = 0;
+		uint32_t index;
+
+		for (size_t i = groups->first_row[group]; i < groups->first_row[group + 1]; i++)
+			value += estimate_of(text->profile, &text->profile->row[groups->row[i]], type).value;
+		if (value == 0)
+			continue;
+		if (find_stack(series, hash, &index))
+			error = new_stack(series, text, groups->stack[group], hash, &index);
+		if (!error)
+			error = add_value(series, &series->stack[index], value);
+	}
+	return error;
+}
+
+int series_add(struct series *series, const struct profile *profile, enum sample_type type)
+{
+	struct stack_text text;
+	struct stack_groups groups = {0};
+	int error = stack_text_open(profile, &text);
+
+	if (!error)
+		error = stack_groups_open(&text, &groups);
+	if (!error)
+		error = array_reserve(&series->snapshot, &series->snapshot_capacity, series->snapshot_count, sizeof(*series->snapshot));
+	if (!error)
+		error = add_groups(series, &text, &groups, type);
+	if (!error)
+		series->snapshot[series->snapshot_count++] = (struct series_snapshot){
+			.pid = profile->meta.pid,
+			.start_unix_ns = profile->meta.start_unix_ns,
+			.duration_ns = profile->meta.duration_ns,
+			.total = estimate_total(profile, type).value,
+			.in_use = estimate_total(profile, INUSE_SPACE).value,
+		};
+	stack_groups_close(&groups);
+	stack_text_close(&text);
+	return error;
+}
+
+double series_value(const struct series_stack *stack, size_t snapshot)
+{
+	return snapshot >= stack->first && snapshot - stack->first < stack->count ? (double)stack->value[snapshot - stack->first] : 0;
+}
+
+/* Of one session: since its start. Of several: by the clock of the machine. */
+bool series_times(const struct series *series, double *time)
+{
+	const struct series_snapshot *first = series->snapshot;
+	bool is_known = true;
+
+	for (size_t i = 0; i < series->snapshot_count && is_known; i++) {
+		const struct series_snapshot *at = &series->snapshot[i];
+
+		time[i] = ((double)(int64_t)(at->start_unix_ns - first->start_unix_ns) + (double)at->duration_ns - (double)first->duration_ns) / 1e9;
+		is_known = at->start_unix_ns && (i == 0 || time[i] > time[i - 1]);
+	}
+	for (size_t i = 0; i < series->snapshot_count && !is_known; i++)
+		time[i] = (double)i;
+	return is_known;
+}
+
+void series_close(struct series *series)
+{
+	for (size_t i = 0; i < series->stack_count; i++) {
+		free(series->stack[i].line);
+		free(series->stack[i].all);
+		free(series->stack[i].value);
+	}
+	free(series->snapshot);
+	free(series->stack);
+	table_close(&series->index);
+	*series = (struct series){0};
+}
