@@ -14,6 +14,8 @@ const struct renderer renderers[] = {
 	{"text", 't', NULL, ".txt", "table of functions", render_text},
 	{"svg", 's', NULL, ".svg", "call graph, drawn by graphviz", render_svg},
 	{"collapsed", 0, NULL, ".collapsed", "one line per stack, for flamegraph.pl, speedscope and the like", render_collapsed},
+	{"flame", 0, NULL, ".flame.svg", "flame graph, a picture that zooms and searches in a browser", render_flame},
+	{"html", 0, NULL, ".html", "flame graph, callers and callees, and table in one page that needs no network", render_html},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 
