@@ -92,7 +92,7 @@ PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map -W
 # ---- sources --------------------------------------------------------------------------------------------------------------
 
 injector_sources := $(sort $(wildcard injector/*.c injector/arch/$(ARCH)/*.c injector/arch/$(ARCH)/*.S) injector/payload_blob.S)
-analyzer_sources := $(sort $(wildcard analyzer/*.c))
+analyzer_sources := $(sort $(wildcard analyzer/*.c) analyzer/html_page.S)
 payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.c payload/arch/$(ARCH)/*.S))
 unit_sources := $(sort $(wildcard tests/unit/*_test.c))
 
@@ -150,6 +150,7 @@ $(payload_tests:%=$(O)/tests/unit/%.o): flags = $(PAYLOAD_TEST_FLAGS)
 
 $(O)/injector/payload_blob.o: $(O)/payload.so
 $(O)/injector/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
+$(O)/analyzer/html_page.o: $(wildcard analyzer/html/*)
 
 define compile
 	$(say) $(1) $<

@@ -29,6 +29,8 @@ const struct renderer renderers[] = {
 	{"growth", 0, NULL, NULL, "several files, the oldest first: how what each stack holds has changed", render_growth},
 	{"temporary", 0, NULL, NULL, "stacks whose blocks were freed soon after they were allocated", render_temporary},
 	{"waste", 0, NULL, NULL, "usable bytes beyond those requested, by stack", render_waste},
+	{"flame", 0, NULL, ".flame.svg", "flame graph, a picture that zooms and searches in a browser", render_flame},
+	{"html", 0, NULL, ".html", "flame graph, callers and callees, and table in one page that needs no network", render_html},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

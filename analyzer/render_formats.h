@@ -27,6 +27,8 @@ int render_leaks(const struct profile *profile, const struct render_options *opt
 int render_growth(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_temporary(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_waste(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_flame(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_html(const struct profile *profile, const struct render_options *options, FILE *out);
 
 #define RENDER_UNKNOWN "[unknown]" /* what a stack is called of which nothing is known */
 

@@ -6,6 +6,7 @@ _heapinject() {
 	local word=$2 previous=$3 command=${COMP_WORDS[1]}
 	local views='-t --text -s --svg --collapsed'
 	views+=' --pdf --png --dot --heap --pprof --speedscope --callgrind --dhat --massif --json'
+	views+=' --flame --html'
 	local types='--inuse-space --inuse-objects --alloc-space --alloc-objects'
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then

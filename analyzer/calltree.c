@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calltree.c - see calltree.h.
+ *
+ * A million stacks make a tree of several millions of nodes, of which a picture shows some thousands. So there are two steps: first a bare tree of all of them,
+ * a few words for each, by which those that are heavy enough are chosen; then the figures of the chosen ones. A parent is never lighter than its child
+ * and always has the lower index, so that the heaviest ones, in that order, are a tree again. Start at calltree_open().
+ */
+#include "calltree.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOWHERE UINT32_MAX
+
+/* A node of the bare tree. */
+struct sprout {
+	uint32_t function, parent;
+	uint32_t image;                  /* its node among the chosen ones; NOWHERE = not chosen */
+	float weight[SAMPLE_TYPE_COUNT]; /* with all below, of both sides of a comparison */
+};
+
+struct calltree_source {
+	const struct profile *profile;
+	struct calltree_options options;
+	struct calltree *tree;
+	struct sprout *sprout;
+	size_t sprout_count, sprout_room;
+	struct table by_step; /* of sprouts, by parent and function */
+	uint32_t *leaf;       /* by stack: the sprout at which it ends */
+	uint32_t *other;      /* by chosen node: the one for what is light below it, NOWHERE = none */
+	struct calltree_node *chosen;
+	size_t chosen_count;
+};
+
+/* ---- the bare tree ---- */
+
+static int sprout_below(struct calltree_source *source, uint32_t parent, uint32_t function, uint32_t *out_sprout)
+{
+	const uint64_t hash = hash_number((uint64_t)parent << 32 | function);
+	struct table_cursor cursor = table_seek(&source->by_step, hash);
+
+	while (table_next(&source->by_step, &cursor, out_sprout)) {
+		if (source->sprout[*out_sprout].parent == parent && source->sprout[*out_sprout].function == function)
+			return 0;
+	}
+	if (source->sprout_count >= NOWHERE || array_reserve(&source->sprout, &source->sprout_room, source->sprout_count, sizeof(*source->sprout)) ||
+	    table_add(&source->by_step, hash, (uint32_t)source->sprout_count))
+		return -ENOMEM;
+	*out_sprout = (uint32_t)source->sprout_count;
+	source->sprout[source->sprout_count++] = (struct sprout){.function = function, .parent = parent, .image = NOWHERE};
+	return 0;
+}
+
+static int grow_stack(struct calltree_source *source, uint32_t stack)
+{
+	const struct functions *functions = &source->tree->functions;
+	uint32_t at = 0;
+	size_t count;
+	const uint32_t *calls = functions_unfold(functions, &source->profile->stack[stack], &count);
+
+	while (count-- > 0) {
+		if (sprout_below(source, at, functions->call[calls[count]].function, &at))
+			return -ENOMEM;
+	}
+	source->leaf[stack] = at;
+	return 0;
+}
+
+/* Adds the row to the weights of all sprouts on its way. */
+static void weigh_row(struct calltree_source *source, const struct profile_row *row)
+{
+	float weight[SAMPLE_TYPE_COUNT];
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		weight[type] = (float)fabs(estimate_of(source->profile, row, (enum sample_type)type).value);
+	for (uint32_t at = source->leaf[row->key.stack];; at = source->sprout[at].parent) {
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+			source->sprout[at].weight[type] += weight[type];
+		if (at == 0)
+			return;
+	}
+}
+
+static int grow(struct calltree_source *source)
+{
+	const struct profile *profile = source->profile;
+
+	source->leaf = malloc((profile->stack_count + 1) * sizeof(*source->leaf));
+	if (!source->leaf || array_reserve(&source->sprout, &source->sprout_room, 0, sizeof(*source->sprout)))
+		return -ENOMEM;
+	source->sprout[source->sprout_count++] = (struct sprout){.function = CALLTREE_ROOT, .image = NOWHERE};
+	for (size_t i = 0; i < profile->stack_count; i++)
+		source->leaf[i] = NOWHERE;
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (source->leaf[profile->row[i].key.stack] == NOWHERE && grow_stack(source, profile->row[i].key.stack))
+			return -ENOMEM;
+		weigh_row(source, &profile->row[i]);
+	}
+	return 0;
+}
+
+/* ---- which ones are shown ---- */
+
+/* The part of the whole that it is, in that sample type where it is largest. */
+static double share_of(const struct calltree_source *source, const struct sprout *sprout)
+{
+	double share = 0;
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		const double whole = source->sprout[0].weight[type];
+		if (whole > 0 && (!source->options.is_only_type || type == (int)source->options.type))
+			share = fmax(share, sprout->weight[type] / whole);
+	}
+	return share;
+}
+
+struct rank {
+	double share;
+	uint32_t sprout;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+	const struct rank *a = left, *b = right;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return a->sprout < b->sprout ? -1 : a->sprout > b->sprout;
+}
+
+/* How many nodes it takes to show the first of that order: these, and one for each of them that has children beyond. */
+static size_t nodes_for(struct calltree_source *source, const struct rank *rank, size_t first)
+{
+	size_t nodes = first;
+
+	for (size_t i = 0; i < first; i++)
+		source->sprout[rank[i].sprout].image = 0;
+	for (size_t i = first; i < source->sprout_count; i++) {
+		struct sprout *parent = &source->sprout[source->sprout[rank[i].sprout].parent];
+		nodes += parent->image == 0;
+		if (parent->image == 0)
+			parent->image = 1; /* counted */
+	}
+	for (size_t i = 0; i < first; i++)
+		source->sprout[rank[i].sprout].image = NOWHERE;
+	return nodes;
+}
+
+/* Marks the sprouts to be shown: image 0. */
+static int choose(struct calltree_source *source)
+{
+	const size_t limit = source->options.limit > 2 ? source->options.limit : 2;
+	struct rank *rank = malloc(source->sprout_count * sizeof(*rank));
+	size_t first = 1, nodes;
+
+	if (!rank)
+		return -ENOMEM;
+	for (size_t i = 0; i < source->sprout_count; i++)
+		rank[i] = (struct rank){.share = share_of(source, &source->sprout[i]), .sprout = (uint32_t)i};
+	rank[0].share = 2; /* the root, whatever it weighs */
+	qsort(rank, source->sprout_count, sizeof(*rank), compare_ranks);
+	while (first < source->sprout_count && first < limit && rank[first].share >= source->options.fraction && rank[first].share > 0)
+		first++;
+	while ((nodes = nodes_for(source, rank, first)) > limit && first > limit / 2)
+		first = first - limit / 2 < nodes - limit ? limit / 2 : first - (nodes - limit);
+	for (size_t i = 0; i < first; i++)
+		source->sprout[rank[i].sprout].image = 0;
+	source->tree->folded = source->sprout_count - first;
+	source->chosen = calloc(nodes, sizeof(*source->chosen));
+	source->other = malloc(nodes * sizeof(*source->other));
+	free(rank);
+	return source->chosen && source->other ? 0 : -ENOMEM;
+}
+
+static uint32_t add_chosen(struct calltree_source *source, uint32_t function, uint32_t parent)
+{
+	const uint32_t index = (uint32_t)source->chosen_count++;
+
+	source->chosen[index] = (struct calltree_node){.function = function, .parent = parent};
+	source->other[index] = NOWHERE;
+	return index;
+}
+
+/* The image of a light one is the node into which it is folded. */
+static void draw_images(struct calltree_source *source)
+{
+	for (size_t i = 0; i < source->sprout_count; i++) {
+		struct sprout *sprout = &source->sprout[i];
+		if (sprout->image == 0)
+			sprout->image = add_chosen(source, sprout->function, source->sprout[sprout->parent].image);
+	}
+	for (size_t i = 1; i < source->sprout_count; i++) {
+		struct sprout *sprout = &source->sprout[i];
+		if (sprout->image != NOWHERE)
+			continue;
+		const uint32_t parent = source->sprout[sprout->parent].image;
+		if (source->chosen[parent].function == CALLTREE_OTHER)
+			sprout->image = parent;
+		else if (source->other[parent] == NOWHERE)
+			sprout->image = source->other[parent] = add_chosen(source, CALLTREE_OTHER, parent);
+		else
+			sprout->image = source->other[parent];
+	}
+}
+
+/* ---- their figures, and their order ---- */
+
+static void add_figures(struct calltree_source *source)
+{
+	const struct profile *profile = source->profile;
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		struct calltree_node *node = &source->chosen[source->sprout[source->leaf[profile->row[i].key.stack]].image];
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+			const struct estimate estimate = estimate_of(profile, &profile->row[i], (enum sample_type)type);
+			estimate_add(&node->self[type], &estimate);
+		}
+	}
+	for (size_t i = source->chosen_count; i-- > 0;) {
+		struct calltree_node *node = &source->chosen[i];
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+			estimate_add(&node->total[type], &node->self[type]);
+			if (i > 0)
+				estimate_add(&source->chosen[node->parent].total[type], &node->total[type]);
+		}
+	}
+}
+
+static int compare_siblings(const void *left, const void *right, void *context)
+{
+	const struct calltree_source *source = context;
+	const struct calltree_node *a = &source->chosen[*(const uint32_t *)left], *b = &source->chosen[*(const uint32_t *)right];
+	const struct estimate *x = &a->total[source->options.type], *y = &b->total[source->options.type];
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if ((a->function == CALLTREE_OTHER) != (b->function == CALLTREE_OTHER))
+		return a->function == CALLTREE_OTHER ? 1 : -1;
+	if (!source->options.by_name && x->value + x->base != y->value + y->base)
+		return x->value + x->base > y->value + y->base ? -1 : 1;
+	return strcmp(calltree_name(source->tree, a), calltree_name(source->tree, b));
+}
+
+/* From the chosen ones, sorted by parent, to preorder. first: by chosen node, where its children begin in order[]. */
+static void put_in_preorder(struct calltree_source *source, const uint32_t *order, uint32_t *first)
+{
+	struct calltree *tree = source->tree;
+	uint32_t at = 0, parent = 0;
+
+	tree->node[tree->count++] = source->chosen[0];
+	for (;;) {
+		/* `at` is a chosen node whose image is tree->node[parent]. */
+		if (first[at] < source->chosen_count && source->chosen[order[first[at]]].parent == at) {
+			const uint32_t child = order[first[at]++];
+			tree->node[tree->count] = source->chosen[child];
+			tree->node[tree->count].parent = parent;
+			tree->node[tree->count].depth = tree->node[parent].depth + 1;
+			parent = (uint32_t)tree->count++;
+			at = child;
+			continue;
+		}
+		tree->node[parent].end = (uint32_t)tree->count;
+		if (at == 0)
+			return;
+		at = source->chosen[at].parent;
+		parent = tree->node[parent].parent;
+	}
+}
+
+static int put_in_order(struct calltree_source *source)
+{
+	const size_t count = source->chosen_count;
+	uint32_t *order = malloc(count * sizeof(*order)), *first = malloc(count * sizeof(*first));
+	int error = 0;
+
+	source->tree->node = malloc(count * sizeof(*source->tree->node));
+	if (order && first && source->tree->node) {
+		for (size_t i = 0; i < count; i++) {
+			order[i] = (uint32_t)i;
+			first[i] = NOWHERE;
+		}
+		/* The root stays in front: it is the only one that is its own parent. */
+		qsort_r(order + 1, count - 1, sizeof(*order), compare_siblings, source);
+		for (size_t i = count; i-- > 1;)
+			first[source->chosen[order[i]].parent] = (uint32_t)i;
+		put_in_preorder(source, order, first);
+	} else
+		error = -ENOMEM;
+	free(order);
+	free(first);
+	return error;
+}
+
+/* ---- the whole ---- */
+
+static int note_places(struct calltree_source *source)
+{
+	const struct profile *profile = source->profile;
+	const struct functions *functions = &source->tree->functions;
+	struct calltree_place *place = calloc(functions->count + 1, sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	for (size_t f = 0; f < profile->frame_count; f++) {
+		const int32_t module = profile->frame[f].module;
+		for (uint32_t i = functions->first[f]; i < functions->first[f + 1]; i++) {
+			struct calltree_place *at = &place[functions->call[i].function];
+			if (!at->file)
+				at->file = functions->call[i].file;
+			if (!at->module && module >= 0 && (size_t)module < profile->module_count)
+				at->module = profile->module[module].path;
+		}
+	}
+	source->tree->place = place;
+	return 0;
+}
+
+static void forget_chosen(struct calltree_source *source)
+{
+	free(source->chosen);
+	free(source->other);
+	source->chosen = NULL;
+	source->other = NULL;
+	source->chosen_count = 0;
+}
+
+int calltree_cut(struct calltree *tree, size_t limit)
+{
+	struct calltree_source *source = tree->source;
+	int error;
+
+	source->tree = tree; /* it may have been moved */
+	source->options.limit = limit;
+	free(tree->node);
+	tree->node = NULL;
+	tree->count = 0;
+	for (size_t i = 0; i < source->sprout_count; i++)
+		source->sprout[i].image = NOWHERE;
+	error = choose(source);
+	if (!error) {
+		draw_images(source);
+		add_figures(source);
+		error = put_in_order(source);
+	}
+	forget_chosen(source);
+	return error;
+}
+
+int calltree_open(const struct profile *profile, const struct calltree_options *options, struct calltree *out_tree)
+{
+	struct calltree tree = {.source = calloc(1, sizeof(*tree.source))};
+	int error = tree.source ? functions_open(profile, &tree.functions) : -ENOMEM;
+
+	if (!error) {
+		*tree.source = (struct calltree_source){.profile = profile, .options = *options, .tree = &tree};
+		error = note_places(tree.source);
+	}
+	if (!error)
+		error = grow(tree.source);
+	if (!error) {
+		table_close(&tree.source->by_step);
+		error = calltree_cut(&tree, options->limit);
+	}
+	if (error)
+		calltree_close(&tree);
+	else
+		*out_tree = tree;
+	return error;
+}
+
+void calltree_close(struct calltree *tree)
+{
+	if (tree->source) {
+		table_close(&tree->source->by_step);
+		free(tree->source->sprout);
+		free(tree->source->leaf);
+		free(tree->source);
+	}
+	free(tree->node);
+	free(tree->place);
+	functions_close(&tree->functions);
+	*tree = (struct calltree){0};
+}
+
+const char *calltree_name(const struct calltree *tree, const struct calltree_node *node)
+{
+	if (node->function == CALLTREE_ROOT)
+		return "all";
+	return node->function == CALLTREE_OTHER ? "(other)" : tree->functions.name[node->function];
+}

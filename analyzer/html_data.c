@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html_data.c - see html_data.h.
+ */
+#include "html_data.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "printable.h"
+#include "render_header.h"
+
+#define NAME_MAX_WRITTEN 600u /* bytes of one string */
+#define UNNUMBERED UINT32_MAX
+
+/* ---- JSON ---- */
+
+static void write_text(const char *text, FILE *out)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+	size_t written = 0;
+
+	fputc('"', out);
+	for (; *byte && (written < NAME_MAX_WRITTEN || (*byte & 0xc0) == 0x80); byte++, written++) {
+		if (*byte < 0x20 || *byte == '"' || *byte == '\\' || *byte == '<' || *byte == '>' || *byte == '&')
+			fprintf(out, "\\u%04x", *byte);
+		else
+			fputc(*byte, out);
+	}
+	fprintf(out, "%s\"", *byte ? "\u2026" : "");
+}
+
+static void write_field(const char *key, const char *text, FILE *out)
+{
+	fprintf(out, "\"%s\":", key);
+	write_text(text ? text : "", out);
+	fputs(",\n", out);
+}
+
+/* Four digits are enough to say how sure a figure is. */
+static void write_short(double value, FILE *out)
+{
+	if (!(value > 0))
+		fputc('0', out);
+	else
+		fprintf(out, value < 9999.5 ? "%.4g" : "%.3e", fmin(value, 1e300));
+}
+
+/* ---- strings ---- */
+
+struct strings {
+	const char **text;
+	size_t count, room;
+	struct table by_text;
+};
+
+static int string_number(struct strings *strings, const char *text, uint32_t *out_number)
+{
+	const uint64_t hash = hash_bytes(text, strlen(text));
+	struct table_cursor cursor = table_seek(&strings->by_text, hash);
+
+	while (table_next(&strings->by_text, &cursor, out_number)) {
+		if (strcmp(strings->text[*out_number], text) == 0)
+			return 0;
+	}
+	if (array_reserve(&strings->text, &strings->room, strings->count, sizeof(*strings->text)) ||
+	    table_add(&strings->by_text, hash, (uint32_t)strings->count))
+		return -ENOMEM;
+	*out_number = (uint32_t)strings->count;
+	strings->text[strings->count++] = text;
+	return 0;
+}
+
+/* A function as the page numbers it, and the strings that are told of it. */
+struct function_record {
+	uint32_t name, module, file;
+};
+
+struct writer {
+	const struct calltree *tree;
+	FILE *out;
+	struct strings strings;
+	struct function_record *record;
+	size_t record_count;
+	uint32_t *number; /* by function of the tree: its record */
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path ? path : "";
+}
+
+static int add_function(struct writer *writer, uint32_t function)
+{
+	const struct calltree_place *place = &writer->tree->place[function];
+	struct function_record *record = &writer->record[writer->record_count];
+
+	if (writer->number[function] != UNNUMBERED)
+		return 0;
+	writer->number[function] = (uint32_t)writer->record_count++;
+	return string_number(&writer->strings, writer->tree->functions.name[function], &record->name) ||
+			       string_number(&writer->strings, base_name(place->module), &record->module) ||
+			       string_number(&writer->strings, place->file ? place->file : "", &record->file)
+		       ? -ENOMEM
+		       : 0;
+}
+
+static int number_functions(struct writer *writer)
+{
+	const struct calltree *tree = writer->tree;
+	uint32_t empty;
+
+	writer->record = calloc(tree->count + 1, sizeof(*writer->record));
+	writer->number = malloc((tree->functions.count + 1) * sizeof(*writer->number));
+	if (!writer->record || !writer->number || string_number(&writer->strings, "", &empty))
+		return -ENOMEM;
+	for (size_t i = 0; i < tree->functions.count; i++)
+		writer->number[i] = UNNUMBERED;
+	for (size_t i = 0; i < tree->count; i++) {
+		if (tree->node[i].function < CALLTREE_OTHER && add_function(writer, tree->node[i].function))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void write_functions(const struct writer *writer)
+{
+	static const char *const column[] = {"name", "module", "file"};
+	FILE *out = writer->out;
+
+	fputs("\"names\":[", out);
+	for (size_t i = 0; i < writer->strings.count; i++) {
+		fputs(i ? ",\n" : "", out);
+		write_text(writer->strings.text[i], out);
+	}
+	fputs("],\n\"functions\":{", out);
+	for (size_t c = 0; c < 3; c++) {
+		fprintf(out, "%s\"%s\":[", c ? ",\n" : "", column[c]);
+		for (size_t i = 0; i < writer->record_count; i++) {
+			const struct function_record *record = &writer->record[i];
+			fprintf(out, "%s%" PRIu32, i ? "," : "", c == 0 ? record->name : c == 1 ? record->module : record->file);
+		}
+		fputc(']', out);
+	}
+	fputs("},\n", out);
+}
+
+/* ---- the tree ---- */
+
+enum quantity { SELF_NEW, SELF_BASE, DEVIATION, UNIT };
+
+/*
+ * Whole numbers that add up: each is the difference between two rounded sums of all so far, so that those of a node and all below it, which stand together, are
+ * their true sum but for 1, however many there are.
+ */
+static void write_sums(const struct writer *writer, int type, enum quantity quantity)
+{
+	double sum = 0, rounded = 0;
+
+	for (size_t i = 0; i < writer->tree->count; i++) {
+		const struct estimate *self = &writer->tree->node[i].self[type];
+		const double before = rounded;
+
+		sum += quantity == SELF_BASE ? self->base : fmax(self->value + self->base, 0);
+		rounded = round(sum);
+		fprintf(writer->out, "%s%.0f", i ? "," : "", rounded - before);
+	}
+}
+
+static void write_spread(const struct writer *writer, int type, enum quantity quantity)
+{
+	for (size_t i = 0; i < writer->tree->count; i++) {
+		const struct estimate *self = &writer->tree->node[i].self[type];
+
+		fputs(i ? "," : "", writer->out);
+		write_short(quantity == DEVIATION ? sqrt(fmax(self->variance, 0)) : self->unit, writer->out);
+	}
+}
+
+static void write_quantity(const struct writer *writer, const char *name, enum quantity quantity)
+{
+	fprintf(writer->out, ",\n\"%s\":[", name);
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		fputs(type ? ",\n[" : "[", writer->out);
+		if (quantity == SELF_NEW || quantity == SELF_BASE)
+			write_sums(writer, type, quantity);
+		else
+			write_spread(writer, type, quantity);
+		fputc(']', writer->out);
+	}
+	fputc(']', writer->out);
+}
+
+static bool is_exact(const struct calltree *tree)
+{
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		const struct estimate *total = &tree->node[0].total[type];
+		if (total->variance > 0 || total->unit > 0)
+			return false;
+	}
+	return true;
+}
+
+static void write_nodes(const struct writer *writer, bool is_comparison)
+{
+	const struct calltree *tree = writer->tree;
+	FILE *out = writer->out;
+
+	fputs("\"nodes\":{\"function\":[", out);
+	for (size_t i = 0; i < tree->count; i++) {
+		const uint32_t function = tree->node[i].function;
+		fprintf(out, "%s%" PRId64, i ? "," : "", function == CALLTREE_ROOT ? -1 : function == CALLTREE_OTHER ? -2 : (int64_t)writer->number[function]);
+	}
+	fputs("],\n\"depth\":[", out);
+	for (size_t i = 0; i < tree->count; i++)
+		fprintf(out, "%s%" PRIu32, i ? "," : "", tree->node[i].depth);
+	fputc(']', out);
+	write_quantity(writer, "self", SELF_NEW);
+	if (is_comparison)
+		write_quantity(writer, "base", SELF_BASE);
+	if (!is_exact(tree)) {
+		write_quantity(writer, "deviation", DEVIATION);
+		write_quantity(writer, "unit", UNIT);
+	}
+	fputs("}}\n", out);
+}
+
+/* ---- whose profile it is ---- */
+
+/* The lines of every report, as one string. */
+static int write_report(const struct profile *profile, enum sample_type type, FILE *out)
+{
+	const struct estimate total = estimate_total(profile, type);
+	char *text = NULL, *rest, *line;
+	bool is_first = true;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return -ENOMEM;
+	render_header(profile, type, &total, stream);
+	if (fclose(stream)) {
+		free(text);
+		return -ENOMEM;
+	}
+	fputs("\"report\":[", out);
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		if (!*line)
+			continue;
+		fputs(is_first ? "" : ",", out);
+		write_text(line, out);
+		is_first = false;
+	}
+	fputs("],\n", out);
+	free(text);
+	return 0;
+}
+
+static uint64_t sample_count(const struct profile *profile)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < profile->row_count; i++)
+		count += profile->row[i].alloc_count;
+	return profile->meta.samples ? profile->meta.samples : count;
+}
+
+static void write_printable(const char *key, const char *text, FILE *out)
+{
+	char *clean = strdup(text ? text : "");
+
+	if (clean)
+		printable(clean);
+	write_field(key, clean, out);
+	free(clean);
+}
+
+static void write_meta(const struct profile *profile, FILE *out)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const double stacks = (double)meta->stacks_complete + (double)meta->stacks_truncated;
+
+	write_printable("title", meta->comm, out);
+	write_printable("host", meta->host, out);
+	write_printable("command", meta->cmdline, out);
+	fprintf(out, "\"pid\":%" PRIu32 ",\"start\":%" PRIu64 ",\"duration\":%.3f,\"interval\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"isScaled\":%s,", meta->pid,
+		meta->start_unix_ns / 1000000000u, (double)meta->duration_ns / 1e9, meta->interval, sample_count(profile), meta->is_scaled ? "true" : "false");
+	if (stacks > 0)
+		fprintf(out, "\"complete\":%.6f,\n", (double)meta->stacks_complete / stacks);
+	else
+		fputs("\"complete\":null,\n", out);
+}
+
+static void write_types(enum sample_type type, FILE *out)
+{
+	static const char *const text[SAMPLE_TYPE_COUNT] = {
+		[ALLOC_OBJECTS] = "{\"kind\":\"alloc\",\"isBytes\":false}",
+		[ALLOC_SPACE] = "{\"kind\":\"alloc\",\"isBytes\":true}",
+		[INUSE_OBJECTS] = "{\"kind\":\"inuse\",\"isBytes\":false}",
+		[INUSE_SPACE] = "{\"kind\":\"inuse\",\"isBytes\":true}",
+	};
+
+	fprintf(out, "\"type\":%d,\"types\":[", (int)type);
+	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+		fprintf(out, "%s%s", i ? "," : "", text[i]);
+	fputs("],\n", out);
+}
+
+static bool is_comparison(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (profile->row[i].key.side == PROFILE_BASE)
+			return true;
+	}
+	return false;
+}
+
+int html_data_write(const struct profile *profile, const struct calltree *tree, enum sample_type type, FILE *out)
+{
+	struct writer writer = {.tree = tree, .out = out};
+	int error = number_functions(&writer);
+
+	fputs("{\"version\":1,\n", out);
+	if (!error)
+		error = write_report(profile, type, out);
+	if (!error) {
+		write_meta(profile, out);
+		write_types(type, out);
+		fprintf(out, "\"isComparison\":%s,\"folded\":%zu,\n", is_comparison(profile) ? "true" : "false", tree->folded);
+		write_functions(&writer);
+		write_nodes(&writer, is_comparison(profile));
+	}
+	free(writer.strings.text);
+	table_close(&writer.strings.by_text);
+	free(writer.record);
+	free(writer.number);
+	return error;
+}
