@@ -51,7 +51,7 @@ WARNINGS += -Werror
 endif
 BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -MMD -MP
 
-PACKAGES := libelf libdw libunwind-ptrace zlib libseccomp
+PACKAGES := libelf libdw liblzma libunwind-ptrace zlib libseccomp
 ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) | sed 's/-I/-isystem /g')
 PACKAGE_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES))

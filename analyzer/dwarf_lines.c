@@ -20,6 +20,7 @@
 
 #include "debug_image.h"
 #include "dwarf_names.h"
+#include "table.h"
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
 #define NO_SCOPE UINT32_MAX
@@ -56,6 +57,7 @@ struct dwarf_lines {
 	Dwarf *dwarf; /* of own */
 	struct unit *unit;
 	size_t unit_count, unit_room;
+	struct table unit_by_die;
 	struct unit_range *range; /* of all units, sorted by lo; empty until an address asks for it */
 	size_t range_count, range_room;
 	bool has_ranges;
@@ -84,7 +86,8 @@ static int compare_scopes(const void *left, const void *right)
 
 static int add_unit(struct dwarf_lines *lines, Dwarf_Off die)
 {
-	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count, sizeof(*lines->unit)))
+	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count, sizeof(*lines->unit)) ||
+	    table_add(&lines->unit_by_die, hash_number(die), (uint32_t)lines->unit_count))
 		return -ENOMEM;
 	lines->unit[lines->unit_count++] = (struct unit){.die = die};
 	return 0;
@@ -191,6 +194,7 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 	for (size_t i = 0; i < lines->unit_count; i++)
 		free(lines->unit[i].scope);
 	dwarf_names_close(&lines->names);
+	table_close(&lines->unit_by_die);
 	free(lines->unit);
 	free(lines->range);
 	source_close(&lines->own);
@@ -206,13 +210,15 @@ static int find_unit_by_aranges(struct dwarf_lines *lines, uint64_t address, str
 	Dwarf_Off offset;
 	Dwarf_Die die;
 	size_t count;
+	uint32_t index;
 
 	if (dwarf_getaranges(lines->dwarf, &aranges, &count) || !(found = dwarf_getarange_addr(aranges, address)) ||
 	    dwarf_getarangeinfo(found, NULL, NULL, &offset) || !dwarf_offdie(lines->dwarf, offset, &die) || dwarf_haspc(&die, address) <= 0)
 		return -ENOENT;
-	for (size_t i = 0; i < lines->unit_count; i++) {
-		if (lines->unit[i].die == offset) {
-			*out_unit = &lines->unit[i];
+	struct table_cursor cursor = table_seek(&lines->unit_by_die, hash_number(offset));
+	while (table_next(&lines->unit_by_die, &cursor, &index)) {
+		if (lines->unit[index].die == offset) {
+			*out_unit = &lines->unit[index];
 			return 0;
 		}
 	}
@@ -343,6 +349,15 @@ static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
 
 /* ---- answering ----------------------------------------------------------------------------------------------------------- */
 
+/* Compilers name files as they were named to them. */
+static void set_file(Dwarf_Die *unit, const char *file, struct dwarf_call *call)
+{
+	Dwarf_Attribute attribute;
+
+	call->file = file;
+	call->folder = file && file[0] != '/' ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)) : NULL;
+}
+
 /* Where the inlined call die stands in the source of its caller. */
 static void place_caller(Dwarf_Die *unit, Dwarf_Die *die, struct dwarf_call *caller)
 {
@@ -354,7 +369,7 @@ static void place_caller(Dwarf_Die *unit, Dwarf_Die *die, struct dwarf_call *cal
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) == 0 && line <= UINT32_MAX)
 		caller->line = (uint32_t)line;
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 && dwarf_getsrcfiles(unit, &files, &count) == 0 && file < count)
-		caller->file = dwarf_filesrc(files, file, NULL, NULL);
+		set_file(unit, dwarf_filesrc(files, file, NULL, NULL), caller);
 }
 
 static void place_innermost(Dwarf_Die *unit, uint64_t address, struct dwarf_call *call)
@@ -364,7 +379,7 @@ static void place_innermost(Dwarf_Die *unit, uint64_t address, struct dwarf_call
 
 	if (!line)
 		return;
-	call->file = dwarf_linesrc(line, NULL, NULL);
+	set_file(unit, dwarf_linesrc(line, NULL, NULL), call);
 	if (dwarf_lineno(line, &number) == 0 && number > 0)
 		call->line = (uint32_t)number;
 }

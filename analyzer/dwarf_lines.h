@@ -18,8 +18,9 @@ struct dwarf_call {
 	const char *name;     /* NULL = unknown */
 	bool is_linkage_name; /* name is as in a symbol table, perhaps mangled; else as in the source, qualified in C++ */
 	bool is_cxx;
-	const char *file; /* NULL = unknown */
-	uint32_t line;    /* 0 = unknown */
+	const char *file;   /* NULL = unknown */
+	const char *folder; /* that of the compiler, from which a relative file counts; NULL = unknown, or the file needs none */
+	uint32_t line;      /* 0 = unknown */
 };
 
 #define DWARF_CALLS_MAX 64 /* inlining deeper than this is cut off on the outside */
