@@ -14,6 +14,7 @@ const struct renderer renderers[] = {
 	{"text", 't', NULL, ".txt", "table of functions", render_text},
 	{"svg", 's', NULL, ".svg", "call graph, drawn by graphviz", render_svg},
 	{"collapsed", 0, NULL, ".collapsed", "one line per stack, for flamegraph.pl, speedscope and the like", render_collapsed},
+	{"symbolize", 0, NULL, ".heap", "the heap profile itself, with the names that are found here", render_symbolize},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -13,6 +13,7 @@
 int render_text(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_symbolize(const struct profile *profile, const struct render_options *options, FILE *out);
 
 /* Sets what render_error() says, and returns error. */
 int render_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));

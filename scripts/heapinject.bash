@@ -4,7 +4,7 @@
 
 _heapinject() {
 	local word=$2 previous=$3 command=${COMP_WORDS[1]}
-	local views='-t --text -s --svg --collapsed'
+	local views='-t --text -s --svg --collapsed --symbolize'
 	local types='--inuse-space --inuse-objects --alloc-space --alloc-objects'
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
