@@ -58,7 +58,7 @@ static int open_lines(const struct resolver *resolver, const struct profile_modu
 {
 	const int error = objfile_open_alternate(&resolver->source, module, file, &object->alternate);
 
-	return error == -ENOMEM ? error : dwarf_lines_open(file, &object->alternate, &object->lines);
+	return error == -ENOMEM ? error : dwarf_lines_open(file, &object->alternate, !resolver->source.ask_fd, &object->lines);
 }
 
 /* A stripped file still has the names that others link to, and perhaps a packed table of the others. */
