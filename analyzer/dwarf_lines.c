@@ -36,7 +36,7 @@ struct scope {
 
 struct unit {
 	Dwarf_Off die;
-	Dwarf_Die tree; /* whose children are walked: of a split unit not die but what lies in the .dwo file */
+	Dwarf_Die tree;      /* whose children are walked: of a split unit not die but what lies in the .dwo file */
 	struct scope *scope; /* sorted by lo, the outer before the inner */
 	size_t count, room;
 	bool is_walked;
