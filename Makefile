@@ -51,7 +51,7 @@ WARNINGS += -Werror
 endif
 BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -MMD -MP
 
-PACKAGES := libelf libdw libunwind-ptrace zlib libzstd libseccomp
+PACKAGES := libelf libdw liblzma libunwind-ptrace zlib libzstd libseccomp
 ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) | sed 's/-I/-isystem /g')
 PACKAGE_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES))
@@ -122,7 +122,7 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap bench check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap bench bench-report check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
@@ -241,6 +241,11 @@ bench: ## costs beside those of the peers, in about 20 minutes on a quiet machin
 	@scripts/install-packages build bench
 	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_programs)
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/bench/run --write docs/benchmarks.md $(BENCH)
+
+bench-report: ## what a report costs beside jeprof and google-pprof, from ten thousand to a million call paths; rewrites its figures in docs/benchmarks.md
+	@scripts/install-packages build bench
+	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_build)/big
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) tests/bench/analyzers --write docs/benchmarks.md $(BENCH)
 
 check-bench: $(O)/heapinject $(filter-out %/big,$(bench_programs)) ## two minutes of that, to see that it runs; its figures say nothing
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/bench/run --quick --without big $(BENCH)

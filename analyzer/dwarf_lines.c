@@ -20,6 +20,7 @@
 
 #include "debug_image.h"
 #include "dwarf_names.h"
+#include "table.h"
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
 #define NO_SCOPE UINT32_MAX
@@ -35,6 +36,7 @@ struct scope {
 
 struct unit {
 	Dwarf_Off die;
+	Dwarf_Die tree;      /* whose children are walked: of a split unit not die but what lies in the .dwo file */
 	struct scope *scope; /* sorted by lo, the outer before the inner */
 	size_t count, room;
 	bool is_walked;
@@ -56,9 +58,11 @@ struct dwarf_lines {
 	Dwarf *dwarf; /* of own */
 	struct unit *unit;
 	size_t unit_count, unit_room;
+	struct table unit_by_die;
 	struct unit_range *range; /* of all units, sorted by lo; empty until an address asks for it */
 	size_t range_count, range_room;
 	bool has_ranges;
+	bool may_open_split;
 	struct dwarf_names names;
 };
 
@@ -84,7 +88,8 @@ static int compare_scopes(const void *left, const void *right)
 
 static int add_unit(struct dwarf_lines *lines, Dwarf_Off die)
 {
-	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count, sizeof(*lines->unit)))
+	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count, sizeof(*lines->unit)) ||
+	    table_add(&lines->unit_by_die, hash_number(die), (uint32_t)lines->unit_count))
 		return -ENOMEM;
 	lines->unit[lines->unit_count++] = (struct unit){.die = die};
 	return 0;
@@ -144,7 +149,7 @@ static int read_ranges(struct dwarf_lines *lines)
 	int error = 0;
 
 	lines->has_ranges = true;
-	/* Without a split-unit argument libdw opens no .dwo file: its name would be the stranger's choice. */
+	/* Without a split-unit argument libdw opens no .dwo file here: there may be thousands. */
 	while (!error && dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			error = add_ranges(lines, &die);
@@ -154,7 +159,7 @@ static int read_ranges(struct dwarf_lines *lines)
 	return error;
 }
 
-int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, struct dwarf_lines **out_lines)
+int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, bool may_open_split, struct dwarf_lines **out_lines)
 {
 	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
 	Dwarf_Aranges *aranges;
@@ -163,6 +168,7 @@ int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate
 
 	if (!lines)
 		return -ENOMEM;
+	lines->may_open_split = may_open_split;
 	source_open(file, &lines->own);
 	lines->dwarf = lines->own.dwarf;
 	if (!lines->dwarf)
@@ -191,6 +197,7 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 	for (size_t i = 0; i < lines->unit_count; i++)
 		free(lines->unit[i].scope);
 	dwarf_names_close(&lines->names);
+	table_close(&lines->unit_by_die);
 	free(lines->unit);
 	free(lines->range);
 	source_close(&lines->own);
@@ -206,13 +213,15 @@ static int find_unit_by_aranges(struct dwarf_lines *lines, uint64_t address, str
 	Dwarf_Off offset;
 	Dwarf_Die die;
 	size_t count;
+	uint32_t index;
 
 	if (dwarf_getaranges(lines->dwarf, &aranges, &count) || !(found = dwarf_getarange_addr(aranges, address)) ||
 	    dwarf_getarangeinfo(found, NULL, NULL, &offset) || !dwarf_offdie(lines->dwarf, offset, &die) || dwarf_haspc(&die, address) <= 0)
 		return -ENOENT;
-	for (size_t i = 0; i < lines->unit_count; i++) {
-		if (lines->unit[i].die == offset) {
-			*out_unit = &lines->unit[i];
+	struct table_cursor cursor = table_seek(&lines->unit_by_die, hash_number(offset));
+	while (table_next(&lines->unit_by_die, &cursor, &index)) {
+		if (lines->unit[index].die == offset) {
+			*out_unit = &lines->unit[index];
 			return 0;
 		}
 	}
@@ -320,15 +329,32 @@ static bool walk_on(Dwarf_Die *path, size_t *depth, bool descend)
 	return false;
 }
 
-static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
+/* The unit itself or, of a split one, what lies in its .dwo file, if that is there. False if neither can be read. */
+static bool find_tree(const struct dwarf_lines *lines, struct unit *unit)
+{
+	Dwarf_Die split;
+	uint8_t type;
+
+	if (!dwarf_offdie(lines->dwarf, unit->die, &unit->tree))
+		return false;
+	if (!lines->may_open_split || dwarf_cu_info(unit->tree.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) || type != DW_UT_skeleton || !split.cu)
+		return true;
+	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(split.cu));
+	if (elf && is_terminated(elf, ".debug_str.dwo"))
+		unit->tree = split;
+	return true;
+}
+
+static int walk_unit(const struct dwarf_lines *lines, struct unit *unit)
 {
 	Dwarf_Die path[NEST_MAX];
 	size_t depth = 0;
 	bool descend = true;
 
 	unit->is_walked = true;
-	if (!dwarf_offdie(lines->dwarf, unit->die, &path[0]))
+	if (!find_tree(lines, unit))
 		return 0;
+	path[0] = unit->tree;
 	while (walk_on(path, &depth, descend) && unit->count < NO_SCOPE) {
 		const int tag = dwarf_tag(&path[depth]);
 		descend = may_hold_code(tag);
@@ -343,8 +369,17 @@ static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
 
 /* ---- answering ----------------------------------------------------------------------------------------------------------- */
 
+/* Compilers name files as they were named to them. */
+static void set_file(Dwarf_Die *unit, const char *file, struct dwarf_call *call)
+{
+	Dwarf_Attribute attribute;
+
+	call->file = file;
+	call->folder = file && file[0] != '/' ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)) : NULL;
+}
+
 /* Where the inlined call die stands in the source of its caller. */
-static void place_caller(Dwarf_Die *unit, Dwarf_Die *die, struct dwarf_call *caller)
+static void place_caller(Dwarf_Die *unit, Dwarf_Die *tree, Dwarf_Die *die, struct dwarf_call *caller)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Files *files;
@@ -353,8 +388,8 @@ static void place_caller(Dwarf_Die *unit, Dwarf_Die *die, struct dwarf_call *cal
 
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) == 0 && line <= UINT32_MAX)
 		caller->line = (uint32_t)line;
-	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 && dwarf_getsrcfiles(unit, &files, &count) == 0 && file < count)
-		caller->file = dwarf_filesrc(files, file, NULL, NULL);
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 && dwarf_getsrcfiles(tree, &files, &count) == 0 && file < count)
+		set_file(unit, dwarf_filesrc(files, file, NULL, NULL), caller);
 }
 
 static void place_innermost(Dwarf_Die *unit, uint64_t address, struct dwarf_call *call)
@@ -364,7 +399,7 @@ static void place_innermost(Dwarf_Die *unit, uint64_t address, struct dwarf_call
 
 	if (!line)
 		return;
-	call->file = dwarf_linesrc(line, NULL, NULL);
+	set_file(unit, dwarf_linesrc(line, NULL, NULL), call);
 	if (dwarf_lineno(line, &number) == 0 && number > 0)
 		call->line = (uint32_t)number;
 }
@@ -397,12 +432,12 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_c
 		return -ENOENT;
 	if (!unit->is_walked && walk_unit(lines, unit))
 		return -ENOMEM;
-	const bool cxx = dwarf_names_is_cxx(&unit_die);
+	const bool cxx = unit->count && dwarf_names_is_cxx(&unit->tree);
 	memset(out_calls, 0, DWARF_CALLS_MAX * sizeof(*out_calls));
 	place_innermost(&unit_die, address, &out_calls[0]);
 	for (uint32_t i = last_scope(unit, address); i != NO_SCOPE && count < DWARF_CALLS_MAX; i = unit->scope[i].outer) {
 		const struct scope *scope = &unit->scope[i];
-		if (address >= scope->hi || !dwarf_offdie(lines->dwarf, scope->die, &die))
+		if (address >= scope->hi || !dwarf_offdie(dwarf_cu_getdwarf(unit->tree.cu), scope->die, &die))
 			continue;
 		struct dwarf_call *call = &out_calls[count++];
 		call->is_cxx = cxx;
@@ -411,7 +446,7 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_c
 		if (!scope->is_inlined)
 			break;
 		if (count < DWARF_CALLS_MAX)
-			place_caller(&unit_die, &die, &out_calls[count]);
+			place_caller(&unit_die, &unit->tree, &die, &out_calls[count]);
 	}
 	if (count == 0 && !out_calls[0].file)
 		return -ENOENT;

@@ -88,10 +88,11 @@ static const char *qualified_name(struct dwarf_names *names, Dwarf_Die die, cons
 	uint32_t index;
 
 	go_to_declaration(&die);
+	Dwarf *dwarf = dwarf_cu_getdwarf(die.cu);
 	const Dwarf_Off offset = dwarf_dieoffset(&die);
 	struct table_cursor cursor = table_seek(&names->by_die, hash_number(offset));
 	while (table_next(&names->by_die, &cursor, &index)) {
-		if (names->name[index].die == offset)
+		if (names->name[index].die == offset && names->name[index].dwarf == dwarf)
 			return names->name[index].text;
 	}
 	if (array_reserve(&names->name, &names->room, names->count, sizeof(*names->name)))
@@ -101,7 +102,7 @@ static const char *qualified_name(struct dwarf_names *names, Dwarf_Die die, cons
 		free(name);
 		return NULL;
 	}
-	names->name[names->count++] = (struct dwarf_name){.die = offset, .text = name};
+	names->name[names->count++] = (struct dwarf_name){.dwarf = dwarf, .die = offset, .text = name};
 	return name;
 }
 

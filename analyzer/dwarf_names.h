@@ -13,6 +13,7 @@
 
 /* "ns::Class::function", for a function whose entry has no linkage name. */
 struct dwarf_name {
+	Dwarf *dwarf; /* split units lie in files of their own */
 	Dwarf_Off die;
 	char *text;
 };

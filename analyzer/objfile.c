@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "debuginfod.h"
+
 /* What a candidate has to be. */
 struct identity {
 	const uint8_t *build_id;
@@ -156,6 +158,12 @@ static int open_by_build_id(const struct file_source *source, const struct profi
 	return open_places(source, module, &request, wanted, out_file);
 }
 
+/* Last, as it may take long. */
+static int open_from_server(const struct file_source *source, const struct identity *wanted, struct objfile *out_file)
+{
+	return source->ask_fd ? -ENOENT : open_candidate(debuginfod_open(wanted->build_id, wanted->build_id_size), wanted, out_file);
+}
+
 int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file)
 {
 	const struct identity wanted = {.build_id = module->build_id, .build_id_size = module->build_id_size, .inode = module->inode};
@@ -169,7 +177,26 @@ int objfile_open(const struct file_source *source, const struct profile_module *
 		error = open_candidate(file_source_open(source, module, &(struct hi_file_request){.kind = HI_FILE_MAPPED}), &trusted, out_file);
 	if (error == -ENOENT)
 		error = open_places(source, module, &(struct hi_file_request){.kind = HI_FILE_NAMED}, &wanted, out_file);
-	return error == -ENOENT ? open_by_build_id(source, module, &wanted, out_file) : error;
+	if (error == -ENOENT)
+		error = open_by_build_id(source, module, &wanted, out_file);
+	return error == -ENOENT ? open_from_server(source, &wanted, out_file) : error;
+}
+
+int objfile_check(const struct profile_module *module, const char *binary)
+{
+	const struct identity anything = {.is_trusted = true};
+	const int fd = open(binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct objfile file;
+	size_t size;
+
+	if (fd < 0)
+		return -errno;
+	if (open_candidate(fd, &anything, &file))
+		return -ENOEXEC;
+	const uint8_t *id = objfile_build_id(file.elf, &size);
+	const bool is_other = id && module->build_id_size && (size != module->build_id_size || memcmp(id, module->build_id, size) != 0);
+	objfile_close(&file);
+	return is_other ? -ESTALE : 0;
 }
 
 /* .gnu_debuglink: a file name, padded to 4, then the CRC of that file. */
@@ -195,13 +222,15 @@ int objfile_open_debug(const struct file_source *source, const struct profile_mo
 	uint32_t crc;
 
 	wanted.build_id = objfile_build_id(file->elf, &wanted.build_id_size);
-	const int error = open_by_build_id(source, module, &wanted, out_debug);
+	int error = open_by_build_id(source, module, &wanted, out_debug);
 	const char *name = debug_link(file->elf, &crc);
-	if (error != -ENOENT || !name || strlen(name) >= sizeof(request.name))
-		return error;
-	wanted.crc = &crc;
-	memcpy(request.name, name, strlen(name));
-	return open_places(source, module, &request, &wanted, out_debug);
+	if (error == -ENOENT && name && strlen(name) < sizeof(request.name)) {
+		struct identity linked = wanted;
+		linked.crc = &crc;
+		memcpy(request.name, name, strlen(name));
+		error = open_places(source, module, &request, &linked, out_debug);
+	}
+	return error == -ENOENT ? open_from_server(source, &wanted, out_debug) : error;
 }
 
 /* .gnu_debugaltlink: a path with its terminator, then the build-id of that file. What packages share lies below one folder; other paths are not followed. */
@@ -230,11 +259,12 @@ int objfile_open_alternate(const struct file_source *source, const struct profil
 
 	if (!name)
 		return -ENOENT;
-	const int error = open_by_build_id(source, module, &wanted, out_alternate);
-	if (error != -ENOENT || strlen(name) >= sizeof(request.name))
-		return error;
-	memcpy(request.name, name, strlen(name));
-	return open_places(source, module, &request, &wanted, out_alternate);
+	int error = open_by_build_id(source, module, &wanted, out_alternate);
+	if (error == -ENOENT && strlen(name) < sizeof(request.name)) {
+		memcpy(request.name, name, strlen(name));
+		error = open_places(source, module, &request, &wanted, out_alternate);
+	}
+	return error == -ENOENT ? open_from_server(source, &wanted, out_alternate) : error;
 }
 
 void objfile_close(struct objfile *file)

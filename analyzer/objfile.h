@@ -20,13 +20,16 @@ struct objfile {
 #define OBJFILE_CLOSED ((struct objfile){.fd = -1})
 
 /*
- * Where to look, in this order: binary (may be NULL), the mapped file itself, the module's path in the target's root, in ours, /usr/lib/debug/.build-id.
+ * Where to look, in this order: binary (may be NULL), the mapped file itself, the module's path in the target's root, in ours, /usr/lib/debug/.build-id, the
+ * servers of debuginfod.h.
  * 0, -ENOENT, -ENOMEM.
  */
 int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file);
-/* The separate debug file that belongs to a module's file: by build-id, then by .gnu_debuglink. 0, -ENOENT, -ENOMEM. */
+/* Whether a file that the user names can be a module's. 0, -ESTALE: it is another build; -ENOEXEC: it is no ELF file; or what open() says. */
+int objfile_check(const struct profile_module *module, const char *binary);
+/* The separate debug file that belongs to a module's file: by build-id, then by .gnu_debuglink, then from a server. 0, -ENOENT, -ENOMEM. */
 int objfile_open_debug(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_debug);
-/* What a debug file shares with others (dwz): by build-id, then by the name in .gnu_debugaltlink. 0, -ENOENT, -ENOMEM. */
+/* What a debug file shares with others (dwz): by build-id, then by the name in .gnu_debugaltlink, then from a server. 0, -ENOENT, -ENOMEM. */
 int objfile_open_alternate(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_alternate);
 void objfile_close(struct objfile *file);
 /* NULL and 0 if there is none. Lives as long as the file is open. */

@@ -31,6 +31,7 @@ const struct renderer renderers[] = {
 	{"waste", 0, NULL, NULL, "usable bytes beyond those requested, by stack", render_waste},
 	{"flame", 0, NULL, ".flame.svg", "flame graph, a picture that zooms and searches in a browser", render_flame},
 	{"html", 0, NULL, ".html", "flame graph, callers and callees, and table in one page that needs no network", render_html},
+	{"symbolize", 0, NULL, ".heap", "the heap profile itself, with the names that are found here", render_symbolize},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

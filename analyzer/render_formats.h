@@ -29,6 +29,7 @@ int render_temporary(const struct profile *profile, const struct render_options 
 int render_waste(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_flame(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_html(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_symbolize(const struct profile *profile, const struct render_options *options, FILE *out);
 
 #define RENDER_UNKNOWN "[unknown]" /* what a stack is called of which nothing is known */
 

@@ -61,11 +61,26 @@ static int load(const struct report_options *options, const char *file, struct p
 	return error;
 }
 
+/* Wrong names are worse than none. */
+static int check_binary(const struct report_options *options, const char *file, const struct profile *profile)
+{
+	const int error = symbols_check_binary(profile, &options->symbols);
+	const char *binary = options->symbols.binary;
+
+	if (error == -ESTALE)
+		report_complain(options, "%s is another build than the program in %s: their build-ids differ", binary, file);
+	else if (error)
+		report_complain(options, "%s: %s", binary, error == -ENOEXEC ? "not an ELF file" : strerror(-error));
+	return error;
+}
+
 /* Symbols are looked up in each file's own modules: elsewhere other code may lie at the same addresses. */
 static int load_resolved(const struct report_options *options, const char *file, struct profile *profile)
 {
 	int error = load(options, file, profile);
 
+	if (!error)
+		error = check_binary(options, file, profile);
 	if (!error && (bias_complete(profile, options->symbols.binary) || symbols_resolve(profile, &options->symbols))) {
 		report_complain(options, "out of memory");
 		error = -ENOMEM;

@@ -9,11 +9,13 @@
 #include "symbols.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "demangle.h"
 #include "dwarf_lines.h"
+#include "mini_debug.h"
 #include "objfile.h"
 #include "perfmap.h"
 #include "printable.h"
@@ -25,6 +27,8 @@
 struct object {
 	struct objfile file, debug, alternate;
 	struct symtab table;
+	struct mini_debug mini;
+	struct symtab mini_table; /* of a stripped file: what table has not */
 	struct dwarf_lines *lines;
 };
 
@@ -43,6 +47,8 @@ static void object_close(struct object *object)
 {
 	dwarf_lines_close(object->lines);
 	symtab_close(&object->table);
+	symtab_close(&object->mini_table);
+	mini_debug_close(&object->mini);
 	objfile_close(&object->alternate);
 	objfile_close(&object->debug);
 	objfile_close(&object->file);
@@ -52,7 +58,17 @@ static int open_lines(const struct resolver *resolver, const struct profile_modu
 {
 	const int error = objfile_open_alternate(&resolver->source, module, file, &object->alternate);
 
-	return error == -ENOMEM ? error : dwarf_lines_open(file, &object->alternate, &object->lines);
+	return error == -ENOMEM ? error : dwarf_lines_open(file, &object->alternate, !resolver->source.ask_fd, &object->lines);
+}
+
+/* A stripped file still has the names that others link to, and perhaps a packed table of the others. */
+static int open_exported(struct object *object)
+{
+	int error = mini_debug_open(object->file.elf, &object->mini);
+
+	if (!error)
+		error = symtab_open_full(object->mini.elf, &object->mini_table);
+	return error == -ENOMEM ? error : symtab_open(object->file.elf, &object->table);
 }
 
 /* The file itself may hold everything, names only, or the few names that others link to; the debug file fills the gaps. */
@@ -76,7 +92,7 @@ static int object_open(const struct resolver *resolver, int32_t module_index, st
 		error = open_lines(resolver, module, &object.debug, &object);
 	}
 	if (!object.table.count && error != -ENOMEM)
-		error = symtab_open(object.file.elf, &object.table);
+		error = open_exported(&object);
 	if (names == -ENOMEM || lines == -ENOMEM || error == -ENOMEM) {
 		object_close(&object);
 		return -ENOMEM;
@@ -106,6 +122,18 @@ static char *printable_copy(const char *text)
 	return copy;
 }
 
+static char *full_path(const struct dwarf_call *call)
+{
+	char *path;
+
+	if (!call->folder)
+		return printable_copy(call->file);
+	if (asprintf(&path, "%s/%s", call->folder, strncmp(call->file, "./", 2) == 0 ? call->file + 2 : call->file) < 0)
+		return NULL;
+	printable(path);
+	return path;
+}
+
 /* Of C++ both kinds of name may have to be shortened: a source name has template arguments too. */
 static char *readable_name(const struct dwarf_call *call, bool full_names)
 {
@@ -121,7 +149,7 @@ static int fill_line(const struct dwarf_call *call, bool full_names, struct prof
 	line->line = call->line;
 	if (call->name && (!(line->function = readable_name(call, full_names)) || !(line->system_name = printable_copy(call->name))))
 		return -ENOMEM;
-	if (call->file && !(line->file = printable_copy(call->file)))
+	if (call->file && !(line->file = full_path(call)))
 		return -ENOMEM;
 	return 0;
 }
@@ -149,7 +177,8 @@ static int resolve_in_object(struct object *object, uint64_t bias, bool full_nam
 	struct dwarf_call calls[DWARF_CALLS_MAX] = {{0}};
 	size_t count = 1;
 
-	const char *symbol = symtab_find(&object->table, address);
+	const char *packed_symbol = symtab_find(&object->mini_table, address);
+	const char *symbol = packed_symbol ? packed_symbol : symtab_find(&object->table, address);
 	const int error = object->lines ? dwarf_lines_find(object->lines, address, calls, &count) : -ENOENT;
 	if (error == -ENOMEM)
 		return error;
@@ -207,6 +236,14 @@ static int32_t find_main_module(const struct profile *profile)
 			return (int32_t)i;
 	}
 	return profile->module_count ? 0 : NO_MODULE;
+}
+
+int symbols_check_binary(const struct profile *profile, const struct symbols_options *options)
+{
+	static const struct profile_module unknown;
+	const int32_t module = find_main_module(profile);
+
+	return options->binary ? objfile_check(module == NO_MODULE ? &unknown : &profile->module[module], options->binary) : 0;
 }
 
 static int resolve_generated(struct resolver *resolver, size_t begin, size_t end)

@@ -16,6 +16,8 @@ struct symbols_options {
 	int ask_fd;         /* who opens files, as in file_source.h; 0 = we do */
 	size_t first_frame; /* those before it are left as they are */
 };
+/* Whether options.binary can be the profile's program. 0, -ESTALE: it is another build; -ENOEXEC: it is no ELF file; or what open() says. */
+int symbols_check_binary(const struct profile *profile, const struct symbols_options *options);
 /* Fills line[] of every frame that has none. What cannot be found stays empty; -ENOMEM is the only error. */
 int symbols_resolve(struct profile *profile, const struct symbols_options *options);
 

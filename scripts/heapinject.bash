@@ -7,6 +7,7 @@ _heapinject() {
 	local views='-t --text -s --svg --collapsed'
 	views+=' --pdf --png --dot --heap --pprof --speedscope --callgrind --dhat --massif --json'
 	views+=' --flame --html'
+	views+=' --symbolize'
 	local types='--inuse-space --inuse-objects --alloc-space --alloc-objects'
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then

@@ -136,10 +136,11 @@ def text(run):
     return "\n\n".join(parts)
 
 
-def write(path, figures):
+def write(path, figures, marks=(BEGIN, END)):
     """Between the two marks; what people wrote around them stays."""
+    begin, end = marks
     with open(path, encoding="utf-8") as file:
-        before, rest = file.read().split(BEGIN)
-    after = rest.split(END)[1]
+        before, rest = file.read().split(begin)
+    after = rest.split(end)[1]
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f"{before}{BEGIN}\n\n{figures}\n\n{END}{after}")
+        file.write(f"{before}{begin}\n\n{figures}\n\n{end}{after}")

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
 	if (!file.elf)
 		return 0;
-	if (!dwarf_lines_open(&file, &OBJFILE_CLOSED, &lines)) {
+	if (!dwarf_lines_open(&file, &OBJFILE_CLOSED, false, &lines)) {
 		for (uint64_t address = 0x100; address < 0x500; address += 13) {
 			struct dwarf_call calls[DWARF_CALLS_MAX];
 			size_t count;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objfile_fuzz.c - an ELF file as the analyzer reads it: identity, symbol tables.
+ * objfile_fuzz.c - an ELF file as the analyzer reads it: identity, symbol tables, a packed one among them.
  *
  * libFuzzer: -max_len=16384
  */
 #include "fuzz.h"
+#include "mini_debug.h"
 #include "objfile.h"
 #include "symtab.h"
 
@@ -28,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct file_source source = {.ask_fd = 0};
 	struct profile_module module = {.path = path, .open_path = path};
 	struct objfile file, debug;
+	struct mini_debug mini;
 	size_t id_size;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fuzz_file(data, size));
@@ -42,6 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		objfile_close(&debug);
 	look_up(file.elf, symtab_open_full);
 	look_up(file.elf, symtab_open);
+	if (!mini_debug_open(file.elf, &mini)) {
+		look_up(mini.elf, symtab_open_full);
+		mini_debug_close(&mini);
+	}
 	objfile_close(&file);
 	return 0;
 }

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""call_paths.py PROGRAM COUNT FILE: a heap profile of a program that never ran, with so many call paths along the program's own call graph, as its disassembly has it.
+
+Every frame is the return address of a real call instruction, and the next one lies in the function that is called there. A walk begins at a function that nobody
+calls directly, and ends at one of another file; where that makes no stack deep enough another walk follows, as when a handler is called back. The same each time.
+"""
+import os
+import random
+import re
+import subprocess
+import sys
+
+LOAD = 0x555555554000
+INTERVAL = 524288
+DEPTH = (12, 40)
+
+FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
+CALL = re.compile(r"\tcall +[0-9a-f]+ <(.*)>$")
+
+
+def disassemble(program):
+    """By name: the calls of each function, as (return address, name of the callee)."""
+    calls, function, callee = {}, [], None
+    with subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", program], stdout=subprocess.PIPE, text=True) as objdump:
+        for line in objdump.stdout:
+            if callee and line.startswith(" "):
+                function.append((int(line[:line.index(":")], 16), callee))
+            callee = None
+            if "\tcall " in line:
+                called = CALL.search(line)
+                callee = called[1] if called else None
+            elif line.startswith("0"):
+                named = FUNCTION.match(line)
+                function = calls.setdefault(named[1], []) if named else function
+    if objdump.returncode:
+        raise RuntimeError(f"objdump: status {objdump.returncode}")
+    return calls
+
+
+class Walker:
+    def __init__(self, program):
+        self.program, self.calls = program, disassemble(program)
+        called = {callee for function in self.calls.values() for _, callee in function}
+        self.roots = [name for name, function in self.calls.items() if function and name not in called]
+
+    def path(self, numbers):
+        """Addresses of the file, root first."""
+        path, depth, function, pick = [], numbers.randint(*DEPTH), None, numbers.random
+        while len(path) < depth:
+            if not function:
+                function = self.calls[self.roots[int(pick() * len(self.roots))]]
+            address, callee = function[int(pick() * len(function))]
+            path.append(address)
+            function = self.calls.get(callee)
+        return path
+
+    def paths(self, count):
+        """So many, no two alike."""
+        numbers, seen = random.Random(1), set()
+        while len(seen) < count:
+            path = self.path(numbers)
+            key = hash(tuple(path))
+            if key not in seen:
+                seen.add(key)
+                yield path
+
+
+def mapping(program):
+    """The line of /proc/PID/maps for the program's code."""
+    headers = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout
+    offset, address, _, size = (int(word, 16) for word in re.search(r"^  LOAD +(\w+) (\w+) (\w+) (\w+) \w+ R E", headers, re.MULTILINE).groups())
+    status, low = os.stat(program), (LOAD + address) & ~4095
+    high = (LOAD + address + size + 4095) & ~4095
+    return f"{low:x}-{high:x} r-xp {offset & ~4095:08x} {os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x} {status.st_ino} {os.path.abspath(program)}\n"
+
+
+def counts(number):
+    """What was sampled on each of so many paths: objects and bytes, live and all."""
+    numbers = random.Random(number)
+    for _ in range(number):
+        live, size, freed = numbers.randint(1, 4), 16 * numbers.randint(1, 256), numbers.randint(0, 3)
+        yield live, live * size, live + freed, (live + freed) * size
+
+
+def write(walker, number, file):
+    """A profile of so many call paths, in the format that jeprof, google-pprof and heapinject have in common."""
+    total = [sum(column) for column in zip(*counts(number))]
+    with open(file, "w", encoding="ascii") as out:
+        out.write("heap profile: {}: {} [{}: {}] @ heap_v2/{}\n".format(*total, INTERVAL))
+        for row, path in zip(counts(number), walker.paths(number)):
+            out.write("{}: {} [{}: {}] @ ".format(*row) + " ".join([hex(LOAD + address) for address in reversed(path)]) + "\n")
+        out.write("\nMAPPED_LIBRARIES:\n" + mapping(walker.program))
+
+
+if __name__ == "__main__":
+    write(Walker(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

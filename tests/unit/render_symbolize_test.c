@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_symbolize_test.c - a profile is written once more with its names, unless its addresses cannot say which name is whose.
+ */
+#include "unit.h"
+
+#include <errno.h>
+
+#include "render_formats.h"
+#include "sample_profile.h"
+
+static const struct render_options no_options;
+
+static char *symbolize(const struct profile *profile, int error)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CHECK(out);
+	CHECK_EQ(render_symbolize(profile, &no_options, out), error);
+	fclose(out);
+	return text;
+}
+
+static void check_refused(const struct profile *profile, const char *reason)
+{
+	char *text = symbolize(profile, -EINVAL);
+
+	CHECK_STR(text, "");
+	if (!strstr(render_error(), reason))
+		UNIT_FAIL("no \"%s\" in \"%s\"", reason, render_error());
+	free(text);
+}
+
+UNIT_TEST(names_and_counts)
+{
+	struct profile profile = sample_open();
+
+	sample_stack(&profile, "main;leaf<inner", 3, 100);
+	char *text = symbolize(&profile, 0);
+	CHECK(strncmp(text, "heap profile: ", 14) == 0);
+	CHECK(strstr(text, " leaf\tsrc/file.c:10\n"));
+	CHECK(strstr(text, " inner\tsrc/file.c:11\n"));
+	CHECK(strstr(text, " main\tsrc/file.c:10\n"));
+	CHECK(strstr(text, "     3:      300 [     6:      600] @ 0x"));
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(a_comparison_is_refused)
+{
+	struct profile profile = sample_open();
+
+	sample_stack(&profile, "main;leaf", 3, 100);
+	profile.row[0].key.side = PROFILE_BASE;
+	check_refused(&profile, "comparison");
+	profile_close(&profile);
+}
+
+UNIT_TEST(two_processes_are_refused)
+{
+	struct profile profile = sample_open();
+	uint32_t frame;
+
+	sample_stack(&profile, "main;leaf", 3, 100);
+	CHECK_EQ(profile_frame_at(&profile, profile.frame[0].address, 5, &frame), 0);
+	check_refused(&profile, "different processes");
+	profile_close(&profile);
+}
+
+UNIT_TEST(names_without_addresses_are_refused)
+{
+	struct profile profile = sample_open();
+	const struct profile_line line = {.function = (char[]){"main"}};
+	uint32_t frame;
+
+	CHECK_EQ(profile_frame_named(&profile, &line, 1, &frame), 0);
+	check_refused(&profile, "no addresses");
+	profile_close(&profile);
+}
+
+UNIT_MAIN()
