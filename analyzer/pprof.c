@@ -13,6 +13,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "allocators.h"
 #include "estimate.h"
 #include "hi_units.h"
 #include "printable.h"
@@ -26,6 +27,7 @@ enum {
 	PROFILE_LOCATION = 4,
 	PROFILE_FUNCTION = 5,
 	PROFILE_STRING_TABLE = 6,
+	PROFILE_DROP_FRAMES = 7,
 	PROFILE_TIME_NANOS = 9,
 	PROFILE_DURATION_NANOS = 10,
 	PROFILE_PERIOD_TYPE = 11,
@@ -345,6 +347,16 @@ static void put_comments(struct pprof *pprof)
 		    hi_format_bytes(to, high, sizeof(high)));
 }
 
+/* With them pprof leaves out the same functions at the end of a stack as our views do. */
+static void put_drop_frames(struct pprof *pprof)
+{
+	char *pattern = allocators_pattern();
+
+	protobuf_number(&pprof->message, PROFILE_DROP_FRAMES, string_number(pprof, pattern));
+	pprof->failed |= !pattern;
+	free(pattern);
+}
+
 static int pprof_build(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
@@ -358,6 +370,7 @@ static int pprof_build(struct pprof *pprof)
 	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, profile->meta.start_unix_ns);
 	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, profile->meta.duration_ns);
 	put_comments(pprof);
+	put_drop_frames(pprof);
 	put_mappings(pprof);
 	for (size_t i = 0; i < profile->frame_count; i++)
 		put_location(pprof, i);
