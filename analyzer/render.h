@@ -14,10 +14,14 @@ enum render_sort { SORT_FLAT, SORT_CUM };
 struct render_options {
 	enum sample_type type; /* default INUSE_SPACE */
 	enum render_sort sort;
-	size_t limit;         /* rows of text, nodes of the graph; 0 = the format's default */
-	bool intervals;       /* text: the 95 % interval of each figure, too */
-	bool details;         /* text: waste and ages */
-	const char *argument; /* of the view, if it wants one */
+	size_t limit;            /* rows of text, nodes of the graph; 0 = the format's default */
+	double node_fraction;    /* what is below that part is left out; 0 = the format's default, negative = nothing is */
+	double edge_fraction;    /* likewise of calls */
+	bool no_trim;            /* everything is shown: neither limit nor fractions count */
+	bool intervals;          /* text: the 95 % interval of each figure, too */
+	bool details;            /* text: waste and ages */
+	const char *argument;    /* of the view, if it wants one */
+	const char *source_path; /* where source files may lie, separated by colons; NULL = where the debug information says */
 };
 
 struct renderer {

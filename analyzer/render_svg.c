@@ -70,7 +70,9 @@ int render_svg(const struct profile *profile, const struct render_options *optio
 {
 	struct callgraph graph;
 	struct program_input input;
-	int error = callgraph_build_trimmed(profile, options->type, options->limit ? options->limit : NODES_DEFAULT, &graph);
+	struct callgraph_limits limits = callgraph_limits_of(options, NODES_DEFAULT);
+	limits.is_picture = true;
+	int error = callgraph_build_limited(profile, options->type, &limits, &graph, NULL);
 
 	if (error)
 		return render_result(error, out);
