@@ -4,7 +4,9 @@
 
 _heapinject() {
 	local word=$2 previous=$3 command=${COMP_WORDS[1]}
-	local views='-t --text -s --svg --collapsed'
+	local views='-t --text --tree --peek --traces --threads --modules --sizes -s --svg --collapsed'
+	local filters='--focus --ignore --hide --show --show-from --prune-from --tagfocus --tagignore --functions --files --lines --addresses --no-inlines --trim-path
+		--source-path --nodecount --nodefraction --edgefraction --no-trim --unit --show-bytes --base --diff-base'
 	local types='--inuse-space --inuse-objects --alloc-space --alloc-objects'
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
@@ -15,6 +17,8 @@ _heapinject() {
 	attach:--loader) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$word") ;;
 	attach:-o | attach:--output | report:-o | report:--output | report:-p | report:--binary) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	attach:-s | attach:--duration | attach:-c | attach:--sample | attach:--max-overhead | attach:--live-max | report:-n | report:--limit) ;;
+	report:--base | report:--diff-base) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	report:--unit) mapfile -t COMPREPLY < <(compgen -W 'auto bytes kb mb gb tb' -- "$word") ;;
 	report:--sort) mapfile -t COMPREPLY < <(compgen -W 'flat cum' -- "$word") ;;
 	help:*) mapfile -t COMPREPLY < <(compgen -W 'check attach detach report' -- "$word") ;;
 	check:* | attach:* | detach:*)
@@ -27,7 +31,7 @@ _heapinject() {
 		;;
 	report:*)
 		if [[ $word == -?* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "$views $types -p --binary -n --limit --sort --intervals --details -o --output" -- "$word")
+			mapfile -t COMPREPLY < <(compgen -W "$views $types $filters -p --binary -n --limit --sort --intervals --details -o --output" -- "$word")
 		else
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		fi
