@@ -151,13 +151,12 @@ static void note_places(struct builder *builder, const struct profile *profile, 
 	}
 }
 
+/* The functions are known. */
 static int build(struct builder *builder, const struct profile *profile, enum sample_type type)
 {
 	struct callgraph *graph = &builder->graph;
-	int error = functions_open(profile, &graph->functions);
+	int error;
 
-	if (error)
-		return error;
 	graph->granularity = profile->meta.granularity;
 	graph->slack_samples = profile->meta.slack_samples;
 	graph->node_count = graph->functions.count;
@@ -179,11 +178,13 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 	return error;
 }
 
-int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
+/* Takes the functions over. */
+static int build_with(struct functions *functions, const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
 {
-	struct builder builder = {.keep = keep};
+	struct builder builder = {.graph.functions = *functions, .keep = keep};
 	const int error = build(&builder, profile, type);
 
+	*functions = (struct functions){0};
 	free(builder.node_round);
 	free(builder.edge_round);
 	free(builder.call_weight);
@@ -193,6 +194,23 @@ int callgraph_build(const struct profile *profile, enum sample_type type, const 
 	else
 		*out_graph = builder.graph;
 	return error;
+}
+
+int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
+{
+	struct functions functions;
+	const int error = functions_open(profile, &functions);
+
+	return error ? error : build_with(&functions, profile, type, keep, out_graph);
+}
+
+int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *graph)
+{
+	struct functions functions = graph->functions;
+
+	graph->functions = (struct functions){0};
+	callgraph_close(graph);
+	return build_with(&functions, profile, type, keep, graph);
 }
 
 void callgraph_close(struct callgraph *graph)

@@ -39,6 +39,8 @@ struct callgraph {
 };
 /* keep: by node, NULL = all. 0 or -ENOMEM. */
 int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph);
+/* The same for a graph of that profile that is there already; on failure it is closed. */
+int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *graph);
 void callgraph_close(struct callgraph *graph);
 /* Has it any weight that shows in whole bytes or objects? In a comparison much adds up to nothing. */
 bool callgraph_has(const struct callgraph_node *node);

@@ -136,13 +136,6 @@ static int drop_detours(struct callgraph *graph)
 	return 0;
 }
 
-/* Takes graph over, and builds anew with what it keeps. */
-static int rebuild(struct callgraph *graph, const struct profile *profile, enum sample_type type, const bool *keep)
-{
-	callgraph_close(graph);
-	return callgraph_build(profile, type, keep, graph);
-}
-
 /* A part of what all functions have themselves, in whole bytes or objects. */
 static double cutoff_of(const struct callgraph *graph, double fraction)
 {
@@ -177,13 +170,13 @@ static int trim(struct callgraph *graph, const struct profile *profile, enum sam
 
 	if (!error) {
 		dropped->nodes = drop_light_nodes(graph, node_cutoff, keep, &dropped->candidates);
-		error = dropped->nodes ? rebuild(graph, profile, type, keep) : 0;
+		error = dropped->nodes ? callgraph_rebuild(profile, type, keep, graph) : 0;
 	}
 	if (!error && limits->nodes && limits->nodes < dropped->candidates) {
 		drop_light_edges(graph, edge_cutoff);
 		error = keep_best(graph, limits, keep);
 		if (!error)
-			error = rebuild(graph, profile, type, keep);
+			error = callgraph_rebuild(profile, type, keep, graph);
 	}
 	free(keep);
 	if (error)
