@@ -5,6 +5,7 @@
 #include "callgraph.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,11 +49,12 @@ static int count_edge(struct builder *builder, uint32_t caller, const struct fun
 		return 0;
 	if (edge_between(builder, caller, call->function, &index))
 		return -ENOMEM;
+	if (builder->edge_round[index] == builder->round)
+		return 0;
 	struct callgraph_edge *edge = &builder->graph.edge[index];
-	edge->is_inline &= call->is_inline && !is_residual;
+	edge->is_inline &= call->is_inline;
 	edge->is_residual &= is_residual;
-	if (builder->edge_round[index] != builder->round)
-		estimate_add(&edge->weight, weight);
+	estimate_add(&edge->weight, weight);
 	builder->edge_round[index] = builder->round;
 	return 0;
 }
@@ -106,9 +108,19 @@ static int count_rows(struct builder *builder, const struct profile *profile, en
 	return 0;
 }
 
-/* Inlined into all of its callers, some, or none. */
-static void note_inlining(struct callgraph *graph, bool *called_outright)
+bool callgraph_has(const struct callgraph_node *node)
 {
+	return llround(node->flat.value) != 0 || llround(node->cum.value) != 0;
+}
+
+int callgraph_note_inlining(struct callgraph *graph)
+{
+	bool *called_outright = calloc(graph->node_count + 1, sizeof(*called_outright));
+
+	if (!called_outright)
+		return -ENOMEM;
+	for (size_t i = 0; i < graph->node_count; i++)
+		graph->node[i].inlining = INLINE_NEVER;
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		if (graph->edge[i].is_inline)
 			graph->node[graph->edge[i].callee].inlining = INLINE_ALWAYS;
@@ -119,6 +131,8 @@ static void note_inlining(struct callgraph *graph, bool *called_outright)
 		if (called_outright[i] && graph->node[i].inlining == INLINE_ALWAYS)
 			graph->node[i].inlining = INLINE_SOMETIMES;
 	}
+	free(called_outright);
+	return 0;
 }
 
 /* The nodes' source positions; best: by node, the weight behind its position so far. */
@@ -129,47 +143,48 @@ static void note_places(struct builder *builder, const struct profile *profile, 
 	for (uint32_t i = 0; i < functions->first[profile->frame_count]; i++) {
 		const struct function_call *call = &functions->call[i];
 		struct callgraph_node *node = &builder->graph.node[call->function];
-		if (!call->file || builder->call_weight[i] <= best[call->function])
+		if (!call->file || fabs(builder->call_weight[i]) <= best[call->function])
 			continue;
-		best[call->function] = builder->call_weight[i];
+		best[call->function] = fabs(builder->call_weight[i]);
 		node->file = call->file;
 		node->line = call->line;
 	}
 }
 
+/* The functions are known. */
 static int build(struct builder *builder, const struct profile *profile, enum sample_type type)
 {
 	struct callgraph *graph = &builder->graph;
-	int error = functions_open(profile, &graph->functions);
+	int error;
 
-	if (error)
-		return error;
+	graph->granularity = profile->meta.granularity;
 	graph->slack_samples = profile->meta.slack_samples;
 	graph->node_count = graph->functions.count;
 	graph->node = calloc(graph->node_count + 1, sizeof(*graph->node));
 	builder->node_round = calloc(graph->node_count + 1, sizeof(*builder->node_round));
 	builder->call_weight = calloc(graph->functions.first[profile->frame_count] + (size_t)1, sizeof(*builder->call_weight));
-	bool *called_outright = calloc(graph->node_count + 1, sizeof(*called_outright));
 	double *best = calloc(graph->node_count + 1, sizeof(*best));
-	error = graph->node && builder->node_round && builder->call_weight && called_outright && best ? 0 : -ENOMEM;
+	error = graph->node && builder->node_round && builder->call_weight && best ? 0 : -ENOMEM;
 	for (size_t i = 0; i < graph->node_count && !error; i++)
 		graph->node[i].name = graph->functions.name[i];
 	if (!error)
 		error = count_rows(builder, profile, type);
-	if (!error) {
-		note_inlining(graph, called_outright);
+	graph->whole = profile->meta.whole[type] != 0 ? profile->meta.whole[type] : graph->total.value;
+	if (!error)
+		error = callgraph_note_inlining(graph);
+	if (!error)
 		note_places(builder, profile, best);
-	}
-	free(called_outright);
 	free(best);
 	return error;
 }
 
-int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
+/* Takes the functions over. */
+static int build_with(struct functions *functions, const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
 {
-	struct builder builder = {.keep = keep};
+	struct builder builder = {.graph.functions = *functions, .keep = keep};
 	const int error = build(&builder, profile, type);
 
+	*functions = (struct functions){0};
 	free(builder.node_round);
 	free(builder.edge_round);
 	free(builder.call_weight);
@@ -181,6 +196,23 @@ int callgraph_build(const struct profile *profile, enum sample_type type, const 
 	return error;
 }
 
+int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
+{
+	struct functions functions;
+	const int error = functions_open(profile, &functions);
+
+	return error ? error : build_with(&functions, profile, type, keep, out_graph);
+}
+
+int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *graph)
+{
+	struct functions functions = graph->functions;
+
+	graph->functions = (struct functions){0};
+	callgraph_close(graph);
+	return build_with(&functions, profile, type, keep, graph);
+}
+
 void callgraph_close(struct callgraph *graph)
 {
 	functions_close(&graph->functions);
@@ -189,27 +221,30 @@ void callgraph_close(struct callgraph *graph)
 	*graph = (struct callgraph){0};
 }
 
+/* By magnitude, in whole numbers: halves of bytes are no order. */
 static int compare(double left, double right)
 {
-	return left > right ? -1 : left < right;
+	const long long a = llabs(llround(left)), b = llabs(llround(right));
+
+	return a > b ? -1 : a < b;
 }
 
 static int compare_flat(const void *left, const void *right, void *context)
 {
 	const struct callgraph *graph = context;
 	const struct callgraph_node *a = &graph->node[*(const uint32_t *)left], *b = &graph->node[*(const uint32_t *)right];
-	int order = compare(a->flat.value, b->flat.value);
+	const int order = compare(a->flat.value, b->flat.value);
 
-	order = order ? order : compare(a->cum.value, b->cum.value);
 	return order ? order : strcmp(a->name, b->name);
 }
 
 static int compare_cum(const void *left, const void *right, void *context)
 {
 	const struct callgraph *graph = context;
-	const int order = compare(graph->node[*(const uint32_t *)left].cum.value, graph->node[*(const uint32_t *)right].cum.value);
+	const struct callgraph_node *a = &graph->node[*(const uint32_t *)left], *b = &graph->node[*(const uint32_t *)right];
+	const int order = compare(a->cum.value, b->cum.value);
 
-	return order ? order : compare_flat(left, right, context);
+	return order ? order : strcmp(a->name, b->name);
 }
 
 uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *out_count)
@@ -220,7 +255,7 @@ uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *ou
 	if (!order)
 		return NULL;
 	for (size_t i = 0; i < graph->node_count; i++) {
-		if (graph->node[i].cum.value != 0)
+		if (callgraph_has(&graph->node[i]))
 			order[count++] = (uint32_t)i;
 	}
 	qsort_r(order, count, sizeof(*order), by_cum ? compare_cum : compare_flat, (void *)(uintptr_t)graph);

@@ -23,7 +23,7 @@ struct callgraph_node {
 struct callgraph_edge {
 	uint32_t caller, callee; /* node indices; never the same */
 	struct estimate weight;
-	bool is_inline;   /* always inlined */
+	bool is_inline;   /* always inlined, be it into one that is not kept */
 	bool is_residual; /* always with others in between */
 };
 struct callgraph {
@@ -31,14 +31,25 @@ struct callgraph {
 	size_t node_count;
 	struct callgraph_edge *edge;
 	size_t edge_count;
-	struct estimate total;  /* of the whole profile, whatever is kept */
-	uint64_t slack_samples; /* as in the profile: how many samples' usable sizes are known */
+	struct estimate total;                /* of all rows, whatever is kept */
+	double whole;                         /* what percentages are of */
+	enum profile_granularity granularity; /* what the nodes are, as in the profile */
+	uint64_t slack_samples;               /* as in the profile: how many samples' usable sizes are known */
 	struct functions functions;
 };
 /* keep: by node, NULL = all. 0 or -ENOMEM. */
 int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph);
+/* The same for a graph of that profile that is there already; on failure it is closed. */
+int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *graph);
 void callgraph_close(struct callgraph *graph);
-/* Nodes that have a weight, sorted by flat or by cumulative weight, heaviest first. To be freed by the caller; NULL = out of memory. */
+/* Has it any weight that shows in whole bytes or objects? In a comparison much adds up to nothing. */
+bool callgraph_has(const struct callgraph_node *node);
+/* Says of each node whether it is inlined into its callers, by the edges that there are: to be done anew where some were taken away. 0 or -ENOMEM. */
+int callgraph_note_inlining(struct callgraph *graph);
+/*
+ * Nodes that have a weight, sorted by flat or by cumulative weight, heaviest first, whatever its sign; of equals by name. To be freed by the caller; NULL = out
+ * of memory.
+ */
 uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *out_count);
 
 #endif

@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callgraph_trim.h - which part of a call graph is worth drawing.
+ * callgraph_trim.h - which part of a call graph is worth showing.
  */
 #ifndef HI_CALLGRAPH_TRIM_H
 #define HI_CALLGRAPH_TRIM_H
 
 #include "callgraph.h"
+#include "render.h"
 
-/* The graph of the node_limit nodes that tell most, without negligible edges and detours. 0 or -ENOMEM. */
+/* pprof's: parts of the flat weight of all functions together. */
+#define CALLGRAPH_NODE_FRACTION 0.005
+#define CALLGRAPH_EDGE_FRACTION 0.001
+
+struct callgraph_limits {
+	size_t nodes; /* at most; 0 = all */
+	double node_fraction, edge_fraction;
+	bool by_cum;     /* the heaviest by cumulative weight, not by flat */
+	bool is_picture; /* instead the ones that tell most, without edges that are mere detours */
+};
+struct callgraph_dropped {
+	size_t nodes, edges; /* too light */
+	size_t candidates;   /* nodes that were heavy enough, of which as many are left as the limit allows */
+};
+/* What the options ask for; nodes: where they say nothing of how many. */
+struct callgraph_limits callgraph_limits_of(const struct render_options *options, size_t nodes);
+/* The graph without what the limits leave out. out_dropped may be NULL. 0 or -ENOMEM. */
+int callgraph_build_limited(const struct profile *profile, enum sample_type type, const struct callgraph_limits *limits, struct callgraph *out_graph,
+			    struct callgraph_dropped *out_dropped);
+/* A picture of node_limit nodes with pprof's limits. */
 int callgraph_build_trimmed(const struct profile *profile, enum sample_type type, size_t node_limit, struct callgraph *out_graph);
 
 #endif

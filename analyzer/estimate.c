@@ -107,6 +107,35 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 	return estimate;
 }
 
+static double share_of(const struct profile_row *row, const struct part *part, enum sample_type type)
+{
+	const uint64_t wholes[] = {
+		[ALLOC_OBJECTS] = row->alloc_count, [ALLOC_SPACE] = row->alloc_bytes, [INUSE_OBJECTS] = row->inuse_count, [INUSE_SPACE] = row->inuse_bytes};
+	const uint64_t shares[] = {
+		[ALLOC_OBJECTS] = part->alloc_count, [ALLOC_SPACE] = part->alloc_bytes, [INUSE_OBJECTS] = part->inuse_count, [INUSE_SPACE] = part->inuse_bytes};
+
+	if (wholes[type])
+		return (double)shares[type] / (double)wholes[type];
+	return row->alloc_count ? (double)part->alloc_count / (double)row->alloc_count : 1;
+}
+
+struct estimate estimate_part(const struct profile *profile, const struct profile_row *row, const struct part *part, enum sample_type type)
+{
+	struct estimate estimate = estimate_of(profile, row, type);
+	const double share = part ? share_of(row, part, type) : 1;
+
+	estimate.value *= share;
+	estimate.base *= share;
+	estimate.variance *= share;
+	estimate.samples *= share;
+	estimate.slack *= share;
+	estimate.live *= share;
+	estimate.age_ns *= share;
+	estimate.freed *= share;
+	estimate.lifetime_ns *= share;
+	return estimate;
+}
+
 struct estimate estimate_total(const struct profile *profile, enum sample_type type)
 {
 	struct estimate total = {0};

@@ -28,6 +28,8 @@ void estimate_add(struct estimate *to, const struct estimate *from);
 /* The contribution of count sampled objects with bytes in all, at mean interval R. */
 struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, enum sample_type type);
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type);
+/* A thread's part of a row: all blocks of a row weigh the same, so that the parts add up to it. NULL = the whole row. */
+struct estimate estimate_part(const struct profile *profile, const struct profile_row *row, const struct part *part, enum sample_type type);
 struct estimate estimate_total(const struct profile *profile, enum sample_type type);
 /* To a whole number that a file can hold. */
 uint64_t estimate_round(double value);

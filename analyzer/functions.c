@@ -10,38 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocators.h"
 #include "printable.h"
-
-/* A trailing * matches anything. Names that a programmer may have chosen (zmalloc, xmalloc) are not here: they are what one wants to see. */
-static const char *const allocator_names[] = {
-	"operator new",
-	"operator new[]",
-	"std::allocator::allocate",
-	"std::allocator_traits::allocate*",
-	"std::__new_allocator::allocate",
-	"__gnu_cxx::new_allocator::allocate",
-	"__gnu_cxx::__alloc_traits::allocate*",
-	"std::_Vector_base::_M_allocate",
-	"std::_Deque_base::_M_allocate*",
-	"std::__cxx11::basic_string::_M_create",
-	"std::__allocate_guarded*",
-	"__rust_alloc*",
-	"__rustc::__r*_alloc*",
-	"__rdl_alloc*",
-	"alloc::alloc::*",
-	"<alloc::alloc::Global*",
-};
-
-static bool is_allocator(const char *name)
-{
-	for (size_t i = 0; i < sizeof(allocator_names) / sizeof(allocator_names[0]); i++) {
-		const char *pattern = allocator_names[i];
-		const size_t length = strcspn(pattern, "*");
-		if (pattern[length] ? strncmp(name, pattern, length) == 0 : strcmp(name, pattern) == 0)
-			return true;
-	}
-	return false;
-}
 
 /* Takes name over. */
 static int function_named(struct functions *functions, char *name, uint32_t *out_function)
@@ -83,15 +53,98 @@ static char *placeholder(const struct profile *profile, const struct profile_fra
 	return size < 0 ? NULL : text;
 }
 
+/* Also what stands for code without any line where files are what counts. */
+static char *module_name(const struct profile *profile, const struct profile_frame *frame)
+{
+	const char *path = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? profile->module[frame->module].path : NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char *text;
+
+	if (!path || !*path)
+		return strdup("<unknown>");
+	return asprintf(&text, "[%s]", slash ? slash + 1 : path) < 0 ? NULL : text;
+}
+
+/* Without what leads nowhere: "./a//b/../c.c" is "a/c.c". In place. */
+static char *clean_path(char *path)
+{
+	const size_t root = path[0] == '/';
+	size_t size = root, kept_up = root; /* of what is clean; of that the part that is nothing but .. */
+
+	for (const char *part = path + root; *part;) {
+		const size_t length = strcspn(part, "/");
+		const bool is_up = length == 2 && part[0] == '.' && part[1] == '.', is_here = length == 1 && part[0] == '.';
+
+		if (is_up && size > kept_up) {
+			while (size > kept_up && path[--size] != '/')
+				;
+		} else if (length && !is_here && !(is_up && root)) {
+			if (size > root)
+				path[size++] = '/';
+			memmove(path + size, part, length);
+			size += length;
+			kept_up = is_up ? size : kept_up;
+		}
+		part += length;
+		part += *part == '/';
+	}
+	if (size || !*path)
+		path[size] = 0;
+	else
+		strcpy(path, ".");
+	return path;
+}
+
+/* To be freed. */
+static char *clean_copy(const char *path)
+{
+	char *copy = strdup(path);
+
+	return copy ? clean_path(copy) : NULL;
+}
+
+/* "ADDRESS function file:line", as much of it as the granularity wants. Takes function over. */
+static char *name_with_place(enum profile_granularity granularity, const struct profile_frame *frame, const struct profile_line *line, char *function)
+{
+	char address[24] = "", place[16] = "", *text = NULL, *file = line->file ? clean_copy(line->file) : NULL;
+
+	if (!function || (line->file && !file)) {
+		free(function);
+		free(file);
+		return NULL;
+	}
+	if (granularity == PROFILE_ADDRESSES && frame->address)
+		snprintf(address, sizeof(address), "%016" PRIx64 " ", frame->address - 1);
+	if (line->file && line->line)
+		snprintf(place, sizeof(place), ":%" PRIu32, line->line);
+	const int size = asprintf(&text, "%s%s%s%s%s", address, function, file ? " " : "", file ? file : "", place);
+	free(function);
+	free(file);
+	return size < 0 ? NULL : text;
+}
+
+/* How the profile calls the function of one line, by its granularity; to be freed. */
+static char *line_name(const struct profile *profile, const struct profile_frame *frame, const struct profile_line *line)
+{
+	const enum profile_granularity granularity = profile->meta.granularity;
+
+	if (granularity == PROFILE_FILES)
+		return line->file ? clean_copy(line->file) : module_name(profile, frame);
+	if (granularity == PROFILE_MODULES)
+		return module_name(profile, frame);
+	char *function = line->function ? strdup(line->function) : placeholder(profile, frame);
+	return granularity == PROFILE_FUNCTIONS ? function : name_with_place(granularity, frame, line, function);
+}
+
 static int unfold_frame(struct functions *functions, const struct profile *profile, const struct profile_frame *frame, struct function_call *calls)
 {
 	const size_t count = frame->line_count ? frame->line_count : 1;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_line *line = frame->line_count ? &frame->line[i] : &(struct profile_line){0};
-		char *name = line->function ? strdup(line->function) : placeholder(profile, frame);
 		calls[i] = (struct function_call){.line = line->line, .file = line->file, .is_inline = i + 1 < count};
-		if (function_named(functions, name, &calls[i].function))
+		calls[i].is_allocator = line->function && allocators_has(line->function);
+		if (function_named(functions, line_name(profile, frame, line), &calls[i].function))
 			return -ENOMEM;
 	}
 	return 0;
@@ -159,7 +212,7 @@ const uint32_t *functions_unfold(const struct functions *functions, const struct
 		for (uint32_t call = functions->first[stack->frame[f]]; call < functions->first[stack->frame[f] + 1]; call++)
 			functions->unfolded[count++] = call;
 	}
-	while (leaf + 1 < count && is_allocator(functions->name[functions->call[functions->unfolded[leaf]].function]))
+	while (leaf + 1 < count && functions->call[functions->unfolded[leaf]].is_allocator)
 		leaf++;
 	*out_count = count - leaf;
 	return functions->unfolded + leaf;

@@ -2,6 +2,8 @@
 /*
  * functions.h - the functions of a profile: frames unfolded into inlined calls, and functions told apart by name. What the views count by.
  *
+ * What counts as a function is for profile.meta.granularity to say: it may be a file, a line or an address as well.
+ *
  * Numbers are the same each time for the same profile. Names are printable; they and the files live until close, or as long as the profile.
  */
 #ifndef HI_FUNCTIONS_H
@@ -16,6 +18,7 @@ struct function_call {
 	uint32_t line;    /* 0 = unknown */
 	const char *file; /* NULL = unknown */
 	bool is_inline;   /* inlined into the next call outwards */
+	bool is_allocator;
 };
 
 struct functions {

@@ -187,7 +187,7 @@ static int copy_text(char **to, const char *from)
 static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	*to = *from;
-	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->damage = NULL;
+	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters = to->damage = NULL;
 	return copy_text(&to->comm, from->comm) || copy_text(&to->cmdline, from->cmdline) || copy_text(&to->exe, from->exe) ||
 			       copy_text(&to->host, from->host) || copy_text(&to->version, from->version) || copy_text(&to->maps, from->maps) ||
 			       copy_text(&to->damage, from->damage)

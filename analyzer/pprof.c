@@ -11,6 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "allocators.h"
 #include "estimate.h"
 #include "hi_units.h"
 #include "pprof_fields.h"
@@ -316,6 +317,16 @@ static void put_comments(struct pprof *pprof)
 		    hi_format_bytes(to, high, sizeof(high)));
 }
 
+/* With them pprof leaves out the same functions at the end of a stack as our views do. */
+static void put_drop_frames(struct pprof *pprof)
+{
+	char *pattern = allocators_pattern();
+
+	protobuf_number(&pprof->message, PROFILE_DROP_FRAMES, string_number(pprof, pattern));
+	pprof->failed |= !pattern;
+	free(pattern);
+}
+
 static int pprof_build(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
@@ -329,6 +340,7 @@ static int pprof_build(struct pprof *pprof)
 	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, profile->meta.start_unix_ns);
 	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, profile->meta.duration_ns);
 	put_comments(pprof);
+	put_drop_frames(pprof);
 	put_mappings(pprof);
 	for (size_t i = 0; i < profile->frame_count; i++)
 		put_location(pprof, i);

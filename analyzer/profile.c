@@ -46,6 +46,7 @@ static void meta_close(struct profile_meta *meta)
 	free(meta->host);
 	free(meta->version);
 	free(meta->maps);
+	free(meta->filters);
 	free(meta->damage);
 }
 
@@ -251,6 +252,15 @@ int profile_row_at(struct profile *profile, const struct profile_row_key *key, u
 		return -ENOMEM;
 	profile->row[profile->row_count++] = (struct profile_row){.key = *key};
 	*out_row = index;
+	return 0;
+}
+
+int profile_row_append(struct profile *profile, const struct profile_row *row, uint32_t *out_row)
+{
+	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count, sizeof(*profile->row)))
+		return -ENOMEM;
+	*out_row = (uint32_t)profile->row_count;
+	profile->row[profile->row_count++] = *row;
 	return 0;
 }
 

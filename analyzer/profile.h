@@ -85,6 +85,10 @@ struct profile_change {
  */
 enum profile_untold { PROFILE_UNTOLD_OBJECTS = 1, PROFILE_UNTOLD_SPACE = 2, PROFILE_UNTOLD_INUSE = 4, PROFILE_UNTOLD_ALLOC = 8 };
 
+/* What the views tell apart. */
+enum profile_granularity { PROFILE_FUNCTIONS, PROFILE_FILES, PROFILE_LINES, PROFILE_ADDRESSES, PROFILE_MODULES };
+#define PROFILE_VALUES 4u /* what is counted, by enum sample_type of estimate.h */
+
 struct profile_meta {
 	uint32_t pid;
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
@@ -103,7 +107,10 @@ struct profile_meta {
 	uint64_t stack_ends[HI_STACK_ENDS]; /* of the truncated ones, by enum hi_stack_end */
 	int end_reason;                     /* enum hi_stream_end_reason; 0 = the stream was cut off */
 	char *maps;                         /* text of /proc/PID/maps at the end */
-	char *damage;                       /* what was wrong with the input and where; NULL = nothing */
+	enum profile_granularity granularity;
+	double whole[PROFILE_VALUES]; /* what percentages are of; 0 = the sum of the rows */
+	char *filters;                /* what was left out, in whole lines; NULL = nothing */
+	char *damage;                 /* what was wrong with the input and where; NULL = nothing */
 };
 
 struct profile {
@@ -132,6 +139,8 @@ int profile_frame_named(struct profile *profile, const struct profile_line *line
 int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line, size_t line_count);
 int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack); /* interned */
 int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row);                             /* interned */
+/* Not interned: a profile may have several rows of one key, as long as nobody asks for that key. */
+int profile_row_append(struct profile *profile, const struct profile_row *row, uint32_t *out_row);
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
 /* The rate to suggest where samples or frees were dropped, as one types it: "64K". Returns buffer. */
 const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size);

@@ -13,6 +13,12 @@
 
 const struct renderer renderers[] = {
 	{"text", 't', NULL, ".txt", "table of functions", render_text},
+	{"tree", 0, NULL, NULL, "each function with its callers above and its callees below", render_tree},
+	{"peek", 0, "RE", NULL, "the same for the functions whose names match, untrimmed", render_peek},
+	{"traces", 0, NULL, NULL, "every stack with what it holds", render_traces},
+	{"threads", 0, NULL, NULL, "table of the threads that allocated", render_threads},
+	{"modules", 0, NULL, NULL, "table of the program and its libraries", render_modules},
+	{"sizes", 0, NULL, NULL, "histogram of block sizes", render_sizes},
 	{"svg", 's', NULL, ".svg", "call graph, drawn by graphviz", render_svg},
 	{"pdf", 0, NULL, ".pdf", "the same as PDF", render_pdf},
 	{"png", 0, NULL, ".png", "the same as PNG", render_png},

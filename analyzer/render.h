@@ -16,9 +16,13 @@ struct render_options {
 	enum sample_type type; /* default INUSE_SPACE */
 	enum render_sort sort;
 	size_t limit;                /* rows of text, nodes of the graph; 0 = the format's default */
+	double node_fraction;        /* what is below that part is left out; 0 = the format's default, negative = nothing is */
+	double edge_fraction;        /* likewise of calls */
+	bool no_trim;                /* everything is shown: neither limit nor fractions count */
 	bool intervals;              /* text: the 95 % interval of each figure, too */
 	bool details;                /* text: waste and ages */
 	const char *argument;        /* of the view, if it wants one */
+	const char *source_path;     /* where source files may lie, separated by colons; NULL = where the debug information says */
 	struct snapshots *snapshots; /* massif: of several files, in the order given (snapshots.h); NULL = not taken */
 	size_t file_count;           /* of the new side */
 	struct leaks_tail tail;      /* leaks: what counts as young */

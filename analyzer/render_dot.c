@@ -52,23 +52,26 @@ static void print_name(const char *name, enum quoting quoting, FILE *out)
 	fputs("...", out);
 }
 
-/* hue saturation value: from grey to red, faster at the beginning where most nodes are; below a fifth nearly grey. */
+/*
+ * hue saturation value: from grey to red, in a comparison for what has become less to blue; faster at the beginning where most nodes are; below a fifth nearly
+ * grey.
+ */
 static void print_colour(const char *attribute, double share, bool is_background, FILE *out)
 {
-	const double score = pow(fmin(fmax(share, 0), 1), 0.3);
-	const double strength = share < 0.2 ? score * share / 0.2 : score;
+	const double size = fmin(fabs(share), 1), score = pow(size, 0.3);
+	const double strength = size < 0.2 ? score * size / 0.2 : score;
 
-	fprintf(out, " %s=\"0.02 %.3f %.3f\"", attribute, strength * (is_background ? 0.12 : 1), is_background ? 0.93 : 0.7);
+	fprintf(out, " %s=\"%s %.3f %.3f\"", attribute, share < 0 ? "0.6" : "0.02", strength * (is_background ? 0.12 : 1), is_background ? 0.93 : 0.7);
 }
 
 static double share_of(double value, const struct callgraph *graph)
 {
-	return graph->total.value > 0 ? value / graph->total.value : 0;
+	return graph->whole != 0 ? value / fabs(graph->whole) : 0;
 }
 
 static const char *percent(double value, const struct callgraph *graph, char *text)
 {
-	render_percent(value, graph->total.value, text);
+	render_percent(value, graph->whole, text);
 	return text + strspn(text, " ");
 }
 
@@ -85,7 +88,7 @@ static void print_node(const struct callgraph *graph, uint32_t index, enum sampl
 		fprintf(out, " (%s)", percent(flat, graph, share));
 	if (flat != cum)
 		fprintf(out, "\\nof %s (%s)", render_value(cum, type, value), percent(cum, graph, share));
-	fprintf(out, "\" fontsize=%.0f shape=box tooltip=\"", 8 + ceil(largest_flat > 0 ? 16 * sqrt(flat / largest_flat) : 0));
+	fprintf(out, "\" fontsize=%.0f shape=box tooltip=\"", 8 + ceil(largest_flat > 0 ? 16 * sqrt(fabs(flat) / largest_flat) : 0));
 	print_name(node->name, QUOTE_PLAIN, out);
 	if (node->file && node->line) {
 		fputc(' ', out);
@@ -104,7 +107,7 @@ static void print_edge(const struct callgraph *graph, const struct callgraph_edg
 	char value[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "N%u -> N%u [label=\" %s%s\" weight=%.0f penwidth=%.2f", edge->caller, edge->callee, render_value(edge->weight.value, type, value),
-		edge->is_inline ? "\\n (inline)" : "", 1 + fmin(100, floor(100 * share)), 1 + fmin(5, 5 * share));
+		edge->is_inline ? "\\n (inline)" : "", 1 + fmin(100, floor(100 * fabs(share))), 1 + fmin(5, 5 * fabs(share)));
 	print_colour("color", share, false, out);
 	fputs(" tooltip=\"", out);
 	print_name(graph->node[edge->caller].name, QUOTE_PLAIN, out);
@@ -118,7 +121,7 @@ void render_dot(const struct callgraph *graph, enum sample_type type, const char
 	double largest_flat = 0;
 
 	for (size_t i = 0; i < graph->node_count; i++)
-		largest_flat = fmax(largest_flat, graph->node[i].flat.value);
+		largest_flat = fmax(largest_flat, fabs(graph->node[i].flat.value));
 	fputs("digraph heap {\nnode [style=filled fillcolor=\"#f8f8f8\" fontname=\"Helvetica,Arial,sans-serif\"]\n"
 	      "edge [fontname=\"Helvetica,Arial,sans-serif\" fontsize=11]\n"
 	      "subgraph cluster_header {\ncolor=none\nheader [shape=box fontsize=14 label=\"",
@@ -126,7 +129,7 @@ void render_dot(const struct callgraph *graph, enum sample_type type, const char
 	print_quoted(header, strlen(header), QUOTE_LINES, out);
 	fputs("\" tooltip=\"heap profile\"]\n}\n", out);
 	for (size_t i = 0; i < graph->node_count; i++) {
-		if (graph->node[i].cum.value != 0)
+		if (callgraph_has(&graph->node[i]))
 			print_node(graph, (uint32_t)i, type, largest_flat, out);
 	}
 	for (size_t i = 0; i < graph->edge_count; i++)

@@ -7,10 +7,13 @@
 
 #include "render.h"
 
-/* pprof's trimming: a function below this part of the total is not shown unless asked for by a limit. */
-#define RENDER_NODE_FRACTION 0.005
-
 int render_text(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_tree(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_peek(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_traces(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_threads(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_modules(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_sizes(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_pdf(const struct profile *profile, const struct render_options *options, FILE *out);

@@ -6,6 +6,7 @@
  */
 #include "render_header.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,11 +38,47 @@ static void print_text(FILE *out, const char *before, char *text, const char *af
 	free(clean);
 }
 
+/* A setting of the whole program, for a size is written in many places, and never in two units. */
+static enum render_unit unit = UNIT_AUTO;
+static const char *const unit_names[] = {[UNIT_B] = "B", [UNIT_KB] = "kB", [UNIT_MB] = "MB", [UNIT_GB] = "GB", [UNIT_TB] = "TB"};
+
+int render_use_unit(const char *name)
+{
+	static const char *const words[][4] = {
+		[UNIT_AUTO] = {"auto", "auto", "auto", "auto"},       [UNIT_B] = {"b", "byte", "bytes", "b"},
+		[UNIT_KB] = {"kb", "kbyte", "kilobyte", "kilobytes"}, [UNIT_MB] = {"mb", "mbyte", "megabyte", "megabytes"},
+		[UNIT_GB] = {"gb", "gbyte", "gigabyte", "gigabytes"}, [UNIT_TB] = {"tb", "tbyte", "terabyte", "terabytes"},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		for (size_t k = 0; k < sizeof(words[i]) / sizeof(words[i][0]); k++) {
+			if (strcasecmp(name, words[i][k]) == 0) {
+				unit = (enum render_unit)i;
+				return 0;
+			}
+		}
+	}
+	return -EINVAL;
+}
+
+static char *format_in_unit(double bytes, char *text)
+{
+	snprintf(text, HI_UNITS_TEXT_MAX, "%.2f", ldexp(bytes, -10 * (int)(unit - UNIT_B)));
+	char *fraction = strstr(text, ".00");
+	if (fraction)
+		*fraction = 0;
+	if (strcmp(text, "0") == 0 || strcmp(text, "-0") == 0)
+		snprintf(text, HI_UNITS_TEXT_MAX, "0");
+	else
+		strncat(text, unit_names[unit], HI_UNITS_TEXT_MAX - strlen(text) - 1);
+	return text;
+}
+
 char *render_value(double value, enum sample_type type, char *text)
 {
 	if (type == ALLOC_SPACE || type == INUSE_SPACE)
-		return hi_format_bytes(value, text, HI_UNITS_TEXT_MAX);
-	snprintf(text, HI_UNITS_TEXT_MAX, "%.0f", value);
+		return unit == UNIT_AUTO ? hi_format_bytes(value, text, HI_UNITS_TEXT_MAX) : format_in_unit(unit == UNIT_B ? round(value) : value, text);
+	snprintf(text, HI_UNITS_TEXT_MAX, "%.0f", round(value) == 0 ? 0 : value);
 	return text;
 }
 
@@ -141,20 +178,30 @@ static void print_slack(const struct profile_meta *meta, enum sample_type type, 
 	if (!meta->slack_samples || total->slack <= 0)
 		return;
 	fprintf(out, "Waste: %s", hi_format_bytes(total->slack, text, sizeof(text)));
-	if ((type == ALLOC_SPACE || type == INUSE_SPACE) && total->value > 0)
-		fprintf(out, " (%.1f%%)", 100 * total->slack / total->value);
+	if ((type == ALLOC_SPACE || type == INUSE_SPACE) && total->value + total->base > 0)
+		fprintf(out, " (%.1f%%)", 100 * total->slack / (total->value + total->base));
 	fprintf(out, " more than was requested, by the allocator's rounding\n");
 }
 
-static void print_total(enum sample_type type, const struct estimate *total, FILE *out)
+/* Of a comparison the sign is what one looks for first. */
+static void print_total(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
 {
 	char value[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
+	const bool is_comparison = total->base > 0;
 	double low, high;
 
-	fprintf(out, "Total: %s%s", render_value(total->value, type, value), what[type]);
+	if (meta->filters)
+		fprintf(out, "Active filters:\n%s", meta->filters);
+	fprintf(out, "%s: %s%s%s",
+		is_comparison   ? "Change"
+		: meta->filters ? "Shown"
+				: "Total",
+		is_comparison && total->value > 0 ? "+" : "", render_value(total->value, type, value), what[type]);
 	estimate_interval(total, &low, &high);
 	if (high > low)
 		fprintf(out, " (95%% interval %s .. %s)", render_value(low, type, low_text), render_value(high, type, high_text));
+	if (is_comparison)
+		fprintf(out, ", from %s to %s", render_value(total->base, type, low_text), render_value(total->base + total->value, type, high_text));
 	fprintf(out, "\n");
 }
 
@@ -210,8 +257,26 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 	print_window(profile, out);
 	print_stack_ends(meta, out);
 	print_changes(meta, out);
-	print_total(type, total, out);
+	print_total(meta, type, total, out);
 	print_slack(meta, type, total, out);
 	print_untold(meta, type, out);
 	print_warnings(profile, out);
+}
+
+void render_shown(const struct callgraph *graph, const uint32_t *order, size_t count, const struct callgraph_limits *limits,
+		  const struct callgraph_dropped *dropped, enum sample_type type, FILE *out)
+{
+	char value[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX];
+	double flat = 0;
+
+	for (size_t i = 0; i < count; i++)
+		flat += graph->node[order[i]].flat.value;
+	render_percent(flat, graph->whole, percent);
+	fprintf(out, "Showing nodes accounting for %s, %s of %s total\n", render_value(flat, type, value), percent + strspn(percent, " "),
+		render_value(graph->whole, type, whole));
+	if (dropped->nodes)
+		fprintf(out, "Dropped %zu node%s (cum <= %s)\n", dropped->nodes, dropped->nodes == 1 ? "" : "s",
+			render_value(floor(fabs(graph->whole) * limits->node_fraction), type, value));
+	if (count && count < dropped->candidates)
+		fprintf(out, "Showing top %zu nodes out of %zu\n", count, dropped->candidates);
 }

@@ -80,7 +80,9 @@ static int render_graph(const struct profile *profile, const struct render_optio
 {
 	struct program_input input = {.patience_ms = PATIENCE_MS};
 	struct callgraph graph;
-	int error = callgraph_build_trimmed(profile, options->type, options->limit ? options->limit : NODES_DEFAULT, &graph);
+	struct callgraph_limits limits = callgraph_limits_of(options, NODES_DEFAULT);
+	limits.is_picture = true;
+	int error = callgraph_build_limited(profile, options->type, &limits, &graph, NULL);
 
 	if (error)
 		return render_result(error, out);

@@ -9,9 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "callgraph.h"
+#include "callgraph_trim.h"
 #include "hi_units.h"
 #include "render_header.h"
+
+static bool is_comparison(const struct profile *profile)
+{
+	bool has_base = false;
+
+	for (size_t i = 0; i < profile->row_count && !has_base; i++)
+		has_base = profile->row[i].key.side == PROFILE_BASE;
+	return has_base;
+}
 
 /* Where nothing was taken, the reader wants to know whether that is an answer or a mistake. */
 static void explain_nothing(const struct profile *profile, FILE *out)
@@ -25,6 +34,8 @@ static void explain_nothing(const struct profile *profile, FILE *out)
 			"No sample was taken: the program allocated nothing in the window, or too little for one sample per %s.\n"
 			"Try a longer window (--duration) or a finer rate (--sample 64K).\n",
 			hi_format_bytes((double)profile->meta.interval, interval, sizeof(interval)));
+	else if (is_comparison(profile))
+		fprintf(out, "Nothing to show: there is no difference.\n");
 	else
 		fprintf(out, "Nothing to show: what was sampled in the window was freed again in the window. --alloc-space shows where it was allocated.\n");
 }
@@ -74,12 +85,18 @@ static void print_details(const struct estimate *estimate, bool is_slack_known, 
 		format_mean(estimate->lifetime_ns, estimate->freed, lifetime));
 }
 
+/* Where the name says it, too, it would be said twice. */
+static bool has_place(const struct callgraph *graph, const struct callgraph_node *node)
+{
+	return graph->granularity == PROFILE_FUNCTIONS && node->file && node->line;
+}
+
 static void print_node(const struct callgraph *graph, const struct callgraph_node *node, const struct render_options *options, double sum, FILE *out)
 {
 	const enum sample_type type = options->type;
 	static const char *const inlining[] = {[INLINE_NEVER] = "", [INLINE_SOMETIMES] = " (partial-inline)", [INLINE_ALWAYS] = " (inline)"};
 	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX], sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX], cum_percent[HI_UNITS_TEXT_MAX];
-	const double total = graph->total.value;
+	const double total = graph->whole;
 
 	fprintf(out, "%10s %s %s %10s %s", render_value(node->flat.value, type, flat), render_percent(node->flat.value, total, flat_percent),
 		render_percent(sum, total, sum_percent), render_value(node->cum.value, type, cum), render_percent(node->cum.value, total, cum_percent));
@@ -90,40 +107,20 @@ static void print_node(const struct callgraph *graph, const struct callgraph_nod
 	if (options->details)
 		print_details(&node->cum, graph->slack_samples > 0, out);
 	fprintf(out, "  %s%s", node->name, inlining[node->inlining]);
-	if (node->file && node->line)
+	if (has_place(graph, node))
 		fprintf(out, "  %s:%u", base_name(node->file), node->line);
 	fprintf(out, "\n");
 }
 
 static void print_table(const struct callgraph *graph, const uint32_t *order, size_t count, const struct render_options *options, FILE *out)
 {
-	const double total = graph->total.value, cutoff = options->limit ? 0 : fabs(total) * RENDER_NODE_FRACTION;
-	char shown_text[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX], total_text[HI_UNITS_TEXT_MAX], cutoff_text[HI_UNITS_TEXT_MAX];
-	size_t shown = 0, dropped = 0;
-	double shown_flat = 0, sum = 0;
-	const size_t limit = options->limit ? options->limit : count;
+	double sum = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct callgraph_node *node = &graph->node[order[i]];
-		dropped += node->cum.value < cutoff;
-		if (node->cum.value >= cutoff && shown < limit) {
-			shown++;
-			shown_flat += node->flat.value;
-		}
-	}
-	fprintf(out, "Showing nodes accounting for %s, %s of %s total\n", render_value(shown_flat, options->type, shown_text),
-		render_percent(shown_flat, total, percent) + strspn(percent, " "), render_value(total, options->type, total_text));
-	if (dropped)
-		fprintf(out, "Dropped %zu nodes (cum < %s)\n", dropped, render_value(cutoff, options->type, cutoff_text));
-	if (shown + dropped < count)
-		fprintf(out, "Showing top %zu nodes out of %zu\n", shown, count);
 	fprintf(out, "%10s %5s%% %5s%% %10s %5s%%%s%s\n", "flat", "flat", "sum", "cum", "cum",
 		options->intervals ? "         flat, 95%              cum, 95%       " : "", options->details ? "      waste   mean age   lifetime" : "");
-	for (size_t i = 0; i < count && shown > 0; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct callgraph_node *node = &graph->node[order[i]];
-		if (node->cum.value < cutoff)
-			continue;
-		shown--;
+
 		sum += node->flat.value;
 		print_node(graph, node, options, sum, out);
 	}
@@ -132,9 +129,11 @@ static void print_table(const struct callgraph *graph, const uint32_t *order, si
 int render_text(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	struct render_options shown = *options;
+	const struct callgraph_limits limits = callgraph_limits_of(options, 0);
+	struct callgraph_dropped dropped;
 	struct callgraph graph;
 	size_t count = 0;
-	const int error = callgraph_build(profile, options->type, NULL, &graph);
+	const int error = callgraph_build_limited(profile, options->type, &limits, &graph, &dropped);
 
 	if (error)
 		return render_result(error, out);
@@ -142,10 +141,12 @@ int render_text(const struct profile *profile, const struct render_options *opti
 	uint32_t *order = callgraph_order(&graph, options->sort == SORT_CUM, &count);
 	if (order) {
 		render_header(profile, options->type, &graph.total, out);
-		if (count == 0)
+		if (count == 0 && !profile->meta.filters)
 			explain_nothing(profile, out);
-		else
+		else {
+			render_shown(&graph, order, count, &limits, &dropped, options->type, out);
 			print_table(&graph, order, count, &shown, out);
+		}
 	}
 	callgraph_close(&graph);
 	const int result = order ? 0 : -ENOMEM;

@@ -147,6 +147,37 @@ static int load_all(const struct report_options *options, struct series *series,
 	return error;
 }
 
+/* ---- what is shown of it ---- */
+
+static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
+{
+	for (unsigned int kind = 0; kind < FILTER_KINDS; kind++) {
+		if (unmatched & 1u << kind)
+			report_complain(options, "--%s %s matches nothing", filter_names[kind], options->filter.text[kind]);
+	}
+}
+
+/* Puts what passes the filters in place of the profile. */
+static int apply_filters(const struct report_options *options, struct profile *profile)
+{
+	struct profile filtered;
+	unsigned int unmatched;
+	int error = whole_set(profile, options->whole);
+
+	if (!error && filter_is_idle(&options->filter))
+		return 0;
+	if (!error)
+		error = filter_profile(profile, &options->filter, &filtered, &unmatched);
+	if (error) {
+		report_complain(options, "out of memory");
+		return error;
+	}
+	complain_of_unmatched(options, unmatched);
+	profile_close(profile);
+	*profile = filtered;
+	return 0;
+}
+
 /* ---- the view ---- */
 
 static int render(const struct report_options *options, const struct profile *profile)
@@ -221,6 +252,8 @@ static int report(struct report_options *options)
 	options->render.series = &series;
 	if (!error)
 		error = load_all(options, &series, &profile);
+	if (!error)
+		error = apply_filters(options, &profile);
 	if (!error)
 		error = render(options, &profile);
 	if (!error && !profile.meta.damage)

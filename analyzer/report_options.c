@@ -10,6 +10,7 @@
 
 #include "hi_analyzer.h"
 #include "hi_units.h"
+#include "render_header.h"
 
 #define RENDERERS_MAX 48u
 #define HELP_MAX 16384u
@@ -21,7 +22,18 @@ enum option_code {
 	OPTION_BASE,
 	OPTION_TAIL,
 	OPTION_FAIL_ABOVE,
-	OPTION_TYPE,
+	OPTION_DIFF_BASE,
+	OPTION_TRIM_PATH,
+	OPTION_SOURCE_PATH,
+	OPTION_NO_INLINES,
+	OPTION_NODE_FRACTION,
+	OPTION_EDGE_FRACTION,
+	OPTION_NO_TRIM,
+	OPTION_UNIT,
+	OPTION_SHOW_BYTES,
+	OPTION_FILTER,
+	OPTION_GRANULARITY = OPTION_FILTER + FILTER_KINDS,
+	OPTION_TYPE = OPTION_GRANULARITY + PROFILE_MODULES,
 	OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT
 };
 
@@ -57,6 +69,40 @@ static const struct option always[] = {
 	{"base", required_argument, NULL, OPTION_BASE},
 	{"tail", required_argument, NULL, OPTION_TAIL},
 	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
+	{"diff-base", required_argument, NULL, OPTION_DIFF_BASE},
+	{"focus", required_argument, NULL, OPTION_FILTER + FILTER_FOCUS},
+	{"ignore", required_argument, NULL, OPTION_FILTER + FILTER_IGNORE},
+	{"hide", required_argument, NULL, OPTION_FILTER + FILTER_HIDE},
+	{"show", required_argument, NULL, OPTION_FILTER + FILTER_SHOW},
+	{"show-from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
+	{"prune-from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
+	{"tagfocus", required_argument, NULL, OPTION_FILTER + FILTER_TAGFOCUS},
+	{"tagignore", required_argument, NULL, OPTION_FILTER + FILTER_TAGIGNORE},
+	{"functions", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FUNCTIONS},
+	{"files", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FILES},
+	{"lines", no_argument, NULL, OPTION_GRANULARITY + PROFILE_LINES},
+	{"addresses", no_argument, NULL, OPTION_GRANULARITY + PROFILE_ADDRESSES},
+	{"no-inlines", no_argument, NULL, OPTION_NO_INLINES},
+	{"trim-path", required_argument, NULL, OPTION_TRIM_PATH},
+	{"source-path", required_argument, NULL, OPTION_SOURCE_PATH},
+	{"nodecount", required_argument, NULL, 'n'},
+	{"nodefraction", required_argument, NULL, OPTION_NODE_FRACTION},
+	{"edgefraction", required_argument, NULL, OPTION_EDGE_FRACTION},
+	{"no-trim", no_argument, NULL, OPTION_NO_TRIM},
+	{"unit", required_argument, NULL, OPTION_UNIT},
+	{"show-bytes", no_argument, NULL, OPTION_SHOW_BYTES},
+	/* As pprof spells them. */
+	{"diff_base", required_argument, NULL, OPTION_DIFF_BASE},
+	{"show_from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
+	{"prune_from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
+	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
+	{"trim_path", required_argument, NULL, OPTION_TRIM_PATH},
+	{"source_path", required_argument, NULL, OPTION_SOURCE_PATH},
+	{"show_bytes", no_argument, NULL, OPTION_SHOW_BYTES},
+	{"alloc_objects", no_argument, NULL, OPTION_TYPE + ALLOC_OBJECTS},
+	{"alloc_space", no_argument, NULL, OPTION_TYPE + ALLOC_SPACE},
+	{"inuse_objects", no_argument, NULL, OPTION_TYPE + INUSE_OBJECTS},
+	{"inuse_space", no_argument, NULL, OPTION_TYPE + INUSE_SPACE},
 };
 #define ALWAYS (sizeof(always) / sizeof(always[0]))
 
@@ -148,8 +194,35 @@ static int set_fail_above(struct report_options *options, const char *text)
 	return 0;
 }
 
-static int add_base(struct report_options *options, const char *file)
+static int set_fraction(const struct report_options *options, const char *name, double *fraction)
 {
+	char *end;
+	const double value = strtod(optarg, &end);
+
+	if (end == optarg || *end || !(value >= 0 && value <= 1)) {
+		report_complain(options, "--%s wants a number from 0 to 1, not \"%s\"", name, optarg);
+		return -EINVAL;
+	}
+	*fraction = value > 0 ? value : -1; /* as struct render_options has it */
+	return 0;
+}
+
+static int set_unit(const struct report_options *options, const char *name)
+{
+	if (render_use_unit(name)) {
+		report_complain(options, "--unit is bytes, kb, mb, gb, tb or auto, not \"%s\"", name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int add_base(struct report_options *options, const char *file, enum whole_of whole)
+{
+	if (options->base_count && options->whole != whole) {
+		report_complain(options, "--base and --diff-base exclude each other");
+		return -EINVAL;
+	}
+	options->whole = whole;
 	if (options->base_count == REPORT_FILES_MAX) {
 		report_complain(options, "more than %u files", REPORT_FILES_MAX);
 		return -EINVAL;
@@ -180,6 +253,60 @@ static int wrong_option(const struct report_options *options, int code, char **a
 	return -EINVAL;
 }
 
+/* What is shown of the profile, and how. */
+static int set_filter_option(struct report_options *options, int code)
+{
+	switch (code) {
+	case OPTION_TRIM_PATH:
+		options->filter.trim_path = optarg;
+		return 0;
+	case OPTION_SOURCE_PATH:
+		options->filter.source_path = options->render.source_path = optarg;
+		return 0;
+	case OPTION_NO_INLINES:
+		options->filter.no_inlines = true;
+		return 0;
+	case OPTION_NODE_FRACTION:
+		return set_fraction(options, "nodefraction", &options->render.node_fraction);
+	case OPTION_EDGE_FRACTION:
+		return set_fraction(options, "edgefraction", &options->render.edge_fraction);
+	case OPTION_NO_TRIM:
+		options->render.no_trim = true;
+		return 0;
+	case OPTION_UNIT:
+		return set_unit(options, optarg);
+	case OPTION_SHOW_BYTES:
+		return set_unit(options, "bytes");
+	}
+	if (code < OPTION_GRANULARITY)
+		options->filter.text[code - OPTION_FILTER] = optarg;
+	else
+		options->filter.granularity = (enum profile_granularity)(code - OPTION_GRANULARITY);
+	return 0;
+}
+
+/* Regular expressions, in time for them to count as wrong usage. */
+static int check_expressions(const struct report_options *options)
+{
+	const struct renderer *renderer = options->renderer;
+	char complaint[FILTER_COMPLAINT_MAX];
+	struct pattern pattern;
+	int error = filter_check(&options->filter, complaint);
+
+	if (error) {
+		report_complain(options, "%s", error == -ENOMEM ? "out of memory" : complaint);
+		return error;
+	}
+	if (!renderer->argument || strcmp(renderer->argument, "RE") != 0)
+		return 0;
+	error = pattern_open(&pattern, options->render.argument, complaint);
+	pattern_close(&pattern);
+	if (error)
+		report_complain(options, "--%s: \"%s\" is no regular expression: %s", renderer->name, options->render.argument,
+				error == -ENOMEM ? "out of memory" : complaint);
+	return error;
+}
+
 static int set_option(struct report_options *options, int code, char **argv)
 {
 	switch (code) {
@@ -207,11 +334,15 @@ static int set_option(struct report_options *options, int code, char **argv)
 	case OPTION_FAIL_ABOVE:
 		return set_fail_above(options, optarg);
 	case OPTION_BASE:
-		return add_base(options, optarg);
+		return add_base(options, optarg, WHOLE_OF_CHANGES);
+	case OPTION_DIFF_BASE:
+		return add_base(options, optarg, WHOLE_OF_BASE);
 	case ':':
 	case '?':
 		return wrong_option(options, code, argv);
 	}
+	if (code >= OPTION_TRIM_PATH && code < OPTION_TYPE)
+		return set_filter_option(options, code);
 	if (code >= OPTION_TYPE && code < OPTION_RENDERER) {
 		options->render.type = (enum sample_type)(code - OPTION_TYPE);
 		return 0;
@@ -240,7 +371,7 @@ static int take_files(struct report_options *options, int count, char **file)
 			report_complain(options, "two files, please: the old one and the new one; see heapinject diff --help");
 			return -EINVAL;
 		}
-		if (add_base(options, *file++))
+		if (add_base(options, *file++, options->base_count ? options->whole : WHOLE_OF_BASE))
 			return -EINVAL;
 		count--;
 	}
@@ -271,7 +402,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 		options->renderer = renderer_by_ending(options->output);
 	if (!options->renderer || (options->renderer->argument && !options->render.argument))
 		options->renderer = renderers;
-	return error;
+	return error ? error : check_expressions(options);
 }
 
 /* ---- help ---- */
@@ -297,8 +428,8 @@ static const char help_tail[] =
 	"options:\n"
 	"  -p, --binary FILE      take the main program's symbols from FILE\n"
 	"  -o, --output FILE      write the view to FILE instead of standard output; where no view is named, the ending says which\n"
-	"  -n, --limit N          at most N rows, or N boxes in the graph\n"
-	"      --base FILE        compare: what is in FILE counts against the rest; diff OLD NEW is report --base OLD NEW\n"
+	"      --base FILE        compare: what is in FILE counts against the rest; percentages are of all changes, up or down\n"
+	"      --diff-base FILE   the same with percentages of what is in FILE; diff OLD NEW is report --diff-base OLD NEW\n"
 	"      --sort flat|cum    order rows by the function itself, or with what it calls\n"
 	"      --intervals        text: the 95 % interval of each figure, too\n"
 	"      --details          text: waste (usable bytes beyond those requested), mean age of what is in use, mean lifetime of what was freed\n"
@@ -306,6 +437,33 @@ static const char help_tail[] =
 	"      --tail TIME        leaks: what is younger does not count; 5s, or a part of the window (default 10%); 0 is none\n"
 	"      --fail-above BYTES exit with 4 if more is there: with --leaks, of what grows; else, in use in all (compared: more in use)\n"
 	"  -h, --help             this text\n"
+	"\n"
+	"filters, for every view (RE: a regular expression, found anywhere in the names of functions, source files or modules):\n"
+	"      --focus RE         only stacks in which something matches; percentages stay those of the whole\n"
+	"      --ignore RE        no stacks in which something matches\n"
+	"      --hide RE          take out the functions that match\n"
+	"      --show RE          take out the functions that do not\n"
+	"      --show-from RE     take out what calls the outermost function that matches, and stacks without one\n"
+	"      --prune-from RE    take out what the innermost function that matches calls\n"
+	"      --tagfocus TAG     only blocks of a size (600b:, 1kb:1mb, :4kb) or a thread (worker, thread=^io-, thread_id=77)\n"
+	"      --tagignore TAG    no blocks of that size or thread\n"
+	"\n"
+	"what counts as one:\n"
+	"      --functions        a function (default)\n"
+	"      --files, --lines, --addresses\n"
+	"                         a source file, a line, an address of code\n"
+	"      --no-inlines       count inlined functions for the one that they were inlined into\n"
+	"      --trim-path DIRS   leave such prefixes of source files away, separated by colons\n"
+	"      --source-path DIRS where source files lie here\n"
+	"\n"
+	"how much is shown, and how:\n"
+	"  -n, --limit N, --nodecount N\n"
+	"                         at most N rows, or N boxes in the graph (80 in trees and graphs)\n"
+	"      --nodefraction F   nothing below F of the total (0.005)\n"
+	"      --edgefraction F   no calls below F of the total (0.001)\n"
+	"      --no-trim          everything\n"
+	"      --unit UNIT        sizes in bytes, kb, mb, gb, tb, or auto (default)\n"
+	"      --show-bytes       --unit bytes\n"
 	"\n"
 	"exit status: 0 ok; 1 the file is missing, unusable or damaged (what was good in it is shown all the same), or the view failed;\n"
 	"2 wrong usage; 4 more than --fail-above\n"

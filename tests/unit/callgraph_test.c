@@ -6,6 +6,7 @@
 
 #include "callgraph.h"
 #include "callgraph_trim.h"
+#include "merge.h"
 #include "sample_profile.h"
 
 static const struct callgraph_node *node(const struct callgraph *graph, const char *name)
@@ -149,6 +150,73 @@ UNIT_TEST(trimming)
 	CHECK_EQ(shown, 2);
 	CHECK_EQ(node(&graph, "heavy")->flat.value, 150000);
 	CHECK(edge(&graph, "main", "heavy")->is_residual);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(heaviest_whatever_the_sign)
+{
+	struct profile profile = sample_open(), earlier = sample_open();
+	struct callgraph graph;
+	size_t count;
+
+	sample_stack(&profile, "main;more", 1, 300);
+	sample_stack(&profile, "main;same", 1, 500);
+	sample_stack(&earlier, "main;less", 1, 400);
+	sample_stack(&earlier, "main;same", 1, 500);
+	CHECK_EQ(profile_merge(&profile, &earlier, PROFILE_BASE), 0);
+	profile_close(&earlier);
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	uint32_t *order = callgraph_order(&graph, false, &count);
+	CHECK_EQ(count, 3); /* what adds up to nothing is not there */
+	CHECK_STR(graph.node[order[0]].name, "less");
+	CHECK_STR(graph.node[order[1]].name, "more");
+	CHECK_EQ(graph.node[order[0]].flat.value, -400);
+	free(order);
+	callgraph_close(&graph);
+	CHECK_EQ(callgraph_build_trimmed(&profile, INUSE_SPACE, 80, &graph), 0);
+	CHECK(edge(&graph, "main", "less"));
+	CHECK(!edge(&graph, "main", "same"));
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(equals_go_by_name)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+	size_t count;
+
+	sample_stack(&profile, "z;b", 1, 100);
+	sample_stack(&profile, "z;x;a", 1, 100);
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	uint32_t *order = callgraph_order(&graph, false, &count);
+	CHECK_EQ(count, 4);
+	CHECK_STR(graph.node[order[0]].name, "a");
+	CHECK_STR(graph.node[order[1]].name, "b");
+	CHECK_STR(graph.node[order[2]].name, "x"); /* not z, which has more with what it calls */
+	free(order);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+UNIT_TEST(limits)
+{
+	struct profile profile = sample_open();
+	struct callgraph graph;
+	struct callgraph_dropped dropped;
+	const struct callgraph_limits limits = {.nodes = 2, .node_fraction = 0.01, .edge_fraction = 0.5};
+
+	sample_stack(&profile, "main;a;leaf", 1, 600);
+	sample_stack(&profile, "main;b", 1, 395);
+	sample_stack(&profile, "main;tiny", 1, 5);
+	CHECK_EQ(callgraph_build_limited(&profile, INUSE_SPACE, &limits, &graph, &dropped), 0);
+	CHECK_EQ(dropped.nodes, 1);
+	CHECK_EQ(dropped.candidates, 4);
+	CHECK(callgraph_has(node(&graph, "leaf")));
+	CHECK(callgraph_has(node(&graph, "b")));
+	CHECK(!callgraph_has(node(&graph, "main"))); /* the heaviest by what they have themselves */
+	CHECK_EQ(graph.edge_count, 0);
 	callgraph_close(&graph);
 	profile_close(&profile);
 }

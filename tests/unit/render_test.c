@@ -6,12 +6,15 @@
 
 #include <errno.h>
 
+#include "filter.h"
+#include "merge.h"
 #include "render.h"
+#include "render_header.h"
 #include "sample_profile.h"
+#include "whole.h"
 
 static const struct render_options in_use = {.type = INUSE_SPACE};
 
-/* The report; error: what render() must return. */
 static const struct renderer *renderer_find(const char *name)
 {
 	const struct renderer *renderer = renderers;
@@ -22,6 +25,7 @@ static const struct renderer *renderer_find(const char *name)
 	return renderer;
 }
 
+/* The report; error: what render() must return. */
 static char *render(const char *format, const struct profile *profile, const struct render_options *options, int error)
 {
 	char *text;
@@ -65,7 +69,7 @@ UNIT_TEST(text_table)
 			"Window: 10.5s from 2025-11-20 12:00:00 UTC, every allocation; 10 samples\n"
 			"Total: 4.01kB in use\n"
 			"Showing nodes accounting for 4kB, 99.81% of 4.01kB total\n"
-			"Dropped 1 nodes (cum < 20.52B)\n"
+			"Dropped 1 node (cum <= 20B)\n"
 			"      flat  flat%   sum%        cum   cum%\n"
 			"       3kB 74.85% 74.85%        3kB 74.85%  copy (inline)  file.c:10\n"
 			"       1kB 24.95% 99.81%        4kB 99.81%  serve  file.c:10\n"
@@ -211,6 +215,207 @@ UNIT_TEST(text_names_without_symbols)
 	char *text = render("text", &profile, &in_use, 0);
 	check_has(text, "  libthing.so.1+0x1234\n");
 	check_has(text, "  0x9999\n");
+	free(text);
+	profile_close(&profile);
+}
+
+/* A second profile to compare with: serve has 1 kB less than now, gone has 2 kB that are no more. */
+static struct profile comparison(void)
+{
+	struct profile later = small_profile(), earlier = sample_open(), both;
+
+	sample_stack(&earlier, "main;serve;copy<store", 2, 1024);
+	sample_stack(&earlier, "main;serve", 1, 1024);
+	sample_stack(&earlier, "main;gone", 2, 1024);
+	CHECK_EQ(profile_open(&both), 0);
+	CHECK_EQ(profile_merge(&both, &later, PROFILE_NEW), 0);
+	CHECK_EQ(profile_merge(&both, &earlier, PROFILE_BASE), 0);
+	profile_close(&later);
+	profile_close(&earlier);
+	return both;
+}
+
+UNIT_TEST(text_of_a_comparison)
+{
+	struct profile profile = comparison();
+
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	char *text = render("text", &profile, &in_use, 0);
+	check_has(text, "Change: -1016B in use, from 5kB to 4.01kB\n"
+			"Showing nodes accounting for -1016B, 32.99% of 3.01kB total\n");
+	check_has(text, "      -2kB 66.49% 66.49%       -2kB 66.49%  gone");
+	check_has(text, "       1kB 33.25% 33.25%        1kB 33.25%  copy (inline)");
+	check_has(text, "         0     0% 32.99%     -1016B 32.99%  main");
+	CHECK(strstr(text, "gone") < strstr(text, "copy"));
+	free(text);
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
+	text = render("text", &profile, &in_use, 0);
+	check_has(text, "      -2kB 40.00% 40.00%       -2kB 40.00%  gone");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_of_two_that_are_alike)
+{
+	struct profile profile = small_profile(), same = small_profile();
+
+	CHECK_EQ(profile_merge(&profile, &same, PROFILE_BASE), 0);
+	profile_close(&same);
+	char *text = render("text", &profile, &in_use, 0);
+	check_has(text, "there is no difference");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_says_what_is_filtered)
+{
+	struct profile profile = small_profile(), left;
+	const struct filter_options options = {.text = {[FILTER_FOCUS] = "copy"}};
+	unsigned int unmatched;
+
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	CHECK_EQ(filter_profile(&profile, &options, &left, &unmatched), 0);
+	char *text = render("text", &left, &in_use, 0);
+	check_has(text, "Active filters:\n   focus=copy\nShown: 3kB in use\nShowing nodes accounting for 3kB, 74.85% of 4.01kB total\n");
+	check_has(text, "       3kB 74.85% 74.85%        3kB 74.85%  copy (inline)");
+	free(text);
+	profile_close(&left);
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_is_trimmed_as_asked)
+{
+	struct profile profile = small_profile();
+	const struct render_options all = {.type = INUSE_SPACE, .no_trim = true}, none_dropped = {.type = INUSE_SPACE, .node_fraction = -1},
+				    heavy = {.type = INUSE_SPACE, .node_fraction = 0.9};
+
+	char *text = render("text", &profile, &all, 0);
+	check_has(text, "  tiny");
+	free(text);
+	text = render("text", &profile, &none_dropped, 0);
+	check_has(text, "  tiny");
+	check_has_not(text, "Dropped");
+	free(text);
+	text = render("text", &profile, &heavy, 0);
+	check_has(text, "Dropped 3 nodes (cum <= 3.61kB)\n");
+	check_has_not(text, "copy");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(units)
+{
+	static const struct {
+		const char *unit, *shown;
+	} cases[] = {{"b", "3072B"}, {"Bytes", "1024B"}, {"kb", "   4.01kB   100%  main"}, {"megabytes", "         0 74.85%"}, {"auto", "1kB 24.95%"}};
+	struct profile profile = small_profile();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_EQ(render_use_unit(cases[i].unit), 0);
+		char *text = render("text", &profile, &in_use, 0);
+		check_has(text, cases[i].shown);
+		free(text);
+	}
+	CHECK_EQ(render_use_unit("furlong"), -EINVAL);
+	profile_close(&profile);
+}
+
+UNIT_TEST(tree)
+{
+	struct profile profile = small_profile();
+	char *text = render("tree", &profile, &in_use, 0);
+
+	check_has(text, "----------------------------------------------------------+-------------\n"
+			"      flat  flat%   sum%        cum   cum%   calls calls% + context\n"
+			"----------------------------------------------------------+-------------\n"
+			"                                               3kB   100% |   store (inline)\n"
+			"       3kB 74.85% 74.85%        3kB 74.85%                | copy\n"
+			"----------------------------------------------------------+-------------\n"
+			"                                               4kB   100% |   main\n"
+			"       1kB 24.95% 99.81%        4kB 99.81%                | serve\n"
+			"                                               3kB 75.00% |   store\n"
+			"----------------------------------------------------------+-------------\n"
+			"         0     0% 99.81%     4.01kB   100%                | main\n"
+			"                                               4kB 99.81% |   serve\n"
+			"----------------------------------------------------------+-------------\n");
+	check_has_not(text, "tiny");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(peek)
+{
+	struct profile profile = small_profile();
+	const struct render_options tiny = {.type = INUSE_SPACE, .argument = "^t"}, none = {.type = INUSE_SPACE, .argument = "x"},
+				    wrong = {.type = INUSE_SPACE, .argument = "("};
+
+	char *text = render("peek", &profile, &tiny, 0);
+	check_has(text, "                                                8B   100% |   main\n"
+			"        8B  0.19%  0.19%         8B  0.19%                | tiny\n");
+	check_has_not(text, "| serve");
+	free(text);
+	free(render("peek", &profile, &none, -ENODATA));
+	check_has(render_error(), "no function matches \"x\"");
+	free(render("peek", &profile, &wrong, -EINVAL));
+	profile_close(&profile);
+}
+
+UNIT_TEST(traces)
+{
+	struct profile profile = small_profile();
+	char *text = render("traces", &profile, &in_use, 0);
+
+	check_has(text, "     bytes:  1kB\n       3kB   copy (inline)\n             store\n             serve\n             main\n----");
+	check_has(text, "     bytes:  8B\n        8B   tiny\n             main\n");
+	CHECK(strstr(text, "copy") < strstr(text, "tiny"));
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(threads)
+{
+	struct profile profile = small_profile();
+	uint32_t thread, part;
+
+	free(render("threads", &profile, &in_use, -ENODATA));
+	for (uint32_t row = 0; row < profile.row_count; row++) {
+		const struct profile_row *whole = &profile.row[row];
+
+		CHECK_EQ(parts_thread(&profile.parts, row == 0 ? "wor\x1bker" : NULL, row == 0 ? 77 : 0, &thread), 0);
+		CHECK_EQ(parts_of(&profile.parts, row, thread, &part), 0);
+		profile.parts.part[part] = (struct part){row, thread, whole->alloc_count, whole->alloc_bytes, whole->inuse_count, whole->inuse_bytes};
+	}
+	char *text = render("threads", &profile, &in_use, 0);
+	check_has(text, "   objects      bytes      %  thread\n"
+			"         3        3kB 74.85%  wor?ker (77)\n"
+			"         2     1.01kB 25.15%  <unknown>\n");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(sizes)
+{
+	struct profile profile = small_profile();
+	char *text = render("sizes", &profile, &in_use, 0);
+
+	check_has(text, "         1         8B  0.19%       4B .. 8B       \n");
+	check_has(text, "         4        4kB 99.81%     512B .. 1kB      ########################################\n");
+	check_has(text, "         0          0     0%      32B .. 64B      \n");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(modules)
+{
+	struct profile profile = small_profile();
+	const struct profile_module module = {.lo = 0x5000, .hi = 0x6000, .path = (char *)(uintptr_t) "/usr/lib/libthing.so.1"};
+	uint32_t index;
+
+	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
+	for (size_t i = 0; i < profile.frame_count; i++)
+		profile.frame[i].module = strcmp(profile.frame[i].line[0].function, "main") != 0 ? (int32_t)index : -1;
+	char *text = render("modules", &profile, &in_use, 0);
+	check_has(text, "    4.01kB   100%   100%     4.01kB   100%  [libthing.so.1]\n         0     0%   100%     4.01kB   100%  <unknown>\n");
 	free(text);
 	profile_close(&profile);
 }

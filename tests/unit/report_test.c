@@ -239,11 +239,52 @@ UNIT_TEST(wrong_usage)
 	check_usage("a", "-n0", "-n wants a number");
 	check_usage("a", "--sort=size", "--sort is flat or cum");
 	check_usage("-s", "-t", "exclude each other");
+	check_usage("a", "--focus=a(b", "--focus: \"a(b\" is no regular expression");
+	check_usage("a", "--peek=[", "--peek: \"[\" is no regular expression");
+	check_usage("a", "--nodefraction=2", "--nodefraction wants a number from 0 to 1");
+	check_usage("a", "--unit=ell", "--unit is bytes, kb,");
+}
+
+UNIT_TEST(filters)
+{
+	FILE *stream = memory_file();
+	static struct result result;
+
+	make_stream(stream);
+	RUN(stream, &result, "-", "--show_bytes", "--focus", "server\\+0x1ff", "--ignore=nobody");
+	CHECK_EQ(result.status, HI_EXIT_OK);
+	CHECK(strstr(result.out, "Active filters:\n   focus=server\\+0x1ff\n   ignore=nobody\n") != NULL);
+	CHECK_STR(result.err, "heapinject report: --focus server\\+0x1ff matches nothing\nheapinject report: --ignore nobody matches nothing\n");
+	RUN(stream, &result, "-", "--show_bytes", "--focus=/nowhere", "--nodecount=1", "--alloc_space");
+	CHECK_STR(result.err, "");
+	CHECK(strstr(result.out, "Shown: 4194304B allocated") != NULL);
+	CHECK(strstr(result.out, "Showing top 1 nodes out of 2\n") != NULL);
+	fclose(stream);
+}
+
+UNIT_TEST(comparisons)
+{
+	static struct result result;
+
+	setup();
+	const char *path = path_of("in.heap");
+	RUN(NULL, &result, "--base", path, path);
+	CHECK_EQ(result.status, HI_EXIT_OK);
+	CHECK(strstr(result.out, "there is no difference") != NULL);
+	RUN(NULL, &result, "--diff-base", path, path, path, "--show-bytes", "--peek=.");
+	CHECK(strstr(result.out, "Change: +3145728B in use, from 3145728B to 6291456B\n") != NULL);
+	CHECK(strstr(result.out, "Showing nodes accounting for 3145728B, 100% of 3145728B total\n") != NULL);
+	RUN(NULL, &result, "--diff-base", path, "--base", path, path);
+	CHECK_EQ(result.status, HI_EXIT_USAGE);
+	CHECK(strstr(result.err, "--base and --diff-base exclude each other") != NULL);
+	teardown();
 }
 
 UNIT_TEST(help_names_everything)
 {
-	static const char *const words[] = {"--text", "--svg", "--collapsed", "--output", "--binary", "--sort", "--limit", "--alloc-objects", "exit status"};
+	static const char *const words[] = {"--text",         "--svg",           "--collapsed", "--output",    "--binary",    "--sort",
+					    "--limit",        "--alloc-objects", "--focus",     "--tagignore", "--show-from", "--addresses",
+					    "--nodefraction", "--show-bytes",    "--peek RE",   "exit status"};
 	static struct result result;
 
 	RUN(NULL, &result, "--help");

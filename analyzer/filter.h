@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter.h - a profile with some of it left out: between loading and the view, for all views alike. What the options mean is what they mean to pprof.
+ *
+ * Regular expressions (pattern.h) are looked for in function names, source files and the paths of modules. First --focus and --ignore choose stacks, by
+ * what they were before anything was hidden; then --hide and --show take functions out of them, --show-from the callers of the outermost match, --prune-from
+ * the callees of the innermost. A stack of which nothing is left is left out. Tag filters choose what one thread has of blocks of one size. Percentages
+ * stay those of the whole (whole.h).
+ */
+#ifndef HI_FILTER_H
+#define HI_FILTER_H
+
+#include "pattern.h"
+#include "profile.h"
+
+enum filter_kind {
+	FILTER_FOCUS,
+	FILTER_IGNORE,
+	FILTER_HIDE,
+	FILTER_SHOW,
+	FILTER_SHOW_FROM,
+	FILTER_PRUNE_FROM,
+	FILTER_TAGFOCUS,
+	FILTER_TAGIGNORE,
+	FILTER_KINDS
+};
+extern const char *const filter_names[FILTER_KINDS]; /* "focus": what the option is called */
+
+#define FILTER_COMPLAINT_MAX (PATTERN_COMPLAINT_MAX + 256u)
+
+struct filter_options {
+	const char *text[FILTER_KINDS]; /* NULL = not given */
+	const char *trim_path;          /* prefixes of source files that are not shown, separated by colons */
+	const char *source_path;        /* where source files lie here: what leads there elsewhere is not shown */
+	enum profile_granularity granularity;
+	bool no_inlines; /* inlined functions count for the one that they were inlined into */
+};
+
+/* Whether the texts make sense: 0, -ENOMEM, or -EINVAL, with what is wrong in complaint. */
+int filter_check(const struct filter_options *options, char complaint[FILTER_COMPLAINT_MAX]);
+/* Would the profile stay as it is? */
+bool filter_is_idle(const struct filter_options *options);
+/*
+ * A new profile, to be closed, of what passes. out_unmatched: bits 1 << enum filter_kind of the filters that nothing has matched, which are likely to be
+ * mistyped. As filter_check(), with nothing to close, on failure.
+ */
+int filter_profile(const struct profile *from, const struct filter_options *options, struct profile *out_profile, unsigned int *out_unmatched);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pattern.h - regular expressions that users give: POSIX extended ones, found anywhere in a text.
+ *
+ * What people are used to write for pprof, whose dialect is RE2, means the same here: (?i) at the beginning, (?:...), \d and \D are understood as well.
+ * Zero-initialized = none is set, which matches nothing.
+ */
+#ifndef HI_PATTERN_H
+#define HI_PATTERN_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PATTERN_COMPLAINT_MAX 256u
+
+struct pattern {
+	regex_t regex;
+	bool is_set;
+};
+
+/* text: NULL = none. 0, -ENOMEM, or -EINVAL, with what is wrong in complaint. */
+int pattern_open(struct pattern *pattern, const char *text, char complaint[PATTERN_COMPLAINT_MAX]);
+void pattern_close(struct pattern *pattern);
+/* text: NULL is an empty one. */
+bool pattern_matches(const struct pattern *pattern, const char *text);
+
+#endif

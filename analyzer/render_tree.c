@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_tree.c - every function between the ones that call it, above, and the ones that it calls, below, in the columns of pprof -tree. What a call
+ * accounts for is a part of what the function between has, with what it calls.
+ *
+ * --peek is the same for some functions only, with all that there is of them.
+ */
+#include "render_formats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "callgraph_trim.h"
+#include "hi_units.h"
+#include "pattern.h"
+#include "render_header.h"
+
+#define NODES_DEFAULT 80u
+#define SEPARATOR "----------------------------------------------------------+-------------\n"
+#define LEGEND "      flat  flat%   sum%        cum   cum%   calls calls% + context\n"
+
+/* The edges of a graph by the node at one of their ends: those of node n stand in edge[first[n]] to edge[first[n + 1] - 1], heaviest first. */
+struct fan {
+	uint32_t *edge;
+	size_t *first;
+};
+struct tree {
+	const struct callgraph *graph;
+	const struct render_options *options;
+	struct fan in, out;
+	double sum;
+};
+
+static int compare_edges(const void *left, const void *right, void *context)
+{
+	const struct callgraph *graph = context;
+	const struct callgraph_edge *a = &graph->edge[*(const uint32_t *)left], *b = &graph->edge[*(const uint32_t *)right];
+	const long long a_weight = llabs(llround(a->weight.value)), b_weight = llabs(llround(b->weight.value));
+	int order;
+
+	if (a_weight != b_weight)
+		return a_weight > b_weight ? -1 : 1;
+	order = strcmp(graph->node[a->caller].name, graph->node[b->caller].name);
+	return order ? order : strcmp(graph->node[a->callee].name, graph->node[b->callee].name);
+}
+
+static uint32_t end_of(const struct callgraph_edge *edge, bool is_in)
+{
+	return is_in ? edge->callee : edge->caller;
+}
+
+static int fan_open(const struct callgraph *graph, bool is_in, struct fan *fan)
+{
+	fan->edge = malloc((graph->edge_count + 1) * sizeof(*fan->edge));
+	fan->first = calloc(graph->node_count + 2, sizeof(*fan->first));
+	if (!fan->edge || !fan->first)
+		return -ENOMEM;
+	/* One place further than in the end, for placing moves each on by as many as it places. */
+	for (size_t i = 0; i < graph->edge_count; i++)
+		fan->first[end_of(&graph->edge[i], is_in) + (size_t)2]++;
+	for (size_t i = 2; i < graph->node_count + 2; i++)
+		fan->first[i] += fan->first[i - 1];
+	for (size_t i = 0; i < graph->edge_count; i++)
+		fan->edge[fan->first[end_of(&graph->edge[i], is_in) + (size_t)1]++] = (uint32_t)i;
+	for (size_t i = 0; i < graph->node_count; i++)
+		qsort_r(fan->edge + fan->first[i], fan->first[i + 1] - fan->first[i], sizeof(*fan->edge), compare_edges, (void *)(uintptr_t)graph);
+	return 0;
+}
+
+static void fan_close(struct fan *fan)
+{
+	free(fan->edge);
+	free(fan->first);
+}
+
+static void print_fan(const struct tree *tree, const struct fan *fan, uint32_t index, bool is_in, FILE *out)
+{
+	const struct callgraph *graph = tree->graph;
+	char value[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX];
+
+	for (size_t i = fan->first[index]; i < fan->first[index + 1]; i++) {
+		const struct callgraph_edge *edge = &graph->edge[fan->edge[i]];
+
+		fprintf(out, "%50s %s |   %s%s\n", render_value(edge->weight.value, tree->options->type, value),
+			render_percent(edge->weight.value, graph->node[index].cum.value, percent), graph->node[is_in ? edge->caller : edge->callee].name,
+			edge->is_inline ? " (inline)" : "");
+	}
+}
+
+static void print_node(struct tree *tree, uint32_t index, FILE *out)
+{
+	const struct callgraph *graph = tree->graph;
+	const struct callgraph_node *node = &graph->node[index];
+	const enum sample_type type = tree->options->type;
+	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX], sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX], cum_percent[HI_UNITS_TEXT_MAX];
+
+	tree->sum += node->flat.value;
+	fputs(SEPARATOR, out);
+	print_fan(tree, &tree->in, index, true, out);
+	fprintf(out, "%10s %s %s %10s %s                | %s\n", render_value(node->flat.value, type, flat),
+		render_percent(node->flat.value, graph->whole, flat_percent), render_percent(tree->sum, graph->whole, sum_percent),
+		render_value(node->cum.value, type, cum), render_percent(node->cum.value, graph->whole, cum_percent), node->name);
+	print_fan(tree, &tree->out, index, false, out);
+}
+
+/* only: of the nodes that match; NULL = all. Returns how many these are. */
+static size_t print_nodes(struct tree *tree, const uint32_t *order, size_t count, const struct pattern *only, FILE *out)
+{
+	size_t matches = 0;
+
+	fputs(SEPARATOR LEGEND, out);
+	for (size_t i = 0; i < count; i++) {
+		if (only && !pattern_matches(only, tree->graph->node[order[i]].name))
+			continue;
+		print_node(tree, order[i], out);
+		matches++;
+	}
+	if (count)
+		fputs(SEPARATOR, out);
+	return matches;
+}
+
+static int print_tree(const struct profile *profile, const struct render_options *options, const struct callgraph_limits *limits, const struct pattern *only,
+		      FILE *out)
+{
+	struct callgraph_dropped dropped;
+	struct callgraph graph = {0};
+	struct tree tree = {.graph = &graph, .options = options};
+	uint32_t *order = NULL;
+	size_t count = 0, matches = 0;
+	int error = callgraph_build_limited(profile, options->type, limits, &graph, &dropped);
+
+	if (!error && !(order = callgraph_order(&graph, options->sort == SORT_CUM, &count)))
+		error = -ENOMEM;
+	if (!error && (fan_open(&graph, true, &tree.in) || fan_open(&graph, false, &tree.out)))
+		error = -ENOMEM;
+	if (!error) {
+		render_header(profile, options->type, &graph.total, out);
+		render_shown(&graph, order, count, limits, &dropped, options->type, out);
+		matches = print_nodes(&tree, order, count, only, out);
+	}
+	fan_close(&tree.in);
+	fan_close(&tree.out);
+	free(order);
+	callgraph_close(&graph);
+	if (!error && only && !matches)
+		return render_fail(-ENODATA, "no function matches \"%s\"", options->argument);
+	return render_result(error, out);
+}
+
+int render_tree(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	const struct callgraph_limits limits = callgraph_limits_of(options, NODES_DEFAULT);
+
+	return print_tree(profile, options, &limits, NULL, out);
+}
+
+int render_peek(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	const struct callgraph_limits limits = {.by_cum = options->sort == SORT_CUM};
+	char complaint[PATTERN_COMPLAINT_MAX];
+	struct pattern pattern;
+	int error = pattern_open(&pattern, options->argument ? options->argument : "", complaint);
+
+	if (error == -EINVAL)
+		return render_fail(error, "\"%s\" is no regular expression: %s", options->argument, complaint);
+	error = error ? render_result(error, out) : print_tree(profile, options, &limits, &pattern, out);
+	pattern_close(&pattern);
+	return error;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* whole.c - see whole.h. Rows that are to be subtracted from each other are brought together by sorting. */
+#include "whole.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "estimate.h"
+#include "table.h"
+
+/* Of one stack, one mean size and one thread. */
+struct difference {
+	uint64_t stack, size, thread; /* hashes, but for the size */
+	double value[SAMPLE_TYPE_COUNT];
+};
+
+static uint64_t hash_text(const char *text)
+{
+	return text ? hash_bytes(text, strlen(text)) : 0;
+}
+
+/* The place in its object, for two processes seldom have it at the same address. */
+static uint64_t hash_frame(const struct profile *profile, const struct profile_frame *frame)
+{
+	const struct profile_module *module = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? &profile->module[frame->module] : NULL;
+	uint64_t hash = frame->address;
+
+	if (module) {
+		hash = hash_number(frame->address - module->lo + module->file_offset);
+		hash ^= module->build_id_size ? hash_bytes(module->build_id, module->build_id_size) : hash_text(module->path);
+	}
+	for (size_t i = 0; i < frame->line_count && !frame->address; i++)
+		hash = hash_number(hash ^ hash_text(frame->line[i].function)) ^ hash_text(frame->line[i].file) ^ frame->line[i].line;
+	return hash;
+}
+
+static uint64_t hash_stack(const struct profile *profile, const struct profile_stack *stack)
+{
+	uint64_t hash = stack->frame_count;
+
+	for (uint32_t i = 0; i < stack->frame_count; i++)
+		hash = hash_number(hash ^ hash_frame(profile, &profile->frame[stack->frame[i]]));
+	return hash;
+}
+
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+	return left < right ? -1 : left > right;
+}
+
+static int compare_differences(const void *left, const void *right)
+{
+	const struct difference *a = left, *b = right;
+	int order = compare_numbers(a->stack, b->stack);
+
+	order = order ? order : compare_numbers(a->size, b->size);
+	return order ? order : compare_numbers(a->thread, b->thread);
+}
+
+static void sum_changes(struct profile_meta *meta, struct difference *difference, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct difference *next = i + 1 < count ? &difference[i + 1] : NULL;
+		const bool is_last = !next || compare_differences(&difference[i], next) != 0;
+
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+			if (is_last)
+				meta->whole[type] += fabs(difference[i].value[type]);
+			else
+				next->value[type] += difference[i].value[type];
+		}
+	}
+}
+
+static uint64_t mean_size(const struct profile_row *row)
+{
+	if (row->alloc_count)
+		return row->alloc_bytes / row->alloc_count;
+	return row->inuse_count ? row->inuse_bytes / row->inuse_count : 0;
+}
+
+static uint64_t hash_thread(const struct profile *profile, const struct part *part)
+{
+	const struct part_thread *thread = part && part->thread ? &profile->parts.thread[part->thread] : NULL;
+
+	return thread ? hash_number(thread->tid) ^ hash_text(thread->name) : 0;
+}
+
+/* part: NULL = the whole row */
+static struct difference difference_of(const struct profile *profile, const struct profile_row *row, const struct part *part, const uint64_t *stack)
+{
+	struct difference difference = {.stack = stack[row->key.stack], .size = mean_size(row), .thread = hash_thread(profile, part)};
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		difference.value[type] = estimate_part(profile, row, part, (enum sample_type)type).value;
+	return difference;
+}
+
+static int set_to_changes(struct profile *profile)
+{
+	const struct part *part = profile->parts.part;
+	const size_t count = profile->parts.count ? profile->parts.count : profile->row_count;
+	struct difference *difference = malloc((count + 1) * sizeof(*difference));
+	uint64_t *stack = malloc((profile->stack_count + 1) * sizeof(*stack));
+
+	for (size_t i = 0; stack && i < profile->stack_count; i++)
+		stack[i] = hash_stack(profile, &profile->stack[i]);
+	for (size_t i = 0; difference && stack && i < count; i++)
+		difference[i] = profile->parts.count ? difference_of(profile, &profile->row[part[i].row], &part[i], stack)
+						     : difference_of(profile, &profile->row[i], NULL, stack);
+	const int error = difference && stack ? 0 : -ENOMEM;
+	if (!error) {
+		qsort(difference, count, sizeof(*difference), compare_differences);
+		sum_changes(&profile->meta, difference, count);
+	}
+	free(difference);
+	free(stack);
+	return error;
+}
+
+int whole_set(struct profile *profile, enum whole_of of)
+{
+	double base[SAMPLE_TYPE_COUNT];
+	bool has_base = false;
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		const struct estimate total = estimate_total(profile, (enum sample_type)type);
+
+		base[type] = total.base;
+		has_base |= total.base > 0;
+		profile->meta.whole[type] = total.value;
+	}
+	if (!has_base)
+		return 0;
+	memset(profile->meta.whole, 0, sizeof(profile->meta.whole));
+	if (set_to_changes(profile))
+		return -ENOMEM;
+	for (int type = 0; type < SAMPLE_TYPE_COUNT && of == WHOLE_OF_BASE; type++)
+		profile->meta.whole[type] = base[type] > 0 ? base[type] : profile->meta.whole[type];
+	return 0;
+}

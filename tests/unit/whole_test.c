@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* whole_test.c - what percentages are of, against sums by hand. */
+#include "unit.h"
+
+#include "estimate.h"
+#include "merge.h"
+#include "sample_profile.h"
+#include "whole.h"
+
+/* `later` against `earlier`, both closed. */
+static struct profile compare(struct profile *later, struct profile *earlier)
+{
+	struct profile both;
+
+	CHECK_EQ(profile_open(&both), 0);
+	CHECK_EQ(profile_merge(&both, later, PROFILE_NEW), 0);
+	CHECK_EQ(profile_merge(&both, earlier, PROFILE_BASE), 0);
+	profile_close(later);
+	profile_close(earlier);
+	return both;
+}
+
+/* a: 300 more, b: 100 less, c: as before, d: new; each object of 100 bytes. */
+static struct profile comparison(void)
+{
+	struct profile later = sample_open(), earlier = sample_open();
+
+	sample_stack(&earlier, "main;a", 1, 100);
+	sample_stack(&earlier, "main;b", 2, 100);
+	sample_stack(&earlier, "main;c", 5, 100);
+	sample_stack(&later, "main;a", 4, 100);
+	sample_stack(&later, "main;b", 1, 100);
+	sample_stack(&later, "main;c", 5, 100);
+	sample_stack(&later, "main;d", 7, 100);
+	return compare(&later, &earlier);
+}
+
+UNIT_TEST(of_one_profile)
+{
+	struct profile profile = sample_open();
+
+	sample_stack(&profile, "main;a", 2, 100);
+	sample_stack(&profile, "main;b", 3, 10);
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 230);
+	CHECK_EQ(profile.meta.whole[ALLOC_OBJECTS], 10);
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
+	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 230);
+	profile_close(&profile);
+}
+
+UNIT_TEST(of_all_changes)
+{
+	struct profile profile = comparison();
+
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 300 + 100 + 0 + 700);
+	CHECK_EQ(profile.meta.whole[INUSE_OBJECTS], 3 + 1 + 7);
+	profile_close(&profile);
+}
+
+UNIT_TEST(of_the_base)
+{
+	struct profile profile = comparison();
+
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
+	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 800);
+	profile_close(&profile);
+}
+
+UNIT_TEST(an_empty_base)
+{
+	struct profile later = sample_open(), earlier = sample_open();
+
+	sample_stack(&later, "main;a", 4, 100);
+	sample_stack(&earlier, "main;a", 4, 100);
+	earlier.row[0].inuse_count = earlier.row[0].inuse_bytes = 0;
+	struct profile profile = compare(&later, &earlier);
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
+	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 400);
+	CHECK_EQ(profile.meta.whole[ALLOC_SPACE], 800);
+	profile_close(&profile);
+}
+
+/* One module that lies elsewhere in the second process. */
+static struct profile loaded_at(uint64_t address, uint64_t count)
+{
+	const struct profile_module module = {
+		.lo = address, .hi = address + 0x1000, .bias = address, .build_id = {1, 2, 3}, .build_id_size = 3, .path = (char *)(uintptr_t) "/bin/server"};
+	struct profile profile = sample_open();
+	uint32_t index, frame, stack, row;
+
+	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
+	CHECK_EQ(profile_frame_at(&profile, address + 0x123, (int32_t)index, &frame), 0);
+	CHECK_EQ(profile_stack_of(&profile, &frame, 1, 0, &stack), 0);
+	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 10, .interval = 1}, &row), 0);
+	profile.row[row].alloc_count = profile.row[row].inuse_count = count;
+	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 10 * count;
+	return profile;
+}
+
+UNIT_TEST(two_processes)
+{
+	struct profile later = loaded_at(0x500000, 5), earlier = loaded_at(0x7f0000, 3);
+	struct profile profile = compare(&later, &earlier);
+
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 20);
+	profile_close(&profile);
+}
+
+UNIT_MAIN()
