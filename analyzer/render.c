@@ -14,6 +14,8 @@ const struct renderer renderers[] = {
 	{"text", 't', NULL, ".txt", "table of functions", render_text},
 	{"svg", 's', NULL, ".svg", "call graph, drawn by graphviz", render_svg},
 	{"collapsed", 0, NULL, ".collapsed", "one line per stack, for flamegraph.pl, speedscope and the like", render_collapsed},
+	{"list", 0, "REGEX", NULL, "source of matching functions, line by line", render_list},
+	{"disasm", 0, "REGEX", NULL, "machine code of matching functions, by instruction", render_disasm},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

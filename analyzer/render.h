@@ -18,6 +18,10 @@ struct render_options {
 	bool intervals;       /* text: the 95 % interval of each figure, too */
 	bool details;         /* text: waste and ages */
 	const char *argument; /* of the view, if it wants one */
+	/* list, disasm: folders with sources, and prefixes that names of files begin with elsewhere, each with colons between; NULL = none. */
+	const char *source_path, *trim_path;
+	/* disasm: the main program's file; NULL = find it. */
+	const char *binary;
 };
 
 struct renderer {

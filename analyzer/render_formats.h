@@ -12,6 +12,8 @@
 
 int render_text(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_list(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_disasm(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out);
 
 /* Sets what render_error() says, and returns error. */

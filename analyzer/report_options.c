@@ -14,7 +14,16 @@
 #define RENDERERS_MAX 48u
 #define HELP_MAX 16384u
 
-enum option_code { OPTION_SORT = 256, OPTION_INTERVALS, OPTION_DETAILS, OPTION_BASE, OPTION_TYPE, OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT };
+enum option_code {
+	OPTION_SORT = 256,
+	OPTION_INTERVALS,
+	OPTION_DETAILS,
+	OPTION_BASE,
+	OPTION_SOURCE_PATH,
+	OPTION_TRIM_PATH,
+	OPTION_TYPE,
+	OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT
+};
 
 static const char *const type_options[SAMPLE_TYPE_COUNT] = {
 	[ALLOC_OBJECTS] = "alloc-objects",
@@ -46,6 +55,8 @@ static const struct option always[] = {
 	{"intervals", no_argument, NULL, OPTION_INTERVALS},
 	{"details", no_argument, NULL, OPTION_DETAILS},
 	{"base", required_argument, NULL, OPTION_BASE},
+	{"source-path", required_argument, NULL, OPTION_SOURCE_PATH},
+	{"trim-path", required_argument, NULL, OPTION_TRIM_PATH},
 };
 #define ALWAYS (sizeof(always) / sizeof(always[0]))
 
@@ -152,7 +163,7 @@ static int set_option(struct report_options *options, int code, char **argv)
 		options->output = optarg;
 		return 0;
 	case 'p':
-		options->symbols.binary = optarg;
+		options->symbols.binary = options->render.binary = optarg;
 		return 0;
 	case 'n':
 		return set_limit(options, optarg);
@@ -166,6 +177,12 @@ static int set_option(struct report_options *options, int code, char **argv)
 		return 0;
 	case OPTION_BASE:
 		return add_base(options, optarg);
+	case OPTION_SOURCE_PATH:
+		options->render.source_path = optarg;
+		return 0;
+	case OPTION_TRIM_PATH:
+		options->render.trim_path = optarg;
+		return 0;
 	case ':':
 	case '?':
 		return wrong_option(options, code, argv);
@@ -260,6 +277,8 @@ static const char help_tail[] =
 	"      --sort flat|cum    order rows by the function itself, or with what it calls\n"
 	"      --intervals        text: the 95 % interval of each figure, too\n"
 	"      --details          text: waste (usable bytes beyond those requested), mean age of what is in use, mean lifetime of what was freed\n"
+	"      --source-path DIRS list, disasm: folders with sources, with colons between, searched for the ends of files' names, too\n"
+	"      --trim-path DIRS   list, disasm: prefixes that files' names have elsewhere, and that are left out here\n"
 	"  -h, --help             this text\n"
 	"\n"
 	"exit status: 0 ok; 1 the file is missing, unusable or damaged (what was good in it is shown all the same), or the view failed;\n"
