@@ -69,8 +69,8 @@ endif
 ifeq ($(FAULTS),1)
 HOST_FLAGS += -DHI_FAULTS
 endif
-# Linked in: libdeflate, as few servers have it, and a file that is copied to one has to run there; of libsupc++ one object.
-LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -lpthread -ldl -lm
+# Linked in: libdeflate and libedit with what it needs, as few servers have them, and a file that is copied to one has to run there; of libsupc++ one object.
+LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a -l:libmd.a -lpthread -ldl -lm
 
 INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude -Iinjector -Iinjector/arch
 ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude -Ianalyzer

@@ -19,6 +19,7 @@
 #include "reader.h"
 #include "render.h"
 #include "report_options.h"
+#include "shell.h"
 #include "symbols.h"
 
 /* ---- the profile ---- */
@@ -121,6 +122,12 @@ static int render(const struct report_options *options, const struct profile *pr
 	return error;
 }
 
+/* One view of what was read; the profile is of no use for another one. */
+static int show(const struct report_options *options, struct profile *profile)
+{
+	return render(options, profile);
+}
+
 static int report(const struct report_options *options)
 {
 	struct profile profile;
@@ -130,7 +137,7 @@ static int report(const struct report_options *options)
 	if (!error)
 		error = load_all(options, &profile);
 	if (!error)
-		error = render(options, &profile);
+		error = shell_is_wanted(options) ? shell_run(options, &profile, show) : show(options, &profile);
 	damaged = profile.meta.damage != NULL;
 	profile_close(&profile);
 	return error || damaged ? HI_EXIT_FAILED : HI_EXIT_OK;

@@ -83,6 +83,21 @@ static void build_options(struct option_table *table)
 	}
 }
 
+const struct option *report_options_known(const char **out_letters)
+{
+	static struct option_table table;
+
+	if (!table.option[0].name)
+		build_options(&table);
+	*out_letters = table.letters;
+	return table.option;
+}
+
+const char *report_options_type(enum sample_type type)
+{
+	return type_options[type];
+}
+
 static int set_renderer(struct report_options *options, const struct renderer *renderer)
 {
 	if (options->renderer && options->renderer != renderer) {
@@ -234,7 +249,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 	struct option_table table;
 	int code, error = 0;
 
-	*options = (struct report_options){.command = argv[0], .render = {.type = INUSE_SPACE}};
+	*options = (struct report_options){.command = argv[0], .argc = argc, .argv = argv, .render = {.type = INUSE_SPACE}};
 	build_options(&table);
 	optind = 0; /* the caller may have parsed options of its own */
 	opterr = 0;
@@ -242,6 +257,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 		error = set_option(options, code, argv);
 	if (!error && !options->help)
 		error = take_files(options, argc - optind, argv + optind);
+	options->has_view = options->renderer != NULL;
 	if (!options->renderer)
 		options->renderer = renderer_by_ending(options->output);
 	if (!options->renderer || (options->renderer->argument && !options->render.argument))
@@ -259,7 +275,9 @@ static const char help_head[] =
 	"- reads standard input. Several files are added up. A heap profile of heapinject holds its symbols: neither the program nor its\n"
 	"machine is needed.\n"
 	"\n"
-	"views, the first one by default:\n";
+	"At a terminal, without a view and without -o, it asks what to show, one view after another; \"help\" there says how.\n"
+	"\n"
+	"views, the first one where none is named:\n";
 
 static const char help_tail[] =
 	"\n"
