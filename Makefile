@@ -298,10 +298,11 @@ install: $(O)/heapinject ## install to DESTDIR and PREFIX
 	install -D -m 755 $(O)/heapinject $(DESTDIR)$(PREFIX)/bin/heapinject
 	install -D -m 644 man/heapinject.1 $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
 	install -D -m 644 scripts/heapinject.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
+	install -D -m 644 scripts/heapinject.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/heapinject $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
-	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
 
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 
