@@ -159,17 +159,28 @@ static FILE *open_history(const char *path, int flags, const char *mode)
 	return file;
 }
 
-/* The folders on the way, each for us alone. */
-static void make_folders(const char *path)
+static bool is_own(const char *folder)
+{
+	struct stat status;
+
+	return stat(folder, &status) == 0 && status.st_uid == geteuid();
+}
+
+/* The folders on the way, each for us alone, in folders that are ours. Whether the last one is. */
+static bool make_folders(const char *path)
 {
 	char *copy = strdup(path);
+	bool owned = false;
 
 	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(copy, 0700);
+		if (owned)
+			mkdir(copy, 0700);
+		owned = is_own(copy);
 		*slash = '/';
 	}
 	free(copy);
+	return owned;
 }
 
 /* One line of the file after another: our own form, as libedit's cannot be read from a descriptor. */
@@ -196,9 +207,8 @@ static void print_history(struct line_editor *editor, FILE *file)
 
 static void save_history(struct line_editor *editor)
 {
-	if (!editor->setup->history)
+	if (!editor->setup->history || !make_folders(editor->setup->history))
 		return;
-	make_folders(editor->setup->history);
 	FILE *file = open_history(editor->setup->history, O_WRONLY | O_CREAT, "w");
 	if (!file)
 		return;

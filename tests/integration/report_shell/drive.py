@@ -243,6 +243,13 @@ def check_history():
     moved.end("exit\n")
     check(os.path.exists(f"{FOLDER}/state/heapinject/history"), "XDG_STATE_HOME says where", "")
     Shell(HOME=None).end("quit\n")
+    if os.geteuid() == 0:
+        os.mkdir(f"{FOLDER}/another")
+        os.chown(f"{FOLDER}/another", 65534, 65534)
+        Shell(HOME=f"{FOLDER}/another").end("quit\n")
+        check(not os.listdir(f"{FOLDER}/another"), "nothing of root's in another user's home", "")
+    else:
+        print("not root: another user's home is not tried")
     os.chmod(path, 0o644)
     Shell().end("quit\n")
     check(stat.S_IMODE(os.stat(path).st_mode) == 0o600, "and its mode is seen to", "")
