@@ -69,8 +69,8 @@ endif
 ifeq ($(FAULTS),1)
 HOST_FLAGS += -DHI_FAULTS
 endif
-# Linked in: libdeflate, as few servers have it, and a file that is copied to one has to run there; of libsupc++ one object.
-LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -lpthread -ldl -lm
+# Linked in: libdeflate and libedit with what it needs, as few servers have them, and a file that is copied to one has to run there; of libsupc++ one object.
+LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a -l:libmd.a -lpthread -ldl -lm
 
 INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude -Iinjector -Iinjector/arch
 ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude -Ianalyzer
@@ -304,10 +304,11 @@ install: $(O)/heapinject ## install to DESTDIR and PREFIX
 	install -D -m 755 $(O)/heapinject $(DESTDIR)$(PREFIX)/bin/heapinject
 	install -D -m 644 man/heapinject.1 $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
 	install -D -m 644 scripts/heapinject.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
+	install -D -m 644 scripts/heapinject.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/heapinject $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
-	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
 
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 

@@ -38,6 +38,8 @@ const struct renderer renderers[] = {
 	{"flame", 0, NULL, ".flame.svg", "flame graph, a picture that zooms and searches in a browser", render_flame},
 	{"html", 0, NULL, ".html", "flame graph, callers and callees, and table in one page that needs no network", render_html},
 	{"symbolize", 0, NULL, ".heap", "the heap profile itself, with the names that are found here", render_symbolize},
+	{"list", 0, "REGEX", NULL, "source of matching functions, line by line", render_list},
+	{"disasm", 0, "REGEX", NULL, "machine code of matching functions, by instruction", render_disasm},
 	{NULL, 0, NULL, NULL, NULL, NULL},
 };
 

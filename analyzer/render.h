@@ -23,6 +23,8 @@ struct render_options {
 	bool details;                /* text: waste and ages */
 	const char *argument;        /* of the view, if it wants one */
 	const char *source_path;     /* where source files may lie, separated by colons; NULL = where the debug information says */
+	const char *trim_path;       /* prefixes that names of files begin with elsewhere, likewise; NULL = none */
+	const char *binary;          /* disasm: the main program's file; NULL = find it */
 	struct snapshots *snapshots; /* massif: of several files, in the order given (snapshots.h); NULL = not taken */
 	size_t file_count;           /* of the new side */
 	struct leaks_tail tail;      /* leaks: what counts as young */

@@ -15,6 +15,8 @@ int render_threads(const struct profile *profile, const struct render_options *o
 int render_modules(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_sizes(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_list(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_disasm(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_pdf(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_png(const struct profile *profile, const struct render_options *options, FILE *out);

@@ -20,6 +20,7 @@
 #include "reader.h"
 #include "render_formats.h"
 #include "report_options.h"
+#include "shell.h"
 #include "snapshots.h"
 #include "symbols.h"
 
@@ -88,10 +89,52 @@ static int load_resolved(const struct report_options *options, const char *file,
 	return error;
 }
 
+static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
+{
+	for (unsigned int kind = 0; kind < FILTER_KINDS; kind++) {
+		if (unmatched & 1u << kind)
+			report_complain(options, "--%s %s matches nothing", filter_names[kind], options->filter.text[kind]);
+	}
+}
+
+/* Puts what passes the filters in place of the profile. */
+static int apply_filters(const struct report_options *options, struct profile *profile)
+{
+	struct profile filtered;
+	unsigned int unmatched;
+	int error = whole_set(profile, options->whole);
+
+	if (!error && filter_is_idle(&options->filter))
+		return 0;
+	if (!error)
+		error = filter_profile(profile, &options->filter, &filtered, &unmatched);
+	if (error) {
+		report_complain(options, "out of memory");
+		return error;
+	}
+	complain_of_unmatched(options, unmatched);
+	profile_close(profile);
+	*profile = filtered;
+	return 0;
+}
+
 /* What the views want of each file apart, before it becomes one with the others. */
 static int add_snapshot(const struct report_options *options, enum profile_side side, const struct profile *profile)
 {
-	return options->render.snapshots && side == PROFILE_NEW ? snapshots_add(options->render.snapshots, profile) : 0;
+	struct profile filtered;
+	unsigned int unmatched;
+	int error;
+
+	if (!options->render.snapshots || side != PROFILE_NEW)
+		return 0;
+	if (filter_is_idle(&options->filter))
+		return snapshots_add(options->render.snapshots, profile);
+	error = filter_profile(profile, &options->filter, &filtered, &unmatched);
+	if (error)
+		return error;
+	error = snapshots_add(options->render.snapshots, &filtered);
+	profile_close(&filtered);
+	return error;
 }
 
 static int add_file(const struct report_options *options, const char *file, enum profile_side side, struct profile *into)
@@ -121,6 +164,8 @@ static int load_series(const struct report_options *options, struct series *seri
 		if (!error)
 			error = load_resolved(options, options->file[i], &profile);
 		if (!error)
+			error = apply_filters(options, &profile);
+		if (!error)
 			error = series_add(series, &profile, options->render.type);
 		if (!*out_damage) {
 			*out_damage = profile.meta.damage;
@@ -145,37 +190,6 @@ static int load_all(const struct report_options *options, struct series *series,
 	for (size_t i = 0; i < options->base_count && !error; i++)
 		error = add_file(options, options->base[i], PROFILE_BASE, profile);
 	return error;
-}
-
-/* ---- what is shown of it ---- */
-
-static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
-{
-	for (unsigned int kind = 0; kind < FILTER_KINDS; kind++) {
-		if (unmatched & 1u << kind)
-			report_complain(options, "--%s %s matches nothing", filter_names[kind], options->filter.text[kind]);
-	}
-}
-
-/* Puts what passes the filters in place of the profile. */
-static int apply_filters(const struct report_options *options, struct profile *profile)
-{
-	struct profile filtered;
-	unsigned int unmatched;
-	int error = whole_set(profile, options->whole);
-
-	if (!error && filter_is_idle(&options->filter))
-		return 0;
-	if (!error)
-		error = filter_profile(profile, &options->filter, &filtered, &unmatched);
-	if (error) {
-		report_complain(options, "out of memory");
-		return error;
-	}
-	complain_of_unmatched(options, unmatched);
-	profile_close(profile);
-	*profile = filtered;
-	return 0;
 }
 
 /* ---- the view ---- */
@@ -243,6 +257,15 @@ static int check_limit(const struct report_options *options, const struct profil
 	return HI_EXIT_ABOVE;
 }
 
+/* One view of what was read; the profile is of no use for another one. */
+static int show(const struct report_options *options, struct profile *profile)
+{
+	/* Growth has no profile of all files together; each was filtered by itself. */
+	const int error = options->renderer->render == render_growth ? 0 : apply_filters(options, profile);
+
+	return error ? error : render(options, profile);
+}
+
 static int report(struct report_options *options)
 {
 	struct profile profile;
@@ -253,9 +276,7 @@ static int report(struct report_options *options)
 	if (!error)
 		error = load_all(options, &series, &profile);
 	if (!error)
-		error = apply_filters(options, &profile);
-	if (!error)
-		error = render(options, &profile);
+		error = shell_is_wanted(options) ? shell_run(options, &profile, show) : show(options, &profile);
 	if (!error && !profile.meta.damage)
 		status = check_limit(options, &profile);
 	series_close(&series);

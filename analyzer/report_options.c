@@ -129,6 +129,21 @@ static void build_options(struct option_table *table)
 	}
 }
 
+const struct option *report_options_known(const char **out_letters)
+{
+	static struct option_table table;
+
+	if (!table.option[0].name)
+		build_options(&table);
+	*out_letters = table.letters;
+	return table.option;
+}
+
+const char *report_options_type(enum sample_type type)
+{
+	return type_options[type];
+}
+
 static int set_renderer(struct report_options *options, const struct renderer *renderer)
 {
 	if (options->renderer && options->renderer != renderer) {
@@ -258,7 +273,7 @@ static int set_filter_option(struct report_options *options, int code)
 {
 	switch (code) {
 	case OPTION_TRIM_PATH:
-		options->filter.trim_path = optarg;
+		options->filter.trim_path = options->render.trim_path = optarg;
 		return 0;
 	case OPTION_SOURCE_PATH:
 		options->filter.source_path = options->render.source_path = optarg;
@@ -317,7 +332,7 @@ static int set_option(struct report_options *options, int code, char **argv)
 		options->output = optarg;
 		return 0;
 	case 'p':
-		options->symbols.binary = optarg;
+		options->symbols.binary = options->render.binary = optarg;
 		return 0;
 	case 'n':
 		return set_limit(options, optarg);
@@ -390,7 +405,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 	struct option_table table;
 	int code, error = 0;
 
-	*options = (struct report_options){.command = argv[0], .render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
+	*options = (struct report_options){.command = argv[0], .argc = argc, .argv = argv, .render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
 	build_options(&table);
 	optind = 0; /* the caller may have parsed options of its own */
 	opterr = 0;
@@ -398,6 +413,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 		error = set_option(options, code, argv);
 	if (!error && !options->help)
 		error = take_files(options, argc - optind, argv + optind);
+	options->has_view = options->renderer != NULL;
 	if (!options->renderer)
 		options->renderer = renderer_by_ending(options->output);
 	if (!options->renderer || (options->renderer->argument && !options->render.argument))
@@ -415,7 +431,9 @@ static const char help_head[] =
 	"- reads standard input. Several files are added up. A heap profile of heapinject holds its symbols: neither the program nor its\n"
 	"machine is needed.\n"
 	"\n"
-	"views, the first one by default:\n";
+	"At a terminal, without a view and without -o, it asks what to show, one view after another; \"help\" there says how.\n"
+	"\n"
+	"views, the first one where none is named:\n";
 
 static const char help_tail[] =
 	"\n"

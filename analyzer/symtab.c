@@ -151,7 +151,7 @@ static size_t entries_up_to(const struct symtab *table, uint64_t address)
 	return low;
 }
 
-const char *symtab_find(const struct symtab *table, uint64_t address)
+static const struct symtab_entry *entry_at(const struct symtab *table, uint64_t address)
 {
 	const size_t above = entries_up_to(table, address);
 	const struct symtab_entry *found = NULL;
@@ -161,5 +161,24 @@ const char *symtab_find(const struct symtab *table, uint64_t address)
 		if (address < entry->end && (entry->is_sized || back == 1))
 			found = entry;
 	}
+	return found;
+}
+
+const char *symtab_find(const struct symtab *table, uint64_t address)
+{
+	const struct symtab_entry *found = entry_at(table, address);
+
 	return found ? elf_strptr(table->elf, table->strings, found->name) : NULL;
+}
+
+const char *symtab_find_extent(const struct symtab *table, uint64_t address, uint64_t *out_begin, uint64_t *out_end)
+{
+	const struct symtab_entry *found = entry_at(table, address);
+	const size_t next = entries_up_to(table, address);
+
+	if (!found)
+		return NULL;
+	*out_begin = found->address;
+	*out_end = found->is_sized || next == table->count || table->entry[next].address > found->end ? found->end : table->entry[next].address;
+	return elf_strptr(table->elf, table->strings, found->name);
 }

@@ -1,40 +1,59 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Bash completion for heapinject.
+# Bash completion for heapinject. Commands and options are those that the program's own help names, so that this file knows what it is installed with.
+
+# _heapinject_commands PROGRAM
+_heapinject_commands() {
+	"$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+# _heapinject_options PROGRAM COMMAND: "NAME ARGUMENT" of each, with a dot for none; names on one line of help want the same
+_heapinject_options() {
+	"$1" help "$2" 2>/dev/null | awk '/^ +-/ {
+		sub(/^ +/, ""); sub(/  .*/, "")
+		count = split($0, name, ", "); argument = "."
+		for (i = 1; i <= count; i++) {
+			split(name[i], word, " "); name[i] = word[1]
+			if (name[i] ~ /^-/ && word[2] ~ /^([A-Z]+|[a-z]+(\|[a-z]+)+)$/) argument = word[2]
+		}
+		for (i = 1; i <= count; i++) if (name[i] ~ /^-/) print name[i], argument
+	}'
+}
+
+# _heapinject_value ARGUMENT WORD: what an option's argument may be, by what help calls it
+_heapinject_value() {
+	case $1 in
+	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${1//|/ }" -- "$2") ;;
+	LOADER) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$2") ;;
+	FILE | OUT | BINARY | PREFIX | DIRS | OLD | NEW) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
+	esac
+}
 
 _heapinject() {
-	local word=$2 previous=$3 command=${COMP_WORDS[1]}
-	local views='-t --text -s --svg --collapsed'
-	views+=' --pdf --png --dot --heap --pprof --speedscope --callgrind --dhat --massif --json'
-	views+=' --flame --html'
-	views+=' --symbolize'
-	local types='--inuse-space --inuse-objects --alloc-space --alloc-objects'
+	local program=$1 word=$2 previous=$3 command=${COMP_WORDS[1]} options name argument names=
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'check attach dump detach report help --help --version' -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "$(_heapinject_commands "$program") --help --version" -- "$word")
 		return
 	fi
-	case $command:$previous in
-	attach:--loader) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$word") ;;
-	attach:-o | attach:--output | report:-o | report:--output | report:-p | report:--binary) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-	attach:-s | attach:--duration | attach:--every | attach:--keep | attach:-c | attach:--sample | attach:--max-overhead | attach:--live-max | report:-n | report:--limit) ;;
-	report:--sort) mapfile -t COMPREPLY < <(compgen -W 'flat cum' -- "$word") ;;
-	help:*) mapfile -t COMPREPLY < <(compgen -W 'check attach dump detach report' -- "$word") ;;
-	check:* | attach:* | dump:* | detach:*)
-		if [[ $word == -* ]]; then
-			[[ $command != check ]] || mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word")
-			[[ $command != attach ]] || mapfile -t COMPREPLY < <(compgen -W '--duration --sample --every --keep --max-overhead --live-max --output --loader --quiet --verbose -s -c -o -q -v' -- "$word")
-		else
-			mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
-		fi
-		;;
-	report:*)
-		if [[ $word == -?* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "$views $types -p --binary -n --limit --sort --intervals --details --base --tail --fail-above -o --output" -- "$word")
-		else
-			mapfile -t COMPREPLY < <(compgen -f -- "$word")
-		fi
-		;;
-	esac
+	if [[ $command == help ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_heapinject_commands "$program")" -- "$word")
+		return
+	fi
+	options=$(_heapinject_options "$program" "$command")
+	while read -r name argument; do
+		[[ $argument == . || $previous != "$name" ]] || {
+			_heapinject_value "$argument" "$word"
+			return
+		}
+		names+=" $name"
+	done <<<"$options"
+	if [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
+	elif [[ $command == check || $command == attach || $command == detach || $command == dump ]]; then
+		mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+	fi
 }
 complete -o filenames -F _heapinject heapinject

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_disasm.c - the machine code of some functions, each instruction with what it weighs, and the source lines in between. Start at render_disasm().
+ *
+ * A call's figures stand beside the call instruction: what is sampled is where it returns to, one byte behind it. Only what lies around instructions with
+ * figures is shown. Decoding goes from the start of the function on, twice: first to see where instructions begin.
+ */
+#include "render_formats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "callgraph.h"
+#include "code_sums.h"
+#include "demangle.h"
+#include "disassembler.h"
+#include "printable.h"
+#include "render_annotated.h"
+#include "render_header.h"
+
+#define PLACE_MAX 600u
+#define FUNCTION_BYTES_MAX (8u << 20) /* what is longer is shown up to here */
+
+struct disassembly {
+	const struct profile *profile;
+	const struct render_options *options;
+	struct callgraph graph;
+	struct code_sums sums;
+	struct disassembler *disassembler; /* for code of this machine */
+	uint16_t machine;
+	struct source_text text; /* of the file that a line was in last */
+	char *file;              /* as in the debug information */
+	char *name;              /* its last part, safe to print */
+	uint32_t line;
+	FILE *out;
+};
+
+/* ---- one instruction ---- */
+
+/* Opens the file's text, unless it is the one that is open. Without text only the number is shown. */
+static int change_file(struct disassembly *disassembly, const char *file)
+{
+	const struct source_places places = annotated_places(disassembly->options);
+
+	if (disassembly->file && strcmp(disassembly->file, file) == 0)
+		return 0;
+	source_text_close(&disassembly->text);
+	free(disassembly->file);
+	free(disassembly->name);
+	const char *slash = strrchr(file, '/');
+	disassembly->file = strdup(file);
+	disassembly->name = strdup(slash ? slash + 1 : file);
+	disassembly->line = 0;
+	if (!disassembly->file || !disassembly->name)
+		return -ENOMEM;
+	printable(disassembly->name);
+	return source_text_open(&places, file, &disassembly->text) == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int print_place(struct disassembly *disassembly, const struct code_block *block, uint64_t address)
+{
+	struct dwarf_call calls[DWARF_CALLS_MAX];
+	size_t count;
+	int error = block->code->lines ? dwarf_lines_find(block->code->lines, address, calls, &count) : -ENOENT;
+
+	if (!error && calls[0].file && calls[0].line)
+		error = change_file(disassembly, calls[0].file);
+	if (error || !calls[0].file || !calls[0].line || calls[0].line == disassembly->line)
+		return error == -ENOMEM ? error : 0;
+	disassembly->line = calls[0].line;
+	char *words = source_text_line(&disassembly->text, disassembly->line);
+	fprintf(disassembly->out, "%23s%s:%" PRIu32 ":%s\n", "", disassembly->name, disassembly->line, words ? words : "");
+	free(words);
+	return 0;
+}
+
+/* "function+0x10": where a call or jump goes. */
+static void print_target(const struct disassembly *disassembly, const struct code_block *block, uint64_t target)
+{
+	uint64_t begin, end;
+	const char *symbol = target ? symtab_find_extent(&block->code->table, target, &begin, &end) : NULL;
+	char *name = symbol ? demangle(symbol, false) : NULL;
+
+	if (!name)
+		return;
+	fprintf(disassembly->out, "  <%s", name);
+	if (target != begin)
+		fprintf(disassembly->out, "+0x%" PRIx64, target - begin);
+	fputs(">", disassembly->out);
+	free(name);
+}
+
+/* The first site of a block at or behind an address. */
+static size_t site_from(const struct disassembly *disassembly, const struct code_block *block, uint64_t address)
+{
+	size_t low = block->first_site, high = block->site_end;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		if (disassembly->sums.site[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int print_instruction(struct disassembly *disassembly, const struct code_block *block, const struct instruction *instruction)
+{
+	const struct code_site *site = disassembly->sums.site;
+	struct estimate flat = {0}, cum = {0};
+	const int error = print_place(disassembly, block, instruction->address);
+
+	for (size_t i = site_from(disassembly, block, instruction->address); i < block->site_end; i++) {
+		if (site[i].address - instruction->address >= instruction->size)
+			break;
+		estimate_add(&flat, &site[i].flat);
+		estimate_add(&cum, &site[i].cum);
+	}
+	annotated_figures(&flat, &cum, disassembly->options->type, disassembly->out);
+	fprintf(disassembly->out, " %10" PRIx64 ": %s", instruction->address, instruction->text);
+	print_target(disassembly, block, instruction->target);
+	putc('\n', disassembly->out);
+	return error;
+}
+
+/* ---- one function ---- */
+
+/* The code of a block, and which of its instructions are shown: [n] of the one that begins at byte n. */
+struct extract {
+	struct disassembler_code code;
+	uint8_t *begins; /* 1 = an instruction begins here, 2 = and is shown */
+};
+
+static struct disassembler_code rest_of(const struct extract *extract, size_t at)
+{
+	return (struct disassembler_code){extract->code.bytes + at, extract->code.size - at, extract->code.address + at};
+}
+
+static void find_instructions(const struct disassembly *disassembly, struct extract *extract)
+{
+	struct instruction instruction;
+
+	for (size_t at = 0; at < extract->code.size; at += instruction.size) {
+		const struct disassembler_code rest = rest_of(extract, at);
+		disassembler_first(disassembly->disassembler, &rest, &instruction);
+		extract->begins[at] = 1;
+	}
+}
+
+static void choose(struct extract *extract, uint64_t address)
+{
+	size_t at = address - extract->code.address, after = 0, before = 0;
+
+	if (at >= extract->code.size)
+		return;
+	for (size_t next = at + 1; next < extract->code.size && after < ANNOTATED_CONTEXT; next++) {
+		after += extract->begins[next] != 0;
+		extract->begins[next] = extract->begins[next] ? 2 : 0;
+	}
+	for (at++; at-- > 0 && before <= ANNOTATED_CONTEXT;) {
+		before += extract->begins[at] != 0;
+		extract->begins[at] = extract->begins[at] ? 2 : 0;
+	}
+}
+
+static int print_extract(struct disassembly *disassembly, const struct code_block *block, const struct extract *extract)
+{
+	struct instruction instruction;
+	bool is_gap = false;
+	int error = 0;
+
+	for (size_t at = 0; at < extract->code.size && !error; at++) {
+		is_gap |= extract->begins[at] == 1;
+		if (extract->begins[at] != 2)
+			continue;
+		if (is_gap)
+			fprintf(disassembly->out, "%10s %10s %10s\n", "", "", "...");
+		is_gap = false;
+		const struct disassembler_code rest = rest_of(extract, at);
+		disassembler_first(disassembly->disassembler, &rest, &instruction);
+		error = print_instruction(disassembly, block, &instruction);
+	}
+	return error;
+}
+
+static int print_code(struct disassembly *disassembly, const struct code_block *block)
+{
+	const uint64_t wanted = block->end - block->begin;
+	struct extract extract = {.code.address = block->begin};
+
+	extract.code.bytes = machine_code_bytes(block->code, block->begin, wanted < FUNCTION_BYTES_MAX ? wanted : FUNCTION_BYTES_MAX, &extract.code.size);
+	extract.begins = extract.code.bytes ? calloc(extract.code.size + 1, 1) : NULL;
+	if (!extract.code.bytes) {
+		fprintf(disassembly->out, "no code: the file has none at 0x%" PRIx64 "\n", block->begin);
+		return 0;
+	}
+	if (!extract.begins)
+		return -ENOMEM;
+	disassembly->line = 0;
+	find_instructions(disassembly, &extract);
+	for (size_t i = block->first_site; i < block->site_end; i++) {
+		if (disassembly->sums.site[i].cum.samples > 0)
+			choose(&extract, disassembly->sums.site[i].address);
+	}
+	const int error = print_extract(disassembly, block, &extract);
+	if (extract.code.size < wanted)
+		fprintf(disassembly->out, "shown up to 0x%" PRIx64 " of 0x%" PRIx64 "\n", block->begin + extract.code.size, block->end);
+	free(extract.begins);
+	return error;
+}
+
+static void print_addresses(const struct disassembly *disassembly, const struct code_block *block)
+{
+	for (size_t i = block->first_site; i < block->site_end; i++) {
+		const struct code_site *site = &disassembly->sums.site[i];
+		if (site->cum.samples <= 0)
+			continue;
+		annotated_figures(&site->flat, &site->cum, disassembly->options->type, disassembly->out);
+		fprintf(disassembly->out, " %10" PRIx64 ":\n", site->address);
+	}
+}
+
+/* Why there is no code to show. */
+static void explain(const struct disassembly *disassembly, const struct profile_module *module, const struct code_block *block)
+{
+	char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "", path[PLACE_MAX];
+
+	if (!module || !module->path || module->path[0] != '/') {
+		fprintf(disassembly->out, "no code: it was generated at run time, or where it was is not known\n");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s", module->path);
+	printable(path);
+	for (size_t i = 0; i < module->build_id_size && i < PROFILE_BUILD_ID_MAX; i++)
+		sprintf(build_id + 2 * i, "%02x", module->build_id[i]);
+	if (block->code)
+		fprintf(disassembly->out, "no code: %s has no function here in its symbol table\n", path);
+	else if (*build_id)
+		fprintf(disassembly->out, "no code: no file with build-id %s, neither %s nor by that id; --binary names the program's\n", build_id, path);
+	else
+		fprintf(disassembly->out, "no code: %s is not there, or is another file than when it ran; --binary names the program's\n", path);
+}
+
+/* Makes sure that the disassembler is one for this code. */
+static int change_machine(struct disassembly *disassembly, const struct machine_code *code)
+{
+	if (disassembly->disassembler && disassembly->machine == code->machine)
+		return 0;
+	disassembler_close(disassembly->disassembler);
+	disassembly->disassembler = NULL;
+	disassembly->machine = code->machine;
+	const int error = disassembler_open(code->machine, &disassembly->disassembler);
+	if (error == -ENOENT)
+		return render_fail(error, "--disasm needs capstone (%s); on Debian and Ubuntu: apt install libcapstone4", disassembler_library());
+	return error;
+}
+
+static int print_block(struct disassembly *disassembly, const struct code_block *block)
+{
+	const struct code_site *site = &disassembly->sums.site[block->first_site];
+	const struct profile_module *module = site->module < 0 ? NULL : &disassembly->profile->module[site->module];
+	char *name = block->symbol ? demangle(block->symbol, false) : NULL;
+	char place[PLACE_MAX + 32];
+	int error = 0;
+
+	if (name)
+		printable(name);
+	if (block->symbol)
+		snprintf(place, sizeof(place), "%.*s at 0x%" PRIx64, (int)PLACE_MAX, module && module->path ? module->path : "?", block->begin);
+	else
+		snprintf(place, sizeof(place), "%.*s", (int)PLACE_MAX, module && module->path ? module->path : "no file");
+	printable(place);
+	annotated_head(name ? name : disassembly->graph.functions.name[site->function], place, &block->flat, &block->cum, &disassembly->graph.total,
+		       disassembly->options, disassembly->out);
+	free(name);
+	if (block->symbol)
+		error = change_machine(disassembly, block->code);
+	if (error == -ENOTSUP)
+		fprintf(disassembly->out, "no code: it is for a CPU that is not known here (e_machine %u)\n", block->code->machine);
+	else if (block->symbol && !error)
+		return print_code(disassembly, block);
+	else if (!block->symbol)
+		explain(disassembly, module, block);
+	print_addresses(disassembly, block);
+	return error == -ENOTSUP ? 0 : error;
+}
+
+/* ---- all of them ---- */
+
+/* Heaviest first. */
+static int compare_blocks(const void *left, const void *right)
+{
+	const struct code_block *a = *(const struct code_block *const *)left, *b = *(const struct code_block *const *)right;
+
+	if (a->cum.value != b->cum.value)
+		return a->cum.value > b->cum.value ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int print_blocks(struct disassembly *disassembly)
+{
+	const struct code_sums *sums = &disassembly->sums;
+	const struct code_block **order = malloc((sums->block_count + 1) * sizeof(*order));
+	size_t count = 0;
+	int error = order ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < sums->block_count && order; i++) {
+		if (sums->block[i].cum.samples > 0)
+			order[count++] = &sums->block[i];
+	}
+	if (!error) {
+		qsort(order, count, sizeof(*order), compare_blocks);
+		render_header(disassembly->profile, disassembly->options->type, &disassembly->graph.total, disassembly->out);
+	}
+	if (!error && count == 0)
+		fprintf(disassembly->out, "Nothing to show: no sample of this type passes through a function that matches \"%s\".\n",
+			disassembly->options->argument);
+	for (size_t i = 0; i < count && !error; i++)
+		error = print_block(disassembly, order[i]);
+	free(order);
+	return error;
+}
+
+int render_disasm(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	struct disassembly disassembly = {.profile = profile, .options = options, .out = out};
+	bool *wanted = NULL;
+	int error = callgraph_build(profile, options->type, NULL, &disassembly.graph);
+
+	if (error)
+		return render_result(error, out);
+	error = annotated_wanted("disasm", options->argument, &disassembly.graph.functions, &wanted);
+	const struct code_wish wish = {.function = wanted, .binary = options->binary, .type = options->type};
+	if (!error)
+		error = code_sums_open(profile, &disassembly.graph.functions, &wish, &disassembly.sums);
+	if (!error)
+		error = print_blocks(&disassembly);
+	code_sums_close(&disassembly.sums);
+	disassembler_close(disassembly.disassembler);
+	source_text_close(&disassembly.text);
+	free(disassembly.file);
+	free(disassembly.name);
+	callgraph_close(&disassembly.graph);
+	free(wanted);
+	return error && error != -ENOMEM ? error : render_result(error, out);
+}

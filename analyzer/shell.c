@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shell.c - see shell.h. What a line may begin with: a command of the table here, the name of a view, or an option. Start at shell_run().
+ */
+#include "shell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "browser.h"
+#include "functions.h"
+#include "hi_analyzer.h"
+#include "line_editor.h"
+#include "output_file.h"
+#include "shell_completion.h"
+#include "shell_settings.h"
+#include "shell_view.h"
+#include "shell_words.h"
+
+#define TOP_ROWS "10"
+
+struct shell {
+	const struct report_options *start;
+	struct profile *profile;
+	shell_show *show;
+	struct shell_settings settings;
+	struct functions functions; /* for completion */
+	struct line_editor *editor;
+	bool is_over;
+};
+
+struct command {
+	const char *name, *argument, *help;
+	void (*run)(struct shell *shell, const struct shell_words *words);
+};
+
+/* ---- views ---- */
+
+static struct shell_view view_of(const struct shell *shell, const char *name)
+{
+	return (struct shell_view){
+		.command = shell->start->command, .profile = shell->profile, .show = shell->show, .settings = &shell->settings, .name = name, .output_fd = -1};
+}
+
+static void run_view(const struct shell *shell, const struct shell_words *words, const char *name, const char *limit)
+{
+	struct shell_view view = view_of(shell, name);
+	struct output_file output = {0};
+	int error;
+
+	view.limit = limit;
+	view.word = words->word + 1;
+	view.word_count = words->count - 1;
+	if (!words->output) {
+		shell_view_run(&view);
+		return;
+	}
+	error = output_open(&output, words->output);
+	if (error) {
+		shell_complain("cannot write %s: %s", words->output, strerror(-error));
+		return;
+	}
+	view.output_fd = fileno(output.stream);
+	if (shell_view_run(&view)) {
+		output_abandon(&output);
+		return;
+	}
+	error = output_close(&output);
+	if (error)
+		shell_complain("cannot write %s: %s", words->output, strerror(-error));
+}
+
+static void run_top(struct shell *shell, const struct shell_words *words)
+{
+	const struct option *limit = shell_settings_find("limit", 5);
+	bool is_limited = false;
+
+	for (size_t i = 0; limit && i < shell->settings.count; i++)
+		is_limited |= strncmp(shell->settings.argument[i], "--limit=", 8) == 0;
+	run_view(shell, words, "text", is_limited ? NULL : TOP_ROWS);
+}
+
+static void run_web(struct shell *shell, const struct shell_words *words)
+{
+	struct shell_view view = view_of(shell, words->count > 1 ? words->word[1] : "svg");
+	const struct renderer *renderer = shell_renderer(view.name);
+	char path[BROWSER_PATH_MAX];
+
+	if (!renderer) {
+		shell_complain("no view is called \"%s\"; help lists them", view.name);
+		return;
+	}
+	view.word = words->word + 2;
+	view.word_count = words->count > 2 ? words->count - 2 : 0;
+	view.output_fd = browser_file(renderer->ending ? renderer->ending : ".txt", path);
+	if (view.output_fd < 0) {
+		shell_complain("cannot write a temporary file: %s", strerror(-view.output_fd));
+		return;
+	}
+	const int error = shell_view_run(&view);
+	close(view.output_fd);
+	if (error)
+		unlink(path);
+	else
+		printf("%s: %s\n", path, browser_open(path) ? "written; there is no display and no xdg-open to show it" : "written, and shown by xdg-open");
+}
+
+/* ---- settings ---- */
+
+static void set(struct shell *shell, const struct option *option, const char *value)
+{
+	const struct shell_view view = view_of(shell, "text");
+	const int error = shell_settings_set(&shell->settings, option, value);
+
+	if (error)
+		shell_complain("%s", error == -ENOMEM ? "out of memory" : "too many options are set");
+	else if (!shell_view_is_right(&view))
+		shell_settings_unset(&shell->settings, option);
+}
+
+/* A type, as pprof writes it. False if it is none. */
+static bool set_type(struct shell *shell, const char *name)
+{
+	const struct option *option = shell_settings_find(name, strlen(name));
+
+	for (int type = 0; option && type < SAMPLE_TYPE_COUNT; type++) {
+		if (strcmp(option->name, report_options_type(type)) == 0) {
+			set(shell, option, NULL);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Words as one text again. */
+static char *joined(const struct shell_words *words)
+{
+	size_t size = 1;
+
+	for (size_t i = 0; i < words->count; i++)
+		size += strlen(words->word[i]) + 1;
+	char *text = calloc(size, 1), *to = text;
+	for (size_t i = 0; text && i < words->count; i++)
+		to += sprintf(to, "%s%s", i ? " " : "", words->word[i]);
+	return text;
+}
+
+static void assign(struct shell *shell, const char *name, size_t size, const char *value)
+{
+	const struct option *option = shell_settings_find(name, size);
+
+	value += strspn(value, " ");
+	if (size == strlen("sample_index") && strncmp(name, "sample_index", size) == 0) {
+		if (!set_type(shell, value))
+			shell_complain("no sample type is called \"%s\"", value);
+	} else if (!option) {
+		shell_complain("no option that can be set here is called \"%.*s\"; help lists them", (int)size, name);
+	} else if (!*value || (option->has_arg == no_argument && (strcmp(value, "false") == 0 || strcmp(value, "off") == 0))) {
+		shell_settings_unset(&shell->settings, option);
+	} else {
+		set(shell, option, option->has_arg == no_argument ? NULL : value);
+	}
+}
+
+/* NAME=VALUE, NAME = VALUE, or NAME. False if it is none of these. */
+static bool run_setting(struct shell *shell, const struct shell_words *words)
+{
+	char *text = joined(words);
+	const size_t size = text ? strcspn(text, " =") : 0;
+	const char *rest = text ? text + size + strspn(text + size, " ") : "";
+	const struct option *option = text ? shell_settings_find(text, size) : NULL;
+	bool is_setting = true;
+
+	if (*rest == '=')
+		assign(shell, text, size, rest + 1);
+	else if (option && words->count == 1 && !set_type(shell, text) && option->has_arg == no_argument)
+		set(shell, option, NULL);
+	else if (option && option->has_arg == required_argument)
+		shell_complain("%s wants a value: %s=VALUE", text, text);
+	else
+		is_setting = option && words->count == 1;
+	free(text);
+	return is_setting;
+}
+
+static void run_options(struct shell *shell, const struct shell_words *words)
+{
+	(void)words;
+	shell_settings_print(&shell->settings, stdout);
+}
+
+static void run_unset(struct shell *shell, const struct shell_words *words)
+{
+	for (size_t i = 1; i < words->count; i++) {
+		const struct option *option = shell_settings_find(words->word[i], strlen(words->word[i]));
+		if (!option || !shell_settings_unset(&shell->settings, option))
+			shell_complain("%s is not set", words->word[i]);
+	}
+}
+
+/* ---- the rest ---- */
+
+static void run_history(struct shell *shell, const struct shell_words *words)
+{
+	(void)words;
+	line_editor_print_history(shell->editor);
+}
+
+static void run_quit(struct shell *shell, const struct shell_words *words)
+{
+	(void)words;
+	shell->is_over = true;
+}
+
+static void run_help(struct shell *shell, const struct shell_words *words);
+
+static const struct command commands[] = {
+	{"top", "[N] [REGEX...]", "the first rows of text, 10 if nothing else is said", run_top},
+	{"web", "[VIEW]", "the call graph, or another view, in a browser", run_web},
+	{"options", "", "what is set", run_options},
+	{"unset", "OPTION...", "what was set is no longer in force; so is OPTION=", run_unset},
+	{"history", "", "lines that were typed", run_history},
+	{"help", "[WORD]", "this list, or what a command, a view or an option is for", run_help},
+	{"quit", "", "leave; so do exit and Ctrl-D", run_quit},
+	{"exit", "", "leave", run_quit},
+	{NULL, NULL, NULL, NULL},
+};
+
+static void print_help_line(const char *name, const char *argument, const char *help)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "%s %s", name, argument ? argument : "");
+	printf("  %-22s %s\n", words, help);
+}
+
+/* What the help of report says of an option: its line, and those that go on with it. */
+static bool print_option_help(const char *name)
+{
+	const char *text = hi_analyzer_report_help(), *line = text, *end;
+	const size_t size = strlen(name);
+	bool is_found = false;
+
+	for (; *line; line = end + (*end == '\n')) {
+		end = line + strcspn(line, "\n");
+		const char *found = strstr(line, "--");
+		const bool is_option = found && found < end && strspn(line, " ") < 8 && line[0] == ' ';
+		if (is_found && (is_option || line == end || *line != ' '))
+			return true;
+		is_found |= is_option && strncmp(found + 2, name, size) == 0 && strchr(" \n", found[2 + size]);
+		if (is_found)
+			printf("%.*s\n", (int)(end - line), line);
+	}
+	return is_found;
+}
+
+static void help_on(const char *name)
+{
+	const struct renderer *renderer = shell_renderer(name);
+	const struct option *option = shell_settings_find(name, strlen(name));
+
+	for (const struct command *command = commands; command->name; command++) {
+		if (strcmp(command->name, name) == 0) {
+			print_help_line(command->name, command->argument, command->help);
+			return;
+		}
+	}
+	if (renderer)
+		print_help_line(name, renderer->argument, renderer->help);
+	else if (!option)
+		shell_complain("nothing is called \"%s\" here; help lists what there is", name);
+	else if (!print_option_help(option->name))
+		printf("  %s\n", option->name);
+}
+
+static void run_help(struct shell *shell, const struct shell_words *words)
+{
+	const char *letters;
+	size_t column = 0;
+
+	(void)shell;
+	if (words->count > 1) {
+		help_on(words->word[1]);
+		return;
+	}
+	printf("Commands:\n");
+	for (const struct command *command = commands; command->name; command++)
+		print_help_line(command->name, command->argument, command->help);
+	printf("Views; behind each may stand a number of rows, a REGEX to focus on, -REGEX to ignore, and > FILE:\n");
+	for (const struct renderer *renderer = renderers; renderer->name; renderer++)
+		print_help_line(renderer->name, renderer->argument, renderer->help);
+	printf("Options, in force from OPTION=VALUE, or OPTION, to OPTION=; for one view --OPTION=VALUE behind it:\n ");
+	for (const struct option *option = report_options_known(&letters); option->name; option++) {
+		if (shell_settings_find(option->name, strlen(option->name)) != option)
+			continue;
+		column += strlen(option->name) + 2;
+		printf("%s %s%s", column > 90 ? "\n " : "", option->name, option->has_arg == required_argument ? "=" : "");
+		column = column > 90 ? strlen(option->name) + 2 : column;
+	}
+	printf("\n");
+}
+
+/* ---- the loop ---- */
+
+static void run_words(struct shell *shell, const struct shell_words *words)
+{
+	for (const struct command *command = commands; command->name; command++) {
+		if (strcmp(command->name, words->word[0]) == 0) {
+			command->run(shell, words);
+			return;
+		}
+	}
+	const struct renderer *renderer = shell_renderer(words->word[0]);
+	if (renderer)
+		run_view(shell, words, renderer->name, NULL);
+	else if (!run_setting(shell, words))
+		shell_complain("unknown command \"%s\"; help lists what there is", words->word[0]);
+}
+
+static void run_line(struct shell *shell, const char *line)
+{
+	struct shell_words words;
+	const char *complaint = "out of memory";
+
+	if (shell_words_split(line, &words, &complaint)) {
+		shell_complain("%s", complaint);
+		return;
+	}
+	if (words.count)
+		run_words(shell, &words);
+	else if (words.output)
+		shell_complain("what is to be written? A view comes first: svg > FILE");
+	fflush(stdout);
+	shell_words_close(&words);
+}
+
+/* Where the history is kept, NULL = nowhere. To be freed by the caller. */
+static char *history_path(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char *path = NULL;
+	int size = -1;
+
+	if (state && *state == '/')
+		size = asprintf(&path, "%s/heapinject/history", state);
+	else if (home && *home == '/')
+		size = asprintf(&path, "%s/.local/state/heapinject/history", home);
+	return size < 0 ? NULL : path;
+}
+
+static int converse(struct shell *shell)
+{
+	const char *names[sizeof(commands) / sizeof(commands[0])] = {NULL};
+	struct shell_completion completion = {.functions = &shell->functions, .commands = names};
+	char *history = history_path();
+	const struct line_editor_setup setup = {.prompt = "(heapinject) ", .history = history, .complete = shell_complete, .context = &completion};
+	const char *line;
+	int error;
+
+	for (size_t i = 0; commands[i].name; i++)
+		names[i] = commands[i].name;
+	error = line_editor_open(&setup, &shell->editor);
+	if (!error) {
+		printf("Type \"help\" for what there is, \"quit\" to leave.\n");
+		while (!shell->is_over && (line = line_editor_read(shell->editor)))
+			run_line(shell, line);
+		if (!shell->is_over)
+			putchar('\n');
+		line_editor_close(shell->editor);
+	}
+	free(history);
+	return error;
+}
+
+bool shell_is_wanted(const struct report_options *options)
+{
+	bool reads_terminal = false;
+
+	for (size_t i = 0; i < options->file_count; i++)
+		reads_terminal |= strcmp(options->file[i], "-") == 0;
+	return !options->has_view && !options->output && !reads_terminal && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+int shell_run(const struct report_options *options, struct profile *profile, shell_show *show)
+{
+	struct shell shell = {.start = options, .profile = profile, .show = show};
+	int error = functions_open(profile, &shell.functions);
+
+	if (!error) {
+		error = shell_settings_open(options->argc, options->argv, &shell.settings);
+		if (!error)
+			error = converse(&shell);
+		shell_settings_close(&shell.settings);
+		functions_close(&shell.functions);
+	}
+	if (error)
+		report_complain(options, "%s", strerror(-error));
+	return error;
+}

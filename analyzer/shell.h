@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shell.h - `heapinject report FILE` at a terminal: one view after another of a profile that is read once.
+ *
+ * A line becomes a command line of report, so that whatever option there is works here, too. Each view is made by a child process, which Ctrl-C ends, and
+ * nothing that goes wrong in it ends the shell.
+ */
+#ifndef HI_SHELL_H
+#define HI_SHELL_H
+
+#include "report_options.h"
+
+/* Makes the view that the options name, and may change the profile, which is a copy for this view; says what went wrong. 0 or negative errno. */
+typedef int shell_show(const struct report_options *options, struct profile *profile);
+
+/* Standard input and output are a terminal, no view is named, and no output. */
+bool shell_is_wanted(const struct report_options *options);
+/* Until quit or the end of the input. 0 or -ENOMEM. */
+int shell_run(const struct report_options *options, struct profile *profile, shell_show *show);
+
+#endif

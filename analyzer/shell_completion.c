@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shell_completion.c - see shell_completion.h.
+ *
+ * Functions complete to regular expressions that match their names: what is special in these gets a backslash.
+ */
+#include "shell_completion.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_options.h"
+#include "shell_settings.h"
+#include "shell_words.h"
+
+struct completing {
+	const struct shell_completion *shell;
+	const char *word; /* what is typed of it */
+	char quote;
+	struct line_candidates *candidates;
+};
+
+static int offer(const struct completing *completing, const char *prefix, const char *name, const char *suffix)
+{
+	char *text;
+	int error = 0;
+
+	if (asprintf(&text, "%s%s%s", prefix, name, suffix) < 0)
+		return -ENOMEM;
+	if (strncmp(text, completing->word, strlen(completing->word)) == 0)
+		error = line_candidates_add(completing->candidates, text);
+	free(text);
+	return error;
+}
+
+static char *escaped(const char *name, char quote)
+{
+	char *text = malloc(2 * strlen(name) + 1), *to = text;
+
+	for (; text && *name; name++) {
+		if (strchr("\\[]{}()*+?^$|", *name) || (!quote && strchr(" '\"", *name)))
+			*to++ = '\\';
+		*to++ = *name;
+	}
+	if (text)
+		*to = '\0';
+	return text;
+}
+
+/* prefix: what stands before the name in the word: "focus=". */
+static int offer_functions(const struct completing *completing, const char *prefix)
+{
+	const struct functions *functions = completing->shell->functions;
+	int error = 0;
+
+	for (size_t i = 0; i < functions->count && !error; i++) {
+		char *name = escaped(functions->name[i], completing->quote);
+		error = name ? offer(completing, prefix, name, "") : -ENOMEM;
+		free(name);
+	}
+	return error;
+}
+
+static int offer_types(const struct completing *completing, const char *prefix)
+{
+	int error = 0;
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT && !error; type++) {
+		char name[64];
+		snprintf(name, sizeof(name), "%s", report_options_type(type));
+		for (char *dash = name; (dash = strchr(dash, '-'));)
+			*dash = '_';
+		error = offer(completing, prefix, name, "");
+	}
+	return error;
+}
+
+static int offer_settings(const struct completing *completing, const char *suffix)
+{
+	const char *letters;
+	int error = 0;
+
+	for (const struct option *option = report_options_known(&letters); option->name && !error; option++) {
+		if (shell_settings_find(option->name, strlen(option->name)) == option)
+			error = offer(completing, "", option->name, option->has_arg == required_argument ? suffix : "");
+	}
+	return error;
+}
+
+static int offer_commands(const struct completing *completing)
+{
+	int error = 0;
+
+	for (const char *const *command = completing->shell->commands; *command && !error; command++)
+		error = offer(completing, "", *command, "");
+	for (const struct renderer *renderer = renderers; renderer->name && !error; renderer++)
+		error = offer(completing, "", renderer->name, "");
+	return error;
+}
+
+static int offer_options(const struct completing *completing)
+{
+	const char *letters;
+	int error = 0;
+
+	for (const struct option *option = report_options_known(&letters); option->name && !error; option++)
+		error = offer(completing, "--", option->name, option->has_arg == required_argument ? "=" : "");
+	return error;
+}
+
+static int offer_files(const struct completing *completing)
+{
+	const char *slash = strrchr(completing->word, '/');
+	char *folder = slash ? strndup(completing->word, (size_t)(slash - completing->word) + 1) : strdup("");
+	DIR *directory = folder ? opendir(*folder ? folder : ".") : NULL;
+	const struct dirent *entry;
+	int error = folder ? 0 : -ENOMEM;
+
+	while (directory && !error && (entry = readdir(directory))) {
+		if (entry->d_name[0] != '.' || (slash ? slash[1] : completing->word[0]) == '.')
+			error = offer(completing, folder, entry->d_name, entry->d_type == DT_DIR ? "/" : "");
+	}
+	if (directory)
+		closedir(directory);
+	free(folder);
+	return error;
+}
+
+/* NAME=VALUE */
+static int offer_value(const struct completing *completing, const char *equals)
+{
+	char *prefix = strndup(completing->word, (size_t)(equals - completing->word) + 1);
+	int error = prefix ? 0 : -ENOMEM;
+
+	if (!error && strcmp(prefix, "sample_index=") == 0)
+		error = offer_types(completing, prefix);
+	else if (!error && strcmp(prefix + (strncmp(prefix, "--", 2) ? 0 : 2), "sort=") == 0)
+		error = offer(completing, prefix, "flat", "") || offer(completing, prefix, "cum", "") ? -ENOMEM : 0;
+	else if (!error)
+		error = offer_functions(completing, prefix);
+	free(prefix);
+	return error;
+}
+
+static int complete_first(const struct completing *completing)
+{
+	int error = offer_commands(completing);
+
+	if (!error)
+		error = offer_settings(completing, "=");
+	if (!error)
+		error = offer_types(completing, "");
+	return error ? error : offer(completing, "", "sample_index", "=");
+}
+
+/* Whether the last character before the word says where the output goes. */
+static bool is_output(const char *line, size_t start)
+{
+	while (start && (line[start - 1] == ' ' || line[start - 1] == '\t'))
+		start--;
+	return start && line[start - 1] == '>';
+}
+
+int shell_complete(void *context, const char *line, struct line_candidates *out_candidates)
+{
+	struct completing completing = {.shell = context, .candidates = out_candidates};
+	const size_t lead = strspn(line, " \t"), command = strcspn(line + lead, " \t");
+	size_t start = shell_words_last(line, &completing.quote);
+	bool is_file = is_output(line, start);
+
+	if (!is_file && !completing.quote && line[start] == '>') {
+		is_file = true;
+		start++;
+	}
+	out_candidates->start = start;
+	completing.word = line + start;
+	const char *equals = strchr(completing.word, '=');
+	if (is_file)
+		return offer_files(&completing);
+	if (equals)
+		return offer_value(&completing, equals);
+	if (start == lead)
+		return complete_first(&completing);
+	if (strncmp(line + lead, "help", command) == 0 && command == 4)
+		return offer_commands(&completing);
+	if (strncmp(line + lead, "unset", command) == 0 && command == 5)
+		return offer_settings(&completing, "");
+	if (strncmp(completing.word, "--", 2) == 0)
+		return offer_options(&completing);
+	return offer_functions(&completing, "");
+}
