@@ -8,6 +8,7 @@
 
 #include "fuzz.h"
 #include "heapfile.h"
+#include "leaks.h"
 #include "pprof.h"
 
 struct totals {
@@ -45,6 +46,26 @@ static inline void check_parts(const struct profile *profile)
 	FUZZ_CHECK(!profile->parts.count || !memcmp(&sum, &all, sizeof(sum)));
 }
 
+/* Of whatever histories there are something is made, and it is a number. */
+static inline void check_leaks(const struct profile *profile)
+{
+	const struct leaks_tail tail = {.share = LEAKS_TAIL_SHARE};
+	struct stack_text text;
+	struct leaks leaks = {0};
+
+	if (stack_text_open(profile, &text) == 0 && leaks_open(&text, &tail, &leaks) == 0) {
+		FUZZ_CHECK(leaks.growing_count <= leaks.count);
+		for (size_t i = 0; i < leaks.count; i++) {
+			const struct leak *leak = &leaks.leak[i];
+
+			FUZZ_CHECK(leak->stack < profile->stack_count && leak->bytes.value > 0 && leak->trend.verdict < TREND_VERDICTS);
+			FUZZ_CHECK(leak->trend.slope_low <= leak->trend.slope && leak->trend.slope <= leak->trend.slope_high);
+		}
+	}
+	leaks_close(&leaks);
+	stack_text_close(&text);
+}
+
 /* Every index leads somewhere. */
 static inline void check_indices(const struct profile *profile)
 {
@@ -56,6 +77,7 @@ static inline void check_indices(const struct profile *profile)
 	for (size_t i = 0; i < profile->row_count; i++)
 		FUZZ_CHECK(profile->row[i].key.stack < profile->stack_count && profile->row[i].inuse_count <= profile->row[i].alloc_count);
 	check_parts(profile);
+	check_leaks(profile);
 }
 
 /* What we write we can read, and nothing is lost on the way. */

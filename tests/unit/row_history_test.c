@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "heapfile.h"
+#include "merge.h"
 #include "replay.h"
 #include "row_history.h"
 #include "stream_file.h"
@@ -152,6 +153,39 @@ UNIT_TEST(whatever_happens_counts_agree)
 	CHECK_EQ(read.histories.count, 1);
 	profile_close(&read);
 	profile_close(&profile);
+}
+
+/* 400 samples from 100 ms on, one every so often. */
+static void make(struct profile *profile, uint64_t every_ms)
+{
+	FILE *file = begin();
+
+	for (uint64_t i = 0; i < 400; i++)
+		alloc_at(file, 100 + every_ms * i, 0x10000 + i * 64, 48);
+	play(file, profile);
+}
+
+UNIT_TEST(what_is_merged_has_both_histories)
+{
+	struct profile all, one, other;
+	struct history history;
+
+	CHECK_EQ(profile_open(&all), 0);
+	make(&one, 1);
+	make(&other, 19);
+	CHECK_EQ(profile_merge(&all, &one, PROFILE_NEW), 0);
+	CHECK_EQ(profile_merge(&all, &other, PROFILE_NEW), 0);
+	CHECK_EQ(all.row_count, 1);
+	CHECK(row_history_get(&all, &all.row[0], &history));
+	CHECK_EQ(sum(history.live), 800);
+	CHECK_EQ(history.shift, 28);
+	/* The first slices have nearly all of the one, and few of the other. */
+	CHECK_EQ(history.alloc[0], 169 + 9);
+	CHECK_EQ(history.alloc[1], 231 + 14);
+	CHECK_EQ(history.alloc[2], 15);
+	profile_close(&all);
+	profile_close(&one);
+	profile_close(&other);
 }
 
 static int read_text(const char *text, struct profile *profile)
