@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_fuzz.c - heap profiles, ours and other tools', and every view of them.
+ * heapfile_fuzz.c - heap profiles, ours and other tools', and every view of them, alone and compared.
  *
  * libFuzzer: -max_len=4096
  */
+#include "merge.h"
 #include "profile_check.h"
 #include "render.h"
 
-static void draw(const struct profile *profile)
+/* graphviz, as a program of its own */
+static bool is_picture(const struct renderer *renderer)
+{
+	return strcmp(renderer->name, "svg") == 0 || strcmp(renderer->name, "pdf") == 0 || strcmp(renderer->name, "png") == 0;
+}
+
+static void draw(const struct profile *profile, bool is_comparison)
 {
 	static FILE *nowhere;
 
@@ -16,10 +23,22 @@ static void draw(const struct profile *profile)
 	for (const struct renderer *renderer = renderers; renderer->name; renderer++) {
 		const struct render_options options = {.type = INUSE_SPACE, .sort = SORT_CUM, .intervals = true};
 
-		if (strcmp(renderer->name, "svg") == 0) /* graphviz, as a program of its own */
+		if (is_picture(renderer))
 			continue;
-		FUZZ_CHECK(!renderer->render(profile, &options, nowhere));
+		const int error = renderer->render(profile, &options, nowhere);
+		FUZZ_CHECK(!error || (is_comparison && error == -EINVAL));
 	}
+}
+
+/* All of it against itself. */
+static void draw_comparison(const struct profile *profile)
+{
+	struct profile both;
+
+	FUZZ_CHECK(!profile_open(&both));
+	FUZZ_CHECK(!profile_merge(&both, profile, PROFILE_NEW) && !profile_merge(&both, profile, PROFILE_BASE));
+	draw(&both, true);
+	profile_close(&both);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -32,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(error == 0 || (error == -EBADMSG && profile.meta.damage));
 	if (!error) {
 		check_indices(&profile);
-		draw(&profile);
+		draw(&profile, false);
+		draw_comparison(&profile);
 	}
 	input_close(&input);
 	profile_close(&profile);
