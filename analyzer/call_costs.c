@@ -207,7 +207,8 @@ int call_costs_open(const struct profile *profile, struct call_costs *out_costs)
 		call_costs_close(&costs);
 		return error;
 	}
-	qsort(costs.cost, costs.count, sizeof(*costs.cost), compare);
+	if (costs.count)
+		qsort(costs.cost, costs.count, sizeof(*costs.cost), compare);
 	*out_costs = costs;
 	return 0;
 }

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_fuzz.c - heap profiles, ours and other tools', and every view of them.
+ * heapfile_fuzz.c - heap profiles, ours and other tools', and every view of them, alone and compared.
  *
  * libFuzzer: -max_len=4096
  */
+#include "merge.h"
 #include "profile_check.h"
 #include "render.h"
 
-static void draw(const struct profile *profile)
+/* graphviz, as a program of its own */
+static bool is_picture(const struct renderer *renderer)
+{
+	return strcmp(renderer->name, "svg") == 0 || strcmp(renderer->name, "pdf") == 0 || strcmp(renderer->name, "png") == 0;
+}
+
+/* A file does not say when its samples were allocated; or has names, and no addresses. */
+static bool may_refuse(const struct renderer *renderer)
+{
+	return strcmp(renderer->name, "leaks") == 0 || strcmp(renderer->name, "symbolize") == 0;
+}
+
+static void draw(const struct profile *profile, bool is_comparison)
 {
 	static FILE *nowhere;
 	struct series series = {0};
@@ -17,16 +30,32 @@ static void draw(const struct profile *profile)
 	for (size_t i = 0; i < 6; i++)
 		FUZZ_CHECK(!series_add(&series, profile, INUSE_SPACE));
 	for (const struct renderer *renderer = renderers; renderer->name; renderer++) {
-		const struct render_options options = {
-			.type = INUSE_SPACE, .sort = SORT_CUM, .intervals = true, .file_count = 1, .tail.share = LEAKS_TAIL_SHARE, .series = &series};
+		const struct render_options options = {.type = INUSE_SPACE,
+						       .sort = SORT_CUM,
+						       .argument = "main",
+						       .intervals = true,
+						       .file_count = 1,
+						       .tail.share = LEAKS_TAIL_SHARE,
+						       .series = &series};
 		int error;
 
-		if (strcmp(renderer->name, "svg") == 0) /* graphviz, as a program of its own */
+		if (is_picture(renderer))
 			continue;
 		error = renderer->render(profile, &options, nowhere);
-		FUZZ_CHECK(!error || (error == -EINVAL && strcmp(renderer->name, "leaks") == 0)); /* it does not say when its samples were allocated */
+		FUZZ_CHECK(!error || (error == -EINVAL && (is_comparison || may_refuse(renderer))));
 	}
 	series_close(&series);
+}
+
+/* All of it against itself. */
+static void draw_comparison(const struct profile *profile)
+{
+	struct profile both;
+
+	FUZZ_CHECK(!profile_open(&both));
+	FUZZ_CHECK(!profile_merge(&both, profile, PROFILE_NEW) && !profile_merge(&both, profile, PROFILE_BASE));
+	draw(&both, true);
+	profile_close(&both);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,7 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(error == 0 || (error == -EBADMSG && profile.meta.damage));
 	if (!error) {
 		check_indices(&profile);
-		draw(&profile);
+		draw(&profile, false);
+		draw_comparison(&profile);
 	}
 	input_close(&input);
 	profile_close(&profile);

@@ -3,6 +3,9 @@
 #include "stack_sums.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "rendered.h"
 
@@ -160,6 +163,23 @@ UNIT_TEST(what_was_allocated_need_not_be_known)
 	free(text);
 	text = rendered("pprof", &profile, &in_use, 0);
 	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(no_picture_on_a_terminal)
+{
+	static const char *const formats[] = {"png", "pdf", "pprof"};
+	struct profile profile = comparison();
+	const int fd = posix_openpt(O_RDWR | O_NOCTTY);
+
+	if (fd < 0 || !isatty(fd))
+		SKIP("no terminal to be had");
+	FILE *out = fdopen(fd, "w");
+	for (size_t i = 0; i < 3; i++) {
+		CHECK_EQ(renderer_named(formats[i])->render(&profile, &in_use, out), -EINVAL);
+		check_has(render_error(), "name a file (-o)");
+	}
+	fclose(out);
 	profile_close(&profile);
 }
 
