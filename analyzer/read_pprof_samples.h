@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* read_pprof_samples.h - what read_pprof.c knows of a profile.proto when it comes to the samples, and how these become rows of the profile. */
+#ifndef HI_READ_PPROF_SAMPLES_H
+#define HI_READ_PPROF_SAMPLES_H
+
+#include "estimate.h"
+#include "read_pprof_tables.h"
+
+#define PPROF_VALUES_MAX 64u /* sample types of one file */
+#define PPROF_COMMENTS_MAX 64u
+#define PPROF_FRAMES_MAX 65536u
+
+struct pprof_reader {
+	struct profile *profile;
+	struct pprof_tables tables;
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t type[PPROF_VALUES_MAX], unit[PPROF_VALUES_MAX]; /* string numbers */
+	size_t type_count;
+	uint64_t comment[PPROF_COMMENTS_MAX]; /* string numbers */
+	size_t comment_count;
+	int column[SAMPLE_TYPE_COUNT]; /* where each is among a sample's values; -1 = nowhere */
+	uint64_t interval;             /* of the rows */
+	uint64_t *row_size;            /* by row: bytes of each of its blocks, 0 = unknown */
+	size_t size_count, size_capacity;
+	bool has_threads;
+	uint32_t frame[PPROF_FRAMES_MAX];
+};
+
+static inline bool pprof_has(const struct pprof_reader *reader, enum sample_type type)
+{
+	return reader->column[type] >= 0;
+}
+
+/* The numbers of a field, packed or a single one, one after the other. *rest is what is inside the field at first. As protobuf_next_number(). */
+int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest, uint64_t *out_value);
+/* A sample of the message. 0, -ENOMEM, or -EBADMSG: it makes no sense, and is left out. */
+int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *field);
+
+#endif
