@@ -8,16 +8,20 @@
 #include "profile_check.h"
 #include "render.h"
 
-/* graphviz, as a program of its own */
-static bool is_picture(const struct renderer *renderer)
+/* By a program of its own, or out of the files that a profile names. */
+static bool is_by_others(const struct renderer *renderer)
 {
-	return strcmp(renderer->name, "svg") == 0 || strcmp(renderer->name, "pdf") == 0 || strcmp(renderer->name, "png") == 0;
+	return strcmp(renderer->name, "disasm") == 0 || strcmp(renderer->name, "svg") == 0 || strcmp(renderer->name, "pdf") == 0 ||
+	       strcmp(renderer->name, "png") == 0;
 }
 
-/* A file does not say when its samples were allocated; or has names, and no addresses. */
-static bool may_refuse(const struct renderer *renderer)
+/* What a file does not tell (when its samples were allocated, by which thread), or has only by name; or no function that matches. */
+static bool may_refuse(const struct renderer *renderer, int error)
 {
-	return strcmp(renderer->name, "leaks") == 0 || strcmp(renderer->name, "symbolize") == 0;
+	const bool wants_more = strcmp(renderer->name, "leaks") == 0 || strcmp(renderer->name, "symbolize") == 0;
+	const bool wants_any = renderer->argument || strcmp(renderer->name, "threads") == 0;
+
+	return (error == -EINVAL && wants_more) || (error == -ENODATA && wants_any) || (error != -ENOMEM && renderer->argument);
 }
 
 static void draw(const struct profile *profile, bool is_comparison)
@@ -39,10 +43,10 @@ static void draw(const struct profile *profile, bool is_comparison)
 						       .series = &series};
 		int error;
 
-		if (is_picture(renderer))
+		if (is_by_others(renderer))
 			continue;
 		error = renderer->render(profile, &options, nowhere);
-		FUZZ_CHECK(!error || (error == -EINVAL && (is_comparison || may_refuse(renderer))));
+		FUZZ_CHECK(!error || (error == -EINVAL && is_comparison) || may_refuse(renderer, error));
 	}
 	series_close(&series);
 }

@@ -102,7 +102,7 @@ class Observer:
         while time.monotonic() < end:
             time.sleep(0.1)
             now = self.look()
-            if now == self.before:
+            if all(now[part] == self.before[part] for part in now if part != "masks"):
                 break
             self.before = now
         return self.before
@@ -140,7 +140,7 @@ class Observer:
             "descriptors": read_descriptors(folder),
             "threads": [str(len(statuses))],
             "signals": sorted(" ".join(f"{name} {status[name]}" for name in SIGNALS) for status in statuses.values()),
-            "masks": [str(sum(int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED for status in statuses.values()))],
+            "masks": sorted(tid for tid, status in statuses.items() if int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED),
             "got": [f"{slot} {value:#x}" for slot, value in self.read_slots(folder).items() if value is not None],
         }
         return {part: value for part, value in seen.items() if part not in self.varies}
@@ -148,6 +148,7 @@ class Observer:
     def differences(self):
         """Lines that tell what is not as before; what the program does in passing is waited for."""
         end = time.monotonic() + SETTLE_SECONDS
+        self.blocked = None  # those that had their signals blocked each time we looked
         while True:
             different = self.compare(self.look())
             if not different or time.monotonic() > end:
@@ -157,14 +158,23 @@ class Observer:
     def compare(self, now):
         lines = []
         for part, before in self.before.items():
-            if part == "masks" and int(now[part][0]) <= int(before[0]):  # fewer: one was just starting a process, say, when we first looked
-                self.before[part] = now[part]
+            if part == "masks":
+                lines += self.compare_masks(now[part])
                 continue
             was, is_now = Counter(before), Counter(now[part])
             if part == "got":
                 was, is_now = self.without_resolved(was, is_now)
             lines += [f"{part}: was {line}" for line in (was - is_now).elements()] + [f"{part}: now {line}" for line in (is_now - was).elements()]
         return lines
+
+    def compare_masks(self, now):
+        """Who starts a process blocks all signals meanwhile; who is left with them blocked has them so whenever one looks."""
+        self.blocked = self.blocked & set(now) if self.blocked is not None else set(now)
+        if len(now) < len(self.before["masks"]):  # one was just starting a process when we first looked
+            self.before["masks"] = now
+        if len(self.blocked) <= len(self.before["masks"]):
+            return []
+        return [f"masks: blocked in {len(self.before['masks'])} threads before, now in {' '.join(map(str, sorted(self.blocked)))}"]
 
     def without_resolved(self, was, is_now):
         """A lazy slot that the program has resolved by itself is no difference, and the new state from now on."""

@@ -10,16 +10,15 @@
 /* One stack of these two frames in a module, sampled `count` times with 64 bytes each by a thread. */
 static void make(struct profile *profile, uint64_t leaf, uint64_t count, const char *thread)
 {
-	const struct profile_module module = {.lo = 0x400000, .hi = 0x500000, .number = 1, .path = strdup("/bin/server")};
+	const struct profile_module module = {.lo = 0x400000, .hi = 0x500000, .number = 1, .path = (char[]){"/bin/server"}};
 	uint32_t frames[2], module_index, stack, row, part, thread_index;
 
 	CHECK_EQ(profile_open(profile), 0);
 	profile->meta.interval = EXACT;
 	profile->meta.samples = count;
 	CHECK_EQ(profile_add_module(profile, &module, &module_index), 0);
-	free(module.path);
 	CHECK_EQ(profile_frame_at(profile, leaf, (int32_t)module_index, &frames[0]), 0);
-	CHECK_EQ(profile_frame_named(profile, &(struct profile_line){.function = strdup("main"), .line = 7}, 1, &frames[1]), 0);
+	CHECK_EQ(profile_frame_named(profile, &(struct profile_line){.function = (char[]){"main"}, .line = 7}, 1, &frames[1]), 0);
 	CHECK_EQ(profile_stack_of(profile, frames, 2, 0, &stack), 0);
 	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = EXACT}, &row), 0);
 	profile->row[row].alloc_count = profile->row[row].inuse_count = count;
