@@ -46,22 +46,10 @@ static int heap_bad(struct heap_reader *reader, const char *what)
 	return read_bad(reader->text->input, reader->profile, what);
 }
 
-static bool scan_counts(const char **cursor, uint64_t *out_count, uint64_t *out_bytes)
-{
-	skip_spaces(cursor);
-	if (!scan_number(cursor, 10, out_count) || !scan_char(cursor, ':'))
-		return false;
-	skip_spaces(cursor);
-	return scan_number(cursor, 10, out_bytes) && *out_count <= INT64_MAX && *out_bytes <= INT64_MAX;
-}
-
-/* "inuse: bytes [alloc: bytes] @", without the space behind it. */
+/* The counts and " @", without the space behind it. */
 static bool scan_bucket(const char **cursor, struct profile_row *out_row)
 {
-	if (!scan_counts(cursor, &out_row->inuse_count, &out_row->inuse_bytes))
-		return false;
-	skip_spaces(cursor);
-	if (!scan_char(cursor, '[') || !scan_counts(cursor, &out_row->alloc_count, &out_row->alloc_bytes) || !scan_char(cursor, ']'))
+	if (!read_scan_counts(cursor, out_row))
 		return false;
 	skip_spaces(cursor);
 	return scan_char(cursor, '@');

@@ -173,6 +173,23 @@ int read_text_map(struct read_text *text, bool is_module)
 	return profile_add_module(text->profile, &module, &index);
 }
 
+static bool scan_pair(const char **cursor, uint64_t *out_count, uint64_t *out_bytes)
+{
+	skip_spaces(cursor);
+	if (!scan_number(cursor, 10, out_count) || !scan_char(cursor, ':'))
+		return false;
+	skip_spaces(cursor);
+	return scan_number(cursor, 10, out_bytes) && *out_count <= INT64_MAX && *out_bytes <= INT64_MAX;
+}
+
+bool read_scan_counts(const char **cursor, struct profile_row *out_counts)
+{
+	if (!scan_pair(cursor, &out_counts->inuse_count, &out_counts->inuse_bytes))
+		return false;
+	skip_spaces(cursor);
+	return scan_char(cursor, '[') && scan_pair(cursor, &out_counts->alloc_count, &out_counts->alloc_bytes) && scan_char(cursor, ']');
+}
+
 int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame, uint32_t *out_frame_count)
 {
 	uint32_t count = 0;

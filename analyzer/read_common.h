@@ -53,6 +53,8 @@ bool read_text_next(struct read_text *text);
 int read_text_map(struct read_text *text, bool is_module);
 /* "0x1 0x2", to the end of the line: interned as frames without a module. -EBADMSG: something else, or too many. */
 int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame, uint32_t *out_frame_count);
+/* "inuse: bytes [alloc: bytes]", as gperftools and jemalloc write it, into the first four fields; behind leading spaces. False: something else. */
+bool read_scan_counts(const char **cursor, struct profile_row *out_counts);
 /* Hands the map over to the profile. 0 or -ENOMEM. Frees text; NULL is allowed. */
 int read_text_close(struct read_text *text);
 /* Gives each frame that has none the module at its address. 0 or -ENOMEM. */

@@ -40,23 +40,10 @@ bool read_jemalloc_recognize(const uint8_t *bytes, size_t size)
 	return size >= strlen(MAGIC) && memcmp(bytes, MAGIC, strlen(MAGIC)) == 0;
 }
 
-/* "12: 3456" */
-static bool scan_counts(const char **cursor, uint64_t *out_count, uint64_t *out_bytes)
-{
-	skip_spaces(cursor);
-	if (!scan_number(cursor, 10, out_count) || !scan_char(cursor, ':'))
-		return false;
-	skip_spaces(cursor);
-	return scan_number(cursor, 10, out_bytes) && *out_count <= INT64_MAX && *out_bytes <= INT64_MAX;
-}
-
 /* "inuse: bytes [alloc: bytes]". The second pair stays 0 unless jemalloc was told to accumulate (prof_accum). */
 static bool scan_bucket(const char **cursor, struct profile_row *out_counts)
 {
-	if (!scan_counts(cursor, &out_counts->inuse_count, &out_counts->inuse_bytes))
-		return false;
-	skip_spaces(cursor);
-	if (!scan_char(cursor, '[') || !scan_counts(cursor, &out_counts->alloc_count, &out_counts->alloc_bytes) || !scan_char(cursor, ']'))
+	if (!read_scan_counts(cursor, out_counts))
 		return false;
 	if (out_counts->alloc_count == 0 && out_counts->alloc_bytes == 0) {
 		out_counts->alloc_count = out_counts->inuse_count;

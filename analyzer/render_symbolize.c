@@ -49,7 +49,5 @@ int render_symbolize(const struct profile *profile, const struct render_options 
 	const int error = check_addresses(profile);
 	if (error == -EINVAL)
 		return render_fail(error, "the files come from different processes: symbolize each by itself");
-	if (!error)
-		heapfile_write(profile, out);
-	return render_result(error, out);
+	return render_result(error ? error : heapfile_write(profile, out), out);
 }
