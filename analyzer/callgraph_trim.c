@@ -217,11 +217,3 @@ int callgraph_build_limited(const struct profile *profile, enum sample_type type
 		*out_dropped = dropped;
 	return 0;
 }
-
-int callgraph_build_trimmed(const struct profile *profile, enum sample_type type, size_t node_limit, struct callgraph *out_graph)
-{
-	const struct callgraph_limits limits = {
-		.nodes = node_limit, .node_fraction = CALLGRAPH_NODE_FRACTION, .edge_fraction = CALLGRAPH_EDGE_FRACTION, .is_picture = true};
-
-	return callgraph_build_limited(profile, type, &limits, out_graph, NULL);
-}

@@ -27,7 +27,5 @@ struct callgraph_limits callgraph_limits_of(const struct render_options *options
 /* The graph without what the limits leave out. out_dropped may be NULL. 0 or -ENOMEM. */
 int callgraph_build_limited(const struct profile *profile, enum sample_type type, const struct callgraph_limits *limits, struct callgraph *out_graph,
 			    struct callgraph_dropped *out_dropped);
-/* A picture of node_limit nodes with pprof's limits. */
-int callgraph_build_trimmed(const struct profile *profile, enum sample_type type, size_t node_limit, struct callgraph *out_graph);
 
 #endif

@@ -9,6 +9,15 @@
 #include "merge.h"
 #include "sample_profile.h"
 
+/* A picture of so many nodes with pprof's limits. */
+static int build_picture(const struct profile *profile, size_t node_limit, struct callgraph *out_graph)
+{
+	const struct callgraph_limits limits = {
+		.nodes = node_limit, .node_fraction = CALLGRAPH_NODE_FRACTION, .edge_fraction = CALLGRAPH_EDGE_FRACTION, .is_picture = true};
+
+	return callgraph_build_limited(profile, INUSE_SPACE, &limits, out_graph, NULL);
+}
+
 static const struct callgraph_node *node(const struct callgraph *graph, const char *name)
 {
 	for (size_t i = 0; i < graph->node_count; i++) {
@@ -139,12 +148,12 @@ UNIT_TEST(trimming)
 	sample_stack(&profile, "main;pass;through;heavy", 1, 100000);
 	sample_stack(&profile, "main;light", 1, 100);
 	sample_stack(&profile, "main;direct;heavy", 1, 50000);
-	CHECK_EQ(callgraph_build_trimmed(&profile, INUSE_SPACE, 80, &graph), 0);
+	CHECK_EQ(build_picture(&profile, 80, &graph), 0);
 	CHECK_EQ(node(&graph, "light")->cum.value, 0);
 	CHECK_EQ(node(&graph, "through")->cum.value, 100000);
 	callgraph_close(&graph);
 	/* Functions that only pass through go first. */
-	CHECK_EQ(callgraph_build_trimmed(&profile, INUSE_SPACE, 2, &graph), 0);
+	CHECK_EQ(build_picture(&profile, 2, &graph), 0);
 	for (size_t i = 0; i < graph.node_count; i++)
 		shown += graph.node[i].cum.value != 0;
 	CHECK_EQ(shown, 2);
@@ -174,7 +183,7 @@ UNIT_TEST(heaviest_whatever_the_sign)
 	CHECK_EQ(graph.node[order[0]].flat.value, -400);
 	free(order);
 	callgraph_close(&graph);
-	CHECK_EQ(callgraph_build_trimmed(&profile, INUSE_SPACE, 80, &graph), 0);
+	CHECK_EQ(build_picture(&profile, 80, &graph), 0);
 	CHECK(edge(&graph, "main", "less"));
 	CHECK(!edge(&graph, "main", "same"));
 	callgraph_close(&graph);
@@ -229,7 +238,7 @@ UNIT_TEST(empty_profile)
 	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
 	CHECK_EQ(graph.node_count, 0);
 	callgraph_close(&graph);
-	CHECK_EQ(callgraph_build_trimmed(&profile, INUSE_SPACE, 80, &graph), 0);
+	CHECK_EQ(build_picture(&profile, 80, &graph), 0);
 	callgraph_close(&graph);
 	profile_close(&profile);
 }
