@@ -115,6 +115,10 @@ class Running:
         with open(f"{self.folder}/errors", "wb") as errors:
             self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder, env=environment,
                                             start_new_session=True)  # as a service is: the kernel shares the CPUs between sessions
+        if self.target.is_storm:
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{self.process.pid}/autogroup", "w", encoding="ascii") as session:  # where sessions share the CPUs, a thread's own niceness counts only within its own
+                    session.write("10")
         self.lines = Lines(self.process.stdout)
         line = self.lines.next(START_SECONDS)
         if line != "ready":
