@@ -4,7 +4,7 @@
 #
 # Three parts with three sets of flags: injector/ and analyzer/ are ordinary host code and become one program; payload/ is a freestanding
 # shared object that runs inside other people's processes, is never instrumented, and is embedded into the program by
-# injector/payload_blob.S. Each folder is its own include root, and include/ is what they share.
+# injector/payload_blob.S. Each folder is its own include root, analyzer/ with the folders in it, and include/ is what they share.
 
 ##
 ## Variables:
@@ -72,10 +72,12 @@ endif
 # Linked in: libdeflate and libedit with what it needs, as few servers have them, and a file that is copied to one has to run there; of libsupc++ one object.
 LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a -l:libmd.a -lpthread -ldl -lm
 
+analyzer_folders := analyzer $(patsubst %/,%,$(sort $(dir $(wildcard analyzer/*/*.c))))
+
 INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude -Iinjector -Iinjector/arch
-ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude -Ianalyzer
+ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude $(addprefix -I,$(analyzer_folders))
 # The folder of the code under test is searched by name, so that a test may include "injector/slots.h" or "slots.h".
-TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Iinjector -Iinjector/arch -Ianalyzer -I.
+TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Iinjector -Iinjector/arch $(addprefix -I,$(analyzer_folders)) -I.
 PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
 
 # The guest may use no libc, no TLS, no vector registers (the gate saves none). Its unwind tables are for whoever takes a stack in an allocator that we have called:
@@ -92,7 +94,7 @@ PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map -W
 # ---- sources --------------------------------------------------------------------------------------------------------------
 
 injector_sources := $(sort $(wildcard injector/*.c injector/arch/$(ARCH)/*.c injector/arch/$(ARCH)/*.S) injector/payload_blob.S)
-analyzer_sources := $(sort $(wildcard analyzer/*.c) analyzer/html_page.S)
+analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.c) analyzer/views/html_page.S)
 payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.c payload/arch/$(ARCH)/*.S))
 unit_sources := $(sort $(wildcard tests/unit/*_test.c))
 
@@ -113,7 +115,7 @@ guest_library := $(O)/libpayload.a
 unit_names := $(patsubst tests/unit/%.c,%,$(unit_sources))
 module_in = $(foreach t,$(unit_names),$(if $(wildcard $(1)$(t:_test=)$(2)),$(t)))
 header_tests := $(call module_in,include/hi_,.h)
-analyzer_tests := $(call module_in,analyzer/,.c)
+analyzer_tests := $(foreach folder,$(analyzer_folders),$(call module_in,$(folder)/,.c))
 payload_tests := $(filter-out $(call module_in,injector/,.c),$(filter payload_%,$(unit_names)))
 injector_tests := $(filter-out $(header_tests) $(analyzer_tests) $(payload_tests),$(unit_names))
 host_tests := $(filter-out $(payload_tests),$(unit_names))
@@ -150,7 +152,7 @@ $(payload_tests:%=$(O)/tests/unit/%.o): flags = $(PAYLOAD_TEST_FLAGS)
 
 $(O)/injector/payload_blob.o: $(O)/payload.so
 $(O)/injector/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
-$(O)/analyzer/html_page.o: $(wildcard analyzer/html/*)
+$(O)/analyzer/views/html_page.o: $(wildcard analyzer/views/html/*)
 
 define compile
 	$(say) $(1) $<
@@ -312,7 +314,7 @@ uninstall: ## remove what install put there
 
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 
-formatted := $(sort $(wildcard include/*.h */*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.c tests/integration/*/*.cc \
+formatted := $(sort $(wildcard include/*.h */*.[ch] analyzer/*/*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.c tests/integration/*/*.cc \
 	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc tests/bench/*.[ch] tests/bench/*.cc))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)

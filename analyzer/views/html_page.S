@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_page.S - the sources in analyzer/html/ as bytes in this program's read-only data, so that one file is all a user copies. See html_page.h.
+ * html_page.S - the sources in analyzer/views/html/ as bytes in this program's read-only data, so that one file is all a user copies. See html_page.h.
  */
 	.section .rodata
 
@@ -17,28 +17,28 @@ hi_html_\name\()_end:
 	.endm
 
 	embed page
-	.incbin "analyzer/html/page.html"
+	.incbin "analyzer/views/html/page.html"
 	embedded page
 
 	embed style
-	.incbin "analyzer/html/page.css"
+	.incbin "analyzer/views/html/page.css"
 	embedded style
 
 	/* One script of several files: what comes first is used by what follows. */
 	embed script
-	.incbin "analyzer/html/model.js"
-	.incbin "analyzer/html/colors.js"
-	.incbin "analyzer/html/graph.js"
-	.incbin "analyzer/html/table.js"
-	.incbin "analyzer/html/page.js"
+	.incbin "analyzer/views/html/model.js"
+	.incbin "analyzer/views/html/colors.js"
+	.incbin "analyzer/views/html/graph.js"
+	.incbin "analyzer/views/html/table.js"
+	.incbin "analyzer/views/html/page.js"
 	embedded script
 
 	embed svg_style
-	.incbin "analyzer/html/flame_svg.css"
+	.incbin "analyzer/views/html/flame_svg.css"
 	embedded svg_style
 
 	embed svg_script
-	.incbin "analyzer/html/flame_svg.js"
+	.incbin "analyzer/views/html/flame_svg.js"
 	embedded svg_script
 
 	.section .note.GNU-stack, "", @progbits

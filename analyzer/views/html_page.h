@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_page.h - the sources in analyzer/html/, embedded in the program. Each text ends with NUL at its _end.
+ * html_page.h - the sources in analyzer/views/html/, embedded in the program. Each text ends with NUL at its _end.
  *
  * page holds the words @STYLE@, @DATA@ and @SCRIPT@, once each and in this order, where the others go.
  */
