@@ -111,11 +111,11 @@ def standstill_section(results):
             for figures in results.get(target, tool):
                 for event, gaps, rests, seconds in (("attach", figures.attach, figures.attach_rest, figures.attach_s),
                                                     ("detach", figures.detach, figures.detach_rest, figures.detach_s)):
+                    waits = [[gap.whole_ms for gap in gaps], [gap.stopped_ms for gap in gaps], [gap.whole_ms for gap in rests]]
                     rows.append([target, tool, event, number(statistics.median(seconds) * 1000, "{:.0f}"), number(max(seconds) * 1000, "{:.0f}"),
-                                 number(statistics.median(gaps), "{:.2f}"), number(max(gaps), "{:.2f}"), number(statistics.median(rests), "{:.2f}"),
-                                 number(max(rests), "{:.2f}"), len(gaps)])
+                                 *(number(shape(wait), "{:.2f}") for wait in waits for shape in (statistics.median, max)), len(gaps)])
     if rows:
-        head = ["target", "tool", "event", "takes, ms", "at most", "longest gap, ms", "worst", "at rest", "worst", "n"]
+        head = ["target", "tool", "event", "takes, ms", "at most", "longest gap, ms", "worst", "less waits for a CPU", "worst", "at rest", "worst", "n"]
         yield "### Attach and detach\n\n" + table(head, rows, 3)
 
 

@@ -16,6 +16,7 @@ import time
 
 from observe import Observer, live_task
 from session import Lines
+from stops import Starved, Stops
 from table import Broken, Server, Skip, parse_state
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -79,7 +80,8 @@ class Running:
         self.target, self.program = target, program
         self.folder = tempfile.mkdtemp(prefix="torture.")
         self.process = self.server = self.lines = self.pid = None
-        self.figures, self.progress, self.starved_us = {}, 0, 0
+        self.figures, self.progress = {}, 0
+        self.starved, self.stops = Starved(), None
         self.eintr = self.lost = self.new_eintr = self.new_lost = 0  # as the target counts them, and what the last cycle added
         self.has_ended = False
         try:
@@ -99,6 +101,7 @@ class Running:
         self.check_alive()
         self.ask_progress()
         self.observer = Observer(self.pid, self.target.varies)
+        self.stops = Stops(self.pid)
 
     def fill_in(self, word):
         return word.replace("{folder}", self.folder).replace("{build}", os.path.dirname(self.program or ""))
@@ -189,20 +192,7 @@ class Running:
             pause = min(2 * pause, 0.2)
             figures = self.ask_state()
         self.progress = figures.get("progress", 0)
-        starved, self.starved_us = self.starved_us, self.monitor_starved_us()
-        return {**figures, "gap_us": gap, "starved_us": max(self.starved_us - starved, 0)}
-
-    def monitor_starved_us(self):
-        """Time that the thread which sees the gaps was ready to run, so far, and had no CPU. From Linux 6.6 on (6.18 is where it was seen) that can be seconds on end
-        for all threads of a session, under another one that keeps being signalled; nothing of ours was in it, and it looks like a standstill from inside."""
-        with contextlib.suppress(OSError):
-            for tid in os.listdir(f"/proc/{self.pid}/task"):
-                with open(f"/proc/{self.pid}/task/{tid}/comm", encoding="ascii", errors="replace") as comm:
-                    if comm.read().strip() != "monitor":
-                        continue
-                with open(f"/proc/{self.pid}/task/{tid}/schedstat", encoding="ascii") as schedstat:
-                    return int(schedstat.read().split()[1]) // 1000
-        return 0
+        return {**figures, "gap_us": gap, "starved_us": self.starved.take_longest_us(self.pid), "held_s": self.stops.take_longest_s() if self.stops else 0}
 
     def check_alive(self):
         """Broken, with the signal, if the target died."""
@@ -264,6 +254,8 @@ class Running:
         return status
 
     def kill(self):
+        if self.stops:
+            self.stops.close()
         if self.server:
             self.stop_server()
         if self.process:
