@@ -12,7 +12,6 @@
 #include <linux/rseq.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "borrow.h"
 #include "clock.h"
@@ -266,7 +265,6 @@ static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 
 int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets, int deadline_ms)
 {
-	const struct timespec pause = {.tv_nsec = RETRY_PAUSE_NS};
 	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 
 	start(remote, memory, gadgets);
@@ -280,7 +278,7 @@ int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, c
 			return -ESRCH;
 		if (clock_now_ns() >= deadline_ns)
 			return -EAGAIN;
-		nanosleep(&pause, NULL);
+		tracee_pause(RETRY_PAUSE_NS); /* who stopped too late must go on, or would look like somebody else's */
 	}
 }
 

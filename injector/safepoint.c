@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "borrow.h"
 #include "clock.h"
@@ -295,9 +294,7 @@ static int try_round(struct finder *finder, struct tracee *out_tracee)
  */
 static void pause_a_moment(int64_t round_ns)
 {
-	const int64_t pause_ns = 200000 + (int64_t)clock_now_ns() % 800000 + round_ns;
-
-	nanosleep(&(struct timespec){.tv_sec = pause_ns / 1000000000, .tv_nsec = pause_ns % 1000000000}, NULL);
+	tracee_pause(200000 + (int64_t)clock_now_ns() % 800000 + round_ns);
 }
 
 int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee)

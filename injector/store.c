@@ -236,13 +236,12 @@ static void close_once_more(struct storer *storer, struct range *ranges, size_t 
 /* A thread that had to be let go in the midst of storing, when it gets a CPU: to find a page closed would be its end. */
 static bool is_back(const struct storer *storer)
 {
-	const struct timespec pause = {.tv_nsec = RETRY_NS};
 	const uint64_t deadline_ns = clock_now_ns() + BACK_DEADLINE_NS;
 	struct proc_status thread;
 	while (!proc_status_read(storer->target->pid, storer->remote.tracee.tid, &thread) && remote_is_on_its_way_back(&thread)) {
 		if (clock_now_ns() >= deadline_ns)
 			return false;
-		nanosleep(&pause, NULL);
+		tracee_pause(RETRY_NS);
 	}
 	return true;
 }

@@ -279,6 +279,18 @@ int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
 	return error;
 }
 
+void tracee_pause(int64_t ns)
+{
+	const int64_t end_ns = (int64_t)clock_now_ns() + ns;
+	int64_t left_ns = ns;
+
+	do {
+		wait_a_little(left_ns);
+		tracee_late_look();
+		left_ns = end_ns - (int64_t)clock_now_ns();
+	} while (left_ns > 0);
+}
+
 void tracee_nap(void)
 {
 	wait_a_little(NAP_NS);

@@ -54,6 +54,8 @@ must_check int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int dead
 must_check int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid);
 must_check int tracee_has_stopped(struct tracee *tracee);
 void tracee_nap(void);
+/* For as long as that, with the same care for threads that stopped too late: by a plain sleep they would stand. */
+void tracee_pause(int64_t ns);
 /* Left as it is, for the kernel to let go of when the worker ends: a thread that will not stop. Only as the last thing in a worker. */
 void tracee_abandon(struct tracee *tracee);
 /* Lets the thread go: where it stands, if it is stopped, else after stopping it. Safe on a half-open tracee; idempotent. */

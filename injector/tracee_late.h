@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracee_late.h - threads that did not stop in time; between tracee.c and tracee_late.c only.
+ * tracee_late.h - threads that did not stop in time; between the files of tracee only.
  *
  * They cannot be let go of until they do stop, but are not to stand there unnoticed when they do, until the tracing thread ends: so they are looked after
  * whenever there is something to wait for. Each tracing thread has a list of its own; more than there is room for are left to the kernel.

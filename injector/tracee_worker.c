@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tracee.h"
+#include "tracee_late.h"
 #include "watchdog.h"
 
 struct worker {
@@ -24,6 +25,7 @@ static void *worker_main(void *argument)
 
 	worker->tid = gettid();
 	worker->result = worker->work(worker->context);
+	tracee_late_look(); /* who has stopped meanwhile is let go with care; the others by our end, as they stand */
 	return NULL;
 }
 

@@ -242,6 +242,21 @@ UNIT_TEST(vfork_parent_is_left_alone_until_its_child_is_done)
 	victim_end(&victim);
 }
 
+UNIT_TEST(thread_that_was_given_up_and_stopped_after_that_is_borrowed_all_the_same)
+{
+	struct victim victim;
+	struct tracee tracee;
+	struct remote remote;
+
+	victim_start(&victim, vfork_parent);
+	usleep(20000);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, 30), -ETIMEDOUT);
+	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, 2000), 0);
+	CHECK_EQ(remote_close(&remote), 0);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
 /* A handler that never returns: what lies below its frames belongs to nobody we know. */
 static void spin_in_handler(int signal)
 {
