@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracee_late.c - the list of late threads. A late thread is in nobody's hold: whoever wants it takes it off the list first.
+ * tracee_late.c - the list of late threads. Whoever wants one takes it off the list first.
  */
 #include "tracee_late.h"
 
 #include <errno.h>
+
+#include "hold.h"
 
 enum { LATE_MAX = 64 };
 
@@ -13,8 +15,16 @@ static _Thread_local size_t late_count;
 
 void tracee_late_add(const struct tracee *tracee)
 {
-	if (late_count < LATE_MAX)
-		late[late_count++] = *tracee;
+	if (late_count == LATE_MAX)
+		return;
+	late[late_count++] = *tracee;
+	hold_begin();
+}
+
+static void drop(size_t index)
+{
+	late[index] = late[--late_count];
+	hold_end();
 }
 
 bool tracee_late_take(pid_t tid, struct tracee *out_tracee)
@@ -23,7 +33,7 @@ bool tracee_late_take(pid_t tid, struct tracee *out_tracee)
 		if (late[i].tid != tid)
 			continue;
 		*out_tracee = late[i];
-		late[i] = late[--late_count];
+		drop(i);
 		return true;
 	}
 	return false;
@@ -50,6 +60,13 @@ void tracee_late_look(void)
 		}
 		if (!error)
 			let_go_unseen(&late[i]);
-		late[i] = late[--late_count];
+		drop(i);
 	}
+}
+
+void tracee_late_end(void)
+{
+	tracee_late_look();
+	while (late_count)
+		drop(0);
 }

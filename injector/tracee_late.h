@@ -3,7 +3,8 @@
  * tracee_late.h - threads that did not stop in time; between the files of tracee only.
  *
  * They cannot be let go of until they do stop, but are not to stand there unnoticed when they do, until the tracing thread ends: so they are looked after
- * whenever there is something to wait for. Each tracing thread has a list of its own; more than there is room for are left to the kernel.
+ * whenever there is something to wait for, and count as held, because if we are frozen meanwhile they stand all the same. Each tracing thread has a list of its
+ * own; more than there is room for are left to the kernel.
  */
 #ifndef HI_TRACEE_LATE_H
 #define HI_TRACEE_LATE_H
@@ -16,8 +17,10 @@ void tracee_late_add(const struct tracee *tracee);
 bool tracee_late_take(pid_t tid, struct tracee *out_tracee);
 /* Lets those go that have stopped meanwhile. */
 void tracee_late_look(void);
+/* At the end of a tracing thread: the kernel lets go of the rest. */
+void tracee_late_end(void);
 
-/* Of tracee.c: a stopped thread goes on where it stands. What tracee_detach does besides concerns the hold, which late threads are not in. */
+/* Of tracee.c: a stopped thread goes on where it stands. What tracee_detach does besides concerns its hold. */
 int tracee_detach_stopped(const struct tracee *tracee);
 
 #endif

@@ -25,7 +25,7 @@ static void *worker_main(void *argument)
 
 	worker->tid = gettid();
 	worker->result = worker->work(worker->context);
-	tracee_late_look(); /* who has stopped meanwhile is let go with care; the others by our end, as they stand */
+	tracee_late_end();
 	return NULL;
 }
 

@@ -2,6 +2,8 @@
 /* watchdog_test.c - a tracer that is frozen with a thread in its hands is killed, so that the thread goes on; one that is alive, or holds nothing, is not. */
 #include "injector/watchdog.h"
 
+#include <errno.h>
+
 #include "victim.h"
 
 #define LONGER_THAN_PATIENCE_US 4000000
@@ -51,6 +53,45 @@ UNIT_TEST(a_tracer_that_is_frozen_while_it_holds_a_thread_is_killed)
 	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
 	CHECK(WIFSTOPPED(status));
 	CHECK_EQ(waitpid(pid, &status, 0), pid); /* the case's time limit is the deadline */
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
+static void wait_for_child(struct victim_page *page)
+{
+	page->ready = 1;
+	if (vfork() == 0) {
+		usleep(1000000);
+		_exit(0);
+	}
+	spin(page);
+}
+
+static int freeze_after_asking(void *context)
+{
+	const struct victim *victim = context;
+	struct tracee tracee;
+	if (tracee_stop(&tracee, victim->pid, victim->pid, 30) != -ETIMEDOUT)
+		_exit(1);
+	raise(SIGSTOP);
+	return 0;
+}
+
+static void ask_and_freeze(const struct victim *victim)
+{
+	(void)!tracee_worker(freeze_after_asking, (void *)(uintptr_t)victim);
+}
+
+UNIT_TEST(one_that_is_frozen_when_a_thread_may_still_stop_for_it_is_killed_too)
+{
+	struct victim victim;
+	int status;
+	victim_start(&victim, wait_for_child);
+	const pid_t pid = start(&victim, ask_and_freeze);
+	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK(WIFSTOPPED(status));
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	victim_check(&victim);
 	victim_end(&victim);
