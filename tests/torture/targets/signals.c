@@ -189,8 +189,10 @@ static void *fight(void *data)
 
 static void send(struct fighter *fighter, int value)
 {
-	while (pthread_sigqueue(fighter->thread, SIGQUEUED, (union sigval){.sival_int = value})) {
-		SELF_CHECK(errno == EAGAIN);
+	int error;
+
+	while ((error = pthread_sigqueue(fighter->thread, SIGQUEUED, (union sigval){.sival_int = value}))) {
+		SELF_CHECK(error == EAGAIN); /* all processes of a user share one limit */
 		usleep(1000);
 	}
 }
