@@ -167,6 +167,46 @@ UNIT_TEST(library_function_by_symbol_table)
 	free(path);
 }
 
+UNIT_TEST(what_was_sought_and_found)
+{
+	struct symbols_findings findings = {0};
+	uint32_t frame;
+
+	calling_function();
+	struct profile profile = profile_of(self_path(), own_bias(), (uint64_t)addresses[0]);
+	CHECK_EQ(profile_frame_at(&profile, 1, -1, &frame), 0);
+	CHECK_EQ(symbols_resolve(&profile, &(struct symbols_options){.findings = &findings}), 0);
+	CHECK_EQ(findings.sought, 2);
+	CHECK_EQ(findings.found, 1);
+	CHECK_EQ(findings.lacking, 0);
+	CHECK(!findings.lacked);
+	profile_close(&profile);
+}
+
+/* Names that were found where there was no debug information. */
+UNIT_TEST(names_are_completed_if_that_is_asked_for)
+{
+	const struct profile_line name = {.function = (char[]){"told"}}, place = {.function = (char[]){"told"}, .file = (char[]){"told.c"}, .line = 7};
+	struct symbols_findings findings = {0};
+	uint32_t unknown;
+
+	calling_function();
+	struct profile profile = profile_of(self_path(), own_bias(), (uint64_t)addresses[0]);
+	CHECK_EQ(profile_frame_at(&profile, own_bias() + 1, 0, &unknown), 0);
+	CHECK_EQ(profile_frame_lines(&profile.frame[0], &name, 1), 0);
+	CHECK_EQ(profile_frame_lines(&profile.frame[unknown], &place, 1), 0);
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 1);
+	CHECK_STR(profile.frame[0].line[0].function, "told");
+	CHECK_EQ(symbols_resolve(&profile, &(struct symbols_options){.complete = true, .findings = &findings}), 0);
+	CHECK_EQ(profile.frame[0].line_count, 2);
+	CHECK_STR(profile.frame[0].line[0].function, "inlined_into_caller");
+	CHECK_STR(profile.frame[unknown].line[0].function, "told");
+	CHECK_EQ(findings.sought, 0);
+	CHECK_EQ(findings.bettered, 1);
+	profile_close(&profile);
+}
+
 UNIT_TEST(unknown_addresses_stay_empty)
 {
 	struct profile profile = profile_of(self_path(), own_bias(), own_bias() + 1);
