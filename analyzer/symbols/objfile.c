@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "debuginfod.h"
+#include "vdso.h"
 
 /* What a candidate has to be. */
 struct identity {
@@ -164,6 +165,19 @@ static int open_from_server(const struct file_source *source, enum debuginfod_ki
 	return source->ask_fd ? -ENOENT : open_candidate(debuginfod_open(kind, wanted->build_id, wanted->build_id_size), wanted, out_file);
 }
 
+static int open_vdso(const struct file_source *source, const struct identity *wanted, struct objfile *out_file)
+{
+	struct objfile file = {.fd = -1, .elf = wanted->build_id_size || source->ask_fd ? vdso_open() : NULL};
+	const struct stat none = {0};
+
+	if (!file.elf || !is_wanted(&file, &none, wanted)) {
+		objfile_close(&file);
+		return -ENOENT;
+	}
+	*out_file = file;
+	return 0;
+}
+
 int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file)
 {
 	const struct identity wanted = {.build_id = module->build_id, .build_id_size = module->build_id_size, .inode = module->inode};
@@ -173,6 +187,8 @@ int objfile_open(const struct file_source *source, const struct profile_module *
 	trusted.is_trusted = true;
 	if (binary)
 		error = open_candidate(open(binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), &trusted, out_file);
+	if (error == -ENOENT && module->path && strcmp(module->path, VDSO_PATH) == 0)
+		error = open_vdso(source, &wanted, out_file);
 	if (error == -ENOENT)
 		error = open_candidate(file_source_open(source, module, &(struct hi_file_request){.kind = HI_FILE_MAPPED}), &trusted, out_file);
 	if (error == -ENOENT)

@@ -22,7 +22,8 @@ struct objfile {
 
 /*
  * Where to look, in this order: binary (may be NULL), the mapped file itself, the module's path in the target's root, in ours, /usr/lib/debug/.build-id, the
- * servers of debuginfod.h. The last two have the debug file, which may have no code in it (objfile_has_code).
+ * servers of debuginfod.h. The last two have the debug file, which may have no code in it (objfile_has_code). The vdso, which has no file, is this process's
+ * own: if the build-id says so or, where none is known, in a session, which runs on the kernel of its target.
  * 0, -ENOENT, -ENOMEM.
  */
 int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file);

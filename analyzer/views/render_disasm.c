@@ -19,6 +19,7 @@
 #include "printable.h"
 #include "render_annotated.h"
 #include "render_header.h"
+#include "vdso.h"
 
 #define PLACE_MAX 600u
 #define FUNCTION_BYTES_MAX (8u << 20) /* what is longer is shown up to here */
@@ -238,6 +239,10 @@ static void explain(const struct disassembly *disassembly, const struct profile_
 {
 	char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "", path[PLACE_MAX];
 
+	if (module && module->path && strcmp(module->path, VDSO_PATH) == 0 && !block->code) {
+		fprintf(disassembly->out, "no code: it is the vdso of another kernel than the one that runs here\n");
+		return;
+	}
 	if (!module || !module->path || module->path[0] != '/') {
 		fprintf(disassembly->out, "no code: it was generated at run time, or where it was is not known\n");
 		return;

@@ -11,12 +11,14 @@
 #include <link.h>
 #include <search.h>
 #include <stdarg.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 
 #include "objfile.h"
 #include "perfmap.h"
 #include "symbols.h"
 #include "symtab.h"
+#include "vdso.h"
 
 static const struct symbols_options no_options;
 static void *addresses[3]; /* return addresses, filled by note_caller() */
@@ -165,6 +167,37 @@ UNIT_TEST(library_function_by_symbol_table)
 	CHECK_STR(profile.frame[0].line[profile.frame[0].line_count - 1].function, "insque");
 	profile_close(&profile);
 	free(path);
+}
+
+/* It has no file. */
+UNIT_TEST(vdso_function_if_the_kernel_is_the_same)
+{
+	const uint64_t bias = getauxval(AT_SYSINFO_EHDR);
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_NOW | RTLD_NOLOAD);
+	size_t size;
+
+	if (!bias || !vdso)
+		SKIP("this process has no vdso");
+	const uint64_t function = (uint64_t)dlsym(vdso, "__vdso_clock_gettime");
+	CHECK(function > bias);
+	Elf *elf = vdso_open();
+	const uint8_t *id = objfile_build_id(elf, &size);
+	CHECK(id && size <= PROFILE_BUILD_ID_MAX);
+	struct profile profile = profile_of(VDSO_PATH, bias, function + 5);
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 0); /* nobody knows of which kernel it is */
+	memcpy(profile.module[0].build_id, id, size);
+	profile.module[0].build_id_size = size;
+	profile.module[0].build_id[1] ^= 1;
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 0);
+	profile.module[0].build_id[1] ^= 1;
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 1);
+	CHECK_STR(profile.frame[0].line[0].function, "__vdso_clock_gettime");
+	profile_close(&profile);
+	elf_end(elf);
+	dlclose(vdso);
 }
 
 UNIT_TEST(what_was_sought_and_found)
