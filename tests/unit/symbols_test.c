@@ -221,13 +221,15 @@ UNIT_TEST(names_are_completed_if_that_is_asked_for)
 {
 	const struct profile_line name = {.function = (char[]){"told"}}, place = {.function = (char[]){"told"}, .file = (char[]){"told.c"}, .line = 7};
 	struct symbols_findings findings = {0};
-	uint32_t unknown;
+	uint32_t unknown, complete;
 
 	calling_function();
 	struct profile profile = profile_of(self_path(), own_bias(), (uint64_t)addresses[0]);
 	CHECK_EQ(profile_frame_at(&profile, own_bias() + 1, 0, &unknown), 0);
+	CHECK_EQ(profile_frame_at(&profile, (uint64_t)(void *)note_caller + 1, 0, &complete), 0);
 	CHECK_EQ(profile_frame_lines(&profile.frame[0], &name, 1), 0);
 	CHECK_EQ(profile_frame_lines(&profile.frame[unknown], &place, 1), 0);
+	CHECK_EQ(profile_frame_lines(&profile.frame[complete], &place, 1), 0);
 	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
 	CHECK_EQ(profile.frame[0].line_count, 1);
 	CHECK_STR(profile.frame[0].line[0].function, "told");
@@ -235,6 +237,7 @@ UNIT_TEST(names_are_completed_if_that_is_asked_for)
 	CHECK_EQ(profile.frame[0].line_count, 2);
 	CHECK_STR(profile.frame[0].line[0].function, "inlined_into_caller");
 	CHECK_STR(profile.frame[unknown].line[0].function, "told");
+	CHECK_STR(profile.frame[complete].line[0].function, "told"); /* nothing more can be said of it */
 	CHECK_EQ(findings.sought, 0);
 	CHECK_EQ(findings.bettered, 1);
 	profile_close(&profile);
