@@ -75,18 +75,47 @@ static int check_binary(const struct report_options *options, const char *file, 
 	return error;
 }
 
+/* What would have told more, once for all files. */
+static void complain_of_lacks(const struct report_options *options, const struct symbols_findings *findings)
+{
+	static bool is_told;
+
+	if (!findings->lacked || is_told)
+		return;
+	is_told = true;
+	report_complain(options, "frames without the calls that are inlined there, for want of split debug information: %zu; %s is not there%s%s%s",
+			findings->lacking, findings->lacked, findings->lacked_here ? ", and " : "", findings->lacked_here ? findings->lacked_here : "",
+			findings->lacked_here ? " is a package of such files, which libdw reads from elfutils 0.191 on" : "");
+}
+
 /* Symbols are looked up in each file's own modules: elsewhere other code may lie at the same addresses. */
+static int resolve(const struct report_options *options, struct profile *profile)
+{
+	struct symbols_findings findings = {0};
+	struct symbols_options symbols = options->symbols;
+
+	symbols.findings = &findings;
+	symbols.complete = options->renderer->render == render_symbolize;
+	const int error = bias_complete(profile, symbols.binary) || symbols_resolve(profile, &symbols) ? -ENOMEM : 0;
+	if (error)
+		report_complain(options, "out of memory");
+	else
+		complain_of_lacks(options, &findings);
+	if (!error && symbols.complete)
+		report_complain(options, "%zu frames without a name, of which %zu have one now; %zu that had one have source lines or inlined calls now",
+				findings.sought, findings.found, findings.bettered);
+	free(findings.lacked);
+	free(findings.lacked_here);
+	return error;
+}
+
 static int load_resolved(const struct report_options *options, const char *file, struct profile *profile)
 {
 	int error = load(options, file, profile);
 
 	if (!error)
 		error = check_binary(options, file, profile);
-	if (!error && (bias_complete(profile, options->symbols.binary) || symbols_resolve(profile, &options->symbols))) {
-		report_complain(options, "out of memory");
-		error = -ENOMEM;
-	}
-	return error;
+	return error ? error : resolve(options, profile);
 }
 
 static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)

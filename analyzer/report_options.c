@@ -10,6 +10,7 @@
 
 #include "hi_analyzer.h"
 #include "hi_units.h"
+#include "render_formats.h"
 #include "render_header.h"
 
 #define RENDERERS_MAX 48u
@@ -399,6 +400,26 @@ static int take_files(struct report_options *options, int count, char **file)
 	return 0;
 }
 
+/* What is completed is one file, and stays what it is otherwise. */
+static int check_symbolize(const struct report_options *options)
+{
+	const struct renderer *named = renderer_by_ending(options->output);
+	const char *why = NULL;
+
+	if (options->renderer->render != render_symbolize)
+		return 0;
+	if (options->base_count || options->file_count > 1)
+		why = "one file, and not several: each by itself";
+	else if (!filter_is_idle(&options->filter))
+		why = "the whole file: without filters and the like";
+	else if (named && named->render != render_heap)
+		why = "a .heap file: what else it is to be, with its names, is a view of its own";
+	if (!why)
+		return 0;
+	report_complain(options, "--symbolize completes %s; --heap and --pprof write names, too", why);
+	return -EINVAL;
+}
+
 int report_options_parse(int argc, char **argv, struct report_options *out_options)
 {
 	struct report_options *options = out_options;
@@ -418,6 +439,8 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 		options->renderer = renderer_by_ending(options->output);
 	if (!options->renderer || (options->renderer->argument && !options->render.argument))
 		options->renderer = renderers;
+	if (!error && !options->help)
+		error = check_symbolize(options);
 	return error ? error : check_expressions(options);
 }
 

@@ -113,7 +113,7 @@ static int code_of(struct summing *summing, int32_t module, const struct machine
 		if (machine_code_open(summing->profile, module, summing->wish->binary, &sums->code[module]) == -ENOMEM)
 			return -ENOMEM;
 	}
-	*out_code = sums->code[module].file.elf ? &sums->code[module] : NULL;
+	*out_code = sums->code[module].names.file.elf ? &sums->code[module] : NULL;
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static int find_blocks(struct summing *summing)
 	sums->is_open = calloc(sums->code_count + 1, sizeof(*sums->is_open));
 	sums->block = calloc(sums->site_count + 1, sizeof(*sums->block));
 	for (size_t i = 0; sums->code && i < sums->code_count; i++)
-		sums->code[i] = (struct machine_code){.file = OBJFILE_CLOSED, .debug = OBJFILE_CLOSED, .alternate = OBJFILE_CLOSED};
+		sums->code[i] = MACHINE_CODE_CLOSED;
 	if (!sums->code || !sums->is_open || !sums->block)
 		return -ENOMEM;
 	for (size_t i = 0; i < sums->site_count; i++) {
@@ -147,7 +147,7 @@ static int find_blocks(struct summing *summing)
 			if (code_of(summing, site->module, &block->code))
 				return -ENOMEM;
 			if (block->code)
-				block->symbol = symtab_find_extent(&block->code->table, site->address, &block->begin, &block->end);
+				block->symbol = module_names_extent(&block->code->names, site->address, &block->begin, &block->end);
 		}
 		site->block = (uint32_t)(block - sums->block);
 		block->site_end = i + 1;

@@ -31,7 +31,7 @@ static uint64_t hash_place(const struct function_call *call)
 	return hash_number(hash_bytes(file, strlen(file)) ^ hash_number((uint64_t)call->function << 32 | call->line));
 }
 
-static int line_of_call(struct summing *summing, const struct function_call *call, uint32_t *out_line)
+static int line_of_call(struct summing *summing, const struct function_call *call, int32_t module, uint32_t *out_line)
 {
 	struct source_lines *lines = &summing->lines;
 	const uint64_t hash = hash_place(call);
@@ -48,7 +48,7 @@ static int line_of_call(struct summing *summing, const struct function_call *cal
 	if (array_reserve(&lines->line, &summing->room, lines->count, sizeof(*lines->line)) || table_add(&summing->by_place, hash, (uint32_t)lines->count))
 		return -ENOMEM;
 	*out_line = (uint32_t)lines->count++;
-	lines->line[*out_line] = (struct source_line){.function = call->function, .file = call->file, .line = call->line};
+	lines->line[*out_line] = (struct source_line){.function = call->function, .file = call->file, .line = call->line, .module = module};
 	return 0;
 }
 
@@ -60,10 +60,13 @@ static int find_lines(struct summing *summing, const struct profile *profile, co
 	summing->line_of = malloc((count + (size_t)1) * sizeof(*summing->line_of));
 	if (!summing->line_of)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++) {
-		summing->line_of[i] = NO_LINE;
-		if (wanted[functions->call[i].function] && line_of_call(summing, &functions->call[i], &summing->line_of[i]))
-			return -ENOMEM;
+	for (size_t frame = 0; frame < profile->frame_count; frame++) {
+		for (uint32_t i = functions->first[frame]; i < functions->first[frame + 1]; i++) {
+			const struct function_call *call = &functions->call[i];
+			summing->line_of[i] = NO_LINE;
+			if (wanted[call->function] && line_of_call(summing, call, profile->frame[frame].module, &summing->line_of[i]))
+				return -ENOMEM;
+		}
 	}
 	summing->round = calloc(summing->lines.count + 1, sizeof(*summing->round));
 	return summing->round ? 0 : -ENOMEM;

@@ -14,6 +14,7 @@ struct source_line {
 	uint32_t function;
 	const char *file; /* NULL = unknown; lives as long as the profile */
 	uint32_t line;    /* 0 = unknown */
+	int32_t module;   /* one that was compiled from it, -1 = unknown */
 	struct estimate flat, cum;
 };
 struct source_lines {

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "debuginfod.h"
 #include "printable.h"
 #include "table.h"
 
@@ -50,16 +51,19 @@ static const char *trimmed(const struct source_places *places, const char *file)
 	return file;
 }
 
-/* A regular file, or -1: a pipe or a device would be waited for. */
-static int open_regular(const char *path, struct stat *out_status)
+/* Takes fd over. A regular file, or -1: a pipe or a device would be waited for. */
+static int check_regular(int fd, struct stat *out_status)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
 	if (fd >= 0 && (fstat(fd, out_status) || !S_ISREG(out_status->st_mode) || out_status->st_size > SOURCE_TEXT_MAX)) {
 		close(fd);
 		return -1;
 	}
 	return fd;
+}
+
+static int open_regular(const char *path, struct stat *out_status)
+{
+	return check_regular(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), out_status);
 }
 
 /* Below one folder: the whole name, then what is behind each slash of it. */
@@ -90,6 +94,13 @@ static int open_anywhere(const struct source_places *places, const char *file, c
 	return fd;
 }
 
+static int open_from_server(const struct source_places *places, const char *file, char path[PATH_MAX], struct stat *out_status)
+{
+	if (!places->build_id || snprintf(path, PATH_MAX, "%s", file) >= PATH_MAX)
+		return -1;
+	return check_regular(debuginfod_open_source(places->build_id, places->build_id_size, file), out_status);
+}
+
 char *source_text_sought(const struct source_places *places, const char *file)
 {
 	const char *name = trimmed(places, file);
@@ -110,6 +121,7 @@ char *source_text_sought(const struct source_places *places, const char *file)
 
 /* ---- what ---- */
 
+/* From the beginning: where the descriptor stands is up to who has opened it. */
 static char *read_whole(int fd, size_t expected, size_t *out_size)
 {
 	char *text = malloc(expected + 1);
@@ -118,7 +130,7 @@ static char *read_whole(int fd, size_t expected, size_t *out_size)
 
 	if (!text)
 		return NULL;
-	while (size < expected && (got = read(fd, text + size, expected - size)) > 0)
+	while (size < expected && (got = pread(fd, text + size, expected - size, (off_t)size)) > 0)
 		size += (size_t)got;
 	text[size] = '\0';
 	*out_size = size;
@@ -180,14 +192,18 @@ int source_text_open(const struct source_places *places, const char *file, struc
 	struct source_text text = {0};
 	struct stat status;
 	size_t size = 0;
-	const int fd = open_anywhere(places, file, path, &status);
+	int fd = open_anywhere(places, file, path, &status);
+	const bool is_here = fd >= 0;
 
+	if (!is_here)
+		fd = open_from_server(places, file, path, &status);
 	if (fd < 0)
 		return -ENOENT;
 	text.bytes = read_whole(fd, (size_t)status.st_size, &size);
 	close(fd);
 	text.path = strdup(path);
-	text.modified_unix_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
+	if (is_here)
+		text.modified_unix_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
 	const int error = text.bytes && text.path ? find_lines(size, &text) : -ENOMEM;
 	if (error) {
 		source_text_close(&text);

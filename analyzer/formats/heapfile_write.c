@@ -139,6 +139,33 @@ static void write_symbol(uint64_t address, const struct profile_line *line, FILE
 	putc('\n', out);
 }
 
+/* A frame that had to give up its address keeps what there is to say of it: the module and where in it. */
+static void write_place(uint64_t address, const struct profile *profile, const struct profile_frame *frame, FILE *out)
+{
+	const bool has_module = frame->module >= 0 && frame->module < (int64_t)profile->module_count;
+	const struct profile_module *module = has_module ? &profile->module[frame->module] : NULL;
+	const char *slash = module && module->path ? strrchr(module->path, '/') : NULL;
+
+	fprintf(out, "# symbol 0x%" PRIx64 " ", address);
+	if (module && module->path) {
+		heapfile_escape(slash ? slash + 1 : module->path, out);
+		putc('+', out);
+	}
+	fprintf(out, "0x%" PRIx64 "\t" HEAPFILE_UNKNOWN ":0\n", frame->address - (module ? 1 + module->bias : 0));
+}
+
+static void write_symbols(const struct profile *profile, const uint64_t *address, FILE *out)
+{
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		const struct profile_frame *frame = &profile->frame[i];
+
+		for (size_t k = 0; k < frame->line_count; k++)
+			write_symbol(address[i], &frame->line[k], out);
+		if (!frame->line_count && address[i] != frame->address)
+			write_place(address[i], profile, frame, out);
+	}
+}
+
 static void write_row(const struct profile *profile, const struct profile_row *counts, const uint64_t *address, FILE *out)
 {
 	const struct profile_stack *stack = &profile->stack[counts->key.stack];
@@ -192,7 +219,7 @@ static int find_addresses(const struct profile *profile, struct table *by_addres
 		const struct profile_frame *frame = &profile->frame[i];
 
 		out_address[i] = frame->address;
-		if (frame->line_count && (!frame->address || is_taken(by_address, out_address, frame->address))) {
+		if ((frame->line_count && !frame->address) || is_taken(by_address, out_address, frame->address)) {
 			while (is_taken(by_address, out_address, next))
 				next += MADE_UP_STEP;
 			out_address[i] = next;
@@ -228,10 +255,7 @@ int heapfile_write(const struct profile *profile, FILE *out)
 	for (size_t i = 0; i < profile->meta.change_count && i < PROFILE_CHANGES_MAX; i++)
 		fprintf(out, "# interval %" PRIu64 " %" PRIu64 "\n", profile->meta.change[i].time_ns, profile->meta.change[i].interval);
 	write_modules(profile, out);
-	for (size_t i = 0; i < profile->frame_count; i++) {
-		for (size_t k = 0; k < profile->frame[i].line_count; k++)
-			write_symbol(address[i], &profile->frame[i].line[k], out);
-	}
+	write_symbols(profile, address, out);
 	for (size_t i = 0; i < profile->row_count; i++) {
 		if (profile->row[i].alloc_count || profile->row[i].inuse_count)
 			write_row(profile, &profile->row[i], address, out);

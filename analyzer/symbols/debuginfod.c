@@ -17,7 +17,8 @@ struct debuginfod_client;
 static struct {
 	struct debuginfod_client *(*begin)(void);
 	void (*set_progress)(struct debuginfod_client *client, int (*progress)(struct debuginfod_client *client, long done, long all));
-	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *build_id, int size, char **path);
+	int (*find[2])(struct debuginfod_client *client, const unsigned char *build_id, int size, char **path); /* by enum debuginfod_kind */
+	int (*find_source)(struct debuginfod_client *client, const unsigned char *build_id, int size, const char *file, char **path);
 	void (*end)(struct debuginfod_client *client);
 } library;
 
@@ -58,25 +59,44 @@ static void look_for_library(void)
 	if (!from)
 		return;
 	is_given_up = !find_function(from, "debuginfod_begin", &library.begin) || !find_function(from, "debuginfod_set_progressfn", &library.set_progress) ||
-		      !find_function(from, "debuginfod_find_debuginfo", &library.find_debuginfo) || !find_function(from, "debuginfod_end", &library.end);
+		      !find_function(from, "debuginfod_find_debuginfo", &library.find[DEBUGINFOD_DEBUG]) ||
+		      !find_function(from, "debuginfod_find_executable", &library.find[DEBUGINFOD_PROGRAM]) ||
+		      !find_function(from, "debuginfod_find_source", &library.find_source) || !find_function(from, "debuginfod_end", &library.end);
 	const unsigned long limit = seconds ? strtoul(seconds, NULL, 10) : 0;
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += limit && limit < 86400 ? (time_t)limit : (time_t)SECONDS_MAX;
 }
 
-int debuginfod_open(const uint8_t *build_id, size_t size)
+/* NULL = nobody is asked, or not any more. */
+static struct debuginfod_client *ask_begin(size_t build_id_size)
 {
 	if (!is_looked_for)
 		look_for_library();
-	if (is_given_up || is_late() || !size)
-		return -ENOENT;
-	struct debuginfod_client *client = library.begin();
-	if (!client)
-		return -ENOENT;
-	library.set_progress(client, go_on);
-	const int fd = library.find_debuginfo(client, build_id, (int)size, NULL);
+	struct debuginfod_client *client = is_given_up || is_late() || !build_id_size ? NULL : library.begin();
+	if (client)
+		library.set_progress(client, go_on);
+	return client;
+}
+
+/* fd: what the library has answered. */
+static int ask_end(struct debuginfod_client *client, int fd)
+{
 	library.end(client);
 	/* A server that knows no such file answers so; anything else will be the same the next time. */
 	is_given_up = fd < 0 && fd != -ENOENT;
 	return fd < 0 ? -ENOENT : fd;
+}
+
+int debuginfod_open(enum debuginfod_kind kind, const uint8_t *build_id, size_t size)
+{
+	struct debuginfod_client *client = ask_begin(size);
+
+	return client ? ask_end(client, library.find[kind](client, build_id, (int)size, NULL)) : -ENOENT;
+}
+
+int debuginfod_open_source(const uint8_t *build_id, size_t size, const char *file)
+{
+	struct debuginfod_client *client = file[0] == '/' ? ask_begin(size) : NULL;
+
+	return client ? ask_end(client, library.find_source(client, build_id, (int)size, file, NULL)) : -ENOENT;
 }

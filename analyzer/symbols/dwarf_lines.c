@@ -14,6 +14,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
 #define NO_SCOPE UINT32_MAX
+#define UNITS_ASKED 16 /* the first ones are those of the C library's start files */
 
 /* Code of one function or of one inlined call. */
 struct scope {
@@ -40,6 +42,7 @@ struct unit {
 	struct scope *scope; /* sorted by lo, the outer before the inner */
 	size_t count, room;
 	bool is_walked;
+	bool lacks_split; /* its tree is elsewhere, and was not found */
 };
 
 struct unit_range {
@@ -63,6 +66,8 @@ struct dwarf_lines {
 	size_t range_count, range_room;
 	bool has_ranges;
 	bool may_open_split;
+	char package[PATH_MAX]; /* of split debug information, beside the file; "" = none */
+	struct dwarf_lacks lacks;
 	struct dwarf_names names;
 };
 
@@ -129,15 +134,28 @@ static void source_close(struct source *source)
 	source->dwarf = NULL;
 }
 
-/* Without debug information dwarf stays NULL. */
-static void source_open(const struct objfile *file, struct source *source)
+/* Without debug information dwarf stays NULL. whole: libdw finds what lies beside the file by the file's descriptor, which an image has not. */
+static void source_open(const struct objfile *file, bool whole, struct source *source)
 {
-	const int error = debug_image_open(file, &source->image);
+	const int error = whole ? -ENOTSUP : debug_image_open(file, &source->image);
 	Elf *elf = error ? file->elf : source->image.elf;
 
 	source->dwarf = error == -ENOENT ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (!source->dwarf || !is_terminated(elf, ".debug_str") || !is_terminated(elf, ".debug_line_str"))
 		source_close(source);
+}
+
+/* Whether one of the first units lies in a file of its own. The others most likely do, too. */
+static bool is_split(Dwarf *dwarf)
+{
+	Dwarf_CU *cu = NULL;
+	uint8_t type = 0;
+
+	for (int i = 0; dwarf && i < UNITS_ASKED && type != DW_UT_skeleton; i++) {
+		if (dwarf_get_units(dwarf, cu, &cu, NULL, &type, NULL, NULL))
+			return false;
+	}
+	return type == DW_UT_skeleton;
 }
 
 /* All units, and their ranges. */
@@ -169,12 +187,18 @@ int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate
 	if (!lines)
 		return -ENOMEM;
 	lines->may_open_split = may_open_split;
-	source_open(file, &lines->own);
+	source_open(file, false, &lines->own);
+	if (may_open_split && is_split(lines->own.dwarf)) {
+		source_close(&lines->own);
+		source_open(file, true, &lines->own);
+		if (!objfile_has_package(file, lines->package))
+			lines->package[0] = 0;
+	}
 	lines->dwarf = lines->own.dwarf;
 	if (!lines->dwarf)
 		goto failed;
 	if (alternate->elf)
-		source_open(alternate, &lines->alternate);
+		source_open(alternate, false, &lines->alternate);
 	if (lines->alternate.dwarf)
 		dwarf_setalt(lines->dwarf, lines->alternate.dwarf);
 	/* To go through thousands of units for the two or three that are asked for takes as long as all the rest. */
@@ -200,6 +224,8 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 	table_close(&lines->unit_by_die);
 	free(lines->unit);
 	free(lines->range);
+	free(lines->lacks.file);
+	free(lines->lacks.package);
 	source_close(&lines->own);
 	source_close(&lines->alternate);
 	free(lines);
@@ -329,23 +355,42 @@ static bool walk_on(Dwarf_Die *path, size_t *depth, bool descend)
 	return false;
 }
 
+/* Of the first unit that lacks its split one; out of memory, it is not told. */
+static void note_lack(struct dwarf_lines *lines, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	const char *name = dwarf_formstring(dwarf_attr(unit, DW_AT_dwo_name, &attribute));
+
+	if (!name)
+		name = dwarf_formstring(dwarf_attr(unit, DW_AT_GNU_dwo_name, &attribute));
+	if (lines->lacks.file || !name)
+		return;
+	if (asprintf(&lines->lacks.file, "%s%s%s", name[0] != '/' && folder ? folder : "", name[0] != '/' && folder ? "/" : "", name) < 0)
+		lines->lacks.file = NULL;
+	lines->lacks.package = lines->package[0] ? strdup(lines->package) : NULL;
+}
+
 /* The unit itself or, of a split one, what lies in its .dwo file, if that is there. False if neither can be read. */
-static bool find_tree(const struct dwarf_lines *lines, struct unit *unit)
+static bool find_tree(struct dwarf_lines *lines, struct unit *unit)
 {
 	Dwarf_Die split;
 	uint8_t type;
 
 	if (!dwarf_offdie(lines->dwarf, unit->die, &unit->tree))
 		return false;
-	if (!lines->may_open_split || dwarf_cu_info(unit->tree.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) || type != DW_UT_skeleton || !split.cu)
+	if (!lines->may_open_split || dwarf_cu_info(unit->tree.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) || type != DW_UT_skeleton)
 		return true;
-	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(split.cu));
-	if (elf && is_terminated(elf, ".debug_str.dwo"))
+	Elf *elf = split.cu ? dwarf_getelf(dwarf_cu_getdwarf(split.cu)) : NULL;
+	unit->lacks_split = !elf || !is_terminated(elf, ".debug_str.dwo");
+	if (unit->lacks_split)
+		note_lack(lines, &unit->tree);
+	else
 		unit->tree = split;
 	return true;
 }
 
-static int walk_unit(const struct dwarf_lines *lines, struct unit *unit)
+static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
 {
 	Dwarf_Die path[NEST_MAX];
 	size_t depth = 0;
@@ -432,6 +477,7 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_c
 		return -ENOENT;
 	if (!unit->is_walked && walk_unit(lines, unit))
 		return -ENOMEM;
+	lines->lacks.addresses += unit->lacks_split;
 	const bool cxx = unit->count && dwarf_names_is_cxx(&unit->tree);
 	memset(out_calls, 0, DWARF_CALLS_MAX * sizeof(*out_calls));
 	place_innermost(&unit_die, address, &out_calls[0]);
@@ -452,4 +498,18 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_c
 		return -ENOENT;
 	*out_count = count ? count : 1;
 	return 0;
+}
+
+char *dwarf_call_path(const struct dwarf_call *call)
+{
+	char *path;
+
+	if (!call->folder)
+		return strdup(call->file);
+	return asprintf(&path, "%s/%s", call->folder, strncmp(call->file, "./", 2) == 0 ? call->file + 2 : call->file) < 0 ? NULL : path;
+}
+
+const struct dwarf_lacks *dwarf_lines_lacks(const struct dwarf_lines *lines)
+{
+	return &lines->lacks;
 }

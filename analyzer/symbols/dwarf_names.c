@@ -9,6 +9,9 @@
 
 #define NEST_MAX 256 /* scopes further in are left out of the name */
 
+/* Codes that came after DWARF 5, which no header of elfutils has yet. */
+enum { LANGUAGE_CXX_17 = 0x2a, LANGUAGE_CXX_20 = 0x2b, LANGUAGE_CXX_23 = 0x3a };
+
 bool dwarf_names_is_cxx(Dwarf_Die *unit)
 {
 	switch (dwarf_srclang(unit)) {
@@ -16,6 +19,9 @@ bool dwarf_names_is_cxx(Dwarf_Die *unit)
 	case DW_LANG_C_plus_plus_03:
 	case DW_LANG_C_plus_plus_11:
 	case DW_LANG_C_plus_plus_14:
+	case LANGUAGE_CXX_17:
+	case LANGUAGE_CXX_20:
+	case LANGUAGE_CXX_23:
 		return true;
 	default:
 		return false;

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "debuginfod.h"
+#include "vdso.h"
 
 /* What a candidate has to be. */
 struct identity {
@@ -159,9 +160,22 @@ static int open_by_build_id(const struct file_source *source, const struct profi
 }
 
 /* Last, as it may take long. */
-static int open_from_server(const struct file_source *source, const struct identity *wanted, struct objfile *out_file)
+static int open_from_server(const struct file_source *source, enum debuginfod_kind kind, const struct identity *wanted, struct objfile *out_file)
 {
-	return source->ask_fd ? -ENOENT : open_candidate(debuginfod_open(wanted->build_id, wanted->build_id_size), wanted, out_file);
+	return source->ask_fd ? -ENOENT : open_candidate(debuginfod_open(kind, wanted->build_id, wanted->build_id_size), wanted, out_file);
+}
+
+static int open_vdso(const struct file_source *source, const struct identity *wanted, struct objfile *out_file)
+{
+	struct objfile file = {.fd = -1, .elf = wanted->build_id_size || source->ask_fd ? vdso_open() : NULL};
+	const struct stat none = {0};
+
+	if (!file.elf || !is_wanted(&file, &none, wanted)) {
+		objfile_close(&file);
+		return -ENOENT;
+	}
+	*out_file = file;
+	return 0;
 }
 
 int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file)
@@ -173,13 +187,52 @@ int objfile_open(const struct file_source *source, const struct profile_module *
 	trusted.is_trusted = true;
 	if (binary)
 		error = open_candidate(open(binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), &trusted, out_file);
+	if (error == -ENOENT && module->path && strcmp(module->path, VDSO_PATH) == 0)
+		error = open_vdso(source, &wanted, out_file);
 	if (error == -ENOENT)
 		error = open_candidate(file_source_open(source, module, &(struct hi_file_request){.kind = HI_FILE_MAPPED}), &trusted, out_file);
 	if (error == -ENOENT)
 		error = open_places(source, module, &(struct hi_file_request){.kind = HI_FILE_NAMED}, &wanted, out_file);
 	if (error == -ENOENT)
 		error = open_by_build_id(source, module, &wanted, out_file);
-	return error == -ENOENT ? open_from_server(source, &wanted, out_file) : error;
+	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_file) : error;
+}
+
+int objfile_open_program(const struct file_source *source, const struct profile_module *module, struct objfile *out_file)
+{
+	const struct identity wanted = {.build_id = module->build_id, .build_id_size = module->build_id_size};
+
+	return open_from_server(source, DEBUGINFOD_PROGRAM, &wanted, out_file);
+}
+
+bool objfile_has_code(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	bool is_left_out = false;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+			continue;
+		if (header.sh_type != SHT_NOBITS)
+			return true;
+		is_left_out = true;
+	}
+	return !is_left_out; /* without section headers it is what was run */
+}
+
+bool objfile_has_package(const struct objfile *file, char out_path[PATH_MAX])
+{
+	static const char ending[] = ".dwp";
+	char link[64];
+	struct stat status;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", file->fd);
+	const ssize_t size = file->fd < 0 ? -1 : readlink(link, out_path, PATH_MAX - sizeof(ending));
+	if (size <= 0 || out_path[0] != '/')
+		return false;
+	memcpy(out_path + size, ending, sizeof(ending));
+	return stat(out_path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 int objfile_check(const struct profile_module *module, const char *binary)
@@ -230,7 +283,7 @@ int objfile_open_debug(const struct file_source *source, const struct profile_mo
 		memcpy(request.name, name, strlen(name));
 		error = open_places(source, module, &request, &linked, out_debug);
 	}
-	return error == -ENOENT ? open_from_server(source, &wanted, out_debug) : error;
+	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_debug) : error;
 }
 
 /* .gnu_debugaltlink: a path with its terminator, then the build-id of that file. What packages share lies below one folder; other paths are not followed. */
@@ -264,7 +317,7 @@ int objfile_open_alternate(const struct file_source *source, const struct profil
 		memcpy(request.name, name, strlen(name));
 		error = open_places(source, module, &request, &wanted, out_alternate);
 	}
-	return error == -ENOENT ? open_from_server(source, &wanted, out_alternate) : error;
+	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_alternate) : error;
 }
 
 void objfile_close(struct objfile *file)

@@ -10,15 +10,24 @@
 
 #include "profile.h"
 
+/* What symbols_resolve() did, and what would tell more. */
+struct symbols_findings {
+	size_t sought, found;       /* frames that had no name, and those of them that have one now */
+	size_t bettered;            /* frames that had one, and have a source line or inlined calls now */
+	size_t lacking;             /* frames whose inlined calls are in split debug information that could not be opened */
+	char *lacked, *lacked_here; /* a file that it is in, and a package of such files that is here; NULL = none. Safe to print; for free() */
+};
 struct symbols_options {
-	const char *binary; /* file to use for the main program (report -p); NULL = find it */
-	bool full_names;    /* keep parameters and template arguments */
-	int ask_fd;         /* who opens files, as in file_source.h; 0 = we do */
-	size_t first_frame; /* those before it are left as they are */
+	const char *binary;                /* file to use for the main program (report -p); NULL = find it */
+	bool full_names;                   /* keep parameters and template arguments */
+	bool complete;                     /* look for more than they have of frames with a name, too: source lines, inlined calls */
+	int ask_fd;                        /* who opens files, as in file_source.h; 0 = we do */
+	size_t first_frame;                /* those before it are left as they are */
+	struct symbols_findings *findings; /* written to, all zero before; NULL = nobody wants to know */
 };
 /* Whether options.binary can be the profile's program. 0, -ESTALE: it is another build; -ENOEXEC: it is no ELF file; or what open() says. */
 int symbols_check_binary(const struct profile *profile, const struct symbols_options *options);
-/* Fills line[] of every frame that has none. What cannot be found stays empty; -ENOMEM is the only error. */
+/* Fills line[] of every frame that has none, and more if options say so. What cannot be found stays as it is; -ENOMEM is the only error. */
 int symbols_resolve(struct profile *profile, const struct symbols_options *options);
 
 #endif

@@ -83,7 +83,13 @@ void annotated_figures(const struct estimate *flat, const struct estimate *cum, 
 	fprintf(out, "%10s %10s", figure(flat, type, flat_text), figure(cum, type, cum_text));
 }
 
-struct source_places annotated_places(const struct render_options *options)
+struct source_places annotated_places(const struct render_options *options, const struct profile *profile, int32_t module)
 {
-	return (struct source_places){.path = options->source_path, .trim = options->trim_path};
+	struct source_places places = {.path = options->source_path, .trim = options->trim_path};
+
+	if (module >= 0 && module < (int64_t)profile->module_count) {
+		places.build_id = profile->module[module].build_id;
+		places.build_id_size = profile->module[module].build_id_size;
+	}
+	return places;
 }

@@ -24,6 +24,7 @@ void annotated_head(const char *name, const char *place, const struct estimate *
 		    const struct render_options *options, FILE *out);
 /* Two columns, and no end of line; a figure that is nothing is a dot. NULL = nothing. */
 void annotated_figures(const struct estimate *flat, const struct estimate *cum, enum sample_type type, FILE *out);
-struct source_places annotated_places(const struct render_options *options);
+/* Where to look for the sources of a module; -1 = it is not known. */
+struct source_places annotated_places(const struct render_options *options, const struct profile *profile, int32_t module);
 
 #endif

@@ -19,6 +19,7 @@
 #include "printable.h"
 #include "render_annotated.h"
 #include "render_header.h"
+#include "vdso.h"
 
 #define PLACE_MAX 600u
 #define FUNCTION_BYTES_MAX (8u << 20) /* what is longer is shown up to here */
@@ -31,7 +32,7 @@ struct disassembly {
 	struct disassembler *disassembler; /* for code of this machine */
 	uint16_t machine;
 	struct source_text text; /* of the file that a line was in last */
-	char *file;              /* as in the debug information */
+	char *file;              /* with its folder */
 	char *name;              /* its last part, safe to print */
 	uint32_t line;
 	FILE *out;
@@ -39,21 +40,26 @@ struct disassembly {
 
 /* ---- one instruction ---- */
 
-/* Opens the file's text, unless it is the one that is open. Without text only the number is shown. */
-static int change_file(struct disassembly *disassembly, const char *file)
+/* Opens the file's text, unless it is the one that is open. Without text only the number is shown. Takes file over; NULL = out of memory. */
+static int change_file(struct disassembly *disassembly, const struct code_block *block, char *file)
 {
-	const struct source_places places = annotated_places(disassembly->options);
+	const int32_t module = disassembly->sums.site[block->first_site].module;
+	const struct source_places places = annotated_places(disassembly->options, disassembly->profile, module);
 
-	if (disassembly->file && strcmp(disassembly->file, file) == 0)
+	if (!file)
+		return -ENOMEM;
+	if (disassembly->file && strcmp(disassembly->file, file) == 0) {
+		free(file);
 		return 0;
+	}
 	source_text_close(&disassembly->text);
 	free(disassembly->file);
 	free(disassembly->name);
 	const char *slash = strrchr(file, '/');
-	disassembly->file = strdup(file);
+	disassembly->file = file;
 	disassembly->name = strdup(slash ? slash + 1 : file);
 	disassembly->line = 0;
-	if (!disassembly->file || !disassembly->name)
+	if (!disassembly->name)
 		return -ENOMEM;
 	printable(disassembly->name);
 	return source_text_open(&places, file, &disassembly->text) == -ENOMEM ? -ENOMEM : 0;
@@ -63,10 +69,11 @@ static int print_place(struct disassembly *disassembly, const struct code_block 
 {
 	struct dwarf_call calls[DWARF_CALLS_MAX];
 	size_t count;
-	int error = block->code->lines ? dwarf_lines_find(block->code->lines, address, calls, &count) : -ENOENT;
+	struct dwarf_lines *lines = block->code->names.lines;
+	int error = lines ? dwarf_lines_find(lines, address, calls, &count) : -ENOENT;
 
 	if (!error && calls[0].file && calls[0].line)
-		error = change_file(disassembly, calls[0].file);
+		error = change_file(disassembly, block, dwarf_call_path(&calls[0]));
 	if (error || !calls[0].file || !calls[0].line || calls[0].line == disassembly->line)
 		return error == -ENOMEM ? error : 0;
 	disassembly->line = calls[0].line;
@@ -80,7 +87,7 @@ static int print_place(struct disassembly *disassembly, const struct code_block 
 static void print_target(const struct disassembly *disassembly, const struct code_block *block, uint64_t target)
 {
 	uint64_t begin, end;
-	const char *symbol = target ? symtab_find_extent(&block->code->table, target, &begin, &end) : NULL;
+	const char *symbol = target ? module_names_extent(&block->code->names, target, &begin, &end) : NULL;
 	char *name = symbol ? demangle(symbol, false) : NULL;
 
 	if (!name)
@@ -186,6 +193,17 @@ static int print_extract(struct disassembly *disassembly, const struct code_bloc
 	return error;
 }
 
+static void print_addresses(const struct disassembly *disassembly, const struct code_block *block)
+{
+	for (size_t i = block->first_site; i < block->site_end; i++) {
+		const struct code_site *site = &disassembly->sums.site[i];
+		if (site->cum.samples <= 0)
+			continue;
+		annotated_figures(&site->flat, &site->cum, disassembly->options->type, disassembly->out);
+		fprintf(disassembly->out, " %10" PRIx64 ":\n", site->address);
+	}
+}
+
 static int print_code(struct disassembly *disassembly, const struct code_block *block)
 {
 	const uint64_t wanted = block->end - block->begin;
@@ -194,7 +212,11 @@ static int print_code(struct disassembly *disassembly, const struct code_block *
 	extract.code.bytes = machine_code_bytes(block->code, block->begin, wanted < FUNCTION_BYTES_MAX ? wanted : FUNCTION_BYTES_MAX, &extract.code.size);
 	extract.begins = extract.code.bytes ? calloc(extract.code.size + 1, 1) : NULL;
 	if (!extract.code.bytes) {
-		fprintf(disassembly->out, "no code: the file has none at 0x%" PRIx64 "\n", block->begin);
+		if (machine_code_is_there(block->code))
+			fprintf(disassembly->out, "no code: the file has none at 0x%" PRIx64 "\n", block->begin);
+		else
+			fprintf(disassembly->out, "no code: the debug file is there, and not what was run; --binary names the program's\n");
+		print_addresses(disassembly, block);
 		return 0;
 	}
 	if (!extract.begins)
@@ -212,22 +234,15 @@ static int print_code(struct disassembly *disassembly, const struct code_block *
 	return error;
 }
 
-static void print_addresses(const struct disassembly *disassembly, const struct code_block *block)
-{
-	for (size_t i = block->first_site; i < block->site_end; i++) {
-		const struct code_site *site = &disassembly->sums.site[i];
-		if (site->cum.samples <= 0)
-			continue;
-		annotated_figures(&site->flat, &site->cum, disassembly->options->type, disassembly->out);
-		fprintf(disassembly->out, " %10" PRIx64 ":\n", site->address);
-	}
-}
-
 /* Why there is no code to show. */
 static void explain(const struct disassembly *disassembly, const struct profile_module *module, const struct code_block *block)
 {
 	char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "", path[PLACE_MAX];
 
+	if (module && module->path && strcmp(module->path, VDSO_PATH) == 0 && !block->code) {
+		fprintf(disassembly->out, "no code: it is the vdso of another kernel than the one that runs here\n");
+		return;
+	}
 	if (!module || !module->path || module->path[0] != '/') {
 		fprintf(disassembly->out, "no code: it was generated at run time, or where it was is not known\n");
 		return;

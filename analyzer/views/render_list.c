@@ -93,7 +93,7 @@ static void print_found(const struct listing *listing, struct list_part part, co
 static int print_part(const struct listing *listing, const struct list_part *part)
 {
 	const struct source_line *line = &listing->lines.line[part->first];
-	const struct source_places places = annotated_places(listing->options);
+	const struct source_places places = annotated_places(listing->options, listing->profile, line->module);
 	struct source_text text;
 	const int error = line->file ? source_text_open(&places, line->file, &text) : -ENOENT;
 

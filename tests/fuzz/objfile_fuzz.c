@@ -39,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(id ? id_size > 0 && id_size <= size : id_size == 0);
 	for (size_t i = 1; i < id_size; i++)
 		FUZZ_CHECK(id[i - 1] + id[i] <= 510); /* it can be read */
+	(void)objfile_has_code(file.elf);
 	snprintf(path, sizeof(path), "/nonexistent/program");
 	if (!objfile_open_debug(&source, &module, &file, &debug))
 		objfile_close(&debug);

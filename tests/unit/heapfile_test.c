@@ -208,6 +208,40 @@ UNIT_TEST(frames_that_share_an_address)
 	profile_close(&out);
 }
 
+/* Nor does one get the name of another that was there before. */
+UNIT_TEST(a_frame_without_a_name_takes_none_from_another)
+{
+	const struct profile_line line = {.function = (char[]){"named"}, .line = 1};
+	const struct profile_module module = {.lo = LO, .hi = LO + 0x1000, .bias = LO, .number = 1, .path = (char[]){"/opt/lib thing.so"}};
+	struct profile out, in;
+	uint32_t frame[3], stack, row, index;
+
+	CHECK_EQ(profile_open(&out), 0);
+	out.meta.interval = 1;
+	CHECK_EQ(profile_add_module(&out, &module, &index), 0);
+	CHECK_EQ(profile_frame_at(&out, LO + 1, -1, &frame[0]), 0);
+	CHECK_EQ(profile_frame_lines(&out.frame[frame[0]], &line, 1), 0);
+	CHECK_EQ(profile_frame_at(&out, LO + 1, (int32_t)index, &frame[1]), 0);
+	CHECK_EQ(profile_frame_at(&out, LO + 1, 7, &frame[2]), 0);
+	CHECK_EQ(profile_stack_of(&out, frame, 3, 0, &stack), 0);
+	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row), 0);
+	out.row[row].alloc_count = out.row[row].inuse_count = 1;
+	out.row[row].alloc_bytes = out.row[row].inuse_bytes = 64;
+	char *text = written(&out);
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	CHECK(in.meta.damage == NULL);
+	static const char *const names[] = {"named", "lib thing.so+0x0", "0x"};
+	for (size_t i = 0; i < 3; i++) {
+		const struct profile_frame *read = &in.frame[in.stack[0].frame[i]];
+
+		CHECK_EQ(read->line_count, 1);
+		CHECK(strncmp(read->line[0].function, names[i], strlen(names[i])) == 0);
+	}
+	free(text);
+	profile_close(&in);
+	profile_close(&out);
+}
+
 /* Others see as many samples as would have been taken at the nominal rate, we see what was taken and how. */
 UNIT_TEST(rows_drawn_more_seldom)
 {

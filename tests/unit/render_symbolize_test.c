@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_symbolize_test.c - a profile is written once more with its names, unless its addresses cannot say which name is whose.
+ * render_symbolize_test.c - a profile is written once more with its names, as --heap writes it, unless there is nothing to look up.
  */
 #include "unit.h"
 
 #include <errno.h>
 
 #include "render_formats.h"
+#include "report_options.h"
 #include "sample_profile.h"
+
+typedef int render_view(const struct profile *profile, const struct render_options *options, FILE *out);
 
 static const struct render_options no_options;
 
-static char *symbolize(const struct profile *profile, int error)
+static char *written(render_view *render, const struct profile *profile, int error)
 {
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	CHECK(out);
-	CHECK_EQ(render_symbolize(profile, &no_options, out), error);
+	CHECK_EQ(render(profile, &no_options, out), error);
 	fclose(out);
 	return text;
 }
 
 static void check_refused(const struct profile *profile, const char *reason)
 {
-	char *text = symbolize(profile, -EINVAL);
+	char *text = written(render_symbolize, profile, -EINVAL);
 
 	CHECK_STR(text, "");
 	if (!strstr(render_error(), reason))
@@ -38,12 +41,14 @@ UNIT_TEST(names_and_counts)
 	struct profile profile = sample_open();
 
 	sample_stack(&profile, "main;leaf<inner", 3, 100);
-	char *text = symbolize(&profile, 0);
+	char *text = written(render_symbolize, &profile, 0), *heap = written(render_heap, &profile, 0);
 	CHECK(strncmp(text, "heap profile: ", 14) == 0);
 	CHECK(strstr(text, " leaf\tsrc/file.c:10\n"));
 	CHECK(strstr(text, " inner\tsrc/file.c:11\n"));
 	CHECK(strstr(text, " main\tsrc/file.c:10\n"));
 	CHECK(strstr(text, "     3:      300 [     6:      600] @ 0x"));
+	CHECK_STR(text, heap);
+	free(heap);
 	free(text);
 	profile_close(&profile);
 }
@@ -58,17 +63,6 @@ UNIT_TEST(a_comparison_is_refused)
 	profile_close(&profile);
 }
 
-UNIT_TEST(two_processes_are_refused)
-{
-	struct profile profile = sample_open();
-	uint32_t frame;
-
-	sample_stack(&profile, "main;leaf", 3, 100);
-	CHECK_EQ(profile_frame_at(&profile, profile.frame[0].address, 5, &frame), 0);
-	check_refused(&profile, "different processes");
-	profile_close(&profile);
-}
-
 UNIT_TEST(names_without_addresses_are_refused)
 {
 	struct profile profile = sample_open();
@@ -77,7 +71,35 @@ UNIT_TEST(names_without_addresses_are_refused)
 
 	CHECK_EQ(profile_frame_named(&profile, &line, 1, &frame), 0);
 	check_refused(&profile, "no addresses");
+	/* Where some have one there is something to look up. */
+	CHECK_EQ(profile_frame_at(&profile, 0x1234, -1, &frame), 0);
+	free(written(render_symbolize, &profile, 0));
 	profile_close(&profile);
+}
+
+static int parsed(int argc, const char *const *argv)
+{
+	static struct report_options options;
+	char *copy[16] = {NULL};
+
+	for (int i = 0; i < argc; i++)
+		copy[i] = (char *)(uintptr_t)argv[i];
+	return report_options_parse(argc, copy, &options);
+}
+
+/* What is completed stays what it is otherwise. */
+UNIT_TEST(command_lines_that_change_more_are_refused)
+{
+	static const char *const good[][6] = {
+		{"report", "--symbolize", "a.heap"}, {"report", "--symbolize", "a.heap", "-o", "b.heap"}, {"report", "--symbolize", "a.pb.gz", "-o", "b"}};
+	static const char *const bad[][6] = {{"report", "--symbolize", "a.heap", "b.heap"},  {"report", "--symbolize", "a.heap", "--base", "b.heap"},
+					     {"diff", "--symbolize", "a.heap", "b.heap"},    {"report", "--symbolize", "a.heap", "--focus", "x"},
+					     {"report", "--symbolize", "a.heap", "--lines"}, {"report", "--symbolize", "a.heap", "-o", "b.pb.gz"}};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		CHECK_EQ(parsed(good[i][3] ? 5 : 3, good[i]), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_EQ(parsed(bad[i][4] ? 5 : 4, bad[i]), -EINVAL);
 }
 
 UNIT_MAIN()

@@ -11,12 +11,14 @@
 #include <link.h>
 #include <search.h>
 #include <stdarg.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 
 #include "objfile.h"
 #include "perfmap.h"
 #include "symbols.h"
 #include "symtab.h"
+#include "vdso.h"
 
 static const struct symbols_options no_options;
 static void *addresses[3]; /* return addresses, filled by note_caller() */
@@ -165,6 +167,80 @@ UNIT_TEST(library_function_by_symbol_table)
 	CHECK_STR(profile.frame[0].line[profile.frame[0].line_count - 1].function, "insque");
 	profile_close(&profile);
 	free(path);
+}
+
+/* It has no file. */
+UNIT_TEST(vdso_function_if_the_kernel_is_the_same)
+{
+	const uint64_t bias = getauxval(AT_SYSINFO_EHDR);
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_NOW | RTLD_NOLOAD);
+	size_t size;
+
+	if (!bias || !vdso)
+		SKIP("this process has no vdso");
+	const uint64_t function = (uint64_t)dlsym(vdso, "__vdso_clock_gettime");
+	CHECK(function > bias);
+	Elf *elf = vdso_open();
+	const uint8_t *id = objfile_build_id(elf, &size);
+	CHECK(id && size <= PROFILE_BUILD_ID_MAX);
+	struct profile profile = profile_of(VDSO_PATH, bias, function + 5);
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 0); /* nobody knows of which kernel it is */
+	memcpy(profile.module[0].build_id, id, size);
+	profile.module[0].build_id_size = size;
+	profile.module[0].build_id[1] ^= 1;
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 0);
+	profile.module[0].build_id[1] ^= 1;
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 1);
+	CHECK_STR(profile.frame[0].line[0].function, "__vdso_clock_gettime");
+	profile_close(&profile);
+	elf_end(elf);
+	dlclose(vdso);
+}
+
+UNIT_TEST(what_was_sought_and_found)
+{
+	struct symbols_findings findings = {0};
+	uint32_t frame;
+
+	calling_function();
+	struct profile profile = profile_of(self_path(), own_bias(), (uint64_t)addresses[0]);
+	CHECK_EQ(profile_frame_at(&profile, 1, -1, &frame), 0);
+	CHECK_EQ(symbols_resolve(&profile, &(struct symbols_options){.findings = &findings}), 0);
+	CHECK_EQ(findings.sought, 2);
+	CHECK_EQ(findings.found, 1);
+	CHECK_EQ(findings.lacking, 0);
+	CHECK(!findings.lacked);
+	profile_close(&profile);
+}
+
+/* Names that were found where there was no debug information. */
+UNIT_TEST(names_are_completed_if_that_is_asked_for)
+{
+	const struct profile_line name = {.function = (char[]){"told"}}, place = {.function = (char[]){"told"}, .file = (char[]){"told.c"}, .line = 7};
+	struct symbols_findings findings = {0};
+	uint32_t unknown, complete;
+
+	calling_function();
+	struct profile profile = profile_of(self_path(), own_bias(), (uint64_t)addresses[0]);
+	CHECK_EQ(profile_frame_at(&profile, own_bias() + 1, 0, &unknown), 0);
+	CHECK_EQ(profile_frame_at(&profile, (uint64_t)(void *)note_caller + 1, 0, &complete), 0);
+	CHECK_EQ(profile_frame_lines(&profile.frame[0], &name, 1), 0);
+	CHECK_EQ(profile_frame_lines(&profile.frame[unknown], &place, 1), 0);
+	CHECK_EQ(profile_frame_lines(&profile.frame[complete], &place, 1), 0);
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 1);
+	CHECK_STR(profile.frame[0].line[0].function, "told");
+	CHECK_EQ(symbols_resolve(&profile, &(struct symbols_options){.complete = true, .findings = &findings}), 0);
+	CHECK_EQ(profile.frame[0].line_count, 2);
+	CHECK_STR(profile.frame[0].line[0].function, "inlined_into_caller");
+	CHECK_STR(profile.frame[unknown].line[0].function, "told");
+	CHECK_STR(profile.frame[complete].line[0].function, "told"); /* nothing more can be said of it */
+	CHECK_EQ(findings.sought, 0);
+	CHECK_EQ(findings.bettered, 1);
+	profile_close(&profile);
 }
 
 UNIT_TEST(unknown_addresses_stay_empty)

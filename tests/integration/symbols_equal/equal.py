@@ -110,6 +110,14 @@ def differ_by_innermost(mine, other):
     return len(mine) == len(other) > 1 and mine[0][1:] == other[0][1:] and is_same(mine[1:], other[1:])
 
 
+def leaves_calls_out(mine, other):
+    """It has some of the calls, in their order and with their places, and the innermost place for the first of them."""
+    if not other or len(other) >= len(mine) or mine[0][1:] != other[0][1:]:
+        return False
+    rest = iter(mine)
+    return all(any(is_same_name(a[0], b[0]) and (b is other[0] or a[1:] == b[1:]) for a in rest) for b in other)
+
+
 def is_symbol_of(function, symbol, aliases):
     """Another one at the same address, or of a part that was split off."""
     return symbol.split(".")[0] == function or function in aliases.get(symbol, ())
@@ -129,6 +137,8 @@ def class_of(mine, other, third, aliases):
             return "between two functions, with a line: named after the one before"
     if differ_by_innermost(mine, other) and is_symbol_of(mine[-1][0], other[0][0], aliases):
         return "the innermost call named as the function that it was inlined into"
+    if is_equal(mine, third) and leaves_calls_out(mine, other):
+        return "some of the inlined calls left out, which the other tool has, too"
     if is_unknown(mine) and all(path == UNKNOWN for _, path, _ in other):
         return "between two functions: named after the one before"
     return "said by this one alone" if is_equal(mine, third) else None

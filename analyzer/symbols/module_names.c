@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module_names.c - see module_names.h.
+ *
+ * A file may hold everything, names only, or the few names that others link to; its debug file fills the gaps. Enter at module_names_open().
+ */
+#include "module_names.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct opening {
+	const struct file_source *source;
+	const struct profile_module *module;
+	struct module_names names;
+};
+
+int32_t module_names_main(const struct profile *profile)
+{
+	for (size_t i = 0; profile->meta.exe && i < profile->module_count; i++) {
+		if (profile->module[i].path && strcmp(profile->module[i].path, profile->meta.exe) == 0)
+			return (int32_t)i;
+	}
+	return profile->module_count ? 0 : -1;
+}
+
+bool module_names_is_same(const struct profile *profile, int32_t a, int32_t b)
+{
+	return a == b || (a >= 0 && b >= 0 && profile->module[a].number != 0 && profile->module[a].number == profile->module[b].number);
+}
+
+static int open_lines(struct opening *opening, const struct objfile *file)
+{
+	struct module_names *names = &opening->names;
+	const int error = objfile_open_alternate(opening->source, opening->module, file, &names->alternate);
+
+	return error == -ENOMEM ? error : dwarf_lines_open(file, &names->alternate, !opening->source->ask_fd, &names->lines);
+}
+
+/* A stripped file still has the names that others link to, and perhaps a packed table of the others. */
+static int open_exported(struct module_names *names)
+{
+	int error = mini_debug_open(names->file.elf, &names->mini);
+
+	if (!error)
+		error = symtab_open_full(names->mini.elf, &names->mini_table);
+	return error == -ENOMEM ? error : symtab_open(names->file.elf, &names->table);
+}
+
+/* What the file has, and of the rest what its debug file has. -ENOMEM, or whatever there was to find. */
+static int open_tables(struct opening *opening)
+{
+	struct module_names *names = &opening->names;
+	const int table = symtab_open_full(names->file.elf, &names->table), lines = open_lines(opening, &names->file);
+	int error = table == -ENOMEM || lines == -ENOMEM ? -ENOMEM : 0;
+
+	if (!error && (table == -ENOENT || lines == -ENOENT))
+		error = objfile_open_debug(opening->source, opening->module, &names->file, &names->debug);
+	if (table == -ENOENT && names->debug.elf)
+		error = symtab_open_full(names->debug.elf, &names->table);
+	if (lines == -ENOENT && names->debug.elf && error != -ENOMEM) {
+		objfile_close(&names->alternate);
+		error = open_lines(opening, &names->debug);
+	}
+	if (!names->table.count && error != -ENOMEM)
+		error = open_exported(names);
+	return error;
+}
+
+int module_names_open(const struct file_source *source, const struct profile *profile, int32_t module, const char *binary, struct module_names *out_names)
+{
+	const int32_t program = module_names_main(profile);
+	const bool is_program = module_names_is_same(profile, module, program);
+	struct opening opening = {.source = source, .module = &profile->module[is_program ? program : module], .names = MODULE_NAMES_CLOSED};
+	int error = objfile_open(source, opening.module, is_program ? binary : NULL, &opening.names.file);
+
+	if (error)
+		return error;
+	if (open_tables(&opening) == -ENOMEM) {
+		module_names_close(&opening.names);
+		return -ENOMEM;
+	}
+	*out_names = opening.names;
+	return 0;
+}
+
+void module_names_close(struct module_names *names)
+{
+	dwarf_lines_close(names->lines);
+	symtab_close(&names->table);
+	symtab_close(&names->mini_table);
+	mini_debug_close(&names->mini);
+	objfile_close(&names->alternate);
+	objfile_close(&names->debug);
+	objfile_close(&names->file);
+	*names = MODULE_NAMES_CLOSED;
+}
+
+const char *module_names_symbol(const struct module_names *names, uint64_t address)
+{
+	const char *packed = symtab_find(&names->mini_table, address);
+
+	return packed ? packed : symtab_find(&names->table, address);
+}
+
+const char *module_names_extent(const struct module_names *names, uint64_t address, uint64_t *out_begin, uint64_t *out_end)
+{
+	const char *packed = symtab_find_extent(&names->mini_table, address, out_begin, out_end);
+
+	return packed ? packed : symtab_find_extent(&names->table, address, out_begin, out_end);
+}

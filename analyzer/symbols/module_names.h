@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module_names.h - all that is open of one module of a profile to tell what its code is called: its file, the debug files that belong to it, and the tables
+ * read from them.
+ *
+ * The one way in which they are opened, whoever asks: for the frames of a profile or for a view of machine code. Everything in the files is hostile input.
+ */
+#ifndef HI_MODULE_NAMES_H
+#define HI_MODULE_NAMES_H
+
+#include "dwarf_lines.h"
+#include "mini_debug.h"
+#include "objfile.h"
+#include "profile.h"
+#include "symtab.h"
+
+struct module_names {
+	struct objfile file, debug, alternate;
+	struct symtab table;
+	struct mini_debug mini;
+	struct symtab mini_table;  /* of a stripped file: what table has not */
+	struct dwarf_lines *lines; /* NULL = no debug information */
+};
+#define MODULE_NAMES_CLOSED ((struct module_names){.file = OBJFILE_CLOSED, .debug = OBJFILE_CLOSED, .alternate = OBJFILE_CLOSED})
+
+/* The module of the program itself: by its path or, where that is unknown, the one that is mapped first. -1 = there is none. */
+int32_t module_names_main(const struct profile *profile);
+/* Two mappings of one file. Either may be -1, which is no module. */
+bool module_names_is_same(const struct profile *profile, int32_t a, int32_t b);
+/*
+ * binary: the program's file, as the user says (NULL = find it); of no account for other modules. 0; -ENOENT: no such file, or only others of that name;
+ * -ENOMEM.
+ */
+int module_names_open(const struct file_source *source, const struct profile *profile, int32_t module, const char *binary, struct module_names *out_names);
+void module_names_close(struct module_names *names);
+/* The function that covers an address of the file, by the symbol tables; NULL if none does. Lives as long as they are open. */
+const char *module_names_symbol(const struct module_names *names, uint64_t address);
+/* The same, and the addresses that the function takes up, as in symtab.h. */
+const char *module_names_extent(const struct module_names *names, uint64_t address, uint64_t *out_begin, uint64_t *out_end);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* vdso.c - see vdso.h. What the kernel says is believed. */
+#include "vdso.h"
+
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+
+/* Of what is mapped: whole pages, so that the section headers, which stand behind the last segment, are there, too. */
+static size_t mapped_size(const ElfW(Ehdr) * header)
+{
+	const ElfW(Phdr) *segment = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
+	const size_t page = getauxval(AT_PAGESZ);
+	size_t size = 0;
+
+	for (size_t i = 0; i < header->e_phnum; i++) {
+		if (segment[i].p_type == PT_LOAD && segment[i].p_offset + segment[i].p_filesz > size)
+			size = segment[i].p_offset + segment[i].p_filesz;
+	}
+	return page ? (size + page - 1) / page * page : size;
+}
+
+Elf *vdso_open(void)
+{
+	const uintptr_t address = getauxval(AT_SYSINFO_EHDR);
+
+	if (!address || elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	/* libelf only reads what it was not told to update. */
+	return elf_memory((char *)address, mapped_size((const ElfW(Ehdr) *)address));
+}
