@@ -19,6 +19,7 @@
 #include "objfile.h"
 #include "perfmap.h"
 #include "printable.h"
+#include "progress_bar.h"
 #include "symtab.h"
 
 #define NO_MODULE (-1)
@@ -277,6 +278,8 @@ static int resolve_object(struct resolver *resolver, size_t begin, size_t end)
 		return error;
 	for (size_t i = begin; i < end && !error; i++) {
 		struct profile_frame *frame = &profile->frame[resolver->order[i]];
+
+		progress_bar_share(i, resolver->count);
 		error = resolve_in_object(&object, profile->module[frame->module].bias, resolver->options->full_names, frame);
 	}
 	object_close(&object);
