@@ -15,8 +15,10 @@
 #include "hi_analyzer.h"
 #include "hi_exit.h"
 #include "hi_units.h"
+#include "known_names.h"
 #include "merge.h"
 #include "output_file.h"
+#include "progress_bar.h"
 #include "reader.h"
 #include "render_formats.h"
 #include "report_options.h"
@@ -50,7 +52,10 @@ static int load(const struct report_options *options, const char *file, struct p
 		report_complain(options, "%s: %s", name, strerror(errno));
 		return -EIO;
 	}
+	progress_bar_phase("reading");
+	progress_bar_file(fd);
 	error = reader_read(fd, profile);
+	progress_bar_phase("reading"); /* no longer that file */
 	if (!is_stdin)
 		close(fd);
 	if (error == -EBADMSG)
@@ -88,15 +93,28 @@ static void complain_of_lacks(const struct report_options *options, const struct
 			findings->lacked_here ? " is a package of such files, which libdw reads from elfutils 0.191 on" : "");
 }
 
-/* Symbols are looked up in each file's own modules: elsewhere other code may lie at the same addresses. */
-static int resolve(const struct report_options *options, struct profile *profile)
+static int look_up(const struct symbols_options *symbols, struct known_names *names, struct profile *profile)
+{
+	int error = bias_complete(profile, symbols->binary);
+
+	if (!error && names)
+		error = known_names_tell(names, profile);
+	progress_bar_phase("naming");
+	if (!error)
+		error = symbols_resolve(profile, symbols);
+	if (!error && names)
+		error = known_names_learn(names, profile);
+	return error;
+}
+
+static int resolve(const struct report_options *options, struct known_names *names, struct profile *profile)
 {
 	struct symbols_findings findings = {0};
 	struct symbols_options symbols = options->symbols;
 
 	symbols.findings = &findings;
 	symbols.complete = options->renderer->render == render_symbolize;
-	const int error = bias_complete(profile, symbols.binary) || symbols_resolve(profile, &symbols) ? -ENOMEM : 0;
+	const int error = look_up(&symbols, names, profile);
 	if (error)
 		report_complain(options, "out of memory");
 	else
@@ -109,13 +127,16 @@ static int resolve(const struct report_options *options, struct profile *profile
 	return error;
 }
 
-static int load_resolved(const struct report_options *options, const char *file, struct profile *profile)
+/*
+ * Symbols are looked up in each file's own modules: elsewhere other code may lie at the same addresses. names: of the files before; NULL = there is no other.
+ */
+static int load_resolved(const struct report_options *options, const char *file, struct known_names *names, struct profile *profile)
 {
 	int error = load(options, file, profile);
 
 	if (!error)
 		error = check_binary(options, file, profile);
-	return error ? error : resolve(options, profile);
+	return error ? error : resolve(options, names, profile);
 }
 
 static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
@@ -166,14 +187,20 @@ static int add_snapshot(const struct report_options *options, enum profile_side 
 	return error;
 }
 
-static int add_file(const struct report_options *options, const char *file, enum profile_side side, struct profile *into)
+/* Several files: all of them, and the names that were found so far. */
+struct merged {
+	struct profile *profile;
+	struct known_names names;
+};
+
+static int add_file(const struct report_options *options, const char *file, enum profile_side side, struct merged *merged)
 {
 	struct profile profile;
 	int error = profile_open(&profile);
 
 	if (!error)
-		error = load_resolved(options, file, &profile);
-	if (!error && (add_snapshot(options, side, &profile) || profile_merge(into, &profile, side))) {
+		error = load_resolved(options, file, &merged->names, &profile);
+	if (!error && (add_snapshot(options, side, &profile) || profile_merge(merged->profile, &profile, side))) {
 		report_complain(options, "out of memory");
 		error = -ENOMEM;
 	}
@@ -184,14 +211,16 @@ static int add_file(const struct report_options *options, const char *file, enum
 /* Each file by itself: what is kept of it is what its stacks hold. */
 static int load_series(const struct report_options *options, struct series *series, char **out_damage)
 {
+	struct known_names names = {0};
 	int error = 0;
 
 	for (size_t i = 0; i < options->file_count && !error; i++) {
 		struct profile profile;
 
+		progress_bar_part(i, options->file_count);
 		error = profile_open(&profile);
 		if (!error)
-			error = load_resolved(options, options->file[i], &profile);
+			error = load_resolved(options, options->file[i], &names, &profile);
 		if (!error)
 			error = apply_filters(options, &profile);
 		if (!error)
@@ -202,22 +231,38 @@ static int load_series(const struct report_options *options, struct series *seri
 		}
 		profile_close(&profile);
 	}
+	known_names_close(&names);
+	return error;
+}
+
+static int add_all(const struct report_options *options, struct profile *profile)
+{
+	const size_t count = options->file_count + options->base_count;
+	struct merged merged = {.profile = profile};
+	int error = 0;
+
+	for (size_t i = 0; i < count && !error; i++) {
+		progress_bar_part(i, count);
+		error = i < options->file_count ? add_file(options, options->file[i], PROFILE_NEW, &merged)
+						: add_file(options, options->base[i - options->file_count], PROFILE_BASE, &merged);
+	}
+	known_names_close(&merged.names);
 	return error;
 }
 
 static int load_all(const struct report_options *options, struct series *series, struct profile *profile)
 {
-	int error = 0;
+	int error;
 
+	progress_bar_open();
 	if (options->renderer->render == render_growth)
-		return load_series(options, series, &profile->meta.damage);
-
-	if (options->file_count == 1 && !options->base_count)
-		return load_resolved(options, options->file[0], profile);
-	for (size_t i = 0; i < options->file_count && !error; i++)
-		error = add_file(options, options->file[i], PROFILE_NEW, profile);
-	for (size_t i = 0; i < options->base_count && !error; i++)
-		error = add_file(options, options->base[i], PROFILE_BASE, profile);
+		error = load_series(options, series, &profile->meta.damage);
+	else if (options->file_count == 1 && !options->base_count)
+		error = load_resolved(options, options->file[0], NULL, profile);
+	else
+		error = add_all(options, profile);
+	progress_bar_part(0, 0);
+	progress_bar_phase("drawing");
 	return error;
 }
 
@@ -232,7 +277,10 @@ static int render(const struct report_options *options, const struct profile *pr
 		report_complain(options, "cannot write %s: %s", options->output, strerror(-error));
 		return error;
 	}
+	if (output_is_seen(&output))
+		progress_bar_close();
 	error = options->renderer->render(profile, &options->render, output.stream);
+	progress_bar_close();
 	if (error) {
 		report_complain(options, "%s", *render_error() ? render_error() : strerror(-error));
 		output_abandon(&output);
@@ -304,10 +352,13 @@ static int report(struct report_options *options)
 	options->render.series = &series;
 	if (!error)
 		error = load_all(options, &series, &profile);
+	if (error || shell_is_wanted(options))
+		progress_bar_close();
 	if (!error)
 		error = shell_is_wanted(options) ? shell_run(options, &profile, show) : show(options, &profile);
 	if (!error && !profile.meta.damage)
 		status = check_limit(options, &profile);
+	progress_bar_close();
 	series_close(&series);
 	profile_close(&profile);
 	return status;

@@ -10,6 +10,7 @@
 
 #include "hi_analyzer.h"
 #include "hi_units.h"
+#include "progress_bar.h"
 #include "render_formats.h"
 #include "render_header.h"
 
@@ -49,6 +50,7 @@ void report_complain(const struct report_options *options, const char *format, .
 {
 	va_list arguments;
 
+	progress_bar_hide();
 	fprintf(stderr, "heapinject %s: ", options->command);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);

@@ -2,8 +2,8 @@
 /*
  * call_costs.c - see call_costs.h.
  *
- * The stacks come sorted, so they are gone through as the tree that they are: what two neighbours have in common is visited once, and what a call led to is
- * known when it is left. Start at call_costs_open().
+ * Stack by stack from the root to the leaf. Lines of code are numbered beforehand, so that a step is found by one number, and of what is found the pair of
+ * functions is known, too. Start at call_costs_open().
  */
 #include "call_costs.h"
 
@@ -11,175 +11,220 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_PAIR UINT32_MAX
-
-/* Caller and callee, and how often that pair is on the way from the root to where we are. */
+/* Caller and callee. */
 struct call_pair {
 	uint32_t caller, callee;
-	uint32_t depth;
-};
-/* A call on that way. */
-struct call_level {
-	uint32_t call;
-	uint32_t pair; /* that led here; NO_PAIR: none, or a function that called itself */
-	bool counts;   /* it is the outermost of its pair */
-	double value[SAMPLE_TYPE_COUNT];
+	uint32_t round; /* of the last stack that it counted in */
 };
 
-static void add_values(double *to, const double *from)
-{
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		to[type] += from[type];
-}
+struct call_counter {
+	struct call_costs costs;
+	size_t cost_room, file_room;
+	struct table files;
+	struct call_place *line; /* distinct ones, without callee */
+	uint32_t *line_of;       /* by call: index into line[] */
+	size_t line_count, line_room;
+	struct table lines;
+	struct table steps; /* of costs, by line and callee */
+	uint32_t *pair_of;  /* by cost, but for what a line allocated itself */
+	size_t pair_of_room;
+	struct call_pair *pair;
+	size_t pair_count, pair_room;
+	struct table pairs;
+	uint32_t round; /* one per stack, from 1 */
+};
 
-static int file_number(struct call_costs *costs, const char *name, uint32_t *out_number)
+/* ---- files and lines ---- */
+
+static int file_number(struct call_counter *counter, const char *name, uint32_t *out_number)
 {
+	struct call_costs *costs = &counter->costs;
 	const uint64_t hash = hash_bytes(name, strlen(name));
-	struct table_cursor cursor = table_seek(&costs->files, hash);
+	struct table_cursor cursor = table_seek(&counter->files, hash);
 
-	while (table_next(&costs->files, &cursor, out_number)) {
+	while (table_next(&counter->files, &cursor, out_number)) {
 		if (strcmp(costs->file[*out_number], name) == 0)
 			return 0;
 	}
-	if (array_reserve(&costs->file, &costs->file_capacity, costs->file_count, sizeof(*costs->file)) ||
-	    table_add(&costs->files, hash, (uint32_t)costs->file_count))
+	if (array_reserve(&costs->file, &counter->file_room, costs->file_count, sizeof(*costs->file)) ||
+	    table_add(&counter->files, hash, (uint32_t)costs->file_count))
 		return -ENOMEM;
 	*out_number = (uint32_t)costs->file_count;
 	costs->file[costs->file_count++] = name;
 	return 0;
 }
 
-static int number_files(struct call_costs *costs, size_t call_count)
+static int line_number(struct call_counter *counter, const struct call_place *line, uint32_t *out_number)
 {
-	const struct functions *functions = &costs->stacks.functions;
+	const uint64_t hash = hash_bytes(line, sizeof(*line));
+	struct table_cursor cursor = table_seek(&counter->lines, hash);
+
+	while (table_next(&counter->lines, &cursor, out_number)) {
+		if (memcmp(&counter->line[*out_number], line, sizeof(*line)) == 0)
+			return 0;
+	}
+	if (array_reserve(&counter->line, &counter->line_room, counter->line_count, sizeof(*counter->line)) ||
+	    table_add(&counter->lines, hash, (uint32_t)counter->line_count))
+		return -ENOMEM;
+	*out_number = (uint32_t)counter->line_count;
+	counter->line[counter->line_count++] = *line;
+	return 0;
+}
+
+/* The last line is for stacks of which nothing is known. */
+static int number_lines(struct call_counter *counter, size_t call_count)
+{
+	struct call_costs *costs = &counter->costs;
+	struct call_place line = {.callee = CALL_COSTS_SELF};
 
 	costs->file_of = calloc(call_count + 1, sizeof(*costs->file_of));
-	if (!costs->file_of || array_reserve(&costs->file, &costs->file_capacity, 0, sizeof(*costs->file)))
+	counter->line_of = calloc(call_count + 1, sizeof(*counter->line_of));
+	if (!costs->file_of || !counter->line_of || array_reserve(&costs->file, &counter->file_room, 0, sizeof(*costs->file)))
 		return -ENOMEM;
 	costs->file[costs->file_count++] = NULL;
 	for (size_t i = 0; i < call_count; i++) {
-		const char *name = functions->call[i].file;
+		const struct function_call *call = &costs->functions.call[i];
 
-		if (name && *name && file_number(costs, name, &costs->file_of[i]))
+		if (call->file && *call->file && file_number(counter, call->file, &costs->file_of[i]))
+			return -ENOMEM;
+		line.function = call->function;
+		line.file = costs->file_of[i];
+		line.line = call->line;
+		if (line_number(counter, &line, &counter->line_of[i]))
 			return -ENOMEM;
 	}
-	return 0;
+	line = (struct call_place){.function = (uint32_t)costs->functions.count, .callee = CALL_COSTS_SELF};
+	return line_number(counter, &line, &counter->line_of[call_count]);
 }
 
-static int add_cost(struct call_costs *costs, const struct call_place *place, const double *value)
-{
-	const uint64_t hash = hash_bytes(place, sizeof(*place));
-	struct table_cursor cursor = table_seek(&costs->places, hash);
-	uint32_t index;
+/* ---- costs ---- */
 
-	while (table_next(&costs->places, &cursor, &index)) {
-		if (memcmp(&costs->cost[index].place, place, sizeof(*place)) == 0) {
-			add_values(costs->cost[index].value, value);
-			return 0;
-		}
-	}
-	if (array_reserve(&costs->cost, &costs->capacity, costs->count, sizeof(*costs->cost)) || table_add(&costs->places, hash, (uint32_t)costs->count))
-		return -ENOMEM;
-	costs->cost[costs->count] = (struct call_cost){.place = *place};
-	add_values(costs->cost[costs->count++].value, value);
-	return 0;
-}
-
-static struct call_place place_of(const struct call_costs *costs, uint32_t call, uint32_t callee)
-{
-	const struct function_call *at = &costs->stacks.functions.call[call];
-
-	return (struct call_place){.function = at->function, .callee = callee, .file = costs->file_of[call], .line = at->line};
-}
-
-static int pair_number(struct call_costs *costs, uint32_t caller, uint32_t callee, uint32_t *out_pair)
+static int pair_number(struct call_counter *counter, uint32_t caller, uint32_t callee, uint32_t *out_pair)
 {
 	const uint64_t hash = hash_number((uint64_t)caller << 32 | callee);
-	struct table_cursor cursor = table_seek(&costs->pairs, hash);
+	struct table_cursor cursor = table_seek(&counter->pairs, hash);
 
-	while (table_next(&costs->pairs, &cursor, out_pair)) {
-		if (costs->pair[*out_pair].caller == caller && costs->pair[*out_pair].callee == callee)
+	while (table_next(&counter->pairs, &cursor, out_pair)) {
+		if (counter->pair[*out_pair].caller == caller && counter->pair[*out_pair].callee == callee)
 			return 0;
 	}
-	if (array_reserve(&costs->pair, &costs->pair_capacity, costs->pair_count, sizeof(*costs->pair)) ||
-	    table_add(&costs->pairs, hash, (uint32_t)costs->pair_count))
+	if (array_reserve(&counter->pair, &counter->pair_room, counter->pair_count, sizeof(*counter->pair)) ||
+	    table_add(&counter->pairs, hash, (uint32_t)counter->pair_count))
 		return -ENOMEM;
-	*out_pair = (uint32_t)costs->pair_count;
-	costs->pair[costs->pair_count++] = (struct call_pair){.caller = caller, .callee = callee};
+	*out_pair = (uint32_t)counter->pair_count;
+	counter->pair[counter->pair_count++] = (struct call_pair){.caller = caller, .callee = callee};
 	return 0;
 }
 
-/* Goes one call deeper. */
-static int enter(struct call_costs *costs, size_t depth, uint32_t call)
+static bool find_step(const struct call_counter *counter, const struct call_place *place, uint64_t hash, uint32_t *out_cost)
 {
-	const struct function_call *calls = costs->stacks.functions.call;
-	struct call_level *level = &costs->level[depth];
+	struct table_cursor cursor = table_seek(&counter->steps, hash);
 
-	*level = (struct call_level){.call = call, .pair = NO_PAIR};
-	if (depth == 0 || calls[level[-1].call].function == calls[call].function)
-		return 0;
-	if (pair_number(costs, calls[level[-1].call].function, calls[call].function, &level->pair))
-		return -ENOMEM;
-	level->counts = costs->pair[level->pair].depth++ == 0;
-	return 0;
-}
-
-/* Leaves a call: all that it led to is known. */
-static int leave(struct call_costs *costs, size_t depth)
-{
-	struct call_level *level = &costs->level[depth];
-
-	if (depth == 0)
-		return 0;
-	add_values(level[-1].value, level->value);
-	if (level->pair == NO_PAIR)
-		return 0;
-	costs->pair[level->pair].depth--;
-	if (!level->counts)
-		return 0;
-	const struct call_place place = place_of(costs, level[-1].call, costs->pair[level->pair].callee);
-	return add_cost(costs, &place, level->value);
-}
-
-/* From the stack that we are at, `depth` calls deep, to this one. */
-static int go_to(struct call_costs *costs, const struct stack_sum *sum, size_t depth)
-{
-	size_t common = 0;
-	int error = 0;
-
-	while (common < depth && common < sum->count && costs->level[common].call == sum->step[common])
-		common++;
-	while (depth > common && !error)
-		error = leave(costs, --depth);
-	for (; depth < sum->count && !error; depth++)
-		error = enter(costs, depth, sum->step[depth]);
-	if (error)
-		return error;
-	if (depth == 0)
-		return add_cost(costs, &(struct call_place){.function = (uint32_t)costs->stacks.functions.count, .callee = CALL_COSTS_SELF}, sum->value);
-	const struct call_place place = place_of(costs, costs->level[depth - 1].call, CALL_COSTS_SELF);
-	add_values(costs->level[depth - 1].value, sum->value);
-	return add_cost(costs, &place, sum->value);
-}
-
-static int go_through(struct call_costs *costs)
-{
-	size_t depth = 0, longest = 0;
-	int error = 0;
-
-	for (size_t i = 0; i < costs->stacks.count; i++)
-		longest = costs->stacks.sum[i].count > longest ? costs->stacks.sum[i].count : longest;
-	costs->level = malloc((longest + 1) * sizeof(*costs->level));
-	if (!costs->level)
-		return -ENOMEM;
-	for (size_t i = 0; i < costs->stacks.count && !error; i++) {
-		error = go_to(costs, &costs->stacks.sum[i], depth);
-		depth = costs->stacks.sum[i].count;
+	while (table_next(&counter->steps, &cursor, out_cost)) {
+		if (memcmp(&counter->costs.cost[*out_cost].place, place, sizeof(*place)) == 0)
+			return true;
 	}
-	while (depth > 0 && !error)
-		error = leave(costs, --depth);
+	return false;
+}
+
+static int new_step(struct call_counter *counter, const struct call_place *place, uint64_t hash, uint32_t pair)
+{
+	struct call_costs *costs = &counter->costs;
+
+	if (array_reserve(&costs->cost, &counter->cost_room, costs->count, sizeof(*costs->cost)) ||
+	    array_reserve(&counter->pair_of, &counter->pair_of_room, costs->count, sizeof(*counter->pair_of)) ||
+	    table_add(&counter->steps, hash, (uint32_t)costs->count))
+		return -ENOMEM;
+	counter->pair_of[costs->count] = pair;
+	costs->cost[costs->count++] = (struct call_cost){.place = *place};
+	return 0;
+}
+
+/* Of a line, to a callee or to nowhere: its cost grows, unless the pair of functions has counted in this stack. */
+static int add_step(struct call_counter *counter, uint32_t line, uint32_t callee, const double *value)
+{
+	const uint64_t hash = hash_number((uint64_t)line << 32 | callee);
+	struct call_place place = counter->line[line];
+	uint32_t cost, pair = 0;
+
+	place.callee = callee;
+	const bool is_known = find_step(counter, &place, hash, &cost);
+
+	if (is_known)
+		pair = counter->pair_of[cost];
+	else if (callee != CALL_COSTS_SELF && pair_number(counter, place.function, callee, &pair))
+		return -ENOMEM;
+	if (callee != CALL_COSTS_SELF) {
+		if (counter->pair[pair].round == counter->round)
+			return 0;
+		counter->pair[pair].round = counter->round;
+	}
+	if (!is_known) {
+		cost = (uint32_t)counter->costs.count;
+		if (new_step(counter, &place, hash, pair))
+			return -ENOMEM;
+	}
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		counter->costs.cost[cost].value[type] += value[type];
+	return 0;
+}
+
+static int add_stack(struct call_counter *counter, const struct profile *profile, size_t stack, const double *value)
+{
+	const struct functions *functions = &counter->costs.functions;
+	uint32_t at = functions->first[profile->frame_count]; /* nothing is known */
+	size_t count;
+	const uint32_t *calls = functions_unfold(functions, &profile->stack[stack], &count);
+
+	counter->round++;
+	if (count)
+		at = calls[--count];
+	while (count > 0) {
+		const uint32_t next = calls[--count], callee = functions->call[next].function;
+
+		if (callee != functions->call[at].function && add_step(counter, counter->line_of[at], callee, value))
+			return -ENOMEM;
+		at = next;
+	}
+	return add_step(counter, counter->line_of[at], CALL_COSTS_SELF, value);
+}
+
+/* What each stack holds, of all sample types; to be freed. */
+static double *stack_values(const struct profile *profile)
+{
+	double *value = calloc(profile->stack_count + 1, SAMPLE_TYPE_COUNT * sizeof(*value));
+
+	for (size_t i = 0; value && i < profile->row_count; i++) {
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+			value[profile->row[i].key.stack * (size_t)SAMPLE_TYPE_COUNT + (size_t)type] +=
+				estimate_of(profile, &profile->row[i], (enum sample_type)type).value;
+	}
+	return value;
+}
+
+static bool is_nothing(const double *value)
+{
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		if (value[type] != 0)
+			return false;
+	}
+	return true;
+}
+
+static int add_stacks(struct call_counter *counter, const struct profile *profile)
+{
+	double *values = stack_values(profile);
+	int error = values ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < profile->stack_count && !error; i++) {
+		if (!is_nothing(&values[i * SAMPLE_TYPE_COUNT]))
+			error = add_stack(counter, profile, i, &values[i * SAMPLE_TYPE_COUNT]);
+	}
+	free(values);
 	return error;
 }
+
+/* ---- the whole ---- */
 
 static int compare(const void *left, const void *right)
 {
@@ -196,34 +241,36 @@ static int compare(const void *left, const void *right)
 
 int call_costs_open(const struct profile *profile, struct call_costs *out_costs)
 {
-	struct call_costs costs = {0};
-	int error = stack_sums_open(profile, STEPS_BY_CALL, STEPS_ROOT_FIRST, &costs.stacks);
+	struct call_counter counter = {0};
+	int error = functions_open(profile, &counter.costs.functions);
 
 	if (!error)
-		error = number_files(&costs, costs.stacks.functions.first[profile->frame_count]);
+		error = number_lines(&counter, counter.costs.functions.first[profile->frame_count]);
 	if (!error)
-		error = go_through(&costs);
+		error = add_stacks(&counter, profile);
+	free(counter.line);
+	free(counter.line_of);
+	free(counter.pair_of);
+	free(counter.pair);
+	table_close(&counter.files);
+	table_close(&counter.lines);
+	table_close(&counter.steps);
+	table_close(&counter.pairs);
 	if (error) {
-		call_costs_close(&costs);
+		call_costs_close(&counter.costs);
 		return error;
 	}
-	if (costs.count)
-		qsort(costs.cost, costs.count, sizeof(*costs.cost), compare);
-	*out_costs = costs;
+	if (counter.costs.count)
+		qsort(counter.costs.cost, counter.costs.count, sizeof(*counter.costs.cost), compare);
+	*out_costs = counter.costs;
 	return 0;
 }
 
 void call_costs_close(struct call_costs *costs)
 {
-	if (costs->stacks.steps)
-		stack_sums_close(&costs->stacks);
+	functions_close(&costs->functions);
 	free(costs->file);
 	free(costs->file_of);
 	free(costs->cost);
-	free(costs->pair);
-	free(costs->level);
-	table_close(&costs->places);
-	table_close(&costs->files);
-	table_close(&costs->pairs);
 	*costs = (struct call_costs){0};
 }

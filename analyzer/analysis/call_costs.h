@@ -9,7 +9,8 @@
 #ifndef HI_CALL_COSTS_H
 #define HI_CALL_COSTS_H
 
-#include "stack_sums.h"
+#include "estimate.h"
+#include "functions.h"
 
 #define CALL_COSTS_SELF UINT32_MAX
 
@@ -24,17 +25,12 @@ struct call_cost {
 	double value[SAMPLE_TYPE_COUNT];
 };
 struct call_costs {
-	struct stack_sums stacks;
+	struct functions functions;
 	const char **file; /* [0] is NULL, unknown */
 	size_t file_count;
 	struct call_cost *cost; /* by function; of one, by file, then line, then callee */
 	size_t count;
 	uint32_t *file_of; /* by call: index into file[] */
-	/* The rest is private. */
-	size_t capacity, file_capacity, pair_capacity, pair_count;
-	struct table places, files, pairs;
-	struct call_pair *pair;
-	struct call_level *level;
 };
 
 /* 0 or -ENOMEM. The profile must outlive it. */

@@ -2,9 +2,9 @@
 /*
  * calltree.c - see calltree.h.
  *
- * A million stacks make a tree of several millions of nodes, of which a picture shows some thousands. So there are two steps: first a bare tree of all of them,
- * a few words for each, by which those that are heavy enough are chosen; then the figures of the chosen ones. A parent is never lighter than its child
- * and always has the lower index, so that the heaviest ones, in that order, are a tree again. Start at calltree_open().
+ * A million stacks make a tree of many millions of nodes, of which a picture shows some thousands. So there are two steps: first a bare tree of those that may
+ * be heavy enough, from which they are chosen (sprouts.h); then the figures of the chosen ones. A parent is never lighter than its child and always has the
+ * lower index, so that the heaviest ones, in that order, are a tree again. Start at calltree_open().
  */
 #include "calltree.h"
 
@@ -13,108 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sprouts.h"
+
 #define NOWHERE UINT32_MAX
 
-/* A node of the bare tree. */
-struct sprout {
-	uint32_t function, parent;
-	uint32_t image;                  /* its node among the chosen ones; NOWHERE = not chosen */
-	float weight[SAMPLE_TYPE_COUNT]; /* with all below, of both sides of a comparison */
-};
+_Static_assert(CALLTREE_ROOT == SPROUT_ROOT, "a root is one in both trees");
 
+/* The image of a sprout is its node among the chosen ones; NOWHERE = not chosen. */
 struct calltree_source {
 	const struct profile *profile;
 	struct calltree_options options;
 	struct calltree *tree;
-	struct sprout *sprout;
-	size_t sprout_count, sprout_room;
-	struct table by_step; /* of sprouts, by parent and function */
-	uint32_t *leaf;       /* by stack: the sprout at which it ends */
-	uint32_t *other;      /* by chosen node: the one for what is light below it, NOWHERE = none */
+	struct sprouts sprouts;
+	uint32_t *other; /* by chosen node: the one for what is light below it, NOWHERE = none */
 	struct calltree_node *chosen;
 	size_t chosen_count;
 };
 
-/* ---- the bare tree ---- */
-
-static int sprout_below(struct calltree_source *source, uint32_t parent, uint32_t function, uint32_t *out_sprout)
-{
-	const uint64_t hash = hash_number((uint64_t)parent << 32 | function);
-	struct table_cursor cursor = table_seek(&source->by_step, hash);
-
-	while (table_next(&source->by_step, &cursor, out_sprout)) {
-		if (source->sprout[*out_sprout].parent == parent && source->sprout[*out_sprout].function == function)
-			return 0;
-	}
-	if (source->sprout_count >= NOWHERE || array_reserve(&source->sprout, &source->sprout_room, source->sprout_count, sizeof(*source->sprout)) ||
-	    table_add(&source->by_step, hash, (uint32_t)source->sprout_count))
-		return -ENOMEM;
-	*out_sprout = (uint32_t)source->sprout_count;
-	source->sprout[source->sprout_count++] = (struct sprout){.function = function, .parent = parent, .image = NOWHERE};
-	return 0;
-}
-
-static int grow_stack(struct calltree_source *source, uint32_t stack)
-{
-	const struct functions *functions = &source->tree->functions;
-	uint32_t at = 0;
-	size_t count;
-	const uint32_t *calls = functions_unfold(functions, &source->profile->stack[stack], &count);
-
-	while (count-- > 0) {
-		if (sprout_below(source, at, functions->call[calls[count]].function, &at))
-			return -ENOMEM;
-	}
-	source->leaf[stack] = at;
-	return 0;
-}
-
-/* Adds the row to the weights of all sprouts on its way. */
-static void weigh_row(struct calltree_source *source, const struct profile_row *row)
-{
-	float weight[SAMPLE_TYPE_COUNT];
-
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		weight[type] = (float)fabs(estimate_of(source->profile, row, (enum sample_type)type).value);
-	for (uint32_t at = source->leaf[row->key.stack];; at = source->sprout[at].parent) {
-		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-			source->sprout[at].weight[type] += weight[type];
-		if (at == 0)
-			return;
-	}
-}
-
-static int grow(struct calltree_source *source)
-{
-	const struct profile *profile = source->profile;
-
-	source->leaf = malloc((profile->stack_count + 1) * sizeof(*source->leaf));
-	if (!source->leaf || array_reserve(&source->sprout, &source->sprout_room, 0, sizeof(*source->sprout)))
-		return -ENOMEM;
-	source->sprout[source->sprout_count++] = (struct sprout){.function = CALLTREE_ROOT, .image = NOWHERE};
-	for (size_t i = 0; i < profile->stack_count; i++)
-		source->leaf[i] = NOWHERE;
-	for (size_t i = 0; i < profile->row_count; i++) {
-		if (source->leaf[profile->row[i].key.stack] == NOWHERE && grow_stack(source, profile->row[i].key.stack))
-			return -ENOMEM;
-		weigh_row(source, &profile->row[i]);
-	}
-	return 0;
-}
-
 /* ---- which ones are shown ---- */
 
-/* The part of the whole that it is, in that sample type where it is largest. */
-static double share_of(const struct calltree_source *source, const struct sprout *sprout)
+static size_t limit_of(size_t limit)
 {
-	double share = 0;
-
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-		const double whole = source->sprout[0].weight[type];
-		if (whole > 0 && (!source->options.is_only_type || type == (int)source->options.type))
-			share = fmax(share, sprout->weight[type] / whole);
-	}
-	return share;
+	return limit > 2 ? limit : 2;
 }
 
 struct rank {
@@ -137,38 +57,39 @@ static size_t nodes_for(struct calltree_source *source, const struct rank *rank,
 	size_t nodes = first;
 
 	for (size_t i = 0; i < first; i++)
-		source->sprout[rank[i].sprout].image = 0;
-	for (size_t i = first; i < source->sprout_count; i++) {
-		struct sprout *parent = &source->sprout[source->sprout[rank[i].sprout].parent];
+		source->sprouts.sprout[rank[i].sprout].image = 0;
+	for (size_t i = first; i < source->sprouts.count; i++) {
+		struct sprout *parent = &source->sprouts.sprout[source->sprouts.sprout[rank[i].sprout].parent];
 		nodes += parent->image == 0;
 		if (parent->image == 0)
 			parent->image = 1; /* counted */
 	}
 	for (size_t i = 0; i < first; i++)
-		source->sprout[rank[i].sprout].image = NOWHERE;
+		source->sprouts.sprout[rank[i].sprout].image = NOWHERE;
 	return nodes;
 }
 
 /* Marks the sprouts to be shown: image 0. */
 static int choose(struct calltree_source *source)
 {
-	const size_t limit = source->options.limit > 2 ? source->options.limit : 2;
-	struct rank *rank = malloc(source->sprout_count * sizeof(*rank));
+	const size_t limit = limit_of(source->options.limit);
+	struct rank *rank = malloc(source->sprouts.count * sizeof(*rank));
+	const enum sample_type *type = source->options.is_only_type ? &source->options.type : NULL;
 	size_t first = 1, nodes;
 
 	if (!rank)
 		return -ENOMEM;
-	for (size_t i = 0; i < source->sprout_count; i++)
-		rank[i] = (struct rank){.share = share_of(source, &source->sprout[i]), .sprout = (uint32_t)i};
+	for (size_t i = 0; i < source->sprouts.count; i++)
+		rank[i] = (struct rank){.share = sprout_share(source->sprouts.sprout, &source->sprouts.sprout[i], type), .sprout = (uint32_t)i};
 	rank[0].share = 2; /* the root, whatever it weighs */
-	qsort(rank, source->sprout_count, sizeof(*rank), compare_ranks);
-	while (first < source->sprout_count && first < limit && rank[first].share >= source->options.fraction && rank[first].share > 0)
+	qsort(rank, source->sprouts.count, sizeof(*rank), compare_ranks);
+	while (first < source->sprouts.count && first < limit && rank[first].share >= source->options.fraction && rank[first].share > 0)
 		first++;
 	while ((nodes = nodes_for(source, rank, first)) > limit && first > limit / 2)
 		first = first - limit / 2 < nodes - limit ? limit / 2 : first - (nodes - limit);
 	for (size_t i = 0; i < first; i++)
-		source->sprout[rank[i].sprout].image = 0;
-	source->tree->folded = source->sprout_count - first;
+		source->sprouts.sprout[rank[i].sprout].image = 0;
+	source->tree->folded = source->sprouts.node_count - first;
 	source->chosen = calloc(nodes, sizeof(*source->chosen));
 	source->other = malloc(nodes * sizeof(*source->other));
 	free(rank);
@@ -187,16 +108,16 @@ static uint32_t add_chosen(struct calltree_source *source, uint32_t function, ui
 /* The image of a light one is the node into which it is folded. */
 static void draw_images(struct calltree_source *source)
 {
-	for (size_t i = 0; i < source->sprout_count; i++) {
-		struct sprout *sprout = &source->sprout[i];
+	for (size_t i = 0; i < source->sprouts.count; i++) {
+		struct sprout *sprout = &source->sprouts.sprout[i];
 		if (sprout->image == 0)
-			sprout->image = add_chosen(source, sprout->function, source->sprout[sprout->parent].image);
+			sprout->image = add_chosen(source, sprout->function, source->sprouts.sprout[sprout->parent].image);
 	}
-	for (size_t i = 1; i < source->sprout_count; i++) {
-		struct sprout *sprout = &source->sprout[i];
+	for (size_t i = 1; i < source->sprouts.count; i++) {
+		struct sprout *sprout = &source->sprouts.sprout[i];
 		if (sprout->image != NOWHERE)
 			continue;
-		const uint32_t parent = source->sprout[sprout->parent].image;
+		const uint32_t parent = source->sprouts.sprout[sprout->parent].image;
 		if (source->chosen[parent].function == CALLTREE_OTHER)
 			sprout->image = parent;
 		else if (source->other[parent] == NOWHERE)
@@ -213,7 +134,7 @@ static void add_figures(struct calltree_source *source)
 	const struct profile *profile = source->profile;
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		struct calltree_node *node = &source->chosen[source->sprout[source->leaf[profile->row[i].key.stack]].image];
+		struct calltree_node *node = &source->chosen[source->sprouts.sprout[source->sprouts.leaf[profile->row[i].key.stack]].image];
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 			const struct estimate estimate = estimate_of(profile, &profile->row[i], (enum sample_type)type);
 			estimate_add(&node->self[type], &estimate);
@@ -337,8 +258,8 @@ int calltree_cut(struct calltree *tree, size_t limit)
 	free(tree->node);
 	tree->node = NULL;
 	tree->count = 0;
-	for (size_t i = 0; i < source->sprout_count; i++)
-		source->sprout[i].image = NOWHERE;
+	for (size_t i = 0; i < source->sprouts.count; i++)
+		source->sprouts.sprout[i].image = NOWHERE;
 	error = choose(source);
 	if (!error) {
 		draw_images(source);
@@ -352,18 +273,17 @@ int calltree_cut(struct calltree *tree, size_t limit)
 int calltree_open(const struct profile *profile, const struct calltree_options *options, struct calltree *out_tree)
 {
 	struct calltree tree = {.source = calloc(1, sizeof(*tree.source))};
-	int error = tree.source ? functions_open(profile, &tree.functions) : -ENOMEM;
+	const struct sprouts_options sprouts = {.enough = limit_of(options->limit), .by = options->is_only_type ? &options->type : NULL};
+	int error = -ENOMEM;
 
-	if (!error) {
+	if (tree.source) {
 		*tree.source = (struct calltree_source){.profile = profile, .options = *options, .tree = &tree};
-		error = note_places(tree.source);
+		error = sprouts_open(profile, &sprouts, &tree.functions, &tree.source->sprouts);
 	}
 	if (!error)
-		error = grow(tree.source);
-	if (!error) {
-		table_close(&tree.source->by_step);
+		error = note_places(tree.source);
+	if (!error)
 		error = calltree_cut(&tree, options->limit);
-	}
 	if (error)
 		calltree_close(&tree);
 	else
@@ -374,9 +294,7 @@ int calltree_open(const struct profile *profile, const struct calltree_options *
 void calltree_close(struct calltree *tree)
 {
 	if (tree->source) {
-		table_close(&tree->source->by_step);
-		free(tree->source->sprout);
-		free(tree->source->leaf);
+		sprouts_close(&tree->source->sprouts);
 		free(tree->source);
 	}
 	free(tree->node);

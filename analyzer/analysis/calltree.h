@@ -48,7 +48,7 @@ struct calltree {
 
 /* 0 or -ENOMEM. Keeps a pointer to the profile. */
 int calltree_open(const struct profile *profile, const struct calltree_options *options, struct calltree *out_tree);
-/* The same tree of another size, in a part of the time. 0 or -ENOMEM; nodes are others then. */
+/* The same tree of another size, up to the one with which it was opened, in a part of the time. 0 or -ENOMEM; nodes are others then. */
 int calltree_cut(struct calltree *tree, size_t limit);
 void calltree_close(struct calltree *tree);
 /* "all" of the root, "(other)"; lives as long as the tree. */

@@ -2,24 +2,34 @@
 /*
  * stack_sums.c - see stack_sums.h.
  *
- * Each stack is unfolded to a sequence of numbers, the sequences are sorted, and equal neighbours are added up. Start at stack_sums_open().
+ * Each stack is unfolded to a sequence of numbers, the sequences are sorted, and what stacks with equal ones hold is added up. Start at stack_sums_open().
+ *
+ * To compare whole sequences is to wait for memory, as those of a million stacks are in no cache. So two steps of each are put beside its number, and sorted by
+ * these; only those that are equal so far are looked at again, with their next two steps.
  */
 #include "stack_sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int compare(const void *left, const void *right)
-{
-	const struct stack_sum *a = left, *b = right;
-	const size_t shorter = a->count < b->count ? a->count : b->count;
+/* The next two steps of a stack, so that the order of keys is theirs: each is one more than it is, 0 = there is none. */
+struct key {
+	uint64_t steps;
+	uint32_t stack;
+};
+/* Keys of stacks that are equal in all steps before depth. */
+struct range {
+	size_t first, count, depth;
+};
 
-	for (size_t i = 0; i < shorter; i++) {
-		if (a->step[i] != b->step[i])
-			return a->step[i] < b->step[i] ? -1 : 1;
-	}
-	return a->count < b->count ? -1 : a->count > b->count;
-}
+struct sorter {
+	const uint32_t *step; /* of all stacks, one after the other */
+	size_t *start;        /* by stack: its first one; up to that of the next */
+	struct key *key;
+	struct range *range; /* still to be sorted */
+	size_t range_count, range_room;
+};
 
 /* How many steps all stacks have together. */
 static size_t count_steps(const struct profile *profile, const struct functions *functions)
@@ -35,7 +45,7 @@ static size_t count_steps(const struct profile *profile, const struct functions 
 	return count;
 }
 
-static void unfold_all(const struct profile *profile, enum stack_steps by, enum stack_order order, struct stack_sums *sums)
+static void unfold_all(const struct profile *profile, enum stack_steps by, enum stack_order order, struct stack_sums *sums, size_t *start)
 {
 	uint32_t *step = sums->steps;
 
@@ -43,19 +53,101 @@ static void unfold_all(const struct profile *profile, enum stack_steps by, enum 
 		size_t count;
 		const uint32_t *calls = functions_unfold(&sums->functions, &profile->stack[i], &count);
 
+		start[i] = (size_t)(step - sums->steps);
 		for (size_t k = 0; k < count; k++) {
 			const uint32_t call = calls[order == STEPS_ROOT_FIRST ? count - 1 - k : k];
 			step[k] = by == STEPS_BY_FUNCTION ? sums->functions.call[call].function : call;
 		}
-		sums->sum[i] = (struct stack_sum){.step = step, .count = count};
 		step += count;
 	}
+	start[profile->stack_count] = (size_t)(step - sums->steps);
 }
 
-static void add_rows(const struct profile *profile, struct stack_sums *sums)
+/* ---- sorting ---- */
+
+static uint64_t step_at(const struct sorter *sorter, uint32_t stack, size_t depth)
+{
+	const size_t at = sorter->start[stack] + depth;
+
+	return at < sorter->start[stack + 1] ? sorter->step[at] + (uint64_t)1 : 0;
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+	const struct key *a = left, *b = right;
+
+	if (a->steps != b->steps)
+		return a->steps < b->steps ? -1 : 1;
+	return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+static int add_range(struct sorter *sorter, size_t first, size_t count, size_t depth)
+{
+	if (array_reserve(&sorter->range, &sorter->range_room, sorter->range_count, sizeof(*sorter->range)))
+		return -ENOMEM;
+	sorter->range[sorter->range_count++] = (struct range){.first = first, .count = count, .depth = depth};
+	return 0;
+}
+
+static int sort_range(struct sorter *sorter, const struct range *range)
+{
+	struct key *key = sorter->key + range->first;
+	size_t end;
+
+	for (size_t i = 0; i < range->count; i++)
+		key[i].steps = step_at(sorter, key[i].stack, range->depth) << 32 | step_at(sorter, key[i].stack, range->depth + 1);
+	qsort(key, range->count, sizeof(*key), compare_keys);
+	for (size_t i = 0; i < range->count; i = end) {
+		for (end = i + 1; end < range->count && key[end].steps == key[i].steps; end++)
+			;
+		/* Without a second step they are all at their end. */
+		if (end > i + 1 && (uint32_t)key[i].steps && add_range(sorter, range->first + i, end - i, range->depth + 2))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int sort_stacks(struct sorter *sorter, size_t count)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sorter->key[i].stack = (uint32_t)i;
+	if (count)
+		error = add_range(sorter, 0, count, 0);
+	while (sorter->range_count && !error) {
+		const struct range range = sorter->range[--sorter->range_count];
+
+		error = sort_range(sorter, &range);
+	}
+	return error;
+}
+
+/* ---- adding up ---- */
+
+static bool is_same(const struct sorter *sorter, uint32_t left, uint32_t right)
+{
+	const size_t a = sorter->start[left], b = sorter->start[right], count = sorter->start[left + 1] - a;
+
+	return sorter->start[right + 1] - b == count && memcmp(sorter->step + a, sorter->step + b, count * sizeof(*sorter->step)) == 0;
+}
+
+/* Equal stacks are neighbours. */
+static size_t number_groups(const struct sorter *sorter, size_t count, uint32_t *group_of)
+{
+	size_t groups = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		groups += i == 0 || !is_same(sorter, sorter->key[i - 1].stack, sorter->key[i].stack);
+		group_of[sorter->key[i].stack] = (uint32_t)(groups - 1);
+	}
+	return groups;
+}
+
+static void add_rows(const struct profile *profile, const uint32_t *group_of, struct stack_sum *sums)
 {
 	for (size_t i = 0; i < profile->row_count; i++) {
-		struct stack_sum *sum = &sums->sum[profile->row[i].key.stack];
+		struct stack_sum *sum = &sums[group_of[profile->row[i].key.stack]];
 
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 			const struct estimate estimate = estimate_of(profile, &profile->row[i], (enum sample_type)type);
@@ -70,25 +162,42 @@ static void add_rows(const struct profile *profile, struct stack_sums *sums)
 	}
 }
 
-static void add(struct stack_sum *to, const struct stack_sum *from)
+/* Of stacks with the same steps the sum has those of the last one. */
+static int make_sums(const struct profile *profile, const struct sorter *sorter, struct stack_sums *sums)
 {
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-		to->value[type] += from->value[type];
-		to->base[type] += from->base[type];
+	sums->count = number_groups(sorter, profile->stack_count, sums->group_of);
+	sums->sum = calloc(sums->count + 1, sizeof(*sums->sum));
+	if (!sums->sum)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->stack_count; i++) {
+		struct stack_sum *sum = &sums->sum[sums->group_of[i]];
+
+		sum->step = sorter->step + sorter->start[i];
+		sum->count = sorter->start[i + 1] - sorter->start[i];
 	}
-	to->slack += from->slack;
-	to->lived_ns += from->lived_ns;
+	add_rows(profile, sums->group_of, sums->sum);
+	return 0;
 }
 
-static void unite(struct stack_sums *sums, size_t count)
+static int sort_and_add(const struct profile *profile, enum stack_steps by, enum stack_order order, struct stack_sums *sums)
 {
-	qsort(sums->sum, count, sizeof(*sums->sum), compare);
-	for (size_t i = 0; i < count; i++) {
-		if (sums->count && compare(&sums->sum[sums->count - 1], &sums->sum[i]) == 0)
-			add(&sums->sum[sums->count - 1], &sums->sum[i]);
-		else
-			sums->sum[sums->count++] = sums->sum[i];
+	struct sorter sorter = {
+		.step = sums->steps,
+		.start = malloc((profile->stack_count + 1) * sizeof(*sorter.start)),
+		.key = malloc((profile->stack_count + 1) * sizeof(*sorter.key)),
+	};
+	int error = sorter.start && sorter.key ? 0 : -ENOMEM;
+
+	if (!error) {
+		unfold_all(profile, by, order, sums, sorter.start);
+		error = sort_stacks(&sorter, profile->stack_count);
 	}
+	if (!error)
+		error = make_sums(profile, &sorter, sums);
+	free(sorter.start);
+	free(sorter.key);
+	free(sorter.range);
+	return error;
 }
 
 static void find_files(const struct profile *profile, struct stack_sums *sums)
@@ -105,20 +214,21 @@ static void find_files(const struct profile *profile, struct stack_sums *sums)
 int stack_sums_open(const struct profile *profile, enum stack_steps by, enum stack_order order, struct stack_sums *out_sums)
 {
 	struct stack_sums sums = {0};
+	int error;
 
 	if (functions_open(profile, &sums.functions))
 		return -ENOMEM;
-	sums.sum = malloc((profile->stack_count + 1) * sizeof(*sums.sum));
 	sums.steps = malloc((count_steps(profile, &sums.functions) + 1) * sizeof(*sums.steps));
 	sums.file = calloc(sums.functions.count + 1, sizeof(*sums.file));
-	if (!sums.sum || !sums.steps || !sums.file) {
+	sums.group_of = malloc((profile->stack_count + 1) * sizeof(*sums.group_of));
+	error = sums.steps && sums.file && sums.group_of ? 0 : -ENOMEM;
+	if (!error)
+		error = sort_and_add(profile, by, order, &sums);
+	if (error) {
 		stack_sums_close(&sums);
-		return -ENOMEM;
+		return error;
 	}
 	find_files(profile, &sums);
-	unfold_all(profile, by, order, &sums);
-	add_rows(profile, &sums);
-	unite(&sums, profile->stack_count);
 	*out_sums = sums;
 	return 0;
 }
@@ -128,6 +238,7 @@ void stack_sums_close(struct stack_sums *sums)
 	functions_close(&sums->functions);
 	free(sums->sum);
 	free(sums->steps);
+	free(sums->group_of);
 	free(sums->file);
 	*sums = (struct stack_sums){0};
 }

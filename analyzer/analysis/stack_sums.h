@@ -27,7 +27,8 @@ struct stack_sums {
 	const char **file;     /* by function: of the first of its calls that says one; else NULL */
 	struct stack_sum *sum; /* in the order of their steps, so that stacks with the same beginning are neighbours */
 	size_t count;
-	uint32_t *steps; /* private */
+	uint32_t *group_of; /* by stack of the profile: index into sum[] */
+	uint32_t *steps;    /* private */
 };
 
 /* 0 or -ENOMEM. The profile must outlive it. */

@@ -11,7 +11,8 @@
 
 #define TAIL 0.025 /* what may lie beyond either end of an interval */
 #define NORMAL_TAIL 1.959964
-#define BISECTIONS 36
+#define STEPS 60
+#define PRECISION 1e-11
 #define VALUE_MAX 0x1p62
 
 static bool is_space(enum sample_type type)
@@ -154,16 +155,23 @@ uint64_t estimate_round(double value)
 }
 
 /*
- * Distribution function of a gamma distribution with this mean and variance, by Wilson and Hilferty: the cube root is nearly normal. Good to 1 % from shape 1
- * on, which is all that matters here. Without variance it is a step.
+ * Of a gamma distribution the cube root is nearly normal (Wilson and Hilferty): its mean and deviation. Good to 1 % from shape 1 on, which is all that matters
+ * here. Without variance it is a step.
  */
-static double gamma_below(double x, double mean, double variance)
-{
-	if (variance <= 0 || mean <= 0)
-		return x >= mean;
-	const double spread = variance / (9 * mean * mean);
+struct cube_root {
+	double mean, deviation;
+};
 
-	return 0.5 * erfc(-(cbrt(fmax(x, 0) / mean) - (1 - spread)) / sqrt(2 * spread));
+static struct cube_root cube_root_of(double mean, double variance)
+{
+	const double root = cbrt(mean), spread = mean > 0 ? variance / (9 * mean * mean) : 0;
+
+	return (struct cube_root){.mean = root * (1 - spread), .deviation = root * sqrt(spread)};
+}
+
+static double share_below(const struct cube_root *root, double at)
+{
+	return root->deviation > 0 ? 0.5 * erfc((root->mean - at) / (root->deviation * M_SQRT2)) : at >= root->mean;
 }
 
 /*
@@ -171,22 +179,67 @@ static double gamma_below(double x, double mean, double variance)
  * (Garwood's, and Fay and Feuer's for weighted sums) are quantiles of two gamma distributions: of what was seen for the lower end, of that and one sample more
  * for the upper. Each errs on the safe side by up to a whole sample; the mixture of both in equal parts (mid-p) does not.
  */
-static double quantile(const struct estimate *estimate, double share)
+struct mixture {
+	struct cube_root seen, more;
+};
+
+/*
+ * How much more than twice the share is below. One more sample never makes less likely that it is more: where the wider of the two begins below the other, it
+ * is cut.
+ */
+static double excess(const struct mixture *mixture, double at, double share)
 {
-	const double value = estimate->value, variance = estimate->variance, unit = estimate->unit;
-	const double more_value = value + unit, more_variance = variance + unit * unit;
-	double low = 0, high = more_value + 20 * sqrt(more_variance);
+	const double seen = share_below(&mixture->seen, at);
 
-	for (int i = 0; i < BISECTIONS; i++) {
-		const double x = (low + high) / 2, seen = gamma_below(x, value, variance);
+	return seen + fmin(seen, share_below(&mixture->more, at)) - 2 * share;
+}
 
-		/* One more sample never makes less likely that it is more: where the wider of the two begins below the other, it is cut. */
-		if (seen + fmin(seen, gamma_below(x, more_value, more_variance)) < 2 * share)
-			low = x;
-		else
-			high = x;
+/* A place, and the excess there. */
+struct trial {
+	double at, excess;
+};
+
+/*
+ * The rule of false position, as the Illinois algorithm has it: an end that stays twice counts for half. Some seven steps, where halving takes forty. low and
+ * high: too little and too much.
+ */
+static double place_between(const struct mixture *mixture, struct trial low, struct trial high, double share)
+{
+	struct trial trial = low;
+	int same_side = 0; /* as often as the last ones were on one side; negative: too little */
+
+	for (int i = 0; i < STEPS && fabs(trial.excess) > PRECISION && high.at - low.at > PRECISION * high.at; i++) {
+		trial.at = (low.at * high.excess - high.at * low.excess) / (high.excess - low.excess);
+		trial.excess = excess(mixture, trial.at, share);
+		if (trial.excess < 0) {
+			low = trial;
+			same_side = same_side < 0 ? same_side - 1 : -1;
+			high.excess /= same_side < -1 ? 2 : 1;
+		} else {
+			high = trial;
+			same_side = same_side > 0 ? same_side + 1 : 1;
+			low.excess /= same_side > 1 ? 2 : 1;
+		}
 	}
-	return high;
+	return trial.at;
+}
+
+/* share: what is so many deviations above the mean of a normal distribution. The place lies between those of the two parts of the mixture. */
+static double quantile(const struct estimate *estimate, double share, double deviations)
+{
+	const struct mixture mixture = {
+		.seen = cube_root_of(estimate->value, estimate->variance),
+		.more = cube_root_of(estimate->value + estimate->unit, estimate->variance + estimate->unit * estimate->unit),
+	};
+	struct trial low = {.at = fmax(0, mixture.seen.mean + deviations * mixture.seen.deviation)};
+	struct trial high = {.at = fmax(low.at, mixture.more.mean + deviations * mixture.more.deviation)};
+	double root = low.at;
+
+	low.excess = excess(&mixture, low.at, share);
+	high.excess = excess(&mixture, high.at, share);
+	if (low.excess < 0)
+		root = high.excess > 0 ? place_between(&mixture, low, high, share) : high.at;
+	return root * root * root;
 }
 
 void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high)
@@ -202,6 +255,6 @@ void estimate_interval(const struct estimate *estimate, double *out_low, double 
 		*out_high = estimate->value + spread;
 		return;
 	}
-	*out_low = fmin(estimate->value, quantile(estimate, TAIL));
-	*out_high = fmax(estimate->value, quantile(estimate, 1 - TAIL));
+	*out_low = fmin(estimate->value, quantile(estimate, TAIL, -NORMAL_TAIL));
+	*out_high = fmax(estimate->value, quantile(estimate, 1 - TAIL, NORMAL_TAIL));
 }

@@ -17,6 +17,7 @@
 #include "module_names.h"
 #include "perfmap.h"
 #include "printable.h"
+#include "progress_bar.h"
 
 #define NO_MODULE (-1)
 
@@ -217,8 +218,10 @@ static int resolve_object(struct resolver *resolver, size_t begin, size_t end)
 
 	if (error)
 		return error;
-	for (size_t i = begin; i < end && !error; i++)
+	for (size_t i = begin; i < end && !error; i++) {
+		progress_bar_share(i, resolver->count);
 		error = resolve_in_module(resolver, &names, &profile->frame[resolver->order[i]]);
+	}
 	if (resolver->options->findings && names.lines)
 		note_lacks(dwarf_lines_lacks(names.lines), resolver->options->findings);
 	module_names_close(&names);

@@ -118,6 +118,13 @@ void input_skip(struct input *input, size_t size)
 	input->position += size;
 }
 
+static void copy_without_nul(char *to, const uint8_t *from, size_t size)
+{
+	memcpy(to, from, size);
+	for (char *at = to; (at = memchr(at, 0, size - (size_t)(at - to))); at++)
+		*at = '?';
+}
+
 bool input_line(struct input *input, char *line, size_t size, bool *out_whole)
 {
 	const uint8_t *bytes, *newline = NULL;
@@ -130,8 +137,8 @@ bool input_line(struct input *input, char *line, size_t size, bool *out_whole)
 		newline = memchr(bytes, '\n', available);
 		part = newline ? (size_t)(newline - bytes) : available;
 		kept = part < size - 1 - length ? part : size - 1 - length;
-		for (size_t i = 0; i < kept; i++)
-			line[length++] = bytes[i] ? (char)bytes[i] : '?';
+		copy_without_nul(line + length, bytes, kept);
+		length += kept;
 		cut = cut || kept < part;
 		any = true;
 		input_skip(input, newline ? part + 1 : part);

@@ -6,16 +6,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define BUFFER_SIZE (64u << 10)
 
 static bool is_special(const char *path)
 {
 	struct stat status;
 
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/*
+ * A view may be a gigabyte, in pieces of a few bytes: so a large buffer, and no lock for each piece, as there is one thread. Where it is not to be had, less
+ * will do. A terminal is to see each line when it is there.
+ */
+static void set_buffer(FILE *stream, char *buffer)
+{
+	const int fd = fileno(stream);
+
+	if (buffer && !isatty(fd))
+		setvbuf(stream, buffer, _IOFBF, BUFFER_SIZE);
+	__fsetlocking(stream, FSETLOCKING_BYCALLER);
 }
 
 /* mkostemp makes files that only their owner may read; this one gets the permissions of any new file. */
@@ -52,6 +67,9 @@ int output_open(struct output_file *out_file, const char *path)
 	int fd;
 
 	if (!path) {
+		static char buffer[BUFFER_SIZE]; /* as long as the stream */
+
+		set_buffer(stdout, buffer);
 		*out_file = file;
 		return 0;
 	}
@@ -64,8 +82,17 @@ int output_open(struct output_file *out_file, const char *path)
 		output_abandon(&file);
 		return -ENOMEM;
 	}
+	file.buffer = malloc(BUFFER_SIZE);
+	set_buffer(file.stream, file.buffer);
 	*out_file = file;
 	return 0;
+}
+
+bool output_is_seen(const struct output_file *file)
+{
+	struct stat status;
+
+	return fstat(fileno(file->stream), &status) || S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || isatty(fileno(file->stream));
 }
 
 int output_close(struct output_file *file)
@@ -76,6 +103,8 @@ int output_close(struct output_file *file)
 	if ((file->path ? fclose(file->stream) : fflush(file->stream)) && !error)
 		error = errno ? -errno : -EIO;
 	file->stream = NULL;
+	free(file->buffer);
+	file->buffer = NULL;
 	if (!error && file->temporary && rename(file->temporary, file->path))
 		error = -errno;
 	if (error) {
@@ -92,6 +121,8 @@ void output_abandon(struct output_file *file)
 	if (file->stream && file->path)
 		fclose(file->stream);
 	file->stream = NULL;
+	free(file->buffer);
+	file->buffer = NULL;
 	if (file->temporary)
 		unlink(file->temporary);
 	free(file->temporary);

@@ -8,16 +8,20 @@
 #ifndef HI_OUTPUT_FILE_H
 #define HI_OUTPUT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct output_file {
 	FILE *stream;
 	const char *path; /* as given; NULL = standard output */
 	char *temporary;  /* NULL = written directly */
+	char *buffer;     /* of the stream; private */
 };
 
 /* path NULL = standard output. path must outlive it. 0 or negative errno. */
 int output_open(struct output_file *out_file, const char *path);
+/* It may be seen while it is written: on a terminal, or at the other end of a pipe. */
+bool output_is_seen(const struct output_file *file);
 /* Completes it. 0 or negative errno; then nothing is left behind. */
 int output_close(struct output_file *file);
 void output_abandon(struct output_file *file);

@@ -4,14 +4,10 @@
  */
 #include "scan.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 void skip_spaces(const char **cursor)
 {
-	*cursor += strspn(*cursor, " ");
+	while (**cursor == ' ')
+		++*cursor;
 }
 
 bool scan_char(const char **cursor, char wanted)
@@ -22,18 +18,30 @@ bool scan_char(const char **cursor, char wanted)
 	return true;
 }
 
+/* What a character is worth as a digit; 16 = it is none in any base up to there. */
+static unsigned int digit_of(char character)
+{
+	const unsigned int decimal = (unsigned int)(unsigned char)character - '0', letter = ((unsigned int)(unsigned char)character | 0x20) - 'a';
+
+	return decimal < 10 ? decimal : letter < 6 ? letter + 10 : 16;
+}
+
+/* By hand, as a profile of a million stacks has some thirty million numbers. */
 bool scan_number(const char **cursor, int base, uint64_t *out_number)
 {
-	uint64_t number;
-	char *end;
+	const char *at = *cursor, *first;
+	uint64_t number = 0;
+	unsigned int digit;
 
-	if (!isxdigit((unsigned char)**cursor))
+	if (base == 16 && at[0] == '0' && (at[1] | 0x20) == 'x' && digit_of(at[2]) < 16)
+		at += 2;
+	for (first = at; (digit = digit_of(*at)) < (unsigned int)base; at++) {
+		if (__builtin_mul_overflow(number, (uint64_t)base, &number) || __builtin_add_overflow(number, digit, &number))
+			return false;
+	}
+	if (at == first)
 		return false;
-	errno = 0;
-	number = strtoull(*cursor, &end, base);
-	if (errno || end == *cursor)
-		return false;
-	*cursor = end;
+	*cursor = at;
 	*out_number = number;
 	return true;
 }

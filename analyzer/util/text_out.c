@@ -37,13 +37,45 @@ void text_json(const char *text, FILE *out)
 		return;
 	}
 	putc('"', out);
-	for (const char *at = copy; *at; at++) {
-		if (*at == '"' || *at == '\\')
+	for (const char *at = copy; *at;) {
+		const size_t plain = strcspn(at, "\"\\");
+
+		fwrite(at, 1, plain, out);
+		at += plain;
+		if (*at) {
 			putc('\\', out);
-		putc(*at, out);
+			putc(*at++, out);
+		}
 	}
 	putc('"', out);
 	free(copy);
+}
+
+#define DIGITS_MAX 20 /* of 2^64 */
+
+/* The digits, from the end of the buffer backwards. Returns the first one. */
+static char *digits_of(uint64_t number, char *end)
+{
+	do {
+		*--end = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	return end;
+}
+
+void text_count(uint64_t number, FILE *out)
+{
+	char text[DIGITS_MAX];
+	const char *first = digits_of(number, text + sizeof(text));
+
+	fwrite(first, 1, (size_t)(text + sizeof(text) - first), out);
+}
+
+void text_number(int64_t number, FILE *out)
+{
+	if (number < 0)
+		putc('-', out);
+	text_count(number < 0 ? 0 - (uint64_t)number : (uint64_t)number, out);
 }
 
 int64_t text_whole(double value)

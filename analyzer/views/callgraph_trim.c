@@ -5,7 +5,8 @@
  * 1. drop nodes whose cumulative weight is below a fraction of the total, and build anew;
  * 2. keep the heaviest nodes, or in a picture the best by a score that favours weight of their own and forks in the graph over functions that merely pass
  *    through; build anew;
- * 3. drop edges below a fraction of the total, and in a picture residual edges whose callee is reached by another way as well.
+ * 3. drop edges below a fraction of the total, and in a picture residual edges whose callee is reached by another way as well;
+ * 4. which pprof has not: of what is still more than can be drawn keep the heaviest edges, and the heaviest to each node.
  *
  * Weights may be negative in a comparison: what counts is how much they are. Fractions are of what the functions have themselves, not of the whole: under
  * --focus a small part of the profile is shown as fully as the whole would be.
@@ -15,7 +16,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "render.h"
 
@@ -82,78 +82,75 @@ static int keep_best(const struct callgraph *graph, const struct callgraph_limit
 	return error;
 }
 
-static void drop_edge(struct callgraph *graph, size_t index)
+/* By function: what it has itself, and with what it calls. The graph without its edges, which take most of the time, and of which few are left. */
+struct weights {
+	double *flat, *cum;
+	uint32_t *row; /* the last one that counted in cum, from 1 */
+	size_t count;
+};
+
+static void weights_close(struct weights *weights)
 {
-	graph->edge[index] = graph->edge[--graph->edge_count];
+	free(weights->flat);
+	free(weights->cum);
+	free(weights->row);
 }
 
-/* Is the callee reached from the caller without this edge? Grows the set of reached nodes until nothing is added. */
-static bool is_detour(const struct callgraph *graph, size_t index, bool *reached)
+static void weigh_row(const struct functions *functions, const struct profile_stack *stack, uint32_t row, double value, struct weights *weights)
 {
-	const struct callgraph_edge *detour = &graph->edge[index];
-	bool grows = true;
+	size_t count;
+	const uint32_t *calls = functions_unfold(functions, stack, &count);
 
-	memset(reached, 0, graph->node_count * sizeof(*reached));
-	reached[detour->caller] = true;
-	while (grows && !reached[detour->callee]) {
-		grows = false;
-		for (size_t i = 0; i < graph->edge_count; i++) {
-			const struct callgraph_edge *edge = &graph->edge[i];
-			if (i == index || !reached[edge->caller] || reached[edge->callee])
-				continue;
-			reached[edge->callee] = grows = true;
-		}
+	for (size_t i = count; i-- > 0;) {
+		const uint32_t function = functions->call[calls[i]].function;
+
+		if (weights->row[function] == row)
+			continue;
+		weights->row[function] = row;
+		weights->cum[function] += value;
 	}
-	return reached[detour->callee];
+	if (count)
+		weights->flat[functions->call[calls[0]].function] += value;
 }
 
-/* What has come to nothing in a comparison goes in any case. */
-static size_t drop_light_edges(struct callgraph *graph, double cutoff)
+/* 0 or -ENOMEM; to be closed in either case. */
+static int weights_open(const struct profile *profile, enum sample_type type, const struct functions *functions, struct weights *out_weights)
 {
-	size_t dropped = 0;
-
-	cutoff = fmax(cutoff, 1);
-	for (size_t i = graph->edge_count; i-- > 0;) {
-		if (fabs(round(graph->edge[i].weight.value)) < cutoff) {
-			drop_edge(graph, i);
-			dropped++;
-		}
-	}
-	return dropped;
-}
-
-static int drop_detours(struct callgraph *graph)
-{
-	bool *reached = malloc(graph->node_count + 1);
-
-	if (!reached)
+	*out_weights = (struct weights){
+		.flat = calloc(functions->count + 1, sizeof(double)),
+		.cum = calloc(functions->count + 1, sizeof(double)),
+		.row = calloc(functions->count + 1, sizeof(uint32_t)),
+		.count = functions->count,
+	};
+	if (!out_weights->flat || !out_weights->cum || !out_weights->row)
 		return -ENOMEM;
-	for (size_t i = graph->edge_count; i-- > 0;) {
-		if (graph->edge[i].is_residual && is_detour(graph, i, reached))
-			drop_edge(graph, i);
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const double value = estimate_of(profile, &profile->row[i], type).value;
+
+		if (value != 0)
+			weigh_row(functions, &profile->stack[profile->row[i].key.stack], (uint32_t)i + 1, value, out_weights);
 	}
-	free(reached);
 	return 0;
 }
 
 /* A part of what all functions have themselves, in whole bytes or objects. */
-static double cutoff_of(const struct callgraph *graph, double fraction)
+static double cutoff_of(const struct weights *weights, double fraction)
 {
 	double flat = 0;
 
-	for (size_t i = 0; i < graph->node_count; i++)
-		flat += round(graph->node[i].flat.value);
+	for (size_t i = 0; i < weights->count; i++)
+		flat += round(weights->flat[i]);
 	return floor(fabs(flat) * fraction);
 }
 
-static size_t drop_light_nodes(const struct callgraph *graph, double cutoff, bool *keep, size_t *out_kept)
+static size_t drop_light_nodes(const struct weights *weights, double cutoff, bool *keep, size_t *out_kept)
 {
 	size_t dropped = 0;
 
 	*out_kept = 0;
-	for (size_t i = 0; i < graph->node_count; i++) {
-		keep[i] = fabs(round(graph->node[i].cum.value)) >= cutoff;
-		if (callgraph_has(&graph->node[i])) {
+	for (size_t i = 0; i < weights->count; i++) {
+		keep[i] = fabs(round(weights->cum[i])) >= cutoff;
+		if (llround(weights->flat[i]) != 0 || llround(weights->cum[i]) != 0) {
 			dropped += !keep[i];
 			*out_kept += keep[i];
 		}
@@ -161,30 +158,48 @@ static size_t drop_light_nodes(const struct callgraph *graph, double cutoff, boo
 	return dropped;
 }
 
+/* ---- the steps ---- */
+
+static int trim_edges(struct callgraph *graph, const struct callgraph_limits *limits, double cutoff, struct callgraph_dropped *dropped)
+{
+	int error = 0;
+
+	dropped->edges = callgraph_drop_light_edges(graph, cutoff);
+	if (limits->room.edges)
+		error = callgraph_fit_edges(graph, &(struct callgraph_room){.edges = CALLGRAPH_DETOURS_MAX, .length = SIZE_MAX}, &dropped->fitted);
+	if (!error && limits->is_picture)
+		error = callgraph_drop_detours(graph);
+	if (!error && limits->room.edges)
+		error = callgraph_fit_edges(graph, &limits->room, &dropped->fitted);
+	return error ? error : callgraph_note_inlining(graph);
+}
+
+/* graph: its functions are known, and no more. */
 static int trim(struct callgraph *graph, const struct profile *profile, enum sample_type type, const struct callgraph_limits *limits,
 		struct callgraph_dropped *dropped)
 {
-	const double node_cutoff = cutoff_of(graph, limits->node_fraction), edge_cutoff = cutoff_of(graph, limits->edge_fraction);
-	bool *keep = malloc(graph->node_count + 1);
-	int error = keep ? 0 : -ENOMEM;
+	bool *keep = malloc(graph->functions.count + 1);
+	struct weights weights;
+	double edge_cutoff = 0;
+	int error = weights_open(profile, type, &graph->functions, &weights);
 
+	if (!error && !keep)
+		error = -ENOMEM;
 	if (!error) {
-		dropped->nodes = drop_light_nodes(graph, node_cutoff, keep, &dropped->candidates);
-		error = dropped->nodes ? callgraph_rebuild(profile, type, keep, graph) : 0;
+		dropped->nodes = drop_light_nodes(&weights, cutoff_of(&weights, limits->node_fraction), keep, &dropped->candidates);
+		edge_cutoff = cutoff_of(&weights, limits->edge_fraction);
 	}
+	weights_close(&weights);
+	if (!error)
+		error = callgraph_rebuild(profile, type, dropped->nodes ? keep : NULL, graph);
 	if (!error && limits->nodes && limits->nodes < dropped->candidates) {
-		drop_light_edges(graph, edge_cutoff);
+		callgraph_drop_light_edges(graph, edge_cutoff);
 		error = keep_best(graph, limits, keep);
 		if (!error)
 			error = callgraph_rebuild(profile, type, keep, graph);
 	}
 	free(keep);
-	if (error)
-		return error;
-	dropped->edges = drop_light_edges(graph, edge_cutoff);
-	if (limits->is_picture && drop_detours(graph))
-		return -ENOMEM;
-	return callgraph_note_inlining(graph);
+	return error ? error : trim_edges(graph, limits, edge_cutoff, dropped);
 }
 
 struct callgraph_limits callgraph_limits_of(const struct render_options *options, size_t nodes)
@@ -204,7 +219,7 @@ int callgraph_build_limited(const struct profile *profile, enum sample_type type
 {
 	struct callgraph_dropped dropped = {0};
 	struct callgraph graph = {0};
-	int error = callgraph_build(profile, type, NULL, &graph);
+	int error = functions_open(profile, &graph.functions);
 
 	if (!error)
 		error = trim(&graph, profile, type, limits, &dropped);

@@ -12,6 +12,7 @@
 
 #include "printable.h"
 #include "render_header.h"
+#include "text_out.h"
 
 #define NAME_MAX_WRITTEN 600u /* bytes of one string */
 #define UNNUMBERED UINT32_MAX
@@ -40,13 +41,47 @@ static void write_field(const char *key, const char *text, FILE *out)
 	fputs(",\n", out);
 }
 
+/* "12.34", or "5e-7" where that is no longer than zeros would be: digits times ten to the power. */
+static void write_scaled(uint32_t digits, int power, FILE *out)
+{
+	uint32_t unit = 1;
+
+	for (int i = power; i < 0 && unit <= digits; i++)
+		unit *= 10;
+	if (power < 0 && unit <= digits) {
+		text_count(digits / unit, out);
+		putc('.', out);
+		for (digits %= unit, unit /= 10; unit; digits %= unit, unit /= 10)
+			putc((int)('0' + digits / unit), out);
+		return;
+	}
+	text_count(digits, out);
+	if (power > 2 || power < 0) {
+		putc('e', out);
+		text_number(power, out);
+		return;
+	}
+	for (; power > 0; power--)
+		putc('0', out);
+}
+
 /* Four digits are enough to say how sure a figure is. */
 static void write_short(double value, FILE *out)
 {
-	if (!(value > 0))
-		fputc('0', out);
-	else
-		fprintf(out, value < 9999.5 ? "%.4g" : "%.3e", fmin(value, 1e300));
+	int power = 0;
+	uint32_t digits;
+
+	if (!(value > 0)) {
+		putc('0', out);
+		return;
+	}
+	for (value = fmin(value, 1e300); value >= 9999.5; power++)
+		value /= 10;
+	for (; value < 999.95 && power > -12; power--)
+		value *= 10;
+	for (digits = (uint32_t)lround(value); digits && digits % 10 == 0; power++)
+		digits /= 10;
+	write_scaled(digits, digits ? power : 0, out);
 }
 
 /* ---- strings ---- */
@@ -168,7 +203,9 @@ static void write_sums(const struct writer *writer, int type, enum quantity quan
 
 		sum += quantity == SELF_BASE ? self->base : fmax(self->value + self->base, 0);
 		rounded = round(sum);
-		fprintf(writer->out, "%s%.0f", i ? "," : "", rounded - before);
+		if (i)
+			putc(',', writer->out);
+		text_number(text_whole(rounded - before), writer->out);
 	}
 }
 
@@ -177,7 +214,8 @@ static void write_spread(const struct writer *writer, int type, enum quantity qu
 	for (size_t i = 0; i < writer->tree->count; i++) {
 		const struct estimate *self = &writer->tree->node[i].self[type];
 
-		fputs(i ? "," : "", writer->out);
+		if (i)
+			putc(',', writer->out);
 		write_short(quantity == DEVIATION ? sqrt(fmax(self->variance, 0)) : self->unit, writer->out);
 	}
 }
@@ -214,11 +252,17 @@ static void write_nodes(const struct writer *writer, bool is_comparison)
 	fputs("\"nodes\":{\"function\":[", out);
 	for (size_t i = 0; i < tree->count; i++) {
 		const uint32_t function = tree->node[i].function;
-		fprintf(out, "%s%" PRId64, i ? "," : "", function == CALLTREE_ROOT ? -1 : function == CALLTREE_OTHER ? -2 : (int64_t)writer->number[function]);
+
+		if (i)
+			putc(',', out);
+		text_number(function == CALLTREE_ROOT ? -1 : function == CALLTREE_OTHER ? -2 : (int64_t)writer->number[function], out);
 	}
 	fputs("],\n\"depth\":[", out);
-	for (size_t i = 0; i < tree->count; i++)
-		fprintf(out, "%s%" PRIu32, i ? "," : "", tree->node[i].depth);
+	for (size_t i = 0; i < tree->count; i++) {
+		if (i)
+			putc(',', out);
+		text_count(tree->node[i].depth, out);
+	}
 	fputc(']', out);
 	write_quantity(writer, "self", SELF_NEW);
 	if (is_comparison)

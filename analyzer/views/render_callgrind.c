@@ -35,7 +35,7 @@ struct writer {
 
 static void list_functions(struct writer *writer)
 {
-	const struct functions *functions = &writer->costs.stacks.functions;
+	const struct functions *functions = &writer->costs.functions;
 	const struct profile *profile = writer->profile;
 
 	for (size_t i = 0; i <= functions->count; i++)
@@ -56,7 +56,10 @@ static void list_functions(struct writer *writer)
 /* One "key=(number) name", the name only once. Numbers begin with 1. */
 static void put_name(struct writer *writer, const char *key, size_t number, bool *has_name, const char *name)
 {
-	fprintf(writer->out, "%s=(%zu)", key, number + 1);
+	fputs(key, writer->out);
+	fputs("=(", writer->out);
+	text_count(number + 1, writer->out);
+	putc(')', writer->out);
 	if (!*has_name) {
 		putc(' ', writer->out);
 		text_plain(name, UNKNOWN_FILE, writer->out);
@@ -72,7 +75,7 @@ static void put_file(struct writer *writer, const char *key, uint32_t file)
 
 static void put_function(struct writer *writer, const char *key, uint32_t function)
 {
-	const struct functions *functions = &writer->costs.stacks.functions;
+	const struct functions *functions = &writer->costs.functions;
 
 	put_name(writer, key, function, &writer->has_function[function], function < functions->count ? functions->name[function] : RENDER_UNKNOWN);
 }
@@ -87,11 +90,12 @@ static void put_module(struct writer *writer, const char *key, uint32_t function
 
 static void put_values(struct writer *writer, const struct call_cost *cost)
 {
-	fprintf(writer->out, "%" PRIu32, cost->place.line);
+	text_count(cost->place.line, writer->out);
 	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++) {
 		const int64_t value = text_whole(cost->value[writer->event[i]]);
 
-		fprintf(writer->out, " %" PRId64, value);
+		putc(' ', writer->out);
+		text_number(value, writer->out);
 		if (cost->place.callee == CALL_COSTS_SELF)
 			writer->total[i] += value;
 	}
@@ -162,7 +166,7 @@ static void order_events(struct writer *writer, enum sample_type first)
 
 static int reserve(struct writer *writer)
 {
-	const size_t functions = writer->costs.stacks.functions.count + 1;
+	const size_t functions = writer->costs.functions.count + 1;
 
 	writer->listing = calloc(functions, sizeof(*writer->listing));
 	writer->has_function = calloc(functions, sizeof(*writer->has_function));

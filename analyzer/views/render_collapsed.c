@@ -6,51 +6,83 @@
  */
 #include "render_formats.h"
 
-#include <inttypes.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "stack_sums.h"
 #include "text_out.h"
 
-/* The separators of the format must not occur in a name. */
-static void print_name(const char *name, FILE *out)
+/* The separators of the format must not occur in a name. To be freed; NULL = out of memory. */
+static char *separable(const char *name)
 {
-	for (; *name; name++)
-		fputc(*name == ';' ? ':' : *name, out);
+	char *copy = strdup(name);
+
+	for (char *at = copy; at && (at = strchr(at, ';'));)
+		*at = ':';
+	return copy;
 }
 
-static void print_stack(const struct functions *functions, const struct stack_sum *sum, FILE *out)
+/* By function. */
+static int open_names(const struct functions *functions, char ***out_names)
+{
+	int error = 0;
+
+	*out_names = calloc(functions->count + 1, sizeof(**out_names));
+	if (!*out_names)
+		return -ENOMEM;
+	for (size_t i = 0; i < functions->count && !error; i++)
+		error = ((*out_names)[i] = separable(functions->name[i])) ? 0 : -ENOMEM;
+	return error;
+}
+
+static void close_names(char **names, size_t count)
+{
+	for (size_t i = 0; names && i < count; i++)
+		free(names[i]);
+	free(names);
+}
+
+static void print_stack(char *const names[], const struct stack_sum *sum, FILE *out)
 {
 	if (sum->count == 0)
 		fputs(RENDER_UNKNOWN, out);
 	for (size_t i = 0; i < sum->count; i++) {
 		if (i > 0)
-			fputc(';', out);
-		print_name(functions->name[sum->step[i]], out);
+			putc(';', out);
+		fputs(names[sum->step[i]], out);
 	}
 }
 
-static void print_sum(const struct stack_sums *sums, const struct stack_sum *sum, const struct render_options *options, bool is_comparison, FILE *out)
+static void print_sum(char *const names[], const struct stack_sum *sum, const struct render_options *options, bool is_comparison, FILE *out)
 {
 	const int64_t old = text_whole(sum->base[options->type]), now = text_whole(sum->value[options->type] + sum->base[options->type]);
 
 	if (old == 0 && now == 0)
 		return;
-	print_stack(&sums->functions, sum, out);
-	if (is_comparison)
-		fprintf(out, " %" PRId64, old);
-	fprintf(out, " %" PRId64 "\n", now);
+	print_stack(names, sum, out);
+	putc(' ', out);
+	if (is_comparison) {
+		text_number(old, out);
+		putc(' ', out);
+	}
+	text_number(now, out);
+	putc('\n', out);
 }
 
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	const bool is_comparison = render_is_comparison(profile);
 	struct stack_sums sums;
-	const int error = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);
+	char **names;
+	int error = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);
 
 	if (error)
 		return render_result(error, out);
-	for (size_t i = 0; i < sums.count; i++)
-		print_sum(&sums, &sums.sum[i], options, is_comparison, out);
+	error = open_names(&sums.functions, &names);
+	for (size_t i = 0; i < sums.count && !error; i++)
+		print_sum(names, &sums.sum[i], options, is_comparison, out);
+	close_names(names, sums.functions.count);
 	stack_sums_close(&sums);
-	return render_result(0, out);
+	return render_result(error, out);
 }

@@ -69,13 +69,29 @@ static void put_types(FILE *out)
 	fputs("],\n", out);
 }
 
+/* "key":number, the key with all that stands before the number. */
+static void put_count(const char *key, uint64_t number, FILE *out)
+{
+	fputs(key, out);
+	text_count(number, out);
+}
+
+static void put_whole(const char *key, double value, FILE *out)
+{
+	fputs(key, out);
+	text_number(text_whole(value), out);
+}
+
 static void put_estimate(const struct estimate *estimate, FILE *out)
 {
 	double low, high;
 
 	estimate_interval(estimate, &low, &high);
-	fprintf(out, "{\"value\":%" PRId64 ",\"low\":%" PRId64 ",\"high\":%" PRId64 ",\"base\":%" PRId64 "}", text_whole(estimate->value), text_whole(low),
-		text_whole(high), text_whole(estimate->base));
+	put_whole("{\"value\":", estimate->value, out);
+	put_whole(",\"low\":", low, out);
+	put_whole(",\"high\":", high, out);
+	put_whole(",\"base\":", estimate->base, out);
+	putc('}', out);
 }
 
 static void put_totals(const struct profile *profile, FILE *out)
@@ -166,8 +182,11 @@ static void put_stack(const struct profile *profile, const struct rows_of *rows,
 	const struct profile_stack *stack = &profile->stack[index];
 
 	fputs("{\"frames\":[", out);
-	for (uint32_t f = 0; f < stack->frame_count; f++)
-		fprintf(out, f ? ",%" PRIu32 : "%" PRIu32, stack->frame[f]);
+	for (uint32_t f = 0; f < stack->frame_count; f++) {
+		if (f)
+			putc(',', out);
+		text_count(stack->frame[f], out);
+	}
 	fputs("],\"end\":", out);
 	text_json(stack->end < HI_STACK_ENDS ? end_names[stack->end] : NULL, out);
 	fputs(",\"estimates\":[", out);
@@ -208,13 +227,20 @@ static void put_rows(const struct profile *profile, FILE *out)
 	for (size_t i = 0; i < profile->row_count; i++) {
 		const struct profile_row *row = &profile->row[i];
 
-		fprintf(out, "%s{\"stack\":%" PRIu32 ",\"size_class\":%" PRIu32 ",\"interval\":%" PRIu64 ",\"side\":\"%s\"", i ? ",\n" : "\n", row->key.stack,
-			row->key.size_class, row->key.interval, row->key.side == PROFILE_BASE ? "base" : "new");
-		fprintf(out, ",\"alloc_count\":%" PRIu64 ",\"alloc_bytes\":%" PRIu64 ",\"inuse_count\":%" PRIu64 ",\"inuse_bytes\":%" PRIu64, row->alloc_count,
-			row->alloc_bytes, row->inuse_count, row->inuse_bytes);
-		fprintf(out, ",\"alloc_slack\":%" PRIu64 ",\"inuse_slack\":%" PRIu64 ",\"freed_count\":%" PRIu64, row->alloc_slack, row->inuse_slack,
-			row->freed_count);
-		fprintf(out, ",\"freed_ns\":%" PRId64 ",\"inuse_ns\":%" PRId64 "}", text_whole(row->freed_ns), text_whole(row->inuse_ns));
+		put_count(i ? ",\n{\"stack\":" : "\n{\"stack\":", row->key.stack, out);
+		put_count(",\"size_class\":", row->key.size_class, out);
+		put_count(",\"interval\":", row->key.interval, out);
+		fputs(row->key.side == PROFILE_BASE ? ",\"side\":\"base\"" : ",\"side\":\"new\"", out);
+		put_count(",\"alloc_count\":", row->alloc_count, out);
+		put_count(",\"alloc_bytes\":", row->alloc_bytes, out);
+		put_count(",\"inuse_count\":", row->inuse_count, out);
+		put_count(",\"inuse_bytes\":", row->inuse_bytes, out);
+		put_count(",\"alloc_slack\":", row->alloc_slack, out);
+		put_count(",\"inuse_slack\":", row->inuse_slack, out);
+		put_count(",\"freed_count\":", row->freed_count, out);
+		put_whole(",\"freed_ns\":", row->freed_ns, out);
+		put_whole(",\"inuse_ns\":", row->inuse_ns, out);
+		putc('}', out);
 	}
 	fputs("],\n", out);
 }

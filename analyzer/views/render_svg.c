@@ -13,10 +13,24 @@
 #include "render_header.h"
 
 #define NODES_DEFAULT 80
-#define PATIENCE_MS 60000u /* dot takes a second for the default, and hours for some thousand boxes */
+/* What dot draws within some seconds, whatever leads where: of more it would not come to an end. What it draws at its best is less. */
+#define DRAWN_NODES_MAX 1000u
+#define DRAWN_EDGES_MAX 2000u
+#define DRAWN_LENGTH_MAX 4000u
+#define DRAWN_BEST_LENGTH_MAX 1000u
+#define PATIENCE_MS 60000u
 
-static void write_header(const struct profile *profile, const struct callgraph *graph, enum sample_type type, FILE *out)
+/* What is shown, and why not all of it. */
+struct picture {
+	struct callgraph graph;
+	struct callgraph_limits limits;
+	struct callgraph_dropped dropped;
+	bool is_limited; /* to fewer functions than were asked for */
+};
+
+static void write_header(const struct profile *profile, const struct picture *picture, enum sample_type type, FILE *out)
 {
+	const struct callgraph *graph = &picture->graph;
 	size_t shown = 0;
 
 	render_header(profile, type, &graph->total, out);
@@ -26,10 +40,15 @@ static void write_header(const struct profile *profile, const struct callgraph *
 		fprintf(out, "Showing %zu of %zu functions\n", shown, graph->node_count);
 	else
 		fprintf(out, "Nothing to show\n");
+	if (picture->is_limited && picture->dropped.candidates > picture->limits.nodes)
+		fprintf(out, "More than %zu functions are too many for graphviz\n", picture->limits.nodes);
+	if (picture->dropped.fitted.dropped)
+		fprintf(out, "Left out: the %zu lightest of %zu calls, as graphviz would not come to an end\n", picture->dropped.fitted.dropped,
+			picture->dropped.fitted.dropped + graph->edge_count);
 }
 
 /* The graph as dot's input; to be freed. NULL = out of memory. */
-static char *dot_text(const struct profile *profile, const struct callgraph *graph, enum sample_type type, size_t *out_size)
+static char *dot_text(const struct profile *profile, const struct picture *picture, enum sample_type type, size_t *out_size)
 {
 	char *header = NULL, *text = NULL;
 	size_t header_size;
@@ -37,12 +56,12 @@ static char *dot_text(const struct profile *profile, const struct callgraph *gra
 	bool is_whole = header_stream && stream;
 
 	if (header_stream) {
-		write_header(profile, graph, type, header_stream);
+		write_header(profile, picture, type, header_stream);
 		is_whole &= fclose(header_stream) == 0;
 	}
 	if (stream) {
 		if (is_whole)
-			render_dot(graph, type, header, stream);
+			render_dot(&picture->graph, type, header, stream);
 		is_whole &= fclose(stream) == 0;
 	}
 	free(header);
@@ -53,10 +72,11 @@ static char *dot_text(const struct profile *profile, const struct callgraph *gra
 	return text;
 }
 
-static int draw(const struct program_input *input, char *format, FILE *out)
+/* A large one is to be done in time: by fewer tries to make it clear, and straight lines. */
+static int draw(const struct program_input *input, char *format, bool is_large, FILE *out)
 {
-	static char dot[] = "dot";
-	char *const argv[] = {dot, format, NULL};
+	static char dot[] = "dot", rows[] = "-Gnslimit1=1", columns[] = "-Gnslimit=1", crossings[] = "-Gmclimit=0.3", lines[] = "-Gsplines=line";
+	char *const argv[] = {dot, format, is_large ? rows : NULL, columns, crossings, lines, NULL};
 	char complaint[256];
 	const int error = program_filter(argv, input, out, complaint);
 
@@ -75,25 +95,38 @@ static int put_text(const struct program_input *input, FILE *out)
 	return render_result(fwrite(input->bytes, 1, input->size, out) == input->size ? 0 : -EIO, out);
 }
 
+/* Of what is to be drawn there is a limit, whatever was asked for. */
+static struct picture picture_of(const struct render_options *options, bool is_drawn)
+{
+	struct picture picture = {.limits = callgraph_limits_of(options, NODES_DEFAULT)};
+
+	picture.limits.is_picture = true;
+	if (!is_drawn)
+		return picture;
+	picture.limits.room = (struct callgraph_room){.edges = DRAWN_EDGES_MAX, .length = DRAWN_LENGTH_MAX};
+	picture.is_limited = !picture.limits.nodes || picture.limits.nodes > DRAWN_NODES_MAX;
+	if (picture.is_limited)
+		picture.limits.nodes = DRAWN_NODES_MAX;
+	return picture;
+}
+
 /* format: as dot's option wants it; NULL = dot's own input. */
 static int render_graph(const struct profile *profile, const struct render_options *options, char *format, FILE *out)
 {
 	struct program_input input = {.patience_ms = PATIENCE_MS};
-	struct callgraph graph;
-	struct callgraph_limits limits = callgraph_limits_of(options, NODES_DEFAULT);
-	limits.is_picture = true;
-	int error = callgraph_build_limited(profile, options->type, &limits, &graph, NULL);
+	struct picture picture = picture_of(options, format);
+	int error = callgraph_build_limited(profile, options->type, &picture.limits, &picture.graph, &picture.dropped);
 
 	if (error)
 		return render_result(error, out);
-	char *text = dot_text(profile, &graph, options->type, &input.size);
+	char *text = dot_text(profile, &picture, options->type, &input.size);
 	input.bytes = text;
 	if (!text)
 		error = render_result(-ENOMEM, out);
 	else
-		error = format ? draw(&input, format, out) : put_text(&input, out);
+		error = format ? draw(&input, format, picture.dropped.fitted.length > DRAWN_BEST_LENGTH_MAX, out) : put_text(&input, out);
 	free(text);
-	callgraph_close(&graph);
+	callgraph_close(&picture.graph);
 	return error;
 }
 

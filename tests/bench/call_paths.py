@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""call_paths.py PROGRAM COUNT FILE: a heap profile of a program that never ran, with so many call paths along the program's own call graph, as its disassembly has it.
+"""call_paths.py PROGRAM COUNT FILE [SNAPSHOTS]: a heap profile of a program that never ran, with so many call paths along the program's own call graph, as its disassembly has it. With SNAPSHOTS
+so many of them, FILE.000 and so on, as of one session: half of the paths are there from the first one on, the others come one by one, and on one in ten what is in use grows.
 
 Every frame is the return address of a real call instruction, and the next one lies in the function that is called there. A walk begins at a function that nobody
 calls directly, and ends at one of another file; where that makes no stack deep enough another walk follows, as when a handler is called back. The same each time.
@@ -82,15 +83,46 @@ def counts(number):
         yield live, live * size, live + freed, (live + freed) * size
 
 
-def write(walker, number, file):
-    """A profile of so many call paths, in the format that jeprof, google-pprof and heapinject have in common."""
-    total = [sum(column) for column in zip(*counts(number))]
+def stack(path):
+    """As a line has it, leaf first."""
+    return " ".join([hex(LOAD + address) for address in reversed(path)])
+
+
+def write(program, rows, stacks, file):
+    """A profile in the format that jeprof, google-pprof and heapinject have in common. rows and stacks are functions, as they are gone through twice and may be long."""
+    total = [sum(column) for column in zip(*rows())]
     with open(file, "w", encoding="ascii") as out:
         out.write("heap profile: {}: {} [{}: {}] @ heap_v2/{}\n".format(*total, INTERVAL))
-        for row, path in zip(counts(number), walker.paths(number)):
-            out.write("{}: {} [{}: {}] @ ".format(*row) + " ".join([hex(LOAD + address) for address in reversed(path)]) + "\n")
-        out.write("\nMAPPED_LIBRARIES:\n" + mapping(walker.program))
+        for row, line in zip(rows(), stacks()):
+            out.write("{}: {} [{}: {}] @ ".format(*row) + line + "\n")
+        out.write("\nMAPPED_LIBRARIES:\n" + mapping(program))
+
+
+def rows_at(number, share):
+    """What is there when that share of the session is over."""
+    for index, (live, size, allocated, allocated_size) in enumerate(counts(number)):
+        if index >= number * (1 + share) / 2:
+            return
+        more = round(20 * share) if index % 10 == 0 else 0
+        each = size // live
+        yield live + more, size + more * each, allocated + more, allocated_size + more * each
+
+
+def write_snapshots(walker, number, file, snapshots):
+    lines = [stack(path) for path in walker.paths(number)]
+    for snapshot in range(snapshots):
+        share = snapshot / max(1, snapshots - 1)
+        write(walker.program, lambda share=share: rows_at(number, share), lambda: lines, f"{file}.{snapshot:03}")
+
+
+def main():
+    program, number, file = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    walker = Walker(program)
+    if len(sys.argv) > 4:
+        write_snapshots(walker, number, file, int(sys.argv[4]))
+    else:
+        write(program, lambda: counts(number), lambda: map(stack, walker.paths(number)), file)
 
 
 if __name__ == "__main__":
-    write(Walker(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main()

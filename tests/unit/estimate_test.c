@@ -216,4 +216,51 @@ UNIT_TEST(intervals_hold_the_truth_for_mixed_sizes)
 		check_coverage(&sites[i], INUSE_SPACE);
 }
 
+/* ---- the same by halving ---- */
+
+static double gamma_below(double x, double mean, double variance)
+{
+	if (variance <= 0 || mean <= 0)
+		return x >= mean;
+	const double spread = variance / (9 * mean * mean);
+
+	return 0.5 * erfc(-(cbrt(x / mean) - (1 - spread)) / sqrt(2 * spread));
+}
+
+static double halved(const struct estimate *estimate, double share)
+{
+	const double more = estimate->value + estimate->unit, more_variance = estimate->variance + estimate->unit * estimate->unit;
+	double low = 0, high = more + 20 * sqrt(more_variance);
+
+	for (int i = 0; i < 100; i++) {
+		const double x = (low + high) / 2, seen = gamma_below(x, estimate->value, estimate->variance);
+
+		if (seen + fmin(seen, gamma_below(x, more, more_variance)) < 2 * share)
+			low = x;
+		else
+			high = x;
+	}
+	return high;
+}
+
+UNIT_TEST(ends_are_where_the_distribution_says)
+{
+	static const double parts[] = {0, 1e-12, 1e-3, 0.1, 0.5, 1, 2, 10, 1000};
+
+	/* Of the value: how large the deviation is, and what one sample more is worth. */
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+			const struct estimate estimate = {.value = 3e6, .variance = 9e12 * parts[i] * parts[i], .unit = 3e6 * parts[k]};
+			const double slack = 1e-7 * (estimate.value + estimate.unit + sqrt(estimate.variance));
+			double low, high;
+
+			if (parts[i] + parts[k] == 0)
+				continue;
+			estimate_interval(&estimate, &low, &high);
+			CHECK(fabs(low - fmin(estimate.value, halved(&estimate, 0.025))) <= slack);
+			CHECK(fabs(high - fmax(estimate.value, halved(&estimate, 0.975))) <= slack);
+		}
+	}
+}
+
 UNIT_MAIN()

@@ -478,6 +478,44 @@ UNIT_TEST(svg_without_samples)
 	profile_close(&profile);
 }
 
+/* Each of them calls each other one. */
+static struct profile dense_profile(int functions)
+{
+	struct profile profile = sample_open();
+	char names[64];
+
+	for (int caller = 0; caller < functions; caller++) {
+		for (int callee = 0; callee < functions; callee++) {
+			snprintf(names, sizeof(names), "main;f%d;f%d", caller, callee);
+			sample_stack(&profile, names, 1, 4096 + (uint64_t)callee);
+		}
+	}
+	return profile;
+}
+
+/* A picture of 40,000 calls would take graphviz for ever. */
+UNIT_TEST(svg_of_a_dense_graph)
+{
+	const struct render_options options = {.type = INUSE_SPACE, .no_trim = true};
+	struct profile profile = dense_profile(200);
+
+	if (system("dot -V 2>/dev/null") != 0)
+		SKIP("graphviz is not installed");
+	char *text = render("svg", &profile, &options, 0);
+	check_has(text, "</svg>");
+	check_has(text, ">f199<");
+	check_has(text, ">Left out: the ");
+	check_has(text, " lightest of 40000 calls,");
+	free(text);
+	/* What is not drawn has all of them. */
+	text = render("dot", &profile, &options, 0);
+	check_has_not(text, "Left out");
+	check_has(text, "tooltip=\"f198 -> f199\"");
+	check_has(text, "tooltip=\"f0 -> f1\"");
+	free(text);
+	profile_close(&profile);
+}
+
 UNIT_TEST(svg_without_graphviz)
 {
 	struct profile profile = small_profile();

@@ -51,6 +51,55 @@ UNIT_TEST(stacks_that_read_the_same_are_one)
 	profile_close(&profile);
 }
 
+static int compare_steps(const struct stack_sum *a, const struct stack_sum *b)
+{
+	for (size_t i = 0; i < a->count && i < b->count; i++) {
+		if (a->step[i] != b->step[i])
+			return a->step[i] < b->step[i] ? -1 : 1;
+	}
+	return a->count < b->count ? -1 : a->count > b->count;
+}
+
+/* Of few functions and all lengths, so that many begin alike, some are the beginning of others, and some the same but for an address. */
+static struct profile many_stacks(size_t count)
+{
+	struct profile profile = sample_open();
+	uint64_t random = 1;
+
+	for (size_t i = 0; i < count; i++) {
+		char names[256] = "";
+		const size_t depth = 1 + (random >> 33) % 12;
+
+		for (size_t k = 0; k < depth; k++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), k ? ";f%d%s" : "f%d%s", (int)(random >> 33) % 3,
+				 (random >> 40) % 8 ? "" : "<g");
+		}
+		sample_stack(&profile, names, 1 + i % 3, 64);
+	}
+	return profile;
+}
+
+UNIT_TEST(sums_are_in_the_order_of_their_steps)
+{
+	struct profile profile = many_stacks(3000);
+
+	for (int by = STEPS_BY_FUNCTION; by <= STEPS_BY_CALL; by++) {
+		struct stack_sums sums;
+		double total = 0;
+
+		CHECK_EQ(stack_sums_open(&profile, (enum stack_steps)by, by == STEPS_BY_CALL ? STEPS_LEAF_FIRST : STEPS_ROOT_FIRST, &sums), 0);
+		CHECK(sums.count > 1000 && sums.count <= profile.stack_count);
+		for (size_t i = 0; i < sums.count; i++) {
+			total += sums.sum[i].value[INUSE_OBJECTS];
+			CHECK(i == 0 || compare_steps(&sums.sum[i - 1], &sums.sum[i]) < 0);
+		}
+		CHECK_EQ(total, 3000 * 2);
+		stack_sums_close(&sums);
+	}
+	profile_close(&profile);
+}
+
 UNIT_TEST(collapsed_comparison_has_two_columns)
 {
 	struct profile profile = comparison();

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sprouts.c - see sprouts.h.
+ *
+ * Sorted stacks are gone through twice, with as many nodes at hand as the one that we are at is deep: first to count how many nodes there are of which share,
+ * then to keep those with a share that makes enough. Start at sprouts_open().
+ */
+#include "sprouts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack_sums.h"
+
+/* Shares are counted by the first bits of the float: 64 steps from one to its double. */
+#define BIN_SHIFT 17
+#define BINS ((0x3f800000u >> BIN_SHIFT) + 1)
+#define REST_FLAG 0x80000000u /* of a leaf: not that sprout, but what is too light below it */
+
+/* A node on the way from the root to where we are. */
+struct level {
+	uint32_t function;
+	double weight[SAMPLE_TYPE_COUNT];
+	/* In the second pass: */
+	uint32_t sprout;
+	size_t first_stack; /* of those that go through it, as they are sorted */
+};
+
+struct grower {
+	const enum sample_type *by;
+	struct stack_sums sums;
+	double (*weight)[SAMPLE_TYPE_COUNT]; /* by sum */
+	struct level *level;                 /* [0] is the root */
+	size_t depth;
+	double whole[SAMPLE_TYPE_COUNT];
+	size_t *bin; /* how many nodes have a share in it */
+	size_t node_count;
+	/* What is kept: all in bins above `least`, and of those in it as many as there is room for. */
+	size_t least, room;
+	struct sprout *sprout;
+	size_t sprout_count, sprout_room;
+	uint32_t *leaf; /* by sum */
+};
+
+static double share_of(const double *weight, const double *whole, const enum sample_type *by)
+{
+	double share = 0;
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		if (whole[type] > 0 && (!by || type == (int)*by))
+			share = fmax(share, weight[type] / whole[type]);
+	}
+	return share;
+}
+
+double sprout_share(const struct sprout *root, const struct sprout *sprout, const enum sample_type *by)
+{
+	double weight[SAMPLE_TYPE_COUNT], whole[SAMPLE_TYPE_COUNT];
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		weight[type] = (double)sprout->weight[type];
+		whole[type] = (double)root->weight[type];
+	}
+	return share_of(weight, whole, by);
+}
+
+static size_t bin_of(const struct grower *grower, const struct level *level)
+{
+	const float share = (float)share_of(level->weight, grower->whole, grower->by);
+	uint32_t bits;
+
+	memcpy(&bits, &share, sizeof(bits));
+	return bits >> BIN_SHIFT < BINS ? bits >> BIN_SHIFT : BINS - 1;
+}
+
+static int weigh(struct grower *grower, const struct profile *profile)
+{
+	grower->weight = calloc(grower->sums.count + 1, sizeof(*grower->weight));
+	if (!grower->weight)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->row_count; i++) {
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+			const double weight = fabs(estimate_of(profile, &profile->row[i], (enum sample_type)type).value);
+
+			grower->weight[grower->sums.group_of[profile->row[i].key.stack]][type] += weight;
+			grower->whole[type] += weight;
+		}
+	}
+	return 0;
+}
+
+/* ---- going through the tree ---- */
+
+/* What a pass does with a node. add: when it is come to; end: when all below is known; then `stack` is the first that does not go through it. */
+struct pass {
+	int (*add)(struct grower *grower, struct level *level, size_t stack);
+	void (*end)(struct grower *grower, struct level *level, size_t stack);
+};
+
+static void leave(struct grower *grower, const struct pass *pass, size_t stack)
+{
+	struct level *level = &grower->level[grower->depth--];
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		level[-1].weight[type] += level->weight[type];
+	pass->end(grower, level, stack);
+}
+
+static int enter(struct grower *grower, const struct pass *pass, uint32_t function, size_t stack)
+{
+	struct level *level = &grower->level[++grower->depth];
+
+	*level = (struct level){.function = function, .first_stack = stack};
+	return pass->add(grower, level, stack);
+}
+
+/* From the stack that we are at to this one. */
+static int go_to(struct grower *grower, const struct pass *pass, size_t stack)
+{
+	const struct stack_sum *sum = &grower->sums.sum[stack];
+	size_t common = 0;
+	int error = 0;
+
+	while (common < grower->depth && common < sum->count && grower->level[common + 1].function == sum->step[common])
+		common++;
+	while (grower->depth > common)
+		leave(grower, pass, stack);
+	while (grower->depth < sum->count && !error)
+		error = enter(grower, pass, sum->step[grower->depth], stack);
+	if (error)
+		return error;
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		grower->level[grower->depth].weight[type] += grower->weight[stack][type];
+	if (grower->leaf)
+		grower->leaf[stack] = grower->level[grower->depth].sprout;
+	return 0;
+}
+
+/* Stacks that hold nothing make no nodes; their place is the root. */
+static bool is_nothing(const double *weight)
+{
+	return weight[ALLOC_OBJECTS] + weight[ALLOC_SPACE] + weight[INUSE_OBJECTS] + weight[INUSE_SPACE] == 0;
+}
+
+static int go_through(struct grower *grower, const struct pass *pass)
+{
+	int error = 0;
+
+	grower->depth = 0;
+	grower->level[0] = (struct level){.function = SPROUT_ROOT};
+	for (size_t i = 0; i < grower->sums.count && !error; i++) {
+		if (!is_nothing(grower->weight[i]))
+			error = go_to(grower, pass, i);
+	}
+	while (grower->depth > 0 && !error)
+		leave(grower, pass, grower->sums.count);
+	return error;
+}
+
+static int nothing_to_add(struct grower *grower, struct level *level, size_t stack)
+{
+	(void)grower, (void)level, (void)stack;
+	return 0;
+}
+
+static void count_node(struct grower *grower, struct level *level, size_t stack)
+{
+	(void)stack;
+	grower->bin[bin_of(grower, level)]++;
+	grower->node_count++;
+}
+
+static int new_sprout(struct grower *grower, uint32_t function, uint32_t parent, uint32_t *out_index)
+{
+	if (grower->sprout_count >= REST_FLAG || array_reserve(&grower->sprout, &grower->sprout_room, grower->sprout_count, sizeof(*grower->sprout)))
+		return -ENOMEM;
+	*out_index = (uint32_t)grower->sprout_count++;
+	grower->sprout[*out_index] = (struct sprout){.function = function, .parent = parent};
+	return 0;
+}
+
+static int add_sprout(struct grower *grower, struct level *level, size_t stack)
+{
+	(void)stack;
+	return new_sprout(grower, level->function, level[-1].sprout, &level->sprout);
+}
+
+static void set_weight(struct grower *grower, const struct level *level)
+{
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		grower->sprout[level->sprout].weight[type] = (float)level->weight[type];
+}
+
+/* Of a light one nothing is kept that lies below it either. */
+static void keep_or_drop(struct grower *grower, struct level *level, size_t stack)
+{
+	const size_t bin = bin_of(grower, level);
+
+	if (bin > grower->least || (bin == grower->least && grower->room > 0)) {
+		grower->room -= bin == grower->least;
+		set_weight(grower, level);
+		return;
+	}
+	grower->sprout_count = level->sprout;
+	for (size_t i = level->first_stack; i < stack; i++)
+		grower->leaf[i] = level[-1].sprout | REST_FLAG;
+}
+
+/* ---- what is kept ---- */
+
+static void choose_bins(struct grower *grower, size_t enough)
+{
+	size_t above = 0;
+
+	for (grower->least = BINS - 1; grower->least > 0 && above + grower->bin[grower->least] < enough; grower->least--)
+		above += grower->bin[grower->least];
+	grower->room = enough > above ? enough - above : 0;
+}
+
+/* Where something below a sprout was dropped it gets a child for that. */
+static int add_rests(struct grower *grower)
+{
+	const size_t count = grower->sprout_count;
+	uint32_t *rest = calloc(count + 1, sizeof(*rest)); /* by sprout; 0 = none */
+	int error = rest ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < grower->sums.count && !error; i++) {
+		const uint32_t parent = grower->leaf[i] & ~REST_FLAG;
+
+		if (!(grower->leaf[i] & REST_FLAG))
+			continue;
+		if (!rest[parent])
+			error = new_sprout(grower, SPROUT_REST, parent, &rest[parent]);
+		grower->leaf[i] = rest[parent];
+	}
+	free(rest);
+	return error;
+}
+
+static int grow(struct grower *grower, const struct profile *profile, size_t enough)
+{
+	static const struct pass count = {.add = nothing_to_add, .end = count_node}, keep = {.add = add_sprout, .end = keep_or_drop};
+	size_t deepest = 0;
+	int error = weigh(grower, profile);
+
+	for (size_t i = 0; i < grower->sums.count; i++)
+		deepest = grower->sums.sum[i].count > deepest ? grower->sums.sum[i].count : deepest;
+	grower->level = malloc((deepest + 1) * sizeof(*grower->level));
+	grower->bin = calloc(BINS, sizeof(*grower->bin));
+	if (error || !grower->level || !grower->bin)
+		return -ENOMEM;
+	go_through(grower, &count);
+	choose_bins(grower, enough);
+	grower->leaf = calloc(grower->sums.count + 1, sizeof(*grower->leaf));
+	error = grower->leaf ? new_sprout(grower, SPROUT_ROOT, 0, &grower->level[0].sprout) : -ENOMEM;
+	if (!error)
+		error = go_through(grower, &keep);
+	if (!error) {
+		set_weight(grower, &grower->level[0]);
+		error = add_rests(grower);
+	}
+	return error;
+}
+
+/* From the leaves by sum to those by stack. */
+static int spread_leaves(const struct grower *grower, const struct profile *profile, uint32_t **out_leaf)
+{
+	*out_leaf = malloc((profile->stack_count + 1) * sizeof(**out_leaf));
+	for (size_t i = 0; *out_leaf && i < profile->stack_count; i++)
+		(*out_leaf)[i] = grower->leaf[grower->sums.group_of[i]];
+	return *out_leaf ? 0 : -ENOMEM;
+}
+
+int sprouts_open(const struct profile *profile, const struct sprouts_options *options, struct functions *out_functions, struct sprouts *out_sprouts)
+{
+	struct grower grower = {.by = options->by};
+	struct sprouts sprouts = {0};
+	int error = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &grower.sums);
+
+	if (error)
+		return error;
+	error = grow(&grower, profile, options->enough);
+	if (!error)
+		error = spread_leaves(&grower, profile, &sprouts.leaf);
+	free(grower.weight);
+	free(grower.level);
+	free(grower.bin);
+	free(grower.leaf);
+	if (error) {
+		free(grower.sprout);
+		stack_sums_close(&grower.sums);
+		return error;
+	}
+	*out_functions = grower.sums.functions;
+	grower.sums.functions = (struct functions){0};
+	stack_sums_close(&grower.sums);
+	sprouts.sprout = grower.sprout;
+	sprouts.count = grower.sprout_count;
+	sprouts.node_count = grower.node_count + 1;
+	*out_sprouts = sprouts;
+	return 0;
+}
+
+void sprouts_close(struct sprouts *sprouts)
+{
+	free(sprouts->sprout);
+	free(sprouts->leaf);
+	*sprouts = (struct sprouts){0};
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* progress_bar_test.c - what the line says, when it comes and that it goes. Standard error of a case is a pipe, or the far end of a pseudo-terminal. */
+#include "progress_bar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <time.h>
+
+#include "unit.h"
+
+#define CLEAR "\r\033[K"
+
+static int far_end;
+
+static void into_pipe(void)
+{
+	int ends[2];
+
+	CHECK_EQ(pipe2(ends, O_NONBLOCK), 0);
+	CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
+	far_end = ends[0];
+}
+
+static void into_terminal(void)
+{
+	far_end = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+	CHECK(far_end >= 0 && grantpt(far_end) == 0 && unlockpt(far_end) == 0);
+	const int terminal = open(ptsname(far_end), O_RDWR | O_NOCTTY);
+	CHECK(terminal >= 0);
+	CHECK(dup2(terminal, STDERR_FILENO) >= 0);
+	setenv("TERM", "xterm", 1);
+}
+
+/* What has been shown since the last call. */
+static const char *shown(void)
+{
+	static char text[4096];
+	const ssize_t got = read(far_end, text, sizeof(text) - 1);
+
+	text[got > 0 ? got : 0] = 0;
+	return text;
+}
+
+/* As the timer does when it is time. */
+static const char *drawn(void)
+{
+	CHECK_EQ(raise(PROGRESS_BAR_SIGNAL), 0);
+	return shown();
+}
+
+UNIT_TEST(says_what_goes_on_and_how_much_is_done)
+{
+	into_terminal();
+	progress_bar_open();
+	CHECK_STR(drawn(), ""); /* nothing goes on */
+	progress_bar_phase("naming");
+	progress_bar_share(1, 4);
+	CHECK_STR(drawn(), CLEAR "heapinject: naming [#####               ] 25%");
+	progress_bar_share(5, 4);
+	CHECK_STR(drawn(), CLEAR "heapinject: naming [####################] 100%");
+	progress_bar_phase("drawing");
+	CHECK_STR(drawn(), CLEAR "heapinject: drawing, 0 s");
+	progress_bar_close();
+	CHECK_STR(shown(), CLEAR);
+}
+
+UNIT_TEST(a_file_says_it_by_itself)
+{
+	char name[] = "/tmp/progress_bar.XXXXXX", bytes[100] = {0};
+	const int fd = mkstemp(name);
+	int ends[2];
+
+	CHECK(fd >= 0);
+	unlink(name);
+	CHECK_EQ(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	CHECK_EQ(lseek(fd, 60, SEEK_SET), 60);
+	into_terminal();
+	progress_bar_open();
+	progress_bar_phase("reading");
+	progress_bar_file(fd);
+	CHECK_STR(drawn(), CLEAR "heapinject: reading [############        ] 60%");
+	close(fd);
+	CHECK_EQ(pipe(ends), 0);
+	progress_bar_phase("reading");
+	progress_bar_file(ends[0]); /* how much there is to come, nobody knows */
+	CHECK_STR(drawn(), CLEAR "heapinject: reading, 0 s");
+	progress_bar_close();
+}
+
+UNIT_TEST(of_several_files_it_counts_those_that_are_done)
+{
+	into_terminal();
+	progress_bar_open();
+	progress_bar_part(3, 10);
+	progress_bar_phase("naming");
+	progress_bar_share(9, 10);
+	CHECK_STR(drawn(), CLEAR "heapinject: naming 4 of 10 [######              ] 30%");
+	progress_bar_close();
+}
+
+/* It must not hang in the air: what is complained of gets a line of its own. */
+UNIT_TEST(makes_room_for_others)
+{
+	into_terminal();
+	progress_bar_open();
+	progress_bar_hide();
+	CHECK_STR(shown(), "");
+	progress_bar_phase("reading");
+	drawn();
+	progress_bar_hide();
+	CHECK_STR(shown(), CLEAR);
+	CHECK(strstr(drawn(), "reading"));
+	progress_bar_close();
+	CHECK_STR(shown(), CLEAR);
+	progress_bar_close();
+	CHECK_STR(shown(), "");
+}
+
+UNIT_TEST(comes_after_a_second)
+{
+	struct pollfd line = {.events = POLLIN};
+	struct timespec start, end;
+	int ready;
+
+	into_terminal();
+	line.fd = far_end;
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	progress_bar_open();
+	progress_bar_phase("reading");
+	do
+		ready = poll(&line, 1, 30000);
+	while (ready < 0 && errno == EINTR);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	CHECK_EQ(ready, 1);
+	CHECK((double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9 >= 0.999);
+	progress_bar_close();
+}
+
+/* Then a signal that nobody handles would end us; so it is asked for. */
+static void check_idle(void)
+{
+	struct sigaction action;
+
+	progress_bar_open();
+	progress_bar_phase("reading");
+	progress_bar_share(1, 4);
+	CHECK_EQ(sigaction(PROGRESS_BAR_SIGNAL, NULL, &action), 0);
+	CHECK(action.sa_handler == SIG_DFL);
+	progress_bar_hide();
+	progress_bar_close();
+	CHECK_STR(shown(), "");
+}
+
+UNIT_TEST(nothing_in_a_pipe)
+{
+	into_pipe();
+	check_idle();
+}
+
+UNIT_TEST(nothing_on_a_terminal_that_only_prints)
+{
+	into_terminal();
+	setenv("TERM", "dumb", 1);
+	check_idle();
+}
+
+UNIT_TEST(leaves_the_signal_as_it_was)
+{
+	struct sigaction action;
+
+	into_terminal();
+	progress_bar_open();
+	CHECK_EQ(sigaction(PROGRESS_BAR_SIGNAL, NULL, &action), 0);
+	CHECK(action.sa_handler != SIG_DFL);
+	progress_bar_close();
+	CHECK_EQ(sigaction(PROGRESS_BAR_SIGNAL, NULL, &action), 0);
+	CHECK(action.sa_handler == SIG_DFL);
+}
+
+UNIT_MAIN()
