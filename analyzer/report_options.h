@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_options.h - the command lines of `heapinject report` and `heapinject diff`, and their help. */
+/* report_options.h - the command lines of `heapinject report` and `heapinject diff`. What their help says: report_help.c. */
 #ifndef HI_REPORT_OPTIONS_H
 #define HI_REPORT_OPTIONS_H
 
