@@ -102,7 +102,7 @@ static int apply_filters(const struct report_options *options, struct profile *p
 {
 	struct profile filtered;
 	unsigned int unmatched;
-	int error = whole_set(profile, options->whole);
+	int error = whole_set(profile, options->filter.whole);
 
 	if (!error && filter_is_idle(&options->filter))
 		return 0;

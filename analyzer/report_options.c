@@ -24,6 +24,7 @@ enum option_code {
 	OPTION_TRIM_PATH,
 	OPTION_SOURCE_PATH,
 	OPTION_NO_INLINES,
+	OPTION_RELATIVE_PERCENTAGES,
 	OPTION_NODE_FRACTION,
 	OPTION_EDGE_FRACTION,
 	OPTION_NO_TRIM,
@@ -76,6 +77,7 @@ static const struct option always[] = {
 	{"prune-from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
 	{"tagfocus", required_argument, NULL, OPTION_FILTER + FILTER_TAGFOCUS},
 	{"tagignore", required_argument, NULL, OPTION_FILTER + FILTER_TAGIGNORE},
+	{"relative-percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
 	{"functions", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FUNCTIONS},
 	{"files", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FILES},
 	{"lines", no_argument, NULL, OPTION_GRANULARITY + PROFILE_LINES},
@@ -93,6 +95,7 @@ static const struct option always[] = {
 	{"diff_base", required_argument, NULL, OPTION_DIFF_BASE},
 	{"show_from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
 	{"prune_from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
+	{"relative_percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
 	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
 	{"trim_path", required_argument, NULL, OPTION_TRIM_PATH},
 	{"source_path", required_argument, NULL, OPTION_SOURCE_PATH},
@@ -231,11 +234,11 @@ static int set_unit(const struct report_options *options, const char *name)
 
 static int add_base(struct report_options *options, const char *file, enum whole_of whole)
 {
-	if (options->base_count && options->whole != whole) {
+	if (options->base_count && options->filter.whole != whole) {
 		report_complain(options, "--base and --diff-base exclude each other");
 		return -EINVAL;
 	}
-	options->whole = whole;
+	options->filter.whole = whole;
 	if (options->base_count == REPORT_FILES_MAX) {
 		report_complain(options, "more than %u files", REPORT_FILES_MAX);
 		return -EINVAL;
@@ -278,6 +281,9 @@ static int set_filter_option(struct report_options *options, int code)
 		return 0;
 	case OPTION_NO_INLINES:
 		options->filter.no_inlines = true;
+		return 0;
+	case OPTION_RELATIVE_PERCENTAGES:
+		options->filter.relative = true;
 		return 0;
 	case OPTION_NODE_FRACTION:
 		return set_fraction(options, "nodefraction", &options->render.node_fraction);
@@ -384,7 +390,7 @@ static int take_files(struct report_options *options, int count, char **file)
 			report_complain(options, "two files, please: the old one and the new one; see heapinject diff --help");
 			return -EINVAL;
 		}
-		if (add_base(options, *file++, options->base_count ? options->whole : WHOLE_OF_BASE))
+		if (add_base(options, *file++, options->base_count ? options->filter.whole : WHOLE_OF_BASE))
 			return -EINVAL;
 		count--;
 	}

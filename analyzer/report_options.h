@@ -8,7 +8,6 @@
 #include "filter.h"
 #include "render.h"
 #include "symbols.h"
-#include "whole.h"
 
 #define REPORT_FILES_MAX 4096u
 
@@ -20,7 +19,6 @@ struct report_options {
 	size_t file_count;
 	const char *base[REPORT_FILES_MAX]; /* what they are compared with; those add up, too */
 	size_t base_count;
-	enum whole_of whole; /* what the percentages of a comparison are of */
 	struct filter_options filter;
 	const char *output; /* NULL = standard output */
 	const struct renderer *renderer;

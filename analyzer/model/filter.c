@@ -199,9 +199,12 @@ static int filter_stacks(struct filter *filter)
 static int filter_all_rows(struct filter *filter)
 {
 	struct filter_rows rows = {.from = filter->from, .into = &filter->into, .stack = filter->stack, .focus = &filter->focus, .ignore = &filter->ignore};
-	const int error = filter_rows(&rows);
+	int error = filter_rows(&rows);
 
 	filter->matched |= (rows.is_focus_matched ? 1u << FILTER_TAGFOCUS : 0) | (rows.is_ignore_matched ? 1u << FILTER_TAGIGNORE : 0);
+	if (!error && filter->options->relative)
+		error = whole_set_relative(&filter->into, filter->options->whole, filter->from, rows.origin);
+	free(rows.origin);
 	return error;
 }
 

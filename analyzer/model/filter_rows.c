@@ -106,6 +106,7 @@ static int copy_rows(const struct filter_rows *rows, const struct part *kept, ui
 		copy.history = copy_history(rows, row);
 		if (profile_row_append(rows->into, &copy, &new_row[i]))
 			return -ENOMEM;
+		rows->origin[new_row[i]] = (uint32_t)i;
 	}
 	return 0;
 }
@@ -152,8 +153,10 @@ int filter_rows(struct filter_rows *rows)
 	const size_t room = rows->from->row_count + 1;
 	struct part *kept = calloc(room, sizeof(*kept));
 	uint32_t *new_row = malloc(room * sizeof(*new_row));
-	int error = kept && new_row ? 0 : -ENOMEM;
+	int error;
 
+	rows->origin = malloc(room * sizeof(*rows->origin));
+	error = kept && new_row && rows->origin ? 0 : -ENOMEM;
 	if (!error) {
 		sum_parts(rows, kept);
 		error = copy_rows(rows, kept, new_row);

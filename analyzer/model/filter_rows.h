@@ -19,6 +19,7 @@ struct filter_rows {
 	const uint32_t *stack;                    /* by stack of `from`: the one in `into`; FILTER_GONE = nothing is left of it */
 	const struct filter_tag *focus, *ignore;  /* may be unset */
 	bool is_focus_matched, is_ignore_matched; /* set here: by anything at all, also in stacks that are gone */
+	uint32_t *origin;                         /* made here, and the caller's to free: by row of `into`, the one in `from` that it is left of */
 };
 
 /* Rows with their histories, and threads with their parts. 0 or -ENOMEM. */
