@@ -203,7 +203,9 @@ static int render(const struct report_options *options, const struct profile *pr
 		report_complain(options, "cannot write %s: %s", options->output, strerror(-error));
 		return error;
 	}
+	style_use(output.stream, options->color);
 	error = options->renderer->render(profile, &options->render, output.stream);
+	style_use(NULL, STYLE_NEVER);
 	if (error) {
 		report_complain(options, "%s", *render_error() ? render_error() : strerror(-error));
 		output_abandon(&output);

@@ -43,6 +43,8 @@ static const char help_tail[] =
 	"                         leaks, growth, temporary, waste: all calls of each stack\n"
 	"      --tail TIME        leaks: what is younger does not count; 5s, or a part of the window (default 10%); 0 is none\n"
 	"      --fail-above BYTES exit with 4 if more is there: with --leaks, of what grows; else, in use in all (compared: more in use)\n"
+	"      --color auto|always|never\n"
+	"                         text: colour at a terminal, unless NO_COLOR is set (default); also through a pipe; nowhere. A file never has any\n"
 	"  -h, --help             this text\n"
 	"\n"
 	"filters, for every view (RE: a regular expression, found anywhere in the names of functions, source files or modules):\n"

@@ -21,6 +21,7 @@ enum option_code {
 	OPTION_TAIL,
 	OPTION_FAIL_ABOVE,
 	OPTION_DIFF_BASE,
+	OPTION_COLOR,
 	OPTION_TRIM_PATH,
 	OPTION_SOURCE_PATH,
 	OPTION_NO_INLINES,
@@ -69,6 +70,7 @@ static const struct option always[] = {
 	{"tail", required_argument, NULL, OPTION_TAIL},
 	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 	{"diff-base", required_argument, NULL, OPTION_DIFF_BASE},
+	{"color", required_argument, NULL, OPTION_COLOR},
 	{"focus", required_argument, NULL, OPTION_FILTER + FILTER_FOCUS},
 	{"ignore", required_argument, NULL, OPTION_FILTER + FILTER_IGNORE},
 	{"hide", required_argument, NULL, OPTION_FILTER + FILTER_HIDE},
@@ -232,6 +234,15 @@ static int set_unit(const struct report_options *options, const char *name)
 	return 0;
 }
 
+static int set_color(struct report_options *options, const char *word)
+{
+	if (style_when_parse(word, &options->color)) {
+		report_complain(options, "--color is auto, always or never, not \"%s\"", word);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int add_base(struct report_options *options, const char *file, enum whole_of whole)
 {
 	if (options->base_count && options->filter.whole != whole) {
@@ -356,6 +367,8 @@ static int set_option(struct report_options *options, int code, char **argv)
 		return add_base(options, optarg, WHOLE_OF_CHANGES);
 	case OPTION_DIFF_BASE:
 		return add_base(options, optarg, WHOLE_OF_BASE);
+	case OPTION_COLOR:
+		return set_color(options, optarg);
 	case ':':
 	case '?':
 		return wrong_option(options, code, argv);

@@ -7,6 +7,7 @@
 
 #include "filter.h"
 #include "render.h"
+#include "style.h"
 #include "symbols.h"
 
 #define REPORT_FILES_MAX 4096u
@@ -24,6 +25,7 @@ struct report_options {
 	const struct renderer *renderer;
 	bool has_view; /* one was named; else renderer is the one by default */
 	struct render_options render;
+	enum style_when color;
 	uint64_t fail_above; /* bytes; 0 = no limit */
 	struct symbols_options symbols;
 	bool help;
