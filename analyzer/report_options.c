@@ -424,7 +424,8 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 
 	*options = (struct report_options){.command = argv[0], .argc = argc, .argv = argv, .render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
 	build_options(&table);
-	optind = 0; /* the caller may have parsed options of its own */
+	(void)render_use_unit("auto"); /* what an earlier command line of the shell said is over */
+	optind = 0;                    /* the caller may have parsed options of its own */
 	opterr = 0;
 	while (!error && (code = getopt_long(argc, argv, table.letters, table.option, NULL)) != -1)
 		error = set_option(options, code, argv);
