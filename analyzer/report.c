@@ -152,7 +152,7 @@ static int apply_filters(const struct report_options *options, struct profile *p
 {
 	struct profile filtered;
 	unsigned int unmatched;
-	int error = whole_set(profile, options->whole);
+	int error = whole_set(profile, options->filter.whole);
 
 	if (!error && filter_is_idle(&options->filter))
 		return 0;
@@ -279,7 +279,9 @@ static int render(const struct report_options *options, const struct profile *pr
 	}
 	if (output_is_seen(&output))
 		progress_bar_close();
+	style_use(output.stream, options->color);
 	error = options->renderer->render(profile, &options->render, output.stream);
+	style_use(NULL, STYLE_NEVER);
 	progress_bar_close();
 	if (error) {
 		report_complain(options, "%s", *render_error() ? render_error() : strerror(-error));

@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hi_analyzer.h"
 #include "hi_units.h"
 #include "progress_bar.h"
 #include "render_formats.h"
 #include "render_header.h"
 
 #define RENDERERS_MAX 48u
-#define HELP_MAX 16384u
 
 enum option_code {
 	OPTION_SORT = 256,
@@ -25,9 +23,11 @@ enum option_code {
 	OPTION_TAIL,
 	OPTION_FAIL_ABOVE,
 	OPTION_DIFF_BASE,
+	OPTION_COLOR,
 	OPTION_TRIM_PATH,
 	OPTION_SOURCE_PATH,
 	OPTION_NO_INLINES,
+	OPTION_RELATIVE_PERCENTAGES,
 	OPTION_NODE_FRACTION,
 	OPTION_EDGE_FRACTION,
 	OPTION_NO_TRIM,
@@ -73,6 +73,7 @@ static const struct option always[] = {
 	{"tail", required_argument, NULL, OPTION_TAIL},
 	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 	{"diff-base", required_argument, NULL, OPTION_DIFF_BASE},
+	{"color", required_argument, NULL, OPTION_COLOR},
 	{"focus", required_argument, NULL, OPTION_FILTER + FILTER_FOCUS},
 	{"ignore", required_argument, NULL, OPTION_FILTER + FILTER_IGNORE},
 	{"hide", required_argument, NULL, OPTION_FILTER + FILTER_HIDE},
@@ -81,6 +82,7 @@ static const struct option always[] = {
 	{"prune-from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
 	{"tagfocus", required_argument, NULL, OPTION_FILTER + FILTER_TAGFOCUS},
 	{"tagignore", required_argument, NULL, OPTION_FILTER + FILTER_TAGIGNORE},
+	{"relative-percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
 	{"functions", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FUNCTIONS},
 	{"files", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FILES},
 	{"lines", no_argument, NULL, OPTION_GRANULARITY + PROFILE_LINES},
@@ -98,6 +100,7 @@ static const struct option always[] = {
 	{"diff_base", required_argument, NULL, OPTION_DIFF_BASE},
 	{"show_from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
 	{"prune_from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
+	{"relative_percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
 	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
 	{"trim_path", required_argument, NULL, OPTION_TRIM_PATH},
 	{"source_path", required_argument, NULL, OPTION_SOURCE_PATH},
@@ -234,13 +237,22 @@ static int set_unit(const struct report_options *options, const char *name)
 	return 0;
 }
 
+static int set_color(struct report_options *options, const char *word)
+{
+	if (style_when_parse(word, &options->color)) {
+		report_complain(options, "--color is auto, always or never, not \"%s\"", word);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int add_base(struct report_options *options, const char *file, enum whole_of whole)
 {
-	if (options->base_count && options->whole != whole) {
+	if (options->base_count && options->filter.whole != whole) {
 		report_complain(options, "--base and --diff-base exclude each other");
 		return -EINVAL;
 	}
-	options->whole = whole;
+	options->filter.whole = whole;
 	if (options->base_count == REPORT_FILES_MAX) {
 		report_complain(options, "more than %u files", REPORT_FILES_MAX);
 		return -EINVAL;
@@ -283,6 +295,9 @@ static int set_filter_option(struct report_options *options, int code)
 		return 0;
 	case OPTION_NO_INLINES:
 		options->filter.no_inlines = true;
+		return 0;
+	case OPTION_RELATIVE_PERCENTAGES:
+		options->filter.relative = true;
 		return 0;
 	case OPTION_NODE_FRACTION:
 		return set_fraction(options, "nodefraction", &options->render.node_fraction);
@@ -355,6 +370,8 @@ static int set_option(struct report_options *options, int code, char **argv)
 		return add_base(options, optarg, WHOLE_OF_CHANGES);
 	case OPTION_DIFF_BASE:
 		return add_base(options, optarg, WHOLE_OF_BASE);
+	case OPTION_COLOR:
+		return set_color(options, optarg);
 	case ':':
 	case '?':
 		return wrong_option(options, code, argv);
@@ -389,7 +406,7 @@ static int take_files(struct report_options *options, int count, char **file)
 			report_complain(options, "two files, please: the old one and the new one; see heapinject diff --help");
 			return -EINVAL;
 		}
-		if (add_base(options, *file++, options->base_count ? options->whole : WHOLE_OF_BASE))
+		if (add_base(options, *file++, options->base_count ? options->filter.whole : WHOLE_OF_BASE))
 			return -EINVAL;
 		count--;
 	}
@@ -430,7 +447,8 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 
 	*options = (struct report_options){.command = argv[0], .argc = argc, .argv = argv, .render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
 	build_options(&table);
-	optind = 0; /* the caller may have parsed options of its own */
+	(void)render_use_unit("auto"); /* what an earlier command line of the shell said is over */
+	optind = 0;                    /* the caller may have parsed options of its own */
 	opterr = 0;
 	while (!error && (code = getopt_long(argc, argv, table.letters, table.option, NULL)) != -1)
 		error = set_option(options, code, argv);
@@ -444,96 +462,4 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 	if (!error && !options->help)
 		error = check_symbolize(options);
 	return error ? error : check_expressions(options);
-}
-
-/* ---- help ---- */
-
-static const char help_head[] =
-	"usage: heapinject report FILE|-... [VIEW] [options]\n"
-	"       heapinject diff OLD NEW [VIEW] [options]\n"
-	"\n"
-	"Shows what a session has found. FILE is one of its profiles (PREFIX.PID.NNNN.heap or .pb.gz), a record stream (heapinject attach PID -o -), or of\n"
-	"another tool: gperftools, jemalloc, pprof, heaptrack, collapsed stacks, compressed or not;\n"
-	"- reads standard input. Several files are added up. A heap profile of heapinject holds its symbols: neither the program nor its\n"
-	"machine is needed.\n"
-	"\n"
-	"At a terminal, without a view and without -o, it asks what to show, one view after another; \"help\" there says how.\n"
-	"\n"
-	"views, the first one where none is named:\n";
-
-static const char help_tail[] =
-	"\n"
-	"what is counted (estimates from the samples, exact with --sample 1):\n"
-	"      --inuse-space      bytes allocated in the window and still live (default)\n"
-	"      --inuse-objects    the same in objects\n"
-	"      --alloc-space      bytes allocated in the window\n"
-	"      --alloc-objects    the same in objects\n"
-	"\n"
-	"options:\n"
-	"  -p, --binary FILE      take the main program's symbols from FILE\n"
-	"  -o, --output FILE      write the view to FILE instead of standard output; where no view is named, the ending says which\n"
-	"      --base FILE        compare: what is in FILE counts against the rest; percentages are of all changes, up or down\n"
-	"      --diff-base FILE   the same with percentages of what is in FILE; diff OLD NEW is report --diff-base OLD NEW\n"
-	"      --sort flat|cum    order rows by the function itself, or with what it calls\n"
-	"      --intervals        text: the 95 % interval of each figure, too\n"
-	"      --details          text: waste (usable bytes beyond those requested), mean age of what is in use, mean lifetime of what was freed\n"
-	"                         leaks, growth, temporary, waste: all calls of each stack\n"
-	"      --tail TIME        leaks: what is younger does not count; 5s, or a part of the window (default 10%); 0 is none\n"
-	"      --fail-above BYTES exit with 4 if more is there: with --leaks, of what grows; else, in use in all (compared: more in use)\n"
-	"  -h, --help             this text\n"
-	"\n"
-	"filters, for every view (RE: a regular expression, found anywhere in the names of functions, source files or modules):\n"
-	"      --focus RE         only stacks in which something matches; percentages stay those of the whole\n"
-	"      --ignore RE        no stacks in which something matches\n"
-	"      --hide RE          take out the functions that match\n"
-	"      --show RE          take out the functions that do not\n"
-	"      --show-from RE     take out what calls the outermost function that matches, and stacks without one\n"
-	"      --prune-from RE    take out what the innermost function that matches calls\n"
-	"      --tagfocus TAG     only blocks of a size (600b:, 1kb:1mb, :4kb) or a thread (worker, thread=^io-, thread_id=77)\n"
-	"      --tagignore TAG    no blocks of that size or thread\n"
-	"\n"
-	"what counts as one:\n"
-	"      --functions        a function (default)\n"
-	"      --files, --lines, --addresses\n"
-	"                         a source file, a line, an address of code\n"
-	"      --no-inlines       count inlined functions for the one that they were inlined into\n"
-	"      --trim-path DIRS   leave such prefixes of source files away, separated by colons\n"
-	"      --source-path DIRS where source files lie here\n"
-	"\n"
-	"how much is shown, and how:\n"
-	"  -n, --limit N, --nodecount N\n"
-	"                         at most N rows, or N boxes in the graph (80 in trees and graphs)\n"
-	"      --nodefraction F   nothing below F of the total (0.005)\n"
-	"      --edgefraction F   no calls below F of the total (0.001)\n"
-	"      --no-trim          everything\n"
-	"      --unit UNIT        sizes in bytes, kb, mb, gb, tb, or auto (default)\n"
-	"      --show-bytes       --unit bytes\n"
-	"\n"
-	"exit status: 0 ok; 1 the file is missing, unusable or damaged (what was good in it is shown all the same), or the view failed;\n"
-	"2 wrong usage; 4 more than --fail-above\n"
-	"\n"
-	"examples:\n"
-	"  heapinject report heap.1234.0001.heap\n"
-	"  heapinject report heap.1234.0001.heap --svg -o heap.svg\n"
-	"  heapinject report heap.1234.0001.heap --leaks --tail 5s --fail-above 1M\n"
-	"  heapinject report heap.1234.*.heap --growth\n"
-	"  heapinject attach 1234 -s 60 -o - | ssh box heapinject report - --alloc-space -n 20\n";
-
-const char *hi_analyzer_report_help(void)
-{
-	static char text[HELP_MAX];
-	size_t used = (size_t)snprintf(text, sizeof(text), "%s", help_head);
-
-	for (const struct renderer *renderer = renderers; renderer->name; renderer++) {
-		char letter[] = "    ", name[64];
-
-		if (renderer->letter)
-			memcpy(letter, (const char[]){'-', renderer->letter, ','}, 3);
-		snprintf(name, sizeof(name), "%s%s%s", renderer->name, renderer->argument ? " " : "", renderer->argument ? renderer->argument : "");
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "  %s--%-16s %s\n", letter, name, renderer->help);
-		if (used >= sizeof(text))
-			return text;
-	}
-	snprintf(text + used, sizeof(text) - used, "%s", help_tail);
-	return text;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_options.h - the command lines of `heapinject report` and `heapinject diff`, and their help. */
+/* report_options.h - the command lines of `heapinject report` and `heapinject diff`. What their help says: report_help.c. */
 #ifndef HI_REPORT_OPTIONS_H
 #define HI_REPORT_OPTIONS_H
 
@@ -7,8 +7,8 @@
 
 #include "filter.h"
 #include "render.h"
+#include "style.h"
 #include "symbols.h"
-#include "whole.h"
 
 #define REPORT_FILES_MAX 4096u
 
@@ -20,12 +20,12 @@ struct report_options {
 	size_t file_count;
 	const char *base[REPORT_FILES_MAX]; /* what they are compared with; those add up, too */
 	size_t base_count;
-	enum whole_of whole; /* what the percentages of a comparison are of */
 	struct filter_options filter;
 	const char *output; /* NULL = standard output */
 	const struct renderer *renderer;
 	bool has_view; /* one was named; else renderer is the one by default */
 	struct render_options render;
+	enum style_when color;
 	uint64_t fail_above; /* bytes; 0 = no limit */
 	struct symbols_options symbols;
 	bool help;

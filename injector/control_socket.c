@@ -15,50 +15,60 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "folder.h"
+#include "identity.h"
+#include "proc_file.h"
+#include "procfs.h"
+
 #define REQUEST_DEADLINE_MS 1000
 
-/* A runtime directory that is not ours, as after sudo, is not for us to put things into. */
-static bool is_own(const char *folder)
+/* A runtime directory that is not the session's user's, as after sudo, is not for us to put things into. */
+static bool is_owned(const char *folder, uid_t owner)
 {
 	struct stat status;
-	return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+	return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == owner;
 }
 
-static int folder_path(char *path, size_t size)
+/* Of sessions of that user; runtime: their XDG_RUNTIME_DIR, or NULL. */
+static int folder_path(const char *runtime, uid_t owner, char *path, size_t size)
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	int length;
-	if (runtime && *runtime == '/' && is_own(runtime))
+	if (runtime && *runtime == '/' && is_owned(runtime, owner))
 		length = snprintf(path, size, "%s/heapinject", runtime);
-	else if (geteuid() == 0)
+	else if (owner == 0)
 		length = snprintf(path, size, "/run/heapinject");
 	else
-		length = snprintf(path, size, "/tmp/heapinject-%u", (unsigned)geteuid());
+		length = snprintf(path, size, "/tmp/heapinject-%u", (unsigned)owner);
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
 /*
- * Opens the folder, with O_PATH. One that somebody else owns or may write is no place for a socket that ends sessions; and what was looked at is what is used
- * from here on, whatever its name leads to by then.
+ * Opens the folder, with O_PATH. One that is somebody else's, or that others may write, is no place for a socket that ends sessions; and what was looked at is
+ * what is used from here on, whatever its name leads to by then.
  */
-static int open_folder(bool create, int *out_folder)
+static int open_folder(const char *runtime, uid_t owner, bool create, int *out_folder)
 {
 	char path[PATH_MAX];
 	struct stat status;
-	int err = folder_path(path, sizeof path);
+	int parent, err = folder_path(runtime, owner, path, sizeof path);
+	if (!err)
+		err = folder_open(path, &parent);
 	if (err)
 		return err;
-	if (create && mkdir(path, 0700) && errno != EEXIST)
-		return -errno;
-	const int folder = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder < 0)
-		return -errno;
-	if (fstat(folder, &status) || status.st_uid != geteuid() || status.st_mode & 022) {
+	const char *name = strrchr(path, '/') + 1;
+	if (create && mkdirat(parent, name, 0700) && errno != EEXIST)
+		err = -errno;
+	const int folder = err ? -1 : openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!err && folder < 0)
+		err = -errno;
+	close(parent);
+	if (!err && (fstat(folder, &status) || status.st_uid != owner || status.st_mode & 022)) {
 		close(folder);
-		return -EPERM;
+		err = -EPERM;
 	}
-	*out_folder = folder;
-	return 0;
+	if (!err)
+		*out_folder = folder;
+	return err;
 }
 
 static struct sockaddr_un socket_address(int folder, pid_t pid)
@@ -71,7 +81,7 @@ static struct sockaddr_un socket_address(int folder, pid_t pid)
 int control_socket_listen(struct control_socket *listener, pid_t pid)
 {
 	*listener = (struct control_socket){.fd = -1, .folder = -1, .pid = pid};
-	int err = open_folder(true, &listener->folder);
+	int err = open_folder(getenv("XDG_RUNTIME_DIR"), geteuid(), true, &listener->folder);
 	if (err)
 		return err;
 	const struct sockaddr_un address = socket_address(listener->folder, pid);
@@ -87,12 +97,12 @@ int control_socket_listen(struct control_socket *listener, pid_t pid)
 	return err;
 }
 
-/* Of the same user, or root: who may give us orders, and whose word we take for an answer. */
-static bool is_welcome(int connection)
+/* Of that user, or root: who may give us orders, and whose word we take for an answer. */
+static bool is_welcome(int connection, uid_t user)
 {
 	struct ucred peer;
 	socklen_t size = sizeof peer;
-	return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (peer.uid == geteuid() || peer.uid == 0);
+	return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (peer.uid == user || peer.uid == 0);
 }
 
 int control_socket_accept(const struct control_socket *listener, char *request, size_t size)
@@ -102,7 +112,7 @@ int control_socket_accept(const struct control_socket *listener, char *request, 
 		return -errno;
 	struct pollfd readable = {.fd = connection, .events = POLLIN};
 	ssize_t got = -1;
-	if (is_welcome(connection) && poll(&readable, 1, REQUEST_DEADLINE_MS) > 0)
+	if (is_welcome(connection, geteuid()) && poll(&readable, 1, REQUEST_DEADLINE_MS) > 0)
 		got = read(connection, request, size - 1);
 	if (got <= 0) {
 		close(connection);
@@ -123,27 +133,49 @@ void control_socket_close(struct control_socket *listener)
 	listener->fd = -1;
 }
 
-static int connect_to(pid_t pid)
+/* ---- asking ------------------------------------------------------------------------------------------------------------------- */
+
+/* The socket itself, with O_PATH: a link in its place, which might lead to any socket of this machine, is not followed. */
+static int open_socket(const char *runtime, uid_t owner, pid_t pid, int *out_socket)
 {
-	int folder;
-	int err = open_folder(false, &folder);
+	char name[32];
+	struct stat status;
+	int folder, err = open_folder(runtime, owner, false, &folder);
 	if (err)
 		return err;
-	const struct sockaddr_un address = socket_address(folder, pid);
+	snprintf(name, sizeof name, "%d.sock", (int)pid);
+	const int found = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	err = found < 0 ? -errno : 0;
+	close(folder);
+	if (!err && (fstat(found, &status) || !S_ISSOCK(status.st_mode) || status.st_uid != owner)) {
+		close(found);
+		err = -EPERM;
+	}
+	if (!err)
+		*out_socket = found;
+	return err;
+}
+
+static int connect_to(int found, uid_t owner)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int err = 0;
+	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", found);
 	const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connection < 0 || connect(connection, (const struct sockaddr *)&address, sizeof address))
 		err = -errno;
-	else if (!is_welcome(connection))
+	else if (!is_welcome(connection, owner))
 		err = -EPERM;
-	close(folder);
 	if (err && connection >= 0)
 		close(connection);
 	return err ? err : connection;
 }
 
-int control_socket_request(pid_t pid, const char *request)
+/* Closes what was found. */
+static int ask(int found, uid_t owner, const char *request)
 {
-	const int connection = connect_to(pid);
+	const int connection = connect_to(found, owner);
+	close(found);
 	if (connection < 0)
 		return connection;
 	const size_t size = strlen(request);
@@ -153,6 +185,54 @@ int control_socket_request(pid_t pid, const char *request)
 		return err;
 	}
 	return connection;
+}
+
+int control_socket_request(pid_t pid, const char *request)
+{
+	int found;
+	const int err = open_socket(getenv("XDG_RUNTIME_DIR"), geteuid(), pid, &found);
+	return err ? err : ask(found, geteuid(), request);
+}
+
+/* In the environment that it was started with; NULL: it has none. */
+static const char *runtime_in(const char *environment, size_t size)
+{
+	static const char name[] = "XDG_RUNTIME_DIR=";
+	for (size_t at = 0; at < size; at += strlen(environment + at) + 1)
+		if (!strncmp(environment + at, name, sizeof name - 1))
+			return environment + at + sizeof name - 1;
+	return NULL;
+}
+
+/* With the rights of whose session it is: what they lay out can lead us nowhere that they cannot go. */
+static int open_socket_as(struct identity owner, const char *runtime, pid_t pid, int *out_socket)
+{
+	struct identity_window window;
+	int err = identity_begin(owner, &window);
+	if (err)
+		return err;
+	err = open_socket(runtime, owner.uid, pid, out_socket);
+	identity_end(&window);
+	return err;
+}
+
+int control_socket_request_of(pid_t session, pid_t pid, const char *request)
+{
+	struct proc_status status;
+	char *environment;
+	size_t size;
+	int found, err = proc_status_read(session, session, &status);
+	if (err)
+		return err;
+	const struct identity owner = {.uid = status.uid_effective, .gid = status.gid_effective};
+	if (geteuid() != 0 && geteuid() != owner.uid)
+		return -EPERM;
+	err = proc_file_read(session, 0, "environ", &environment, &size);
+	if (err)
+		return err;
+	err = open_socket_as(owner, runtime_in(environment, size), pid, &found);
+	free(environment);
+	return err ? err : ask(found, owner.uid, request);
 }
 
 pid_t control_socket_peer(int connection)

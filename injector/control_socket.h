@@ -5,6 +5,9 @@
  * $XDG_RUNTIME_DIR/heapinject if that directory is the user's own, else /run/heapinject for root and /tmp/heapinject-UID for others; the folder is the user's
  * own (0700) or it is not used. Both sides make sure that the other is the same user or root. One request is one line; the answer is text up to the end of the
  * connection, its first line "ok" or "failed".
+ *
+ * Root may ask the sessions of others. The way to their sockets leads through folders that others may write, too, and is made by them: it is walked with their
+ * rights only and through no link that somebody else may have laid out (folder.h); folder, socket and who answers must all be the session's user's.
  */
 #ifndef HI_CONTROL_SOCKET_H
 #define HI_CONTROL_SOCKET_H
@@ -29,6 +32,11 @@ void control_socket_close(struct control_socket *listener);
  * poses as one.
  */
 int control_socket_request(pid_t pid, const char *request);
+/*
+ * The same where `session` is the process that is attached to pid, and may have another runtime directory than we, or another user if we are root. -EPERM:
+ * besides, it is another user's and we are not root.
+ */
+int control_socket_request_of(pid_t session, pid_t pid, const char *request);
 /* The process at the other end of a request's connection, 0 = unknown. */
 pid_t control_socket_peer(int connection);
 

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plain_text.h"
+
 /* ---- what the checks share ------------------------------------------------------------------------------------------------------- */
 
 int refuse(struct subject *subject, enum preflight_verdict verdict, const char *remedy, const char *cause, ...)
@@ -32,23 +34,6 @@ int refuse(struct subject *subject, enum preflight_verdict verdict, const char *
 	va_end(arguments);
 	snprintf(out->remedy, sizeof(out->remedy), "%s", remedy);
 	return PREFLIGHT_REFUSED;
-}
-
-/* Control characters: those of seven bits, and those of eight as UTF-8 spells them (C2 80 to C2 9F). */
-static bool is_control(const unsigned char *byte, bool is_first)
-{
-	const unsigned char lead = is_first ? 0 : byte[-1];
-
-	return *byte < ' ' || *byte == 127 || (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0) || (lead == 0xc2 && *byte >= 0x80 && *byte < 0xa0);
-}
-
-void copy_printable(char *into, size_t size, const char *from)
-{
-	size_t i;
-
-	for (i = 0; i + 1 < size && from[i]; i++)
-		into[i] = is_control((const unsigned char *)from + i, i == 0) ? '?' : from[i];
-	into[i] = '\0';
 }
 
 const char *system_root = "";
@@ -84,7 +69,7 @@ void comm_of(pid_t pid, char comm[16])
 	struct proc_status status;
 
 	if (proc_status_read(pid, pid, &status) == 0)
-		copy_printable(comm, 16, status.comm);
+		plain_text_copy(comm, 16, status.comm);
 	else
 		strcpy(comm, "?");
 }
@@ -134,7 +119,7 @@ static pid_t find_by_inner_pid(pid_t inner, char comm[16])
 		if (outer && proc_status_read(outer, outer, &status) == 0 && status.ns_pid == inner && outer != inner) {
 			found++;
 			pid = outer;
-			copy_printable(comm, 16, status.comm);
+			plain_text_copy(comm, 16, status.comm);
 		}
 	}
 	if (proc)
@@ -166,7 +151,7 @@ static int check_exists(struct subject *subject)
 			error = proc_status_read(out->pid, out->pid, &out->status);
 	}
 	if (error == 0) {
-		copy_printable(out->comm, sizeof(out->comm), out->status.comm);
+		plain_text_copy(out->comm, sizeof(out->comm), out->status.comm);
 		return 0;
 	}
 	out->pid = out->tid = 0;

@@ -24,8 +24,6 @@ struct subject {
 /* Always PREFLIGHT_REFUSED. */
 __attribute__((format(printf, 4, 5))) int refuse(struct subject *subject, enum preflight_verdict verdict, const char *remedy, const char *cause, ...);
 
-/* Names come from the target, which may have chosen them to upset a terminal. */
-void copy_printable(char *into, size_t size, const char *from);
 void comm_of(pid_t pid, char comm[16]);
 bool has_capability(const struct proc_status *status, unsigned capability);
 /*

@@ -14,6 +14,7 @@
 #include "arch.h"
 #include "hi_wire.h"
 #include "link_map.h"
+#include "plain_text.h"
 #include "slots.h"
 
 /* ---- an earlier session ---------------------------------------------------------------------------------------------------------- */
@@ -107,7 +108,7 @@ int check_emulated(struct subject *subject)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
 	length = readlink(path, target, sizeof(target) - 1);
 	target[length > 0 ? length : 0] = '\0';
-	copy_printable(out->exe, sizeof(out->exe), target);
+	plain_text_copy(out->exe, sizeof(out->exe), target);
 	if (is_user_emulator(target))
 		return refuse(subject, PREFLIGHT_INSTRUMENTED, "profile it on a machine of its kind",
 			      "it runs under qemu's user emulation, whose heap is the emulator's");
@@ -297,7 +298,7 @@ int check_hooks(struct subject *subject)
 		return refuse_unimported(subject);
 	if (error)
 		return error;
-	copy_printable(out->allocator, sizeof(out->allocator), allocator.image->path);
+	plain_text_copy(out->allocator, sizeof(out->allocator), allocator.image->path);
 	error = slots_find(&subject->images, &allocator, &subject->memory, 0, 0, &slots);
 	if (error)
 		return error;

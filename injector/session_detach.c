@@ -9,7 +9,6 @@
 
 #include "detach.h"
 #include "hi_exit.h"
-#include "preflight.h"
 #include "recover.h"
 #include "session.h"
 #include "session_request.h"
@@ -51,8 +50,8 @@ static bool is_beating(const struct attachment *attachment)
 static void explain_busy(pid_t pid, const struct preflight *preflight)
 {
 	if (preflight->injector)
-		fprintf(stderr, "heapinject: %d (%s) is attached to by pid %d of another user or runtime directory; end it there, or kill -TERM %d\n", (int)pid,
-			preflight->comm, (int)preflight->injector, (int)preflight->injector);
+		fprintf(stderr, "heapinject: %d (%s) is attached to by pid %d, of another user or in another container; end it there, or kill -TERM %d\n",
+			(int)pid, preflight->comm, (int)preflight->injector, (int)preflight->injector);
 	else
 		fprintf(stderr, "heapinject: another heapinject is at work in %d (%s); try again\n", (int)pid, preflight->comm);
 }
@@ -97,19 +96,10 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 int session_detach(pid_t pid)
 {
 	static struct preflight preflight;
-	const int exit_code = session_request(pid, "detach", false);
+	const int exit_code = session_request(pid, "detach", false, &preflight);
 	if (exit_code != SESSION_NO_ANSWER)
 		return exit_code;
 	/* No session, or one that died over it; or had died before, and only a child of it still held the socket. */
-	int err = preflight_run(pid, &preflight);
-	if (err == -ESRCH || (!err && preflight.verdict == PREFLIGHT_NO_PROCESS)) {
-		fprintf(stderr, "heapinject: no process %d\n", (int)pid);
-		return HI_EXIT_REFUSED;
-	}
-	if (err) {
-		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
-		return HI_EXIT_FAILED;
-	}
 	if (!preflight.pid) {
 		fprintf(stderr, "heapinject: cannot detach from %d: %s; %s\n", (int)pid, preflight.cause, preflight.remedy);
 		return HI_EXIT_REFUSED;

@@ -2,12 +2,9 @@
 /*
  * session_dump.c - `heapinject dump PID`: asks the session that is attached for a profile of what it has so far.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "hi_exit.h"
-#include "preflight.h"
 #include "session.h"
 #include "session_request.h"
 
@@ -17,9 +14,12 @@ static int explain_no_session(pid_t pid, const struct preflight *preflight)
 	if (preflight->verdict == PREFLIGHT_ORPHAN)
 		fprintf(stderr, "heapinject: the session that was attached to %d (%s) was killed; clean up with heapinject detach %d\n", (int)pid,
 			preflight->comm, (int)pid);
+	else if (preflight->verdict != PREFLIGHT_OK && preflight->verdict < PREFLIGHT_ATTACHED) /* the question was not reached */
+		fprintf(stderr, "heapinject: no session of yours is attached to %d (%s); whether another is cannot be told: %s; %s\n", (int)pid,
+			preflight->comm, preflight->cause, preflight->remedy);
 	else if (preflight->injector)
-		fprintf(stderr, "heapinject: the session that is attached to %d (%s), pid %d, is of another user or runtime directory; ask there\n", (int)pid,
-			preflight->comm, (int)preflight->injector);
+		fprintf(stderr, "heapinject: the session that is attached to %d (%s), pid %d, is another user's, or in another container; ask there\n",
+			(int)pid, preflight->comm, (int)preflight->injector);
 	else
 		fprintf(stderr, "heapinject: no session is attached to %d (%s); begin one with heapinject attach %d\n", (int)pid, preflight->comm, (int)pid);
 	return HI_EXIT_FAILED;
@@ -28,19 +28,6 @@ static int explain_no_session(pid_t pid, const struct preflight *preflight)
 int session_dump(pid_t pid)
 {
 	static struct preflight preflight;
-	int exit_code = session_request(pid, "dump", true);
-	if (exit_code != SESSION_NO_ANSWER)
-		return exit_code;
-	int err = preflight_run(pid, &preflight);
-	if (err == -ESRCH || (!err && preflight.verdict == PREFLIGHT_NO_PROCESS)) {
-		fprintf(stderr, "heapinject: no process %d\n", (int)pid);
-		return HI_EXIT_REFUSED;
-	}
-	if (err) {
-		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
-		return HI_EXIT_FAILED;
-	}
-	if (preflight.pid && preflight.pid != pid) /* it was one of its threads */
-		exit_code = session_request(preflight.pid, "dump", true);
+	const int exit_code = session_request(pid, "dump", true, &preflight);
 	return exit_code == SESSION_NO_ANSWER ? explain_no_session(pid, &preflight) : exit_code;
 }

@@ -2,6 +2,8 @@
 /* session_request.c - see session_request.h. */
 #include "session_request.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +11,11 @@
 
 #include "control_socket.h"
 #include "hi_exit.h"
+#include "plain_text.h"
 #include "procfs.h"
 
 #define ANSWER_LOOK_MS 2000
+#define LINE_MAX_SIZE (2 * PATH_MAX + 128)
 
 /* A session that is stopped (SIGSTOP, Ctrl-Z) will not answer; its payload disarms itself meanwhile. True: there is something to read. */
 static bool wait_for_answer(int connection, const char *request)
@@ -30,23 +34,35 @@ static bool wait_for_answer(int connection, const char *request)
 	return true;
 }
 
+/* What a session of another user says is to drive nobody's terminal. A longer line comes as several. */
+static bool next_line(FILE *answer, char line[LINE_MAX_SIZE])
+{
+	char raw[LINE_MAX_SIZE];
+
+	if (!fgets(raw, sizeof raw, answer))
+		return false;
+	raw[strcspn(raw, "\n")] = 0;
+	plain_text_copy(line, LINE_MAX_SIZE, raw);
+	return true;
+}
+
 static int relay(FILE *answer, bool is_own)
 {
-	char line[512];
+	char line[LINE_MAX_SIZE];
 
-	if (!fgets(line, sizeof line, answer))
+	if (!next_line(answer, line))
 		return SESSION_NO_ANSWER;
-	const bool is_ok = !strcmp(line, "ok\n"), is_complaint = !is_ok && is_own;
+	const bool is_ok = !strcmp(line, "ok"), is_complaint = !is_ok && is_own;
 	if (is_complaint)
 		fputs("heapinject: ", stderr);
-	while (fgets(line, sizeof line, answer))
-		fputs(line, is_complaint ? stderr : stdout);
+	while (next_line(answer, line))
+		fprintf(is_complaint ? stderr : stdout, "%s\n", line);
 	return is_ok ? HI_EXIT_OK : HI_EXIT_FAILED;
 }
 
-int session_request(pid_t pid, const char *request, bool is_own)
+/* connection: negative = there is none */
+static int await(int connection, const char *request, bool is_own)
 {
-	const int connection = control_socket_request(pid, request);
 	int exit_code = HI_EXIT_FAILED;
 
 	if (connection < 0)
@@ -62,5 +78,38 @@ int session_request(pid_t pid, const char *request, bool is_own)
 	}
 	exit_code = relay(answer, is_own);
 	fclose(answer);
+	return exit_code;
+}
+
+/* HI_EXIT_OK: the preflight knows why nobody has answered. Else it has been said. */
+static int look(pid_t pid, struct preflight *preflight)
+{
+	const int err = preflight_run(pid, preflight);
+
+	if (err == -ESRCH || (!err && preflight->verdict == PREFLIGHT_NO_PROCESS)) {
+		fprintf(stderr, "heapinject: no process %d\n", (int)pid);
+		return HI_EXIT_REFUSED;
+	}
+	if (err) {
+		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
+		return HI_EXIT_FAILED;
+	}
+	return HI_EXIT_OK;
+}
+
+int session_request(pid_t pid, const char *request, bool is_own, struct preflight *out_preflight)
+{
+	int exit_code = await(control_socket_request(pid, request), request, is_own);
+
+	if (exit_code != SESSION_NO_ANSWER)
+		return exit_code;
+	exit_code = look(pid, out_preflight);
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	exit_code = SESSION_NO_ANSWER;
+	if (out_preflight->pid && out_preflight->pid != pid) /* it was one of its threads */
+		exit_code = await(control_socket_request(out_preflight->pid, request), request, is_own);
+	if (exit_code == SESSION_NO_ANSWER && out_preflight->verdict == PREFLIGHT_ATTACHED)
+		exit_code = await(control_socket_request_of(out_preflight->injector, out_preflight->pid, request), request, is_own);
 	return exit_code;
 }

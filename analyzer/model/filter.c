@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.c - see filter.h. First the frames, each once; then the stacks, each once; then the rows, which have what is left of their stacks and of their
- * threads. Rows whose stacks have become one stay rows of their own, so that each keeps the weight of its samples. Start at filter_profile().
+ * filter.c - see filter.h. First the frames, each once; then the stacks, each once; then the rows (filter_rows.h), which have what is left of their stacks
+ * and of their threads. Start at filter_profile().
  */
 #include "filter.h"
 
@@ -11,10 +11,8 @@
 #include <string.h>
 
 #include "filter_names.h"
-#include "filter_tags.h"
+#include "filter_rows.h"
 #include "merge.h"
-
-#define NOT_THERE UINT32_MAX
 
 const char *const filter_names[FILTER_KINDS] = {
 	[FILTER_FOCUS] = "focus",         [FILTER_IGNORE] = "ignore",         [FILTER_HIDE] = "hide",         [FILTER_SHOW] = "show",
@@ -28,9 +26,8 @@ struct filter {
 	const struct profile *from;
 	struct profile into;
 	struct filtered_frame *frame; /* by frame of `from` */
-	uint32_t *new_frame, *stack;  /* index in `into`; NOT_THERE = nothing is left of it, or it was not needed so far */
+	uint32_t *new_frame, *stack;  /* index in `into`; FILTER_GONE = nothing is left of it, or it was not needed so far */
 	uint32_t *longest;            /* room for the frames of any stack */
-	struct part *kept;            /* by row: what its threads keep of it */
 	unsigned int matched;
 };
 
@@ -108,7 +105,7 @@ static int copy_frame(struct filter *filter, uint32_t index)
 	struct filtered_frame *filtered = &filter->frame[index];
 	uint32_t *to = &filter->new_frame[index];
 
-	if (*to != NOT_THERE)
+	if (*to != FILTER_GONE)
 		return 0;
 	if (filter->options->no_inlines && filtered->line_count > 1) {
 		filtered->line[0] = filtered->line[filtered->line_count - 1];
@@ -185,7 +182,7 @@ static int filter_stacks(struct filter *filter)
 		const struct profile_stack *stack = &filter->from->stack[i];
 		const uint32_t count = is_chosen(filter, stack) ? thin_out(filter, stack) : 0;
 
-		filter->stack[i] = NOT_THERE;
+		filter->stack[i] = FILTER_GONE;
 		for (uint32_t f = 0; f < count; f++) {
 			if (copy_frame(filter, filter->longest[f]))
 				return -ENOMEM;
@@ -197,158 +194,19 @@ static int filter_stacks(struct filter *filter)
 	return 0;
 }
 
-/* ---- rows ---- */
+/* ---- the profile ---- */
 
-static bool passes_tags(struct filter *filter, const struct profile_row *row, const struct part_thread *thread)
+static int filter_all_rows(struct filter *filter)
 {
-	const bool is_focused = !filter->focus.is_set || filter_tag_matches(&filter->focus, row, thread);
-	const bool is_ignored = filter->ignore.is_set && filter_tag_matches(&filter->ignore, row, thread);
+	struct filter_rows rows = {.from = filter->from, .into = &filter->into, .stack = filter->stack, .focus = &filter->focus, .ignore = &filter->ignore};
+	int error = filter_rows(&rows);
 
-	filter->matched |= (is_focused ? 1u << FILTER_TAGFOCUS : 0) | (is_ignored ? 1u << FILTER_TAGIGNORE : 0);
-	return is_focused && !is_ignored;
-}
-
-static void add_counts(struct part *to, const struct part *from)
-{
-	to->alloc_count += from->alloc_count;
-	to->alloc_bytes += from->alloc_bytes;
-	to->inuse_count += from->inuse_count;
-	to->inuse_bytes += from->inuse_bytes;
-}
-
-/* How much of each row is left by the threads that have it. */
-static void sum_parts(struct filter *filter)
-{
-	const struct profile *from = filter->from;
-
-	for (size_t i = 0; i < from->parts.count; i++) {
-		const struct part *part = &from->parts.part[i];
-
-		if (passes_tags(filter, &from->row[part->row], part->thread ? &from->parts.thread[part->thread] : NULL))
-			add_counts(&filter->kept[part->row], part);
-	}
-	for (size_t i = 0; i < from->row_count && !from->parts.count; i++) {
-		const struct profile_row *row = &from->row[i];
-
-		if (passes_tags(filter, row, NULL))
-			filter->kept[i] = (struct part){.alloc_count = row->alloc_count,
-							.alloc_bytes = row->alloc_bytes,
-							.inuse_count = row->inuse_count,
-							.inuse_bytes = row->inuse_bytes};
-	}
-}
-
-static double share_of(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / (double)whole : 0;
-}
-
-/* What is not counted by thread is divided as what is. */
-static struct profile_row row_of(const struct profile_row *row, const struct part *kept)
-{
-	const double of_alloc = share_of(kept->alloc_count, row->alloc_count), of_inuse = share_of(kept->inuse_count, row->inuse_count);
-	struct profile_row part = *row;
-
-	if (kept->alloc_count == row->alloc_count && kept->inuse_count == row->inuse_count)
-		return part;
-	part.alloc_count = kept->alloc_count;
-	part.alloc_bytes = kept->alloc_bytes;
-	part.inuse_count = kept->inuse_count;
-	part.inuse_bytes = kept->inuse_bytes;
-	part.alloc_slack = (uint64_t)((double)row->alloc_slack * of_alloc);
-	part.inuse_slack = (uint64_t)((double)row->inuse_slack * of_inuse);
-	part.freed_count = (uint64_t)((double)row->freed_count * of_alloc);
-	part.freed_ns = row->freed_ns * of_alloc;
-	part.inuse_ns = row->inuse_ns * of_inuse;
-	return part;
-}
-
-/* Its number among those of the copy. Where only a part of the row is left it is not true of that any more, and whoever asks for it finds that out. */
-static uint32_t copy_history(struct filter *filter, const struct profile_row *row)
-{
-	const struct history *known = histories_get(&filter->from->histories, row->history);
-	const uint32_t number = known ? histories_new(&filter->into.histories) : 0;
-	struct history *copy = histories_get(&filter->into.histories, number);
-
-	if (copy)
-		*copy = *known;
-	return number;
-}
-
-/* new_row: by row of `from`, gets the index of what is left of it. */
-static int copy_rows(struct filter *filter, uint32_t *new_row)
-{
-	for (size_t i = 0; i < filter->from->row_count; i++) {
-		const struct profile_row *row = &filter->from->row[i];
-		const uint32_t stack = filter->stack[row->key.stack];
-
-		new_row[i] = NOT_THERE;
-		if (stack == NOT_THERE || !(filter->kept[i].alloc_count || filter->kept[i].inuse_count))
-			continue;
-		struct profile_row copy = row_of(row, &filter->kept[i]);
-		copy.key.stack = stack;
-		copy.history = copy_history(filter, row);
-		if (profile_row_append(&filter->into, &copy, &new_row[i]))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int copy_threads(struct filter *filter)
-{
-	const struct parts *from = &filter->from->parts;
-	struct parts *into = &filter->into.parts;
-
-	into->thread = calloc(from->thread_count + 1, sizeof(*into->thread));
-	if (!into->thread)
-		return -ENOMEM;
-	into->thread_capacity = from->thread_count + 1;
-	for (; into->thread_count < from->thread_count; into->thread_count++) {
-		const struct part_thread *thread = &from->thread[into->thread_count];
-		struct part_thread *copy = &into->thread[into->thread_count];
-
-		copy->tid = thread->tid;
-		if (thread->name && !(copy->name = strdup(thread->name)))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int copy_parts(struct filter *filter, const uint32_t *new_row)
-{
-	const struct profile *from = filter->from;
-	uint32_t index;
-
-	for (size_t i = 0; i < from->parts.count; i++) {
-		const struct part *part = &from->parts.part[i];
-
-		if (new_row[part->row] == NOT_THERE)
-			continue;
-		if (!passes_tags(filter, &from->row[part->row], part->thread ? &from->parts.thread[part->thread] : NULL))
-			continue;
-		if (parts_of(&filter->into.parts, new_row[part->row], part->thread, &index))
-			return -ENOMEM;
-		add_counts(&filter->into.parts.part[index], part);
-	}
-	return 0;
-}
-
-static int filter_rows(struct filter *filter)
-{
-	uint32_t *new_row = malloc((filter->from->row_count + 1) * sizeof(*new_row));
-	int error = new_row ? 0 : -ENOMEM;
-
-	if (!error) {
-		sum_parts(filter);
-		error = copy_rows(filter, new_row);
-	}
-	if (!error && filter->from->parts.count)
-		error = copy_threads(filter) || copy_parts(filter, new_row) ? -ENOMEM : 0;
-	free(new_row);
+	filter->matched |= (rows.is_focus_matched ? 1u << FILTER_TAGFOCUS : 0) | (rows.is_ignore_matched ? 1u << FILTER_TAGIGNORE : 0);
+	if (!error && filter->options->relative)
+		error = whole_set_relative(&filter->into, filter->options->whole, filter->from, rows.origin);
+	free(rows.origin);
 	return error;
 }
-
-/* ---- the profile ---- */
 
 /* What is known of the session, and its modules. */
 static int copy_rest(struct filter *filter)
@@ -386,11 +244,10 @@ static int reserve(struct filter *filter)
 	filter->new_frame = malloc((from->frame_count + 1) * sizeof(*filter->new_frame));
 	filter->stack = malloc((from->stack_count + 1) * sizeof(*filter->stack));
 	filter->longest = malloc((longest + (size_t)1) * sizeof(*filter->longest));
-	filter->kept = calloc(from->row_count + 1, sizeof(*filter->kept));
-	if (!filter->frame || !filter->new_frame || !filter->stack || !filter->longest || !filter->kept)
+	if (!filter->frame || !filter->new_frame || !filter->stack || !filter->longest)
 		return -ENOMEM;
 	for (size_t i = 0; i < from->frame_count; i++)
-		filter->new_frame[i] = NOT_THERE;
+		filter->new_frame[i] = FILTER_GONE;
 	return 0;
 }
 
@@ -402,7 +259,6 @@ static void filter_close(struct filter *filter)
 	free(filter->new_frame);
 	free(filter->stack);
 	free(filter->longest);
-	free(filter->kept);
 	close_patterns(filter);
 }
 
@@ -414,7 +270,7 @@ int filter_profile(const struct profile *from, const struct filter_options *opti
 
 	if (!error)
 		error = open_patterns(&filter, complaint);
-	if (!error && (reserve(&filter) || copy_rest(&filter) || filter_frames(&filter) || filter_stacks(&filter) || filter_rows(&filter)))
+	if (!error && (reserve(&filter) || copy_rest(&filter) || filter_frames(&filter) || filter_stacks(&filter) || filter_all_rows(&filter)))
 		error = -ENOMEM;
 	filter_close(&filter);
 	if (error) {

@@ -5,13 +5,14 @@
  * Regular expressions (pattern.h) are looked for in function names, source files and the paths of modules. First --focus and --ignore choose stacks, by
  * what they were before anything was hidden; then --hide and --show take functions out of them, --show-from the callers of the outermost match, --prune-from
  * the callees of the innermost. A stack of which nothing is left is left out. Tag filters choose what one thread has of blocks of one size. Percentages
- * stay those of the whole (whole.h).
+ * stay those of the whole (whole.h), unless they are to be those of what passes.
  */
 #ifndef HI_FILTER_H
 #define HI_FILTER_H
 
 #include "pattern.h"
 #include "profile.h"
+#include "whole.h"
 
 enum filter_kind {
 	FILTER_FOCUS,
@@ -33,7 +34,9 @@ struct filter_options {
 	const char *trim_path;          /* prefixes of source files that are not shown, separated by colons */
 	const char *source_path;        /* where source files lie here: what leads there elsewhere is not shown */
 	enum profile_granularity granularity;
-	bool no_inlines; /* inlined functions count for the one that they were inlined into */
+	bool no_inlines;     /* inlined functions count for the one that they were inlined into */
+	bool relative;       /* percentages are of what passes; else of what meta.whole says */
+	enum whole_of whole; /* what those of a comparison are of */
 };
 
 /* Whether the texts make sense: 0, -ENOMEM, or -EINVAL, with what is wrong in complaint. */

@@ -88,56 +88,69 @@ static uint64_t hash_thread(const struct profile *profile, const struct part *pa
 	return thread ? hash_number(thread->tid) ^ hash_text(thread->name) : 0;
 }
 
+/* Where the figures are, and what tells differences apart: the profile itself or, of what a filter has left, the one before. */
+struct compared {
+	const struct profile *profile, *before;
+	const uint32_t *origin; /* by row, the one of `before`; NULL = the same */
+	uint64_t *stack;        /* hashes, by stack of `before` */
+};
+
 /* part: NULL = the whole row */
-static struct difference difference_of(const struct profile *profile, const struct profile_row *row, const struct part *part, const uint64_t *stack)
+static struct difference difference_of(const struct compared *compared, uint32_t index, const struct part *part)
 {
-	struct difference difference = {.stack = stack[row->key.stack], .size = mean_size(row), .thread = hash_thread(profile, part)};
+	const struct profile_row *row = &compared->profile->row[index], *origin = &compared->before->row[compared->origin ? compared->origin[index] : index];
+	struct difference difference = {.stack = compared->stack[origin->key.stack], .size = mean_size(origin), .thread = hash_thread(compared->profile, part)};
 
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		difference.value[type] = estimate_part(profile, row, part, (enum sample_type)type).value;
+		difference.value[type] = estimate_part(compared->profile, row, part, (enum sample_type)type).value;
 	return difference;
 }
 
-static int set_to_changes(struct profile *profile)
+static int set_to_changes(struct profile *profile, const struct profile *before, const uint32_t *origin)
 {
 	const struct part *part = profile->parts.part;
 	const size_t count = profile->parts.count ? profile->parts.count : profile->row_count;
+	struct compared compared = {.profile = profile, .before = before, .origin = origin};
 	struct difference *difference = malloc((count + 1) * sizeof(*difference));
-	uint64_t *stack = malloc((profile->stack_count + 1) * sizeof(*stack));
 
-	for (size_t i = 0; stack && i < profile->stack_count; i++)
-		stack[i] = hash_stack(profile, &profile->stack[i]);
-	for (size_t i = 0; difference && stack && i < count; i++)
-		difference[i] = profile->parts.count ? difference_of(profile, &profile->row[part[i].row], &part[i], stack)
-						     : difference_of(profile, &profile->row[i], NULL, stack);
-	const int error = difference && stack ? 0 : -ENOMEM;
+	compared.stack = malloc((before->stack_count + 1) * sizeof(*compared.stack));
+	for (size_t i = 0; compared.stack && i < before->stack_count; i++)
+		compared.stack[i] = hash_stack(before, &before->stack[i]);
+	for (size_t i = 0; difference && compared.stack && i < count; i++)
+		difference[i] = profile->parts.count ? difference_of(&compared, part[i].row, &part[i]) : difference_of(&compared, (uint32_t)i, NULL);
+	const int error = difference && compared.stack ? 0 : -ENOMEM;
 	if (!error) {
 		qsort(difference, count, sizeof(*difference), compare_differences);
 		sum_changes(&profile->meta, difference, count);
 	}
 	free(difference);
-	free(stack);
+	free(compared.stack);
 	return error;
 }
 
-int whole_set(struct profile *profile, enum whole_of of)
+int whole_set_relative(struct profile *left, enum whole_of of, const struct profile *before, const uint32_t *origin)
 {
 	double base[SAMPLE_TYPE_COUNT];
 	bool has_base = false;
 
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-		const struct estimate total = estimate_total(profile, (enum sample_type)type);
+		const struct estimate total = estimate_total(left, (enum sample_type)type);
 
 		base[type] = total.base;
 		has_base |= total.base > 0;
-		profile->meta.whole[type] = total.value;
+		left->meta.whole[type] = total.value;
 	}
 	if (!has_base)
 		return 0;
-	memset(profile->meta.whole, 0, sizeof(profile->meta.whole));
-	if (set_to_changes(profile))
+	memset(left->meta.whole, 0, sizeof(left->meta.whole));
+	if (set_to_changes(left, before, origin))
 		return -ENOMEM;
 	for (int type = 0; type < SAMPLE_TYPE_COUNT && of == WHOLE_OF_BASE; type++)
-		profile->meta.whole[type] = base[type] > 0 ? base[type] : profile->meta.whole[type];
+		left->meta.whole[type] = base[type] > 0 ? base[type] : left->meta.whole[type];
 	return 0;
+}
+
+int whole_set(struct profile *profile, enum whole_of of)
+{
+	return whole_set_relative(profile, of, profile, NULL);
 }

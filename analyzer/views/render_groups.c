@@ -16,6 +16,7 @@
 #include "hi_units.h"
 #include "printable.h"
 #include "render_header.h"
+#include "style.h"
 
 #define SIZES 65u /* one group to a doubling: the sizes from 2^(n - 1) + 1 to 2^n bytes are group n, no bytes and one byte group 0 */
 #define BAR_WIDTH 40
@@ -29,12 +30,14 @@ struct groups {
 	struct group *group;
 	size_t count;
 	double whole;
+	bool is_comparison;
 	const struct render_options *options;
 };
 
 static int groups_open(struct groups *groups, const struct profile *profile, const struct render_options *options, size_t count)
 {
-	*groups = (struct groups){.count = count, .options = options, .whole = profile->meta.whole[options->type]};
+	*groups = (struct groups){
+		.count = count, .options = options, .whole = profile->meta.whole[options->type], .is_comparison = render_is_comparison(profile)};
 	if (groups->whole == 0)
 		groups->whole = estimate_total(profile, options->type).value;
 	groups->group = calloc(count + 1, sizeof(*groups->group));
@@ -62,7 +65,8 @@ static bool is_worth_a_line(const struct group *group)
 
 static void print_heading(const struct groups *groups, const char *what, FILE *out)
 {
-	fprintf(out, "%10s %10s %5s%%%s  %s\n", "objects", "bytes", "", groups->options->intervals ? "            95%          " : "", what);
+	style_print(STYLE_HEADING, out, "%10s %10s %5s%%%s  %s", "objects", "bytes", "", groups->options->intervals ? "            95%          " : "", what);
+	fputc('\n', out);
 }
 
 static void print_group(const struct groups *groups, const struct group *group, FILE *out)
@@ -70,8 +74,9 @@ static void print_group(const struct groups *groups, const struct group *group, 
 	const enum sample_type type = groups->options->type;
 	char objects[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "%10s %10s %s", render_value(group->objects, INUSE_OBJECTS, objects), render_value(group->bytes, INUSE_SPACE, bytes),
-		render_percent(group->value.value, groups->whole, percent));
+	style_print(style_of_change(group->objects, groups->is_comparison), out, "%10s", render_value(group->objects, INUSE_OBJECTS, objects));
+	style_print(style_of_change(group->bytes, groups->is_comparison), out, " %10s", render_value(group->bytes, INUSE_SPACE, bytes));
+	fprintf(out, " %s", render_percent(group->value.value, groups->whole, percent));
 	if (groups->options->intervals) {
 		double low, high;
 

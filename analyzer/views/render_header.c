@@ -16,6 +16,7 @@
 #include "hi_stream.h"
 #include "hi_units.h"
 #include "printable.h"
+#include "style.h"
 
 #define CHANGES_SHOWN 6u
 
@@ -192,11 +193,10 @@ static void print_total(const struct profile_meta *meta, enum sample_type type, 
 
 	if (meta->filters)
 		fprintf(out, "Active filters:\n%s", meta->filters);
-	fprintf(out, "%s: %s%s%s",
-		is_comparison   ? "Change"
-		: meta->filters ? "Shown"
-				: "Total",
-		is_comparison && total->value > 0 ? "+" : "", render_value(total->value, type, value), what[type]);
+	fprintf(out, "%s: ", is_comparison ? "Change" : meta->filters ? "Shown" : "Total");
+	style_print(style_of_change(total->value, is_comparison), out, "%s%s", is_comparison && total->value > 0 ? "+" : "",
+		    render_value(total->value, type, value));
+	fputs(what[type], out);
 	estimate_interval(total, &low, &high);
 	if (high > low)
 		fprintf(out, " (95%% interval %s .. %s)", render_value(low, type, low_text), render_value(high, type, high_text));
@@ -247,7 +247,7 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 {
 	const struct profile_meta *meta = &profile->meta;
 
-	fprintf(out, "heapinject:");
+	style_print(STYLE_HEADING, out, "heapinject:");
 	print_text(out, " ", meta->comm, "");
 	if (meta->pid)
 		fprintf(out, " (pid %" PRIu32 ")", meta->pid);
@@ -272,11 +272,16 @@ void render_shown(const struct callgraph *graph, const uint32_t *order, size_t c
 	for (size_t i = 0; i < count; i++)
 		flat += graph->node[order[i]].flat.value;
 	render_percent(flat, graph->whole, percent);
-	fprintf(out, "Showing nodes accounting for %s, %s of %s total\n", render_value(flat, type, value), percent + strspn(percent, " "),
-		render_value(graph->whole, type, whole));
-	if (dropped->nodes)
-		fprintf(out, "Dropped %zu node%s (cum <= %s)\n", dropped->nodes, dropped->nodes == 1 ? "" : "s",
-			render_value(floor(fabs(graph->whole) * limits->node_fraction), type, value));
-	if (count && count < dropped->candidates)
-		fprintf(out, "Showing top %zu nodes out of %zu\n", count, dropped->candidates);
+	style_print(STYLE_DIM, out, "Showing nodes accounting for %s, %s of %s total", render_value(flat, type, value), percent + strspn(percent, " "),
+		    render_value(graph->whole, type, whole));
+	fputc('\n', out);
+	if (dropped->nodes) {
+		style_print(STYLE_DIM, out, "Dropped %zu node%s (cum <= %s)", dropped->nodes, dropped->nodes == 1 ? "" : "s",
+			    render_value(floor(fabs(graph->whole) * limits->node_fraction), type, value));
+		fputc('\n', out);
+	}
+	if (count && count < dropped->candidates) {
+		style_print(STYLE_DIM, out, "Showing top %zu nodes out of %zu", count, dropped->candidates);
+		fputc('\n', out);
+	}
 }

@@ -11,6 +11,7 @@
 #include "leaks.h"
 #include "render_header.h"
 #include "stack_columns.h"
+#include "style.h"
 
 #define SECONDS_PER_HOUR 3600
 #define SLOW 1024 /* bytes per second; where nothing is faster, rates are told per hour */
@@ -44,9 +45,10 @@ static void print_leak(const struct stack_text *text, const struct leak *leak, b
 	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX], age[HI_UNITS_TEXT_MAX];
 	const struct trend *trend = &leak->trend;
 
-	fprintf(out, "%-15s %12s %12s .. %-12s %10s %8.0f %8.0f %8s  ", verdicts[trend->verdict], format_rate(trend->slope, by_hour, slope),
-		format_rate(trend->slope_low, by_hour, low), format_rate(trend->slope_high, by_hour, high),
-		hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value, leak->bytes.samples, stack_column_time(leak->age_ns, age));
+	style_print(trend->verdict == TREND_GROWS ? STYLE_MORE : STYLE_PLAIN, out, "%-15s", verdicts[trend->verdict]);
+	fprintf(out, " %12s %12s .. %-12s %10s %8.0f %8.0f %8s  ", format_rate(trend->slope, by_hour, slope), format_rate(trend->slope_low, by_hour, low),
+		format_rate(trend->slope_high, by_hour, high), hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value,
+		leak->bytes.samples, stack_column_time(leak->age_ns, age));
 	stack_column_stack(text, leak->stack, options, out);
 }
 
@@ -59,7 +61,9 @@ static void print_table(const struct stack_text *text, const struct leaks *leaks
 	if (!options->limit && shown < leaks->growing_count)
 		shown = leaks->growing_count;
 	shown = shown < leaks->count ? shown : leaks->count;
-	fprintf(out, "%-15s %12s %12s    %-12s %10s %8s %8s %8s  %s\n", "", "slope", "slope, 95%", "", "retained", "objects", "samples", "mean age", "stack");
+	style_print(STYLE_HEADING, out, "%-15s %12s %12s    %-12s %10s %8s %8s %8s  %s", "", "slope", "slope, 95%", "", "retained", "objects", "samples",
+		    "mean age", "stack");
+	fputc('\n', out);
 	for (size_t i = 0; i < shown; i++)
 		print_leak(text, &leaks->leak[i], by_hour, options, out);
 	stack_columns_rest(leaks->count, shown, out);

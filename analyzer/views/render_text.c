@@ -12,6 +12,7 @@
 #include "callgraph_trim.h"
 #include "hi_units.h"
 #include "render_header.h"
+#include "style.h"
 
 static bool is_comparison(const struct profile *profile)
 {
@@ -97,9 +98,12 @@ static void print_node(const struct callgraph *graph, const struct callgraph_nod
 	static const char *const inlining[] = {[INLINE_NEVER] = "", [INLINE_SOMETIMES] = " (partial-inline)", [INLINE_ALWAYS] = " (inline)"};
 	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX], sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX], cum_percent[HI_UNITS_TEXT_MAX];
 	const double total = graph->whole;
+	const bool is_difference = graph->total.base > 0;
 
-	fprintf(out, "%10s %s %s %10s %s", render_value(node->flat.value, type, flat), render_percent(node->flat.value, total, flat_percent),
-		render_percent(sum, total, sum_percent), render_value(node->cum.value, type, cum), render_percent(node->cum.value, total, cum_percent));
+	style_print(style_of_change(node->flat.value, is_difference), out, "%10s", render_value(node->flat.value, type, flat));
+	fprintf(out, " %s %s ", render_percent(node->flat.value, total, flat_percent), render_percent(sum, total, sum_percent));
+	style_print(style_of_change(node->cum.value, is_difference), out, "%10s", render_value(node->cum.value, type, cum));
+	fprintf(out, " %s", render_percent(node->cum.value, total, cum_percent));
 	if (options->intervals) {
 		print_interval(&node->flat, type, out);
 		print_interval(&node->cum, type, out);
@@ -116,8 +120,9 @@ static void print_table(const struct callgraph *graph, const uint32_t *order, si
 {
 	double sum = 0;
 
-	fprintf(out, "%10s %5s%% %5s%% %10s %5s%%%s%s\n", "flat", "flat", "sum", "cum", "cum",
-		options->intervals ? "         flat, 95%              cum, 95%       " : "", options->details ? "      waste   mean age   lifetime" : "");
+	style_print(STYLE_HEADING, out, "%10s %5s%% %5s%% %10s %5s%%%s%s", "flat", "flat", "sum", "cum", "cum",
+		    options->intervals ? "         flat, 95%              cum, 95%       " : "", options->details ? "      waste   mean age   lifetime" : "");
+	fputc('\n', out);
 	for (size_t i = 0; i < count; i++) {
 		const struct callgraph_node *node = &graph->node[order[i]];
 

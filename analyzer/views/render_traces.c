@@ -11,12 +11,19 @@
 #include "functions.h"
 #include "hi_units.h"
 #include "render_header.h"
+#include "style.h"
 
-#define SEPARATOR "-----------+-------------------------------------------------------\n"
+#define SEPARATOR "-----------+-------------------------------------------------------"
 
 struct trace {
 	uint32_t row;
 	double value;
+};
+struct traces {
+	const struct profile *profile;
+	struct functions functions;
+	enum sample_type type;
+	bool is_comparison;
 };
 
 static int compare_traces(const void *left, const void *right)
@@ -28,32 +35,47 @@ static int compare_traces(const void *left, const void *right)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static void print_trace(const struct profile *profile, const struct functions *functions, const struct trace *trace, enum sample_type type, FILE *out)
+static void print_separator(FILE *out)
 {
-	const struct profile_row *row = &profile->row[trace->row];
+	style_print(STYLE_DIM, out, "%s", SEPARATOR);
+	fputc('\n', out);
+}
+
+/* The value stands before the first of its calls. */
+static void print_call(const char *value, enum style style, const char *name, const char *remark, FILE *out)
+{
+	style_print(style, out, "%10s", value);
+	fprintf(out, "   %s%s\n", name, remark);
+}
+
+static void print_trace(const struct traces *traces, const struct trace *trace, FILE *out)
+{
+	const enum style style = style_of_change(trace->value, traces->is_comparison);
+	const struct profile_row *row = &traces->profile->row[trace->row];
+	const struct functions *functions = &traces->functions;
 	char value[HI_UNITS_TEXT_MAX];
 	size_t count;
-	const uint32_t *calls = functions_unfold(functions, &profile->stack[row->key.stack], &count);
+	const uint32_t *calls = functions_unfold(functions, &traces->profile->stack[row->key.stack], &count);
 
-	fputs(SEPARATOR, out);
+	print_separator(out);
 	if (row->alloc_count)
 		fprintf(out, "%10s:  %s\n", "bytes", hi_format_bytes((double)(row->alloc_bytes / row->alloc_count), value, sizeof(value)));
-	render_value(trace->value, type, value);
+	render_value(trace->value, traces->type, value);
 	for (size_t i = 0; i < count; i++) {
 		const struct function_call *call = &functions->call[calls[i]];
 
-		fprintf(out, "%10s   %s%s\n", i ? "" : value, functions->name[call->function], call->is_inline ? " (inline)" : "");
+		print_call(i ? "" : value, i ? STYLE_PLAIN : style, functions->name[call->function], call->is_inline ? " (inline)" : "", out);
 	}
 	if (!count)
-		fprintf(out, "%10s   %s\n", value, "<unknown>");
+		print_call(value, style, "<unknown>", "", out);
 }
 
 int render_traces(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	struct trace *trace = malloc((profile->row_count + 1) * sizeof(*trace));
-	struct functions functions = {0};
+	struct traces traces = {.profile = profile, .type = options->type, .is_comparison = render_is_comparison(profile)};
 	size_t count = 0;
-	const int error = trace ? functions_open(profile, &functions) : -ENOMEM;
+	const int error = trace ? functions_open(profile, &traces.functions) : -ENOMEM;
 
 	for (size_t i = 0; i < profile->row_count && !error; i++) {
 		trace[count] = (struct trace){(uint32_t)i, estimate_of(profile, &profile->row[i], options->type).value};
@@ -65,10 +87,10 @@ int render_traces(const struct profile *profile, const struct render_options *op
 		qsort(trace, count, sizeof(*trace), compare_traces);
 		render_header(profile, options->type, &total, out);
 		for (size_t i = 0; i < count && (!options->limit || i < options->limit); i++)
-			print_trace(profile, &functions, &trace[i], options->type, out);
-		fputs(SEPARATOR, out);
+			print_trace(&traces, &trace[i], out);
+		print_separator(out);
 	}
 	free(trace);
-	functions_close(&functions);
+	functions_close(&traces.functions);
 	return render_result(error, out);
 }

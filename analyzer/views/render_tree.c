@@ -16,10 +16,11 @@
 #include "hi_units.h"
 #include "pattern.h"
 #include "render_header.h"
+#include "style.h"
 
 #define NODES_DEFAULT 80u
-#define SEPARATOR "----------------------------------------------------------+-------------\n"
-#define LEGEND "      flat  flat%   sum%        cum   cum%   calls calls% + context\n"
+#define SEPARATOR "----------------------------------------------------------+-------------"
+#define LEGEND "      flat  flat%   sum%        cum   cum%   calls calls% + context"
 
 /* The edges of a graph by the node at one of their ends: those of node n stand in edge[first[n]] to edge[first[n + 1] - 1], heaviest first. */
 struct fan {
@@ -75,6 +76,12 @@ static void fan_close(struct fan *fan)
 	free(fan->first);
 }
 
+static void print_separator(FILE *out)
+{
+	style_print(STYLE_DIM, out, "%s", SEPARATOR);
+	fputc('\n', out);
+}
+
 static void print_fan(const struct tree *tree, const struct fan *fan, uint32_t index, bool is_in, FILE *out)
 {
 	const struct callgraph *graph = tree->graph;
@@ -83,9 +90,10 @@ static void print_fan(const struct tree *tree, const struct fan *fan, uint32_t i
 	for (size_t i = fan->first[index]; i < fan->first[index + 1]; i++) {
 		const struct callgraph_edge *edge = &graph->edge[fan->edge[i]];
 
-		fprintf(out, "%50s %s |   %s%s\n", render_value(edge->weight.value, tree->options->type, value),
-			render_percent(edge->weight.value, graph->node[index].cum.value, percent), graph->node[is_in ? edge->caller : edge->callee].name,
-			edge->is_inline ? " (inline)" : "");
+		style_print(style_of_change(edge->weight.value, graph->total.base > 0), out, "%50s",
+			    render_value(edge->weight.value, tree->options->type, value));
+		fprintf(out, " %s |   %s%s\n", render_percent(edge->weight.value, graph->node[index].cum.value, percent),
+			graph->node[is_in ? edge->caller : edge->callee].name, edge->is_inline ? " (inline)" : "");
 	}
 }
 
@@ -94,14 +102,18 @@ static void print_node(struct tree *tree, uint32_t index, FILE *out)
 	const struct callgraph *graph = tree->graph;
 	const struct callgraph_node *node = &graph->node[index];
 	const enum sample_type type = tree->options->type;
+	const bool is_difference = graph->total.base > 0;
 	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX], sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX], cum_percent[HI_UNITS_TEXT_MAX];
 
 	tree->sum += node->flat.value;
-	fputs(SEPARATOR, out);
+	print_separator(out);
 	print_fan(tree, &tree->in, index, true, out);
-	fprintf(out, "%10s %s %s %10s %s                | %s\n", render_value(node->flat.value, type, flat),
-		render_percent(node->flat.value, graph->whole, flat_percent), render_percent(tree->sum, graph->whole, sum_percent),
-		render_value(node->cum.value, type, cum), render_percent(node->cum.value, graph->whole, cum_percent), node->name);
+	style_print(style_of_change(node->flat.value, is_difference), out, "%10s", render_value(node->flat.value, type, flat));
+	fprintf(out, " %s %s ", render_percent(node->flat.value, graph->whole, flat_percent), render_percent(tree->sum, graph->whole, sum_percent));
+	style_print(style_of_change(node->cum.value, is_difference), out, "%10s", render_value(node->cum.value, type, cum));
+	fprintf(out, " %s                | ", render_percent(node->cum.value, graph->whole, cum_percent));
+	style_print(STYLE_HEADING, out, "%s", node->name);
+	fputc('\n', out);
 	print_fan(tree, &tree->out, index, false, out);
 }
 
@@ -110,7 +122,9 @@ static size_t print_nodes(struct tree *tree, const uint32_t *order, size_t count
 {
 	size_t matches = 0;
 
-	fputs(SEPARATOR LEGEND, out);
+	print_separator(out);
+	style_print(STYLE_HEADING, out, "%s", LEGEND);
+	fputc('\n', out);
 	for (size_t i = 0; i < count; i++) {
 		if (only && !pattern_matches(only, tree->graph->node[order[i]].name))
 			continue;
@@ -118,7 +132,7 @@ static size_t print_nodes(struct tree *tree, const uint32_t *order, size_t count
 		matches++;
 	}
 	if (count)
-		fputs(SEPARATOR, out);
+		print_separator(out);
 	return matches;
 }
 

@@ -7,6 +7,7 @@
 #include "estimate.h"
 #include "filter.h"
 #include "filter_names.h"
+#include "merge.h"
 #include "render_formats.h"
 #include "sample_profile.h"
 #include "whole.h"
@@ -153,6 +154,55 @@ UNIT_TEST(percentages_stay_those_of_the_whole)
 	CHECK_EQ(profile.row_count, 4); /* as it was */
 	profile_close(&left);
 	profile_close(&profile);
+}
+
+/* What the percentages of in-use space are of, relative to what passes. */
+static double relative_whole(const struct profile *profile, enum whole_of of, enum filter_kind kind, const char *expression)
+{
+	struct filter_options options = {.relative = true, .whole = of};
+	struct profile left;
+	unsigned int unmatched;
+
+	options.text[kind] = expression;
+	CHECK_EQ(filter_profile(profile, &options, &left, &unmatched), 0);
+	const double whole = left.meta.whole[INUSE_SPACE];
+	profile_close(&left);
+	return whole;
+}
+
+UNIT_TEST(relative_percentages)
+{
+	struct profile profile = server();
+
+	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_FOCUS, "reply"), 200);
+	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_IGNORE, "reply"), 8010);
+	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_HIDE, "main"), 8210);
+	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_SHOW_FROM, "cache"), 5010);
+	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_TAGFOCUS, "1000b"), 3000);
+	profile_close(&profile);
+}
+
+/* 400 bytes less by one stack, 500 more by another: 900 of change, also where the filter makes one stack of the two. */
+UNIT_TEST(relative_percentages_of_a_comparison)
+{
+	struct profile profile = sample_open(), base = sample_open(), both;
+
+	sample_stack(&profile, "idle", 3, 100);
+	sample_stack(&profile, "main;serve;read", 5, 100);
+	sample_stack(&profile, "main;cache", 9, 100);
+	sample_stack(&base, "main;serve;write", 4, 100);
+	sample_stack(&base, "main;cache", 2, 100);
+	CHECK_EQ(profile_open(&both), 0);
+	CHECK_EQ(profile_merge(&both, &profile, PROFILE_NEW), 0);
+	CHECK_EQ(profile_merge(&both, &base, PROFILE_BASE), 0);
+	CHECK_EQ(relative_whole(&both, WHOLE_OF_CHANGES, FILTER_FOCUS, "serve"), 900);
+	CHECK_EQ(relative_whole(&both, WHOLE_OF_CHANGES, FILTER_HIDE, "idle|read|write"), 1600);
+	CHECK_EQ(relative_whole(&both, WHOLE_OF_BASE, FILTER_FOCUS, "serve"), 400);
+	CHECK_EQ(relative_whole(&both, WHOLE_OF_BASE, FILTER_FOCUS, "read"), 500); /* the base has nothing of it */
+	profile_close(&both);
+	profile_close(&profile);
+	profile_close(&base);
 }
 
 UNIT_TEST(sizes)

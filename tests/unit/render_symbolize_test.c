@@ -102,4 +102,29 @@ UNIT_TEST(command_lines_that_change_more_are_refused)
 		CHECK_EQ(parsed(bad[i][4] ? 5 : 4, bad[i]), -EINVAL);
 }
 
+/* What does not fit is told, be it found at the end or in between. */
+static void check_full(size_t stack_count)
+{
+	struct profile profile = sample_open();
+	FILE *out = fopen("/dev/full", "w");
+
+	CHECK(out);
+	for (size_t i = 0; i < stack_count; i++) {
+		char names[64];
+
+		snprintf(names, sizeof(names), "main;leaf_%zu", i);
+		sample_stack(&profile, names, 1, 100);
+	}
+	CHECK_EQ(render_symbolize(&profile, &no_options, out), -EIO);
+	CHECK_STR(render_error(), "cannot write the report: No space left on device");
+	fclose(out);
+	profile_close(&profile);
+}
+
+UNIT_TEST(a_full_disk)
+{
+	check_full(1);
+	check_full(5000);
+}
+
 UNIT_MAIN()

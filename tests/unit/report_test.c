@@ -243,6 +243,7 @@ UNIT_TEST(wrong_usage)
 	check_usage("a", "--peek=[", "--peek: \"[\" is no regular expression");
 	check_usage("a", "--nodefraction=2", "--nodefraction wants a number from 0 to 1");
 	check_usage("a", "--unit=ell", "--unit is bytes, kb,");
+	check_usage("a", "--color=sometimes", "--color is auto, always or never");
 }
 
 UNIT_TEST(filters)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_help.c - what `heapinject report --help` says. The views come from their table (render.h); completion and the shell of report read this text, too, so
+ * an option stands at the beginning of its line, with two spaces at least before what it is for.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "hi_analyzer.h"
+#include "render.h"
+
+#define HELP_MAX 16384u
+
+static const char help_head[] =
+	"usage: heapinject report FILE|-... [VIEW] [options]\n"
+	"       heapinject diff OLD NEW [VIEW] [options]\n"
+	"\n"
+	"Shows what a session has found. FILE is one of its profiles (PREFIX.PID.NNNN.heap or .pb.gz), a record stream (heapinject attach PID -o -), or of\n"
+	"another tool: gperftools, jemalloc, pprof, heaptrack, collapsed stacks, compressed or not;\n"
+	"- reads standard input. Several files are added up. A heap profile of heapinject holds its symbols: neither the program nor its\n"
+	"machine is needed.\n"
+	"\n"
+	"At a terminal, without a view and without -o, it asks what to show, one view after another; \"help\" there says how.\n"
+	"\n"
+	"views, the first one where none is named:\n";
+
+static const char help_tail[] =
+	"\n"
+	"what is counted (estimates from the samples, exact with --sample 1):\n"
+	"      --inuse-space      bytes allocated in the window and still live (default)\n"
+	"      --inuse-objects    the same in objects\n"
+	"      --alloc-space      bytes allocated in the window\n"
+	"      --alloc-objects    the same in objects\n"
+	"\n"
+	"options:\n"
+	"  -p, --binary FILE      take the main program's symbols from FILE\n"
+	"  -o, --output FILE      write the view to FILE instead of standard output; where no view is named, the ending says which\n"
+	"      --base FILE        compare: what is in FILE counts against the rest; percentages are of all changes, up or down\n"
+	"      --diff-base FILE   the same with percentages of what is in FILE; diff OLD NEW is report --diff-base OLD NEW\n"
+	"      --sort flat|cum    order rows by the function itself, or with what it calls\n"
+	"      --intervals        text: the 95 % interval of each figure, too\n"
+	"      --details          text: waste (usable bytes beyond those requested), mean age of what is in use, mean lifetime of what was freed\n"
+	"                         leaks, growth, temporary, waste: all calls of each stack\n"
+	"      --tail TIME        leaks: what is younger does not count; 5s, or a part of the window (default 10%); 0 is none\n"
+	"      --fail-above BYTES exit with 4 if more is there: with --leaks, of what grows; else, in use in all (compared: more in use)\n"
+	"      --color auto|always|never\n"
+	"                         text: colour at a terminal, unless NO_COLOR is set (default); also through a pipe; nowhere. A file never has any\n"
+	"  -h, --help             this text\n"
+	"\n"
+	"filters, for every view (RE: a regular expression, found anywhere in the names of functions, source files or modules):\n"
+	"      --focus RE         only stacks in which something matches\n"
+	"      --ignore RE        no stacks in which something matches\n"
+	"      --hide RE          take out the functions that match\n"
+	"      --show RE          take out the functions that do not\n"
+	"      --show-from RE     take out what calls the outermost function that matches, and stacks without one\n"
+	"      --prune-from RE    take out what the innermost function that matches calls\n"
+	"      --tagfocus TAG     only blocks of a size (600b:, 1kb:1mb, :4kb) or a thread (worker, thread=^io-, thread_id=77)\n"
+	"      --tagignore TAG    no blocks of that size or thread\n"
+	"      --relative-percentages\n"
+	"                         percentages of what passes the filters; else they stay those of the whole\n"
+	"\n"
+	"what counts as one:\n"
+	"      --functions        a function (default)\n"
+	"      --files, --lines, --addresses\n"
+	"                         a source file, a line, an address of code\n"
+	"      --no-inlines       count inlined functions for the one that they were inlined into\n"
+	"      --trim-path DIRS   leave such prefixes of source files away, separated by colons\n"
+	"      --source-path DIRS where source files lie here\n"
+	"\n"
+	"how much is shown, and how:\n"
+	"  -n, --limit N, --nodecount N\n"
+	"                         at most N rows, or N boxes in the graph (80 in trees and graphs)\n"
+	"      --nodefraction F   nothing below F of the total (0.005)\n"
+	"      --edgefraction F   no calls below F of the total (0.001)\n"
+	"      --no-trim          everything\n"
+	"      --unit UNIT        sizes in bytes, kb, mb, gb, tb, or auto (default)\n"
+	"      --show-bytes       --unit bytes\n"
+	"\n"
+	"exit status: 0 ok; 1 the file is missing, unusable or damaged (what was good in it is shown all the same), or the view failed;\n"
+	"2 wrong usage; 4 more than --fail-above\n"
+	"\n"
+	"examples:\n"
+	"  heapinject report heap.1234.0001.heap\n"
+	"  heapinject report heap.1234.0001.heap --svg -o heap.svg\n"
+	"  heapinject report heap.1234.0001.heap --leaks --tail 5s --fail-above 1M\n"
+	"  heapinject report heap.1234.*.heap --growth\n"
+	"  heapinject attach 1234 -s 60 -o - | ssh box heapinject report - --alloc-space -n 20\n";
+
+const char *hi_analyzer_report_help(void)
+{
+	static char text[HELP_MAX];
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s", help_head);
+
+	for (const struct renderer *renderer = renderers; renderer->name; renderer++) {
+		char letter[] = "    ", name[64];
+
+		if (renderer->letter)
+			memcpy(letter, (const char[]){'-', renderer->letter, ','}, 3);
+		snprintf(name, sizeof(name), "%s%s%s", renderer->name, renderer->argument ? " " : "", renderer->argument ? renderer->argument : "");
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "  %s--%-16s %s\n", letter, name, renderer->help);
+		if (used >= sizeof(text))
+			return text;
+	}
+	snprintf(text + used, sizeof(text) - used, "%s", help_tail);
+	return text;
+}

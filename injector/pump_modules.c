@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pump_modules.c - which loaded objects the stream has told of, and what has changed since: see pump_modules() in pump.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pump.h"
+
+static struct sent_module *sent_find(struct pump *pump, const struct elf_image *image, const struct elf_text *text)
+{
+	for (size_t i = 0; i < pump->sent_count; i++) {
+		struct sent_module *sent = &pump->sent[i];
+		if (sent->lo == text->lo && sent->hi == text->hi && sent->inode == image->inode && sent->device == image->device &&
+		    !strcmp(sent->path, image->path))
+			return sent;
+	}
+	return NULL;
+}
+
+/* All mappings of one loaded object carry one number. */
+static uint32_t number_for(struct pump *pump, const struct elf_image *image)
+{
+	for (size_t i = 0; i < pump->sent_count; i++) {
+		const struct sent_module *sent = &pump->sent[i];
+		if (sent->inode == image->inode && sent->device == image->device && sent->bias == image->bias && !strcmp(sent->path, image->path))
+			return sent->number;
+	}
+	return ++pump->last_module;
+}
+
+static int send_module(struct pump *pump, const struct elf_image *image, const struct elf_text *text)
+{
+	struct sent_module *grown = realloc(pump->sent, (pump->sent_count + 1) * sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	pump->sent = grown;
+	const struct sent_module sent = {
+		.path = strdup(image->path),
+		.device = image->device,
+		.inode = image->inode,
+		.lo = text->lo,
+		.hi = text->hi,
+		.bias = image->bias,
+		.number = number_for(pump, image),
+		.seen = true,
+	};
+	if (!sent.path)
+		return -ENOMEM;
+	pump->sent[pump->sent_count++] = sent;
+	if (pump->broker)
+		file_broker_keep(pump->broker, sent.number, image);
+
+	struct hi_stream_module module = {
+		.module = sent.number,
+		.build_id_size = (uint32_t)image->build_id_size,
+		.time_ns = pump_now_ns(pump),
+		.lo = text->lo,
+		.hi = text->hi,
+		.file_offset = text->file_offset,
+		.bias = image->bias,
+		.device = image->device,
+		.inode = image->inode,
+		.path_size = (uint32_t)strlen(image->path),
+		.open_path_size = (uint32_t)strlen(image->open_path),
+	};
+	const struct stream_part parts[] = {
+		{image->build_id, image->build_id_size}, {image->path, module.path_size}, {image->open_path, module.open_path_size}};
+	return stream_out_record(pump->out, HI_STREAM_MODULE, &module, sizeof module, parts, 3);
+}
+
+static const struct sent_module *sent_unseen(const struct pump *pump)
+{
+	for (size_t i = 0; i < pump->sent_count; i++)
+		if (!pump->sent[i].seen)
+			return &pump->sent[i];
+	return NULL;
+}
+
+/* The number stands for the whole object: with it go all texts, and what of them is still mapped will be sent anew. */
+static int send_gone(struct pump *pump, uint32_t number)
+{
+	struct hi_stream_module_gone gone = {.module = number, .time_ns = pump_now_ns(pump)};
+	size_t kept = 0;
+	for (size_t i = 0; i < pump->sent_count; i++) {
+		if (pump->sent[i].number == number)
+			free(pump->sent[i].path);
+		else
+			pump->sent[kept++] = pump->sent[i];
+	}
+	pump->sent_count = kept;
+	return stream_out_record(pump->out, HI_STREAM_MODULE_GONE, &gone, sizeof gone, NULL, 0);
+}
+
+int pump_modules(struct pump *pump, const struct elf_images *images)
+{
+	int err = 0;
+	for (size_t i = 0; i < pump->sent_count; i++)
+		pump->sent[i].seen = false;
+	for (size_t i = 0; i < images->count; i++)
+		for (size_t j = 0; j < images->image[i].text_count; j++) {
+			struct sent_module *sent = sent_find(pump, &images->image[i], &images->image[i].text[j]);
+			if (sent)
+				sent->seen = true;
+		}
+	for (const struct sent_module *unseen; !err && (unseen = sent_unseen(pump));)
+		err = send_gone(pump, unseen->number);
+	for (size_t i = 0; i < images->count; i++)
+		for (size_t j = 0; j < images->image[i].text_count && !err; j++)
+			if (!sent_find(pump, &images->image[i], &images->image[i].text[j]))
+				err = send_module(pump, &images->image[i], &images->image[i].text[j]);
+	return err;
+}
