@@ -39,6 +39,17 @@ static const char *unreadable(int error)
 	}
 }
 
+/*
+ * While a session goes on there is an empty file already that its end will be written to, and for a moment one that is not whole: as the last snapshot of a
+ * series it would say that everything is gone.
+ */
+static bool is_left_out(const struct report_options *options, const char *file, int error, const struct profile *profile)
+{
+	if (options->renderer->render != render_growth || file != options->file[options->file_count - 1] || options->file_count < 2)
+		return false;
+	return error == -ENODATA || error == -EBADMSG || (!error && profile->meta.damage);
+}
+
 static int load(const struct report_options *options, const char *file, struct profile *profile)
 {
 	const bool is_stdin = strcmp(file, "-") == 0;
@@ -53,6 +64,8 @@ static int load(const struct report_options *options, const char *file, struct p
 	error = reader_read(fd, profile);
 	if (!is_stdin)
 		close(fd);
+	if (is_left_out(options, file, error, profile))
+		return error;
 	if (error == -EBADMSG)
 		report_complain(options, "%s: %s", name, profile->meta.damage ? profile->meta.damage : "damaged");
 	else if (error)
@@ -152,27 +165,47 @@ static int add_file(const struct report_options *options, const char *file, enum
 	return error;
 }
 
-/* Each file by itself: what is kept of it is what its stacks hold. */
+static void complain_of_left_out(const struct report_options *options, const char *file, int error, struct profile *profile)
+{
+	if (error == -ENODATA) {
+		report_complain(options, "%s: empty, as the last file is while its session goes on; left out", file);
+		return;
+	}
+	if (!profile->meta.damage)
+		profile->meta.damage = strdup("damaged");
+	report_complain(options, "%s: %s; left out", file, profile->meta.damage ? profile->meta.damage : "damaged");
+}
+
+/* By itself: what is kept of it is what its stacks hold. */
+static int add_to_series(const struct report_options *options, const char *file, struct series *series, char **out_damage)
+{
+	struct profile profile;
+	int error = profile_open(&profile);
+
+	if (!error)
+		error = load_resolved(options, file, &profile);
+	if (is_left_out(options, file, error, &profile)) {
+		complain_of_left_out(options, file, error, &profile);
+		error = 0;
+	} else if (!error) {
+		error = apply_filters(options, &profile);
+		if (!error)
+			error = series_add(series, &profile, options->render.type);
+	}
+	if (!*out_damage) {
+		*out_damage = profile.meta.damage;
+		profile.meta.damage = NULL;
+	}
+	profile_close(&profile);
+	return error;
+}
+
 static int load_series(const struct report_options *options, struct series *series, char **out_damage)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < options->file_count && !error; i++) {
-		struct profile profile;
-
-		error = profile_open(&profile);
-		if (!error)
-			error = load_resolved(options, options->file[i], &profile);
-		if (!error)
-			error = apply_filters(options, &profile);
-		if (!error)
-			error = series_add(series, &profile, options->render.type);
-		if (!*out_damage) {
-			*out_damage = profile.meta.damage;
-			profile.meta.damage = NULL;
-		}
-		profile_close(&profile);
-	}
+	for (size_t i = 0; i < options->file_count && !error; i++)
+		error = add_to_series(options, options->file[i], series, out_damage);
 	return error;
 }
 
@@ -182,7 +215,6 @@ static int load_all(const struct report_options *options, struct series *series,
 
 	if (options->renderer->render == render_growth)
 		return load_series(options, series, &profile->meta.damage);
-
 	if (options->file_count == 1 && !options->base_count)
 		return load_resolved(options, options->file[0], profile);
 	for (size_t i = 0; i < options->file_count && !error; i++)
