@@ -204,6 +204,7 @@ static int load_series(const struct report_options *options, struct series *seri
 {
 	int error = 0;
 
+	series->keeps_variance = options->render.is_page;
 	for (size_t i = 0; i < options->file_count && !error; i++)
 		error = add_to_series(options, options->file[i], series, out_damage);
 	return error;
