@@ -41,6 +41,17 @@ static const char *unreadable(int error)
 	}
 }
 
+/*
+ * While a session goes on there is an empty file already that its end will be written to, and for a moment one that is not whole: as the last snapshot of a
+ * series it would say that everything is gone.
+ */
+static bool is_left_out(const struct report_options *options, const char *file, int error, const struct profile *profile)
+{
+	if (options->renderer->render != render_growth || file != options->file[options->file_count - 1] || options->file_count < 2)
+		return false;
+	return error == -ENODATA || error == -EBADMSG || (!error && profile->meta.damage);
+}
+
 static int load(const struct report_options *options, const char *file, struct profile *profile)
 {
 	const bool is_stdin = strcmp(file, "-") == 0;
@@ -58,6 +69,8 @@ static int load(const struct report_options *options, const char *file, struct p
 	progress_bar_phase("reading"); /* no longer that file */
 	if (!is_stdin)
 		close(fd);
+	if (is_left_out(options, file, error, profile))
+		return error;
 	if (error == -EBADMSG)
 		report_complain(options, "%s: %s", name, profile->meta.damage ? profile->meta.damage : "damaged");
 	else if (error)
@@ -208,28 +221,50 @@ static int add_file(const struct report_options *options, const char *file, enum
 	return error;
 }
 
-/* Each file by itself: what is kept of it is what its stacks hold. */
+static void complain_of_left_out(const struct report_options *options, const char *file, int error, struct profile *profile)
+{
+	if (error == -ENODATA) {
+		report_complain(options, "%s: empty, as the last file is while its session goes on; left out", file);
+		return;
+	}
+	if (!profile->meta.damage)
+		profile->meta.damage = strdup("damaged");
+	report_complain(options, "%s: %s; left out", file, profile->meta.damage ? profile->meta.damage : "damaged");
+}
+
+/* By itself: what is kept of it is what its stacks hold. */
+static int add_to_series(const struct report_options *options, const char *file, struct known_names *names, struct series *series, char **out_damage)
+{
+	struct profile profile;
+	int error = profile_open(&profile);
+
+	if (!error)
+		error = load_resolved(options, file, names, &profile);
+	if (is_left_out(options, file, error, &profile)) {
+		complain_of_left_out(options, file, error, &profile);
+		error = 0;
+	} else if (!error) {
+		error = apply_filters(options, &profile);
+		if (!error)
+			error = series_add(series, &profile, options->render.type);
+	}
+	if (!*out_damage) {
+		*out_damage = profile.meta.damage;
+		profile.meta.damage = NULL;
+	}
+	profile_close(&profile);
+	return error;
+}
+
 static int load_series(const struct report_options *options, struct series *series, char **out_damage)
 {
 	struct known_names names = {0};
 	int error = 0;
 
+	series->keeps_variance = options->render.is_page;
 	for (size_t i = 0; i < options->file_count && !error; i++) {
-		struct profile profile;
-
 		progress_bar_part(i, options->file_count);
-		error = profile_open(&profile);
-		if (!error)
-			error = load_resolved(options, options->file[i], &names, &profile);
-		if (!error)
-			error = apply_filters(options, &profile);
-		if (!error)
-			error = series_add(series, &profile, options->render.type);
-		if (!*out_damage) {
-			*out_damage = profile.meta.damage;
-			profile.meta.damage = NULL;
-		}
-		profile_close(&profile);
+		error = add_to_series(options, options->file[i], &names, series, out_damage);
 	}
 	known_names_close(&names);
 	return error;

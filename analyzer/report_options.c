@@ -150,8 +150,21 @@ const char *report_options_type(enum sample_type type)
 	return type_options[type];
 }
 
+/* The one view that may be asked for as another one: --growth --html, in any order. */
+static bool is_growth_page(const struct renderer *one, const struct renderer *other)
+{
+	return one && other &&
+	       ((one->render == render_growth && other->render == render_html) || (one->render == render_html && other->render == render_growth));
+}
+
 static int set_renderer(struct report_options *options, const struct renderer *renderer)
 {
+	if (is_growth_page(options->renderer, renderer)) {
+		options->render.is_page = true;
+		if (renderer->render == render_growth)
+			options->renderer = renderer;
+		return 0;
+	}
 	if (options->renderer && options->renderer != renderer) {
 		report_complain(options, "--%s and --%s exclude each other", options->renderer->name, renderer->name);
 		return -EINVAL;
@@ -457,6 +470,8 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 	options->has_view = options->renderer != NULL;
 	if (!options->renderer)
 		options->renderer = renderer_by_ending(options->output);
+	else if (is_growth_page(options->renderer, renderer_by_ending(options->output)))
+		options->render.is_page = options->renderer->render == render_growth;
 	if (!options->renderer || (options->renderer->argument && !options->render.argument))
 		options->renderer = renderers;
 	if (!error && !options->help)

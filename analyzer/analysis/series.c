@@ -3,6 +3,8 @@
 #include "series.h"
 
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,23 +69,42 @@ static int new_stack(struct series *series, const struct stack_text *text, uint3
 	return 0;
 }
 
+static int grow(float **values, uint32_t capacity)
+{
+	float *grown = reallocarray(*values, capacity, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*values = grown;
+	return 0;
+}
+
+static float narrowed(double value)
+{
+	return (float)fmin(fmax(value, -FLT_MAX), FLT_MAX);
+}
+
 /* To what the stack holds in the snapshot at hand. */
-static int add_value(const struct series *series, struct series_stack *stack, double value)
+static int add_value(const struct series *series, struct series_stack *stack, const struct estimate *estimate)
 {
 	const uint32_t at = (uint32_t)series->snapshot_count - stack->first;
 
 	if (at >= stack->capacity) {
 		const uint32_t capacity = at < 4 ? 4 : at * 2;
-		float *grown = reallocarray(stack->value, capacity, sizeof(*grown));
 
-		if (!grown)
+		if (grow(&stack->value, capacity) || (series->keeps_variance && grow(&stack->variance, capacity)))
 			return -ENOMEM;
-		stack->value = grown;
 		stack->capacity = capacity;
 	}
-	while (stack->count <= at)
-		stack->value[stack->count++] = 0;
-	stack->value[at] += (float)value;
+	for (; stack->count <= at; stack->count++) {
+		stack->value[stack->count] = 0;
+		if (stack->variance)
+			stack->variance[stack->count] = 0;
+	}
+	stack->value[at] = narrowed(stack->value[at] + estimate->value);
+	if (stack->variance)
+		stack->variance[at] = narrowed(stack->variance[at] + estimate->variance);
+	stack->unit = fmaxf(stack->unit, narrowed(estimate->unit));
 	return 0;
 }
 
@@ -93,19 +114,39 @@ static int add_groups(struct series *series, const struct stack_text *text, cons
 
 	for (size_t group = 0; group < groups->count && !error; group++) {
 		const uint64_t hash = stack_text_hash(text, groups->stack[group]);
-		double value = 0;
+		struct estimate sum = {0};
 		uint32_t index;
 
-		for (size_t i = groups->first_row[group]; i < groups->first_row[group + 1]; i++)
-			value += estimate_of(text->profile, &text->profile->row[groups->row[i]], type).value;
-		if (value == 0)
+		for (size_t i = groups->first_row[group]; i < groups->first_row[group + 1]; i++) {
+			const struct estimate row = estimate_of(text->profile, &text->profile->row[groups->row[i]], type);
+
+			estimate_add(&sum, &row);
+		}
+		if (sum.value == 0)
 			continue;
 		if (find_stack(series, hash, &index))
 			error = new_stack(series, text, groups->stack[group], hash, &index);
 		if (!error)
-			error = add_value(series, &series->stack[index], value);
+			error = add_value(series, &series->stack[index], &sum);
 	}
 	return error;
+}
+
+static int copy_text(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
+/* Whose snapshots they are. */
+static int add_meta(struct series *series, const struct profile_meta *meta)
+{
+	series->is_scaled |= meta->is_scaled;
+	series->peak_bytes = meta->peak_inuse_bytes;
+	series->peak_ns = meta->peak_ns;
+	if (series->snapshot_count)
+		return 0;
+	return copy_text(&series->comm, meta->comm) || copy_text(&series->cmdline, meta->cmdline) || copy_text(&series->host, meta->host) ? -ENOMEM : 0;
 }
 
 int series_add(struct series *series, const struct profile *profile, enum sample_type type)
@@ -121,11 +162,13 @@ int series_add(struct series *series, const struct profile *profile, enum sample
 	if (!error)
 		error = add_groups(series, &text, &groups, type);
 	if (!error)
+		error = add_meta(series, &profile->meta);
+	if (!error)
 		series->snapshot[series->snapshot_count++] = (struct series_snapshot){
 			.pid = profile->meta.pid,
 			.start_unix_ns = profile->meta.start_unix_ns,
 			.duration_ns = profile->meta.duration_ns,
-			.total = estimate_total(profile, type).value,
+			.total = estimate_total(profile, type),
 			.in_use = estimate_total(profile, INUSE_SPACE).value,
 		};
 	stack_groups_close(&groups);
@@ -136,6 +179,11 @@ int series_add(struct series *series, const struct profile *profile, enum sample
 double series_value(const struct series_stack *stack, size_t snapshot)
 {
 	return snapshot >= stack->first && snapshot - stack->first < stack->count ? (double)stack->value[snapshot - stack->first] : 0;
+}
+
+double series_variance(const struct series_stack *stack, size_t snapshot)
+{
+	return stack->variance && snapshot >= stack->first && snapshot - stack->first < stack->count ? (double)stack->variance[snapshot - stack->first] : 0;
 }
 
 /* Of one session: since its start. Of several: by the clock of the machine. */
@@ -155,15 +203,30 @@ bool series_times(const struct series *series, double *time)
 	return is_known;
 }
 
+bool series_is_one_session(const struct series *series)
+{
+	const struct series_snapshot *first = series->snapshot;
+
+	for (size_t i = 1; i < series->snapshot_count; i++) {
+		if (series->snapshot[i].pid != first->pid || series->snapshot[i].start_unix_ns != first->start_unix_ns)
+			return false;
+	}
+	return true;
+}
+
 void series_close(struct series *series)
 {
 	for (size_t i = 0; i < series->stack_count; i++) {
 		free(series->stack[i].line);
 		free(series->stack[i].all);
 		free(series->stack[i].value);
+		free(series->stack[i].variance);
 	}
 	free(series->snapshot);
 	free(series->stack);
+	free(series->comm);
+	free(series->cmdline);
+	free(series->host);
 	table_close(&series->index);
 	*series = (struct series){0};
 }

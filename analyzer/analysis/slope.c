@@ -93,6 +93,15 @@ static void set_interval(const double *slopes, size_t pairs, double deviation, s
 	slope->high = high >= (double)pairs ? INFINITY : slopes[(size_t)high];
 }
 
+/* Leaves the rests in place of what was sorted. */
+static double level_of(const double *time, const double *value, size_t count, double slope, double *sorted)
+{
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = value[i] - slope * time[i];
+	qsort(sorted, count, sizeof(*sorted), compare_numbers);
+	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
 int slope_of(const double *time, const double *value, size_t count, struct slope *out_slope)
 {
 	double *slopes = malloc((count * (count - 1) / 2 + count + 1) * sizeof(*slopes)), *sorted;
@@ -110,6 +119,7 @@ int slope_of(const double *time, const double *value, size_t count, struct slope
 		out_slope->value = (slopes[(pairs - 1) / 2] + slopes[pairs / 2]) / 2;
 	const double r = correlation(time, value, count, out_slope->value);
 	const double deviation = sqrt(pairs_variance(sorted, count) * (1 + r) / (1 - r));
+	out_slope->level = level_of(time, value, count, out_slope->value, sorted);
 	if (count >= SLOPE_POINTS_MIN && pairs) {
 		set_interval(slopes, pairs, deviation, out_slope);
 		out_slope->is_sure = deviation > 0 && fabs(rising) - 1 > NORMAL_99 * deviation;

@@ -14,6 +14,7 @@
 
 struct slope {
 	double value, low, high; /* per unit of time; 95 % interval; of less than SLOPE_POINTS_MIN points it is unbounded */
+	double level;            /* at time 0, of the line with this slope that has as many points above it as below */
 	bool is_sure;            /* it is not zero: at 1 % */
 };
 

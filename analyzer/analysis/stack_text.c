@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text_out.h"
+
 #define NAMES_SHOWN 5u /* on one line, the outermost included */
 
 int stack_text_open(const struct profile *profile, struct stack_text *out_text)
@@ -83,8 +85,11 @@ static void print_call(const struct stack_text *text, uint32_t call, bool has_pl
 	const char *slash = of->file ? strrchr(of->file, '/') : NULL;
 
 	fputs(name_of(text, call), out);
-	if (has_place && of->file && of->line)
-		fprintf(out, " %s:%u", slash ? slash + 1 : of->file, of->line);
+	if (!has_place || !of->file || !of->line)
+		return;
+	fputc(' ', out);
+	text_plain(slash ? slash + 1 : of->file, "", out);
+	fprintf(out, ":%u", of->line);
 }
 
 static bool is_library(const char *name)

@@ -28,6 +28,8 @@ static const struct field {
 	{"budget_ppm", U32, offsetof(struct profile_meta, budget_ppm)},
 	{"start_unix_ns", U64, offsetof(struct profile_meta, start_unix_ns)},
 	{"duration_ns", U64, offsetof(struct profile_meta, duration_ns)},
+	{"peak_inuse_bytes", U64, offsetof(struct profile_meta, peak_inuse_bytes)},
+	{"peak_ns", U64, offsetof(struct profile_meta, peak_ns)},
 	{"end_reason", INT, offsetof(struct profile_meta, end_reason)},
 	{"samples", U64, offsetof(struct profile_meta, samples)},
 	{"frees", U64, offsetof(struct profile_meta, frees)},

@@ -200,6 +200,7 @@ static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 	to->is_scaled |= from->is_scaled;
 	to->untold |= from->untold;
 	to->duration_ns += from->duration_ns;
+	to->peak_inuse_bytes = to->peak_ns = 0; /* that of several follows from none of theirs */
 	to->slack_samples += from->slack_samples;
 	to->samples += from->samples;
 	to->frees += from->frees;

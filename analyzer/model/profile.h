@@ -101,6 +101,7 @@ struct profile_meta {
 	uint64_t slack_samples;                            /* whose usable size is known */
 	uint64_t start_unix_ns;
 	uint64_t duration_ns;
+	uint64_t peak_inuse_bytes, peak_ns; /* the most that was in use at once, by estimate, and when; 0 = unknown */
 	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot;
 	uint64_t payload_cpu_ns, target_cpu_ns;
 	uint64_t stacks_complete, stacks_truncated;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate.h"
 #include "records.h"
 #include "replay_state.h"
 
@@ -127,6 +128,12 @@ static int on_interval(struct replay *replay, const struct hi_stream_interval *r
 	return 0;
 }
 
+static void tell_peak(struct replay *replay)
+{
+	replay->profile->meta.peak_inuse_bytes = estimate_round(replay->peak.most);
+	replay->profile->meta.peak_ns = replay->peak.most_ns;
+}
+
 static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 {
 	struct profile_meta *meta = &replay->profile->meta;
@@ -138,6 +145,7 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 	meta->no_thread_slot = stats->no_thread_slot;
 	meta->payload_cpu_ns = stats->payload_cpu_ns;
 	meta->target_cpu_ns = stats->target_cpu_ns;
+	tell_peak(replay);
 	if (replay->observer)
 		replay->observer->on_stats(replay->observer->context, replay->profile, replay->bad_records);
 	return 0;
@@ -145,6 +153,7 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 
 static int on_dump(struct replay *replay)
 {
+	tell_peak(replay);
 	if (replay->observer && replay->observer->on_dump)
 		replay->observer->on_dump(replay->observer->context, replay->profile);
 	return 0;
@@ -309,6 +318,7 @@ int replay_stream(struct input *input, const struct replay_observer *observer, s
 	error = replay_header(replay, input);
 	if (!error)
 		error = replay_rest(replay, input);
+	tell_peak(replay);
 	modules_close(&replay->modules);
 	told_stacks_close(&replay->told);
 	live_close(&replay->live);

@@ -82,8 +82,9 @@ static struct profile_row *row_of(const struct profile *profile, const struct li
 	return &profile->row[profile->parts.part[block->part].row];
 }
 
-static void uncredit(struct profile *profile, const struct live_block *block, uint64_t time_ns)
+static void uncredit(struct replay *replay, const struct live_block *block, uint64_t time_ns)
 {
+	struct profile *profile = replay->profile;
 	struct profile_row *row = row_of(profile, block);
 	struct part *part = &profile->parts.part[block->part];
 
@@ -94,6 +95,7 @@ static void uncredit(struct profile *profile, const struct live_block *block, ui
 	row->inuse_ns -= (double)block->born_ns;
 	part->inuse_count--;
 	part->inuse_bytes -= block->bytes;
+	peak_freed(&replay->peak, peak_weight(&replay->peak, block->bytes, row->key.interval));
 }
 
 int replay_credit_live(struct replay *replay, const struct live_block *block)
@@ -105,7 +107,7 @@ int replay_credit_live(struct replay *replay, const struct live_block *block)
 	if (!place)
 		return -ENOMEM;
 	if (place->address) {
-		uncredit(replay->profile, place, block->born_ns); /* its free was missed */
+		uncredit(replay, place, block->born_ns); /* its free was missed */
 	} else if (replay->live.count >= LIVE_MAX) {
 		replay_bad(replay, "more blocks in use than can be");
 		row_history_passed(replay->profile, row, block->born_ns, block->born_ns);
@@ -121,6 +123,7 @@ int replay_credit_live(struct replay *replay, const struct live_block *block)
 	row->inuse_ns += (double)block->born_ns;
 	part->inuse_count++;
 	part->inuse_bytes += block->bytes;
+	peak_allocated(&replay->peak, block->born_ns, peak_weight(&replay->peak, block->bytes, row->key.interval));
 	return 0;
 }
 
@@ -204,11 +207,13 @@ static void credit_freed(struct profile *profile, const struct live_block *block
 
 void replay_credit_passed(struct replay *replay, const struct live_block *block, uint64_t freed_ns)
 {
+	const struct profile_row *row = row_of(replay->profile, block);
 	struct live_block missed;
 
 	if (live_drop(&replay->live, block->address, &missed))
-		uncredit(replay->profile, &missed, block->born_ns);
-	row_history_passed(replay->profile, row_of(replay->profile, block), block->born_ns, freed_ns);
+		uncredit(replay, &missed, block->born_ns);
+	row_history_passed(replay->profile, row, block->born_ns, freed_ns);
+	peak_passed(&replay->peak, block->born_ns, freed_ns, peak_weight(&replay->peak, block->bytes, row->key.interval));
 	credit_freed(replay->profile, block, freed_ns);
 	live_pass(&replay->live, block, freed_ns);
 }
@@ -220,7 +225,7 @@ void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns)
 	/* An unknown one is no damage: its allocation may have been dropped. */
 	if (!live_take(&replay->live, address, time_ns, &block))
 		return;
-	uncredit(replay->profile, &block, time_ns);
+	uncredit(replay, &block, time_ns);
 	credit_freed(replay->profile, &block, time_ns);
 }
 

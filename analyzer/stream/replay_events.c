@@ -102,6 +102,7 @@ int replay_events(struct replay *replay, const struct hi_stream_events *events, 
 		else
 			error = on_alloc(replay, event, time_ns);
 	}
+	peak_settle(&replay->peak);
 	if (!error && at != end)
 		replay_bad(replay, "a record does not hold what it announces");
 	return error;

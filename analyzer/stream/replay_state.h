@@ -10,6 +10,7 @@
 #include "hi_stream.h"
 #include "live.h"
 #include "modules.h"
+#include "peak.h"
 #include "replay.h"
 #include "told_stacks.h"
 
@@ -33,6 +34,7 @@ struct replay {
 	uint64_t moment; /* from 1; rises whenever a module comes or goes */
 	struct told_stacks told;
 	struct live live;
+	struct peak peak;
 	uint64_t position; /* of the record at hand */
 	uint64_t bad_records;
 	bool ended;

@@ -10,34 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "html_write.h"
 #include "printable.h"
 #include "render_header.h"
 #include "text_out.h"
 
-#define NAME_MAX_WRITTEN 600u /* bytes of one string */
 #define UNNUMBERED UINT32_MAX
 
 /* ---- JSON ---- */
 
-static void write_text(const char *text, FILE *out)
-{
-	const unsigned char *byte = (const unsigned char *)text;
-	size_t written = 0;
-
-	fputc('"', out);
-	for (; *byte && (written < NAME_MAX_WRITTEN || (*byte & 0xc0) == 0x80); byte++, written++) {
-		if (*byte < 0x20 || *byte == '"' || *byte == '\\' || *byte == '<' || *byte == '>' || *byte == '&')
-			fprintf(out, "\\u%04x", *byte);
-		else
-			fputc(*byte, out);
-	}
-	fprintf(out, "%s\"", *byte ? "\u2026" : "");
-}
-
 static void write_field(const char *key, const char *text, FILE *out)
 {
 	fprintf(out, "\"%s\":", key);
-	write_text(text ? text : "", out);
+	html_write_text(text ? text : "", out);
 	fputs(",\n", out);
 }
 
@@ -171,7 +156,7 @@ static void write_functions(const struct writer *writer)
 	fputs("\"names\":[", out);
 	for (size_t i = 0; i < writer->strings.count; i++) {
 		fputs(i ? ",\n" : "", out);
-		write_text(writer->strings.text[i], out);
+		html_write_text(writer->strings.text[i], out);
 	}
 	fputs("],\n\"functions\":{", out);
 	for (size_t c = 0; c < 3; c++) {
@@ -297,7 +282,7 @@ static int write_report(const struct profile *profile, enum sample_type type, FI
 		if (!*line)
 			continue;
 		fputs(is_first ? "" : ",", out);
-		write_text(line, out);
+		html_write_text(line, out);
 		is_first = false;
 	}
 	fputs("],\n", out);

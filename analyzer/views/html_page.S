@@ -41,4 +41,22 @@ hi_html_\name\()_end:
 	.incbin "analyzer/views/html/flame_svg.js"
 	embedded svg_script
 
+	embed growth_page
+	.incbin "analyzer/views/html/growth.html"
+	embedded growth_page
+
+	embed growth_style
+	.incbin "analyzer/views/html/page.css"
+	.incbin "analyzer/views/html/growth.css"
+	embedded growth_style
+
+	/* Of the first three it uses how figures are told, how colours are made, and how elements are. */
+	embed growth_script
+	.incbin "analyzer/views/html/model.js"
+	.incbin "analyzer/views/html/colors.js"
+	.incbin "analyzer/views/html/table.js"
+	.incbin "analyzer/views/html/growth_chart.js"
+	.incbin "analyzer/views/html/growth.js"
+	embedded growth_script
+
 	.section .note.GNU-stack, "", @progbits

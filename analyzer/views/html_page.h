@@ -2,7 +2,7 @@
 /*
  * html_page.h - the sources in analyzer/views/html/, embedded in the program. Each text ends with NUL at its _end.
  *
- * page holds the words @STYLE@, @DATA@ and @SCRIPT@, once each and in this order, where the others go.
+ * page and growth_page hold the words @STYLE@, @DATA@ and @SCRIPT@, once each and in this order, where the others go.
  */
 #ifndef HI_HTML_PAGE_H
 #define HI_HTML_PAGE_H
@@ -10,6 +10,9 @@
 extern const char hi_html_page[], hi_html_page_end[];
 extern const char hi_html_style[], hi_html_style_end[];
 extern const char hi_html_script[], hi_html_script_end[];
+extern const char hi_html_growth_page[], hi_html_growth_page_end[];
+extern const char hi_html_growth_style[], hi_html_growth_style_end[];
+extern const char hi_html_growth_script[], hi_html_growth_script_end[];
 extern const char hi_html_svg_style[], hi_html_svg_style_end[];
 extern const char hi_html_svg_script[], hi_html_svg_script_end[];
 

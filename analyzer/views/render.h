@@ -29,6 +29,7 @@ struct render_options {
 	size_t file_count;           /* of the new side */
 	struct leaks_tail tail;      /* leaks: what counts as young */
 	const struct series *series; /* growth: what the stacks held in each file */
+	bool is_page;                /* growth: as an HTML page */
 };
 
 struct renderer {

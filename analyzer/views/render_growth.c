@@ -1,52 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * render_growth.c - how what each stack holds has changed over several snapshots: slope, interval, whether that is more than chance, and a line of small bars.
- *
- * Of many stacks the ones with the steepest straight lines are looked at more closely.
+ * As text, or as a page (growth_page.h).
  */
 #include "render_formats.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "growth.h"
+#include "growth_page.h"
 #include "hi_units.h"
 #include "render_header.h"
-#include "series.h"
-#include "slope.h"
 #include "stack_columns.h"
 
 #define BARS_MAX 24u
-#define CLOSER_MAX 1000u
-
-struct growth {
-	const struct series_stack *stack;
-	double line; /* steepness of the straight line */
-	struct slope slope;
-};
-
-static int compare_lines(const void *left, const void *right)
-{
-	const struct growth *a = left, *b = right;
-
-	return fabs(a->line) > fabs(b->line) ? -1 : fabs(a->line) < fabs(b->line);
-}
-
-static int compare_slopes(const void *left, const void *right)
-{
-	const struct growth *a = left, *b = right;
-
-	if (a->slope.value != b->slope.value)
-		return a->slope.value > b->slope.value ? -1 : 1;
-	return compare_lines(left, right);
-}
-
-static void values_of(const struct series *series, const struct series_stack *stack, double *values)
-{
-	for (size_t i = 0; i < series->snapshot_count; i++)
-		values[i] = series_value(stack, i);
-}
 
 /* From nothing to the most there was, the mean of several snapshots where there are more than bars. */
 static void print_bars(const struct series *series, const struct series_stack *stack, FILE *out)
@@ -81,89 +49,56 @@ static char *format_rate(double rate, const char *unit, enum sample_type type, c
 	return text;
 }
 
-static void print_growth(const struct series *series, const struct growth *growth, const char *unit, const struct render_options *options, FILE *out)
+static void print_growth(const struct growth *growth, const struct growth_stack *of, const struct render_options *options, FILE *out)
 {
-	const struct slope *slope = &growth->slope;
-	const char *verdict = series->snapshot_count < SLOPE_POINTS_MIN ? "too few files" : !slope->is_sure ? "steady" : slope->value > 0 ? "grows" : "shrinks";
+	const struct series *series = growth->series;
+	const struct slope *slope = &of->slope;
+	const char *unit = growth_unit(growth);
 	char rate[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX], last[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "%-13s %12s %12s .. %-12s %10s  ", verdict, format_rate(slope->value, unit, options->type, rate),
+	fprintf(out, "%-13s %12s %12s .. %-12s %10s  ", growth_verdict(growth, slope), format_rate(slope->value, unit, options->type, rate),
 		format_rate(slope->low, unit, options->type, low), format_rate(slope->high, unit, options->type, high),
-		render_value(series_value(growth->stack, series->snapshot_count - 1), options->type, last));
-	print_bars(series, growth->stack, out);
-	fprintf(out, "  %s\n", growth->stack->line);
+		render_value(series_value(of->stack, series->snapshot_count - 1), options->type, last));
+	print_bars(series, of->stack, out);
+	fprintf(out, "  %s\n", of->stack->line);
 	if (options->details)
-		fputs(growth->stack->all, out);
+		fputs(of->stack->all, out);
 }
 
-static void print_totals(const struct series *series, const double *time, bool has_times, const struct render_options *options, FILE *out)
+static void print_totals(const struct growth *growth, const struct render_options *options, FILE *out)
 {
+	const struct series *series = growth->series;
 	const struct series_snapshot *first = series->snapshot, *last = &series->snapshot[series->snapshot_count - 1];
 	char from[HI_UNITS_TEXT_MAX], to[HI_UNITS_TEXT_MAX], span[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "Snapshots: %zu", series->snapshot_count);
-	if (has_times)
-		fprintf(out, " over %s", stack_column_time(time[series->snapshot_count - 1] * 1e9, span));
-	fprintf(out, "; in all %s at first, %s at last\n", render_value(first->total, options->type, from), render_value(last->total, options->type, to));
-	if (!has_times)
+	if (growth->has_times)
+		fprintf(out, " over %s", stack_column_time(growth->time[series->snapshot_count - 1] * 1e9, span));
+	fprintf(out, "; in all %s at first, %s at last\n", render_value(first->total.value, options->type, from),
+		render_value(last->total.value, options->type, to));
+	if (series->peak_bytes && series_is_one_session(series))
+		fprintf(out, "Peak: %s%s in use at %.1fs of the session\n", growth->is_exact ? "" : "about ",
+			render_value((double)series->peak_bytes, INUSE_SPACE, from), (double)series->peak_ns / 1e9);
+	if (!growth->has_times)
 		fprintf(out, "The files do not say when they were written, or are not in that order: they count as equally far from each other\n");
 }
 
-/* The closer look. 0 or -ENOMEM. */
-static int look_closer(const struct series *series, const double *time, struct growth *growth, size_t count)
+static void print_all(const struct growth *growth, size_t wanted, const struct render_options *options, FILE *out)
 {
-	double *values = malloc(series->snapshot_count * sizeof(*values));
-	int error = values ? 0 : -ENOMEM;
+	const size_t shown = wanted < growth->closer ? wanted : growth->closer;
 
-	for (size_t i = 0; i < count && !error; i++) {
-		values_of(series, growth[i].stack, values);
-		error = slope_of(time, values, series->snapshot_count, &growth[i].slope);
-	}
-	free(values);
-	if (!error)
-		qsort(growth, count, sizeof(*growth), compare_slopes);
-	return error;
-}
-
-static int look_at_lines(const struct series *series, const double *time, struct growth *growth)
-{
-	double *values = malloc(series->snapshot_count * sizeof(*values));
-
-	if (!values)
-		return -ENOMEM;
-	for (size_t i = 0; i < series->stack_count; i++) {
-		values_of(series, &series->stack[i], values);
-		growth[i] = (struct growth){.stack = &series->stack[i], .line = slope_of_line(time, values, series->snapshot_count)};
-	}
-	free(values);
-	qsort(growth, series->stack_count, sizeof(*growth), compare_lines);
-	return 0;
-}
-
-static int print_all(const struct series *series, const struct render_options *options, double *time, struct growth *growth, FILE *out)
-{
-	const bool has_times = series_times(series, time);
-	const char *unit = has_times ? "s" : "file";
-	size_t shown = options->limit ? options->limit : STACK_COLUMNS_LINES, closer = series->stack_count < CLOSER_MAX ? series->stack_count : CLOSER_MAX;
-
-	closer = closer < shown ? shown : closer;
-	closer = closer < series->stack_count ? closer : series->stack_count;
-	shown = shown < closer ? shown : closer;
-	if (look_at_lines(series, time, growth) || look_closer(series, time, growth, closer))
-		return -ENOMEM;
-	print_totals(series, time, has_times, options, out);
+	print_totals(growth, options, out);
 	fprintf(out, "%-13s %12s %12s    %-12s %10s  %s\n", "", "slope", "slope, 95%", "", "at last", "stack");
 	for (size_t i = 0; i < shown; i++)
-		print_growth(series, &growth[i], unit, options, out);
-	stack_columns_rest(series->stack_count, shown, out);
-	return 0;
+		print_growth(growth, &growth->stack[i], options, out);
+	stack_columns_rest(growth->series->stack_count, shown, out);
 }
 
 int render_growth(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	const struct series *series = options->series;
-	struct growth *growth;
-	double *time;
+	const size_t wanted = options->limit ? options->limit : options->is_page ? GROWTH_PAGE_STACKS : STACK_COLUMNS_LINES;
+	struct growth growth;
 	int error;
 
 	(void)profile;
@@ -171,10 +106,11 @@ int render_growth(const struct profile *profile, const struct render_options *op
 		return render_fail(-EINVAL, "--growth wants several files, the oldest first");
 	if (series->snapshot_count > SLOPE_POINTS_MAX)
 		return render_fail(-EINVAL, "--growth takes %u files at most", SLOPE_POINTS_MAX);
-	growth = calloc(series->stack_count + 1, sizeof(*growth));
-	time = calloc(series->snapshot_count, sizeof(*time));
-	error = growth && time ? print_all(series, options, time, growth, out) : -ENOMEM;
-	free(growth);
-	free(time);
+	error = growth_open(series, wanted, &growth);
+	if (!error && options->is_page)
+		error = growth_page_write(&growth, options->type, wanted, out);
+	else if (!error)
+		print_all(&growth, wanted, options, out);
+	growth_close(&growth);
 	return render_result(error, out);
 }

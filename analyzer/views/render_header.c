@@ -205,6 +205,18 @@ static void print_total(const struct profile_meta *meta, enum sample_type type, 
 	fprintf(out, "\n");
 }
 
+/* Of everything that was sampled, by a sum of other rounding than the total's: it is no less than that. */
+static void print_peak(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
+{
+	const double most = fmax((double)meta->peak_inuse_bytes, type == INUSE_SPACE ? total->value : 0);
+	char text[HI_UNITS_TEXT_MAX];
+
+	if (!meta->peak_inuse_bytes || meta->filters || total->base > 0)
+		return;
+	fprintf(out, "Peak: %s%s in use at %.1fs\n", meta->interval > 1 || meta->change_count ? "about " : "", render_value(most, INUSE_SPACE, text),
+		(double)meta->peak_ns / 1e9);
+}
+
 /* Other tools' files do not tell everything. */
 static void print_untold(const struct profile_meta *meta, enum sample_type type, FILE *out)
 {
@@ -258,6 +270,7 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 	print_stack_ends(meta, out);
 	print_changes(meta, out);
 	print_total(meta, type, total, out);
+	print_peak(meta, type, total, out);
 	print_slack(meta, type, total, out);
 	print_untold(meta, type, out);
 	print_warnings(profile, out);

@@ -9,11 +9,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "calltree.h"
 #include "html_data.h"
 #include "html_page.h"
+#include "html_write.h"
 
 #define NODES_DEFAULT 12000u
 #define FILE_MAX 1000000u
@@ -55,31 +55,15 @@ static char *fitting_data(const struct profile *profile, const struct render_opt
 	return text;
 }
 
-/* The page up to the word, which goes; what follows it is returned. */
-static const char *write_until(const char *page, const char *word, FILE *out)
-{
-	const char *at = strstr(page, word);
-
-	fwrite(page, 1, (size_t)(at - page), out);
-	return at + strlen(word);
-}
-
 int render_html(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	const size_t own =
 		(size_t)(hi_html_page_end - hi_html_page) + (size_t)(hi_html_style_end - hi_html_style) + (size_t)(hi_html_script_end - hi_html_script);
 	char *data = fitting_data(profile, options, FILE_MAX - own);
-	const char *rest = hi_html_page;
 
 	if (!data)
 		return render_result(-ENOMEM, out);
-	rest = write_until(rest, "@STYLE@", out);
-	fputs(hi_html_style, out);
-	rest = write_until(rest, "@DATA@", out);
-	fputs(data, out);
-	rest = write_until(rest, "@SCRIPT@", out);
-	fputs(hi_html_script, out);
-	fputs(rest, out);
+	html_write_page(hi_html_page, hi_html_style, data, hi_html_script, out);
 	free(data);
 	return render_result(0, out);
 }

@@ -42,6 +42,8 @@ static void make_profile(struct profile *profile)
 	profile->meta.duration_ns = 5000000000ull;
 	profile->meta.end_reason = 1;
 	profile->meta.samples = 5;
+	profile->meta.peak_inuse_bytes = 5000;
+	profile->meta.peak_ns = 2500000000u;
 	set(&profile->meta.version, "0.1.0");
 	set(&profile->meta.comm, "my\nserver");
 	set(&profile->meta.cmdline, "/opt/my server --x");
@@ -135,6 +137,8 @@ UNIT_TEST(what_is_written_is_read_back)
 	CHECK_EQ(in.meta.interval, 4096);
 	CHECK_EQ(in.meta.duration_ns, 5000000000ull);
 	CHECK_EQ(in.meta.samples, 5);
+	CHECK_EQ(in.meta.peak_inuse_bytes, 5000);
+	CHECK_EQ(in.meta.peak_ns, 2500000000u);
 	CHECK_STR(in.meta.comm, "my\nserver");
 	CHECK_STR(in.meta.version, "0.1.0");
 	CHECK_STR(in.meta.maps, out.meta.maps);

@@ -496,6 +496,64 @@ UNIT_TEST(events_that_make_no_sense_are_named_and_the_others_count)
 	profile_close(&profile);
 }
 
+static struct hi_stream_event an_alloc(uint64_t address, uint32_t bytes, uint32_t after_ns, uint32_t lived_ns)
+{
+	return (struct hi_stream_event){.what = AT(address, AN_ALLOC), .after_ns = after_ns, .thread = 1, .bytes = bytes, .stack = 1, .lived_ns = lived_ns};
+}
+
+/* A block whose free is told with it is in use until then, and no longer. */
+UNIT_TEST(the_peak_is_the_most_at_once)
+{
+	const struct hi_stream_event event[] = {
+		an_alloc(0x1000, 100, 0, HI_STREAM_LIVES),
+		an_alloc(0x2000, 50, 100, 300),
+		an_alloc(0x3000, 70, 200, HI_STREAM_LIVES),
+		an_alloc(0x4000, 49, 450, HI_STREAM_LIVES),
+	};
+	const struct hi_stream_event late = an_alloc(0x6000, 60, 450, 3000000);
+	struct profile profile;
+
+	for (int round = 0; round < 3; round++) {
+		FILE *file = begin(1);
+
+		stream_stack(file, 1, site_a, 2);
+		stream_events(file, event, sizeof(event));
+		if (round == 1) { /* in use again, as if it had never been freed; the other's free was missed */
+			stream_free(file, 0x1000);
+			stream_unfree(file, 0x1000);
+			stream_alloc(file, 0x4000, 51, site_b, 2);
+		} else if (round == 2) {
+			stream_free(file, 0x1000);
+			stream_events(file, &late, sizeof(late)); /* what its record tells is over with it, whatever the time */
+			stream_alloc(file, 0x5000, 101, site_b, 2);
+		}
+		stream_end(file);
+		CHECK_EQ(play(file, &profile), 0);
+		CHECK_EQ(profile.meta.peak_inuse_bytes, round == 1 ? 221 : 220);
+		CHECK_EQ(profile.meta.peak_ns, round == 1 ? 1450 : 1200);
+		profile_close(&profile);
+	}
+}
+
+UNIT_TEST(the_peak_is_of_what_samples_stand_for)
+{
+	struct profile profile;
+	FILE *file = begin(1000);
+
+	for (uint64_t i = 0; i < 10; i++)
+		stream_alloc(file, 0x1000 + 16 * i, 100, site_a, 2);
+	stream_drawn = 5000;
+	stream_alloc(file, 0x7000, 200, site_b, 2);
+	for (uint64_t i = 0; i < 10; i++)
+		stream_free(file, 0x1000 + 16 * i);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.meta.peak_inuse_bytes,
+		 estimate_round(estimate_row(10, 1000, 1000, INUSE_SPACE).value + estimate_row(1, 200, 5000, INUSE_SPACE).value));
+	CHECK_EQ(profile.meta.peak_ns, 1000);
+	profile_close(&profile);
+}
+
 UNIT_TEST(not_a_stream)
 {
 	struct profile profile;

@@ -32,7 +32,7 @@ UNIT_TEST(a_line_is_a_line)
 
 	CHECK_EQ(slope_of(time, value, 7, &slope), 0);
 	CHECK(fabs(slope.value - 2) < 1e-9 && fabs(slope.low - 2) < 1e-9 && fabs(slope.high - 2) < 1e-9);
-	CHECK(slope.is_sure);
+	CHECK(slope.is_sure && fabs(slope.level - 3) < 1e-9);
 	CHECK(fabs(slope_of_line(time, value, 7) - 2) < 1e-9);
 	CHECK_EQ(slope_of(time, value, 5, &slope), 0);
 	CHECK(!slope.is_sure && isinf(slope.low) && isinf(slope.high));
@@ -44,7 +44,7 @@ UNIT_TEST(what_does_not_change_has_no_slope)
 	struct slope slope;
 
 	CHECK_EQ(slope_of(time, value, 7, &slope), 0);
-	CHECK(slope.value == 0 && !slope.is_sure);
+	CHECK(slope.value == 0 && slope.level == 3 && !slope.is_sure);
 }
 
 /* Shares of runs in which the slope is called sure, and in which the interval holds it. Neighbours depend on each other by `memory`. */

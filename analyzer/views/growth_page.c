@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* growth_page.c - see growth_page.h. The page itself is html/growth.html, with its script beside it. */
+#include "growth_page.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html_page.h"
+#include "html_write.h"
+#include "printable.h"
+#include "text_out.h"
+
+#define FILE_MAX 1000000u
+#define ATTEMPTS 8
+#define POINTS_MAX 240u /* of a line: more cannot be told apart */
+#define CALLS_MAX 32u
+
+struct page {
+	const struct growth *growth;
+	enum sample_type type;
+	size_t points; /* snapshots that are drawn */
+	FILE *out;
+};
+
+/* The snapshot of a point: the first and the last are among them. */
+static size_t snapshot_at(const struct page *page, size_t point)
+{
+	return point * (page->growth->series->snapshot_count - 1) / (page->points - 1);
+}
+
+/* ---- JSON ---- */
+
+static void write_printable(const char *key, const char *text, FILE *out)
+{
+	char *clean = strdup(text ? text : "");
+
+	fprintf(out, "\"%s\":", key);
+	if (clean)
+		printable(clean);
+	html_write_text(clean ? clean : "", out);
+	fputs(",\n", out);
+	free(clean);
+}
+
+static void write_number(const char *key, double value, FILE *out)
+{
+	if (isfinite(value))
+		fprintf(out, "\"%s\":%.6g,", key, value);
+	else
+		fprintf(out, "\"%s\":null,", key);
+}
+
+static void write_slope(const struct page *page, const struct slope *slope, double unit)
+{
+	write_number("slope", slope->value, page->out);
+	write_number("low", slope->low, page->out);
+	write_number("high", slope->high, page->out);
+	write_number("level", slope->level, page->out);
+	write_number("unit", unit, page->out);
+	fprintf(page->out, "\"verdict\":\"%s\",\n", growth_verdict(page->growth, slope));
+}
+
+static void write_values(const struct page *page, const struct series_stack *stack)
+{
+	const struct series *series = page->growth->series;
+
+	fputs("\"value\":[", page->out);
+	for (size_t i = 0; i < page->points; i++) {
+		const size_t at = snapshot_at(page, i);
+
+		fprintf(page->out, "%s%" PRId64, i ? "," : "", text_whole(stack ? series_value(stack, at) : series->snapshot[at].total.value));
+	}
+	fputc(']', page->out);
+	if (page->growth->is_exact)
+		return;
+	fputs(",\"deviation\":[", page->out);
+	for (size_t i = 0; i < page->points; i++) {
+		const size_t at = snapshot_at(page, i);
+		const double variance = stack ? series_variance(stack, at) : series->snapshot[at].total.variance;
+
+		fprintf(page->out, "%s%.4g", i ? "," : "", sqrt(fmin(fmax(variance, 0), 1e300)));
+	}
+	fputc(']', page->out);
+}
+
+/* Lines of series_stack.all, without what they begin with. */
+static void write_calls(const char *all, FILE *out)
+{
+	char *copy = strdup(all), *rest = copy, *line;
+	size_t count = 0;
+
+	fputs("\"calls\":[", out);
+	while ((line = strsep(&rest, "\n")) && count < CALLS_MAX) {
+		if (!*line)
+			continue;
+		fputs(count++ ? "," : "", out);
+		html_write_text(line + strspn(line, " "), out);
+	}
+	fputs(line && *line ? ",\"\\u2026\"],\n" : "],\n", out);
+	free(copy);
+}
+
+static void write_total(const struct page *page)
+{
+	const struct series *series = page->growth->series;
+	double unit = 0;
+
+	for (size_t i = 0; i < series->snapshot_count; i++)
+		unit = fmax(unit, series->snapshot[i].total.unit);
+	fputs("\"total\":{", page->out);
+	write_slope(page, &page->growth->total, unit);
+	write_values(page, NULL);
+	fputs("},\n", page->out);
+}
+
+static void write_stacks(const struct page *page, size_t count)
+{
+	fputs("\"stacks\":[", page->out);
+	for (size_t i = 0; i < count; i++) {
+		const struct growth_stack *of = &page->growth->stack[i];
+
+		fputs(i ? ",\n{\"name\":" : "{\"name\":", page->out);
+		html_write_text(of->stack->line, page->out);
+		fputc(',', page->out);
+		write_calls(of->stack->all, page->out);
+		write_slope(page, &of->slope, (double)of->stack->unit);
+		write_values(page, of->stack);
+		fputc('}', page->out);
+	}
+	fputs("]}\n", page->out);
+}
+
+/* ---- whose snapshots they are ---- */
+
+static void write_peak(const struct page *page)
+{
+	const struct series *series = page->growth->series;
+
+	if (!series->peak_bytes || !series_is_one_session(series))
+		fputs("\"peak\":null,\n", page->out);
+	else
+		fprintf(page->out, "\"peak\":{\"bytes\":%" PRIu64 ",\"time\":%.3f,\"isExact\":%s},\n", series->peak_bytes, (double)series->peak_ns / 1e9,
+			page->growth->is_exact ? "true" : "false");
+}
+
+static void write_meta(const struct page *page)
+{
+	const struct growth *growth = page->growth;
+	const struct series *series = growth->series;
+	const struct series_snapshot *first = series->snapshot;
+	const bool is_inuse = page->type == INUSE_SPACE || page->type == INUSE_OBJECTS, is_bytes = page->type == ALLOC_SPACE || page->type == INUSE_SPACE;
+	FILE *out = page->out;
+
+	write_printable("title", series->comm, out);
+	write_printable("host", series->host, out);
+	write_printable("command", series->cmdline, out);
+	fprintf(out, "\"pid\":%" PRIu32 ",\"kind\":{\"kind\":\"%s\",\"isBytes\":%s},\n", series_is_one_session(series) ? first->pid : 0,
+		is_inuse ? "inuse" : "alloc", is_bytes ? "true" : "false");
+	fprintf(out, "\"hasTimes\":%s,\"start\":%.3f,\"isScaled\":%s,\"snapshots\":%zu,\"enough\":%u,\"stackCount\":%zu,\n",
+		growth->has_times ? "true" : "false", (double)first->start_unix_ns / 1e9 + (double)first->duration_ns / 1e9,
+		series->is_scaled ? "true" : "false", series->snapshot_count, SLOPE_POINTS_MIN, series->stack_count);
+	write_peak(page);
+	fputs("\"time\":[", out);
+	for (size_t i = 0; i < page->points; i++)
+		fprintf(out, "%s%.9g", i ? "," : "", growth->time[snapshot_at(page, i)]);
+	fputs("],\n", out);
+}
+
+/* ---- the whole ---- */
+
+/* The page's data; to be freed. NULL = out of memory. */
+static char *data_of(struct page *page, size_t stacks, size_t *out_size)
+{
+	char *text = NULL;
+
+	page->out = open_memstream(&text, out_size);
+	if (!page->out)
+		return NULL;
+	fputs("{\"version\":1,\n", page->out);
+	write_meta(page);
+	write_total(page);
+	write_stacks(page, stacks);
+	if (fclose(page->out)) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+int growth_page_write(const struct growth *growth, enum sample_type type, size_t wanted, FILE *out)
+{
+	const size_t room = FILE_MAX - (size_t)(hi_html_growth_page_end - hi_html_growth_page) - (size_t)(hi_html_growth_style_end - hi_html_growth_style) -
+			    (size_t)(hi_html_growth_script_end - hi_html_growth_script);
+	const size_t snapshots = growth->series->snapshot_count;
+	struct page page = {.growth = growth, .type = type, .points = snapshots < POINTS_MAX ? snapshots : POINTS_MAX};
+	size_t stacks = wanted < growth->closer ? wanted : growth->closer, size;
+	char *data = data_of(&page, stacks, &size);
+
+	for (int i = 0; data && size > room && i < ATTEMPTS; i++) {
+		stacks = (size_t)((double)stacks * (double)room / (double)size * 0.97);
+		free(data);
+		data = data_of(&page, stacks, &size);
+	}
+	if (!data)
+		return -ENOMEM;
+	html_write_page(hi_html_growth_page, hi_html_growth_style, data, hi_html_growth_script, out);
+	free(data);
+	return 0;
+}
