@@ -26,6 +26,8 @@
  */
 #include "gate_layout.h"
 
+#define TO_ORIGINAL_BYTES 6 /* of the jump with which all entries can end */
+
 	.text
 
 	.macro gate_begin name
@@ -38,7 +40,8 @@
 
 	.macro gate_end name
 	.size \name, . - \name
-	.org 9b + GATE_STRIDE, 0xcc /* an error if the template is too long */
+	.org 9b + GATE_STRIDE - TO_ORIGINAL_BYTES, 0xcc /* an error if the template is too long */
+	.org 9b + GATE_STRIDE, 0xcc
 	.endm
 
 	.macro to_original
@@ -116,9 +119,16 @@
 	to_hook
 	gate_end hi_gate_always
 
+	/*
+	 * Takes the place of any of these while threads come through: one that stands between two instructions of an entry goes on between the same bytes of this
+	 * one. So there is a way to the original from every byte but the second, and none of the others begins with an instruction as short as that.
+	 */
 	gate_begin hi_gate_inert
+	.byte 0xeb, GATE_STRIDE - TO_ORIGINAL_BYTES - 2 /* jmp to the end */
+	.fill GATE_STRIDE - TO_ORIGINAL_BYTES - 2, 1, 0x90
 	to_original
-	gate_end hi_gate_inert
+	.size hi_gate_inert, . - hi_gate_inert
+	.org 9b + GATE_STRIDE, 0xcc
 
 	/* Not for calls: a borrowed thread returns through it, and finds its errno as it was, whatever became of who borrowed it. */
 	gate_begin hi_gate_restore
