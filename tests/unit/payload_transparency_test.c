@@ -3,6 +3,7 @@
  * payload_transparency_test.c - the payload as a guest: it passes on what it was given, leaves no frame where none may be, and gives way when it nests, when
  * the process forks, when the injector is silent, and when something is full.
  */
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -545,6 +546,23 @@ UNIT_TEST(templates_fit_and_inert_ones_do_nothing)
 	malloc_fn *inert = (malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_inert, NULL, malloc));
 
 	free(inert(10));
+	expect_nothing(&guest);
+}
+
+/* It takes the place of entries in the midst of which threads may stand. */
+UNIT_TEST(an_inert_entry_leads_to_the_original_from_every_byte_but_its_second)
+{
+	enum { LAST_JUMP = 6 };
+	struct guest guest = guest_open(1);
+	const uintptr_t inert = (uintptr_t)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_inert, NULL, malloc));
+
+	for (unsigned at = 0; at <= HI_GATE_STRIDE - LAST_JUMP; at++) {
+		if (at == 1)
+			continue;
+		void *block = ((malloc_fn *)(inert + at))(10);
+		CHECK(block && malloc_usable_size(block) >= 10);
+		free(block);
+	}
 	expect_nothing(&guest);
 }
 

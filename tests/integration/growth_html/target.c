@@ -2,7 +2,7 @@
 /* target.c - "step": keeps more by leak(), as much as before by cache(), and less by drain(), which "fill" has filled. */
 #include "../target.h"
 
-#define STEPS 16
+#define STEPS 24
 #define LEAKED 150
 #define CACHED 40
 #define DRAINED 150
