@@ -609,7 +609,8 @@ _Static_assert(sizeof(struct hi_stack) == 8, "stack head");
  *     hi_gate_alloc (size in argument 1), hi_gate_size2 (argument 1 * argument 2), hi_gate_sizearg2 (size in argument 2; posix_memalign uses
  *     hi_gate_sizearg3), hi_gate_free (block in argument 1), hi_gate_realloc (block in argument 1, size in
  *     argument 2), hi_gate_always (always to the hook: reallocarray, xallocx),
- *     hi_gate_inert (tail-jump to words->original, nothing else, from any byte at which another entry may be left), hi_gate_restore (stores a word and returns).
+ *     hi_gate_inert (tail-jump to words->original, nothing else, from any byte at which another entry may be left), hi_gate_restore
+ *     (stores a word and returns).
  * hi_hook_<function>: what words->hook holds while armed; <function> is the C symbol of HI_FUNCTIONS for C functions, and
  *     the id in lower case for the C++ operators (hi_hook_new, hi_hook_delete, ...). On entry r10 holds the address of the words.
  * hi_store_words: void (struct hi_store *store, uint64_t count); called by a thread that the injector has borrowed, all signals blocked.

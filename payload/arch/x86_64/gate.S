@@ -120,7 +120,7 @@
 	gate_end hi_gate_always
 
 	/*
-	 * Takes the place of any of these while threads come through: one that stands between two instructions of an entry goes on between the same bytes of this
+	 * Takes the place of any of these while threads come through: one that stands between two instructions of an entry goes on at the same place in this
 	 * one. So there is a way to the original from every byte but the second, and none of the others begins with an instruction as short as that.
 	 */
 	gate_begin hi_gate_inert
