@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* target.c - "step": keeps more by leak(), as much as before by cache(), and less by drain(), which "fill" has filled. */
+/*
+ * target.c - "step": keeps more by leak(), as much as before by cache(), and less by drain(), which "fill" has filled. How much more and less goes by the clock and
+ * not by the step, so that it grows as straight on a busy machine, whose steps are of any length.
+ */
 #include "../target.h"
 
-#define STEPS 24
-#define LEAKED 150
-#define CACHED 40
-#define DRAINED 150
+#include <time.h>
 
-static void *cached[CACHED], *drained[STEPS * DRAINED], *last;
-static int drained_count;
+#define BLOCK_MS 2 /* from one block to the next */
+#define CACHED 40
+#define DRAINED 6000
+
+static void *cached[CACHED], *drained[DRAINED], *last;
+static long drained_count, leaked_count;
+static long long begin_ms;
 
 __attribute__((noinline)) static void *leak(void)
 {
@@ -23,18 +28,28 @@ __attribute__((noinline)) static void *cache(void)
 
 __attribute__((noinline)) static void *drain(void)
 {
-	return malloc(2000);
+	return malloc(4000);
+}
+
+static long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
 __attribute__((noinline)) static void serve(void)
 {
-	for (int i = 0; i < LEAKED; i++)
+	const long long ms = now_ms() - begin_ms;
+
+	for (; leaked_count < ms / BLOCK_MS; leaked_count++)
 		last = leak();
 	for (int i = 0; i < CACHED; i++) {
 		free(cached[i]);
 		cached[i] = cache();
 	}
-	for (int i = 0; i < DRAINED && drained_count > 0; i++)
+	while (drained_count > 0 && DRAINED - drained_count < ms / BLOCK_MS)
 		free(drained[--drained_count]);
 }
 
@@ -46,8 +61,10 @@ int main(void)
 	while (target_read(command)) {
 		if (strcmp(command, "step") == 0)
 			serve();
-		while (strcmp(command, "fill") == 0 && drained_count < STEPS * DRAINED)
+		while (strcmp(command, "fill") == 0 && drained_count < DRAINED)
 			drained[drained_count++] = drain();
+		if (strcmp(command, "fill") == 0)
+			begin_ms = now_ms();
 		target_say("done\n");
 	}
 	return 0;
