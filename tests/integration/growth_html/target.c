@@ -6,8 +6,10 @@
 #include "../target.h"
 
 #include <time.h>
+#include <unistd.h>
 
-#define BLOCK_MS 2 /* from one block to the next */
+#define STEP_MS 150 /* from one step to the next, at least */
+#define BLOCK_MS 2  /* from one block to the next */
 #define CACHED 40
 #define DRAINED 6000
 
@@ -41,7 +43,11 @@ static long long now_ms(void)
 
 __attribute__((noinline)) static void serve(void)
 {
-	const long long ms = now_ms() - begin_ms;
+	static int step;
+	long long ms;
+
+	for (step++; (ms = now_ms() - begin_ms) < (long long)step * STEP_MS;)
+		usleep(1000);
 
 	for (; leaked_count < ms / BLOCK_MS; leaked_count++)
 		last = leak();
