@@ -29,6 +29,20 @@ static pid_t start(const struct victim *victim, void (*run)(const struct victim 
 	return pid;
 }
 
+static void check_killed(void (*work)(struct victim_page *), void (*run)(const struct victim *))
+{
+	struct victim victim;
+	int status;
+	victim_start(&victim, work);
+	const pid_t pid = start(&victim, run);
+	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK(WIFSTOPPED(status));
+	CHECK_EQ(waitpid(pid, &status, 0), pid); /* the case's time limit is the deadline */
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
 static int freeze_holding(void *context)
 {
 	const struct victim *victim = context;
@@ -46,16 +60,7 @@ static void hold_and_freeze(const struct victim *victim)
 
 UNIT_TEST(a_tracer_that_is_frozen_while_it_holds_a_thread_is_killed)
 {
-	struct victim victim;
-	int status;
-	victim_start(&victim, spin);
-	const pid_t pid = start(&victim, hold_and_freeze);
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
-	CHECK(WIFSTOPPED(status));
-	CHECK_EQ(waitpid(pid, &status, 0), pid); /* the case's time limit is the deadline */
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	victim_check(&victim);
-	victim_end(&victim);
+	check_killed(spin, hold_and_freeze);
 }
 
 static void wait_for_child(struct victim_page *page)
@@ -85,16 +90,7 @@ static void ask_and_freeze(const struct victim *victim)
 
 UNIT_TEST(one_that_is_frozen_when_a_thread_may_still_stop_for_it_is_killed_too)
 {
-	struct victim victim;
-	int status;
-	victim_start(&victim, wait_for_child);
-	const pid_t pid = start(&victim, ask_and_freeze);
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
-	CHECK(WIFSTOPPED(status));
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	victim_check(&victim);
-	victim_end(&victim);
+	check_killed(wait_for_child, ask_and_freeze);
 }
 
 static int hold_briefly(void *context)
