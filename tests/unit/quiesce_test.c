@@ -241,7 +241,7 @@ UNIT_TEST(a_stack_in_the_arena_is_inside_too)
 	scene_open(&scene, wait_inside);
 	scene.target.payload_lo = scene.target.payload_hi = 0;
 	check_quiesce(&scene, LONG_MS, 0);
-	for (int i = 0; i < 100 && syscall.running; i++)
+	for (int i = 0; i < 20000 && syscall.running; i++, usleep(1000)) /* it waits for a CPU at times */
 		CHECK_EQ(proc_syscall_read(scene.victim.pid, (pid_t)scene.victim.page->word[TID], &syscall), 0);
 	CHECK(!syscall.running);
 	scene.heal.skip_lo = syscall.sp & ~0xfffull;
