@@ -64,5 +64,5 @@ ROWS = [
     Target("ends-thread-exec", ["ends", "thread-exec"], expect="ends", varies=EVERYTHING),
 
     # Copies of ours that are never turned back: threads keep coming through them while the gate goes and plain jumps take its place.
-    Target("copies", ["copies", "{folder}/copies"], is_storm=True, copies="copies", events=("cycle", "kill")),
+    Target("copies", ["copies", "{folder}/copies"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate")),
 ]
