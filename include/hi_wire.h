@@ -14,12 +14,14 @@
  *   rings     rw- shared                     kept                 payload reserves and commits, injector clears and advances
  *   stacks    rw- shared                     kept                 payload appends; injector reads, and says how far it may go
  *   tables    r-- shared                     kept                 injector, through its own mapping of the memfd
- *   image     r-x private (map loader only)  kept                 nobody
- *   gate      r-x private                    kept                 nobody
- *   words     rw- private                    kept                 injector (/proc/PID/mem); payload may only bypass
  *   state     rw- private anonymous          first page kept, the payload; injector before arming
  *                                            rest reads zero
  *                                            (WIPEONFORK)
+ *   image     r-x private (map loader only)  kept                 nobody
+ *   gate      r-x private                    kept                 nobody
+ *   words     rw- private                    kept                 injector (/proc/PID/mem); payload may only bypass
+ *
+ * Where copies of gate addresses cannot be ruled out, gate and words outlive the rest, with bare jumps in the gate: all below them goes in one call.
  *
  * THE CALL PATH. A GOT slot points at a gate entry. Entry i lies at gate + i * HI_GATE_STRIDE, and its words at
  * words + i * HI_GATE_STRIDE, where words = gate + HI_GATE_BYTES: the distance is one constant, so the entries are copies of a few
@@ -41,7 +43,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 6u
+#define HI_WIRE_VERSION 7u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -389,7 +391,7 @@ struct hi_control {
 	uint32_t journal_count; /* entries in use, including RESTORED ones */
 	uint64_t arena;         /* base address in the target, 0 until known */
 	uint64_t arena_size;
-	struct hi_part ring, stacks, tables, image, gate, words, state;
+	struct hi_part ring, stacks, tables, state, image, gate, words;
 	uint64_t payload_base; /* load address of the payload image; inside the arena for the map loader */
 	uint64_t payload_size;
 	uint64_t dlopen_handle; /* dlopen loader only */

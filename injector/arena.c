@@ -27,6 +27,9 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
 
 #define STACKS_STEPS 64 /* their part is allocated in so many steps, each when the last one is half full */
 
@@ -264,35 +267,55 @@ void arena_extend_stacks(struct arena *arena)
 }
 
 /*
- * Moves pages of bare jumps over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its page fault and
- * finds the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code of what it can
- * write (PR_SET_MDWE).
+ * Makes pages of bare jumps and moves them over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its
+ * page fault and finds the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code of
+ * what it can write (PR_SET_MDWE).
  */
-static int make_gate_inert(const struct hi_control *control, struct remote *remote, const struct payload_image *payload)
+static int replace_gate(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, remote_addr made_at)
 {
+	const int made_flags = MAP_PRIVATE | MAP_ANONYMOUS | (made_at ? MAP_FIXED : 0),
+		  moved_flags = MREMAP_MAYMOVE | MREMAP_FIXED | (made_at ? MREMAP_DONTUNMAP : 0);
 	uint64_t pages;
-	int err = remote_syscall_or_fail(remote, SYS_mmap, (uint64_t[6]){0, HI_GATE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0},
+	int err = remote_syscall_or_fail(remote, SYS_mmap, (uint64_t[6]){made_at, HI_GATE_BYTES, PROT_READ | PROT_EXEC, (uint64_t)made_flags, (uint64_t)-1, 0},
 					 &pages);
 	for (unsigned entry = 0; !err && entry < arena_gate_count(control); entry++)
 		err = memory_write(remote->memory, pages + (uint64_t)entry * HI_GATE_STRIDE, payload->gate[GATE_INERT].code, payload->gate[GATE_INERT].size);
 	if (!err)
-		err = remote_syscall_or_fail(remote, SYS_mremap,
-					     (uint64_t[6]){pages, HI_GATE_BYTES, HI_GATE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, arena_gate(control)}, NULL);
+		err = remote_syscall_or_fail(remote, SYS_mremap, (uint64_t[6]){pages, HI_GATE_BYTES, HI_GATE_BYTES, (uint64_t)moved_flags, arena_gate(control)},
+					     NULL);
+	return err;
+}
+
+/*
+ * The pages are made in the scratch, which nobody uses any more, and leave zeros there: until it is unmapped the arena has no hole that the target could fill,
+ * and whoever comes after a dead injector finds all of it and may do this again.
+ */
+static int make_gate_inert(const struct hi_control *control, struct remote *remote, const struct payload_image *payload)
+{
+	int err = replace_gate(control, remote, payload, arena_state(control) + arena_state_layout(control).scratch);
+	if (err == -EINVAL) /* Linux before 5.7: outside of the arena, where they stay if we are killed now */
+		err = replace_gate(control, remote, payload, 0);
 	return err;
 }
 
 int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate)
 {
-	const uint64_t base = control->arena;
-	if (!keep_gate)
-		return remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){base, control->arena_size}, NULL);
+	uint64_t size = control->arena_size;
+	if (keep_gate) {
+		const int err = make_gate_inert(control, remote, payload);
+		if (err)
+			return err;
+		size = control->gate.offset;
+	}
+	return remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){control->arena, size}, NULL);
+}
 
-	int err = make_gate_inert(control, remote, payload);
-	if (err)
-		return err;
-	err = remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){base + control->state.offset, control->state.size}, NULL);
-	int below = remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){base, control->gate.offset}, NULL);
-	return err ? err : below;
+void arena_free_rings(const struct arena *arena)
+{
+	const struct hi_control *control = arena->control;
+	if (arena->memfd >= 0 && control) /* a failure costs memory, and nothing else */
+		(void)!fallocate(arena->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)control->ring.offset,
+				 (off_t)(control->tables.offset - control->ring.offset));
 }
 
 void arena_close(struct arena *arena)

@@ -71,10 +71,18 @@ must_check int arena_map(struct arena *arena, struct remote *remote, const struc
 must_check int arena_touch_ring(const struct arena *arena);
 /* Gives the payload room for stacks, a step ahead of what it uses. Once the ring is touched, and then once a round. */
 void arena_extend_stacks(struct arena *arena);
-/* Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. */
+/*
+ * Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. May be repeated if it was cut short at
+ * any step, and then with another keep_gate, too.
+ */
 int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate);
 /* Closes a descriptor in the target: a memfd that a dead injector left open. */
 must_check int arena_close_fd(struct remote *remote, int fd);
+/*
+ * Gives the memory of rings and stacks back. Only once nothing writes there and all has been read: who keeps the file is a gate that stays, or a child that was
+ * forked while attached, and neither will.
+ */
+void arena_free_rings(const struct arena *arena);
 /* Our side only. Idempotent. */
 void arena_close(struct arena *arena);
 

@@ -127,9 +127,9 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	end = place(&control->ring, end, (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));
 	end = place(&control->stacks, end, stacks_bytes(plan->interval));
 	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
+	end = place(&control->state, end, arena_state_layout(control).size);
 	end = place(&control->image, end, plan->image_bytes);
 	end = place(&control->gate, end, HI_GATE_BYTES);
 	end = place(&control->words, end, HI_GATE_BYTES);
-	end = place(&control->state, end, arena_state_layout(control).size);
 	control->arena_size = end;
 }

@@ -264,8 +264,23 @@ static bool has_inherited_gate(const struct subject *subject)
 	return false;
 }
 
+/* Another heapinject may have come in since the maps were read: then it is its slots that lead nowhere we know. */
+static int check_session_of_now(const struct subject *subject)
+{
+	struct subject now = *subject;
+	int answer = maps_read(subject->out->pid, subject->out->tid, &now.maps);
+	if (!answer) {
+		answer = check_earlier_session(&now);
+		maps_close(&now.maps);
+	}
+	return answer;
+}
+
 static int refuse_unimported(struct subject *subject)
 {
+	const int answer = check_session_of_now(subject);
+	if (answer)
+		return answer;
 	if (has_inherited_gate(subject))
 		return refuse(subject, PREFLIGHT_NO_HOOKS, "attach to it after a restart",
 			      "it was forked while its parent was attached to, and its calls lead through the (inert) gate that it inherited");

@@ -33,7 +33,7 @@ static bool all_is_arena(const struct maps *maps, remote_addr base, uint64_t siz
 /* One behind the other, as arena_layout places them, up to the end of the arena; where a size is known beforehand, of that size. */
 static bool parts_are_sound(const struct hi_control *control)
 {
-	const struct hi_part *parts[] = {&control->ring, &control->stacks, &control->tables, &control->image, &control->gate, &control->words, &control->state};
+	const struct hi_part *parts[] = {&control->ring, &control->stacks, &control->tables, &control->state, &control->image, &control->gate, &control->words};
 	uint64_t end = HI_CONTROL_BYTES;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES || __builtin_add_overflow(end, parts[i]->size, &end))
@@ -60,14 +60,14 @@ static void drop_forged_entries(struct hi_control *control)
 }
 
 /*
- * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the gate on sizes are known, and not
+ * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the state on sizes are known, and not
  * every part has our name: the state is anonymous, and so is a gate that was made inert already.
  */
 static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base, pid_t pid)
 {
 	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena) &&
 	       (pid_t)control->pid == pid && control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
-	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, control->gate.offset);
+	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, control->state.offset);
 }
 
 static int copy_control(struct attachment *attachment, const struct maps *maps, remote_addr base)

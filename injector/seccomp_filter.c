@@ -22,6 +22,9 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
 
 /* ---- the machine ------------------------------------------------------------------------------------------------------------- */
 
@@ -142,11 +145,13 @@ static const struct {
 	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0}, false},
 	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0}, false},
 	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0}, false},
+	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, ~0ull, 0}, false},
 	{SYS_mmap, {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, ~0ull, 0}, false},
 	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ}, false},
 	{SYS_madvise, {SOMEWHERE, PAGE, MADV_WIPEONFORK}, false},
 	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTFORK}, false},
 	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTNEED}, false},
+	{SYS_mremap, {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, SOMEWHERE + PAGE}, false},
 	{SYS_mremap, {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, SOMEWHERE + PAGE}, false},
 	{SYS_munmap, {SOMEWHERE, PAGE}, false},
 	{SYS_close, {SOME_FD}, false},

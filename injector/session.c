@@ -365,6 +365,8 @@ static int end(struct session *session, enum hi_stream_end_reason reason)
 	if (drained)
 		fprintf(stderr, "heapinject: the record stream is incomplete: %s\n",
 			drained == -EPROTO ? "the process has written over the buffer through which samples come" : strerror(-drained));
+	if (!detached)
+		arena_free_rings(&session->attachment.arena);
 	int exit_code = report(session, &receipt);
 	if (detached || drained || reason == HI_STREAM_END_ERROR)
 		exit_code = HI_EXIT_FAILED;

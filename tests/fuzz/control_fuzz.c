@@ -65,7 +65,7 @@ static void check_control(const struct hi_control *control)
 {
 	FUZZ_CHECK(control->arena == pristine->arena && control->gate_count <= HI_GATE_ENTRIES);
 	FUZZ_CHECK(control->gate.offset < pristine->arena_size && control->words.offset == control->gate.offset + HI_GATE_BYTES);
-	FUZZ_CHECK(control->state.offset + control->state.size == control->arena_size && control->bucket_bits < 32);
+	FUZZ_CHECK(control->words.offset + control->words.size == control->arena_size && control->bucket_bits < 32);
 	FUZZ_CHECK(control->loader == HI_LOADER_DLOPEN || control->payload_base - control->arena < control->arena_size);
 }
 

@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import got_words  # noqa: E402  (the folder is known only now)
 
 OURS = "memfd:heapinject"
+KEPT_BYTES = 8192  # of the jumps that stay
 SIGNALS = ("SigPnd", "SigBlk", "SigIgn", "SigCgt")
 FATAL_WHERE_BLOCKED = 1 << 10 | 1 << 6 | 1 << 14  # SEGV, BUS, TERM: who has all of these blocked, and did not before, is a borrowed thread that was forgotten
 LIBRARY_BLOCKED = 1 << 31 | 1 << 32  # the C library's own signals: blocked in a thread that it has created, but that has not run yet
@@ -53,10 +54,38 @@ def live_task(pid):
     raise Broken(f"process {pid} is dead")
 
 
-def read_maps(folder):
-    """Lines of /proc/PID/maps that a program does not change by allocating."""
-    lines = []
+def split_maps(folder):
+    """(lines of /proc/PID/maps without the pages of plain jumps that detach leaves where copies of pointers cannot be turned back, how many of these pages there are)."""
+    lines, kept = [], 0
     for line in read(f"{folder}/maps").splitlines():
+        if lines and is_kept(lines[-1], line):
+            lines.pop()
+            kept += 1
+        else:
+            lines.append(line)
+    return lines, kept
+
+
+def is_kept(jumps, words):
+    """Two lines: anonymous code, and right behind it as much memory of ours, in which stands where these jumps lead to."""
+    is_ours, jumps, words = OURS in words, jumps.split(), words.split()
+    (start, middle), (behind, end) = ([int(each, 16) for each in fields[0].split("-")] for fields in (jumps, words))
+    return is_ours and len(jumps) == 5 and (jumps[1], words[1]) == ("r-xp", "rw-p") and middle == behind and middle - start == end - middle == KEPT_BYTES
+
+
+def kept_pages(pid):
+    return split_maps(live_task(pid))[1]
+
+
+def is_mapped(pid):
+    """Is anything of ours, but for pages that stay?"""
+    return any(OURS in line for line in split_maps(live_task(pid))[0])
+
+
+def read_maps(folder, has_kept):
+    """Lines of /proc/PID/maps that a program does not change by allocating. has_kept: nor pages that stay."""
+    lines = []
+    for line in split_maps(folder)[0] if has_kept else read(f"{folder}/maps").splitlines():
         fields = line.split(None, 5)
         name = fields[5] if len(fields) > 5 else ""
         if name == "[stack]":
@@ -87,8 +116,8 @@ def is_beginning(pid, tid):
 class Observer:
     """Of one target. The addresses of its GOT slots are looked up once, so that a look costs little."""
 
-    def __init__(self, pid, varies=()):
-        self.pid, self.varies = pid, frozenset(varies)
+    def __init__(self, pid, varies=(), has_kept=False):
+        self.pid, self.varies, self.has_kept = pid, frozenset(varies), has_kept
         self.slots = [] if "got" in self.varies else list(got_words.family_slots(self.place(), self.maps()))
         self.before = self.settled_look()
 
@@ -136,7 +165,7 @@ class Observer:
         seen = {
             "tracer": sorted({status["TracerPid"] for status in statuses.values()}),
             "state": ["stopped" if any(status["State"][0] in "Tt" for status in statuses.values()) else "runs"],
-            "maps": read_maps(folder),
+            "maps": read_maps(folder, self.has_kept),
             "descriptors": read_descriptors(folder),
             "threads": [str(len(statuses))],
             "signals": sorted(" ".join(f"{name} {status[name]}" for name in SIGNALS) for status in statuses.values()),
@@ -152,7 +181,7 @@ class Observer:
         while True:
             different = self.compare(self.look())
             if not different or time.monotonic() > end:
-                return different + leftovers(self.pid)
+                return different + leftovers(self.pid, self.has_kept)
             time.sleep(0.02)
 
     def compare(self, now):
@@ -188,25 +217,24 @@ class Observer:
         return Counter(f"{s} {value}" for s, value in before.items()), Counter(f"{s} {value}" for s, value in after.items())
 
 
-def leftovers(pid):
+def leftovers(pid, has_kept):
     """Lines that name whatever of ours is mapped or open."""
     folder = live_task(pid)
-    lines = [f"left: {line}" for line in read(f"{folder}/maps").splitlines() if OURS in line]
+    lines = [f"left: {line}" for line in (split_maps(folder)[0] if has_kept else read(f"{folder}/maps").splitlines()) if OURS in line]
     return lines + [f"left: descriptor of {link}" for link in read_descriptors(folder) if OURS in link]
 
 
 def trace_of(pid):
     """How far an injector came that does not live any more, by what it left: none, descriptor, mapped."""
-    folder = live_task(pid)
-    if OURS in read(f"{folder}/maps"):
+    if is_mapped(pid):
         return "mapped"
-    return "descriptor" if any(OURS in link for link in read_descriptors(folder)) else "none"
+    return "descriptor" if any(OURS in link for link in read_descriptors(live_task(pid))) else "none"
 
 
 def trace_detector(pid):
     """A function that tells quickly whether anything of ours, or a descriptor that was not there before, can be seen."""
     before = len(os.listdir(f"/proc/{pid}/fd"))
-    return lambda: len(os.listdir(f"/proc/{pid}/fd")) != before or OURS in read(f"/proc/{pid}/maps")
+    return lambda: len(os.listdir(f"/proc/{pid}/fd")) != before or is_mapped(pid)
 
 
 def thread_report(pid):

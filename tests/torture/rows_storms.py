@@ -62,4 +62,7 @@ ROWS = [
     Target("ends-crash", ["ends", "crash"], expect="ends", statuses=[-11]),
     Target("ends-exec", ["ends", "exec"], expect="ends", varies=EVERYTHING),
     Target("ends-thread-exec", ["ends", "thread-exec"], expect="ends", varies=EVERYTHING),
+
+    # Copies of ours that are never turned back: threads keep coming through them while the gate goes and plain jumps take its place.
+    Target("copies", ["copies", "{folder}/copies"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate")),
 ]

@@ -58,6 +58,9 @@ class Target:
     patience: float = 1  # times as long a standstill as in other rows is its own affair: so many threads that never rest wait for a CPU, and for each other
     # What the program itself changes all the time, and cannot be compared before and after: of maps, descriptors, threads, signals, got.
     varies: Sequence[str] = ()
+    # It copies the allocator's addresses, once in each session, to where nobody turns them back: a file of this name in {folder}, mapped shared, at whose beginning it keeps
+    # count of that, in eight bytes. For each copy the page of plain jumps must stay that detach leaves, and nothing else.
+    copies: str = ""
 
     weight: float = 1.0  # share of the cycles of N
     is_storm: bool = False

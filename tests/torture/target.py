@@ -10,11 +10,12 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
-from observe import Observer, live_task
+from observe import Observer, kept_pages, live_task
 from session import Lines
 from stops import Starved, Stops
 from table import Broken, Server, Skip, parse_state
@@ -84,6 +85,7 @@ class Running:
         self.starved, self.stops = Starved(), None
         self.eintr = self.lost = self.new_eintr = self.new_lost = 0  # as the target counts them, and what the last cycle added
         self.has_ended = False
+        self.copies, self.kept, self.has_copied = 0, 0, False  # at the last look: how often it had copied, pages that stay; since then it was seen to copy
         try:
             self.start()
         except BaseException:
@@ -100,7 +102,9 @@ class Running:
         time.sleep(WARM_UP_SECONDS)
         self.check_alive()
         self.ask_progress()
-        self.observer = Observer(self.pid, self.target.varies)
+        if self.target.copies:
+            self.copies = self.count_copies()
+        self.observer = Observer(self.pid, self.target.varies, bool(self.target.copies))
         self.stops = Stops(self.pid)
 
     def fill_in(self, word):
@@ -215,7 +219,32 @@ class Running:
         differences = self.observer.differences()
         if differences:
             raise Broken("not as before:\n" + "\n".join(differences))
+        if self.target.copies:
+            self.check_kept()
         return figures
+
+    # ---- copies of our pointers ----
+
+    def count_copies(self):
+        with open(os.path.join(self.folder, self.target.copies), "rb") as file:
+            return int.from_bytes(file.read(8), sys.byteorder)
+
+    def wait_for_copies(self):
+        """Once a session is attached."""
+        end = time.monotonic() + PROGRESS_SECONDS
+        while self.count_copies() == self.copies:
+            self.check_alive()
+            if time.monotonic() > end:
+                raise Broken(f"the target has copied nothing for {PROGRESS_SECONDS} s")
+            time.sleep(0.0005)
+        self.has_copied = True
+
+    def check_kept(self):
+        """The page to which copies lead stays, and no page stays without copies. (Copies that it was just taking may have been turned back before they were stored.)"""
+        copied, stayed = self.count_copies() - self.copies, kept_pages(self.pid) - self.kept
+        if not self.has_copied <= stayed <= copied:
+            raise Broken(f"{stayed} pages of plain jumps have stayed for {copied} times that addresses were copied")
+        self.copies, self.kept, self.has_copied = self.copies + copied, self.kept + stayed, False
 
     def verify_or_ended(self):
         """Of a target that comes to its end by itself: True if it has, in the way it is to; else it is verified."""

@@ -80,6 +80,8 @@ class Trial:
         """True: attached. False: it gave up, and has ended."""
         if session.wait_attached():
             self.pace.learn("attached", time.monotonic() - session.started)
+            if self.running.target.copies:
+                self.running.wait_for_copies()
             return True
         session.wait()
         return False

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "detach.h"
 #include "fault.h"
@@ -25,7 +26,7 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	memset(&control, 0, sizeof control);
 	arena_layout(&plan, &control);
 
-	const struct hi_part *parts[] = {&control.ring, &control.stacks, &control.tables, &control.image, &control.gate, &control.words, &control.state};
+	const struct hi_part *parts[] = {&control.ring, &control.stacks, &control.tables, &control.state, &control.image, &control.gate, &control.words};
 	uint64_t end = sizeof(struct hi_control);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		CHECK_EQ(parts[i]->offset % HI_PAGE_BYTES, 0);
@@ -401,6 +402,13 @@ UNIT_TEST(unmapped_it_leaves_nothing)
 	target_end(&target);
 }
 
+static uint64_t file_bytes(int fd)
+{
+	struct stat info;
+	CHECK_EQ(fstat(fd, &info), 0);
+	return (uint64_t)info.st_blocks * 512;
+}
+
 UNIT_TEST(a_kept_gate_works_with_nothing_behind_it)
 {
 	struct target target;
@@ -408,8 +416,12 @@ UNIT_TEST(a_kept_gate_works_with_nothing_behind_it)
 	target_start(&target);
 	map_into(&target);
 	check_calls(&target);
-	arena_close(&target.arena);
+	CHECK_EQ(arena_touch_ring(&target.arena), 0);
 	CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target, .keep_gate = true}), 0);
+	const uint64_t allocated = file_bytes(target.arena.memfd);
+	arena_free_rings(&target.arena);
+	CHECK(file_bytes(target.arena.memfd) + target.control->ring.size <= allocated); /* what stays of it in the target keeps no rings */
+	arena_close(&target.arena);
 	check_calls(&target);
 
 	const struct hi_control *control = target.control;
@@ -472,6 +484,53 @@ static bool has_traces(const struct target *target)
 	return count_own(target) || fds != target->before.fd_count;
 }
 
+/* As long as anything is named it is all there: no part of it may be the target's own by then. */
+static bool is_whole(const struct target *target)
+{
+	struct maps maps;
+	remote_addr at = target->control->arena;
+	CHECK_EQ(maps_read(target->victim.pid, target->victim.pid, &maps), 0);
+	const struct mapping *mapping = maps_find(&maps, at);
+	for (; mapping && at < target->control->arena + target->control->arena_size; mapping = maps_find(&maps, at))
+		at = mapping->hi;
+	maps_close(&maps);
+	return at >= target->control->arena + target->control->arena_size;
+}
+
+UNIT_TEST(a_gate_that_is_kept_half_can_be_kept_again)
+{
+	struct target target;
+	unsigned long operations = 1;
+	target_start(&target);
+	for (unsigned long n = 1; n <= operations; n++) {
+		char number[24];
+		map_into(&target);
+		snprintf(number, sizeof number, "%lu", n);
+		setenv("HEAPINJECT_FAULT", number, 1);
+		fault_reset();
+		const int error = tracee_worker(unmap_arena, &(struct errand){.target = &target, .keep_gate = true});
+		unsetenv("HEAPINJECT_FAULT");
+		operations = fault_count() >= n ? n + 1 : n;
+		if (count_own(&target) > 1) {
+			CHECK(error && is_whole(&target));
+			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target, .keep_gate = n % 2}), 0);
+		}
+		if (count_own(&target)) {
+			check_calls(&target);
+			target.control->arena = arena_gate(target.control);
+			target.control->arena_size = 2 * HI_GATE_BYTES;
+			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target}), 0);
+		}
+		arena_close(&target.arena);
+		check_nothing_left(&target);
+		memset(target.control, 0, sizeof *target.control);
+		arena_layout(&(struct arena_plan){.interval = 512u << 10, .image_bytes = target.payload.text_size}, target.control);
+	}
+	CHECK(operations > 10);
+	victim_check(&target.victim);
+	target_end(&target);
+}
+
 UNIT_TEST(every_failing_step_is_taken_back)
 {
 	struct target target;
@@ -509,6 +568,11 @@ UNIT_TEST(every_failing_step_is_taken_back)
 }
 
 #else
+
+UNIT_TEST(a_gate_that_is_kept_half_can_be_kept_again)
+{
+	SKIP("needs a build with FAULTS=1");
+}
 
 UNIT_TEST(every_failing_step_is_taken_back)
 {

@@ -426,6 +426,18 @@ static void nasty_names(void)
 	close(self);
 }
 
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+}
+
+/* Of a state without buckets, with one occupancy byte and one known stack. */
+static uint64_t least_state(void)
+{
+	return sizeof(struct hi_state) + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot)) + whole_pages(1) +
+	       whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES) + whole_pages(HI_RULES * sizeof(struct hi_rule_entry)) + whole_pages(8);
+}
+
 /* An arena of the name, with a control block that is right in every detail but for what it leads to. */
 static void forged_arena(void)
 {
@@ -440,9 +452,9 @@ static void forged_arena(void)
 	const struct {
 		struct hi_part *part;
 		uint64_t size;
-	} parts[] = {{&control.ring, 1 << 20},       {&control.tables, 1 << 20},      {&control.image, 1 << 14},
-		     {&control.gate, HI_GATE_BYTES}, {&control.words, HI_GATE_BYTES}, {&control.state, 1 << 20}};
-	for (unsigned i = 0; i < 6; i++) {
+	} parts[] = {{&control.ring, 1 << 20},  {&control.stacks, 1 << 20},     {&control.tables, 1 << 20},     {&control.state, least_state()},
+		     {&control.image, 1 << 14}, {&control.gate, HI_GATE_BYTES}, {&control.words, HI_GATE_BYTES}};
+	for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
 		*parts[i].part = (struct hi_part){end, parts[i].size};
 		end += parts[i].size;
 	}
