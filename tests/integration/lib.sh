@@ -8,6 +8,7 @@
 set -u
 
 lib_dir=$(dirname "${BASH_SOURCE[0]}")
+patience=60 # seconds for what must come: a busy machine leaves a whole session without a CPU for several
 pids=()
 
 fail() {
@@ -37,12 +38,8 @@ start_server() {
 
 # stop PID: end one of our processes, gently at first
 stop() {
-	local i
 	kill -TERM "$1" 2>/dev/null
-	for ((i = 0; i < 200; i++)); do
-		is_running "$1" || break
-		sleep 0.025
-	done
+	patience=30 wait_for has_ended "$1"
 	kill -KILL "$1" 2>/dev/null
 	wait "$1" 2>/dev/null
 	return 0
@@ -51,6 +48,10 @@ stop() {
 # is_running PID: alive, and not just a zombie
 is_running() {
 	[[ -d /proc/$1 ]] && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+}
+
+has_ended() {
+	! is_running "$1"
 }
 
 stop_all() {
@@ -72,23 +73,39 @@ free_port() {
 	echo "$port"
 }
 
-# wait_for SECONDS COMMAND...: until COMMAND succeeds
+# wait_for COMMAND...: until COMMAND succeeds
 wait_for() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		((SECONDS < end)) || return 1
+	local end=$((SECONDS + patience)) late
+	while late=$((SECONDS >= end)) && ! "$@" >/dev/null 2>&1; do
+		((late)) && return 1
 		sleep 0.05
 	done
+	return 0
+}
+
+# cpu_ticks PID: processor time that it has had, in hundredths of a second
+cpu_ticks() {
+	local fields
+	fields=$(cat "/proc/$1/stat" 2>/dev/null) || return
+	read -ra fields <<<"${fields##*) }"
+	echo $((fields[11] + fields[12]))
+}
+
+has_had_ticks() {
+	! is_running "$1" || (($(cpu_ticks "$1") >= $2))
+}
+
+# let_work PID TICKS: until it has had so much more processor time; after a sleep it may have had none
+let_work() {
+	wait_for has_had_ticks "$1" $(($(cpu_ticks "$1") + $2)) || fail "process $1 does not work"
 }
 
 port_answers() {
 	(exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
-# wait_port PORT [SECONDS]
 wait_port() {
-	wait_for "${2:-10}" port_answers "$1" || fail "nothing listens on port $1"
+	wait_for port_answers "$1" || fail "nothing listens on port $1"
 }
 
 # check_same BEFORE AFTER WHAT: two files must be equal
@@ -126,6 +143,11 @@ is_attached() {
 	grep -q 'memfd:heapinject' "/proc/$1/maps"
 }
 
+# is_hooked PID OBJECT: the slots of that library lead to us
+is_hooked() {
+	python3 "$lib_dir/got_words.py" "$1" | grep -q "$2.*heapinject"
+}
+
 # run_attach PID OPTION...: attach in the foreground; output in $WORK/attach.out; returns its exit status
 run_attach() {
 	"$HEAPINJECT" attach "$@" >"$WORK/attach.out" 2>&1
@@ -136,7 +158,7 @@ start_attach() {
 	"$HEAPINJECT" attach "$@" >"$WORK/attach.out" 2>&1 &
 	ATTACH_PID=$!
 	pids+=("$ATTACH_PID")
-	wait_for 15 is_attached "$1" || {
+	wait_for is_attached "$1" || {
 		cat "$WORK/attach.out"
 		fail "attach to $1 did not happen"
 	}
@@ -160,7 +182,7 @@ start_session() {
 	"$HEAPINJECT" attach "$@" -v -o "$WORK/out" >"$WORK/attach.out" 2>&1 &
 	ATTACH_PID=$!
 	pids+=("$ATTACH_PID")
-	wait_for 20 session_is_settled || fail "attach to $1 hangs: $(cat "$WORK/attach.out")"
+	wait_for session_is_settled || fail "attach to $1 hangs: $(cat "$WORK/attach.out")"
 	grep -q 'attached to' "$WORK/attach.out" && return
 	wait_attach
 	fail "cannot attach to $1, status $?: $(cat "$WORK/attach.out")"
@@ -227,7 +249,7 @@ start_target() {
 	"$TARGET" "$@" <"$TARGET_OUT.in" >"$TARGET_OUT" 2>&1 9>&- &
 	SERVER_PID=$!
 	pids+=("$SERVER_PID")
-	wait_for 10 grep -q "^ready" "$TARGET_OUT" || fail 'the target does not begin'
+	wait_for grep -q "^ready" "$TARGET_OUT" || fail 'the target does not begin'
 }
 
 # target_has_said N: more than N lines
@@ -235,12 +257,12 @@ target_has_said() {
 	[[ $(wc -l <"$TARGET_OUT") -gt $1 ]]
 }
 
-# ask COMMAND [SECONDS]: of the target started last; its answer is in $ANSWER
+# ask COMMAND: of the target started last; its answer is in $ANSWER
 ask() {
 	local said
 	said=$(wc -l <"$TARGET_OUT")
 	echo "$1" >&9
-	wait_for "${2:-30}" target_has_said "$said" || fail "the target does not answer to: $1"
+	wait_for target_has_said "$said" || fail "the target does not answer to: $1"
 	ANSWER=$(tail -n 1 "$TARGET_OUT")
 	echo "$1: $ANSWER"
 }

@@ -13,6 +13,11 @@ start_redis() {
 	wait_port "$PORT"
 }
 
+# has_no_clients: the server on $PORT has closed all connections
+has_no_clients() {
+	! grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$PORT") [0-9A-F]+:[0-9A-F]+ 0[18] " /proc/net/tcp
+}
+
 redis() {
 	redis-cli -p "$PORT" "$@" | tr -d '\r'
 }
@@ -79,7 +84,7 @@ start_load() {
 	"$CASE_DIR/../load" "$1" "$PORT" >"$WORK/load.log" 2>&1 &
 	LOAD_PID=$!
 	pids+=("$LOAD_PID")
-	wait_for 30 grep -qx begun "$WORK/load.log" || fail "no load: $(cat "$WORK/load.log")"
+	wait_for grep -qx begun "$WORK/load.log" || fail "no load: $(cat "$WORK/load.log")"
 }
 
 # stop_load: fails if an answer was wrong

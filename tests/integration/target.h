@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define TARGET_COMMAND_MAX 256
+#define TARGET_PATIENCE_MS 30000 /* a thread that works may get no CPU for seconds */
 
 /* One line without its newline; false at the end of input. */
 static inline int target_read(char command[TARGET_COMMAND_MAX])

@@ -111,11 +111,7 @@ UNIT_TEST(the_newest_status_is_handed_out_once)
 	stream_alloc(scene.stream, 0x7000, 24, &(uint64_t){0x10090}, 1);
 	stream_stats(scene.stream);
 	fflush(scene.stream);
-	for (int i = 0; i < 2000 && status.samples != 3; i++) {
-		usleep(1000);
-		(void)analyzer_child_status(&scene.child, &status);
-	}
-	CHECK_EQ(status.samples, 3);
+	WAIT_FOR((void)analyzer_child_status(&scene.child, &status), status.samples == 3);
 	CHECK_EQ(status.live_bytes, 1024);
 	CHECK_EQ(status.live_objects, 3);
 	CHECK_EQ(status.bad_records, 0);
@@ -134,10 +130,7 @@ UNIT_TEST(signals_of_the_terminal_do_not_end_it)
 	char summary[4096];
 	scene_open(&scene);
 	feed(&scene, false);
-	for (int i = 0; i < 2000 && !status.samples; i++) { /* it has begun: its handlers are in place */
-		usleep(1000);
-		(void)analyzer_child_status(&scene.child, &status);
-	}
+	WAIT_FOR((void)analyzer_child_status(&scene.child, &status), status.samples); /* it has begun: its handlers are in place */
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		CHECK_EQ(kill(scene.child.pid, signals[i]), 0);
 	stream_end(scene.stream);

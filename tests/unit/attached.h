@@ -7,6 +7,8 @@
 #ifndef HI_ATTACHED_H
 #define HI_ATTACHED_H
 
+#include <errno.h>
+
 #include "attach.h"
 #include "detach.h"
 #include "snapshot.h"
@@ -68,11 +70,19 @@ static inline void attached_prepare(struct attached *attached, void (*work)(stru
 	attachment_init(&attached->attachment, attached->victim.pid);
 }
 
+/* -EAGAIN is what a user hears, too, where the target gets no CPU: it is untouched, and may be tried again. */
 static inline int attached_attach(struct attached *attached, enum hi_loader loader)
 {
 	const struct attach_options options = {.interval = ATTACHED_INTERVAL, .loader = loader};
-	CHECK_EQ(attachment_open(&attached->attachment, attached->victim.pid), 0);
-	return attach(&attached->attachment, &options);
+	const uint64_t end_ms = unit_now_ms() + UNIT_PATIENCE_MS;
+	for (;;) {
+		CHECK_EQ(attachment_open(&attached->attachment, attached->victim.pid), 0);
+		const int error = attach(&attached->attachment, &options);
+		if (error != -EAGAIN || attached->attachment.left_behind || unit_now_ms() >= end_ms)
+			return error;
+		attachment_close(&attached->attachment);
+		attachment_init(&attached->attachment, attached->victim.pid);
+	}
 }
 
 static inline void attached_start(struct attached *attached, void (*work)(struct victim_page *page), enum hi_loader loader)
@@ -109,9 +119,7 @@ static inline uint64_t attached_samples(const struct attached *attached)
 static inline void attached_wait_for_samples(const struct attached *attached, uint64_t samples)
 {
 	const uint64_t wanted = attached_samples(attached) + samples;
-	for (int i = 0; i < 3000 && attached_samples(attached) < wanted; i++)
-		victim_pause_us(1000);
-	CHECK(attached_samples(attached) >= wanted);
+	WAIT_FOR(attached_samples(attached) >= wanted);
 }
 
 static inline uint64_t attached_read(const struct attached *attached, remote_addr address)

@@ -12,7 +12,7 @@
 
 #include "victim.h"
 
-enum { PAGES = 4, OPEN_DEADLINE_MS = 3000 };
+enum { PAGES = 4 };
 
 static inline uint64_t now_us(void)
 {
@@ -150,6 +150,14 @@ static inline void signalled(struct victim_page *page)
 	}
 }
 
+/* Where a handler may run yet, or a thread restore itself: when that is over. */
+static inline void wait_for_signal_mask(const struct proc_status *before, pid_t pid)
+{
+	struct proc_status now;
+
+	WAIT_FOR(proc_status_read(pid, pid, &now) == 0 && now.sig_blocked == before->sig_blocked);
+}
+
 static inline void compare_signal_state(const struct proc_status *before, pid_t pid)
 {
 	struct proc_status after;
@@ -185,7 +193,7 @@ static inline void borrow_once(const struct victim *victim, uint64_t *out_stoppe
 {
 	struct remote remote;
 
-	CHECK_EQ(remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, OPEN_DEADLINE_MS), 0);
+	CHECK_EQ(remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(map_and_unmap(&remote), 0);
 	CHECK_EQ(remote_close(&remote), 0);
 	if (out_stopped_ns)
@@ -204,8 +212,9 @@ static inline void borrow_often(const struct victim *victim, size_t times, uint6
 	uint64_t stopped[1000], start = now_us();
 	size_t done = 0;
 
-	while (done < times && done < 1000 && now_us() - start < limit_us)
+	do
 		borrow_once(victim, &stopped[done++]);
+	while (done < times && done < 1000 && now_us() - start < limit_us);
 	qsort(stopped, done, sizeof(*stopped), compare_times);
 	printf("# %s: %zu times, stopped for %.0f us (median), %.0f us (99 %%)\n", unit_current, done, (double)stopped[done / 2] / 1e3,
 	       (double)stopped[done * 99 / 100] / 1e3);

@@ -33,18 +33,18 @@ static int hold_two(void *context)
 	const struct victim *victim = context;
 	struct tracee first, second;
 	CHECK(!is_hurrying());
-	CHECK_EQ(tracee_stop(&first, victim[0].pid, victim[0].pid, 2000), 0);
+	CHECK_EQ(tracee_stop(&first, victim[0].pid, victim[0].pid, UNIT_PATIENCE_MS), 0);
 	CHECK(is_hurrying());
 	CHECK_EQ(sched_getscheduler(victim[0].pid), SCHED_OTHER);
 	CHECK_EQ(getpriority(PRIO_PROCESS, (id_t)victim[0].pid), getpriority(PRIO_PROCESS, (id_t)getpid()));
-	CHECK_EQ(tracee_stop(&second, victim[1].pid, victim[1].pid, 2000), 0);
+	CHECK_EQ(tracee_stop(&second, victim[1].pid, victim[1].pid, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(tracee_detach(&first), 0);
 	CHECK_EQ(tracee_detach(&first), 0); /* counts once */
 	CHECK(is_hurrying());
 	CHECK_EQ(tracee_detach(&second), 0);
 	CHECK(!is_hurrying());
 	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
-	CHECK(tracee_stop(&first, victim[0].pid, 0x3fffffff, 2000) != 0); /* what was not stopped is not held */
+	CHECK(tracee_stop(&first, victim[0].pid, 0x3fffffff, UNIT_PATIENCE_MS) != 0); /* what was not stopped is not held */
 	CHECK(!is_hurrying());
 	return 0;
 }

@@ -20,7 +20,7 @@
 #define FAKE_PAYLOAD __attribute__((section("fake_payload"), noinline))
 extern const char __start_fake_payload[], __stop_fake_payload[];
 
-enum { STAY = 0, TID }; /* words of the page: the thread is to stay where it is while 1; its tid */
+enum { STAY = 0, TID, LEFT }; /* words of the page: the thread is to stay where it is while 1; its tid; 1 when it has gone on */
 
 static struct hi_thread_slot slots[HI_THREAD_SLOTS]; /* the child's copy is what is read */
 
@@ -46,6 +46,7 @@ static inline void *stay_somewhere(void *context)
 	struct victim_page *page = context;
 	page->word[TID] = (uint64_t)syscall(SYS_gettid);
 	stay(page);
+	page->word[LEFT] = 1;
 	return wait_elsewhere(NULL);
 }
 

@@ -92,12 +92,10 @@ static int64_t now_ns(void)
 	return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-#define PATIENCE_NS 4000000000ll /* twice in a test that may take ten seconds */
-
 /* None found in time is no failure: then another time, as long as there is any. */
 static void borrow(struct target *target)
 {
-	const int64_t end_ns = now_ns() + PATIENCE_NS;
+	const int64_t end_ns = now_ns() + UNIT_PATIENCE_MS * 1000000ll;
 	int error = -EAGAIN;
 
 	while (error == -EAGAIN && now_ns() < end_ns - BORROW_MS * 1000000ll)

@@ -93,12 +93,9 @@ UNIT_TEST(slow_writes_of_words_are_seen_half_done)
 {
 	struct memory memory = open_self();
 	uint64_t *word = (uint64_t *)(void *)map_two_pages(), before = 0;
-	bool half_done = false;
 
 	setenv("HEAPINJECT_FAULT_SLOW_WRITES", "1", 1);
-	for (int i = 0; i < 50 && !half_done; i++) /* whoever watches gets no CPU at times */
-		half_done = is_seen_half_done(&memory, word);
-	CHECK(half_done);
+	WAIT_FOR(is_seen_half_done(&memory, word)); /* whoever watches gets no CPU at times */
 	CHECK_EQ(mprotect(word, PAGE, PROT_READ), 0);
 	CHECK_EQ(memory_write_u64(&memory, address_of(word), OLD), 0);
 	CHECK_EQ(*(volatile uint64_t *)word, OLD);

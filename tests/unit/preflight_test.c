@@ -43,7 +43,7 @@ static pid_t child_with(void (*prepare)(void))
 	CHECK(pipe(ready) == 0 && pipe(asleep) == 0);
 	pid = fork();
 	if (pid == 0) {
-		alarm(20);
+		alarm(UNIT_TIME_LIMIT_S);
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* until `prepare` changes its user */
 		close(asleep[1]);
 		if (prepare)
@@ -196,13 +196,12 @@ UNIT_TEST(ended_leader_with_a_live_thread)
 	CHECK(pipe(thread_ready) == 0);
 	pid = fork();
 	if (pid == 0) {
-		alarm(20);
+		alarm(UNIT_TIME_LIMIT_S);
 		start_thread_and_end_leader();
 	}
 	CHECK_EQ(read(thread_ready[0], &tid, sizeof(tid)), sizeof(tid));
-	struct proc_status status = {0};
-	for (int i = 0; i < 1000 && status.state != 'Z'; i++, usleep(1000))
-		CHECK_EQ(proc_status_read(pid, pid, &status), 0);
+	struct proc_status status;
+	WAIT_FOR(proc_status_read(pid, pid, &status) == 0 && status.state == 'Z');
 	struct preflight preflight = run(pid);
 	CHECK_EQ(preflight.verdict, PLAIN);
 	CHECK_EQ(preflight.tid, tid);
@@ -215,7 +214,7 @@ UNIT_TEST(traced)
 	struct tracee tracee;
 	char who[32];
 
-	if (tracee_stop(&tracee, pid, pid, 1000))
+	if (tracee_stop(&tracee, pid, pid, UNIT_PATIENCE_MS))
 		SKIP("ptrace is not permitted");
 	struct preflight preflight = run(pid);
 	snprintf(who, sizeof(who), "being traced by %d (", getpid());

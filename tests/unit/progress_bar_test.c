@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <time.h>
 
 #include "unit.h"
 
 #define CLEAR "\r\033[K"
 
 static int far_end;
+static uint64_t opened_ms;
 
 static void into_pipe(void)
 {
@@ -49,20 +49,35 @@ static const char *drawn(void)
 	return shown();
 }
 
+static void open_bar(void)
+{
+	opened_ms = unit_now_ms();
+	progress_bar_open();
+}
+
+/* Shown is what is expected, unless it took us so long to come here that the timer has drawn, too. */
+#define CHECK_SHOWN(text_, expected)                                                  \
+	do {                                                                          \
+		const char *text = (text_);                                           \
+		if (strcmp(text, expected) != 0 && unit_now_ms() - opened_ms >= 1000) \
+			SKIP("no CPU for %" PRIu64 " ms", unit_now_ms() - opened_ms); \
+		CHECK_STR(text, expected);                                            \
+	} while (0)
+
 UNIT_TEST(says_what_goes_on_and_how_much_is_done)
 {
 	into_terminal();
-	progress_bar_open();
-	CHECK_STR(drawn(), ""); /* nothing goes on */
+	open_bar();
+	CHECK_SHOWN(drawn(), ""); /* nothing goes on */
 	progress_bar_phase("naming");
 	progress_bar_share(1, 4);
-	CHECK_STR(drawn(), CLEAR "heapinject: naming [#####               ] 25%");
+	CHECK_SHOWN(drawn(), CLEAR "heapinject: naming [#####               ] 25%");
 	progress_bar_share(5, 4);
-	CHECK_STR(drawn(), CLEAR "heapinject: naming [####################] 100%");
+	CHECK_SHOWN(drawn(), CLEAR "heapinject: naming [####################] 100%");
 	progress_bar_phase("drawing");
-	CHECK_STR(drawn(), CLEAR "heapinject: drawing, 0 s");
+	CHECK_SHOWN(drawn(), CLEAR "heapinject: drawing, 0 s");
 	progress_bar_close();
-	CHECK_STR(shown(), CLEAR);
+	CHECK_SHOWN(shown(), CLEAR);
 }
 
 UNIT_TEST(a_file_says_it_by_itself)
@@ -76,26 +91,26 @@ UNIT_TEST(a_file_says_it_by_itself)
 	CHECK_EQ(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
 	CHECK_EQ(lseek(fd, 60, SEEK_SET), 60);
 	into_terminal();
-	progress_bar_open();
+	open_bar();
 	progress_bar_phase("reading");
 	progress_bar_file(fd);
-	CHECK_STR(drawn(), CLEAR "heapinject: reading [############        ] 60%");
+	CHECK_SHOWN(drawn(), CLEAR "heapinject: reading [############        ] 60%");
 	close(fd);
 	CHECK_EQ(pipe(ends), 0);
 	progress_bar_phase("reading");
 	progress_bar_file(ends[0]); /* how much there is to come, nobody knows */
-	CHECK_STR(drawn(), CLEAR "heapinject: reading, 0 s");
+	CHECK_SHOWN(drawn(), CLEAR "heapinject: reading, 0 s");
 	progress_bar_close();
 }
 
 UNIT_TEST(of_several_files_it_counts_those_that_are_done)
 {
 	into_terminal();
-	progress_bar_open();
+	open_bar();
 	progress_bar_part(3, 10);
 	progress_bar_phase("naming");
 	progress_bar_share(9, 10);
-	CHECK_STR(drawn(), CLEAR "heapinject: naming 4 of 10 [######              ] 30%");
+	CHECK_SHOWN(drawn(), CLEAR "heapinject: naming 4 of 10 [######              ] 30%");
 	progress_bar_close();
 }
 
@@ -103,37 +118,34 @@ UNIT_TEST(of_several_files_it_counts_those_that_are_done)
 UNIT_TEST(makes_room_for_others)
 {
 	into_terminal();
-	progress_bar_open();
+	open_bar();
 	progress_bar_hide();
-	CHECK_STR(shown(), "");
+	CHECK_SHOWN(shown(), "");
 	progress_bar_phase("reading");
 	drawn();
 	progress_bar_hide();
-	CHECK_STR(shown(), CLEAR);
+	CHECK_SHOWN(shown(), CLEAR);
 	CHECK(strstr(drawn(), "reading"));
 	progress_bar_close();
-	CHECK_STR(shown(), CLEAR);
+	CHECK_SHOWN(shown(), CLEAR);
 	progress_bar_close();
-	CHECK_STR(shown(), "");
+	CHECK_SHOWN(shown(), "");
 }
 
 UNIT_TEST(comes_after_a_second)
 {
 	struct pollfd line = {.events = POLLIN};
-	struct timespec start, end;
 	int ready;
 
 	into_terminal();
 	line.fd = far_end;
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	progress_bar_open();
+	open_bar();
 	progress_bar_phase("reading");
 	do
-		ready = poll(&line, 1, 30000);
+		ready = poll(&line, 1, UNIT_PATIENCE_MS);
 	while (ready < 0 && errno == EINTR);
-	clock_gettime(CLOCK_MONOTONIC, &end);
 	CHECK_EQ(ready, 1);
-	CHECK((double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9 >= 0.999);
+	CHECK(unit_now_ms() - opened_ms >= 999);
 	progress_bar_close();
 }
 
@@ -142,14 +154,14 @@ static void check_idle(void)
 {
 	struct sigaction action;
 
-	progress_bar_open();
+	open_bar();
 	progress_bar_phase("reading");
 	progress_bar_share(1, 4);
 	CHECK_EQ(sigaction(PROGRESS_BAR_SIGNAL, NULL, &action), 0);
 	CHECK(action.sa_handler == SIG_DFL);
 	progress_bar_hide();
 	progress_bar_close();
-	CHECK_STR(shown(), "");
+	CHECK_SHOWN(shown(), "");
 }
 
 UNIT_TEST(nothing_in_a_pipe)
@@ -170,7 +182,7 @@ UNIT_TEST(leaves_the_signal_as_it_was)
 	struct sigaction action;
 
 	into_terminal();
-	progress_bar_open();
+	open_bar();
 	CHECK_EQ(sigaction(PROGRESS_BAR_SIGNAL, NULL, &action), 0);
 	CHECK(action.sa_handler != SIG_DFL);
 	progress_bar_close();

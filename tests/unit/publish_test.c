@@ -174,24 +174,30 @@ static void *wait_in_read(void *stack_address)
 	return NULL;
 }
 
+static void publish_own_regions(void)
+{
+	struct maps maps;
+	CHECK_EQ(maps_read(getpid(), getpid(), &maps), 0);
+	publisher_publish_regions(&publisher, &maps, control);
+	maps_close(&maps);
+}
+
+static bool is_in_a_region(const void *address)
+{
+	bool found = false;
+	for (uint32_t r = 0; r < regions()->count; r++)
+		found |= address && regions()->range[r].lo <= address_of(address) && address_of(address) < regions()->range[r].hi;
+	return found;
+}
+
 UNIT_TEST(the_stack_of_a_blocked_thread_is_a_region)
 {
 	pthread_t thread;
-	struct maps maps;
 	void *volatile stack_address = NULL;
-	bool found = false;
 	prepare(TABLES_BYTES);
 	CHECK_EQ(pipe(thread_ready), 0);
 	CHECK_EQ(pthread_create(&thread, NULL, wait_in_read, (void *)&stack_address), 0);
-	for (int i = 0; i < 200 && !found; i++) { /* until it is in its system call */
-		usleep(5000);
-		CHECK_EQ(maps_read(getpid(), getpid(), &maps), 0);
-		publisher_publish_regions(&publisher, &maps, control);
-		maps_close(&maps);
-		for (uint32_t r = 0; r < regions()->count; r++)
-			found |= stack_address && regions()->range[r].lo <= address_of(stack_address) && address_of(stack_address) < regions()->range[r].hi;
-	}
-	CHECK(found);
+	WAIT_FOR(publish_own_regions(), is_in_a_region(stack_address)); /* not before it is in its system call */
 	CHECK_EQ(write(thread_ready[1], "", 1), 1);
 	pthread_join(thread, NULL);
 	finish();

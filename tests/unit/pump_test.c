@@ -481,11 +481,11 @@ UNIT_TEST(a_counter_that_ran_on_without_the_clock_changes_no_rate)
 UNIT_TEST(the_clock_is_the_cycle_counter)
 {
 	prepare();
-	const uint64_t before = pump_now_ns(&pump);
+	const uint64_t clock_before = clock_now_ns(), before = pump_now_ns(&pump);
 	usleep(20000);
-	const uint64_t after = pump_now_ns(&pump);
+	const uint64_t after = pump_now_ns(&pump), clock_after = clock_now_ns();
 	CHECK(after - before >= 19000000);
-	CHECK(after - before < 2000000000);
+	CHECK(after - before < 100 * (clock_after - clock_before));
 	finish();
 }
 
@@ -552,8 +552,8 @@ UNIT_TEST(a_full_output_leaves_nothing_in_the_ring_at_the_end)
 	put_free(HI_RECORD_FREE, 1, 0x7000);
 	put_free(HI_RECORD_FREE, 2, 0x7000);
 	CHECK_EQ(pthread_create(&reader, NULL, read_slowly, &ends[0]), 0);
-	CHECK_EQ(pump_drain(&pump, 5000), 0);
-	CHECK_EQ(stream_out_drain(&out, 5000), 0);
+	CHECK_EQ(pump_drain(&pump, UNIT_PATIENCE_MS), 0);
+	CHECK_EQ(stream_out_drain(&out, UNIT_PATIENCE_MS), 0);
 	close(ends[1]);
 	CHECK_EQ(pthread_join(reader, NULL), 0);
 	close(ends[0]);

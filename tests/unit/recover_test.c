@@ -280,7 +280,7 @@ UNIT_TEST(a_mapping_that_only_has_our_name_is_not_followed)
 	CHECK_EQ(truncate(path, 1 << 20), 0);
 	struct remote remote;
 	uint64_t at = 0;
-	CHECK_EQ(remote_open(&remote, attached.victim.pid, &attached.victim.memory, &attached.victim.gadgets, 3000), 0);
+	CHECK_EQ(remote_open(&remote, attached.victim.pid, &attached.victim.memory, &attached.victim.gadgets, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(remote_syscall_or_fail(&remote, SYS_mmap, (uint64_t[6]){0, 1 << 20, PROT_READ, MAP_SHARED, (uint64_t)file, 0}, &at), 0);
 	CHECK_EQ(remote_close(&remote), 0);
 	CHECK_EQ(open_and_recover(&attached), -EPROTO);

@@ -17,11 +17,11 @@ static pid_t start_injector(const struct victim *victim)
 		struct remote remote;
 		uint64_t result;
 
-		if (remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, OPEN_DEADLINE_MS))
+		if (remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, UNIT_PATIENCE_MS))
 			_exit(1);
 		remote_addr top = map_stack(&remote);
 		(void)!map_and_unmap(&remote);
-		(void)!remote_call(&remote, (uintptr_t)clobber_and_add, (const uint64_t[4]){1ull << 40, 0, 0, 0}, top, 1000, &result);
+		(void)!remote_call(&remote, (uintptr_t)clobber_and_add, (const uint64_t[4]){1ull << 40, 0, 0, 0}, top, UNIT_PATIENCE_MS, &result);
 		(void)!remote_syscall(&remote, SYS_munmap, (const uint64_t[6]){top - 256 * 1024, 256 * 1024}, (int64_t *)&result);
 		remote_close(&remote);
 	}
@@ -30,26 +30,22 @@ static pid_t start_injector(const struct victim *victim)
 static void kill_injectors(void (*work)(struct victim_page *), int times)
 {
 	struct victim victim;
-	struct proc_status before, after = {0};
-	uint64_t start = now_us();
+	struct proc_status before;
 	int done = 0;
 
 	victim_start(&victim, work);
 	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &before), 0);
 	srandom((unsigned)getpid());
-	for (; done < times && now_us() - start < 400000; done++) {
+	const uint64_t start = now_us();
+	do {
 		pid_t injector = start_injector(&victim);
 
 		victim_pause_us(500 + random() % 3000);
 		kill(injector, SIGKILL);
 		waitpid(injector, NULL, 0);
 		victim_check(&victim);
-	}
-	for (int i = 0; i < 1000 && (i == 0 || after.sig_blocked != before.sig_blocked); i++) {
-		usleep(100);
-		CHECK_EQ(proc_status_read(victim.pid, victim.pid, &after), 0);
-	}
-	CHECK_EQ(after.sig_blocked, before.sig_blocked);
+	} while (++done < times && now_us() - start < 400000);
+	wait_for_signal_mask(&before, victim.pid);
 	printf("# %s: %d injectors killed\n", unit_current, done);
 	victim_end(&victim);
 }
@@ -81,7 +77,7 @@ static int session(const struct victim *victim)
 {
 	struct remote remote;
 	int64_t page = -1, ignored;
-	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, OPEN_DEADLINE_MS);
+	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, UNIT_PATIENCE_MS);
 
 	if (error)
 		return error;
@@ -102,13 +98,13 @@ static int calling_session(const struct victim *victim)
 	uint64_t result = 0;
 	int64_t stack = -1;
 	const uint64_t map[6] = {2u << 30, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (uint64_t)-1, 0};
-	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, OPEN_DEADLINE_MS);
+	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, UNIT_PATIENCE_MS);
 
 	if (error)
 		return error;
 	error = remote_syscall(&remote, SYS_mmap, map, &stack);
 	if (!error)
-		error = remote_call(&remote, (uintptr_t)clobber_and_add, (const uint64_t[4]){1, 2, 3, 4}, map[0] + map[1], 1000, &result);
+		error = remote_call(&remote, (uintptr_t)clobber_and_add, (const uint64_t[4]){1, 2, 3, 4}, map[0] + map[1], UNIT_PATIENCE_MS, &result);
 	if (!error && result != 4321)
 		error = -EPROTO;
 	closed = remote_close(&remote);

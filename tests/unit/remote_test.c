@@ -42,7 +42,7 @@ static void borrow_thread(const struct victim *victim, pid_t tid)
 	struct tracee tracee;
 	struct remote remote;
 
-	CHECK_EQ(tracee_stop(&tracee, victim->pid, tid, OPEN_DEADLINE_MS), 0);
+	CHECK_EQ(tracee_stop(&tracee, victim->pid, tid, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(remote_adopt(&remote, &tracee, &victim->memory, &victim->gadgets), 0);
 	CHECK_EQ(map_and_unmap(&remote), 0);
 	CHECK_EQ(remote_close(&remote), 0);
@@ -62,11 +62,13 @@ static void borrow_each_thread(const struct victim *victim)
 UNIT_TEST(no_waiting_call_is_seen_to_be_interrupted)
 {
 	struct victim victim;
-	uint64_t start = now_us();
 
 	victim_start(&victim, waiters);
-	for (int i = 0; i < 20 && now_us() - start < 400000; i++)
+	const uint64_t start = now_us();
+	int rounds = 0;
+	do
 		borrow_each_thread(&victim);
+	while (++rounds < 20 && now_us() - start < 400000);
 	CHECK_EQ(victim.page->interrupted, 0);
 	victim_check(&victim);
 	victim_end(&victim);
@@ -113,12 +115,10 @@ UNIT_TEST(no_signal_is_lost)
 	CHECK_EQ(pthread_create(&sender, NULL, send_in_thread, &sending), 0);
 	borrow_often(&victim, 1000, 350000);
 	pthread_join(sender, NULL);
-	for (int i = 0; i < 2000 && victim.page->handled < sending.sent; i++)
-		usleep(1000);
 	printf("# %s: %" PRIu64 " sent\n", unit_current, sending.sent);
+	WAIT_FOR(victim.page->handled >= sending.sent);
+	wait_for_signal_mask(&before, victim.pid);
 	CHECK_EQ(victim.page->handled, sending.sent);
-	for (int i = 0; i < 100; i++) /* not from within a handler */
-		usleep(100);
 	compare_signal_state(&before, victim.pid);
 	victim_check(&victim);
 	victim_end(&victim);
@@ -163,18 +163,15 @@ UNIT_TEST(disposition_of_sigtrap_is_kept)
 UNIT_TEST(stopped_target_stays_stopped)
 {
 	struct victim victim;
-	struct proc_status status;
 	uint64_t progress;
 
 	victim_start(&victim, canary);
 	kill(victim.pid, SIGSTOP);
-	usleep(20000);
+	WAIT_FOR(victim_state(&victim) == 'T');
 	progress = victim.page->progress;
 	for (int i = 0; i < 20; i++) {
 		borrow_once(&victim, NULL);
-		usleep(1000);
-		CHECK_EQ(proc_status_read(victim.pid, victim.pid, &status), 0);
-		CHECK_EQ(status.state, 'T');
+		WAIT_FOR(victim_state(&victim) == 'T');
 	}
 	CHECK_EQ(victim.page->progress, progress);
 	kill(victim.pid, SIGCONT);
@@ -206,7 +203,7 @@ UNIT_TEST(seccomp_filter_is_suspended_or_respected)
 
 	victim_start(&victim, mmap_forbidden);
 	for (int i = 0; i < 10; i++) {
-		int error = remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, OPEN_DEADLINE_MS);
+		int error = remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS);
 		CHECK(error == 0 || error == -EACCES);
 		if (!error)
 			CHECK_EQ(map_and_unmap(&remote), 0);
@@ -220,11 +217,7 @@ UNIT_TEST(seccomp_filter_is_suspended_or_respected)
 
 static void vfork_parent(struct victim_page *page)
 {
-	page->ready = 1;
-	if (vfork() == 0) {
-		usleep(400000);
-		_exit(0);
-	}
+	victim_stand_in_vfork(page);
 	canary(page);
 }
 
@@ -234,9 +227,9 @@ UNIT_TEST(vfork_parent_is_left_alone_until_its_child_is_done)
 	struct remote remote;
 
 	victim_start(&victim, vfork_parent);
-	usleep(20000);
 	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, 50), -EAGAIN);
-	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, 2000), 0);
+	victim.page->asked = 1;
+	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(remote_close(&remote), 0);
 	victim_check(&victim);
 	victim_end(&victim);
@@ -249,9 +242,9 @@ UNIT_TEST(thread_that_was_given_up_and_stopped_after_that_is_borrowed_all_the_sa
 	struct remote remote;
 
 	victim_start(&victim, vfork_parent);
-	usleep(20000);
 	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, 30), -ETIMEDOUT);
-	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, 2000), 0);
+	victim.page->asked = 1;
+	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(remote_close(&remote), 0);
 	victim_check(&victim);
 	victim_end(&victim);
@@ -344,9 +337,7 @@ UNIT_TEST(restartable_sequence_is_aborted_not_resumed)
 		uint64_t before = victim.page->progress;
 
 		borrow_once(&victim, NULL);
-		for (int k = 0; k < 1000 && victim.page->progress == before; k++)
-			usleep(100);
-		CHECK(victim.page->progress > before);
+		WAIT_FOR(victim.page->progress > before);
 	}
 	victim_check(&victim);
 	victim_end(&victim);
@@ -354,9 +345,10 @@ UNIT_TEST(restartable_sequence_is_aborted_not_resumed)
 
 /* ---- calls --------------------------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t sleep_long(void)
+static uint64_t sleep_until_asked(struct victim_page *page)
 {
-	usleep(200000);
+	while (!page->asked)
+		victim_pause_us(1000);
 	return 0;
 }
 
@@ -370,11 +362,11 @@ UNIT_TEST(function_is_called_and_returns)
 		const uint64_t argument[4] = {1, 2, 3, 4};
 		uint64_t result = 0;
 
-		CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, OPEN_DEADLINE_MS), 0);
+		CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS), 0);
 		remote_addr top = map_stack(&remote);
-		CHECK_EQ(remote_call(&remote, (uintptr_t)clobber_and_add, argument, top, 1000, &result), 0);
+		CHECK_EQ(remote_call(&remote, (uintptr_t)clobber_and_add, argument, top, UNIT_PATIENCE_MS, &result), 0);
 		CHECK_EQ(result, 4321);
-		CHECK_EQ(remote_call(&remote, (uintptr_t)clobber_and_add, argument, top, 1000, NULL), 0);
+		CHECK_EQ(remote_call(&remote, (uintptr_t)clobber_and_add, argument, top, UNIT_PATIENCE_MS, NULL), 0);
 		CHECK_EQ(map_and_unmap(&remote), 0);
 		CHECK_EQ(remote_close(&remote), 0);
 	}
@@ -391,13 +383,14 @@ UNIT_TEST(call_that_takes_too_long_ends_by_itself)
 
 	victim_start(&victim, canary);
 	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &before), 0);
-	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, OPEN_DEADLINE_MS), 0);
+	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS), 0);
 	remote_addr top = map_stack(&remote);
 	uint64_t progress = victim.page->progress;
-	CHECK_EQ(remote_call(&remote, (uintptr_t)sleep_long, (const uint64_t[4]){0}, top, 20, &result), -ETIMEDOUT);
+	CHECK_EQ(remote_call(&remote, (uintptr_t)sleep_until_asked, (const uint64_t[4]){(uintptr_t)victim.page}, top, 20, &result), -ETIMEDOUT);
 	CHECK_EQ(remote_close(&remote), 0);
 	usleep(20000);
 	CHECK_EQ(victim.page->progress, progress);
+	victim.page->asked = 1;
 	victim_check(&victim);
 	compare_signal_state(&before, victim.pid);
 	victim_end(&victim);

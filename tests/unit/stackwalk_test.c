@@ -40,7 +40,7 @@ static void child_start(struct child *child, void (*run)(void))
 	CHECK(pipe(ready) == 0);
 	child->pid = fork();
 	if (child->pid == 0) {
-		alarm(20);
+		alarm(UNIT_TIME_LIMIT_S);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		run();
 	}
@@ -54,7 +54,7 @@ static void child_start(struct child *child, void (*run)(void))
 
 static void child_walk(struct child *child)
 {
-	CHECK_EQ(tracee_stop(&child->tracee, child->pid, child->tid, 2000), 0);
+	CHECK_EQ(tracee_stop(&child->tracee, child->pid, child->tid, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(stackwalk_read(child->walker, &child->tracee, &child->walk), 0);
 	CHECK_EQ(tracee_detach(&child->tracee), 0);
 }
@@ -258,7 +258,7 @@ UNIT_TEST(a_stack_that_cannot_be_read_is_cut)
 	child_start(&child, stand_without_a_stack);
 	do { /* it may not be there yet */
 		usleep(1000);
-		CHECK_EQ(tracee_stop(&child.tracee, child.pid, child.tid, 2000), 0);
+		CHECK_EQ(tracee_stop(&child.tracee, child.pid, child.tid, UNIT_PATIENCE_MS), 0);
 		CHECK_EQ(stackwalk_read(child.walker, &child.tracee, &child.walk), 0);
 		CHECK_EQ(stackwalk_copy(&child.tracee, &copy), 0);
 		CHECK_EQ(tracee_detach(&child.tracee), 0);

@@ -109,23 +109,23 @@ static inline struct storm storm_start(void (*run)(volatile uint64_t *rounds))
 		run(storm.rounds);
 	}
 	CHECK(storm.pid > 0);
-	for (int i = 0; i < 2000 && *storm.rounds < 10; i++)
-		usleep(1000);
-	CHECK(*storm.rounds >= 10);
+	WAIT_FOR(*storm.rounds >= 10);
 	return storm;
+}
+
+static inline void storm_check_alive(const struct storm *storm)
+{
+	int status;
+
+	if (waitpid(storm->pid, &status, WNOHANG) == storm->pid)
+		UNIT_FAIL("the storm has ended with wait status 0x%x", (unsigned)status);
 }
 
 static inline void storm_check(const struct storm *storm)
 {
 	const uint64_t before = *storm->rounds;
 
-	for (int i = 0; i < 2000 && *storm->rounds == before; i++) {
-		int status;
-		if (waitpid(storm->pid, &status, WNOHANG) == storm->pid)
-			UNIT_FAIL("the storm has ended with wait status 0x%x", (unsigned)status);
-		usleep(1000);
-	}
-	CHECK(*storm->rounds > before);
+	WAIT_FOR(storm_check_alive(storm), *storm->rounds > before);
 }
 
 static inline void storm_end(const struct storm *storm)

@@ -6,8 +6,6 @@
 
 #include "victim.h"
 
-enum { DEADLINE_MS = 2000 };
-
 /* ---- victims ---------------------------------------------------------------------------------------------------------------------- */
 
 static volatile uint64_t step_count;
@@ -27,11 +25,7 @@ static void steps(struct victim_page *page)
 
 static void vfork_parent(struct victim_page *page)
 {
-	page->ready = 1;
-	if (vfork() == 0) {
-		usleep(500000);
-		_exit(0);
-	}
+	victim_stand_in_vfork(page);
 	steps(page);
 }
 
@@ -52,10 +46,11 @@ static void thread_churn(struct victim_page *page)
 	}
 }
 
-static void exec_after_a_while(struct victim_page *page)
+static void exec_when_asked(struct victim_page *page)
 {
 	page->ready = 1;
-	usleep(100000);
+	while (!page->asked)
+		victim_pause_us(1000);
 	execl("/bin/sleep", "sleep", "10", (char *)NULL);
 }
 
@@ -68,7 +63,7 @@ UNIT_TEST(stopped_thread_stands_still_until_it_is_detached)
 	struct proc_status status;
 
 	victim_start(&victim, steps);
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(tracee.state, TRACEE_STOPPED);
 	uint64_t progress = victim.page->progress;
 	usleep(5000);
@@ -92,7 +87,7 @@ UNIT_TEST(registers_are_read_and_written)
 	uint64_t mask, mask_again;
 
 	victim_start(&victim, steps);
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(tracee_get_regs(&tracee, &regs), 0);
 	CHECK(arch_is_native(&regs));
 	CHECK(maps_find(&victim.maps, arch_pc(&regs))->executable);
@@ -118,12 +113,12 @@ UNIT_TEST(errors_say_why)
 	struct tracee tracee, second;
 
 	victim_start(&victim, steps);
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
-	CHECK_EQ(tracee_stop(&second, victim.pid, victim.pid, DEADLINE_MS), -EPERM); /* one tracer at a time */
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), 0);
+	CHECK_EQ(tracee_stop(&second, victim.pid, victim.pid, UNIT_PATIENCE_MS), -EPERM); /* one tracer at a time */
 	CHECK_EQ(tracee_detach(&tracee), 0);
 	kill(victim.pid, SIGKILL);
-	usleep(20000);
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), -ESRCH); /* a zombie */
+	WAIT_FOR(victim_state(&victim) == 'Z');
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), -ESRCH);
 	victim_end(&victim);
 }
 
@@ -142,11 +137,9 @@ UNIT_TEST(vfork_parent_is_given_up_in_time_and_let_go)
 	struct proc_status status;
 
 	victim_start(&victim, vfork_parent);
-	usleep(20000);
 	CHECK_EQ(tracee_worker(stop_in_vain, &victim), -ETIMEDOUT);
-	usleep(10000);
-	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &status), 0);
-	CHECK_EQ(status.tracer, 0);
+	WAIT_FOR(proc_status_read(victim.pid, victim.pid, &status) == 0 && status.tracer == 0);
+	victim.page->asked = 1;
 	victim_check(&victim);
 	victim_end(&victim);
 }
@@ -157,7 +150,8 @@ static int stop_late(void *argument)
 	struct tracee tracee;
 
 	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, 30), -ETIMEDOUT);
-	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, DEADLINE_MS), 0);
+	victim->page->asked = 1;
+	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, UNIT_PATIENCE_MS), 0);
 	return tracee_detach(&tracee);
 }
 
@@ -177,8 +171,8 @@ static int stop_and_do_something_else(void *argument)
 	struct tracee tracee;
 
 	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, 30), -ETIMEDOUT);
-	for (int i = 0; i < 5000 && !victim->page->progress; i++)
-		tracee_nap();
+	victim->page->asked = 1;
+	WAIT_FOR(tracee_nap(), victim->page->progress != 0);
 	victim_check(victim);
 	return 0;
 }
@@ -204,7 +198,7 @@ UNIT_TEST(threads_that_end_are_no_obstacle)
 		struct tracee tracee;
 
 		CHECK_EQ(proc_tasks(victim.pid, &tids, &count), 0);
-		int error = tracee_stop(&tracee, victim.pid, tids[count - 1], DEADLINE_MS);
+		int error = tracee_stop(&tracee, victim.pid, tids[count - 1], UNIT_PATIENCE_MS);
 		free(tids);
 		CHECK(error == 0 || error == -ESRCH);
 		stopped += error == 0;
@@ -217,27 +211,17 @@ UNIT_TEST(threads_that_end_are_no_obstacle)
 	victim_end(&victim);
 }
 
-static bool is_reaped_soon(pid_t pid)
-{
-	for (int i = 0; i < 500; i++) {
-		if (waitpid(pid, NULL, WNOHANG) == pid)
-			return true;
-		usleep(1000);
-	}
-	return false;
-}
-
 UNIT_TEST(target_killed_in_our_hands_dies)
 {
 	struct victim victim;
 	struct tracee tracee;
 
 	victim_start(&victim, steps);
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), 0);
 	kill(victim.pid, SIGKILL);
 	usleep(5000);
 	CHECK_EQ(tracee_detach(&tracee), 0);
-	CHECK(is_reaped_soon(victim.pid));
+	WAIT_FOR(waitpid(victim.pid, NULL, WNOHANG) == victim.pid);
 	victim_forget(&victim);
 }
 
@@ -247,15 +231,15 @@ UNIT_TEST(target_killed_while_it_runs_for_us_dies)
 	struct tracee tracee;
 
 	victim_start(&victim, steps); /* makes no system call */
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), 0);
 	if (fork() == 0) {
 		usleep(20000);
 		kill(victim.pid, SIGKILL);
 		_exit(0);
 	}
-	CHECK_EQ(tracee_run_to_syscall(&tracee, DEADLINE_MS), -ESRCH);
+	CHECK_EQ(tracee_run_to_syscall(&tracee, UNIT_PATIENCE_MS), -ESRCH);
 	CHECK_EQ(tracee.state, TRACEE_GONE);
-	CHECK(is_reaped_soon(victim.pid));
+	WAIT_FOR(waitpid(victim.pid, NULL, WNOHANG) == victim.pid);
 	victim_forget(&victim);
 	CHECK_EQ(tracee_detach(&tracee), 0);
 }
@@ -265,11 +249,12 @@ UNIT_TEST(exec_ends_the_tracee)
 	struct victim victim;
 	struct tracee tracee;
 
-	victim_start(&victim, exec_after_a_while);
-	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, DEADLINE_MS), 0);
+	victim_start(&victim, exec_when_asked);
+	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), 0);
+	victim.page->asked = 1;
 	int error = 0;
 	while (!error)
-		error = tracee_run_to_syscall(&tracee, DEADLINE_MS);
+		error = tracee_run_to_syscall(&tracee, UNIT_PATIENCE_MS);
 	CHECK_EQ(error, -ESRCH);
 	CHECK_EQ(tracee.state, TRACEE_GONE);
 	CHECK_EQ(tracee_detach(&tracee), 0);

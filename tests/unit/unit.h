@@ -18,9 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#define UNIT_TIME_LIMIT_S 60u
+/*
+ * A machine with more to do than it can leaves a whole session without a CPU for seconds. What must come is waited for with this patience; that is also the
+ * deadline for code under test that is to succeed. Neither costs anything when all is well. A case may have to wait more than once.
+ */
+#define UNIT_PATIENCE_MS 30000
+#define UNIT_TIME_LIMIT_S 240u
 /* Exit codes of a case that has said itself what happened. Any other is a surprise: a sanitizer's, or the code under test has exited. */
 enum { UNIT_EXIT_FAIL = 76, UNIT_EXIT_SKIP = 77 };
 
@@ -87,6 +93,28 @@ static inline void unit_register(struct unit_case *unit_case)
 		const char *unit_a = (a), *unit_b = (b);                                                                           \
 		if (!unit_a || !unit_b || strcmp(unit_a, unit_b) != 0)                                                             \
 			UNIT_FAIL("%s == %s (a=\"%s\" b=\"%s\")", #a, #b, unit_a ? unit_a : "(null)", unit_b ? unit_b : "(null)"); \
+	} while (0)
+
+static inline uint64_t unit_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* Goes on as soon as the expression is true, and fails if it has not become so after all patience. With commas in it, the last part is what counts. */
+#define WAIT_FOR(...)                                                                                         \
+	do {                                                                                                  \
+		const uint64_t unit_end = unit_now_ms() + UNIT_PATIENCE_MS;                                   \
+		for (;;) {                                                                                    \
+			const int unit_is_late = unit_now_ms() >= unit_end; /* before the last look */        \
+			if (__VA_ARGS__)                                                                      \
+				break;                                                                        \
+			if (unit_is_late)                                                                     \
+				UNIT_FAIL("after %d s still not: %s", UNIT_PATIENCE_MS / 1000, #__VA_ARGS__); \
+			usleep(1000);                                                                         \
+		}                                                                                             \
 	} while (0)
 
 /* Runs one case in a child of its own. Returns its wait status. */

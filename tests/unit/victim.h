@@ -59,40 +59,57 @@ static inline void victim_start(struct victim *victim, void (*work)(struct victi
 		_exit(0);
 	}
 	CHECK(victim->pid > 0);
-	for (int i = 0; i < 2000 && !victim->page->ready; i++)
-		victim_pause_us(1000);
-	CHECK(victim->page->ready);
+	WAIT_FOR(victim->page->ready);
 	CHECK_EQ(memory_open(&victim->memory, victim->pid, victim->pid), 0);
 	CHECK_EQ(maps_read(victim->pid, victim->pid, &victim->maps), 0);
 	CHECK_EQ(remote_gadgets_find(&victim->maps, &victim->memory, &victim->gadgets), 0);
+}
+
+static inline void victim_check_alive(const struct victim *victim)
+{
+	int status;
+
+	if (waitpid(victim->pid, &status, WNOHANG) != 0)
+		UNIT_FAIL("the victim died: wait status 0x%x", status);
 }
 
 /* Alive, and going on? Waits for a sign of it. */
 static inline void victim_check(const struct victim *victim)
 {
 	uint64_t before = victim->page->progress;
-	int status;
 
-	for (int i = 0; i < 2000 && victim->page->progress == before; i++)
-		victim_pause_us(1000);
-	if (waitpid(victim->pid, &status, WNOHANG) != 0)
-		UNIT_FAIL("the victim died: wait status 0x%x", status);
-	CHECK(victim->page->progress != before);
+	WAIT_FOR(victim_check_alive(victim), victim->page->progress != before);
+	victim_check_alive(victim);
 	CHECK_EQ(victim->page->damage, 0);
 }
 
 /* Has the victim do its next thing, and waits until that is done. */
 static inline void victim_ask(const struct victim *victim, uint64_t what)
 {
-	int status;
-
 	victim->page->asked = what;
-	for (int i = 0; i < 4000 && victim->page->answered != what; i++) {
-		if (waitpid(victim->pid, &status, WNOHANG) != 0)
-			UNIT_FAIL("the victim died: wait status 0x%x", status);
-		victim_pause_us(500);
+	WAIT_FOR(victim_check_alive(victim), victim->page->answered == what);
+}
+
+/* As in /proc/PID/status: R, S, T, Z, ... */
+static inline char victim_state(const struct victim *victim)
+{
+	struct proc_status status;
+
+	CHECK_EQ(proc_status_read(victim->pid, victim->pid, &status), 0);
+	return status.state;
+}
+
+/* Run by the child, which is ready once it cannot be stopped: until a moment after it is asked to go on. */
+static inline void victim_stand_in_vfork(struct victim_page *page)
+{
+	if (vfork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		page->ready = 1;
+		while (!page->asked)
+			victim_pause_us(1000);
+		victim_pause_us(100000); /* by then somebody waits for it */
+		_exit(0);
 	}
-	CHECK_EQ(victim->page->answered, what);
 }
 
 /* Lines of its maps that carry our memfd's name. */

@@ -71,17 +71,18 @@ static void watched_start(struct watched *watched, void (*work)(struct victim_pa
 	CHECK_EQ(pump_modules(&watched->pump, &attachment->images), 0);
 }
 
+static int try_round(struct watched *watched)
+{
+	watched->attached.attachment.arena.shared->heartbeat = arch_cycles();
+	pump_mark(&watched->pump);
+	return watch_round(&watched->attached.attachment, &watched->pump);
+}
+
 /* A round of the session, until the dynamic linker is not at work. */
 static void look(struct watched *watched)
 {
-	int error = -EAGAIN;
-	for (int i = 0; i < 1000 && error == -EAGAIN; i++) {
-		watched->attached.attachment.arena.shared->heartbeat = arch_cycles();
-		pump_mark(&watched->pump);
-		error = watch_round(&watched->attached.attachment, &watched->pump);
-		if (error == -EAGAIN)
-			victim_pause_us(1000);
-	}
+	int error;
+	WAIT_FOR((error = try_round(watched)) != -EAGAIN);
 	CHECK_EQ(error, 0);
 	CHECK_EQ(pump_round(&watched->pump, false), 0);
 }
@@ -89,11 +90,7 @@ static void look(struct watched *watched)
 /* Rounds, until libraries that may be unloaded are hooked. */
 static void settle(struct watched *watched)
 {
-	for (int i = 0; i < 5000 && watched->attached.attachment.passing_due_ns; i++) {
-		look(watched);
-		victim_pause_us(1000);
-	}
-	CHECK_EQ(watched->attached.attachment.passing_due_ns, 0);
+	WAIT_FOR(!watched->attached.attachment.passing_due_ns || (look(watched), !watched->attached.attachment.passing_due_ns));
 }
 
 static void watched_end(struct watched *watched)
@@ -252,11 +249,8 @@ UNIT_TEST(a_full_journal_is_told_once_and_leaves_new_slots_alone)
 
 	victim_ask(&watched.attached.victim, LOAD);
 	look(&watched);
-	int error = 0;
-	for (int i = 0; i < 5000 && !error; i++) {
-		error = watch_round(attachment, &watched.pump);
-		victim_pause_us(1000);
-	}
+	int error;
+	WAIT_FOR(error = watch_round(attachment, &watched.pump), error && error != -EAGAIN);
 	CHECK_EQ(error, -ENOSPC);
 	CHECK(find_library(&watched));
 	CHECK_EQ(count_entries(&watched, find_library(&watched)->lo, find_library(&watched)->hi, HI_JOURNAL_WRITTEN), 0);
@@ -304,19 +298,11 @@ UNIT_TEST(the_stack_of_a_new_thread_is_learned_from_its_samples)
 	look(&watched);
 	const uint32_t before = regions(&watched);
 	victim_ask(&watched.attached.victim, 1);
-	for (int i = 0; i < 1000 && regions(&watched) == before; i++) {
-		look(&watched);
-		victim_pause_us(1000);
-	}
-	CHECK(regions(&watched) > before);
+	WAIT_FOR(look(&watched), regions(&watched) > before);
 	/* From now on its stacks are whole. */
 	const struct hi_counters *counters = &watched.attached.attachment.arena.shared->counters;
 	const uint64_t truncated = counters->stacks_truncated, seen = watched.pump.reader.allocs;
-	for (int i = 0; i < 1000 && watched.pump.reader.allocs < seen + 200; i++) {
-		look(&watched);
-		victim_pause_us(1000);
-	}
-	CHECK(watched.pump.reader.allocs >= seen + 200);
+	WAIT_FOR(look(&watched), watched.pump.reader.allocs >= seen + 200);
 	CHECK(counters->stacks_truncated - truncated <= 5);
 	watched_end(&watched);
 }

@@ -47,7 +47,7 @@ static int freeze_holding(void *context)
 {
 	const struct victim *victim = context;
 	struct tracee tracee;
-	if (tracee_stop(&tracee, victim->pid, victim->pid, 2000))
+	if (tracee_stop(&tracee, victim->pid, victim->pid, UNIT_PATIENCE_MS))
 		_exit(1);
 	raise(SIGSTOP); /* to this thread: sent to the process, it might reach another one first, and we would let go before we stop */
 	return tracee_detach(&tracee);
@@ -65,11 +65,7 @@ UNIT_TEST(a_tracer_that_is_frozen_while_it_holds_a_thread_is_killed)
 
 static void wait_for_child(struct victim_page *page)
 {
-	page->ready = 1;
-	if (vfork() == 0) {
-		usleep(1000000);
-		_exit(0);
-	}
+	victim_stand_in_vfork(page);
 	spin(page);
 }
 
@@ -79,6 +75,7 @@ static int freeze_after_asking(void *context)
 	struct tracee tracee;
 	if (tracee_stop(&tracee, victim->pid, victim->pid, 30) != -ETIMEDOUT)
 		_exit(1);
+	victim->page->asked = 1;
 	raise(SIGSTOP);
 	return 0;
 }
@@ -97,7 +94,7 @@ static int hold_briefly(void *context)
 {
 	const struct victim *victim = context;
 	struct tracee tracee;
-	if (tracee_stop(&tracee, victim->pid, victim->pid, 2000))
+	if (tracee_stop(&tracee, victim->pid, victim->pid, UNIT_PATIENCE_MS))
 		_exit(1);
 	return tracee_detach(&tracee);
 }

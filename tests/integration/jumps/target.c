@@ -87,7 +87,7 @@ static const char *check(void)
 		const unsigned long before = rounds[i];
 
 		for (int wait = 0; rounds[i] < before + CHECK_ROUNDS; wait++) {
-			if (wait == 10000)
+			if (wait == TARGET_PATIENCE_MS)
 				return "a thread hangs";
 			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		}

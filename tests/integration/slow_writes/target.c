@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { WORKERS = 4, BLOCKS = 64, BYTES_MAX = 1024, PATIENCE_MS = 5000 };
+enum { WORKERS = 4, BLOCKS = 64, BYTES_MAX = 1024 };
 
 struct block {
 	unsigned char *byte;
@@ -78,7 +78,7 @@ static const char *check(void)
 		const unsigned long before = atomic_load(&rounds[i]);
 
 		for (int wait = 0; atomic_load(&rounds[i]) < before + BLOCKS; wait++) {
-			if (wait == PATIENCE_MS)
+			if (wait == TARGET_PATIENCE_MS)
 				return "a thread hangs";
 			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		}

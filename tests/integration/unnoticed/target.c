@@ -203,7 +203,7 @@ static const char *check(void)
 	const unsigned long signals_before = atomic_load(&signals), computed_before = atomic_load(&computed);
 
 	for (int wait = 0; atomic_load(&signals) < signals_before + 20 || atomic_load(&computed) < computed_before + 3; wait++) {
-		if (wait == 5000)
+		if (wait == TARGET_PATIENCE_MS)
 			return "a thread hangs";
 		usleep(1000);
 	}
