@@ -159,20 +159,22 @@ UNIT_TEST(half_an_event_at_the_end_is_damage)
 /* More kinds than can all be remembered in places of their own: none is taken for another. */
 UNIT_TEST(kinds_are_told_apart)
 {
-	enum { SIZES = 1000, ROUNDS = 2 };
+	enum { SIZES = 1000, MANY = 100, ROUNDS = 2 };
 	struct hi_stream_event event[SIZES];
 	FILE *file = begin();
 	struct profile profile;
 
-	for (uint32_t i = 0; i < ROUNDS * STACKS; i++) {
+	for (uint32_t i = STACKS + 1; i <= MANY; i++)
+		stream_stack(file, i, &(const uint64_t){LO + 8 * i + 4}, 1);
+	for (uint32_t i = 0; i < ROUNDS * MANY; i++) {
 		for (uint32_t size = 1; size <= SIZES; size++)
-			event[size - 1] = (struct hi_stream_event){.what = 0x1000 | AN_ALLOC, .thread = 1 + size % 2, .bytes = size, .stack = 1 + i % STACKS};
+			event[size - 1] = (struct hi_stream_event){.what = 0x1000 | AN_ALLOC, .thread = 1 + size % 2, .bytes = size, .stack = 1 + i % MANY};
 		stream_events(file, event, sizeof(event));
 	}
 	play(file, &profile);
 	CHECK(!profile.meta.damage);
-	CHECK_EQ(profile.row_count, SIZES * STACKS);
-	CHECK_EQ(profile.parts.count, SIZES * STACKS);
+	CHECK_EQ(profile.row_count, SIZES * MANY);
+	CHECK_EQ(profile.parts.count, SIZES * MANY);
 	for (size_t i = 0; i < profile.row_count; i++) {
 		CHECK_EQ(profile.row[i].alloc_count, ROUNDS);
 		CHECK_EQ(profile.row[i].alloc_bytes, ROUNDS * profile.row[i].key.size_class);
