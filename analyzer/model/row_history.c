@@ -15,10 +15,10 @@ static void history_of_one(const struct profile_row *row, struct history *out_hi
 
 	history_open(out_history);
 	if (!row->inuse_count) /* first, as it may make the slices wider */
-		out_history->gone[history_slice(out_history, later(row->first_ns, row->first_ns + lived_ns))]++;
-	out_history->alloc[history_slice(out_history, row->first_ns)]++;
+		history_add_gone(out_history, later(row->first_ns, row->first_ns + lived_ns));
+	history_add_alloc(out_history, row->first_ns);
 	if (row->inuse_count)
-		out_history->live[history_slice(out_history, row->first_ns)]++;
+		history_add_live(out_history, row->first_ns);
 }
 
 void row_history_allocated(struct profile *profile, struct profile_row *row, uint64_t time_ns)
@@ -36,7 +36,7 @@ void row_history_allocated(struct profile *profile, struct profile_row *row, uin
 	}
 	history = histories_get(&profile->histories, row->history);
 	if (history)
-		history->alloc[history_slice(history, time_ns)]++;
+		history_add_alloc(history, time_ns);
 }
 
 void row_history_lives(struct profile *profile, const struct profile_row *row, uint64_t born_ns)
@@ -44,7 +44,7 @@ void row_history_lives(struct profile *profile, const struct profile_row *row, u
 	struct history *history = histories_get(&profile->histories, row->history);
 
 	if (history)
-		history->live[history_slice(history, born_ns)]++;
+		history_add_live(history, born_ns);
 }
 
 void row_history_passed(struct profile *profile, const struct profile_row *row, uint64_t born_ns, uint64_t time_ns)
@@ -52,12 +52,7 @@ void row_history_passed(struct profile *profile, const struct profile_row *row, 
 	struct history *history = histories_get(&profile->histories, row->history);
 
 	if (history)
-		history->gone[history_slice(history, later(born_ns, time_ns))]++;
-}
-
-static void lower(uint32_t *count)
-{
-	*count -= *count > 0;
+		history_add_gone(history, later(born_ns, time_ns));
 }
 
 void row_history_died(struct profile *profile, const struct profile_row *row, uint64_t born_ns, uint64_t time_ns)
@@ -66,8 +61,8 @@ void row_history_died(struct profile *profile, const struct profile_row *row, ui
 
 	if (!history)
 		return;
-	row_history_passed(profile, row, born_ns, time_ns);
-	lower(&history->live[history_slice(history, born_ns)]);
+	history_add_gone(history, later(born_ns, time_ns));
+	history_take_live(history, born_ns);
 }
 
 void row_history_came_back(struct profile *profile, const struct profile_row *row, uint64_t born_ns, uint64_t time_ns)
@@ -75,7 +70,7 @@ void row_history_came_back(struct profile *profile, const struct profile_row *ro
 	struct history *history = histories_get(&profile->histories, row->history);
 
 	if (history)
-		lower(&history->gone[history_slice(history, later(born_ns, time_ns))]);
+		history_take_gone(history, later(born_ns, time_ns));
 }
 
 static bool is_true_of(const struct history *history, const struct profile_row *row)
@@ -93,13 +88,18 @@ static bool is_true_of(const struct history *history, const struct profile_row *
 bool row_history_get(const struct profile *profile, const struct profile_row *row, struct history *out_history)
 {
 	const struct history *history = histories_get(&profile->histories, row->history);
+	struct history whole;
 
-	if (!history && row->alloc_count == 1 && row->first_ns)
-		history_of_one(row, out_history);
-	else if (history && is_true_of(history, row))
-		*out_history = *history;
+	if (history)
+		whole = *history;
+	else if (row->alloc_count == 1 && row->first_ns)
+		history_of_one(row, &whole);
 	else
 		return false;
+	history_settle(&whole);
+	if (history && !is_true_of(&whole, row))
+		return false;
+	*out_history = whole;
 	return true;
 }
 

@@ -138,6 +138,13 @@ void live_prefetch(const struct live *live, uint64_t address)
 		__builtin_prefetch(&live->block[live_home(live, address)], 1);
 }
 
+uint32_t live_hint(const struct live *live, uint64_t address)
+{
+	const struct live_block *home = live->size ? &live->block[live_home(live, address)] : NULL;
+
+	return home && home->address == address ? home->part : UINT32_MAX;
+}
+
 void live_close(struct live *live)
 {
 	free(live->block);

@@ -51,6 +51,8 @@ bool live_drop(struct live *live, uint64_t address, struct live_block *out_block
 bool live_put_back(struct live *live, uint64_t address, struct live_freed *out_freed);
 /* That address will be asked for soon. */
 void live_prefetch(const struct live *live, uint64_t address);
+/* The part that its block is of, as far as one look can tell; UINT32_MAX = unknown. */
+uint32_t live_hint(const struct live *live, uint64_t address);
 void live_close(struct live *live);
 
 #endif

@@ -8,38 +8,35 @@
 
 double peak_weight(struct peak *peak, uint64_t bytes, uint64_t interval)
 {
-	struct peak_weight *known = &peak->known[(bytes ^ interval << 20) * WEIGHT_HASH >> (64 - __builtin_ctz(PEAK_WEIGHTS))];
+	struct peak_weight *known;
 
 	if (interval <= 1)
 		return (double)bytes;
+	known = &peak->known[(bytes ^ interval << 20) * WEIGHT_HASH >> (64 - __builtin_ctz(PEAK_WEIGHTS))];
 	if (known->bytes != bytes || known->interval != interval)
 		*known = (struct peak_weight){.bytes = bytes, .interval = interval, .weight = estimate_row(1, bytes, interval, INUSE_SPACE).value};
 	return known->weight;
 }
 
-static void push(struct peak *peak, const struct peak_free *pending)
+/* Those whose time has come are freed, the others move up. */
+static void free_pending(struct peak *peak)
 {
-	size_t at = peak->pending_count++;
+	size_t kept = 0;
 
-	for (; at && peak->pending[(at - 1) / 2].time_ns > pending->time_ns; at = (at - 1) / 2)
-		peak->pending[at] = peak->pending[(at - 1) / 2];
-	peak->pending[at] = *pending;
-}
+	peak->next_ns = UINT64_MAX;
+	for (size_t i = 0; i < peak->pending_count; i++) {
+		const struct peak_free pending = peak->pending[i];
 
-/* The earliest one has gone; the last one takes its place, and sinks. */
-static void pop(struct peak *peak)
-{
-	const struct peak_free last = peak->pending[--peak->pending_count];
-	size_t at = 0, child;
-
-	for (; (child = 2 * at + 1) < peak->pending_count; at = child) {
-		if (child + 1 < peak->pending_count && peak->pending[child + 1].time_ns < peak->pending[child].time_ns)
-			child++;
-		if (last.time_ns <= peak->pending[child].time_ns)
-			break;
-		peak->pending[at] = peak->pending[child];
+		peak->pending[kept] = pending;
+		if (pending.time_ns <= peak->now_ns) {
+			peak->bytes -= pending.bytes;
+			continue;
+		}
+		kept++;
+		if (pending.time_ns < peak->next_ns)
+			peak->next_ns = pending.time_ns;
 	}
-	peak->pending[at] = last;
+	peak->pending_count = kept;
 }
 
 void peak_allocated(struct peak *peak, uint64_t time_ns, double bytes)
@@ -50,10 +47,8 @@ void peak_allocated(struct peak *peak, uint64_t time_ns, double bytes)
 	if (peak->bytes <= peak->most)
 		return;
 	/* Only now does it matter which of those that were told have been freed. */
-	while (peak->pending_count && peak->pending[0].time_ns <= peak->now_ns) {
-		peak->bytes -= peak->pending[0].bytes;
-		pop(peak);
-	}
+	if (peak->pending_count && peak->next_ns <= peak->now_ns)
+		free_pending(peak);
 	if (peak->bytes > peak->most) {
 		peak->most = peak->bytes;
 		peak->most_ns = peak->now_ns;
@@ -68,10 +63,13 @@ void peak_freed(struct peak *peak, double bytes)
 void peak_passed(struct peak *peak, uint64_t born_ns, uint64_t freed_ns, double bytes)
 {
 	peak_allocated(peak, born_ns, bytes);
-	if (peak->pending_count < PEAK_PENDING)
-		push(peak, &(struct peak_free){freed_ns, bytes});
-	else
+	if (peak->pending_count == PEAK_PENDING) {
 		peak_freed(peak, bytes);
+		return;
+	}
+	if (!peak->pending_count || freed_ns < peak->next_ns)
+		peak->next_ns = freed_ns;
+	peak->pending[peak->pending_count++] = (struct peak_free){freed_ns, bytes};
 }
 
 void peak_settle(struct peak *peak)

@@ -29,7 +29,8 @@ struct peak {
 	double most; /* and at its peak */
 	uint64_t most_ns;
 	size_t pending_count;
-	struct peak_free pending[PEAK_PENDING]; /* a heap, the earliest on top */
+	uint64_t next_ns; /* the earliest of pending, where there are any */
+	struct peak_free pending[PEAK_PENDING];
 	struct peak_weight known[PEAK_WEIGHTS];
 };
 

@@ -2,16 +2,27 @@
 /*
  * replay_events.c - the records of many allocations and frees at once, and the one place where the analyzer is in a hurry: it shares the CPUs with the program.
  *
- * What an allocation belongs to is looked up among the kinds of allocations seen last, and places in the table of live blocks are fetched some events ahead.
- * Start at replay_events().
+ * What an allocation belongs to is looked up among the kinds of allocations seen last. Each event is about another block, another row and another history, and
+ * most of the time would go by waiting for their memory: so a few events at a time are gone through once for each such place, to have it fetched for all of
+ * them, and only then counted. Start at replay_events().
  */
 #include <errno.h>
 
 #include "replay_state.h"
 
 #define ADDRESS_MASK ((1ull << HI_STREAM_EVENT_ADDRESS_BITS) - 1)
-#define AHEAD_BYTES 256u
+#define STEP_EVENTS 16u /* about what a CPU can fetch at once */
+#define LINE_BYTES 64u
 #define SITE_HASH 0x9e3779b97f4a7c15ull
+
+/* An event that is counted soon, and what it is about, as far as that is known: hints, but for the event and its class. */
+struct upcoming {
+	const struct hi_stream_event *event;
+	struct replay_site *site; /* NULL: a free */
+	uint32_t size_class;
+	uint32_t part;
+	const struct profile_row *row; /* NULL = unknown */
+};
 
 static bool is_free(const struct hi_stream_event *event)
 {
@@ -24,9 +35,9 @@ static size_t size_of(const struct hi_stream_event *event)
 	return is_free(event) ? HI_STREAM_EVENT_FREE_BYTES : sizeof(*event);
 }
 
-static struct replay_site *site_of(struct replay *replay, const struct hi_stream_event *event)
+static struct replay_site *site_of(struct replay *replay, const struct hi_stream_event *event, uint32_t size_class)
 {
-	const uint64_t kind = ((uint64_t)event->stack << 32 | event->bytes) ^ (uint64_t)event->thread << 20;
+	const uint64_t kind = ((uint64_t)event->stack << 32 | size_class) ^ (uint64_t)event->thread << 20;
 
 	return &replay->site[kind * SITE_HASH >> (64 - __builtin_ctz(REPLAY_SITES))];
 }
@@ -38,7 +49,7 @@ static int learn_site(struct replay *replay, const struct hi_stream_event *event
 	struct replay_site site = {
 		.stack = event->stack,
 		.thread = event->thread,
-		.bytes = event->bytes,
+		.size_class = profile_size_class(event->bytes),
 		.stamp = told_stacks_get(&replay->told, event->stack) ? replay->stamp : 0,
 	};
 
@@ -48,16 +59,17 @@ static int learn_site(struct replay *replay, const struct hi_stream_event *event
 	return 0;
 }
 
-static int on_alloc(struct replay *replay, const struct hi_stream_event *event, uint64_t time_ns)
+static int on_alloc(struct replay *replay, const struct upcoming *upcoming, uint64_t time_ns)
 {
+	const struct hi_stream_event *event = upcoming->event;
 	struct live_block block = {.address = event->what & ADDRESS_MASK, .bytes = event->bytes, .born_ns = time_ns, .slack = event->slack};
-	struct replay_site *site = site_of(replay, event);
+	struct replay_site *site = upcoming->site;
 
 	if (!block.address) {
 		replay_bad(replay, "an allocation of an impossible size, address or sampling interval");
 		return 0;
 	}
-	if (site->stamp != replay->stamp || site->stack != event->stack || site->bytes != event->bytes || site->thread != event->thread) {
+	if (site->stamp != replay->stamp || site->stack != event->stack || site->size_class != upcoming->size_class || site->thread != event->thread) {
 		if (learn_site(replay, event, site))
 			return -ENOMEM;
 	}
@@ -77,10 +89,75 @@ static void begin(struct replay *replay, uint64_t interval)
 	replay->stamp++;
 }
 
+/* The next events that are there as a whole; returns where they end. */
+static const uint8_t *take_step(struct replay *replay, const uint8_t *at, const uint8_t *end, struct upcoming *step, size_t *out_count)
+{
+	size_t count = 0;
+
+	while (count < STEP_EVENTS && (size_t)(end - at) >= HI_STREAM_EVENT_FREE_BYTES) {
+		const struct hi_stream_event *event = (const void *)at;
+		struct upcoming *upcoming = &step[count];
+
+		if ((size_t)(end - at) < size_of(event))
+			break;
+		*upcoming = (struct upcoming){.event = event};
+		live_prefetch(&replay->live, event->what & ADDRESS_MASK);
+		if (!is_free(event)) {
+			upcoming->size_class = profile_size_class(event->bytes);
+			upcoming->site = site_of(replay, event, upcoming->size_class);
+			__builtin_prefetch(upcoming->site, 1);
+		}
+		at += size_of(event);
+		count++;
+	}
+	*out_count = count;
+	return at;
+}
+
+/* One after the other what leads to the next: the site or the block, the part, the row, its history. */
+static void fetch_step(const struct replay *replay, struct upcoming *step, size_t count)
+{
+	const struct profile *profile = replay->profile;
+
+	for (size_t i = 0; i < count; i++) {
+		step[i].part = step[i].site ? step[i].site->part : live_hint(&replay->live, step[i].event->what & ADDRESS_MASK);
+		if (step[i].part < profile->parts.count)
+			__builtin_prefetch(&profile->parts.part[step[i].part], 1);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (step[i].part >= profile->parts.count)
+			continue;
+		step[i].row = &profile->row[profile->parts.part[step[i].part].row];
+		for (size_t byte = 0; byte < sizeof(*step[i].row); byte += LINE_BYTES)
+			__builtin_prefetch((const char *)step[i].row + byte, 1);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (step[i].row)
+			histories_prefetch(&profile->histories, step[i].row->history);
+	}
+}
+
+static int count_step(struct replay *replay, const struct upcoming *step, size_t count, uint64_t from_ns)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < count && !error; i++) {
+		const uint64_t time_ns = from_ns + step[i].event->after_ns;
+
+		if (step[i].site)
+			error = on_alloc(replay, &step[i], time_ns);
+		else
+			replay_free(replay, step[i].event->what & ADDRESS_MASK, time_ns);
+	}
+	return error;
+}
+
 int replay_events(struct replay *replay, const struct hi_stream_events *events, size_t size)
 {
-	const uint8_t *at = (const uint8_t *)(events + 1), *ahead = at;
+	const uint8_t *at = (const uint8_t *)(events + 1);
 	const uint8_t *const end = (const uint8_t *)events + size;
+	struct upcoming step[STEP_EVENTS];
+	size_t count;
 	int error = 0;
 
 	if (events->interval == 0 || events->interval > INTERVAL_MAX) {
@@ -88,20 +165,11 @@ int replay_events(struct replay *replay, const struct hi_stream_events *events, 
 		return 0;
 	}
 	begin(replay, events->interval);
-	while (!error && (size_t)(end - at) >= HI_STREAM_EVENT_FREE_BYTES) {
-		const struct hi_stream_event *event = (const void *)at;
-		const uint64_t time_ns = events->time_ns + event->after_ns;
-
-		for (; (size_t)(end - ahead) >= sizeof(*event) && ahead < at + AHEAD_BYTES; ahead += size_of((const void *)ahead))
-			live_prefetch(&replay->live, ((const struct hi_stream_event *)(const void *)ahead)->what & ADDRESS_MASK);
-		if ((size_t)(end - at) < size_of(event))
-			break;
-		at += size_of(event);
-		if (is_free(event))
-			replay_free(replay, event->what & ADDRESS_MASK, time_ns);
-		else
-			error = on_alloc(replay, event, time_ns);
-	}
+	do {
+		at = take_step(replay, at, end, step, &count);
+		fetch_step(replay, step, count);
+		error = count_step(replay, step, count, events->time_ns);
+	} while (!error && count);
 	peak_settle(&replay->peak);
 	if (!error && at != end)
 		replay_bad(replay, "a record does not hold what it announces");

@@ -17,11 +17,12 @@
 #define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger, */
 #define INTERVAL_MAX BLOCK_BYTES_MAX /* and to sample more seldom is not to sample at all */
 
-#define REPLAY_SITES 1024u /* a power of two */
+#define REPLAY_SITES (1u << 15) /* a power of two */
 
 /* Where allocations of this kind were counted last: the next one is, as a rule, of a kind that was seen a moment ago. */
 struct replay_site {
-	uint32_t stack, thread, bytes; /* as in the stream */
+	uint32_t stack, thread; /* as in the stream */
+	uint32_t size_class;
 	uint32_t part;
 	uint64_t stamp; /* other than replay->stamp: of the past */
 	uint16_t end;
