@@ -146,8 +146,10 @@ static int find_blocks(struct summing *summing)
 			block->first_site = i;
 			if (code_of(summing, site->module, &block->code))
 				return -ENOMEM;
-			if (block->code)
+			if (block->code) {
+				site->address = module_names_code(&block->code->names, site->address + 1);
 				block->symbol = module_names_extent(&block->code->names, site->address, &block->begin, &block->end);
+			}
 		}
 		site->block = (uint32_t)(block - sums->block);
 		block->site_end = i + 1;

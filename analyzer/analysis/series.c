@@ -69,13 +69,16 @@ static int new_stack(struct series *series, const struct stack_text *text, uint3
 	return 0;
 }
 
-static int grow(float **values, uint32_t capacity)
+static int grow(const struct series *series, struct series_stack *stack, uint32_t capacity)
 {
-	float *grown = reallocarray(*values, capacity, sizeof(*grown));
+	double *const value = reallocarray(stack->value, capacity, sizeof(*value));
+	float *const variance = value && series->keeps_variance ? reallocarray(stack->variance, capacity, sizeof(*variance)) : NULL;
 
-	if (!grown)
+	stack->value = value ? value : stack->value;
+	stack->variance = variance ? variance : stack->variance;
+	if (!value || (series->keeps_variance && !variance))
 		return -ENOMEM;
-	*values = grown;
+	stack->capacity = capacity;
 	return 0;
 }
 
@@ -89,19 +92,14 @@ static int add_value(const struct series *series, struct series_stack *stack, co
 {
 	const uint32_t at = (uint32_t)series->snapshot_count - stack->first;
 
-	if (at >= stack->capacity) {
-		const uint32_t capacity = at < 4 ? 4 : at * 2;
-
-		if (grow(&stack->value, capacity) || (series->keeps_variance && grow(&stack->variance, capacity)))
-			return -ENOMEM;
-		stack->capacity = capacity;
-	}
+	if (at >= stack->capacity && grow(series, stack, at < 4 ? 4 : at * 2))
+		return -ENOMEM;
 	for (; stack->count <= at; stack->count++) {
 		stack->value[stack->count] = 0;
 		if (stack->variance)
 			stack->variance[stack->count] = 0;
 	}
-	stack->value[at] = narrowed(stack->value[at] + estimate->value);
+	stack->value[at] += estimate->value;
 	if (stack->variance)
 		stack->variance[at] = narrowed(stack->variance[at] + estimate->variance);
 	stack->unit = fmaxf(stack->unit, narrowed(estimate->unit));
@@ -178,7 +176,7 @@ int series_add(struct series *series, const struct profile *profile, enum sample
 
 double series_value(const struct series_stack *stack, size_t snapshot)
 {
-	return snapshot >= stack->first && snapshot - stack->first < stack->count ? (double)stack->value[snapshot - stack->first] : 0;
+	return snapshot >= stack->first && snapshot - stack->first < stack->count ? stack->value[snapshot - stack->first] : 0;
 }
 
 double series_variance(const struct series_stack *stack, size_t snapshot)

@@ -3,7 +3,7 @@
  * series.h - what each stack held in several snapshots. Of a snapshot only these values are kept, so a hundred of them take little more memory than one.
  *
  * Stacks that read the same count as one (stack_text.h), so files of different runs can be in one series. After SERIES_STACKS_MAX stacks those that are new
- * count as one, "other stacks". How sure each value is takes as much again, and is kept where it is asked for. Zero-initialized = empty.
+ * count as one, "other stacks". How sure each value is takes half as much again, and is kept where it is asked for. Zero-initialized = empty.
  */
 #ifndef HI_SERIES_H
 #define HI_SERIES_H
@@ -22,7 +22,7 @@ struct series_snapshot {
 struct series_stack {
 	uint64_t hash;
 	char *line, *all; /* as one reads it: on one line, and each call on one of its own */
-	float *value;     /* of the snapshots from `first` on, as far as it goes; else 0 */
+	double *value;    /* of the snapshots from `first` on, as far as it goes; else 0. To the byte: many small ones may be added to a large one */
 	float *variance;  /* likewise of these estimates; NULL = not kept */
 	float unit;       /* the largest estimate.unit */
 	uint32_t first, count, capacity;

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "vdso.h"
+
 struct opening {
 	const struct file_source *source;
 	const struct profile_module *module;
@@ -80,6 +82,7 @@ int module_names_open(const struct file_source *source, const struct profile *pr
 		module_names_close(&opening.names);
 		return -ENOMEM;
 	}
+	opening.names.is_vdso = opening.module->path && strcmp(opening.module->path, VDSO_PATH) == 0;
 	*out_names = opening.names;
 	return 0;
 }
@@ -94,6 +97,13 @@ void module_names_close(struct module_names *names)
 	objfile_close(&names->debug);
 	objfile_close(&names->file);
 	*names = MODULE_NAMES_CLOSED;
+}
+
+uint64_t module_names_code(const struct module_names *names, uint64_t return_address)
+{
+	const uint64_t call = return_address - 1;
+
+	return names->is_vdso && !module_names_symbol(names, call) && module_names_symbol(names, return_address) ? return_address : call;
 }
 
 const char *module_names_symbol(const struct module_names *names, uint64_t address)

@@ -20,6 +20,7 @@ struct module_names {
 	struct mini_debug mini;
 	struct symtab mini_table;  /* of a stripped file: what table has not */
 	struct dwarf_lines *lines; /* NULL = no debug information */
+	bool is_vdso;
 };
 #define MODULE_NAMES_CLOSED ((struct module_names){.file = OBJFILE_CLOSED, .debug = OBJFILE_CLOSED, .alternate = OBJFILE_CLOSED})
 
@@ -33,6 +34,11 @@ bool module_names_is_same(const struct profile *profile, int32_t a, int32_t b);
  */
 int module_names_open(const struct file_source *source, const struct profile *profile, int32_t module, const char *binary, struct module_names *out_names);
 void module_names_close(struct module_names *names);
+/*
+ * The code that a return address of the file stands for: the last byte of the call before it. What a signal has interrupted is no call, though, and may be the
+ * first instruction of a function. In the vdso, where no function ends with a call, it can be told: then it is the address itself.
+ */
+uint64_t module_names_code(const struct module_names *names, uint64_t return_address);
 /* The function that covers an address of the file, by the symbol tables; NULL if none does. Lives as long as they are open. */
 const char *module_names_symbol(const struct module_names *names, uint64_t address);
 /* The same, and the addresses that the function takes up, as in symtab.h. */

@@ -120,8 +120,7 @@ static int name_frame(const struct resolver *resolver, const struct dwarf_call *
 
 static int resolve_in_module(const struct resolver *resolver, const struct module_names *names, struct profile_frame *frame)
 {
-	const uint64_t bias = resolver->profile->module[frame->module].bias;
-	const uint64_t address = frame->address - 1 - bias;
+	const uint64_t address = module_names_code(names, frame->address - resolver->profile->module[frame->module].bias);
 	struct dwarf_call calls[DWARF_CALLS_MAX] = {{0}};
 	size_t count = 1;
 

@@ -10,11 +10,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -100,21 +101,43 @@ static int reap(pid_t pid, unsigned int patience_ms)
 	return ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* files: to become descriptors 0, 1, 2 of the program. */
+/* The child's part: becomes the program. Returns, with an errno, only if that fails. */
+static int become(char *const argv[], const int files[3], pid_t parent)
+{
+	/* Nobody else would end it if we are killed. What counts as our end is that of the thread that has started it, which waits for it. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return errno;
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE); /* we had been killed before that */
+	for (int i = 0; i < 3; i++) {
+		if (dup2(files[i], i) < 0)
+			return errno;
+	}
+	execvp(argv[0], argv);
+	return errno;
+}
+
+/*
+ * files: to become descriptors 0, 1, 2 of the program. What prevented its start the child says in a word that is shared; a file descriptor for that could lie
+ * where those three belong.
+ */
 static int run(char *const argv[], const int files[3], unsigned int patience_ms)
 {
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
+	int *failure = mmap(NULL, sizeof(*failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const pid_t parent = getpid();
+	int error;
 
-	int error = -posix_spawn_file_actions_init(&actions);
-	if (error)
-		return error;
-	for (int i = 0; i < 3 && !error; i++)
-		error = -posix_spawn_file_actions_adddup2(&actions, files[i], i);
-	if (!error)
-		error = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return error ? error : reap(pid, patience_ms);
+	if (failure == MAP_FAILED)
+		return -errno;
+	const pid_t pid = fork();
+	if (pid == 0) {
+		*failure = become(argv, files, parent);
+		_exit(EXIT_FAILURE);
+	}
+	error = pid < 0 ? -errno : reap(pid, patience_ms);
+	error = *failure ? -*failure : error;
+	munmap(failure, sizeof(*failure));
+	return error;
 }
 
 /* A memory file whose descriptor is not 0, 1 or 2, so that moving one there does not overwrite another. */

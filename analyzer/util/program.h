@@ -17,7 +17,7 @@ struct program_input {
 /*
  * Runs argv[0], found by PATH and without a shell, and copies its output to out. 0; -ENOENT = no such program; -EIO = it failed, and error
  * (always ended by NUL) holds the first line of what it complained about; -ETIMEDOUT = it was still at it and was killed; or another negative errno. Waits for
- * it.
+ * it; if we are killed meanwhile, it is killed, too.
  */
 int program_filter(char *const argv[], const struct program_input *input, FILE *out, char error[256]);
 

@@ -16,7 +16,9 @@ hi_html_\name\()_end:
 	.byte 0
 	.endm
 
+	/* The head is that of each page: what it may load, and where its style goes. */
 	embed page
+	.incbin "analyzer/views/html/head.html"
 	.incbin "analyzer/views/html/page.html"
 	embedded page
 
@@ -42,6 +44,7 @@ hi_html_\name\()_end:
 	embedded svg_script
 
 	embed growth_page
+	.incbin "analyzer/views/html/head.html"
 	.incbin "analyzer/views/html/growth.html"
 	embedded growth_page
 

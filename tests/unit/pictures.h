@@ -65,4 +65,29 @@ static inline void picture_check(const char *text, const char *program)
 	CHECK_EQ(pclose(python), 0);
 }
 
+/*
+ * The head of a check of an HTML page: its data, which are in the <script> element of this id, as `data`, the file as `text`, the elements as `page.tags`. No
+ * page asks the network for anything, or is too large to be sent.
+ */
+#define PICTURE_READ_PAGE(id_)                                                                                               \
+	"import sys, json, html.parser\n"                                                                                    \
+	"class Page(html.parser.HTMLParser):\n"                                                                              \
+	"    tags, data, into = [], \"\", None\n"                                                                            \
+	"    def handle_starttag(self, tag, attributes):\n"                                                                  \
+	"        self.tags.append((tag, dict(attributes)))\n"                                                                \
+	"        self.into = dict(attributes).get(\"id\") if tag == \"script\" else None\n"                                  \
+	"    def handle_endtag(self, tag):\n"                                                                                \
+	"        self.into = None\n"                                                                                         \
+	"    def handle_data(self, text):\n"                                                                                 \
+	"        self.data += text if self.into == \"" id_ "\" else \"\"\n"                                                  \
+	"page = Page()\n"                                                                                                    \
+	"text = sys.stdin.buffer.read().decode()\n"                                                                          \
+	"page.feed(text)\n"                                                                                                  \
+	"data = json.loads(page.data)\n"                                                                                     \
+	"assert chr(60) not in page.data\n"                                                                                  \
+	"assert sum(tag == \"script\" for tag, _ in page.tags) == 2, page.tags\n"                                            \
+	"assert not any(\"src\" in a or (a.get(\"href\") or \"data:\")[:5] != \"data:\" for _, a in page.tags), page.tags\n" \
+	"assert any(\"default-src\" in (a.get(\"content\") or \"\") for _, a in page.tags)\n"                                \
+	"assert len(text) < 1000000, len(text)\n"
+
 #endif

@@ -3,6 +3,8 @@
 #include "program.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -66,6 +68,42 @@ UNIT_TEST(what_does_not_end_is_ended)
 	CHECK_EQ(errno, ECHILD);
 	CHECK_STR(text, "");
 	free(text);
+}
+
+UNIT_TEST(what_is_not_there)
+{
+	static char name[] = "no-such-program";
+	char *const argv[] = {name, NULL};
+	char complaint[256];
+
+	CHECK_EQ(program_filter(argv, &(struct program_input){.bytes = ""}, stdout, complaint), -ENOENT);
+	CHECK_STR(complaint, "");
+}
+
+/* The program holds an end of a pipe, which closes when it is no more. */
+UNIT_TEST(ends_with_who_has_started_it)
+{
+	char script[64], number[16] = "", complaint[256], *text;
+	struct pollfd end = {.events = POLLIN};
+	int ends[2], ready;
+
+	CHECK_EQ(pipe(ends), 0);
+	snprintf(script, sizeof(script), "echo $$ >&%d; exec sleep 1000", ends[1]);
+	const pid_t starter = fork();
+	if (starter == 0)
+		_exit(filter(script, 0, &text, complaint) ? 1 : 0);
+	close(ends[1]);
+	CHECK(read(ends[0], number, sizeof(number) - 1) > 1);
+	CHECK_EQ(kill(starter, SIGKILL), 0);
+	CHECK_EQ(waitpid(starter, NULL, 0), starter);
+	end.fd = ends[0];
+	do
+		ready = poll(&end, 1, 20000);
+	while (ready < 0 && errno == EINTR);
+	if (ready != 1)
+		kill(atoi(number), SIGKILL);
+	CHECK_EQ(ready, 1);
+	CHECK_EQ(read(ends[0], number, sizeof(number)), 0);
 }
 
 UNIT_MAIN()

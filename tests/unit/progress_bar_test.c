@@ -1,46 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* progress_bar_test.c - what the line says, when it comes and that it goes. Standard error of a case is a pipe, or the far end of a pseudo-terminal. */
+/* progress_bar_test.c - what the line says, when it comes and that it goes. */
 #include "progress_bar.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 
+#include "standard_error.h"
 #include "unit.h"
 
 #define CLEAR "\r\033[K"
 
-static int far_end;
 static uint64_t opened_ms;
-
-static void into_pipe(void)
-{
-	int ends[2];
-
-	CHECK_EQ(pipe2(ends, O_NONBLOCK), 0);
-	CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
-	far_end = ends[0];
-}
-
-static void into_terminal(void)
-{
-	far_end = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-	CHECK(far_end >= 0 && grantpt(far_end) == 0 && unlockpt(far_end) == 0);
-	const int terminal = open(ptsname(far_end), O_RDWR | O_NOCTTY);
-	CHECK(terminal >= 0);
-	CHECK(dup2(terminal, STDERR_FILENO) >= 0);
-	setenv("TERM", "xterm", 1);
-}
-
-/* What has been shown since the last call. */
-static const char *shown(void)
-{
-	static char text[4096];
-	const ssize_t got = read(far_end, text, sizeof(text) - 1);
-
-	text[got > 0 ? got : 0] = 0;
-	return text;
-}
 
 /* As the timer does when it is time. */
 static const char *drawn(void)
@@ -138,7 +108,7 @@ UNIT_TEST(comes_after_a_second)
 	int ready;
 
 	into_terminal();
-	line.fd = far_end;
+	line.fd = standard_error;
 	open_bar();
 	progress_bar_phase("reading");
 	do

@@ -1,42 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* progress: what is shown, and how often, on a terminal and elsewhere. Standard error of the case is a pipe, or the far end of a pseudo-terminal. */
+/* progress: what is shown, and how often, on a terminal and elsewhere. */
 #include "injector/progress.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
+#include "standard_error.h"
 #include "unit.h"
 
 #define SECOND 1000000000ull
-
-static int far_end;
-
-static void into_pipe(void)
-{
-	int ends[2];
-	CHECK_EQ(pipe2(ends, O_NONBLOCK), 0);
-	CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
-	far_end = ends[0];
-}
-
-static void into_terminal(void)
-{
-	far_end = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-	CHECK(far_end >= 0 && grantpt(far_end) == 0 && unlockpt(far_end) == 0);
-	const int terminal = open(ptsname(far_end), O_RDWR | O_NOCTTY);
-	CHECK(terminal >= 0);
-	CHECK(dup2(terminal, STDERR_FILENO) >= 0);
-	setenv("TERM", "xterm", 1);
-}
-
-/* What has been shown since the last call. */
-static const char *shown(void)
-{
-	static char text[8192];
-	const ssize_t got = read(far_end, text, sizeof text - 1);
-	text[got > 0 ? got : 0] = 0;
-	return text;
-}
 
 static struct hi_stream_stats stats_at(uint64_t time_ns)
 {

@@ -72,6 +72,24 @@ UNIT_TEST(how_sure_a_value_is)
 	series_close(&careless);
 }
 
+/* Beyond what a float holds to the byte, and where small ones are added to a large one. */
+UNIT_TEST(large_values_to_the_byte)
+{
+	struct series series = {0};
+	struct profile profile = sample_open();
+
+	profile.meta.interval = 1;
+	sample_stack(&profile, "main;first", 1, 80000001);
+	CHECK_EQ(series_add(&series, &profile, INUSE_SPACE), 0);
+	sample_stack(&profile, "main;first", 3, 1);
+	CHECK_EQ(series_add(&series, &profile, INUSE_SPACE), 0);
+	CHECK_EQ(series.stack_count, 1);
+	CHECK(series_value(&series.stack[0], 0) == 80000001);
+	CHECK(series_value(&series.stack[0], 1) == 80000004);
+	profile_close(&profile);
+	series_close(&series);
+}
+
 /* What hostile files hold goes beyond what is kept of it, and stays a number. */
 UNIT_TEST(figures_without_measure)
 {

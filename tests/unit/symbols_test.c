@@ -200,6 +200,35 @@ UNIT_TEST(vdso_function_if_the_kernel_is_the_same)
 	dlclose(vdso);
 }
 
+/* Where no other function ends just there, which depends on the kernel. */
+UNIT_TEST(vdso_function_that_was_interrupted_before_it_began)
+{
+	const uint64_t bias = getauxval(AT_SYSINFO_EHDR);
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_NOW | RTLD_NOLOAD);
+	struct symtab table;
+	size_t size;
+
+	if (!bias || !vdso)
+		SKIP("this process has no vdso");
+	const uint64_t function = (uint64_t)dlsym(vdso, "__vdso_clock_gettime");
+	CHECK(function > bias);
+	Elf *elf = vdso_open();
+	CHECK_EQ(symtab_open(elf, &table), 0);
+	const char *before = symtab_find(&table, function - bias - 1);
+	struct profile profile = profile_of(VDSO_PATH, bias, function);
+	const uint8_t *id = objfile_build_id(elf, &size);
+	CHECK(id && size <= PROFILE_BUILD_ID_MAX);
+	memcpy(profile.module[0].build_id, id, size);
+	profile.module[0].build_id_size = size;
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 1);
+	CHECK_STR(profile.frame[0].line[0].function, before ? before : "__vdso_clock_gettime");
+	profile_close(&profile);
+	symtab_close(&table);
+	elf_end(elf);
+	dlclose(vdso);
+}
+
 UNIT_TEST(what_was_sought_and_found)
 {
 	struct symbols_findings findings = {0};

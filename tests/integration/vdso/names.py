@@ -42,7 +42,8 @@ def main():
     for address in {int(word, 16) for stack in stacks for word in stack.split()}:
         if not low <= address < high:
             continue
-        right = {name for begin, end, name in known if begin <= address - 1 - bias < end}
+        # Behind a call; or where a signal came in, which may be before the first instruction.
+        right = {name for begin, end, name in known if begin <= address - 1 - bias < end} or {name for begin, _, name in known if begin == address - bias}
         name = names.get(address)
         counts[name] += 1
         if (name is not None) if wants_none or not right else name not in right:
