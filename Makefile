@@ -12,7 +12,7 @@
 ##   CC=gcc               or clang
 ##   ARCH=x86_64          CPU folder under */arch/
 ##   SAN=address,undefined  sanitizers for host code (never for the payload)
-##   FAULTS=1             compile the fault-injection seam in
+##   FAULTS=1             compile the fault-injection seam into everything
 ##   WERROR=1             warnings are errors
 ##   V=1                  print whole commands; of integration tests, also what passing ones say
 ##   CFLAGS=  LDFLAGS=    added to ours
@@ -65,6 +65,10 @@ HOST_LDFLAGS :=
 ifneq ($(SAN),)
 HOST_FLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 HOST_LDFLAGS += -fsanitize=$(SAN)
+# A report of theirs wants lines and no more. Optimized further, gcc would take twice as long.
+ifeq ($(findstring clang,$(CC)),)
+HOST_FLAGS += -O1 -g1
+endif
 endif
 ifeq ($(FAULTS),1)
 HOST_FLAGS += -DHI_FAULTS
@@ -105,6 +109,13 @@ payload_objects := $(call objects_of,$(payload_sources))
 # The payload once more as host code, so that its unit tests can call it.
 guest_objects := $(addprefix $(O)/hosted/,$(addsuffix .o,$(basename $(payload_sources))))
 
+# The modules with the fault-injection seam once more, with the seam. A header may not include it: whoever includes that would have to be compiled again as well.
+fault_sources := $(sort $(shell grep -l '^\#include "fault\.h"' injector/*.c))
+fault_objects := $(fault_sources:injector/%.c=$(O)/faults/%.o)
+ifneq ($(shell grep -l '^\#include "fault\.h"' injector/*.h injector/arch/*/*.[ch]),)
+$(error fault.h is for the sources in injector/ alone)
+endif
+
 main_object := $(O)/injector/main.o
 injector_library := $(O)/libinjector.a
 analyzer_library := $(O)/libanalyzer.a
@@ -120,6 +131,8 @@ payload_tests := $(filter-out $(call module_in,injector/,.c),$(filter payload_%,
 injector_tests := $(filter-out $(header_tests) $(analyzer_tests) $(payload_tests),$(unit_names))
 host_tests := $(filter-out $(payload_tests),$(unit_names))
 
+FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
+
 # ---- what is built --------------------------------------------------------------------------------------------------------
 
 .DELETE_ON_ERROR:
@@ -129,6 +142,11 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 all: $(O)/heapinject ## build $(O)/heapinject
 
 $(O)/heapinject: $(main_object) $(injector_library) $(analyzer_library)
+	$(say) LD $@
+	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The same program with the seam through which tests make each single operation fail, or kill it there. With FAULTS=1 there is no other.
+$(O)/faults/heapinject: $(filter-out $(fault_sources:%.c=$(O)/%.o),$(injector_objects)) $(fault_objects) $(analyzer_library)
 	$(say) LD $@
 	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -144,6 +162,7 @@ $(O)/payload.so: $(payload_objects) payload/exports.map
 	$(Q)$(CC) $(PAYLOAD_LDFLAGS) -o $@ $(payload_objects)
 
 $(injector_objects): flags = $(INJECTOR_FLAGS)
+$(fault_objects): flags = $(INJECTOR_FLAGS) -DHI_FAULTS
 $(analyzer_objects): flags = $(ANALYZER_FLAGS)
 $(payload_objects): flags = $(PAYLOAD_FLAGS)
 $(guest_objects): flags = $(PAYLOAD_TEST_FLAGS)
@@ -161,6 +180,8 @@ define compile
 endef
 $(O)/%.o: %.c $(O)/flags
 	$(call compile,CC)
+$(fault_objects): $(O)/faults/%.o: injector/%.c $(O)/flags
+	$(call compile,CC)
 $(O)/%.o: %.S $(O)/flags
 	$(call compile,AS)
 $(O)/hosted/%.o: %.c $(O)/flags
@@ -173,7 +194,7 @@ $(O)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' >$@
 
--include $(patsubst %.o,%.d,$(injector_objects) $(analyzer_objects) $(payload_objects) $(guest_objects) $(unit_names:%=$(O)/tests/unit/%.o))
+-include $(patsubst %.o,%.d,$(injector_objects) $(fault_objects) $(analyzer_objects) $(payload_objects) $(guest_objects) $(unit_names:%=$(O)/tests/unit/%.o))
 
 # ---- tests ----------------------------------------------------------------------------------------------------------------
 
@@ -199,8 +220,8 @@ check-unit: ## unit tests
 	@$(MAKE) --no-print-directory -k unit-tests || true
 	@tests/unit/run '$(T)' $(unit_names:%=$(O)/unit/%)
 
-check-integration: $(O)/heapinject ## integration tests: real programs, started on loopback
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/run '$(T)'
+check-integration: $(O)/heapinject $(FAULTS_BIN) ## integration tests: real programs, started on loopback
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC) tests/run '$(T)'
 
 # A payload that does not link is for scripts/lint to explain.
 lint: ## layering, payload purity, format, shell scripts
@@ -210,16 +231,12 @@ lint: ## layering, payload purity, format, shell scripts
 	$(MAKE) --no-print-directory format-check || status=1; \
 	exit $$status
 
-# Another program, with the seam through which the suite kills it at every single operation; whoever has built one says where.
-HEAPINJECT_FAULTS_BIN ?= $(abspath $(O)/faults/heapinject)
-$(abspath $(O)/faults/heapinject): FORCE
-	@$(MAKE) --no-print-directory O=$(O)/faults FAULTS=1 all
-torturers = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(HEAPINJECT_FAULTS_BIN) CC=$(CC) tests/torture/run --only '$(T)'
+torturers = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC) tests/torture/run --only '$(T)'
 
-torture: $(O)/heapinject $(HEAPINJECT_FAULTS_BIN) ## every target, every event, N=50 times; summary in $(O)/torture/summary.md
+torture: $(O)/heapinject $(FAULTS_BIN) ## every target, every event, N=50 times; summary in $(O)/torture/summary.md
 	@$(torturers) --count $(N) $(TORTURE)
 
-check-torture: $(O)/heapinject $(HEAPINJECT_FAULTS_BIN) ## a slice of that in less than three minutes
+check-torture: $(O)/heapinject $(FAULTS_BIN) ## a slice of that in less than three minutes
 	@$(torturers) --slice $(TORTURE)
 
 SEEDS ?= 100

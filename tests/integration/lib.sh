@@ -10,6 +10,8 @@ set -u
 lib_dir=$(dirname "${BASH_SOURCE[0]}")
 patience=60 # seconds for what must come: a busy machine leaves a whole session without a CPU for several
 pids=()
+nap_fifo=$WORK/nap
+mkfifo "$nap_fifo"
 
 fail() {
 	echo "FAIL: $*" >&2
@@ -19,6 +21,12 @@ fail() {
 skip() {
 	echo "$*"
 	exit 77
+}
+
+# nap SECONDS: like sleep, but no program is started: whatever asks again and again would have a good part of a CPU for it
+nap() {
+	read -rt "$1" <>"$nap_fifo"
+	return 0
 }
 
 # need PROGRAM...: skip the case if one is not installed
@@ -47,7 +55,8 @@ stop() {
 
 # is_running PID: alive, and not just a zombie
 is_running() {
-	[[ -d /proc/$1 ]] && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+	local stat
+	{ stat=$(<"/proc/$1/stat"); } 2>/dev/null && [[ -n $stat && ${stat##*) } != Z* ]]
 }
 
 has_ended() {
@@ -73,12 +82,12 @@ free_port() {
 	echo "$port"
 }
 
-# wait_for COMMAND...: until COMMAND succeeds
+# wait_for COMMAND...: until COMMAND succeeds; most do soon, so it is asked most often at first
 wait_for() {
-	local end=$((SECONDS + patience)) late
+	local end=$((SECONDS + patience)) asked=0 late
 	while late=$((SECONDS >= end)) && ! "$@" >/dev/null 2>&1; do
 		((late)) && return 1
-		sleep 0.05
+		nap "0.0$((asked++ < 10 ? 2 : 5))"
 	done
 	return 0
 }
@@ -140,7 +149,7 @@ check_got() {
 
 # is_attached PID: heapinject's arena is mapped there
 is_attached() {
-	grep -q 'memfd:heapinject' "/proc/$1/maps"
+	[[ $(<"/proc/$1/maps") == *memfd:heapinject* ]]
 }
 
 # is_hooked PID OBJECT: the slots of that library lead to us
@@ -189,7 +198,7 @@ start_session() {
 }
 
 session_is_settled() {
-	grep -q 'attached to' "$WORK/attach.out" || ! is_running "$ATTACH_PID"
+	[[ $(<"$WORK/attach.out") == *'attached to'* ]] || ! is_running "$ATTACH_PID"
 }
 
 # end_session PID: heapinject detach; the session must have gone well and left nothing behind. Its heap profile is $HEAP.
@@ -249,20 +258,31 @@ start_target() {
 	"$TARGET" "$@" <"$TARGET_OUT.in" >"$TARGET_OUT" 2>&1 9>&- &
 	SERVER_PID=$!
 	pids+=("$SERVER_PID")
-	wait_for grep -q "^ready" "$TARGET_OUT" || fail 'the target does not begin'
+	wait_for target_is_ready || fail 'the target does not begin'
+}
+
+# hear: how many lines the target has said is in $SAID, the last of them in $ANSWER
+hear() {
+	local text lines
+	IFS= read -rd '' text <"$TARGET_OUT"
+	lines=${text//[!$'\n']/} text=${text%$'\n'*}
+	SAID=${#lines} ANSWER=${text##*$'\n'}
+}
+
+target_is_ready() {
+	[[ $'\n'$(<"$TARGET_OUT") == *$'\n'ready* ]]
 }
 
 # target_has_said N: more than N lines
 target_has_said() {
-	[[ $(wc -l <"$TARGET_OUT") -gt $1 ]]
+	hear
+	((SAID > $1))
 }
 
 # ask COMMAND: of the target started last; its answer is in $ANSWER
 ask() {
-	local said
-	said=$(wc -l <"$TARGET_OUT")
+	hear
 	echo "$1" >&9
-	wait_for target_has_said "$said" || fail "the target does not answer to: $1"
-	ANSWER=$(tail -n 1 "$TARGET_OUT")
+	wait_for target_has_said "$SAID" || fail "the target does not answer to: $1"
 	echo "$1: $ANSWER"
 }

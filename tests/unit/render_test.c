@@ -2,53 +2,14 @@
 /*
  * render_test.c - each report format on a small profile whose figures are known.
  */
-#include "unit.h"
-
 #include <errno.h>
 
 #include "filter.h"
-#include "merge.h"
-#include "render.h"
 #include "render_header.h"
-#include "sample_profile.h"
+#include "rendered.h"
 #include "whole.h"
 
 static const struct render_options in_use = {.type = INUSE_SPACE};
-
-static const struct renderer *renderer_find(const char *name)
-{
-	const struct renderer *renderer = renderers;
-
-	while (renderer->name && strcmp(renderer->name, name))
-		renderer++;
-	CHECK(renderer->name);
-	return renderer;
-}
-
-/* The report; error: what render() must return. */
-static char *render(const char *format, const struct profile *profile, const struct render_options *options, int error)
-{
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	CHECK(out);
-	CHECK_EQ(renderer_find(format)->render(profile, options, out), error);
-	fclose(out);
-	return text;
-}
-
-static void check_has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		UNIT_FAIL("no \"%s\" in:\n%s", part, text);
-}
-
-static void check_has_not(const char *text, const char *part)
-{
-	if (strstr(text, part))
-		UNIT_FAIL("\"%s\" in:\n%s", part, text);
-}
 
 static struct profile small_profile(void)
 {
@@ -63,7 +24,7 @@ static struct profile small_profile(void)
 UNIT_TEST(text_table)
 {
 	struct profile profile = small_profile();
-	char *text = render("text", &profile, &in_use, 0);
+	char *text = rendered("text", &profile, &in_use, 0);
 
 	check_has(text, "heapinject: server (pid 1234) on host\nCommand: /usr/bin/server --x\n"
 			"Window: 10.5s from 2025-11-20 12:00:00 UTC, every allocation; 10 samples\n"
@@ -83,7 +44,7 @@ UNIT_TEST(text_sorted_limited_and_by_objects)
 {
 	struct profile profile = small_profile();
 	const struct render_options options = {.type = ALLOC_OBJECTS, .sort = SORT_CUM, .limit = 2};
-	char *text = render("text", &profile, &options, 0);
+	char *text = rendered("text", &profile, &options, 0);
 
 	check_has(text, "Total: 10 objects allocated\n");
 	check_has(text, "Showing top 2 nodes out of 5\n");
@@ -106,7 +67,7 @@ UNIT_TEST(text_says_how_sure_it_is)
 	profile.meta.stacks_truncated = 4;
 	profile.meta.stack_ends[HI_END_DEPTH] = 1;
 	profile.meta.stack_ends[HI_END_LOST] = 3;
-	char *text = render("text", &profile, &in_use, 0);
+	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "one sample per 512kB; 77 samples, 42.9% complete stacks\n");
 	check_has(text, "\nIncomplete stacks: 1 deeper than what is recorded, 3 lost among frame pointers\n");
 	check_has(text, "(95% interval ");
@@ -121,7 +82,7 @@ UNIT_TEST(text_gives_every_interval_when_asked)
 	struct profile profile = small_profile();
 	const struct render_options options = {.type = INUSE_SPACE, .intervals = true};
 
-	char *text = render("text", &profile, &options, 0);
+	char *text = rendered("text", &profile, &options, 0);
 	check_has(text, "flat, 95%              cum, 95%");
 	check_has(text, "3kB 74.85%        3kB .. 3kB               3kB .. 3kB         copy (inline)"); /* every allocation: exact */
 	free(text);
@@ -133,7 +94,7 @@ UNIT_TEST(text_tells_waste_and_ages_when_asked)
 	struct profile profile = small_profile();
 	const struct render_options options = {.type = INUSE_SPACE, .details = true};
 
-	char *text = render("text", &profile, &options, 0);
+	char *text = rendered("text", &profile, &options, 0);
 	check_has(text, "waste   mean age   lifetime\n");
 	check_has(text, " -     10.50s          -  "); /* nobody asked the allocator; all from the very start, none seen to be freed */
 	check_has_not(text, "Waste:");
@@ -147,7 +108,7 @@ UNIT_TEST(text_tells_waste_and_ages_when_asked)
 		row->freed_ns = (double)row->freed_count * 1.5e6;
 	}
 	profile.meta.slack_samples = 1;
-	text = render("text", &profile, &options, 0);
+	text = rendered("text", &profile, &options, 0);
 	check_has(text, " more than was requested, by the allocator's rounding\n");
 	check_has(text, "      2.50s     1.50ms ");
 	free(text);
@@ -162,7 +123,7 @@ UNIT_TEST(text_tells_how_the_rate_changed)
 	profile.meta.budget_ppm = 10000;
 	for (uint64_t i = 0; i < 8; i++)
 		profile_add_change(&profile.meta, &(struct profile_change){.time_ns = (i + 1) * 1500000000, .interval = 8192 << i});
-	char *text = render("text", &profile, &in_use, 0);
+	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "Rate: adapted to stay within 1% of CPU time: one per 8kB from 1.5s, one per 16kB from 3.0s, ");
 	check_has(text, ", and 2 more changes; each sample is weighed by its own\n");
 	free(text);
@@ -175,7 +136,7 @@ UNIT_TEST(text_warns)
 
 	profile.meta.dropped_frees = 5;
 	profile.meta.damage = strdup("line 3\x1b[0m: no number");
-	char *text = render("text", &profile, &in_use, 0);
+	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "Warning: 5 frees were lost");
 	check_has(text, "damaged: line 3?[0m: no number");
 	free(text);
@@ -185,13 +146,13 @@ UNIT_TEST(text_warns)
 UNIT_TEST(text_without_samples)
 {
 	struct profile profile = sample_open();
-	char *text = render("text", &profile, &in_use, 0);
+	char *text = rendered("text", &profile, &in_use, 0);
 
 	check_has(text, "No sample was taken");
 	free(text);
 	sample_stack(&profile, "main", 1, 10);
 	profile.row[0].inuse_count = profile.row[0].inuse_bytes = 0;
-	text = render("text", &profile, &in_use, 0);
+	text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "freed again");
 	free(text);
 	profile_close(&profile);
@@ -212,7 +173,7 @@ UNIT_TEST(text_names_without_symbols)
 		 0);
 	profile.row[row].inuse_count = 1;
 	profile.row[row].inuse_bytes = 64;
-	char *text = render("text", &profile, &in_use, 0);
+	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "  libthing.so.1+0x1234\n");
 	check_has(text, "  0x9999\n");
 	free(text);
@@ -222,17 +183,13 @@ UNIT_TEST(text_names_without_symbols)
 /* A second profile to compare with: serve has 1 kB less than now, gone has 2 kB that are no more. */
 static struct profile comparison(void)
 {
-	struct profile later = small_profile(), earlier = sample_open(), both;
+	struct profile profile = small_profile(), base = sample_open();
 
-	sample_stack(&earlier, "main;serve;copy<store", 2, 1024);
-	sample_stack(&earlier, "main;serve", 1, 1024);
-	sample_stack(&earlier, "main;gone", 2, 1024);
-	CHECK_EQ(profile_open(&both), 0);
-	CHECK_EQ(profile_merge(&both, &later, PROFILE_NEW), 0);
-	CHECK_EQ(profile_merge(&both, &earlier, PROFILE_BASE), 0);
-	profile_close(&later);
-	profile_close(&earlier);
-	return both;
+	sample_stack(&base, "main;serve;copy<store", 2, 1024);
+	sample_stack(&base, "main;serve", 1, 1024);
+	sample_stack(&base, "main;gone", 2, 1024);
+	sample_compare(&profile, &base);
+	return profile;
 }
 
 UNIT_TEST(text_of_a_comparison)
@@ -240,7 +197,7 @@ UNIT_TEST(text_of_a_comparison)
 	struct profile profile = comparison();
 
 	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
-	char *text = render("text", &profile, &in_use, 0);
+	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "Change: -1016B in use, from 5kB to 4.01kB\n"
 			"Showing nodes accounting for -1016B, 32.99% of 3.01kB total\n");
 	check_has(text, "      -2kB 66.49% 66.49%       -2kB 66.49%  gone");
@@ -249,7 +206,7 @@ UNIT_TEST(text_of_a_comparison)
 	CHECK(strstr(text, "gone") < strstr(text, "copy"));
 	free(text);
 	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
-	text = render("text", &profile, &in_use, 0);
+	text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "      -2kB 40.00% 40.00%       -2kB 40.00%  gone");
 	free(text);
 	profile_close(&profile);
@@ -261,7 +218,7 @@ UNIT_TEST(text_of_two_that_are_alike)
 
 	CHECK_EQ(profile_merge(&profile, &same, PROFILE_BASE), 0);
 	profile_close(&same);
-	char *text = render("text", &profile, &in_use, 0);
+	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "there is no difference");
 	free(text);
 	profile_close(&profile);
@@ -275,7 +232,7 @@ UNIT_TEST(text_says_what_is_filtered)
 
 	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
 	CHECK_EQ(filter_profile(&profile, &options, &left, &unmatched), 0);
-	char *text = render("text", &left, &in_use, 0);
+	char *text = rendered("text", &left, &in_use, 0);
 	check_has(text, "Active filters:\n   focus=copy\nShown: 3kB in use\nShowing nodes accounting for 3kB, 74.85% of 4.01kB total\n");
 	check_has(text, "       3kB 74.85% 74.85%        3kB 74.85%  copy (inline)");
 	free(text);
@@ -289,14 +246,14 @@ UNIT_TEST(text_is_trimmed_as_asked)
 	const struct render_options all = {.type = INUSE_SPACE, .no_trim = true}, none_dropped = {.type = INUSE_SPACE, .node_fraction = -1},
 				    heavy = {.type = INUSE_SPACE, .node_fraction = 0.9};
 
-	char *text = render("text", &profile, &all, 0);
+	char *text = rendered("text", &profile, &all, 0);
 	check_has(text, "  tiny");
 	free(text);
-	text = render("text", &profile, &none_dropped, 0);
+	text = rendered("text", &profile, &none_dropped, 0);
 	check_has(text, "  tiny");
 	check_has_not(text, "Dropped");
 	free(text);
-	text = render("text", &profile, &heavy, 0);
+	text = rendered("text", &profile, &heavy, 0);
 	check_has(text, "Dropped 3 nodes (cum <= 3.61kB)\n");
 	check_has_not(text, "copy");
 	free(text);
@@ -312,7 +269,7 @@ UNIT_TEST(units)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		CHECK_EQ(render_use_unit(cases[i].unit), 0);
-		char *text = render("text", &profile, &in_use, 0);
+		char *text = rendered("text", &profile, &in_use, 0);
 		check_has(text, cases[i].shown);
 		free(text);
 	}
@@ -323,7 +280,7 @@ UNIT_TEST(units)
 UNIT_TEST(tree)
 {
 	struct profile profile = small_profile();
-	char *text = render("tree", &profile, &in_use, 0);
+	char *text = rendered("tree", &profile, &in_use, 0);
 
 	check_has(text, "----------------------------------------------------------+-------------\n"
 			"      flat  flat%   sum%        cum   cum%   calls calls% + context\n"
@@ -349,21 +306,21 @@ UNIT_TEST(peek)
 	const struct render_options tiny = {.type = INUSE_SPACE, .argument = "^t"}, none = {.type = INUSE_SPACE, .argument = "x"},
 				    wrong = {.type = INUSE_SPACE, .argument = "("};
 
-	char *text = render("peek", &profile, &tiny, 0);
+	char *text = rendered("peek", &profile, &tiny, 0);
 	check_has(text, "                                                8B   100% |   main\n"
 			"        8B  0.19%  0.19%         8B  0.19%                | tiny\n");
 	check_has_not(text, "| serve");
 	free(text);
-	free(render("peek", &profile, &none, -ENODATA));
+	free(rendered("peek", &profile, &none, -ENODATA));
 	check_has(render_error(), "no function matches \"x\"");
-	free(render("peek", &profile, &wrong, -EINVAL));
+	free(rendered("peek", &profile, &wrong, -EINVAL));
 	profile_close(&profile);
 }
 
 UNIT_TEST(traces)
 {
 	struct profile profile = small_profile();
-	char *text = render("traces", &profile, &in_use, 0);
+	char *text = rendered("traces", &profile, &in_use, 0);
 
 	check_has(text, "     bytes:  1kB\n       3kB   copy (inline)\n             store\n             serve\n             main\n----");
 	check_has(text, "     bytes:  8B\n        8B   tiny\n             main\n");
@@ -377,7 +334,7 @@ UNIT_TEST(threads)
 	struct profile profile = small_profile();
 	uint32_t thread, part;
 
-	free(render("threads", &profile, &in_use, -ENODATA));
+	free(rendered("threads", &profile, &in_use, -ENODATA));
 	for (uint32_t row = 0; row < profile.row_count; row++) {
 		const struct profile_row *whole = &profile.row[row];
 
@@ -385,7 +342,7 @@ UNIT_TEST(threads)
 		CHECK_EQ(parts_of(&profile.parts, row, thread, &part), 0);
 		profile.parts.part[part] = (struct part){row, thread, whole->alloc_count, whole->alloc_bytes, whole->inuse_count, whole->inuse_bytes};
 	}
-	char *text = render("threads", &profile, &in_use, 0);
+	char *text = rendered("threads", &profile, &in_use, 0);
 	check_has(text, "   objects      bytes      %  thread\n"
 			"         3        3kB 74.85%  wor?ker (77)\n"
 			"         2     1.01kB 25.15%  <unknown>\n");
@@ -396,7 +353,7 @@ UNIT_TEST(threads)
 UNIT_TEST(sizes)
 {
 	struct profile profile = small_profile();
-	char *text = render("sizes", &profile, &in_use, 0);
+	char *text = rendered("sizes", &profile, &in_use, 0);
 
 	check_has(text, "         1         8B  0.19%       4B .. 8B       \n");
 	check_has(text, "         4        4kB 99.81%     512B .. 1kB      ########################################\n");
@@ -414,7 +371,7 @@ UNIT_TEST(modules)
 	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
 	for (size_t i = 0; i < profile.frame_count; i++)
 		profile.frame[i].module = strcmp(profile.frame[i].line[0].function, "main") != 0 ? (int32_t)index : -1;
-	char *text = render("modules", &profile, &in_use, 0);
+	char *text = rendered("modules", &profile, &in_use, 0);
 	check_has(text, "    4.01kB   100%   100%     4.01kB   100%  [libthing.so.1]\n         0     0%   100%     4.01kB   100%  <unknown>\n");
 	free(text);
 	profile_close(&profile);
@@ -426,7 +383,7 @@ UNIT_TEST(collapsed_lines_are_merged)
 
 	sample_stack(&profile, "main;serve;copy<store", 1, 100000);
 	sample_stack(&profile, "main;a:b\nc", 1, 5);
-	char *text = render("collapsed", &profile, &in_use, 0);
+	char *text = rendered("collapsed", &profile, &in_use, 0);
 	check_has(text, "main;serve;store;copy 103072\n");
 	check_has(text, "main;serve 1024\n");
 	check_has(text, "main;a:b?c 5\n");
@@ -440,7 +397,7 @@ UNIT_TEST(collapsed_separator_in_a_name)
 
 	sample_stack(&profile, "main;X", 1, 5);
 	profile.frame[1].line[0].function[0] = ';';
-	char *text = render("collapsed", &profile, &in_use, 0);
+	char *text = rendered("collapsed", &profile, &in_use, 0);
 	CHECK_STR(text, "main;: 5\n");
 	free(text);
 	profile_close(&profile);
@@ -453,7 +410,7 @@ UNIT_TEST(svg_picture)
 	if (system("dot -V 2>/dev/null") != 0)
 		SKIP("graphviz is not installed");
 	sample_stack(&profile, "main;ev\"il\\N]}->&", 9, 1024);
-	char *text = render("svg", &profile, &in_use, 0);
+	char *text = rendered("svg", &profile, &in_use, 0);
 	CHECK_EQ(strncmp(text, "<?xml", 5), 0);
 	check_has(text, "</svg>");
 	check_has(text, ">serve<");
@@ -472,7 +429,7 @@ UNIT_TEST(svg_without_samples)
 
 	if (system("dot -V 2>/dev/null") != 0)
 		SKIP("graphviz is not installed");
-	char *text = render("svg", &profile, &in_use, 0);
+	char *text = rendered("svg", &profile, &in_use, 0);
 	check_has(text, "Nothing to show");
 	free(text);
 	profile_close(&profile);
@@ -501,14 +458,14 @@ UNIT_TEST(svg_of_a_dense_graph)
 
 	if (system("dot -V 2>/dev/null") != 0)
 		SKIP("graphviz is not installed");
-	char *text = render("svg", &profile, &options, 0);
+	char *text = rendered("svg", &profile, &options, 0);
 	check_has(text, "</svg>");
 	check_has(text, ">f199<");
 	check_has(text, ">Left out: the ");
 	check_has(text, " lightest of 40000 calls,");
 	free(text);
 	/* What is not drawn has all of them. */
-	text = render("dot", &profile, &options, 0);
+	text = rendered("dot", &profile, &options, 0);
 	check_has_not(text, "Left out");
 	check_has(text, "tooltip=\"f198 -> f199\"");
 	check_has(text, "tooltip=\"f0 -> f1\"");
@@ -521,9 +478,9 @@ UNIT_TEST(svg_without_graphviz)
 	struct profile profile = small_profile();
 
 	setenv("PATH", "/nowhere", 1);
-	free(render("svg", &profile, &in_use, -ENOENT));
+	free(rendered("svg", &profile, &in_use, -ENOENT));
 	check_has(render_error(), "apt-get install graphviz");
-	free(render("text", &profile, &in_use, 0));
+	free(rendered("text", &profile, &in_use, 0));
 	profile_close(&profile);
 }
 
@@ -534,7 +491,7 @@ UNIT_TEST(full_disk)
 
 	if (!full)
 		SKIP("no /dev/full");
-	CHECK_EQ(renderer_find("text")->render(&profile, &in_use, full), -EIO);
+	CHECK_EQ(renderer_named("text")->render(&profile, &in_use, full), -EIO);
 	check_has(render_error(), "No space left");
 	fclose(full);
 	profile_close(&profile);

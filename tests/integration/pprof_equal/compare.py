@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Are two reports on one profile the same: compare.py text|tree PPROF OURS SLACK
+"""Are reports by two programs on the same profiles the same: compare.py FOLDER
 
-PPROF and OURS are files with what `go tool pprof -unit=b` and `heapinject report --unit b` printed. Rows, their order and their percentages have to agree, and
-callers and callees. SLACK is by how many bytes (or objects) a figure may be off: pprof's are sums of samples that were rounded one by one; 0 for exact profiles.
+FOLDER/reports lists them, one a line, tabs between: KIND, text or tree; SLACK; flat or cum, by which it is sorted; and what it is. Of the N-th, from 0 on,
+FOLDER/N.theirs and FOLDER/N.ours are what `go tool pprof -unit=b` and `heapinject report --unit b` printed. Rows, their order and their percentages have to
+agree, and callers and callees. SLACK is by how many bytes (or objects) a figure may be off: pprof's are sums of samples that were rounded one by one; 0 for
+exact profiles.
 
 The differences that are known (docs/formats.md), and how they are treated:
 - Code without a name: pprof has one row per module, "[NAME]"; we have one per address. Such rows, and calls from and to them, are left out; what all of them
@@ -51,7 +53,7 @@ class Report:
                 elif line.startswith(("Dropped", "Showing top")):
                     self.notes.append(re.sub(r"\(.*", "", line))
         if not self.total:
-            sys.exit(f"no report in {path}")
+            problems.append(f"no report in {path}")
         self.nameless = sum(row.flat for row in self.rows if is_unnamed(row.name))
         self.has_nameless = any(is_unnamed(row.name) for row in self.rows)
         self.rows = [row for row in self.rows if not is_unnamed(row.name)]
@@ -101,9 +103,7 @@ def check_edges(name, whole, theirs, ours, slack):
         check_percent(f"{name}, {other}", percent, ours_by_name[other][1], whole, slack)
 
 
-def main():
-    kind, theirs, ours, slack = sys.argv[1], Report(sys.argv[2], False), Report(sys.argv[3], True), float(sys.argv[4])
-    by_cum = "--cum" in sys.argv
+def compare(kind, theirs, ours, slack, by_cum):
     check("total", theirs.total, ours.total, slack)
     is_whole = not theirs.has_nameless and not ours.has_nameless
     if is_whole:
@@ -128,11 +128,24 @@ def main():
         if kind == "tree":
             check_edges(row.name, row.cum, row.called, mine.called, slack)
             check_edges(row.name, row.cum, row.calls, mine.calls, slack)
-    for problem in problems[:20]:
-        print(problem)
-    if problems:
-        sys.exit(1)
-    print(len(theirs.rows))
+    if not theirs.rows:
+        problems.append("nothing to compare")
+
+
+def main():
+    folder, rows, failed = sys.argv[1], 0, 0
+    with open(f"{folder}/reports", encoding="utf-8") as file:
+        reports = [line.rstrip("\n").split("\t") for line in file]
+    for number, (kind, slack, order, what) in enumerate(reports):
+        theirs, ours = Report(f"{folder}/{number}.theirs", False), Report(f"{folder}/{number}.ours", True)
+        compare(kind, theirs, ours, float(slack), order == "cum")
+        rows += len(theirs.rows)
+        if problems:
+            failed += 1
+            print(f"{what}:", *problems[:20], sep="\n    ")
+            problems.clear()
+    print(f"{rows} rows of {len(reports) - failed} reports agree, {failed} reports differ")
+    sys.exit(failed > 0 or not reports)
 
 
 main()
