@@ -393,6 +393,7 @@ int session_attach(const struct session_options *options)
 {
 	static struct session session; /* large, and one a process */
 	session = (struct session){.options = options, .client = -1, .socket = {.fd = -1}};
+	arch_cycles_calibrate();
 	int exit_code = check_target(&session);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;

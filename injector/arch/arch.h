@@ -162,8 +162,12 @@ bool arch_is_transfer(long number, const uint64_t argument[6]);
 /* Relocation types that lead to functions. */
 bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is_absolute);
 
-/* Cycle counter of this CPU, and how many ticks it makes a second (calibrated once, about 20 ms, to some millionths). */
+/*
+ * Cycle counter of this CPU, and how many ticks it makes a second: calibrated once, over 20 ms at least, to some millionths. They begin with
+ * arch_cycles_calibrate, so that who calls it early need not wait; without it, with the first question.
+ */
 uint64_t arch_cycles(void);
+void arch_cycles_calibrate(void);
 uint64_t arch_cycles_per_second(void);
 /* Whether the counters of all CPUs agree: the kernel has looked, and goes by them itself. */
 bool arch_cycles_agree(void);

@@ -6,6 +6,7 @@
 #include "arch.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -245,6 +246,21 @@ UNIT_TEST(cycle_counter_counts)
 
 	CHECK(arch_cycles_per_second() > 100u * 1000 * 1000);
 	CHECK(arch_cycles() - start > arch_cycles_per_second() / 100);
+}
+
+/* What is not waited for is not slept through. */
+UNIT_TEST(counter_that_was_calibrated_meanwhile_is_not_waited_for)
+{
+	struct rusage before, after;
+	uint64_t start_ns = arch_moment_now().ns;
+
+	arch_cycles_calibrate();
+	while (arch_moment_now().ns - start_ns < 25000000)
+		continue;
+	CHECK_EQ(getrusage(RUSAGE_THREAD, &before), 0);
+	CHECK(arch_cycles_per_second() > 100u * 1000 * 1000);
+	CHECK_EQ(getrusage(RUSAGE_THREAD, &after), 0);
+	CHECK_EQ(after.ru_nvcsw, before.ru_nvcsw);
 }
 
 UNIT_MAIN()

@@ -281,18 +281,28 @@ struct arch_moment arch_moment_now(void)
 	return moment;
 }
 
+#define CALIBRATION_NS 20000000u /* at least: clocks are read to some tens of nanoseconds */
+
+static struct arch_moment calibration_start;
+
+void arch_cycles_calibrate(void)
+{
+	calibration_start = arch_moment_now();
+}
+
+/* Whatever was done since the start has been time to wait. */
 uint64_t arch_cycles_per_second(void)
 {
 	static uint64_t cycles_per_second;
 
 	if (cycles_per_second == 0) {
-		const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
-		const struct arch_moment start = arch_moment_now();
 		struct arch_moment end;
 
-		nanosleep(&pause, NULL);
-		end = arch_moment_now();
-		cycles_per_second = (uint64_t)((double)(end.cycles - start.cycles) * 1e9 / (double)(end.ns - start.ns));
+		if (!calibration_start.ns)
+			arch_cycles_calibrate();
+		while ((end = arch_moment_now()).ns - calibration_start.ns < CALIBRATION_NS)
+			nanosleep(&(struct timespec){.tv_nsec = (long)(calibration_start.ns + CALIBRATION_NS - end.ns)}, NULL);
+		cycles_per_second = (uint64_t)((double)(end.cycles - calibration_start.cycles) * 1e9 / (double)(end.ns - calibration_start.ns));
 	}
 	return cycles_per_second;
 }
