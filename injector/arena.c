@@ -268,8 +268,8 @@ void arena_extend_stacks(struct arena *arena)
 
 /*
  * Makes pages of bare jumps and moves them over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its
- * page fault and finds the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code of
- * what it can write (PR_SET_MDWE).
+ * page fault and finds the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code
+ * of what it can write (PR_SET_MDWE).
  */
 static int replace_gate(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, remote_addr made_at)
 {

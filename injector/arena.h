@@ -72,8 +72,8 @@ must_check int arena_touch_ring(const struct arena *arena);
 /* Gives the payload room for stacks, a step ahead of what it uses. Once the ring is touched, and then once a round. */
 void arena_extend_stacks(struct arena *arena);
 /*
- * Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. May be repeated if it was cut short at
- * any step, and then with another keep_gate, too.
+ * Removes the arena from the target: one munmap. keep_gate leaves the gate and its words, with bare jumps in every entry. May be repeated if it was cut short
+ * at any step, and then with another keep_gate, too.
  */
 int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate);
 /* Closes a descriptor in the target: a memfd that a dead injector left open. */
