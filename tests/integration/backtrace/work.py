@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Work of many kinds, each with calls from C to Python and back, until stopped."""
+"""Work of many kinds, each with calls from C to Python and back, until stopped. Once all it loads is loaded there is a file of the name given."""
 import functools
 import json
 import re
 import sqlite3
+import sys
 import xml.etree.ElementTree
 import zlib
 import random
@@ -33,7 +34,7 @@ def lengths():
     return sum(len(row[0]) for row in base.execute("select twice(word) from words order by word"))
 
 
-while True:
+def work():
     nested(8)
     sorted(Key(random.random()) for _ in range(100))
     lengths()
@@ -41,3 +42,9 @@ while True:
     re.sub(r"(\d+)", lambda match: match.group(1) * 200, "1 22 333 " * 20)
     xml.etree.ElementTree.fromstring("<a>" + "<b c='d'>text</b>" * 300 + "</a>")
     zlib.decompress(zlib.compress(bytes(100000)))
+
+
+work()
+open(sys.argv[1], "w", encoding="ascii").close()
+while True:
+    work()
