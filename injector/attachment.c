@@ -75,18 +75,15 @@ void attachment_close(struct attachment *attachment)
 int attachment_read_images(struct attachment *attachment)
 {
 	struct maps maps;
-	struct elf_images images;
 	int err = maps_read(attachment->pid, attachment->tid, &maps);
 	if (err)
 		return err;
-	err = elf_images_read(attachment->pid, &maps, &attachment->memory, &images);
+	err = elf_images_update(attachment->pid, &maps, &attachment->memory, &attachment->images);
 	if (err) {
 		maps_close(&maps);
 		return err;
 	}
-	elf_images_close(&attachment->images);
 	maps_close(&attachment->maps);
-	attachment->images = images;
 	attachment->maps = maps;
 	return 0;
 }

@@ -53,7 +53,7 @@ void attachment_init(struct attachment *attachment, pid_t pid);
 must_check int attachment_open(struct attachment *attachment, pid_t tid);
 void attachment_close(struct attachment *attachment);
 
-/* Reads mappings and objects anew. On failure what was known stays. */
+/* Reads mappings and objects anew; what files say that are mapped as before, only once. On failure what was known stays. */
 must_check int attachment_read_images(struct attachment *attachment);
 /* What a loader wants to know. */
 struct loader_target attachment_loader_target(const struct attachment *attachment);

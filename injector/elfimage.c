@@ -26,6 +26,7 @@
 
 struct reader {
 	struct elfimage_source source;
+	const struct elf_images *known; /* of the reading before */
 	struct elf_images images;
 	size_t capacity;
 };
@@ -42,6 +43,31 @@ static bool is_candidate(const struct reader *reader, size_t number)
 	if (mapping->file_offset != 0)
 		return mapping->executable;
 	return memory_read(source->memory, mapping->lo, magic, sizeof(magic)) == 0 && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+static struct elf_image *find_image(const struct elf_images *images, remote_addr address)
+{
+	size_t low = 0, high = images->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (images->image[middle].hi <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < images->count && images->image[low].lo <= address ? &images->image[low] : NULL;
+}
+
+static int open_image(struct reader *reader, size_t first, struct elf_image *image)
+{
+	const struct mapping *mapping = &reader->source.maps->mapping[first];
+	struct elf_image *known = find_image(reader->known, mapping->lo);
+
+	if (known && elfimage_is_same(known, mapping))
+		return elfimage_open_known(&reader->source, first, known, image);
+	return elfimage_open(&reader->source, first, image);
 }
 
 static int read_images(struct reader *reader)
@@ -63,7 +89,7 @@ static int read_images(struct reader *reader)
 			images->image = grown;
 			reader->capacity = capacity;
 		}
-		error = elfimage_open(&reader->source, i, &image);
+		error = open_image(reader, i, &image);
 		if (error)
 			elfimage_close(&image);
 		else
@@ -75,21 +101,6 @@ static int read_images(struct reader *reader)
 }
 
 /* ---- who is who ---- */
-
-static struct elf_image *find_image(const struct elf_images *images, remote_addr address)
-{
-	size_t low = 0, high = images->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (images->image[middle].hi <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < images->count && images->image[low].lo <= address ? &images->image[low] : NULL;
-}
 
 static remote_addr dynamic_address(const struct elf_image *image)
 {
@@ -234,10 +245,10 @@ static int set_roles(const struct elfimage_source *source, struct elf_images *im
 	return mark_lasting(images, program);
 }
 
-int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *out_images)
+int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *images)
 {
 	size_t copy_room = COPY_BYTES_MAX;
-	struct reader reader = {.source = {.pid = pid, .maps = maps, .memory = memory, .copy_room = &copy_room}};
+	struct reader reader = {.source = {.pid = pid, .maps = maps, .memory = memory, .copy_room = &copy_room}, .known = images};
 	struct proc_status leader;
 	int error;
 
@@ -255,8 +266,17 @@ int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *mem
 		elf_images_close(&reader.images);
 		return error;
 	}
-	*out_images = reader.images;
+	for (size_t i = 0; i < reader.images.count; i++)
+		elfimage_take_over(&reader.images.image[i]);
+	elf_images_close(images);
+	*images = reader.images;
 	return 0;
+}
+
+int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *out_images)
+{
+	*out_images = (struct elf_images){0};
+	return elf_images_update(pid, maps, memory, out_images);
 }
 
 void elf_images_close(struct elf_images *images)

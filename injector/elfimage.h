@@ -22,12 +22,20 @@ struct elf_text {
 	uint64_t file_offset;
 };
 
+/* What says that a file was not written to. */
+struct elf_version {
+	uint64_t size;
+	int64_t changed_s, changed_ns; /* ctime */
+};
+
 struct elf_image {
 	char *path;      /* as in maps; "[vdso]" */
 	char *open_path; /* where it was opened; "" for memory images */
 	uint64_t device, inode;
-	remote_addr lo, hi; /* from its first to its last mapping */
-	uint64_t bias;      /* address in memory minus address in the file */
+	struct elf_version version; /* of the file, as it was opened */
+	remote_addr lo, hi;         /* from its first to its last mapping */
+	remote_addr head_hi;        /* the end of its first mapping */
+	uint64_t bias;              /* address in memory minus address in the file */
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_size;
 	struct elf_text *text;
@@ -39,6 +47,7 @@ struct elf_image {
 	int fd;
 	void *memory_copy;           /* of images read from memory: their data is as the program has it, relocated */
 	struct elf_dynamic *dynamic; /* symbols and relocations; NULL if it has none */
+	struct elf_image *known;     /* while images are read: the one of the reading before whose file this is; NULL after that */
 };
 
 struct elf_images {
@@ -52,6 +61,11 @@ struct elf_images {
  * -ENOEXEC: the main program is not an ELF file of this architecture and word size.
  */
 must_check int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *out_images);
+/*
+ * The same anew, for images of an earlier reading, or of none (zeroed). What an object's file says is taken from there if that very file is still mapped where
+ * it was, and was not written to since; what is in the target (mappings, link map, copies of its memory) is read in any case. On failure all stays as it was.
+ */
+must_check int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *images);
 void elf_images_close(struct elf_images *images);
 const struct elf_image *elf_images_find(const struct elf_images *images, remote_addr address);
 

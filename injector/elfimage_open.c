@@ -37,12 +37,14 @@ bool elfimage_is_vdso(const struct mapping *mapping)
 
 void elfimage_close(struct elf_image *image)
 {
+	free(image->text);
+	if (image->known)
+		return;
 	elf_dynamic_close(image->dynamic);
 	elf_end(image->elf);
 	if (image->fd >= 0)
 		close(image->fd);
 	free(image->memory_copy);
-	free(image->text);
 	free(image->path);
 	free(image->open_path);
 }
@@ -55,8 +57,13 @@ static bool is_usable(Elf *elf)
 	       header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == ARCH_ELF_MACHINE && (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
+static struct elf_version version_of(const struct stat *status)
+{
+	return (struct elf_version){.size = (uint64_t)status->st_size, .changed_s = status->st_ctim.tv_sec, .changed_ns = status->st_ctim.tv_nsec};
+}
+
 /* Opens path if it is a regular file; where_inode: and only if it is the mapped one. */
-static int open_regular(const char *path, const struct mapping *where_inode)
+static int open_regular(const char *path, const struct mapping *where_inode, struct elf_version *out_version)
 {
 	char own_path[64];
 	struct stat status;
@@ -69,6 +76,7 @@ static int open_regular(const char *path, const struct mapping *where_inode)
 	if (!fd && where_inode && (status.st_dev != where_inode->device || status.st_ino != where_inode->inode))
 		fd = -ESTALE;
 	if (!fd) {
+		*out_version = version_of(&status);
 		snprintf(own_path, sizeof(own_path), "/proc/self/fd/%d", found);
 		fd = open(own_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		fd = fd < 0 ? -errno : fd;
@@ -85,12 +93,12 @@ static int open_file(const struct elfimage_source *source, const struct mapping 
 
 	if (asprintf(&path, "/proc/%d/map_files/%lx-%lx", source->pid, mapping->lo, mapping->hi) < 0)
 		return -ENOMEM;
-	fd = open_regular(path, NULL);
+	fd = open_regular(path, NULL, &image->version);
 	if (fd < 0 && fd != -EINVAL && !mapping->deleted) {
 		free(path);
 		if (asprintf(&path, "/proc/%d/task/%d/root%s", source->pid, source->memory->tid, mapping->path) < 0)
 			return -ENOMEM;
-		fd = open_regular(path, mapping);
+		fd = open_regular(path, mapping, &image->version);
 	}
 	if (fd < 0) {
 		free(path);
@@ -215,6 +223,23 @@ static void read_build_id(struct elf_image *image)
 	}
 }
 
+/* Where it lies. */
+static int place(const struct elfimage_source *source, size_t first, struct elf_image *image)
+{
+	const struct mapping *mapping = &source->maps->mapping[first];
+	int error;
+
+	image->lo = mapping->lo;
+	image->head_hi = mapping->hi;
+	image->device = mapping->device;
+	image->inode = mapping->inode;
+	image->is_vdso = elfimage_is_vdso(mapping);
+	error = find_bias(image->elf, mapping, &image->bias);
+	if (!error)
+		error = take_mappings(source, first, image);
+	return !error && image->text_count == 0 ? -ENOEXEC : error;
+}
+
 int elfimage_open(const struct elfimage_source *source, size_t first, struct elf_image *image)
 {
 	const struct mapping *mapping = &source->maps->mapping[first];
@@ -227,16 +252,45 @@ int elfimage_open(const struct elfimage_source *source, size_t first, struct elf
 		return error;
 	if (!image->path || !image->open_path)
 		return -ENOMEM;
-	image->lo = mapping->lo;
-	image->device = mapping->device;
-	image->inode = mapping->inode;
-	image->is_vdso = elfimage_is_vdso(mapping);
-	error = find_bias(image->elf, mapping, &image->bias);
-	if (!error)
-		error = take_mappings(source, first, image);
-	if (error || image->text_count == 0)
-		return error ? error : -ENOEXEC;
+	error = place(source, first, image);
+	if (error)
+		return error;
 	read_build_id(image);
 	error = elf_dynamic_open(image->elf, image->memory_copy ? image->bias : 0, &image->dynamic);
 	return error == -ENOENT ? 0 : error;
+}
+
+/* ---- one that is open already ---- */
+
+/* An inode's number cannot have become another file's, as we hold the file open. */
+bool elfimage_is_same(const struct elf_image *known, const struct mapping *mapping)
+{
+	struct elf_version now;
+	struct stat status;
+
+	if (known->fd < 0 || known->lo != mapping->lo || known->head_hi != mapping->hi || known->device != mapping->device || known->inode != mapping->inode ||
+	    strcmp(known->path, mapping->path) != 0 || fstat(known->fd, &status) != 0)
+		return false;
+	now = version_of(&status);
+	return now.size == known->version.size && now.changed_s == known->version.changed_s && now.changed_ns == known->version.changed_ns;
+}
+
+int elfimage_open_known(const struct elfimage_source *source, size_t first, struct elf_image *known, struct elf_image *image)
+{
+	*image = *known;
+	image->known = known;
+	image->text = NULL;
+	image->text_count = 0;
+	image->is_main = image->is_loader = image->is_lasting = false;
+	image->link_order = -1;
+	return place(source, first, image);
+}
+
+void elfimage_take_over(struct elf_image *image)
+{
+	if (!image->known)
+		return;
+	free(image->known->text);
+	*image->known = (struct elf_image){.fd = -1};
+	image->known = NULL;
 }

@@ -18,6 +18,11 @@ struct elfimage_source {
  * -ENOEXEC: no ELF file of this CPU, or none of its code is mapped.
  */
 must_check int elfimage_open(const struct elfimage_source *source, size_t first, struct elf_image *image);
+/* Is an image of an earlier reading what begins with this mapping? Never one that was copied from memory. */
+bool elfimage_is_same(const struct elf_image *known, const struct mapping *mapping);
+/* In the place of elfimage_open: what the file says comes from `known`, and belongs to it until elfimage_take_over. */
+must_check int elfimage_open_known(const struct elfimage_source *source, size_t first, struct elf_image *known, struct elf_image *image);
+void elfimage_take_over(struct elf_image *image);
 void elfimage_close(struct elf_image *image);
 
 bool elfimage_is_vdso(const struct mapping *mapping);

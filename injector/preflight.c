@@ -228,7 +228,7 @@ static int (*const checks[])(struct subject *) = {
 #define LOADING_TRIES 50
 #define LOADING_PAUSE_NS 10000000
 
-static int run_checks(struct preflight *out)
+static int run_checks(struct preflight *out, struct elf_images *out_images)
 {
 	struct subject subject = {.out = out, .memory.fd = -1};
 	int answer = 0;
@@ -236,22 +236,27 @@ static int run_checks(struct preflight *out)
 
 	for (i = 0; i < sizeof(checks) / sizeof(checks[0]) && !answer; i++)
 		answer = checks[i](&subject);
-	elf_images_close(&subject.images);
+	if (out_images && !answer)
+		*out_images = subject.images;
+	else
+		elf_images_close(&subject.images);
 	maps_close(&subject.maps);
 	memory_close(&subject.memory);
 	return answer < 0 ? answer : 0;
 }
 
-int preflight_run(pid_t pid, struct preflight *out_preflight)
+int preflight_run(pid_t pid, struct preflight *out_preflight, struct elf_images *out_images)
 {
 	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};
 	struct preflight result;
 	unsigned tries = LOADING_TRIES;
 	int error;
 
+	if (out_images)
+		*out_images = (struct elf_images){0};
 	for (;;) {
 		result = (struct preflight){.asked = pid};
-		error = run_checks(&result);
+		error = run_checks(&result, out_images);
 		if (error || result.verdict != PREFLIGHT_LOADING || --tries == 0)
 			break;
 		nanosleep(&pause, NULL);

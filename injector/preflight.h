@@ -73,8 +73,13 @@ struct preflight {
 	char remedy[192];
 };
 
-/* 0 whatever the verdict is; negative errno if the question could not be answered. */
-must_check int preflight_run(pid_t pid, struct preflight *out_preflight);
+struct elf_images;
+
+/*
+ * 0 whatever the verdict is; negative errno if the question could not be answered. out_images: what was read of the program's objects, for who goes on with
+ * them (elf_images_update) and closes them; empty if the verdict is no. NULL: nobody does.
+ */
+must_check int preflight_run(pid_t pid, struct preflight *out_preflight, struct elf_images *out_images);
 
 /* ok, no-process, other-user ...: documented in heapinject(1), never renamed. */
 const char *preflight_verdict_name(enum preflight_verdict verdict);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@
 #define LOADER_BUSY_ROUNDS 200 /* a second of dlopen without a pause: rather a wrong name than a full ring */
 #define READER_DEADLINE_MS 30000
 #define SECOND_NS 1000000000ull
+#define DESCRIPTORS_MAX 65536
 
 struct session {
 	const struct session_options *options;
@@ -56,14 +58,28 @@ struct session {
 
 /* ---- before the target is touched -------------------------------------------------------------------------------------------------- */
 
+/* An object's file is open twice or more while we are at work, and there may be hundreds. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MAX ? limit.rlim_max : DESCRIPTORS_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* HI_EXIT_OK: the attachment has what was read for it, and is to be closed. */
 static int check_target(struct session *session)
 {
-	int err = preflight_run(session->options->pid, &session->preflight);
+	struct elf_images images;
+	int err = preflight_run(session->options->pid, &session->preflight, &images);
 	if (err) {
 		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)session->options->pid, strerror(-err));
 		return HI_EXIT_FAILED;
 	}
 	if (session->preflight.verdict == PREFLIGHT_OK) {
+		attachment_init(&session->attachment, session->preflight.pid);
+		session->attachment.images = images;
 		if (session->preflight.asked != session->preflight.pid && !session->options->quiet)
 			fprintf(stderr, "heapinject: %d is a thread of process %d (%s); attaching to that\n", (int)session->preflight.asked,
 				(int)session->preflight.pid, session->preflight.comm);
@@ -159,7 +175,6 @@ static int begin(struct session *session)
 	struct attachment *attachment = &session->attachment;
 	const struct attach_options options = {
 		.interval = session->options->interval, .live_max = session->options->live_max, .loader = session->options->loader};
-	attachment_init(attachment, session->preflight.pid);
 	int err = attachment_open(attachment, session->preflight.tid);
 	if (!err) {
 		listen_for_detach(session);
@@ -394,12 +409,15 @@ int session_attach(const struct session_options *options)
 	static struct session session; /* large, and one a process */
 	session = (struct session){.options = options, .client = -1, .socket = {.fd = -1}};
 	arch_cycles_calibrate();
+	raise_descriptor_limit();
 	int exit_code = check_target(&session);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	exit_code = sink_open(&session.sink, options->prefix, &session.preflight);
-	if (exit_code != HI_EXIT_OK)
+	if (exit_code != HI_EXIT_OK) {
+		attachment_close(&session.attachment);
 		return exit_code;
+	}
 	session.sink.outputs.keep = options->keep;
 	session.signal_fd = take_signals();
 	exit_code = run_attached(&session);

@@ -5,12 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "hi_exit.h"
-
-#define DESCRIPTORS_MAX 65536
 
 static int open_standard_output(struct sink *sink)
 {
@@ -41,17 +38,6 @@ static void complain_of_files(const char *prefix, pid_t pid, int err)
 		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap%s: %s; choose another prefix with -o\n", prefix, (int)pid, as_whom, strerror(-err));
 }
 
-/* An object's file is open twice or more while we are at work, and there may be hundreds. */
-static void raise_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MAX ? limit.rlim_max : DESCRIPTORS_MAX;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void close_files(struct sink *sink, bool remove)
 {
 	analyzer_child_abandon(&sink->analyzer);
@@ -67,7 +53,6 @@ static int open_files(struct sink *sink, const char *prefix, const struct prefli
 		complain_of_files(prefix, preflight->pid, err);
 		return HI_EXIT_FAILED;
 	}
-	raise_descriptor_limit();
 	file_broker_open(&sink->broker, preflight->pid, preflight->tid, &preflight->status);
 	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd, .pprof_fd = sink->outputs.pprof_fd};
 	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.reader), &files);

@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 
 #include "elf_memory_copy.h"
@@ -234,6 +235,165 @@ UNIT_TEST(deleted_library_with_newline_in_its_name)
 	struct own own = own_open();
 
 	check_deleted(&own, handle, path);
+	own_close(&own);
+}
+
+/* ---- an earlier reading ---- */
+
+static void update(struct own *own)
+{
+	maps_close(&own->maps);
+	CHECK_EQ(maps_read(getpid(), getpid(), &own->maps), 0);
+	CHECK_EQ(elf_images_update(getpid(), &own->maps, &own->memory, &own->images), 0);
+}
+
+static void check_symbol(const struct elf_image *image, const char *name, const void *wanted)
+{
+	remote_addr found;
+
+	CHECK_EQ(elf_image_symbol(image, name, &found, NULL), 0);
+	CHECK_EQ(found, address_of(wanted));
+}
+
+UNIT_TEST(what_is_known_is_not_opened_again)
+{
+	struct own own = own_open();
+	const Elf *elf = own_image(&own, "libc.so")->elf, *vdso = own_image(&own, "[vdso]")->elf;
+	const int fd = own_image(&own, "libc.so")->fd;
+
+	CHECK(dlopen(OTHER_LIBRARY, RTLD_NOW) != NULL);
+	update(&own);
+	struct own fresh = own_open();
+	CHECK_EQ(own.images.count, fresh.images.count);
+	CHECK_EQ(own.images.r_debug, fresh.images.r_debug);
+	for (size_t i = 0; i < own.images.count; i++) {
+		const struct elf_image *is = &own.images.image[i], *wanted = &fresh.images.image[i];
+
+		CHECK(is->lo == wanted->lo && is->hi == wanted->hi && is->bias == wanted->bias && is->text_count == wanted->text_count);
+		CHECK_EQ(memcmp(is->text, wanted->text, is->text_count * sizeof(*is->text)), 0);
+		CHECK(is->is_main == wanted->is_main && is->is_loader == wanted->is_loader && is->is_lasting == wanted->is_lasting);
+		CHECK(is->link_order == wanted->link_order && is->build_id_size == wanted->build_id_size && !is->known);
+		CHECK_STR(is->path, wanted->path);
+		CHECK_STR(is->open_path, wanted->open_path);
+	}
+	CHECK(own_image(&own, "libc.so")->elf == elf && own_image(&own, "libc.so")->fd == fd);
+	CHECK(own_image(&own, "[vdso]")->elf != vdso); /* what is read from memory may be another by now */
+	check_symbol(own_image(&own, "libc.so"), "malloc", dlsym(RTLD_DEFAULT, "malloc"));
+	own_close(&fresh);
+	own_close(&own);
+}
+
+/* A copy of the library; all have the same name. */
+static int open_copy(void)
+{
+	const struct link_map *map = dlopen(OTHER_LIBRARY, RTLD_NOW);
+	const int fd = memfd_create("copy", MFD_CLOEXEC), from = map ? open(map->l_name, O_RDONLY) : -1;
+	struct stat status;
+
+	CHECK(fd >= 0 && from >= 0 && fstat(from, &status) == 0);
+	for (off_t at = 0; at < status.st_size;)
+		CHECK(sendfile(fd, from, &at, (size_t)(status.st_size - at)) > 0);
+	close(from);
+	return fd;
+}
+
+/* As a dynamic linker would, as far as it shows in maps. base: 0 = anywhere. */
+static char *map_object(int fd, char *base)
+{
+	ElfW(Ehdr) header;
+	ElfW(Phdr) segment[16];
+
+	CHECK(pread(fd, &header, sizeof(header), 0) == sizeof(header) && header.e_phnum <= 16);
+	CHECK_EQ(pread(fd, segment, header.e_phnum * sizeof(segment[0]), (off_t)header.e_phoff), header.e_phnum * sizeof(segment[0]));
+	if (!base)
+		base = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (unsigned i = 0; i < header.e_phnum; i++) {
+		const size_t begin = segment[i].p_vaddr & ~4095ull, end = segment[i].p_vaddr + segment[i].p_filesz;
+
+		if (segment[i].p_type == PT_LOAD)
+			CHECK(mmap(base + begin, end - begin, segment[i].p_flags & PF_X ? PROT_READ | PROT_EXEC : PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
+				   (off_t)(segment[i].p_offset & ~4095ull)) != MAP_FAILED);
+	}
+	return base;
+}
+
+UNIT_TEST(another_file_in_the_place_of_one_that_is_known)
+{
+	const int first = open_copy(), second = open_copy();
+	char *base = map_object(first, NULL);
+	struct own own = own_open();
+	const struct elf_image *image = elf_images_find(&own.images, address_of(base));
+	struct stat status;
+
+	CHECK(image && fstat(first, &status) == 0);
+	CHECK_EQ(image->inode, status.st_ino);
+	const Elf *elf = image->elf;
+	map_object(second, base);
+	update(&own);
+	image = elf_images_find(&own.images, address_of(base));
+	CHECK(image && image->elf != elf && fstat(second, &status) == 0);
+	CHECK_EQ(image->inode, status.st_ino);
+	CHECK(fstat(image->fd, &status) == 0 && status.st_ino == image->inode);
+	own_close(&own);
+}
+
+UNIT_TEST(a_known_file_in_another_place)
+{
+	const int fd = open_copy();
+	char *base = map_object(fd, NULL);
+	struct own own = own_open();
+	const Elf *elf = elf_images_find(&own.images, address_of(base))->elf;
+
+	CHECK_EQ(munmap(base, 1 << 20), 0);
+	char *elsewhere = map_object(fd, base + (64 << 20));
+	update(&own);
+	const struct elf_image *image = elf_images_find(&own.images, address_of(elsewhere));
+	CHECK(image && image->elf != elf);
+	CHECK_EQ(image->bias, address_of(elsewhere));
+	CHECK(elf_images_find(&own.images, address_of(base)) == NULL);
+	own_close(&own);
+}
+
+UNIT_TEST(a_known_file_that_was_written_to_is_read_anew)
+{
+	const int fd = open_copy();
+	char *base = map_object(fd, NULL);
+	struct own own = own_open();
+	const Elf *elf = elf_images_find(&own.images, address_of(base))->elf;
+	const struct timespec tick = {.tv_nsec = 20000000}; /* the clock of time stamps */
+
+	update(&own);
+	CHECK(elf_images_find(&own.images, address_of(base))->elf == elf);
+	nanosleep(&tick, NULL);
+	CHECK_EQ(pwrite(fd, "", 1, EI_NIDENT - 1), 1); /* a byte of padding: as long as before, and the same */
+	update(&own);
+	CHECK(elf_images_find(&own.images, address_of(base))->elf != elf);
+	own_close(&own);
+}
+
+UNIT_TEST(a_failed_reading_leaves_the_one_before)
+{
+	struct own own = own_open();
+	const struct elf_image *program = elf_images_find(&own.images, address_of(unit_main));
+	const struct elf_images before = own.images;
+	struct maps without = {0};
+
+	/* Mappings of all but the program: the libraries are taken over, and then there is no program. */
+	CHECK_EQ(maps_read(getpid(), getpid(), &without), 0);
+	size_t kept = 0;
+	for (size_t i = 0; i < without.count; i++)
+		if (without.mapping[i].inode != program->inode)
+			without.mapping[kept++] = without.mapping[i];
+	CHECK(kept < without.count);
+	without.count = kept;
+	CHECK_EQ(elf_images_update(getpid(), &without, &own.memory, &own.images), -ENOEXEC);
+	maps_close(&without);
+	CHECK(own.images.image == before.image && own.images.count == before.count && own.images.r_debug == before.r_debug);
+	check_symbol(own_image(&own, "libc.so"), "malloc", dlsym(RTLD_DEFAULT, "malloc"));
+	const Elf *elf = own_image(&own, "libc.so")->elf;
+	update(&own);
+	CHECK(own_image(&own, "libc.so")->elf == elf);
+	check_symbol(own_image(&own, "libc.so"), "qsort", dlsym(RTLD_DEFAULT, "qsort"));
 	own_close(&own);
 }
 

@@ -76,7 +76,7 @@ static struct preflight run(pid_t pid)
 {
 	struct preflight preflight;
 
-	CHECK_EQ(preflight_run(pid, &preflight), 0);
+	CHECK_EQ(preflight_run(pid, &preflight, NULL), 0);
 	return preflight;
 }
 
@@ -100,6 +100,40 @@ UNIT_TEST(approves_a_plain_process)
 		CHECK_STR(preflight.libc_version, gnu_get_libc_version());
 		CHECK(strstr(preflight.allocator, "libc"));
 		CHECK(preflight.slot_count > 0);
+	}
+	end(pid);
+}
+
+static const struct elf_image *libc_of(const struct elf_images *images)
+{
+	const struct elf_image *libc;
+	remote_addr address;
+
+	CHECK_EQ(elf_images_resolve(images, "gnu_get_libc_version", &address, &libc), 0);
+	return libc;
+}
+
+UNIT_TEST(hands_on_what_it_has_read)
+{
+	pid_t pid = child_with(NULL);
+	struct preflight preflight;
+	struct elf_images images;
+	struct memory memory;
+	struct maps maps;
+
+	CHECK_EQ(preflight_run(getpid(), &preflight, &images), 0);
+	CHECK(preflight.verdict == PREFLIGHT_SELF && images.count == 0);
+	CHECK_EQ(preflight_run(pid, &preflight, &images), 0);
+	CHECK(preflight.verdict == PLAIN && (images.count > 0) == (PLAIN == PREFLIGHT_OK));
+	if (PLAIN == PREFLIGHT_OK) {
+		const Elf *elf = libc_of(&images)->elf;
+
+		CHECK(maps_read(pid, pid, &maps) == 0 && memory_open(&memory, pid, pid) == 0);
+		CHECK_EQ(elf_images_update(pid, &maps, &memory, &images), 0);
+		CHECK(libc_of(&images)->elf == elf);
+		elf_images_close(&images);
+		memory_close(&memory);
+		maps_close(&maps);
 	}
 	end(pid);
 }
