@@ -57,7 +57,6 @@ static int plan(const struct attachment *attachment, const struct attach_options
 	layout->start_time = attachment->start_time;
 	layout->injector_pid = (uint32_t)getpid();
 	layout->heartbeat = arch_cycles();
-	layout->deadman_cycles = DEADMAN_SECONDS * arch_cycles_per_second();
 	const struct arena_plan sizes = {
 		.interval = options->interval,
 		.live_max = options->live_max,
@@ -174,6 +173,7 @@ static int patch(struct attachment *attachment)
 static int arm(struct attachment *attachment)
 {
 	attachment->step = "arming the gate";
+	attachment->arena.shared->deadman_cycles = DEADMAN_SECONDS * arch_cycles_per_second(); /* not before: who asks early must wait */
 	attachment->arena.shared->heartbeat = arch_cycles();
 	attachment->control->phase = HI_PHASE_ARMED;
 	const int err = attachment_store(attachment);
