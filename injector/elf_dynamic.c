@@ -34,12 +34,12 @@ struct elf_dynamic {
 	struct array chain;   /* Elf64_Word by symbol number - chain_first */
 	uint32_t chain_first;
 	bool gnu_hash;
-	struct array relocation[2]; /* Elf64_Rela of DT_RELA, of DT_JMPREL */
+	struct array relocation[2]; /* Elf64_Rela of DT_RELA but for those that name no symbol at its start, of DT_JMPREL */
 };
 
 /* The entries of the dynamic section that matter here; 0 = absent. */
 struct tags {
-	uint64_t symtab, strtab, strsz, versym, hash, gnu_hash, rela, relasz, jmprel, pltrelsz, pltrel;
+	uint64_t symtab, strtab, strsz, versym, hash, gnu_hash, rela, relasz, relacount, jmprel, pltrelsz, pltrel;
 };
 
 static int take_array(Elf *elf, uint64_t address, uint64_t count, size_t entry_size, struct array *out_array)
@@ -80,7 +80,7 @@ static const struct {
 	{DT_HASH, offsetof(struct tags, hash), true},      {DT_GNU_HASH, offsetof(struct tags, gnu_hash), true},
 	{DT_RELA, offsetof(struct tags, rela), true},      {DT_RELASZ, offsetof(struct tags, relasz), false},
 	{DT_JMPREL, offsetof(struct tags, jmprel), true},  {DT_PLTRELSZ, offsetof(struct tags, pltrelsz), false},
-	{DT_PLTREL, offsetof(struct tags, pltrel), false},
+	{DT_PLTREL, offsetof(struct tags, pltrel), false}, {DT_RELACOUNT, offsetof(struct tags, relacount), false},
 };
 
 static void take_tag(struct tags *tags, const Elf64_Dyn *entry, uint64_t bias)
@@ -213,11 +213,13 @@ static size_t symbols_relocated(const struct elf_dynamic *dynamic)
 
 static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dynamic)
 {
+	const uint64_t relocations = tags->relasz / sizeof(Elf64_Rela);
 	size_t hashed = 0, relocated;
 	int error;
 
-	if (tags->relasz)
-		take_optional(elf, tags->rela, tags->relasz / sizeof(Elf64_Rela), sizeof(Elf64_Rela), &dynamic->relocation[0]);
+	if (relocations > tags->relacount) /* the dynamic linker takes the count's word for it, too */
+		take_optional(elf, tags->rela + tags->relacount * sizeof(Elf64_Rela), relocations - tags->relacount, sizeof(Elf64_Rela),
+			      &dynamic->relocation[0]);
 	if (tags->pltrelsz && tags->pltrel == DT_RELA)
 		take_optional(elf, tags->jmprel, tags->pltrelsz / sizeof(Elf64_Rela), sizeof(Elf64_Rela), &dynamic->relocation[1]);
 	error = take_array(elf, tags->strtab, tags->strsz, 1, &dynamic->string);

@@ -28,7 +28,10 @@ must_check int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *n
 /* Symbol by number: its name, or NULL if there is no such symbol. */
 const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number, Elf64_Sym *out_symbol);
 
-/* Relocations of DT_RELA, then those of DT_JMPREL. Some linkers count the latter among the former too: these come twice. */
+/*
+ * Relocations of DT_RELA, then those of DT_JMPREL. Some linkers count the latter among the former too: these come twice. The first DT_RELACOUNT ones,
+ * most of a large library's, name no symbol and are left out.
+ */
 size_t elf_dynamic_relocation_count(const struct elf_dynamic *dynamic);
 void elf_dynamic_relocation(const struct elf_dynamic *dynamic, size_t number, Elf64_Rela *out_relocation);
 

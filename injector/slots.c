@@ -208,11 +208,11 @@ static void drop_lazy(struct slots *slots, size_t first)
 static int scan_image(struct scan *scan, size_t number)
 {
 	const struct elf_image *image = &scan->images->image[number];
-	const size_t first = scan->slots.count;
+	const size_t first = scan->slots.count, relocations = elf_dynamic_relocation_count(image->dynamic);
 	bool bound_elsewhere = false;
 	int error = 0;
 
-	for (size_t i = 0; !error && i < elf_dynamic_relocation_count(image->dynamic); i++) {
+	for (size_t i = 0; !error && i < relocations; i++) {
 		struct slot slot = {.image = number, .lasting = image->is_lasting};
 		Elf64_Rela relocation;
 

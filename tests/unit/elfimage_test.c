@@ -178,6 +178,58 @@ UNIT_TEST(symbols_hidden_by_version_are_not_found)
 	own_close(&own);
 }
 
+static size_t count_named(const ElfW(Rela) * relocation, size_t size)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; i < size / sizeof(*relocation); i++)
+		named += ELF64_R_SYM(relocation[i].r_info) != 0;
+	return named;
+}
+
+/* glibc has relocated the pointers of the dynamic section, but for the vdso's, which has no relocations. */
+static size_t count_named_in_memory(const ElfW(Dyn) * entry)
+{
+	const ElfW(Rela) *relocation = NULL, *jump = NULL;
+	size_t size = 0, jump_size = 0;
+
+	for (; entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_RELA)
+			relocation = (const ElfW(Rela) *)entry->d_un.d_ptr;
+		else if (entry->d_tag == DT_JMPREL)
+			jump = (const ElfW(Rela) *)entry->d_un.d_ptr;
+		else if (entry->d_tag == DT_RELASZ)
+			size = entry->d_un.d_val;
+		else if (entry->d_tag == DT_PLTRELSZ)
+			jump_size = entry->d_un.d_val;
+	}
+	return count_named(relocation, size) + count_named(jump, jump_size);
+}
+
+UNIT_TEST(no_relocation_that_names_a_symbol_is_left_out)
+{
+	struct own own = own_open();
+	size_t total = 0;
+
+	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+		const struct elf_image *image = elf_images_find(&own.images, address_of(map->l_ld));
+		size_t named = 0;
+
+		if (!image || image->is_vdso || !image->dynamic)
+			continue;
+		for (size_t i = 0; i < elf_dynamic_relocation_count(image->dynamic); i++) {
+			Elf64_Rela relocation;
+
+			elf_dynamic_relocation(image->dynamic, i, &relocation);
+			named += ELF64_R_SYM(relocation.r_info) != 0;
+		}
+		CHECK_EQ(named, count_named_in_memory(map->l_ld));
+		total += named;
+	}
+	CHECK(total > 100);
+	own_close(&own);
+}
+
 UNIT_TEST(build_id_is_the_note_in_memory)
 {
 	struct own own = own_open();
