@@ -67,14 +67,14 @@ static void prefer_still(pid_t pid, struct candidate *candidate, size_t count)
 	const struct timespec look = {.tv_nsec = STILL_NS};
 
 	for (size_t i = 0; i < count; i++)
-		candidate[i].switches = switches_of(pid, candidate[i].tid);
+		if (candidate[i].score >= STILL_SCORE_MIN)
+			candidate[i].switches = switches_of(pid, candidate[i].tid);
 	nanosleep(&look, NULL);
 	for (size_t i = 0; i < count; i++) {
 		struct candidate *one = &candidate[i];
 		struct proc_syscall call;
 
-		if (one->score >= STILL_SCORE_MIN && one->switches && switches_of(pid, one->tid) == one->switches &&
-		    proc_syscall_read(pid, one->tid, &call) == 0 && !call.running)
+		if (one->switches && switches_of(pid, one->tid) == one->switches && proc_syscall_read(pid, one->tid, &call) == 0 && !call.running)
 			one->score += STILL_BONUS;
 	}
 }

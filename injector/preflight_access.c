@@ -281,27 +281,29 @@ int check_permission(struct subject *subject)
 
 /* ---- seccomp in the target ------------------------------------------------------------------------------------------------------------- */
 
-/* It could be suspended like a filter; but a heap that can never grow (brk and mmap are forbidden, too) is not worth the risk to the process. */
-static int look_for_strict_mode(struct subject *subject, pid_t tid, const struct proc_status *status)
+/*
+ * Strict seccomp could be suspended like a filter; but a heap that can never grow (brk and mmap are forbidden, too) is not worth the risk to the process.
+ */
+static int look_for_seccomp(struct subject *subject, pid_t tid, const struct proc_status *status)
 {
+	if (status->seccomp && !subject->filtered)
+		subject->filtered = tid;
 	if (status->seccomp != 1)
 		return 0;
 	return refuse(subject, PREFLIGHT_STRICT_SECCOMP, "run it without strict seccomp to profile it",
 		      "thread %d is under strict seccomp: the kernel would kill it for the first call made in it", tid);
 }
 
-static int look_for_filter(struct subject *subject, pid_t tid, const struct proc_status *status)
+static int check_filter(struct subject *subject, pid_t tid)
 {
 	static const char cause[] = "thread %d is under a seccomp filter, which may kill it for calls that it does not know";
 	const struct proc_status *ours = &subject->ours;
 	bool may_suspend;
 	int error;
 
-	if (status->seccomp == 0)
-		return 0;
 	error = ask_suspend(&may_suspend);
 	if (error || may_suspend)
-		return error ? error : 2;
+		return error;
 	if (ours->seccomp)
 		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
 			      "run heapinject on the host or in a privileged container: under a filter itself it may not suspend one", cause, tid);
@@ -318,9 +320,7 @@ static int look_for_filter(struct subject *subject, pid_t tid, const struct proc
 
 int check_seccomp(struct subject *subject)
 {
-	int answer = for_each_thread(subject, look_for_strict_mode);
+	const int answer = for_each_thread(subject, look_for_seccomp);
 
-	if (!answer)
-		answer = for_each_thread(subject, look_for_filter);
-	return answer == 2 ? 0 : answer;
+	return answer || !subject->filtered ? answer : check_filter(subject, subject->filtered);
 }

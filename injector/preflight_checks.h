@@ -16,6 +16,7 @@ struct subject {
 	struct proc_status ours; /* from check_proc on */
 	struct maps maps;        /* from check_permission on */
 	struct memory memory;
+	pid_t filtered;           /* a thread under a seccomp filter, from check_seccomp on; 0 = none */
 	struct elf_images images; /* of check_hooks */
 };
 
