@@ -53,6 +53,23 @@ static inline bool rules_is_plain(struct rule rule)
 	return rule.kind == HI_UNWIND_BP || (rule.kind == HI_UNWIND_SP && rule.cfa > 0 && rule.bp_slot + rule.cfa >= 0);
 }
 
+/* Of the value of an entry whose rule is plain. */
+static inline int64_t rules_cfa(uint64_t value)
+{
+	return (int16_t)value;
+}
+
+static inline int64_t rules_bp_slot(uint64_t value)
+{
+	return (int32_t)value >> 24;
+}
+
+static inline bool rules_is_by_bp(uint64_t value)
+{
+	return value & (uint64_t)HI_UNWIND_BP << 16;
+}
+_Static_assert(offsetof(struct rule, kind) == 2 && offsetof(struct rule, bp_slot) == 3 && !(HI_UNWIND_BP & HI_UNWIND_SP), "as these read it");
+
 static inline uint64_t rules_mark(uint64_t stamp)
 {
 	return stamp * HI_HASH << 1;

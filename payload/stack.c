@@ -271,40 +271,41 @@ __attribute__((noinline)) static void tell_next(const struct walk *walk, const u
  */
 __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint32_t count)
 {
-	const uint64_t rules = walk->state->rules, mark = rules_mark(walk->stamp);
+	const uint64_t rules = walk->state->rules, mark = rules_mark(walk->stamp) - 1, top = walk->top, trail_sp = walk->trail_sp;
 	uint64_t pc = walk->at.pc, sp = walk->at.sp, hash = walk->hash;
-	uint64_t next = RULES_NEXT_VARIES, place, value, cfa, slot, caller;
-	uint64_t *end = walk->scratch->frame + count;
+	uint64_t next = RULES_NEXT_VARIES, place, value, cfa, caller;
+	uint64_t *end = walk->scratch->frame + count, *const full = walk->scratch->frame + HI_FRAMES_MAX;
 	const uint64_t *bp = &walk->at.bp;
+	int64_t slot;
 
 	if (walk->is_pc_exact || sp & 7)
 		return count;
-	for (; end < walk->scratch->frame + HI_FRAMES_MAX && sp < walk->trail_sp; pc = caller) {
+	for (; end < full && sp < trail_sp; pc = caller) {
 		place = next > RULES_NEXT_VARIES ? next : rules_place(pc - 1);
-		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc - 1 + mark) {
+		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc + mark) {
 			if (next <= RULES_NEXT_VARIES)
 				break;
 			next = RULES_NEXT_VARIES;
 			tell_next(walk, end, next);
 			place = rules_place(pc - 1);
-			if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc - 1 + mark)
+			if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc + mark)
 				break;
 		}
 		if (next == RULES_NEXT_UNKNOWN)
 			tell_next(walk, end, place);
-		slot = 8 * (uint64_t)(int64_t)(union rule_bits){.bits = (uint32_t)value}.rule.bp_slot;
-		cfa = sp + 8 * (uint64_t)(int64_t)(union rule_bits){.bits = (uint32_t)value}.rule.cfa;
-		if ((union rule_bits){.bits = (uint32_t)value}.rule.kind == HI_UNWIND_BP) {
+		slot = rules_bp_slot(value);
+		cfa = sp + 8 * (uint64_t)rules_cfa(value);
+		if (rules_is_by_bp(value)) {
 			cfa += *bp - sp;
-			if (cfa & 7 || cfa <= sp || cfa + slot < sp)
+			if (cfa & 7 || cfa <= sp || cfa + 8 * (uint64_t)slot < sp)
 				break;
 		}
-		if (cfa > walk->top)
+		if (cfa > top)
 			break;
 		caller = *(const uint64_t *)(cfa - FRAMES_RETURN_BELOW_CFA);
 		if (!caller)
 			break;
-		bp = slot ? (const uint64_t *)(cfa + slot) : bp;
+		bp = slot ? (const uint64_t *)cfa + slot : bp;
 		sp = cfa;
 		*end++ = caller;
 		hash = frames_hash(hash, caller);
