@@ -9,9 +9,7 @@
 #ifndef PAYLOAD_RULES_H
 #define PAYLOAD_RULES_H
 
-#include <stdbool.h>
-
-#include "hi_wire.h"
+#include "published.h"
 
 /* How to leave a frame: a row, without its pc. HI_UNWIND_NONE where there is no row. */
 struct rule {
@@ -34,7 +32,13 @@ _Static_assert(HI_RULES * sizeof(struct hi_rule_entry) <= 1u << 16 && sizeof(str
 #define RULES_NOT_PLAIN (1ull << 63) /* added to the mark of rules that are not plain; no pc has this bit */
 
 /* Of the directory of unwind tables that is current now. */
-uint64_t rules_stamp(const struct hi_state *state);
+static inline uint64_t rules_stamp(const struct hi_state *state)
+{
+	const struct hi_control *control = (const struct hi_control *)state->control;
+	uint32_t index = __atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) & 1;
+
+	return published_stamp(__atomic_load_n(&control->directory[index].generation, __ATOMIC_ACQUIRE), index);
+}
 
 /* The rule at pc, by the directory with this stamp. Bounded, and costs a search only the first time. */
 struct rule rules_find(const struct hi_state *state, uint64_t stamp, uint64_t pc);
