@@ -179,8 +179,9 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. For each slot there is one that goes with in_flight, in the order of the slots, and behind these one that goes with `guests`. It belongs to the one
- * visit that found its count at 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
+ * Where a thread puts an alloc record together (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. For each slot there is one
+ * that goes with in_flight, in the order of the slots, and behind these one that goes with `guests`. It belongs to the one visit that found its count at 0;
+ * whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
  */
 #define HI_SCRATCHES (2u * HI_THREAD_SLOTS)
 #define HI_SCRATCH_BYTES 1152u

@@ -2,23 +2,26 @@
 /*
  * known_walk.c - see known_walk.h. known_walk_id() finds, known_walk_learn() adds.
  *
- * THE TREE. A node is a frame, together with all frames that it was called by on the way from the leaf: it has the return address, the rule by which that is
- * left, and where the nodes of its callers are. The first caller that was seen and the second are found from the node; the third and those that follow (operator
- * new has thousands), and all leaves, by a hash table of (callee, pc), where callee is 0 for a leaf. The pc of a leaf has the mark of the directory added, so
- * that nothing is found that was learned by another directory. A node whose rule says that the stack ends there bears the stack's id; a return address of zero
- * is the pc of a node that does.
+ * THE TREE. A node is a frame, together with all frames that it called on the way to the leaf: it has the return address, the rule by which that frame is
+ * left, and links to the nodes of its callers. The first caller that was seen and the second are linked from the node; the third and those that follow
+ * (operator new has thousands), and all leaves, are in a hash table by (callee, pc), where the callee of a leaf is 0. The pc of a leaf has the mark of the
+ * directory added, so that nothing is found that was learned by another directory. A node whose rule says that the stack ends there bears the stack's id. So
+ * does one with pc 0: it stands for a return address of zero.
  *
- * WHY IT IS RIGHT. No address on a stack is remembered, only which rule goes with a pc, and which id with a path of pcs. So a walk along the tree works out each
- * CFA from the sp and the bp that it has come to, asks of it what the walk by rules asks of it (stack.c), and reads the same words in the same order, as long as
- * the return address that it reads is that of a node it can go on to. At the first that is not, it has failed, and the walk by rules begins anew. What may be
- * read is therefore what stack.c says, and needs no other reason.
+ * WHY IT IS RIGHT. No address on a stack is remembered, but which rule goes with a pc, and which id with a path of pcs. So a walk along the tree works out
+ * each CFA from the sp and the bp that it has come to, asks of it what the walk by rules asks of it (stack.c), and reads the return address there; and it
+ * goes on only to a node that has this return address, and so the rule of the frame that is really there. At the first difference it has failed, and the walk
+ * by rules begins anew. It reads nothing but what that would read, and what may be read is what stack.c says: no other reason is needed.
+ *  - Where the bp of a frame lies follows from the path as well: in the slot of the frame nearest to it that has saved it, or in the struct hook_call if none
+ *    has; and that is so many words below its sp, as long as all frames in between are left by sp. If one is not, the path is not learned any further.
  *
- * Nodes are written whole, then linked in by compare-and-swap, and do not change or move from then on, but for the links to their callers. They are not
- * given back: once they are used up, nothing more is learned. A visit that is left for good in between has wasted a node. Links lead from the leaf outwards, and
- * so the way along them comes to an end, which the rising sp does as well.
+ * LEARNING. Nodes are written whole, then linked in by compare-and-swap, and do not move or change from then on, but for their links and VARIES. They are not
+ * given back: once they are used up, nothing more is learned. A visit that is left for good on the way has wasted a node, and so has the slower one of two
+ * that learn the same. A link leads to a node that was not linked in before, so that there is no way around in a circle; and the walk's sp rises with each
+ * frame.
  *
- * In a forked child all reads zero from one instruction to the next. A node that reads zero has a kind that nothing goes on from, and an id that is none, and
- * its place is 0, which no other node has. The order of the loads in known_walk_id() matters for that: the kind comes after what it says is good.
+ * In a forked child all reads zero from one instruction to the next, but for what lies in a register by then. A node's rule is one word, and is read whole; a
+ * rule of zero leads nowhere; a link of zero leads to the first place, where there is no node and all reads zero at any time; an id of zero is none.
  */
 #include "known_walk.h"
 
@@ -38,10 +41,15 @@
 
 #define PROBES 8u
 
-/* Each place is an offset in bytes from the first node, which is none. */
-static inline struct hi_walk_node *node_at(uint64_t nodes, uint64_t place)
+/* What a link leads to; that of 0 is none, and reads zero. */
+static inline struct hi_walk_node *node_at(uint64_t nodes, uint32_t place)
 {
 	return (struct hi_walk_node *)(nodes + place);
+}
+
+static inline uint32_t place_of(uint64_t nodes, const struct hi_walk_node *node)
+{
+	return (uint32_t)((uint64_t)node - nodes);
 }
 
 static inline uint32_t load(const uint32_t *word)
@@ -49,108 +57,121 @@ static inline uint32_t load(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-static inline uint64_t load_pc(uint64_t nodes, uint64_t place)
+static inline uint64_t load_pc(const struct hi_walk_node *node)
 {
-	return __atomic_load_n(&node_at(nodes, place)->pc, __ATOMIC_RELAXED);
+	return __atomic_load_n(&node->pc, __ATOMIC_RELAXED);
 }
 
-static inline bool is_caller(uint64_t nodes, uint32_t place, uint32_t callee, uint64_t pc)
+static inline struct hi_walk_node load_rule(const struct hi_walk_node *node)
 {
-	return load_pc(nodes, place) == pc && load(&node_at(nodes, place)->callee) == callee;
+	return (struct hi_walk_node){.rule = __atomic_load_n(&node->rule, __ATOMIC_RELAXED)};
 }
 
-/* The link to this caller may be in any of PROBES places side by side: one cache line. */
-static inline uint32_t *edge_at(const struct hi_state *state, uint32_t callee, uint64_t pc, uint32_t probe)
+static inline bool is_caller(const struct hi_walk_node *node, uint32_t callee, uint64_t pc)
+{
+	return load_pc(node) == pc && load(&node->callee) == callee;
+}
+
+/* The link to this caller may be any of PROBES, from this one on: half a cache line. */
+static inline uint32_t *edges_of(const struct hi_state *state, uint32_t callee, uint64_t pc)
 {
 	const uint64_t home = (pc + (uint64_t)callee * HI_HASH_GATE) * HI_HASH >> (64 - state->walk_bits);
 
-	return (uint32_t *)state->walk_edges + (home ^ probe);
+	return (uint32_t *)state->walk_edges + (home & ~(uint64_t)(PROBES - 1));
 }
 
-/* The node of this caller by the hash table; 0: it is not there. */
-static inline uint32_t find_edge(const struct hi_state *state, uint32_t callee, uint64_t pc)
+/* The node of this caller by the hash table, or none. */
+static inline const struct hi_walk_node *find_edge(const struct hi_state *state, uint64_t nodes, uint32_t callee, uint64_t pc)
 {
-	for (uint32_t probe = 0; probe < PROBES; probe++) {
-		const uint32_t place = load(edge_at(state, callee, pc, probe));
+	const uint32_t *edge = edges_of(state, callee, pc), *const end = edge + PROBES;
 
-		if (!place || is_caller(state->walk_nodes, place, callee, pc))
-			return place;
+	for (; edge < end; edge++) {
+		const uint32_t place = load(edge);
+
+		if (!place)
+			break;
+		if (is_caller(node_at(nodes, place), callee, pc))
+			return node_at(nodes, place);
 	}
-	return 0;
+	return node_at(nodes, 0);
 }
 
-/* Of two callers one is chosen without a branch: where they come in turn nobody could foresee which way that goes. */
-static inline uint32_t choose(uint64_t nodes, uint32_t first, uint64_t pc)
+/* Of the two callers that lead on from a node, without a branch: where they come in turn nobody could foresee which way that goes. */
+static inline const struct hi_walk_node *choose(uint64_t nodes, const struct hi_walk_node *node, uint64_t pc)
 {
-	const uint32_t second = load(&node_at(nodes, first)->other);
+	const struct hi_walk_node *first = node_at(nodes, load(&node->caller)), *second = node_at(nodes, load(&first->other));
 
-	return first ^ ((first ^ second) & -(uint32_t)(load_pc(nodes, first) != pc));
+	return load_pc(first) == pc ? first : second;
 }
 
-static inline struct hi_walk_node load_rule(uint64_t nodes, uint64_t place)
-{
-	return (struct hi_walk_node){.rule = __atomic_load_n(&node_at(nodes, place)->rule, __ATOMIC_RELAXED)};
-}
-
-/* 0: the frame cannot be left. */
-__attribute__((no_sanitize("address"))) static inline uint64_t cfa_of(struct hi_walk_node rule, uint64_t sp)
+/* The CFA of a frame that is left by bp; beyond everything if it is not, or cannot be. */
+__attribute__((no_sanitize("address"))) static inline uint64_t cfa_by_bp(struct hi_walk_node rule, uint64_t sp)
 {
 	uint64_t cfa;
 
-	if (rule.kind & BY_SP)
-		return sp + (uint64_t)rule.cfa;
 	if (!(rule.kind & BY_BP))
-		return 0;
+		return UINT64_MAX;
 	cfa = *(const uint64_t *)(sp + 8 * (uint64_t)rule.bp_at) + (uint64_t)rule.cfa;
-	return cfa & 7 || cfa <= sp || cfa + 8 * (uint64_t)rule.bp_slot < sp ? 0 : cfa;
+	return cfa & 7 || cfa <= sp || cfa + 8 * (uint64_t)rule.bp_slot < sp ? UINT64_MAX : cfa;
 }
 
-__attribute__((no_sanitize("address"))) uint32_t known_walk_id(const struct hi_state *state, uint64_t thread, const struct hook_call *call,
-							       const struct hi_scratch *scratch)
+/* From the node of a leaf. */
+__attribute__((no_sanitize("address"))) static inline uint32_t follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t sp, uint64_t top)
 {
 	const uint64_t nodes = state->walk_nodes;
-	uint64_t sp = (uint64_t)(call + 1), pc = call->return_address + rules_mark(rules_stamp(state)), place = 0, caller, top;
+	const struct hi_walk_node *callee;
 	struct hi_walk_node rule;
+	uint64_t pc;
+
+	for (;;) {
+		while ((rule = load_rule(node)).kind == BY_SP) {
+			sp += (uint64_t)rule.cfa;
+			node = node_at(nodes, load(&node->caller));
+			if (sp > top || load_pc(node) != *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA))
+				return 0;
+		}
+		if (__builtin_expect(rule.kind == END, 0))
+			return load(&node->stack);
+		if (__builtin_expect(rule.kind == (BY_SP | VARIES), 1))
+			sp += (uint64_t)rule.cfa;
+		else
+			sp = cfa_by_bp(rule, sp);
+		if (sp > top)
+			return 0;
+		pc = *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA);
+		callee = node;
+		node = choose(nodes, node, pc);
+		if (__builtin_expect(load_pc(node) != pc, 0))
+			node = find_edge(state, nodes, place_of(nodes, callee), pc);
+	}
+}
+
+uint32_t known_walk_id(const struct hi_state *state, uint64_t thread, const struct hook_call *call, const struct hi_scratch *scratch)
+{
+	const uint64_t sp = (uint64_t)(call + 1);
 
 	if (sp & 7 || !regions_is_last(state, scratch, sp))
 		return 0;
-	top = regions_top(scratch, thread, sp);
-	while ((place = find_edge(state, (uint32_t)place, pc)))
-		for (;; place = caller) {
-			for (; (rule = load_rule(nodes, place)).kind == BY_SP; place = caller) {
-				sp += (uint64_t)rule.cfa;
-				caller = load(&node_at(nodes, place)->caller);
-				if (sp > top || load_pc(nodes, caller) != *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA))
-					return 0;
-			}
-			if (rule.kind == END)
-				return load(&node_at(nodes, place)->stack);
-			sp = cfa_of(rule, sp);
-			if (!sp || sp > top)
-				return 0;
-			pc = *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA);
-			caller = choose(nodes, load(&node_at(nodes, place)->caller), pc);
-			if (load_pc(nodes, caller) != pc)
-				break;
-		}
-	return 0;
+	return follow(state, find_edge(state, state->walk_nodes, 0, call->return_address + rules_mark(rules_stamp(state))), sp,
+		      regions_top(scratch, thread, sp));
 }
 
-/* The link to the node of this caller, or where it is to be, and what it says. NULL: there is no room for it. */
-static uint32_t *find_link(const struct hi_state *state, uint32_t callee, uint64_t pc, uint32_t *out_place)
+/* The link to the node of this caller, or where it is to be. NULL: there is no room for it. */
+static uint32_t *find_link(const struct hi_state *state, uint32_t callee, uint64_t pc)
 {
-	uint32_t *link = callee ? &node_at(state->walk_nodes, callee)->caller : NULL;
+	const uint64_t nodes = state->walk_nodes;
+	uint32_t *link = callee ? &node_at(nodes, callee)->caller : NULL, place;
 
 	for (unsigned i = 0; link && i < 2; i++) {
-		*out_place = load(link);
-		if (!*out_place || load_pc(state->walk_nodes, *out_place) == pc)
+		place = load(link);
+		if (!place || load_pc(node_at(nodes, place)) == pc)
 			return link;
-		link = &node_at(state->walk_nodes, *out_place)->other;
+		link = &node_at(nodes, place)->other;
 	}
-	for (uint32_t probe = 0; probe < PROBES; probe++) {
-		link = edge_at(state, callee, pc, probe);
-		*out_place = load(link);
-		if (!*out_place || is_caller(state->walk_nodes, *out_place, callee, pc))
+	link = edges_of(state, callee, pc);
+	for (unsigned i = 0; i < PROBES; i++, link++) {
+		place = load(link);
+		if (!place || is_caller(node_at(nodes, place), callee, pc))
 			return link;
 	}
 	return NULL;
@@ -195,10 +216,11 @@ static int32_t bp_behind(struct rule rule, int32_t bp_at)
 /* The node of a caller, which is added if there is none yet. 0: it is not to be had. */
 static uint32_t go_on(struct hi_state *state, uint32_t callee, const struct hi_walk_node *node)
 {
-	uint32_t place, *link = find_link(state, callee, node->pc, &place);
+	uint32_t *link = find_link(state, callee, node->pc), place;
 
 	if (!link)
 		return 0;
+	place = load(link);
 	if (!place)
 		place = add(state, link, node);
 	if (place && callee && link != &node_at(state->walk_nodes, callee)->caller)

@@ -24,7 +24,10 @@ struct stack_end {
 	bool is_plain;  /* it came to its proper end, and by plain rules: known_walk_learn() may have a use for it */
 };
 
-/* Writes the caller's return addresses to scratch->frame, the first of them call->return_address. thread: thread pointer, above which no frame of its stack lies. */
+/*
+ * Writes the caller's return addresses to scratch->frame, the first of them call->return_address. thread: thread pointer, above which no frame of its stack
+ * lies.
+ */
 struct stack_end stack_walk(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch);
 
 /* The same, unless it finds the id of the stack, by a way that leaves the frames alone. */
