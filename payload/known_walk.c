@@ -37,7 +37,7 @@
 
 /* Where bp is, in words above sp: in the leaf it is in its struct hook_call, which lies right below; behind some frames it is nowhere. */
 #define BP_OF_LEAF ((int)(offsetof(struct hook_call, bp) - sizeof(struct hook_call)) / 8)
-#define BP_LOST INT32_MIN
+#define BP_LOST INT16_MIN
 
 #define PROBES 8u
 
@@ -208,9 +208,7 @@ static int32_t bp_behind(struct rule rule, int32_t bp_at)
 {
 	if (rule.bp_slot)
 		return rule.bp_slot;
-	if (rule.kind == HI_UNWIND_BP || bp_at - rule.cfa < INT16_MIN)
-		return BP_LOST;
-	return bp_at - rule.cfa;
+	return rule.kind == HI_UNWIND_BP || bp_at - rule.cfa <= BP_LOST ? BP_LOST : bp_at - rule.cfa;
 }
 
 /* The node of a caller, which is added if there is none yet. 0: it is not to be had. */
@@ -250,7 +248,8 @@ void known_walk_learn(struct hi_state *state, const uint64_t *frame, uint32_t co
 
 		if (!node.kind || (node.kind == BY_BP && bp_at == BP_LOST) || (node.kind == END && i + 1 < count))
 			return;
-		if (published_is_being_written(stamp) || stamp != rules_stamp(state))
+		/* By the directory of the leaf, or by none: of one that is being written there are no rules. */
+		if (stamp != rules_stamp(state))
 			return;
 		place = go_on(state, place, &node);
 		if (!place || node.kind == END)

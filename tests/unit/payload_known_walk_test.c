@@ -254,6 +254,24 @@ UNIT_TEST(callers_may_be_many)
 	CHECK_EQ(program.scene.arena.state->walk_nodes_used, nodes);
 }
 
+/* The same callers of many functions: whose link it is, is looked at. */
+UNIT_TEST(each_function_has_callers_of_its_own)
+{
+	enum { LEAVES = 20 };
+	struct program program = program_open();
+
+	program.scene.arena.state->walk_bits = 8; /* so that they get into each other's way */
+	for (unsigned time = 0; time < 3; time++)
+		for (unsigned leaf = 0; leaf < LEAVES; leaf++)
+			for (unsigned caller = 0; caller < 3 + leaf % 3; caller++) {
+				program_start(&program, 400);
+				call(&program, WIDE, caller);
+				call(&program, PLAIN, leaf);
+				see(&program);
+				CHECK_EQ(program.was_known, time == 2);
+			}
+}
+
 /* Also where none is in its first place: one that belongs to others is passed by, and one that is full of them does not get a node. */
 UNIT_TEST(links_may_have_their_places_taken)
 {
@@ -366,10 +384,45 @@ UNIT_TEST(only_plain_stacks_are_learned)
 	program.scene.stack[311] = PC(END, 0);
 	CHECK_EQ(see(&program), HI_END_COMPLETE);
 	CHECK(!is_learned(&program));
+	CHECK_EQ(program.scene.arena.state->walk_nodes_used, 3);
 	program_start(&program, 400);
 	CALLS(&program, PLAIN, WIDE, BARE, PLAIN);
 	CHECK_EQ(see(&program), HI_END_COMPLETE);
 	CHECK(is_learned(&program));
+}
+
+/* The rules are others by now than when the stack was walked. */
+UNIT_TEST(what_should_have_ended_sooner_is_not_learned)
+{
+	struct program program = program_open();
+	const uint64_t frame[] = {PC(PLAIN, 0), PC(END, 0), PC(END, 0)};
+
+	program_start(&program, 400);
+	call(&program, PLAIN, 0);
+	see(&program);
+	known_walk_learn(program.scene.arena.state, frame, 3, program.id + 1);
+	CHECK_EQ(known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
+	known_walk_learn(program.scene.arena.state, frame, 2, program.id);
+	CHECK_EQ(known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), program.id);
+}
+
+/* The return address is right, but does not lie where one can be. */
+UNIT_TEST(a_frame_pointer_has_bounds)
+{
+	struct program program = program_open();
+
+	program_start(&program, 400);
+	call(&program, BARE, 0);
+	CHECK(is_learned(&program));
+	program.at.bp = program.at.sp - 20 * 8;
+	program.sp[-19] = PC(END, 0);
+	CHECK_EQ(see(&program), HI_END_BAD_FRAME);
+	program_start(&program, 400);
+	call(&program, BY_BP, 0);
+	CHECK(is_learned(&program));
+	program.at.bp = program.at.sp - 8;
+	program.sp[0] = PC(END, 0);
+	CHECK_EQ(see(&program), HI_END_BAD_FRAME);
 }
 
 /* The call was the last thing in its function: the rule is that of the byte before. After a signal it is that of the byte itself. */
@@ -424,6 +477,9 @@ UNIT_TEST(nothing_is_read_beyond_a_difference)
 	CHECK(is_learned(&program));
 	*slot = PC(END, 0);
 	CHECK_EQ(mprotect(second, HI_PAGE_BYTES, PROT_NONE), 0);
+	CHECK_EQ(see(&program), HI_END_COMPLETE);
+	program.at.pc = PC(PLAIN, CALL_SITES - 1); /* a leaf that was never seen: nor is anything that may lie there */
+	program.sp[0] = (uintptr_t)(second + 4);
 	CHECK_EQ(see(&program), HI_END_COMPLETE);
 }
 
