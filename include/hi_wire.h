@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 7u
+#define HI_WIRE_VERSION 8u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -179,12 +179,12 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together, and remembers its last walk (struct hi_scratch, below): on the stack it might not fit, as some stacks are
- * small. For each slot there is one that goes with in_flight, in the order of the slots, and behind these one that goes with `guests`. It belongs to the one
- * visit that found its count at 0; whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
+ * Where a thread puts an alloc record together (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. For each slot there is one
+ * that goes with in_flight, in the order of the slots, and behind these one that goes with `guests`. It belongs to the one visit that found its count at 0;
+ * whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
  */
 #define HI_SCRATCHES (2u * HI_THREAD_SLOTS)
-#define HI_SCRATCH_BYTES 5312u
+#define HI_SCRATCH_BYTES 1152u
 
 /*
  * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at pc ^ pc >> HI_RULE_BITS modulo
@@ -200,6 +200,29 @@ struct hi_rule_entry {
 _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
 /*
+ * Walks that were made before, as a tree: a node is a frame together with those that it was called by on the way from the leaf. Threads write them without a
+ * lock, and never again once they are linked in, but for the links. How: payload/known_walk.c. A link is an offset in bytes from the first node, which is none:
+ * 0 leads nowhere. Links to leaves, and to callers beyond the second, are in uint32_t[1 << walk_bits], by a hash of callee and pc.
+ */
+struct hi_walk_node {
+	uint64_t pc; /*  0: return address; of a leaf with the mark of the directory added; 0 = the stack ended by a return address of zero */
+	union {
+		struct {
+			uint8_t kind;   /*  8: bits that known_walk.c defines; 0 = there is no node */
+			int8_t bp_slot; /*  9: how it is left: the caller's bp is so many words above the CFA, 0 = it is unchanged */
+			int16_t bp_at;  /* 10: if the CFA goes by bp: that lies so many words above sp */
+			int32_t cfa;    /* 12: the CFA is so many bytes above sp, or bp */
+		};
+		uint64_t rule; /* these four */
+	};
+	uint32_t caller; /* 16: link to the node of a caller */
+	uint32_t other;  /* 20: link to the node of a second caller of the same callee */
+	uint32_t callee; /* 24: link back; 0 = it is a leaf */
+	uint32_t stack;  /* 28: id of the stack that ends here, 0 = it goes on */
+};
+_Static_assert(sizeof(struct hi_walk_node) == 32, "two nodes a cache line");
+
+/*
  * A word of the target that its running threads read as an address of code: a GOT slot, or the hook of a gate entry. Writes from outside may be seen half done
  * (docs/architecture.md, "Words that are read while they change"), so a thread that the injector has borrowed stores it, from a list in the state.
  */
@@ -212,8 +235,8 @@ struct hi_store {
 
 /*
  * Head of the state. The injector fills it and sets `armed` last; the payload clears `armed` for good when the injector has been silent for
- * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, the rules, the known
- * stacks, each starting on a page. Addresses are in the target.
+ * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, the rules, the
+ * known stacks, the nodes of known walks and the links to them, each starting on a page. Addresses are in the target.
  */
 struct hi_state {
 	uint64_t control; /*  0 */
@@ -228,7 +251,10 @@ struct hi_state {
 	uint32_t bucket_levels;
 	uint64_t gate; /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
 	uint64_t gate_bytes;
-	uint64_t rules;        /* struct hi_rule_entry[HI_RULES] */
+	uint64_t rules;      /* struct hi_rule_entry[HI_RULES] */
+	uint64_t walk_nodes; /* struct hi_walk_node[1 << walk_bits] */
+	uint64_t walk_edges; /* uint32_t[1 << walk_bits] */
+	uint64_t walk_bits;
 	uint64_t known_stacks; /* uint64_t[1 << known_bits]: see "stacks" below */
 	uint64_t stacks;       /* struct hi_stacks */
 	uint64_t stacks_size;
@@ -242,6 +268,7 @@ struct hi_state {
 	uint8_t store_stack[2048] __attribute__((aligned(2048)));       /* and what it runs on */
 	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES)));         /* 4096: 1 = sample. From here on all is zero in a forked child */
 	uint64_t levels_used;                                           /* one bit a level of the live set: something was put there; by the payload */
+	uint64_t walk_nodes_used;                                       /* how many were asked for; the first is none */
 };
 _Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack behind the head");
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
@@ -400,6 +427,7 @@ struct hi_control {
 	uint32_t bucket_levels; /* likewise */
 	uint32_t occupancy_bits;
 	uint32_t known_bits; /* of the known stacks: likewise */
+	uint32_t walk_bits;  /* of the known walks: likewise */
 	struct hi_snapshot before;
 	/* Up to here absent in a forked child, and nothing that a hook touches. */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
@@ -541,23 +569,6 @@ _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is on
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
 _Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT, "an alloc of a known stack is two units");
 
-/* A walk that a thread made, leaf first, so that one that comes to the same frames need not find its way again. How: payload/trail.c. */
-struct hi_trail_frame {
-	uint64_t pc, sp, bp;
-	uint64_t bp_at; /* 0 = bp does not matter; 1 = it does, and is that of the frame before; else the slot that it was read from */
-};
-struct hi_trail {
-	uint64_t stamp;       /* of the directory, as 2 * stamp + 1; 0 = there is no trail, whatever follows */
-	uint64_t wanted;      /* as stamp: of a trail that is to be learned; 0 = none is */
-	uint64_t top;         /* up to where the walk could have gone */
-	uint64_t hash, power; /* of the frames behind the one that `hashed` names */
-	uint32_t count;       /* frames; the last may have pc 0, for a return address of zero */
-	uint32_t anchor;      /* the first that may be met again */
-	uint32_t hashed;
-	uint32_t walks; /* a counter */
-	struct hi_trail_frame frame[HI_FRAMES_MAX];
-};
-
 /* HI_SCRATCH_BYTES of it are a thread's. What it remembers of the region list holds as long as that list's generation. */
 struct hi_scratch {
 	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
@@ -565,7 +576,6 @@ struct hi_scratch {
 	uint64_t unknown_sp;                                /* of the last stack that ended with HI_END_REGION: lies in no region */
 	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* struct hi_record_alloc, */
 	uint64_t frame[HI_FRAMES_MAX];                      /* and its frames */
-	struct hi_trail trail;
 };
 _Static_assert(offsetof(struct hi_scratch, frame) == offsetof(struct hi_scratch, alloc) + sizeof(struct hi_record_alloc), "the frames follow the record");
 _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");

@@ -118,7 +118,7 @@ static inline remote_addr arena_state(const struct hi_control *control)
 
 /* Where the head and the tables of the state lie, as offsets from its start. */
 struct arena_state_layout {
-	uint64_t thread_slots, occupancy, buckets, scratch, rules, known_stacks, size;
+	uint64_t thread_slots, occupancy, buckets, scratch, rules, known_stacks, walk_nodes, walk_edges, size;
 };
 /* Goes by the *_bits and *_levels of control. */
 struct arena_state_layout arena_state_layout(const struct hi_control *control);

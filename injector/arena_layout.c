@@ -82,6 +82,12 @@ static uint32_t known_bits(uint64_t interval)
 	return interval <= 1024 ? 18 : 14;
 }
 
+/* Nodes of known walks, of which a stack of 30 frames takes a few if it is much like another, and 30 if it is not. */
+static uint32_t walk_bits(uint64_t interval)
+{
+	return interval <= 1024 ? 18 : 15;
+}
+
 struct arena_state_layout arena_state_layout(const struct hi_control *control)
 {
 	struct arena_state_layout layout;
@@ -91,7 +97,9 @@ struct arena_state_layout arena_state_layout(const struct hi_control *control)
 	layout.scratch = layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
 	layout.rules = layout.scratch + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES);
 	layout.known_stacks = layout.rules + whole_pages(HI_RULES * sizeof(struct hi_rule_entry));
-	layout.size = layout.known_stacks + whole_pages(8ull << control->known_bits);
+	layout.walk_nodes = layout.known_stacks + whole_pages(8ull << control->known_bits);
+	layout.walk_edges = layout.walk_nodes + whole_pages(sizeof(struct hi_walk_node) << control->walk_bits);
+	layout.size = layout.walk_edges + whole_pages(sizeof(uint32_t) << control->walk_bits);
 	return layout;
 }
 
@@ -122,6 +130,7 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	control->bucket_levels = bucket_levels(control->bucket_bits, live_max_of(plan));
 	control->occupancy_bits = occupancy_bits(plan->interval);
 	control->known_bits = known_bits(plan->interval);
+	control->walk_bits = walk_bits(plan->interval);
 	uint64_t end = HI_CONTROL_BYTES;
 	control->ring_mask = arch_cycles_agree() ? HI_RINGS - 1 : 0;
 	end = place(&control->ring, end, (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));

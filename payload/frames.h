@@ -13,16 +13,10 @@ struct registers {
 #define FRAMES_RETURN_BELOW_CFA 8 /* the return address */
 #define FRAMES_HASH 0xbf58476d1ce4e5b9ull
 
-/* One more frame, leaf first; 0 before the first. A polynomial of the frames, so that the hashes of two parts make up that of the whole. */
+/* One more frame, leaf first; 0 before the first. */
 static inline uint64_t frames_hash(uint64_t hash, uint64_t frame)
 {
 	return hash * FRAMES_HASH + frame;
-}
-
-/* Of these frames and then others, whose hash is `rest`. power: FRAMES_HASH to their number. */
-static inline uint64_t frames_hash_with(uint64_t hash, uint64_t rest, uint64_t power)
-{
-	return hash * power + rest;
 }
 
 #endif

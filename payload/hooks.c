@@ -77,9 +77,8 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 	prefetch_block(state, address);
 	prefetch_size(address, bytes);
 	stack = stack_capture(state, visit->event.thread, visit->call, scratch_of(visit));
-	stack_table_prefetch(state, stack);
-	if (scratch_of(visit)->trail.wanted)
-		stack_learn(state, visit->call, scratch_of(visit));
+	if (!stack.id)
+		stack_table_prefetch(state, stack);
 	visit->event.slack = slack_of(visit, address, bytes);
 	if (!live_set_insert(state, address))
 		record_count(state, &visit_control(visit)->counters.live_set_full);

@@ -3,6 +3,7 @@
 #include "record.h"
 
 #include "clock.h"
+#include "known_walk.h"
 #include "ring.h"
 #include "stack_table.h"
 #include "thread_slot.h"
@@ -95,11 +96,22 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 	return put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * stack.count, &counters_of(event)->dropped_allocs);
 }
 
+/* The second time that a stack is seen its walk is learned: one that is seen once costs nothing more. */
+__attribute__((noinline)) static uint32_t id_of_walked(const struct record_event *event, const struct hi_scratch *scratch, struct stack_end stack)
+{
+	bool is_new;
+	uint32_t id = stack_table_id(event->state, scratch->frame, stack, &is_new);
+
+	if (!is_new && stack.is_plain)
+		known_walk_learn(event->state, scratch->frame, stack.count, id);
+	return id;
+}
+
 /* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block)
 {
 	const struct hi_scratch *scratch = thread_slot_scratch(event->state, event->slot, event->is_alone);
-	uint32_t id = stack_table_id(event->state, scratch->frame, stack);
+	uint32_t id = stack.id ? stack.id : id_of_walked(event, scratch, stack);
 
 	if (stack.reason == HI_END_REGION)
 		record_region(event, scratch->unknown_sp);

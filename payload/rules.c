@@ -4,16 +4,6 @@
  */
 #include "rules.h"
 
-#include "published.h"
-
-uint64_t rules_stamp(const struct hi_state *state)
-{
-	const struct hi_control *control = (const struct hi_control *)state->control;
-	uint32_t index = __atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) & 1;
-
-	return published_stamp(__atomic_load_n(&control->directory[index].generation, __ATOMIC_ACQUIRE), index);
-}
-
 static bool is_table_inside(const struct hi_unwind_module *module, uint64_t tables_size)
 {
 	return module->rows <= tables_size && module->row_count <= (tables_size - module->rows) / sizeof(struct hi_unwind_row) &&

@@ -9,9 +9,7 @@
 #ifndef PAYLOAD_RULES_H
 #define PAYLOAD_RULES_H
 
-#include <stdbool.h>
-
-#include "hi_wire.h"
+#include "published.h"
 
 /* How to leave a frame: a row, without its pc. HI_UNWIND_NONE where there is no row. */
 struct rule {
@@ -34,7 +32,13 @@ _Static_assert(HI_RULES * sizeof(struct hi_rule_entry) <= 1u << 16 && sizeof(str
 #define RULES_NOT_PLAIN (1ull << 63) /* added to the mark of rules that are not plain; no pc has this bit */
 
 /* Of the directory of unwind tables that is current now. */
-uint64_t rules_stamp(const struct hi_state *state);
+static inline uint64_t rules_stamp(const struct hi_state *state)
+{
+	const struct hi_control *control = (const struct hi_control *)state->control;
+	uint32_t index = __atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) & 1;
+
+	return published_stamp(__atomic_load_n(&control->directory[index].generation, __ATOMIC_ACQUIRE), index);
+}
 
 /* The rule at pc, by the directory with this stamp. Bounded, and costs a search only the first time. */
 struct rule rules_find(const struct hi_state *state, uint64_t stamp, uint64_t pc);
@@ -52,6 +56,23 @@ static inline bool rules_is_plain(struct rule rule)
 		return false;
 	return rule.kind == HI_UNWIND_BP || (rule.kind == HI_UNWIND_SP && rule.cfa > 0 && rule.bp_slot + rule.cfa >= 0);
 }
+
+/* Of the value of an entry whose rule is plain. */
+static inline int64_t rules_cfa(uint64_t value)
+{
+	return (int16_t)value;
+}
+
+static inline int64_t rules_bp_slot(uint64_t value)
+{
+	return (int32_t)value >> 24;
+}
+
+static inline bool rules_is_by_bp(uint64_t value)
+{
+	return value & (uint64_t)HI_UNWIND_BP << 16;
+}
+_Static_assert(offsetof(struct rule, kind) == 2 && offsetof(struct rule, bp_slot) == 3 && !(HI_UNWIND_BP & HI_UNWIND_SP), "as these read it");
 
 static inline uint64_t rules_mark(uint64_t stamp)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack.c - the walk. stack_capture is the loop, step_* leave one frame.
+ * stack.c - the walk by rules. stack_walk is the loop, step_* leave one frame.
  *
  * WHAT MAY BE READ. The list of regions is always older than the process: of a region that was one mapping then, the program may have unmapped a part since. So
  * a region only says where to stop, and what is read is alive for another reason:
@@ -12,16 +12,12 @@
  */
 #include "stack.h"
 
-#include <stdbool.h>
-
 #include "arch/arch.h"
 #include "published.h"
+#include "regions.h"
 #include "rules.h"
-#include "trail.h"
 
 #define NO_END ((enum hi_stack_end) - 1)
-
-#define ALL_KNOWN 0
 
 struct walk {
 	const struct hi_state *state;
@@ -31,11 +27,11 @@ struct walk {
 	struct registers at;
 	uint64_t hash;               /* of the frames so far */
 	uint64_t top;                /* readable: [at.sp, top) */
-	uint64_t trail_sp;           /* a frame from here on may be on the trail; ALL_KNOWN = from the leaf on all was */
 	uint64_t unknown_sp;         /* not 0: lies on this stack, of which no region is known */
 	const uint64_t *interrupted; /* the registers that the last signal found, as it left them on its stack; NULL = there was none */
 	bool is_own;                 /* the thread's own stack, not one that a program may unmap in part */
 	bool is_guess;               /* how we got here */
+	bool is_plain;               /* all rules so far were */
 	bool is_pc_exact;            /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
 };
 
@@ -74,24 +70,6 @@ __attribute__((noinline)) static bool search_region(const struct walk *walk)
 	return true;
 }
 
-/* Finds the region that holds at.sp: most often it is that of the last time. */
-static bool find_region(struct walk *walk)
-{
-	const struct hi_control *control = control_of(walk);
-	const struct hi_scratch *scratch = walk->scratch;
-	uint32_t index = __atomic_load_n(&control->current_regions, __ATOMIC_ACQUIRE) & 1;
-	uint64_t stamp = published_stamp(__atomic_load_n(&control->regions[index].generation, __ATOMIC_ACQUIRE), index);
-	uint64_t sp = walk->at.sp, hi;
-	bool is_known = scratch->region_stamp == stamp && scratch->region_lo <= sp && sp < scratch->region_hi;
-
-	if (!is_known && !search_region(walk))
-		return false;
-	hi = __atomic_load_n(&scratch->region_hi, __ATOMIC_RELAXED);
-	/* A thread's control block lies at the upper end of its stack. This keeps us right where a region's end has become stale. */
-	walk->top = sp < walk->thread && walk->thread < hi ? walk->thread : hi;
-	return true;
-}
-
 /* The end of the page up to which a stack is surely mapped: the word below sp is the return address, or was pushed over by a signal. */
 static uint64_t sure_end(const struct walk *walk)
 {
@@ -101,11 +79,10 @@ static uint64_t sure_end(const struct walk *walk)
 /* at.sp lies on a stack that we have not been on. False: it is not known. */
 static bool enter_stack(struct walk *walk)
 {
-	bool is_known = find_region(walk);
+	bool is_known = regions_is_last(walk->state, walk->scratch, walk->at.sp) || search_region(walk);
 
 	walk->unknown_sp = is_known ? 0 : walk->at.sp;
-	if (!is_known)
-		walk->top = sure_end(walk);
+	walk->top = is_known ? regions_top(walk->scratch, walk->thread, walk->at.sp) : sure_end(walk);
 	walk->is_own = is_known && (walk->top == walk->thread || walk->top == control_of(walk)->main_stack);
 	return is_known;
 }
@@ -146,7 +123,6 @@ static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 	if (!walk->is_own && !walk->is_guess && walk->top > sure_end(walk))
 		walk->top = sure_end(walk);
 	walk->is_guess = true;
-	walk->trail_sp = UINT64_MAX;
 	end = step_to_cfa(walk, walk->at.bp + 16, -2);
 	if (end == HI_END_BAD_FRAME || (end == HI_END_COMPLETE && walk->at.bp))
 		return lost;
@@ -165,7 +141,6 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 		return HI_END_BAD_FRAME;
 	walk->at = interrupted;
 	walk->interrupted = (const uint64_t *)sp;
-	walk->trail_sp = UINT64_MAX;
 	walk->is_pc_exact = true;
 	if (!enter_stack(walk))
 		return HI_END_REGION;
@@ -264,47 +239,48 @@ __attribute__((noinline)) static void tell_next(const struct walk *walk, const u
 
 /*
  * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first
- * other one, or where the trail may begin, with the walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
+ * other one, with the walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
  *
  * From one frame to the next there are two loads, each of which waits for the one before: the rule, and the return address by which the next rule is found. So
  * an entry says which one comes next, as long as it has always been the same one: that is fetched before the return address is known.
  */
 __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint32_t count)
 {
-	const uint64_t rules = walk->state->rules, mark = rules_mark(walk->stamp);
+	const uint64_t rules = walk->state->rules, mark = rules_mark(walk->stamp) - 1, top = walk->top;
 	uint64_t pc = walk->at.pc, sp = walk->at.sp, hash = walk->hash;
-	uint64_t next = RULES_NEXT_VARIES, place, value, cfa, slot, caller;
-	uint64_t *end = walk->scratch->frame + count;
+	uint64_t next = RULES_NEXT_VARIES, place, value, cfa, caller;
+	uint64_t *end = walk->scratch->frame + count, *const full = walk->scratch->frame + HI_FRAMES_MAX;
 	const uint64_t *bp = &walk->at.bp;
+	int64_t slot;
 
 	if (walk->is_pc_exact || sp & 7)
 		return count;
-	for (; end < walk->scratch->frame + HI_FRAMES_MAX && sp < walk->trail_sp; pc = caller) {
+	for (; end < full; pc = caller) {
 		place = next > RULES_NEXT_VARIES ? next : rules_place(pc - 1);
-		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc - 1 + mark) {
+		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc + mark) {
 			if (next <= RULES_NEXT_VARIES)
 				break;
 			next = RULES_NEXT_VARIES;
 			tell_next(walk, end, next);
 			place = rules_place(pc - 1);
-			if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc - 1 + mark)
+			if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc + mark)
 				break;
 		}
 		if (next == RULES_NEXT_UNKNOWN)
 			tell_next(walk, end, place);
-		slot = 8 * (uint64_t)(int64_t)(union rule_bits){.bits = (uint32_t)value}.rule.bp_slot;
-		cfa = sp + 8 * (uint64_t)(int64_t)(union rule_bits){.bits = (uint32_t)value}.rule.cfa;
-		if ((union rule_bits){.bits = (uint32_t)value}.rule.kind == HI_UNWIND_BP) {
+		slot = rules_bp_slot(value);
+		cfa = sp + 8 * (uint64_t)rules_cfa(value);
+		if (rules_is_by_bp(value)) {
 			cfa += *bp - sp;
-			if (cfa & 7 || cfa <= sp || cfa + slot < sp)
+			if (cfa & 7 || cfa <= sp || cfa + 8 * (uint64_t)slot < sp)
 				break;
 		}
-		if (cfa > walk->top)
+		if (cfa > top)
 			break;
 		caller = *(const uint64_t *)(cfa - FRAMES_RETURN_BELOW_CFA);
 		if (!caller)
 			break;
-		bp = slot ? (const uint64_t *)(cfa + slot) : bp;
+		bp = slot ? (const uint64_t *)cfa + slot : bp;
 		sp = cfa;
 		*end++ = caller;
 		hash = frames_hash(hash, caller);
@@ -315,28 +291,7 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 	return (uint32_t)(end - walk->scratch->frame);
 }
 
-/* How many frames there are with the rest, if that is known by an earlier walk: then trail_sp is at.sp, or less; else it rises above it. */
-__attribute__((noinline)) static uint32_t find_rest(struct walk *walk, uint32_t count)
-{
-	struct trail_rest rest = {.frame = walk->scratch->frame + count, .count = HI_FRAMES_MAX - count};
-
-	if (!trail_follow(&walk->scratch->trail, &walk->at, &rest)) {
-		walk->trail_sp = rest.next_sp;
-		return count;
-	}
-	walk->hash = frames_hash_with(walk->hash, rest.hash, rest.power);
-	walk->trail_sp = count > 1 ? walk->at.sp : ALL_KNOWN;
-	return count + rest.count;
-}
-
-void stack_learn(const struct hi_state *state, const struct hook_call *call, struct hi_scratch *scratch)
-{
-	const struct registers leaf = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp};
-
-	trail_learn(&scratch->trail, state, &leaf);
-}
-
-struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
+struct stack_end stack_walk(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
 {
 	struct walk walk = {
 		.state = state,
@@ -344,22 +299,21 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 		.thread = thread,
 		.stamp = rules_stamp(state),
 		.at = {.pc = call->return_address, .sp = (uint64_t)(call + 1), .bp = call->bp},
+		.is_plain = true,
 	};
 	enum hi_stack_end end = NO_END;
 	uint32_t count = 0;
 
-	scratch->trail.wanted = 0; /* by a visit that was left for good */
-	walk.trail_sp = enter_stack(&walk) ? trail_begin(&scratch->trail, walk.stamp, walk.top) : UINT64_MAX;
+	enter_stack(&walk);
 	scratch->frame[count++] = walk.at.pc;
 	walk.hash = frames_hash(0, walk.at.pc);
 	while (end == NO_END) {
+		struct rule rule;
+
 		count = pass_plain_frames(&walk, count);
-		if (walk.at.sp >= walk.trail_sp) {
-			count = find_rest(&walk, count);
-			end = walk.trail_sp > walk.at.sp ? NO_END : HI_END_COMPLETE;
-			continue;
-		}
-		end = step(&walk, rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact));
+		rule = rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact);
+		walk.is_plain = walk.is_plain && (rules_is_plain(rule) || rule.kind == HI_UNWIND_END);
+		end = step(&walk, rule);
 		/* Out of a signal into an unknown region: the interrupted pc is a good frame, only what is above it is out of reach. */
 		if (end != NO_END && !(end == HI_END_REGION && walk.is_pc_exact))
 			break;
@@ -370,8 +324,11 @@ struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, co
 		scratch->frame[count++] = walk.at.pc;
 		walk.hash = frames_hash(walk.hash, walk.at.pc);
 	}
-	if (end == HI_END_COMPLETE && walk.trail_sp != ALL_KNOWN && !walk.interrupted && !walk.is_guess && !walk.unknown_sp)
-		trail_offer(&scratch->trail, walk.stamp, walk.top);
 	scratch->unknown_sp = walk.unknown_sp;
-	return (struct stack_end){.count = count, .reason = (uint16_t)reason_of(&walk, end), .hash = walk.hash};
+	return (struct stack_end){
+		.hash = walk.hash,
+		.count = (uint16_t)count,
+		.reason = (uint8_t)reason_of(&walk, end),
+		.is_plain = walk.is_plain && end == HI_END_COMPLETE && !walk.unknown_sp,
+	};
 }

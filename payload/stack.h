@@ -10,22 +10,32 @@
 #ifndef PAYLOAD_STACK_H
 #define PAYLOAD_STACK_H
 
+#include <stdbool.h>
+
 #include "arch/arch.h"
 #include "frames.h"
+#include "known_walk.h"
 
 struct stack_end {
-	uint32_t count;  /* frames, 1..HI_FRAMES_MAX */
-	uint16_t reason; /* enum hi_stack_end: why it stopped there; with HI_END_REGION, scratch->unknown_sp says where */
-	uint64_t hash;   /* of the frames, by frames_hash() */
+	uint64_t hash;  /* of the frames, by frames_hash() */
+	uint32_t id;    /* not 0: the stack is known by this number (stack_table.h), and neither hash nor count nor frames are told */
+	uint16_t count; /* frames, 1..HI_FRAMES_MAX */
+	uint8_t reason; /* enum hi_stack_end: why it stopped there; with HI_END_REGION, scratch->unknown_sp says where */
+	bool is_plain;  /* it came to its proper end, and by plain rules: known_walk_learn() may have a use for it */
 };
 
 /*
  * Writes the caller's return addresses to scratch->frame, the first of them call->return_address. thread: thread pointer, above which no frame of its stack
  * lies.
  */
-struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch);
+struct stack_end stack_walk(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch);
 
-/* To be called after that, if the trail that lies in the scratch is wanted: so that it takes less to walk the same stack again. */
-void stack_learn(const struct hi_state *state, const struct hook_call *call, struct hi_scratch *scratch);
+/* The same, unless it finds the id of the stack, by a way that leaves the frames alone. */
+static inline struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
+{
+	uint32_t id = known_walk_id(state, thread, call, scratch);
+
+	return id ? (struct stack_end){.id = id, .reason = HI_END_COMPLETE} : stack_walk(state, thread, call, scratch);
+}
 
 #endif

@@ -6,8 +6,6 @@
  */
 #include "stack_table.h"
 
-#include <stdbool.h>
-
 /* Looked for first among the first FRONT places of the table, which are all that a program with some thousand stacks ever touches; then anywhere in it. */
 #define FRONT (1ull << 12)
 #define FRONT_PROBES 4u
@@ -80,12 +78,13 @@ void stack_table_prefetch(const struct hi_state *state, struct stack_end end)
 	__builtin_prefetch(place_of(state, hash_of(end), 0));
 }
 
-uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end)
+uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end, bool *out_is_new)
 {
 	const struct hi_stack head = {.frame_count = end.count, .stack_end = end.reason};
 	uint64_t hash = hash_of(end), tag = hash & ~ID_MASK;
 	uint32_t own = 0;
 
+	*out_is_new = true;
 	for (uint32_t probe = 0; probe < PROBES; probe++) {
 		uint64_t *place = place_of(state, hash, probe);
 		uint64_t entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
@@ -97,8 +96,10 @@ uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, str
 			if (__atomic_compare_exchange_n(place, &entry, tag | own, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 				return own;
 		}
-		if ((entry & ~ID_MASK) == tag)
+		if ((entry & ~ID_MASK) == tag) {
+			*out_is_new = own != 0;
 			return (uint32_t)(entry & ID_MASK);
+		}
 	}
 	return own; /* no place to be found again by; told it is */
 }

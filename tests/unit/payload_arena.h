@@ -59,6 +59,7 @@ static inline void arena_publish_regions(struct arena *arena)
 #define ARENA_TABLES_BYTES 65536u
 #define ARENA_STACKS_BYTES 65536u
 #define ARENA_KNOWN_BITS 13u
+#define ARENA_WALK_BITS 13u
 
 /* ring_bytes: of each */
 static inline struct arena arena_open_with_rings(uint64_t interval, unsigned bucket_bits, size_t ring_bytes, unsigned rings)
@@ -67,7 +68,9 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 	const size_t scratch_at = buckets_at + ((size_t)HI_BUCKET_ENTRIES * 8 << bucket_bits);
 	const size_t rules_at = scratch_at + HI_SCRATCHES * HI_SCRATCH_BYTES, known_at = rules_at + HI_RULES * sizeof(struct hi_rule_entry);
-	const size_t state_bytes = known_at + (sizeof(uint64_t) << ARENA_KNOWN_BITS);
+	const size_t walk_nodes_at = known_at + (sizeof(uint64_t) << ARENA_KNOWN_BITS);
+	const size_t walk_edges_at = walk_nodes_at + (sizeof(struct hi_walk_node) << ARENA_WALK_BITS);
+	const size_t state_bytes = walk_edges_at + (sizeof(uint32_t) << ARENA_WALK_BITS);
 	struct arena arena = {
 		.control = arena_map(HI_CONTROL_BYTES, MAP_SHARED),
 		.ring = arena_map(rings * (sizeof(struct hi_ring) + ring_bytes), MAP_SHARED),
@@ -99,6 +102,9 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 		.buckets = (uintptr_t)arena.buckets,
 		.scratch = (uintptr_t)(base + scratch_at),
 		.rules = (uintptr_t)(base + rules_at),
+		.walk_nodes = (uintptr_t)(base + walk_nodes_at),
+		.walk_edges = (uintptr_t)(base + walk_edges_at),
+		.walk_bits = ARENA_WALK_BITS,
 		.known_stacks = (uintptr_t)(base + known_at),
 		.known_bits = ARENA_KNOWN_BITS,
 		.stacks = (uintptr_t)arena.stacks,

@@ -6,7 +6,7 @@
 #define PAYLOAD_SCENE_H
 
 #include "payload_arena.h"
-#include "stack.h"
+#include "stack_table.h"
 
 #define TEXT 0x10000ull
 #define TEXT_BYTES 0x1000ull
@@ -17,7 +17,7 @@ struct scene {
 	uint64_t *stack; /* one page, the only region */
 	uint64_t frame[HI_FRAMES_MAX], stopped_at;
 	uint32_t count;
-	uint64_t hash;
+	bool was_known; /* the walk was like one before */
 };
 
 /* What the walks leave behind for the next one. */
@@ -69,20 +69,25 @@ static inline uint64_t at(const struct scene *scene, unsigned word)
 	return (uintptr_t)(scene->stack + word);
 }
 
-/* As if a hook had been called by pc with its stack pointer at sp. */
+/* As if a hook had been called by pc with its stack pointer at sp. By rules, and, if such a walk was made before, along that. */
 static inline enum hi_stack_end walk_from(struct scene *scene, struct registers from, uint64_t thread)
 {
 	struct hook_call *call = (struct hook_call *)from.sp - 1;
 	struct stack_end end;
+	uint32_t known, id;
+	bool is_new;
 
 	call->return_address = from.pc;
 	call->bp = from.bp;
-	end = stack_capture(scene->arena.state, thread, call, &scene_scratch);
+	known = known_walk_id(scene->arena.state, thread, call, &scene_scratch);
+	end = stack_walk(scene->arena.state, thread, call, &scene_scratch);
+	id = stack_table_id(scene->arena.state, scene_scratch.frame, end, &is_new);
+	CHECK(!known || (known == id && !is_new && end.reason == HI_END_COMPLETE));
+	if (end.is_plain)
+		known_walk_learn(scene->arena.state, scene_scratch.frame, end.count, id);
+	scene->was_known = known;
 	memcpy(scene->frame, scene_scratch.frame, sizeof(scene_scratch.frame));
 	scene->count = end.count;
-	scene->hash = end.hash;
-	if (scene_scratch.trail.wanted)
-		stack_learn(scene->arena.state, call, &scene_scratch);
 	scene->stopped_at = scene_scratch.unknown_sp;
 	return end.reason;
 }

@@ -14,13 +14,20 @@ static void make(uint64_t frame[FRAMES], uint64_t seed)
 		frame[i] = 0x400000 + (i < FRAMES / 2 ? seed * 64 + i : i * 64); /* different below, alike above */
 }
 
-static uint32_t id_of(const struct hi_state *state, const uint64_t *frame, uint32_t count, uint16_t reason)
+static uint32_t id_of_new(const struct hi_state *state, const uint64_t *frame, uint32_t count, uint16_t reason, bool *out_is_new)
 {
-	struct stack_end end = {.count = count, .reason = reason};
+	struct stack_end end = {.count = (uint16_t)count, .reason = (uint8_t)reason};
 
 	for (uint32_t i = 0; i < count; i++)
 		end.hash = frames_hash(end.hash, frame[i]);
-	return stack_table_id(state, frame, end);
+	return stack_table_id(state, frame, end, out_is_new);
+}
+
+static uint32_t id_of(const struct hi_state *state, const uint64_t *frame, uint32_t count, uint16_t reason)
+{
+	bool is_new;
+
+	return id_of_new(state, frame, count, reason, &is_new);
 }
 
 static const struct hi_stack *told(const struct arena *arena, uint32_t id)
@@ -41,17 +48,20 @@ UNIT_TEST(a_stack_is_told_once)
 	struct arena arena = arena_open(1, 4, 4096);
 	uint64_t frame[FRAMES], used;
 	uint32_t id[STACKS];
+	bool is_new;
 
 	for (uint32_t i = 0; i < STACKS; i++) {
 		make(frame, i);
-		id[i] = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE);
+		id[i] = id_of_new(arena.state, frame, FRAMES, HI_END_COMPLETE, &is_new);
+		CHECK(is_new);
 		check_told(&arena, id[i], frame, FRAMES, HI_END_COMPLETE);
 	}
 	used = arena.stacks->used;
 	CHECK_EQ(used, sizeof(struct hi_stacks) + STACKS * (sizeof(struct hi_stack) + FRAMES * 8));
 	for (uint32_t i = 0; i < STACKS; i++) {
 		make(frame, i);
-		CHECK_EQ(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE), id[i]);
+		CHECK_EQ(id_of_new(arena.state, frame, FRAMES, HI_END_COMPLETE, &is_new), id[i]);
+		CHECK(!is_new);
 	}
 	CHECK_EQ(arena.stacks->used, used);
 }

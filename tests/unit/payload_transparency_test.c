@@ -540,6 +540,32 @@ UNIT_TEST(little_stack_is_used)
 	CHECK_EQ(arena.record_count[HI_RECORD_REGION], 1);
 }
 
+/* The first time a stack is told, the second time it is learned, and then it is known. */
+UNIT_TEST(little_stack_is_used_to_learn_one)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's own frames are larger");
+#endif
+	struct arena arena = arena_open(1, 10, 1 << 16);
+	struct hi_unwind_directory *directory = &arena.control->directory[0];
+	const uint64_t lo = (uintptr_t)stack_used / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	void *realloc_entry = arena_entry(arena_gate(&arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, leaf_realloc));
+
+	*(struct hi_unwind_row *)(void *)(arena.tables + 64) = (struct hi_unwind_row){.kind = HI_UNWIND_END};
+	directory->module[0] = (struct hi_unwind_module){.lo = lo, .hi = lo + 4 * HI_PAGE_BYTES, .rows = 64, .row_count = 1, .index = 4096, .index_count = 66};
+	directory->count = 1;
+	directory->generation += 2;
+	for (unsigned time = 0; time < 3; time++) {
+		size_t used;
+
+		memset((void *)arena.state->rules, 0, HI_RULES * sizeof(struct hi_rule_entry)); /* to search takes the most */
+		used = stack_used(realloc_entry, (uintptr_t)some_block, 200);
+		printf("# realloc %zu, nodes %" PRIu64 "\n", used, arena.state->walk_nodes_used);
+		CHECK(used <= STACK_USE_MAX);
+		CHECK_EQ(arena.state->walk_nodes_used, time > 0);
+	}
+}
+
 UNIT_TEST(templates_fit_and_inert_ones_do_nothing)
 {
 	struct guest guest = guest_open(1);

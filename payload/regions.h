@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* regions.h - where the stack that we are on ends, as far as it is the one that the thread was on the last time (struct hi_scratch, hi_wire.h). */
+#ifndef PAYLOAD_REGIONS_H
+#define PAYLOAD_REGIONS_H
+
+#include "published.h"
+
+/* Of the list of regions that is current now. */
+static inline uint64_t regions_stamp(const struct hi_control *control)
+{
+	uint32_t index = __atomic_load_n(&control->current_regions, __ATOMIC_ACQUIRE) & 1;
+
+	return published_stamp(__atomic_load_n(&control->regions[index].generation, __ATOMIC_ACQUIRE), index);
+}
+
+/* Whether the region that holds sp is the one that the scratch remembers. */
+static inline bool regions_is_last(const struct hi_state *state, const struct hi_scratch *scratch, uint64_t sp)
+{
+	return scratch->region_stamp == regions_stamp((const struct hi_control *)state->control) && scratch->region_lo <= sp && sp < scratch->region_hi;
+}
+
+/*
+ * The end of what may be read of it. A thread's control block lies at the upper end of its stack: going by that keeps us right where a region's end has become
+ * stale.
+ */
+static inline uint64_t regions_top(const struct hi_scratch *scratch, uint64_t thread, uint64_t sp)
+{
+	uint64_t hi = __atomic_load_n(&scratch->region_hi, __ATOMIC_RELAXED);
+
+	return sp < thread && thread < hi ? thread : hi;
+}
+
+#endif

@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * payload_known_walk_test.c - a stack that was seen before is found by a shorter way, and is the one that the walk by rules would have found.
+ *
+ * Each stack is seen as by a hook that records it, and walked by rules beside it, with nothing that was left behind by earlier ones.
+ */
+#include <pthread.h>
+
+#include "known_walk.h"
+#include "payload_scene.h"
+#include "record.h"
+#include "thread_slot.h"
+
+/* The functions of the imaginary program, 0x100 bytes each. The number is that of its row. */
+enum function { END, PLAIN, WIDE, SAVES, BY_BP, BARE, FAR, MEMORY, LAZY, HANDLED, FUNCTIONS };
+#define PC(function, call) (TEXT + 0x100ull * (function) + 0x10 + (call))
+#define CALL_SITES 0xf0u
+#define STACK_WORDS (2 * HI_PAGE_BYTES / 8)
+
+/* Lays out a stack as the program would, from the outermost frame to the leaf. */
+struct program {
+	struct scene scene;
+	struct hi_thread_slot *slot;
+	struct registers at;
+	uint64_t *sp;
+	uint32_t id;    /* by which the stack was told that was seen last */
+	bool was_known; /* and whether it was found without a walk by rules */
+};
+
+#define PROGRAM_ROWS(plain)                                                                                                                                    \
+	{0x100 * END, 0, HI_UNWIND_END, 0}, {0x100 * PLAIN, plain, HI_UNWIND_SP, 0}, {0x100 * WIDE, 9, HI_UNWIND_SP, 0}, {0x100 * SAVES, 4, HI_UNWIND_SP, -2}, \
+		{0x100 * BY_BP, 2, HI_UNWIND_BP, -2}, {0x100 * BARE, 2, HI_UNWIND_BP, 0}, {0x100 * FAR, 8, HI_UNWIND_BP, 0},                                   \
+		{0x100 * MEMORY, -1, HI_UNWIND_BP_DEREF, 0}, {0x100 * LAZY, 11, HI_UNWIND_PLT, 0},                                                             \
+	{                                                                                                                                                      \
+		0x100 * HANDLED, 0, HI_UNWIND_SIGNAL, 0                                                                                                        \
+	}
+
+static struct program program_open(void)
+{
+	struct program program = {.scene = scene_open()};
+	struct hi_regions *regions = &program.scene.arena.control->regions[0];
+
+	regions->range[0].hi += HI_PAGE_BYTES;
+	program.scene.arena.control->main_stack = regions->range[0].hi;
+	program.slot = program.scene.arena.slots;
+	ROWS(&program.scene, PROGRAM_ROWS(2));
+	return program;
+}
+
+static void program_start(struct program *program, unsigned sp_word)
+{
+	program->sp = program->scene.stack + sp_word;
+	program->at = (struct registers){.pc = PC(END, 0), .sp = at(&program->scene, sp_word), .bp = 0xb0b};
+}
+
+static void push(struct program *program, uint64_t value)
+{
+	*--program->sp = value;
+}
+
+static void call(struct program *program, enum function function, unsigned call_site)
+{
+	uint64_t cfa;
+
+	push(program, program->at.pc);
+	program->at.pc = PC(function, function == LAZY ? 12 : call_site); /* far enough into the entry */
+	switch (function) {
+	case WIDE:
+		program->sp -= 8;
+		break;
+	case SAVES:
+		push(program, program->at.bp);
+		program->sp -= 2;
+		program->at.bp = 0x5afe; /* it has other uses for the register */
+		break;
+	case BY_BP:
+		push(program, program->at.bp);
+		program->at.bp = (uintptr_t)program->sp;
+		program->sp -= 1 + call_site % 4;
+		break;
+	case BARE: /* what it has done with its caller's bp nobody knows */
+		push(program, 0);
+		program->at.bp = (uintptr_t)program->sp;
+		program->sp--;
+		break;
+	case MEMORY:
+		cfa = (uintptr_t)(program->sp + 1);
+		push(program, program->at.bp);
+		program->at.bp = (uintptr_t)program->sp;
+		push(program, cfa);
+		break;
+	default:
+		program->sp--;
+	}
+	program->at.sp = (uintptr_t)program->sp;
+}
+
+/* The hook's part of the stack. */
+static struct hook_call *hook_of(const struct program *program)
+{
+	static struct hi_gate_words words;
+	struct hook_call *call = (struct hook_call *)program->at.sp - 1;
+
+	call->words = &words;
+	call->return_address = program->at.pc;
+	call->bp = program->at.bp;
+	return call;
+}
+
+static struct hi_scratch *scratch_of(const struct program *program)
+{
+	return thread_slot_scratch(program->scene.arena.state, program->slot, true);
+}
+
+/* What is said of the stack under its id, and what there is by rules, are the same; how it ended. */
+static enum hi_stack_end check_told(const struct program *program, const struct hook_call *call, uint64_t thread)
+{
+	static _Thread_local struct hi_scratch scratch;
+	const struct stack_end end = stack_walk(program->scene.arena.state, thread, call, &scratch);
+	const struct hi_stack *told = (const void *)((const uint8_t *)program->scene.arena.stacks + 8ull * program->id);
+
+	CHECK(program->id);
+	CHECK_EQ(told->stack_end, end.reason);
+	CHECK_EQ(told->frame_count, end.count);
+	CHECK(memcmp(told->frame, scratch.frame, 8ull * end.count) == 0);
+	return end.reason;
+}
+
+/* A sample is taken here, on a thread with this thread pointer. */
+static enum hi_stack_end see_on(struct program *program, uint64_t thread)
+{
+	const struct hook_call *call = hook_of(program);
+	struct arena *arena = &program->scene.arena;
+	const struct record_event event = {.state = arena->state, .slot = program->slot, .cycles = 1ull << 40, .is_alone = true};
+	struct stack_end stack = stack_capture(arena->state, thread, call, scratch_of(program));
+	union {
+		struct hi_record_known known;
+		uint8_t bytes[HI_RING_SIZE_MAX];
+	} record;
+
+	program->was_known = stack.id;
+	CHECK(record_alloc(&event, call, stack, (struct record_block){.address = 1, .bytes = 1}));
+	do
+		CHECK(arena_take(arena, &record));
+	while (record.known.header.type_busy == HI_RECORD_REGION);
+	CHECK_EQ(record.known.header.type_busy, HI_RECORD_KNOWN);
+	program->id = record.known.stack;
+	return check_told(program, call, thread);
+}
+
+static enum hi_stack_end see(struct program *program)
+{
+	return see_on(program, THREAD);
+}
+
+/* Not before the third time. */
+static bool is_learned(struct program *program)
+{
+	see(program);
+	see(program);
+	see(program);
+	return program->was_known;
+}
+
+/* The outermost frame is the first. */
+#define CALLS(program, ...)                                                        \
+	do {                                                                       \
+		const enum function calls_[] = {__VA_ARGS__};                      \
+		for (unsigned i_ = 0; i_ < sizeof(calls_) / sizeof(*calls_); i_++) \
+			call(program, calls_[i_], i_);                             \
+	} while (0)
+
+UNIT_TEST(a_stack_is_known_from_the_third_time_on)
+{
+	struct program program = program_open();
+	const struct hi_state *state = program.scene.arena.state;
+	struct hi_scratch *scratch = scratch_of(&program);
+	uint32_t id;
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, BY_BP, SAVES, WIDE, BY_BP, PLAIN, PLAIN);
+	CHECK_EQ(see(&program), HI_END_COMPLETE);
+	CHECK(!program.was_known);
+	CHECK_EQ(state->walk_nodes_used, 0); /* what is seen but once costs nothing */
+	id = program.id;
+	see(&program);
+	CHECK(!program.was_known);
+	CHECK_EQ(state->walk_nodes_used, 8);
+	CHECK_EQ(scratch->frame[7], PC(END, 0));
+	memset(scratch->frame, 0x55, sizeof(scratch->frame));
+	memset((void *)state->rules, 0, HI_RULES * sizeof(struct hi_rule_entry));
+	memset((void *)state->known_stacks, 0, sizeof(uint64_t) << ARENA_KNOWN_BITS);
+	see(&program);
+	CHECK(program.was_known);
+	CHECK_EQ(program.id, id);
+	CHECK_EQ(scratch->frame[0], 0x5555555555555555);
+	CHECK_EQ(state->walk_nodes_used, 8);
+}
+
+UNIT_TEST(a_return_address_of_zero_ends_it_as_well)
+{
+	struct program program = program_open();
+
+	program_start(&program, 400);
+	program.at.pc = 0;
+	CALLS(&program, PLAIN, BY_BP, PLAIN);
+	CHECK(is_learned(&program));
+	program.scene.stack[399] = PC(END, 0); /* it does not end there any more */
+	CHECK_EQ(see(&program), HI_END_COMPLETE);
+	CHECK(!program.was_known);
+	CHECK(is_learned(&program));
+	program.scene.stack[399] = 0;
+	see(&program);
+	CHECK(program.was_known);
+	program.scene.stack[399] = PC(PLAIN, 0);
+	see(&program);
+	CHECK(!program.was_known);
+}
+
+/* Of one function, called from more and more places. The first two are found in one way, those that follow in another. */
+UNIT_TEST(callers_may_be_many)
+{
+	enum { CALLERS = 4 * CALL_SITES - 8 };
+	static const enum function function[4] = {PLAIN, WIDE, SAVES, BY_BP};
+	struct program program = program_open();
+	uint32_t id[CALLERS];
+	uint64_t nodes;
+
+	program.scene.arena.stacks->limit = ARENA_STACKS_BYTES;
+	for (unsigned callers = 1; callers <= CALLERS; callers = callers < 4 ? callers + 1 : callers < 8 ? 8 : CALLERS + (callers == CALLERS)) {
+		for (unsigned i = 0; i < callers; i++) {
+			program_start(&program, 400);
+			call(&program, function[i % 4], i / 4);
+			call(&program, PLAIN, CALL_SITES - 1);
+			CHECK(is_learned(&program));
+			id[i] = program.id;
+		}
+		for (unsigned i = 0; i < callers; i++) {
+			program_start(&program, 400);
+			call(&program, function[i * 7 % callers % 4], i * 7 % callers / 4);
+			call(&program, PLAIN, CALL_SITES - 1);
+			see(&program);
+			CHECK(program.was_known);
+			CHECK_EQ(program.id, id[i * 7 % callers]);
+		}
+	}
+	nodes = program.scene.arena.state->walk_nodes_used;
+	CHECK_EQ(nodes, 1 + 2 * CALLERS);
+	program_start(&program, 400);
+	call(&program, WIDE, CALL_SITES - 1); /* and one more */
+	call(&program, PLAIN, CALL_SITES - 1);
+	see(&program);
+	CHECK(!program.was_known);
+	CHECK_EQ(program.scene.arena.state->walk_nodes_used, nodes);
+}
+
+/* The same callers of many functions: whose link it is, is looked at. */
+UNIT_TEST(each_function_has_callers_of_its_own)
+{
+	enum { LEAVES = 20 };
+	struct program program = program_open();
+
+	program.scene.arena.state->walk_bits = 8; /* so that they get into each other's way */
+	for (unsigned time = 0; time < 3; time++)
+		for (unsigned leaf = 0; leaf < LEAVES; leaf++)
+			for (unsigned caller = 0; caller < 3 + leaf % 3; caller++) {
+				program_start(&program, 400);
+				call(&program, WIDE, caller);
+				call(&program, PLAIN, leaf);
+				see(&program);
+				CHECK_EQ(program.was_known, time == 2);
+			}
+}
+
+/* Also where none is in its first place: one that belongs to others is passed by, and one that is full of them does not get a node. */
+UNIT_TEST(links_may_have_their_places_taken)
+{
+	enum { LINKS = 1 << ARENA_WALK_BITS };
+	struct program program = program_open();
+	struct hi_state *state = program.scene.arena.state;
+	uint32_t *edge = (uint32_t *)state->walk_edges;
+
+	for (unsigned taken = 0; taken <= 8; taken++) {
+		memset((void *)state->walk_nodes, 0, sizeof(struct hi_walk_node) * 100);
+		state->walk_nodes_used = 1;
+		for (unsigned i = 0; i < LINKS; i++)
+			edge[i] = i % 8 < taken ? sizeof(struct hi_walk_node) : 0;
+		program_start(&program, 400);
+		CALLS(&program, WIDE, PLAIN);
+		CHECK_EQ(is_learned(&program), taken < 8);
+		CHECK_EQ(state->walk_nodes_used, taken < 8 ? 4 : 1);
+	}
+}
+
+UNIT_TEST(a_changed_return_address_is_noticed)
+{
+	struct program program = program_open();
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, BY_BP, PLAIN, WIDE);
+	uint64_t *slot = program.sp + 8;
+	CALLS(&program, SAVES, PLAIN);
+	CHECK(is_learned(&program));
+	CHECK_EQ(*slot, PC(PLAIN, 2));
+	for (enum function function = END; function < FUNCTIONS; function++) {
+		*slot = PC(function, 3);
+		see(&program);
+		CHECK(!program.was_known);
+	}
+	*slot = PC(PLAIN, 2);
+	see(&program);
+	CHECK(program.was_known);
+}
+
+UNIT_TEST(a_frame_pointer_is_followed_to_where_it_is_now)
+{
+	struct program program = program_open();
+	uint64_t *slot, right;
+
+	program_start(&program, 400);
+	CALLS(&program, WIDE, BY_BP, SAVES);
+	slot = program.sp + 2; /* by way of PLAIN, and not of what SAVES has in it, that of BY_BP */
+	CALLS(&program, PLAIN, WIDE, SAVES, PLAIN);
+	right = *slot;
+	CHECK(is_learned(&program));
+	for (unsigned i = 0; i < STACK_WORDS; i++) {
+		*slot = at(&program.scene, i);
+		see(&program); /* by chance it may lead to what was seen by now */
+		*slot = at(&program.scene, i) + 4;
+		CHECK_EQ(see(&program), HI_END_BAD_FRAME);
+		CHECK(!program.was_known);
+	}
+	*slot = right;
+	see(&program);
+	CHECK(program.was_known);
+	/* In the leaf it is in a register. */
+	program_start(&program, 400);
+	CALLS(&program, WIDE, BY_BP, PLAIN, WIDE);
+	CHECK(is_learned(&program));
+	program.at.bp += 8;
+	see(&program);
+	CHECK(!program.was_known);
+}
+
+/* The same path, elsewhere and with other things in between. */
+UNIT_TEST(no_address_is_remembered)
+{
+	struct program program = program_open();
+
+	program_start(&program, 400);
+	CALLS(&program, WIDE, BY_BP, SAVES, PLAIN, BY_BP, SAVES, PLAIN);
+	CHECK(is_learned(&program));
+	for (unsigned i = 0; i < 20; i++) {
+		memset(program.scene.stack, (int)i, 2 * HI_PAGE_BYTES);
+		program_start(&program, 380 + i);
+		CALLS(&program, WIDE, BY_BP);
+		program.sp -= i; /* what it asked for at run time */
+		CALLS(&program, BY_BP);
+		program.sp[0] = 1;
+		program_start(&program, 400 + i);
+		CALLS(&program, WIDE, BY_BP, SAVES, PLAIN, BY_BP, SAVES, PLAIN);
+		see(&program);
+		CHECK(program.was_known);
+	}
+}
+
+/* Where nobody says what became of bp, what goes by it is not learned; nor is what goes by more than plain rules. */
+UNIT_TEST(only_plain_stacks_are_learned)
+{
+	static const enum function other[] = {MEMORY, LAZY};
+	struct program program = program_open();
+
+	for (unsigned i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		program_start(&program, 400);
+		CALLS(&program, PLAIN, other[i], PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN);
+		CHECK_EQ(see(&program), HI_END_COMPLETE);
+		CHECK(!is_learned(&program));
+		CHECK_EQ(program.scene.arena.state->walk_nodes_used, 0);
+	}
+	program.at = (struct registers){.pc = PC(PLAIN, 0), .sp = at(&program.scene, 300), .bp = at(&program.scene, 304)};
+	program.scene.stack[301] = PC(BARE, 0);
+	program.scene.stack[305] = PC(PLAIN, 0);
+	program.scene.stack[307] = PC(FAR, 0);
+	program.scene.stack[311] = PC(END, 0);
+	CHECK_EQ(see(&program), HI_END_COMPLETE);
+	CHECK(!is_learned(&program));
+	CHECK_EQ(program.scene.arena.state->walk_nodes_used, 3);
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, WIDE, BARE, PLAIN);
+	CHECK_EQ(see(&program), HI_END_COMPLETE);
+	CHECK(is_learned(&program));
+}
+
+/* The rules are others by now than when the stack was walked. */
+UNIT_TEST(what_should_have_ended_sooner_is_not_learned)
+{
+	struct program program = program_open();
+	const uint64_t frame[] = {PC(PLAIN, 0), PC(END, 0), PC(END, 0)};
+
+	program_start(&program, 400);
+	call(&program, PLAIN, 0);
+	see(&program);
+	known_walk_learn(program.scene.arena.state, frame, 3, program.id + 1);
+	CHECK_EQ(known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
+	known_walk_learn(program.scene.arena.state, frame, 2, program.id);
+	CHECK_EQ(known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), program.id);
+}
+
+/* The return address is right, but does not lie where one can be. */
+UNIT_TEST(a_frame_pointer_has_bounds)
+{
+	struct program program = program_open();
+
+	program_start(&program, 400);
+	call(&program, BARE, 0);
+	CHECK(is_learned(&program));
+	program.at.bp = program.at.sp - 20 * 8;
+	program.sp[-19] = PC(END, 0);
+	CHECK_EQ(see(&program), HI_END_BAD_FRAME);
+	program_start(&program, 400);
+	call(&program, BY_BP, 0);
+	CHECK(is_learned(&program));
+	program.at.bp = program.at.sp - 8;
+	program.sp[0] = PC(END, 0);
+	CHECK_EQ(see(&program), HI_END_BAD_FRAME);
+}
+
+/* The call was the last thing in its function: the rule is that of the byte before. After a signal it is that of the byte itself. */
+UNIT_TEST(an_interrupted_frame_is_another)
+{
+	struct program program = program_open();
+	const struct arch_signal_frame place = arch_signal_frame();
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN);
+	program.at.pc = TEXT + 0x100 * WIDE;
+	CHECK(is_learned(&program));
+	program.scene.stack[100 + place.pc / 8] = program.at.pc;
+	program.scene.stack[100 + place.sp / 8] = program.at.sp;
+	program.scene.stack[100 + place.bp / 8] = program.at.bp;
+	program.at = (struct registers){.pc = PC(HANDLED, 0), .sp = at(&program.scene, 100)};
+	CHECK(!is_learned(&program));
+}
+
+UNIT_TEST(other_tables_are_another_tree)
+{
+	struct program program = program_open();
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, PLAIN, PLAIN);
+	CHECK(is_learned(&program));
+	ROWS(&program.scene, PROGRAM_ROWS(4));
+	see(&program);
+	CHECK(!program.was_known);
+	ROWS(&program.scene, PROGRAM_ROWS(2));
+	see(&program);
+	CHECK(!program.was_known);
+	see(&program);
+	CHECK(program.was_known);
+	program.scene.arena.control->directory[0].generation |= 1; /* it is being written */
+	CHECK(!is_learned(&program));
+}
+
+UNIT_TEST(nothing_is_read_beyond_a_difference)
+{
+	struct program program = program_open();
+	uint64_t *second = program.scene.stack + HI_PAGE_BYTES / 8;
+	uint64_t *slot;
+
+	program_start(&program, STACK_WORDS - 100);
+	while (program.sp > second - 10)
+		CALLS(&program, WIDE, BY_BP);
+	call(&program, PLAIN, 0);
+	slot = program.sp + 1;
+	CALLS(&program, PLAIN, BY_BP, PLAIN);
+	CHECK_EQ(*slot, PC(BY_BP, 1));
+	CHECK(is_learned(&program));
+	*slot = PC(END, 0);
+	CHECK_EQ(mprotect(second, HI_PAGE_BYTES, PROT_NONE), 0);
+	CHECK_EQ(see(&program), HI_END_COMPLETE);
+	program.at.pc = PC(PLAIN, CALL_SITES - 1); /* a leaf that was never seen: nor is anything that may lie there */
+	program.sp[0] = (uintptr_t)(second + 4);
+	CHECK_EQ(see(&program), HI_END_COMPLETE);
+}
+
+/* Where the stack ends by now. */
+UNIT_TEST(a_stack_that_ends_sooner_is_not_left)
+{
+	struct program program = program_open();
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, PLAIN, BY_BP, WIDE, BY_BP, PLAIN);
+	CHECK(is_learned(&program));
+	for (unsigned top = 399; &program.scene.stack[top] > program.sp; top--) {
+		CHECK_EQ(see_on(&program, at(&program.scene, top)), HI_END_BAD_FRAME);
+		CHECK(!program.was_known);
+	}
+	see_on(&program, at(&program.scene, 400));
+	CHECK(program.was_known);
+	program.scene.arena.control->regions[0].count = 0;
+	program.scene.arena.control->regions[0].generation += 2;
+	see(&program);
+	CHECK(!program.was_known);
+}
+
+UNIT_TEST(an_odd_stack_pointer_leads_nowhere)
+{
+	struct program program = program_open();
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, WIDE, PLAIN);
+	CHECK(is_learned(&program));
+	memmove((uint8_t *)program.scene.stack + 4, program.scene.stack, HI_PAGE_BYTES);
+	program.at.sp += 4;
+	see(&program);
+	CHECK(!program.was_known);
+}
+
+/* A signal handler that forks in the middle of a walk: its child goes on there, with all wiped. */
+UNIT_TEST(what_is_wiped_leads_nowhere)
+{
+	struct program program = program_open();
+	struct hi_walk_node *node = (struct hi_walk_node *)program.scene.arena.state->walk_nodes, before;
+	uint32_t id;
+
+	program_start(&program, 400);
+	program.at.pc = 0;
+	CALLS(&program, PLAIN, BY_BP, PLAIN, WIDE);
+	CHECK(is_learned(&program));
+	CHECK_EQ(program.scene.arena.state->walk_nodes_used, 5);
+	for (unsigned i = 1; i <= 5; i++) {
+		for (unsigned byte = 0; byte < sizeof(before); byte += 4) {
+			before = node[i];
+			memset((uint8_t *)&node[i] + byte, 0, sizeof(before) - byte);
+			id = known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program));
+			CHECK(!id || (byte && id == program.id));
+			node[i] = before;
+		}
+	}
+	memset(&node[1], 0, 5 * sizeof(*node)); /* and what is told by then */
+	CHECK_EQ(known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
+	known_walk_learn(program.scene.arena.state, scratch_of(&program)->frame, 4, 1);
+}
+
+UNIT_TEST(it_may_be_too_deep)
+{
+	struct program program = program_open();
+
+	program_start(&program, STACK_WORDS - 4);
+	for (unsigned i = 1; i < HI_FRAMES_MAX + 3; i++) {
+		call(&program, PLAIN, 0);
+		if (i < HI_FRAMES_MAX - 3)
+			continue;
+		CHECK_EQ(see(&program), i < HI_FRAMES_MAX ? HI_END_COMPLETE : HI_END_DEPTH);
+		CHECK(!program.was_known);
+		CHECK_EQ(is_learned(&program), i < HI_FRAMES_MAX);
+	}
+}
+
+/* What was learned stays, and all else goes on as it did. */
+UNIT_TEST(without_room_nothing_is_learned)
+{
+	struct program program = program_open();
+	struct hi_state *state = program.scene.arena.state;
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, WIDE);
+	CHECK(is_learned(&program));
+	for (unsigned left = 0; left < 6; left++) {
+		state->walk_nodes_used = (1u << ARENA_WALK_BITS) - 1 - left;
+		program_start(&program, 400);
+		call(&program, WIDE, left);
+		CALLS(&program, WIDE, BY_BP, PLAIN);
+		CHECK_EQ(is_learned(&program), left == 5);
+		CHECK_EQ(state->walk_nodes_used, (1u << ARENA_WALK_BITS) - 1);
+		memset((uint8_t *)state->walk_nodes + 4 * sizeof(struct hi_walk_node), 0, (sizeof(struct hi_walk_node) << ARENA_WALK_BITS) - 4 * 32);
+		program_start(&program, 400);
+		CALLS(&program, PLAIN, WIDE);
+		see(&program);
+		CHECK(program.was_known);
+	}
+}
+
+static uint64_t random_below(uint64_t bound)
+{
+	static uint64_t random = 88172645463325252u;
+
+	random ^= random << 13;
+	random ^= random >> 7;
+	random ^= random << 17;
+	return (random >> 16) % bound;
+}
+
+/* What might stand in a word of a stack. */
+static uint64_t random_word(const struct program *program)
+{
+	switch (random_below(4)) {
+	case 0:
+		return PC(random_below(FUNCTIONS), random_below(4));
+	case 1:
+		return at(&program->scene, (unsigned)random_below(STACK_WORDS));
+	case 2:
+		return random_below(2) * 0x123456789;
+	default:
+		return program->sp[random_below(8)];
+	}
+}
+
+/* Stacks that grow and shrink as those of a program, with a word changed in every other of them. */
+UNIT_TEST(random_stacks_are_found_the_same)
+{
+	enum { STEPS = 40000, DEPTH = 200 };
+	static struct program at_depth[DEPTH];
+	unsigned depth = 0, ends[HI_STACK_ENDS] = {0}, known = 0;
+
+	at_depth[0] = program_open();
+	program_start(&at_depth[0], STACK_WORDS - 8);
+	for (unsigned step = 0; step < STEPS; step++) {
+		struct program *program;
+		struct hi_stacks *stacks = at_depth[0].scene.arena.stacks;
+
+		for (depth -= (unsigned)random_below(random_below(8) ? 4 < depth ? 4 : depth + 1 : depth + 1); depth + 1 < DEPTH && random_below(5); depth++) {
+			if (at_depth[depth].sp < at_depth[0].scene.stack + 40)
+				break;
+			at_depth[depth + 1] = at_depth[depth];
+			call(&at_depth[depth + 1], random_below(20) ? PLAIN + random_below(BY_BP) : MEMORY + random_below(2), (unsigned)random_below(2));
+		}
+		program = &at_depth[depth];
+		if (stacks->used > ARENA_STACKS_BYTES / 2) { /* begin anew */
+			stacks->used = sizeof(*stacks);
+			memset((void *)program->scene.arena.state->known_stacks, 0, sizeof(uint64_t) << ARENA_KNOWN_BITS);
+			program->scene.arena.control->directory[0].generation += 2;
+			program->scene.arena.state->walk_nodes_used = 0;
+			memset((void *)program->scene.arena.state->walk_nodes, 0, sizeof(struct hi_walk_node) << ARENA_WALK_BITS);
+			memset((void *)program->scene.arena.state->walk_edges, 0, sizeof(uint32_t) << ARENA_WALK_BITS);
+		}
+		for (unsigned i = 0; i < 3; i++) {
+			ends[see(program)]++;
+			known += program->was_known;
+		}
+		if (depth && random_below(2)) {
+			uint64_t *word = program->sp + random_below((uint64_t)(at_depth[0].sp - program->sp)), before = *word;
+
+			*word = random_word(program);
+			ends[see(program)]++;
+			known += program->was_known;
+			*word = before;
+		}
+	}
+	printf("# known %u of some %u; ends:", known, STEPS * 7 / 2);
+	for (unsigned i = 0; i < HI_STACK_ENDS; i++)
+		printf(" %u", ends[i]);
+	printf("\n");
+	CHECK(known > STEPS / 4 && known < 3 * STEPS);
+	CHECK(ends[HI_END_COMPLETE] > STEPS / 2 && ends[HI_END_BAD_FRAME] && ends[HI_END_DEPTH]);
+}
+
+/* ---- several at a time --------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 4, PATHS = 64, ROUNDS = 300, WORDS_EACH = 200 };
+
+struct learner {
+	struct program program;
+	unsigned number;
+	unsigned known;
+};
+
+/* As see(), but without the ring, which has one reader. */
+static void learn_alone(struct learner *learner)
+{
+	struct program *program = &learner->program;
+	struct hi_state *state = program->scene.arena.state;
+	struct hook_call *call = hook_of(program);
+	struct stack_end stack = stack_capture(state, THREAD, call, scratch_of(program));
+	bool is_new;
+
+	learner->known += stack.id != 0;
+	program->id = stack.id ? stack.id : stack_table_id(state, scratch_of(program)->frame, stack, &is_new);
+	if (!stack.id && !is_new && stack.is_plain)
+		known_walk_learn(state, scratch_of(program)->frame, stack.count, program->id);
+	check_told(program, call, THREAD);
+}
+
+static void *learn_all(void *argument)
+{
+	struct learner *learner = argument;
+
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for (unsigned i = 0; i < PATHS; i++) {
+			const unsigned path = (i * (2 * learner->number + 1) + round) % PATHS;
+
+			program_start(&learner->program, WORDS_EACH * (learner->number + 1));
+			for (unsigned bit = 0; bit < 6; bit++)
+				call(&learner->program, path >> bit & 1 ? PLAIN : BY_BP, path * bit % 5);
+			learn_alone(learner);
+		}
+	return NULL;
+}
+
+UNIT_TEST(threads_learn_the_same_tree)
+{
+	static struct learner learner[THREADS];
+	pthread_t thread[THREADS];
+	struct program program = program_open();
+	struct hi_state *state = program.scene.arena.state;
+
+	for (unsigned repeat = 0; repeat < 20; repeat++) {
+		program.scene.arena.control->directory[0].generation += 2; /* all is forgotten */
+		for (unsigned i = 0; i < THREADS; i++) {
+			learner[i] = (struct learner){.program = program, .number = i};
+			learner[i].program.slot = program.scene.arena.slots + i;
+			CHECK_EQ(pthread_create(&thread[i], NULL, learn_all, &learner[i]), 0);
+		}
+		for (unsigned i = 0; i < THREADS; i++) {
+			pthread_join(thread[i], NULL);
+			CHECK(learner[i].known > (ROUNDS - 8) * PATHS);
+		}
+		CHECK(state->walk_nodes_used > PATHS && state->walk_nodes_used < (repeat + 1) * THREADS * PATHS * 7);
+	}
+}
+
+UNIT_MAIN()
