@@ -243,13 +243,13 @@ struct hi_state {
 	uint64_t ring;
 	uint64_t tables;
 	uint64_t tables_size;
-	uint64_t thread_slots; /* 32 */
-	uint64_t occupancy;    /* one byte a home (see occupancy_mask): how many live samples call it home, saturating at 255 (then it sticks) */
-	uint64_t buckets;      /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
-	uint64_t scratch;      /* HI_SCRATCH_BYTES, HI_SCRATCHES times */
-	uint32_t bucket_bits;  /* 64 */
-	uint32_t bucket_levels;
-	uint64_t gate; /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
+	uint64_t thread_slots;  /* 32 */
+	uint64_t occupancy;     /* one byte a home (see occupancy_mask): how many live samples call it home, saturating at 255 (then it sticks) */
+	uint64_t buckets;       /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
+	uint64_t scratch;       /* HI_SCRATCH_BYTES, HI_SCRATCHES times */
+	uint32_t bucket_bits;   /* 64 */
+	uint32_t bucket_levels; /* 0: no live set is kept, every free is told */
+	uint64_t gate;          /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
 	uint64_t gate_bytes;
 	uint64_t rules;      /* struct hi_rule_entry[HI_RULES] */
 	uint64_t walk_nodes; /* struct hi_walk_node[1 << walk_bits] */

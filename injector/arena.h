@@ -8,6 +8,8 @@
 #ifndef HI_ARENA_H
 #define HI_ARENA_H
 
+#include <stdbool.h>
+
 #include "hi_wire.h"
 #include "payload_image.h"
 #include "remote.h"
@@ -40,6 +42,7 @@ struct arena {
 struct arena_plan {
 	uint64_t interval;
 	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
+	bool tells_all;      /* every free is told, whatever block it is of: no live set is kept */
 	size_t tables_bytes; /* what the tables need now; room to grow is added */
 	size_t image_bytes;  /* 0: the loader brings the image elsewhere */
 };

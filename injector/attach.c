@@ -60,6 +60,7 @@ static int plan(const struct attachment *attachment, const struct attach_options
 	const struct arena_plan sizes = {
 		.interval = options->interval,
 		.live_max = options->live_max,
+		.tells_all = options->tells_all,
 		.tables_bytes = publisher_bytes(&attachment->publisher),
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};

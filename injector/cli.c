@@ -56,7 +56,7 @@ static const struct command commands[] = {
 	 "      --keep COUNT       of these, keep only the newest; older ones are removed\n"
 	 "      --max-overhead SHARE  share of its CPU time that sampling may take: 1%, 0.2%, or off; above it samples are taken more seldom,\n"
 	 "                         and weighed by how seldom (default 1%, or off where --sample says how often)\n"
-	 "      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default 10M when exact, else 256K); memory for\n"
+	 "      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default 256K; exact: any number); memory for\n"
 	 "                         them is reserved in the process, and used as needed: some 16 bytes each\n"
 	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default ./heapinject);\n"
 	 "                         - writes the record stream to standard output, for `heapinject report -`\n"

@@ -173,8 +173,14 @@ static void describe_session(const struct session *session)
 static int begin(struct session *session)
 {
 	struct attachment *attachment = &session->attachment;
+	const struct session_options *asked = session->options;
 	const struct attach_options options = {
-		.interval = session->options->interval, .live_max = session->options->live_max, .loader = session->options->loader};
+		.interval = asked->interval,
+		.live_max = asked->live_max,
+		/* Where each block is a sample, and will stay one, nothing has to be looked up in the target: whose free it is the analyzer knows. */
+		.tells_all = asked->interval == 1 && !asked->budget_ppm && !asked->live_max,
+		.loader = asked->loader,
+	};
 	int err = attachment_open(attachment, session->preflight.tid);
 	if (!err) {
 		listen_for_detach(session);

@@ -60,7 +60,7 @@ static bool occupancy_add(uint8_t *byte, int change)
 	return false;
 }
 
-void live_set_prefetch(const struct hi_state *state, uint64_t address)
+void live_set_ask(const struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
 
@@ -90,7 +90,7 @@ static enum placement place(uint64_t *window, uint64_t address)
 	return NO_ROOM;
 }
 
-bool live_set_insert(struct hi_state *state, uint64_t address)
+bool live_set_add(struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
 	uint8_t *occupancy = occupancy_of(state, address);
@@ -109,7 +109,7 @@ bool live_set_insert(struct hi_state *state, uint64_t address)
 	return placement != NO_ROOM;
 }
 
-bool live_set_remove(const struct hi_state *state, uint64_t address)
+bool live_set_take(const struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
 	uint8_t *occupancy = occupancy_of(state, address);

@@ -359,6 +359,32 @@ UNIT_TEST(failed_realloc_takes_its_free_back)
 	arena_check_quiet(&guest.arena);
 }
 
+/* Where no live set is kept: of blocks that were there before us, too. */
+UNIT_TEST(every_free_is_told_where_no_live_set_is_kept)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, failing_realloc);
+	realloc_fn *fail = (realloc_fn *)arena_entry(words);
+	void *unknown = malloc(10), *block;
+
+	guest.arena.state->bucket_levels = 0;
+	memset(guest.arena.occupancy, 255, 1ull << guest.arena.state->occupancy_bits);
+	block = guest.malloc(10);
+	expect_alloc(&guest, block, 10, HI_FN_MALLOC);
+	CHECK(!fail(block, 20));
+	expect_free(&guest, HI_RECORD_FREE, block);
+	expect_free(&guest, HI_RECORD_UNFREE, block);
+	guest.free(block);
+	expect_free(&guest, HI_RECORD_FREE, block);
+	guest.free(NULL);
+	expect_nothing(&guest);
+	guest.free(unknown);
+	expect_free(&guest, HI_RECORD_FREE, unknown);
+	expect_nothing(&guest);
+	for (size_t i = 0; i < (size_t)HI_BUCKET_ENTRIES << guest.arena.state->bucket_bits; i++)
+		CHECK_EQ(guest.arena.buckets[i], 0);
+}
+
 UNIT_TEST(realloc_to_nothing_frees)
 {
 	struct guest guest = guest_open(1);
