@@ -95,7 +95,7 @@ uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument1, 
 	uint64_t value;
 
 	visit_account(visit);
-	value = arch_call_original(argument[0], argument1, argument2, argument[3], function, &visit->call->bp);
+	value = arch_call_original(argument[0], argument1, argument2, argument[3], function);
 	visit->event.cycles = clock_now(visit->event.state);
 	if (visit->has_slot)
 		__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);

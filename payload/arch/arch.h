@@ -36,13 +36,13 @@ struct arch_signal_frame {
 struct arch_signal_frame arch_signal_frame(void);
 
 /*
- * Calls a function of the target's as if the caller had called it: `frame`, where the caller's frame pointer and the return address into it lie
- * (&hook_call.bp), is what the function finds in the frame pointer. An allocator may take the stack while it serves the call (tcmalloc whenever its heap grows,
- * any with a profiler of its own). For our code there are no unwind tables where it looks, so it goes by the frame pointer, and so comes out right; by whatever
- * else we had in that register it would go anywhere: libunwind asks the kernel whether there is memory, and the answer is left in errno of a call that
- * succeeds.
+ * Calls a function of the target's as if nobody had called us: with a frame pointer of zero, by which the ABI marks the end of the stack. An allocator may take
+ * the stack while it serves the call (tcmalloc whenever its heap grows, any with a profiler of its own), and for our code there are no unwind tables where it
+ * looks. For want of them an unwinder takes the frame pointer for that of our frame. Where it leads to the caller's, libunwind comes out there with the right
+ * pc but a stack pointer of its own making, and goes by what lies in our frames from then on; by whatever else we had in that register it would go anywhere. It
+ * asks the kernel whether there is memory, and the answer is left in errno of a call that succeeds.
  */
-uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2, uint64_t argument3, uint64_t function, const uint64_t *frame);
+uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2, uint64_t argument3, uint64_t function);
 
 /*
  * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first, for the handler to read. The handler sets `guard` to the

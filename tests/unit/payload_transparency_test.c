@@ -122,29 +122,20 @@ UNIT_TEST(throwing_new_never_meets_our_frame)
 	CHECK_EQ(own_slot(&guest)->in_flight, 0);
 }
 
-/* An allocator whose block is wherever its caller's frame pointer points to. */
+/* An allocator whose blocks begin 64 bytes behind wherever its caller's frame pointer points to. */
 __attribute__((naked)) static void *malloc_at_frame_pointer(__attribute__((unused)) size_t size)
 {
-	__asm__("mov %rbp, %rax\n\tret");
+	__asm__("lea 64(%rbp), %rax\n\tret");
 }
 
-/* A call with a frame pointer of its own choice. */
-__attribute__((naked)) static void *call_with_frame_pointer(__attribute__((unused)) size_t size, __attribute__((unused)) void *bp,
-							    __attribute__((unused)) malloc_fn *entry)
-{
-	__asm__("push %rbp\n\tmov %rsi, %rbp\n\tcall *%rdx\n\tpop %rbp\n\tret");
-}
-
-UNIT_TEST(to_an_original_that_we_call_its_caller_is_one_frame_up)
+UNIT_TEST(to_an_original_that_we_call_the_stack_ends_there)
 {
 	struct guest guest = guest_open(1);
 	malloc_fn *entry = (malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, malloc_at_frame_pointer));
-	const uint64_t *frame = call_with_frame_pointer(48, &guest, entry);
-	const uint64_t bp = frame[0], return_address = frame[1];
+	const void *const behind_zero = (const void *)64;
 
-	CHECK_EQ(bp, (uintptr_t)&guest);
-	CHECK(return_address - (uintptr_t)call_with_frame_pointer < 16);
-	expect_alloc(&guest, frame, 48, HI_FN_MALLOC);
+	CHECK(entry(48) == behind_zero);
+	expect_alloc(&guest, behind_zero, 48, HI_FN_MALLOC);
 	expect_nothing(&guest);
 }
 

@@ -216,7 +216,7 @@ arch_call_original:
 	push %rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16
-	mov %r9, %rbp
+	xor %ebp, %ebp
 	call *%r8
 	pop %rbp
 	.cfi_restore %rbp
