@@ -166,7 +166,8 @@ struct hi_thread_slot {
 	uint64_t random;      /* 32: generator state */
 	uint64_t last_seen;   /* 40: cycle counter at the last slow path; an old one may be evicted */
 	uint64_t cycles;      /* 48: cycle counter ticks spent in the payload's slow path, originals not counted */
-	uint32_t doublings;   /* 56: the countdown was drawn with a mean of control->interval << this */
+	uint16_t doublings;   /* 56: the countdown was drawn with a mean of control->interval << this */
+	uint16_t own_ring;    /* 58: number of the ring that only its first owner writes to; 0 = it has none (see "rings" below) */
 	uint32_t region_told; /* 60: cycle counter >> HI_REGION_TOLD_SHIFT when this thread last wrote a HI_RECORD_REGION: it does so rarely */
 };
 _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
@@ -267,7 +268,8 @@ struct hi_state {
 	struct hi_store store[HI_STORES] __attribute__((aligned(512))); /* for hi_store_words, */
 	uint8_t store_stack[2048] __attribute__((aligned(2048)));       /* and what it runs on */
 	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES)));         /* 4096: 1 = sample. From here on all is zero in a forked child */
-	uint64_t levels_used;                                           /* one bit a level of the live set: something was put there; by the payload */
+	uint64_t levels_used;                                           /* these by the payload. One bit a level of the live set: something was put there */
+	uint64_t rings_owned;                                           /* so many rings have been given to threads of their own */
 	uint64_t walk_nodes_used;                                       /* how many were asked for; the first is none */
 };
 _Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack behind the head");
@@ -450,18 +452,20 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
 /* ---- rings --------------------------------------------------------------------------------------------------------------------- */
 
 /*
- * As many rings as control->ring_mask says lie one behind the other, each with a head of its own, so that threads seldom meet; all are of one size. The record
- * of a thread goes to the ring that bears the number of its slot (modulo how many there are), and if that is full to the next, and so on: a single busy thread
- * can fill them all before anything is dropped.
+ * As many rings as control->ring_mask says lie one behind the other, each with a head of its own, so that threads seldom meet; all are of one size. The first
+ * half is for all: the record of a thread goes to the one that bears the number of its slot (modulo how many there are), and if that is full to the next, and
+ * so on. Each of the second half belongs to a thread, the first owner of the slot that says so, as long as there are any left: its records go there first. It
+ * changes the head by an instruction that is not locked, as "who is inside" has it of in_flight, and so need not wait until its stores of before have left the
+ * CPU, which after a fresh block was written to takes longer than all else. With one ring in all it is for all.
  *
  * One ring: many producers, one reader. Positions count bytes since the start and only grow; position % capacity is the place in data[].
  * A record starts on a HI_RING_UNIT boundary and may wrap around the end of data[] (copy word by word, modulo capacity).
  *
- * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head, where head + size - tail <= limit (capacity for frees, three quarters of
- * it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the rest; then commit by compare-and-swap
- * of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave the record up: count commit_lost. The swap is
- * one instruction, but it is not locked: no other producer writes that word, and to wait until all stores before it have left the CPU would cost more than
- * they.
+ * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head (locked, unless the ring is its own), where head + size - tail <= limit
+ * (capacity for frees, three quarters of it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the
+ * rest; then commit by compare-and-swap of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave the
+ * record up: count commit_lost. The swap is one instruction, but it is not locked: no other producer writes that word, and to wait until all stores before it
+ * have left the CPU would cost more than they.
  * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release). It may do that for
  * many records at once, and look at head as seldom: each look and each store takes the line from the CPU of a producer, which then has to fetch it back.
  * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by unit up to the next
@@ -473,7 +477,7 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
  *
  * ORDER. What must be kept is the order of events about one address: B, the next one after A, may lie in another ring. Three facts lead to it.
  *   1. B is reserved only after A was: an alloc record is before the block is handed over, a free record before the block is freed. (The swap of head is
- *      locked, and done with before what follows it is seen.)
+ *      seen by others before what its thread stores after it: because it is locked, or because the CPU shows stores in their order.)
  *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was reserved.
  *   3. The counters of all CPUs agree: where the kernel does not trust them, there is but one ring.
  * The reader notes all heads (marks), and when it has them all, it notes all heads once more (limits). It then takes records from the rings in the order of
@@ -485,7 +489,7 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
  *     X.cycles <= reserve of X <= reserve of A < B.cycles, and X goes first.
  * Which ring a record is in does not come into this: a thread's own records, of a realloc, say, are in order even where one of them went to the next ring.
  */
-#define HI_RINGS 8u
+#define HI_RINGS 16u
 #define HI_RING_UNIT 32u
 #define HI_RING_BUSY (1ull << 63)
 #define HI_RING_GIVEN_UP (1ull << 62) /* by the reader, with HI_RING_BUSY */

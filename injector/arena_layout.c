@@ -13,12 +13,12 @@ static uint64_t whole_pages(uint64_t bytes)
 	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 }
 
-/* Of all rings together. */
+/* Of all rings together. One busy thread can fill half of them and one more; what nobody fills is never touched. */
 static uint64_t ring_bytes(uint64_t interval)
 {
 	if (interval <= 1024)
-		return 64u << 20;
-	return interval < (256u << 10) ? 4u << 20 : 1u << 20;
+		return 128u << 20;
+	return interval < (256u << 10) ? 8u << 20 : 2u << 20;
 }
 
 uint64_t arena_ring_capacity(const struct hi_control *control)

@@ -174,7 +174,8 @@ static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience
 	uint64_t second = UINT64_MAX;
 	unsigned marked = 0;
 	bool must_wait = false;
-	for (struct ring_lane *lane = reader->lane; lane < reader->lane + reader->count; lane++) {
+	for (uint32_t i = 0; i < reader->busy_count; i++) {
+		struct ring_lane *const lane = reader->busy[i];
 		if (!lane->first && lane->tail < lane->limit) {
 			const int ready = look(reader, lane, now_ns, patience_ns);
 			if (ready < 0)
@@ -253,11 +254,22 @@ static void read_run(struct ring_reader *reader, const struct run *run, struct r
 	advance(reader, lane, position - lane->tail);
 }
 
+/* Most often one, or a few, of many. */
+static void note_busy(struct ring_reader *reader)
+{
+	reader->busy_count = 0;
+	for (struct ring_lane *lane = reader->lane; lane < reader->lane + reader->count; lane++) {
+		if (lane->tail != lane->limit)
+			reader->busy[reader->busy_count++] = lane;
+	}
+}
+
 int ring_reader_read(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct ring_batch *out_batch)
 {
 	int err = reader->is_damaged ? -EPROTO : 0;
 	struct run run = {0};
 	out_batch->size = out_batch->at = 0;
+	note_busy(reader);
 	while (!err && out_batch->size < out_batch->enough) {
 		err = choose(reader, now_ns, patience_ns, &run);
 		if (err || !run.lane)

@@ -38,13 +38,15 @@ struct ring_lane {
 
 struct ring_reader {
 	struct ring_lane lane[HI_RINGS];
-	uint32_t count;         /* 0: not open */
-	uint64_t capacity;      /* of each ring; ours: never read back */
-	uint64_t told_bytes;    /* consumed at most before the producers are told */
-	bool asks_ahead;        /* for lines of memory, to write to them: set where the CPU can */
-	bool is_damaged;        /* a head was where it cannot be */
-	uint64_t skipped;       /* bytes given up because their producer never finished, or because they made no sense */
-	uint64_t allocs, frees; /* records taken, of these types */
+	uint32_t count; /* 0: not open */
+	uint32_t busy_count;
+	struct ring_lane *busy[HI_RINGS]; /* those with something below their limit, as of the last look */
+	uint64_t capacity;                /* of each ring; ours: never read back */
+	uint64_t told_bytes;              /* consumed at most before the producers are told */
+	bool asks_ahead;                  /* for lines of memory, to write to them: set where the CPU can */
+	bool is_damaged;                  /* a head was where it cannot be */
+	uint64_t skipped;                 /* bytes given up because their producer never finished, or because they made no sense */
+	uint64_t allocs, frees;           /* records taken, of these types */
 };
 
 union ring_record {

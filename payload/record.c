@@ -21,80 +21,146 @@ void record_count(const struct hi_state *state, uint64_t *counter)
 		__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-static void fill(struct hi_record_header *header, const struct record_event *event, enum hi_record_type type)
+static uint64_t *dropped_of(const struct record_event *event, enum hi_record_type type)
 {
-	header->type_busy = type;
-	header->cycles = event->cycles;
-	header->thread = event->thread;
+	switch (type) {
+	case HI_RECORD_ALLOC:
+	case HI_RECORD_KNOWN:
+		return &counters_of(event)->dropped_allocs;
+	case HI_RECORD_FREE:
+		return &counters_of(event)->dropped_frees;
+	default:
+		return NULL;
+	}
 }
 
 /* Counts a record that did not get in. */
-static inline bool put(const struct record_event *event, const struct hi_record_header *header, uint32_t bytes, uint64_t *dropped)
+__attribute__((noinline)) static bool count_lost(const struct record_event *event, enum hi_record_type type, enum ring_outcome outcome)
 {
-	enum ring_class class = header->type_busy == HI_RECORD_FREE || header->type_busy == HI_RECORD_UNFREE ? RING_VITAL : RING_ORDINARY;
-	enum ring_outcome outcome = ring_put(event->state, thread_slot_number(event->state, event->slot), header, bytes, class);
+	uint64_t *dropped = dropped_of(event, type);
 
 	if (outcome == RING_LOST)
 		record_count(event->state, &counters_of(event)->commit_lost);
 	if (dropped && (outcome == RING_LOST || outcome == RING_FULL))
 		record_count(event->state, dropped);
-	return outcome == RING_COMMITTED;
+	return false;
 }
 
-__attribute__((noinline)) static void record_region(const struct record_event *event, uint64_t stack_pointer)
-{
-	struct hi_record_region record;
-	uint32_t now = (uint32_t)(event->cycles >> HI_REGION_TOLD_SHIFT);
+/* A record as ring_put takes it: by words, some of which are two fields. */
+struct words {
+	uint64_t word[sizeof(struct hi_record_known) / 8];
+};
 
-	if (now - event->slot->region_told <= REGION_PAUSE)
-		return;
-	event->slot->region_told = now;
-	fill(&record.header, event, HI_RECORD_REGION);
-	record.stack_pointer = stack_pointer;
-	put(event, &record.header, sizeof(record), NULL);
-}
-
-/* Two fields that make up a word: ring_put reads it whole. */
 static inline uint64_t word_of(uint64_t low, uint64_t high, unsigned high_at)
 {
 	return low | high << high_at;
 }
 
-__attribute__((noinline)) static bool put_known(const struct record_event *event, const struct hook_call *call, struct record_block block, uint32_t stack)
+static inline struct words words_of(const struct record_event *event, enum hi_record_type type, uint64_t address)
 {
-	union {
-		struct hi_record_known known;
-		uint64_t word[sizeof(struct hi_record_known) / 8];
-	} record;
+	struct words words;
 
-	fill(&record.known.header, event, HI_RECORD_KNOWN);
-	record.known.address = block.address;
-	record.known.bytes = block.bytes;
-	record.word[offsetof(struct hi_record_known, stack) / 8] = word_of(stack, call->words->function, 48);
-	record.word[offsetof(struct hi_record_known, slack) / 8] = word_of(event->slack, event->doublings, 32);
-	return put(event, &record.known.header, sizeof(record.known), &counters_of(event)->dropped_allocs);
+	words.word[0] = word_of(0, type, 32);
+	words.word[1] = event->cycles;
+	words.word[2] = event->thread;
+	words.word[3] = address;
+	return words;
 }
-_Static_assert(offsetof(struct hi_record_known, function) == offsetof(struct hi_record_known, stack) + 6 &&
-		       offsetof(struct hi_record_known, doublings) == offsetof(struct hi_record_known, slack) + 4,
-	       "fields of one word");
+
+static inline struct words known_of(const struct record_event *event, const struct hook_call *call, struct record_block block, uint32_t stack)
+{
+	struct words words = words_of(event, HI_RECORD_KNOWN, block.address);
+
+	words.word[4] = block.bytes;
+	words.word[5] = word_of(stack, call->words->function, 48);
+	words.word[6] = word_of(event->slack, event->doublings, 32);
+	return words;
+}
+_Static_assert(offsetof(struct hi_record_header, type_busy) == 4 && offsetof(struct hi_record_header, cycles) == 8 &&
+		       offsetof(struct hi_record_header, thread) == 16 && offsetof(struct hi_record_free, address) == 24 &&
+		       offsetof(struct hi_record_known, address) == 24 && offsetof(struct hi_record_known, bytes) == 32 &&
+		       offsetof(struct hi_record_known, stack) == 40 && offsetof(struct hi_record_known, function) == 46 &&
+		       offsetof(struct hi_record_known, slack) == 48 && offsetof(struct hi_record_known, doublings) == 52,
+	       "words of records");
+
+static enum ring_class class_of(enum hi_record_type type)
+{
+	return type == HI_RECORD_FREE || type == HI_RECORD_UNFREE ? RING_VITAL : RING_ORDINARY;
+}
+
+static inline struct ring_home home_of(const struct record_event *event)
+{
+	return thread_slot_ring(event->state, event->slot, event->is_alone);
+}
+
+/* Where the home ring is full, or the record is seldom told. */
+__attribute__((noinline)) static bool put_anywhere(const struct record_event *event, enum hi_record_type type, const uint64_t *word, uint32_t count)
+{
+	enum ring_outcome outcome = ring_put(event->state, home_of(event), word, count, class_of(type));
+
+	return outcome == RING_COMMITTED || count_lost(event, type, outcome);
+}
+
+__attribute__((noinline)) static bool put_known_anywhere(const struct record_event *event, const struct hook_call *call, struct record_block block,
+							 uint32_t stack)
+{
+	struct words words = known_of(event, call, block, stack);
+
+	return put_anywhere(event, HI_RECORD_KNOWN, words.word, sizeof(struct hi_record_known) / 8);
+}
+
+__attribute__((noinline)) static bool put_free_anywhere(const struct record_event *event, enum hi_record_type type, uint64_t address)
+{
+	struct words words = words_of(event, type, address);
+
+	return put_anywhere(event, type, words.word, sizeof(struct hi_record_free) / 8);
+}
+
+__attribute__((noinline)) static void record_region(const struct record_event *event, uint64_t stack_pointer)
+{
+	uint32_t now = (uint32_t)(event->cycles >> HI_REGION_TOLD_SHIFT);
+
+	if (now - event->slot->region_told <= REGION_PAUSE)
+		return;
+	event->slot->region_told = now;
+	put_free_anywhere(event, HI_RECORD_REGION, stack_pointer);
+}
+_Static_assert(offsetof(struct hi_record_region, stack_pointer) == offsetof(struct hi_record_free, address) &&
+		       sizeof(struct hi_record_region) == sizeof(struct hi_record_free),
+	       "a region is laid out like a free");
+
+__attribute__((always_inline)) static inline bool put_known(const struct record_event *event, const struct hook_call *call, struct record_block block,
+							    uint32_t stack)
+{
+	const struct words words = known_of(event, call, block, stack);
+	const uint32_t count = sizeof(struct hi_record_known) / 8;
+	enum ring_outcome outcome = ring_try(event->state, home_of(event), words.word, count, RING_ORDINARY);
+
+	if (outcome == RING_FULL)
+		return put_known_anywhere(event, call, block, stack);
+	return outcome == RING_COMMITTED || count_lost(event, HI_RECORD_KNOWN, outcome);
+}
 
 /* The frames lie behind it already. */
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
 						      struct stack_end stack)
 {
-	struct hi_record_alloc *alloc = (struct hi_record_alloc *)thread_slot_scratch(event->state, event->slot, event->is_alone)->alloc;
+	uint64_t *word = thread_slot_scratch(event->state, event->slot, event->is_alone)->alloc;
+	const struct words head = words_of(event, HI_RECORD_ALLOC, block.address);
 
-	fill(&alloc->header, event, HI_RECORD_ALLOC);
-	alloc->address = block.address;
-	alloc->bytes = block.bytes;
-	alloc->function = (uint16_t)call->words->function;
-	alloc->slack = event->slack;
-	alloc->doublings = event->doublings;
-	alloc->stack_end = stack.reason;
-	alloc->frame_count = stack.count;
+	for (uint32_t i = 0; i < sizeof(struct hi_record_free) / 8; i++)
+		word[i] = head.word[i];
+	word[4] = block.bytes;
+	word[5] = word_of(word_of(stack.count, stack.reason, 32), call->words->function, 48);
+	word[6] = word_of(event->slack, event->doublings, 32);
 	record_count(event->state, &counters_of(event)->stacks_untold);
-	return put(event, &alloc->header, (uint32_t)sizeof(*alloc) + 8 * stack.count, &counters_of(event)->dropped_allocs);
+	return put_anywhere(event, HI_RECORD_ALLOC, word, (uint32_t)sizeof(struct hi_record_alloc) / 8 + stack.count);
 }
+_Static_assert(offsetof(struct hi_record_alloc, address) == 24 && offsetof(struct hi_record_alloc, bytes) == 32 &&
+		       offsetof(struct hi_record_alloc, frame_count) == 40 && offsetof(struct hi_record_alloc, stack_end) == 44 &&
+		       offsetof(struct hi_record_alloc, function) == 46 && offsetof(struct hi_record_alloc, slack) == 48 &&
+		       offsetof(struct hi_record_alloc, doublings) == 52,
+	       "words of records");
 
 /* The second time that a stack is seen its walk is learned: one that is seen once costs nothing more. */
 __attribute__((noinline)) static uint32_t id_of_walked(const struct record_event *event, const struct hi_scratch *scratch, struct stack_end stack)
@@ -122,21 +188,17 @@ bool record_alloc(const struct record_event *event, const struct hook_call *call
 	return true;
 }
 
-static bool put_free(const struct record_event *event, enum hi_record_type type, uint64_t address, uint64_t *dropped)
-{
-	struct hi_record_free record;
-
-	fill(&record.header, event, type);
-	record.address = address;
-	return put(event, &record.header, sizeof(record), dropped);
-}
-
 bool record_free(const struct record_event *event, uint64_t address)
 {
-	return put_free(event, HI_RECORD_FREE, address, &counters_of(event)->dropped_frees);
+	const struct words words = words_of(event, HI_RECORD_FREE, address);
+	enum ring_outcome outcome = ring_try(event->state, home_of(event), words.word, sizeof(struct hi_record_free) / 8, RING_VITAL);
+
+	if (outcome == RING_FULL)
+		return put_free_anywhere(event, HI_RECORD_FREE, address);
+	return outcome == RING_COMMITTED || count_lost(event, HI_RECORD_FREE, outcome);
 }
 
 bool record_unfree(const struct record_event *event, uint64_t address)
 {
-	return put_free(event, HI_RECORD_UNFREE, address, NULL);
+	return put_free_anywhere(event, HI_RECORD_UNFREE, address);
 }

@@ -44,14 +44,30 @@ struct hi_thread_slot *thread_slot_search(const struct hi_state *state, uint64_t
 	return NULL;
 }
 
-struct hi_thread_slot *thread_slot_claim(const struct hi_state *state, uint64_t thread, uint64_t now)
+/* A ring for its first owner alone, as long as there are any. Never taken back: who is away for long may be in the middle of a record. */
+static void give_ring(struct hi_state *state, struct hi_thread_slot *slot)
+{
+	const uint64_t for_all = state->ring_mask / 2 + 1;
+	uint64_t number;
+
+	if (__atomic_load_n(&state->rings_owned, __ATOMIC_RELAXED) > state->ring_mask)
+		return;
+	number = for_all + __atomic_fetch_add(&state->rings_owned, 1, __ATOMIC_RELAXED);
+	if (number <= state->ring_mask)
+		__atomic_store_n(&slot->own_ring, (uint16_t)number, __ATOMIC_RELAXED);
+}
+
+struct hi_thread_slot *thread_slot_claim(struct hi_state *state, uint64_t thread, uint64_t now)
 {
 	struct hi_thread_slot *slot;
 
 	for (unsigned probe = 0; probe < THREAD_SLOT_PROBES; probe++) {
 		slot = slot_at(state, thread, probe);
-		if (take(slot, thread, now))
-			return slot;
+		if (!take(slot, thread, now))
+			continue;
+		if (thread_slot_is_first(slot, thread))
+			give_ring(state, slot);
+		return slot;
 	}
 	return NULL;
 }

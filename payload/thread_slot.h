@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "hi_wire.h"
+#include "ring.h"
 
 #define THREAD_SLOT_PROBES 8u
 #define THREAD_SLOT_FAST 2u
@@ -36,7 +37,7 @@ bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_sl
  * A slot for a thread that has none. Its countdown and generator are another's. NULL: all taken.
  * Lock-free, bounded; safe in a signal handler.
  */
-struct hi_thread_slot *thread_slot_claim(const struct hi_state *state, uint64_t thread, uint64_t now);
+struct hi_thread_slot *thread_slot_claim(struct hi_state *state, uint64_t thread, uint64_t now);
 
 /* As thread_slot_find, but for those that it does not find at once. */
 struct hi_thread_slot *thread_slot_search(const struct hi_state *state, uint64_t thread);
@@ -67,6 +68,16 @@ static inline struct hi_thread_slot *thread_slot_find(const struct hi_state *sta
 	struct hi_thread_slot *home = thread_slot_home(state, thread);
 
 	return thread_slot_is_first(home, thread) ? home : thread_slot_search(state, thread);
+}
+
+/* Where its records go; is_alone: the thread is the slot's first owner. */
+__attribute__((always_inline)) static inline struct ring_home thread_slot_ring(const struct hi_state *state, const struct hi_thread_slot *slot, bool is_alone)
+{
+	const uint32_t own = is_alone ? __atomic_load_n(&slot->own_ring, __ATOMIC_RELAXED) : 0;
+
+	if (own)
+		return (struct ring_home){.number = own, .is_own = true};
+	return (struct ring_home){.number = (uint32_t)thread_slot_number(state, slot) & state->ring_mask / 2};
 }
 
 /* Where a visit puts together what it tells; see struct hi_scratch. */

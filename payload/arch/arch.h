@@ -23,8 +23,8 @@ static inline uint64_t arch_cycles_about(void);
 static inline uint64_t arch_thread_pointer(void);
 
 /*
- * For words that no other thread changes: whole for a signal handler of this thread, which comes before it or after it, and visible to others a moment later.
- * The second returns what was there.
+ * For words that no other thread changes: whole for a signal handler of this thread, which comes before it or after it, and visible to others a moment later,
+ * but before whatever this thread stores after it. The second returns what was there.
  */
 static inline void arch_increment_alone(uint32_t *word);
 static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired);

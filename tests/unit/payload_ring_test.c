@@ -2,6 +2,7 @@
 /* payload_ring_test.c - the producer's side of the rings against the reader of payload_arena.h, and where there are several against the injector's. */
 #include <pthread.h>
 #include <sched.h>
+#include <ucontext.h>
 
 #include "../../injector/ring_reader.c" /* which is linked to other tests only */
 #include "arch/arch.h"
@@ -13,9 +14,9 @@ enum { CAPACITY = 4096, PRODUCERS = 4, RECORDS = 10000 };
 
 static enum ring_outcome put_free(struct arena *arena, uint64_t address, enum ring_class class)
 {
-	struct hi_record_free record = {.header.type_busy = HI_RECORD_FREE, .address = address};
+	const uint64_t word[] = {(uint64_t)HI_RECORD_FREE << 32, 0, 0, address};
 
-	return ring_put(arena->state, 0, &record.header, sizeof(record), class);
+	return ring_put(arena->state, (struct ring_home){.number = 0}, word, 4, class);
 }
 
 UNIT_TEST(ordinary_records_leave_a_quarter_for_vital_ones)
@@ -80,7 +81,7 @@ static void *produce(void *argument)
 		header->thread = producer->number;
 		for (uint32_t i = 3; i < bytes / 8; i++)
 			words[i] = word_of(producer->number, serial, i);
-		while (ring_put(producer->arena->state, 0, header, bytes, RING_ORDINARY) == RING_FULL)
+		while (ring_put(producer->arena->state, (struct ring_home){.number = 0}, words, bytes / 8, RING_ORDINARY) == RING_FULL)
 			sched_yield();
 	}
 	return NULL;
@@ -138,14 +139,14 @@ static void give_up_record(int signal)
 UNIT_TEST(a_record_given_up_by_the_reader_is_lost)
 {
 	uint8_t *pages = arena_map((size_t)2 * HI_PAGE_BYTES, MAP_PRIVATE);
-	struct hi_record_header *header = (void *)(pages + HI_PAGE_BYTES - sizeof(*header));
+	uint64_t *word = (void *)(pages + HI_PAGE_BYTES - sizeof(struct hi_record_header));
 
 	slow_arena = arena_open(1, 4, CAPACITY);
 	slow_page = pages + HI_PAGE_BYTES;
-	header->type_busy = HI_RECORD_ALLOC;
+	word[0] = (uint64_t)HI_RECORD_ALLOC << 32;
 	mprotect(slow_page, HI_PAGE_BYTES, PROT_NONE);
 	signal(SIGSEGV, give_up_record);
-	CHECK_EQ(ring_put(slow_arena.state, 0, header, 64, RING_ORDINARY), RING_LOST);
+	CHECK_EQ(ring_put(slow_arena.state, (struct ring_home){.number = 0}, word, 8, RING_ORDINARY), RING_LOST);
 }
 
 /* ---- several rings ------------------------------------------------------------------------------------------------------------------- */
@@ -157,25 +158,37 @@ static uint64_t records_in(const struct arena *arena, unsigned ring)
 	return hi_ring_at(arena->ring, CAPACITY, ring)->head / HI_RING_UNIT;
 }
 
-UNIT_TEST(a_full_ring_spills_over_until_all_are_full)
+/* Of these four two are for all, and two for a thread of its own each. */
+static enum ring_outcome put_at(const struct arena *arena, struct ring_home home, uint64_t cycles, enum ring_class class)
 {
+	const uint64_t word[] = {(uint64_t)HI_RECORD_FREE << 32, cycles, 0, 0};
+
+	return ring_put(arena->state, home, word, 4, class);
+}
+
+UNIT_TEST(a_full_ring_spills_over_to_those_for_all)
+{
+	const struct ring_home own = {.number = 3, .is_own = true}, shared = {.number = 1};
 	struct arena arena = arena_open_with_rings(1, 4, CAPACITY, RINGS);
-	struct hi_record_free record = {.header.type_busy = HI_RECORD_FREE};
 	union ring_record got;
 	struct ring_reader reader;
 	uint64_t put = 0;
 
-	while (record.header.cycles = ++put, ring_put(arena.state, RINGS + 2, &record.header, sizeof(record), RING_ORDINARY) == RING_COMMITTED) {
+	while (put_at(&arena, own, ++put, RING_ORDINARY) == RING_COMMITTED) {
 		if (put == RING_RECORDS * 3 / 4 + 1) {
-			CHECK_EQ(records_in(&arena, 2), RING_RECORDS * 3 / 4);
-			CHECK_EQ(records_in(&arena, 3), 1);
-			CHECK_EQ(records_in(&arena, 0) + records_in(&arena, 1), 0);
+			CHECK_EQ(records_in(&arena, 3), RING_RECORDS * 3 / 4);
+			CHECK_EQ(records_in(&arena, 1), 1);
+			CHECK_EQ(records_in(&arena, 0), 0);
 		}
 	}
-	CHECK_EQ(put - 1, RINGS * RING_RECORDS * 3 / 4);
-	while (ring_put(arena.state, 1, &record.header, sizeof(record), RING_VITAL) == RING_COMMITTED)
-		record.header.cycles = ++put;
-	CHECK_EQ(put - 1, RINGS * RING_RECORDS);
+	CHECK_EQ(put - 1, (RINGS - 1) * RING_RECORDS * 3 / 4);
+	CHECK_EQ(put_at(&arena, shared, put, RING_ORDINARY), RING_FULL);
+	while (put_at(&arena, own, put, RING_VITAL) == RING_COMMITTED)
+		put++;
+	CHECK_EQ(put - 1, (RINGS - 1) * RING_RECORDS);
+	CHECK_EQ(records_in(&arena, 2), 0);
+	CHECK_EQ(put_at(&arena, shared, put, RING_VITAL), RING_FULL);
+	CHECK_EQ(put_at(&arena, (struct ring_home){.number = 2, .is_own = true}, put++, RING_VITAL), RING_COMMITTED);
 	ring_reader_open(&reader, &(struct rings){arena.ring, CAPACITY, RINGS});
 	ring_reader_mark(&reader);
 	for (uint64_t i = 1; i < put; i++) {
@@ -183,6 +196,58 @@ UNIT_TEST(a_full_ring_spills_over_until_all_are_full)
 		CHECK_EQ(got.header.cycles, i);
 	}
 	CHECK_EQ(ring_reader_next(&reader, 1, 0, &got), 0);
+}
+
+/* A signal handler of the thread to which a ring belongs tells something, too, at whatever instruction it comes. */
+static struct arena stepped_arena;
+static const struct ring_home stepped_home = {.number = 3, .is_own = true};
+static volatile unsigned steps_left, told_by_handler;
+extern const char __executable_start, etext;
+
+static void tell_at_step(int signal, siginfo_t *info, void *context)
+{
+	const uintptr_t pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	(void)signal, (void)info;
+	if (pc < (uintptr_t)&__executable_start || pc >= (uintptr_t)&etext || !steps_left || --steps_left)
+		return;
+	told_by_handler += put_at(&stepped_arena, stepped_home, 2, RING_VITAL) == RING_COMMITTED;
+}
+
+/* Beyond the red zone. */
+static inline void set_stepping(uint64_t flag)
+{
+	__asm__ volatile("sub $128, %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\torq %0, (%%rsp)\n\tpopfq\n\tadd $128, %%rsp" : : "r"(flag) : "memory", "cc");
+}
+
+UNIT_TEST(the_owner_of_a_ring_may_be_interrupted_anywhere)
+{
+	const struct sigaction action = {.sa_sigaction = tell_at_step, .sa_flags = SA_SIGINFO};
+	unsigned told = 0, interrupted = 0;
+	struct ring_reader reader;
+	union ring_record got;
+
+	stepped_arena = arena_open_with_rings(1, 4, 16 * CAPACITY, RINGS);
+	ring_reader_open(&reader, &(struct rings){stepped_arena.ring, 16 * CAPACITY, RINGS});
+	CHECK_EQ(sigaction(SIGTRAP, &action, NULL), 0);
+	do {
+		steps_left = ++told;
+		told_by_handler = 0;
+		set_stepping(0x100);
+		const enum ring_outcome outcome = put_at(&stepped_arena, stepped_home, 1, RING_VITAL);
+		set_stepping(0);
+
+		CHECK_EQ(outcome, RING_COMMITTED);
+		interrupted += told_by_handler;
+		ring_reader_mark(&reader);
+		for (unsigned i = 0; i < 1 + told_by_handler; i++)
+			CHECK_EQ(ring_reader_next(&reader, 1, UINT64_MAX, &got), 1);
+		CHECK_EQ(ring_reader_next(&reader, 1, UINT64_MAX, &got), 0);
+	} while (told_by_handler);
+	printf("# %u records, %u by the handler\n", told, interrupted);
+	CHECK(interrupted > 40);
+	CHECK_EQ(reader.skipped, 0);
+	CHECK_EQ(hi_ring_at(stepped_arena.ring, 16 * CAPACITY, 3)->head, (uint64_t)HI_RING_UNIT * (told + interrupted));
 }
 
 /* Blocks that one thread allocates, another one frees, and a third is given next. */
@@ -195,6 +260,7 @@ struct market {
 
 struct trader {
 	struct market *market;
+	struct ring_home home; /* the first ones have rings of their own, the others share the rest */
 	uint64_t number, random;
 	pthread_t id;
 };
@@ -209,7 +275,7 @@ static void tell(const struct trader *trader, enum hi_record_type type, uint64_t
 	header->cycles = arch_cycles();
 	header->thread = trader->number;
 	word[sizeof(*header) / 8] = address;
-	while (ring_put(trader->market->arena.state, trader->number, header, bytes, type == HI_RECORD_FREE ? RING_VITAL : RING_ORDINARY) != RING_COMMITTED)
+	while (ring_put(trader->market->arena.state, trader->home, word, bytes / 8, type == HI_RECORD_FREE ? RING_VITAL : RING_ORDINARY) != RING_COMMITTED)
 		sched_yield();
 }
 
@@ -258,6 +324,7 @@ UNIT_TEST(no_event_comes_before_those_that_it_follows_from)
 		market.free_block[i] = i + 1;
 	for (unsigned i = 0; i < TRADERS; i++) {
 		trader[i] = (struct trader){.market = &market, .number = i, .random = i};
+		trader[i].home = i < RINGS / 2 ? (struct ring_home){.number = RINGS / 2 + i, .is_own = true} : (struct ring_home){.number = i % (RINGS / 2)};
 		CHECK_EQ(pthread_create(&trader[i].id, NULL, trade, &trader[i]), 0);
 	}
 	for (bool is_done = false; !is_done;) {

@@ -53,6 +53,41 @@ UNIT_TEST(threads_of_one_hash_lie_side_by_side)
 	CHECK(!thread_slot_claim(arena.state, thread_at(77, thread), NOW));
 }
 
+UNIT_TEST(the_first_threads_get_rings_of_their_own)
+{
+	enum { RINGS = 8, FOR_ALL = RINGS / 2 };
+	struct arena arena = arena_open_with_rings(1, 4, 4096, RINGS);
+	uint64_t thread = 0, late;
+	struct hi_thread_slot *slot = NULL;
+	struct ring_home home;
+
+	for (unsigned i = 0; i < RINGS; i++) {
+		thread = thread_at(10 * i, 0);
+		slot = thread_slot_claim(arena.state, thread, NOW);
+		home = thread_slot_ring(arena.state, slot, true);
+		CHECK_EQ(home.is_own, i < FOR_ALL);
+		CHECK_EQ(home.number, i < FOR_ALL ? FOR_ALL + i : 10 * i % FOR_ALL);
+		home = thread_slot_ring(arena.state, slot, false);
+		CHECK(!home.is_own && home.number < FOR_ALL);
+	}
+	slot = thread_slot_find(arena.state, thread_at(0, 0));
+	CHECK(slot->own_ring);
+	late = thread_at(0, thread_at(0, 0));
+	slot->last_seen = 0;
+	CHECK(thread_slot_claim(arena.state, late, NOW) == slot);
+	CHECK(!thread_slot_is_first(slot, late) && !thread_slot_is_first(slot, thread_at(0, 0)));
+}
+
+UNIT_TEST(one_ring_is_for_all)
+{
+	struct arena arena = open_slots();
+	struct hi_thread_slot *slot = thread_slot_claim(arena.state, thread_at(3, 0), NOW);
+
+	CHECK_EQ(slot->own_ring, 0);
+	CHECK_EQ(thread_slot_ring(arena.state, slot, true).number, 0);
+	CHECK(!thread_slot_ring(arena.state, slot, true).is_own);
+}
+
 UNIT_TEST(evicts_who_was_long_away_and_is_not_inside)
 {
 	struct arena arena = open_slots();
