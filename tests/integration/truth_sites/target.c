@@ -60,6 +60,9 @@ static struct site sites[] = {
 };
 #define SITES (sizeof sites / sizeof sites[0])
 #define BLOCKS_MAX 8000000u
+/* Slowly: so many in a row, and then a pause, in which who is told of each has the time to read it, whatever else goes on. */
+#define BREATH 10000u
+#define BREATH_US 10000
 
 static void *kept[BLOCKS_MAX]; /* not from malloc: it would be counted */
 static size_t kept_count;
@@ -92,7 +95,7 @@ static void allocate_one(struct site *site, uint64_t *state)
 }
 
 /* A site is drawn as often as it has blocks left, so that they are done about the same time. */
-static void allocate_all(uint64_t seed)
+static void allocate_all(uint64_t seed, bool is_slow)
 {
 	uint64_t state = seed * 0x9e3779b97f4a7c15ull + 1, left = 0;
 
@@ -108,6 +111,8 @@ static void allocate_all(uint64_t seed)
 		for (; drawn >= site->left; site++)
 			drawn -= site->left;
 		allocate_one(site, &state);
+		if (is_slow && left % BREATH == 0)
+			usleep(BREATH_US);
 	}
 }
 
@@ -136,8 +141,8 @@ int main(void)
 
 	target_say("ready\n");
 	while (target_read(command)) {
-		if (strncmp(command, "go ", 3) == 0) {
-			allocate_all(strtoull(command + 3, NULL, 10));
+		if (strncmp(command, "go ", 3) == 0 || strncmp(command, "slow ", 5) == 0) {
+			allocate_all(strtoull(strchr(command, ' '), NULL, 10), *command == 's');
 			say_truth();
 		} else {
 			clear();
