@@ -271,6 +271,7 @@ struct hi_state {
 	uint64_t levels_used;                                           /* these by the payload. One bit a level of the live set: something was put there */
 	uint64_t rings_owned;                                           /* so many rings have been given to threads of their own */
 	uint64_t walk_nodes_used;                                       /* how many were asked for; the first is none */
+	uint64_t threads; /* so many have come to a hook, those that came again after their slot was taken over included */
 };
 _Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack behind the head");
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
@@ -478,7 +479,9 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
  * ORDER. What must be kept is the order of events about one address: B, the next one after A, may lie in another ring. Three facts lead to it.
  *   1. B is reserved only after A was: an alloc record is before the block is handed over, a free record before the block is freed. (The swap of head is
  *      seen by others before what its thread stores after it: because it is locked, or because the CPU shows stores in their order.)
- *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was reserved.
+ *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was reserved. As
+ *      long as only one thread has come to the hooks, it need not read them for each record: those of another thread there are none that it could follow from.
+ *      They are never ahead of the clock, rise with each record, and once one has gone to another than the own ring, those of the next are read anew.
  *   3. The counters of all CPUs agree: where the kernel does not trust them, there is but one ring.
  * The reader notes all heads (marks), and when it has them all, it notes all heads once more (limits). It then takes records from the rings in the order of
  * their `cycles`, the least of those that lie at the tails below the limits, until no ring has any left below its mark; a record at a tail that is not

@@ -70,16 +70,14 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 
 	if (!address || !is_still_armed(visit))
 		return;
-	if (clock_is_deadman_due(visit_control(visit), visit->event.cycles)) { /* no clock was read before, perhaps */
-		visit_disarm(visit);
-		return;
-	}
 	prefetch_block(state, address);
 	prefetch_size(address, bytes);
 	stack = stack_capture(state, visit->event.thread, visit->call, scratch_of(visit));
 	if (!stack.id)
 		stack_table_prefetch(state, stack);
 	visit->event.slack = slack_of(visit, address, bytes);
+	if (!visit_may_tell(visit))
+		return;
 	if (!live_set_insert(state, address))
 		record_count(state, &visit_control(visit)->counters.live_set_full);
 	else if (!record_alloc(&visit->event, visit->call, stack, (struct record_block){.address = address, .bytes = bytes}))
@@ -87,20 +85,20 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 }
 
 /* Takes a sampled block out and says so. False: not a sample. *out_told: the record fits into the ring. */
-static bool take_out(const struct visit *visit, uint64_t address, bool *out_told)
+static inline bool take_out(struct visit *visit, uint64_t address, bool *out_told)
 {
-	if (!address || !live_set_remove(visit->event.state, address))
+	if (!address || !visit_may_tell(visit) || !live_set_remove(visit->event.state, address))
 		return false;
 	*out_told = record_free(&visit->event, address);
 	return true;
 }
 
 /* The block that take_out took is still there. */
-static void put_back(const struct visit *visit, uint64_t address, bool was_told)
+static void put_back(struct visit *visit, uint64_t address, bool was_told)
 {
 	struct hi_state *state = visit->event.state;
 
-	if (!is_still_armed(visit))
+	if (!is_still_armed(visit) || !visit_may_tell(visit))
 		return;
 	if (!live_set_insert(state, address))
 		record_count(state, &visit_control(visit)->counters.live_set_full);
@@ -115,7 +113,7 @@ static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool 
 	uint64_t block;
 	bool is_due;
 
-	if (!visit_begin(&visit, call, VISIT_NO_CLOCK_YET))
+	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
 	is_due = visit_is_sample_due(&visit, size);
 	if (!is_due && !by_import)
@@ -160,7 +158,7 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 	struct visit visit;
 	uint64_t size = call->argument[2], error;
 
-	if (!visit_begin(&visit, call, VISIT_NO_CLOCK_YET))
+	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
 	if (!visit_is_sample_due(&visit, size))
 		return visit_pass(&visit);
@@ -180,7 +178,7 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	struct visit visit;
 	uint64_t block;
 
-	if (!visit_begin(&visit, call, VISIT_NO_CLOCK_YET))
+	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
 	if (!visit_is_sample_due(&visit, call->argument[0]) || !call->words->nothrow)
 		return visit_pass(&visit);
@@ -216,7 +214,7 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enu
 	uint64_t old = call->argument[0], block;
 	bool was_sampled, is_due, was_told = false;
 
-	if (!visit_begin(&visit, call, visit_clock(call)))
+	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
 	was_sampled = take_out(&visit, old, &was_told);
 	is_due = visit_is_sample_due(&visit, size);
@@ -252,12 +250,12 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	uint64_t size = call->argument[1], real_size;
 	bool told;
 
-	if (!visit_begin(&visit, call, visit_clock(call)))
+	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
 		take_out(&visit, call->argument[0], &told);
-		visit.event.cycles = clock_now(visit.event.state); /* what comes after a free bears a later time */
+		visit.event.cycles = 0; /* what comes after a free bears a later time */
 		if (visit_is_sample_due(&visit, size))
 			sample(&visit, call->argument[0], size);
 	}
@@ -270,10 +268,10 @@ struct hook_outcome hook_free(struct hook_call *call)
 	bool told;
 
 	prefetch_block((const struct hi_state *)call->words->state, call->argument[0]);
-	if (!visit_begin(&visit, call, visit_clock(call)))
+	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
 	take_out(&visit, call->argument[0], &told);
-	if (visit.has_slot && !visit.is_nested && visit.event.slot->countdown < 0)
-		visit_draw(&visit);
+	if (!visit.is_exact && visit.has_slot && !visit.is_nested && visit.event.slot->countdown < 0)
+		visit_draw(visit.event.state, visit.event.slot, visit.event.thread);
 	return visit_pass(&visit);
 }

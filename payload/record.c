@@ -93,11 +93,16 @@ static inline struct ring_home home_of(const struct record_event *event)
 	return thread_slot_ring(event->state, event->slot, event->is_alone);
 }
 
-/* Where the home ring is full, or the record is seldom told. */
+/*
+ * Where the home ring is full, or the record is seldom told. What this thread tells next must bear a later time than when this one was reserved, in whichever
+ * ring that was; of a thread that is alone it would not by itself (visit.h).
+ */
 __attribute__((noinline)) static bool put_anywhere(const struct record_event *event, enum hi_record_type type, const uint64_t *word, uint32_t count)
 {
 	enum ring_outcome outcome = ring_put(event->state, home_of(event), word, count, class_of(type));
 
+	if (event->is_alone)
+		__atomic_store_n(&event->slot->last_seen, clock_now(event->state), __ATOMIC_RELAXED);
 	return outcome == RING_COMMITTED || count_lost(event, type, outcome);
 }
 

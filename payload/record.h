@@ -16,7 +16,7 @@ struct record_event {
 	struct hi_state *state;
 	struct hi_thread_slot *slot; /* of the thread, or one that it borrows */
 	uint64_t thread;
-	uint64_t cycles; /* when it happened */
+	uint64_t cycles; /* when it happened; read when all was done that it follows from, and before any of it is told */
 	/* Of an allocation, as in struct hi_record_alloc. */
 	uint32_t slack;
 	uint16_t doublings;

@@ -15,41 +15,137 @@
 #include "clock.h"
 #include "arch/arch.h"
 #include "record.h"
+#include "sample.h"
 #include "thread_slot.h"
 
 #define VISIT_CYCLES_MAX 300000u /* some 0.1 ms; a visit that took longer was interrupted, and that time went to others */
-#define VISIT_NO_CLOCK_YET 0u
 
 struct visit {
-	struct record_event event; /* its cycles: when our own code began to run */
+	struct record_event event; /* its cycles: 0 = not read yet */
 	struct hook_call *call;
-	bool has_slot; /* the slot is the thread's own; else there was none to be had, and nothing is sampled */
-	bool is_exact; /* each call is a sample */
+	uint64_t begun; /* when our own code began to run, if it is timed */
+	bool has_slot;  /* the slot is the thread's own; else there was none to be had, and nothing is sampled */
+	bool is_exact;  /* each call is a sample */
 	bool is_nested;
-	uint8_t weight; /* the time that this visit takes counts so many times */
+	uint8_t weight; /* the time that this visit takes counts so many times; 0 = it is not timed */
 };
 
 static const struct hook_outcome VISIT_PASS = {.pass = 1};
-
-/* now: in order with other threads, where a record may be told by that time; or VISIT_NO_CLOCK_YET. False: it passes, and nobody is inside. */
-bool visit_begin(struct visit *visit, struct hook_call *call, uint64_t now);
-/* Calls the original, or another function in its place; its time is not ours. Functions of fewer arguments ignore the rest. */
-uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument1, uint64_t argument2);
-/* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. With --sample 1 it always has. */
-bool visit_is_sample_due(struct visit *visit, uint64_t size);
-/* The countdown to the thread's next sample, anew. The visit has a slot. */
-void visit_draw(const struct visit *visit);
-/* The injector has been silent for too long: nothing is sampled from now on. */
-void visit_disarm(struct visit *visit);
 
 static inline struct hi_control *visit_control(const struct visit *visit)
 {
 	return (struct hi_control *)visit->event.state->control;
 }
 
-static inline uint64_t visit_clock(const struct hook_call *call)
+/* False: it passes, and nobody is inside. */
+__attribute__((always_inline)) static inline bool visit_begin(struct visit *visit, struct hook_call *call);
+/* Calls the original, or another function in its place; its time is not ours. Functions of fewer arguments ignore the rest. */
+static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument1, uint64_t argument2);
+/* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. With --sample 1 it always has. */
+static inline bool visit_is_sample_due(struct visit *visit, uint64_t size);
+/*
+ * Before anything is told: event.cycles are those of now, unless they were read since the original returned, or the visit began. False: the injector has been
+ * silent for too long, and nothing is told from now on.
+ */
+__attribute__((always_inline)) static inline bool visit_may_tell(struct visit *visit);
+/* The countdown to the thread's next sample, anew. */
+void visit_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64_t thread);
+
+/* Where all goes as it always does. What remains is out of line: */
+
+#define TIMED_ONE_IN 16u /* a power of two */
+
+/* The injector has been silent: nothing is sampled from now on. */
+void visit_disarm(struct hi_state *state, struct hi_gate_words *words);
+/* The slot of a thread that has none yet; NULL: there is none to be had. */
+struct hi_thread_slot *visit_claim(struct hi_state *state, uint64_t thread);
+bool visit_is_countdown_over(struct visit *visit, uint64_t size);
+
+/*
+ * Where each call is a visit, reading the clock for the account is a good part of what there is to account for. So one visit in TIMED_ONE_IN is timed, for all:
+ * chosen by chance, which no rhythm of the program can follow (Knuth's generator of MMIX; its upper bits are the good ones).
+ */
+static inline uint8_t visit_weight(bool is_exact, struct hi_thread_slot *slot)
 {
-	return clock_now((const struct hi_state *)call->words->state);
+	if (!is_exact)
+		return 1;
+	slot->random = slot->random * 6364136223846793005u + 1442695040888963407u;
+	return slot->random >> 32 & (TIMED_ONE_IN - 1) ? 0 : TIMED_ONE_IN;
+}
+
+/*
+ * As long as one thread alone has come to the hooks, its records lie in one order anyway, and of the clock only the time of day is wanted. So where the visit
+ * is not timed it goes by the last one that was, or by when the injector last looked in, whichever is later: never ahead of the clock, some milliseconds behind
+ * it at most, and each time a cycle more, as records in two rings are told in the order of their times. Another thread is counted before it tells anything, and
+ * whoever has learned of what it told has seen that count.
+ */
+static inline bool visit_is_only_thread(const struct visit *visit)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was learned of was learned before */
+	return visit->is_exact && visit->has_slot && __atomic_load_n(&visit->event.state->threads, __ATOMIC_RELAXED) == 1;
+}
+
+static inline uint64_t visit_time_without_clock(const struct visit *visit)
+{
+	const uint64_t last = __atomic_load_n(&visit->event.slot->last_seen, __ATOMIC_RELAXED) + 1;
+	const uint64_t heartbeat = __atomic_load_n(&visit_control(visit)->heartbeat, __ATOMIC_RELAXED);
+
+	return clock_is_past(heartbeat, last, 0) ? heartbeat : last;
+}
+
+/* Our own time runs from now on, and what is told next is of now. */
+static inline void visit_start_clock(struct visit *visit)
+{
+	visit->begun = visit->event.cycles = clock_now(visit->event.state);
+	if (visit->has_slot)
+		__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);
+}
+
+/* False: as visit_may_tell. */
+static inline bool visit_look_at_clock(struct visit *visit)
+{
+	visit_start_clock(visit);
+	if (!clock_is_deadman_due(visit_control(visit), visit->event.cycles))
+		return true;
+	visit_disarm(visit->event.state, visit->call->words);
+	return false;
+}
+
+__attribute__((always_inline)) static inline bool visit_begin(struct visit *visit, struct hook_call *call)
+{
+	struct hi_state *state = (struct hi_state *)call->words->state;
+	const uint64_t thread = arch_thread_pointer();
+	struct hi_thread_slot *slot = thread_slot_find(state, thread);
+
+	if (!slot)
+		slot = visit_claim(state, thread);
+	visit->has_slot = slot != NULL;
+	/* Without a slot we are still inside: the home slot lends the count of its guests. */
+	slot = slot ? slot : thread_slot_home(state, thread);
+	visit->event.state = state;
+	visit->event.thread = thread;
+	visit->event.slot = slot;
+	visit->event.is_alone = thread_slot_is_first(slot, thread);
+	visit->event.cycles = 0;
+	visit->call = call;
+	visit->is_exact = __atomic_load_n(&visit_control(visit)->interval, __ATOMIC_RELAXED) <= 1;
+	visit->weight = visit_weight(visit->is_exact, slot);
+	if (visit->weight && !visit_look_at_clock(visit))
+		return false;
+	call->guard = visit->event.is_alone ? &slot->in_flight : &slot->guests;
+	visit->is_nested = !thread_slot_enter(call->guard, visit->event.is_alone);
+	return true;
+}
+
+__attribute__((always_inline)) static inline bool visit_may_tell(struct visit *visit)
+{
+	if (visit->event.cycles)
+		return true;
+	if (!visit_is_only_thread(visit))
+		return visit_look_at_clock(visit);
+	visit->event.cycles = visit_time_without_clock(visit);
+	__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);
+	return true;
 }
 
 static inline void visit_account(struct visit *visit)
@@ -58,8 +154,33 @@ static inline void visit_account(struct visit *visit)
 
 	if (!visit->weight)
 		return;
-	cycles = clock_about_now() - visit->event.cycles;
+	cycles = clock_about_now() - visit->begun;
 	visit->event.slot->cycles += (cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX) * visit->weight;
+}
+
+static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument1, uint64_t argument2)
+{
+	const uint64_t *argument = visit->call->argument;
+	uint64_t value;
+
+	visit_account(visit);
+	value = arch_call_original(argument[0], argument1, argument2, argument[3], function);
+	visit->event.cycles = 0;
+	if (visit->weight)
+		visit_start_clock(visit);
+	return value;
+}
+
+static inline bool visit_is_sample_due(struct visit *visit, uint64_t size)
+{
+	const bool has_no_countdown =
+		visit->is_exact && visit->has_slot && !visit->event.slot->doublings && !__atomic_load_n(&visit_control(visit)->doublings, __ATOMIC_RELAXED);
+
+	/* Nothing was drawn, and nothing will be. */
+	if (!has_no_countdown)
+		return visit_is_countdown_over(visit, size);
+	visit->event.doublings = 0;
+	return !visit->is_nested && size <= SAMPLE_DISTANCE_MAX;
 }
 
 static inline struct hook_outcome visit_pass(struct visit *visit)

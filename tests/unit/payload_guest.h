@@ -37,9 +37,9 @@ struct guest {
 	calloc_fn *aligned_alloc, *memalign;
 };
 
-static inline struct guest guest_open(uint64_t interval)
+static inline struct guest guest_open_in(struct arena opened)
 {
-	struct guest guest = {.arena = arena_open(interval, 10, 1 << 16)};
+	struct guest guest = {.arena = opened};
 	struct arena *arena = &guest.arena;
 
 	guest.malloc_words = arena_gate(arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, malloc);
@@ -54,6 +54,11 @@ static inline struct guest guest_open(uint64_t interval)
 	guest.aligned_alloc = (calloc_fn *)arena_entry(arena_gate(arena, HI_FN_ALIGNED_ALLOC, hi_gate_sizearg2, hi_hook_aligned_alloc, aligned_alloc));
 	guest.memalign = (calloc_fn *)arena_entry(arena_gate(arena, HI_FN_MEMALIGN, hi_gate_always, hi_hook_memalign, memalign));
 	return guest;
+}
+
+static inline struct guest guest_open(uint64_t interval)
+{
+	return guest_open_in(arena_open(interval, 10, 1 << 16));
 }
 
 static inline void expect_alloc(struct guest *guest, const void *block, uint64_t bytes, enum hi_function function)

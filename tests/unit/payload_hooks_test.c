@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 
 #include "payload_guest.h"
 
@@ -52,6 +53,87 @@ __attribute__((noinline)) static void *call_malloc(struct guest *guest, uint64_t
 
 	*out_return_address = (uintptr_t)__builtin_return_address(0);
 	return block;
+}
+
+/* Times of all records so far; how many of them were read from the clock since `since`. */
+static unsigned expect_rising_times(struct guest *guest, uint64_t *last, uint64_t since)
+{
+	uint64_t record[HI_RING_SIZE_MAX / 8];
+	const struct hi_record_header *header = (const void *)record;
+	unsigned read = 0;
+
+	while (arena_take(&guest->arena, record)) {
+		CHECK(header->cycles > *last);
+		*last = header->cycles;
+		read += header->cycles >= since;
+	}
+	CHECK(*last <= arch_cycles());
+	return read;
+}
+
+static void *allocate_once(void *guest)
+{
+	((struct guest *)guest)->free(((struct guest *)guest)->malloc(1));
+	return NULL;
+}
+
+UNIT_TEST(a_thread_that_is_alone_reads_the_clock_now_and_then)
+{
+	enum { ROUNDS = 400 };
+	struct guest guest = guest_open(1);
+	uint64_t last = 0;
+	unsigned read = 0;
+	pthread_t other;
+
+	guest.arena.control->heartbeat = arch_cycles();
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		const uint64_t since = arch_cycles();
+
+		guest.free(guest.malloc(10));
+		read += expect_rising_times(&guest, &last, since);
+	}
+	printf("# of %d times %u were read\n", 2 * ROUNDS, read);
+	CHECK(read > ROUNDS / 50 && read < ROUNDS);
+	guest.arena.control->heartbeat = arch_cycles();
+	guest.free(guest.malloc(10));
+	expect_rising_times(&guest, &last, 0);
+	CHECK(last >= guest.arena.control->heartbeat);
+	CHECK_EQ(pthread_create(&other, NULL, allocate_once, &guest), 0);
+	CHECK_EQ(pthread_join(other, NULL), 0);
+	arena_drain(&guest.arena);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		const uint64_t since = arch_cycles();
+
+		guest.free(guest.malloc(10));
+		CHECK_EQ(expect_rising_times(&guest, &last, since), 2);
+	}
+}
+
+/* In the other ring it may lie behind a record of another thread, of whenever. */
+UNIT_TEST(what_follows_a_record_in_another_ring_bears_a_time_after_it)
+{
+	enum { RINGS = 2, BYTES = 4096, ROUNDS = 50 };
+	struct guest guest = guest_open_in(arena_open_with_rings(1, 10, BYTES, RINGS));
+	struct hi_ring *shared = guest.arena.ring, *own = hi_ring_at(shared, BYTES, 1);
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		const uint64_t *next;
+		uint64_t since;
+
+		do {
+			since = arch_cycles();
+			guest.free(guest.malloc(10));
+		} while (shared->head == shared->tail);
+		memset(own->data, 0, BYTES);
+		memset(shared->data, 0, BYTES);
+		own->tail = own->head;
+		shared->tail = shared->head;
+		guest.free(guest.malloc(10));
+		next = (const void *)(own->data + own->tail % BYTES);
+		CHECK_EQ(next[0] >> 32, HI_RECORD_KNOWN);
+		CHECK(next[1] > since);
+	}
+	CHECK_EQ(guest.arena.state->threads, 1);
 }
 
 UNIT_TEST(first_frame_is_the_caller)

@@ -339,20 +339,26 @@ UNIT_TEST(a_silent_injector_disarms_the_payload)
 {
 	struct guest guest = guest_open(1);
 	struct hi_control *control = guest.arena.control;
+	uint64_t allocs;
 
 	control->deadman_cycles = 1ull << 40;
 	control->heartbeat = arch_cycles() + 100000; /* another CPU's counter: slightly ahead */
 	guest.free(guest.malloc(1));
 	CHECK_EQ(guest.arena.state->armed, 1);
 	control->heartbeat = arch_cycles() - (2ull << 40);
-	guest.free(guest.malloc(1));
+	/* A thread that is alone looks at the clock now and then. */
+	for (unsigned i = 0; i < 1000 && guest.arena.state->armed; i++) {
+		guest.free(guest.malloc(1));
+		arena_drain(&guest.arena);
+	}
+	allocs = arena_allocs(&guest.arena);
 	CHECK_EQ(guest.arena.state->armed, 0);
 	CHECK_EQ(control->counters.deadman, 1);
-	CHECK_EQ(guest.malloc_words->hook, guest.malloc_words->original);
+	CHECK(guest.malloc_words->hook == guest.malloc_words->original || guest.free_words->hook == guest.free_words->original);
 	guest.free(guest.malloc(1));
 	guest.free(guest.realloc(NULL, 1));
 	arena_drain(&guest.arena);
-	CHECK_EQ(arena_allocs(&guest.arena), 1);
+	CHECK_EQ(arena_allocs(&guest.arena), allocs);
 	CHECK_EQ(control->counters.deadman, 1);
 }
 
