@@ -252,10 +252,10 @@ struct hi_state {
 	uint32_t bucket_levels; /* 0: no live set is kept, every free is told */
 	uint64_t gate;          /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
 	uint64_t gate_bytes;
-	uint64_t rules;      /* struct hi_rule_entry[HI_RULES] */
-	uint64_t walk_nodes; /* struct hi_walk_node[1 << walk_bits] */
-	uint64_t walk_edges; /* uint32_t[1 << walk_bits] */
-	uint64_t walk_bits;
+	uint64_t rules;        /* struct hi_rule_entry[HI_RULES] */
+	uint64_t walk_nodes;   /* struct hi_walk_node[1 << walk_bits] */
+	uint64_t walk_edges;   /* uint32_t[1 << walk_bits] */
+	uint64_t walk_bits;    /* 0: walks are not remembered */
 	uint64_t known_stacks; /* uint64_t[1 << known_bits]: see "stacks" below */
 	uint64_t stacks;       /* struct hi_stacks */
 	uint64_t stacks_size;

@@ -150,7 +150,7 @@ uint32_t known_walk_id(const struct hi_state *state, uint64_t thread, const stru
 {
 	const uint64_t sp = (uint64_t)(call + 1);
 
-	if (sp & 7 || !regions_is_last(state, scratch, sp))
+	if (!state->walk_bits || sp & 7 || !regions_is_last(state, scratch, sp))
 		return 0;
 	return follow(state, find_edge(state, state->walk_nodes, 0, call->return_address + rules_mark(rules_stamp(state))), sp,
 		      regions_top(scratch, thread, sp));
@@ -232,6 +232,8 @@ void known_walk_learn(struct hi_state *state, const uint64_t *frame, uint32_t co
 	int32_t bp_at = BP_OF_LEAF;
 	uint32_t place = 0;
 
+	if (!state->walk_bits)
+		return;
 	/* The frame behind the last, if it comes to that, is the return address of zero. */
 	for (uint32_t i = 0; i <= count; i++) {
 		const uint64_t pc = i < count ? frame[i] : 0;

@@ -11,7 +11,10 @@
 #include "arch/arch.h"
 #include "frames.h"
 
-/* The id of the caller's stack; 0: it is not known, or not found this way. thread: as for stack_walk(). scratch: says where the stack ends. */
+/*
+ * The id of the caller's stack; 0: it is not known, or not found this way, or walks are not remembered. thread: as for stack_walk(). scratch: says where the
+ * stack ends.
+ */
 uint32_t known_walk_id(const struct hi_state *state, uint64_t thread, const struct hook_call *call, const struct hi_scratch *scratch);
 
 /* These frames, leaf first, are a stack that came to its proper end, and has this id. Learned if all of them have plain rules, and as far as there is room. */

@@ -560,6 +560,22 @@ UNIT_TEST(it_may_be_too_deep)
 	}
 }
 
+UNIT_TEST(without_a_tree_all_walks_are_by_rules)
+{
+	struct program program = program_open();
+	struct hi_state *state = program.scene.arena.state;
+
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, WIDE);
+	CHECK(is_learned(&program));
+	state->walk_bits = 0;
+	see(&program);
+	CHECK(!program.was_known);
+	call(&program, PLAIN, 7);
+	CHECK(!is_learned(&program));
+	CHECK_EQ(state->walk_nodes_used, 3);
+}
+
 /* What was learned stays, and all else goes on as it did. */
 UNIT_TEST(without_room_nothing_is_learned)
 {
