@@ -39,7 +39,7 @@ static bool parts_are_sound(const struct hi_control *control)
 		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES || __builtin_add_overflow(end, parts[i]->size, &end))
 			return false;
 	return end == control->arena_size && control->gate.size == HI_GATE_BYTES && control->words.size == HI_GATE_BYTES && control->bucket_bits < 32 &&
-	       control->bucket_levels <= HI_LEVELS_MAX && control->occupancy_bits < 32 && control->known_bits < 32 &&
+	       control->bucket_levels <= HI_LEVELS_MAX && control->occupancy_bits < 32 && control->known_bits < 32 && control->walk_bits < 32 &&
 	       control->state.size == arena_state_layout(control).size;
 }
 

@@ -117,6 +117,7 @@ static const struct scribble {
 	{FIELD(gate_count), HI_GATE_ENTRIES + 1},
 	{FIELD(bucket_bits), 3},
 	{FIELD(bucket_bits), 200},
+	{FIELD(walk_bits), 200},
 	/* Sizes decide over what is unmapped. */
 	{FIELD(arena_size), 0},
 	{FIELD(arena_size), HI_PAGE_BYTES},
