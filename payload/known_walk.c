@@ -3,7 +3,8 @@
  * known_walk.c - see known_walk.h. known_walk_id() finds, known_walk_learn() adds.
  *
  * THE TREE. A node is a frame, together with all frames that it called on the way to the leaf: it has the return address, the rule by which that frame is
- * left, and links to the nodes of its callers. The first caller that was seen and the second are linked from the node; the third and those that follow
+ * left, and links to the nodes of its callers. The first caller that was seen and the second are linked from the node; and as what is new of a stack is learned
+ * at one go, the first most often lies right behind it: where that is so the walk does not wait for the link. The third and those that follow
  * (operator new has thousands), and all leaves, are in a hash table by (callee, pc), where the callee of a leaf is 0. The pc of a leaf has the mark of the
  * directory added, so that nothing is found that was learned by another directory. A node whose rule says that the stack ends there bears the stack's id. So
  * does one with pc 0: it stands for a return address of zero.
@@ -15,9 +16,9 @@
  *  - Where the bp of a frame lies follows from the path as well: in the slot of the frame nearest to it that has saved it, or in the struct hook_call if none
  *    has; and that is so many words below its sp, as long as all frames in between are left by sp. If one is not, the path is not learned any further.
  *
- * LEARNING. Nodes are written whole, then linked in by compare-and-swap, and do not move or change from then on, but for their links and VARIES. They are not
- * given back: once they are used up, nothing more is learned. A visit that is left for good on the way has wasted a node, and so has the slower one of two
- * that learn the same. A link leads to a node that was not linked in before, so that there is no way around in a circle; and the walk's sp rises with each
+ * LEARNING. Nodes are written whole, then linked in by compare-and-swap, and do not move or change from then on, but for their links, VARIES and NEXT. They
+ * are not given back: once they are used up, nothing more is learned. A visit that is left for good on the way has wasted a node, and so has the slower one of
+ * two that learn the same. A link leads to a node that was not linked in before, so that there is no way around in a circle; and the walk's sp rises with each
  * frame.
  *
  * In a forked child all reads zero from one instruction to the next, but for what lies in a register by then. A node's rule is one word, and is read whole; a
@@ -32,8 +33,9 @@
 #define BY_SP 1u
 #define BY_BP 2u
 #define END 4u
-/* and, added to that, whether there may be a second caller. */
+/* and, added to that, whether there may be a second caller, and whether the node of the first lies right behind this one. */
 #define VARIES 8u
+#define NEXT 16u
 
 /* Where bp is, in words above sp: in the leaf it is in its struct hook_call, which lies right below; behind some frames it is nowhere. */
 #define BP_OF_LEAF ((int)(offsetof(struct hook_call, bp) - sizeof(struct hook_call)) / 8)
@@ -124,15 +126,15 @@ __attribute__((no_sanitize("address"))) static inline uint32_t follow(const stru
 	uint64_t pc;
 
 	for (;;) {
-		while ((rule = load_rule(node)).kind == BY_SP) {
+		while ((rule = load_rule(node)).kind == (BY_SP | NEXT)) {
 			sp += (uint64_t)rule.cfa;
-			node = node_at(nodes, load(&node->caller));
+			node++;
 			if (sp > top || load_pc(node) != *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA))
 				return 0;
 		}
 		if (__builtin_expect(rule.kind == END, 0))
 			return load(&node->stack);
-		if (__builtin_expect(rule.kind == (BY_SP | VARIES), 1))
+		if (__builtin_expect(rule.kind & BY_SP, 1))
 			sp += (uint64_t)rule.cfa;
 		else
 			sp = cfa_by_bp(rule, sp);
@@ -221,8 +223,12 @@ static uint32_t go_on(struct hi_state *state, uint32_t callee, const struct hi_w
 	place = load(link);
 	if (!place)
 		place = add(state, link, node);
-	if (place && callee && link != &node_at(state->walk_nodes, callee)->caller)
+	if (!place || !callee)
+		return place;
+	if (link != &node_at(state->walk_nodes, callee)->caller)
 		__atomic_fetch_or(&node_at(state->walk_nodes, callee)->kind, VARIES, __ATOMIC_RELAXED);
+	else if (place == callee + sizeof(*node))
+		__atomic_fetch_or(&node_at(state->walk_nodes, callee)->kind, NEXT, __ATOMIC_RELEASE);
 	return place;
 }
 

@@ -217,6 +217,40 @@ UNIT_TEST(a_return_address_of_zero_ends_it_as_well)
 	CHECK(!program.was_known);
 }
 
+/* Where what is new was learned at one go, and nobody called from elsewhere, no link is needed on the way. */
+UNIT_TEST(the_first_caller_lies_behind)
+{
+	struct program program = program_open();
+	struct hi_walk_node *node = (struct hi_walk_node *)program.scene.arena.state->walk_nodes;
+
+	for (unsigned calls = 0; calls < 2; calls++) {
+		program_start(&program, 400);
+		CALLS(&program, PLAIN, WIDE, SAVES, PLAIN);
+		call(&program, WIDE, calls);
+		CHECK(is_learned(&program));
+	}
+	CHECK_EQ(program.scene.arena.state->walk_nodes_used, 12);
+	for (unsigned i = 1; i <= 12; i++)
+		node[i].caller = node[i].other = 0;
+	see(&program);
+	CHECK(program.was_known);
+}
+
+/* As where two threads learn at the same time: its place says the link. */
+UNIT_TEST(the_first_caller_may_lie_elsewhere)
+{
+	struct program program = program_open();
+	struct hi_state *state = program.scene.arena.state;
+
+	state->walk_nodes_used = (1u << ARENA_WALK_BITS) - 1 - 2;
+	program_start(&program, 400);
+	CALLS(&program, PLAIN, WIDE, PLAIN);
+	CHECK(!is_learned(&program));
+	state->walk_nodes_used = 100;
+	CHECK(is_learned(&program));
+	CHECK_EQ(state->walk_nodes_used, 102);
+}
+
 /* Of one function, called from more and more places. The first two are found in one way, those that follow in another. */
 UNIT_TEST(callers_may_be_many)
 {
