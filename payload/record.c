@@ -101,7 +101,7 @@ __attribute__((noinline)) static bool put_anywhere(const struct record_event *ev
 {
 	enum ring_outcome outcome = ring_put(event->state, home_of(event), word, count, class_of(type));
 
-	if (event->is_alone)
+	if (event->is_alone && outcome != RING_FULL)
 		__atomic_store_n(&event->slot->last_seen, clock_now(event->state), __ATOMIC_RELAXED);
 	return outcome == RING_COMMITTED || count_lost(event, type, outcome);
 }

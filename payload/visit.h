@@ -53,7 +53,7 @@ void visit_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64_t th
 
 /* Where all goes as it always does. What remains is out of line: */
 
-#define TIMED_ONE_IN 16u /* a power of two */
+#define TIMED_ONE_IN 64u /* a power of two */
 
 /* The injector has been silent: nothing is sampled from now on. */
 void visit_disarm(struct hi_state *state, struct hi_gate_words *words);
