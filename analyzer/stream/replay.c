@@ -322,6 +322,7 @@ int replay_stream(struct input *input, const struct replay_observer *observer, s
 	modules_close(&replay->modules);
 	told_stacks_close(&replay->told);
 	live_close(&replay->live);
+	free(replay->site);
 	free(replay);
 	return error;
 }

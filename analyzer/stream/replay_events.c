@@ -7,6 +7,7 @@
  * them, and only then counted. Start at replay_events().
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "replay_state.h"
 
@@ -14,6 +15,10 @@
 #define STEP_EVENTS 16u /* about what a CPU can fetch at once */
 #define LINE_BYTES 64u
 #define SITE_HASH 0x9e3779b97f4a7c15ull
+#define SITE_BITS_FIRST 16u
+#define SITE_BITS_MORE 2u
+#define SITE_BITS_MAX 20u /* 32 MB; so many rows are twenty times that */
+#define SITES_A_PART 8u
 
 /* An event that is counted soon, and what it is about, as far as that is known: hints, but for the event and its class. */
 struct upcoming {
@@ -39,7 +44,7 @@ static struct replay_site *site_of(struct replay *replay, const struct hi_stream
 {
 	const uint64_t kind = ((uint64_t)event->stack << 32 | size_class) ^ (uint64_t)event->thread << 20;
 
-	return &replay->site[kind * SITE_HASH >> (64 - __builtin_ctz(REPLAY_SITES))];
+	return &replay->site[kind * SITE_HASH >> (64 - replay->site_bits)];
 }
 
 /* Only what has been told is remembered: whoever names another stack is told off each time. */
@@ -81,12 +86,29 @@ static int on_alloc(struct replay *replay, const struct upcoming *upcoming, uint
 	return 0;
 }
 
-static void begin(struct replay *replay, uint64_t interval)
+/* Enough for all kinds to have places of their own, but for a few, as far as that goes; what they had is learned anew. 0, or -ENOMEM: there are none. */
+static int make_sites(struct replay *replay)
 {
-	if (replay->sites_interval == interval)
-		return;
+	const unsigned bits = replay->site ? replay->site_bits + SITE_BITS_MORE : SITE_BITS_FIRST;
+	struct replay_site *site;
+
+	if (replay->site && (bits > SITE_BITS_MAX || replay->profile->parts.count <= (1ull << replay->site_bits) / SITES_A_PART))
+		return 0;
+	site = calloc(1ull << bits, sizeof(*site));
+	if (!site)
+		return replay->site ? 0 : -ENOMEM;
+	free(replay->site);
+	replay->site = site;
+	replay->site_bits = bits;
+	return 0;
+}
+
+static int begin(struct replay *replay, uint64_t interval)
+{
+	if (replay->sites_interval != interval)
+		replay->stamp++;
 	replay->sites_interval = interval;
-	replay->stamp++;
+	return make_sites(replay);
 }
 
 /* The next events that are there as a whole; returns where they end. */
@@ -158,13 +180,15 @@ int replay_events(struct replay *replay, const struct hi_stream_events *events, 
 	const uint8_t *const end = (const uint8_t *)events + size;
 	struct upcoming step[STEP_EVENTS];
 	size_t count;
-	int error = 0;
+	int error;
 
 	if (events->interval == 0 || events->interval > INTERVAL_MAX) {
 		replay_bad(replay, "allocations of an impossible sampling interval");
 		return 0;
 	}
-	begin(replay, events->interval);
+	error = begin(replay, events->interval);
+	if (error)
+		return error;
 	do {
 		at = take_step(replay, at, end, step, &count);
 		fetch_step(replay, step, count);

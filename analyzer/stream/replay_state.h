@@ -17,8 +17,6 @@
 #define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger, */
 #define INTERVAL_MAX BLOCK_BYTES_MAX /* and to sample more seldom is not to sample at all */
 
-#define REPLAY_SITES (1u << 15) /* a power of two */
-
 /* Where allocations of this kind were counted last: the next one is, as a rule, of a kind that was seen a moment ago. */
 struct replay_site {
 	uint32_t stack, thread; /* as in the stream */
@@ -39,9 +37,10 @@ struct replay {
 	uint64_t position; /* of the record at hand */
 	uint64_t bad_records;
 	bool ended;
-	uint64_t stamp;          /* from 1; rises whenever the same kind may belong elsewhere from now on */
-	uint64_t sites_interval; /* of all sites of now */
-	struct replay_site site[REPLAY_SITES];
+	uint64_t stamp;           /* from 1; rises whenever the same kind may belong elsewhere from now on */
+	uint64_t sites_interval;  /* of all sites of now */
+	struct replay_site *site; /* 1 << site_bits of them, by hash; NULL = none yet */
+	unsigned site_bits;
 };
 
 /* The first damage is the one that is told. */
