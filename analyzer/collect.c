@@ -27,10 +27,14 @@
 #include "replay.h"
 #include "symbols.h"
 
+#define SUMMED_ROWS 20000u /* for each STATS record that comes: half a millisecond or so */
+
 struct collector {
 	const struct hi_analyzer_outputs *outputs;
 	size_t named_frames; /* those before have been looked up */
 	pid_t writer;        /* of the last dump; 0 = has ended */
+	uint64_t live_bytes, live_objects;
+	size_t old_for; /* as many STATS these may be out of date */
 };
 
 static void tell_done(const struct collector *collector, int error)
@@ -58,14 +62,28 @@ static void reap_writer(struct collector *collector, int flags)
 		tell_done(collector, -ECANCELED);
 }
 
+/* Of many rows the sum takes a while, and is not wanted to the moment: then what it was the last time has to do for some more. */
+static void sum_up(struct collector *collector, const struct profile *profile)
+{
+	if (collector->old_for) {
+		collector->old_for--;
+		return;
+	}
+	collector->old_for = profile->row_count / SUMMED_ROWS;
+	collector->live_bytes = estimate_round(estimate_total(profile, INUSE_SPACE).value);
+	collector->live_objects = estimate_round(estimate_total(profile, INUSE_OBJECTS).value);
+}
+
 /* For the progress line. One write, so that the other end sees all of it or nothing; a full pipe loses it, the next one comes soon. */
 static void send_status(void *context, const struct profile *profile, uint64_t bad_records)
 {
 	struct collector *collector = context;
+
+	sum_up(collector, profile);
 	const struct hi_analyzer_status status = {
 		.samples = profile->meta.samples,
-		.live_bytes = estimate_round(estimate_total(profile, INUSE_SPACE).value),
-		.live_objects = estimate_round(estimate_total(profile, INUSE_OBJECTS).value),
+		.live_bytes = collector->live_bytes,
+		.live_objects = collector->live_objects,
 		.bad_records = bad_records,
 	};
 
