@@ -80,6 +80,36 @@ UNIT_TEST(everything_is_written)
 	CHECK(strstr(text, "2 frees were dropped") != NULL);
 }
 
+/* Of so many rows that to sum them up takes a while, what is in use is told a little late, and never for long. */
+UNIT_TEST(many_rows_are_summed_up_now_and_then)
+{
+	enum { STACKS = 50, SIZES = 1000, ROWS = STACKS * SIZES, TOLD = 8 };
+	FILE *stream = memory_file(), *summary = memory_file(), *status = memory_file();
+	const struct hi_analyzer_status *seen;
+	unsigned sums = 0;
+	size_t size;
+
+	stream_header(stream, 1);
+	for (uint64_t i = 0; i < ROWS; i++)
+		stream_alloc(stream, 0x10000 + 0x1000 * i, 1 + i % SIZES, (const uint64_t[]){0x400100 + i / SIZES}, 1);
+	for (uint64_t i = 0; i < TOLD; i++) {
+		stream_alloc(stream, 0x8000 + 0x100 * i, 1, frames, 1);
+		stream_stats(stream);
+	}
+	stream_end(stream);
+	const struct hi_analyzer_outputs outputs = {
+		.stream_fd = begin_reading(stream), .status_fd = fileno(status), .heap_fd = -1, .pprof_fd = -1, .summary_fd = fileno(summary)};
+	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
+	seen = (const void *)contents(status, &size);
+	CHECK_EQ(size, TOLD * sizeof(*seen));
+	for (unsigned i = 0; i < TOLD; i++) {
+		CHECK_EQ(seen[i].samples, ROWS + i + 1);
+		CHECK(seen[i].live_objects <= seen[i].samples && seen[i].live_objects + 3 > seen[i].samples);
+		sums += seen[i].live_objects == seen[i].samples;
+	}
+	CHECK_EQ(sums, 3);
+}
+
 /* The descriptors are the caller's, before and after. */
 UNIT_TEST(what_is_not_wanted_is_left_out)
 {

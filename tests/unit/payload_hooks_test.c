@@ -136,6 +136,27 @@ UNIT_TEST(what_follows_a_record_in_another_ring_bears_a_time_after_it)
 	CHECK_EQ(guest.arena.state->threads, 1);
 }
 
+/* Where it did not get in anywhere there is nothing to be later than. */
+UNIT_TEST(what_no_ring_has_room_for_reads_no_clock)
+{
+	enum { RINGS = 2, BYTES = 4096, FILL = 200, ROUNDS = 400 };
+	struct guest guest = guest_open_in(arena_open_with_rings(1, 10, BYTES, RINGS));
+	const struct hi_counters *counters = &guest.arena.control->counters;
+	unsigned read = 0;
+
+	for (unsigned i = 0; i < FILL; i++)
+		guest.free(guest.malloc(10));
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		const uint64_t since = arch_cycles(), dropped = counters->dropped_allocs;
+
+		guest.free(guest.malloc(10));
+		CHECK_EQ(counters->dropped_allocs, dropped + 1);
+		read += own_slot(&guest)->last_seen >= since;
+	}
+	printf("# %u of %d times it was read\n", read, ROUNDS);
+	CHECK(read < ROUNDS / 4);
+}
+
 UNIT_TEST(first_frame_is_the_caller)
 {
 	struct guest guest = guest_open(1);
