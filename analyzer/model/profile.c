@@ -31,6 +31,11 @@ uint32_t profile_size_class(uint64_t bytes)
 	return CLASS_EXACT_MAX + 1 + ((doubling - CLASS_EXACT_BITS) << CLASS_STEP_BITS) + step;
 }
 
+uint32_t profile_coarse_size_class(uint64_t bytes)
+{
+	return profile_size_class(bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0);
+}
+
 int profile_open(struct profile *profile)
 {
 	*profile = (struct profile){0};

@@ -145,7 +145,9 @@ int profile_row_append(struct profile *profile, const struct profile_row *row, u
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
 /* The rate to suggest where samples or frees were dropped, as one types it: "64K". Returns buffer. */
 const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size);
-/* Size class of a size in bytes: exact up to 1024, then 16 to a doubling. */
+/* Size class of a size in bytes: exact up to 1024, then 16 to a doubling, so that blocks may be weighed by the mean size of their class. */
 uint32_t profile_size_class(uint64_t bytes);
+/* Where none is weighed (interval 1), fewer may do: the class of the greatest power of two that is not above the size. */
+uint32_t profile_coarse_size_class(uint64_t bytes);
 
 #endif

@@ -16,6 +16,8 @@
 #define FRAMES_MAX (1u << 20)
 #define TOLD_FRAMES_MAX (1u << 25)
 #define LIVE_MAX (1u << 28) /* more than a session is asked for; what there is memory for is less */
+#define SIZES_MANY 32u      /* on one stack: from then on fewer are told apart, as rows that the CPU's caches do not hold cost the program time, too */
+#define EXACT 1u            /* the interval at which all are counted */
 #define END_UNKNOWN 4u      /* HI_END_BAD_FRAME of hi_wire.h: not complete, that is all there is to say */
 #define UNKNOWN_ADDRESS 1u  /* stands for the caller where a stack has no frame at all: the text format cannot say "none" */
 
@@ -165,13 +167,27 @@ void replay_credit(struct replay *replay, struct live_block *block, uint16_t end
 	count_end(&profile->meta, end);
 }
 
+uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes, uint64_t interval)
+{
+	const struct told_stack *told = interval == EXACT ? told_stacks_get(&replay->told, stack) : NULL;
+
+	return told && told->sizes >= SIZES_MANY ? profile_coarse_size_class(bytes) : profile_size_class(bytes);
+}
+
 int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part, uint16_t *out_end)
 {
-	struct profile_row_key key = {.size_class = profile_size_class(alloc->bytes), .interval = alloc->interval};
+	const size_t rows = replay->profile->row_count;
+	struct told_stack *told = told_stacks_get(&replay->told, alloc->stack);
+	struct profile_row_key key = {
+		.size_class = replay_size_class(replay, alloc->stack, alloc->bytes, alloc->interval),
+		.interval = alloc->interval,
+	};
 	uint32_t row;
 
 	if (stack_of(replay, alloc, &key.stack, out_end) || profile_row_at(replay->profile, &key, &row))
 		return -ENOMEM;
+	if (told && told->sizes < SIZES_MANY)
+		told->sizes += replay->profile->row_count > rows;
 	return parts_at(&replay->profile->parts, row, alloc->thread, out_part);
 }
 

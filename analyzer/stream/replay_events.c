@@ -54,7 +54,7 @@ static int learn_site(struct replay *replay, const struct hi_stream_event *event
 	struct replay_site site = {
 		.stack = event->stack,
 		.thread = event->thread,
-		.size_class = profile_size_class(event->bytes),
+		.size_class = replay_size_class(replay, event->stack, event->bytes, replay->sites_interval),
 		.stamp = told_stacks_get(&replay->told, event->stack) ? replay->stamp : 0,
 	};
 
@@ -125,7 +125,7 @@ static const uint8_t *take_step(struct replay *replay, const uint8_t *at, const 
 		*upcoming = (struct upcoming){.event = event};
 		live_prefetch(&replay->live, event->what & ADDRESS_MASK);
 		if (!is_free(event)) {
-			upcoming->size_class = profile_size_class(event->bytes);
+			upcoming->size_class = replay_size_class(replay, event->stack, event->bytes, replay->sites_interval);
 			upcoming->site = site_of(replay, event, upcoming->size_class);
 			__builtin_prefetch(upcoming->site, 1);
 		}

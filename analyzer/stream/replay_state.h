@@ -56,6 +56,8 @@ int replay_events(struct replay *replay, const struct hi_stream_events *events, 
 
 /* Of a block that was freed then, or of one that is not known. */
 void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns);
+/* The size class in which such an allocation counts: coarse where all are counted, on a stack that has many. */
+uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes, uint64_t interval);
 /* The part in which an allocation counts, and how its stack ended. 0 or -ENOMEM. */
 int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part, uint16_t *out_end);
 /* A block of that part was allocated; its slack is as in the stream, and from then on as it is counted. */

@@ -15,7 +15,8 @@
 struct told_stack {
 	const uint64_t *frame; /* return addresses, leaf first; owned */
 	uint32_t frame_count;
-	uint16_t end; /* enum hi_stack_end */
+	uint16_t end;   /* enum hi_stack_end */
+	uint16_t sizes; /* how many size classes were met on it, as far as the caller cares to count them */
 	uint32_t profile_stack;
 	uint64_t moment; /* when profile_stack was right; 0 = never */
 };

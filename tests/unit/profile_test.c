@@ -25,6 +25,16 @@ UNIT_TEST(large_sizes_have_16_classes_to_a_doubling)
 	CHECK(profile_size_class(UINT64_MAX) > profile_size_class(1ull << 62));
 }
 
+UNIT_TEST(coarse_classes_are_of_a_power_of_two_and_what_is_above_it)
+{
+	CHECK_EQ(profile_coarse_size_class(0), 0);
+	CHECK_EQ(profile_coarse_size_class(1), 1);
+	CHECK_EQ(profile_coarse_size_class(511), profile_size_class(256));
+	CHECK_EQ(profile_coarse_size_class(512), profile_size_class(512));
+	CHECK_EQ(profile_coarse_size_class(4095), profile_size_class(2048));
+	CHECK_EQ(profile_coarse_size_class(UINT64_MAX), profile_size_class(1ull << 63));
+}
+
 UNIT_TEST(equal_things_are_stored_once)
 {
 	struct profile profile;

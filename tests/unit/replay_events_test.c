@@ -164,6 +164,7 @@ UNIT_TEST(kinds_are_told_apart)
 	FILE *file = begin();
 	struct profile profile;
 
+	stream_drawn = 2;
 	for (uint32_t i = STACKS + 1; i <= MANY; i++)
 		stream_stack(file, i, &(const uint64_t){LO + 8 * i + 4}, 1);
 	for (uint32_t i = 0; i < ROUNDS * MANY; i++) {
@@ -171,6 +172,7 @@ UNIT_TEST(kinds_are_told_apart)
 			event[size - 1] = (struct hi_stream_event){.what = 0x1000 | AN_ALLOC, .thread = 1 + size % 2, .bytes = size, .stack = 1 + i % MANY};
 		stream_events(file, event, sizeof(event));
 	}
+	stream_drawn = 1;
 	play(file, &profile);
 	CHECK(!profile.meta.damage);
 	CHECK_EQ(profile.row_count, SIZES * MANY);
@@ -179,6 +181,41 @@ UNIT_TEST(kinds_are_told_apart)
 		CHECK_EQ(profile.row[i].alloc_count, ROUNDS);
 		CHECK_EQ(profile.row[i].alloc_bytes, ROUNDS * profile.row[i].key.size_class);
 	}
+	profile_close(&profile);
+}
+
+/* Where each allocation is counted, no size is needed to weigh one: a stack of many sizes has few rows, and every byte is in one of them. */
+UNIT_TEST(of_many_sizes_on_one_stack_few_are_told_apart)
+{
+	enum { FEW = 32, MANY = 1000, DOUBLINGS = 10, ROUNDS = 2 };
+	struct hi_stream_event event[MANY];
+	uint64_t rows[STACKS] = {0}, count[STACKS] = {0}, bytes[STACKS] = {0};
+	FILE *file = begin();
+	struct profile profile;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		for (uint32_t size = 0; size < MANY; size++)
+			event[size] = (struct hi_stream_event){.what = 0x1000 | AN_ALLOC, .bytes = size, .stack = 1};
+		stream_events(file, event, sizeof(event));
+		for (uint32_t size = 0; size < FEW; size++)
+			event[size].stack = 2;
+		stream_events(file, event, FEW * sizeof(*event));
+	}
+	play(file, &profile);
+	CHECK(!profile.meta.damage);
+	for (size_t i = 0; i < profile.row_count; i++) {
+		const struct profile_row *row = &profile.row[i];
+
+		rows[row->key.stack]++;
+		count[row->key.stack] += row->alloc_count;
+		bytes[row->key.stack] += row->alloc_bytes;
+		CHECK(row->alloc_bytes >= row->alloc_count * row->key.size_class && row->alloc_bytes <= row->alloc_count * 2 * row->key.size_class);
+	}
+	CHECK(rows[0] <= FEW + DOUBLINGS);
+	CHECK_EQ(rows[1], FEW);
+	CHECK_EQ(count[0], ROUNDS * MANY);
+	CHECK_EQ(bytes[0], ROUNDS * MANY * (MANY - 1) / 2);
+	CHECK_EQ(bytes[1], ROUNDS * FEW * (FEW - 1) / 2);
 	profile_close(&profile);
 }
 
