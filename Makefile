@@ -256,7 +256,7 @@ BENCH_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -pthread
 CXX ?= g++
 big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i))
 
-bench: ## costs beside those of the peers, in about 20 minutes on a quiet machine; rewrites the figures in docs/benchmarks.md
+bench: ## costs beside those of the peers, in about 25 minutes on a quiet machine; rewrites the figures in docs/benchmarks.md
 	@scripts/install-packages build bench
 	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_programs)
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/bench/run --write docs/benchmarks.md $(BENCH)

@@ -9,12 +9,13 @@ from processes import Failed, end, has_ended, launch, line_from, resident_bytes
 
 WARM_S = 0.2
 PIECE_S = 0.1
+TURNS, TURN_SHARE = 12, 0.2  # of a light profiler, where memory is slow to a different degree from one second to the next: short windows in turns show what long ones do not
 SMALLEST, PAIRS_LARGEST, REPLACE_LARGEST = 16, 512, 4096  # as in workload.c
 
 
 class Workload:
-    def __init__(self, name, program, arguments, what, sizes):
-        self.name, self.program, self.arguments, self.what, self.sizes = name, program, arguments, what, sizes
+    def __init__(self, name, program, arguments, what, sizes, is_unsteady=False):
+        self.name, self.program, self.arguments, self.what, self.sizes, self.is_unsteady = name, program, arguments, what, sizes, is_unsteady
 
     def samples_per_operation(self, rate):
         """Expected, for a sampler of this mean distance."""
@@ -28,8 +29,8 @@ BY_LOGARITHM = [int(SMALLEST * (REPLACE_LARGEST / SMALLEST) ** (i / 8191)) for i
 WORKLOADS = [
     Workload("w1_1t", "workload", ["pairs", "1"], "malloc+free pairs, 1 thread", EVENLY),
     Workload("w1_2t", "workload", ["pairs", "2"], "malloc+free pairs, 2 threads", EVENLY),
-    Workload("w2", "workload", ["replace"], "replace one of 100,000 blocks, 20 frames, no frame pointers", BY_LOGARITHM),
-    Workload("w2_fp", "workload_fp", ["replace"], "the same with frame pointers", BY_LOGARITHM),
+    Workload("w2", "workload", ["replace"], "replace one of 100,000 blocks, 20 frames, no frame pointers", BY_LOGARITHM, is_unsteady=True),
+    Workload("w2_fp", "workload_fp", ["replace"], "the same with frame pointers", BY_LOGARITHM, is_unsteady=True),
 ]
 
 
@@ -44,7 +45,7 @@ class Window:
 
 
 class Trial:
-    """What one run of a workload under one profiler showed."""
+    """What one turn of a workload under one profiler showed."""
 
     def __init__(self):
         self.window = None      # with the profiler
@@ -89,9 +90,11 @@ class Target:
 
 
 def measure(workload, profiler, options, work):
+    """Trials, one or more, all of one process."""
     target = Target(workload, profiler, options.build, work)
+    turns, share = (TURNS, TURN_SHARE) if workload.is_unsteady and profiler.is_light else (1, 1)
     try:
-        return run_trial(target, profiler, options.window, work)
+        return [run_trial(target, profiler, options.window * share, work) for _ in range(turns)]
     finally:
         target.close()
 

@@ -166,7 +166,7 @@ def allocator_of(pid):
 
 
 class Profiler:
-    """A configuration. attach(pid, work): a session with attach_s and detach(). rate: mean bytes between samples, 0 for none. is_slow: fewer rounds, fewer requests."""
+    """A configuration. attach(pid, work): a session with attach_s and detach(). rate: mean bytes between samples, 0 for none. is_slow: fewer rounds, fewer requests. is_light: hard to tell from noise."""
 
     def __init__(self, name, base, what, **options):
         self.name, self.base, self.what = name, base, what
@@ -174,6 +174,7 @@ class Profiler:
         self.variables = options.get("variables", {})
         self.rate = options.get("rate", 0)
         self.is_slow = options.get("is_slow", False)
+        self.is_light = options.get("is_light", False)
         self.needs = options.get("needs", ())
         self.is_for = options.get("is_for", ("micro", "redis", "memcached", "nginx"))
         self.own_library = options.get("own_library", False)
@@ -222,10 +223,10 @@ def tcmalloc(name, rate, what, **options):
 
 PEERS = ("micro", "redis")
 PROFILERS = [
-    Profiler("none", "none", "no profiler, the allocator as it is"),
-    Profiler("none_again", "none", "the same once more: the difference is noise"),
-    heapinject("hi_512K", "512K", 512 << 10, "heapinject attach, the default"),
-    heapinject("hi_64K", "64K", 64 << 10, "heapinject attach --sample 64K"),
+    Profiler("none", "none", "no profiler, the allocator as it is", is_light=True),
+    Profiler("none_again", "none", "the same once more: the difference is noise", is_light=True),
+    heapinject("hi_512K", "512K", 512 << 10, "heapinject attach, the default", is_light=True),
+    heapinject("hi_64K", "64K", 64 << 10, "heapinject attach --sample 64K", is_light=True),
     heapinject("hi_exact", 1, 1, "heapinject attach --sample 1"),
     jemalloc("je_off", "", "jemalloc preloaded, profiling off", is_for=PEERS),
     jemalloc("je_512K", "prof:true,lg_prof_sample:19", "jemalloc, prof, lg_prof_sample 19", rate=512 << 10, is_for=PEERS),
