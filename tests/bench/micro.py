@@ -9,13 +9,13 @@ from processes import Failed, end, has_ended, launch, line_from, resident_bytes
 
 WARM_S = 0.2
 PIECE_S = 0.1
-TURNS, TURN_SHARE = 24, 0.2  # of a light profiler, where memory is slow to a different degree from one second to the next: short windows in turns show what long ones do not
 SMALLEST, PAIRS_LARGEST, REPLACE_LARGEST = 16, 512, 4096  # as in workload.c
 
 
 class Workload:
     def __init__(self, name, program, arguments, what, sizes, is_unsteady=False):
-        self.name, self.program, self.arguments, self.what, self.sizes, self.is_unsteady = name, program, arguments, what, sizes, is_unsteady
+        self.name, self.program, self.arguments, self.what, self.sizes = name, program, arguments, what, sizes
+        self.is_unsteady = is_unsteady  # it waits for memory, which is slow to a different degree from one second to the next
 
     def samples_per_operation(self, rate):
         """Expected, for a sampler of this mean distance."""
@@ -92,7 +92,7 @@ class Target:
 def measure(workload, profiler, options, work):
     """Trials, one or more, all of one process."""
     target = Target(workload, profiler, options.build, work)
-    turns, share = (TURNS, TURN_SHARE) if workload.is_unsteady and profiler.is_light else (1, 1)
+    turns, share = profiler.turns if workload.is_unsteady else (1, 1)
     try:
         return [run_trial(target, profiler, options.window * share, work) for _ in range(turns)]
     finally:

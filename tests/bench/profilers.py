@@ -166,7 +166,10 @@ def allocator_of(pid):
 
 
 class Profiler:
-    """A configuration. attach(pid, work): a session with attach_s and detach(). rate: mean bytes between samples, 0 for none. is_slow: fewer rounds, fewer requests. is_light: hard to tell from noise."""
+    """A configuration. attach(pid, work): a session with attach_s and detach(). rate: mean bytes between samples, 0 for none. is_slow: fewer rounds, fewer requests.
+
+    turns: how often it comes and goes in one process of an unsteady workload, and for what share of a window each time.
+    """
 
     def __init__(self, name, base, what, **options):
         self.name, self.base, self.what = name, base, what
@@ -174,7 +177,7 @@ class Profiler:
         self.variables = options.get("variables", {})
         self.rate = options.get("rate", 0)
         self.is_slow = options.get("is_slow", False)
-        self.is_light = options.get("is_light", False)
+        self.turns = options.get("turns", (1, 1))
         self.needs = options.get("needs", ())
         self.is_for = options.get("is_for", ("micro", "redis", "memcached", "nginx"))
         self.own_library = options.get("own_library", False)
@@ -222,12 +225,13 @@ def tcmalloc(name, rate, what, **options):
 
 
 PEERS = ("micro", "redis")
+LIGHT = (24, 0.2)  # hard to tell from noise, which many short turns even out
 PROFILERS = [
-    Profiler("none", "none", "no profiler, the allocator as it is", is_light=True),
-    Profiler("none_again", "none", "the same once more: the difference is noise", is_light=True),
-    heapinject("hi_512K", "512K", 512 << 10, "heapinject attach, the default", is_light=True),
-    heapinject("hi_64K", "64K", 64 << 10, "heapinject attach --sample 64K", is_light=True),
-    heapinject("hi_exact", 1, 1, "heapinject attach --sample 1"),
+    Profiler("none", "none", "no profiler, the allocator as it is", turns=LIGHT),
+    Profiler("none_again", "none", "the same once more: the difference is noise", turns=LIGHT),
+    heapinject("hi_512K", "512K", 512 << 10, "heapinject attach, the default", turns=LIGHT),
+    heapinject("hi_64K", "64K", 64 << 10, "heapinject attach --sample 64K", turns=LIGHT),
+    heapinject("hi_exact", 1, 1, "heapinject attach --sample 1", turns=(5, 1)),
     jemalloc("je_off", "", "jemalloc preloaded, profiling off", is_for=PEERS),
     jemalloc("je_512K", "prof:true,lg_prof_sample:19", "jemalloc, prof, lg_prof_sample 19", rate=512 << 10, is_for=PEERS),
     jemalloc("je_64K", "prof:true,lg_prof_sample:16", "jemalloc, prof, lg_prof_sample 16", rate=64 << 10, is_for=PEERS),
