@@ -114,7 +114,7 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 	int error;
 
 	if (counts->alloc_count)
-		key.size_class = profile_size_class(counts->alloc_bytes / counts->alloc_count);
+		key.size_class = profile_read_size_class(counts->alloc_bytes / counts->alloc_count, key.interval);
 	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) || profile_row_at(profile, &key, &index))
 		return -ENOMEM;
 	if (counts->key.interval && reader->history.shift) /* before the row has what the history is of */

@@ -36,6 +36,11 @@ uint32_t profile_coarse_size_class(uint64_t bytes)
 	return profile_size_class(bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0);
 }
 
+uint32_t profile_read_size_class(uint64_t mean_bytes, uint64_t interval)
+{
+	return interval == 1 && mean_bytes <= UINT32_MAX ? (uint32_t)mean_bytes : profile_size_class(mean_bytes);
+}
+
 int profile_open(struct profile *profile)
 {
 	*profile = (struct profile){0};

@@ -149,5 +149,7 @@ const char *profile_fitting_rate(const struct profile *profile, char *buffer, si
 uint32_t profile_size_class(uint64_t bytes);
 /* Where none is weighed (interval 1), fewer may do: the class of the greatest power of two that is not above the size. */
 uint32_t profile_coarse_size_class(uint64_t bytes);
+/* Of a row that was read, by its mean size: where none is weighed each mean is a class, so that rows stay apart as other readers keep them. */
+uint32_t profile_read_size_class(uint64_t mean_bytes, uint64_t interval);
 
 #endif

@@ -35,6 +35,14 @@ UNIT_TEST(coarse_classes_are_of_a_power_of_two_and_what_is_above_it)
 	CHECK_EQ(profile_coarse_size_class(UINT64_MAX), profile_size_class(1ull << 63));
 }
 
+UNIT_TEST(rows_that_are_read_stay_apart_where_none_is_weighed)
+{
+	CHECK_EQ(profile_size_class(1100), profile_size_class(1120));
+	CHECK_EQ(profile_read_size_class(1100, 4096), profile_read_size_class(1120, 4096));
+	CHECK(profile_read_size_class(1100, 1) != profile_read_size_class(1120, 1));
+	CHECK_EQ(profile_read_size_class(1ull << 40, 1), profile_size_class(1ull << 40));
+}
+
 UNIT_TEST(equal_things_are_stored_once)
 {
 	struct profile profile;
