@@ -46,12 +46,25 @@ def read_witnessed(path):
     return threads
 
 
+def judge(ours, theirs, end):
+    common = 0
+    while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:
+        common += 1
+    if common == len(ours) == len(theirs):
+        return "identical", common
+    if common == len(theirs) and (end == "complete" or len(theirs) == WITNESS_DEPTH - 1):
+        return "further", common
+    if common == len(ours) and end != "complete":
+        return "cut", common
+    return "different", common
+
+
 def pair(records, testimonies):
     """Yields (record, its testimony's frames or None).
 
     Both sides tell what one thread did, in the order in which it did it, so no clock is asked: brought together are as many as can be without a change of order. There are testimonies from before the
-    session and from after it; and an address is given out again, now and then for as many bytes. So of all ways to do it this takes the one that ends first and begins last, which is the only one
-    if no record was lost. Where some were lost, and more than one testimony is left for the next record, the one that says the same will do.
+    session and from after it; and an address is given out again, now and then for as many bytes. So where more than one testimony is left for a record - the last of the session, of which there may be
+    another long after it, or one beside records that were lost - one that does not differ will do.
     """
     places = collections.defaultdict(list)
     for place, one in enumerate(testimonies):
@@ -68,7 +81,7 @@ def pair(records, testimonies):
         number, earliest, chain = chain
         record = records[number]
         left = [one for one in reversed(places[record.address, record.bytes]) if earliest <= one < behind]
-        behind = paired[number] = next((one for one in left if testimonies[one].frames[1:] == record.frames[1:]), left[0])
+        behind = paired[number] = next((one for one in left if judge(record.frames[1:], testimonies[one].frames[1:], record.end)[0] != "different"), left[0])
     for number, record in enumerate(records):
         yield record, testimonies[paired[number]].frames if number in paired else None
 
@@ -85,19 +98,6 @@ class Names:
     def of(self, address):
         module = self.module(address)
         return f"{module[2].rsplit('/', 1)[-1]}+{address - module[3]:#x}" if module else f"{address:#x}"
-
-
-def judge(ours, theirs, end):
-    common = 0
-    while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:
-        common += 1
-    if common == len(ours) == len(theirs):
-        return "identical", common
-    if common == len(theirs) and (end == "complete" or len(theirs) == WITNESS_DEPTH - 1):
-        return "further", common
-    if common == len(ours) and end != "complete":
-        return "cut", common
-    return "different", common
 
 
 SPOIL = (lambda frames: frames[:-2] + (frames[-2] + 8,) + frames[-1:], lambda frames: frames[:2] + frames[3:], lambda frames: frames[:-1])
