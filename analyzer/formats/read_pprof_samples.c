@@ -120,7 +120,7 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 		if (!side[i].alloc_count)
 			continue;
 		key.side = (enum profile_side)i;
-		key.size_class = profile_size_class(sample->bytes ? sample->bytes : side[i].alloc_bytes / side[i].alloc_count);
+		key.size_class = profile_read_size_class(sample->bytes ? sample->bytes : side[i].alloc_bytes / side[i].alloc_count, key.interval);
 		error = read_add(reader->profile, &key, &side[i], &row);
 		if (!error)
 			error = note_size(reader, row, sample->bytes);

@@ -356,6 +356,26 @@ UNIT_TEST(other_tools_files_are_read)
 	profile_close(&profile);
 }
 
+/* 2000 and 2010 bytes are of one class where samples are weighed. */
+UNIT_TEST(lines_of_an_exact_file_stay_apart_by_their_mean_size)
+{
+	static const char lines[] = " 1: 2000 [ 1: 2000] @ 0x1\n 1: 2010 [ 1: 2010] @ 0x1\n\nMAPPED_LIBRARIES:\n";
+	static const struct {
+		const char *head;
+		size_t rows;
+	} files[] = {{"heap profile:  2: 4010 [ 2: 4010] @ heapprofile\n", 2}, {"heap profile:  2: 4010 [ 2: 4010] @ heap_v2/524288\n", 1}};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char text[256];
+		struct profile profile;
+
+		snprintf(text, sizeof(text), "%s%s", files[i].head, lines);
+		CHECK_EQ(read_text(text, strlen(text), &profile), 0);
+		CHECK_EQ(profile.row_count, files[i].rows);
+		profile_close(&profile);
+	}
+}
+
 UNIT_TEST(what_is_no_heap_profile_is_refused)
 {
 	static const char *const texts[] = {

@@ -289,7 +289,7 @@ UNIT_TEST(every_cut_is_named)
 
 static void add_row(struct profile *profile, uint64_t address, uint64_t size, uint64_t count, uint64_t inuse)
 {
-	struct profile_row_key key = {.size_class = profile_size_class(size), .interval = profile->meta.interval};
+	struct profile_row_key key = {.size_class = profile_read_size_class(size, profile->meta.interval), .interval = profile->meta.interval};
 	uint32_t frame, row;
 
 	CHECK_EQ(profile_frame_at(profile, address, -1, &frame), 0);
@@ -376,9 +376,11 @@ UNIT_TEST(our_own_of_every_allocation_is_exact)
 	struct profile profile, copy;
 
 	make_own(&profile, 1);
+	add_row(&profile, 0x1001, 100010, 1, 1); /* a row of its own, though weighed alike */
 	CHECK_EQ(write_and_read(&profile, &copy), 0);
 	CHECK(!copy.meta.is_scaled);
 	CHECK(total_of(&copy, ALLOC_SPACE) == total_of(&profile, ALLOC_SPACE));
+	CHECK_EQ(copy.row_count, profile.row_count);
 	profile_close(&copy);
 	profile_close(&profile);
 }
