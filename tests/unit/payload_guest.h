@@ -61,6 +61,11 @@ static inline struct guest guest_open(uint64_t interval)
 	return guest_open_in(arena_open(interval, 10, 1 << 16));
 }
 
+static inline struct hi_gate_words *words_of(void *entry)
+{
+	return (struct hi_gate_words *)(void *)((uint8_t *)entry + HI_GATE_BYTES);
+}
+
 static inline void expect_alloc(struct guest *guest, const void *block, uint64_t bytes, enum hi_function function)
 {
 	const struct hi_record_alloc *record = arena_expect(&guest->arena, HI_RECORD_ALLOC);
@@ -85,6 +90,12 @@ static inline void expect_nothing(struct guest *guest)
 static inline struct hi_thread_slot *own_slot(struct guest *guest)
 {
 	return thread_slot_home(guest->arena.state, arch_thread_pointer());
+}
+
+/* Makes the next byte allocated by this thread the sampled one, or one that is out of reach. */
+static inline void set_countdown(struct guest *guest, int64_t countdown)
+{
+	own_slot(guest)->countdown = countdown;
 }
 
 #endif
