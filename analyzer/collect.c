@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "caveats.h"
 #include "estimate.h"
 #include "file_source.h"
 #include "heapfile.h"
@@ -23,6 +24,8 @@
 #include "hi_exit.h"
 #include "hi_units.h"
 #include "input.h"
+#include "judgement.h"
+#include "packed_allocators.h"
 #include "pprof.h"
 #include "replay.h"
 #include "symbols.h"
@@ -34,7 +37,8 @@ struct collector {
 	size_t named_frames; /* those before have been looked up */
 	pid_t writer;        /* of the last dump; 0 = has ended */
 	uint64_t live_bytes, live_objects;
-	size_t old_for; /* as many STATS these may be out of date */
+	bool has_looked; /* for allocators that only a packed symbol table names */
+	size_t old_for;  /* as many STATS these may be out of date */
 };
 
 static void tell_done(const struct collector *collector, int error)
@@ -85,6 +89,7 @@ static void send_status(void *context, const struct profile *profile, uint64_t b
 		.live_bytes = collector->live_bytes,
 		.live_objects = collector->live_objects,
 		.bad_records = bad_records,
+		.caveats = caveats_bits(&profile->meta),
 	};
 
 	reap_writer(collector, WNOHANG);
@@ -128,6 +133,17 @@ static int write_output(const struct profile *profile, int fd, int (*write_forma
 	return error ? error : close_error;
 }
 
+/* Of what no sample was taken of there are at most three mean intervals, in 95 of 100 cases: -ln 0.05 = 3.0 (docs/sampling.md). 0: all was counted. */
+static double unsampled_bound(const struct profile_meta *meta)
+{
+	uint64_t interval = meta->interval;
+
+	for (uint64_t i = 0; i < meta->change_count && i < PROFILE_CHANGES_MAX; i++)
+		if (meta->change[i].interval > interval)
+			interval = meta->change[i].interval;
+	return interval > 1 ? 3.0 * (double)interval : 0;
+}
+
 static void print_total(const struct profile *profile, bool inuse, FILE *out)
 {
 	const struct estimate bytes = estimate_total(profile, inuse ? INUSE_SPACE : ALLOC_SPACE);
@@ -140,6 +156,8 @@ static void print_total(const struct profile *profile, bool inuse, FILE *out)
 	fprintf(out, " in %.0f objects", objects.value);
 	if (high > low)
 		fprintf(out, ", 95%% interval %s .. %s", hi_format_bytes(low, low_text, sizeof(low_text)), hi_format_bytes(high, high_text, sizeof(high_text)));
+	else if (bytes.value <= 0 && unsampled_bound(&profile->meta) > 0 && !caveats_withdraw(&profile->meta, inuse)) /* none is not nothing */
+		fprintf(out, ", 95%% interval 0 .. %s", hi_format_bytes(unsampled_bound(&profile->meta), high_text, sizeof(high_text)));
 	fprintf(out, "%s\n", inuse ? " (allocated in the window and still live)" : "");
 }
 
@@ -156,7 +174,10 @@ static int print_summary(const struct profile *profile, FILE *out)
 	if (meta->dropped_allocs)
 		fprintf(out, " (%.2f%% of the samples)", 100.0 * (double)meta->dropped_allocs / ((double)meta->samples + (double)meta->dropped_allocs));
 	fprintf(out, "\n");
-	if (meta->samples == 0)
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		if (meta->caveat[kind])
+			fprintf(out, "  note: %s\n", meta->caveat[kind]);
+	if (meta->samples == 0 && !caveats_too_low(caveats_bits(meta)))
 		fprintf(out, "  note: nothing was sampled; a longer window (--duration) or a finer rate (--sample) would show more\n");
 	if (meta->dropped_frees)
 		fprintf(out, "  note: %" PRIu64 " frees were dropped; in use may be too high\n", meta->dropped_frees);
@@ -164,6 +185,10 @@ static int print_summary(const struct profile *profile, FILE *out)
 		fprintf(out, "  note: the reader did not keep up; --sample %s would have fitted\n", profile_fitting_rate(profile, value, sizeof(value)));
 	if (meta->live_set_full)
 		fprintf(out, "  note: %" PRIu64 " samples were given up, as too many were live (--live-max)\n", meta->live_set_full);
+	if (meta->no_thread_slot)
+		fprintf(out,
+			"  note: up to %" PRIu64 " allocations of %s were passed over, as too many threads were inside at once; the intervals allow for them\n",
+			meta->no_thread_slot, hi_format_bytes((double)meta->passed_bytes, value, sizeof(value)));
 	if (meta->damage)
 		fprintf(out, "  note: the record stream was %s\n", meta->damage);
 	return 0;
@@ -221,6 +246,17 @@ static int ask_for_files(int ask_fd, int out_fd[2])
 	return 0;
 }
 
+/* Once: what is found stays in the profile. */
+static int look_for_allocators(struct collector *collector, struct profile *profile)
+{
+	const bool has_looked = collector->has_looked;
+
+	collector->has_looked = true;
+	if (has_looked || packed_allocators_find(profile, collector->outputs->ask_fd) || !profile->meta.unhooked)
+		return 0;
+	return judgement_make(profile);
+}
+
 static void on_dump(void *context, struct profile *profile)
 {
 	struct collector *collector = context;
@@ -233,6 +269,7 @@ static void on_dump(void *context, struct profile *profile)
 	/* Out of memory, names are missing: better than no profile. */
 	(void)symbols_resolve(profile, &(struct symbols_options){.ask_fd = ask_fd, .first_frame = collector->named_frames});
 	collector->named_frames = profile->frame_count;
+	(void)look_for_allocators(collector, profile);
 	const int error = ask_for_files(ask_fd, fd);
 	if (error)
 		tell_done(collector, error);
@@ -260,6 +297,8 @@ static int collect(const struct hi_analyzer_outputs *outputs, struct input *inpu
 		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n", profile->meta.damage ? profile->meta.damage : "");
 	if (error)
 		return error;
+	if (look_for_allocators(&collector, profile))
+		return -ENOMEM;
 	if (symbols_resolve(profile, &(struct symbols_options){.ask_fd = outputs->ask_fd}))
 		dprintf(outputs->summary_fd, "  note: not enough memory for all names; heapinject report may find more\n");
 	return write_all(outputs, profile);

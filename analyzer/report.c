@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bias.h"
+#include "caveats.h"
 #include "hi_analyzer.h"
 #include "hi_exit.h"
 #include "hi_units.h"
@@ -233,7 +234,7 @@ static void complain_of_left_out(const struct report_options *options, const cha
 }
 
 /* By itself: what is kept of it is what its stacks hold. */
-static int add_to_series(const struct report_options *options, const char *file, struct known_names *names, struct series *series, char **out_damage)
+static int add_to_series(const struct report_options *options, const char *file, struct known_names *names, struct series *series, struct profile_meta *all)
 {
 	struct profile profile;
 	int error = profile_open(&profile);
@@ -247,16 +248,18 @@ static int add_to_series(const struct report_options *options, const char *file,
 		error = apply_filters(options, &profile);
 		if (!error)
 			error = series_add(series, &profile, options->render.type);
+		if (!error)
+			error = caveats_take_over(all, &profile.meta);
 	}
-	if (!*out_damage) {
-		*out_damage = profile.meta.damage;
+	if (!all->damage) {
+		all->damage = profile.meta.damage;
 		profile.meta.damage = NULL;
 	}
 	profile_close(&profile);
 	return error;
 }
 
-static int load_series(const struct report_options *options, struct series *series, char **out_damage)
+static int load_series(const struct report_options *options, struct series *series, struct profile_meta *all)
 {
 	struct known_names names = {0};
 	int error = 0;
@@ -264,7 +267,7 @@ static int load_series(const struct report_options *options, struct series *seri
 	series->keeps_variance = options->render.is_page;
 	for (size_t i = 0; i < options->file_count && !error; i++) {
 		progress_bar_part(i, options->file_count);
-		error = add_to_series(options, options->file[i], &names, series, out_damage);
+		error = add_to_series(options, options->file[i], &names, series, all);
 	}
 	known_names_close(&names);
 	return error;
@@ -291,7 +294,7 @@ static int load_all(const struct report_options *options, struct series *series,
 
 	progress_bar_open();
 	if (options->renderer->render == render_growth)
-		error = load_series(options, series, &profile->meta.damage);
+		error = load_series(options, series, &profile->meta);
 	else if (options->file_count == 1 && !options->base_count)
 		error = load_resolved(options, options->file[0], NULL, profile);
 	else
@@ -303,8 +306,17 @@ static int load_all(const struct report_options *options, struct series *series,
 
 /* ---- the view ---- */
 
+/* Where the view itself has no place to say so. */
+static void tell_caveats(const struct report_options *options, const struct profile *profile)
+{
+	for (int kind = 0; kind < HI_CAVEATS && options->renderer->is_bare; kind++)
+		if (profile->meta.caveat[kind])
+			report_complain(options, "%s", profile->meta.caveat[kind]);
+}
+
 static int render(const struct report_options *options, const struct profile *profile)
 {
+	struct render_options shown = options->render;
 	struct output_file output;
 	int error = output_open(&output, options->output);
 
@@ -315,7 +327,8 @@ static int render(const struct report_options *options, const struct profile *pr
 	if (output_is_seen(&output))
 		progress_bar_close();
 	style_use(output.stream, options->color);
-	error = options->renderer->render(profile, &options->render, output.stream);
+	shown.intervals &= !caveats_withdraw(&profile->meta, shown.type == INUSE_SPACE || shown.type == INUSE_OBJECTS);
+	error = options->renderer->render(profile, &shown, output.stream);
 	style_use(NULL, STYLE_NEVER);
 	progress_bar_close();
 	if (error) {
@@ -326,6 +339,8 @@ static int render(const struct report_options *options, const struct profile *pr
 	error = output_close(&output);
 	if (error)
 		report_complain(options, "cannot write %s: %s", options->output ? options->output : "standard output", strerror(-error));
+	else
+		tell_caveats(options, profile);
 	return error;
 }
 
@@ -352,16 +367,36 @@ static int limited_value(const struct report_options *options, const struct prof
 	return error;
 }
 
+/* A question for what grows that has no answer. */
+static bool is_unsure_of_growth(const struct report_options *options, uint32_t caveats)
+{
+	const bool asks = options->renderer->render == render_leaks || options->renderer->render == render_growth;
+
+	return asks && caveats_withhold_verdicts(caveats);
+}
+
 static int check_limit(const struct report_options *options, const struct profile *profile)
 {
+	const uint32_t caveats = caveats_bits(&profile->meta);
 	char value_text[HI_UNITS_TEXT_MAX], limit_text[HI_UNITS_TEXT_MAX];
 	double value;
 
+	if (is_unsure_of_growth(options, caveats)) {
+		report_complain(options, "cannot tell what grows: see the warnings of the report");
+		return HI_EXIT_UNSURE;
+	}
 	if (!options->fail_above)
 		return HI_EXIT_OK;
 	if (limited_value(options, profile, &value)) {
 		report_complain(options, "out of memory");
 		return HI_EXIT_FAILED;
+	}
+	/* What was seen is above the limit, whatever else there is. */
+	if (caveats_too_high(caveats) || (caveats_too_low(caveats) && value <= (double)options->fail_above)) {
+		report_complain(options, "cannot tell whether more than the %s of --fail-above %s: see the warnings of the report",
+				hi_format_bytes((double)options->fail_above, limit_text, sizeof(limit_text)),
+				options->renderer->render == render_leaks ? "grow" : "are in use");
+		return HI_EXIT_UNSURE;
 	}
 	if (value <= (double)options->fail_above)
 		return HI_EXIT_OK;

@@ -9,12 +9,26 @@
 
 #include <stdint.h>
 
+/*
+ * What keeps us from saying what a profile would otherwise say (analyzer/model/caveats.h). The first two: figures of what is in use are too high; the others:
+ * what was seen is not all.
+ */
+enum hi_caveat {
+	HI_CAVEAT_MISSED_FREES, /* blocks come back whose frees nobody has seen */
+	HI_CAVEAT_IMPOSSIBLE,   /* more would be in use than there is memory for */
+	HI_CAVEAT_UNHOOKED,     /* allocations go to an allocator that is not hooked */
+	HI_CAVEAT_OTHER_MEANS,  /* the process has grown by much more than by what was seen */
+	HI_CAVEATS,
+};
+
 /* What the analyzer child tells the injector after every STATS record, one such struct per write on status_fd, for the progress line. */
 struct hi_analyzer_status {
 	uint64_t samples;
 	uint64_t live_bytes;   /* estimated in-use bytes of what was allocated in the window */
 	uint64_t live_objects; /* estimated */
 	uint64_t bad_records;
+	uint32_t caveats; /* 1 << enum hi_caveat */
+	uint32_t reserved;
 };
 
 /*

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define HI_STREAM_MAGIC 0x314d415254534948ull /* "HISTRAM1" */
-#define HI_STREAM_VERSION 3u
+#define HI_STREAM_VERSION 4u
 #define HI_STREAM_RECORD_MAX (8u << 20)
 #define HI_STREAM_BUILD_ID_MAX 32u
 
@@ -45,6 +45,8 @@ enum hi_stream_type {
 	HI_STREAM_STACK = 12,
 	HI_STREAM_EVENTS = 13,
 	HI_STREAM_DUMP = 14,
+	HI_STREAM_MEMORY = 15,
+	HI_STREAM_UNHOOKED = 16,
 };
 
 struct hi_stream_record {
@@ -180,11 +182,38 @@ struct hi_stream_stats {
 	uint64_t dropped_allocs;
 	uint64_t dropped_frees;
 	uint64_t live_set_full;
-	uint64_t no_thread_slot;
+	uint64_t no_thread_slot; /* allocations that were passed over, as more threads were inside at once than there is room for, */
+	uint64_t passed_bytes;   /* and the bytes that they stand for, at most */
 	uint64_t payload_cpu_ns; /* time the payload took inside the target's threads */
 	uint64_t target_cpu_ns;  /* CPU time of the target over the session */
 	uint64_t resident_bytes; /* RSS of the target */
 };
+
+/*
+ * What the process has, as /proc tells: the first one at the start of the session, then one before each STATS. What we think is in use cannot be more, and what
+ * it grows by came from somewhere. Without what we have mapped ourselves, as far as that is known. 0 = not known.
+ */
+struct hi_stream_memory {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint64_t anonymous_bytes; /* anonymous memory that is there: resident or swapped */
+	uint64_t writable_bytes;  /* private writable mappings, touched or not: no block of a heap lies anywhere else */
+};
+
+/* How an object allocates past the hooks. */
+enum hi_unhooked {
+	HI_UNHOOKED_PREFIXED = 1, /* by an allocator of its own under names of its own: je_malloc */
+	HI_UNHOOKED_DIRECT = 2,   /* it defines malloc itself, and calls it without a slot */
+};
+
+/* An allocator that serves the process, or a part of it, and whose calls by that object are not hooked. At the start of the session, and when one is found. */
+struct hi_stream_unhooked {
+	struct hi_stream_record record; /* flags: enum hi_unhooked */
+	uint64_t time_ns;
+	uint32_t name_size; /* of the function that allocates */
+	uint32_t path_size; /* of the object; empty = the program itself */
+};
+/* variable part order: name, path */
 
 enum hi_stream_end_reason {
 	HI_STREAM_END_DURATION = 1,
@@ -219,7 +248,9 @@ _Static_assert(sizeof(struct hi_stream_stack) == 16, "stream stack");
 _Static_assert(sizeof(struct hi_stream_free) == 32, "stream free");
 _Static_assert(sizeof(struct hi_stream_events) == 32, "stream events");
 _Static_assert(sizeof(struct hi_stream_event) == 32, "stream event");
-_Static_assert(sizeof(struct hi_stream_stats) == 88, "stream stats");
+_Static_assert(sizeof(struct hi_stream_stats) == 96, "stream stats");
 _Static_assert(sizeof(struct hi_stream_dump) == 16, "stream dump");
+_Static_assert(sizeof(struct hi_stream_memory) == 32, "stream memory");
+_Static_assert(sizeof(struct hi_stream_unhooked) == 24, "stream unhooked");
 
 #endif

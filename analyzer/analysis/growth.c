@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "caveats.h"
+
 #define CLOSER_MAX 1000u
 
 static int compare_lines(const void *left, const void *right)
@@ -107,6 +109,8 @@ const char *growth_unit(const struct growth *growth)
 
 const char *growth_verdict(const struct growth *growth, const struct slope *slope)
 {
+	if (caveats_withhold_verdicts(growth->series->caveats))
+		return "cannot tell";
 	if (growth->series->snapshot_count < SLOPE_POINTS_MIN)
 		return "too few files";
 	return !slope->is_sure ? "steady" : slope->value > 0 ? "grows" : "shrinks";

@@ -30,7 +30,7 @@ int growth_open(const struct series *series, size_t wanted, struct growth *out_g
 void growth_close(struct growth *growth);
 /* What slopes are per: "s", "file". */
 const char *growth_unit(const struct growth *growth);
-/* "grows", "shrinks", "steady", "too few files". */
+/* "grows", "shrinks", "steady", "too few files", "cannot tell" (caveats.h). */
 const char *growth_verdict(const struct growth *growth, const struct slope *slope);
 
 #endif

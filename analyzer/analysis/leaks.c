@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "caveats.h"
 #include "row_history.h"
 
 /* In which all that happened in the window has room. */
@@ -116,7 +117,7 @@ static bool find_leak(const struct profile *profile, const struct stack_groups *
 	}
 	if (leak.bytes.value <= 0)
 		return false;
-	leak.trend = trend_of(&slices);
+	leak.trend = leaks->is_unsure ? (struct trend){.verdict = TREND_UNSURE} : trend_of(&slices);
 	leak.age_ns = leak.bytes.live > 0 ? leak.bytes.age_ns / leak.bytes.live : 0;
 	*out_leak = leak;
 	return true;
@@ -131,6 +132,8 @@ static int compare_leaks(const void *left, const void *right)
 		return grows_a ? -1 : 1;
 	if (a->trend.slope != b->trend.slope)
 		return a->trend.slope > b->trend.slope ? -1 : 1;
+	if (a->bytes.value != b->bytes.value)
+		return a->bytes.value > b->bytes.value ? -1 : 1;
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
@@ -174,6 +177,7 @@ int leaks_open(const struct stack_text *text, const struct leaks_tail *tail, str
 	int error;
 
 	*out_leaks = (struct leaks){.window_ns = window_ns, .tail_ns = tail->ns ? (double)tail->ns : window_ns * tail->share};
+	out_leaks->is_unsure = caveats_withhold_verdicts(caveats_bits(&text->profile->meta));
 	if (out_leaks->tail_ns >= window_ns && window_ns > 0)
 		return -ERANGE;
 	error = stack_groups_open(text, &groups);

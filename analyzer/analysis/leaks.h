@@ -25,7 +25,7 @@ struct leak {
 	double age_ns; /* mean of what lives */
 };
 struct leaks {
-	struct leak *leak; /* what grows first, by slope; then the rest, likewise */
+	struct leak *leak; /* what grows first, by slope; then the rest, likewise; by what is there, where slopes are not known */
 	size_t count, growing_count;
 	struct estimate bytes, objects;                 /* all of it */
 	struct estimate growing_bytes, growing_objects; /* of what grows */
@@ -33,6 +33,7 @@ struct leaks {
 	struct trend_slices slices; /* empty ones */
 	size_t unknown_rows;        /* with samples that live, and of which nobody knows since when */
 	size_t known_rows;
+	bool is_unsure; /* caveats withhold verdicts and slopes */
 };
 
 /* 0, -ENOMEM, or -ERANGE: the tail is as long as the window. Close it in either case. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caveats.h"
 #include "stack_text.h"
 
 #define OTHERS "other stacks"
@@ -140,6 +141,7 @@ static int copy_text(char **to, const char *from)
 static int add_meta(struct series *series, const struct profile_meta *meta)
 {
 	series->is_scaled |= meta->is_scaled;
+	series->caveats |= caveats_bits(meta);
 	series->peak_bytes = meta->peak_inuse_bytes;
 	series->peak_ns = meta->peak_ns;
 	if (series->snapshot_count)

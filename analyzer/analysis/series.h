@@ -35,6 +35,7 @@ struct series {
 	struct table index;
 	bool has_others;              /* the last one is for all other stacks */
 	bool keeps_variance;          /* to be set before the first snapshot is added */
+	uint32_t caveats;             /* of all snapshots (caveats.h) */
 	bool is_scaled;               /* of some snapshot nobody knows how sure it is (profile_meta) */
 	char *comm, *cmdline, *host;  /* of the first snapshot; NULL = unknown */
 	uint64_t peak_bytes, peak_ns; /* of the last one, as in profile_meta */

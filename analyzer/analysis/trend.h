@@ -19,7 +19,8 @@ struct trend_slices {
 	double alloc[HISTORY_SLICES];           /* samples allocated */
 };
 
-enum trend_verdict { TREND_TOO_FEW, TREND_STEADY, TREND_GROWS, TREND_VERDICTS };
+/* TREND_UNSURE: of a profile whose caveats withhold verdicts; never of trend_of(). */
+enum trend_verdict { TREND_TOO_FEW, TREND_STEADY, TREND_GROWS, TREND_UNSURE, TREND_VERDICTS };
 
 struct trend {
 	enum trend_verdict verdict;

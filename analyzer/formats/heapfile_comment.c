@@ -130,6 +130,8 @@ int heapfile_read_comment(char *text, struct profile *profile)
 		return read_symbol(value, profile);
 	if (strcmp(key, "interval") == 0)
 		return read_change(value, &profile->meta);
+	if (strcmp(key, HEAPFILE_CAVEAT_KEY) == 0)
+		return heapfile_read_caveat(value, &profile->meta);
 	error = heapfile_read_meta(key, value, &profile->meta);
 	return error == -ENOENT ? 0 : error;
 }

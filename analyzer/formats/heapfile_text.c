@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caveats.h"
+#include "printable.h"
+
 #define ESCAPED_MAX 8192u
 
 enum field_kind { TEXT, U32, U64, INT };
@@ -33,10 +36,17 @@ static const struct field {
 	{"end_reason", INT, offsetof(struct profile_meta, end_reason)},
 	{"samples", U64, offsetof(struct profile_meta, samples)},
 	{"frees", U64, offsetof(struct profile_meta, frees)},
+	{"missed_frees", U64, offsetof(struct profile_meta, missed_frees)},
+	{"anonymous_begin_bytes", U64, offsetof(struct profile_meta, memory.anonymous_begin)},
+	{"anonymous_end_bytes", U64, offsetof(struct profile_meta, memory.anonymous_end)},
+	{"writable_end_bytes", U64, offsetof(struct profile_meta, memory.writable_end)},
+	{"spread_bytes", U64, offsetof(struct profile_meta, memory.spread)},
+	{"unhooked", TEXT, offsetof(struct profile_meta, unhooked)},
 	{"dropped_allocs", U64, offsetof(struct profile_meta, dropped_allocs)},
 	{"dropped_frees", U64, offsetof(struct profile_meta, dropped_frees)},
 	{"live_set_full", U64, offsetof(struct profile_meta, live_set_full)},
 	{"no_thread_slot", U64, offsetof(struct profile_meta, no_thread_slot)},
+	{"passed_bytes", U64, offsetof(struct profile_meta, passed_bytes)},
 	{"stacks_complete", U64, offsetof(struct profile_meta, stacks_complete)},
 	{"stacks_truncated", U64, offsetof(struct profile_meta, stacks_truncated)},
 	{"stacks_too_deep", U64, offsetof(struct profile_meta, stack_ends[HI_END_DEPTH])},
@@ -121,6 +131,26 @@ void heapfile_write_meta(const struct profile_meta *meta, FILE *out)
 		}
 		putc('\n', out);
 	}
+	for (int kind = 0; kind < HI_CAVEATS; kind++) {
+		if (!meta->caveat[kind])
+			continue;
+		fprintf(out, "# " HEAPFILE_CAVEAT_KEY " %s ", caveats_name((enum hi_caveat)kind));
+		heapfile_escape(meta->caveat[kind], out);
+		putc('\n', out);
+	}
+}
+
+int heapfile_read_caveat(char *text, struct profile_meta *meta)
+{
+	const size_t size = strcspn(text, " ");
+	const enum hi_caveat kind = caveats_kind(text, size);
+
+	if (kind == HI_CAVEATS) /* of a later version */
+		return 0;
+	text += size + (text[size] == ' ');
+	heapfile_unescape(text);
+	printable(text);
+	return caveats_set(meta, kind, text);
 }
 
 static int field_set_text(const struct field *field, char *value, void *meta)

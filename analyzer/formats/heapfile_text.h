@@ -13,6 +13,7 @@
 #define HEAPFILE_END "# end"              /* last line of ours: without it the file was cut off */
 #define HEAPFILE_MAPS "MAPPED_LIBRARIES:"
 #define HEAPFILE_ROW "# row " /* more of the stack line that follows */
+#define HEAPFILE_CAVEAT_KEY "caveat"
 #define HEAPFILE_UNKNOWN "??"
 
 /* Totals saturate, so that every file that is written can be read: what hostile samples stand for has no bound. */
@@ -30,6 +31,8 @@ void heapfile_unescape(char *text);
 void heapfile_write_meta(const struct profile_meta *meta, FILE *out);
 /* 0, -ENOENT for an unknown key, -EINVAL for a value that is no number where one is due, -ENOMEM. */
 int heapfile_read_meta(const char *key, char *value, struct profile_meta *meta);
+/* "KIND TEXT", which it changes. 0, also for a kind that is not known, or -ENOMEM. */
+int heapfile_read_caveat(char *text, struct profile_meta *meta);
 /*
  * A comment line, without its #, which it overwrites. 0 also for what is not ours but somebody's comment, -EINVAL if it is ours and makes no sense, -ENOMEM.
  * Frames that it names have no module yet.

@@ -12,7 +12,9 @@
 #include <zlib.h>
 
 #include "allocators.h"
+#include "caveats.h"
 #include "estimate.h"
+#include "heapfile_text.h"
 #include "hi_units.h"
 #include "pprof_fields.h"
 #include "printable.h"
@@ -21,7 +23,7 @@
 #include "table.h"
 #include "text_out.h"
 
-#define COMMENT_MAX 1024u
+#define COMMENT_MAX 1280u
 
 struct pprof_function {
 	uint64_t name, system_name, file; /* string numbers */
@@ -313,8 +315,14 @@ static void put_comments(struct pprof *pprof)
 		put_comment(pprof, "the rate changed %" PRIu64 " times; each sample is weighed by its own", meta->change_count);
 	if (meta->slack_samples)
 		put_comment(pprof, "waste: %s more than was requested, of what is in use", hi_format_bytes(total.slack, value, sizeof(value)));
-	put_comment(pprof, "in use: %s, 95 %% interval %s to %s", hi_format_bytes(total.value, value, sizeof(value)), hi_format_bytes(from, low, sizeof(low)),
-		    hi_format_bytes(to, high, sizeof(high)));
+	if (caveats_withdraw(meta, true))
+		put_comment(pprof, "in use: %s, of which it is not known how sure that is", hi_format_bytes(total.value, value, sizeof(value)));
+	else
+		put_comment(pprof, "in use: %s, 95 %% interval %s to %s", hi_format_bytes(total.value, value, sizeof(value)),
+			    hi_format_bytes(from, low, sizeof(low)), hi_format_bytes(to, high, sizeof(high)));
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		if (meta->caveat[kind])
+			put_comment(pprof, HEAPFILE_CAVEAT_KEY " %s %s", caveats_name((enum hi_caveat)kind), meta->caveat[kind]);
 }
 
 /* With them pprof leaves out the same functions at the end of a stack as our views do. */

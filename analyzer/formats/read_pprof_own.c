@@ -67,6 +67,16 @@ static void read_rate(const char *text, struct profile_meta *meta)
 	meta->is_scaled = false;
 }
 
+/* Where there is no memory for a line, the whole file will not be read either. */
+static void read_caveat(const char *text, struct profile_meta *meta)
+{
+	char *copy = strdup(text);
+
+	if (copy)
+		(void)heapfile_read_caveat(copy, meta);
+	free(copy);
+}
+
 /* The first comment that heapinject writes is its version: without it, others' comments mean nothing. */
 void pprof_own_comment(const char *text, struct profile_meta *meta)
 {
@@ -74,7 +84,9 @@ void pprof_own_comment(const char *text, struct profile_meta *meta)
 		set_text(&meta->version, text, strlen(text));
 	if (!meta->version)
 		return;
-	if (skip_text(&text, "pid ")) {
+	if (skip_text(&text, HEAPFILE_CAVEAT_KEY " ")) {
+		read_caveat(text, meta);
+	} else if (skip_text(&text, "pid ")) {
 		read_process(text, meta);
 	} else if (skip_text(&text, "command line: ")) {
 		set_text(&meta->cmdline, text, strlen(text));

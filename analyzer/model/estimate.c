@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "caveats.h"
+
 #define TAIL 0.025 /* what may lie beyond either end of an interval */
 #define NORMAL_TAIL 1.959964
 #define STEPS 60
@@ -32,6 +34,7 @@ void estimate_add(struct estimate *to, const struct estimate *from)
 	to->variance += from->variance;
 	to->samples += from->samples;
 	to->unit = fmax(to->unit, from->unit);
+	to->passed += from->passed;
 	to->slack += from->slack;
 	to->live += from->live;
 	to->age_ns += from->age_ns;
@@ -105,6 +108,8 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 		add_details(profile, row, type, &estimate);
 	if (row->key.side == PROFILE_BASE)
 		turn_around(&estimate);
+	if (caveats_withdraw(&profile->meta, is_inuse(type)))
+		estimate.variance = estimate.unit = 0;
 	return estimate;
 }
 
@@ -146,6 +151,7 @@ struct estimate estimate_total(const struct profile *profile, enum sample_type t
 
 		estimate_add(&total, &row);
 	}
+	total.passed = (double)(is_space(type) ? profile->meta.passed_bytes : profile->meta.no_thread_slot);
 	return total;
 }
 
@@ -242,7 +248,7 @@ static double quantile(const struct estimate *estimate, double share, double dev
 	return root * root * root;
 }
 
-void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high)
+static void interval_of_samples(const struct estimate *estimate, double *out_low, double *out_high)
 {
 	*out_low = *out_high = estimate->value;
 	if (estimate->variance <= 0 && estimate->unit <= 0)
@@ -257,4 +263,14 @@ void estimate_interval(const struct estimate *estimate, double *out_low, double 
 	}
 	*out_low = fmin(estimate->value, quantile(estimate, TAIL, -NORMAL_TAIL));
 	*out_high = fmax(estimate->value, quantile(estimate, 1 - TAIL, NORMAL_TAIL));
+}
+
+/* What was passed over is there or not, by no chance that could be reckoned with: it widens the interval as a whole. */
+void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high)
+{
+	double low, high;
+
+	interval_of_samples(estimate, &low, &high);
+	*out_low = estimate->base > 0 ? low - estimate->passed : low;
+	*out_high = high + estimate->passed;
 }

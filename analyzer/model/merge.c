@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caveats.h"
 #include "row_history.h"
 
 struct merge {
@@ -187,10 +188,11 @@ static int copy_text(char **to, const char *from)
 static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	*to = *from;
-	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters = to->damage = NULL;
+	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters = to->damage = to->unhooked = NULL;
+	memset(to->caveat, 0, sizeof(to->caveat));
 	return copy_text(&to->comm, from->comm) || copy_text(&to->cmdline, from->cmdline) || copy_text(&to->exe, from->exe) ||
 			       copy_text(&to->host, from->host) || copy_text(&to->version, from->version) || copy_text(&to->maps, from->maps) ||
-			       copy_text(&to->damage, from->damage)
+			       copy_text(&to->damage, from->damage) || copy_text(&to->unhooked, from->unhooked)
 		       ? -ENOMEM
 		       : 0;
 }
@@ -204,10 +206,13 @@ static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 	to->slack_samples += from->slack_samples;
 	to->samples += from->samples;
 	to->frees += from->frees;
+	to->missed_frees += from->missed_frees;
+	to->memory = (struct profile_memory){0}; /* likewise */
 	to->dropped_allocs += from->dropped_allocs;
 	to->dropped_frees += from->dropped_frees;
 	to->live_set_full += from->live_set_full;
 	to->no_thread_slot += from->no_thread_slot;
+	to->passed_bytes += from->passed_bytes;
 	to->payload_cpu_ns += from->payload_cpu_ns;
 	to->target_cpu_ns += from->target_cpu_ns;
 	to->stacks_complete += from->stacks_complete;
@@ -258,6 +263,8 @@ int profile_merge(struct profile *into, const struct profile *from, enum profile
 		error = merge_all(&merge);
 	if (!error && side == PROFILE_NEW)
 		error = is_first ? copy_meta(&into->meta, &from->meta) : merge_meta(&into->meta, &from->meta);
+	if (!error)
+		error = caveats_take_over(&into->meta, &from->meta);
 	free(merge.module);
 	free(merge.frame);
 	free(merge.stack);

@@ -9,8 +9,8 @@
 
 /*
  * Adds all of `from` to `into`, on that side. Frames, stacks and threads that are alike become one. What is known of the session as a whole (meta) is summed up
- * where that makes sense, and else is that of the first profile that was merged on the new side; a base adds none. 0 or -ENOMEM, `into` then being of no use
- * but to be closed.
+ * where that makes sense, and else is that of the first profile that was merged on the new side; a base adds none but its caveats. 0 or -ENOMEM, `into` then
+ * being of no use but to be closed.
  */
 int profile_merge(struct profile *into, const struct profile *from, enum profile_side side);
 

@@ -58,6 +58,9 @@ static void meta_close(struct profile_meta *meta)
 	free(meta->maps);
 	free(meta->filters);
 	free(meta->damage);
+	free(meta->unhooked);
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		free(meta->caveat[kind]);
 }
 
 static void frame_close(struct profile_frame *frame)

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hi_analyzer.h"
 #include "hi_wire.h"
 #include "history.h"
 #include "parts.h"
@@ -89,6 +90,13 @@ enum profile_untold { PROFILE_UNTOLD_OBJECTS = 1, PROFILE_UNTOLD_SPACE = 2, PROF
 enum profile_granularity { PROFILE_FUNCTIONS, PROFILE_FILES, PROFILE_LINES, PROFILE_ADDRESSES, PROFILE_MODULES };
 #define PROFILE_VALUES 4u /* what is counted, by enum sample_type of estimate.h */
 
+/* What the process has, and where the sampled blocks lie; 0 = unknown. */
+struct profile_memory {
+	uint64_t anonymous_begin, anonymous_end; /* resident and swapped */
+	uint64_t writable_end;                   /* private writable mappings */
+	uint64_t spread;                         /* of addresses around the live samples: what is in use, and was sampled from, lies there */
+};
+
 struct profile_meta {
 	uint32_t pid;
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
@@ -102,7 +110,11 @@ struct profile_meta {
 	uint64_t start_unix_ns;
 	uint64_t duration_ns;
 	uint64_t peak_inuse_bytes, peak_ns; /* the most that was in use at once, by estimate, and when; 0 = unknown */
-	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot;
+	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot, passed_bytes;
+	uint64_t missed_frees; /* made up, as the address was given out again */
+	struct profile_memory memory;
+	char *unhooked;           /* allocators that are not hooked, in words; NULL = none is known */
+	char *caveat[HI_CAVEATS]; /* why something may not be said, in one line each (caveats.h); NULL = no reason */
 	uint64_t payload_cpu_ns, target_cpu_ns;
 	uint64_t stacks_complete, stacks_truncated;
 	uint64_t stack_ends[HI_STACK_ENDS]; /* of the truncated ones, by enum hi_stack_end */

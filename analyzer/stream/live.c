@@ -132,6 +132,41 @@ bool live_put_back(struct live *live, uint64_t address, struct live_freed *out_f
 	return false;
 }
 
+static int compare_numbers(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The pieces that a block goes into beyond the one where it begins. */
+static uint64_t further_bytes(const struct live_block *block, uint64_t piece)
+{
+	const uint64_t begins = block->address & (piece - 1);
+
+	return block->bytes ? (begins + block->bytes - 1) / piece * piece : 0;
+}
+
+uint64_t live_spread(const struct live *live, uint64_t piece)
+{
+	uint64_t *begin = live->count ? malloc(live->count * sizeof(*begin)) : NULL, spread = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; begin && i < live->size; i++) {
+		if (!live->block[i].address)
+			continue;
+		begin[count++] = live->block[i].address / piece;
+		if (__builtin_add_overflow(spread, further_bytes(&live->block[i], piece), &spread))
+			spread = UINT64_MAX / 2; /* whoever says so is not believed in any case */
+	}
+	if (count)
+		qsort(begin, count, sizeof(*begin), compare_numbers);
+	for (size_t i = 0; i < count; i++)
+		spread += i == 0 || begin[i] != begin[i - 1] ? piece : 0;
+	free(begin);
+	return spread;
+}
+
 void live_prefetch(const struct live *live, uint64_t address)
 {
 	if (live->size)

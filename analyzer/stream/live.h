@@ -49,6 +49,11 @@ void live_pass(struct live *live, const struct live_block *block, uint64_t freed
 bool live_drop(struct live *live, uint64_t address, struct live_block *out_block);
 /* Finds the block that was last freed at this address, and forgets that it was. The caller adds it again. False: not known, or too long ago. */
 bool live_put_back(struct live *live, uint64_t address, struct live_freed *out_freed);
+/*
+ * Of the address space, so much lies in pieces (of a power of two bytes) in which a block begins, or that a block covers; each piece counts once but for those
+ * of large blocks. 0: there are no blocks, or there is no memory to sort them.
+ */
+uint64_t live_spread(const struct live *live, uint64_t piece);
 /* That address will be asked for soon. */
 void live_prefetch(const struct live *live, uint64_t address);
 /* The part that its block is of, as far as one look can tell; UINT32_MAX = unknown. */

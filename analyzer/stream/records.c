@@ -72,6 +72,11 @@ static uint64_t stack_needs(const struct hi_stream_stack *stack)
 	return stack->frame_count > RECORDS_FRAMES_MAX ? 0 : sizeof(*stack) + 8ull * stack->frame_count;
 }
 
+static uint64_t unhooked_needs(const struct hi_stream_unhooked *unhooked)
+{
+	return sizeof(*unhooked) + (uint64_t)unhooked->name_size + unhooked->path_size;
+}
+
 static size_t fixed_size(uint16_t type)
 {
 	switch (type) {
@@ -100,6 +105,10 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_stats);
 	case HI_STREAM_DUMP:
 		return sizeof(struct hi_stream_dump);
+	case HI_STREAM_MEMORY:
+		return sizeof(struct hi_stream_memory);
+	case HI_STREAM_UNHOOKED:
+		return sizeof(struct hi_stream_unhooked);
 	case HI_STREAM_END:
 		return sizeof(struct hi_stream_end);
 	default:
@@ -122,6 +131,8 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed += ((const struct hi_stream_maps *)fixed)->text_size;
 	else if (record->type == HI_STREAM_THREAD)
 		needed += ((const struct hi_stream_thread *)fixed)->name_size;
+	else if (record->type == HI_STREAM_UNHOOKED)
+		needed = unhooked_needs(fixed);
 	else if (record->type == HI_STREAM_ALLOC)
 		needed = alloc_needs(fixed);
 	else if (record->type == HI_STREAM_STACK)

@@ -14,8 +14,15 @@
 #include <string.h>
 
 #include "estimate.h"
+#include "judgement.h"
+#include "printable.h"
 #include "records.h"
 #include "replay_state.h"
+
+#define JUDGED_AT_ONCE 20000u /* rows and blocks: some milliseconds */
+#define UNHOOKED_TOLD 4u
+#define UNHOOKED_NAME_MAX 64
+#define UNHOOKED_PATH_MAX 120
 
 void replay_damage(struct replay *replay, const char *format, ...)
 {
@@ -134,6 +141,66 @@ static void tell_peak(struct replay *replay)
 	replay->profile->meta.peak_ns = replay->peak.most_ns;
 }
 
+/* What of it may be said is asked where somebody will see it. */
+static int judge(struct replay *replay)
+{
+	struct profile *profile = replay->profile;
+
+	tell_peak(replay);
+	profile->meta.memory.spread = live_spread(&replay->live, judgement_spread_piece(profile));
+	return judgement_make(profile);
+}
+
+/* Of many rows and blocks that takes a while. */
+static int judge_now_and_then(struct replay *replay)
+{
+	if (!replay->observer)
+		return 0;
+	if (replay->unjudged_for) {
+		replay->unjudged_for--;
+		return 0;
+	}
+	replay->unjudged_for = (replay->profile->row_count + replay->live.count) / JUDGED_AT_ONCE;
+	return judge(replay);
+}
+
+static int on_memory(struct replay *replay, const struct hi_stream_memory *record)
+{
+	struct profile_memory *memory = &replay->profile->meta.memory;
+
+	if (!memory->anonymous_begin)
+		memory->anonymous_begin = record->anonymous_bytes;
+	memory->anonymous_end = record->anonymous_bytes;
+	memory->writable_end = record->writable_bytes;
+	return 0;
+}
+
+/* "je_malloc in the program itself", "malloc in /opt/lib/libx.so": one after the other, as far as they are worth reading. */
+static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *record)
+{
+	const char *cursor = (const char *)(record + 1);
+	char **all = &replay->profile->meta.unhooked;
+	char *name = NULL, *path = NULL, *told = NULL;
+	int error = 0;
+
+	if (replay->unhooked_count++ >= UNHOOKED_TOLD)
+		return 0;
+	if (take_string(&cursor, record->name_size, &name) || take_string(&cursor, record->path_size, &path)) {
+		error = -ENOMEM;
+	} else if (asprintf(&told, "%s%s%.*s in %.*s%s", *all ? *all : "", *all ? " and " : "", UNHOOKED_NAME_MAX, name, UNHOOKED_PATH_MAX,
+			    *path ? path : "the program itself", record->record.flags == HI_UNHOOKED_DIRECT ? " (by direct calls)" : "") < 0) {
+		told = NULL;
+		error = -ENOMEM;
+	} else {
+		printable(told);
+		free(*all);
+		*all = told;
+	}
+	free(name);
+	free(path);
+	return error;
+}
+
 static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 {
 	struct profile_meta *meta = &replay->profile->meta;
@@ -143,9 +210,11 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 	meta->dropped_frees = stats->dropped_frees;
 	meta->live_set_full = stats->live_set_full;
 	meta->no_thread_slot = stats->no_thread_slot;
+	meta->passed_bytes = stats->passed_bytes;
 	meta->payload_cpu_ns = stats->payload_cpu_ns;
 	meta->target_cpu_ns = stats->target_cpu_ns;
-	tell_peak(replay);
+	if (judge_now_and_then(replay))
+		return -ENOMEM;
 	if (replay->observer)
 		replay->observer->on_stats(replay->observer->context, replay->profile, replay->bad_records);
 	return 0;
@@ -153,7 +222,8 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 
 static int on_dump(struct replay *replay)
 {
-	tell_peak(replay);
+	if (judge(replay))
+		return -ENOMEM;
 	if (replay->observer && replay->observer->on_dump)
 		replay->observer->on_dump(replay->observer->context, replay->profile);
 	return 0;
@@ -189,6 +259,8 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_INTERVAL:
 	case HI_STREAM_STATS:
 	case HI_STREAM_DUMP:
+	case HI_STREAM_MEMORY:
+	case HI_STREAM_UNHOOKED:
 	case HI_STREAM_END:
 		return ((const struct hi_stream_end *)(const void *)record)->time_ns;
 	case HI_STREAM_EVENTS:
@@ -238,6 +310,10 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_stats(replay, fixed);
 	case HI_STREAM_DUMP:
 		return on_dump(replay);
+	case HI_STREAM_MEMORY:
+		return on_memory(replay, fixed);
+	case HI_STREAM_UNHOOKED:
+		return on_unhooked(replay, fixed);
 	case HI_STREAM_END:
 		return on_end(replay, fixed);
 	default:
@@ -318,7 +394,8 @@ int replay_stream(struct input *input, const struct replay_observer *observer, s
 	error = replay_header(replay, input);
 	if (!error)
 		error = replay_rest(replay, input);
-	tell_peak(replay);
+	if (!error)
+		error = judge(replay);
 	modules_close(&replay->modules);
 	told_stacks_close(&replay->told);
 	live_close(&replay->live);

@@ -110,6 +110,7 @@ int replay_credit_live(struct replay *replay, const struct live_block *block)
 		return -ENOMEM;
 	if (place->address) {
 		uncredit(replay, place, block->born_ns); /* its free was missed */
+		replay->profile->meta.missed_frees++;
 	} else if (replay->live.count >= LIVE_MAX) {
 		replay_bad(replay, "more blocks in use than can be");
 		row_history_passed(replay->profile, row, block->born_ns, block->born_ns);
@@ -226,8 +227,10 @@ void replay_credit_passed(struct replay *replay, const struct live_block *block,
 	const struct profile_row *row = row_of(replay->profile, block);
 	struct live_block missed;
 
-	if (live_drop(&replay->live, block->address, &missed))
+	if (live_drop(&replay->live, block->address, &missed)) {
 		uncredit(replay, &missed, block->born_ns);
+		replay->profile->meta.missed_frees++;
+	}
 	row_history_passed(replay->profile, row, block->born_ns, freed_ns);
 	peak_passed(&replay->peak, block->born_ns, freed_ns, peak_weight(&replay->peak, block->bytes, row->key.interval));
 	credit_freed(replay->profile, block, freed_ns);

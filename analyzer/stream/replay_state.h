@@ -37,6 +37,8 @@ struct replay {
 	uint64_t position; /* of the record at hand */
 	uint64_t bad_records;
 	bool ended;
+	size_t unjudged_for;      /* as many STATS the judgement may be out of date */
+	size_t unhooked_count;    /* allocators told */
 	uint64_t stamp;           /* from 1; rises whenever the same kind may belong elsewhere from now on */
 	uint64_t sites_interval;  /* of all sites of now */
 	struct replay_site *site; /* 1 << site_bits of them, by hash; NULL = none yet */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caveats.h"
 #include "html_page.h"
 #include "html_write.h"
 #include "printable.h"
@@ -19,6 +20,7 @@
 #define CALLS_MAX 32u
 
 struct page {
+	const struct profile_meta *all;
 	const struct growth *growth;
 	enum sample_type type;
 	size_t points; /* snapshots that are drawn */
@@ -53,11 +55,16 @@ static void write_number(const char *key, double value, FILE *out)
 		fprintf(out, "\"%s\":null,", key);
 }
 
+static bool is_unsure(const struct page *page)
+{
+	return caveats_withhold_verdicts(page->growth->series->caveats);
+}
+
 static void write_slope(const struct page *page, const struct slope *slope, double unit)
 {
 	write_number("slope", slope->value, page->out);
-	write_number("low", slope->low, page->out);
-	write_number("high", slope->high, page->out);
+	write_number("low", is_unsure(page) ? INFINITY : slope->low, page->out);
+	write_number("high", is_unsure(page) ? INFINITY : slope->high, page->out);
 	write_number("level", slope->level, page->out);
 	write_number("unit", unit, page->out);
 	fprintf(page->out, "\"verdict\":\"%s\",\n", growth_verdict(page->growth, slope));
@@ -146,6 +153,21 @@ static void write_peak(const struct page *page)
 			page->growth->is_exact ? "true" : "false");
 }
 
+static void write_notes(const struct page *page)
+{
+	const char *before = "";
+
+	fputs("\"notes\":[", page->out);
+	for (int kind = 0; kind < HI_CAVEATS; kind++) {
+		if (!page->all->caveat[kind])
+			continue;
+		fputs(before, page->out);
+		html_write_text(page->all->caveat[kind], page->out);
+		before = ",";
+	}
+	fputs("],\n", page->out);
+}
+
 static void write_meta(const struct page *page)
 {
 	const struct growth *growth = page->growth;
@@ -162,6 +184,7 @@ static void write_meta(const struct page *page)
 	fprintf(out, "\"hasTimes\":%s,\"start\":%.3f,\"isScaled\":%s,\"snapshots\":%zu,\"enough\":%u,\"stackCount\":%zu,\n",
 		growth->has_times ? "true" : "false", (double)first->start_unix_ns / 1e9 + (double)first->duration_ns / 1e9,
 		series->is_scaled ? "true" : "false", series->snapshot_count, SLOPE_POINTS_MIN, series->stack_count);
+	write_notes(page);
 	write_peak(page);
 	fputs("\"time\":[", out);
 	for (size_t i = 0; i < page->points; i++)
@@ -190,12 +213,12 @@ static char *data_of(struct page *page, size_t stacks, size_t *out_size)
 	return text;
 }
 
-int growth_page_write(const struct growth *growth, enum sample_type type, size_t wanted, FILE *out)
+int growth_page_write(const struct profile_meta *all, const struct growth *growth, enum sample_type type, size_t wanted, FILE *out)
 {
 	const size_t room = FILE_MAX - (size_t)(hi_html_growth_page_end - hi_html_growth_page) - (size_t)(hi_html_growth_style_end - hi_html_growth_style) -
 			    (size_t)(hi_html_growth_script_end - hi_html_growth_script);
 	const size_t snapshots = growth->series->snapshot_count;
-	struct page page = {.growth = growth, .type = type, .points = snapshots < POINTS_MAX ? snapshots : POINTS_MAX};
+	struct page page = {.all = all, .growth = growth, .type = type, .points = snapshots < POINTS_MAX ? snapshots : POINTS_MAX};
 	size_t stacks = wanted < growth->closer ? wanted : growth->closer, size;
 	char *data = data_of(&page, stacks, &size);
 

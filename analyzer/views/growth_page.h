@@ -9,6 +9,7 @@
  *     hasTimes, start                  time[] in seconds since `start`, the end of the first snapshot (Unix time); else numbers of files
  *     isScaled                         nobody knows how sure the figures are
  *     snapshots, enough, stackCount    how many there are; of how many snapshots a verdict takes
+ *     notes[]                          caveats (caveats.h), texts
  *     peak                             bytes, time (of the session), isExact: the most that was in use at once; null = unknown
  *     time[]                           of the snapshots that are drawn, evenly chosen where there are too many
  *     total, stacks[]                  each: name, calls[] (texts), slope, low, high (null = no bound), level, verdict (growth.h), and how sure: unit, the
@@ -23,7 +24,10 @@
 
 #define GROWTH_PAGE_STACKS 100u /* in the table, where no number was asked for */
 
-/* With as many of the first `wanted` stacks as fit into a file of a megabyte. 0 or -ENOMEM; what out takes is not checked. */
-int growth_page_write(const struct growth *growth, enum sample_type type, size_t wanted, FILE *out);
+/*
+ * With as many of the first `wanted` stacks as fit into a file of a megabyte. all: has the caveats of all snapshots. 0 or -ENOMEM; what out takes is not
+ * checked.
+ */
+int growth_page_write(const struct profile_meta *all, const struct growth *growth, enum sample_type type, size_t wanted, FILE *out);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caveats.h"
 #include "html_write.h"
 #include "printable.h"
 #include "render_header.h"
@@ -325,18 +326,19 @@ static void write_meta(const struct profile *profile, FILE *out)
 		fputs("\"complete\":null,\n", out);
 }
 
-static void write_types(enum sample_type type, FILE *out)
+static void write_types(const struct profile_meta *meta, enum sample_type type, FILE *out)
 {
 	static const char *const text[SAMPLE_TYPE_COUNT] = {
-		[ALLOC_OBJECTS] = "{\"kind\":\"alloc\",\"isBytes\":false}",
-		[ALLOC_SPACE] = "{\"kind\":\"alloc\",\"isBytes\":true}",
-		[INUSE_OBJECTS] = "{\"kind\":\"inuse\",\"isBytes\":false}",
-		[INUSE_SPACE] = "{\"kind\":\"inuse\",\"isBytes\":true}",
+		[ALLOC_OBJECTS] = "\"kind\":\"alloc\",\"isBytes\":false",
+		[ALLOC_SPACE] = "\"kind\":\"alloc\",\"isBytes\":true",
+		[INUSE_OBJECTS] = "\"kind\":\"inuse\",\"isBytes\":false",
+		[INUSE_SPACE] = "\"kind\":\"inuse\",\"isBytes\":true",
 	};
 
 	fprintf(out, "\"type\":%d,\"types\":[", (int)type);
 	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
-		fprintf(out, "%s%s", i ? "," : "", text[i]);
+		fprintf(out, "%s{%s,\"isUnsure\":%s}", i ? "," : "", text[i],
+			caveats_withdraw(meta, i == INUSE_OBJECTS || i == INUSE_SPACE) ? "true" : "false");
 	fputs("],\n", out);
 }
 
@@ -359,7 +361,7 @@ int html_data_write(const struct profile *profile, const struct calltree *tree, 
 		error = write_report(profile, type, out);
 	if (!error) {
 		write_meta(profile, out);
-		write_types(type, out);
+		write_types(&profile->meta, type, out);
 		fprintf(out, "\"isComparison\":%s,\"folded\":%zu,\n", is_comparison(profile) ? "true" : "false", tree->folded);
 		write_functions(&writer);
 		write_nodes(&writer, is_comparison(profile));

@@ -6,7 +6,7 @@
  *
  *     title, host, command, report     texts; report: what every report says first, in lines
  *     pid, start, duration, interval, samples, complete (a share), isScaled; null or 0 = unknown
- *     type                             the sample type to begin with; types[]: kind ("alloc", "inuse"), isBytes
+ *     type                             the sample type to begin with; types[]: kind ("alloc", "inuse"), isBytes, isUnsure (no interval: caveats.h)
  *     isComparison, folded             folded: how many light paths are in "(other)"
  *     functions.name[], .module[], .file[]
  *     nodes.function[], .depth[]       the call tree in preorder; function -1: all, -2: (other)

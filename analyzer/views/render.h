@@ -40,6 +40,7 @@ struct renderer {
 	const char *help;
 	/* 0 or negative errno; -ENOENT: a program that it needs is missing (render_error says which package). */
 	int (*render)(const struct profile *profile, const struct render_options *options, FILE *out);
+	bool is_bare; /* its format has no place for the caveats of the profile (caveats.h) */
 };
 extern const struct renderer renderers[]; /* ends with name == NULL */
 /* One line about the last failure of render(), with the remedy. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "calltree.h"
+#include "caveats.h"
 #include "hi_units.h"
 #include "html_page.h"
 #include "render_header.h"
@@ -22,6 +23,8 @@
 #define MARGIN 12.0
 #define ROW 18.0
 #define HEAD 78.0
+#define LINE 18.0
+#define LINE_BYTES 180u /* as many as fit beside each other, more or less */
 #define FOOT 42.0
 #define LETTER 6.7 /* width */
 #define LETTERS_MIN 5u
@@ -33,7 +36,7 @@ struct picture {
 	const struct calltree *tree;
 	enum sample_type type;
 	bool is_comparison;
-	double height;
+	double head, height;
 	uint32_t *colour; /* by function: of its module */
 	FILE *out;
 };
@@ -249,6 +252,23 @@ static int choose_colours(struct picture *picture)
 
 /* ---- the file ---- */
 
+/* A line each; all of it is shown to who points there. */
+static void print_caveats(const struct picture *picture, const struct profile *profile, double y)
+{
+	for (int kind = 0; kind < HI_CAVEATS; kind++) {
+		const char *caveat = profile->meta.caveat[kind];
+
+		if (!caveat)
+			continue;
+		fprintf(picture->out, "<text class=\"sub\" x=\"%.0f\" y=\"%.0f\"><title>", MARGIN, y);
+		print_escaped(caveat, strlen(caveat), picture->out);
+		fprintf(picture->out, "</title>Warning: ");
+		print_escaped(caveat, bytes_of(caveat, LINE_BYTES), picture->out);
+		fprintf(picture->out, "%s</text>\n", strlen(caveat) > LINE_BYTES ? "\u2026" : "");
+		y += LINE;
+	}
+}
+
 /* The first lines of what every report says, one under the other. */
 static int print_heading(const struct picture *picture, const struct profile *profile)
 {
@@ -273,10 +293,11 @@ static int print_heading(const struct picture *picture, const struct profile *pr
 		fprintf(picture->out, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\">", i == 0 ? "head" : "sub", MARGIN, y);
 		print_escaped(line, bytes_of(line, 150), picture->out);
 		fprintf(picture->out, "</text>\n");
-		y += 18;
+		y += LINE;
 		i++;
 	}
 	free(text);
+	print_caveats(picture, profile, y);
 	return 0;
 }
 
@@ -295,7 +316,7 @@ static void print_end(const struct picture *picture)
 	const struct calltree *tree = picture->tree;
 
 	if (new_value(&tree->node[0].total[picture->type]) <= 0)
-		fprintf(picture->out, "<text class=\"sub\" x=\"%.0f\" y=\"%.0f\">Nothing to show</text>\n", MARGIN, HEAD + ROW);
+		fprintf(picture->out, "<text class=\"sub\" x=\"%.0f\" y=\"%.0f\">Nothing to show</text>\n", MARGIN, picture->head + ROW);
 	if (tree->folded)
 		fprintf(picture->out, "<text class=\"note\" x=\"%.0f\" y=\"%.0f\">%zu light paths are summed up as (other)</text>\n", MARGIN,
 			picture->height - 8, tree->folded);
@@ -328,7 +349,8 @@ static int draw(struct picture *picture, const struct profile *profile)
 {
 	int error = choose_colours(picture);
 
-	picture->height = HEAD + FOOT + ROW * (deepest(picture) + 1);
+	picture->head = HEAD + LINE * __builtin_popcount(caveats_bits(&profile->meta));
+	picture->height = picture->head + FOOT + ROW * (deepest(picture) + 1);
 	for (size_t i = 0; i < profile->row_count; i++)
 		picture->is_comparison |= profile->row[i].key.side == PROFILE_BASE;
 	if (!error) {

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "caveats.h"
 #include "growth.h"
 #include "growth_page.h"
 #include "hi_units.h"
@@ -54,10 +55,13 @@ static void print_growth(const struct growth *growth, const struct growth_stack 
 	const struct series *series = growth->series;
 	const struct slope *slope = &of->slope;
 	const char *unit = growth_unit(growth);
+	const bool is_unsure = caveats_withhold_verdicts(series->caveats);
 	char rate[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX], last[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "%-13s %12s %12s .. %-12s %10s  ", growth_verdict(growth, slope), format_rate(slope->value, unit, options->type, rate),
-		format_rate(slope->low, unit, options->type, low), format_rate(slope->high, unit, options->type, high),
+	fprintf(out, "%-13s %12s %12s .. %-12s %10s  ", growth_verdict(growth, slope),
+		format_rate(is_unsure ? INFINITY : slope->value, unit, options->type, rate),
+		format_rate(is_unsure ? INFINITY : slope->low, unit, options->type, low),
+		format_rate(is_unsure ? INFINITY : slope->high, unit, options->type, high),
 		render_value(series_value(of->stack, series->snapshot_count - 1), options->type, last));
 	print_bars(series, of->stack, out);
 	fprintf(out, "  %s\n", of->stack->line);
@@ -65,7 +69,7 @@ static void print_growth(const struct growth *growth, const struct growth_stack 
 		fputs(of->stack->all, out);
 }
 
-static void print_totals(const struct growth *growth, const struct render_options *options, FILE *out)
+static void print_totals(const struct profile_meta *all, const struct growth *growth, const struct render_options *options, FILE *out)
 {
 	const struct series *series = growth->series;
 	const struct series_snapshot *first = series->snapshot, *last = &series->snapshot[series->snapshot_count - 1];
@@ -79,15 +83,18 @@ static void print_totals(const struct growth *growth, const struct render_option
 	if (series->peak_bytes && series_is_one_session(series))
 		fprintf(out, "Peak: %s%s in use at %.1fs of the session\n", growth->is_exact ? "" : "about ",
 			render_value((double)series->peak_bytes, INUSE_SPACE, from), (double)series->peak_ns / 1e9);
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		if (all->caveat[kind])
+			fprintf(out, "Warning: %s\n", all->caveat[kind]);
 	if (!growth->has_times)
 		fprintf(out, "The files do not say when they were written, or are not in that order: they count as equally far from each other\n");
 }
 
-static void print_all(const struct growth *growth, size_t wanted, const struct render_options *options, FILE *out)
+static void print_all(const struct profile_meta *all, const struct growth *growth, size_t wanted, const struct render_options *options, FILE *out)
 {
 	const size_t shown = wanted < growth->closer ? wanted : growth->closer;
 
-	print_totals(growth, options, out);
+	print_totals(all, growth, options, out);
 	fprintf(out, "%-13s %12s %12s    %-12s %10s  %s\n", "", "slope", "slope, 95%", "", "at last", "stack");
 	for (size_t i = 0; i < shown; i++)
 		print_growth(growth, &growth->stack[i], options, out);
@@ -101,16 +108,15 @@ int render_growth(const struct profile *profile, const struct render_options *op
 	struct growth growth;
 	int error;
 
-	(void)profile;
 	if (!series || series->snapshot_count < 2)
 		return render_fail(-EINVAL, "--growth wants several files, the oldest first");
 	if (series->snapshot_count > SLOPE_POINTS_MAX)
 		return render_fail(-EINVAL, "--growth takes %u files at most", SLOPE_POINTS_MAX);
 	error = growth_open(series, wanted, &growth);
 	if (!error && options->is_page)
-		error = growth_page_write(&growth, options->type, wanted, out);
+		error = growth_page_write(&profile->meta, &growth, options->type, wanted, out);
 	else if (!error)
-		print_all(&growth, wanted, options, out);
+		print_all(&profile->meta, &growth, wanted, options, out);
 	growth_close(&growth);
 	return render_result(error, out);
 }

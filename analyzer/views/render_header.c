@@ -240,6 +240,8 @@ static void print_warnings(const struct profile *profile, FILE *out)
 	const struct profile_meta *meta = &profile->meta;
 	char rate[HI_UNITS_TEXT_MAX];
 
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		print_text(out, "Warning: ", meta->caveat[kind], "\n");
 	warn(out, meta->dropped_allocs, "samples were lost, so figures are too low: the reader did not keep up; take fewer (--sample)");
 	warn(out, meta->dropped_frees, "frees were lost, so in-use figures are too high: the reader did not keep up; take fewer samples (--sample)");
 	if (meta->dropped_allocs || meta->dropped_frees)
@@ -247,7 +249,11 @@ static void print_warnings(const struct profile *profile, FILE *out)
 			100.0 * (double)meta->dropped_allocs / ((double)meta->dropped_allocs + (double)sample_count(profile)),
 			profile_fitting_rate(profile, rate, sizeof(rate)));
 	warn(out, meta->live_set_full, "samples were given up, so figures are too low: too many sampled blocks were live (--live-max, --sample)");
-	warn(out, meta->no_thread_slot, "allocations were passed over: more threads than the payload has room for");
+	if (meta->no_thread_slot)
+		fprintf(out,
+			"Warning: up to %" PRIu64
+			" allocations of %s were passed over, as too many threads were inside at once; the interval of the total allows for them\n",
+			meta->no_thread_slot, hi_format_bytes((double)meta->passed_bytes, rate, sizeof(rate)));
 	if (meta->end_reason == HI_STREAM_END_DEADMAN)
 		fprintf(out, "Warning: the window ended early: the payload disarmed itself, as heapinject did not answer\n");
 	else if (meta->end_reason == HI_STREAM_END_ERROR)

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "caveats.h"
 #include "hi_stream.h"
 #include "sample_types.h"
 #include "text_out.h"
@@ -32,6 +33,22 @@ static void put_number(const char *key, uint64_t number, FILE *out)
 	fprintf(out, "\"%s\":%" PRIu64 ",\n", key, number);
 }
 
+static void put_caveats(const struct profile_meta *meta, FILE *out)
+{
+	const char *before = "";
+
+	fputs("\"caveats\":[", out);
+	for (int kind = 0; kind < HI_CAVEATS; kind++) {
+		if (!meta->caveat[kind])
+			continue;
+		fprintf(out, "%s{\"kind\":\"%s\",\"text\":", before, caveats_name((enum hi_caveat)kind));
+		text_json(meta->caveat[kind], out);
+		putc('}', out);
+		before = ",";
+	}
+	fputs("],\n", out);
+}
+
 static void put_meta(const struct profile *profile, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
@@ -52,10 +69,18 @@ static void put_meta(const struct profile *profile, FILE *out)
 	put_number("samples", meta->samples, out);
 	put_number("frees", meta->frees, out);
 	put_number("slack_samples", meta->slack_samples, out);
+	put_number("missed_frees", meta->missed_frees, out);
+	put_number("anonymous_begin_bytes", meta->memory.anonymous_begin, out);
+	put_number("anonymous_end_bytes", meta->memory.anonymous_end, out);
+	put_number("writable_end_bytes", meta->memory.writable_end, out);
+	put_number("spread_bytes", meta->memory.spread, out);
+	put_text("unhooked", meta->unhooked, out);
+	put_caveats(meta, out);
 	put_number("dropped_allocs", meta->dropped_allocs, out);
 	put_number("dropped_frees", meta->dropped_frees, out);
 	put_number("live_set_full", meta->live_set_full, out);
 	put_number("no_thread_slot", meta->no_thread_slot, out);
+	put_number("passed_bytes", meta->passed_bytes, out);
 	put_number("stacks_complete", meta->stacks_complete, out);
 	put_number("stacks_truncated", meta->stacks_truncated, out);
 	put_number("payload_cpu_ns", meta->payload_cpu_ns, out);
@@ -84,14 +109,18 @@ static void put_whole(const char *key, double value, FILE *out)
 	text_number(text_whole(value), out);
 }
 
-static void put_estimate(const struct estimate *estimate, FILE *out)
+static void put_estimate(const struct profile *profile, const struct estimate *estimate, enum sample_type type, FILE *out)
 {
 	double low, high;
 
 	estimate_interval(estimate, &low, &high);
 	put_whole("{\"value\":", estimate->value, out);
-	put_whole(",\"low\":", low, out);
-	put_whole(",\"high\":", high, out);
+	if (caveats_withdraw(&profile->meta, type == INUSE_OBJECTS || type == INUSE_SPACE)) {
+		fputs(",\"low\":null,\"high\":null", out);
+	} else {
+		put_whole(",\"low\":", low, out);
+		put_whole(",\"high\":", high, out);
+	}
 	put_whole(",\"base\":", estimate->base, out);
 	putc('}', out);
 }
@@ -103,7 +132,7 @@ static void put_totals(const struct profile *profile, FILE *out)
 		const struct estimate total = estimate_total(profile, (enum sample_type)type);
 
 		fputs(type ? ",\n" : "\n", out);
-		put_estimate(&total, out);
+		put_estimate(profile, &total, (enum sample_type)type, out);
 	}
 	fputs("],\n", out);
 }
@@ -202,7 +231,7 @@ static void put_stack(const struct profile *profile, const struct rows_of *rows,
 		}
 		if (type)
 			putc(',', out);
-		put_estimate(&sum, out);
+		put_estimate(profile, &sum, (enum sample_type)type, out);
 	}
 	fputs("]}", out);
 }

@@ -20,6 +20,7 @@ static const char *const verdicts[TREND_VERDICTS] = {
 	[TREND_TOO_FEW] = "too few samples",
 	[TREND_STEADY] = "steady",
 	[TREND_GROWS] = "grows",
+	[TREND_UNSURE] = "cannot tell",
 };
 
 /* "1.20MB/s" */
@@ -40,15 +41,26 @@ static bool is_slow(const struct leaks *leaks)
 	return fastest < SLOW;
 }
 
-static void print_leak(const struct stack_text *text, const struct leak *leak, bool by_hour, const struct render_options *options, FILE *out)
+static void print_trend(const struct trend *trend, bool by_hour, FILE *out)
 {
-	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX], age[HI_UNITS_TEXT_MAX];
-	const struct trend *trend = &leak->trend;
+	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX];
 
 	style_print(trend->verdict == TREND_GROWS ? STYLE_MORE : STYLE_PLAIN, out, "%-15s", verdicts[trend->verdict]);
-	fprintf(out, " %12s %12s .. %-12s %10s %8.0f %8.0f %8s  ", format_rate(trend->slope, by_hour, slope), format_rate(trend->slope_low, by_hour, low),
-		format_rate(trend->slope_high, by_hour, high), hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value,
-		leak->bytes.samples, stack_column_time(leak->age_ns, age));
+	fprintf(out, " %12s %12s .. %-12s", format_rate(trend->slope, by_hour, slope), format_rate(trend->slope_low, by_hour, low),
+		format_rate(trend->slope_high, by_hour, high));
+}
+
+static void print_leak(const struct stack_text *text, const struct leak *leak, bool by_hour, const struct render_options *options, FILE *out)
+{
+	char bytes[HI_UNITS_TEXT_MAX], age[HI_UNITS_TEXT_MAX];
+	const struct trend *trend = &leak->trend;
+
+	if (trend->verdict == TREND_UNSURE)
+		fprintf(out, "%-15s %12s %12s .. %-12s", verdicts[trend->verdict], "?", "?", "?");
+	else
+		print_trend(trend, by_hour, out);
+	fprintf(out, " %10s %8.0f %8.0f %8s  ", hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value, leak->bytes.samples,
+		stack_column_time(leak->age_ns, age));
 	stack_column_stack(text, leak->stack, options, out);
 }
 
@@ -70,10 +82,14 @@ static void print_table(const struct stack_text *text, const struct leaks *leaks
 }
 
 /* "~N bytes (+-e), ~M objects (+-e)", in whole numbers, as other programs read them. */
-static void print_amount(const struct estimate *bytes, const struct estimate *objects, FILE *out)
+static void print_amount(const struct leaks *leaks, const struct estimate *bytes, const struct estimate *objects, FILE *out)
 {
 	double low, high;
 
+	if (leaks->is_unsure) {
+		fprintf(out, "~%.0f bytes, ~%.0f objects", bytes->value, objects->value);
+		return;
+	}
 	estimate_interval(bytes, &low, &high);
 	fprintf(out, "~%.0f bytes (\302\261%.0f)", bytes->value, (high - low) / 2);
 	estimate_interval(objects, &low, &high);
@@ -85,11 +101,15 @@ static void print_summary(const struct leaks *leaks, FILE *out)
 	char tail[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "Retained: ");
-	print_amount(&leaks->bytes, &leaks->objects, out);
+	print_amount(leaks, &leaks->bytes, &leaks->objects, out);
 	fprintf(out, ", %zu contexts: allocated in the window and still there, without the youngest %s\n", leaks->count,
 		stack_column_time(leaks->tail_ns, tail));
+	if (leaks->is_unsure) {
+		fprintf(out, "Leak summary: cannot tell what grows; the warnings above say why\n");
+		return;
+	}
 	fprintf(out, "Leak summary: ");
-	print_amount(&leaks->growing_bytes, &leaks->growing_objects, out);
+	print_amount(leaks, &leaks->growing_bytes, &leaks->growing_objects, out);
 	fprintf(out, ", %zu contexts\n", leaks->growing_count);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "callgraph_trim.h"
+#include "caveats.h"
 #include "hi_units.h"
 #include "render_header.h"
 #include "style.h"
@@ -28,7 +29,9 @@ static void explain_nothing(const struct profile *profile, FILE *out)
 {
 	char interval[HI_UNITS_TEXT_MAX];
 
-	if (profile->row_count == 0 && profile->meta.is_scaled)
+	if (profile->row_count == 0 && caveats_too_low(caveats_bits(&profile->meta)))
+		fprintf(out, "No sample was taken; the warning says why.\n");
+	else if (profile->row_count == 0 && profile->meta.is_scaled)
 		fprintf(out, "The file holds no allocation.\n");
 	else if (profile->row_count == 0)
 		fprintf(out,

@@ -46,6 +46,26 @@ static FILE *whole_stream(void)
 	return file;
 }
 
+/* In an exact session, so that the intervals are nothing but that. */
+UNIT_TEST(what_was_passed_over_is_said)
+{
+	struct hi_stream_stats stats = {.record.type = HI_STREAM_STATS, .time_ns = 4000, .no_thread_slot = 7, .passed_bytes = 1024};
+	FILE *stream = memory_file(), *heap = memory_file(), *summary = memory_file();
+	const struct hi_analyzer_outputs outputs = {
+		.stream_fd = fileno(stream), .status_fd = -1, .heap_fd = fileno(heap), .pprof_fd = -1, .summary_fd = fileno(summary)};
+	size_t size;
+
+	stream_header(stream, 1);
+	stream_alloc(stream, 0x7000, 3072, frames, 2);
+	stream_put(stream, &stats, sizeof(stats), NULL, 0);
+	stream_end(stream);
+	begin_reading(stream);
+	CHECK_EQ(hi_analyzer_collect(&outputs), 0);
+	CHECK(strstr(contents(summary, &size), "up to 7 allocations of 1kB were passed over") != NULL);
+	CHECK(strstr(contents(summary, &size), "in use:    3kB in 1 objects, 95% interval 3kB .. 4kB") != NULL);
+	CHECK(strstr(contents(heap, &size), "\n# no_thread_slot 7\n# passed_bytes 1024\n") != NULL);
+}
+
 UNIT_TEST(everything_is_written)
 {
 	FILE *stream = whole_stream(), *heap = memory_file(), *pprof = memory_file(), *summary = memory_file(), *status = memory_file();
@@ -78,6 +98,25 @@ UNIT_TEST(everything_is_written)
 	CHECK(strstr(text, "  samples:   2 (100.0% complete stacks), dropped 5 (60.00% of the samples)\n") != NULL);
 	CHECK(strstr(text, "  note: the reader did not keep up; --sample ") != NULL);
 	CHECK(strstr(text, "2 frees were dropped") != NULL);
+}
+
+/* No sample is not nothing: at most three intervals, most likely. Where all is counted it is nothing. */
+UNIT_TEST(none_sampled_has_an_upper_bound)
+{
+	for (uint64_t interval = 1; interval <= 1u << 20; interval <<= 20) {
+		FILE *stream = memory_file(), *heap = memory_file(), *pprof = memory_file(), *summary = memory_file();
+		struct hi_analyzer_outputs outputs = {.status_fd = -1, .heap_fd = fileno(heap), .pprof_fd = fileno(pprof), .summary_fd = fileno(summary)};
+		size_t size;
+
+		stream_header(stream, interval);
+		stream_stats(stream);
+		stream_end(stream);
+		outputs.stream_fd = begin_reading(stream);
+		CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
+		const char *text = contents(summary, &size);
+		CHECK_EQ(strstr(text, "in use:    0 in 0 objects, 95% interval 0 .. 3MB (allocated") != NULL, interval > 1);
+		CHECK_EQ(strstr(text, "allocated: 0 in 0 objects, 95% interval 0 .. 3MB\n") != NULL, interval > 1);
+	}
 }
 
 /* Of so many rows that to sum them up takes a while, what is in use is told a little late, and never for long. */

@@ -98,6 +98,31 @@ UNIT_TEST(exact_mode_is_exact)
 	CHECK(estimate_row(3, 300, 1, ALLOC_SPACE).value == 300);
 }
 
+/* It may be there or not, in what was allocated and in what is in use, and on either side of a comparison. */
+UNIT_TEST(what_was_passed_over_is_in_the_interval_of_a_total)
+{
+	struct profile_row row = {.key.interval = 1, .alloc_count = 3, .alloc_bytes = 300, .inuse_count = 3, .inuse_bytes = 300};
+	struct profile profile = {.row = &row, .row_count = 1, .meta.no_thread_slot = 2, .meta.passed_bytes = 50};
+	struct estimate total = estimate_total(&profile, INUSE_SPACE), alone = total;
+	double low, high, alone_low, alone_high;
+
+	estimate_interval(&total, &low, &high);
+	CHECK(total.value == 300 && low == 300 && high == 350);
+	total = estimate_total(&profile, ALLOC_OBJECTS);
+	estimate_interval(&total, &low, &high);
+	CHECK(total.value == 3 && low == 3 && high == 5);
+	row.key.interval = INTERVAL;
+	alone = total = estimate_total(&profile, ALLOC_SPACE);
+	alone.passed = 0;
+	estimate_interval(&alone, &alone_low, &alone_high);
+	estimate_interval(&total, &low, &high);
+	CHECK(low == alone_low && high == alone_high + 50);
+	alone.base = total.base = 1000;
+	estimate_interval(&alone, &alone_low, &alone_high);
+	estimate_interval(&total, &low, &high);
+	CHECK(low == alone_low - 50 && high == alone_high + 50);
+}
+
 UNIT_TEST(nothing_is_nothing)
 {
 	const struct estimate none = estimate_row(0, 0, INTERVAL, INUSE_SPACE);

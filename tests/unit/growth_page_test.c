@@ -34,7 +34,7 @@ static void add(struct series *series, struct profile *profile)
 static void check_page(struct series *series, size_t limit, const char *program)
 {
 	const struct render_options options = {.type = INUSE_SPACE, .series = series, .is_page = true, .limit = limit};
-	char *text = picture_of(render_growth, NULL, &options);
+	char *text = picture_of(render_growth, &(const struct profile){0}, &options);
 
 	picture_check(text, program);
 	free(text);

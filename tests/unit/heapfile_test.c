@@ -44,6 +44,11 @@ static void make_profile(struct profile *profile)
 	profile->meta.samples = 5;
 	profile->meta.peak_inuse_bytes = 5000;
 	profile->meta.peak_ns = 2500000000u;
+	profile->meta.missed_frees = 11;
+	profile->meta.memory = (struct profile_memory){.anonymous_begin = 12, .anonymous_end = 13, .writable_end = 14, .spread = 15};
+	set(&profile->meta.unhooked, "je_malloc in the\nprogram");
+	set(&profile->meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,\n# end");
+	set(&profile->meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");
 	set(&profile->meta.version, "0.1.0");
 	set(&profile->meta.comm, "my\nserver");
 	set(&profile->meta.cmdline, "/opt/my server --x");
@@ -139,6 +144,15 @@ UNIT_TEST(what_is_written_is_read_back)
 	CHECK_EQ(in.meta.samples, 5);
 	CHECK_EQ(in.meta.peak_inuse_bytes, 5000);
 	CHECK_EQ(in.meta.peak_ns, 2500000000u);
+	CHECK_EQ(in.meta.missed_frees, 11);
+	CHECK_EQ(in.meta.memory.anonymous_begin, 12);
+	CHECK_EQ(in.meta.memory.anonymous_end, 13);
+	CHECK_EQ(in.meta.memory.writable_end, 14);
+	CHECK_EQ(in.meta.memory.spread, 15);
+	CHECK_STR(in.meta.unhooked, "je_malloc in the\nprogram");
+	CHECK_STR(in.meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,?# end");
+	CHECK_STR(in.meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");
+	CHECK(!in.meta.caveat[HI_CAVEAT_IMPOSSIBLE] && !in.meta.caveat[HI_CAVEAT_UNHOOKED]);
 	CHECK_STR(in.meta.comm, "my\nserver");
 	CHECK_STR(in.meta.version, "0.1.0");
 	CHECK_STR(in.meta.maps, out.meta.maps);

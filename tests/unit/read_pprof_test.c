@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "caveats.h"
 #include "pprof.h"
 #include "pprof_fields.h"
 #include "protobuf.h"
@@ -353,6 +354,19 @@ UNIT_TEST(our_own_estimates_become_samples_again)
 	}
 	const struct estimate before = estimate_total(&profile, INUSE_SPACE), after = estimate_total(&copy, INUSE_SPACE);
 	CHECK(fabs(before.value - after.value) <= 1e-3 * before.value && fabs(before.variance - after.variance) <= 1e-3 * before.variance);
+	profile_close(&copy);
+	profile_close(&profile);
+}
+
+UNIT_TEST(our_own_caveats_come_back)
+{
+	struct profile profile, copy;
+
+	make_own(&profile, 65536);
+	CHECK_EQ(caveats_set(&profile.meta, HI_CAVEAT_IMPOSSIBLE, "more than there is: \\x41"), 0);
+	CHECK_EQ(write_and_read(&profile, &copy), 0);
+	CHECK_EQ(caveats_bits(&copy.meta), 1u << HI_CAVEAT_IMPOSSIBLE);
+	CHECK(!strncmp(copy.meta.caveat[HI_CAVEAT_IMPOSSIBLE], "more than there is: ", 20));
 	profile_close(&copy);
 	profile_close(&profile);
 }

@@ -92,6 +92,62 @@ UNIT_TEST(allocations_and_frees)
 	profile_close(&profile);
 }
 
+UNIT_TEST(what_the_process_has)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_memory(file, 100, 1000);
+	stream_memory(file, 300, 2000);
+	stream_memory(file, 200, 3000);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.meta.memory.anonymous_begin, 100);
+	CHECK_EQ(profile.meta.memory.anonymous_end, 200);
+	CHECK_EQ(profile.meta.memory.writable_end, 3000);
+	CHECK_EQ(profile.meta.memory.spread, 0);
+	CHECK(!profile.meta.caveat[HI_CAVEAT_OTHER_MEANS]);
+	profile_close(&profile);
+}
+
+UNIT_TEST(allocators_that_are_not_hooked)
+{
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_unhooked(file, HI_UNHOOKED_PREFIXED, "je_malloc", "");
+	stream_unhooked(file, HI_UNHOOKED_DIRECT, "malloc", "/lib/a\tb.so");
+	for (int i = 0; i < 1000; i++) /* as many as somebody likes */
+		stream_unhooked(file, HI_UNHOOKED_DIRECT, "malloc", "/lib/c.so");
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_STR(profile.meta.unhooked,
+		  "je_malloc in the program itself and malloc in /lib/a?b.so (by direct calls) and malloc in /lib/c.so (by direct calls) and "
+		  "malloc in /lib/c.so (by direct calls)");
+	CHECK(profile.meta.caveat[HI_CAVEAT_UNHOOKED] != NULL);
+	CHECK(!strncmp(profile.meta.caveat[HI_CAVEAT_UNHOOKED], "its allocations go to je_malloc in the program itself and ", 57));
+	CHECK(!profile.meta.damage);
+	profile_close(&profile);
+}
+
+/* Each block counts once, and of a large one all that it covers. */
+UNIT_TEST(where_the_live_samples_lie)
+{
+	const uint64_t piece = 64u << 10;
+	struct profile profile;
+	FILE *file = begin(1);
+
+	stream_alloc(file, piece, 16, site_a, 2);
+	stream_alloc(file, 2 * piece - 16, 16, site_a, 2);
+	stream_alloc(file, 100 * piece, 16, site_a, 2);
+	stream_free(file, 100 * piece);
+	stream_alloc(file, 200 * piece + 1, 3 * piece, site_b, 2);
+	stream_end(file);
+	CHECK_EQ(play(file, &profile), 0);
+	CHECK_EQ(profile.meta.memory.spread, 5 * piece); /* the first two share one */
+	profile_close(&profile);
+}
+
 UNIT_TEST(a_missed_free_is_implied)
 {
 	struct profile profile;
@@ -104,6 +160,8 @@ UNIT_TEST(a_missed_free_is_implied)
 	CHECK_EQ(profile.row[0].inuse_count, 0);
 	CHECK_EQ(profile.row[0].inuse_bytes, 0);
 	CHECK_EQ(profile.row[1].inuse_bytes, 64);
+	CHECK_EQ(profile.meta.missed_frees, 1);
+	CHECK_EQ(profile.meta.frees, 0);
 	profile_close(&profile);
 }
 

@@ -185,6 +185,27 @@ static inline void stream_stats(FILE *out)
 	stream_put(out, &stats, sizeof(stats), NULL, 0);
 }
 
+static inline void stream_memory(FILE *out, uint64_t anonymous, uint64_t writable)
+{
+	struct hi_stream_memory record = {.record.type = HI_STREAM_MEMORY, .time_ns = 4000, .anonymous_bytes = anonymous, .writable_bytes = writable};
+
+	stream_put(out, &record, sizeof(record), NULL, 0);
+}
+
+/* path: empty = the program itself. */
+static inline void stream_unhooked(FILE *out, enum hi_unhooked how, const char *name, const char *path)
+{
+	struct hi_stream_unhooked record = {
+		.record.type = HI_STREAM_UNHOOKED,
+		.record.flags = (uint16_t)how,
+		.name_size = (uint32_t)strlen(name),
+		.path_size = (uint32_t)strlen(path),
+	};
+	char both[512];
+
+	stream_put(out, &record, sizeof(record), both, (size_t)snprintf(both, sizeof(both), "%s%s", name, path));
+}
+
 static inline void stream_dump(FILE *out, uint64_t time_ns)
 {
 	struct hi_stream_dump record = {.record.type = HI_STREAM_DUMP, .time_ns = time_ns};

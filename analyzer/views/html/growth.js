@@ -261,7 +261,7 @@ function showFacts() {
 }
 
 function showNotes() {
-	const notes = [];
+	const notes = [...data.notes];
 	if (data.snapshots < data.enough)
 		notes.push("With fewer than " + data.enough + " snapshots no order of values is unlikely enough to tell what grows.");
 	if (!data.hasTimes)

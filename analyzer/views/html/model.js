@@ -329,6 +329,8 @@ function formatChange(figure) {
 
 function formatInterval(figure, type) {
 	const interval = intervalOf(figure);
+	if (type.isUnsure)
+		return "?";
 	if (!interval)
 		return "exact";
 	const text = figure.old > 0 ? formatSigned : formatValue;

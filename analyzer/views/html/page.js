@@ -217,7 +217,9 @@ function showSum() {
 	byId("sum").textContent = formatValue(figure.now, type);
 	byId("sum-change").textContent = profile.isComparison
 		? formatSigned(figure.now - figure.old, type) + " (" + (formatChange(figure) || "no change") + ") against " + formatValue(figure.old, type) : "";
-	if (!profile.isExact)
+	if (type.isUnsure)
+		byId("sum-interval").textContent = "how sure this is cannot be told";
+	else if (!profile.isExact)
 		byId("sum-interval").textContent = "95% interval" + (profile.isComparison && figure.old > 0 ? " of the change " : " ") + formatInterval(figure, type);
 	else if (!profile.isComparison && !profile.meta.isScaled)
 		byId("sum-interval").textContent = "exact: every allocation was counted";

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* caveats.c - see caveats.h. Start at effects[]. */
+#include "caveats.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Who sees only a part of the allocations may not give the interval of a sum; who misses frees, only that of what was allocated. */
+static const struct {
+	const char *name;
+	bool withdraws_inuse, withdraws_alloc, withholds_verdicts;
+	bool too_high, too_low;
+} effects[HI_CAVEATS] = {
+	[HI_CAVEAT_MISSED_FREES] = {"missed-frees", .withdraws_inuse = true, .withholds_verdicts = true, .too_high = true},
+	[HI_CAVEAT_IMPOSSIBLE] = {"impossible", .withdraws_inuse = true, .withholds_verdicts = true, .too_high = true},
+	[HI_CAVEAT_UNHOOKED] = {"unhooked", .withdraws_inuse = true, .withdraws_alloc = true, .withholds_verdicts = true, .too_low = true},
+	/* What was seen is right, for what it is of. */
+	[HI_CAVEAT_OTHER_MEANS] = {"other-means", .too_low = true},
+};
+
+const char *caveats_name(enum hi_caveat kind)
+{
+	return effects[kind].name;
+}
+
+enum hi_caveat caveats_kind(const char *name, size_t size)
+{
+	int kind = 0;
+
+	while (kind < HI_CAVEATS && (strlen(effects[kind].name) != size || memcmp(effects[kind].name, name, size) != 0))
+		kind++;
+	return (enum hi_caveat)kind;
+}
+
+int caveats_set(struct profile_meta *meta, enum hi_caveat kind, const char *text)
+{
+	if (meta->caveat[kind])
+		return 0;
+	meta->caveat[kind] = strndup(text, CAVEATS_TEXT_MAX - 1);
+	return meta->caveat[kind] ? 0 : -ENOMEM;
+}
+
+void caveats_clear(struct profile_meta *meta)
+{
+	for (int kind = 0; kind < HI_CAVEATS; kind++) {
+		free(meta->caveat[kind]);
+		meta->caveat[kind] = NULL;
+	}
+}
+
+int caveats_take_over(struct profile_meta *to, const struct profile_meta *from)
+{
+	int error = 0;
+
+	for (int kind = 0; kind < HI_CAVEATS && !error; kind++)
+		if (from->caveat[kind])
+			error = caveats_set(to, (enum hi_caveat)kind, from->caveat[kind]);
+	return error;
+}
+
+uint32_t caveats_bits(const struct profile_meta *meta)
+{
+	uint32_t bits = 0;
+
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		bits |= meta->caveat[kind] ? 1u << kind : 0;
+	return bits;
+}
+
+bool caveats_withdraw(const struct profile_meta *meta, bool is_inuse)
+{
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		if (meta->caveat[kind] && (is_inuse ? effects[kind].withdraws_inuse : effects[kind].withdraws_alloc))
+			return true;
+	return false;
+}
+
+bool caveats_withhold_verdicts(uint32_t bits)
+{
+	bool withheld = false;
+
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		withheld |= (bits >> kind & 1) && effects[kind].withholds_verdicts;
+	return withheld;
+}
+
+bool caveats_too_high(uint32_t bits)
+{
+	bool too_high = false;
+
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		too_high |= (bits >> kind & 1) && effects[kind].too_high;
+	return too_high;
+}
+
+bool caveats_too_low(uint32_t bits)
+{
+	bool too_low = false;
+
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		too_low |= (bits >> kind & 1) && effects[kind].too_low;
+	return too_low;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* judgement.c - see judgement.h. Start at judgement_make(). */
+#include "judgement.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "caveats.h"
+#include "estimate.h"
+#include "hi_units.h"
+
+/* Frees that were made up: a few may be an order of records that two CPUs saw differently. */
+#define MISSED_MIN 8u
+#define MISSED_MIN_SAMPLED 3u /* of samples nearly none would ever be met again at the very address */
+#define MISSED_SHARE 0.01
+#define MISSED_SHARE_SAMPLED 0.002
+/* What is in use against what there is: intervals fail one time in forty at either end. */
+#define THERE_FACTOR 1.1
+#define THERE_ROOM (1u << 20)
+/* Growth that needs an explanation, and how much what was seen may explain: allocators keep what was freed, and fill memory to a half at worst. */
+#define GROWTH_MIN (16u << 20)
+#define ALLOCATED_FACTOR 3
+#define IN_USE_FACTOR 8
+#define UNSEEN_INTERVALS 3.0 /* so much goes without a sample one time in twenty */
+/* A piece of address space that is full of blocks has a sample with a probability of 1 - e^-8. */
+#define PIECE_INTERVALS 8u
+#define PIECE_MIN (64u << 10)
+
+__attribute__((format(printf, 3, 4))) static int set(struct profile *profile, enum hi_caveat kind, const char *format, ...)
+{
+	char text[CAVEATS_TEXT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return caveats_set(&profile->meta, kind, text);
+}
+
+static uint64_t coarsest_interval(const struct profile *profile)
+{
+	uint64_t coarsest = 1;
+
+	for (size_t i = 0; i < profile->row_count; i++)
+		coarsest = profile->row[i].key.interval > coarsest ? profile->row[i].key.interval : coarsest;
+	return coarsest;
+}
+
+uint64_t judgement_spread_piece(const struct profile *profile)
+{
+	const uint64_t wanted = coarsest_interval(profile) * PIECE_INTERVALS;
+	uint64_t piece = PIECE_MIN;
+
+	while (piece < wanted)
+		piece *= 2;
+	return piece;
+}
+
+/* What the intervals leave possible. */
+struct amounts {
+	double allocated_most, in_use_least, in_use_most;
+};
+
+static struct amounts amounts_of(const struct profile *profile)
+{
+	const struct estimate allocated = estimate_total(profile, ALLOC_SPACE), in_use = estimate_total(profile, INUSE_SPACE);
+	const uint64_t interval = profile->row_count ? coarsest_interval(profile) : profile->meta.interval;
+	const double unseen = interval > 1 ? UNSEEN_INTERVALS * (double)interval : 0;
+	struct amounts amounts;
+	double low;
+
+	estimate_interval(&allocated, &low, &amounts.allocated_most);
+	estimate_interval(&in_use, &amounts.in_use_least, &amounts.in_use_most);
+	amounts.allocated_most = fmax(amounts.allocated_most, unseen);
+	amounts.in_use_most = fmax(fmax(amounts.in_use_most, (double)profile->meta.peak_inuse_bytes), unseen);
+	return amounts;
+}
+
+/* A block that is given out again without a free in between was freed past us. Frees that the ring had no room for are another matter, and told as such. */
+static int judge_missed(struct profile *profile)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const bool is_sampled = coarsest_interval(profile) > 1;
+	const uint64_t missed = meta->missed_frees > meta->dropped_frees ? meta->missed_frees - meta->dropped_frees : 0;
+	const double share = (double)missed / ((double)missed + (double)meta->frees + 1);
+
+	if (missed < (is_sampled ? MISSED_MIN_SAMPLED : MISSED_MIN) || share < (is_sampled ? MISSED_SHARE_SAMPLED : MISSED_SHARE))
+		return 0;
+	return set(profile, HI_CAVEAT_MISSED_FREES,
+		   "frees go past the hooks: %" PRIu64 " sampled blocks were given out again without a free in between (%" PRIu64
+		   " frees were seen): what is in use is too high%s",
+		   missed, meta->frees, is_sampled ? "; --sample 1 finds them" : "");
+}
+
+/* Blocks in use lie beside each other, and in memory that may be written. */
+static int judge_in_use(struct profile *profile, const struct amounts *amounts)
+{
+	const struct profile_memory *memory = &profile->meta.memory;
+	char low[HI_UNITS_TEXT_MAX], there[HI_UNITS_TEXT_MAX];
+
+	hi_format_bytes(amounts->in_use_least, low, sizeof(low));
+	if (memory->writable_end && amounts->in_use_least > (double)memory->writable_end * THERE_FACTOR + THERE_ROOM)
+		return set(
+			profile, HI_CAVEAT_IMPOSSIBLE,
+			"what is in use cannot be right: the samples stand for %s at least, and the process has %s of memory for it; frees go past the hooks",
+			low, hi_format_bytes((double)memory->writable_end, there, sizeof(there)));
+	if (memory->spread && amounts->in_use_least > (double)memory->spread * THERE_FACTOR + THERE_ROOM)
+		return set(profile, HI_CAVEAT_IMPOSSIBLE,
+			   "what is in use cannot be right: the samples stand for %s at least, and all of them lie in %s of memory; frees go past the hooks",
+			   low, hi_format_bytes((double)memory->spread, there, sizeof(there)));
+	return 0;
+}
+
+/* How much of the growth the hooks have seen, where that is little; else empty. */
+static void tell_growth(const struct profile *profile, const struct amounts *amounts, char *text, size_t size)
+{
+	const struct profile_memory *memory = &profile->meta.memory;
+	const double growth = memory->anonymous_begin ? (double)memory->anonymous_end - (double)memory->anonymous_begin : 0;
+	char growth_text[HI_UNITS_TEXT_MAX], seen[HI_UNITS_TEXT_MAX];
+
+	*text = 0;
+	hi_format_bytes(growth, growth_text, sizeof(growth_text));
+	if (growth >= GROWTH_MIN + ALLOCATED_FACTOR * amounts->allocated_most)
+		snprintf(text, size, "the process grew by %s, of which the hooked functions account for at most %s", growth_text,
+			 hi_format_bytes(amounts->allocated_most, seen, sizeof(seen)));
+	else if (growth >= GROWTH_MIN + IN_USE_FACTOR * amounts->in_use_most)
+		snprintf(text, size, "the process grew by %s, while through the hooked functions it had at most %s at a time", growth_text,
+			 hi_format_bytes(amounts->in_use_most, seen, sizeof(seen)));
+}
+
+static int judge_unseen(struct profile *profile, const struct amounts *amounts)
+{
+	const char *unhooked = profile->meta.unhooked;
+	char growth[CAVEATS_TEXT_MAX / 4];
+
+	tell_growth(profile, amounts, growth, sizeof(growth));
+	if (unhooked && *unhooked)
+		return set(profile, HI_CAVEAT_UNHOOKED, "its allocations go to %s, which is not hooked: they are not in these figures%s%s", unhooked,
+			   *growth ? "; " : "", growth);
+	if (*growth)
+		return set(profile, HI_CAVEAT_OTHER_MEANS,
+			   "%s: it allocates by other means (mmap, an allocator of its own), or fills memory that it had before", growth);
+	return 0;
+}
+
+int judgement_make(struct profile *profile)
+{
+	int error;
+
+	caveats_clear(&profile->meta); /* they would hide the intervals */
+	const struct amounts amounts = amounts_of(profile);
+	error = judge_missed(profile);
+	if (!error)
+		error = judge_in_use(profile, &amounts);
+	return error ? error : judge_unseen(profile, &amounts);
+}
