@@ -19,6 +19,7 @@
 ##   T=name               run only tests whose name contains this
 ##   FUZZ_TIME=60         seconds for each fuzzer of `make fuzz`
 ##   N=50                 attach/detach cycles for `make torture`, for each target and loader; T=regex chooses targets
+##   HOOK=                where `make torture` hooks them: auto, entry, slot, or several, as auto,slot; auto where nothing is said
 ##   SEEDS=100            sessions at each rate for `make truth`
 ##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
 ##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick, ...
@@ -231,7 +232,7 @@ lint: ## layering, payload purity, format, shell scripts
 	$(MAKE) --no-print-directory format-check || status=1; \
 	exit $$status
 
-torturers = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC) tests/torture/run --only '$(T)'
+torturers = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC) tests/torture/run --only '$(T)' $(if $(HOOK),--hook $(HOOK))
 
 torture: $(O)/heapinject $(FAULTS_BIN) ## every target, every event, N=50 times; summary in $(O)/torture/summary.md
 	@$(torturers) --count $(N) $(TORTURE)

@@ -14,19 +14,23 @@
  *   rings     rw- shared                     kept                 payload reserves and commits, injector clears and advances
  *   stacks    rw- shared                     kept                 payload appends; injector reads, and says how far it may go
  *   tables    r-- shared                     kept                 injector, through its own mapping of the memfd
+ *   relays    rw- shared; in use r-x private kept                 nobody
+ *             and each elsewhere
  *   state     rw- private anonymous          first page kept, the payload; injector before arming
  *                                            rest reads zero
  *                                            (WIPEONFORK)
+ *   stage     rw- shared; for a moment         kept                 nobody
+ *             code that is to be swapped in
  *   image     r-x private (map loader only)  kept                 nobody
  *   gate      r-x private                    kept                 nobody
  *   words     rw- private                    kept                 injector (/proc/PID/mem); payload may only bypass
  *
  * Where copies of gate addresses cannot be ruled out, gate and words outlive the rest, with bare jumps in the gate: all below them goes in one call.
  *
- * THE CALL PATH. A GOT slot points at a gate entry. Entry i lies at gate + i * HI_GATE_STRIDE, and its words at
- * words + i * HI_GATE_STRIDE, where words = gate + HI_GATE_BYTES: the distance is one constant, so the entries are copies of a few
- * templates in the payload. An entry either tail-jumps to words->original, or, when a sample is due (or the freed block may be a
- * sampled one), loads the address of its words into r10 and jumps to words->hook. Disarming is hook = original in every entry.
+ * THE CALL PATH. A GOT slot points at a gate entry, or the first instruction of the function is a jump there. Entry i lies at gate + i * HI_GATE_STRIDE,
+ * and its words at words + i * HI_GATE_STRIDE, where words = gate + HI_GATE_BYTES: the distance is one constant, so the entries are copies of a few
+ * templates in the payload. An entry either tail-jumps to words->original, or, when a sample is due (or the freed block may be a sampled one), loads the
+ * address of its words into r10 and jumps to words->hook. Disarming is hook = original in every entry.
  *
  * FORK. In a child `armed`, the slots and the occupancy read zero. A zero thread slot never equals a thread pointer and a zero occupancy byte means
  * "not ours", so the gate falls through; a hook that does run sees armed == 0 and tail-jumps to words->original, which is kept.
@@ -43,65 +47,69 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 8u
+#define HI_WIRE_VERSION 10u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
 /* ---- functions that can be hooked -------------------------------------------------------------------------------------- */
 
 /*
- * One row per hooked function: X(id, symbol, kind). A symbol that an object does not define is simply not hooked.
- * The C++ operators and the *allocx family are hooked only where the allocator's own object defines them (jemalloc, tcmalloc,
- * mimalloc); libstdc++'s own operators reach malloc through libstdc++'s slot.
- * kind ALLOC: first argument is the size; SIZE2: size is argument 1 times argument 2; SIZEARG2: size is the second argument;
+ * One row per hooked function: X(id, symbol, kind, where). A symbol that an object does not define is simply not hooked.
+ * kind ALLOC: first argument is the size; SIZE2: size is argument 1 times argument 2; SIZEARG2, SIZEARG3: size is the second or third argument;
  * FREE: first argument is the block; REALLOC: first the block, then the size; ALWAYS: anything else.
+ * where ANY: whichever object defines it; ALLOCATOR: hooked only where the object that defines malloc defines it as well (jemalloc, tcmalloc, mimalloc).
+ * Elsewhere it is a wrapper around malloc, and would count twice: libstdc++'s operators reach malloc through libstdc++'s slot.
  */
-#define HI_FUNCTIONS(X)                                                                                \
-	X(MALLOC, "malloc", ALLOC)                                                                     \
-	X(CALLOC, "calloc", SIZE2)                                                                     \
-	X(REALLOC, "realloc", REALLOC)                                                                 \
-	X(REALLOCARRAY, "reallocarray", ALWAYS)                                                        \
-	X(FREE, "free", FREE)                                                                          \
-	X(FREE_SIZED, "free_sized", FREE)                                                              \
-	X(FREE_ALIGNED_SIZED, "free_aligned_sized", FREE)                                              \
-	X(CFREE, "cfree", FREE)                                                                        \
-	X(POSIX_MEMALIGN, "posix_memalign", SIZEARG2) /* (void **out, alignment, size): see payload */ \
-	X(ALIGNED_ALLOC, "aligned_alloc", SIZEARG2)                                                    \
-	X(MEMALIGN, "memalign", ALWAYS) /* it may call aligned_alloc: see payload */                   \
-	X(VALLOC, "valloc", ALLOC)                                                                     \
-	X(PVALLOC, "pvalloc", ALLOC)                                                                   \
-	X(MALLOCX, "mallocx", ALLOC)                                                                   \
-	X(RALLOCX, "rallocx", REALLOC)                                                                 \
-	X(XALLOCX, "xallocx", ALWAYS)                                                                  \
-	X(DALLOCX, "dallocx", FREE)                                                                    \
-	X(SDALLOCX, "sdallocx", FREE)                                                                  \
-	X(NEW, "_Znwm", ALLOC)                                                                         \
-	X(NEW_ARRAY, "_Znam", ALLOC)                                                                   \
-	X(NEW_NOTHROW, "_ZnwmRKSt9nothrow_t", ALLOC)                                                   \
-	X(NEW_ARRAY_NOTHROW, "_ZnamRKSt9nothrow_t", ALLOC)                                             \
-	X(NEW_ALIGNED, "_ZnwmSt11align_val_t", ALLOC)                                                  \
-	X(NEW_ARRAY_ALIGNED, "_ZnamSt11align_val_t", ALLOC)                                            \
-	X(NEW_ALIGNED_NOTHROW, "_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOC)                            \
-	X(NEW_ARRAY_ALIGNED_NOTHROW, "_ZnamSt11align_val_tRKSt9nothrow_t", ALLOC)                      \
-	X(DELETE, "_ZdlPv", FREE)                                                                      \
-	X(DELETE_ARRAY, "_ZdaPv", FREE)                                                                \
-	X(DELETE_NOTHROW, "_ZdlPvRKSt9nothrow_t", FREE)                                                \
-	X(DELETE_ARRAY_NOTHROW, "_ZdaPvRKSt9nothrow_t", FREE)                                          \
-	X(DELETE_SIZED, "_ZdlPvm", FREE)                                                               \
-	X(DELETE_ARRAY_SIZED, "_ZdaPvm", FREE)                                                         \
-	X(DELETE_ALIGNED, "_ZdlPvSt11align_val_t", FREE)                                               \
-	X(DELETE_ARRAY_ALIGNED, "_ZdaPvSt11align_val_t", FREE)                                         \
-	X(DELETE_SIZED_ALIGNED, "_ZdlPvmSt11align_val_t", FREE)                                        \
-	X(DELETE_ARRAY_SIZED_ALIGNED, "_ZdaPvmSt11align_val_t", FREE)
+#define HI_FUNCTIONS(X)                                                                         \
+	X(MALLOC, "malloc", ALLOC, ANY)                                                         \
+	X(CALLOC, "calloc", SIZE2, ANY)                                                         \
+	X(REALLOC, "realloc", REALLOC, ANY)                                                     \
+	X(REALLOCARRAY, "reallocarray", ALWAYS, ANY)                                            \
+	X(FREE, "free", FREE, ANY)                                                              \
+	X(FREE_SIZED, "free_sized", FREE, ANY)                                                  \
+	X(FREE_ALIGNED_SIZED, "free_aligned_sized", FREE, ANY)                                  \
+	X(CFREE, "cfree", FREE, ANY)                                                            \
+	X(POSIX_MEMALIGN, "posix_memalign", SIZEARG3, ANY) /* (void **out, alignment, size) */  \
+	X(ALIGNED_ALLOC, "aligned_alloc", SIZEARG2, ANY)                                        \
+	X(MEMALIGN, "memalign", ALWAYS, ANY) /* it may call aligned_alloc: see payload */       \
+	X(VALLOC, "valloc", ALLOC, ANY)                                                         \
+	X(PVALLOC, "pvalloc", ALLOC, ANY)                                                       \
+	X(MALLOCX, "mallocx", ALLOC, ALLOCATOR)                                                 \
+	X(RALLOCX, "rallocx", REALLOC, ALLOCATOR)                                               \
+	X(XALLOCX, "xallocx", ALWAYS, ALLOCATOR)                                                \
+	X(DALLOCX, "dallocx", FREE, ALLOCATOR)                                                  \
+	X(SDALLOCX, "sdallocx", FREE, ALLOCATOR)                                                \
+	X(NEW, "_Znwm", ALLOC, ALLOCATOR)                                                       \
+	X(NEW_ARRAY, "_Znam", ALLOC, ALLOCATOR)                                                 \
+	X(NEW_NOTHROW, "_ZnwmRKSt9nothrow_t", ALLOC, ALLOCATOR)                                 \
+	X(NEW_ARRAY_NOTHROW, "_ZnamRKSt9nothrow_t", ALLOC, ALLOCATOR)                           \
+	X(NEW_ALIGNED, "_ZnwmSt11align_val_t", ALLOC, ALLOCATOR)                                \
+	X(NEW_ARRAY_ALIGNED, "_ZnamSt11align_val_t", ALLOC, ALLOCATOR)                          \
+	X(NEW_ALIGNED_NOTHROW, "_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOC, ALLOCATOR)          \
+	X(NEW_ARRAY_ALIGNED_NOTHROW, "_ZnamSt11align_val_tRKSt9nothrow_t", ALLOC, ALLOCATOR)    \
+	X(DELETE, "_ZdlPv", FREE, ALLOCATOR)                                                    \
+	X(DELETE_ARRAY, "_ZdaPv", FREE, ALLOCATOR)                                              \
+	X(DELETE_NOTHROW, "_ZdlPvRKSt9nothrow_t", FREE, ALLOCATOR)                              \
+	X(DELETE_ARRAY_NOTHROW, "_ZdaPvRKSt9nothrow_t", FREE, ALLOCATOR)                        \
+	X(DELETE_SIZED, "_ZdlPvm", FREE, ALLOCATOR)                                             \
+	X(DELETE_ARRAY_SIZED, "_ZdaPvm", FREE, ALLOCATOR)                                       \
+	X(DELETE_ALIGNED, "_ZdlPvSt11align_val_t", FREE, ALLOCATOR)                             \
+	X(DELETE_ARRAY_ALIGNED, "_ZdaPvSt11align_val_t", FREE, ALLOCATOR)                       \
+	X(DELETE_ALIGNED_NOTHROW, "_ZdlPvSt11align_val_tRKSt9nothrow_t", FREE, ALLOCATOR)       \
+	X(DELETE_ARRAY_ALIGNED_NOTHROW, "_ZdaPvSt11align_val_tRKSt9nothrow_t", FREE, ALLOCATOR) \
+	X(DELETE_SIZED_ALIGNED, "_ZdlPvmSt11align_val_t", FREE, ALLOCATOR)                      \
+	X(DELETE_ARRAY_SIZED_ALIGNED, "_ZdaPvmSt11align_val_t", FREE, ALLOCATOR)
 
-#define HI_ENUM(id, symbol, kind) HI_FN_##id,
+#define HI_ENUM(id, symbol, kind, where) HI_FN_##id,
 enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
 #undef HI_ENUM
 
 /* ---- the gate ---------------------------------------------------------------------------------------------------------- */
 
-#define HI_GATE_STRIDE 128u                              /* bytes from entry to entry, and from words to words */
-#define HI_GATE_BYTES (2u * HI_PAGE_BYTES)               /* code; the words follow directly and are as large */
+#define HI_GATE_EXIT_BYTES 16u /* of an entry: the way on to its function; hi_gate_<class>_exit in the image */
+#define HI_NESTED_FROM_MAX 2u
+#define HI_GATE_STRIDE 192u                              /* bytes from entry to entry, and from words to words */
+#define HI_GATE_BYTES (3u * HI_PAGE_BYTES)               /* code; the words follow directly and are as large */
 #define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per (function, original) in use */
 
 /*
@@ -109,31 +117,36 @@ enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
  * of the target: to `original`, when the injector detaches (by hi_store_words) or the payload finds it silent.
  */
 struct hi_gate_words {
-	uint64_t original;       /*  0: the function the slot led to; never changes, served even after everything else is gone */
+	uint64_t original;       /*  0: the function the slot led to, or the entry's own exit; never changes, served even after everything else is gone */
 	uint64_t hook;           /*  8: payload hook until detach, which looks at `armed` first; then == original */
-	uint64_t thread_slots;   /* 16: address of HI_THREAD_SLOTS struct hi_thread_slot, in state */
+	uint64_t thread_slots;   /* 16: address of struct hi_thread_table, in state */
 	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
 	uint64_t state;          /* 32: address of struct hi_state */
-	uint64_t nothrow;        /* 40: throwing operator new only: its nothrow variant in the same object, else 0 */
+	uint64_t nothrow;        /* 40: throwing operator new only: what leads to its nothrow variant in the same object, else 0 */
 	uint32_t occupancy_mask; /* 48: number of occupancy bytes - 1; that of a block is hi_gate_hash(its address) & this */
 	uint32_t function;       /* 52: enum hi_function */
 	uint64_t usable_size;    /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
 	uint64_t restore_at;     /* 64: of the last entry only, which is no function's: address of the errno of a thread that was made to call dlopen, */
 	uint64_t restore_value;  /* 72: and what it is to be again. 32 bits */
-	uint64_t reserved[6];
+	uint64_t nests; /* 80: 1 = the original may reach another function that is hooked at its entry: called from within the visit, so that this is known */
+	struct {
+		uint64_t lo, hi;           /* code of others that do so by a call: what is called from there belongs to their callers' bytes */
+	} nested_from[HI_NESTED_FROM_MAX]; /* 88; unused ones are 0 */
+	uint64_t reserved[9];
 };
 #define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* that entry */
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
 
 /* ---- state: private anonymous memory of the payload, wiped in a forked child -------------------------------------------------- */
 
-#define HI_THREAD_SLOT_BITS 10u
+#define HI_THREAD_SLOT_BITS 14u
 #define HI_THREAD_SLOTS (1u << HI_THREAD_SLOT_BITS)
+#define HI_THREAD_WAYS 4u /* slots side by side that a thread may have, home ^ 0 to home ^ 3: the gate looks at all of them */
 #define HI_HASH 0x9e3779b97f4a7c15ull
 
 /*
- * What the gate hashes by: home of a thread = hash of its thread pointer modulo HI_THREAD_SLOTS. The factor fits into an instruction, and all address bits
- * above the lowest reach the low bits of the result.
+ * Home of a block's occupancy byte: this modulo their number. The factor fits into an instruction, and all address bits above the lowest reach the low bits of
+ * the result.
  */
 #define HI_HASH_GATE 0x61c88647u
 static inline uint32_t hi_gate_hash(uint64_t address)
@@ -142,27 +155,41 @@ static inline uint32_t hi_gate_hash(uint64_t address)
 }
 
 /*
+ * Home of a thread, by its thread pointer. Stacks of one size lie at regular distances, and so do the thread pointers at their ends: modulo 2^(shift + bits)
+ * the product goes round the table in equal steps, and how evenly it fills the table depends on what the distance and the factor have in common. This factor
+ * was searched for: 4,096 threads at any distance of 1 to 4,200 pages all find a place among the HI_THREAD_WAYS slots of their home (payload_thread_slot_test).
+ */
+#define HI_HASH_THREAD 0x233bde3du
+#define HI_HASH_THREAD_SHIFT 30u
+static inline uint32_t hi_thread_hash(uint64_t thread)
+{
+	return (uint32_t)(thread * HI_HASH_THREAD >> HI_HASH_THREAD_SHIFT) & (HI_THREAD_SLOTS - 1);
+}
+
+/*
  * What a thread may know about itself without TLS. Found by hashing the thread pointer; claimed by compare-and-swap on `owner`.
  * The gate compares `fast_owner` and subtracts from `countdown`; both belong to the owning thread. A thread that loses its slot to another
  * just draws a new countdown: the exponential distribution has no memory, so nothing is biased.
  *
- * WHO IS INSIDE. A visit to a hook adds one to a count of a slot and takes it away when it leaves. A locked instruction for each would be a good part of what a
+ * WHO IS INSIDE. A visit to a hook adds one to a count and takes it away when it leaves. A locked instruction for each would be a good part of what a
  * visit costs in exact mode, and a thread that is alone with its count needs none: one instruction that reads, adds and writes is whole for a signal handler of
- * that thread. Alone with `in_flight` is the first owner, who found `owner` 0 and swapped itself in; nothing ever makes it 0 again, and whoever takes a slot
- * over leaves HI_SLOT_TAKEN_OVER there for good, the first owner included should it come back. So a thread adds to in_flight where it finds `owner` to be
- * itself and nothing else, and that holds for one thread only, ever. (Its thread pointer may be given to another thread once it has ended.) All others add to
- * `guests`, by locked instructions: later owners, and threads that have no slot and borrow their home's. No order between the two counts is needed, as each has
- * a scratch of its own (below).
+ * that thread. Alone with `in_flight` of a slot is the first owner, who found `owner` 0 and swapped itself in; nothing ever makes it 0 again, and whoever takes
+ * a slot over leaves HI_SLOT_GUEST there for good, the first owner included should it come back. So a thread adds to in_flight where it finds `owner` to be
+ * itself and nothing else, and that holds for one thread only, ever. (Its thread pointer may be given to another thread once it has ended.)
+ * All others, who are called guests, take a PLACE for the time of the visit (struct hi_place): later owners, owners for whom no scratch was left, and threads
+ * that have no slot. A place has one holder at a time, and knows it, so that a guest can tell a nested call of its own from the visit of another thread. A
+ * guest that has no slot draws a countdown for this one call, in a slot that belongs to the place: that is as good a sample as any, as the exponential
+ * distribution has no memory. Where no place is free a call is passed over, and counted in `passing` while it is inside.
  * The injector learns that nobody is inside as follows: (1) it clears `armed` and has original stored to each gate entry's hook; (2) it stops each thread once;
  * (3) it reads the counts. An add that is not locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did
  * before that is in (3), and after that it does not come in.
  */
 struct hi_thread_slot {
-	uint64_t fast_owner;  /*  0: == owner where the gate may count down by itself; 0 in exact mode, so that every call is a sample */
+	uint64_t fast_owner;  /*  0: == owner's thread where the gate may count down by itself; 0 in exact mode, so that every call is a sample */
 	int64_t countdown;    /*  8: bytes until the next sample; a sample is due when countdown - size <= 0 */
-	uint64_t owner;       /* 16: thread pointer, 0 = free; with HI_SLOT_TAKEN_OVER if another had it before */
+	uint64_t owner;       /* 16: thread pointer, 0 = free; with HI_SLOT_GUEST if it goes by places */
 	uint32_t in_flight;   /* 24: hook frames of its first owner that will return into the payload; that thread adds, without a lock */
-	uint32_t guests;      /* 28: the same of all other threads; atomic add */
+	uint32_t scratch;     /* 28: number of the scratch that goes with in_flight */
 	uint64_t random;      /* 32: generator state */
 	uint64_t last_seen;   /* 40: cycle counter at the last slow path; an old one may be evicted */
 	uint64_t cycles;      /* 48: cycle counter ticks spent in the payload's slow path, originals not counted */
@@ -171,8 +198,35 @@ struct hi_thread_slot {
 	uint32_t region_told; /* 60: cycle counter >> HI_REGION_TOLD_SHIFT when this thread last wrote a HI_RECORD_REGION: it does so rarely */
 };
 _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
-#define HI_SLOT_TAKEN_OVER 1ull /* no bit of a thread pointer */
+#define HI_SLOT_GUEST 1ull /* no bit of a thread pointer */
 #define HI_REGION_TOLD_SHIFT 20u
+
+/*
+ * A place is taken by a compare-and-swap of both halves, from any with count 0 to the holder's mark and 1; calls nested in that visit add to count and take
+ * away again, and with count 0 it is free. HI_PLACE_WAYS of them side by side, by the holder's thread pointer, are one cache line.
+ */
+struct hi_place {
+	uint32_t holder; /* mark of its thread: where two threads have the same ways, these differ (but for odds of 2^-32) */
+	uint32_t count;  /* hook frames of the holder that will return into the payload; atomic add */
+} __attribute__((aligned(8)));
+_Static_assert(sizeof(struct hi_place) == 8, "a place is swapped as a whole");
+#define HI_PLACE_BITS 10u
+#define HI_PLACES (1u << HI_PLACE_BITS)
+#define HI_PLACE_WAYS 8u
+
+#define HI_SLOTS_A_PAGE (HI_PAGE_BYTES / 64u)
+
+/* All that threads know of themselves, and all counts of who is inside. */
+struct hi_thread_table {
+	struct hi_thread_slot slot[HI_THREAD_SLOTS];
+	struct hi_thread_slot place_slot[HI_PLACES]; /* of the place's holder, where it has no other: `owner` and `in_flight` are not used */
+	struct hi_place place[HI_PLACES];
+	uint32_t reserved0;
+	uint32_t passing;                                         /* hook frames of threads that found no place; atomic add */
+	uint64_t claimed[HI_THREAD_SLOTS / HI_SLOTS_A_PAGE / 64]; /* one bit a page of slots: some were claimed, and no other page need be read */
+	uint64_t reserved1[3];
+};
+_Static_assert(sizeof(struct hi_thread_table) % 64 == 0, "whole cache lines");
 
 #define HI_BUCKET_ENTRIES 8u /* block addresses in one live-set bucket: one cache line */
 #define HI_BUCKET_PROBES 2u  /* buckets side by side that an address may lie in; a power of two */
@@ -180,11 +234,13 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. For each slot there is one
- * that goes with in_flight, in the order of the slots, and behind these one that goes with `guests`. It belongs to the one visit that found its count at 0;
- * whoever finds another value (a signal handler that interrupted that visit, a thread that shares the slot) takes no sample.
+ * Where a thread puts an alloc record together (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. They have numbers. Those
+ * below HI_OWN_SCRATCHES are given out one after the other, each to a slot that is claimed for the first time, and go with its in_flight; 0 is nobody's. From
+ * there on each belongs to a place. A scratch is for the one visit that found its count at 0; whoever finds another value (a signal handler that interrupted
+ * that visit) takes no sample.
  */
-#define HI_SCRATCHES (2u * HI_THREAD_SLOTS)
+#define HI_OWN_SCRATCHES 4096u
+#define HI_SCRATCHES (HI_OWN_SCRATCHES + HI_PLACES)
 #define HI_SCRATCH_BYTES 1152u
 
 /*
@@ -236,7 +292,7 @@ struct hi_store {
 
 /*
  * Head of the state. The injector fills it and sets `armed` last; the payload clears `armed` for good when the injector has been silent for
- * control->deadman_cycles. Layout of the state: this head (two pages), the thread slots, the occupancy bytes, the buckets, the scratch, the rules, the
+ * control->deadman_cycles. Layout of the state: this head (two pages), the thread table, the occupancy bytes, the buckets, the scratch, the rules, the
  * known stacks, the nodes of known walks and the links to them, each starting on a page. Addresses are in the target.
  */
 struct hi_state {
@@ -244,7 +300,7 @@ struct hi_state {
 	uint64_t ring;
 	uint64_t tables;
 	uint64_t tables_size;
-	uint64_t thread_slots;  /* 32 */
+	uint64_t thread_slots;  /* 32: struct hi_thread_table */
 	uint64_t occupancy;     /* one byte a home (see occupancy_mask): how many live samples call it home, saturating at 255 (then it sticks) */
 	uint64_t buckets;       /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
 	uint64_t scratch;       /* HI_SCRATCH_BYTES, HI_SCRATCHES times */
@@ -271,7 +327,8 @@ struct hi_state {
 	uint64_t levels_used;                                           /* these by the payload. One bit a level of the live set: something was put there */
 	uint64_t rings_owned;                                           /* so many rings have been given to threads of their own */
 	uint64_t walk_nodes_used;                                       /* how many were asked for; the first is none */
-	uint64_t threads; /* so many have come to a hook, those that came again after their slot was taken over included */
+	uint64_t threads;                                               /* 0, 1, or more threads have come to a hook */
+	uint64_t scratches_used;                                        /* so many slots asked for a scratch */
 };
 _Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack behind the head");
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
@@ -291,6 +348,13 @@ enum hi_phase {
 
 enum hi_loader { HI_LOADER_MAP = 0, HI_LOADER_DLOPEN = 1 };
 
+/* Where the allocator's functions are hooked. */
+enum hi_hook {
+	HI_HOOK_AUTO = 0,  /* at their entries where that can be, else by slots */
+	HI_HOOK_SLOT = 1,  /* by GOT slots alone */
+	HI_HOOK_ENTRY = 2, /* at their entries, or not at all */
+};
+
 /*
  * Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. What goes well is not among them: a word that all
  * threads add to is slow, and the reader of the ring counts records as they come.
@@ -299,12 +363,13 @@ struct hi_counters {
 	uint64_t dropped_allocs;   /* ring too full for an alloc record: the block is not in the live set either */
 	uint64_t dropped_frees;    /* ring full for a free record: in-use is overstated by that block */
 	uint64_t live_set_full;    /* sample given up because its buckets were full */
-	uint64_t no_thread_slot;   /* passed through: thread table full around this thread */
+	uint64_t no_thread_slot;   /* allocations that were passed over, at most: of more threads than there is room for inside at once */
 	uint64_t stacks_untold;    /* stack that found no room among the known ones: its record carries the frames */
 	uint64_t stacks_truncated; /* samples whose walk did not end at HI_END_COMPLETE */
 	uint64_t deadman;          /* times the payload disarmed itself */
 	uint64_t commit_lost;      /* record skipped by the reader before its producer committed it */
-	uint64_t reserved[8];
+	uint64_t passed_bytes;     /* that no_thread_slot allocations stand for, at most */
+	uint64_t reserved[7];
 };
 
 #define HI_REGION_CAPACITY 32760u /* half of what a process may map at most (vm.max_map_count): a stack and the page that guards it are two */
@@ -380,15 +445,21 @@ enum hi_journal_state {
 	HI_JOURNAL_WRITTEN = 2,
 	HI_JOURNAL_RESTORED = 3, /* written back, or found not to hold ours any more */
 };
-/* One GOT slot. Complete and PLANNED before the slot is touched; undo writes old_value only where the slot holds new_value. */
+/* What kind of word was changed. */
+enum hi_journal_kind {
+	HI_JOURNAL_PASSING = 0, /* a GOT slot of an object that may be unloaded: written only while all threads stand still */
+	HI_JOURNAL_LASTING = 1, /* a GOT slot of an object that is never unloaded */
+	HI_JOURNAL_CODE = 2,    /* a word of a function's first instruction, or of the filling before it; lies in `code` of the control block */
+};
+/* One word, a GOT slot say. Complete and PLANNED before the word is touched; undo writes old_value only where it holds new_value. */
 struct hi_journal_entry {
 	uint64_t slot;      /* address in the target */
-	uint64_t old_value; /* what it held: the resolved original, or the lazy stub */
-	uint64_t new_value; /* gate entry */
-	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this */
+	uint64_t old_value; /* what it held: the resolved original, or the lazy stub; or code */
+	uint64_t new_value; /* gate entry; or code */
+	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this. CODE: 0 */
 	uint32_t state;     /* enum hi_journal_state */
 	uint16_t function;  /* enum hi_function */
-	uint8_t lasting;    /* 1: of an object that is never unloaded; else the slot is written only while all threads stand still */
+	uint8_t kind;       /* enum hi_journal_kind */
 	uint8_t read_only;  /* 1: its page could not be written (RELRO), and shall not be when we are gone */
 };
 _Static_assert(sizeof(struct hi_journal_entry) == 40, "journal entry");
@@ -409,6 +480,9 @@ struct hi_part {
 };
 
 #define HI_DOUBLINGS_MAX 40u
+#define HI_CODE_RANGES_MAX 4u
+#define HI_CODE_BYTES_MAX (4u << 20) /* of all of them */
+#define HI_RELAYS_MAX 16u            /* pages with a jump each, to which a function's entry can lead where it cannot lead to the gate */
 
 struct hi_control {
 	uint64_t magic;      /* HI_WIRE_MAGIC, stored last by the injector */
@@ -421,7 +495,7 @@ struct hi_control {
 	uint32_t journal_count; /* entries in use, including RESTORED ones */
 	uint64_t arena;         /* base address in the target, 0 until known */
 	uint64_t arena_size;
-	struct hi_part ring, stacks, tables, state, image, gate, words;
+	struct hi_part ring, stacks, tables, relays, state, stage, image, gate, words;
 	uint64_t payload_base; /* load address of the payload image; inside the arena for the map loader */
 	uint64_t payload_size;
 	uint64_t dlopen_handle; /* dlopen loader only */
@@ -431,6 +505,12 @@ struct hi_control {
 	uint32_t occupancy_bits;
 	uint32_t known_bits; /* of the known stacks: likewise */
 	uint32_t walk_bits;  /* of the known walks: likewise */
+	/* Of each page of `relays` that is mapped once more, wherever it has to lie: the address of the jump in it, 0 = none. Stored before it is mapped. */
+	uint64_t relay[HI_RELAYS_MAX];
+	/* Code of the target that another copy takes the place of while functions are hooked at their entries: whole pages, 0 = none. */
+	struct {
+		uint64_t lo, size;
+	} code[HI_CODE_RANGES_MAX];
 	struct hi_snapshot before;
 	/* Up to here absent in a forked child, and nothing that a hook touches. */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
@@ -627,7 +707,7 @@ _Static_assert(sizeof(struct hi_stack) == 8, "stack head");
  * hi_gate_<class>: gate entry templates, at most HI_GATE_STRIDE bytes, position-independent, st_size = bytes to copy:
  *     hi_gate_alloc (size in argument 1), hi_gate_size2 (argument 1 * argument 2), hi_gate_sizearg2 (size in argument 2; posix_memalign uses
  *     hi_gate_sizearg3), hi_gate_free (block in argument 1), hi_gate_realloc (block in argument 1, size in
- *     argument 2), hi_gate_always (always to the hook: reallocarray, xallocx),
+ *     argument 2), hi_gate_realloc_null (the same, but a block of NULL passes uncounted), hi_gate_always (always to the hook: reallocarray, xallocx),
  *     hi_gate_inert (tail-jump to words->original, nothing else, from any byte at which another entry may be left), hi_gate_restore
  *     (stores a word and returns).
  * hi_hook_<function>: what words->hook holds while armed; <function> is the C symbol of HI_FUNCTIONS for C functions, and

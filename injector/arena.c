@@ -18,6 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arena_reserve.h"
+#include "code_swap.h"
 #include "fault.h"
 #include "target_memfd.h"
 
@@ -26,6 +28,9 @@
 #endif
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
+#endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
 #endif
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP 4
@@ -58,14 +63,59 @@ static int put(const struct arena *arena, const void *bytes, size_t size, uint64
 	return put == (ssize_t)size ? 0 : put < 0 ? -errno : -EIO;
 }
 
+/* One gate entry: whom it serves, and where its function is hooked. */
+struct served {
+	enum hi_function function;
+	enum gate_class class;
+	const struct entry *entry; /* NULL: by slots */
+};
+
+static enum gate_class class_of(enum hi_function function, const struct entry *entry)
+{
+	const enum gate_class class = gate_class_of(function);
+	if (entry && entry->nesting == ENTRY_NESTS)
+		return GATE_ALWAYS;
+	return entry && entry->nesting == ENTRY_NULL ? GATE_REALLOC_NULL : class;
+}
+
 /* The functions that get a gate entry, in the order of the entries. */
-static unsigned gate_functions(const struct payload_image *payload, const struct allocator *allocator, enum hi_function out_function[HI_GATE_ENTRIES])
+static unsigned gate_functions(const struct arena_code *code, struct served out_served[HI_GATE_ENTRIES])
 {
 	unsigned count = 0;
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT && count < HI_GATE_RESTORE; function++)
-		if (allocator->original[function] && payload->hook[function])
-			out_function[count++] = (enum hi_function)function;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && count < HI_GATE_RESTORE; function++) {
+		const struct entry *entry = code->entries->entry[function].at ? &code->entries->entry[function] : NULL;
+		if (!code->allocator->original[function] || !code->payload->hook[function])
+			continue;
+		if (!entry && entries_have(code->entries, (enum hi_function)function))
+			continue;
+		out_served[count++] = (struct served){(enum hi_function)function, class_of((enum hi_function)function, entry), entry};
+	}
 	return count;
+}
+
+static uint64_t exit_of(const struct hi_control *control, const struct payload_image *payload, const struct served *served, unsigned number)
+{
+	return control->arena + control->gate.offset + (uint64_t)number * HI_GATE_STRIDE + payload->gate[served->class].exit;
+}
+
+/* Can the entry jump to any place in the gate, and back? */
+static bool is_in_reach(const struct hi_control *control, const struct memory *memory, const struct entry *entry)
+{
+	uint8_t exit[ARCH_EXIT_BYTES];
+	struct entry_word words[ENTRY_WORDS_MAX];
+	size_t used;
+	const remote_addr lo = arena_gate(control), hi = lo + HI_GATE_BYTES - HI_GATE_STRIDE;
+	return arch_make_exit(entry->code, entry->at, lo, exit) && arch_make_exit(entry->code, entry->at, hi, exit) &&
+	       !entry_words(entry, lo, memory, words, &used) && !entry_words(entry, hi, memory, words, &used) &&
+	       (entry->by != ENTRY_FAR_AWAY ||
+		(arch_make_jump(exit, ARCH_JUMP_BYTES, entry->relay, lo) && arch_make_jump(exit, ARCH_JUMP_BYTES, entry->relay, hi)));
+}
+
+static void drop_out_of_reach(const struct hi_control *control, const struct memory *memory, struct entries *entries)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (entries->entry[function].at && !is_in_reach(control, memory, &entries->entry[function]))
+			entries_drop(entries, (enum hi_function)function);
 }
 
 /* For good: nobody in the target may shrink it under our mapping, or its own, nor have done so before the seal. */
@@ -81,17 +131,11 @@ static int set_size(int memfd, off_t size)
 }
 
 /* All code is in the file before the target maps it: nothing is ever written to a page that is executable there. */
-static int fill_memfd(struct arena *arena, const struct hi_control *layout, const struct payload_image *payload, const struct allocator *allocator)
+static int fill_memfd(struct arena *arena, const struct hi_control *layout, const struct payload_image *payload)
 {
 	int err = set_size(arena->memfd, (off_t)layout->arena_size);
 	if (!err && layout->image.size)
 		err = put(arena, payload->file + payload->text_offset, payload->text_size, layout->image.offset);
-	enum hi_function function[HI_GATE_ENTRIES];
-	const unsigned entries = gate_functions(payload, allocator, function);
-	for (unsigned entry = 0; !err && entry < entries; entry++) {
-		const enum gate_class class = gate_class_of(function[entry]);
-		err = put(arena, payload->gate[class].code, payload->gate[class].size, layout->gate.offset + (uint64_t)entry * HI_GATE_STRIDE);
-	}
 	const uint64_t restore = layout->gate.offset + (uint64_t)HI_GATE_RESTORE * HI_GATE_STRIDE;
 	if (!err)
 		err = put(arena, payload->gate[GATE_RESTORE].code, payload->gate[GATE_RESTORE].size, restore);
@@ -114,7 +158,6 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	if (!arena->control)
 		return -ENOMEM;
 	memcpy(arena->control, layout, offsetof(struct hi_control, counters));
-	arena->control->gate_count = entries;
 	memcpy(arena->shared, arena->control, offsetof(struct hi_control, counters));
 	arena->control->magic = arena->shared->magic = HI_WIRE_MAGIC;
 	for (uint32_t i = 0; i < arena->ring_count; i++) {
@@ -130,43 +173,180 @@ static int map_fixed(struct remote *remote, uint64_t at, uint64_t size, int prot
 				      NULL);
 }
 
-/* The words of every entry, disarmed, into the file: they hold addresses, so the base must be known, and the page not yet be mapped. */
-static int fill_words(const struct arena *arena, const struct payload_image *payload, const struct allocator *allocator)
+/* Its code; where the function is hooked at its entry, with what was displaced there. */
+static int fill_entry(const struct arena *arena, const struct payload_image *payload, const struct served *served, unsigned number)
+{
+	uint8_t code[HI_GATE_STRIDE];
+	const size_t size = payload->gate[served->class].size;
+	memcpy(code, payload->gate[served->class].code, size);
+	if (served->entry &&
+	    !arch_make_exit(served->entry->code, served->entry->at, exit_of(arena->control, payload, served, number), code + payload->gate[served->class].exit))
+		return -ERANGE;
+	return put(arena, code, size, arena->control->gate.offset + (uint64_t)number * HI_GATE_STRIDE);
+}
+
+static remote_addr page_of(remote_addr address)
+{
+	return address / HI_PAGE_BYTES * HI_PAGE_BYTES;
+}
+
+/* Several relays may have to lie in one page: that of the first is it. */
+static unsigned first_in_page(const struct hi_control *control, remote_addr relay)
+{
+	unsigned number = 0;
+	while (number < HI_RELAYS_MAX && (!control->relay[number] || page_of(control->relay[number]) != page_of(relay)))
+		number++;
+	return number;
+}
+
+/* Pages of nothing but the jumps that are in them. */
+static int fill_relays(const struct arena *arena, const struct served *served, unsigned count)
 {
 	const struct hi_control *control = arena->control;
-	const struct arena_state_layout layout = arena_state_layout(control);
-	const remote_addr state = arena_state(control);
-	enum hi_function function[HI_GATE_ENTRIES];
-	const unsigned entries = gate_functions(payload, allocator, function);
 	int err = 0;
-	for (unsigned entry = 0; !err && entry < entries; entry++) {
-		const struct hi_gate_words words = {
-			.original = allocator->original[function[entry]],
-			.hook = allocator->original[function[entry]],
-			.thread_slots = state + layout.thread_slots,
-			.occupancy = state + layout.occupancy,
-			.state = state,
-			.nothrow = allocator->nothrow[function[entry]],
-			.usable_size = allocator->usable_size[function[entry]],
-			.occupancy_mask = (1u << control->occupancy_bits) - 1,
-			.function = function[entry],
-		};
-		err = put(arena, &words, sizeof words, control->words.offset + (uint64_t)entry * HI_GATE_STRIDE);
+	for (unsigned number = 0; number < HI_RELAYS_MAX && control->relay[number] && !err; number++) {
+		uint8_t page[HI_PAGE_BYTES];
+		if (first_in_page(control, control->relay[number]) != number)
+			continue;
+		arch_fill(page, sizeof page);
+		for (unsigned i = 0; i < count && !err; i++) {
+			const struct entry *entry = served[i].entry;
+			if (entry && entry->by == ENTRY_FAR_AWAY && page_of(entry->relay) == page_of(control->relay[number]) &&
+			    !arch_make_jump(page + entry->relay % HI_PAGE_BYTES, ARCH_JUMP_BYTES, entry->relay,
+					    arena_gate(control) + (uint64_t)i * HI_GATE_STRIDE))
+				err = -ERANGE;
+		}
+		if (!err)
+			err = put(arena, page, sizeof page, control->relays.offset + (uint64_t)number * HI_PAGE_BYTES);
 	}
 	return err;
 }
 
-static int map_parts(struct arena *arena, struct remote *remote, const struct payload_image *payload, const struct allocator *allocator)
+/* What leads to a function: the exit of its entry, where it is hooked there, or itself. */
+static remote_addr way_to(const struct arena *arena, const struct arena_code *code, const struct served *served, unsigned count, remote_addr address)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (address && served[i].entry && served[i].entry->at == address)
+			return exit_of(arena->control, code->payload, &served[i], i);
+	return address;
+}
+
+/* Of every entry, disarmed, into the file: they hold addresses, so the base must be known, and the page not yet be mapped. */
+static int fill_gate(const struct arena *arena, const struct arena_code *code)
+{
+	struct hi_control *control = arena->control;
+	const struct arena_state_layout layout = arena_state_layout(control);
+	const remote_addr state = arena_state(control);
+	struct served served[HI_GATE_ENTRIES];
+	const unsigned count = gate_functions(code, served);
+	int err = 0;
+	for (unsigned i = 0; !err && i < count; i++) {
+		const enum hi_function function = served[i].function;
+		const remote_addr original = way_to(arena, code, served, count, code->allocator->original[function]);
+		struct hi_gate_words words = {
+			.original = original,
+			.hook = original,
+			.thread_slots = state + layout.thread_slots,
+			.occupancy = state + layout.occupancy,
+			.state = state,
+			.nothrow = way_to(arena, code, served, count, code->allocator->nothrow[function]),
+			.usable_size = code->allocator->usable_size[function],
+			.occupancy_mask = (1u << control->occupancy_bits) - 1,
+			.function = function,
+			.nests = served[i].entry && served[i].entry->nesting == ENTRY_NESTS,
+		};
+		for (unsigned from = 0; from < HI_NESTED_FROM_MAX; from++) {
+			words.nested_from[from].lo = code->entries->nested_from[from].lo;
+			words.nested_from[from].hi = code->entries->nested_from[from].hi;
+		}
+		err = fill_entry(arena, code->payload, &served[i], i);
+		if (!err)
+			err = put(arena, &words, sizeof words, control->words.offset + (uint64_t)i * HI_GATE_STRIDE);
+	}
+	control->gate_count = arena->shared->gate_count = count;
+	return err ? err : fill_relays(arena, served, count);
+}
+
+/* One page, where nothing may be yet. What is in it comes later: nobody goes there before the entry is written. */
+static int map_relay(const struct arena *arena, struct remote *remote, unsigned number)
+{
+	const struct hi_control *control = arena->control;
+	const remote_addr page = page_of(control->relay[number]);
+	const uint64_t offset = control->relays.offset + (uint64_t)number * HI_PAGE_BYTES;
+	uint64_t at;
+	if (first_in_page(control, page) != number)
+		return 0;
+	const int err = remote_syscall_or_fail(
+		remote, SYS_mmap,
+		(uint64_t[6]){page, HI_PAGE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)arena->target_fd, offset}, &at);
+	if (err || at == page)
+		return err;
+	(void)!remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){at, HI_PAGE_BYTES}, NULL); /* Linux before 4.17 takes the address for a wish */
+	return -EEXIST;
+}
+
+/* By the kernel, for certain; or there is no page left for it. */
+static bool is_refusal(int err)
+{
+	return err == -ENOSPC || err == -EEXIST || err == -ENOMEM || err == -EPERM || err == -EACCES || err == -EINVAL || err == -EAGAIN;
+}
+
+/* Functions whose relay finds its place taken are left to slots. */
+static int map_relays(struct arena *arena, struct remote *remote, struct entries *entries)
+{
+	struct hi_control *control = arena->control;
+	unsigned number = 0;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		struct entry *entry = &entries->entry[function];
+		if (!entry->at || entry->by != ENTRY_FAR_AWAY)
+			continue;
+		int err = number < HI_RELAYS_MAX ? 0 : -ENOSPC;
+		if (!err) {
+			control->relay[number] = arena->shared->relay[number] = entry->relay;
+			err = map_relay(arena, remote, number);
+		}
+		if (!err) {
+			number++;
+			continue;
+		}
+		if (!is_refusal(err)) /* it may have been mapped all the same */
+			return err;
+		if (number < HI_RELAYS_MAX)
+			control->relay[number] = arena->shared->relay[number] = 0;
+		entries_drop(entries, (enum hi_function)function);
+	}
+	return 0;
+}
+
+/* Not the code that is staged: it will be the program's own again, and is to be like its neighbours. */
+static int leave_out_of_core_dumps(const struct hi_control *control, struct remote *remote)
+{
+	const uint64_t end = control->code[0].size ? control->stage.offset : control->arena_size, behind = control->stage.offset + control->stage.size;
+	const int err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->arena, end, MADV_DONTDUMP}, NULL);
+	if (err || end == control->arena_size)
+		return err;
+	return remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->arena + behind, control->arena_size - behind, MADV_DONTDUMP}, NULL);
+}
+
+static int map_parts(struct arena *arena, struct remote *remote, const struct arena_code *code)
 {
 	struct hi_control *control = arena->control;
 	const int fd = arena->target_fd;
-	uint64_t base;
-	int err = remote_syscall_or_fail(remote, SYS_mmap,
-					 (uint64_t[6]){0, control->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, (uint64_t)fd, 0}, &base);
+	remote_addr base;
+	bool is_locking;
+	int err = arena_reserve_file(remote, fd, code->hint, control->arena_size, &base, &is_locking);
 	if (err)
 		return err;
 	control->arena = arena->shared->arena = base;
-	err = fill_words(arena, payload, allocator);
+	drop_out_of_reach(control, remote->memory, code->entries);
+	err = map_relays(arena, remote, code->entries);
+	if (!err && code_swap_stage(control, remote)) {
+		memset(control->code, 0, sizeof control->code);
+		memset(arena->shared->code, 0, sizeof arena->shared->code);
+		entries_clear(code->entries);
+	}
+	if (!err)
+		err = fill_gate(arena, code);
 	if (err)
 		return err;
 
@@ -177,12 +357,14 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct pa
 	if (!err)
 		err = map_fixed(remote, base + words->offset, words->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, words->offset);
 	if (!err)
-		err = map_fixed(remote, base + state->offset, state->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		err = arena_reserve_private(remote, base + state->offset, state->size, is_locking);
 	if (!err)
 		err = remote_syscall_or_fail(remote, SYS_madvise,
 					     (uint64_t[6]){base + state->offset + HI_PAGE_BYTES, state->size - HI_PAGE_BYTES, MADV_WIPEONFORK}, NULL);
 	if (!err)
 		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){base, HI_PAGE_BYTES, MADV_DONTFORK}, NULL);
+	if (!err)
+		err = leave_out_of_core_dumps(control, remote);
 	return err;
 }
 
@@ -226,9 +408,9 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 	*arena = (struct arena){.memfd = -1, .target_fd = -1};
 	int err = create_memfd(arena, remote);
 	if (!err)
-		err = fill_memfd(arena, layout, code->payload, code->allocator);
+		err = fill_memfd(arena, layout, code->payload);
 	if (!err)
-		err = map_parts(arena, remote, code->payload, code->allocator);
+		err = map_parts(arena, remote, code);
 	if (!err)
 		err = check_mapped(arena, remote->memory);
 	int close_err = close_in_target(arena, remote);
@@ -241,7 +423,7 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 		(void)arena_unmap(arena->control, remote, code->payload, false);
 	(void)close_in_target(arena, remote); /* a second try, where the first was what failed */
 	arena_close(arena);
-	return err == -EAGAIN ? -ENOMEM : err; /* mmap under mlockall: more than may be locked */
+	return err == -EAGAIN ? -ENOBUFS : err; /* EAGAIN is a thread that could not be borrowed */
 }
 
 int arena_touch_ring(const struct arena *arena)
@@ -298,9 +480,34 @@ static int make_gate_inert(const struct hi_control *control, struct remote *remo
 	return err;
 }
 
+/* What lies there is ours only if it is this page of the file. */
+static bool is_relay(const struct hi_control *control, const struct maps *maps, unsigned number)
+{
+	const struct mapping *mapping = control->relay[number] ? maps_find(maps, control->relay[number]) : NULL;
+	return mapping && !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) &&
+	       mapping->file_offset == control->relays.offset + (uint64_t)number * HI_PAGE_BYTES && mapping->hi - mapping->lo == HI_PAGE_BYTES;
+}
+
+static int unmap_relays(const struct hi_control *control, struct remote *remote)
+{
+	struct maps maps = {0};
+	int err = 0;
+	if (!control->relay[0])
+		return 0;
+	err = maps_read(remote->tracee.pid, remote->tracee.tid, &maps);
+	for (unsigned number = 0; number < HI_RELAYS_MAX && !err; number++)
+		if (is_relay(control, &maps, number))
+			err = remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){page_of(control->relay[number]), HI_PAGE_BYTES}, NULL);
+	maps_close(&maps);
+	return err;
+}
+
 int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate)
 {
 	uint64_t size = control->arena_size;
+	const int relays = unmap_relays(control, remote);
+	if (relays)
+		return relays;
 	if (keep_gate) {
 		const int err = make_gate_inert(control, remote, payload);
 		if (err)

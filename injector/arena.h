@@ -3,13 +3,14 @@
  * arena.h - the one reservation in the target that holds all of ours but the dlopened image: planned, mapped, published to, unmapped.
  *
  * Layout and who may write what: hi_wire.h. The injector maps the shared parts (control, ring, tables) itself and works on them directly; the private parts it
- * reaches through /proc/PID/mem. Planned from outside while the target runs; only arena_map needs a borrowed thread, for ten system calls.
+ * reaches through /proc/PID/mem. Planned from outside while the target runs; only arena_map needs a borrowed thread, for eleven system calls.
  */
 #ifndef HI_ARENA_H
 #define HI_ARENA_H
 
 #include <stdbool.h>
 
+#include "entries.h"
 #include "hi_wire.h"
 #include "payload_image.h"
 #include "remote.h"
@@ -53,6 +54,8 @@ struct arena_plan {
 struct hi_control *arena_control_new(void);
 void arena_control_free(struct hi_control *control);
 
+/* A hole in the mappings of `size` bytes, as near to [lo, hi) as may be, below it rather than above; 0: none within reach of a jump. */
+remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi);
 /* What `interval` asks for: ring size, live-set size. Fills the layout fields of control (arena == 0). */
 void arena_layout(const struct arena_plan *plan, struct hi_control *control);
 /* Bytes of each ring, a power of two. */
@@ -62,12 +65,14 @@ uint64_t arena_ring_capacity(const struct hi_control *control);
 struct arena_code {
 	const struct payload_image *payload;
 	const struct allocator *allocator;
+	struct entries *entries; /* those of functions that are hooked there; none any more, if the arena came to lie where no jump leads from there */
+	remote_addr hint;        /* where it should lie, 0 = anywhere */
 };
 
 /*
  * Creates the memfd in the target, fills it from outside, maps it part by part; the gate has one entry for each function that the allocator defines and the
  * payload can hook, bypassed (hook == original). `layout` has been through arena_layout and carries whatever else the control block must say before anything
- * exists. On failure everything is taken back (the remote is still open).
+ * exists. On failure everything is taken back (the remote is still open). -ENOBUFS: the target locks what it maps, and may lock no more.
  */
 must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
 /* Has the ring's pages allocated by us, so that they count against our memory limit and not the target's: megabytes, and so not while a thread is held. */

@@ -95,7 +95,7 @@ struct arena_state_layout arena_state_layout(const struct hi_control *control)
 {
 	struct arena_state_layout layout;
 	layout.thread_slots = sizeof(struct hi_state);
-	layout.occupancy = layout.thread_slots + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
+	layout.occupancy = layout.thread_slots + whole_pages(sizeof(struct hi_thread_table));
 	layout.buckets = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
 	layout.scratch = layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
 	layout.rules = layout.scratch + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES);
@@ -116,6 +116,33 @@ void arena_control_free(struct hi_control *control)
 {
 	if (control)
 		munmap(control, sizeof *control);
+}
+
+#define HOLE_MARGIN (1ull << 20) /* to both sides: what lies there may want to grow */
+#define HOLE_REACH (1ull << 30)  /* of a jump two of these; the arena itself takes some */
+
+/* Stacks grow down, and the heap up. */
+static bool is_growing(const struct mapping *mapping)
+{
+	return mapping->path[0] == '[';
+}
+
+remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi)
+{
+	remote_addr best = 0;
+	uint64_t least = HOLE_REACH;
+	for (size_t i = 0; i + 1 < maps->count; i++) {
+		const remote_addr from = maps->mapping[i].hi + HOLE_MARGIN, to = maps->mapping[i + 1].lo - HOLE_MARGIN;
+		if (from >= to || to - from < size || is_growing(&maps->mapping[i]) || is_growing(&maps->mapping[i + 1]))
+			continue;
+		const bool is_below = to <= lo;
+		const uint64_t distance = is_below ? lo - to : from >= hi ? from - hi + size : UINT64_MAX;
+		if (distance >= least)
+			continue;
+		least = distance;
+		best = is_below ? (to - size) / HI_PAGE_BYTES * HI_PAGE_BYTES : whole_pages(from);
+	}
+	return best;
 }
 
 static uint64_t place(struct hi_part *part, uint64_t offset, uint64_t size)
@@ -139,7 +166,9 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	end = place(&control->ring, end, (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));
 	end = place(&control->stacks, end, stacks_bytes(plan->interval));
 	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
+	end = place(&control->relays, end, (uint64_t)HI_RELAYS_MAX * HI_PAGE_BYTES);
 	end = place(&control->state, end, arena_state_layout(control).size);
+	end = place(&control->stage, end, HI_CODE_BYTES_MAX);
 	end = place(&control->image, end, plan->image_bytes);
 	end = place(&control->gate, end, HI_GATE_BYTES);
 	end = place(&control->words, end, HI_GATE_BYTES);

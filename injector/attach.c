@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach_entries.h"
 #include "detach.h"
 #include "journal.h"
 #include "seccomp_filter.h"
@@ -28,7 +29,7 @@ static bool is_occupied(const struct maps *maps)
 }
 
 /* 1. Everything that can be learned while the target runs. */
-static int prepare(struct attachment *attachment)
+static int prepare(struct attachment *attachment, enum hi_hook hook)
 {
 	attachment->step = "reading its ELF objects";
 	int err = attachment_read_images(attachment);
@@ -36,6 +37,8 @@ static int prepare(struct attachment *attachment)
 		err = -EBUSY;
 	if (!err)
 		err = allocator_find(&attachment->images, &attachment->allocator);
+	if (!err)
+		err = attach_entries_choose(attachment, hook);
 	if (!err)
 		err = payload_image_open(&attachment->payload);
 	if (err)
@@ -49,7 +52,7 @@ static int prepare(struct attachment *attachment)
 }
 
 /* What the control block must say before anything of ours exists in the target. layout is all zero. */
-static int plan(const struct attachment *attachment, const struct attach_options *options, struct hi_control *layout)
+static int plan(struct attachment *attachment, const struct attach_options *options, struct hi_control *layout)
 {
 	layout->phase = HI_PHASE_LOADING;
 	layout->loader = (uint32_t)options->loader;
@@ -65,6 +68,7 @@ static int plan(const struct attachment *attachment, const struct attach_options
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};
 	arena_layout(&sizes, layout);
+	attach_entries_plan(attachment, layout);
 	return snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }
 
@@ -78,7 +82,13 @@ static int load(void *context)
 {
 	struct attachment *attachment = ((struct load *)context)->attachment;
 	const struct hi_control *layout = ((struct load *)context)->layout;
-	const struct arena_code code = {.payload = &attachment->payload, .allocator = &attachment->allocator};
+	const struct elf_image *image = attachment->allocator.image;
+	const struct arena_code code = {
+		.payload = &attachment->payload,
+		.allocator = &attachment->allocator,
+		.entries = &attachment->entries,
+		.hint = entries_count(&attachment->entries) ? arena_place(&attachment->maps, layout->arena_size, image->lo, image->hi) : 0,
+	};
 	struct loader_target target = attachment_loader_target(attachment);
 	struct remote remote;
 	attachment->step = "borrowing a thread";
@@ -128,10 +138,12 @@ static int write_slots(struct attachment *attachment)
 	const struct store_target target = attachment_store_target(attachment);
 	struct slots slots;
 	struct store_held held = {0};
-	int err = slots_find(&attachment->images, &attachment->allocator, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
+	if (!attachment_needs_slots(attachment))
+		return 0;
+	int err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
-	err = slots.count ? store_do(&target, write_lasting, &(struct write){attachment, &slots}, &held) : -ENOENT;
+	err = slots.count ? store_do(&target, write_lasting, &(struct write){attachment, &slots}, &held) : attachment->entries_written ? 0 : -ENOENT;
 	if (held.one_ns > attachment->attach_stop_ns)
 		attachment->attach_stop_ns = held.one_ns;
 	attachment->slots_foreign = slots.foreign;
@@ -162,11 +174,14 @@ static int patch(struct attachment *attachment)
 	if (err)
 		return err;
 
-	attachment->step = "writing its GOT slots";
+	attachment->step = "hooking its functions";
 	control->phase = HI_PHASE_ARMING;
 	err = attachment_store(attachment);
+	if (!err)
+		err = attach_entries_write(attachment);
 	if (err)
 		return err;
+	attachment->step = "writing its GOT slots";
 	return write_slots(attachment);
 }
 
@@ -196,11 +211,12 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 {
 	struct hi_control *layout = arena_control_new();
 	attachment->loader = loader_by_id(options->loader);
-	int err = layout ? prepare(attachment) : -ENOMEM;
+	int err = layout ? prepare(attachment, options->hook) : -ENOMEM;
 	if (!err)
 		err = plan(attachment, options, layout);
 	if (!err)
 		err = tracee_worker(load, &(struct load){.attachment = attachment, .layout = layout});
+	attach_entries_settle(attachment); /* some may have turned out not to be possible */
 	arena_control_free(layout);
 	if (!err)
 		err = patch(attachment);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -54,6 +55,7 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 	if (err)
 		return err;
 	attachment->memory.force = force_write;
+	(void)!proc_auxv(attachment->pid, tid, AT_RANDOM, &attachment->memory.witness);
 	watchdog_start(); /* now: what a fork costs grows with what we have in memory, and that is little as yet */
 	return lock(&attachment->memory);
 }
@@ -86,6 +88,14 @@ int attachment_read_images(struct attachment *attachment)
 	maps_close(&attachment->maps);
 	attachment->maps = maps;
 	return 0;
+}
+
+bool attachment_needs_slots(const struct attachment *attachment)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (attachment->by_slot.original[function])
+			return true;
+	return false;
 }
 
 const struct loader *loader_by_id(enum hi_loader id)
@@ -135,7 +145,7 @@ int attachment_check(const struct attachment *attachment)
 	if (attachment->pidfd >= 0 && poll(&exited, 1, 0) > 0)
 		return -ESRCH;
 	if (memory_is_alive(&attachment->memory))
-		return 0;
+		return memory_is_of(&attachment->memory, attachment->tid) ? 0 : -ENOEXEC;
 	return has_address_space(attachment->pid) ? -ENOEXEC : -ESRCH;
 }
 

@@ -17,7 +17,8 @@
 
 struct attachment {
 	pid_t pid;
-	pid_t tid; /* a live thread, through which /proc is read */
+	pid_t tid;  /* a live thread, through which /proc is read */
+	pid_t died; /* the process that another one has taken the place of (heir.h); 0 = none */
 	uint64_t start_time;
 	int pidfd; /* readable once the target has exited; -1 */
 
@@ -25,6 +26,8 @@ struct attachment {
 	struct maps maps;
 	struct elf_images images;
 	struct allocator allocator;
+	struct entries entries;   /* its functions that are hooked where they begin, */
+	struct allocator by_slot; /* and what remains to be hooked by slots */
 	struct remote_gadgets gadgets;
 	struct payload_image payload;
 	const struct loader *loader;
@@ -37,9 +40,11 @@ struct attachment {
 	uint64_t link_map;                    /* fingerprint of the loaded objects that were patched last */
 	uint64_t passing_due_ns;              /* clock.h: when the slots of libraries that may be unloaded are to be written; 0 = nothing to do */
 
+	bool passing_missed; /* they could not be written when they were due: not all threads could be stopped */
+
 	int leftover_fd[LEFTOVER_MAX]; /* memfds that a dead injector left open in the target */
 	size_t leftover_count;
-	size_t slots_written, slots_foreign;
+	size_t slots_written, slots_foreign, entries_written;
 	uint64_t attach_stop_ns; /* how long the borrowed thread was held */
 	const char *step;        /* what was being done, for the error message */
 	bool left_behind;        /* an attach failed, and could not be undone altogether */
@@ -55,6 +60,8 @@ void attachment_close(struct attachment *attachment);
 
 /* Reads mappings and objects anew; what files say that are mapped as before, only once. On failure what was known stays. */
 must_check int attachment_read_images(struct attachment *attachment);
+/* Is any function left to slots? */
+bool attachment_needs_slots(const struct attachment *attachment);
 /* What a loader wants to know. */
 struct loader_target attachment_loader_target(const struct attachment *attachment);
 /* What store_do wants to know; gadgets have been found. */

@@ -44,7 +44,8 @@ static const struct command commands[] = {
 	 "\n"
 	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) has its members\n"},
 	{"attach", run_attach,
-	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] [--live-max BLOCKS] [-o PREFIX] [--loader map|dlopen] [-q] [-v]",
+	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] [--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--loader "
+	 "map|dlopen] [-q] [-v]",
 	 "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process exits; each time the files are written.\n"
@@ -60,6 +61,9 @@ static const struct command commands[] = {
 	 "                         them is reserved in the process, and used as needed: some 16 bytes each\n"
 	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default ./heapinject);\n"
 	 "                         - writes the record stream to standard output, for `heapinject report -`\n"
+	 "      --hook WHERE       entry: where the allocator's functions begin, the place that all calls pass; slot: in the tables of addresses by\n"
+	 "                         which programs and libraries call them, which leaves code alone, but misses what kept an address;\n"
+	 "                         auto (default): entry where that can be done safely, else slot\n"
 	 "      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
 	 "                         dlopen: debuggers see the payload by name, only at a proved safe point\n"
 	 "  -q, --quiet            no progress\n"
@@ -195,6 +199,17 @@ static int parse_keep(const char *text, size_t *out_keep)
 	return HI_EXIT_OK;
 }
 
+static int parse_hook(const char *text, enum hi_hook *out_hook)
+{
+	static const char *const names[] = {[HI_HOOK_AUTO] = "auto", [HI_HOOK_SLOT] = "slot", [HI_HOOK_ENTRY] = "entry"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(text, names[i])) {
+			*out_hook = (enum hi_hook)i;
+			return HI_EXIT_OK;
+		}
+	return usage_error("attach", "not a place to hook (auto, entry, slot)", text);
+}
+
 /* argument: the word that getopt stumbled over, for the message. */
 static int parse_attach_option(int option, const char *argument, struct session_options *options)
 {
@@ -219,6 +234,8 @@ static int parse_attach_option(int option, const char *argument, struct session_
 			return usage_error("attach", "not a loader (map, dlopen)", optarg);
 		options->loader = strcmp(optarg, "map") ? HI_LOADER_DLOPEN : HI_LOADER_MAP;
 		return HI_EXIT_OK;
+	case 'h':
+		return parse_hook(optarg, &options->hook);
 	case 'm':
 		options->budget_ppm = 0;
 		return strcmp(optarg, "off") && hi_parse_percent(optarg, &options->budget_ppm) ? usage_error("attach", "not a share (1%, 0.2%, off)", optarg)
@@ -249,17 +266,12 @@ static int check_attach_options(const struct session_options *options)
 static int run_attach(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{"duration", required_argument, NULL, 's'},
-		{"sample", required_argument, NULL, 'c'},
-		{"every", required_argument, NULL, 'e'},
-		{"keep", required_argument, NULL, 'k'},
-		{"output", required_argument, NULL, 'o'},
-		{"loader", required_argument, NULL, 'l'},
-		{"max-overhead", required_argument, NULL, 'm'},
-		{"live-max", required_argument, NULL, 'b'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"verbose", no_argument, NULL, 'v'},
-		{NULL, 0, NULL, 0},
+		{"duration", required_argument, NULL, 's'}, {"sample", required_argument, NULL, 'c'},
+		{"every", required_argument, NULL, 'e'},    {"keep", required_argument, NULL, 'k'},
+		{"output", required_argument, NULL, 'o'},   {"hook", required_argument, NULL, 'h'},
+		{"loader", required_argument, NULL, 'l'},   {"max-overhead", required_argument, NULL, 'm'},
+		{"live-max", required_argument, NULL, 'b'}, {"quiet", no_argument, NULL, 'q'},
+		{"verbose", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0},
 	};
 	struct session_options options = {.duration_s = DEFAULT_SECONDS, .budget_ppm = BUDGET_UNSET, .prefix = "heapinject"};
 	static const char letters[] = ":s:c:o:qv";

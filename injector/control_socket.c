@@ -78,7 +78,15 @@ static struct sockaddr_un socket_address(int folder, pid_t pid)
 	return address;
 }
 
-int control_socket_listen(struct control_socket *listener, pid_t pid)
+/* Fails where others have sockets in it, and that is as it should be. */
+static void remove_folder(void)
+{
+	char path[PATH_MAX];
+	if (!folder_path(getenv("XDG_RUNTIME_DIR"), geteuid(), path, sizeof path))
+		(void)rmdir(path);
+}
+
+static int listen_once(struct control_socket *listener, pid_t pid)
 {
 	*listener = (struct control_socket){.fd = -1, .folder = -1, .pid = pid};
 	int err = open_folder(getenv("XDG_RUNTIME_DIR"), geteuid(), true, &listener->folder);
@@ -95,6 +103,12 @@ int control_socket_listen(struct control_socket *listener, pid_t pid)
 		close(listener->fd);
 	listener->fd = -1;
 	return err;
+}
+
+int control_socket_listen(struct control_socket *listener, pid_t pid)
+{
+	const int err = listen_once(listener, pid);
+	return err == -ENOENT ? listen_once(listener, pid) : err; /* another session has ended, and removed the folder just then */
 }
 
 /* Of that user, or root: who may give us orders, and whose word we take for an answer. */
@@ -130,6 +144,7 @@ void control_socket_close(struct control_socket *listener)
 	unlink(socket_address(listener->folder, listener->pid).sun_path);
 	close(listener->fd);
 	close(listener->folder);
+	remove_folder();
 	listener->fd = -1;
 }
 

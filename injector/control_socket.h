@@ -25,6 +25,7 @@ struct control_socket {
 int control_socket_listen(struct control_socket *listener, pid_t pid);
 /* Accepts one connection and reads its line. Returns the connection, or negative errno. Only the same user or root is served. */
 int control_socket_accept(const struct control_socket *listener, char *request, size_t size);
+/* Removes the socket; and its folder, if no other session has one there. */
 void control_socket_close(struct control_socket *listener);
 
 /*

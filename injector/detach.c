@@ -7,19 +7,23 @@
 #include "detach.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "code_swap.h"
 #include "heal.h"
+#include "heir.h"
 #include "leak.h"
+#include "memory_sharers.h"
 #include "quiesce.h"
 #include "snapshot.h"
 #include "standstill.h"
 
-#define QUIESCE_DEADLINE_MS 30000 /* long: threads that get no CPU do not get out, either; nothing waits for us meanwhile */
-#define QUIESCE_LOOK_MS 2500      /* a count that stands for so long may be one that nobody will lower */
-#define BORROW_DEADLINE_MS 30000  /* as long: to unload by dlclose a thread must be met at a safe point, where a busy one is in one of hundreds of looks */
-#define STANDSTILL_DEADLINE_NS 10000000000ull /* a vfork parent, a thread in state D: tried again until then */
+#define QUIESCE_DEADLINE_MS 30000    /* long: threads that get no CPU do not get out, either; nothing waits for us meanwhile */
+#define QUIESCE_LOOK_MS 2500         /* a count that stands for so long may be one that nobody will lower */
+#define BORROW_DEADLINE_MS 30000     /* as long: to unload by dlclose a thread must be met at a safe point, where a busy one is in one of hundreds of looks */
+#define STANDSTILL_DEADLINE_MS 10000 /* a vfork parent, a thread in state D: looked at again until then, and nobody held */
+#define STANDSTILL_ALLOWED_MS 1000   /* what is done must be undone, be all used up that a session may stop all threads for */
 #define ROUNDS_MAX 16
 
 static int failed(struct receipt *receipt, const char *step, int err)
@@ -29,6 +33,23 @@ static int failed(struct receipt *receipt, const char *step, int err)
 		receipt->error = err;
 	}
 	return err;
+}
+
+/* Who is in the way of a step that failed, if anybody is. */
+static void name_obstacle(struct receipt *receipt, pid_t pid, bool at_standstill)
+{
+	const struct standstill_account account = standstill_account();
+	if (receipt->obstacle[0])
+		return;
+	if (at_standstill)
+		memcpy(receipt->obstacle, account.obstacle, sizeof receipt->obstacle);
+	struct memory_threads threads;
+	if (at_standstill || memory_threads_list(pid, &threads))
+		return;
+	for (size_t i = 0; i < threads.count && !receipt->obstacle[0]; i++)
+		if (blocked_state(threads.thread[i].pid, threads.thread[i].tid) == 'D')
+			blocked_explain(threads.thread[i].pid, threads.thread[i].tid, receipt->obstacle);
+	memory_threads_close(&threads);
 }
 
 /* Who serves what, from the gate's own words: they are there as long as the gate is, whoever attached. */
@@ -62,13 +83,16 @@ static struct quiesce_target describe_inside(const struct attachment *attachment
 		.payload_lo = control->payload_base,
 		.payload_hi = control->payload_base + control->payload_size,
 		.thread_slots = arena_state(control) + arena_state_layout(control).thread_slots,
+		.jump = control->relay,
+		.jump_count = HI_RELAYS_MAX,
 	};
 }
 
 static void note(struct receipt *receipt, const struct quiesced *quiesced)
 {
 	receipt->threads_checked = quiesced->threads;
-	receipt->healed_registers += quiesced->registers_healed;
+	receipt->healed_registers += quiesced->registers.changed;
+	receipt->doubts.count[DOUBT_TAGGED] += quiesced->registers.doubtful;
 	if (quiesced->longest_stop_ns > receipt->longest_check_ns)
 		receipt->longest_check_ns = quiesced->longest_stop_ns;
 }
@@ -97,13 +121,17 @@ static int look_at_threads(const struct quiesce_target *target, struct heal_targ
 	int err = failed(receipt, "waiting until no thread is in the payload", wait_until_outside(target, receipt, &quiesced));
 	receipt->frames_inside = err ? quiesced.frames : 0;
 	receipt->thread_inside = err && !quiesced.frames ? quiesced.stuck : 0;
+	if (!err && quiesced.unseen) {
+		receipt->is_unseen = true;
+		blocked_explain(quiesced.unseen_pid, quiesced.unseen, receipt->unseen);
+	}
 	*out_found = receipt->healed_registers > healed_before;
 	if (!err && memory_read_u64(heal->memory, arch_pointer_guard_at(quiesced.thread_pointer), &heal->pointer_guard))
 		heal->pointer_guard = 0;
 	return err;
 }
 
-/* Does memory hold copies? They are turned back; if the target would not stand still, in the next round. */
+/* Does memory hold copies? They are turned back; if the target would not stand still they stay, and so does what they lead to. */
 static int look_at_memory(const struct heal_target *heal, struct receipt *receipt, bool *out_found)
 {
 	struct heal_copies copies;
@@ -111,33 +139,41 @@ static int look_at_memory(const struct heal_target *heal, struct receipt *receip
 	int err = failed(receipt, "looking for escaped pointers", heal_find(heal, &copies));
 	if (err)
 		return err;
-	err = heal_copies(heal, &copies, &healed);
+	receipt->copies_too_many = copies.count == HEAL_COPIES_MAX || receipt->healed_words + copies.count > HEAL_COPIES_MAX;
+	if (!receipt->copies_too_many)
+		err = heal_copies(heal, &copies, &healed);
 	*out_found = copies.count > 0;
+	const size_t copies_seen = copies.count;
+	for (size_t i = 0; i < DOUBTS; i++)
+		receipt->doubts.count[i] += copies.doubts.count[i];
 	receipt->copies_in_files = copies.in_files;
 	receipt->unsearched = copies.unsearched;
+	receipt->swapped = copies.swapped;
 	heal_copies_close(&copies);
 	receipt->healed_words += healed.words;
-	receipt->healed_registers += healed.registers;
-	if (healed.longest_stop_ns > receipt->standstill_ns)
-		receipt->standstill_ns = healed.longest_stop_ns;
+	receipt->healed_registers += healed.registers.changed;
+	receipt->copies_left = err == -EAGAIN ? copies_seen : 0;
 	return err == -EAGAIN ? 0 : failed(receipt, "turning escaped pointers back", err);
 }
 
 /*
- * Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around, and those in files are not
- * ours to change: then the gate stays, inert.
+ * Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around, those in files, or in shapes
+ * of which nobody can be certain, are not ours to change, and what is swapped out is not to be brought back in for us: then the gate stays, inert. has_slots:
+ * where only entries of functions were changed the program never saw an address of ours.
  */
-static int look_until_clear(const struct quiesce_target *target, struct heal_target *heal, struct receipt *receipt)
+static int look_until_clear(const struct quiesce_target *target, struct heal_target *heal, bool has_slots, struct receipt *receipt)
 {
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-		bool in_registers, in_memory;
+		bool in_registers, in_memory = false;
+		receipt->doubts = (struct doubts){0};
 		int err = look_at_threads(target, heal, receipt, &in_registers);
-		if (!err)
+		if (!err && has_slots)
 			err = look_at_memory(heal, receipt, &in_memory);
 		if (err)
 			return err;
-		receipt->gate_kept = receipt->copies_in_files > 0;
-		if (!(in_registers || in_memory))
+		receipt->gate_kept = receipt->copies_in_files > 0 || receipt->copies_too_many || receipt->swapped > 0 || receipt->is_unseen ||
+				     receipt->copies_left > 0 || doubts_any(&receipt->doubts);
+		if (!(in_registers || in_memory) || receipt->copies_left || receipt->copies_too_many)
 			return 0;
 	}
 	receipt->gate_kept = true;
@@ -210,16 +246,13 @@ static int restore_passing(void *context)
 /* Slots of libraries that may be unloaded while we write (journal.h). */
 static int restore_at_standstill(struct attachment *attachment, struct receipt *receipt)
 {
-	const uint64_t deadline_ns = clock_now_ns() + STANDSTILL_DEADLINE_NS;
-	int err = 0;
-	while (journal_left(attachment->control, JOURNAL_PASSING)) {
-		uint64_t held_ns;
-		err = standstill_do(attachment->pid, restore_passing, &(struct unload){.attachment = attachment, .receipt = receipt}, &held_ns);
-		if (held_ns > receipt->standstill_ns)
-			receipt->standstill_ns = held_ns;
-		if (err != -EAGAIN || clock_now_ns() >= deadline_ns)
-			break;
-	}
+	uint64_t held_ns;
+	if (!journal_left(attachment->control, JOURNAL_PASSING))
+		return 0;
+	const int err = standstill_wait(attachment->pid, STANDSTILL_SLOTS, restore_passing, &(struct unload){.attachment = attachment, .receipt = receipt},
+					STANDSTILL_DEADLINE_MS, &held_ns);
+	if (err == -EAGAIN)
+		name_obstacle(receipt, attachment->pid, true);
 	return err;
 }
 
@@ -238,10 +271,56 @@ static int restore_slots(struct attachment *attachment, struct receipt *receipt)
 	receipt->slots.written = journal_left(attachment->control, JOURNAL_LASTING) + journal_left(attachment->control, JOURNAL_PASSING);
 	struct store_held held;
 	const int lasting = store_do(&target, restore_lasting, &(struct unload){.attachment = attachment, .receipt = receipt}, &held);
-	receipt->restore_stop_ns = held.one_ns;
-	receipt->standstill_ns = held.all_ns;
+	if (held.one_ns > receipt->restore_stop_ns)
+		receipt->restore_stop_ns = held.one_ns;
+	if (lasting == -EAGAIN)
+		name_obstacle(receipt, attachment->pid, true);
 	const int passing = restore_at_standstill(attachment, receipt);
 	return lasting ? lasting : passing;
+}
+
+static int undo_code(void *context)
+{
+	struct attachment *attachment = ((struct unload *)context)->attachment;
+	struct receipt *receipt = ((struct unload *)context)->receipt;
+	struct remote remote;
+	int err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, BORROW_DEADLINE_MS);
+	if (err)
+		return err;
+	err = code_swap_undo(attachment->control, &remote);
+	const int closed = remote_close(&remote);
+	receipt->restore_stop_ns = remote.stopped_ns;
+	return err ? err : closed;
+}
+
+/*
+ * Code that somebody else has changed meanwhile (a breakpoint) is left alone: what will stand there once that is taken away, we cannot know, and it may well
+ * lead to us.
+ */
+static int restore_code(struct attachment *attachment, struct receipt *receipt)
+{
+	receipt->functions = journal_functions(attachment->control);
+	if (!receipt->functions)
+		return 0;
+	if (attachment->images.count == 0 && attachment_read_images(attachment))
+		return -EIO;
+	switch (code_swap_look(attachment->control, &attachment->memory, &attachment->images)) {
+	case CODE_ORIGINAL:
+		break;
+	case CODE_CHANGED: {
+		const int err = tracee_worker(undo_code, &(struct unload){.attachment = attachment, .receipt = receipt});
+		if (err)
+			return err;
+		/* Seen, not believed: with a jump left where it was, to unmap what it leads to would be the end of the target. */
+		if (code_swap_look(attachment->control, &attachment->memory, &attachment->images) != CODE_ORIGINAL)
+			return -EIO;
+		break;
+	}
+	case CODE_FOREIGN:
+		return -ETXTBSY;
+	}
+	receipt->functions_restored = receipt->functions;
+	return 0;
 }
 
 /* 1. and 2.: nobody new comes in. */
@@ -252,10 +331,11 @@ static int close_the_way(struct attachment *attachment, struct receipt *receipt)
 	(void)!attachment_store(attachment); /* a word to those after us; what counts is below */
 	int disarmed = failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
 	(void)!find_the_way(attachment); /* without it all threads are stopped */
-	int restored = failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
+	const int code = failed(receipt, "restoring its functions", restore_code(attachment, receipt));
+	const int restored = failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
 	control->phase = HI_PHASE_RESTORED;
 	(void)!attachment_store(attachment);
-	return disarmed ? disarmed : restored;
+	return disarmed ? disarmed : code ? code : restored;
 }
 
 /* 3. and 4.: nobody is in, and nobody knows the way. */
@@ -268,10 +348,11 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 	if (err)
 		return err;
 	struct quiesce_target target = describe_inside(attachment, &heal);
+	const bool has_slots = journal_count(attachment->control, HI_JOURNAL_LASTING) || journal_count(attachment->control, HI_JOURNAL_PASSING);
 	/* Without a walker (objects that cannot be read any more) counts and registers must carry the proof. */
 	if (attachment_read_images(attachment) || stackwalker_open(attachment->pid, &attachment->images, &target.walker))
 		target.walker = NULL;
-	err = look_until_clear(&target, &heal, receipt);
+	err = look_until_clear(&target, &heal, has_slots, receipt);
 	if (target.walker)
 		stackwalker_close(target.walker);
 	return err;
@@ -280,17 +361,26 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 int detach(struct attachment *attachment, struct receipt *out_receipt)
 {
 	struct receipt receipt = {.attach_stop_ns = attachment->attach_stop_ns};
-	if (attachment_check(attachment) || attachment_follow(attachment)) {
+	if ((attachment_check(attachment) || attachment_follow(attachment)) && heir_take(attachment)) {
 		receipt.target_gone = receipt.is_clean = true;
 		*out_receipt = receipt;
 		return 0;
 	}
 	int err = 0;
+	standstill_allow(STANDSTILL_ALLOWED_MS);
 	/* Else no slot was ever written, and nobody can be inside. */
 	if (attachment->control->phase > HI_PHASE_LOADING || attachment->control->journal_count)
 		err = empty(attachment, &receipt);
+	receipt.died = attachment->died;
+	if (!err && attachment->died && attachment->control->loader == HI_LOADER_DLOPEN) /* its threads need not be any that the dynamic linker knows */
+		err = failed(&receipt, "unloading the library of a process that is gone", -ENOTSUP);
 	if (!err)
 		err = failed(&receipt, "unloading the payload", tracee_worker(unload, &(struct unload){.attachment = attachment, .receipt = &receipt}));
+	if (err == -EAGAIN || err == -EBUSY)
+		name_obstacle(&receipt, attachment->pid, false);
+	receipt.is_unhooked = attachment->passing_missed;
+	receipt.held = held_so_far();
+	receipt.standstills = standstill_account();
 	if (attachment_check(attachment))
 		receipt.target_gone = receipt.is_clean = true;
 	else
@@ -298,6 +388,7 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 	*out_receipt = receipt;
 	return receipt.target_gone ? 0 : err;
 }
+
 static int close_descriptors(void *context)
 {
 	struct attachment *attachment = context;
@@ -320,11 +411,44 @@ int detach_descriptors(struct attachment *attachment)
 	return tracee_worker(close_descriptors, attachment);
 }
 
+static void print_gate(const struct receipt *receipt, FILE *out)
+{
+	const char *doubt = doubts_text(&receipt->doubts);
+	const char *why = "copies of allocator pointers are still being passed around";
+	if (receipt->copies_in_files)
+		why = "copies of allocator pointers lie in a file that is mapped shared, and files are not changed";
+	else if (receipt->copies_too_many)
+		why = "copies of allocator pointers are too many to turn back while the process stands still";
+	else if (receipt->copies_left)
+		why = "copies of allocator pointers could not be turned back, as not all threads could be stopped at once";
+	else if (receipt->is_unseen)
+		why = "registers of a thread could not be looked at";
+	else if (receipt->swapped)
+		why = "copies of allocator pointers may lie in memory that is swapped out";
+	else if (doubt) {
+		fprintf(out, "  left behind    an inert page of plain jumps: copies of allocator pointers %s\n", doubt);
+		return;
+	}
+	fprintf(out, "  left behind    an inert page of plain jumps: %s\n", why);
+}
+
+/* What was not searched, and what that means. */
+static void print_unsearched(const struct receipt *receipt, FILE *out)
+{
+	if (receipt->unsearched)
+		fprintf(out,
+			"                 %llu MB of shared memory were not searched for copies, as they are beyond the limit: a program that keeps function\n"
+			"                 pointers there, as hardly any does, should be restarted before it calls one\n",
+			(unsigned long long)(receipt->unsearched >> 20));
+	if (receipt->swapped)
+		fprintf(out, "                 %llu KB are swapped out and were not searched: that would have brought them back in\n",
+			(unsigned long long)(receipt->swapped >> 10));
+}
+
 static void print_left(const struct receipt *receipt, FILE *out)
 {
 	if (receipt->gate_kept)
-		fprintf(out, "  left behind    an inert page of plain jumps: copies of allocator pointers %s\n",
-			receipt->copies_in_files ? "lie in a file that is mapped shared, and files are not changed" : "are still being passed around");
+		print_gate(receipt, out);
 	else if (receipt->own_mappings_left)
 		fprintf(out, "  left behind    %zu mappings\n", receipt->own_mappings_left);
 	else
@@ -340,6 +464,49 @@ static bool same_signals(const struct hi_snapshot *a, const struct hi_snapshot *
 	return a->sig_blocked == b->sig_blocked && a->sig_ignored == b->sig_ignored && a->sig_caught == b->sig_caught;
 }
 
+static void print_slots(const struct receipt *receipt, FILE *out)
+{
+	fprintf(out, "  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu gone with their libraries\n", receipt->slots.written,
+		receipt->slots.restored, receipt->slots.overwritten, receipt->slots.vanished);
+	fprintf(out, "  copies         %zu in memory and %zu in registers turned back\n", receipt->healed_words, receipt->healed_registers);
+	print_unsearched(receipt, out);
+}
+
+/* All threads at once. */
+static void print_standstills(const struct standstill_account *account, FILE *out)
+{
+	static const char *const purpose[] = {
+		[STANDSTILL_SLOTS] = "slots of libraries that may be unloaded",
+		[STANDSTILL_COPIES] = "copies of pointers",
+		[STANDSTILL_WORDS] = "slots that no thread of it could store",
+	};
+	const char *separator = " for ";
+	unsigned count = 0;
+	for (size_t i = 0; i < STANDSTILL_PURPOSES; i++)
+		count += account->count[i];
+	if (!count && !account->given_up)
+		return;
+	fprintf(out, "                 all of them %u time%s, at most %.2f ms each, those that did not sleep %.2f,", count, count == 1 ? "" : "s",
+		(double)account->longest_ns / 1e6, (double)account->longest_awake_ns / 1e6);
+	for (size_t i = 0; i < STANDSTILL_PURPOSES; i++)
+		if (account->count[i]) {
+			fprintf(out, "%s%s (%u)", separator, purpose[i], account->count[i]);
+			separator = ", ";
+		}
+	fprintf(out, "%s%.2f of %.0f ms allowed are used\n", count ? "; " : " ", (double)account->used_ns / 1e6, (double)account->allowed_ns / 1e6);
+	if (account->given_up)
+		fprintf(out, "                 %u attempt%s more, given up after %.2f ms at most: %s\n", account->given_up, account->given_up == 1 ? "" : "s",
+			(double)account->given_up_longest_ns / 1e6, account->obstacle[0] ? account->obstacle : "somebody else traces a thread");
+}
+
+static void print_compared(const struct receipt *receipt, FILE *out)
+{
+	fprintf(out, "  descriptors    %llu before, %llu now\n", (unsigned long long)receipt->before.fd_count, (unsigned long long)receipt->after.fd_count);
+	fprintf(out, "  threads        %llu before, %llu now\n", (unsigned long long)receipt->before.thread_count,
+		(unsigned long long)receipt->after.thread_count);
+	fprintf(out, "  signal state   %s\n", same_signals(&receipt->before, &receipt->after) ? "unchanged" : "changed (by the target itself: we set none)");
+}
+
 void receipt_print(const struct receipt *receipt, FILE *out)
 {
 	if (receipt->target_gone) {
@@ -347,31 +514,34 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 		return;
 	}
 	fprintf(out, "Detach receipt:\n");
-	fprintf(out, "  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu gone with their libraries\n", receipt->slots.written,
-		receipt->slots.restored, receipt->slots.overwritten, receipt->slots.vanished);
-	fprintf(out, "  copies         %zu in memory and %zu in registers turned back\n", receipt->healed_words, receipt->healed_registers);
-	if (receipt->unsearched)
-		fprintf(out, "                 %llu MB of shared memory are too much to search for copies, and were not\n",
-			(unsigned long long)(receipt->unsearched >> 20));
+	if (receipt->functions)
+		fprintf(out, "  functions      %zu hooked at their entry, %zu restored\n", receipt->functions, receipt->functions_restored);
+	if (receipt->slots.written || !receipt->functions)
+		print_slots(receipt, out);
 	print_left(receipt, out);
 	if (receipt->frames_leaked)
 		fprintf(out, "  calls          %llu never came back (jumped out of, or their thread was cancelled): every thread was seen to be outside\n",
 			(unsigned long long)receipt->frames_leaked);
-	fprintf(out, "  descriptors    %llu before, %llu now\n", (unsigned long long)receipt->before.fd_count, (unsigned long long)receipt->after.fd_count);
-	fprintf(out, "  threads        %llu before, %llu now\n", (unsigned long long)receipt->before.thread_count,
-		(unsigned long long)receipt->after.thread_count);
-	fprintf(out, "  signal state   %s\n", same_signals(&receipt->before, &receipt->after) ? "unchanged" : "changed (by the target itself: we set none)");
+	if (receipt->died)
+		fprintf(out, "  process        %d is gone; others lived on in its memory, and one of them took its place\n", (int)receipt->died);
+	else
+		print_compared(receipt, out);
 	fprintf(out, "  stopped        ");
 	if (receipt->attach_stop_ns) /* not known of a session whose injector died */
 		fprintf(out, "one thread %.2f ms at attach, ", (double)receipt->attach_stop_ns / 1e6);
 	fprintf(out, "one %.2f and %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->restore_stop_ns / 1e6,
 		(double)receipt->detach_stop_ns / 1e6, receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);
-	if (receipt->standstill_ns)
-		fprintf(out, "                 all of them %.2f ms, while copies, or slots of libraries that may be unloaded, were turned back\n",
-			(double)receipt->standstill_ns / 1e6);
+	print_standstills(&receipt->standstills, out);
+	fprintf(out, "                 %llu stops of single threads, at most %.2f ms each, %.2f ms added up\n", (unsigned long long)receipt->held.count,
+		(double)receipt->held.longest_ns / 1e6, (double)receipt->held.sum_ns / 1e6);
+	if (receipt->is_unhooked)
+		fprintf(out, "  not hooked     libraries that came by dlopen: not all threads could be stopped at once%s%s\n",
+			receipt->standstills.obstacle[0] ? "; " : "", receipt->standstills.obstacle);
+	if (receipt->is_unseen)
+		fprintf(out, "  not seen       registers: %s\n", receipt->unseen);
 	if (receipt->failed_step)
-		fprintf(out, "  FAILED         %s: %s; it is inert and can wait; try `heapinject detach` again\n", receipt->failed_step,
-			strerror(-receipt->error));
+		fprintf(out, "  FAILED         %s: %s; it is inert and can wait; try `heapinject detach` again%s%s\n", receipt->failed_step,
+			strerror(-receipt->error), receipt->obstacle[0] ? " once this is over:\n                 " : "", receipt->obstacle);
 	if (receipt->frames_inside)
 		fprintf(out, "                 %llu calls are still inside\n", (unsigned long long)receipt->frames_inside);
 	if (receipt->thread_inside)

@@ -16,8 +16,10 @@
 #include <string.h>
 
 #include "elf_segment.h"
+#include "steps.h"
 
 #define VERSION_HIDDEN 0x8000u
+#define CHAIN_MAX 65536u /* symbols of one hash; real ones are a handful, and one file may be asked for many names */
 
 /* A checked array inside the file. */
 struct array {
@@ -109,7 +111,7 @@ static int read_tags(Elf *elf, uint64_t bias, struct tags *out_tags, struct arra
 	GElf_Phdr segment;
 	struct array entries = {0};
 
-	if (!elf_segment_find(elf, PT_DYNAMIC, 0, &segment))
+	if (!elf_segment_find(elf, PT_DYNAMIC, &segment))
 		return -ENOENT;
 	if (take_array(elf, segment.p_vaddr, segment.p_filesz / sizeof(Elf64_Dyn), sizeof(Elf64_Dyn), &entries) < 0)
 		return -ENOENT;
@@ -276,6 +278,11 @@ const char *elf_dynamic_name(const struct elf_dynamic *dynamic, Elf64_Sxword tag
 	return NULL;
 }
 
+uint32_t elf_dynamic_symbol_count(const struct elf_dynamic *dynamic)
+{
+	return (uint32_t)(dynamic->symbol.count < UINT32_MAX ? dynamic->symbol.count : UINT32_MAX);
+}
+
 const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number, Elf64_Sym *out_symbol)
 {
 	Elf64_Sym symbol;
@@ -289,31 +296,47 @@ const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t numbe
 	return (const char *)dynamic->string.bytes + symbol.st_name;
 }
 
-static bool is_hidden_version(const struct elf_dynamic *dynamic, uint32_t number)
+static uint16_t version_word(const struct elf_dynamic *dynamic, uint32_t number)
 {
 	Elf64_Half version;
 
 	if (number >= dynamic->version.count)
-		return false;
+		return ELF_VERSION_NONE;
 	memcpy(&version, dynamic->version.bytes + number * sizeof(version), sizeof(version));
-	return version & VERSION_HIDDEN;
+	return version;
 }
 
-/* Is symbol `number` what a reference to `name` from another object may bind to? */
-static bool is_definition(const struct elf_dynamic *dynamic, uint32_t number, const char *name, Elf64_Sym *out_symbol)
+uint16_t elf_dynamic_version(const struct elf_dynamic *dynamic, uint32_t number)
+{
+	return version_word(dynamic, number) & (uint16_t)~VERSION_HIDDEN;
+}
+
+/* What is looked for; takes what is found, and says whether that is all. */
+struct search {
+	const char *name;
+	bool any_version;
+	unsigned found;
+	uint16_t version;
+	Elf64_Sym symbol;
+};
+
+/* Is symbol `number` what a reference to the name from another object may bind to? */
+static bool take_definition(const struct elf_dynamic *dynamic, uint32_t number, struct search *search)
 {
 	Elf64_Sym symbol;
 	const char *found = elf_dynamic_symbol(dynamic, number, &symbol);
 	const unsigned bind = found ? ELF64_ST_BIND(symbol.st_info) : STB_LOCAL;
 
-	if (!found || strcmp(found, name) != 0)
+	if (!found || strcmp(found, search->name) != 0)
 		return false;
 	if (symbol.st_shndx == SHN_UNDEF || (bind != STB_GLOBAL && bind != STB_WEAK && bind != STB_GNU_UNIQUE))
 		return false;
-	if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS || is_hidden_version(dynamic, number))
+	if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS || (!search->any_version && (version_word(dynamic, number) & VERSION_HIDDEN)))
 		return false;
-	*out_symbol = symbol;
-	return true;
+	search->symbol = symbol;
+	search->version = elf_dynamic_version(dynamic, number);
+	search->found++;
+	return !search->any_version;
 }
 
 static uint32_t gnu_hash_of(const char *name)
@@ -325,42 +348,62 @@ static uint32_t gnu_hash_of(const char *name)
 	return hash;
 }
 
-static int find_by_gnu_hash(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol)
+static void find_by_gnu_hash(const struct elf_dynamic *dynamic, struct search *search)
 {
-	const uint32_t hash = gnu_hash_of(name);
+	const uint32_t hash = gnu_hash_of(search->name);
 	const uint32_t first = word_at(&dynamic->bucket, hash % dynamic->bucket.count);
 
+	struct steps steps = {CHAIN_MAX};
+
 	if (first < dynamic->chain_first)
-		return -ENOENT;
-	for (size_t i = first - dynamic->chain_first; i < dynamic->chain.count; i++) {
+		return;
+	for (size_t i = first - dynamic->chain_first; i < dynamic->chain.count && steps_take(&steps); i++) {
 		const uint32_t word = word_at(&dynamic->chain, i);
 
-		if ((word | 1) == (hash | 1) && is_definition(dynamic, dynamic->chain_first + (uint32_t)i, name, out_symbol))
-			return 0;
+		if ((word | 1) == (hash | 1) && take_definition(dynamic, dynamic->chain_first + (uint32_t)i, search))
+			return;
 		if (word & 1)
-			break;
+			return;
 	}
-	return -ENOENT;
 }
 
-static int find_by_sysv_hash(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol)
+static void find_by_sysv_hash(const struct elf_dynamic *dynamic, struct search *search)
 {
-	uint32_t number = word_at(&dynamic->bucket, elf_hash(name) % dynamic->bucket.count);
+	struct steps steps = {CHAIN_MAX};
+	uint32_t number = word_at(&dynamic->bucket, elf_hash(search->name) % dynamic->bucket.count);
 
-	/* A chain in a damaged file may be a ring; none is longer than the table. */
-	for (size_t steps = 0; number && number < dynamic->chain.count && steps < dynamic->chain.count; steps++) {
-		if (is_definition(dynamic, number, name, out_symbol))
-			return 0;
-		number = word_at(&dynamic->chain, number);
-	}
-	return -ENOENT;
+	for (; number && number < dynamic->chain.count && steps_take(&steps); number = word_at(&dynamic->chain, number))
+		if (take_definition(dynamic, number, search))
+			return;
+}
+
+static int find(const struct elf_dynamic *dynamic, struct search *search)
+{
+	if (dynamic->bucket.count && dynamic->gnu_hash)
+		find_by_gnu_hash(dynamic, search);
+	else if (dynamic->bucket.count)
+		find_by_sysv_hash(dynamic, search);
+	return search->found ? 0 : -ENOENT;
 }
 
 int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol)
 {
-	if (dynamic->bucket.count == 0)
-		return -ENOENT;
-	return dynamic->gnu_hash ? find_by_gnu_hash(dynamic, name, out_symbol) : find_by_sysv_hash(dynamic, name, out_symbol);
+	struct search search = {.name = name};
+	const int error = find(dynamic, &search);
+
+	if (!error)
+		*out_symbol = search.symbol;
+	return error;
+}
+
+int elf_dynamic_find_any(const struct elf_dynamic *dynamic, const char *name, uint16_t *out_version)
+{
+	struct search search = {.name = name, .any_version = true};
+	const int error = find(dynamic, &search);
+
+	if (!error)
+		*out_version = search.found > 1 ? ELF_VERSION_SEVERAL : search.version;
+	return error;
 }
 
 size_t elf_dynamic_relocation_count(const struct elf_dynamic *dynamic)

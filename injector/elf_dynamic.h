@@ -25,8 +25,16 @@ const char *elf_dynamic_name(const struct elf_dynamic *dynamic, Elf64_Sxword tag
 
 /* A defined global or weak symbol in its default version (or without versions). -ENOENT. */
 must_check int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol);
+/* How many symbols there are, as far as the tables tell. */
+uint32_t elf_dynamic_symbol_count(const struct elf_dynamic *dynamic);
+/* The same in any version. out_version: as of elf_dynamic_version; ELF_VERSION_SEVERAL: it is defined more than once. */
+must_check int elf_dynamic_find_any(const struct elf_dynamic *dynamic, const char *name, uint16_t *out_version);
 /* Symbol by number: its name, or NULL if there is no such symbol. */
 const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number, Elf64_Sym *out_symbol);
+/* The number that this object gives to the version of its symbol, be it defined or referred to. At most ELF_VERSION_NONE: it has none. */
+uint16_t elf_dynamic_version(const struct elf_dynamic *dynamic, uint32_t number);
+#define ELF_VERSION_NONE 1u
+#define ELF_VERSION_SEVERAL 0xffffu
 
 /*
  * Relocations of DT_RELA, then those of DT_JMPREL. Some linkers count the latter among the former too: these come twice. The first DT_RELACOUNT ones,

@@ -4,28 +4,36 @@
 
 #include <errno.h>
 
-bool elf_segment_find(Elf *elf, uint32_t type, unsigned nth, GElf_Phdr *out_segment)
+bool elf_segment_next(Elf *elf, uint32_t type, size_t *at, GElf_Phdr *out_segment)
 {
 	GElf_Phdr segment;
 	size_t count;
 
 	if (elf_getphdrnum(elf, &count) != 0)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(elf, (int)i, &segment))
+	for (; *at < count && *at < ELF_SEGMENTS_MAX; ++*at) {
+		if (!gelf_getphdr(elf, (int)*at, &segment))
 			return false;
-		if (segment.p_type != type || nth-- > 0)
+		if (segment.p_type != type)
 			continue;
 		*out_segment = segment;
+		++*at;
 		return true;
 	}
 	return false;
 }
 
+bool elf_segment_find(Elf *elf, uint32_t type, GElf_Phdr *out_segment)
+{
+	size_t at = 0;
+
+	return elf_segment_next(elf, type, &at, out_segment);
+}
+
 /* The PT_LOAD whose file contents hold the address. */
 static bool find_load(Elf *elf, uint64_t address, GElf_Phdr *out_load)
 {
-	for (unsigned nth = 0; elf_segment_find(elf, PT_LOAD, nth, out_load); nth++)
+	for (size_t at = 0; elf_segment_next(elf, PT_LOAD, &at, out_load);)
 		if (address >= out_load->p_vaddr && address - out_load->p_vaddr < out_load->p_filesz)
 			return true;
 	return false;

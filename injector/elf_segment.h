@@ -16,8 +16,13 @@
 /* No table or section of a real object is larger; a sparse file may be. */
 #define ELF_SEGMENT_BYTES_MAX (256u << 20)
 
-/* The n-th program header of a type, from 0. False: there are no more. */
-bool elf_segment_find(Elf *elf, uint32_t type, unsigned nth, GElf_Phdr *out_segment);
+/* More program headers than this the kernel does not run. Those beyond are not looked at. */
+#define ELF_SEGMENTS_MAX 1170u
+
+/* The first program header of a type. False: there is none. */
+bool elf_segment_find(Elf *elf, uint32_t type, GElf_Phdr *out_segment);
+/* One after the other: *at is 0 at first. False: there are no more. */
+bool elf_segment_next(Elf *elf, uint32_t type, size_t *at, GElf_Phdr *out_segment);
 /* How many bytes of file contents there are from this address (of the file) to the end of its segment; 0 = none. At most ELF_SEGMENT_BYTES_MAX. */
 uint64_t elf_segment_room(Elf *elf, uint64_t address);
 /* The bytes [address, address + size), valid until elf_end, not necessarily aligned. -EFAULT: not all there, or too many. */

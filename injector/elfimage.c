@@ -17,8 +17,9 @@
 
 #include "elf_segment.h"
 #include "elfimage_open.h"
+#include "steps.h"
 
-#define DYNAMIC_BYTES_MAX 65536u
+#define DYNAMIC_MAX 4096u
 /* Against targets that map objects without end: more than any real one has. */
 #define IMAGES_MAX 10000u
 #define COPY_BYTES_MAX (256u << 20)
@@ -106,18 +107,18 @@ static remote_addr dynamic_address(const struct elf_image *image)
 {
 	GElf_Phdr segment;
 
-	return elf_segment_find(image->elf, PT_DYNAMIC, 0, &segment) ? image->bias + segment.p_vaddr : 0;
+	return elf_segment_find(image->elf, PT_DYNAMIC, &segment) ? image->bias + segment.p_vaddr : 0;
 }
 
 /* DT_DEBUG of the program as it lies in memory: the dynamic linker fills it in at start. 0 = none. */
 static remote_addr find_r_debug(const struct elf_image *program, const struct memory *memory)
 {
-	const remote_addr at = dynamic_address(program);
-	remote_addr by_name;
+	struct steps steps = {DYNAMIC_MAX};
+	remote_addr at = dynamic_address(program), by_name;
 	Elf64_Dyn entry;
 
-	for (size_t offset = 0; at && offset < DYNAMIC_BYTES_MAX; offset += sizeof(entry)) {
-		if (memory_read(memory, at + offset, &entry, sizeof(entry)) < 0 || entry.d_tag == DT_NULL)
+	for (; at && steps_take(&steps); at += sizeof(entry)) {
+		if (memory_read(memory, at, &entry, sizeof(entry)) < 0 || entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == DT_DEBUG)
 			return entry.d_un.d_ptr;
@@ -128,6 +129,8 @@ static remote_addr find_r_debug(const struct elf_image *program, const struct me
 
 static void set_link_order(struct elf_images *images, const remote_addr *dynamic, size_t count)
 {
+	size_t read = 0;
+
 	for (size_t i = 0; i < images->count; i++) {
 		struct elf_image *image = &images->image[i];
 		const remote_addr own = dynamic_address(image);
@@ -135,7 +138,9 @@ static void set_link_order(struct elf_images *images, const remote_addr *dynamic
 		for (size_t order = 0; own && image->link_order < 0 && order < count; order++)
 			if (dynamic[order] == own)
 				image->link_order = (int)order;
+		read += image->link_order >= 0 && image->dynamic;
 	}
+	images->unread = count > read ? count - read : 0;
 }
 
 /* Is this what others call `name` in DT_NEEDED? */
@@ -148,18 +153,30 @@ static bool is_named(const struct elf_image *image, const char *name)
 	return (soname && strcmp(soname, name) == 0) || strcmp(slash && !strchr(name, '/') ? slash + 1 : image->path, name) == 0;
 }
 
-/* What `needs` names is lasting; those that were not so far go to the end of the list. out of `room` comparisons: a hostile file may need a million names. */
-static void add_needed(struct elf_images *images, const struct elf_image *needs, struct elf_image **list, size_t *count, size_t *room)
+/* The first of that name in link-map order: a later one came by dlopen, from another folder. NULL: there is none, or no room for so many comparisons. */
+static struct elf_image *find_named(struct elf_images *images, const char *name, struct steps *room)
+{
+	struct elf_image *first = NULL;
+
+	for (size_t i = 0; i < images->count && steps_take(room); i++) {
+		struct elf_image *image = &images->image[i];
+
+		if (image->link_order >= 0 && (!first || image->link_order < first->link_order) && is_named(image, name))
+			first = image;
+	}
+	return room->left ? first : NULL;
+}
+
+/* What `needs` names is lasting; those that were not so far go to the end of the list. room: a hostile file may need a million names. */
+static void add_needed(struct elf_images *images, const struct elf_image *needs, struct elf_image **list, size_t *count, struct steps *room)
 {
 	const char *name;
 	size_t at = 0;
 
-	while (needs->dynamic && *room && (name = elf_dynamic_name(needs->dynamic, DT_NEEDED, &at))) {
-		for (size_t i = 0; i < images->count && *room; i++, (*room)--) {
-			struct elf_image *image = &images->image[i];
+	while (needs->dynamic && room->left && (name = elf_dynamic_name(needs->dynamic, DT_NEEDED, &at))) {
+		struct elf_image *image = find_named(images, name, room);
 
-			if (image->is_lasting || image->link_order < 0 || !is_named(image, name))
-				continue;
+		if (image && !image->is_lasting) {
 			image->is_lasting = true;
 			list[(*count)++] = image;
 		}
@@ -198,7 +215,8 @@ static void add_preloaded(struct elf_images *images, struct elf_image **list, si
 static int mark_lasting(struct elf_images *images, struct elf_image *program)
 {
 	struct elf_image **list = calloc(images->count, sizeof(struct elf_image *));
-	size_t count = 0, room = COMPARISONS_MAX;
+	struct steps room = {COMPARISONS_MAX};
+	size_t count = 0;
 
 	if (!list)
 		return -ENOMEM;

@@ -53,6 +53,7 @@ struct elf_image {
 struct elf_images {
 	struct elf_image *image; /* sorted by lo */
 	size_t count;
+	size_t unread;       /* objects of the base namespace's link map that are not among these, or not with their symbols */
 	remote_addr r_debug; /* address of the main program's struct r_debug; 0 = static program */
 };
 

@@ -86,6 +86,22 @@ static int open_regular(const char *path, const struct mapping *where_inode, str
 	return fd;
 }
 
+/*
+ * libelf makes room for all sections at once, and for all program headers, however many the file says it has. Numbers that do not fit into the header stand
+ * elsewhere, and no object that can be run has so many.
+ */
+static bool is_countable(int fd)
+{
+	Elf64_Ehdr header;
+	Elf64_Shdr first;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) || header.e_phnum == PN_XNUM)
+		return false;
+	if (header.e_shnum || !header.e_shoff || header.e_shoff > INT64_MAX)
+		return true;
+	return pread(fd, &first, sizeof(first), (off_t)header.e_shoff) != sizeof(first) || first.sh_size < SHN_LORESERVE;
+}
+
 static int open_file(const struct elfimage_source *source, const struct mapping *mapping, struct elf_image *image)
 {
 	char *path;
@@ -106,6 +122,8 @@ static int open_file(const struct elfimage_source *source, const struct mapping 
 	}
 	image->open_path = path;
 	image->fd = fd;
+	if (!is_countable(fd))
+		return -ENOEXEC;
 	/* Read, not mapped: a file that shrinks under a mapping is a SIGBUS. */
 	image->elf = elf_begin(fd, ELF_C_READ, NULL);
 	return is_usable(image->elf) ? 0 : -ENOEXEC;
@@ -134,7 +152,7 @@ static int find_bias(Elf *elf, const struct mapping *mapping, uint64_t *out_bias
 {
 	GElf_Phdr load;
 
-	if (!elf_segment_find(elf, PT_LOAD, 0, &load) || mapping->file_offset != page_down(load.p_offset))
+	if (!elf_segment_find(elf, PT_LOAD, &load) || mapping->file_offset != page_down(load.p_offset))
 		return -ENOEXEC;
 	*out_bias = mapping->lo - page_down(load.p_vaddr);
 	return 0;
@@ -145,7 +163,7 @@ static remote_addr image_end(const struct elf_image *image)
 	remote_addr end = 0;
 	GElf_Phdr load;
 
-	for (unsigned nth = 0; elf_segment_find(image->elf, PT_LOAD, nth, &load); nth++)
+	for (size_t nth = 0; elf_segment_next(image->elf, PT_LOAD, &nth, &load);)
 		if (image->bias + load.p_vaddr + load.p_memsz > end)
 			end = image->bias + load.p_vaddr + load.p_memsz;
 	return end;
@@ -156,7 +174,7 @@ static bool code_offset(const struct elf_image *image, remote_addr address, uint
 {
 	GElf_Phdr load;
 
-	for (unsigned nth = 0; elf_segment_find(image->elf, PT_LOAD, nth, &load); nth++) {
+	for (size_t nth = 0; elf_segment_next(image->elf, PT_LOAD, &nth, &load);) {
 		const remote_addr start = image->bias + page_down(load.p_vaddr);
 
 		if (!(load.p_flags & PF_X) || address < start || address >= image->bias + load.p_vaddr + load.p_filesz)
@@ -201,25 +219,35 @@ static int take_mappings(const struct elfimage_source *source, size_t first, str
 	return error;
 }
 
+/* The build-id among the notes of one segment. */
+static bool take_build_id(struct elf_image *image, Elf_Data *notes)
+{
+	size_t name, description;
+	GElf_Nhdr note;
+
+	for (size_t at = 0; notes && (at = gelf_getnote(notes, at, &note, &name, &description));) {
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) || note.n_descsz > BUILD_ID_MAX ||
+		    memcmp((const char *)notes->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) != 0)
+			continue;
+		memcpy(image->build_id, (const char *)notes->d_buf + description, note.n_descsz);
+		image->build_id_size = note.n_descsz;
+		return true;
+	}
+	return false;
+}
+
 static void read_build_id(struct elf_image *image)
 {
+	uint64_t room = NOTES_BYTES_MAX; /* of all segments together */
 	GElf_Phdr segment;
 
-	for (unsigned nth = 0; elf_segment_find(image->elf, PT_NOTE, nth, &segment); nth++) {
-		if (segment.p_filesz > NOTES_BYTES_MAX)
+	for (size_t nth = 0; elf_segment_next(image->elf, PT_NOTE, &nth, &segment);) {
+		if (segment.p_filesz > room)
 			continue;
-		Elf_Data *data = elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset, segment.p_filesz, segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-		size_t name, description;
-		GElf_Nhdr note;
-
-		for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name, &description));) {
-			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) || note.n_descsz > BUILD_ID_MAX ||
-			    memcmp((const char *)data->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) != 0)
-				continue;
-			memcpy(image->build_id, (const char *)data->d_buf + description, note.n_descsz);
-			image->build_id_size = note.n_descsz;
+		room -= segment.p_filesz;
+		if (take_build_id(image, elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset, segment.p_filesz,
+							      segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
 			return;
-		}
 	}
 }
 

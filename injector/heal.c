@@ -8,24 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "pages.h"
 #include "standstill.h"
 
-#define CHUNK_BYTES (256u << 10)  /* stays in the cache from when the kernel has copied it until it has been looked at */
-#define SHARED_MAX (256ull << 20) /* of all shared memory together: some tens of milliseconds of reading */
-#define FILES_MAX (64ull << 20)   /* of all files that are mapped shared */
-#define STANDSTILL_MS 300
-#define COPIES_AT_ONCE 4096   /* some milliseconds of work */
-#define COPIES_MAX (1u << 18) /* in one look: what is beyond will be found by the next */
+#define CHUNK_BYTES (256u << 10)   /* stays in the cache from when the kernel has copied it until it has been looked at */
+#define SHARED_MAX (256ull << 20)  /* of all shared memory together: some tens of milliseconds of reading */
+#define FILES_MAX (64ull << 20)    /* of all files that are mapped shared */
+#define RESERVED_MAX (64ull << 30) /* of mappings out of the program's reach, where a look at each page's word is all there is */
+#define PAGE_BYTES 4096u
+#define OVERLAP_BYTES 7u   /* what begins with the last bytes of a piece ends in the next */
+#define STANDSTILL_MS 3000 /* after which who will not stop is left alone */
+#define ASK_AGAIN_NS 2000000
+#define COPIES_AT_ONCE 4096 /* some milliseconds of work */
+#define RUN_WORDS 512       /* that lie one behind the other are read, and written, at once */
 
 enum place { IN_PRIVATE, IN_SHARED, IN_FILE, PLACES };
 
 struct scan {
 	const struct heal_target *target;
+	struct pages *pages;
 	struct arch_pattern pattern[2]; /* of a copy, in plain and in disguise */
-	uint64_t *words;
+	uint64_t *words;                /* behind one that holds the end of the last piece */
+	remote_addr end;                /* where that was */
+	const struct mapping *mapping;
 	struct heal_copies copies;
 	size_t room;
 	enum place place; /* that is being scanned now */
@@ -76,7 +85,7 @@ static struct arch_pattern disguised(struct arch_pattern plain, uint64_t guard)
 static int push(struct scan *scan, remote_addr at)
 {
 	struct heal_copies *copies = &scan->copies;
-	if (copies->count == COPIES_MAX)
+	if (copies->count == HEAL_COPIES_MAX)
 		return 0;
 	if (copies->count == scan->room) {
 		const size_t room = scan->room ? scan->room * 2 : 64;
@@ -90,11 +99,21 @@ static int push(struct scan *scan, remote_addr at)
 	return 0;
 }
 
-static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
+/* What is not an aligned word; with the end of the piece before, if this one follows it. */
+static void scan_shapes(struct scan *scan, remote_addr lo, size_t size)
 {
-	const struct iovec local = {scan->words, size}, remote = {(void *)(uintptr_t)lo, size};
-	const ssize_t got = process_vm_readv(scan->target->memory->tid, &local, 1, &remote, 1, 0);
-	const size_t count = got > 0 ? (size_t)got / 8 : 0;
+	const size_t more = scan->end == lo ? OVERLAP_BYTES : 0;
+	doubts_find(&scan->copies.doubts, &(struct doubts_gate){scan->target->gate, scan->target->gate_count, scan->target->skip_lo, scan->target->skip_hi},
+		    (const uint8_t *)scan->words - more, size + more, lo - more, scan->mapping->executable);
+	scan->words[-1] = scan->words[size / 8 - 1];
+	scan->end = lo + size;
+}
+
+/* Whole pages that have been read. */
+static int scan_words(struct scan *scan, remote_addr lo, size_t size)
+{
+	const size_t count = size / 8;
+	const bool is_view = scan->mapping->shared && !scan->mapping->writable; /* of code that is made elsewhere */
 	int err = 0;
 	for (size_t i = 0; !err && (i = arch_find_pattern(scan->words, i, count, scan->pattern)) < count; i++) {
 		uint64_t original;
@@ -102,10 +121,50 @@ static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
 		const bool ours = at >= scan->target->skip_lo && at < scan->target->skip_hi;
 		if (ours || !is_copy(scan->target, scan->words[i], &original))
 			continue;
-		if (scan->place == IN_FILE)
+		if (is_view)
+			scan->copies.doubts.count[DOUBT_CODE]++;
+		else if (scan->place == IN_FILE)
 			scan->copies.in_files++;
 		else
 			err = push(scan, at);
+	}
+	scan_shapes(scan, lo, size);
+	return err;
+}
+
+static int note_unread(void *context, remote_addr at, uint64_t size)
+{
+	struct scan *scan = context;
+	(void)at;
+	scan->copies.doubts.count[DOUBT_UNREAD] += size / PAGE_BYTES;
+	return 0;
+}
+
+/* What the kernel's own pages of a process, and devices, hold are no pointers of the program. */
+static bool is_of_program(const struct mapping *mapping)
+{
+	return strncmp(mapping->path, "[v", 2) != 0 && strncmp(mapping->path, "/dev/", 5) != 0;
+}
+
+/* The target could not read the next page; we may read what is out of its reach. If not even that, and it is still there, nobody knows what it holds. */
+static int scan_page(struct scan *scan, remote_addr at)
+{
+	if (!memory_read(scan->target->memory, at, scan->words, PAGE_BYTES))
+		return scan_words(scan, at, PAGE_BYTES);
+	if (scan->place != IN_PRIVATE || !is_of_program(scan->mapping))
+		return 0;
+	return pages_walk(scan->pages, at, at + PAGE_BYTES, false, note_unread, scan);
+}
+
+static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
+{
+	int err = 0;
+	for (size_t done = 0; done < size && !err;) {
+		const struct iovec local = {scan->words, size - done}, remote = {(void *)(uintptr_t)(lo + done), size - done};
+		const ssize_t got = scan->mapping->readable ? process_vm_readv(scan->target->memory->tid, &local, 1, &remote, 1, 0) : -1;
+		const size_t whole = got > 0 ? (size_t)got / PAGE_BYTES * PAGE_BYTES : 0;
+		err = whole ? scan_words(scan, lo + done, whole) : scan_page(scan, lo + done);
+		done += whole ? whole : PAGE_BYTES;
 	}
 	return err;
 }
@@ -127,16 +186,18 @@ static int scan_run(void *context, remote_addr lo, uint64_t size)
 	return err;
 }
 
-/* Of shared memory what the program can write to; not devices, nor what is our own. */
-static bool is_searched(const struct mapping *mapping, enum place *out_place)
+/* Of shared memory what the program can write to, or run; not devices, nor what is our own. */
+static bool is_searched(const struct mapping *mapping, const struct pages *pages, enum place *out_place)
 {
 	const char *path = mapping->path;
 	const bool is_memory = !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) || !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/shm/", 9);
 	*out_place = !mapping->shared ? IN_PRIVATE : is_memory ? IN_SHARED : IN_FILE;
-	if (!mapping->shared)
-		return mapping->readable; /* read-only ones, too: what was written there may have been sealed since */
-	if (!mapping->readable || !mapping->writable || !strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
+	if (!mapping->shared) /* also what it cannot write or reach: that may have been sealed since, or be opened again */
+		return mapping->readable || pages->can_scan || mapping->hi - mapping->lo <= RESERVED_MAX;
+	if (!mapping->readable || !strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
 		return false;
+	if (!mapping->writable)
+		return is_memory && mapping->executable;
 	return is_memory || (path[0] == '/' && strncmp(path, "/dev/", 5) != 0);
 }
 
@@ -146,22 +207,24 @@ int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
 	int err = maps_read(target->pid, target->memory->tid, &maps);
 	if (err)
 		return err;
-	struct scan scan = {.target = target, .words = malloc(CHUNK_BYTES), .left = {UINT64_MAX, SHARED_MAX, FILES_MAX}};
-	if (!scan.words) {
+	uint64_t *buffer = malloc(CHUNK_BYTES + sizeof *buffer);
+	if (!buffer) {
 		maps_close(&maps);
 		return -ENOMEM;
 	}
+	struct pages pages;
+	struct scan scan = {.target = target, .pages = &pages, .words = buffer + 1, .left = {UINT64_MAX, SHARED_MAX, FILES_MAX}};
 	scan.pattern[0] = pattern_of(target->gate, target->gate + (uint64_t)HI_GATE_STRIDE * (target->gate_count ? target->gate_count - 1 : 0));
 	scan.pattern[1] = target->pointer_guard ? disguised(scan.pattern[0], target->pointer_guard) : scan.pattern[0];
-	struct pages pages;
 	pages_open(&pages, target->pid, target->memory->tid);
 	for (size_t i = 0; i < maps.count && !err; i++) {
-		const struct mapping *mapping = &maps.mapping[i];
-		if (is_searched(mapping, &scan.place))
+		const struct mapping *mapping = scan.mapping = &maps.mapping[i];
+		if (is_searched(mapping, &pages, &scan.place))
 			err = pages_walk(&pages, mapping->lo, mapping->hi, mapping->shared, scan_run, &scan);
 	}
+	scan.copies.swapped = pages.swapped;
 	pages_close(&pages);
-	free(scan.words);
+	free(buffer);
 	maps_close(&maps);
 	if (err)
 		heal_copies_close(&scan.copies);
@@ -178,8 +241,45 @@ void heal_copies_close(struct heal_copies *copies)
 
 /* ---- turning back -------------------------------------------------------------------------------------------------------------------- */
 
+static size_t count_doubtful(const struct heal_target *target, const uint8_t *bytes, size_t size)
+{
+	struct doubts doubts = {0};
+	doubts_find(&doubts, &(struct doubts_gate){.gate = target->gate, .count = target->gate_count}, bytes, size, 0, false);
+	return doubts.count[DOUBT_UNALIGNED] + doubts.count[DOUBT_TAGGED];
+}
+
+/* Whole words of vector registers; `state` is as the kernel keeps it, in which they are aligned. */
+static size_t replace_words(const struct heal_target *target, uint8_t *state, size_t size)
+{
+	size_t changed = 0;
+	for (size_t at = 0; at + sizeof(uint64_t) <= size; at += sizeof(uint64_t)) {
+		uint64_t word;
+		unsigned entry;
+		memcpy(&word, state + at, sizeof word);
+		if (!is_gate_entry(target, word, &entry))
+			continue;
+		memcpy(state + at, &target->original[entry], sizeof word);
+		changed++;
+	}
+	return changed;
+}
+
+/* Copied along with what lies around it: code that moves a structure has it in there for a moment, or for as long as a loop takes. */
+static int heal_vectors(const struct heal_target *target, const struct tracee *tracee, struct healed_registers *healed)
+{
+	_Alignas(64) uint8_t state[ARCH_XSTATE_MAX];
+	size_t size = sizeof state;
+	int err = tracee_get_xstate(tracee, state, &size);
+	if (err)
+		return err;
+	const size_t changed = replace_words(target, state, size);
+	healed->changed += changed;
+	healed->doubtful += count_doubtful(target, state, size);
+	return changed ? tracee_set_xstate(tracee, state, size) : 0;
+}
+
 /* A hoisted call target: `mov malloc@GOT, %r12` before a loop. The register still holds it long after the slot was written back. */
-int heal_registers(const struct heal_target *target, const struct tracee *tracee, struct arch_regs *out_regs, size_t *healed)
+int heal_registers(const struct heal_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct healed_registers *healed)
 {
 	struct arch_regs regs;
 	int err = tracee_get_regs(tracee, &regs);
@@ -192,9 +292,11 @@ int heal_registers(const struct heal_target *target, const struct tracee *tracee
 		err = tracee_set_regs(tracee, &regs);
 	if (err)
 		return err;
-	*healed += changed;
+	healed->changed += changed;
 	*out_regs = regs;
-	return 0;
+	arch_set_pc(&regs, 0); /* who stands in the first instruction of an entry holds no copy */
+	healed->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs);
+	return heal_vectors(target, tracee, healed);
 }
 
 struct batch {
@@ -204,16 +306,43 @@ struct batch {
 	struct healed *result;
 };
 
-static int heal_words(const struct batch *batch)
+/* How many words from number `first` on lie one behind the other, up to a run's length. */
+static size_t run_length(const struct batch *batch, size_t first)
+{
+	size_t length = 1;
+	while (length < RUN_WORDS && first + length < batch->count && batch->at[first + length] == batch->at[first] + length * 8)
+		length++;
+	return length;
+}
+
+/* As many as are copies, one behind the other, are written at once; where they are not, nothing is. */
+static int write_originals(const struct batch *batch, remote_addr at, uint64_t *word, size_t count)
 {
 	int err = 0;
-	for (size_t i = 0; i < batch->count && !err; i++) {
-		uint64_t now, original;
-		if (memory_read_u64(batch->target->memory, batch->at[i], &now) || !is_copy(batch->target, now, &original))
+	for (size_t i = 0, end; i < count && !err; i = end + 1) {
+		for (end = i; end < count && is_copy(batch->target, word[end], &word[end]);)
+			end++;
+		if (end == i)
 			continue;
-		err = memory_write_u64(batch->target->memory, batch->at[i], original);
+		err = memory_write(batch->target->memory, at + i * 8, word + i, (end - i) * 8);
 		if (!err)
-			batch->result->words++;
+			batch->result->words += end - i;
+	}
+	return err;
+}
+
+static int heal_words(const struct batch *batch)
+{
+	uint64_t word[RUN_WORDS];
+	int err = 0;
+	for (size_t i = 0, length; i < batch->count && !err; i += length) {
+		length = run_length(batch, i);
+		if (memory_read(batch->target->memory, batch->at[i], word, length * 8)) {
+			length = 1; /* a part is gone: word by word */
+			if (memory_read_u64(batch->target->memory, batch->at[i], word))
+				continue;
+		}
+		err = write_originals(batch, batch->at[i], word, length);
 	}
 	return err;
 }
@@ -223,30 +352,40 @@ static int heal_batch(void *context)
 {
 	const struct batch *batch = context;
 	struct standstill standstill;
-	int first = standstill_begin(&standstill, batch->target->pid, STANDSTILL_MS);
+	int first = standstill_begin(&standstill, batch->target->pid, STANDSTILL_COPIES);
 	if (first)
 		return first;
 	for (size_t i = 0; i < standstill.count; i++) {
 		struct arch_regs regs;
-		const int err = heal_registers(batch->target, &standstill.tracee[i], &regs, &batch->result->registers);
+		const bool has_stopped = standstill.tracee[i].state == TRACEE_STOPPED; /* else nobody sees its registers, here or in quiesce */
+		const int err = has_stopped ? heal_registers(batch->target, &standstill.tracee[i], &regs, &batch->result->registers) : 0;
 		if (err && err != -ESRCH && !first)
 			first = err;
 	}
 	const int err = heal_words(batch);
 	uint64_t held_ns;
 	const int ended = standstill_end(&standstill, &held_ns);
-	if (held_ns > batch->result->longest_stop_ns)
-		batch->result->longest_stop_ns = held_ns;
 	return first ? first : err ? err : ended;
+}
+
+/* Nobody is held while we wait until all can be. */
+static int heal_when_still(struct batch *batch, uint64_t deadline_ns)
+{
+	const struct timespec pause = {.tv_nsec = ASK_AGAIN_NS};
+	int err;
+	while ((err = tracee_worker(heal_batch, batch)) == -EAGAIN && clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+	return err;
 }
 
 int heal_copies(const struct heal_target *target, const struct heal_copies *copies, struct healed *result)
 {
+	const uint64_t deadline_ns = clock_now_ns() + STANDSTILL_MS * 1000000ull;
 	int err = 0;
 	for (size_t done = 0; done < copies->count && !err; done += COPIES_AT_ONCE) {
 		const size_t left = copies->count - done;
 		struct batch batch = {target, copies->at + done, left < COPIES_AT_ONCE ? left : COPIES_AT_ONCE, result};
-		err = tracee_worker(heal_batch, &batch);
+		err = heal_when_still(&batch, deadline_ns);
 	}
 	return err;
 }

@@ -3,14 +3,16 @@
  * heal.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and registers and turned back into
  * the originals.
  *
- * Looking reads every page of private memory that the target has written to; pages never touched are not touched by us either. Of shared memory and of files
- * that are mapped shared it reads what is in the target's own page tables, up to a limit: a buffer pool of many gigabytes holds no function pointers, as they
- * mean nothing to another program. Files are not written to: a copy there is only counted. The target runs meanwhile. Turning back happens while it stands
- * still: a word that held a copy a microsecond ago may be a return address by now, on a stack in use or in memory that was freed and given out again.
+ * Looking reads every page of private memory that the target has written to, inaccessible ones, too; those never touched are not touched by us either. Of
+ * shared memory and of files that are mapped shared it reads what is in the target's own page tables, up to a limit: a buffer pool of many gigabytes holds no
+ * function pointers, as they mean nothing to another program. Files are not written to: a copy there is only counted, and so are copies that are no aligned
+ * words (doubts.h). The target runs meanwhile. Turning back happens while it stands still: a word that held a copy a microsecond ago may be a return address by
+ * now, on a stack in use or in memory that was freed and given out again.
  */
 #ifndef HI_HEAL_H
 #define HI_HEAL_H
 
+#include "doubts.h"
 #include "hi_wire.h"
 #include "procfs.h"
 #include "tracee.h"
@@ -25,17 +27,30 @@ struct heal_target {
 	uint64_t pointer_guard;       /* with which libc disguises the function pointers that it keeps (arch.h); 0 = not known */
 };
 
-/* Where copies were seen. */
+/*
+ * Each copy costs the whole target some microseconds of standing still: more than so many are not turned back, neither in one look nor in one detach, and what
+ * they lead to stays. A program that makes copies as fast as we find them is let go as soon as any other.
+ */
+#define HEAL_COPIES_MAX (1u << 18)
+
+/* Where copies were seen; HEAL_COPIES_MAX at most. */
 struct heal_copies {
 	remote_addr *at;
 	size_t count;
 	size_t in_files;     /* and how many in shared mappings of files, which are left as they are */
 	uint64_t unsearched; /* bytes of shared memory beyond the limit */
+	uint64_t swapped;    /* bytes that are swapped out: to search them would bring them back in */
+	struct doubts doubts;
+};
+
+/* Of stopped threads: those that held copies and now hold the originals; and copies that cannot be turned back. */
+struct healed_registers {
+	size_t changed, doubtful;
 };
 
 struct healed {
-	size_t words, registers;
-	uint64_t longest_stop_ns; /* of all threads */
+	size_t words;
+	struct healed_registers registers;
 };
 
 /* One look at all memory. */
@@ -49,8 +64,9 @@ void heal_copies_close(struct heal_copies *copies);
 must_check int heal_copies(const struct heal_target *target, const struct heal_copies *copies, struct healed *result);
 
 /*
- * The registers of one stopped thread, turned back; and the system call that the stop broke off, to be restarted. out_regs: as they are now. Adds to *healed.
+ * The registers of one stopped thread, vectors included, turned back; and the system call that the stop broke off, to be restarted. out_regs: as they are now.
+ * Adds to *healed.
  */
-must_check int heal_registers(const struct heal_target *target, const struct tracee *tracee, struct arch_regs *out_regs, size_t *healed);
+must_check int heal_registers(const struct heal_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct healed_registers *healed);
 
 #endif

@@ -35,19 +35,11 @@ static void set_state(const struct journal *journal, struct hi_journal_entry *en
 	__atomic_store_n(&journal->shared->journal[entry - journal->own->journal].state, state, __ATOMIC_RELEASE);
 }
 
-static void plan_entry(const struct journal *journal, struct hi_journal_entry *entry, const struct slot *slot, const struct word_change *change)
+static void plan_entry(const struct journal *journal, struct hi_journal_entry *entry, const struct hi_journal_entry *planned)
 {
 	/* FREE first: a reader who finds us dead in the middle must not trust a half-written entry. */
 	set_state(journal, entry, HI_JOURNAL_FREE);
-	*entry = (struct hi_journal_entry){
-		.slot = slot->address,
-		.old_value = slot->value,
-		.new_value = change->value,
-		.original = slot->original,
-		.function = (uint16_t)slot->function,
-		.lasting = slot->lasting,
-		.read_only = change->read_only,
-	};
+	*entry = *planned;
 	journal->shared->journal[entry - journal->own->journal] = *entry;
 	__atomic_store_n(&journal->shared->journal_count, journal->own->journal_count, __ATOMIC_RELEASE);
 	set_state(journal, entry, HI_JOURNAL_PLANNED);
@@ -75,25 +67,56 @@ static int changes_open(struct changes *changes, size_t room)
 	return -ENOMEM;
 }
 
-static int plan_changes(const struct journal *journal, const struct journal_plan *plan, struct changes *changes)
+/* Journaled, and to be changed; room is there. */
+static int plan_change(const struct journal *journal, const struct hi_journal_entry *planned, struct changes *changes)
 {
-	for (size_t i = 0; i < plan->slots->count; i++) {
+	struct hi_journal_entry *entry = entry_for(journal->own, planned->slot);
+	if (!entry)
+		return -ENOSPC;
+	changes->change[changes->count] =
+		(struct word_change){.at = planned->slot, .expected = planned->old_value, .value = planned->new_value, .read_only = planned->read_only};
+	changes->entry[changes->count++] = entry;
+	plan_entry(journal, entry, planned);
+	return 0;
+}
+
+static int plan_slots(const struct journal *journal, const struct journal_plan *plan, struct changes *changes)
+{
+	int err = 0;
+	for (size_t i = 0; i < plan->slots->count && !err; i++) {
 		const struct slot *slot = &plan->slots->slot[i];
 		const struct mapping *mapping = maps_find(plan->maps, slot->address);
 		uint64_t now;
 		if (slot->lasting != (plan->which == JOURNAL_LASTING) || !plan->entry[slot->function] || memory_read_u64(plan->memory, slot->address, &now) ||
 		    now != slot->value)
 			continue;
-		struct hi_journal_entry *entry = entry_for(journal->own, slot->address);
-		if (!entry)
-			return -ENOSPC;
-		struct word_change *change = &changes->change[changes->count];
-		*change = (struct word_change){.at = slot->address, .expected = slot->value, .value = plan->entry[slot->function]};
-		change->read_only = mapping && !mapping->writable;
-		changes->entry[changes->count++] = entry;
-		plan_entry(journal, entry, slot, change);
+		err = plan_change(journal,
+				  &(struct hi_journal_entry){
+					  .slot = slot->address,
+					  .old_value = slot->value,
+					  .new_value = plan->entry[slot->function],
+					  .original = slot->original,
+					  .function = (uint16_t)slot->function,
+					  .kind = slot->lasting ? HI_JOURNAL_LASTING : HI_JOURNAL_PASSING,
+					  .read_only = mapping && !mapping->writable,
+				  },
+				  changes);
 	}
-	return 0;
+	return err;
+}
+
+/* Whatever was planned is tried, and its outcome noted. */
+static int make_changes(const struct journal *journal, const struct word_changer *changer, struct changes *changes, size_t *written)
+{
+	const int err = words_change(changer, changes->change, changes->count);
+	for (size_t i = 0; i < changes->count; i++) {
+		const enum word_state state = changes->change[i].state;
+		if (state == WORD_PENDING) /* nobody knows: planned */
+			continue;
+		set_state(journal, changes->entry[i], state == WORD_CHANGED ? HI_JOURNAL_WRITTEN : HI_JOURNAL_RESTORED);
+		*written += state == WORD_CHANGED;
+	}
+	return err;
 }
 
 int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written)
@@ -102,17 +125,64 @@ int journal_write(const struct journal *journal, const struct journal_plan *plan
 	int err = changes_open(&changes, plan->slots->count);
 	if (err)
 		return err;
-	const int planned = plan_changes(journal, plan, &changes);
-	err = words_change(changer, changes.change, changes.count);
-	for (size_t i = 0; i < changes.count; i++) {
-		const enum word_state state = changes.change[i].state;
-		if (state == WORD_PENDING) /* nobody knows: planned */
-			continue;
-		set_state(journal, changes.entry[i], state == WORD_CHANGED ? HI_JOURNAL_WRITTEN : HI_JOURNAL_RESTORED);
-		*written += state == WORD_CHANGED;
-	}
+	const int planned = plan_slots(journal, plan, &changes);
+	err = make_changes(journal, changer, &changes, written);
 	changes_close(&changes);
 	return err ? err : planned;
+}
+
+int journal_plan_code(const struct journal *journal, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value)
+{
+	struct hi_journal_entry *entry = entry_for(journal->own, at);
+	if (!entry)
+		return -ENOSPC;
+	plan_entry(journal, entry,
+		   &(struct hi_journal_entry){
+			   .slot = at,
+			   .old_value = old_value,
+			   .new_value = new_value,
+			   .function = (uint16_t)function,
+			   .kind = HI_JOURNAL_CODE,
+			   .read_only = 1,
+		   });
+	return 0;
+}
+
+void journal_note_code(const struct journal *journal, enum hi_journal_state state)
+{
+	const uint32_t used = journal_used(journal->own);
+	for (uint32_t i = 0; i < used; i++)
+		if (journal->own->journal[i].kind == HI_JOURNAL_CODE && journal->own->journal[i].state != HI_JOURNAL_FREE)
+			set_state(journal, &journal->own->journal[i], state);
+}
+
+size_t journal_functions(const struct hi_control *control)
+{
+	const uint32_t used = journal_used(control);
+	bool is_seen[HI_FUNCTION_COUNT] = {false};
+	size_t count = 0;
+	for (uint32_t i = 0; i < used; i++) {
+		const struct hi_journal_entry *entry = &control->journal[i];
+		if (entry->kind != HI_JOURNAL_CODE || entry->state == HI_JOURNAL_FREE || entry->function >= HI_FUNCTION_COUNT || is_seen[entry->function])
+			continue;
+		is_seen[entry->function] = true;
+		count++;
+	}
+	return count;
+}
+
+bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value, uint64_t *out_new_value)
+{
+	const uint32_t used = journal_used(control);
+	for (uint32_t i = 0; i < used; i++) {
+		const struct hi_journal_entry *entry = &control->journal[i];
+		if (entry->kind != HI_JOURNAL_CODE || entry->state == HI_JOURNAL_FREE || entry->slot != at)
+			continue;
+		*out_old_value = entry->old_value;
+		*out_new_value = entry->new_value;
+		return true;
+	}
+	return false;
 }
 
 void journal_retire(const struct journal *journal, const struct memory *memory, const struct elf_images *images)
@@ -121,25 +191,34 @@ void journal_retire(const struct journal *journal, const struct memory *memory, 
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &journal->own->journal[i];
 		uint64_t now = 0;
-		if (elf_images_find(images, entry->slot))
+		if (entry->kind > HI_JOURNAL_LASTING || elf_images_find(images, entry->slot))
 			continue;
 		if (memory_read_u64(memory, entry->slot, &now) || now != entry->new_value)
 			set_state(journal, entry, HI_JOURNAL_RESTORED);
 	}
 }
 
-static bool is_to_restore(const struct hi_journal_entry *entry, enum journal_slots which)
+static bool is_to_restore(const struct hi_journal_entry *entry, enum journal_kind which)
 {
-	return (entry->state == HI_JOURNAL_PLANNED || entry->state == HI_JOURNAL_WRITTEN) && (entry->lasting != 0) == (which == JOURNAL_LASTING);
+	return (entry->state == HI_JOURNAL_PLANNED || entry->state == HI_JOURNAL_WRITTEN) && entry->kind == (uint8_t)which;
 }
 
-size_t journal_left(const struct hi_control *control, enum journal_slots which)
+size_t journal_left(const struct hi_control *control, enum journal_kind which)
 {
 	const uint32_t used = journal_used(control);
 	size_t left = 0;
 	for (uint32_t i = 0; i < used; i++)
 		left += is_to_restore(&control->journal[i], which);
 	return left;
+}
+
+size_t journal_count(const struct hi_control *control, enum hi_journal_kind which)
+{
+	const uint32_t used = journal_used(control);
+	size_t count = 0;
+	for (uint32_t i = 0; i < used; i++)
+		count += control->journal[i].state != HI_JOURNAL_FREE && control->journal[i].kind == (uint8_t)which;
+	return count;
 }
 
 static void note_restored(struct hi_journal_entry *entry, const struct word_change *change, struct journal_restored *result)
@@ -155,7 +234,7 @@ static void note_restored(struct hi_journal_entry *entry, const struct word_chan
 		result->overwritten++;
 }
 
-int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_slots which, struct journal_restored *result)
+int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_kind which, struct journal_restored *result)
 {
 	const uint32_t used = journal_used(control);
 	struct changes changes;

@@ -22,7 +22,10 @@ struct journal {
  * Slots of objects that are never unloaded may be written at any time. Those of others only while all threads stand still: between the last look and the write
  * such an object may have gone and another come to its place, and what is written then is not a slot.
  */
-enum journal_slots { JOURNAL_LASTING, JOURNAL_PASSING };
+enum journal_kind {
+	JOURNAL_PASSING = HI_JOURNAL_PASSING,
+	JOURNAL_LASTING = HI_JOURNAL_LASTING,
+};
 
 /* What is to be hooked: slots, and the gate entry of each function. */
 struct journal_plan {
@@ -30,7 +33,7 @@ struct journal_plan {
 	const remote_addr *entry; /* HI_FUNCTION_COUNT of them, 0 = none */
 	const struct memory *memory;
 	const struct maps *maps; /* as they were when the slots were found: which pages are read-only */
-	enum journal_slots which;
+	enum journal_kind which;
 };
 
 /*
@@ -38,6 +41,17 @@ struct journal_plan {
  * hold ours: a call that failed may be repeated. *written grows by how many were changed. -ENOSPC: the journal is full. Otherwise the changer's error.
  */
 must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written);
+
+/*
+ * Words of code that are about to be changed, or have been (see code_swap.h, which does it): PLANNED, then WRITTEN. There is one entry for each word. -ENOSPC:
+ * the journal is full.
+ */
+must_check int journal_plan_code(const struct journal *journal, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value);
+void journal_note_code(const struct journal *journal, enum hi_journal_state state);
+/* How many functions have words of code in the journal. */
+size_t journal_functions(const struct hi_control *control);
+/* The value that a word of code has while it is hooked; false: it is none of ours. */
+bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value, uint64_t *out_new_value);
 
 /* Slots that lie in no loaded object and do not hold our value went away with their library: their entries may be used again. */
 void journal_retire(const struct journal *journal, const struct memory *memory, const struct elf_images *images);
@@ -48,9 +62,10 @@ struct journal_restored {
 	size_t overwritten; /* held neither ours nor the old value: left alone */
 	size_t vanished;    /* their memory is gone */
 };
-/* How many slots of this kind are to be written back. */
-size_t journal_left(const struct hi_control *control, enum journal_slots which);
+/* How many words of this kind are to be written back, or ever were written. */
+size_t journal_left(const struct hi_control *control, enum journal_kind which);
+size_t journal_count(const struct hi_control *control, enum hi_journal_kind which);
 /* Writes back all there is of this kind; idempotent, also from a copy of a dead injector's control block. Adds to *result, but for `written`. */
-must_check int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_slots which, struct journal_restored *result);
+must_check int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_kind which, struct journal_restored *result);
 
 #endif

@@ -7,40 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "hi_wire.h"
+#include "memory_sharers.h"
+#include "thread_table.h"
 
 #define ROUNDS 3
 #define PAUSE_NS 200000000
 #define STOP_DEADLINE_MS 1000
 #define STACK_MAX (256u << 10) /* of a stack that cannot be walked: how much is looked at while its thread stands still */
-
-static bool is_inside(const struct quiesce_target *target, remote_addr address)
-{
-	return (address >= target->gate_lo && address < target->gate_hi) || (address >= target->payload_lo && address < target->payload_hi);
-}
-
-/* Of one slot; laid out as there. */
-struct counts {
-	uint32_t in_flight;
-	uint32_t guests;
-};
-_Static_assert(sizeof(struct counts) == 8 && offsetof(struct hi_thread_slot, guests) == offsetof(struct hi_thread_slot, in_flight) + 4, "counts");
-
-/* Over all threads. */
-static int read_counts(const struct quiesce_target *target, struct counts count[HI_THREAD_SLOTS], uint64_t *out_frames)
-{
-	static struct hi_thread_slot slots[HI_THREAD_SLOTS]; /* too much for the stack, and one detach at a time */
-	uint64_t frames = 0;
-	int err = memory_read(target->heal->memory, target->thread_slots, slots, sizeof slots);
-	if (err)
-		return err;
-	for (size_t i = 0; i < HI_THREAD_SLOTS; i++) {
-		count[i] = (struct counts){.in_flight = slots[i].in_flight, .guests = slots[i].guests};
-		frames += (uint64_t)count[i].in_flight + count[i].guests;
-	}
-	*out_frames = frames;
-	return 0;
-}
 
 /*
  * The part of its own stack that the thread uses: with its thread pointer above it, or the main thread's. False: it runs on another one, or on too much of it.
@@ -65,7 +38,7 @@ static bool is_stack_clear(const struct quiesce_target *target, const struct map
 	if (!own_stack(maps, regs, &lo, &hi) || memory_read(target->heal->memory, lo, word, hi - lo))
 		return false;
 	for (size_t i = 0; i < (hi - lo) / sizeof *word; i++)
-		if (is_inside(target, word[i]))
+		if (quiesce_is_inside(target, word[i]))
 			return false;
 	return true;
 }
@@ -75,7 +48,7 @@ static bool is_outside(const struct quiesce_target *target, const struct maps *m
 {
 	struct stackwalk walk;
 	struct arch_regs regs;
-	size_t healed = 0;
+	struct healed_registers healed = {0};
 	if (heal_registers(target->heal, tracee, &regs, &healed))
 		return false;
 	if (arch_any_register_in(&regs, target->payload_lo, target->payload_hi) || arch_any_register_in(&regs, target->gate_lo, target->gate_hi))
@@ -83,15 +56,15 @@ static bool is_outside(const struct quiesce_target *target, const struct maps *m
 	if (!target->walker || stackwalk_read(target->walker, tracee, &walk) || !walk.is_complete)
 		return is_stack_clear(target, maps, &regs);
 	for (size_t i = 0; i < walk.count; i++)
-		if (is_inside(target, walk.pc[i]))
+		if (quiesce_is_inside(target, walk.pc[i]))
 			return false;
 	return true;
 }
 
-static int look_at(const struct quiesce_target *target, const struct maps *maps, pid_t tid)
+static int look_at(const struct quiesce_target *target, const struct maps *maps, const struct memory_thread *thread)
 {
 	struct tracee tracee;
-	int err = tracee_stop(&tracee, target->heal->pid, tid, STOP_DEADLINE_MS);
+	int err = tracee_stop(&tracee, thread->pid, thread->tid, STOP_DEADLINE_MS);
 	if (err)
 		return err == -ESRCH ? 0 : -EAGAIN; /* a thread that ended is nowhere */
 	const bool outside = is_outside(target, maps, &tracee);
@@ -99,41 +72,49 @@ static int look_at(const struct quiesce_target *target, const struct maps *maps,
 	return outside ? err : -EAGAIN;
 }
 
+/*
+ * Children of vfork are not stopped: they are gone by the time their parents' threads have been, which wait for them. Those that are not may be other children
+ * that were taken for such: then it is too early.
+ */
+static int check_awaited(pid_t pid, const struct memory_threads *threads)
+{
+	struct memory_threads now = {0};
+	int err = 0;
+	for (size_t i = 0; i < threads->count && !err; i++) {
+		if (!threads->thread[i].is_awaited)
+			continue;
+		if (!now.count)
+			err = memory_threads_list(pid, &now);
+		if (!err && memory_threads_pid(&now, threads->thread[i].tid, 0))
+			err = -EAGAIN;
+	}
+	memory_threads_close(&now);
+	return err;
+}
+
 /* Every thread once, one after the other. Those born meanwhile were born outside. Run in a tracing thread of its own. */
 static int look_at_all(void *context)
 {
 	const struct quiesce_target *target = context;
 	struct maps maps = {0};
-	pid_t *tids;
-	size_t count;
-	int err = proc_tasks(target->heal->pid, &tids, &count);
+	struct memory_threads threads;
+	int err = memory_threads_list(target->heal->pid, &threads);
 	if (err)
 		return err;
-	err = maps_read(target->heal->pid, target->heal->memory->tid, &maps);
-	for (size_t i = 0; i < count && !err; i++)
-		err = look_at(target, &maps, tids[i]);
+	err = threads.untold ? -EAGAIN : maps_read(target->heal->pid, target->heal->memory->tid, &maps);
+	for (size_t i = 0; i < threads.count && !err; i++)
+		err = threads.thread[i].is_awaited ? 0 : look_at(target, &maps, &threads.thread[i]);
+	if (!err)
+		err = check_awaited(target->heal->pid, &threads);
 	maps_close(&maps);
-	free(tids);
-	return err;
-}
-
-static int set_to_zero(const struct quiesce_target *target, const struct counts count[HI_THREAD_SLOTS])
-{
-	const struct counts none = {0};
-	int err = 0;
-	for (size_t i = 0; i < HI_THREAD_SLOTS && !err; i++)
-		if (count[i].in_flight || count[i].guests)
-			err = memory_write(target->heal->memory,
-					   target->thread_slots + i * sizeof(struct hi_thread_slot) + offsetof(struct hi_thread_slot, in_flight), &none,
-					   sizeof none);
+	memory_threads_close(&threads);
 	return err;
 }
 
 int leak_forget(const struct quiesce_target *target, uint64_t *out_frames)
 {
-	struct counts before[HI_THREAD_SLOTS], after[HI_THREAD_SLOTS];
-	uint64_t frames;
-	int err = read_counts(target, before, &frames);
+	static struct inside before, after; /* one detach at a time */
+	int err = thread_table_read(target->heal->memory, target->thread_slots, &before);
 	if (target->walker)
 		stackwalker_learn_ends(target->walker);
 	for (unsigned round = 0; round < ROUNDS && !err; round++) {
@@ -142,12 +123,12 @@ int leak_forget(const struct quiesce_target *target, uint64_t *out_frames)
 		err = tracee_worker(look_at_all, (void *)(uintptr_t)target);
 	}
 	if (!err)
-		err = read_counts(target, after, &frames);
-	if (!err && memcmp(before, after, sizeof before))
+		err = thread_table_read(target->heal->memory, target->thread_slots, &after);
+	if (!err && memcmp(before.count, after.count, sizeof before.count))
 		err = -EAGAIN; /* somebody came out */
 	if (!err)
-		err = set_to_zero(target, after);
+		err = thread_table_clear(target->heal->memory, target->thread_slots, &after);
 	if (!err)
-		*out_frames = frames;
+		*out_frames = after.frames;
 	return err;
 }

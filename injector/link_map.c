@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "steps.h"
+
 #define OBJECTS_MAX 10000u
 #define NAMESPACES_MAX 64u
 
@@ -41,11 +43,12 @@ int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr 
 {
 	remote_addr *dynamic = NULL, at;
 	size_t count = 0, capacity = 0;
+	struct steps steps = {OBJECTS_MAX};
 	struct debug debug = {0};
 	struct link link;
 	int error = read_debug(memory, r_debug, &debug);
 
-	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !error && at && count < OBJECTS_MAX; at = link.next) {
+	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !error && at && steps_take(&steps); at = link.next) {
 		if (count == capacity) {
 			remote_addr *grown = reallocarray(dynamic, capacity = capacity ? capacity * 2 : 64, sizeof(*dynamic));
 
@@ -74,17 +77,16 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
-/* Adds the chain that begins at `at` to *hash; an object is what it is named, where it lies and where its node lies. *left: how many may still be looked at. */
-static int hash_chain(const struct memory *memory, remote_addr at, unsigned *left, uint64_t *hash)
+/* Adds the chain that begins at `at` to *hash; an object is what it is named, where it lies and where its node lies. */
+static int hash_chain(const struct memory *memory, remote_addr at, struct steps *steps, uint64_t *hash)
 {
 	struct link link;
 
-	for (; at && *left; at = link.next) {
+	for (; at && steps_take(steps); at = link.next) {
 		const int error = memory_read(memory, at, &link, sizeof(link));
 
 		if (error)
 			return error;
-		--*left;
 		*hash = mix(mix(mix(mix(*hash, at), link.address), link.dynamic), link.name);
 	}
 	return 0;
@@ -92,18 +94,18 @@ static int hash_chain(const struct memory *memory, remote_addr at, unsigned *lef
 
 int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint)
 {
-	unsigned objects_left = OBJECTS_MAX;
+	struct steps objects = {OBJECTS_MAX}, namespaces = {NAMESPACES_MAX};
 	uint64_t hash = 0;
 	int error = 0;
 
-	for (unsigned namespaces = 0; r_debug && namespaces < NAMESPACES_MAX; namespaces++) {
+	while (r_debug && steps_take(&namespaces)) {
 		struct debug debug;
 
 		error = read_debug(memory, r_debug, &debug);
 		if (!error && debug.base.r_state != RT_CONSISTENT)
 			error = -EAGAIN;
 		if (!error)
-			error = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &objects_left, &hash);
+			error = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &objects, &hash);
 		if (error)
 			return error;
 		hash = mix(hash, debug.next);

@@ -28,6 +28,7 @@
 #include "clock.h"
 #include "loader.h"
 #include "safepoint.h"
+#include "steps.h"
 #include "target_memfd.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -161,13 +162,13 @@ static int look_for_handle(const struct loader_target *target, remote_addr base,
 {
 	struct r_debug debug;
 	struct link_map link;
+	struct steps steps = {OBJECTS_MAX};
 	remote_addr at = 0;
-	unsigned count;
 	int error = memory_read(target->memory, target->images->r_debug, &debug, sizeof(debug));
 
 	if (!error)
 		at = (remote_addr)(uintptr_t)debug.r_map;
-	for (count = 0; !error && at && count < OBJECTS_MAX; count++) {
+	while (!error && at && steps_take(&steps)) {
 		error = memory_read(target->memory, at, &link, sizeof(link));
 		if (!error && is_ours(target, &link, base)) {
 			*out_handle = at;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -167,4 +168,38 @@ int memory_is_alive(const struct memory *memory)
 
 	/* Page zero is never mapped: EIO from a living address space, 0 from none. */
 	return pread(memory->fd, &byte, 1, 0) != 0;
+}
+
+/* A descriptor of its own, as through that one pages are read that the program itself may not. */
+static bool is_witness_there(const struct memory *memory, pid_t tid)
+{
+	uint8_t ours[WITNESS_BYTES], its[WITNESS_BYTES];
+	struct memory its_memory;
+	bool is_there = true;
+
+	if (memory_read(memory, memory->witness, ours, sizeof(ours)) || memory_open(&its_memory, memory->pid, tid))
+		return true;
+	switch (memory_read(&its_memory, memory->witness, its, sizeof(its))) {
+	case 0:
+		is_there = memcmp(ours, its, sizeof(ours)) == 0;
+		break;
+	case -EFAULT:
+		is_there = false;
+		break;
+	}
+	memory_close(&its_memory);
+	return is_there;
+}
+
+bool memory_is_of(const struct memory *memory, pid_t tid)
+{
+	uint8_t ours[WITNESS_BYTES], its[WITNESS_BYTES];
+	const struct iovec local = {its, sizeof(its)}, remote = {(void *)(uintptr_t)memory->witness, sizeof(its)};
+
+	if (!memory->witness)
+		return true;
+	if (process_vm_readv(tid, &local, 1, &remote, 1, 0) == sizeof(its) && !memory_read(memory, memory->witness, ours, sizeof(ours)) &&
+	    memcmp(ours, its, sizeof(ours)) == 0)
+		return true;
+	return is_witness_there(memory, tid);
 }

@@ -10,6 +10,7 @@
 #ifndef HI_MEMORY_H
 #define HI_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,6 +24,8 @@ struct memory {
 	pid_t pid;
 	int fd;
 	pid_t tid; /* the thread it was opened through: its /proc entries work where a zombie leader's do not */
+	/* WITNESS_BYTES that stand nowhere else in any memory (AT_RANDOM); 0: not known. memory_open leaves it to whoever needs it. */
+	remote_addr witness;
 	/* Writes what may be read but not written: see force_write.h. NULL: such a write fails with -EFAULT. memory_open leaves it to whoever has it. */
 	int (*force)(const struct memory *memory, remote_addr to, const void *from, size_t size);
 };
@@ -39,5 +42,12 @@ must_check int memory_write_u64(const struct memory *memory, remote_addr to, uin
 
 /* True if the address space of memory_open still exists. */
 int memory_is_alive(const struct memory *memory);
+
+/*
+ * False: that thread of the process runs in other memory. The process has replaced its program, and others live on in the memory that it had, which is why
+ * memory_is_alive says nothing of that. True also where it cannot be told.
+ */
+bool memory_is_of(const struct memory *memory, pid_t tid);
+#define WITNESS_BYTES 16
 
 #endif

@@ -11,8 +11,9 @@
 #define AT_ONCE 256u /* runs, or words */
 
 /* A word of /proc/PID/pagemap */
-#define WORD_PRESENT (3ull << 62) /* in memory, or in swap */
-#define WORD_FILE (1ull << 61)    /* as the file has it; or shared memory */
+#define WORD_PRESENT (1ull << 63)
+#define WORD_SWAPPED (1ull << 62)
+#define WORD_FILE (1ull << 61) /* as the file has it; or shared memory */
 
 /* linux/fs.h of Linux 6.7, which older headers lack. */
 struct scan_run {
@@ -39,7 +40,7 @@ void pages_open(struct pages *pages, pid_t pid, pid_t tid)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/task/%d/pagemap", (int)pid, (int)tid);
-	pages->fd = open(path, O_RDONLY | O_CLOEXEC);
+	*pages = (struct pages){.fd = open(path, O_RDONLY | O_CLOEXEC)};
 	pages->can_scan = pages->fd >= 0 && can_scan(pages->fd);
 }
 
@@ -54,10 +55,11 @@ struct walk {
 	int (*visit)(void *context, remote_addr at, uint64_t size);
 	void *context;
 	bool with_files;
+	uint64_t swapped;
 };
 
 /* From *lo on as far as one call gets; -1: it cannot be done. */
-static int scan_some(int fd, remote_addr *lo, remote_addr hi, const struct walk *walk)
+static int scan_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 {
 	struct scan_run run[AT_ONCE];
 	const uint64_t unwanted = SCAN_ZERO | (walk->with_files ? 0 : SCAN_FILE);
@@ -69,13 +71,18 @@ static int scan_some(int fd, remote_addr *lo, remote_addr hi, const struct walk 
 			    .inverted = unwanted,
 			    .all_of = unwanted,
 			    .any_of = SCAN_PRESENT | SCAN_SWAPPED,
-			    .returned = SCAN_PRESENT};
+			    .returned = SCAN_PRESENT | SCAN_SWAPPED};
 	const int count = ioctl(fd, SCAN, &scan);
 	int err = 0;
 	if (count < 0 || scan.walk_end <= *lo)
 		return -1;
-	for (int i = 0; i < count && !err; i++)
-		err = walk->visit(walk->context, run[i].start, run[i].end - run[i].start);
+	for (int i = 0; i < count && !err; i++) {
+		const uint64_t size = run[i].end - run[i].start;
+		if (run[i].categories & SCAN_PRESENT)
+			err = walk->visit(walk->context, run[i].start, size);
+		else
+			walk->swapped += size;
+	}
 	*lo = scan.walk_end;
 	return err;
 }
@@ -85,7 +92,7 @@ static bool is_wanted(uint64_t word, bool with_files)
 	return (word & WORD_PRESENT) && (with_files || !(word & WORD_FILE));
 }
 
-static int read_some(int fd, remote_addr *lo, remote_addr hi, const struct walk *walk)
+static int read_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 {
 	uint64_t word[AT_ONCE];
 	const uint64_t left = (hi - *lo) / PAGE_BYTES, pages = left < AT_ONCE ? left : AT_ONCE;
@@ -99,16 +106,17 @@ static int read_some(int fd, remote_addr *lo, remote_addr hi, const struct walk 
 		end = begin;
 		while (end < pages && is_wanted(word[end], walk->with_files))
 			end++;
+		if (end < pages && (word[end] & WORD_SWAPPED))
+			walk->swapped += PAGE_BYTES;
 		if (end > begin)
 			err = walk->visit(walk->context, at + begin * PAGE_BYTES, (end - begin) * PAGE_BYTES);
 	}
 	return err;
 }
 
-int pages_walk(const struct pages *pages, remote_addr lo, remote_addr hi, bool with_files, int (*visit)(void *context, remote_addr at, uint64_t size),
-	       void *context)
+int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files, int (*visit)(void *context, remote_addr at, uint64_t size), void *context)
 {
-	const struct walk walk = {.visit = visit, .context = context, .with_files = with_files};
+	struct walk walk = {.visit = visit, .context = context, .with_files = with_files};
 	bool scans = pages->can_scan;
 	int err = 0;
 	while (lo < hi && !err) {
@@ -116,5 +124,6 @@ int pages_walk(const struct pages *pages, remote_addr lo, remote_addr hi, bool w
 		if (scans && err == -1) /* no mapping any more, or of a kind that cannot be scanned */
 			scans = false, err = 0;
 	}
+	pages->swapped += walk.swapped;
 	return err;
 }

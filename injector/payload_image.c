@@ -18,22 +18,24 @@ static const struct {
 #define CLASS_ALLOC GATE_ALLOC
 #define CLASS_SIZE2 GATE_SIZE2
 #define CLASS_SIZEARG2 GATE_SIZEARG2
+#define CLASS_SIZEARG3 GATE_SIZEARG3
 #define CLASS_FREE GATE_FREE
 #define CLASS_REALLOC GATE_REALLOC
 #define CLASS_ALWAYS GATE_ALWAYS
-#define ROW(id, symbol, kind) [HI_FN_##id] = {symbol[0] == '_' ? #id : symbol, CLASS_##kind},
+#define ROW(id, symbol, kind, where) [HI_FN_##id] = {symbol[0] == '_' ? #id : symbol, CLASS_##kind},
 	HI_FUNCTIONS(ROW)
 #undef ROW
 };
 
 static const char *const gate_names[GATE_CLASS_COUNT] = {
-	[GATE_ALLOC] = "alloc",     [GATE_SIZE2] = "size2",   [GATE_SIZEARG2] = "sizearg2", [GATE_SIZEARG3] = "sizearg3", [GATE_FREE] = "free",
-	[GATE_REALLOC] = "realloc", [GATE_ALWAYS] = "always", [GATE_INERT] = "inert",       [GATE_RESTORE] = "restore",
+	[GATE_ALLOC] = "alloc", [GATE_SIZE2] = "size2",     [GATE_SIZEARG2] = "sizearg2",         [GATE_SIZEARG3] = "sizearg3",
+	[GATE_FREE] = "free",   [GATE_REALLOC] = "realloc", [GATE_REALLOC_NULL] = "realloc_null", [GATE_ALWAYS] = "always",
+	[GATE_INERT] = "inert", [GATE_RESTORE] = "restore",
 };
 
 enum gate_class gate_class_of(enum hi_function function)
 {
-	return function == HI_FN_POSIX_MEMALIGN ? GATE_SIZEARG3 : functions[function].class;
+	return functions[function].class;
 }
 
 struct symbols {
@@ -41,6 +43,11 @@ struct symbols {
 	size_t count;
 	const char *names;
 	size_t names_size;
+};
+
+static const char *const exit_names[GATE_CLASS_COUNT] = {
+	[GATE_ALLOC] = "alloc_exit", [GATE_SIZE2] = "size2_exit",     [GATE_SIZEARG2] = "sizearg2_exit",         [GATE_SIZEARG3] = "sizearg3_exit",
+	[GATE_FREE] = "free_exit",   [GATE_REALLOC] = "realloc_exit", [GATE_REALLOC_NULL] = "realloc_null_exit", [GATE_ALWAYS] = "always_exit",
 };
 
 static const void *at(const struct payload_image *image, uint64_t offset, uint64_t size)
@@ -119,6 +126,12 @@ int payload_image_open(struct payload_image *out_image)
 			return -EINVAL;
 		image.gate[i].code = image.file + symbol->st_value;
 		image.gate[i].size = symbol->st_size;
+		if (!exit_names[i])
+			continue;
+		const Elf64_Sym *exit = find(&image, &symbols, "hi_gate_", exit_names[i]);
+		if (!exit || exit->st_value <= symbol->st_value || exit->st_value + HI_GATE_EXIT_BYTES > symbol->st_value + symbol->st_size)
+			return -EINVAL;
+		image.gate[i].exit = exit->st_value - symbol->st_value;
 	}
 	const Elf64_Sym *store = find(&image, &symbols, "hi_", "store_words");
 	if (!store || !store->st_size || store->st_size > PAYLOAD_STORE_MAX)

@@ -8,7 +8,19 @@
 #include "hi_wire.h"
 #include "memory.h"
 
-enum gate_class { GATE_ALLOC, GATE_SIZE2, GATE_SIZEARG2, GATE_SIZEARG3, GATE_FREE, GATE_REALLOC, GATE_ALWAYS, GATE_INERT, GATE_RESTORE, GATE_CLASS_COUNT };
+enum gate_class {
+	GATE_ALLOC,
+	GATE_SIZE2,
+	GATE_SIZEARG2,
+	GATE_SIZEARG3,
+	GATE_FREE,
+	GATE_REALLOC,
+	GATE_REALLOC_NULL,
+	GATE_ALWAYS,
+	GATE_INERT,
+	GATE_RESTORE,
+	GATE_CLASS_COUNT
+};
 
 struct payload_image {
 	const uint8_t *file; /* the .so, in this program's read-only data */
@@ -18,6 +30,7 @@ struct payload_image {
 	struct {
 		const uint8_t *code;
 		size_t size;
+		size_t exit; /* offset of the HI_GATE_EXIT_BYTES through which it leaves for the function; 0: it has none */
 	} gate[GATE_CLASS_COUNT];
 	uint64_t store; /* hi_store_words, like the hooks */
 	size_t store_size;

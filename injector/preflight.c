@@ -220,9 +220,9 @@ static int check_traced(struct subject *subject)
 /* ---- entry ------------------------------------------------------------------------------------------------------------------------- */
 
 static int (*const checks[])(struct subject *) = {
-	check_proc,       check_exists,          check_self,    check_kernel_thread, check_zombie, check_traced,
-	check_permission, check_ptrace,          check_seccomp, check_shadow_stack,  check_frozen, check_uninterruptible,
-	check_emulated,   check_earlier_session, check_abi,     check_room,          check_hooks,
+	check_proc,    check_exists,       check_self,   check_kernel_thread,   check_zombie,  check_traced,   check_permission,      check_ptrace,
+	check_seccomp, check_shadow_stack, check_frozen, check_uninterruptible, check_sharers, check_emulated, check_earlier_session, check_abi,
+	check_room,    check_hooks,
 };
 
 #define LOADING_TRIES 50

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "procfs.h"
+#include "unhooked.h"
 
 /*
  * In the order in which they are looked for. Everything but OK is a refusal (HI_EXIT_REFUSED). preflight_verdict_name gives the word for each that scripts may
@@ -41,6 +42,7 @@ enum preflight_verdict {
 	PREFLIGHT_SHADOW_STACK,
 	PREFLIGHT_FROZEN,
 	PREFLIGHT_UNINTERRUPTIBLE,
+	PREFLIGHT_MEMORY_SHARED, /* by a process that we cannot look at */
 	PREFLIGHT_INSTRUMENTED,
 	PREFLIGHT_ATTACHED, /* by a heapinject that is alive */
 	PREFLIGHT_ORPHAN,   /* remains of a heapinject that died */
@@ -66,7 +68,8 @@ struct preflight {
 	char allocator[256]; /* the object that defines malloc */
 	size_t slot_count;
 	size_t foreign_slot_count; /* slots that lead to neither the allocator nor a lazy stub: left alone */
-	pid_t injector;            /* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
+	struct unhooked_list unhooked;
+	pid_t injector; /* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
 
 	enum preflight_verdict verdict;
 	char cause[192];

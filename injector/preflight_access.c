@@ -26,7 +26,7 @@ static bool same_user(const struct proc_status *status, uid_t uid, gid_t gid)
 }
 
 /* What gives CAP_SYS_PTRACE to whom: sudo to a user; root without it is root of a container. */
-static const char *more_rights(const struct proc_status *ours)
+const char *more_rights(const struct proc_status *ours)
 {
 	if (ours->uid_effective == 0)
 		return "give heapinject CAP_SYS_PTRACE (docker run --cap-add=SYS_PTRACE)";

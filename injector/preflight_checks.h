@@ -51,7 +51,14 @@ must_check int check_permission(struct subject *subject);
 must_check int explain_denied(struct subject *subject, pid_t tid, const struct proc_status *status);
 must_check int check_seccomp(struct subject *subject);
 
+/* What gives us CAP_SYS_PTRACE. */
+const char *more_rights(const struct proc_status *ours);
+
+/* preflight_sharers.c */
+must_check int check_sharers(struct subject *subject);
+
 /* preflight_state.c: can it be stopped, and is there room in it? */
+bool is_frozen(pid_t pid);
 must_check int check_shadow_stack(struct subject *subject);
 must_check int check_frozen(struct subject *subject);
 must_check int check_uninterruptible(struct subject *subject);

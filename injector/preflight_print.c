@@ -31,6 +31,7 @@ static const char *const verdict_names[PREFLIGHT_VERDICTS] = {
 	[PREFLIGHT_SHADOW_STACK] = "shadow-stack",
 	[PREFLIGHT_FROZEN] = "frozen",
 	[PREFLIGHT_UNINTERRUPTIBLE] = "uninterruptible",
+	[PREFLIGHT_MEMORY_SHARED] = "memory-shared",
 	[PREFLIGHT_INSTRUMENTED] = "instrumented",
 	[PREFLIGHT_ATTACHED] = "attached",
 	[PREFLIGHT_ORPHAN] = "orphan",
@@ -69,6 +70,8 @@ void preflight_explain(const struct preflight *preflight, char *line, size_t siz
 
 void preflight_print(FILE *stream, const struct preflight *preflight)
 {
+	char unhooked[UNHOOKED_TEXT_MAX];
+
 	if (preflight->asked != preflight->pid)
 		fprintf(stream, "%d is a thread of process %d\n", preflight->asked, preflight->pid);
 	fprintf(stream, "%d (%s) can be attached to\n", preflight->pid, preflight->comm);
@@ -77,9 +80,14 @@ void preflight_print(FILE *stream, const struct preflight *preflight)
 	fprintf(stream, "  threads    %u\n", preflight->status.threads);
 	fprintf(stream, "  libc       %s %s\n", libc_names[preflight->libc], preflight->libc_version);
 	fprintf(stream, "  allocator  %s\n", preflight->allocator);
+	if (preflight->unhooked.count)
+		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n", unhooked_describe(&preflight->unhooked, unhooked, sizeof(unhooked)));
 	fprintf(stream, "  to hook    %zu slots (%zu others lead elsewhere and are left alone)\n", preflight->slot_count, preflight->foreign_slot_count);
 	fprintf(stream, "  seccomp    %s\n",
-		preflight->status.seccomp ? "filter; attach looks at it, and refuses if it would kill the process should heapinject die" : "none");
+		preflight->status.seccomp
+			? "filter; what it allows is not known before attach, as the kernel shows it only of a stopped thread: attach looks, and refuses\n"
+			  "             if it would kill the process for a call of ours"
+			: "none");
 	fprintf(stream, "  loaders    map%s\n", preflight->libc == PREFLIGHT_LIBC_GLIBC ? ", dlopen" : "");
 }
 
@@ -147,6 +155,20 @@ static void print_number_member(FILE *stream, const char *name, uint64_t number)
 		fprintf(stream, ",\"%s\":null", name);
 }
 
+static void print_unhooked(FILE *stream, const struct unhooked_list *list)
+{
+	static const char *const how_names[] = {[HI_UNHOOKED_PREFIXED] = "prefixed", [HI_UNHOOKED_DIRECT] = "direct"};
+
+	fputs(",\"unhooked\":[", stream);
+	for (size_t i = 0; i < list->count; i++) {
+		fputs(i ? ",{\"function\":" : "{\"function\":", stream);
+		print_json_string(stream, list->unhooked[i].function);
+		print_text_member(stream, "object", list->unhooked[i].path);
+		fprintf(stream, ",\"how\":\"%s\",\"in_program\":%s}", how_names[list->unhooked[i].how], list->unhooked[i].is_main ? "true" : "false");
+	}
+	fputc(']', stream);
+}
+
 static void print_process(FILE *stream, const struct preflight *preflight)
 {
 	const struct proc_status *status = &preflight->status;
@@ -162,6 +184,7 @@ static void print_process(FILE *stream, const struct preflight *preflight)
 	print_text_member(stream, "libc_version", preflight->libc_version);
 	print_text_member(stream, "allocator", preflight->allocator);
 	fprintf(stream, ",\"slots\":%zu,\"foreign_slots\":%zu", preflight->slot_count, preflight->foreign_slot_count);
+	print_unhooked(stream, &preflight->unhooked);
 	print_number_member(stream, "injector", (uint64_t)preflight->injector);
 	fputc('}', stream);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "arch.h"
+#include "glibc_version.h"
 #include "hi_wire.h"
 #include "link_map.h"
 #include "plain_text.h"
@@ -187,37 +188,6 @@ static int check_sanitizers(struct subject *subject)
 	return 0;
 }
 
-/* The newest of the versions that libc defines (GLIBC_2.36) is the release it is of, as near as symbols tell. */
-static void find_glibc_version(const struct elf_image *libc, struct preflight *out)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	Elf_Data *data;
-	int offset = 0, minor, newest = 0;
-
-	while ((section = elf_nextscn(libc->elf, section))) {
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_GNU_verdef)
-			break;
-	}
-	data = section ? elf_getdata(section, NULL) : NULL;
-	while (data) {
-		GElf_Verdef definition;
-		GElf_Verdaux name;
-		const char *text;
-
-		if (!gelf_getverdef(data, offset, &definition) || !gelf_getverdaux(data, offset + (int)definition.vd_aux, &name))
-			break;
-		text = elf_strptr(libc->elf, header.sh_link, name.vda_name);
-		if (text && sscanf(text, "GLIBC_2.%d", &minor) == 1 && minor > newest)
-			newest = minor;
-		if (definition.vd_next == 0)
-			break;
-		offset += (int)definition.vd_next;
-	}
-	if (newest)
-		snprintf(out->libc_version, sizeof(out->libc_version), "2.%d", newest);
-}
-
 static void find_libc(const struct elf_images *images, struct preflight *out)
 {
 	const struct elf_image *libc;
@@ -225,8 +195,11 @@ static void find_libc(const struct elf_images *images, struct preflight *out)
 	size_t i;
 
 	if (elf_images_resolve(images, "gnu_get_libc_version", &address, &libc) == 0) {
+		const int minor = glibc_version(libc->elf);
+
 		out->libc = PREFLIGHT_LIBC_GLIBC;
-		find_glibc_version(libc, out);
+		if (minor)
+			snprintf(out->libc_version, sizeof(out->libc_version), "2.%d", minor);
 		return;
 	}
 	for (i = 0; i < images->count; i++) {
@@ -320,5 +293,6 @@ int check_hooks(struct subject *subject)
 	out->slot_count = slots.count;
 	out->foreign_slot_count = slots.foreign;
 	slots_close(&slots);
+	unhooked_find(&subject->images, &allocator, &out->unhooked);
 	return out->slot_count ? 0 : refuse_unimported(subject);
 }

@@ -47,22 +47,29 @@ static bool is_group_frozen(const char *line, const char *group)
 }
 
 /* A frozen thread never reaches a stop. */
-int check_frozen(struct subject *subject)
+bool is_frozen(pid_t pid)
 {
 	char path[64], text[4096];
 	char *line, *rest = text;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", subject->out->pid);
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
 	if (read_system(path, text, sizeof(text)) <= 0)
-		return 0;
+		return false;
 	while ((line = strsep(&rest, "\n"))) {
 		const char *colon = strchr(line, ':');
 		const char *group = colon ? strchr(colon + 1, ':') : NULL;
 
 		if (group && is_group_frozen(line, group + 1))
-			return refuse(subject, PREFLIGHT_FROZEN, "thaw it first (docker unpause, or cgroup.freeze = 0)", "its control group is frozen");
+			return true;
 	}
-	return 0;
+	return false;
+}
+
+int check_frozen(struct subject *subject)
+{
+	if (!is_frozen(subject->out->pid))
+		return 0;
+	return refuse(subject, PREFLIGHT_FROZEN, "thaw it first (docker unpause, or cgroup.freeze = 0)", "its control group is frozen");
 }
 
 /* ---- uninterruptible --------------------------------------------------------------------------------------------------------------------- */

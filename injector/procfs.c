@@ -129,6 +129,10 @@ int proc_status_parse(const char *text, struct proc_status *out_status)
 	status.threads = (unsigned)status_number(text, "Threads", 10);
 	status.ns_pid = status_ns_pid(text);
 	status.resident_bytes = status_number(text, "VmRSS", 10) * 1024;
+	status.locked_bytes = status_number(text, "VmLck", 10) * 1024;
+	if (status_value(text, "RssAnon"))
+		status.anonymous_bytes = (status_number(text, "RssAnon", 10) + status_number(text, "VmSwap", 10)) * 1024;
+	status.writable_bytes = status_number(text, "VmData", 10) * 1024;
 	status.switches = status_number(text, "voluntary_ctxt_switches", 10) + status_number(text, "nonvoluntary_ctxt_switches", 10);
 	status.is_kernel_thread = status_is_kernel_thread(text, status.state);
 	status.shadow_stack = status_has_word(text, "x86_Thread_features", "shstk");

@@ -51,10 +51,12 @@ struct proc_status {
 	bool no_new_privs;
 	unsigned threads;
 	pid_t ns_pid; /* last number of NSpid: the pid as the target sees it */
-	uint64_t resident_bytes;
-	uint64_t switches;     /* how often the thread was taken off a CPU, of its own will or not */
-	bool is_kernel_thread; /* as Kthread says; before Linux 6.8, no VmSize line and not a zombie */
-	bool shadow_stack;     /* x86_Thread_features has shstk */
+	uint64_t resident_bytes, locked_bytes;
+	uint64_t anonymous_bytes; /* resident or swapped; 0 before Linux 4.5 */
+	uint64_t writable_bytes;  /* private writable mappings, without the stack */
+	uint64_t switches;        /* how often the thread was taken off a CPU, of its own will or not */
+	bool is_kernel_thread;    /* as Kthread says; before Linux 6.8, no VmSize line and not a zombie */
+	bool shadow_stack;        /* x86_Thread_features has shstk */
 };
 must_check int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_status);
 /* The parser of proc_status_read; text is terminated. -EPROTO: not a status file. */

@@ -32,15 +32,30 @@ static void format_losses(char *text, size_t size, const struct hi_stream_stats 
 			 hi_format_rate(hi_fitting_interval(interval, 0, (all - lost) / all), rate, sizeof rate));
 }
 
+/* The first that holds says the most. */
+static const char *caveat(uint32_t caveats)
+{
+	static const char *const words[HI_CAVEATS] = {
+		[HI_CAVEAT_MISSED_FREES] = " (too high: frees go past the hooks)",
+		[HI_CAVEAT_IMPOSSIBLE] = " (cannot be: frees go past the hooks)",
+		[HI_CAVEAT_UNHOOKED] = " (not all: an allocator is not hooked)",
+		[HI_CAVEAT_OTHER_MEANS] = " (not all: it grows by other means)",
+	};
+	for (int kind = 0; kind < HI_CAVEATS; kind++)
+		if (caveats >> kind & 1)
+			return words[kind];
+	return "";
+}
+
 static void format(char *line, size_t size, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
-	char elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX] = "", live[HI_UNITS_TEXT_MAX + 16] = "";
+	char elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX] = "", live[HI_UNITS_TEXT_MAX + 80] = "";
 	hi_format_duration(stats->time_ns / SECOND_NS, elapsed, sizeof elapsed);
 	if (duration_ns)
 		hi_format_duration(duration_ns / SECOND_NS, whole, sizeof whole);
 	if (status) {
 		char bytes[HI_UNITS_TEXT_MAX];
-		snprintf(live, sizeof live, ", %s live", hi_format_bytes((double)status->live_bytes, bytes, sizeof bytes));
+		snprintf(live, sizeof live, ", %s live%s", hi_format_bytes((double)status->live_bytes, bytes, sizeof bytes), caveat(status->caveats));
 	}
 	const double overhead = stats->target_cpu_ns ? 100.0 * (double)stats->payload_cpu_ns / (double)stats->target_cpu_ns : 0;
 	snprintf(line, size, "heapinject: %s%s%s, %llu samples%s, %llu dropped, overhead %.3f%% of its CPU time", elapsed, duration_ns ? " of " : "", whole,

@@ -137,6 +137,30 @@ int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
 	return stream_out_record(pump->out, HI_STREAM_STATS, &copy, sizeof copy, NULL, 0);
 }
 
+int pump_memory(struct pump *pump, const struct proc_status *status, uint64_t own_bytes)
+{
+	struct hi_stream_memory memory = {
+		.time_ns = pump_now_ns(pump),
+		.anonymous_bytes = status->anonymous_bytes,
+		.writable_bytes = status->writable_bytes > own_bytes ? status->writable_bytes - own_bytes : 0,
+	};
+	return stream_out_record(pump->out, HI_STREAM_MEMORY, &memory, sizeof memory, NULL, 0);
+}
+
+int pump_unhooked(struct pump *pump, const struct unhooked_list *list)
+{
+	int err = 0;
+	for (size_t i = 0; !err && i < list->count; i++) {
+		const struct unhooked *unhooked = &list->unhooked[i];
+		const struct stream_part parts[] = {{unhooked->function, strlen(unhooked->function)}, {unhooked->path, strlen(unhooked->path)}};
+		struct hi_stream_unhooked record = {.record.flags = (uint16_t)unhooked->how, .time_ns = pump_now_ns(pump)};
+		record.name_size = (uint32_t)parts[0].size;
+		record.path_size = (uint32_t)(unhooked->is_main ? 0 : parts[1].size);
+		err = stream_out_record(pump->out, HI_STREAM_UNHOOKED, &record, sizeof record, parts, unhooked->is_main ? 1 : 2);
+	}
+	return err;
+}
+
 int pump_dump(struct pump *pump)
 {
 	struct hi_stream_dump dump = {.time_ns = pump_now_ns(pump)};

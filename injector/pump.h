@@ -15,6 +15,7 @@
 #include "stack_end.h"
 #include "stream_out.h"
 #include "threads.h"
+#include "unhooked.h"
 
 struct pump {
 	struct ring_reader reader;
@@ -73,6 +74,10 @@ must_check int pump_threads(struct pump *pump);
 must_check int pump_interval(struct pump *pump, uint64_t interval);
 /* The first thing it does is to set the cycle counter, from which all times are taken, by the clock. */
 must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats);
+/* MEMORY: what the process has now, as its status says; own_bytes of its writable mappings are ours. */
+must_check int pump_memory(struct pump *pump, const struct proc_status *status, uint64_t own_bytes);
+/* UNHOOKED, for each. */
+must_check int pump_unhooked(struct pump *pump, const struct unhooked_list *list);
 /* DUMP: the analyzer is to write what it has up to here. */
 must_check int pump_dump(struct pump *pump);
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);

@@ -7,17 +7,22 @@
 #include <string.h>
 #include <time.h>
 
+#include "blocked.h"
+#include "blocked_stack.h"
 #include "borrow.h"
 #include "clock.h"
 #include "hi_wire.h"
+#include "memory_sharers.h"
+#include "thread_table.h"
 
 /* For one thread: at first, and at most; doubled in each pass, because on a starved machine a thread gets to its stop only when it gets a CPU. */
 #define STOP_DEADLINE_MS 200
 #define STOP_DEADLINE_MAX_MS 1600
 #define RETRY_NS 500000
-#define WINDOW 64    /* threads that are asked to stop at the same time, */
-#define ASLEEP_MAX 4 /* so many of them asleep: those will all stop at once */
-#define COPIES 8     /* of stacks that are still to be walked */
+#define WINDOW 64                /* threads that are asked to stop at the same time, */
+#define ASLEEP_MAX 4             /* so many of them asleep: those will all stop at once */
+#define COPIES 8                 /* of stacks that are still to be walked */
+#define BLOCKED_PATIENCE_MS 2000 /* with a thread that cannot stop; then it is looked at from outside */
 /* What cannot be known of a stack at first, nor so much later, will not be known; and few signal handlers take so long. */
 #define UNREAD_PATIENCE_MS 10
 
@@ -29,26 +34,25 @@ static void pause_ns(long ns)
 /* Hook frames that will still return into the payload, over all threads. */
 static int frames_in_flight(const struct quiesce_target *target, uint64_t *out_frames)
 {
-	static struct hi_thread_slot slots[HI_THREAD_SLOTS]; /* 64 KiB: too much for the stack, and one detach at a time */
-	int err = memory_read(target->heal->memory, target->thread_slots, slots, sizeof slots);
-	if (err)
-		return err;
-	uint64_t frames = 0;
-	for (size_t i = 0; i < HI_THREAD_SLOTS; i++)
-		frames += (uint64_t)slots[i].in_flight + slots[i].guests;
-	*out_frames = frames;
-	return 0;
+	static struct inside inside; /* one detach at a time */
+	const int err = thread_table_read(target->heal->memory, target->thread_slots, &inside);
+	if (!err)
+		*out_frames = inside.frames;
+	return err;
 }
 
-static bool is_inside(const struct quiesce_target *target, remote_addr address)
+bool quiesce_is_inside(const struct quiesce_target *target, remote_addr address)
 {
+	for (size_t i = 0; i < target->jump_count; i++)
+		if (address && address == target->jump[i])
+			return true;
 	return (address >= target->gate_lo && address < target->gate_hi) || (address >= target->payload_lo && address < target->payload_hi);
 }
 
 static bool walk_is_inside(const struct quiesce_target *target, const struct stackwalk *walk)
 {
 	for (size_t i = 0; i < walk->count; i++)
-		if (is_inside(target, walk->pc[i]))
+		if (quiesce_is_inside(target, walk->pc[i]))
 			return true;
 	return false;
 }
@@ -63,13 +67,15 @@ struct pass {
 	struct quiesced *result;
 	uint64_t deadline_ns;
 	int stop_deadline_ms;
-	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
-	uint64_t unread_until_ns;  /* passes that begin before that are patient; 0 = there was no such thread yet */
-	bool is_patient;           /* threads whose stacks cannot be read are busy */
-	struct tids clear;         /* threads that were seen outside */
-	struct tids deep;          /* whose stacks are deeper than what can be copied */
-	struct tids unread;        /* whose stacks could not be read; not to be asked again while we are patient */
-	bool is_busy;              /* some thread is not clear */
+	uint64_t patient_until_ns;     /* until then no thread is taken out of a transfer (borrow.h) */
+	uint64_t blocked_until_ns;     /* until then threads that cannot stop are waited for */
+	uint64_t unread_until_ns;      /* passes that begin before that are patient; 0 = there was no such thread yet */
+	bool is_patient;               /* threads whose stacks cannot be read are busy */
+	struct memory_threads threads; /* of this pass */
+	struct tids clear;             /* threads that were seen outside */
+	struct tids deep;              /* whose stacks are deeper than what can be copied */
+	struct tids unread;            /* whose stacks could not be read; not to be asked again while we are patient */
+	bool is_busy;                  /* some thread is not clear */
 };
 
 static bool is_listed(const struct tids *tids, pid_t tid)
@@ -121,12 +127,12 @@ static int look_at_registers(struct pass *pass, struct tracee *tracee)
 {
 	const struct quiesce_target *target = pass->target;
 	struct arch_regs regs;
-	int err = heal_registers(target->heal, tracee, &regs, &pass->result->registers_healed);
+	int err = heal_registers(target->heal, tracee, &regs, &pass->result->registers);
 	if (err)
 		return err;
 	pass->result->thread_pointer = arch_thread_pointer(&regs);
 	const bool is_on_our_stack = arch_sp(&regs) >= target->heal->skip_lo && arch_sp(&regs) < target->heal->skip_hi;
-	return is_on_our_stack || is_inside(target, arch_pc(&regs)) ? -EAGAIN : 0;
+	return is_on_our_stack || quiesce_is_inside(target, arch_pc(&regs)) ? -EAGAIN : 0;
 }
 
 /* All of the stack was copied, up to where the thread pointer points or to the end of the mapping, and not one word of it leads inside. */
@@ -139,7 +145,7 @@ static bool is_copy_clear(const struct quiesce_target *target, const struct stac
 	uint64_t word;
 	for (size_t at = (size_t)(arch_sp(&copy->regs) - copy->from) & ~7ull; at + sizeof word <= copy->size && at < used; at += sizeof word) {
 		memcpy(&word, copy->byte + at, sizeof word);
-		if (is_inside(target, word))
+		if (quiesce_is_inside(target, word))
 			return false;
 	}
 	return true;
@@ -170,7 +176,7 @@ static int look_at_deep_stack(struct pass *pass, pid_t tid)
 	static struct stackwalk_copy copy; /* one pass at a time */
 	struct stackwalk walk;
 	struct tracee tracee;
-	int err = tracee_stop(&tracee, pass->target->heal->pid, tid, pass->stop_deadline_ms);
+	int err = tracee_stop(&tracee, memory_threads_pid(&pass->threads, tid, pass->target->heal->pid), tid, pass->stop_deadline_ms);
 	if (err)
 		return err;
 	const uint64_t stopped_ns = clock_now_ns();
@@ -219,21 +225,21 @@ static size_t count_in_time(const struct pass *pass, const struct window *window
 }
 
 /* False: not now, as so many sleepers woken at once would wait for each other. */
-static bool ask(struct pass *pass, struct window *window, pid_t tid)
+static bool ask(struct pass *pass, struct window *window, const struct memory_thread *thread)
 {
-	const pid_t pid = pass->target->heal->pid;
+	const pid_t pid = thread->pid, tid = thread->tid;
 	struct waiting *last = &window->waiting[window->count];
 	struct proc_syscall call = {.running = true};
 	(void)!proc_syscall_read(pid, tid, &call);
 	if (!call.running && count_in_time(pass, window, true) >= ASLEEP_MAX)
 		return false;
-	if (clock_now_ns() < pass->patient_until_ns && borrow_is_transferring(pid, tid)) {
+	if (clock_now_ns() < pass->patient_until_ns && (thread->is_awaited || borrow_is_transferring(pid, tid))) {
 		note_busy(pass, tid);
 		return true;
 	}
 	last->since_ns = clock_now_ns();
 	last->is_asleep = !call.running;
-	const int err = tracee_interrupt(&last->tracee, pid, tid);
+	const int err = tracee_halt(&last->tracee, pid, tid);
 	if (!err)
 		window->count++;
 	else if (err == -ESRCH) /* a thread that ended is nowhere */
@@ -308,23 +314,48 @@ static void walk_seen(struct pass *pass, struct window *window)
 	window->seen_count = 0;
 }
 
+/* A thread that cannot stop, for who knows how long: all but its registers can be seen from outside. In vfork its child, which is listed, must be seen, too. */
+static bool is_seen_from_outside(const struct pass *pass, pid_t pid, pid_t tid)
+{
+	const struct quiesce_target *target = pass->target;
+	const struct heal_target *heal = target->heal;
+	const struct blocked_range ranges[] = {{target->gate_lo, target->gate_hi}, {target->payload_lo, target->payload_hi}, {heal->skip_lo, heal->skip_hi}};
+	const size_t count = sizeof ranges / sizeof *ranges;
+	struct blocked blocked;
+	uint64_t flags, flags_at;
+	if (clock_now_ns() < pass->blocked_until_ns || blocked_stack_look(heal->memory, pid, tid, ranges, count) || blocked_look(pid, tid, &blocked) ||
+	    !blocked.is_blocked)
+		return false;
+	if (blocked.child)
+		return is_listed(&pass->clear, blocked.child);
+	return !arch_is_clone(blocked.call.number, blocked.call.argument, &flags, &flags_at); /* else there is a child, and nobody knows which */
+}
+
 /* The tracing thread ends after this, and the kernel lets go of whoever would not stop. */
 static void give_up(struct pass *pass, struct window *window)
 {
 	for (size_t i = 0; i < window->count; i++) {
-		note_busy(pass, window->waiting[i].tracee.tid);
+		const pid_t pid = window->waiting[i].tracee.pid, tid = window->waiting[i].tracee.tid;
+		if (is_seen_from_outside(pass, pid, tid)) {
+			note_clear(pass, tid);
+			pass->result->unseen = tid;
+			pass->result->unseen_pid = pid;
+		} else {
+			note_busy(pass, tid);
+		}
 		tracee_abandon(&window->waiting[i].tracee);
 	}
 }
 
 /* Asks those who are next, as many as may be; how far it came. */
-static size_t ask_more(struct pass *pass, struct window *window, const struct tids *tids, size_t next)
+static size_t ask_more(struct pass *pass, struct window *window, size_t next)
 {
-	while (next < tids->count && window->count < WINDOW) {
-		const pid_t tid = tids->tid[next];
+	while (next < pass->threads.count && window->count < WINDOW) {
+		const struct memory_thread *thread = &pass->threads.thread[next];
+		const pid_t tid = thread->tid;
 		if (is_waited_for(pass, tid))
 			note_busy(pass, tid);
-		else if (!is_listed(&pass->clear, tid) && !is_listed(&pass->deep, tid) && !ask(pass, window, tid))
+		else if (!is_listed(&pass->clear, tid) && !is_listed(&pass->deep, tid) && !ask(pass, window, thread))
 			break;
 		next++;
 	}
@@ -335,13 +366,13 @@ static size_t ask_more(struct pass *pass, struct window *window, const struct ti
  * Many threads are asked at once, as on a machine with more threads than CPUs each gets to its stop only when its turn comes; there it waits for nobody but us.
  * Stacks are walked when nobody waits.
  */
-static void check_listed(struct pass *pass, const struct tids *tids)
+static void check_listed(struct pass *pass)
 {
 	static struct window window; /* one pass at a time */
 	size_t next = 0;
 	window.count = window.seen_count = 0;
 	for (;;) {
-		next = ask_more(pass, &window, tids, next);
+		next = ask_more(pass, &window, next);
 		const bool some = look_at_stopped(pass, &window);
 		if (some && window.seen_count < COPIES)
 			continue;
@@ -354,8 +385,8 @@ static void check_listed(struct pass *pass, const struct tids *tids)
 			break;
 		tracee_nap();
 	}
-	if (next < tids->count)
-		note_busy(pass, tids->tid[next]);
+	if (next < pass->threads.count)
+		note_busy(pass, pass->threads.thread[next].tid);
 	give_up(pass, &window);
 }
 
@@ -381,22 +412,24 @@ static void check_deep(struct pass *pass)
 static int check_threads(void *context)
 {
 	struct pass *pass = context;
-	struct tids tids;
-	int err = proc_tasks(pass->target->heal->pid, &tids.tid, &tids.count);
+	int err = memory_threads_list(pass->target->heal->pid, &pass->threads);
 	if (err)
 		return err;
-	err = make_room(&pass->clear, tids.count);
+	const size_t count = pass->threads.count;
+	err = make_room(&pass->clear, count);
 	if (!err)
-		err = make_room(&pass->deep, tids.count);
+		err = make_room(&pass->deep, count);
 	if (!err)
-		err = make_room(&pass->unread, tids.count + pass->deep.count);
+		err = make_room(&pass->unread, count + pass->deep.count);
 	if (!err) {
 		pass->is_patient = !pass->unread_until_ns || clock_now_ns() < pass->unread_until_ns;
 		pass->is_busy = false;
+		if (pass->threads.untold)
+			note_busy(pass, pass->threads.untold);
 		check_deep(pass);
-		check_listed(pass, &tids);
+		check_listed(pass);
 	}
-	free(tids.tid);
+	memory_threads_close(&pass->threads);
 	if (err)
 		return err;
 	return pass->is_busy ? -EAGAIN : 0;
@@ -410,7 +443,8 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 			    .result = &result,
 			    .deadline_ns = deadline,
 			    .stop_deadline_ms = STOP_DEADLINE_MS,
-			    .patient_until_ns = begin + BORROW_PATIENCE_MS * 1000000u};
+			    .patient_until_ns = begin + BORROW_PATIENCE_MS * 1000000u,
+			    .blocked_until_ns = begin + BLOCKED_PATIENCE_MS * 1000000ull};
 	int err;
 	for (;;) {
 		err = frames_in_flight(target, &result.frames);

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arena_reserve.h"
+
 #define ARENA_PATH "/memfd:" HI_MEMFD_NAME
 #define DYING_TRIES 1000 /* five seconds, on a machine that is short of CPUs */
 #define DYING_PAUSE_NS 5000000
@@ -33,14 +35,15 @@ static bool all_is_arena(const struct maps *maps, remote_addr base, uint64_t siz
 /* One behind the other, as arena_layout places them, up to the end of the arena; where a size is known beforehand, of that size. */
 static bool parts_are_sound(const struct hi_control *control)
 {
-	const struct hi_part *parts[] = {&control->ring, &control->stacks, &control->tables, &control->state, &control->image, &control->gate, &control->words};
+	const struct hi_part *parts[] = {&control->ring,  &control->stacks, &control->tables, &control->relays, &control->state,
+					 &control->stage, &control->image,  &control->gate,   &control->words};
 	uint64_t end = HI_CONTROL_BYTES;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES || __builtin_add_overflow(end, parts[i]->size, &end))
 			return false;
-	return end == control->arena_size && control->gate.size == HI_GATE_BYTES && control->words.size == HI_GATE_BYTES && control->bucket_bits < 32 &&
-	       control->bucket_levels <= HI_LEVELS_MAX && control->occupancy_bits < 32 && control->known_bits < 32 && control->walk_bits < 32 &&
-	       control->state.size == arena_state_layout(control).size;
+	return end == control->arena_size && control->relays.size == HI_RELAYS_MAX * HI_PAGE_BYTES && control->gate.size == HI_GATE_BYTES &&
+	       control->words.size == HI_GATE_BYTES && control->bucket_bits < 32 && control->bucket_levels <= HI_LEVELS_MAX && control->occupancy_bits < 32 &&
+	       control->known_bits < 32 && control->walk_bits < 32 && control->state.size == arena_state_layout(control).size;
 }
 
 /*
@@ -52,22 +55,30 @@ static void drop_forged_entries(struct hi_control *control)
 	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
-		const uint64_t distance = entry->new_value - arena_gate(control);
-		if (distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE || distance % HI_GATE_STRIDE ||
+		const uint64_t distance = entry->kind == HI_JOURNAL_CODE ? 0 : entry->new_value - arena_gate(control);
+		if (entry->kind > HI_JOURNAL_CODE || distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE || distance % HI_GATE_STRIDE ||
 		    entry->slot - control->arena < control->arena_size)
 			entry->state = HI_JOURNAL_RESTORED;
 	}
 }
 
+/* Killed before the first mapping was made as large as the arena (arena_reserve.h): it is all there is. */
+static bool is_begun(const struct maps *maps, remote_addr base)
+{
+	const struct mapping *after = maps_find(maps, base + ARENA_FIRST_BYTES);
+	return !after || !is_arena(after, base);
+}
+
 /*
  * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the state on sizes are known, and not
- * every part has our name: the state is anonymous, and so is a gate that was made inert already.
+ * every part has our name: the state is anonymous, and so is a gate that was made inert already. The process it names may be another one, which shared this
+ * memory or still does: a forked child does not have it.
  */
-static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base, pid_t pid)
+static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base)
 {
 	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena) &&
-	       (pid_t)control->pid == pid && control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
-	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, control->state.offset);
+	       control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
+	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, is_begun(maps, base) ? ARENA_FIRST_BYTES : control->state.offset);
 }
 
 static int copy_control(struct attachment *attachment, const struct maps *maps, remote_addr base)
@@ -75,8 +86,11 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 	struct hi_control *control = arena_control_new();
 	if (!control)
 		return -ENOMEM;
-	int err = memory_read(&attachment->memory, base, control, sizeof *control);
-	if (!err && !is_sound(control, maps, base, attachment->pid))
+	const bool is_only_begun = is_begun(maps, base);
+	int err = memory_read(&attachment->memory, base, control, is_only_begun ? ARENA_FIRST_BYTES : sizeof *control);
+	if (!err && !is_sound(control, maps, base))
+		err = -EPROTO;
+	if (!err && is_only_begun && (pid_t)control->pid != attachment->pid) /* so early, forked children inherit that page as well */
 		err = -EPROTO;
 	if (err) {
 		arena_control_free(control);
@@ -87,6 +101,11 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 	if (control->loader == HI_LOADER_MAP) {
 		control->payload_base = base + control->image.offset;
 		control->payload_size = control->image.size;
+	}
+	if (is_only_begun) { /* nor is there anything to undo but this mapping */
+		control->phase = HI_PHASE_LOADING;
+		control->journal_count = 0;
+		control->arena_size = ARENA_FIRST_BYTES;
 	}
 	drop_forged_entries(control);
 	attachment->control = control;

@@ -119,6 +119,8 @@ static int save_and_guard(struct remote *remote, const struct maps *maps)
 
 	if (remote->tracee.is_filtered)
 		return -EACCES;
+	if (!memory_is_of(remote->memory, remote->tracee.tid)) /* what is written there is not for the program that this thread runs now */
+		return -ENOEXEC;
 	error = save(remote);
 	return error ? error : guard(remote, maps);
 }

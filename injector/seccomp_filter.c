@@ -22,6 +22,9 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP 4
 #endif
@@ -147,10 +150,16 @@ static const struct {
 	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0}, false},
 	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, ~0ull, 0}, false},
 	{SYS_mmap, {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, ~0ull, 0}, false},
+	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, SOME_FD, 0}, false},
+	{SYS_mmap, {SOMEWHERE, PAGE, PROT_NONE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0}, false},
+	{SYS_munlock, {SOMEWHERE, PAGE}, false},
 	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ}, false},
+	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE}, false},
 	{SYS_madvise, {SOMEWHERE, PAGE, MADV_WIPEONFORK}, false},
 	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTFORK}, false},
+	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTDUMP}, false},
 	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTNEED}, false},
+	{SYS_mremap, {SOMEWHERE, PAGE, 2 * PAGE, MREMAP_MAYMOVE}, false},
 	{SYS_mremap, {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, SOMEWHERE + PAGE}, false},
 	{SYS_mremap, {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, SOMEWHERE + PAGE}, false},
 	{SYS_munmap, {SOMEWHERE, PAGE}, false},
@@ -160,7 +169,6 @@ static const struct {
 	{SYS_pread64, {SOME_FD, SOMEWHERE, PAGE, PAGE}, true},
 	{SYS_newfstatat, {SOME_FD, SOMEWHERE, SOMEWHERE, AT_EMPTY_PATH}, true},
 	{SYS_mmap, {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_DENYWRITE, SOME_FD, 0}, true},
-	{SYS_munlock, {SOMEWHERE, PAGE}, true},
 };
 
 /* An error is nothing to the thread: it returns through the guard frame. The rest are a signal, or somebody who may never answer. */

@@ -91,6 +91,30 @@ static int check_target(struct session *session)
 	return HI_EXIT_REFUSED;
 }
 
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+#define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
+static pid_t own_pid;
+
+/* Until there is something to end in an orderly way. Processes that we start to ask a question end without a word. */
+static void end_early(int signal)
+{
+	static const char word[] = "heapinject: interrupted before anything was touched\n";
+	(void)signal;
+	if (getpid() == own_pid)
+		(void)!write(STDERR_FILENO, word, sizeof word - 1);
+	_exit(HI_EXIT_FAILED);
+}
+
+/* What is ignored stays so: a shell without job control has its background jobs ignore SIGINT. */
+static void handle_signals(void (*from)(int), void (*to)(int))
+{
+	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+		struct sigaction action;
+		if (!sigaction(ending_signals[i], NULL, &action) && action.sa_handler == from)
+			signal(ending_signals[i], to);
+	}
+}
+
 /*
  * SIGPIPE, SIGXFSZ: the reader's end, and a file that may not grow, are error codes to us. The rest is read from a descriptor, so that it can only end the
  * session between two rounds.
@@ -99,14 +123,23 @@ static int take_signals(void)
 {
 	sigset_t set;
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigaddset(&set, ending_signals[i]);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	handle_signals(end_early, SIG_DFL);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* Before the target was touched? */
+static bool is_interrupted(const struct session *session)
+{
+	struct pollfd waits = {session->signal_fd, POLLIN, 0};
+	if (poll(&waits, 1, 0) <= 0)
+		return false;
+	fprintf(stderr, "heapinject: interrupted before anything was touched\n");
+	return true;
 }
 
 /* Nothing of the target depends on us any more: who does not want to wait for the files may end us. What ended the session is not to do so once more. */
@@ -133,6 +166,24 @@ static size_t read_cmdline(pid_t pid, char *into, size_t size)
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* The process as it is now; what we have mapped into it is not its own. Of one that ends meanwhile there is nothing to tell. */
+static int send_memory(struct session *session)
+{
+	struct proc_status status;
+	if (proc_status_read(session->attachment.pid, session->attachment.tid, &status) || !status.writable_bytes)
+		return 0;
+	return pump_memory(&session->pump, &status, session->attachment.control->state.size);
+}
+
+/* Of what nobody would notice later, but by its lack. */
+static void tell_unhooked(const struct session *session)
+{
+	char text[UNHOOKED_TEXT_MAX];
+	if (session->preflight.unhooked.count && !session->options->quiet)
+		fprintf(stderr, "heapinject: its allocations go to %s, which is not hooked: they will not be seen\n",
+			unhooked_describe(&session->preflight.unhooked, text, sizeof text));
+}
+
 static int describe_target(struct session *session)
 {
 	char host[256] = "", cmdline[4096];
@@ -150,6 +201,10 @@ static int describe_target(struct session *session)
 	};
 	int err = pump_header(&session->pump, &target);
 	if (!err)
+		err = pump_unhooked(&session->pump, &session->preflight.unhooked);
+	if (!err)
+		err = send_memory(session);
+	if (!err)
 		err = pump_modules(&session->pump, &session->attachment.images);
 	return err ? err : pump_maps(&session->pump, &session->attachment.maps);
 }
@@ -165,8 +220,9 @@ static void listen_for_detach(struct session *session)
 static void describe_session(const struct session *session)
 {
 	const struct attachment *attachment = &session->attachment;
-	fprintf(stderr, "heapinject: attached to %d (%s): %zu GOT slots, thread held for %.2f ms, %s loader\n", (int)attachment->pid, session->preflight.comm,
-		attachment->slots_written, (double)attachment->attach_stop_ns / 1e6, attachment->loader->name);
+	fprintf(stderr, "heapinject: attached to %d (%s): %zu functions at their entry, %zu GOT slots, thread held for %.2f ms, %s loader\n",
+		(int)attachment->pid, session->preflight.comm, attachment->entries_written, attachment->slots_written, (double)attachment->attach_stop_ns / 1e6,
+		attachment->loader->name);
 	sink_describe(&session->sink);
 }
 
@@ -180,6 +236,7 @@ static int begin(struct session *session)
 		/* Where each block is a sample, and will stay one, nothing has to be looked up in the target: whose free it is the analyzer knows. */
 		.tells_all = asked->interval == 1 && !asked->budget_ppm && !asked->live_max,
 		.loader = asked->loader,
+		.hook = asked->hook,
 	};
 	int err = attachment_open(attachment, session->preflight.tid);
 	if (!err) {
@@ -199,6 +256,7 @@ static int begin(struct session *session)
 	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval);
 	if (session->options->verbose)
 		describe_session(session);
+	tell_unhooked(session);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
@@ -215,6 +273,7 @@ static void change_interval(struct session *session)
 static void send_stats(struct session *session)
 {
 	struct hi_stream_stats stats = stats_read(&session->attachment, &session->pump, session->cpu_before_ns);
+	(void)!send_memory(session);
 	(void)!pump_stats(&session->pump, &stats);
 	(void)!pump_threads(&session->pump);
 	if (overhead_step(&session->overhead, &stats))
@@ -414,19 +473,26 @@ int session_attach(const struct session_options *options)
 {
 	static struct session session; /* large, and one a process */
 	session = (struct session){.options = options, .client = -1, .socket = {.fd = -1}};
+	own_pid = getpid();
+	handle_signals(SIG_DFL, end_early);
 	arch_cycles_calibrate();
 	raise_descriptor_limit();
 	int exit_code = check_target(&session);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
+	session.signal_fd = take_signals(); /* files are created next, and not to be left behind */
 	exit_code = sink_open(&session.sink, options->prefix, &session.preflight);
 	if (exit_code != HI_EXIT_OK) {
 		attachment_close(&session.attachment);
 		return exit_code;
 	}
 	session.sink.outputs.keep = options->keep;
-	session.signal_fd = take_signals();
-	exit_code = run_attached(&session);
+	if (is_interrupted(&session)) {
+		attachment_close(&session.attachment);
+		exit_code = HI_EXIT_FAILED;
+	} else {
+		exit_code = run_attached(&session);
+	}
 	sink_close(&session.sink);
 	return exit_code;
 }

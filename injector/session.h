@@ -19,6 +19,7 @@ struct session_options {
 	size_t keep;         /* how many of those to keep, the newest; 0 = all */
 	const char *prefix;  /* of the files; "-" = the record stream goes to standard output */
 	enum hi_loader loader;
+	enum hi_hook hook;
 	bool quiet, verbose;
 };
 

@@ -2,9 +2,9 @@
 /*
  * slots.c - the GOT slots through which a target reaches its allocator.
  *
- * The original of a function is its first definition in link-map order: what the dynamic linker binds. A slot that holds it is taken. So is a slot that still
- * holds its object's own lazy stub, because it would come to hold the original, unless another slot of the same object shows that this object is bound to
- * another allocator (RTLD_DEEPBIND): a block must never be freed by an allocator that it is not from.
+ * The original of a function is its first definition in link-map order, in an object that is never unloaded. A slot that holds it is taken. So is a slot that
+ * still holds its object's own lazy stub, where it is certain to come to hold the original (binding.h), and no other slot of the same object shows that this
+ * object is bound to another allocator: a block must never be freed by an allocator that it is not from.
  * Enter at allocator_find, then slots_find.
  */
 #include "slots.h"
@@ -14,16 +14,27 @@
 #include <string.h>
 
 #include "arch.h"
+#include "binding.h"
 #include "elf_segment.h"
 
 #define WORD_BYTES 8u
 
 /* One row per enum hi_function. */
-static const char *const function_symbol[HI_FUNCTION_COUNT] = {
-#define SYMBOL(id, symbol, kind) [HI_FN_##id] = symbol,
-	HI_FUNCTIONS(SYMBOL)
-#undef SYMBOL
+static const struct {
+	const char *symbol;
+	bool allocator_only; /* hooked only in the object that defines malloc */
+} functions[HI_FUNCTION_COUNT] = {
+#define IN_ANY false
+#define IN_ALLOCATOR true
+#define ROW(id, symbol, kind, where) [HI_FN_##id] = {symbol, IN_##where},
+	HI_FUNCTIONS(ROW)
+#undef ROW
 };
+
+const char *slots_symbol(enum hi_function function)
+{
+	return functions[function].symbol;
+}
 
 /* Throwing operator new, and what the hook calls in its stead, so that no exception passes through it. */
 static const struct {
@@ -34,12 +45,6 @@ static const struct {
 	{HI_FN_NEW_ALIGNED, HI_FN_NEW_ALIGNED_NOTHROW},
 	{HI_FN_NEW_ARRAY_ALIGNED, HI_FN_NEW_ARRAY_ALIGNED_NOTHROW},
 };
-
-/* Functions that are hooked only in the object that defines malloc: anywhere else they are wrappers around malloc, and would count twice. */
-static bool is_allocator_only(enum hi_function function)
-{
-	return function >= HI_FN_MALLOCX;
-}
 
 /*
  * malloc_usable_size is the one function of a library of the target that the payload calls of its own accord. So it is called only in allocators where it was
@@ -71,7 +76,7 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 {
 	struct allocator allocator = {0};
 	remote_addr address;
-	int error = elf_images_resolve(images, function_symbol[HI_FN_MALLOC], &address, &allocator.image);
+	int error = elf_images_resolve(images, functions[HI_FN_MALLOC].symbol, &address, &allocator.image);
 
 	if (error)
 		return error;
@@ -79,9 +84,10 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 	for (int function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct elf_image *image;
 
-		if (elf_images_resolve(images, function_symbol[function], &address, &image) < 0)
+		if (elf_images_resolve(images, functions[function].symbol, &address, &image) < 0)
 			continue;
-		if (image == allocator.image || !is_allocator_only((enum hi_function)function))
+		/* What came by dlopen is not where the rest of the program would be bound, and may go. */
+		if (image == allocator.image || (image->is_lasting && !functions[function].allocator_only))
 			allocator.original[function] = address;
 		if (image == allocator.image)
 			allocator.usable_size[function] = usable_size;
@@ -89,7 +95,7 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 	for (size_t i = 0; i < sizeof(nothrow_variant) / sizeof(nothrow_variant[0]); i++) {
 		const enum hi_function throwing = nothrow_variant[i].throwing;
 
-		if (elf_image_symbol(allocator.image, function_symbol[nothrow_variant[i].nothrow], &address, NULL) == 0)
+		if (elf_image_symbol(allocator.image, functions[nothrow_variant[i].nothrow].symbol, &address, NULL) == 0)
 			allocator.nothrow[throwing] = allocator.original[throwing] ? address : 0;
 	}
 	*out_allocator = allocator;
@@ -103,6 +109,7 @@ struct scan {
 	const struct allocator *allocator;
 	const struct memory *memory;
 	remote_addr ignore_lo, ignore_hi;
+	struct definitions definitions[HI_FUNCTION_COUNT];
 	struct slots slots;
 	size_t capacity;
 };
@@ -112,7 +119,7 @@ static enum hi_function function_of(const char *name)
 {
 	int function = 0;
 
-	while (function < HI_FUNCTION_COUNT && (name[0] != function_symbol[function][0] || strcmp(name, function_symbol[function]) != 0))
+	while (function < HI_FUNCTION_COUNT && (name[0] != functions[function].symbol[0] || strcmp(name, functions[function].symbol) != 0))
 		function++;
 	return (enum hi_function)function;
 }
@@ -148,7 +155,7 @@ static bool is_other_definition(const struct scan *scan, const struct slot *slot
 	const struct elf_image *image = elf_images_find(scan->images, slot->value);
 	remote_addr address;
 
-	return image && elf_image_symbol(image, function_symbol[slot->function], &address, NULL) == 0 && address == slot->value;
+	return image && elf_image_symbol(image, functions[slot->function].symbol, &address, NULL) == 0 && address == slot->value;
 }
 
 static int push_slot(struct scan *scan, const struct slot *slot)
@@ -181,25 +188,54 @@ static bool read_slot(const struct scan *scan, const struct elf_image *image, co
 	out_slot->function = name ? function_of(name) : HI_FUNCTION_COUNT;
 	if (out_slot->function == HI_FUNCTION_COUNT)
 		return false;
+	out_slot->version = elf_dynamic_version(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info));
 	out_slot->original = scan->allocator->original[out_slot->function];
 	out_slot->nothrow = scan->allocator->nothrow[out_slot->function];
 	out_slot->address = image->bias + relocation->r_offset;
 	if (!out_slot->original || (is_absolute && relocation->r_addend) || out_slot->address % WORD_BYTES ||
 	    memory_read_u64(scan->memory, out_slot->address, &out_slot->value) < 0)
 		return false;
-	/* Objects of other namespaces bind by an order that we do not know. */
-	out_slot->lazy = is_jump_slot && image->link_order >= 0 && out_slot->value != out_slot->original &&
+	out_slot->lazy = is_jump_slot && out_slot->value != out_slot->original &&
 			 is_lazy_stub(image, relocation->r_offset, symbol.st_shndx == SHN_UNDEF, out_slot->value);
 	return true;
 }
 
-/* Drops the lazy slots found since `first`. */
-static void drop_lazy(struct slots *slots, size_t first)
+static struct reference reference_of(const struct scan *scan, const struct slot *slot)
 {
+	return (struct reference){
+		.images = scan->images,
+		.importer = &scan->images->image[slot->image],
+		.definitions = &scan->definitions[slot->function],
+		.version = slot->version,
+	};
+}
+
+/* Is this lazy slot certain to be bound to the original, by itself or because another slot of its object is? Those of its object were found since `first`. */
+static bool is_certain(const struct scan *scan, const struct slot *slot, size_t first)
+{
+	const struct reference reference = reference_of(scan, slot);
+	const struct elf_image *definer = elf_images_find(scan->images, slot->original);
+
+	if (binding_is_certain(&reference, definer))
+		return true;
+	for (size_t i = first; i < scan->slots.count; i++) {
+		const struct slot *bound = &scan->slots.slot[i];
+		const struct reference other = reference_of(scan, bound);
+
+		if (!bound->lazy && elf_images_find(scan->images, bound->original) == definer && binding_follows(&reference, &other))
+			return true;
+	}
+	return false;
+}
+
+/* Drops the lazy slots found since `first`, all of them or those that may be bound to another definition. */
+static void drop_lazy(struct scan *scan, size_t first, bool all)
+{
+	struct slots *slots = &scan->slots;
 	size_t kept = first;
 
 	for (size_t i = first; i < slots->count; i++)
-		if (!slots->slot[i].lazy)
+		if (!slots->slot[i].lazy || (!all && is_certain(scan, &slots->slot[i], first)))
 			slots->slot[kept++] = slots->slot[i];
 	slots->foreign += slots->count - kept;
 	slots->count = kept;
@@ -226,8 +262,7 @@ static int scan_image(struct scan *scan, size_t number)
 			bound_elsewhere |= is_other_definition(scan, &slot);
 		}
 	}
-	if (bound_elsewhere)
-		drop_lazy(&scan->slots, first);
+	drop_lazy(scan, first, bound_elsewhere);
 	return error;
 }
 
@@ -263,9 +298,14 @@ int slots_find(const struct elf_images *images, const struct allocator *allocato
 	struct scan scan = {.images = images, .allocator = allocator, .memory = memory, .ignore_lo = ignore_lo, .ignore_hi = ignore_hi};
 	int error = 0;
 
+	for (int function = 0; !error && function < HI_FUNCTION_COUNT; function++)
+		if (allocator->original[function])
+			error = definitions_find(images, functions[function].symbol, &scan.definitions[function]);
 	for (size_t i = 0; !error && i < images->count; i++)
 		if (is_scanned(&scan, &images->image[i]))
 			error = scan_image(&scan, i);
+	for (int function = 0; function < HI_FUNCTION_COUNT; function++)
+		definitions_close(&scan.definitions[function]);
 	if (error) {
 		slots_close(&scan.slots);
 		return error;

@@ -3,8 +3,8 @@
  * slots.h - the GOT slots through which a target reaches its allocator.
  *
  * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a name of HI_FUNCTIONS, in every object except ld.so, the vdso and the payload. A slot is taken
- * only if it holds the original (the first definition in link-map order) or its own object's lazy stub; anything else (another interposer, a canonical PLT
- * address of a non-PIE program) is counted and left alone. Nothing here writes.
+ * only if it holds the original (the first definition in link-map order), or its own object's lazy stub and is certain to be bound to the original; anything
+ * else (another interposer, a canonical PLT address of a non-PIE program) is counted and left alone. Nothing here writes.
  */
 #ifndef HI_SLOTS_H
 #define HI_SLOTS_H
@@ -18,15 +18,16 @@ struct slot {
 	remote_addr original; /* what the gate entry must serve */
 	remote_addr nothrow;  /* throwing operator new only: the nothrow variant, same object; else 0 */
 	enum hi_function function;
-	bool lazy;    /* value is the object's own lazy stub */
-	bool lasting; /* of an object that is never unloaded */
-	size_t image; /* index into images */
+	uint16_t version; /* of the reference: its number in this object */
+	bool lazy;        /* value is the object's own lazy stub */
+	bool lasting;     /* of an object that is never unloaded */
+	size_t image;     /* index into images */
 };
 
 struct slots {
 	struct slot *slot; /* sorted by address */
 	size_t count;
-	size_t foreign; /* slots that hold neither original nor stub: skipped */
+	size_t foreign; /* slots that hold neither original nor stub, or a stub that may lead elsewhere: skipped */
 };
 
 /* The originals by function; 0 = this target has no such function, or it must not be hooked (libstdc++'s operators). */
@@ -37,6 +38,8 @@ struct allocator {
 		[HI_FUNCTION_COUNT];   /* malloc_usable_size of the object that defines malloc and the function; 0 = it has none, or none that may be asked */
 	const struct elf_image *image; /* object that defines malloc */
 };
+/* What the function is called in symbol tables. */
+const char *slots_symbol(enum hi_function function);
 /* -ENOENT: nothing in the link map defines malloc. */
 must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
 

@@ -1,24 +1,150 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * standstill.c - see standstill.h. Only a running thread can bear another: once a look at the list of threads finds none that is not held, there is none.
+ * standstill.c - see standstill.h. Only a running thread can bear another, or a process in its memory: once a look at the list of threads finds none that
+ * is not held, there is none.
  */
 #include "standstill.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "clock.h"
-#include "procfs.h"
+#include "memory_sharers.h"
+#include "proc_file.h"
 
-#define DO_DEADLINE_MS 300
+#define PATIENCE_NS 5000000ull       /* with threads that run, at first; doubled with each attempt that fails, */
+#define PATIENCE_MAX_NS 200000000ull /* up to this: on an overloaded machine a thread waits so long for a CPU, to come to its stop */
+#define SLEEPER_NS 100000ull         /* for each that sleeps: it only needs to be woken */
+#define PAUSE_TIMES 20               /* what an attempt took, until the next */
+#define PAUSE_MIN_NS 10000000ull
+#define ALLOWED_NS 500000000ull /* for all attempts of a session together, and */
+#define ALLOWED_SHARE 1000      /* one part in so many of the time since the first */
+#define ASLEEP_NS 3000000       /* who sleeps for so long sleeps on */
+#define SECOND_LOOK_NS 1000000  /* most waits that cannot be broken off are over by then */
+#define ASK_AGAIN_NS 2000000
 
-static bool is_held(const struct standstill *standstill, pid_t tid)
+/* ---- the allowance ------------------------------------------------------------------------------------------------------------------- */
+
+static struct {
+	struct standstill_account account;
+	uint64_t first_ns, next_ns, patience_ns, more_ns;
+} session;
+
+static uint64_t allowed_ns(uint64_t now_ns)
 {
-	for (size_t i = 0; i < standstill->count; i++)
-		if (standstill->tracee[i].tid == tid)
-			return true;
-	return false;
+	return ALLOWED_NS + session.more_ns + (session.first_ns ? (now_ns - session.first_ns) / ALLOWED_SHARE : 0);
 }
+
+struct standstill_account standstill_account(void)
+{
+	struct standstill_account account = session.account;
+	account.allowed_ns = allowed_ns(clock_now_ns());
+	return account;
+}
+
+void standstill_allow(int more_ms)
+{
+	const uint64_t wanted_ns = session.account.used_ns + (uint64_t)more_ms * 1000000, allowed = allowed_ns(clock_now_ns());
+	session.more_ns += wanted_ns > allowed ? wanted_ns - allowed : 0;
+	session.next_ns = 0;
+}
+
+static bool may_begin(void)
+{
+	const uint64_t now_ns = clock_now_ns();
+	if (!session.first_ns) {
+		session.first_ns = now_ns;
+		session.patience_ns = PATIENCE_NS;
+	}
+	return now_ns >= session.next_ns && session.account.used_ns + session.patience_ns <= allowed_ns(now_ns);
+}
+
+static void note_used(uint64_t held_ns)
+{
+	session.account.used_ns += held_ns;
+	if (held_ns > session.account.longest_ns)
+		session.account.longest_ns = held_ns;
+}
+
+static void note_done(const struct standstill *standstill, uint64_t held_ns)
+{
+	note_used(held_ns);
+	session.account.count[standstill->purpose]++;
+	if (standstill->awake_ns > session.account.longest_awake_ns)
+		session.account.longest_awake_ns = standstill->awake_ns;
+	session.patience_ns = PATIENCE_NS;
+	session.next_ns = 0;
+}
+
+/* held_ns: 0 = a look was enough, and nobody was stopped */
+static void note_given_up(const struct standstill *standstill, uint64_t held_ns)
+{
+	const uint64_t pause_ns = held_ns * PAUSE_TIMES;
+	session.next_ns = clock_now_ns() + (pause_ns > PAUSE_MIN_NS ? pause_ns : PAUSE_MIN_NS);
+	if (standstill->obstacle.tid)
+		blocked_explain(standstill->obstacle.pid, standstill->obstacle.tid, session.account.obstacle);
+	else if (standstill->untold)
+		snprintf(session.account.obstacle, BLOCKED_TEXT, "process %d may share the memory, and we may not look at it", (int)standstill->untold);
+	if (!held_ns)
+		return;
+	note_used(held_ns);
+	session.account.given_up++;
+	if (held_ns > session.account.given_up_longest_ns)
+		session.account.given_up_longest_ns = held_ns;
+	if (session.patience_ns < PATIENCE_MAX_NS)
+		session.patience_ns *= 2;
+}
+
+/* ---- looking first -------------------------------------------------------------------------------------------------------------------- */
+
+static int list_threads(struct standstill *standstill, struct memory_threads *out_threads)
+{
+	int err = memory_threads_list(standstill->pid, out_threads);
+	if (err || !out_threads->untold)
+		return err;
+	standstill->untold = out_threads->untold;
+	memory_threads_close(out_threads);
+	return -EAGAIN;
+}
+
+static void note_obstacle(struct standstill *standstill, pid_t pid, pid_t tid)
+{
+	standstill->obstacle.pid = pid;
+	standstill->obstacle.tid = tid;
+}
+
+static bool is_in_the_way(const struct standstill *standstill, const struct memory_thread *thread, struct blocked *out_blocked)
+{
+	return !blocked_look(thread->pid, thread->tid, out_blocked) && out_blocked->is_blocked &&
+	       (out_blocked->effect > standstill->effect || out_blocked->child_traced);
+}
+
+/* Is anybody in a wait that will keep us? Most are over in no time: only who is found in the same one twice is in the way. */
+static int look_first(struct standstill *standstill)
+{
+	struct memory_threads threads;
+	int err = list_threads(standstill, &threads);
+	if (err)
+		return err;
+	for (size_t i = 0; i < threads.count && !err; i++) {
+		const struct memory_thread *thread = &threads.thread[i];
+		struct blocked first, second;
+		if (blocked_state(thread->pid, thread->tid) != 'D' || !is_in_the_way(standstill, thread, &first))
+			continue;
+		tracee_pause(SECOND_LOOK_NS);
+		if (!is_in_the_way(standstill, thread, &second) || second.call.number != first.call.number || second.call.sp != first.call.sp)
+			continue;
+		note_obstacle(standstill, thread->pid, thread->tid);
+		err = -EAGAIN;
+	}
+	memory_threads_close(&threads);
+	return err;
+}
+
+/* ---- stopping -------------------------------------------------------------------------------------------------------------------------- */
 
 /* A call that is broken off by the stop, and by nothing else, is made again. */
 static int restart_call(const struct tracee *tracee)
@@ -30,22 +156,137 @@ static int restart_call(const struct tracee *tracee)
 	return tracee_set_regs(tracee, &regs);
 }
 
+static int compare_tids(const void *left, const void *right)
+{
+	const pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+	return (a > b) - (a < b);
+}
+
+/* What has ended stays in the list if it is the first thread of a process. */
+static bool is_over(const struct memory_thread *thread)
+{
+	const char state = blocked_state(thread->pid, thread->tid);
+	return !state || state == 'Z' || state == 'X';
+}
+
+/* And those that have ended: what remains has to be asked. */
+static int drop_held(const struct standstill *standstill, struct memory_threads *threads)
+{
+	pid_t *held = calloc(standstill->count + 1, sizeof *held);
+	size_t kept = 0;
+	if (!held)
+		return -ENOMEM;
+	for (size_t i = 0; i < standstill->count; i++)
+		held[i] = standstill->tracee[i].tid;
+	qsort(held, standstill->count, sizeof *held, compare_tids);
+	for (size_t i = 0; i < threads->count; i++)
+		if (!bsearch(&threads->thread[i].tid, held, standstill->count, sizeof *held, compare_tids) && !is_over(&threads->thread[i]))
+			threads->thread[kept++] = threads->thread[i];
+	threads->count = kept;
+	free(held);
+	return 0;
+}
+
+/*
+ * Children of vfork are for when all others are held: by then most have left the memory, and their parents' threads, which wait for those that have not, have
+ * been asked to stop.
+ */
+static void put_off_awaited(struct memory_threads *threads)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < threads->count; i++)
+		if (!threads->thread[i].is_awaited)
+			threads->thread[kept++] = threads->thread[i];
+	if (kept)
+		threads->count = kept;
+}
+
+/* How often it was given a CPU so far; without the figure (a kernel without it) whoever sleeps now is taken to sleep on. */
+static uint64_t turns_of(pid_t pid, pid_t tid)
+{
+	unsigned long long turns = 0;
+	char *text;
+	if (proc_file_read(pid, tid, "schedstat", &text, NULL))
+		return 0;
+	(void)sscanf(text, "%*u %*u %llu", &turns);
+	free(text);
+	return turns;
+}
+
+/*
+ * Nobody misses a thread that sleeps on, and with thousands of threads these are nearly all: so they are stopped before those that work, and have to stand for
+ * as long as it takes. Who was on a CPU since the first look works. out_sleepers: how many they are, at the head of the list.
+ */
+static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
+{
+	uint64_t *turns = calloc(threads->count + 1, sizeof *turns);
+	struct memory_thread *working = calloc(threads->count + 1, sizeof *working);
+	size_t work = 0, sleep = 0;
+	if (!turns || !working) {
+		free(turns);
+		free(working);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < threads->count; i++)
+		turns[i] = turns_of(threads->thread[i].pid, threads->thread[i].tid);
+	tracee_pause(ASLEEP_NS);
+	for (size_t i = 0; i < threads->count; i++) {
+		const struct memory_thread thread = threads->thread[i];
+		if (blocked_state(thread.pid, thread.tid) == 'S' && turns_of(thread.pid, thread.tid) == turns[i])
+			threads->thread[sleep++] = thread;
+		else
+			working[work++] = thread;
+	}
+	memcpy(threads->thread + sleep, working, work * sizeof *working);
+	*out_sleepers = sleep;
+	free(turns);
+	free(working);
+	return 0;
+}
+
+/* Its place is the last. */
+static int ask(struct standstill *standstill, const struct memory_thread *thread)
+{
+	if (!standstill->since_ns)
+		standstill->since_ns = clock_now_ns();
+	const int err = tracee_halt(&standstill->tracee[standstill->count], thread->pid, thread->tid);
+	if (!err)
+		standstill->count++;
+	else if (err != -ESRCH) /* else it has ended */
+		note_obstacle(standstill, thread->pid, thread->tid);
+	return err == -ESRCH ? 0 : err;
+}
+
+/*
+ * Has been asked to stop, and waits in the kernel for something that does not matter: as good as a stop. Whoever it waits for in vfork is listed, and will be
+ * held as well.
+ */
+static bool is_standing(const struct standstill *standstill, const struct tracee *tracee)
+{
+	struct blocked blocked;
+	return !blocked_look(tracee->pid, tracee->tid, &blocked) && blocked.is_blocked && blocked.effect <= standstill->effect;
+}
+
 /* Waits for the threads from number `first` on, all of which have been asked to stop; those that end meanwhile are dropped. */
 static int wait_for(struct standstill *standstill, size_t first, uint64_t deadline_ns)
 {
 	for (size_t i = first; i < standstill->count;) {
-		int err = tracee_has_stopped(&standstill->tracee[i]);
+		struct tracee *tracee = &standstill->tracee[i];
+		int err = tracee_has_stopped(tracee);
 		if (!err)
-			err = restart_call(&standstill->tracee[i]);
+			err = restart_call(tracee);
+		if (err == -EAGAIN && is_standing(standstill, tracee))
+			err = 0;
 		if (!err) {
 			i++;
 		} else if (err == -ESRCH) {
-			(void)tracee_detach(&standstill->tracee[i]);
-			standstill->tracee[i] = standstill->tracee[--standstill->count];
+			(void)tracee_detach(tracee);
+			*tracee = standstill->tracee[--standstill->count];
 		} else if (err != -EAGAIN) {
 			return err;
 		} else if (clock_now_ns() >= deadline_ns) {
-			return -ETIMEDOUT;
+			note_obstacle(standstill, tracee->pid, tracee->tid);
+			return -EAGAIN;
 		} else {
 			tracee_nap();
 		}
@@ -53,76 +294,104 @@ static int wait_for(struct standstill *standstill, size_t first, uint64_t deadli
 	return 0;
 }
 
-/* Stops every listed thread that is not held yet. out_stopped: how many those were. */
-static int stop_listed(struct standstill *standstill, pid_t pid, uint64_t deadline_ns, size_t *out_stopped)
+static int ask_and_wait(struct standstill *standstill, const struct memory_thread *thread, size_t count, uint64_t patience_ns)
 {
-	pid_t *tids;
-	size_t count;
-	const size_t held = standstill->count;
-	int err = proc_tasks(pid, &tids, &count);
-	if (err)
-		return err;
-	struct tracee *grown = realloc(standstill->tracee, (standstill->count + count) * sizeof *grown);
-	if (grown)
-		standstill->tracee = grown;
-	else
-		err = -ENOMEM;
-	for (size_t i = 0; i < count && !err; i++) {
-		if (is_held(standstill, tids[i]))
-			continue;
-		err = tracee_interrupt(&standstill->tracee[standstill->count], pid, tids[i]);
-		if (!err)
-			standstill->count++;
-		else if (err == -ESRCH) /* it has ended */
-			err = 0;
-	}
-	free(tids);
-	*out_stopped = standstill->count - held;
-	return err ? err : wait_for(standstill, held, deadline_ns);
+	const size_t first = standstill->count;
+	int err = 0;
+	for (size_t i = 0; i < count && !err; i++)
+		err = ask(standstill, &thread[i]);
+	return err ? err : wait_for(standstill, first, clock_now_ns() + patience_ns);
 }
 
-/* Those who did stop go on at once; the others are let go by the kernel when the tracing thread ends, which is soon. */
-static void give_up(struct standstill *standstill)
+static int make_room(struct standstill *standstill, size_t more)
 {
-	for (size_t i = 0; i < standstill->count; i++)
-		if (standstill->tracee[i].state == TRACEE_STOPPED)
-			(void)tracee_detach(&standstill->tracee[i]);
+	struct tracee *grown = realloc(standstill->tracee, (standstill->count + more + 1) * sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	standstill->tracee = grown;
+	return 0;
+}
+
+/* Stops every listed thread that is not held yet. out_stopped: how many those were. */
+static int stop_listed(struct standstill *standstill, size_t *out_stopped)
+{
+	struct memory_threads threads;
+	size_t sleepers = 0;
+	int err = list_threads(standstill, &threads);
+	if (err)
+		return err;
+	if (standstill->count) /* this is to find those that were born since: few, if any */
+		err = drop_held(standstill, &threads);
+	put_off_awaited(&threads);
+	if (!err && !standstill->count)
+		err = sort_threads(&threads, &sleepers);
+	if (!err)
+		err = make_room(standstill, threads.count);
+	*out_stopped = threads.count;
+	if (!err)
+		err = ask_and_wait(standstill, threads.thread, sleepers, session.patience_ns + sleepers * SLEEPER_NS);
+	if (!standstill->awake_ns && threads.count > sleepers) {
+		standstill->awake_ns = clock_now_ns();
+		standstill->awake_from = standstill->count;
+	}
+	if (!err)
+		err = ask_and_wait(standstill, threads.thread + sleepers, threads.count - sleepers, session.patience_ns);
+	memory_threads_close(&threads);
+	return err;
+}
+
+/* Who ran goes on first. Those that have not stopped are let go by the kernel when the tracing thread ends, which is soon. */
+static int let_go(struct standstill *standstill, uint64_t *out_held_ns)
+{
+	int first = 0;
+	for (size_t i = standstill->count; i--;) {
+		struct tracee *tracee = &standstill->tracee[i];
+		const bool is_blocked = tracee->state == TRACEE_RUNNING && (tracee_has_stopped(tracee) || restart_call(tracee));
+		const int err = is_blocked ? 0 : tracee_detach(tracee);
+		if (err && err != -ESRCH && !first)
+			first = err;
+		if (standstill->awake_ns && i == standstill->awake_from)
+			standstill->awake_ns = clock_now_ns() - standstill->awake_ns;
+	}
+	*out_held_ns = standstill->since_ns ? clock_now_ns() - standstill->since_ns : 0;
 	for (size_t i = 0; i < standstill->count; i++)
 		tracee_abandon(&standstill->tracee[i]);
 	free(standstill->tracee);
-	*standstill = (struct standstill){0};
+	standstill->tracee = NULL;
+	standstill->count = 0;
+	return first;
 }
 
-int standstill_begin(struct standstill *standstill, pid_t pid, int deadline_ms)
+int standstill_begin(struct standstill *standstill, pid_t pid, enum standstill_purpose purpose)
 {
-	*standstill = (struct standstill){.since_ns = clock_now_ns()};
-	const uint64_t deadline_ns = standstill->since_ns + (uint64_t)deadline_ms * 1000000;
+	/* No system call writes to slots; to a word that holds a copy it may. */
+	*standstill = (struct standstill){.pid = pid, .purpose = purpose, .effect = purpose == STANDSTILL_COPIES ? ARCH_CALL_READS : ARCH_CALL_WRITES};
+	if (!may_begin())
+		return -EAGAIN;
 	size_t stopped = 1;
-	int err = 0;
+	int err = look_first(standstill);
 	while (!err && stopped)
-		err = stop_listed(standstill, pid, deadline_ns, &stopped);
+		err = stop_listed(standstill, &stopped);
 	if (!err)
 		return 0;
-	give_up(standstill);
-	return err == -ETIMEDOUT || err == -EPERM ? -EAGAIN : err; /* EPERM: somebody else traces one of them just now */
+	uint64_t held_ns;
+	(void)let_go(standstill, &held_ns);
+	note_given_up(standstill, held_ns);
+	return err == -EPERM ? -EAGAIN : err; /* EPERM: somebody else traces one of them just now */
 }
 
 int standstill_end(struct standstill *standstill, uint64_t *out_held_ns)
 {
-	int first = 0;
-	for (size_t i = 0; i < standstill->count; i++) {
-		const int err = tracee_detach(&standstill->tracee[i]);
-		if (err && err != -ESRCH && !first)
-			first = err;
-	}
-	*out_held_ns = clock_now_ns() - standstill->since_ns;
-	free(standstill->tracee);
-	*standstill = (struct standstill){0};
-	return first;
+	const int err = let_go(standstill, out_held_ns);
+	note_done(standstill, *out_held_ns);
+	return err;
 }
+
+/* ---- errands --------------------------------------------------------------------------------------------------------------------------- */
 
 struct errand {
 	pid_t pid;
+	enum standstill_purpose purpose;
 	int (*work)(void *);
 	void *context;
 	uint64_t held_ns;
@@ -132,7 +401,7 @@ static int run_errand(void *context)
 {
 	struct errand *errand = context;
 	struct standstill standstill;
-	int err = standstill_begin(&standstill, errand->pid, DO_DEADLINE_MS);
+	int err = standstill_begin(&standstill, errand->pid, errand->purpose);
 	if (err)
 		return err;
 	err = errand->work(errand->context);
@@ -140,10 +409,20 @@ static int run_errand(void *context)
 	return err ? err : ended;
 }
 
-int standstill_do(pid_t pid, int (*work)(void *), void *context, uint64_t *out_held_ns)
+int standstill_do(pid_t pid, enum standstill_purpose purpose, int (*work)(void *), void *context, uint64_t *out_held_ns)
 {
-	struct errand errand = {.pid = pid, .work = work, .context = context};
-	const int err = tracee_worker(run_errand, &errand);
+	struct errand errand = {.pid = pid, .purpose = purpose, .work = work, .context = context};
+	const int err = may_begin() ? tracee_worker(run_errand, &errand) : -EAGAIN;
 	*out_held_ns = errand.held_ns;
+	return err;
+}
+
+int standstill_wait(pid_t pid, enum standstill_purpose purpose, int (*work)(void *), void *context, int deadline_ms, uint64_t *out_held_ns)
+{
+	const struct timespec pause = {.tv_nsec = ASK_AGAIN_NS};
+	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
+	int err;
+	while ((err = standstill_do(pid, purpose, work, context, out_held_ns)) == -EAGAIN && clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
 	return err;
 }

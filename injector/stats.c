@@ -2,17 +2,16 @@
 /* stats.c - see stats.h. */
 #include "stats.h"
 
+#include "thread_table.h"
+
 static uint64_t payload_cpu_ns(const struct attachment *attachment, const struct pump *pump)
 {
-	static struct hi_thread_slot slots[HI_THREAD_SLOTS];
+	static struct inside inside;
 	const struct hi_control *control = attachment->control;
 	const remote_addr at = arena_state(control) + arena_state_layout(control).thread_slots;
-	uint64_t cycles = 0;
-	if (memory_read(&attachment->memory, at, slots, sizeof slots))
+	if (thread_table_read(&attachment->memory, at, &inside))
 		return 0;
-	for (size_t i = 0; i < HI_THREAD_SLOTS; i++)
-		cycles += slots[i].cycles;
-	return (uint64_t)((double)cycles / (double)pump->cycles_per_second * 1e9);
+	return (uint64_t)((double)inside.cycles / (double)pump->cycles_per_second * 1e9);
 }
 
 struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump, uint64_t cpu_before_ns)
@@ -30,6 +29,7 @@ struct hi_stream_stats stats_read(const struct attachment *attachment, const str
 		.dropped_frees = counters->dropped_frees,
 		.live_set_full = counters->live_set_full,
 		.no_thread_slot = counters->no_thread_slot,
+		.passed_bytes = counters->passed_bytes,
 		.payload_cpu_ns = payload_cpu_ns(attachment, pump),
 		.target_cpu_ns = cpu_ns - cpu_before_ns,
 		.resident_bytes = status.resident_bytes,

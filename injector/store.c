@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "clock.h"
 #include "hi_wire.h"
@@ -15,8 +14,9 @@
 
 #define BORROW_DEADLINE_MS 3000
 #define CALL_DEADLINE_MS 5000
-#define RANGES_AT_ONCE 4                      /* some tenths of a millisecond each */
-#define STANDSTILL_DEADLINE_NS 10000000000ull /* a vfork parent, a thread in state D: tried again until then */
+#define RANGES_AT_ONCE 4 /* some tenths of a millisecond each, where the thread gets a CPU; */
+#define HELD_NS 2000000  /* one that was held for so long, as it waits for one, opens no more */
+#define STANDSTILL_DEADLINE_MS 10000
 #define BACK_DEADLINE_NS 3000000000ull
 #define RETRY_NS 2000000
 #define IN_PAGE (HI_PAGE_BYTES - 1ull)
@@ -125,16 +125,27 @@ static int protect(struct storer *storer, const struct range *range, int protect
 	return remote_syscall_or_fail(&storer->remote, SYS_mprotect, (uint64_t[6]){range->lo, range->hi - range->lo, (uint64_t)protection}, NULL);
 }
 
-/* A call that failed may have been made all the same: who stops a thread too late, say. */
-static int open_ranges(struct storer *storer, struct range *ranges, size_t count)
+/*
+ * Each call is two waits of the held thread for a CPU, and what is opened has to be closed: at a load of 40 most took 0.03 ms, some 50, and four ranges 210 in
+ * all. So after the first that takes long it is enough.
+ */
+static bool is_held_long(const struct storer *storer)
 {
+	return (int64_t)clock_now_ns() - storer->remote.tracee.since_ns >= HELD_NS;
+}
+
+/* A call that failed may have been made all the same: who stops a thread too late, say. out_count: how far it came. */
+static int open_ranges(struct storer *storer, struct range *ranges, size_t count, size_t *out_count)
+{
+	size_t i = 0;
 	int err = 0;
-	for (size_t i = 0; i < count && !err; i++) {
+	for (; i < count && !err && !(i && is_held_long(storer)); i++) {
 		if (!ranges[i].is_shut || !ranges[i].is_wanted)
 			continue;
 		ranges[i].is_open = true;
 		err = protect(storer, &ranges[i], ranges[i].protection | PROT_WRITE);
 	}
+	*out_count = i;
 	return err;
 }
 
@@ -197,13 +208,14 @@ static int store_some(struct storer *storer, struct word_change *change, size_t 
 	return err;
 }
 
-static int change_ranges(struct storer *storer, struct word_change *change, size_t *next, struct range *ranges, size_t count)
+/* The first `count` ranges, or fewer: *count. */
+static int change_ranges(struct storer *storer, struct word_change *change, size_t *next, struct range *ranges, size_t *count)
 {
-	const size_t end = ranges[count - 1].end;
-	int err = open_ranges(storer, ranges, count);
+	int err = open_ranges(storer, ranges, *count, count);
+	const size_t end = ranges[*count - 1].end;
 	while (!err && *next < end)
 		err = store_some(storer, change, end, next);
-	const int closed = close_ranges(storer, ranges, count);
+	const int closed = close_ranges(storer, ranges, *count);
 	return err ? err : closed;
 }
 
@@ -252,11 +264,11 @@ static int change_running(struct storer *storer, struct word_change *change, siz
 	size_t range_count, next = 0;
 	int err = find_ranges(storer, change, count, ranges, &range_count);
 	for (size_t done = 0; !err && done < range_count;) {
-		const size_t some = range_count - done < RANGES_AT_ONCE ? range_count - done : RANGES_AT_ONCE;
+		size_t some = range_count - done < RANGES_AT_ONCE ? range_count - done : RANGES_AT_ONCE;
 		err = borrow(storer);
 		if (err)
 			break;
-		err = change_ranges(storer, change, &next, ranges + done, some);
+		err = change_ranges(storer, change, &next, ranges + done, &some);
 		const bool was_let_go = !storer->remote.is_guarded;
 		const int given_back = give_back(storer);
 		err = err ? err : given_back;
@@ -302,16 +314,6 @@ static int run_standing(void *context)
 	return errand->work(&changer, errand->context);
 }
 
-static int run_at_standstill(struct errand *errand, uint64_t *out_held_ns)
-{
-	const struct timespec pause = {.tv_nsec = RETRY_NS};
-	const uint64_t deadline_ns = clock_now_ns() + STANDSTILL_DEADLINE_NS;
-	int err;
-	while ((err = standstill_do(errand->storer.target->pid, run_standing, errand, out_held_ns)) == -EAGAIN && clock_now_ns() < deadline_ns)
-		nanosleep(&pause, NULL);
-	return err;
-}
-
 int store_do(const struct store_target *target, int (*work)(const struct word_changer *, void *), void *context, struct store_held *out_held)
 {
 	struct errand errand = {.storer = {.target = target}, .work = work, .context = context};
@@ -324,8 +326,8 @@ int store_do(const struct store_target *target, int (*work)(const struct word_ch
 	if (!err && storer->has_pending) {
 		err = tracee_worker(run_borrowed, &errand);
 		out_held->one_ns = storer->held_ns;
-		if (err && err != -ESRCH && storer->has_failed)
-			err = run_at_standstill(&errand, &out_held->all_ns);
+		if (err && err != -ESRCH && err != -ENOEXEC && storer->has_failed)
+			err = standstill_wait(target->pid, STANDSTILL_WORDS, run_standing, &errand, STANDSTILL_DEADLINE_MS, &out_held->all_ns);
 	}
 	maps_close(&storer->maps);
 	return err;

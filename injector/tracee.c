@@ -11,14 +11,17 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "fault.h"
+#include "held.h"
 #include "hold.h"
 #include "procfs.h"
 #include "tracee_late.h"
@@ -97,12 +100,19 @@ static void wait_a_little(int64_t left_ns)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigtimedwait(&child, NULL, &nap);
-	hold_progress();
+}
+
+/* It has not stopped: as long as it runs for itself nobody holds it. */
+static void note_running(struct tracee *tracee, int64_t seen_ns)
+{
+	if (!tracee->is_held)
+		tracee->since_ns = seen_ns;
 }
 
 static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_status)
 {
 	for (;;) {
+		const int64_t seen_ns = (int64_t)clock_now_ns();
 		pid_t got = waitpid(tracee->tid, out_status, __WALL | WNOHANG);
 		int64_t left_ns;
 
@@ -114,10 +124,12 @@ static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_statu
 			tracee->state = TRACEE_GONE;
 			return -ESRCH;
 		}
+		note_running(tracee, seen_ns);
 		left_ns = deadline_ns - (int64_t)clock_now_ns();
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
 		wait_a_little(left_ns);
+		hold_progress();
 		tracee_late_look();
 	}
 }
@@ -151,6 +163,7 @@ static int approach_event_stop(struct tracee *tracee, enum stop stop, int signal
 
 	if (stop == STOP_EVENT) {
 		tracee->state = TRACEE_STOPPED;
+		tracee->is_held = true;
 		return 0;
 	}
 	if (stop == STOP_SYSCALL)
@@ -189,14 +202,16 @@ int tracee_probe(pid_t child, bool *out_may_suspend)
 	return 0;
 }
 
-static int seize(struct tracee *tracee)
+/* For one on which no call will be made it does not matter what its filters would say; to ask takes as long as all the rest of its stop. */
+static int seize(struct tracee *tracee, bool minds_filters)
 {
-	struct proc_status status;
-	int error = proc_status_read(tracee->pid, tracee->tid, &status);
+	struct proc_status status = {.seccomp = 0};
+	int error = minds_filters ? proc_status_read(tracee->pid, tracee->tid, &status) : 0;
 
 	if (error)
 		return error;
 	tracee->has_filter = tracee->is_filtered = status.seccomp != 0;
+	tracee->minds_filters = minds_filters;
 	error = -EPERM;
 	if (tracee->is_filtered) {
 		/* A call that the filter does not know may kill the target. */
@@ -213,10 +228,29 @@ static int seize(struct tracee *tracee)
 	return error;
 }
 
+/* The thread may have ended after it was looked at, and its number become that of a thread of another process, before it was seized. */
+static bool is_still_its_own(const struct tracee *tracee)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", tracee->pid, tracee->tid);
+	return access(path, F_OK) == 0;
+}
+
 static void forget(struct tracee *tracee)
 {
 	tracee->state = TRACEE_NONE;
 	hold_end();
+}
+
+/* Before it is let go of, as it may well run before we do again. */
+void tracee_note_held(struct tracee *tracee)
+{
+	if (!tracee->is_held)
+		return;
+	tracee->is_held = false;
+	tracee->held_ns = (int64_t)clock_now_ns() - tracee->since_ns;
+	held_add((uint64_t)tracee->held_ns);
 }
 
 /* Detaching is undoing, and leaves a thread frozen if it fails: so it is tried twice. */
@@ -233,11 +267,14 @@ int tracee_has_stopped(struct tracee *tracee)
 {
 	enum stop stop;
 	int status, signal = 0;
+	const int64_t seen_ns = (int64_t)clock_now_ns();
 	pid_t got = waitpid(tracee->tid, &status, __WALL | WNOHANG);
 	int error;
 
-	if (got == 0)
+	if (got == 0) {
+		note_running(tracee, seen_ns);
 		return -EAGAIN;
+	}
 	if (got < 0) {
 		tracee->state = TRACEE_GONE;
 		return -ESRCH;
@@ -247,24 +284,34 @@ int tracee_has_stopped(struct tracee *tracee)
 	return error ? error : approach_event_stop(tracee, stop, signal);
 }
 
-int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid)
+static int interrupt(struct tracee *tracee, pid_t pid, pid_t tid, bool minds_filters)
 {
 	int error = 0;
 
 	*tracee = (struct tracee){.pid = pid, .tid = tid};
 	hold_begin();
 	tracee_late_look();
-	if (!tracee_late_take(tid, tracee))
-		error = seize(tracee);
+	if (!tracee_late_take(tid, tracee, minds_filters))
+		error = seize(tracee, minds_filters);
 	if (error) {
 		forget(tracee);
 		return error;
 	}
 	tracee->since_ns = (int64_t)clock_now_ns();
-	error = request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0);
+	error = is_still_its_own(tracee) ? request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0) : -ESRCH;
 	if (error)
 		tracee_detach(tracee);
 	return error;
+}
+
+int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid)
+{
+	return interrupt(tracee, pid, tid, true);
+}
+
+int tracee_halt(struct tracee *tracee, pid_t pid, pid_t tid)
+{
+	return interrupt(tracee, pid, tid, false);
 }
 
 int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
@@ -286,6 +333,7 @@ void tracee_pause(int64_t ns)
 
 	do {
 		wait_a_little(left_ns);
+		hold_progress();
 		tracee_late_look();
 		left_ns = end_ns - (int64_t)clock_now_ns();
 	} while (left_ns > 0);
@@ -309,9 +357,9 @@ int tracee_detach(struct tracee *tracee)
 
 	if (tracee->state == TRACEE_NONE)
 		return 0;
-	tracee->held_ns = (int64_t)clock_now_ns() - tracee->since_ns; /* now: the thread may well run before we do again */
 	if (tracee->state == TRACEE_RUNNING)
 		error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
+	tracee_note_held(tracee);
 	if (tracee->state == TRACEE_RUNNING)
 		tracee_late_add(tracee);
 	if (tracee->state > TRACEE_RUNNING && tracee->state < TRACEE_GONE)

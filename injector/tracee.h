@@ -30,8 +30,10 @@ struct tracee {
 	pid_t pid, tid;
 	enum tracee_state state;
 	bool group_stopped; /* was in SIGSTOP's stop, and is to stay there */
-	int64_t since_ns;   /* when it was interrupted, CLOCK_MONOTONIC */
-	int64_t held_ns;    /* from then until tracee_detach */
+	int64_t since_ns;   /* when it was interrupted, CLOCK_MONOTONIC; or when it was last seen to run on all the same */
+	int64_t held_ns;    /* from then until tracee_detach; 0 = it did not stop */
+	bool is_held;       /* it has stopped, and has not been let go of: held.h counts it then */
+	bool minds_filters; /* the next two are known */
 	bool has_filter;    /* it is under a seccomp filter, suspended or not */
 	bool is_filtered;   /* a seccomp filter judges the calls we make there: we may not suspend it (CAP_SYS_ADMIN), or the kernel cannot */
 };
@@ -49,9 +51,12 @@ must_check int tracee_probe(pid_t child, bool *out_may_suspend);
 must_check int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms);
 /*
  * The same for several at once: interrupt each, then look who has stopped. tracee_has_stopped: 0 = it has, -EAGAIN = not yet, -ESRCH = it never will.
- * tracee_nap: until one may have, a millisecond at most; with SIGCHLD blocked, as in a worker.
+ * tracee_nap: until one may have, a millisecond at most; with SIGCHLD blocked, as in a worker. It is no sign of life to the watchdog, as those who have stopped
+ * may stand meanwhile.
  */
 must_check int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid);
+/* For one on which no system call will be made, and no function called: seccomp filters are neither asked for nor suspended. Half the price. */
+must_check int tracee_halt(struct tracee *tracee, pid_t pid, pid_t tid);
 must_check int tracee_has_stopped(struct tracee *tracee);
 void tracee_nap(void);
 /* For as long as that, with the same care for threads that stopped too late: by a plain sleep they would stand. */

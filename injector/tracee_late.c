@@ -27,10 +27,10 @@ static void drop(size_t index)
 	hold_end();
 }
 
-bool tracee_late_take(pid_t tid, struct tracee *out_tracee)
+bool tracee_late_take(pid_t tid, struct tracee *out_tracee, bool minds_filters)
 {
 	for (size_t i = 0; i < late_count; i++) {
-		if (late[i].tid != tid)
+		if (late[i].tid != tid || (minds_filters && !late[i].minds_filters))
 			continue;
 		*out_tracee = late[i];
 		drop(i);
@@ -46,6 +46,7 @@ static void let_go_unseen(struct tracee *tracee)
 
 	if (tracee_get_regs(tracee, &regs) == 0 && arch_rewind_interrupted(&regs))
 		(void)!tracee_set_regs(tracee, &regs);
+	tracee_note_held(tracee);
 	(void)!tracee_detach_stopped(tracee);
 }
 

@@ -13,8 +13,8 @@
 
 /* One that is TRACEE_RUNNING, with an interrupt pending. */
 void tracee_late_add(const struct tracee *tracee);
-/* Back from the list, still under way; false: it is not there. */
-bool tracee_late_take(pid_t tid, struct tracee *out_tracee);
+/* Back from the list, still under way; false: it is not there, or its filters are not known, and the caller minds them. */
+bool tracee_late_take(pid_t tid, struct tracee *out_tracee, bool minds_filters);
 /* Lets those go that have stopped meanwhile. */
 void tracee_late_look(void);
 /* At the end of a tracing thread: the kernel lets go of the rest. */
@@ -22,5 +22,7 @@ void tracee_late_end(void);
 
 /* Of tracee.c: a stopped thread goes on where it stands. What tracee_detach does besides concerns its hold. */
 int tracee_detach_stopped(const struct tracee *tracee);
+/* Counts the stop that is about to end (held.h), if there was one; once. */
+void tracee_note_held(struct tracee *tracee);
 
 #endif

@@ -31,7 +31,7 @@ static uint64_t address_by_header(Elf *elf)
 	uint8_t encoding;
 	uint64_t address;
 
-	if (!elf_segment_find(elf, PT_GNU_EH_FRAME, 0, &segment) || elf_segment_bytes(elf, segment.p_vaddr, segment.p_filesz, &bytes) < 0)
+	if (!elf_segment_find(elf, PT_GNU_EH_FRAME, &segment) || elf_segment_bytes(elf, segment.p_vaddr, segment.p_filesz, &bytes) < 0)
 		return 0;
 	header = (struct eh_section){.bytes = bytes, .size = segment.p_filesz, .address = segment.p_vaddr};
 	cursor = (struct dwarf_cursor){.at = header.bytes, .end = header.bytes + header.size};
@@ -76,13 +76,13 @@ uint64_t unwind_table_cost(const struct elf_image *image)
 	return section_room(image->elf, &address);
 }
 
-static int find_section(Elf *elf, struct eh_section *out_section)
+int unwind_table_section(const struct elf_image *image, struct eh_section *out_section)
 {
 	uint64_t address;
-	const uint64_t size = section_room(elf, &address);
+	const uint64_t size = section_room(image->elf, &address);
 	const void *bytes;
 
-	if (!size || elf_segment_bytes(elf, address, size, &bytes) < 0)
+	if (!size || elf_segment_bytes(image->elf, address, size, &bytes) < 0)
 		return -ENOENT;
 	*out_section = (struct eh_section){.bytes = bytes, .size = size, .address = address};
 	return 0;
@@ -324,7 +324,7 @@ int unwind_table_build(const struct elf_image *image, const struct elf_text *tex
 
 	if (text->hi - text->lo > UINT32_MAX || builder.lo > builder.hi)
 		return -EFBIG;
-	error = find_section(image->elf, &section);
+	error = unwind_table_section(image, &section);
 	if (error)
 		return error;
 	error = eh_frame_parse(&section, builder.lo, builder.hi, &frame);

@@ -7,6 +7,7 @@
 #ifndef HI_UNWIND_TABLE_H
 #define HI_UNWIND_TABLE_H
 
+#include "eh_frame.h"
 #include "elfimage.h"
 #include "hi_wire.h"
 
@@ -20,6 +21,8 @@ struct unwind_table {
 
 /* How many bytes unwind_table_build will read: its time is in proportion. 0: there is nothing to build a table from. */
 uint64_t unwind_table_cost(const struct elf_image *image);
+/* Where the object's .eh_frame lies; its bytes are those of the open file. -ENOENT: it has none. */
+must_check int unwind_table_section(const struct elf_image *image, struct eh_section *out_section);
 /* -ENOENT: the object has no .eh_frame: no table. text: one of image->text. */
 must_check int unwind_table_build(const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table);
 void unwind_table_close(struct unwind_table *table);

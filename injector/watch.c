@@ -18,7 +18,7 @@
 struct patch {
 	struct attachment *attachment;
 	const struct slots *slots;
-	enum journal_slots which;
+	enum journal_kind which;
 };
 
 static int write_slots(const struct word_changer *changer, void *context)
@@ -48,7 +48,7 @@ static int write_passing(void *context)
 	return link_map == patch->attachment->link_map ? write_slots(&changer, context) : -EAGAIN;
 }
 
-static bool has_any(const struct slots *slots, enum journal_slots which)
+static bool has_any(const struct slots *slots, enum journal_kind which)
 {
 	for (size_t i = 0; i < slots->count; i++)
 		if (slots->slot[i].lasting == (which == JOURNAL_LASTING))
@@ -64,13 +64,15 @@ static bool may_unload(const struct elf_images *images)
 	return false;
 }
 
-static int patch_new_slots(struct attachment *attachment, enum journal_slots which)
+static int patch_new_slots(struct attachment *attachment, enum journal_kind which)
 {
 	const remote_addr gate = arena_gate(attachment->control);
 	struct slots slots;
+	if (!attachment_needs_slots(attachment))
+		return 0;
 	if (which == JOURNAL_PASSING && !may_unload(&attachment->images)) /* to look at all relocations takes milliseconds */
 		return 0;
-	int err = slots_find(&attachment->images, &attachment->allocator, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
+	int err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
 	const struct patch patch = {attachment, &slots, which};
@@ -80,7 +82,7 @@ static int patch_new_slots(struct attachment *attachment, enum journal_slots whi
 	if (has_any(&slots, which) && which == JOURNAL_LASTING)
 		err = store_do(&target, write_slots, (void *)&patch, &held);
 	else if (has_any(&slots, which))
-		err = standstill_do(attachment->pid, write_passing, (void *)&patch, &held_ns);
+		err = standstill_do(attachment->pid, STANDSTILL_SLOTS, write_passing, (void *)&patch, &held_ns);
 	slots_close(&slots);
 	return err;
 }
@@ -91,6 +93,7 @@ static int patch_settled(struct attachment *attachment)
 	if (!attachment->passing_due_ns || clock_now_ns() < attachment->passing_due_ns)
 		return 0;
 	const int err = patch_new_slots(attachment, JOURNAL_PASSING);
+	attachment->passing_missed = err == -EAGAIN;
 	attachment->passing_due_ns = err == -EAGAIN ? clock_now_ns() + SETTLED_NS : 0;
 	return err == -EAGAIN ? 0 : err;
 }

@@ -53,11 +53,6 @@ static void prefetch_size(uint64_t address, uint64_t bytes)
 	__builtin_prefetch((const void *)(((address + bytes + word - 1) & ~(2 * word - 1)) + word));
 }
 
-static inline struct hi_scratch *scratch_of(const struct visit *visit)
-{
-	return thread_slot_scratch(visit->event.state, visit->event.slot, visit->event.is_alone);
-}
-
 /*
  * Each step asks for the memory that the next ones need, and has work to do until it comes.
  *
@@ -72,7 +67,7 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 		return;
 	prefetch_block(state, address);
 	prefetch_size(address, bytes);
-	stack = stack_capture(state, visit->event.thread, visit->call, scratch_of(visit));
+	stack = stack_capture(state, visit->event.thread, visit->call, record_scratch(&visit->event));
 	if (!stack.id)
 		stack_table_prefetch(state, stack);
 	visit->event.slack = slack_of(visit, address, bytes);
@@ -116,7 +111,7 @@ static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool 
 	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
 	is_due = visit_is_sample_due(&visit, size);
-	if (!is_due && !by_import)
+	if (!is_due && !by_import && !call->words->nests)
 		return visit_pass(&visit);
 	block = visit_original(&visit);
 	if (is_due)
@@ -157,13 +152,15 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 {
 	struct visit visit;
 	uint64_t size = call->argument[2], error;
+	bool is_due;
 
 	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
-	if (!visit_is_sample_due(&visit, size))
+	is_due = visit_is_sample_due(&visit, size);
+	if (!is_due && !call->words->nests)
 		return visit_pass(&visit);
 	error = visit_original(&visit);
-	if (!(int)error)
+	if (!(int)error && is_due)
 		sample(&visit, *(const uint64_t *)call->argument[0], size);
 	return visit_end(&visit, error);
 }
@@ -177,15 +174,18 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	uint64_t nothrow_tag = (uint64_t)call; /* std::nothrow_t is empty: any address will do */
 	struct visit visit;
 	uint64_t block;
+	bool is_due;
 
 	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
-	if (!visit_is_sample_due(&visit, call->argument[0]) || !call->words->nothrow)
+	is_due = visit_is_sample_due(&visit, call->argument[0]);
+	if ((!is_due && !call->words->nests) || !call->words->nothrow)
 		return visit_pass(&visit);
 	block = visit_call(&visit, call->words->nothrow, is_aligned ? call->argument[1] : nothrow_tag, nothrow_tag);
 	if (!block)
 		return visit_pass(&visit);
-	sample(&visit, block, call->argument[0]);
+	if (is_due)
+		sample(&visit, block, call->argument[0]);
 	return visit_end(&visit, block);
 }
 

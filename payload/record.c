@@ -15,10 +15,15 @@ static struct hi_counters *counters_of(const struct record_event *event)
 	return &((struct hi_control *)event->state->control)->counters;
 }
 
-void record_count(const struct hi_state *state, uint64_t *counter)
+void record_add(const struct hi_state *state, uint64_t *counter, uint64_t count)
 {
 	if (__atomic_load_n(&state->armed, __ATOMIC_RELAXED))
-		__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(counter, count, __ATOMIC_RELAXED);
+}
+
+void record_count(const struct hi_state *state, uint64_t *counter)
+{
+	record_add(state, counter, 1);
 }
 
 static uint64_t *dropped_of(const struct record_event *event, enum hi_record_type type)
@@ -150,7 +155,7 @@ __attribute__((always_inline)) static inline bool put_known(const struct record_
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
 						      struct stack_end stack)
 {
-	uint64_t *word = thread_slot_scratch(event->state, event->slot, event->is_alone)->alloc;
+	uint64_t *word = record_scratch(event)->alloc;
 	const struct words head = words_of(event, HI_RECORD_ALLOC, block.address);
 
 	for (uint32_t i = 0; i < sizeof(struct hi_record_free) / 8; i++)
@@ -181,7 +186,7 @@ __attribute__((noinline)) static uint32_t id_of_walked(const struct record_event
 /* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block)
 {
-	const struct hi_scratch *scratch = thread_slot_scratch(event->state, event->slot, event->is_alone);
+	const struct hi_scratch *scratch = record_scratch(event);
 	uint32_t id = stack.id ? stack.id : id_of_walked(event, scratch, stack);
 
 	if (stack.reason == HI_END_REGION)

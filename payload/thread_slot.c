@@ -2,46 +2,37 @@
 /*
  * thread_slot.c - finding and claiming a thread's slot.
  *
- * Claims are one compare-and-swap on `owner`. An eviction looks at the counts first; should the old owner enter a hook between look and swap, both use
- * the slot for that one visit: each has a count and a scratch that the other leaves alone, or adds to atomically (hi_wire.h), and the rest is a countdown too
- * few or too many.
+ * Claims are one compare-and-swap on `owner`. An eviction looks at the count first; should the old owner enter a hook between look and swap, both use the slot
+ * for that one visit: the new one is a guest, and leaves count and scratch alone (hi_wire.h), and the rest is a countdown too few or too many.
  */
 #include "thread_slot.h"
 
 #include "clock.h"
 
-static struct hi_thread_slot *slot_at(const struct hi_state *state, uint64_t thread, unsigned probe)
+static struct hi_thread_slot *slot_at(const struct hi_state *state, uint64_t thread, unsigned way)
 {
-	return (struct hi_thread_slot *)state->thread_slots + (thread_slot_home_index(thread) ^ probe);
-}
-
-bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread)
-{
-	return (thread_slot_number(state, slot) ^ thread_slot_home_index(thread)) < THREAD_SLOT_FAST;
-}
-
-static bool take(struct hi_thread_slot *slot, uint64_t thread, uint64_t now)
-{
-	uint64_t owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
-	bool is_idle = !__atomic_load_n(&slot->in_flight, __ATOMIC_RELAXED) && !__atomic_load_n(&slot->guests, __ATOMIC_RELAXED) &&
-		       clock_is_past(now, __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED), THREAD_SLOT_STALE_CYCLES);
-
-	if (owner && !is_idle)
-		return false;
-	/* Seen before owned: whoever finds the new owner must not find an old time with it, and evict it at once. */
-	__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
-	return __atomic_compare_exchange_n(&slot->owner, &owner, owner ? thread | HI_SLOT_TAKEN_OVER : thread, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return (struct hi_thread_slot *)state->thread_slots + (hi_thread_hash(thread) ^ way);
 }
 
 struct hi_thread_slot *thread_slot_search(const struct hi_state *state, uint64_t thread)
 {
-	for (unsigned probe = 0; probe < THREAD_SLOT_PROBES; probe++) {
-		struct hi_thread_slot *slot = slot_at(state, thread, probe);
+	for (unsigned way = 0; way < HI_THREAD_WAYS; way++) {
+		struct hi_thread_slot *slot = slot_at(state, thread, way);
 
-		if ((__atomic_load_n(&slot->owner, __ATOMIC_RELAXED) & ~HI_SLOT_TAKEN_OVER) == thread)
+		if ((__atomic_load_n(&slot->owner, __ATOMIC_RELAXED) & ~HI_SLOT_GUEST) == thread)
 			return slot;
 	}
 	return NULL;
+}
+
+void thread_slot_settle(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread)
+{
+	for (unsigned way = 0; way < HI_THREAD_WAYS; way++) {
+		struct hi_thread_slot *other = slot_at(state, thread, way);
+
+		if (other != slot && __atomic_load_n(&other->fast_owner, __ATOMIC_RELAXED) == thread)
+			__atomic_store_n(&other->fast_owner, 0, __ATOMIC_RELAXED);
+	}
 }
 
 /* A ring for its first owner alone, as long as there are any. Never taken back: who is away for long may be in the middle of a record. */
@@ -57,17 +48,72 @@ static void give_ring(struct hi_state *state, struct hi_thread_slot *slot)
 		__atomic_store_n(&slot->own_ring, (uint16_t)number, __ATOMIC_RELAXED);
 }
 
+/*
+ * Before the slot is owned: whoever is alone with it finds a scratch there, from the first instruction on. Of two that want the slot each has a number that
+ * nobody else ever gets, so that it does not matter whose stays. False: there is none left.
+ */
+static bool give_scratch(struct hi_state *state, struct hi_thread_slot *slot)
+{
+	uint64_t number;
+
+	if (__atomic_load_n(&state->scratches_used, __ATOMIC_RELAXED) >= HI_OWN_SCRATCHES)
+		return false;
+	number = 1 + __atomic_fetch_add(&state->scratches_used, 1, __ATOMIC_RELAXED);
+	if (number >= HI_OWN_SCRATCHES)
+		return false;
+	__atomic_store_n(&slot->scratch, (uint32_t)number, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* Before the slot is owned, too: from then on its count may rise. */
+static void note_page(struct hi_state *state, const struct hi_thread_slot *slot)
+{
+	const uint64_t page = thread_slot_number(state, slot) / HI_SLOTS_A_PAGE, bit = 1ull << page % 64;
+	uint64_t *claimed = &((struct hi_thread_table *)state->thread_slots)->claimed[page / 64];
+
+	if (!(__atomic_load_n(claimed, __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(claimed, bit, __ATOMIC_ACQ_REL);
+}
+
+/* Seen before owned: whoever finds the new owner must not find an old time with it, and evict it at once. */
+static bool swap_owner(struct hi_thread_slot *slot, uint64_t from, uint64_t to, uint64_t now)
+{
+	__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&slot->owner, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static bool take_free(struct hi_state *state, struct hi_thread_slot *slot, uint64_t thread, uint64_t now)
+{
+	bool is_alone;
+
+	if (__atomic_load_n(&slot->owner, __ATOMIC_RELAXED))
+		return false;
+	note_page(state, slot);
+	is_alone = give_scratch(state, slot);
+	if (!swap_owner(slot, 0, is_alone ? thread : thread | HI_SLOT_GUEST, now))
+		return false;
+	if (is_alone)
+		give_ring(state, slot);
+	return true;
+}
+
+static bool take_over(struct hi_thread_slot *slot, uint64_t thread, uint64_t now)
+{
+	uint64_t owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
+
+	if (__atomic_load_n(&slot->in_flight, __ATOMIC_RELAXED) ||
+	    !clock_is_past(now, __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED), THREAD_SLOT_STALE_CYCLES))
+		return false;
+	return swap_owner(slot, owner, thread | HI_SLOT_GUEST, now);
+}
+
 struct hi_thread_slot *thread_slot_claim(struct hi_state *state, uint64_t thread, uint64_t now)
 {
-	struct hi_thread_slot *slot;
-
-	for (unsigned probe = 0; probe < THREAD_SLOT_PROBES; probe++) {
-		slot = slot_at(state, thread, probe);
-		if (!take(slot, thread, now))
-			continue;
-		if (thread_slot_is_first(slot, thread))
-			give_ring(state, slot);
-		return slot;
-	}
+	for (unsigned way = 0; way < HI_THREAD_WAYS; way++)
+		if (take_free(state, slot_at(state, thread, way), thread, now))
+			return slot_at(state, thread, way);
+	for (unsigned way = 0; way < HI_THREAD_WAYS; way++)
+		if (take_over(slot_at(state, thread, way), thread, now))
+			return slot_at(state, thread, way);
 	return NULL;
 }

@@ -2,9 +2,9 @@
 /*
  * thread_slot.h - what a thread knows about itself, without TLS: a slot found by hashing the thread pointer (struct hi_thread_slot, hi_wire.h).
  *
- * A thread may lie in any of THREAD_SLOT_PROBES slots: home ^ 0, home ^ 1, ... The gate looks at the first THREAD_SLOT_FAST of them, so a thread
- * further away comes to the hook with each call: slower, not wrong. A slot that nobody used for a while may be taken by another thread;
- * its old owner finds that out at its next visit, and takes another.
+ * A thread may lie in any of HI_THREAD_WAYS slots: home ^ 0, home ^ 1, ... The gate looks at all of them, so whoever has a slot is fast. A slot that nobody
+ * used for a while may be taken by another thread; its old owner finds that out at its next visit, and takes another. A thread for which there is none comes to
+ * the hook with each call: slower, not wrong (visit.c).
  */
 #ifndef PAYLOAD_THREAD_SLOT_H
 #define PAYLOAD_THREAD_SLOT_H
@@ -15,23 +15,17 @@
 #include "hi_wire.h"
 #include "ring.h"
 
-#define THREAD_SLOT_PROBES 8u
-#define THREAD_SLOT_FAST 2u
-#define THREAD_SLOT_STALE_CYCLES 2000000000ull /* about a second: longer than any visit, shorter than a thread pool's patience */
-
-static inline uint64_t thread_slot_home_index(uint64_t thread)
-{
-	return hi_gate_hash(thread) & (HI_THREAD_SLOTS - 1);
-}
+/*
+ * Some tenth of a second. Slots of threads that have ended come free by it, as nobody tells the payload of their end: where each thread has a thread pointer
+ * that was never seen before, 10,000 new ones a second leave a thousand such slots behind. One that lives loses little: it draws a countdown anew.
+ */
+#define THREAD_SLOT_STALE_CYCLES 200000000ull
 
 /* Where the search for a thread begins. Never NULL; may belong to another thread. */
 static inline struct hi_thread_slot *thread_slot_home(const struct hi_state *state, uint64_t thread)
 {
-	return (struct hi_thread_slot *)state->thread_slots + thread_slot_home_index(thread);
+	return (struct hi_thread_slot *)state->thread_slots + hi_thread_hash(thread);
 }
-
-/* Whether the gate would find the thread there. */
-bool thread_slot_is_fast(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread);
 
 /*
  * A slot for a thread that has none. Its countdown and generator are another's. NULL: all taken.
@@ -42,24 +36,29 @@ struct hi_thread_slot *thread_slot_claim(struct hi_state *state, uint64_t thread
 /* As thread_slot_find, but for those that it does not find at once. */
 struct hi_thread_slot *thread_slot_search(const struct hi_state *state, uint64_t thread);
 
+/*
+ * The gate counts for the thread in no slot but this one. It may have been evicted while it was about to draw, and have said so in a slot that was another's by
+ * then; a countdown that it runs out there nobody would draw anew. Before any slot's countdown is taken to be over.
+ */
+void thread_slot_settle(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread);
+
+/* Slots of places are numbered, too. */
 static inline uint64_t thread_slot_number(const struct hi_state *state, const struct hi_thread_slot *slot)
 {
 	return (uint64_t)(slot - (const struct hi_thread_slot *)state->thread_slots);
 }
 
-/* Whether the thread is alone with the slot's in_flight: it is the first owner ("who is inside", hi_wire.h). */
-static inline bool thread_slot_is_first(const struct hi_thread_slot *slot, uint64_t thread)
+/* Whether the thread is alone with the slot's in_flight: it is the first owner, and has a scratch ("who is inside", hi_wire.h). */
+static inline bool thread_slot_is_alone(const struct hi_thread_slot *slot, uint64_t thread)
 {
 	return __atomic_load_n(&slot->owner, __ATOMIC_RELAXED) == thread;
 }
 
-/* One more is inside; count is in_flight or guests. True: nobody was, by this count. */
-static inline bool thread_slot_enter(uint32_t *count, bool is_alone)
+/* One more of who is alone with the slot is inside. True: nobody was. */
+static inline bool thread_slot_enter(struct hi_thread_slot *slot)
 {
-	if (!is_alone)
-		return __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL) == 0;
-	arch_increment_alone(count);
-	return __atomic_load_n(count, __ATOMIC_RELAXED) == 1;
+	arch_increment_alone(&slot->in_flight);
+	return __atomic_load_n(&slot->in_flight, __ATOMIC_RELAXED) == 1;
 }
 
 /* The thread's slot, NULL if it has none. Whoever uses it stores last_seen, or may lose it. */
@@ -67,7 +66,7 @@ static inline struct hi_thread_slot *thread_slot_find(const struct hi_state *sta
 {
 	struct hi_thread_slot *home = thread_slot_home(state, thread);
 
-	return thread_slot_is_first(home, thread) ? home : thread_slot_search(state, thread);
+	return thread_slot_is_alone(home, thread) ? home : thread_slot_search(state, thread);
 }
 
 /* Where its records go; is_alone: the thread is the slot's first owner. */
@@ -78,12 +77,6 @@ __attribute__((always_inline)) static inline struct ring_home thread_slot_ring(c
 	if (own)
 		return (struct ring_home){.number = own, .is_own = true};
 	return (struct ring_home){.number = (uint32_t)thread_slot_number(state, slot) & state->ring_mask / 2};
-}
-
-/* Where a visit puts together what it tells; see struct hi_scratch. */
-static inline struct hi_scratch *thread_slot_scratch(const struct hi_state *state, const struct hi_thread_slot *slot, bool is_alone)
-{
-	return (struct hi_scratch *)(state->scratch + (thread_slot_number(state, slot) + (is_alone ? 0 : HI_THREAD_SLOTS)) * HI_SCRATCH_BYTES);
 }
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * visit.h - a VISIT is one pass through a handler of hooks.c. visit_begin raises the count of the guard slot, so that detach knows that somebody is inside; the
- * stub lowers it. Then the handler either passes (the stub jumps to the original, nothing of us is left on the stack) or calls the original itself and returns
- * its result.
+ * visit.h - a VISIT is one pass through a handler of hooks.c. visit_begin raises a count, so that detach knows that somebody is inside; the stub lowers it.
+ * Then the handler either passes (the stub jumps to the original, nothing of us is left on the stack) or calls the original itself and returns its result.
  *
  * NESTED calls (the original reaches another hooked function, or a signal handler interrupts a visit) are not sampled, for their bytes belong to the outer call
  * or are too few to matter; what they free is noticed like any other.
@@ -14,6 +13,7 @@
 
 #include "clock.h"
 #include "arch/arch.h"
+#include "place.h"
 #include "record.h"
 #include "sample.h"
 #include "thread_slot.h"
@@ -24,7 +24,8 @@ struct visit {
 	struct record_event event; /* its cycles: 0 = not read yet */
 	struct hook_call *call;
 	uint64_t begun; /* when our own code began to run, if it is timed */
-	bool has_slot;  /* the slot is the thread's own; else there was none to be had, and nothing is sampled */
+	bool has_slot;  /* the slot's countdown is this visit's to run down */
+	bool has_place; /* it is counted where its nested calls are told from those of others, and has a scratch; else nothing is sampled */
 	bool is_exact;  /* each call is a sample */
 	bool is_nested;
 	uint8_t weight; /* the time that this visit takes counts so many times; 0 = it is not timed */
@@ -41,6 +42,8 @@ static inline struct hi_control *visit_control(const struct visit *visit)
 __attribute__((always_inline)) static inline bool visit_begin(struct visit *visit, struct hook_call *call);
 /* Calls the original, or another function in its place; its time is not ours. Functions of fewer arguments ignore the rest. */
 static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument1, uint64_t argument2);
+/* Whether an allocator's function that is hooked as well called this one: its caller's bytes are these. */
+static inline bool visit_is_inner(const struct visit *visit);
 /* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. With --sample 1 it always has. */
 static inline bool visit_is_sample_due(struct visit *visit, uint64_t size);
 /*
@@ -57,8 +60,13 @@ void visit_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64_t th
 
 /* The injector has been silent: nothing is sampled from now on. */
 void visit_disarm(struct hi_state *state, struct hi_gate_words *words);
-/* The slot of a thread that has none yet; NULL: there is none to be had. */
-struct hi_thread_slot *visit_claim(struct hi_state *state, uint64_t thread);
+/*
+ * For a thread that is not alone with the slot that the event names, or has none (NULL). Claims one for it; if it is not alone with that either, it comes in as
+ * a guest, and is counted.
+ */
+void visit_begin_as_guest(struct visit *visit);
+/* A guest that has come in goes again. */
+void visit_leave(struct visit *visit);
 bool visit_is_countdown_over(struct visit *visit, uint64_t size);
 
 /*
@@ -117,23 +125,27 @@ __attribute__((always_inline)) static inline bool visit_begin(struct visit *visi
 	const uint64_t thread = arch_thread_pointer();
 	struct hi_thread_slot *slot = thread_slot_find(state, thread);
 
-	if (!slot)
-		slot = visit_claim(state, thread);
-	visit->has_slot = slot != NULL;
-	/* Without a slot we are still inside: the home slot lends the count of its guests. */
-	slot = slot ? slot : thread_slot_home(state, thread);
+	visit->has_slot = visit->has_place = true;
 	visit->event.state = state;
 	visit->event.thread = thread;
 	visit->event.slot = slot;
-	visit->event.is_alone = thread_slot_is_first(slot, thread);
+	visit->event.is_alone = slot && thread_slot_is_alone(slot, thread);
 	visit->event.cycles = 0;
 	visit->call = call;
 	visit->is_exact = __atomic_load_n(&visit_control(visit)->interval, __ATOMIC_RELAXED) <= 1;
+	if (!visit->event.is_alone)
+		visit_begin_as_guest(visit);
+	slot = visit->event.slot;
 	visit->weight = visit_weight(visit->is_exact, slot);
-	if (visit->weight && !visit_look_at_clock(visit))
+	if (visit->weight && !visit_look_at_clock(visit)) {
+		visit_leave(visit);
 		return false;
-	call->guard = visit->event.is_alone ? &slot->in_flight : &slot->guests;
-	visit->is_nested = !thread_slot_enter(call->guard, visit->event.is_alone);
+	}
+	if (visit->event.is_alone) {
+		visit->event.scratch = __atomic_load_n(&slot->scratch, __ATOMIC_RELAXED);
+		call->guard = &slot->in_flight;
+		visit->is_nested = !thread_slot_enter(slot);
+	}
 	return true;
 }
 
@@ -171,16 +183,26 @@ static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64
 	return value;
 }
 
+static inline bool visit_is_inner(const struct visit *visit)
+{
+	const struct hi_gate_words *words = visit->call->words;
+	bool is_inner = visit->is_nested;
+
+	for (unsigned i = 0; i < HI_NESTED_FROM_MAX; i++) /* a call may be the last instruction of a function */
+		is_inner |= visit->call->return_address - words->nested_from[i].lo - 1 < words->nested_from[i].hi - words->nested_from[i].lo;
+	return is_inner;
+}
+
 static inline bool visit_is_sample_due(struct visit *visit, uint64_t size)
 {
-	const bool has_no_countdown =
-		visit->is_exact && visit->has_slot && !visit->event.slot->doublings && !__atomic_load_n(&visit_control(visit)->doublings, __ATOMIC_RELAXED);
+	const bool has_no_countdown = visit->is_exact && visit->has_slot && visit->has_place && !visit->event.slot->doublings &&
+				      !__atomic_load_n(&visit_control(visit)->doublings, __ATOMIC_RELAXED);
 
 	/* Nothing was drawn, and nothing will be. */
 	if (!has_no_countdown)
 		return visit_is_countdown_over(visit, size);
 	visit->event.doublings = 0;
-	return !visit->is_nested && size <= SAMPLE_DISTANCE_MAX;
+	return !visit_is_inner(visit) && size <= SAMPLE_DISTANCE_MAX;
 }
 
 static inline struct hook_outcome visit_pass(struct visit *visit)

@@ -25,6 +25,7 @@ _heapinject_value() {
 	case $1 in
 	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${1//|/ }" -- "$2") ;;
 	LOADER) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$2") ;;
+	WHERE) mapfile -t COMPREPLY < <(compgen -W 'auto entry slot' -- "$2") ;;
 	FILE | OUT | BINARY | PREFIX | DIRS | OLD | NEW) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
 	esac
 }

@@ -7,6 +7,7 @@ _heapinject_value() {
 	case $1 in
 	*'|'*) print -r -- ":$1:(${1//|/ })" ;;
 	LOADER) print -r -- ":$1:(map dlopen)" ;;
+	WHERE) print -r -- ":$1:(auto entry slot)" ;;
 	FILE|OUT|BINARY|PREFIX|DIRS|OLD|NEW) print -r -- ":$1:_files" ;;
 	*) print -r -- ":$1: " ;;
 	esac

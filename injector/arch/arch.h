@@ -43,6 +43,13 @@ struct arch_pattern {
 };
 /* The first word at or after `from` of which one of two patterns may hold, and for sure all of which one does; count: there is none. */
 size_t arch_find_pattern(const uint64_t *word, size_t from, size_t count, const struct arch_pattern pattern[2]);
+/* The first place at or after `from`, aligned or not, of four bytes with that value; size: there is none. */
+size_t arch_find_bytes(const uint8_t *byte, size_t from, size_t size, uint32_t value);
+/*
+ * The same of an operand that leads from code, which lies at the address `at`, into [lo, lo + span): a relative call, jump, or load of an address. span is a
+ * power of two.
+ */
+size_t arch_find_operand(const uint8_t *code, size_t from, size_t size, uint64_t at, uint64_t lo, uint64_t span);
 /* True if any general register, pc included, lies in [lo, hi). */
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi);
 /* Changes every general register, pc included, that holds `from` to `to`; how many did. */
@@ -144,11 +151,40 @@ struct arch_instruction {
 	enum arch_sp_effect effect;
 	int32_t sp_change;
 	uint64_t target;
-	uint64_t address; /* whose address it takes, relative to pc; 0 = none */
+	uint64_t address;       /* whose address it takes, relative to pc; 0 = none */
+	uint8_t pc_relative_at; /* where in it four bytes say how far from its end its operand lies; 0 = it has no such operand */
 	bool is_padding;
 };
 /* The instruction at code, whose address is pc. False: none that we know. */
 bool arch_decode(const uint8_t *code, size_t room, uint64_t pc, struct arch_instruction *out_instruction);
+
+/* ---- entries of functions (entry.c) -------------------------------------------------------------------------------------------- */
+
+/*
+ * The first instruction of a function is replaced by a jump, while threads run through it: no thread can stand inside of it, and the jump's bytes are stored at
+ * once. What was replaced is executed elsewhere. A jump of ARCH_SHORT_JUMP_BYTES leads some hundred bytes away, one of ARCH_JUMP_BYTES two gigabytes.
+ */
+#define ARCH_SHORT_JUMP_BYTES 2u
+#define ARCH_SHORT_JUMP_REACH 126 /* of its start, in either direction */
+#define ARCH_JUMP_BYTES 5u
+#define ARCH_ENTRY_MAX 16u /* bytes of code that are enough to judge it by */
+#define ARCH_EXIT_BYTES 16u
+/* How many bytes its first instruction has; 0: it cannot be moved. */
+size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
+/* Where the first instruction leads if it is a jump and nothing else; 0: it is none. */
+uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
+/* Code to lie at `at` that does what the function at pc does, whose first instruction was replaced. False: the two lie too far apart. */
+bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at, uint8_t out[ARCH_EXIT_BYTES]);
+/* A jump of `size` bytes, one of the two above. False: too far. */
+bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to);
+#define ARCH_USER_END 0x7ffffffff000ull /* of the address space of programs */
+/*
+ * Where a jump of ARCH_JUMP_BYTES at pc may lead of which only the first `size` bytes are written, and the others are those of code: [out_lo, out_hi). False:
+ * nowhere.
+ */
+bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc, uint64_t *out_lo, uint64_t *out_hi);
+/* Code that ends whoever comes there. */
+void arch_fill(uint8_t *code, size_t size);
 
 /* Score of a thread for borrowing by the system call it is in, -1 = in none: higher is better, negative = never. */
 int arch_borrow_score(long number);
@@ -158,6 +194,16 @@ int arch_borrow_score(long number);
  * descriptor that blocks.
  */
 bool arch_is_transfer(long number, const uint64_t argument[6]);
+
+/* What a call may do to its caller's memory while it is under way. Exec and exit leave it as it is: they end its use. */
+enum arch_call_effect {
+	ARCH_CALL_READS,  /* nothing: names and data are read at most */
+	ARCH_CALL_WRITES, /* writes to it */
+	ARCH_CALL_MAPS,   /* changes what is mapped, or bears a thread; or is none that we know */
+};
+enum arch_call_effect arch_call_effect(long number);
+/* Does this call begin a process or thread, as vfork does or with flags; at, if not 0: where the flags lie, *out_flags says what they are otherwise. */
+bool arch_is_clone(long number, const uint64_t argument[6], uint64_t *out_flags, uint64_t *out_flags_at);
 
 /* Relocation types that lead to functions. */
 bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is_absolute);

@@ -46,7 +46,7 @@ uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t arg
 
 /*
  * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first, for the handler to read. The handler sets `guard` to the
- * count that it has raised, in_flight or guests of a slot; the stub lowers it as its last act.
+ * count that it has raised, in_flight of a slot or one that is shared; the stub lowers it as its last act.
  */
 struct hook_call {
 	uint64_t argument[6];

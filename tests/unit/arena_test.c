@@ -26,7 +26,8 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	memset(&control, 0, sizeof control);
 	arena_layout(&plan, &control);
 
-	const struct hi_part *parts[] = {&control.ring, &control.stacks, &control.tables, &control.state, &control.image, &control.gate, &control.words};
+	const struct hi_part *parts[] = {&control.ring,  &control.stacks, &control.tables, &control.relays, &control.state,
+					 &control.stage, &control.image,  &control.gate,   &control.words};
 	uint64_t end = sizeof(struct hi_control);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		CHECK_EQ(parts[i]->offset % HI_PAGE_BYTES, 0);
@@ -49,7 +50,7 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 
 	const struct arena_state_layout state = arena_state_layout(&control);
 	CHECK(state.thread_slots >= sizeof(struct hi_state));
-	CHECK(state.occupancy >= state.thread_slots + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot));
+	CHECK(state.occupancy >= state.thread_slots + sizeof(struct hi_thread_table));
 	CHECK(state.buckets >= state.occupancy + (1ull << control.occupancy_bits));
 	CHECK(state.scratch >= state.buckets + (8ull * HI_BUCKET_ENTRIES << control.bucket_bits));
 	CHECK(state.rules >= state.scratch + HI_SCRATCHES * HI_SCRATCH_BYTES);
@@ -194,7 +195,9 @@ struct errand {
 static int map_arena(void *context)
 {
 	struct target *target = ((struct errand *)context)->target;
-	const struct arena_code code = {.payload = &target->payload, .allocator = &target->allocator};
+	struct entries entries;
+	entries_clear(&entries);
+	const struct arena_code code = {.payload = &target->payload, .allocator = &target->allocator, .entries = &entries};
 	struct remote remote;
 	int error = remote_open(&remote, target->victim.pid, &target->victim.memory, &target->victim.gadgets, UNIT_PATIENCE_MS);
 	if (error)
@@ -266,6 +269,37 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 	}
 	CHECK_EQ(target.entry[HI_FN_MALLOCX], 0); /* no such function there */
 	check_calls(&target);
+	arena_close(&target.arena);
+	target_end(&target);
+}
+
+/* Of [lo, hi) of a process, the bytes whose mappings have this flag. */
+static uint64_t bytes_flagged(pid_t pid, remote_addr lo, remote_addr hi, const char *flag)
+{
+	char path[64], line[4096];
+	unsigned long from = 0, to = 0;
+	uint64_t bytes = 0;
+	snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+	FILE *file = fopen(path, "r");
+	CHECK(file != NULL);
+	while (fgets(line, sizeof line, file)) {
+		unsigned long first, end;
+		if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
+			from = first, to = end;
+		else if (!strncmp(line, "VmFlags:", 8) && strstr(line, flag) && from >= lo && to <= hi)
+			bytes += to - from;
+	}
+	fclose(file);
+	return bytes;
+}
+
+UNIT_TEST(no_part_is_in_core_dumps)
+{
+	struct target target;
+	target_start(&target);
+	map_into(&target);
+	const struct hi_control *control = target.control;
+	CHECK_EQ(bytes_flagged(target.victim.pid, control->arena, control->arena + control->arena_size, " dd"), control->arena_size);
 	arena_close(&target.arena);
 	target_end(&target);
 }

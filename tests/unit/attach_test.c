@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "attached.h"
+#include "code_swap.h"
 #include "ring_next.h"
 #include "storm.h"
 
@@ -62,12 +63,27 @@ static void check_receipt(const struct receipt *receipt, const struct attached *
 	CHECK(receipt->threads_checked >= attached->before.thread_count);
 }
 
+/* What was changed is code, in its own mapping, and no slot. */
+static void check_entered(const struct attached *attached)
+{
+	const struct attachment *attachment = &attached->attachment;
+	CHECK(attachment->entries_written >= 6);
+	CHECK(attachment->entries.entry[HI_FN_MALLOC].at && attachment->entries.entry[HI_FN_FREE].at);
+	CHECK_EQ(code_swap_look(attachment->control, &attachment->memory, &attachment->images), CODE_CHANGED);
+	if (!attachment_needs_slots(attachment))
+		CHECK_EQ(attachment->slots_written, 0);
+}
+
 /* While attached every slot leads to the gate, and only there. */
 static void check_patched(const struct attached *attached)
 {
 	const struct hi_control *control = attached->attachment.control;
 	const remote_addr gate = arena_gate(control);
 	CHECK_EQ(control->phase, HI_PHASE_ARMED);
+	if (attached_hook != HI_HOOK_SLOT) {
+		check_entered(attached);
+		return;
+	}
 	CHECK_EQ(attached->attachment.slots_written, attached->slots.count);
 	CHECK_EQ(control->journal_count, attached->slots.count);
 	for (size_t i = 0; i < attached->slots.count; i++) {
@@ -92,6 +108,7 @@ static void cycle_in_storm(enum hi_loader loader, int cycles)
 		victim_check(&attached.victim);
 		CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 		check_receipt(&receipt, &attached);
+		CHECK_EQ(code_swap_look(attached.attachment.control, &attached.attachment.memory, &attached.attachment.images), CODE_ORIGINAL);
 		attachment_close(&attached.attachment);
 		attached_check_gone(&attached);
 	}
@@ -101,6 +118,46 @@ static void cycle_in_storm(enum hi_loader loader, int cycles)
 UNIT_TEST(a_storm_is_sampled_and_left_as_it_was)
 {
 	cycle_in_storm(HI_LOADER_MAP, 4);
+}
+
+UNIT_TEST(a_storm_is_sampled_where_its_functions_begin)
+{
+	attached_hook = HI_HOOK_AUTO;
+	cycle_in_storm(HI_LOADER_MAP, 4);
+}
+
+UNIT_TEST(a_storm_is_sampled_where_its_functions_begin_by_the_dlopen_loader)
+{
+	attached_hook = HI_HOOK_AUTO;
+	cycle_in_storm(HI_LOADER_DLOPEN, 2);
+}
+
+/* A breakpoint at malloc that came while attached: who set it will put back what was there, which leads to us. So we stay, disarmed, until it is gone. */
+UNIT_TEST(code_that_somebody_else_has_changed_is_left_to_him)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	const uint8_t other = 0x90;
+	uint8_t ours;
+	attached_hook = HI_HOOK_AUTO;
+	attached_start(&attached, storm_of_four, HI_LOADER_MAP);
+	const remote_addr at = attached.attachment.entries.entry[HI_FN_PVALLOC].at; /* that nobody calls */
+	const struct memory *memory = &attached.attachment.memory;
+	CHECK(at);
+	CHECK_EQ(memory_read(memory, at, &ours, 1), 0);
+	CHECK_EQ(memory_write(memory, at, &other, 1), 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), -ETXTBSY);
+	CHECK(receipt.failed_step && !receipt.is_clean);
+	CHECK_EQ(receipt.functions_restored, 0);
+	victim_check(&attached.victim);
+	CHECK_EQ(memory_write(memory, at, &ours, 1), 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK(receipt.is_clean);
+	CHECK_EQ(receipt.functions_restored, receipt.functions);
+	attachment_close(&attached.attachment);
+	attached_check_gone(&attached);
+	attached_end(&attached);
 }
 
 /* The target can write the shared block; what we go by is our own. */
@@ -450,12 +507,22 @@ UNIT_TEST(slots_that_the_target_wrote_since_are_its_own)
 	attached_end(&attached);
 }
 
+static remote_addr thread_table_of(const struct attached *attached)
+{
+	const struct hi_control *control = attached->attachment.control;
+	return arena_state(control) + arena_state_layout(control).thread_slots;
+}
+
 /* The count of hook frames of one thread slot, in the target. */
 static remote_addr in_flight_of(const struct attached *attached)
 {
-	const struct hi_control *control = attached->attachment.control;
-	const remote_addr slots = arena_state(control) + arena_state_layout(control).thread_slots;
-	return slots + offsetof(struct hi_thread_slot, in_flight);
+	return thread_table_of(attached) + offsetof(struct hi_thread_slot, in_flight);
+}
+
+/* What says that such slots are in use. */
+static remote_addr claimed_of(const struct attached *attached)
+{
+	return thread_table_of(attached) + offsetof(struct hi_thread_table, claimed);
 }
 
 /* Has a process of its own run `meddle` while detach waits for a frame that is not there. */
@@ -464,6 +531,7 @@ static void detach_with_a_frame_in_flight(struct attached *attached, bool (*medd
 	const uint32_t frames = 7;
 	int status;
 	attached_start(attached, allocate_until_asked, HI_LOADER_MAP);
+	CHECK_EQ(memory_write_u64(&attached->victim.memory, claimed_of(attached), UINT64_MAX), 0);
 	CHECK_EQ(memory_write(&attached->victim.memory, in_flight_of(attached), &frames, sizeof frames), 0);
 	const pid_t helper = fork();
 	if (helper == 0) {
@@ -596,6 +664,18 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	CHECK(strstr(text, "unchanged"));
 	CHECK(!strstr(text, "FAILED"));
 
+	CHECK(!strstr(text, "all of them") && !strstr(text, "not hooked") && strstr(text, "0 stops of single threads"));
+	receipt.held = (struct held){.count = 9, .longest_ns = 1500000, .sum_ns = 7250000};
+	receipt.standstills = (struct standstill_account){.longest_ns = 2000000, .longest_awake_ns = 1000000, .used_ns = 2500000, .allowed_ns = 500000000};
+	receipt.standstills.count[STANDSTILL_SLOTS] = 2;
+	CHECK(strstr(print_receipt(&receipt), "9 stops of single threads, at most 1.50 ms each, 7.25 ms added up"));
+	CHECK(strstr(text,
+		     "all of them 2 times, at most 2.00 ms each, those that did not sleep 1.00, for slots of libraries that may be unloaded (2); 2.50 of"));
+	CHECK(!strstr(text, "copies of pointers") && !strstr(text, "given up"));
+	receipt.standstills.given_up = 1;
+	receipt.is_unhooked = true;
+	CHECK(strstr(print_receipt(&receipt), "1 attempt more, given up after") && strstr(text, "not hooked"));
+
 	CHECK(!strstr(text, "earlier") && !strstr(text, "never came back") && !strstr(text, "search"));
 
 	receipt.earlier_gates = 1;
@@ -603,7 +683,8 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	receipt.unsearched = 5 << 20;
 	CHECK(strstr(print_receipt(&receipt), "1 inert page of plain jumps of earlier sessions stays"));
 	CHECK(strstr(text, "7 never came back"));
-	CHECK(strstr(text, "5 MB of shared memory"));
+	CHECK(strstr(text, "5 MB of shared memory were not searched"));
+	CHECK(!strstr(text, "swapped out"));
 
 	receipt.own_mappings_left = 3;
 	receipt.after.sig_blocked = 1;
@@ -611,11 +692,21 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	CHECK(strstr(text, "changed (by the target"));
 	receipt.gate_kept = true;
 	CHECK(strstr(print_receipt(&receipt), "still being passed around"));
+	receipt.swapped = 8192;
+	CHECK(strstr(print_receipt(&receipt), "8 KB are swapped out and were not searched"));
+	CHECK(strstr(text, "may lie in memory that is swapped out"));
+	receipt.is_unseen = true;
+	snprintf(receipt.unseen, sizeof receipt.unseen, "thread 5 (x) waits");
+	CHECK(strstr(print_receipt(&receipt), "registers of a thread") && strstr(text, "not seen       registers: thread 5 (x) waits"));
+	receipt.copies_left = 2;
+	CHECK(strstr(print_receipt(&receipt), "could not be turned back"));
 	receipt.copies_in_files = 1;
 	CHECK(strstr(print_receipt(&receipt), "files are not changed"));
 	receipt.failed_step = "unloading the payload";
 	receipt.error = -EBUSY;
+	snprintf(receipt.obstacle, sizeof receipt.obstacle, "thread 7 (y) waits");
 	CHECK(strstr(print_receipt(&receipt), "FAILED         unloading the payload: Device or resource busy"));
+	CHECK(strstr(text, "once this is over:") && strstr(text, "thread 7 (y) waits"));
 	receipt.target_gone = true;
 	CHECK(strstr(print_receipt(&receipt), "is gone"));
 }

@@ -28,6 +28,9 @@
 
 #define ATTACHED_INTERVAL 4096
 
+/* By which way its functions are hooked; a test that sets it is alone in its process. */
+static enum hi_hook attached_hook __attribute__((unused)) = HI_HOOK_SLOT;
+
 struct attached {
 	struct victim victim;
 	struct attachment attachment;
@@ -73,7 +76,7 @@ static inline void attached_prepare(struct attached *attached, void (*work)(stru
 /* -EAGAIN is what a user hears, too, where the target gets no CPU: it is untouched, and may be tried again. */
 static inline int attached_attach(struct attached *attached, enum hi_loader loader)
 {
-	const struct attach_options options = {.interval = ATTACHED_INTERVAL, .loader = loader};
+	const struct attach_options options = {.interval = ATTACHED_INTERVAL, .loader = loader, .hook = attached_hook};
 	const uint64_t end_ms = unit_now_ms() + UNIT_PATIENCE_MS;
 	for (;;) {
 		CHECK_EQ(attachment_open(&attached->attachment, attached->victim.pid), 0);

@@ -54,6 +54,21 @@ UNIT_TEST(carries_a_request_and_an_answer)
 	remove_runtime_folder();
 }
 
+UNIT_TEST(the_last_session_leaves_no_folder)
+{
+	struct control_socket first, second;
+	char folder[300];
+	use_runtime_folder();
+	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
+	CHECK_EQ(control_socket_listen(&first, 4711), 0);
+	CHECK_EQ(control_socket_listen(&second, 4712), 0);
+	control_socket_close(&first);
+	CHECK_EQ(access(folder, F_OK), 0);
+	control_socket_close(&second);
+	CHECK_EQ(access(folder, F_OK), -1);
+	remove_runtime_folder();
+}
+
 UNIT_TEST(replaces_the_socket_of_a_dead_session)
 {
 	struct control_socket dead, listener;
@@ -102,13 +117,13 @@ UNIT_TEST(puts_nothing_into_the_directory_of_another_user)
 /* Who waits there under the name of a session must be of our user, or root. */
 UNIT_TEST(asks_no_stranger)
 {
-	struct control_socket listener;
+	char folder[300];
 	int ready[2];
 	if (geteuid() != 0)
 		SKIP("only root can be two users");
 	use_runtime_folder();
-	CHECK_EQ(control_socket_listen(&listener, 4711), 0); /* makes the folder */
-	control_socket_close(&listener);
+	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
+	CHECK_EQ(mkdir(folder, 0700), 0);
 	CHECK_EQ(pipe(ready), 0);
 	const pid_t stranger = fork();
 	if (stranger == 0) {

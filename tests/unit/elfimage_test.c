@@ -97,6 +97,27 @@ UNIT_TEST(what_came_by_dlopen_may_go_again)
 	own_close(&own);
 }
 
+/* A plug-in may bring a library that the program has, too, under the same name: the program's stays, the plug-in's may go. */
+UNIT_TEST(of_two_of_one_name_the_first_stays)
+{
+	struct own own = own_open();
+	const struct elf_image *first = own_image(&own, "libz.so");
+	char copy[] = "/tmp/elfimage_test_XXXXXX";
+	const int from = open(first->open_path, O_RDONLY), to = mkstemp(copy);
+
+	CHECK(from >= 0 && to >= 0);
+	while (copy_file_range(from, NULL, to, NULL, 1u << 20, 0) > 0)
+		;
+	CHECK_EQ(close(to), 0);
+	CHECK(dlopen(copy, RTLD_NOW | RTLD_LOCAL) != NULL);
+	unlink(copy);
+	own_close(&own);
+	own = own_open();
+	CHECK(own_image(&own, "/libz.so")->is_lasting);
+	CHECK(!own_image(&own, copy)->is_lasting);
+	own_close(&own);
+}
+
 static pid_t start_with_preloaded(const char *library)
 {
 	int ready[2];

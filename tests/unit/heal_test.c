@@ -5,6 +5,8 @@
  */
 #include "injector/heal.h"
 
+#include "injector/standstill.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,7 @@ UNIT_TEST(heals_every_copy_and_nothing_else)
 	CHECK(copies.count >= EXPECTED); /* spilled copies in dead stack may come on top */
 	CHECK_EQ(heal_copies(&target, &copies, &healed), 0);
 	CHECK_EQ(healed.words, copies.count);
-	CHECK(healed.longest_stop_ns > 0);
+	CHECK(standstill_account().count[STANDSTILL_COPIES] == 1 && standstill_account().longest_ns > 0);
 	heal_copies_close(&copies);
 	CHECK_EQ(heal_find(&target, &copies), 0);
 	CHECK_EQ(copies.count, 0);
@@ -130,6 +132,47 @@ UNIT_TEST(copies_in_files_are_counted)
 	CHECK_EQ(mapped[3], GATE);
 	munmap(mapped, much);
 	close(file);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+#define PIECE (256u << 10) /* that is read at once */
+
+/* Of the same run of pages: across the border of two pieces, and where the program cannot go. */
+UNIT_TEST(copies_are_seen_across_pieces_and_out_of_reach)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's shadow memory is terabytes to search");
+#endif
+	int from_child[2];
+	char byte = 0;
+	uint8_t *memory = mmap(NULL, 3 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *hidden = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK_EQ(pipe(from_child), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		const uint64_t copy = ~not_gate, tagged = copy | 1;
+		memset(memory, 1, 3 * PIECE);
+		memory += PIECE - (uintptr_t)memory % PIECE; /* wherever the run begins, one of these is across */
+		for (size_t at = 4096; at <= PIECE; at += 4096)
+			memcpy(memory + at - 3, &copy, sizeof copy);
+		hidden[9] = copy;
+		hidden[10] = tagged;
+		mprotect(hidden, 4096, PROT_NONE);
+		(void)!write(from_child[1], &byte, 1);
+		pause();
+		_exit(0);
+	}
+	struct heal_copies copies;
+	find_copies(child, from_child[0], &copies);
+	bool is_hidden_found = false;
+	for (size_t i = 0; i < copies.count; i++)
+		is_hidden_found |= copies.at[i] == (uintptr_t)&hidden[9];
+	CHECK(is_hidden_found);
+	CHECK(copies.doubts.count[DOUBT_UNALIGNED] >= PIECE / 4096);
+	CHECK(copies.doubts.count[DOUBT_TAGGED] >= 1);
+	CHECK_EQ(copies.doubts.count[DOUBT_UNREAD], 0);
+	heal_copies_close(&copies);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }

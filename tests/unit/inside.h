@@ -22,7 +22,7 @@ extern const char __start_fake_payload[], __stop_fake_payload[];
 
 enum { STAY = 0, TID, LEFT }; /* words of the page: the thread is to stay where it is while 1; its tid; 1 when it has gone on */
 
-static struct hi_thread_slot slots[HI_THREAD_SLOTS]; /* the child's copy is what is read */
+static struct hi_thread_table table; /* the child's copy is what is read */
 
 FAKE_PAYLOAD static void wait_inside(struct victim_page *page)
 {
@@ -71,6 +71,16 @@ struct scene {
 	struct quiesce_target target;
 };
 
+/* As if a thread had claimed the slot, and its calls were inside. */
+static inline void say_in_flight(struct victim *victim, size_t slot, uint32_t count)
+{
+	const size_t page = slot / HI_SLOTS_A_PAGE;
+	uint64_t claimed = 0;
+	CHECK_EQ(memory_read_u64(&victim->memory, (uintptr_t)&table.claimed[page / 64], &claimed), 0);
+	CHECK_EQ(memory_write_u64(&victim->memory, (uintptr_t)&table.claimed[page / 64], claimed | 1ull << page % 64), 0);
+	CHECK_EQ(memory_write(&victim->memory, (uintptr_t)&table.slot[slot].in_flight, &count, sizeof count), 0);
+}
+
 /* where: sets page->answered once it is where it means to stay. */
 static inline void scene_open(struct scene *scene, void (*where)(struct victim_page *page))
 {
@@ -93,7 +103,7 @@ static inline void scene_open(struct scene *scene, void (*where)(struct victim_p
 		.gate_hi = GATE + HI_GATE_BYTES,
 		.payload_lo = (uintptr_t)__start_fake_payload,
 		.payload_hi = (uintptr_t)__stop_fake_payload,
-		.thread_slots = (uintptr_t)slots,
+		.thread_slots = (uintptr_t)&table,
 	};
 }
 

@@ -35,7 +35,7 @@ static struct slots prepare(void)
 	return (struct slots){.slot = slot, .count = SLOTS};
 }
 
-static int write_slots(const struct slots *slots, enum journal_slots which, size_t *written)
+static int write_slots(const struct slots *slots, enum journal_kind which, size_t *written)
 {
 	const struct word_changer changer = words_standing(&memory);
 	struct maps maps;
@@ -47,7 +47,7 @@ static int write_slots(const struct slots *slots, enum journal_slots which, size
 	return err;
 }
 
-static int restore_slots(struct hi_control *from, enum journal_slots which, struct journal_restored *result)
+static int restore_slots(struct hi_control *from, enum journal_kind which, struct journal_restored *result)
 {
 	const struct word_changer changer = words_standing(&memory);
 	return journal_restore(from, &changer, which, result);

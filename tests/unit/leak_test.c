@@ -25,10 +25,11 @@ static void wait_with_a_word(struct victim_page *page)
 
 static void counted_open(struct scene *scene, void (*where)(struct victim_page *page))
 {
-	const uint32_t own = 3, guests = 1;
+	const uint32_t own = 3, guests = 1, passing = 2;
 	scene_open(scene, where);
-	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&slots[0].in_flight, &own, sizeof own), 0);
-	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&slots[HI_THREAD_SLOTS - 1].guests, &guests, sizeof guests), 0);
+	say_in_flight(&scene->victim, 0, own);
+	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.place[HI_PLACES - 1].count, &guests, sizeof guests), 0);
+	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.passing, &passing, sizeof passing), 0);
 }
 
 /* A thread that gets no CPU does not stop in time to be told: then another time. */
@@ -43,12 +44,12 @@ static uint64_t forget(const struct scene *scene)
 
 static void check_forgotten(const struct scene *scene)
 {
-	struct hi_thread_slot slot;
-	CHECK_EQ(forget(scene), 4);
-	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&slots[HI_THREAD_SLOTS - 1], &slot, sizeof slot), 0);
-	CHECK_EQ(slot.guests, 0);
-	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)slots, &slot, sizeof slot), 0);
-	CHECK_EQ(slot.in_flight, 0);
+	static struct hi_thread_table now;
+	CHECK_EQ(forget(scene), 6);
+	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table, &now, sizeof now), 0);
+	CHECK_EQ(now.slot[0].in_flight, 0);
+	CHECK_EQ(now.place[HI_PLACES - 1].count, 0);
+	CHECK_EQ(now.passing, 0);
 	CHECK_EQ(forget(scene), 0);
 	victim_check(&scene->victim);
 }
@@ -59,7 +60,7 @@ static void check_kept(const struct scene *scene)
 	uint64_t frames = 77;
 	CHECK_EQ(leak_forget(&scene->target, &frames), -EAGAIN);
 	CHECK_EQ(frames, 77);
-	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)slots, &slot, sizeof slot), 0);
+	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot), 0);
 	CHECK_EQ(slot.in_flight, 3);
 	victim_check(&scene->victim);
 }
@@ -107,11 +108,11 @@ static int forget_while_it_moves(const struct scene *scene)
 {
 	const uint32_t three = 3, two = 2;
 	uint64_t frames;
-	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&slots[0].in_flight, &three, sizeof three), 0);
+	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &three, sizeof three), 0);
 	const pid_t other = fork();
 	if (other == 0) {
 		victim_pause_us(150000);
-		_exit(memory_write(&scene->victim.memory, (uintptr_t)&slots[0].in_flight, &two, sizeof two) != 0);
+		_exit(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &two, sizeof two) != 0);
 	}
 	const int error = leak_forget(&scene->target, &frames);
 	CHECK_EQ(waitpid(other, NULL, 0), other);
@@ -124,7 +125,7 @@ UNIT_TEST(a_count_that_moves_is_kept)
 	struct hi_thread_slot slot;
 	counted_open(&scene, wait_outside);
 	WAIT_FOR(forget_while_it_moves(&scene) == -EAGAIN);
-	CHECK_EQ(memory_read(&scene.victim.memory, (uintptr_t)slots, &slot, sizeof slot), 0);
+	CHECK_EQ(memory_read(&scene.victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot), 0);
 	CHECK_EQ(slot.in_flight, 2);
 	scene_close(&scene);
 }

@@ -27,7 +27,7 @@ static int see(void *context, remote_addr at, uint64_t size)
 	return seen->count == 2 ? seen->answer : 0;
 }
 
-static struct seen walk(const struct pages *pages, const char *lo, uint64_t size, bool with_files)
+static struct seen walk(struct pages *pages, const char *lo, uint64_t size, bool with_files)
 {
 	struct seen seen = {.count = 0};
 	CHECK_EQ(pages_walk(pages, (uintptr_t)lo, (uintptr_t)lo + size, with_files, see, &seen), 0);
@@ -42,7 +42,7 @@ static char *reserve(uint64_t size)
 	return at;
 }
 
-static void check_runs(const struct pages *pages)
+static void check_runs(struct pages *pages)
 {
 	char *at = reserve(FEW);
 	CHECK_EQ(walk(pages, at, FEW, false).count, 0);
@@ -54,7 +54,7 @@ static void check_runs(const struct pages *pages)
 	munmap(at, FEW);
 }
 
-static void check_files(const struct pages *pages)
+static void check_files(struct pages *pages)
 {
 	const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	char *at = mmap(NULL, 4 * PAGE, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
@@ -94,7 +94,7 @@ UNIT_TEST(runs_of_written_pages_by_words)
 
 UNIT_TEST(where_nothing_can_be_read_all_pages_count)
 {
-	const struct pages pages = {.fd = -1};
+	struct pages pages = {.fd = -1};
 	char *at = reserve(FEW);
 	uint64_t size = 0;
 	const struct seen seen = walk(&pages, at, FEW, false);
@@ -117,6 +117,19 @@ UNIT_TEST(terabytes_that_are_only_reserved_take_no_time)
 	const struct seen seen = walk(&pages, at, size, false);
 	CHECK_EQ(seen.count, 1);
 	CHECK(seen.at[0] + seen.size[0] == (uintptr_t)at + size);
+	pages_close(&pages);
+}
+
+/* No machine need have swap for this: the words are ours. */
+UNIT_TEST(what_is_in_swap_is_counted_and_not_visited)
+{
+	const uint64_t present = 1ull << 63, swapped = 1ull << 62, at = 0x7f0000000000, word[] = {present, swapped, swapped, 0, present, swapped};
+	struct pages pages = {.fd = memfd_create("pagemap", MFD_CLOEXEC)};
+	CHECK_EQ(pwrite(pages.fd, word, sizeof word, (off_t)(at / PAGE * sizeof word[0])), sizeof word);
+	const struct seen seen = walk(&pages, (const char *)(uintptr_t)at, 6 * PAGE, false);
+	CHECK_EQ(seen.count, 2);
+	CHECK(seen.at[0] == at && seen.size[0] == PAGE && seen.at[1] == at + 4 * PAGE && seen.size[1] == PAGE);
+	CHECK_EQ(pages.swapped, 3 * PAGE);
 	pages_close(&pages);
 }
 

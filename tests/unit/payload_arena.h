@@ -19,7 +19,8 @@ struct arena {
 	struct hi_ring *ring; /* the first, and the only one that is read here */
 	struct hi_stacks *stacks;
 	struct hi_state *state;
-	struct hi_thread_slot *slots;
+	struct hi_thread_table *table;
+	struct hi_thread_slot *slots; /* of the table */
 	uint8_t *occupancy;
 	uint64_t *buckets;
 	uint8_t *tables;
@@ -64,7 +65,8 @@ static inline void arena_publish_regions(struct arena *arena)
 /* ring_bytes: of each */
 static inline struct arena arena_open_with_rings(uint64_t interval, unsigned bucket_bits, size_t ring_bytes, unsigned rings)
 {
-	const size_t slots_at = sizeof(struct hi_state), occupancy_at = slots_at + HI_THREAD_SLOTS * sizeof(struct hi_thread_slot);
+	const size_t slots_at = sizeof(struct hi_state);
+	const size_t occupancy_at = slots_at + (sizeof(struct hi_thread_table) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 	const size_t scratch_at = buckets_at + ((size_t)HI_BUCKET_ENTRIES * 8 << bucket_bits);
 	const size_t rules_at = scratch_at + HI_SCRATCHES * HI_SCRATCH_BYTES, known_at = rules_at + HI_RULES * sizeof(struct hi_rule_entry);
@@ -83,7 +85,8 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 
 	CHECK_EQ(madvise(arena.control, HI_PAGE_BYTES, MADV_DONTFORK), 0);
 	CHECK_EQ(madvise(base + HI_PAGE_BYTES, state_bytes - HI_PAGE_BYTES, MADV_WIPEONFORK), 0);
-	arena.slots = (void *)(base + slots_at);
+	arena.table = (void *)(base + slots_at);
+	arena.slots = arena.table->slot;
 	arena.occupancy = base + occupancy_at;
 	arena.buckets = (void *)(base + buckets_at);
 	for (unsigned i = 0; i < rings; i++)
@@ -223,10 +226,11 @@ static inline void arena_drain(struct arena *arena)
 /* Nobody is inside, and the live set holds nothing. */
 static inline void arena_check_quiet(const struct arena *arena)
 {
-	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++) {
+	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++)
 		CHECK_EQ(arena->slots[i].in_flight, 0);
-		CHECK_EQ(arena->slots[i].guests, 0);
-	}
+	for (unsigned i = 0; i < HI_PLACES; i++)
+		CHECK_EQ(arena->table->place[i].count, 0);
+	CHECK_EQ(arena->table->passing, 0);
 	for (unsigned i = 0; i < 1u << arena->state->occupancy_bits; i++)
 		CHECK_EQ(arena->occupancy[i], 0);
 	for (unsigned i = 0; i < HI_BUCKET_ENTRIES << arena->state->bucket_bits; i++)

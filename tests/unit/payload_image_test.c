@@ -41,6 +41,7 @@ UNIT_TEST(functions_have_the_gate_of_their_kind)
 	CHECK_EQ(gate_class_of(HI_FN_POSIX_MEMALIGN), GATE_SIZEARG3);
 	CHECK_EQ(gate_class_of(HI_FN_REALLOC), GATE_REALLOC);
 	CHECK_EQ(gate_class_of(HI_FN_FREE), GATE_FREE);
+	CHECK_EQ(gate_class_of(HI_FN_DELETE_ARRAY_ALIGNED_NOTHROW), GATE_FREE);
 	CHECK_EQ(gate_class_of(HI_FN_DELETE_ARRAY_SIZED_ALIGNED), GATE_FREE);
 }
 

@@ -132,6 +132,7 @@ UNIT_TEST(threads_learn_the_same_tree)
 		for (unsigned i = 0; i < THREADS; i++) {
 			learner[i] = (struct learner){.program = program, .number = i};
 			learner[i].program.slot = program.scene.arena.slots + i;
+			learner[i].program.slot->scratch = (uint32_t)i + 1;
 			CHECK_EQ(pthread_create(&thread[i], NULL, learn_all, &learner[i]), 0);
 		}
 		for (unsigned i = 0; i < THREADS; i++) {

@@ -109,7 +109,7 @@ static inline struct hook_call *hook_of(const struct program *program)
 
 static inline struct hi_scratch *scratch_of(const struct program *program)
 {
-	return thread_slot_scratch(program->scene.arena.state, program->slot, true);
+	return (struct hi_scratch *)(program->scene.arena.state->scratch + (uint64_t)program->slot->scratch * HI_SCRATCH_BYTES);
 }
 
 /* What is said of the stack under its id, and what there is by rules, are the same; how it ended. */
@@ -131,7 +131,8 @@ static inline enum hi_stack_end see_on(struct program *program, uint64_t thread)
 {
 	const struct hook_call *call = hook_of(program);
 	struct arena *arena = &program->scene.arena;
-	const struct record_event event = {.state = arena->state, .slot = program->slot, .cycles = 1ull << 40, .is_alone = true};
+	const struct record_event event = {
+		.state = arena->state, .slot = program->slot, .cycles = 1ull << 40, .is_alone = true, .scratch = program->slot->scratch};
 	struct stack_end stack = stack_capture(arena->state, thread, call, scratch_of(program));
 	union {
 		struct hi_record_known known;

@@ -9,7 +9,7 @@
 
 static uint64_t home_of(uint64_t thread)
 {
-	return hi_gate_hash(thread) & (HI_THREAD_SLOTS - 1);
+	return hi_thread_hash(thread);
 }
 
 static uint64_t thread_at(uint64_t home, uint64_t from)
@@ -33,6 +33,7 @@ UNIT_TEST(claims_once_and_finds_again)
 	slot = thread_slot_claim(arena.state, 0x7000, NOW);
 	CHECK(slot && slot == thread_slot_home(arena.state, 0x7000));
 	CHECK_EQ(slot->owner, 0x7000);
+	CHECK(arena.table->claimed[(slot - arena.slots) / HI_SLOTS_A_PAGE / 64] >> (slot - arena.slots) / HI_SLOTS_A_PAGE % 64 & 1);
 	CHECK_EQ(slot->last_seen, NOW);
 	CHECK(thread_slot_find(arena.state, 0x7000) == slot);
 }
@@ -42,13 +43,13 @@ UNIT_TEST(threads_of_one_hash_lie_side_by_side)
 	struct arena arena = open_slots();
 	uint64_t thread = 0;
 
-	for (unsigned i = 0; i < THREAD_SLOT_PROBES; i++) {
+	for (unsigned i = 0; i < HI_THREAD_WAYS; i++) {
 		thread = thread_at(77, thread);
 		struct hi_thread_slot *slot = thread_slot_claim(arena.state, thread, NOW);
 
 		CHECK(slot && thread_slot_find(arena.state, thread) == slot);
 		CHECK_EQ(slot - arena.slots, 77 ^ i);
-		CHECK_EQ(thread_slot_is_fast(arena.state, slot, thread), i < THREAD_SLOT_FAST);
+		CHECK_EQ(slot->scratch, i + 1);
 	}
 	CHECK(!thread_slot_claim(arena.state, thread_at(77, thread), NOW));
 }
@@ -74,8 +75,10 @@ UNIT_TEST(the_first_threads_get_rings_of_their_own)
 	CHECK(slot->own_ring);
 	late = thread_at(0, thread_at(0, 0));
 	slot->last_seen = 0;
+	for (unsigned i = 1; i < HI_THREAD_WAYS; i++)
+		arena.slots[i] = (struct hi_thread_slot){.owner = 64, .last_seen = NOW};
 	CHECK(thread_slot_claim(arena.state, late, NOW) == slot);
-	CHECK(!thread_slot_is_first(slot, late) && !thread_slot_is_first(slot, thread_at(0, 0)));
+	CHECK(!thread_slot_is_alone(slot, late) && !thread_slot_is_alone(slot, thread_at(0, 0)));
 }
 
 UNIT_TEST(one_ring_is_for_all)
@@ -94,17 +97,16 @@ UNIT_TEST(evicts_who_was_long_away_and_is_not_inside)
 	uint64_t first = thread_at(5, 0), thread = first, late;
 	struct hi_thread_slot *slot;
 
-	for (unsigned i = 0; i < THREAD_SLOT_PROBES; i++, thread = thread_at(5, thread))
+	for (unsigned i = 0; i < HI_THREAD_WAYS; i++, thread = thread_at(5, thread))
 		CHECK(thread_slot_claim(arena.state, thread, NOW));
 	late = thread;
 	CHECK(!thread_slot_claim(arena.state, late, NOW + THREAD_SLOT_STALE_CYCLES));
 	thread_slot_home(arena.state, first)->in_flight = 1;
 	slot = thread_slot_claim(arena.state, late, NOW + THREAD_SLOT_STALE_CYCLES + 1);
 	CHECK(slot && slot == &arena.slots[5 ^ 1]);
-	CHECK_EQ(slot->owner, late | HI_SLOT_TAKEN_OVER);
+	CHECK_EQ(slot->owner, late | HI_SLOT_GUEST);
 	CHECK(thread_slot_find(arena.state, late) == slot);
-	slot->guests = 1;
-	slot = thread_slot_claim(arena.state, thread_at(5, late), NOW + 2 * THREAD_SLOT_STALE_CYCLES + 2);
+	slot = thread_slot_claim(arena.state, thread_at(5, late), NOW + THREAD_SLOT_STALE_CYCLES + 1);
 	CHECK(slot == &arena.slots[5 ^ 2]);
 }
 
@@ -115,33 +117,105 @@ UNIT_TEST(only_the_first_owner_is_ever_alone)
 	uint64_t first = thread_at(5, 0), second = first, now = NOW;
 	struct hi_thread_slot *slot = thread_slot_claim(arena.state, first, now);
 
-	CHECK(thread_slot_is_first(slot, first));
-	for (unsigned i = 1; i < THREAD_SLOT_PROBES; i++) {
+	CHECK(thread_slot_is_alone(slot, first));
+	for (unsigned i = 1; i < HI_THREAD_WAYS; i++) {
 		second = thread_at(5, second);
 		arena.slots[5 ^ i].in_flight = 1;
 		arena.slots[5 ^ i].owner = 64;
 	}
 	CHECK(thread_slot_claim(arena.state, second, now += 2 * THREAD_SLOT_STALE_CYCLES) == slot);
-	CHECK(!thread_slot_is_first(slot, second) && !thread_slot_is_first(slot, first));
+	CHECK(!thread_slot_is_alone(slot, second) && !thread_slot_is_alone(slot, first));
 	CHECK(thread_slot_claim(arena.state, first, now += 2 * THREAD_SLOT_STALE_CYCLES) == slot);
-	CHECK(!thread_slot_is_first(slot, first));
+	CHECK(!thread_slot_is_alone(slot, first));
 	CHECK(thread_slot_find(arena.state, first) == slot && !thread_slot_find(arena.state, second));
 }
 
-/* Counts and scratches of the two kinds lie apart. */
-UNIT_TEST(who_is_alone_meets_no_guest)
+UNIT_TEST(who_is_alone_is_counted)
 {
 	struct arena arena = open_slots();
 	struct hi_thread_slot *slot = &arena.slots[HI_THREAD_SLOTS - 1];
 
-	CHECK(thread_slot_enter(&slot->in_flight, true));
-	CHECK(!thread_slot_enter(&slot->in_flight, true));
-	CHECK(thread_slot_enter(&slot->guests, false));
-	CHECK(!thread_slot_enter(&slot->guests, false));
+	CHECK(thread_slot_enter(slot));
+	CHECK(!thread_slot_enter(slot));
 	CHECK_EQ(slot->in_flight, 2);
-	CHECK_EQ(slot->guests, 2);
-	CHECK((uint64_t)thread_slot_scratch(arena.state, slot, true) + HI_SCRATCH_BYTES == (uint64_t)thread_slot_scratch(arena.state, arena.slots, false));
-	CHECK((uint64_t)thread_slot_scratch(arena.state, slot, false) + HI_SCRATCH_BYTES <= arena.state->rules);
+}
+
+/* And who finds none left has a slot all the same, but goes by places. */
+UNIT_TEST(each_scratch_is_given_once)
+{
+	struct arena arena = open_slots();
+	static bool is_given[HI_OWN_SCRATCHES];
+
+	for (uint64_t home = 0; home < HI_OWN_SCRATCHES + 10; home++) {
+		struct hi_thread_slot *slot = thread_slot_claim(arena.state, thread_at(home, 0), NOW);
+
+		CHECK(slot);
+		CHECK_EQ(thread_slot_is_alone(slot, thread_at(home, 0)), home < HI_OWN_SCRATCHES - 1);
+		if (home >= HI_OWN_SCRATCHES - 1)
+			continue;
+		CHECK(slot->scratch && slot->scratch < HI_OWN_SCRATCHES && !is_given[slot->scratch]);
+		is_given[slot->scratch] = true;
+	}
+}
+
+/* What is left of a draw in a slot that had been lost would be counted down for ever. */
+UNIT_TEST(the_gate_counts_in_one_slot_only)
+{
+	struct arena arena = open_slots();
+	const uint64_t thread = thread_at(5, 0);
+	struct hi_thread_slot *slot = thread_slot_claim(arena.state, thread, NOW);
+
+	slot->fast_owner = arena.slots[5 ^ 3].fast_owner = thread;
+	arena.slots[5 ^ 2].fast_owner = 64;
+	thread_slot_settle(arena.state, slot, thread);
+	CHECK_EQ(slot->fast_owner, thread);
+	CHECK_EQ(arena.slots[5 ^ 2].fast_owner, 64);
+	CHECK_EQ(arena.slots[5 ^ 3].fast_owner, 0);
+}
+
+/* How many of so many threads, whose stacks lie so far from each other, find no slot. */
+static unsigned without_slot(struct arena *arena, uint64_t first, uint64_t stride, unsigned threads)
+{
+	unsigned without = 0;
+
+	for (unsigned i = 0; i < threads; i++)
+		without += !thread_slot_claim(arena->state, first + i * stride, NOW);
+	for (unsigned i = 0; i < threads; i++)
+		for (unsigned way = 0; way < HI_THREAD_WAYS; way++)
+			arena->slots[home_of(first + i * stride) ^ way].owner = 0;
+	return without;
+}
+
+#define THREADS 4096u
+#define PAGES_MAX 600u
+
+/* Whoever has a slot is found by the gate. */
+UNIT_TEST(stacks_at_any_distance_find_slots)
+{
+	static const uint64_t first[] = {0x7f1234567700, 0x7ffff7d8e6c0, 0x55d0c0de0740, 0x7f0000000b38};
+	static const uint64_t usual[] = {1024, 1025, 2048, 2049, 2050, 2560, 2561, 4096, 4097, 16385}; /* pages: 4, 8, 10, 16 and 64 MB, with guards */
+	struct arena arena = open_slots();
+
+	for (unsigned i = 0; i < sizeof first / sizeof *first; i++) {
+		for (uint64_t pages = 1; pages <= PAGES_MAX; pages++)
+			CHECK_EQ(without_slot(&arena, first[i], pages * HI_PAGE_BYTES, THREADS), 0);
+		for (unsigned j = 0; j < sizeof usual / sizeof *usual; j++)
+			CHECK_EQ(without_slot(&arena, first[i], usual[j] * HI_PAGE_BYTES, THREADS), 0);
+	}
+}
+
+/* At random places some four in a thousand find their ways taken: as many as by any hash. */
+UNIT_TEST(stacks_at_random_places_mostly_find_slots)
+{
+	struct arena arena = open_slots();
+	uint64_t random = 1;
+	unsigned without = 0;
+
+	for (unsigned i = 0; i < THREADS; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		without += !thread_slot_claim(arena.state, 0x7e0000000700 + (random >> 36) * HI_PAGE_BYTES, NOW);
+	}
+	CHECK(without < THREADS / 100);
 }
 
 struct claimant {
@@ -163,20 +237,20 @@ UNIT_TEST(racing_threads_get_slots_of_their_own)
 {
 	for (int round = 0; round < 100; round++) {
 		struct arena arena = open_slots();
-		struct claimant claimant[THREAD_SLOT_PROBES];
+		struct claimant claimant[HI_THREAD_WAYS];
 		uint64_t thread = 0;
 
-		for (unsigned i = 0; i < THREAD_SLOT_PROBES; i++) {
+		for (unsigned i = 0; i < HI_THREAD_WAYS; i++) {
 			thread = thread_at(9, thread);
 			claimant[i] = (struct claimant){.arena = &arena, .thread = thread};
 			CHECK_EQ(pthread_create(&claimant[i].id, NULL, claim, &claimant[i]), 0);
 		}
-		for (unsigned i = 0; i < THREAD_SLOT_PROBES; i++)
+		for (unsigned i = 0; i < HI_THREAD_WAYS; i++)
 			pthread_join(claimant[i].id, NULL);
-		for (unsigned i = 0; i < THREAD_SLOT_PROBES; i++) {
+		for (unsigned i = 0; i < HI_THREAD_WAYS; i++) {
 			/* Who loses a swap looks at the next slot only: the last may go without, none may share. */
 			if (claimant[i].slot)
-				CHECK_EQ(claimant[i].slot->owner & ~HI_SLOT_TAKEN_OVER, claimant[i].thread);
+				CHECK_EQ(claimant[i].slot->owner & ~HI_SLOT_GUEST, claimant[i].thread);
 		}
 		munmap(arena.state, HI_PAGE_BYTES);
 	}

@@ -556,12 +556,17 @@ UNIT_TEST(json_of_an_approval)
 		.allocator = "libc.so.6",
 		.slot_count = 7,
 		.foreign_slot_count = 1,
+		.unhooked = {.unhooked = {{.how = HI_UNHOOKED_PREFIXED, .is_main = true, .function = "je_malloc", .path = "/bin/cat"},
+					  {.how = HI_UNHOOKED_DIRECT, .function = "malloc", .path = "/lib/\"x\".so"}},
+			     .count = 2},
 	};
 
 	check_json(&preflight,
 		   "{\"asked\":12,\"verdict\":\"ok\",\"cause\":null,\"remedy\":null,\"loaders\":[\"map\",\"dlopen\"],\"process\":{\"pid\":11,\"inner_pid\":3,"
 		   "\"command\":\"cat\",\"program\":\"/bin/\xe7\x8c\xab\",\"uid\":1000,\"gid\":100,\"threads\":2,\"seccomp\":\"filter\",\"libc\":\"glibc\","
-		   "\"libc_version\":\"2.36\",\"allocator\":\"libc.so.6\",\"slots\":7,\"foreign_slots\":1,\"injector\":null}}\n");
+		   "\"libc_version\":\"2.36\",\"allocator\":\"libc.so.6\",\"slots\":7,\"foreign_slots\":1,"
+		   "\"unhooked\":[{\"function\":\"je_malloc\",\"object\":\"/bin/cat\",\"how\":\"prefixed\",\"in_program\":true},"
+		   "{\"function\":\"malloc\",\"object\":\"/lib/\\\"x\\\".so\",\"how\":\"direct\",\"in_program\":false}],\"injector\":null}}\n");
 }
 
 UNIT_TEST(json_of_a_refusal_before_there_is_a_process)

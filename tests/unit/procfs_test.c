@@ -150,11 +150,12 @@ UNIT_TEST(maps_of_a_file_with_newline_that_was_deleted)
 
 UNIT_TEST(status_fields)
 {
-	const char text[] = "Name:\ta) R\\nUid:\\\\x\nUmask:\t0022\nState:\tt (tracing stop)\nTgid:\t11\nPid:\t12\nPPid:\t10\nTracerPid:\t99\n"
-			    "Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNSpid:\t12\t7\t3\nKthread:\t0\nVmSize:\t 100 kB\nVmRSS:\t    2048 kB\nThreads:\t3\n"
-			    "SigPnd:\t0000000000000001\nShdPnd:\t0000000000000002\nSigBlk:\t0000000000000004\nSigIgn:\t0000000000001000\n"
-			    "SigCgt:\tffffffffffffffff\nCapEff:\t000001ffffffffff\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"
-			    "x86_Thread_features:\tshstk wrss \nx86_Thread_features_locked:\t\n";
+	const char text[] =
+		"Name:\ta) R\\nUid:\\\\x\nUmask:\t0022\nState:\tt (tracing stop)\nTgid:\t11\nPid:\t12\nPPid:\t10\nTracerPid:\t99\n"
+		"Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNSpid:\t12\t7\t3\nKthread:\t0\nVmSize:\t 100 kB\nVmLck:\t      12 kB\nVmRSS:\t    2048 kB\nThreads:\t3\n"
+		"SigPnd:\t0000000000000001\nShdPnd:\t0000000000000002\nSigBlk:\t0000000000000004\nSigIgn:\t0000000000001000\n"
+		"SigCgt:\tffffffffffffffff\nCapEff:\t000001ffffffffff\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"
+		"x86_Thread_features:\tshstk wrss \nx86_Thread_features_locked:\t\n";
 	struct proc_status status;
 
 	CHECK_EQ(proc_status_parse(text, &status), 0);
@@ -169,6 +170,7 @@ UNIT_TEST(status_fields)
 	CHECK_EQ(status.gid_saved, 7);
 	CHECK_EQ(status.ns_pid, 3);
 	CHECK_EQ(status.resident_bytes, 2048 * 1024);
+	CHECK_EQ(status.locked_bytes, 12 * 1024);
 	CHECK_EQ(status.threads, 3);
 	CHECK_EQ(status.sig_pending, 1);
 	CHECK_EQ(status.sig_shared_pending, 2);

@@ -55,6 +55,19 @@ UNIT_TEST(every_figure_is_in_the_line)
 	CHECK_STR(shown(), "heapinject: 1m05s of 2m00s, 4711 samples, 3MB live, 321 dropped, overhead 1.500% of its CPU time\n");
 }
 
+UNIT_TEST(what_may_not_be_said_stands_in_the_line)
+{
+	struct hi_analyzer_status status = {.live_bytes = 3 << 20, .caveats = 1u << HI_CAVEAT_UNHOOKED | 1u << HI_CAVEAT_MISSED_FREES};
+	struct progress progress;
+	into_pipe();
+	progress_open(&progress, false);
+	show(&progress, 20 * SECOND, &status, 0);
+	CHECK(strstr(shown(), ", 3MB live (too high: frees go past the hooks), 321 dropped"));
+	status.caveats = 1u << HI_CAVEAT_OTHER_MEANS;
+	show(&progress, 40 * SECOND, &status, 0);
+	CHECK(strstr(shown(), ", 3MB live (not all: it grows by other means), 321 dropped"));
+}
+
 UNIT_TEST(what_is_not_known_is_not_shown)
 {
 	struct progress progress;

@@ -136,7 +136,7 @@ static void stay_until_let_go(void (*where)(struct victim_page *page))
 	CHECK_EQ(quiesced.threads, 2);
 	CHECK_EQ(quiesced.frames, 0);
 	CHECK_EQ(quiesced.stuck, (pid_t)scene.victim.page->word[TID]);
-	CHECK_EQ(quiesced.registers_healed, 0);
+	CHECK_EQ(quiesced.registers.changed, 0);
 	scene.victim.page->word[STAY] = 0;
 	quiesced = check_quiesce(&scene, UNIT_PATIENCE_MS, 0);
 	CHECK_EQ(quiesced.threads, 3);
@@ -260,6 +260,7 @@ static void check_waits_for(remote_addr count)
 	const uint32_t one = 1, none = 0;
 	scene_open(&scene, wait_inside);
 	scene.victim.page->word[STAY] = 0;
+	say_in_flight(&scene.victim, HI_THREAD_SLOTS - 1, 0);
 	CHECK_EQ(memory_write(&scene.victim.memory, count, &one, sizeof one), 0);
 	const struct quiesced quiesced = check_quiesce(&scene, SHORT_MS, -EBUSY);
 	CHECK_EQ(quiesced.threads, 0); /* nobody is stopped for nothing */
@@ -271,12 +272,17 @@ static void check_waits_for(remote_addr count)
 
 UNIT_TEST(a_frame_in_flight_is_waited_for)
 {
-	check_waits_for((uintptr_t)&slots[HI_THREAD_SLOTS - 1].in_flight);
+	check_waits_for((uintptr_t)&table.slot[HI_THREAD_SLOTS - 1].in_flight);
 }
 
 UNIT_TEST(a_frame_of_a_guest_is_waited_for)
 {
-	check_waits_for((uintptr_t)&slots[1].guests);
+	check_waits_for((uintptr_t)&table.place[1].count);
+}
+
+UNIT_TEST(a_frame_that_found_no_place_is_waited_for)
+{
+	check_waits_for((uintptr_t)&table.passing);
 }
 
 UNIT_TEST(a_register_with_a_gate_address_is_healed)
@@ -285,9 +291,9 @@ UNIT_TEST(a_register_with_a_gate_address_is_healed)
 	scene_open(&scene, spin_with_register);
 	const struct quiesced quiesced = check_quiesce(&scene, UNIT_PATIENCE_MS, 0);
 	CHECK_EQ(quiesced.threads, 3);
-	CHECK(quiesced.registers_healed >= 1);
+	CHECK(quiesced.registers.changed >= 1);
 	WAIT_FOR(scene.victim.page->word[STAY] == 0); /* it has found the original */
-	CHECK_EQ(check_quiesce(&scene, UNIT_PATIENCE_MS, 0).registers_healed, 0);
+	CHECK_EQ(check_quiesce(&scene, UNIT_PATIENCE_MS, 0).registers.changed, 0);
 	scene_close(&scene);
 }
 
@@ -297,7 +303,7 @@ UNIT_TEST(a_register_with_another_address_is_left_alone)
 	struct scene scene;
 	scene_open(&scene, spin_with_register);
 	scene.heal.gate += 8;
-	CHECK_EQ(check_quiesce(&scene, UNIT_PATIENCE_MS, 0).registers_healed, 0);
+	CHECK_EQ(check_quiesce(&scene, UNIT_PATIENCE_MS, 0).registers.changed, 0);
 	CHECK_EQ(scene.victim.page->word[STAY], 1);
 	scene_close(&scene);
 }

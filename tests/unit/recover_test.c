@@ -111,7 +111,6 @@ static const struct scribble {
 } scribbles[] = {
 	{FIELD(magic), 0},
 	{FIELD(version), HI_WIRE_VERSION + 1},
-	{FIELD(pid), 1},
 	{FIELD(loader), 7},
 	{FIELD(arena), 0x10000},
 	{FIELD(gate_count), HI_GATE_ENTRIES + 1},

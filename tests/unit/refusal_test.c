@@ -64,6 +64,7 @@ UNIT_TEST(a_refusal_names_step_program_error_and_remedy)
 	char line[128];
 	snprintf(line, sizeof line, "heapinject: juggling failed for %d (redis): Too many open files; it can open no descriptor", (int)scene.victim.pid);
 	check_said(&scene, HI_LOADER_MAP, -EMFILE, HI_EXIT_REFUSED, line);
+	check_said(&scene, HI_LOADER_MAP, -ENOBUFS, HI_EXIT_REFUSED, "; it locks what it maps (mlockall), and may lock no more");
 	check_said(&scene, HI_LOADER_MAP, -EBUSY, HI_EXIT_REFUSED, "; another heapinject is at work in it");
 	scene_close(&scene);
 }

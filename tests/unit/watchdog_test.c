@@ -90,6 +90,35 @@ UNIT_TEST(one_that_is_frozen_when_a_thread_may_still_stop_for_it_is_killed_too)
 	check_killed(wait_for_child, ask_and_freeze);
 }
 
+/* Alive, and waiting for another thread that never comes. */
+static int wait_holding(void *context)
+{
+	const struct victim *victim = context;
+	struct tracee tracee;
+	if (tracee_stop(&tracee, victim->pid, victim->pid, UNIT_PATIENCE_MS))
+		_exit(1);
+	for (;;)
+		tracee_nap();
+	return 0;
+}
+
+static void hold_and_wait(const struct victim *victim)
+{
+	(void)!tracee_worker(wait_holding, (void *)(uintptr_t)victim);
+}
+
+UNIT_TEST(one_that_waits_while_it_holds_a_thread_is_killed)
+{
+	struct victim victim;
+	int status;
+	victim_start(&victim, spin);
+	const pid_t pid = start(&victim, hold_and_wait);
+	CHECK_EQ(waitpid(pid, &status, 0), pid); /* the case's time limit is the deadline */
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
 static int hold_briefly(void *context)
 {
 	const struct victim *victim = context;

@@ -7,6 +7,7 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -242,6 +243,78 @@ bool arch_is_transfer(long number, const uint64_t argument[6])
 	default:
 		return false;
 	}
+}
+
+enum arch_call_effect arch_call_effect(long number)
+{
+	switch (number) {
+	case SYS_write:
+	case SYS_pwrite64:
+	case SYS_writev:
+	case SYS_pwritev:
+	case SYS_pwritev2:
+	case SYS_open:
+	case SYS_openat:
+	case SYS_openat2:
+	case SYS_creat:
+	case SYS_close:
+	case SYS_close_range:
+	case SYS_access:
+	case SYS_faccessat:
+	case SYS_faccessat2:
+	case SYS_fsync:
+	case SYS_fdatasync:
+	case SYS_sync:
+	case SYS_syncfs:
+	case SYS_sync_file_range:
+	case SYS_rename:
+	case SYS_renameat:
+	case SYS_renameat2:
+	case SYS_unlink:
+	case SYS_unlinkat:
+	case SYS_mkdir:
+	case SYS_mkdirat:
+	case SYS_rmdir:
+	case SYS_truncate:
+	case SYS_ftruncate:
+	case SYS_fallocate:
+	case SYS_flock:
+	case SYS_chdir:
+	case SYS_execve:
+	case SYS_execveat:
+	case SYS_exit:
+	case SYS_exit_group:
+		return ARCH_CALL_READS;
+	case SYS_read:
+	case SYS_pread64:
+	case SYS_readv:
+	case SYS_preadv:
+	case SYS_preadv2:
+	case SYS_sendfile:
+	case SYS_copy_file_range:
+	case SYS_stat:
+	case SYS_lstat:
+	case SYS_fstat:
+	case SYS_newfstatat:
+	case SYS_statx:
+	case SYS_statfs:
+	case SYS_fstatfs:
+	case SYS_readlink:
+	case SYS_readlinkat:
+	case SYS_getdents:
+	case SYS_getdents64:
+	case -1: /* a page fault, most likely */
+		return ARCH_CALL_WRITES;
+	default:
+		return ARCH_CALL_MAPS;
+	}
+}
+
+bool arch_is_clone(long number, const uint64_t argument[6], uint64_t *out_flags, uint64_t *out_flags_at)
+{
+	*out_flags = number == SYS_vfork ? CLONE_VM | CLONE_VFORK : number == SYS_clone ? argument[0] : 0;
+	*out_flags_at = number == SYS_clone3 ? argument[0] : 0; /* the first member of struct clone_args */
+	return number == SYS_vfork || number == SYS_clone || number == SYS_clone3;
 }
 
 bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is_absolute)

@@ -18,6 +18,7 @@ struct decoder {
 	uint8_t map, opcode;
 	uint8_t mod, reg, rm;
 	bool is_pc_relative, has_sib;
+	const uint8_t *displacement_at;
 	uint8_t base, index;
 	int32_t displacement;
 };
@@ -129,6 +130,7 @@ static void read_modrm(struct decoder *decoder)
 		if (decoder->mod == 0 && (sib & 7) == BP)
 			number(decoder, 4);
 	}
+	decoder->displacement_at = decoder->at;
 	if (decoder->mod == 1)
 		decoder->displacement = (int32_t)number(decoder, 1);
 	else if (decoder->mod == 2 || decoder->is_pc_relative)
@@ -300,6 +302,8 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc, struct arch_inst
 	set_effect(&decoder, immediate, &out);
 	if (decoder.map == 0 && decoder.opcode == 0x8d && decoder.is_pc_relative)
 		out.address = pc + out.size + (uint64_t)(int64_t)decoder.displacement;
+	if (decoder.is_pc_relative)
+		out.pc_relative_at = (uint8_t)(decoder.displacement_at - code);
 	out.is_padding = !decoder.has_vex && ((decoder.map == 0 && decoder.opcode == 0x90 && !decoder.rm_high) || (decoder.map == 1 && decoder.opcode == 0x1f));
 	*out_instruction = out;
 	return true;

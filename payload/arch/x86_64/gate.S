@@ -8,9 +8,9 @@
  *
  * The C twin of an allocating entry:
  *
- *     slot = &slots[(thread * HASH >> 32) % number of slots];
- *     if (slot->fast_owner != thread)
- *         slot = &slots[index of slot ^ 1];            // two threads may share a hash; both shall be fast
+ *     slot = &slots[(thread * HASH >> SHIFT) % number of slots];
+ *     for (way = 1; way < 4 && slot->fast_owner != thread; way++)
+ *         slot = &slots[home ^ way];                   // some threads share a hash; all of them shall be fast
  *     if (slot->fast_owner == thread) {
  *         is_due = (uint64_t)slot->countdown <= size;
  *         slot->countdown -= size;
@@ -18,6 +18,9 @@
  *             return original(...);
  *     }
  *     return hook(...);
+ *
+ * original(...) is what the exit holds: a jump by way of words->original, or, for a function that is hooked at its entry, the instruction that the jump at
+ * that entry took the place of, and a jump behind it. words->original is then the address of the exit itself, so that hooks call it like any function.
  *
  * A countdown at rest is greater than zero. Below that it is for as long as the way to the hook takes, which draws anew; as the comparison is without signs,
  * what a signal handler allocates meanwhile is no sample. A size beyond all bounds is greater than any countdown, and goes to the hook.
@@ -48,6 +51,17 @@
 	jmp *9b + GATE_BYTES + WORDS_ORIGINAL(%rip)
 	.endm
 
+	/* The way on, to the function itself. Where that is hooked at its entry, the injector puts what the entry displaced here, and the jump behind it. */
+	.macro gate_exit name
+	.globl \name\()_exit
+	.type \name\()_exit, @function
+5:
+\name\()_exit:
+	to_original
+	.fill GATE_EXIT_BYTES - TO_ORIGINAL_BYTES, 1, 0xcc
+	.size \name\()_exit, GATE_EXIT_BYTES
+	.endm
+
 	.macro to_hook
 	lea 9b + GATE_BYTES(%rip), %r10
 	jmp *WORDS_HOOK(%r10)
@@ -62,61 +76,76 @@
 	cmpb $0, (%rax)
 	.endm
 
-	.macro count_or_hook size
+	.macro count_or_hook name, size
 	mov %fs:0, %rax
-	imul $GATE_HASH, %rax, %r11
-	shr $(32 - SLOT_BYTES_LOG2), %r11
+	imul $THREAD_HASH, %rax, %r11
+	shr $(THREAD_HASH_SHIFT - SLOT_BYTES_LOG2), %r11
 	and $(((1 << SLOT_BITS) - 1) << SLOT_BYTES_LOG2), %r11d
 	add 9b + GATE_BYTES + WORDS_THREAD_SLOTS(%rip), %r11
 	cmp %rax, SLOT_FAST_OWNER(%r11)
 	jne 2f
 1:	sub \size, SLOT_COUNTDOWN(%r11)
 	jbe 3f
-	to_original
+	gate_exit \name
 2:	xor $(1 << SLOT_BYTES_LOG2), %r11
+	cmp %rax, SLOT_FAST_OWNER(%r11)
+	je 1b
+	xor $(2 << SLOT_BYTES_LOG2), %r11
+	cmp %rax, SLOT_FAST_OWNER(%r11)
+	je 1b
+	xor $(1 << SLOT_BYTES_LOG2), %r11
 	cmp %rax, SLOT_FAST_OWNER(%r11)
 	je 1b
 3:	to_hook
 	.endm
 
 	gate_begin hi_gate_alloc
-	count_or_hook %rdi
+	count_or_hook hi_gate_alloc, %rdi
 	gate_end hi_gate_alloc
 
 	gate_begin hi_gate_sizearg2
-	count_or_hook %rsi
+	count_or_hook hi_gate_sizearg2, %rsi
 	gate_end hi_gate_sizearg2
 
 	gate_begin hi_gate_sizearg3
-	count_or_hook %rdx
+	count_or_hook hi_gate_sizearg3, %rdx
 	gate_end hi_gate_sizearg3
 
-	/* A product that overflows is no allocation: the original says so. */
+	/* A product that overflows is no allocation: the hook knows, and the original says so. */
 	gate_begin hi_gate_size2
 	mov %rdi, %r10
 	imul %rsi, %r10
-	jo 4f
-	count_or_hook %r10
-4:	to_original
+	jo 3f
+	count_or_hook hi_gate_size2, %r10
 	gate_end hi_gate_size2
 
 	/* Most blocks are no samples, and their bucket's occupancy byte says so. */
 	gate_begin hi_gate_free
 	load_occupancy
-	jne 1f
-	to_original
-1:	to_hook
+	jne 3f
+	gate_exit hi_gate_free
+3:	to_hook
 	gate_end hi_gate_free
 
 	/* Both at once. The look at the old block comes first: what goes to the hook for its sake has not been counted yet. */
 	gate_begin hi_gate_realloc
 	load_occupancy
 	jne 3f
-	count_or_hook %rsi
+	count_or_hook hi_gate_realloc, %rsi
 	gate_end hi_gate_realloc
+
+	/* Of a realloc that leaves a block of NULL to malloc, whose own entry counts it then. */
+	gate_begin hi_gate_realloc_null
+	test %rdi, %rdi
+	jz 5f
+	load_occupancy
+	jne 3f
+	count_or_hook hi_gate_realloc_null, %rsi
+	gate_end hi_gate_realloc_null
 
 	gate_begin hi_gate_always
 	to_hook
+	gate_exit hi_gate_always
 	gate_end hi_gate_always
 
 	/*
@@ -124,7 +153,7 @@
 	 * one. So there is a way to the original from every byte but the second, and none of the others begins with an instruction as short as that.
 	 */
 	gate_begin hi_gate_inert
-	.byte 0xeb, GATE_STRIDE - TO_ORIGINAL_BYTES - 2 /* jmp to the end */
+	.byte 0xeb, 127 /* jmp, as far towards the end as it goes */
 	.fill GATE_STRIDE - TO_ORIGINAL_BYTES - 2, 1, 0x90
 	to_original
 	.size hi_gate_inert, . - hi_gate_inert
@@ -268,6 +297,8 @@ hi_hook_\name:
 	hook delete_array_sized, hook_free
 	hook delete_aligned, hook_free
 	hook delete_array_aligned, hook_free
+	hook delete_aligned_nothrow, hook_free
+	hook delete_array_aligned_nothrow, hook_free
 	hook delete_sized_aligned, hook_free
 	hook delete_array_sized_aligned, hook_free
 

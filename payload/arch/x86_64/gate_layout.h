@@ -3,9 +3,12 @@
 #ifndef PAYLOAD_GATE_LAYOUT_H
 #define PAYLOAD_GATE_LAYOUT_H
 
-#define GATE_BYTES 8192
-#define GATE_STRIDE 128
+#define GATE_BYTES 12288
+#define GATE_STRIDE 192
+#define GATE_EXIT_BYTES 16
 #define GATE_HASH 0x61c88647 /* no suffix: for the assembler; positive as a signed factor */
+#define THREAD_HASH 0x233bde3d
+#define THREAD_HASH_SHIFT 30
 
 #define WORDS_ORIGINAL 0
 #define WORDS_HOOK 8
@@ -18,11 +21,11 @@
 
 #define STATE_ARMED 4096
 
-#define SLOT_BITS 10
+#define SLOT_BITS 14
 #define SLOT_BYTES_LOG2 6
 #define SLOT_FAST_OWNER 0
 #define SLOT_COUNTDOWN 8
-#define SLOT_SHARED_COUNT 4 /* set in the address of `guests`, not in that of in_flight */
+#define SLOT_SHARED_COUNT 4 /* set in the addresses of counts that several threads change, not in that of in_flight */
 
 #define CALL_GUARD 48
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entry.c - the first instruction of a function, moved.
+ *
+ * It may be anything that runs the same elsewhere: no call, no branch; a jump leads where it led, and an operand relative to pc is addressed from the new
+ * place.
+ */
+#include <string.h>
+
+#include "arch.h"
+
+#define JUMP 0xe9
+#define SHORT_JUMP 0xeb
+#define BREAKPOINT 0xcc
+
+bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to)
+{
+	const int64_t distance = (int64_t)(to - (from + size));
+	const int32_t near_distance = (int32_t)distance;
+
+	if (size == ARCH_SHORT_JUMP_BYTES ? distance != (int8_t)distance : distance != near_distance)
+		return false;
+	out[0] = size == ARCH_SHORT_JUMP_BYTES ? SHORT_JUMP : JUMP;
+	memcpy(out + 1, &near_distance, size - 1);
+	return true;
+}
+
+static bool decode(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, struct arch_instruction *out)
+{
+	return arch_decode(code, ARCH_ENTRY_MAX, pc, out) && (out->flow == ARCH_FLOW_NEXT || (out->flow == ARCH_FLOW_JUMP && out->target));
+}
+
+size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
+{
+	struct arch_instruction first;
+
+	return decode(code, pc, &first) && (first.flow == ARCH_FLOW_JUMP || first.size <= ARCH_EXIT_BYTES - ARCH_JUMP_BYTES) ? first.size : 0;
+}
+
+uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
+{
+	struct arch_instruction first;
+
+	return decode(code, pc, &first) && first.flow == ARCH_FLOW_JUMP ? first.target : 0;
+}
+
+bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at, uint8_t out[ARCH_EXIT_BYTES])
+{
+	struct arch_instruction first;
+
+	if (!arch_entry_size(code, pc) || !decode(code, pc, &first))
+		return false;
+	memset(out, BREAKPOINT, ARCH_EXIT_BYTES);
+	if (first.flow == ARCH_FLOW_JUMP)
+		return arch_make_jump(out, ARCH_JUMP_BYTES, at, first.target);
+	memcpy(out, code, first.size);
+	if (first.pc_relative_at) {
+		int32_t distance;
+
+		memcpy(&distance, code + first.pc_relative_at, sizeof(distance));
+		const int64_t moved = (int64_t)distance + (int64_t)(pc - at);
+
+		if (moved != (int32_t)moved)
+			return false;
+		distance = (int32_t)moved;
+		memcpy(out + first.pc_relative_at, &distance, sizeof(distance));
+	}
+	return arch_make_jump(out + first.size, ARCH_JUMP_BYTES, at + first.size, pc + first.size);
+}
+
+bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc, uint64_t *out_lo, uint64_t *out_hi)
+{
+	uint8_t distance[ARCH_JUMP_BYTES - 1] = {0};
+	int32_t least;
+
+	if (!size || size >= ARCH_JUMP_BYTES)
+		return false;
+	memcpy(distance + size - 1, code + size, ARCH_JUMP_BYTES - size);
+	memcpy(&least, distance, sizeof(least));
+	*out_lo = pc + ARCH_JUMP_BYTES + (uint64_t)(int64_t)least;
+	*out_hi = *out_lo + (1ull << 8 * (size - 1));
+	return *out_lo < ARCH_USER_END && *out_hi < ARCH_USER_END;
+}
+
+void arch_fill(uint8_t *code, size_t size)
+{
+	memset(code, BREAKPOINT, size);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* attach_entries.c - see attach_entries.h. */
+#include "attach_entries.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "code_swap.h"
+#include "journal.h"
+
+#define BORROW_DEADLINE_MS 5000
+#define IN_PAGE (HI_PAGE_BYTES - 1ull)
+
+/* ---- which ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Pages that are locked in memory would not be any more, once their mapping was duplicated. */
+static bool has_locked_memory(const struct attachment *attachment)
+{
+	struct proc_status status;
+	return proc_status_read(attachment->pid, attachment->tid, &status) || status.locked_bytes;
+}
+
+void attach_entries_settle(struct attachment *attachment)
+{
+	attachment->by_slot = attachment->allocator;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (entries_have(&attachment->entries, (enum hi_function)function))
+			attachment->by_slot.original[function] = 0;
+}
+
+int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)
+{
+	int err = 0;
+	entries_clear(&attachment->entries);
+	if (hook != HI_HOOK_SLOT && !has_locked_memory(attachment))
+		err = entries_find(&attachment->images, &attachment->maps, &attachment->memory, &attachment->allocator, &attachment->entries);
+	attach_entries_settle(attachment);
+	return !err && hook == HI_HOOK_ENTRY && attachment_needs_slots(attachment) ? -EADDRNOTAVAIL : err;
+}
+
+/* ---- where ------------------------------------------------------------------------------------------------------------------------------ */
+
+struct range {
+	const struct mapping *mapping;
+	remote_addr lo, hi;
+};
+
+/* The pages that an entry changes, added to those of the same mapping. */
+static bool widen(const struct attachment *attachment, const struct entry *entry, struct range range[HI_CODE_RANGES_MAX])
+{
+	const struct mapping *mapping = maps_find(&attachment->maps, entry->at);
+	const remote_addr first = entry->by == ENTRY_IN_GAP ? entry->relay : entry->at;
+	const remote_addr lo = first & ~IN_PAGE, hi = (entry->at + entry->size + IN_PAGE) & ~IN_PAGE;
+	unsigned i = 0;
+	while (i < HI_CODE_RANGES_MAX && range[i].mapping && range[i].mapping != mapping)
+		i++;
+	if (i == HI_CODE_RANGES_MAX || !mapping || lo < mapping->lo || hi > mapping->hi)
+		return false;
+	if (!range[i].mapping)
+		range[i] = (struct range){mapping, lo, hi};
+	range[i].lo = lo < range[i].lo ? lo : range[i].lo;
+	range[i].hi = hi > range[i].hi ? hi : range[i].hi;
+	return true;
+}
+
+static bool find_ranges(struct attachment *attachment, struct hi_control *layout)
+{
+	struct range range[HI_CODE_RANGES_MAX] = {0};
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (attachment->entries.entry[function].at && !widen(attachment, &attachment->entries.entry[function], range))
+			return false;
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && range[i].mapping; i++)
+		if (code_swap_add(layout, range[i].lo, range[i].hi))
+			return false;
+	return code_swap_look(layout, &attachment->memory, &attachment->images) == CODE_ORIGINAL;
+}
+
+void attach_entries_plan(struct attachment *attachment, struct hi_control *layout)
+{
+	if (find_ranges(attachment, layout))
+		return;
+	memset(layout->code, 0, sizeof layout->code);
+	entries_clear(&attachment->entries);
+	attach_entries_settle(attachment);
+}
+
+/* ---- the jumps -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Two functions may lie so close together that they share a word. */
+static int write_word(const struct attachment *attachment, enum hi_function function, const struct entry_word *word)
+{
+	const struct journal journal = {attachment->control, attachment->arena.shared};
+	const remote_addr staged = code_swap_staged(attachment->control, word->at);
+	uint64_t old_value = word->old_value, new_value = word->new_value;
+	if (!staged)
+		return -ERANGE;
+	if (journal_code_at(attachment->control, word->at, &old_value, &new_value))
+		for (size_t i = 0; i < sizeof new_value; i++) {
+			const uint64_t byte = 0xffull << 8 * i;
+			if ((word->new_value ^ word->old_value) & byte)
+				new_value = (new_value & ~byte) | (word->new_value & byte);
+		}
+	const int err = journal_plan_code(&journal, function, word->at, old_value, new_value);
+	return err ? err : memory_write_u64(&attachment->memory, staged, new_value);
+}
+
+/* Into the duplicate, which nobody executes yet. */
+static int write_words(struct attachment *attachment)
+{
+	struct entry_word words[ENTRY_WORDS_MAX];
+	int err = 0;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !err; function++) {
+		const struct entry *entry = &attachment->entries.entry[function];
+		size_t count = 0;
+		if (!entry->at)
+			continue;
+		err = entry_words(entry, attachment->entry[function], &attachment->memory, words, &count);
+		for (size_t i = 0; i < count && !err; i++)
+			err = write_word(attachment, (enum hi_function)function, &words[i]);
+	}
+	return err;
+}
+
+static int swap_in(void *context)
+{
+	struct attachment *attachment = context;
+	struct remote remote;
+	int err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, BORROW_DEADLINE_MS);
+	if (err)
+		return err;
+	err = code_swap_in(attachment->control, &remote);
+	const int closed = remote_close(&remote);
+	if (remote.stopped_ns > attachment->attach_stop_ns)
+		attachment->attach_stop_ns = remote.stopped_ns;
+	return err ? err : closed;
+}
+
+int attach_entries_write(struct attachment *attachment)
+{
+	if (!entries_count(&attachment->entries))
+		return 0;
+	int err = write_words(attachment);
+	if (!err)
+		err = tracee_worker(swap_in, attachment);
+	if (err)
+		return err;
+	journal_note_code(&(struct journal){attachment->control, attachment->arena.shared}, HI_JOURNAL_WRITTEN);
+	attachment->entries_written = entries_count(&attachment->entries);
+	return 0;
+}

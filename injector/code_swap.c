@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* code_swap.c - see code_swap.h. */
+#include "code_swap.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "elf_segment.h"
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
+
+#define WORD 8u
+
+int code_swap_add(struct hi_control *control, remote_addr lo, remote_addr hi)
+{
+	uint64_t staged = 0;
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX; i++) {
+		if (control->code[i].size) {
+			staged += control->code[i].size;
+			continue;
+		}
+		if (hi - lo > HI_CODE_BYTES_MAX - staged)
+			return -ENOSPC;
+		control->code[i].lo = lo;
+		control->code[i].size = hi - lo;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+remote_addr code_swap_staged(const struct hi_control *control, remote_addr at)
+{
+	remote_addr stage = control->arena + control->stage.offset;
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX; i++) {
+		if (at - control->code[i].lo < control->code[i].size)
+			return stage + (at - control->code[i].lo);
+		stage += control->code[i].size;
+	}
+	return 0;
+}
+
+bool code_swap_covers(const struct hi_control *control, remote_addr at, size_t size)
+{
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX; i++)
+		if (at - control->code[i].lo < control->code[i].size && control->code[i].size - (at - control->code[i].lo) >= size)
+			return true;
+	return false;
+}
+
+static int move(struct remote *remote, remote_addr from, uint64_t size, remote_addr to)
+{
+	return remote_syscall_or_fail(remote, SYS_mremap, (uint64_t[6]){from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to}, NULL);
+}
+
+int code_swap_stage(const struct hi_control *control, struct remote *remote)
+{
+	int err = 0;
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size && !err; i++)
+		err = move(remote, control->code[i].lo, control->code[i].size, code_swap_staged(control, control->code[i].lo));
+	return err;
+}
+
+/* What was moved left its mapping behind, so the arena never has a hole that the target could fill; but nobody is to take that for an object of the program. */
+int code_swap_in(const struct hi_control *control, struct remote *remote)
+{
+	int err = 0;
+	uint64_t staged = 0;
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size && !err; i++) {
+		err = move(remote, code_swap_staged(control, control->code[i].lo), control->code[i].size, control->code[i].lo);
+		staged += control->code[i].size;
+	}
+	if (!err && staged)
+		err = remote_syscall_or_fail(remote, SYS_mmap,
+					     (uint64_t[6]){control->arena + control->stage.offset, staged, PROT_NONE,
+							   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, (uint64_t)-1, 0},
+					     NULL);
+	return err;
+}
+
+/* One page; file: NULL where it cannot be read any more: then the words of the journal must do. */
+static enum code_state look_at(const struct hi_control *control, const uint8_t *now, const uint8_t *file, remote_addr at)
+{
+	enum code_state state = CODE_ORIGINAL;
+	for (size_t i = 0; i < HI_PAGE_BYTES; i += WORD) {
+		uint64_t is, was, old_value, new_value;
+		memcpy(&is, now + i, WORD);
+		memcpy(&was, (file ? file : now) + i, WORD);
+		if (file && is == was)
+			continue;
+		if (!journal_code_at(control, at + i, &old_value, &new_value)) {
+			if (file)
+				return CODE_FOREIGN;
+		} else if (is == new_value) {
+			state = CODE_CHANGED;
+		} else if (is != old_value) {
+			return CODE_FOREIGN;
+		}
+	}
+	return state;
+}
+
+enum code_state code_swap_look(const struct hi_control *control, const struct memory *memory, const struct elf_images *images)
+{
+	enum code_state all = CODE_ORIGINAL;
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size; i++) {
+		const struct elf_image *image = elf_images_find(images, control->code[i].lo);
+		for (uint64_t done = 0; done < control->code[i].size; done += HI_PAGE_BYTES) {
+			const remote_addr at = control->code[i].lo + done;
+			uint8_t now[HI_PAGE_BYTES];
+			const void *file = NULL;
+			if (image && !image->memory_copy && elf_segment_bytes(image->elf, at - image->bias, HI_PAGE_BYTES, &file))
+				file = NULL;
+			if (memory_read(memory, at, now, sizeof now))
+				return CODE_FOREIGN;
+			const enum code_state state = look_at(control, now, file, at);
+			all = state > all ? state : all;
+		}
+	}
+	return all;
+}
+
+int code_swap_undo(const struct hi_control *control, struct remote *remote)
+{
+	int err = 0;
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size && !err; i++) {
+		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->code[i].lo, control->code[i].size, MADV_DONTNEED}, NULL);
+		if (err == -EINVAL) /* locked in memory meanwhile */
+			err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->code[i].lo, control->code[i].size, MADV_DONTNEED_LOCKED},
+						     NULL);
+	}
+	return err;
+}

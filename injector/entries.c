@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entries.c - see entries.h. Enter at entries_find.
+ *
+ * Room for a relay is what lies between the function before and this one: bytes that belong to no entry of .eh_frame, all of it instructions that do
+ * nothing. It is there for alignment, behind code that returns, jumps or never comes back, and nobody executes it.
+ */
+#include "entries.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_segment.h"
+#include "payload_image.h"
+#include "unwind_table.h"
+
+#define WORD 8u
+#define GAP_MAX 64u                    /* bytes before a function that are looked at: alignment takes no more */
+#define FAR_MARGIN (1ull << 20)        /* around a relay's page: others have room to grow */
+#define FUNCTION_BYTES_MAX (16u << 10) /* of one function that are looked through */
+
+struct finder {
+	const struct elf_images *images;
+	const struct maps *maps;
+	const struct memory *memory;
+	const struct allocator *allocator;
+	struct entries entries;
+};
+
+/* ---- code ------------------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_code_as_in_file(const struct finder *finder, const struct elf_image *image, remote_addr at, const uint8_t *file, size_t size)
+{
+	const struct mapping *mapping = maps_find(finder->maps, at);
+	uint8_t now[GAP_MAX];
+
+	return size <= sizeof(now) && mapping && at + size <= mapping->hi && mapping->executable && !mapping->shared && mapping->inode == image->inode &&
+	       mapping->device == image->device && memory_read(finder->memory, at, now, size) == 0 && memcmp(now, file, size) == 0;
+}
+
+/* ---- relays ----------------------------------------------------------------------------------------------------------------------------- */
+
+/* Where the function before it ends, in the file; 0: not within GAP_MAX. */
+static uint64_t end_of_previous(const struct eh_frame *frame, uint64_t at)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < frame->fde_count && frame->fde[i].lo < at; i++)
+		end = frame->fde[i].hi > end ? frame->fde[i].hi : end;
+	return end <= at && at - end <= GAP_MAX ? end : 0;
+}
+
+/* How far before the end of this filling an instruction of it begins, with room for a relay; 0: nowhere, or it is not all filling. */
+static size_t find_room(const uint8_t *code, size_t size)
+{
+	size_t found = 0;
+
+	for (size_t at = 0; at < size;) {
+		struct arch_instruction instruction;
+
+		if (size - at >= ARCH_JUMP_BYTES)
+			found = size - at;
+		if (!arch_decode(code + at, size - at, 0, &instruction) || !instruction.is_padding)
+			return 0;
+		at += instruction.size;
+	}
+	return found;
+}
+
+static remote_addr find_gap(const struct finder *finder, const struct elf_image *image, const struct eh_frame *frame, const struct entry *entry)
+{
+	const uint64_t at = entry->at - image->bias, end = end_of_previous(frame, at);
+	const size_t size = end ? (size_t)(at - end) : 0;
+	const void *code;
+	size_t room;
+
+	if (entry->size < ARCH_SHORT_JUMP_BYTES || !size || elf_segment_bytes(image->elf, end, size, &code) < 0 ||
+	    !is_code_as_in_file(finder, image, entry->at - size, code, size))
+		return 0;
+	room = find_room(code, size);
+	return room && room <= ARCH_SHORT_JUMP_REACH ? entry->at - room : 0;
+}
+
+/* In a page where nothing is mapped; several may share it. */
+static bool is_free_place(const struct finder *finder, remote_addr at)
+{
+	const remote_addr page = at / HI_PAGE_BYTES * HI_PAGE_BYTES;
+
+	for (size_t i = 0; i < finder->maps->count; i++)
+		if (finder->maps->mapping[i].lo < page + 2 * FAR_MARGIN && finder->maps->mapping[i].hi > page - FAR_MARGIN)
+			return false;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (finder->entries.entry[function].by == ENTRY_FAR_AWAY &&
+		    finder->entries.entry[function].relay + ARCH_JUMP_BYTES - 1 - at < 2 * ARCH_JUMP_BYTES - 1)
+			return false;
+	return page >= FAR_MARGIN && page < ARCH_USER_END - 2 * FAR_MARGIN;
+}
+
+/* The first place to which a jump at the function can lead without changing more than its first instruction. */
+static remote_addr find_far_place(const struct finder *finder, const struct entry *entry)
+{
+	remote_addr lo, hi;
+
+	if (!arch_punned_reach(entry->code, entry->size, entry->at, &lo, &hi))
+		return 0;
+	for (remote_addr at = lo; at + 1 <= hi; at = (at / HI_PAGE_BYTES + 1) * HI_PAGE_BYTES) {
+		if (at % HI_PAGE_BYTES <= HI_PAGE_BYTES - ARCH_JUMP_BYTES && is_free_place(finder, at))
+			return at;
+	}
+	return 0;
+}
+
+static void find_relay(struct finder *finder, const struct elf_image *image, const struct eh_frame *frame, struct entry *entry)
+{
+	entry->relay = find_gap(finder, image, frame, entry);
+	entry->by = ENTRY_IN_GAP;
+	if (entry->relay)
+		return;
+	entry->by = ENTRY_DIRECT; /* for the search's sake */
+	entry->relay = find_far_place(finder, entry);
+	entry->by = ENTRY_FAR_AWAY;
+	if (!entry->relay)
+		entry->at = 0;
+}
+
+/* Of the image's functions those whose first instruction is shorter than a jump to the gate. */
+static bool needs_relay(const struct finder *finder, const struct elf_image *image, const struct entry *entry)
+{
+	return entry->at && entry->size < ARCH_JUMP_BYTES && elf_images_find(finder->images, entry->at) == image;
+}
+
+static int find_relays_in(struct finder *finder, const struct elf_image *image)
+{
+	uint64_t lo = UINT64_MAX, hi = 0;
+	struct eh_section section;
+	struct eh_frame frame = {0};
+	int error = 0;
+
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		const struct entry *entry = &finder->entries.entry[function];
+
+		if (!needs_relay(finder, image, entry))
+			continue;
+		lo = entry->at - image->bias < lo ? entry->at - image->bias : lo;
+		hi = entry->at - image->bias > hi ? entry->at - image->bias : hi;
+	}
+	if (lo > hi)
+		return 0;
+	if (unwind_table_section(image, &section) == 0)
+		error = eh_frame_parse(&section, lo - GAP_MAX - 1, hi + 1, &frame);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !error; function++)
+		if (needs_relay(finder, image, &finder->entries.entry[function]))
+			find_relay(finder, image, &frame, &finder->entries.entry[function]);
+	eh_frame_close(&frame);
+	return error;
+}
+
+/* ---- functions -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Under another name, perhaps. */
+static bool is_hooked(const struct entries *entries, remote_addr at)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (entries->entry[function].at == at)
+			return true;
+	return false;
+}
+
+/* The first instruction, if it can be replaced. */
+static void look_at_entry(struct finder *finder, enum hi_function function)
+{
+	const remote_addr at = finder->allocator->original[function];
+	const struct elf_image *image = at ? elf_images_find(finder->images, at) : NULL;
+	struct entry entry = {.at = at};
+	const void *code;
+
+	if (!image || !image->is_lasting || image->memory_copy || elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0 ||
+	    !is_code_as_in_file(finder, image, at, code, ARCH_ENTRY_MAX))
+		return;
+	memcpy(entry.code, code, sizeof(entry.code));
+	const size_t size = arch_entry_size(entry.code, at);
+
+	entry.size = (uint8_t)(size < ARCH_JUMP_BYTES ? size : ARCH_JUMP_BYTES);
+	if (size && !is_hooked(&finder->entries, at))
+		finder->entries.entry[function] = entry;
+}
+
+/* Is it the same function as one before it, or one that only jumps to another? */
+static void look_at_alias(struct finder *finder, enum hi_function function)
+{
+	const remote_addr original = finder->allocator->original[function];
+	struct entries *entries = &finder->entries;
+	const remote_addr target = entries->entry[function].at ? arch_entry_target(entries->entry[function].code, original) : 0;
+
+	for (unsigned other = 0; original && other < HI_FUNCTION_COUNT; other++) {
+		const remote_addr at = entries->entry[other].at;
+
+		if (other == function || !at || (at != original && at != target))
+			continue;
+		entries->covered_by[function] = (enum hi_function)other;
+		entries->entry[function].at = 0;
+		return;
+	}
+}
+
+static bool is_allocating_entry(const struct entries *entries, remote_addr address)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (address && entries->entry[function].at == address && gate_class_of((enum hi_function)function) != GATE_FREE)
+			return true;
+	return false;
+}
+
+struct reached {
+	bool by_call, by_jump;
+};
+
+/* Which ways out of this code lead to a function that is hooked, too? What cannot be decoded is stepped over, byte by byte. */
+static struct reached look_through(const struct entries *entries, const uint8_t *code, size_t size, remote_addr at)
+{
+	struct reached reached = {0};
+	struct arch_instruction instruction;
+
+	for (size_t offset = 0; offset < size; offset += instruction.size) {
+		if (!arch_decode(code + offset, size - offset, at + offset, &instruction)) {
+			instruction.size = 1;
+			continue;
+		}
+		if (instruction.flow == ARCH_FLOW_NEXT || !is_allocating_entry(entries, instruction.target))
+			continue;
+		reached.by_call |= instruction.flow == ARCH_FLOW_CALL;
+		reached.by_jump |= instruction.flow == ARCH_FLOW_JUMP || instruction.flow == ARCH_FLOW_BRANCH;
+	}
+	return reached;
+}
+
+/* One that is often called, and therefore looked into: what it does itself is all that it does. */
+static bool is_plain(enum hi_function function)
+{
+	switch (function) {
+	case HI_FN_MALLOC:
+	case HI_FN_CALLOC:
+	case HI_FN_REALLOC:
+	case HI_FN_MALLOCX:
+	case HI_FN_RALLOCX:
+		return true;
+	default:
+		return gate_class_of(function) == GATE_FREE || (function >= HI_FN_NEW && function <= HI_FN_NEW_ARRAY_ALIGNED_NOTHROW);
+	}
+}
+
+/* The code of a function from its entry on, or of the one that it jumps to at once. */
+static size_t function_code(const struct finder *finder, const struct entry *entry, enum hi_function function, remote_addr *out_at, const uint8_t **out_code)
+{
+	const struct elf_image *image = elf_images_find(finder->images, entry->at);
+	const remote_addr target = arch_entry_target(entry->code, entry->at);
+	remote_addr address;
+	uint64_t size = 0;
+	const void *code;
+
+	if (elf_image_symbol(image, slots_symbol(function), &address, &size) || address != entry->at || target)
+		size = 0;
+	*out_at = target ? target : entry->at;
+	if (!size) { /* of the one jumped to the size is not known: as far as to where the next begins, or some way */
+		const uint64_t room = elf_segment_room(image->elf, *out_at - image->bias);
+		size = room < 512 ? room : 512;
+	}
+	size = size < FUNCTION_BYTES_MAX ? size : FUNCTION_BYTES_MAX;
+	if (elf_segment_bytes(image->elf, *out_at - image->bias, size, &code) < 0)
+		return 0;
+	*out_code = code;
+	return size;
+}
+
+static void look_at_nesting(struct finder *finder, enum hi_function function)
+{
+	struct entries *entries = &finder->entries;
+	struct entry *entry = &entries->entry[function];
+	const enum gate_class class = gate_class_of(function);
+	const uint8_t *code;
+	remote_addr at;
+	unsigned number = 0;
+
+	if (!entry->at || class == GATE_FREE || function == HI_FN_MALLOC)
+		return;
+	entry->nesting = ENTRY_NESTS;
+	if (!is_plain(function))
+		return;
+	const size_t size = function_code(finder, entry, function, &at, &code);
+	const struct reached reached = look_through(entries, code, size, at);
+	while (number < HI_NESTED_FROM_MAX && entries->nested_from[number].hi)
+		number++;
+	if (!size || (reached.by_call && number == HI_NESTED_FROM_MAX) || (reached.by_jump && class != GATE_REALLOC))
+		return;
+	entry->nesting = reached.by_jump ? ENTRY_NULL : ENTRY_INNERMOST;
+	if (reached.by_call) {
+		entries->nested_from[number].lo = at;
+		entries->nested_from[number].hi = at + size;
+	}
+}
+
+int entries_find(const struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator,
+		 struct entries *out_entries)
+{
+	struct finder *finder = calloc(1, sizeof(*finder));
+	int error = 0;
+
+	if (!finder)
+		return -ENOMEM;
+	*finder = (struct finder){.images = images, .maps = maps, .memory = memory, .allocator = allocator};
+	entries_clear(&finder->entries);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		look_at_entry(finder, (enum hi_function)function);
+	for (size_t i = 0; i < images->count && !error; i++)
+		error = find_relays_in(finder, &images->image[i]);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		look_at_alias(finder, (enum hi_function)function);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		look_at_nesting(finder, (enum hi_function)function);
+	if (!error)
+		*out_entries = finder->entries;
+	free(finder);
+	return error;
+}
+
+void entries_clear(struct entries *entries)
+{
+	*entries = (struct entries){0};
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		entries->covered_by[function] = ENTRY_NOT_COVERED;
+}
+
+size_t entries_count(const struct entries *entries)
+{
+	size_t count = 0;
+
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		count += entries->entry[function].at != 0;
+	return count;
+}
+
+void entries_drop(struct entries *entries, enum hi_function function)
+{
+	entries->entry[function].at = 0;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------------------------------ */
+
+struct bytes {
+	remote_addr lo; /* whole words, */
+	size_t words;
+	uint64_t old_value[2], new_value[2];
+};
+
+/* The words in which the bytes [at, at + size) lie. */
+static int read_bytes(const struct memory *memory, remote_addr at, size_t size, struct bytes *out)
+{
+	out->lo = at / WORD * WORD;
+	out->words = (size_t)((at + size - 1) / WORD - at / WORD + 1);
+	const int error = memory_read(memory, out->lo, out->old_value, out->words * WORD);
+
+	memcpy(out->new_value, out->old_value, sizeof(out->new_value));
+	return error;
+}
+
+static void push_words(const struct bytes *bytes, struct entry_word *out_words, size_t *count)
+{
+	for (size_t i = 0; i < bytes->words; i++)
+		out_words[(*count)++] = (struct entry_word){.at = bytes->lo + i * WORD, .old_value = bytes->old_value[i], .new_value = bytes->new_value[i]};
+}
+
+/* The jump at the function itself. */
+static bool make_first(const struct entry *entry, remote_addr to, uint8_t *out)
+{
+	const size_t size = entry->by == ENTRY_IN_GAP ? ARCH_SHORT_JUMP_BYTES : ARCH_JUMP_BYTES;
+	uint8_t jump[ARCH_JUMP_BYTES];
+
+	if (!arch_make_jump(jump, size, entry->at, to))
+		return false;
+	memcpy(out, jump, size < entry->size ? size : entry->size);
+	return size <= entry->size || memcmp(jump + entry->size, entry->code + entry->size, size - entry->size) == 0;
+}
+
+int entry_words(const struct entry *entry, remote_addr gate, const struct memory *memory, struct entry_word out_words[ENTRY_WORDS_MAX], size_t *out_count)
+{
+	struct bytes first, relay;
+	size_t count = 0;
+	int error = read_bytes(memory, entry->at, entry->size, &first);
+
+	if (!error && entry->by == ENTRY_IN_GAP)
+		error = read_bytes(memory, entry->relay, ARCH_JUMP_BYTES, &relay);
+	if (error)
+		return error;
+	if (memcmp((const uint8_t *)first.old_value + (entry->at - first.lo), entry->code, entry->size) != 0)
+		return -EBUSY;
+	if (!make_first(entry, entry->by == ENTRY_DIRECT ? gate : entry->relay, (uint8_t *)first.new_value + (entry->at - first.lo)))
+		return -ERANGE;
+	if (entry->by == ENTRY_IN_GAP) {
+		if (!arch_make_jump((uint8_t *)relay.new_value + (entry->relay - relay.lo), ARCH_JUMP_BYTES, entry->relay, gate))
+			return -ERANGE;
+		push_words(&relay, out_words, &count);
+	}
+	push_words(&first, out_words, &count);
+	*out_count = count;
+	return 0;
+}

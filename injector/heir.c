@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heir.c - see heir.h. Who lives in the memory is known by our own control block, whose first page no forked child inherits: who has it at its place, with what
+ * stands in it, has that memory.
+ */
+#include "heir.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEAVE_TRIES 60 /* of a child of vfork: 300 ms */
+#define LEAVE_PAUSE_NS 5000000
+#define HEAD_BYTES 64 /* of the control block */
+
+static bool is_left(const struct attachment *attachment)
+{
+	const struct timespec pause = {.tv_nsec = LEAVE_PAUSE_NS};
+	for (unsigned tries = 0; tries < LEAVE_TRIES; tries++) {
+		if (!memory_is_alive(&attachment->memory))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* Through that thread the same is seen as through our descriptor. */
+static bool has_our_block(const struct attachment *attachment, pid_t tid)
+{
+	const remote_addr at = attachment->control->arena;
+	uint8_t ours[HEAD_BYTES], its[HEAD_BYTES];
+	const struct iovec local = {its, sizeof its}, remote = {(void *)(uintptr_t)at, sizeof its};
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == HEAD_BYTES && !memory_read(&attachment->memory, at, ours, sizeof ours) &&
+	       !memcmp(ours, its, sizeof ours);
+}
+
+/* A thread of that process that lives in the memory; 0: none. A leader that has ended lives nowhere. */
+static pid_t find_thread(const struct attachment *attachment, pid_t pid)
+{
+	pid_t *tids, found = 0;
+	size_t count;
+	if (proc_tasks(pid, &tids, &count))
+		return 0;
+	for (size_t i = 0; i < count && !found; i++)
+		if (has_our_block(attachment, tids[i]))
+			found = tids[i];
+	free(tids);
+	return found;
+}
+
+static pid_t find_process(const struct attachment *attachment, pid_t *out_tid)
+{
+	pid_t pid = 0;
+	DIR *proc = opendir("/proc");
+	*out_tid = 0;
+	for (const struct dirent *entry; proc && !*out_tid && (entry = readdir(proc));) {
+		pid = atoi(entry->d_name);
+		if (isdigit((unsigned char)entry->d_name[0]) && pid != attachment->pid && pid != getpid())
+			*out_tid = find_thread(attachment, pid);
+	}
+	if (proc)
+		closedir(proc);
+	return pid;
+}
+
+int heir_take(struct attachment *attachment)
+{
+	if (!attachment->control || !attachment->control->arena || is_left(attachment))
+		return -ESRCH;
+	pid_t tid;
+	const pid_t pid = find_process(attachment, &tid);
+	uint64_t start_time;
+	if (!tid)
+		return -ESRCH;
+	const int err = proc_start_time(pid, &start_time);
+	if (err)
+		return err;
+	if (attachment->pidfd >= 0)
+		close(attachment->pidfd);
+	attachment->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	attachment->died = attachment->pid;
+	attachment->pid = attachment->memory.pid = pid;
+	attachment->tid = attachment->memory.tid = tid;
+	attachment->start_time = start_time;
+	return 0;
+}

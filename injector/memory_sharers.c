@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory_sharers.c - see memory_sharers.h. What was found is kept from one question to the next; sharers are found in it, threads are read anew each time.
+ * Enter at memory_threads_list.
+ */
+#include "memory_sharers.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "arch.h"
+#include "clock.h"
+#include "same_memory.h"
+
+#define FRESH_NS 250000000ull /* numbers do not come round in that time: it would take 100,000 births in a second */
+#define NUMBERS_MIN 32768     /* of processes, with which this holds */
+#define BORN_MAX 1024         /* more than that are not looked at one by one */
+#define UNDER_WAY 32          /* numbers that are given out, and not seen yet: the last ones before a look are looked at once more */
+#define TRIES 3
+#define LAST_NUMBER "/proc/sys/kernel/ns_last_pid" /* that was given out to a process or a thread */
+
+struct pids {
+	pid_t *pid;
+	size_t count, room;
+};
+
+/* Of the process that was asked for last. Those that share its memory are looked at each time; all others when it is time, or once they are born. */
+static struct {
+	struct same_memory_reference reference; /* pid 0: nothing is known */
+	uint64_t start_time;
+	uint64_t looked_ns;
+	pid_t last; /* the number that was given out last, before the look; 0 = not known */
+	struct pids sharers, untold;
+} found;
+static pthread_mutex_t found_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int push(struct pids *pids, pid_t pid)
+{
+	for (size_t i = 0; i < pids->count; i++)
+		if (pids->pid[i] == pid)
+			return 0;
+	if (pids->count == pids->room) {
+		const size_t room = pids->room ? pids->room * 2 : 16;
+		pid_t *grown = reallocarray(pids->pid, room, sizeof *grown);
+		if (!grown)
+			return -ENOMEM;
+		pids->pid = grown;
+		pids->room = room;
+	}
+	pids->pid[pids->count++] = pid;
+	return 0;
+}
+
+/* ---- looking at processes ------------------------------------------------------------------------------------------------------------ */
+
+static pid_t read_number(const char *path)
+{
+	char text[16] = "";
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof text - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return atoi(text);
+}
+
+/* 0: it is not told, or there are so few numbers that they may come round unseen. */
+static pid_t last_number(void)
+{
+	return read_number("/proc/sys/kernel/pid_max") >= NUMBERS_MIN ? read_number(LAST_NUMBER) : 0;
+}
+
+/* pid may be the number of a thread, of a process that is known already or of the target itself. */
+static int take_in(pid_t pid)
+{
+	const struct same_memory_reference *reference = &found.reference;
+	struct proc_status status;
+	const enum same_memory same = pid == reference->pid ? SAME_MEMORY_NO : same_memory_ask(reference, pid);
+	if (same == SAME_MEMORY_NO || proc_status_read(pid, pid, &status) || status.tgid == reference->pid)
+		return 0;
+	return push(same == SAME_MEMORY_YES ? &found.sharers : &found.untold, status.tgid);
+}
+
+/* A thread by which others are compared may end meanwhile, and another take its place: -EAGAIN. */
+static int look_at_all(pid_t pid)
+{
+	DIR *proc = opendir("/proc");
+	if (!proc)
+		return -errno;
+	int err = same_memory_open(pid, &found.reference);
+	found.last = last_number();
+	found.looked_ns = clock_now_ns();
+	found.sharers.count = found.untold.count = 0;
+	if (!err)
+		same_memory_hurry(&found.reference);
+	for (const struct dirent *entry; !err && (entry = readdir(proc));)
+		if (isdigit((unsigned char)entry->d_name[0]))
+			err = take_in(atoi(entry->d_name));
+	same_memory_calm_down(&found.reference);
+	closedir(proc);
+	return err || same_memory_is_sound(&found.reference) ? err : -EAGAIN;
+}
+
+/* Those that no longer share it were children of vfork, as a rule. */
+static void look_again(struct pids *pids, enum same_memory as)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < pids->count; i++)
+		if (same_memory_ask(&found.reference, pids->pid[i]) == as)
+			pids->pid[kept++] = pids->pid[i];
+	pids->count = kept;
+}
+
+/* Since the last look at all, and while that was under way. -EAGAIN: too many, or they cannot be told. */
+static int look_at_born(void)
+{
+	const pid_t last = found.last ? read_number(LAST_NUMBER) : 0;
+	if (!last || last < found.last || last - found.last > BORN_MAX || clock_now_ns() - found.looked_ns > FRESH_NS)
+		return -EAGAIN;
+	look_again(&found.sharers, SAME_MEMORY_YES);
+	look_again(&found.untold, SAME_MEMORY_UNTOLD);
+	int err = 0;
+	for (pid_t pid = found.last > UNDER_WAY ? found.last - UNDER_WAY : 1; pid <= last && !err; pid++)
+		err = take_in(pid);
+	return err || same_memory_is_sound(&found.reference) ? err : -EAGAIN;
+}
+
+static int find_sharers(pid_t pid)
+{
+	uint64_t start_time;
+	int err = proc_start_time(pid, &start_time);
+	if (err)
+		return err;
+	const bool is_known = found.reference.pid == pid && found.start_time == start_time;
+	err = is_known ? look_at_born() : -EAGAIN;
+	for (unsigned tries = 0; tries < TRIES && err == -EAGAIN; tries++)
+		err = look_at_all(pid);
+	found.start_time = start_time;
+	if (err)
+		found.reference.pid = 0;
+	return err == -EAGAIN ? -ESRCH : err;
+}
+
+/* ---- their threads --------------------------------------------------------------------------------------------------------------------- */
+
+/* Threads of processes that have ended since are none. */
+static int add_threads(struct memory_threads *threads, pid_t pid, bool is_awaited)
+{
+	pid_t *tids;
+	size_t count;
+	int err = proc_tasks(pid, &tids, &count);
+	if (err)
+		return err == -ESRCH && threads->count ? 0 : err;
+	struct memory_thread *grown = reallocarray(threads->thread, threads->count + count, sizeof *grown);
+	if (grown)
+		threads->thread = grown;
+	else
+		err = -ENOMEM;
+	for (size_t i = 0; i < count && !err; i++)
+		threads->thread[threads->count++] = (struct memory_thread){.pid = pid, .tid = tids[i], .is_awaited = is_awaited};
+	free(tids);
+	return err;
+}
+
+bool memory_thread_is_in_vfork(pid_t tid, const struct proc_syscall *call)
+{
+	uint64_t flags, at;
+	if (!arch_is_clone(call->number, call->argument, &flags, &at))
+		return false;
+	const struct iovec into = {&flags, sizeof flags}, from = {(void *)(uintptr_t)at, sizeof flags};
+	if (at && process_vm_readv(tid, &into, 1, &from, 1, 0) != sizeof flags)
+		return false;
+	return flags & CLONE_VFORK;
+}
+
+static bool waits_for_a_child(pid_t pid, pid_t tid)
+{
+	struct proc_syscall call;
+	struct proc_status status;
+	return !proc_syscall_read(pid, tid, &call) && !call.running && memory_thread_is_in_vfork(tid, &call) && !proc_status_read(pid, tid, &status) &&
+	       status.state == 'D';
+}
+
+/* A child of vfork's parent is one of us, and a thread of it waits. Others of its children are taken for such as well, for as long as that lasts. */
+static bool is_awaited(pid_t target, pid_t pid)
+{
+	struct proc_status status;
+	pid_t *tids;
+	size_t count;
+	bool is = false, is_of_us;
+	if (proc_status_read(pid, pid, &status))
+		return false;
+	is_of_us = status.ppid == target;
+	for (size_t i = 0; i < found.sharers.count; i++)
+		is_of_us |= found.sharers.pid[i] == status.ppid;
+	if (!is_of_us || proc_tasks(status.ppid, &tids, &count))
+		return false;
+	for (size_t i = 0; i < count && !is; i++)
+		is = waits_for_a_child(status.ppid, tids[i]);
+	free(tids);
+	return is;
+}
+
+int memory_threads_list(pid_t pid, struct memory_threads *out_threads)
+{
+	struct memory_threads threads = {0};
+	pthread_mutex_lock(&found_lock);
+	int err = find_sharers(pid);
+	if (!err)
+		err = add_threads(&threads, pid, false);
+	for (size_t i = 0; i < found.sharers.count && !err; i++)
+		err = add_threads(&threads, found.sharers.pid[i], is_awaited(pid, found.sharers.pid[i]));
+	threads.untold = found.untold.count ? found.untold.pid[0] : 0;
+	pthread_mutex_unlock(&found_lock);
+	if (err)
+		memory_threads_close(&threads);
+	else
+		*out_threads = threads;
+	return err;
+}
+
+void memory_threads_close(struct memory_threads *threads)
+{
+	free(threads->thread);
+	*threads = (struct memory_threads){0};
+}
+
+pid_t memory_threads_pid(const struct memory_threads *threads, pid_t tid, pid_t otherwise)
+{
+	for (size_t i = 0; i < threads->count; i++)
+		if (threads->thread[i].tid == tid)
+			return threads->thread[i].pid;
+	return otherwise;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* thread_table.c - see thread_table.h. */
+#include "thread_table.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static struct hi_thread_table table; /* a megabyte, and one reader at a time */
+
+static remote_addr address_of(remote_addr at, size_t count)
+{
+	if (count < HI_THREAD_SLOTS)
+		return at + count * sizeof *table.slot + offsetof(struct hi_thread_slot, in_flight);
+	count -= HI_THREAD_SLOTS;
+	if (count < HI_PLACES)
+		return at + offsetof(struct hi_thread_table, place) + count * sizeof *table.place + offsetof(struct hi_place, count);
+	return at + offsetof(struct hi_thread_table, passing);
+}
+
+/* Slots of pages in which none was claimed are zero: they are not read, or the target would be given page tables for them. */
+static int read_slots(const struct memory *memory, remote_addr at)
+{
+	const size_t pages = sizeof table.slot / HI_PAGE_BYTES;
+	int err = 0;
+	memset(table.slot, 0, sizeof table.slot);
+	for (size_t page = 0; page < pages && !err; page++)
+		if (table.claimed[page / 64] >> page % 64 & 1)
+			err = memory_read(memory, at + page * HI_PAGE_BYTES, &table.slot[page * HI_SLOTS_A_PAGE], HI_PAGE_BYTES);
+	return err;
+}
+
+int thread_table_read(const struct memory *memory, remote_addr at, struct inside *out_inside)
+{
+	const size_t behind = offsetof(struct hi_thread_table, place_slot);
+	int err = memory_read(memory, at + behind, table.place_slot, sizeof table - behind);
+	if (!err)
+		err = read_slots(memory, at);
+	if (err)
+		return err;
+	size_t next = 0;
+	out_inside->frames = out_inside->cycles = 0;
+	for (size_t i = 0; i < HI_THREAD_SLOTS; i++) {
+		out_inside->count[next++] = table.slot[i].in_flight;
+		out_inside->cycles += table.slot[i].cycles;
+	}
+	for (size_t i = 0; i < HI_PLACES; i++) {
+		out_inside->count[next++] = table.place[i].count;
+		out_inside->cycles += table.place_slot[i].cycles;
+	}
+	out_inside->count[next] = table.passing;
+	for (size_t i = 0; i < INSIDE_COUNTS; i++)
+		out_inside->frames += out_inside->count[i];
+	return 0;
+}
+
+int thread_table_clear(const struct memory *memory, remote_addr at, const struct inside *inside)
+{
+	const uint32_t none = 0;
+	int err = 0;
+	for (size_t i = 0; i < INSIDE_COUNTS && !err; i++)
+		if (inside->count[i])
+			err = memory_write(memory, address_of(at, i), &none, sizeof none);
+	return err;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unhooked.c - see unhooked.h. Start at unhooked_find().
+ *
+ * The names of .symtab are read by the file's descriptor into memory of our own and let go of again: through libelf they would stay as long as the image.
+ */
+#include "unhooked.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plain_text.h"
+
+/* Of all objects together: so much is read in a fraction of a second. What is larger has its symbols left unread, and is told by what the process grows by. */
+#define TABLE_BYTES_MAX (192u << 20)
+
+struct search {
+	const struct allocator *allocator;
+	const struct elf_image *image;
+	struct unhooked_list *list;
+	size_t room; /* bytes of symbol tables that may still be read */
+};
+
+static bool is_function(const Elf64_Sym *symbol)
+{
+	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	return symbol->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC);
+}
+
+/* The library whose functions are hooked may have them under other names as well. */
+static bool is_hooked_library(const struct search *search)
+{
+	return search->image == search->allocator->image && !search->image->is_main;
+}
+
+static bool exports_malloc(const struct elf_image *image)
+{
+	remote_addr address;
+
+	return elf_image_symbol(image, "malloc", &address, NULL) == 0;
+}
+
+static void add(const struct search *search, enum hi_unhooked how, const char *prefix, size_t prefix_length, remote_addr address)
+{
+	struct unhooked_list *list = search->list;
+	struct unhooked found = {.how = how, .is_main = search->image->is_main, .address = address};
+	char name[sizeof(found.function)];
+
+	snprintf(name, sizeof(name), "%.*smalloc", (int)prefix_length, prefix);
+	plain_text_copy(found.function, sizeof(found.function), name);
+	plain_text_copy(found.path, sizeof(found.path), search->image->path);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->unhooked[i].how == how && strcmp(list->unhooked[i].path, found.path) == 0)
+			return;
+	if (list->count < UNHOOKED_MAX)
+		list->unhooked[list->count++] = found;
+}
+
+/* is_exported: other objects find it there, so that its own calls may go by a slot. */
+static void look_at(const struct search *search, const char *name, const Elf64_Sym *symbol, bool is_exported)
+{
+	const struct elf_image *image = search->image;
+	size_t prefix;
+
+	if (!is_function(symbol))
+		return;
+	if (strcmp(name, "malloc") == 0) {
+		if (image->is_main || !(is_exported || exports_malloc(image)))
+			add(search, HI_UNHOOKED_DIRECT, "", 0, image->bias + symbol->st_value);
+		return;
+	}
+	prefix = hi_allocator_prefix(name);
+	/* An allocator's library that stands behind another one: nobody calls it by these names, who does not by the others. */
+	if (prefix && (image->is_main || !exports_malloc(image)))
+		add(search, HI_UNHOOKED_PREFIXED, name, prefix, image->bias + symbol->st_value);
+}
+
+static void search_exported(struct search *search)
+{
+	const uint32_t count = search->image->dynamic ? elf_dynamic_symbol_count(search->image->dynamic) : 0;
+	Elf64_Sym symbol;
+
+	if (count * sizeof(symbol) > search->room)
+		return;
+	search->room -= count * sizeof(symbol);
+	for (uint32_t i = 1; i < count; i++) {
+		const char *name = elf_dynamic_symbol(search->image->dynamic, i, &symbol);
+
+		if (name)
+			look_at(search, name, &symbol, true);
+	}
+}
+
+/* Terminated by one byte more; to be freed. NULL: too much, or not all there. */
+static char *read_section(struct search *search, const GElf_Shdr *section)
+{
+	const size_t size = section->sh_size;
+	char *bytes = section->sh_size <= search->room ? malloc(size + 1) : NULL;
+	size_t done = 0;
+
+	while (bytes && done < size) {
+		const ssize_t got = pread(search->image->fd, bytes + done, size - done, (off_t)(section->sh_offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			free(bytes);
+			return NULL;
+		}
+		done += (size_t)got;
+	}
+	if (bytes) {
+		bytes[size] = 0;
+		search->room -= size;
+	}
+	return bytes;
+}
+
+static void search_table(struct search *search, const GElf_Shdr *table, const GElf_Shdr *strings)
+{
+	char *symbols = read_section(search, table), *names = symbols ? read_section(search, strings) : NULL;
+
+	for (size_t at = 0; names && at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
+		Elf64_Sym symbol;
+
+		memcpy(&symbol, symbols + at, sizeof(symbol));
+		if (symbol.st_name < strings->sh_size)
+			look_at(search, names + symbol.st_name, &symbol, false);
+	}
+	free(symbols);
+	free(names);
+}
+
+/* The table that the dynamic linker does not need, where it was not stripped. */
+static void search_all(struct search *search)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr table, strings;
+
+	while (search->image->fd >= 0 && (section = elf_nextscn(search->image->elf, section))) {
+		if (!gelf_getshdr(section, &table) || table.sh_type != SHT_SYMTAB)
+			continue;
+		Elf_Scn *linked = elf_getscn(search->image->elf, table.sh_link);
+		if (linked && gelf_getshdr(linked, &strings) && strings.sh_type == SHT_STRTAB)
+			search_table(search, &table, &strings);
+		return;
+	}
+}
+
+void unhooked_find(const struct elf_images *images, const struct allocator *allocator, struct unhooked_list *out_list)
+{
+	struct search search = {.allocator = allocator, .list = out_list, .room = TABLE_BYTES_MAX};
+
+	*out_list = (struct unhooked_list){0};
+	for (size_t i = 0; i < images->count; i++) {
+		search.image = &images->image[i];
+		if (search.image->is_vdso || search.image->is_loader || is_hooked_library(&search))
+			continue;
+		search_exported(&search);
+		search_all(&search);
+	}
+}
+
+char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < list->count && at < size; i++) {
+		const struct unhooked *unhooked = &list->unhooked[i];
+		const int length =
+			snprintf(text + at, size - at, "%s%s in %s%s", i ? " and " : "", unhooked->function,
+				 unhooked->is_main ? "the program itself" : unhooked->path, unhooked->how == HI_UNHOOKED_DIRECT ? " (by direct calls)" : "");
+
+		at += length > 0 ? (size_t)length : size;
+	}
+	return text;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unhooked.h - allocators in a process that no slot leads to, by the names of their functions: what they give out is not seen.
+ *
+ * Two kinds. An allocator under names of its own (je_malloc, _rjem_malloc, tc_malloc, mi_malloc), in any object. And malloc itself, where the object that
+ * defines it calls it without a slot: the main program, or a library that keeps its malloc to itself. Names are looked for in .dynsym and .symtab; where a file
+ * has none, nothing is found. Read from files that the target chose, within bounds; nothing here writes, or stops the target.
+ */
+#ifndef HI_UNHOOKED_H
+#define HI_UNHOOKED_H
+
+#include "hi_allocator_names.h"
+#include "hi_stream.h"
+#include "slots.h"
+
+#define UNHOOKED_MAX 8u
+#define UNHOOKED_TEXT_MAX 1024u
+
+struct unhooked {
+	enum hi_unhooked how;
+	bool is_main;                         /* in the main program */
+	remote_addr address;                  /* of the function */
+	char function[HI_ALLOCATOR_NAME_MAX]; /* printable; that allocates */
+	char path[256];                       /* printable; of the object */
+};
+struct unhooked_list {
+	struct unhooked unhooked[UNHOOKED_MAX];
+	size_t count; /* one of each kind for an object; those beyond the room are left out */
+};
+
+/* allocator: whose functions the slots are of. */
+void unhooked_find(const struct elf_images *images, const struct allocator *allocator, struct unhooked_list *out_list);
+/* "je_malloc in the program itself", "malloc in /opt/lib/libx.so and je_malloc in ..." Returns text. */
+char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* doubts_test.c - what is a copy that cannot be turned back, and what is none, at every place of a run of bytes. */
+#include "doubts.h"
+
+#include "hi_wire.h"
+#include "unit.h"
+
+#define GATE 0x7f1234ffe000ull /* a few entries in its second page, where other 64 KB begin */
+#define AT 0x7f1230000000ull
+#define ENTRIES 30
+#define BYTES 256
+
+static const struct doubts_gate gate = {.gate = GATE + 0x1800, .count = ENTRIES, .skip_lo = GATE, .skip_hi = GATE + 0x4000};
+
+static uint64_t entry(unsigned number)
+{
+	return gate.gate + (uint64_t)number * HI_GATE_STRIDE;
+}
+
+/* What is found where `word` stands at `place`, in the midst of something else. */
+static struct doubts found(uint64_t word, size_t place, uint64_t at, bool is_code)
+{
+	struct doubts doubts = {0};
+	uint8_t bytes[BYTES];
+	memset(bytes, 0x5a, sizeof bytes);
+	memcpy(bytes + place, &word, sizeof word);
+	doubts_find(&doubts, &gate, bytes, sizeof bytes, at, is_code);
+	return doubts;
+}
+
+static size_t sum(const struct doubts *doubts)
+{
+	size_t all = 0;
+	for (size_t i = 0; i < DOUBTS; i++)
+		all += doubts->count[i];
+	return all;
+}
+
+static void check_only(struct doubts doubts, enum doubt expected)
+{
+	CHECK_EQ(sum(&doubts), 1);
+	CHECK_EQ(doubts.count[expected], 1);
+}
+
+UNIT_TEST(a_copy_that_is_not_aligned_is_seen_at_every_place)
+{
+	for (size_t place = 0; place + 8 <= BYTES; place++) {
+		struct doubts doubts = found(entry((unsigned)place % ENTRIES), place, AT, false);
+		CHECK_EQ(sum(&doubts), place % 8 != 0); /* an aligned one is healed */
+		CHECK_EQ(doubts.count[DOUBT_UNALIGNED], place % 8 != 0);
+		doubts = found(entry(1), place, AT + 3, false); /* it is the address that counts */
+		CHECK_EQ(doubts.count[DOUBT_UNALIGNED], (place + 3) % 8 != 0);
+	}
+}
+
+UNIT_TEST(a_copy_with_marks_is_seen)
+{
+	for (uint64_t mark = 1; mark < 8; mark++)
+		check_only(found(entry(2) | mark, 16, AT, false), DOUBT_TAGGED);
+	for (unsigned bit = 48; bit < 64; bit++)
+		check_only(found(entry(29) | 1ull << bit, 24, AT, false), DOUBT_TAGGED);
+	check_only(found(entry(29) | 0xfffeull << 48 | 7, 40, AT, false), DOUBT_TAGGED);
+	check_only(found(entry(3) | 1, 41, AT, false), DOUBT_UNALIGNED);
+	check_only(found(entry(3) | 1, 40, AT, true), DOUBT_CODE);
+}
+
+UNIT_TEST(what_leads_to_no_entry_is_none)
+{
+	static const uint64_t words[] = {
+		GATE + 0x1800 - HI_GATE_STRIDE, GATE + 0x1800 + (uint64_t)ENTRIES * HI_GATE_STRIDE, GATE + 0x1800 + 8, GATE + 0x1800 + 64, 1ull << 47, 0};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		for (size_t place = 0; place < 24; place++) {
+			const struct doubts doubts = found(words[i], place, AT, false);
+			CHECK(!doubts_any(&doubts));
+		}
+	const struct doubts ours = found(entry(1) | 1, 8, GATE + 0x2000, false);
+	CHECK(!doubts_any(&ours));
+}
+
+/* Four bytes at `place`, behind an opcode, in code at `at`, that count from their end to `to`. */
+static struct doubts reference(const char *opcode, size_t length, size_t place, uint64_t at, uint64_t to)
+{
+	struct doubts doubts = {0};
+	uint8_t code[BYTES];
+	const uint32_t distance = (uint32_t)(to - (at + place + length + 4));
+	memset(code, 0x90, sizeof code);
+	memcpy(code + place, opcode, length);
+	memcpy(code + place + length, &distance, sizeof distance);
+	doubts_find(&doubts, &gate, code, sizeof code, at, true);
+	return doubts;
+}
+
+UNIT_TEST(code_that_leads_to_an_entry_is_seen_at_every_place)
+{
+	for (size_t place = 0; place + 7 <= BYTES; place++) {
+		check_only(reference("\xe8", 1, place, AT, entry((unsigned)place % ENTRIES)), DOUBT_CODE);                /* call */
+		check_only(reference("\xe9", 1, place, AT + (1ull << 30), entry((unsigned)place % ENTRIES)), DOUBT_CODE); /* jmp, backwards */
+		check_only(reference("\x0f\x84", 2, place, AT, entry(7)), DOUBT_CODE);                                    /* je */
+		check_only(reference("\x48\x8d\x3d", 3, place, AT, entry(8)), DOUBT_CODE);                                /* lea, %rdi */
+	}
+}
+
+UNIT_TEST(code_that_leads_elsewhere_is_none)
+{
+	const struct doubts amid = reference("\xe8", 1, 9, AT, entry(3) + 5), behind = reference("\xe8", 1, 9, AT, entry(ENTRIES)),
+			    operand = reference("\x90\x90", 2, 9, AT, entry(3)), far = reference("\xe8", 1, 9, AT + (1ull << 33), entry(3));
+	CHECK(!doubts_any(&amid));
+	CHECK(!doubts_any(&behind));
+	CHECK(!doubts_any(&operand));
+	CHECK(!doubts_any(&far));
+}
+
+UNIT_TEST(each_doubt_has_its_words)
+{
+	const char *last = "";
+	for (size_t i = 0; i < DOUBTS; i++) {
+		struct doubts doubts = {0};
+		CHECK(!doubts_any(&doubts));
+		doubts.count[i] = 1;
+		CHECK(doubts_any(&doubts));
+		CHECK(strcmp(doubts_text(&doubts), last) != 0);
+		last = doubts_text(&doubts);
+	}
+}
+
+UNIT_MAIN()
