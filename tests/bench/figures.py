@@ -84,6 +84,27 @@ def micro_row(results, workload_name, name):
     return Micro(results, next(workload for workload in WORKLOADS if workload.name == workload_name), name)
 
 
+class Ways:
+    """A workload hooked by slot and by entry, in turn in one process: what each adds, what the second adds more, per operation, and what an operation costs by the second in
+    parts of what it costs by the first. All by the quickest pieces of windows: the difference is a nanosecond."""
+
+    def __init__(self, results, workload):
+        slots, entries = results.get(workload.name, "hi_slot"), results.get(workload.name, "hi_entry")
+        by_slot, by_entry = ([trial.window.least - trial.rest_least for trial in trials] for trials in (slots, entries))
+        self.slot, self.entry = median(by_slot), median(by_entry)
+        self.each = [entry - slot for slot, entry in zip(by_slot, by_entry)]
+        self.more = median(self.each)
+        self.noise = statistics.stdev(self.each) / len(self.each) ** 0.5 if len(self.each) > 1 else 0  # of their mean: about that of the median
+        self.ratio = median([(entry.window.least / entry.rest_least) / (slot.window.least / slot.rest_least) for slot, entry in zip(slots, entries)])
+
+
+def ways(results, workload_name):
+    """None where it was not measured."""
+    if not (results.get(workload_name, "hi_slot") and results.get(workload_name, "hi_entry")):
+        return None
+    return Ways(results, next(workload for workload in WORKLOADS if workload.name == workload_name))
+
+
 # ---- servers --------------------------------------------------------------------------------------------------------------
 
 

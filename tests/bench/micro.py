@@ -6,9 +6,11 @@ import statistics
 import subprocess
 
 from processes import Failed, end, has_ended, launch, line_from, resident_bytes
+from profilers import BY_NAME
 
 WARM_S = 0.2
 PIECE_S = 0.1
+SHORT_PIECE_S = 0.02  # of which some are not disturbed, however busy the machine is
 SMALLEST, PAIRS_LARGEST, REPLACE_LARGEST = 16, 512, 4096  # as in workload.c
 
 
@@ -35,13 +37,15 @@ WORKLOADS = [
 
 
 class Window:
-    """CPU and wall time per operation, the medians over some pieces of it, so that a burst of something else does not count; and how many operations it had in all."""
+    """CPU and wall time per operation, the medians over some pieces of it, so that a burst of something else does not count; how many operations it had in all; and the CPU time of its quickest
+    pieces, but for a tenth, which is what is left of it where something else never rests."""
 
     def __init__(self, lines):
         pieces = [[int(word) for word in line.split()] for line in lines]
         self.operations = sum(piece[0] for piece in pieces)
         self.cpu = statistics.median(cpu_ns / operations for operations, cpu_ns, _ in pieces)
         self.wall = statistics.median(wall_ns / operations for operations, _, wall_ns in pieces)
+        self.least = sorted(cpu_ns / operations for operations, cpu_ns, _ in pieces)[len(pieces) // 10]
 
 
 class Trial:
@@ -50,7 +54,7 @@ class Trial:
     def __init__(self):
         self.window = None      # with the profiler
         self.rest = None        # CPU ns per operation before and after, None if the profiler was there all the time
-        self.rest_wall = None
+        self.rest_wall = self.rest_least = None
         self.operations = None  # all that the profiler saw
         self.attach_s = None
         self.facts = None
@@ -64,11 +68,11 @@ class Target:
         variables, self.helper = profiler.environment(work)
         self.process = launch([os.path.join(build, workload.program)] + workload.arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               env=dict(os.environ, **variables))
-        self.name = workload.name
+        self.name, self.piece_s = workload.name, SHORT_PIECE_S if profiler.beside else PIECE_S
         line_from(self.process.stdout, 120, self.name)
 
     def run(self, seconds):
-        return Window([self._run_piece(min(PIECE_S, seconds)) for _ in range(max(1, round(seconds / PIECE_S)))])
+        return Window([self._run_piece(min(self.piece_s, seconds)) for _ in range(max(1, round(seconds / self.piece_s)))])
 
     def _run_piece(self, seconds):
         try:
@@ -90,11 +94,12 @@ class Target:
 
 
 def measure(workload, profiler, options, work):
-    """Trials, one or more, all of one process."""
+    """(name of the configuration, trial), one or more, all of one process."""
     target = Target(workload, profiler, options.build, work)
-    turns, share = profiler.turns if workload.is_unsteady else (1, 1)
+    turns, share = profiler.turns if workload.is_unsteady or profiler.beside else (1, 1)
+    in_turn = [profiler, BY_NAME[profiler.beside]] if profiler.beside else [profiler]
     try:
-        return [run_trial(target, profiler, options.window * share, work) for _ in range(turns)]
+        return [(each.name, run_trial(target, each, options.window * share, work)) for _ in range(turns) for each in in_turn]
     finally:
         target.close()
 
@@ -119,5 +124,6 @@ def run_trial(target, profiler, window_s, work):
     after = target.run(window_s / 2)
     trial.rest = (before.cpu + after.cpu) / 2
     trial.rest_wall = (before.wall + after.wall) / 2
+    trial.rest_least = min(before.least, after.least)
     trial.resident = (resident_before, resident_while, resident_after)
     return trial

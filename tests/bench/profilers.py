@@ -34,11 +34,11 @@ class Facts:
 class Heapinject:
     """heapinject, attached."""
 
-    def __init__(self, pid, work, sample):
+    def __init__(self, pid, work, sample, hook="auto"):
         self.prefix = os.path.join(work, "profile")
         self.log = open(f"{self.prefix}.log", "wb")
         began = time.monotonic()
-        command = [HEAPINJECT, "attach", str(pid), "-v", "--duration", "1h", "--sample", str(sample), "-o", self.prefix]
+        command = [HEAPINJECT, "attach", str(pid), "-v", "--duration", "1h", "--sample", str(sample), "--hook", hook, "-o", self.prefix]
         self.process = launch(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.PIPE)
         try:
             line = line_from(self.process.stderr, ATTACH_LIMIT_S, "heapinject attach")
@@ -168,7 +168,8 @@ def allocator_of(pid):
 class Profiler:
     """A configuration. attach(pid, work): a session with attach_s and detach(). rate: mean bytes between samples, 0 for none. is_slow: fewer rounds, fewer requests.
 
-    turns: how often it comes and goes in one process of an unsteady workload, and for what share of a window each time.
+    turns: how often it comes and goes in one process of an unsteady workload, and for what share of a window each time. beside: the name of another one that
+    comes in turn with it, in the same process of any workload, to be compared with it.
     """
 
     def __init__(self, name, base, what, **options):
@@ -178,6 +179,7 @@ class Profiler:
         self.rate = options.get("rate", 0)
         self.is_slow = options.get("is_slow", False)
         self.turns = options.get("turns", (1, 1))
+        self.beside = options.get("beside", "")
         self.needs = options.get("needs", ())
         self.is_for = options.get("is_for", ("micro", "redis", "memcached", "nginx"))
         self.own_library = options.get("own_library", False)
@@ -212,8 +214,8 @@ class Profiler:
         return variables, helper
 
 
-def heapinject(name, sample, rate, what, **options):
-    return Profiler(name, "none", what, attach=lambda pid, work: Heapinject(pid, work, sample), rate=rate, **options)
+def heapinject(name, sample, rate, what, hook="auto", **options):
+    return Profiler(name, "none", what, attach=lambda pid, work: Heapinject(pid, work, sample, hook), rate=rate, **options)
 
 
 def jemalloc(name, conf, what, **options):
@@ -226,10 +228,13 @@ def tcmalloc(name, rate, what, **options):
 
 PEERS = ("micro", "redis")
 LIGHT = (24, 0.2)  # hard to tell from noise, which many short turns even out
+IN_TURN = (5, 0.5)
 PROFILERS = [
     Profiler("none", "none", "no profiler, the allocator as it is", turns=LIGHT),
     Profiler("none_again", "none", "the same once more: the difference is noise", turns=LIGHT),
     heapinject("hi_512K", "512K", 512 << 10, "heapinject attach, the default", turns=LIGHT),
+    heapinject("hi_slot", "512K", 512 << 10, "heapinject attach --hook slot", hook="slot", turns=IN_TURN, beside="hi_entry", is_for=PEERS),
+    heapinject("hi_entry", "512K", 512 << 10, "heapinject attach --hook entry", hook="entry", is_for=PEERS),
     heapinject("hi_64K", "64K", 64 << 10, "heapinject attach --sample 64K", turns=LIGHT),
     heapinject("hi_exact", 1, 1, "heapinject attach --sample 1", turns=(5, 1)),
     jemalloc("je_off", "", "jemalloc preloaded, profiling off", is_for=PEERS),

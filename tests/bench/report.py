@@ -7,7 +7,7 @@ import subprocess
 
 import gate_report
 from acceptance import lines
-from figures import memory_rows, micro_rows, noise, server_rows
+from figures import ServerRow, memory_rows, micro_rows, noise, server_rows, ways
 from micro import WORKLOADS
 from processes import read
 from profilers import BY_NAME
@@ -82,6 +82,27 @@ def micro_section(results):
             yield f"### {workload.name}: {workload.what}\n\n{table(head, rows)}"
 
 
+def ways_section(results):
+    """The two ways to hook."""
+    rows = []
+    for found, name in ((ways(results, workload.name), workload.name) for workload in WORKLOADS):
+        if found:
+            quarters = statistics.quantiles(found.each, n=4) if len(found.each) > 1 else found.each * 3
+            rows.append([name, *(number(added, "{:+.2f}") for added in (found.slot, found.entry)), number(found.more, "{:+.2f}"),
+                         f"{quarters[0]:+.2f} .. {quarters[2]:+.2f}", number(found.ratio, "{:.3f}"), len(found.each)])
+    if rows:
+        yield "### Hooked by slot and by entry, in turn in one process, 512K\n\n" + table(
+            ["workload", "slot adds, CPU ns", "entry adds", "entry less slot", "middle half of these", "ns/op, entry to slot", "n"], rows)
+    rows = []
+    for server in SERVERS:
+        if results.get(server.name, "hi_slot") and results.get(server.name, "hi_entry"):
+            for test in server.tests:
+                slot, entry = (ServerRow(results, server.name, name, test) for name in ("hi_slot", "hi_entry"))
+                rows.append([server.name, test, *(number(entry.ratio(what) / slot.ratio(what), "{:.3f}") for what in ("rps", "p99", "cpu")), entry.count])
+    if rows:
+        yield "### Servers hooked by entry, in parts of what they do hooked by slot, 512K\n\n" + table(["server", "test", "requests/s", "p99", "CPU us/request", "n"], rows, 2)
+
+
 def server_section(results):
     head = ["test", "configuration", "requests/s", "ratio", "p99 ms", "ratio", "CPU us/request", "ratio", "dropped", "n"]
     for server in SERVERS:
@@ -131,7 +152,7 @@ def troubles(results):
 def text(run):
     results = run.results
     parts = [surroundings(run), "### Limits, and what this run reached\n\n" + accepted(results),
-             "### The way of a call that is not sampled\n\n" + gate_report.text(run.options.image), *micro_section(results), *server_section(results),
+             "### The way of a call that is not sampled\n\n" + gate_report.text(run.options.image), *micro_section(results), *ways_section(results), *server_section(results),
              *memory_section(results), *standstill_section(results), *troubles(results)]
     return "\n\n".join(parts)
 

@@ -10,7 +10,9 @@
 
 #include "elfimage_open.h"
 #include "fuzz.h"
+#include "glibc_version.h"
 #include "slots.h"
+#include "unhooked.h"
 #include "unwind_table.h"
 
 #define COPY_ROOM (1u << 20)
@@ -21,6 +23,7 @@ static void use(struct elf_images *images, const struct memory *memory)
 	const struct elf_image *image = &images->image[0];
 	struct allocator allocator;
 	struct slots slots;
+	struct unhooked_list unhooked;
 
 	FUZZ_CHECK(image->build_id_size <= BUILD_ID_MAX);
 	for (size_t i = 0; i < image->text_count; i++) {
@@ -33,8 +36,14 @@ static void use(struct elf_images *images, const struct memory *memory)
 			FUZZ_CHECK(unwind_table_find(&table, pc)->pc <= pc - lo);
 		unwind_table_close(&table);
 	}
-	if (!allocator_find(images, &allocator) && !slots_find(images, &allocator, memory, 0, 0, &slots))
+	FUZZ_CHECK(glibc_version(image->elf) >= 0);
+	if (allocator_find(images, &allocator))
+		allocator = (struct allocator){0};
+	else if (!slots_find(images, &allocator, memory, 0, 0, &slots))
 		slots_close(&slots);
+	unhooked_find(images, &allocator, &unhooked);
+	for (size_t i = 0; i < unhooked.count; i++)
+		FUZZ_CHECK(strstr(unhooked.unhooked[i].function, "malloc"));
 }
 
 /* Mapped where the kernel likes, once; the file's contents change underneath. */

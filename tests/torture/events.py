@@ -18,6 +18,7 @@ DEAD_MAN_SECONDS = 5.0  # the payload disarms itself when nobody has been heard 
 LONG_PAUSE_EVERY = 12   # cycles of which one outlasts that
 END_SECONDS = 30
 REFUSAL_CODES = (0, 1, 3)
+COUNT_TRIES = 5         # the dlopen loader may give up
 
 
 # ---- heapinject alone ----
@@ -294,12 +295,50 @@ def enumerate_kills(trial):
     return trial.judge(session)
 
 
+def leave_behind(trial):
+    """What an injector that is killed while it samples leaves. False: it had not come so far."""
+    session = trial.session()
+    if not trial.attach(session):
+        trial.judge(session)
+        return False
+    trial.sample(session)
+    session.send(signal.SIGKILL)
+    session.process.wait()
+    return True
+
+
+def count_clean_up(trial):
+    if not any(leave_behind(trial) for _ in range(COUNT_TRIES)):
+        raise Broken(f"cannot attach in {COUNT_TRIES} attempts, and so not count what detach does")
+    _, said = trial.detach(trial.bench.faults, {"HEAPINJECT_FAULT_COUNT": "1"})
+    trial.clean_up_if_left()
+    said = re.search(r"(\d+) remote operations", said)
+    if not said:
+        raise Skip("HEAPINJECT_FAULTS_BIN is not built with FAULTS=1")
+    return int(said.group(1))
+
+
+def enumerate_clean_up(trial):
+    """heapinject detach, which cleans up after an injector that was killed, is killed before its n-th operation on the target; then another one cleans up."""
+    if not leave_behind(trial):
+        return Outcome("gave-up")
+    code, said = trial.detach(trial.bench.faults, {"HEAPINJECT_KILL": str(trial.nth_of(trial.operations))})
+    if code == -signal.SIGKILL:
+        trial.clean_up()
+        return Outcome("done", "cleaning up")
+    trial.clean_up_if_left()
+    if code and "again" not in said:
+        raise Broken(f"heapinject detach ends with {code}: {said}")
+    return Outcome("early", "had no such operation")
+
+
 EVENTS = [
     Event("cycle", cycle, "attach, sample up to 30 ms, detach"),
     Event("refused", refused, "attach is refused, with the reason", share=0.01, expects=("refused",)),
     Event("by-itself", ends_by_itself, "the target ends or execs by itself", share=0.1, expects=("ends",)),
     Event("kill", kill, "SIGKILL of the injector at a random instant, then heapinject detach", share=0.05, only_storms=True),
     Event("enumerate", enumerate_kills, "SIGKILL of the injector at its n-th operation, for every n", share=0.2, only_storms=True, count=count_operations),
+    Event("enumerate-detach", enumerate_clean_up, "SIGKILL of the injector, and of heapinject detach at its n-th operation, for every n", share=0.1, only_storms=True, count=count_clean_up),
     Event("pause", pause, "SIGSTOP of the injector for up to 6 s at a random instant", share=0.012, only_storms=True, longest_gap_us=0),
     Event("no-space", no_space, "full disk, file size limit, full device", share=0.012, only_storms=True),
     Event("unwritable", unwritable, "output that cannot be created", share=0.004, only_storms=True),

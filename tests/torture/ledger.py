@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What has been done so far, counted by cell (row, loader, event), kept in a file so that a later run goes on where one ended; and what these counts prove."""
+"""What has been done so far, counted by cell (row, loader, way to hook, event), kept in a file so that a later run goes on where one ended; and what these counts prove."""
 import json
 import math
 import os
@@ -29,11 +29,11 @@ def at_most(failures, cycles, rate):
 
 
 def new_cell():
-    return {"cycles": 0, "gave_up": 0, "early": 0, "failures": [], "gap_us": 0, "eintr": 0, "lost": 0, "wanted": 0, "operations": 0, "stages": {}, "builds": {}, "skipped": ""}
+    return {"cycles": 0, "gave_up": 0, "early": 0, "failures": [], "gap_us": 0, "stop_us": 0, "stops_us": 0, "entries": 0, "slots": 0, "eintr": 0, "lost": 0, "wanted": 0, "operations": 0, "stages": {}, "builds": {}, "skipped": ""}
 
 
 class Ledger:
-    """Cells by "row loader event". cycles counts all that ran, whatever came of them."""
+    """Cells by "row loader hook event". cycles counts all that ran, whatever came of them."""
 
     def __init__(self, path, build, resume):
         self.path, self.build = path, build
@@ -41,11 +41,11 @@ class Ledger:
         self.cells = {}
         if resume and os.path.exists(path):
             with open(path, encoding="utf-8") as file:
-                self.cells = json.load(file)["cells"]
+                self.cells = {key: cell for key, cell in json.load(file)["cells"].items() if len(key.split(" ")) == 4}  # there was a time of one way to hook only
 
-    def cell(self, row, loader, event):
+    def cell(self, row, loader, hook, event):
         with self.lock:
-            return self.cells.setdefault(f"{row} {loader} {event}", new_cell())
+            return self.cells.setdefault(f"{row} {loader} {hook} {event}", new_cell())
 
     def count(self, cell, outcome, figures):
         with self.lock:
@@ -55,7 +55,8 @@ class Ledger:
             cell["early"] += outcome.kind == "early"
             if outcome.stage and outcome.kind != "gave-up":
                 cell["stages"][outcome.stage] = cell["stages"].get(outcome.stage, 0) + 1
-            cell["gap_us"] = max(cell["gap_us"], figures.get("gap_us", 0))
+            for key in ("gap_us", "stop_us", "stops_us", "entries", "slots"):
+                cell[key] = max(cell.get(key, 0), figures.get(key, 0))
         self.saved()
 
     def fail(self, cell, reason, running):

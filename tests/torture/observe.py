@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What heapinject must leave as it was, read from /proc alone: mappings, descriptors, threads, signal state, tracer, GOT words.
+"""What heapinject must leave as it was, read from /proc alone: mappings, descriptors, threads, signal state, tracer, GOT words, the allocator's code.
 
 Shares no code with heapinject. Left out is what a program does for itself: heap, plain anonymous memory, the stack's size, socket numbers. Anonymous memory that
 is executable or wiped on fork is kept, because a forgotten gate or state would look like that.
@@ -13,7 +13,8 @@ from collections import Counter
 from table import Broken
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
-import got_words  # noqa: E402  (the folder is known only now)
+import code_pages  # noqa: E402  (the folder is known only now)
+import got_words  # noqa: E402
 
 OURS = "memfd:heapinject"
 KEPT_BYTES = 8192  # of the jumps that stay
@@ -114,11 +115,14 @@ def is_beginning(pid, tid):
 
 
 class Observer:
-    """Of one target. The addresses of its GOT slots are looked up once, so that a look costs little."""
+    """Of one target. The addresses of its GOT slots, and whose code is its allocator's, are looked up once, so that a look costs little."""
 
     def __init__(self, pid, varies=(), has_kept=False):
         self.pid, self.varies, self.has_kept = pid, frozenset(varies), has_kept
         self.slots = [] if "got" in self.varies else list(got_words.family_slots(self.place(), self.maps()))
+        self.allocators = set() if "code" in self.varies else set(code_pages.allocators(self.place()))
+        if not self.allocators and "code" not in self.varies:
+            raise Broken("none of its objects defines malloc: there is no code to be compared")
         self.before = self.settled_look()
 
     def settled_look(self):
@@ -171,6 +175,7 @@ class Observer:
             "signals": sorted(" ".join(f"{name} {status[name]}" for name in SIGNALS) for status in statuses.values()),
             "masks": sorted(tid for tid, status in statuses.items() if int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED),
             "got": [f"{slot} {value:#x}" for slot, value in self.read_slots(folder).items() if value is not None],
+            "code": code_pages.look(folder[len("/proc/"):], self.allocators) if self.allocators else [],
         }
         return {part: value for part, value in seen.items() if part not in self.varies}
 

@@ -236,6 +236,7 @@ SECCOMP = ("seccomp filter",)
 WOULD_DIE = ("seccomp filter would kill it", "without the filter")
 NO_WAY_IN = ("its dlopen cannot reach our file", "--loader map")
 NO_ROOM = ("no room",)
+NONE_TO_LOCK = ("may lock no more", "--memlock")
 NO_DESCRIPTOR = ("open", "we need one for a moment")
 
 ROWS = [
@@ -269,8 +270,10 @@ ROWS = [
     refused("descriptors-full", *NO_DESCRIPTOR, command=SETTLED, once_ready=limit_descriptors(0)),
     works("descriptors-one", command=SETTLED, once_ready=limit_descriptors(1), loaders=("map",)),
     refused("descriptors-one-dlopen", *NO_WAY_IN, command=SETTLED, once_ready=limit_descriptors(1), loaders=("dlopen",)),
-    works("memory-locked", command=["malloc_storm", "8", "realloc"], wrapper=inside("mlockall=all")),
-    as_root(refused("memory-locked-full", *NO_ROOM, command=SETTLED, wrapper=inside("mlockall=future", before=NOBODY),
+    works("memory-locked", command=["malloc_storm", "8", "realloc"], wrapper=inside("mlockall=all"), events=("cycle", "kill", "enumerate")),
+    as_root(works("memory-locked-room", command=SETTLED, wrapper=inside("mlockall=future", before=NOBODY), once_ready=limit_locked(MEBI // 4),
+                  events=("cycle", "kill", "enumerate"))),
+    as_root(refused("memory-locked-full", *NONE_TO_LOCK, command=SETTLED, wrapper=inside("mlockall=future", before=NOBODY),
                     once_ready=limit_locked(65536))),
     works("stack-small", wrapper=["prlimit", "--stack=32768"]),
     works("exec-gain-refused", wrapper=inside("mdwe")),
@@ -290,6 +293,6 @@ ROWS = [
     allocator_row("mimalloc", "libmimalloc.so.2*", ["malloc_storm", "8", "plain"]),  # 2.0.9 hands out aligned blocks that are not
     works("musl", compiler="musl-gcc", needs=["musl-gcc"], loaders=("map",), weight=0.2),
     refused("musl-dlopen", "glibc only", "--loader map", compiler="musl-gcc", needs=["musl-gcc"], loaders=("dlopen",)),
-    refused("static", "statically linked", cflags=["-static"]),
-    refused("musl-static", "statically linked", cflags=["-static"], compiler="musl-gcc", needs=["musl-gcc"]),
+    refused("static", "statically linked", cflags=["-static"], varies=("code",)),
+    refused("musl-static", "statically linked", cflags=["-static"], compiler="musl-gcc", needs=["musl-gcc"], varies=("code",)),
 ]

@@ -2,7 +2,9 @@
 """Rows of the self-checking programs in targets/: storms of calls, signals, processes and threads, and threads that hold state which an attach could damage."""
 from table import Target
 
-EVERYTHING = ("maps", "descriptors", "threads", "signals", "masks", "state", "got")
+EVERYTHING = ("maps", "descriptors", "threads", "signals", "masks", "state", "got", "code")
+BY_BOTH = {"hooks": ("auto", "slot")}  # which slots there are, and who has copied them, is the matter of these rows
+BY_SLOT = {"hooks": ("slot",)}
 OWN_STATE = {"events": ("cycle", "kill"), "weight": 0.2}
 
 ROWS = [
@@ -14,13 +16,16 @@ ROWS = [
     Target("realloc-1", ["malloc_storm", "1", "realloc"], is_storm=True),
     Target("realloc-8", ["malloc_storm", "8", "realloc"], is_storm=True),
 
-    Target("dlopen-1", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "1"], is_storm=True, varies=("maps", "got", "descriptors")),
-    Target("dlopen-4", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "4"], is_storm=True, varies=("maps", "got", "descriptors")),
+    Target("dlopen-1", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "1"], is_storm=True, varies=("maps", "got", "descriptors"), **BY_BOTH),
+    Target("dlopen-4", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "4"], is_storm=True, varies=("maps", "got", "descriptors"), **BY_BOTH),
     Target("churn", ["thread_churn"], is_storm=True, varies=("threads", "signals")),
     Target("fork", ["processes", "fork"], is_storm=True, varies=("signals",)),
     Target("vfork", ["processes", "vfork"], is_storm=True, varies=("signals",)),
     Target("spawn", ["processes", "spawn"], is_storm=True, varies=("signals",)),
     Target("exec", ["processes", "exec"], is_storm=True, varies=("signals",)),
+    # Processes of their own in the target's memory.
+    Target("sharers", ["sharers", "lasting"], is_storm=True),
+    Target("sharers-passing", ["sharers", "passing"], is_storm=True, varies=("maps", "signals")),
     Target("signals", ["signals", "count"], is_storm=True, varies=("signals",)),
     Target("signals-jump", ["signals", "jump"], is_storm=True, varies=("signals",)),
 
@@ -35,8 +40,8 @@ ROWS = [
     # Sampled as densely as can be: each stack read is one that may be gone the next moment.
     Target("switches-reused", ["switches", "reused"], is_storm=True, varies=("signals", "maps"), attach=["-c", "64"], weight=0.3),
     Target("exceptions", ["exceptions"], is_storm=True),
-    Target("pointers-gcc", ["pointers"], cflags=["-O2"], compiler="gcc", is_storm=True),
-    Target("pointers-clang", ["pointers"], cflags=["-O2", "-fno-plt"], compiler="clang", is_storm=True, needs=["clang"]),
+    Target("pointers-gcc", ["pointers"], cflags=["-O2"], compiler="gcc", is_storm=True, **BY_BOTH),
+    Target("pointers-clang", ["pointers"], cflags=["-O2", "-fno-plt"], compiler="clang", is_storm=True, needs=["clang"], **BY_BOTH),
 
     # Programs in, or on the way to, a state of their own.
     Target("trap-ignored", ["situations", "trap-ignored"], **OWN_STATE),
@@ -63,6 +68,8 @@ ROWS = [
     Target("ends-exec", ["ends", "exec"], expect="ends", varies=EVERYTHING),
     Target("ends-thread-exec", ["ends", "thread-exec"], expect="ends", varies=EVERYTHING),
 
-    # Copies of ours that are never turned back: threads keep coming through them while the gate goes and plain jumps take its place.
-    Target("copies", ["copies", "{folder}/copies"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate")),
+    # Copies of ours that are never turned back: threads keep coming through them while the gate goes and plain jumps take its place. Nobody copies what leads there from the
+    # entry of a function.
+    Target("copies", ["copies", "{folder}/copies"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), in_slice=False, **BY_SLOT),
+    Target("copies-marked", ["copies", "{folder}/copies", "marked"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), **BY_SLOT),
 ]

@@ -4,6 +4,7 @@
 Nothing here sleeps where it could wait for a descriptor: a cycle is to cost little more than the attach and the detach themselves.
 """
 import os
+import re
 import select
 import signal
 import subprocess
@@ -13,6 +14,8 @@ from table import Broken
 
 HANG_SECONDS = 60  # far more than any deadline within heapinject
 CLEAN_UP_SECONDS = 15  # of trying again
+HOOKED = re.compile(r"(\d+) functions at their entry, (\d+) GOT slots")
+STOPS = re.compile(r"(\d+) stops of single threads, at most ([\d.]+) ms each, ([\d.]+) ms added up")
 
 
 class Lines:
@@ -41,9 +44,9 @@ class Lines:
 class Session:
     """One `heapinject attach`. All it says is kept in .text; .code is its exit code once it has ended."""
 
-    def __init__(self, heapinject, running, loader, output="-", options=(), environment=None, stdout=None, prefix=()):
+    def __init__(self, heapinject, running, loader, hook, output="-", options=(), environment=None, stdout=None, prefix=()):
         target = running.target
-        argv = [*prefix, *target.attach_wrapper, heapinject, "attach", str(running.pid), "-v", "--loader", loader, "-o", output, *target.attach, *options]
+        argv = [*prefix, *target.attach_wrapper, heapinject, "attach", str(running.pid), "-v", "--loader", loader, "--hook", hook, "-o", output, *target.attach, *options]
         # The record stream goes nowhere; with files, what is said on standard output is worth to be kept.
         stdout = stdout or (subprocess.DEVNULL if output == "-" else subprocess.PIPE)
         self.started = time.monotonic()
@@ -93,6 +96,20 @@ class Session:
         self.code = self.process.wait()
         return self.code
 
+    def stops(self):
+        """(longest, sum) of the stops of all threads, in seconds, as its receipt has them; None: it came to none."""
+        found = STOPS.search(self.text)
+        return (float(found.group(2)) / 1e3, float(found.group(3)) / 1e3) if found else None
+
+    def hooked(self):
+        """(functions at their entry, GOT slots), as it says once it is attached; None: it is not."""
+        found = HOOKED.search(self.text)
+        return (int(found.group(1)), int(found.group(2))) if found else None
+
+    def has_no_entries(self):
+        """Some function cannot be hooked at its entry, and nowhere else was allowed."""
+        return self.code == 3 and "cannot be hooked at their entry" in self.text
+
     def gave_up(self):
         return self.code == 3 and "no thread came to a safe point" in self.text
 
@@ -107,11 +124,11 @@ class Session:
         self.pipe.close()
 
 
-def run_detach(heapinject, running):
+def run_detach(heapinject, running, environment=None):
     """`heapinject detach PID` -> (exit code, what it said)."""
     try:
         done = subprocess.run([*running.target.attach_wrapper, heapinject, "detach", str(running.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=HANG_SECONDS, check=False)
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=HANG_SECONDS, check=False, env={**os.environ, **(environment or {})})
     except subprocess.TimeoutExpired as expired:
         raise Broken(f"heapinject detach does not end within {HANG_SECONDS} s: {expired.output}") from None
     return done.returncode, done.stdout

@@ -1,55 +1,60 @@
 # SPDX-License-Identifier: MIT
-"""The ledger as tables: for the terminal, and in markdown to be quoted."""
+"""The ledger as tables: for the terminal, and in markdown to be quoted.
+
+Stops are what the receipts say: for how long one thread of the target was held, at most, and all stops of all threads in one session together, at most. What the
+suite itself sees of them in /proc must not be more (run)."""
 from ledger import upper_bound
 
-COLUMNS = ("target", "loader", "event", "cycles", "gave up", "failures", "longest gap, us", "EINTR", "lost signals", "failure rate below (95 %)")
+COLUMNS = ("target", "loader", "hook", "event", "entries, slots", "cycles", "gave up", "failures", "longest gap, us", "longest stop, us", "stops of a session, us", "EINTR", "lost signals", "failure rate below (95 %)")
+TEXTS = 5  # columns that are
 
 
 def percent(rate):
     return f"{100 * rate:.3g} %"
 
 
-def line_of(row, loader, event, cell):
+def line_of(row, loader, hook, event, cell):
     bound = percent(upper_bound(len(cell["failures"]), cell["cycles"]))
-    return (row, loader, event, cell["cycles"], cell["gave_up"], len(cell["failures"]), cell["gap_us"] or "", cell["eintr"], cell["lost"], bound)
+    hooked = f"{cell['entries']}, {cell['slots']}" if cell["entries"] or cell["slots"] else ""
+    return (row, loader, hook, event, hooked, cell["cycles"], cell["gave_up"], len(cell["failures"]), cell["gap_us"] or "", cell.get("stop_us") or "", cell.get("stops_us") or "", cell["eintr"], cell["lost"], bound)
 
 
-def total(name, loader, event, cells):
+def total(name, loader, hook, event, cells):
     """One line for many cells."""
-    whole = {"cycles": 0, "gave_up": 0, "failures": [], "gap_us": 0, "eintr": 0, "lost": 0}
+    whole = {"cycles": 0, "gave_up": 0, "failures": [], "gap_us": 0, "stop_us": 0, "stops_us": 0, "entries": 0, "slots": 0, "eintr": 0, "lost": 0}
     for cell in cells:
         for key in ("cycles", "gave_up", "failures", "eintr", "lost"):
             whole[key] = whole[key] + cell[key]
-        whole["gap_us"] = max(whole["gap_us"], cell["gap_us"])
-    return line_of(name, loader, event, whole)
+        for key in ("gap_us", "stop_us", "stops_us", "entries", "slots"):
+            whole[key] = max(whole[key], cell.get(key, 0))
+    return line_of(name, loader, hook, event, whole)
 
 
 def totals(done, storms):
     lines = []
-    for loader in ("map", "dlopen"):
-        cells = [cell for (row, by, event), cell in done if row in storms and by == loader and event == "cycle"]
-        if cells:
-            lines.append(total("all storms", loader, "cycle", cells))
-    for name in dict.fromkeys(event for (_, _, event), _ in done):
-        lines.append(total("all", "both", name, [cell for (_, _, event), cell in done if event == name]))
+    for loader, hook in dict.fromkeys((loader, hook) for (row, loader, hook, event), _ in done if row in storms and event == "cycle"):
+        cells = [cell for (row, *by, event), cell in done if row in storms and by == [loader, hook] and event == "cycle"]
+        lines.append(total("all storms", loader, hook, "cycle", cells))
+    for hook, name in dict.fromkeys((hook, event) for (_, _, hook, event), _ in done):
+        lines.append(total("all", "both", hook, name, [cell for (_, _, by, event), cell in done if (by, event) == (hook, name)]))
     return lines
 
 
 def text_table(lines):
     widths = [max(len(str(line[i])) for line in [COLUMNS, *lines]) for i in range(len(COLUMNS))]
-    return "\n".join("  ".join(str(value).ljust(width) if i < 3 else str(value).rjust(width) for i, (value, width) in enumerate(zip(line, widths))).rstrip()
+    return "\n".join("  ".join(str(value).ljust(width) if i < TEXTS else str(value).rjust(width) for i, (value, width) in enumerate(zip(line, widths))).rstrip()
                      for line in [COLUMNS, *lines])
 
 
 def markdown_table(lines):
-    rows = [COLUMNS, ("---",) * 3 + ("---:",) * (len(COLUMNS) - 3), *lines]
+    rows = [COLUMNS, ("---",) * TEXTS + ("---:",) * (len(COLUMNS) - TEXTS), *lines]
     return "\n".join("| " + " | ".join(str(value) for value in row) + " |" for row in rows)
 
 
 def stages(done, event):
     """In which stage of a session the event struck, over all targets."""
     counts = {}
-    for (_, _, name), cell in done:
+    for (*_, name), cell in done:
         if name == event:
             for stage, count in cell["stages"].items():
                 counts[stage] = counts.get(stage, 0) + count
@@ -65,7 +70,7 @@ def summarize(cells, events, storms, facts):
     failed = [(key, cell) for key, cell in done if cell["failures"]]
     rows, sums = [line_of(*key, cell) for key, cell in done], totals(done, storms)
     struck = [f"{event.name} struck while: {where}" for event in events for where in [stages(done, event.name)] if where]
-    events_run = [f"{event.name}: {event.text}" for event in events if any(key[2] == event.name for key, _ in done)]
+    events_run = [f"{event.name}: {event.text}" for event in events if any(key[-1] == event.name for key, _ in done)]
     failures = [f"{' '.join(key)}: {reason.splitlines()[0]}" for key, cell in failed for reason in cell["failures"][:5]]
     builds = sorted({build for _, cell in done for build in cell["builds"]})
     facts = [*facts, f"binary: {', '.join(builds)}" + (f" ({len(builds)} different ones are summed)" if len(builds) > 1 else "")]

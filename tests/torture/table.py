@@ -49,6 +49,8 @@ class Target:
     stop: Optional[Callable] = None
 
     loaders: Sequence[str] = ("map", "dlopen")
+    # Ways to hook (auto, entry, slot) by which alone the row makes sense, or each of which it is to show. () = by whichever the run is asked for.
+    hooks: Sequence[str] = ()
     attach: Sequence[str] = ()         # more options for `heapinject attach`
     attach_wrapper: Sequence[str] = ()  # argv prefix of heapinject itself, e.g. to run it as somebody else
     expect: str = "works"              # works | refused (exit code 1 or 3 and `words` in the message, target as before) | ends (the target exits or execs by itself at any moment)
@@ -56,7 +58,7 @@ class Target:
     statuses: Sequence[int] = ()       # with which a target ends that ends by itself; negative: the signal
     events: Optional[Sequence[str]] = None  # only these; None = all that make sense for `expect`
     patience: float = 1  # times as long a standstill as in other rows is its own affair: so many threads that never rest wait for a CPU, and for each other
-    # What the program itself changes all the time, and cannot be compared before and after: of maps, descriptors, threads, signals, got.
+    # What the program itself changes all the time, and cannot be compared before and after: of maps, descriptors, threads, signals, got, code.
     varies: Sequence[str] = ()
     # It copies the allocator's addresses, once in each session, to where nobody turns them back: a file of this name in {folder}, mapped shared, at whose beginning it keeps
     # count of that, in eight bytes. For each copy the page of plain jumps must stay that detach leaves, and nothing else.

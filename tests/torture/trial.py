@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One cycle: a running target, a loader, and the means by which an event starts heapinject and strikes at a random instant of its session.
+"""One cycle: a running target, a loader, a way to hook, and the means by which an event starts heapinject and strikes at a random instant of its session.
 
 A session is cut into stages by what can be seen from outside. An event that is to strike at any instant draws the stage first, then the instant within it, so that
 short stages are hit as often as long ones. How long stages take on this target is learned from the sessions before (Pace).
@@ -10,7 +10,7 @@ import time
 
 from observe import trace_detector, trace_of
 from session import Session, clean_up, run_detach
-from table import Broken, Outcome
+from table import Broken, Outcome, Skip
 
 STAGES = ("preparing", "mapping", "mapping", "patching", "patching", "sampling", "detaching", "detaching", "ending")  # twice: is missed more often
 BEFORE_THE_END = STAGES[:-1]
@@ -43,8 +43,8 @@ class Pace:
 
 
 class Trial:
-    def __init__(self, bench, running, loader, pace, random, cell):
-        self.bench, self.running, self.loader, self.pace, self.random = bench, running, loader, pace, random
+    def __init__(self, bench, running, loader, hook, pace, random, cell):
+        self.bench, self.running, self.loader, self.hook, self.pace, self.random = bench, running, loader, hook, pace, random
         self.index, self.wanted, self.operations = cell["cycles"], cell["wanted"], cell["operations"]
         self.sessions, self.notes = [], []  # notes: what else goes into the evidence, should this cycle fail
         self.stage = ""
@@ -57,11 +57,11 @@ class Trial:
 
     def session(self, **how):
         """Starts `heapinject attach`; what it writes, if it writes files, goes to the target's scratch folder."""
-        self.sessions.append(Session(how.pop("heapinject", self.bench.heapinject), self.running, how.pop("loader", self.loader), **how))
+        self.sessions.append(Session(how.pop("heapinject", self.bench.heapinject), self.running, how.pop("loader", self.loader), how.pop("hook", self.hook), **how))
         return self.sessions[-1]
 
-    def detach(self):
-        code, said = run_detach(self.bench.heapinject, self.running)
+    def detach(self, heapinject=None, environment=None):
+        code, said = run_detach(heapinject or self.bench.heapinject, self.running, environment)
         self.notes.append(f"heapinject detach: {code}\n{said}")
         return code, said
 
@@ -130,9 +130,23 @@ class Trial:
         code = session.wait() if session.code is None else session.code
         if session.gave_up() and self.loader == "dlopen":
             return Outcome("gave-up", self.stage)
+        if session.has_no_entries() and self.hook == "entry":
+            raise Skip("some function of its allocator cannot be hooked at its entry")
         if code not in allowed or not session.text.strip() and code:
             raise Broken(f"heapinject ends with {code}, wanted {' or '.join(str(each) for each in allowed)}: {session.text}")
         return Outcome("done", self.stage)
+
+    def told_stops(self):
+        """What the receipts say of stops, in microseconds: the longest, and the largest sum of one session; and all together, in seconds, None where one session has no receipt."""
+        stops = [session.stops() for session in self.sessions]
+        told = [each for each in stops if each]
+        figures = {"stop_us": round(1e6 * max((longest for longest, _ in told), default=0)), "stops_us": round(1e6 * max((total for _, total in told), default=0))}
+        return figures, sum(total for _, total in told) if all(stops) else None
+
+    def hooked(self):
+        """What the sessions say is hooked: (functions at their entry, GOT slots), the most of each."""
+        told = [each for each in (session.hooked() for session in self.sessions) if each]
+        return {"entries": max((entries for entries, _ in told), default=0), "slots": max((slots for _, slots in told), default=0)}
 
     def close(self):
         for session in self.sessions:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""measure.py SECONDS COMMAND...: runs COMMAND and says on the last line how it ended: status (or -signal), seconds, megabytes at most resident.
+"""measure.py SECONDS COMMAND...: runs COMMAND and says on the last line how it ended: status (or -signal), seconds, seconds of CPU time, megabytes at most resident.
 
 Whoever is not done after SECONDS is killed: status "late".
 """
@@ -16,5 +16,5 @@ except subprocess.TimeoutExpired:
     process.kill()
     process.wait()
     status = "late"
-megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-print(f"measured {status} {time.monotonic() - started:.1f} {megabytes}", flush=True)
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(f"measured {status} {time.monotonic() - started:.1f} {usage.ru_utime + usage.ru_stime:.1f} {usage.ru_maxrss // 1024}", flush=True)

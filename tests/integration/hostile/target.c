@@ -263,6 +263,12 @@ static uintptr_t random_slot(uintptr_t base, const struct hi_control *control)
 	return base + control->state.offset + sizeof(struct hi_state) + sizeof(struct hi_thread_slot) * (random_number() % HI_THREAD_SLOTS);
 }
 
+static uintptr_t random_place(uintptr_t base, const struct hi_control *control)
+{
+	return base + control->state.offset + sizeof(struct hi_state) + offsetof(struct hi_thread_table, place) +
+	       sizeof(struct hi_place) * (random_number() % HI_PLACES);
+}
+
 /* Figures that the injector adds up. */
 static void scribble_slots(uintptr_t base, const struct hi_control *control)
 {
@@ -273,8 +279,10 @@ static void scribble_slots(uintptr_t base, const struct hi_control *control)
 /* Calls that are said to be inside the payload. */
 static void scribble_calls(uintptr_t base, const struct hi_control *control)
 {
+	put_number(base + control->state.offset + sizeof(struct hi_state) + offsetof(struct hi_thread_table, claimed) + 8 * (random_number() % 4), UINT64_MAX,
+		   8);
 	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, in_flight), random_number(), 4);
-	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, guests), random_number(), 4);
+	put_number(random_place(base, control) + offsetof(struct hi_place, count), random_number(), 4);
 }
 
 static void scribble_all(uintptr_t base, const struct hi_control *control)
@@ -434,8 +442,8 @@ static uint64_t whole_pages(uint64_t bytes)
 /* Of a state without buckets, with one occupancy byte and one known stack. */
 static uint64_t least_state(void)
 {
-	return sizeof(struct hi_state) + whole_pages(HI_THREAD_SLOTS * sizeof(struct hi_thread_slot)) + whole_pages(1) +
-	       whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES) + whole_pages(HI_RULES * sizeof(struct hi_rule_entry)) + whole_pages(8);
+	return sizeof(struct hi_state) + whole_pages(sizeof(struct hi_thread_table)) + whole_pages(1) + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES) +
+	       whole_pages(HI_RULES * sizeof(struct hi_rule_entry)) + whole_pages(8);
 }
 
 /* An arena of the name, with a control block that is right in every detail but for what it leads to. */

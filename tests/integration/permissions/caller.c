@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * caller RULE COMMAND...: runs it as a container or a sandbox would. RULE: landlock (a domain of its own), filtered (a seccomp filter that allows everything),
- * CALL:ERRNO (one that denies ptrace or process_vm_readv).
+ * CALL:ERRNO (one that denies ptrace, process_vm_readv or kcmp).
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -48,6 +48,7 @@ static int apply(const char *rule)
 		{"ptrace:EPERM", SYS_ptrace, EPERM},
 		{"ptrace:ENOSYS", SYS_ptrace, ENOSYS},
 		{"process_vm_readv:EPERM", SYS_process_vm_readv, EPERM},
+		{"kcmp:EPERM", SYS_kcmp, EPERM},
 	};
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

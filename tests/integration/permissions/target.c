@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -186,6 +187,29 @@ static void wait_for_vfork(long unused)
 	}
 }
 
+static int be_sharer(void *id)
+{
+	if (id) {
+		syscall(SYS_setresgid, id, id, id);
+		syscall(SYS_setresuid, id, id, id);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dprintf(STDOUT_FILENO, "sharer %ld\n", syscall(SYS_getpid));
+	for (;;)
+		syscall(SYS_pause);
+}
+
+/* A process of its own in this memory, of another user if one is given; it has no thread-local storage, and needs none. */
+static void start_sharer(long id)
+{
+	static _Alignas(16) char stack[65536];
+
+	if (clone(be_sharer, stack + sizeof stack, CLONE_VM | CLONE_FILES | SIGCHLD, (void *)id) < 0)
+		fail("clone");
+	usleep(100000); /* until it is what it shall be: what it says comes by the same libc */
+	prctl(PR_SET_DUMPABLE, 1);
+}
+
 static void take_name(long unused)
 {
 	(void)unused;
@@ -209,6 +233,7 @@ static const struct {
 	{"strict", start_strict},
 	{"thread", start_sleeper},
 	{"vfork", wait_for_vfork},
+	{"sharer", start_sharer},
 	{"bad-name", take_name},
 };
 

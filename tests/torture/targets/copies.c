@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copies FILE - while heapinject is attached the GOT leads to its gate, and what a program copies from there it may keep where nobody turns it back. Here that
- * is a file, mapped shared: each session leaves a set of operations in it that lead to the gate. All threads allocate through the newest as fast as they can,
- * and now and then through those of earlier sessions, whose gates are pages of plain jumps by then; so at any instant of a detach some stand in the midst of a
- * gate entry.
+ * copies FILE [marked] - while heapinject is attached the GOT leads to its gate, and what a program copies from there it may keep where nobody turns it back.
+ * Here that is a file, mapped shared: each session leaves a set of operations in it that lead to the gate. All threads allocate through the newest as fast as
+ * they can, and now and then through those of earlier sessions, whose gates are pages of plain jumps by then; so at any instant of a detach some stand in the
+ * midst of a gate entry.
  *
- * In FILE stands first, in eight bytes, how many sets were taken. The first of them are the originals, from before anybody attached.
+ * In FILE stands first, in eight bytes, how many sets were taken. The first of them are the originals, from before anybody attached. `marked`: the sets are in
+ * private memory instead, with a bit in each address that is taken out before it is called.
  */
 #include "selfcheck.h"
 
@@ -31,7 +32,11 @@ struct kept {
 	struct operations set[SETS];
 };
 
+#define MARK 2ul
+
 static struct kept *file;
+static struct operations *sets;
+static unsigned long mark;
 static struct operations originals;
 
 /* The compiler must not know whose addresses these are, or it calls the functions themselves; nor keep them from one time to the next. */
@@ -41,6 +46,19 @@ __attribute__((noinline)) static struct operations read_slots(void)
 
 	__asm__ volatile("" : "+m"(now));
 	return now;
+}
+
+/* The bit put in, or taken out. */
+static struct operations remark(const struct operations *operations)
+{
+	unsigned long word[sizeof(*operations) / sizeof(unsigned long)];
+	struct operations remarked;
+
+	memcpy(word, operations, sizeof(word));
+	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+		word[i] ^= mark;
+	memcpy(&remarked, word, sizeof(word));
+	return remarked;
 }
 
 static bool have_all_changed(const struct operations *now, const struct operations *before)
@@ -63,25 +81,25 @@ static void store(const struct operations *now, struct operations *set)
 /* Once in each session, as soon as all slots lead to its gate. By one thread only. */
 static void take(void)
 {
-	const struct operations now = read_slots();
+	const struct operations now = read_slots(), marked = remark(&now);
 	const unsigned long taken = file->taken;
 
-	if (!have_all_changed(&now, &originals) || !have_all_changed(&now, &file->set[(taken - 1) % SETS]))
+	if (!have_all_changed(&now, &originals) || !have_all_changed(&marked, &sets[(taken - 1) % SETS]))
 		return;
-	store(&now, &file->set[taken % SETS]);
+	store(&marked, &sets[taken % SETS]);
 	__atomic_store_n(&file->taken, taken + 1, __ATOMIC_RELEASE);
 }
 
-static const struct operations *newest(void)
+static struct operations newest(void)
 {
-	return &file->set[(__atomic_load_n(&file->taken, __ATOMIC_ACQUIRE) - 1) % SETS];
+	return remark(&sets[(__atomic_load_n(&file->taken, __ATOMIC_ACQUIRE) - 1) % SETS]);
 }
 
-static const struct operations *any(struct self_worker *worker)
+static struct operations any(struct self_worker *worker)
 {
 	const unsigned long taken = __atomic_load_n(&file->taken, __ATOMIC_ACQUIRE);
 
-	return &file->set[self_random(worker) % (taken < SETS ? taken : SETS)];
+	return remark(&sets[self_random(worker) % (taken < SETS ? taken : SETS)]);
 }
 
 /* As fast as can be: little is done but to come through the gate. */
@@ -156,16 +174,19 @@ static void *work(void *first)
 	while (!self_is_stopping()) {
 		if (first)
 			take();
-		pass(worker, newest());
-		replace(worker, newest(), &blocks[self_random(worker) % BLOCKS]);
-		replace(worker, any(worker), &blocks[self_random(worker) % BLOCKS]);
+		struct operations by = newest();
+
+		pass(worker, &by);
+		replace(worker, &by, &blocks[self_random(worker) % BLOCKS]);
+		by = any(worker);
+		replace(worker, &by, &blocks[self_random(worker) % BLOCKS]);
 		self_step(worker);
 	}
 	for (int i = 0; i < BLOCKS; i++)
 		if (blocks[i].at)
 			self_block_check(&blocks[i]);
 	for (int i = 0; i < BLOCKS; i++)
-		any(worker)->free(blocks[i].at);
+		any(worker).free(blocks[i].at);
 	return NULL;
 }
 
@@ -185,7 +206,14 @@ int main(int argc, char **argv)
 	if (file == MAP_FAILED)
 		return 2;
 	originals = read_slots();
-	file->set[0] = originals;
+	sets = file->set;
+	if (argc > 2) {
+		sets = mmap(NULL, sizeof(file->set), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		mark = MARK;
+	}
+	if (sets == MAP_FAILED)
+		return 2;
+	sets[0] = remark(&originals);
 	file->taken = 1;
 	self.figures = say_taken;
 	for (int i = 0; i < WORKERS; i++)
