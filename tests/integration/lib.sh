@@ -37,11 +37,17 @@ need() {
 	done
 }
 
+# is_executed PID: it is no longer a copy of this shell that is about to execute something
+is_executed() {
+	[[ $(tr '\0' ' ' <"/proc/$1/cmdline") != "$(tr '\0' ' ' <"/proc/$$/cmdline")" ]]
+}
+
 # start_server COMMAND...: runs it in the background with its output in $WORK/server.N.log; its pid is in $SERVER_PID
 start_server() {
 	"$@" >"$WORK/server.${#pids[@]}.log" 2>&1 </dev/null &
 	SERVER_PID=$!
 	pids+=("$SERVER_PID")
+	[[ $(type -t "$1") != file ]] || wait_for is_executed "$SERVER_PID" || fail "$1 was not executed"
 }
 
 # stop PID: end one of our processes, gently at first
