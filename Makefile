@@ -235,6 +235,7 @@ lint: ## layering, payload purity, format, shell scripts
 torturers = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC) tests/torture/run --only '$(T)' $(if $(HOOK),--hook $(HOOK))
 
 torture: $(O)/heapinject $(FAULTS_BIN) ## every target, every event, N=50 times; summary in $(O)/torture/summary.md
+	@scripts/install-packages build test torture
 	@$(torturers) --count $(N) $(TORTURE)
 
 check-torture: $(O)/heapinject $(FAULTS_BIN) ## a slice of that in less than three minutes

@@ -2,6 +2,7 @@
 /* arena_layout.c - how large each part of the arena is, and where it lies: by the sampling interval, and by what has to find room. See arena.h. */
 #include "arena.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "arch.h"
@@ -120,11 +121,16 @@ void arena_control_free(struct hi_control *control)
 
 #define HOLE_MARGIN (1ull << 20) /* to both sides: what lies there may want to grow */
 #define HOLE_REACH (1ull << 30)  /* of a jump two of these; the arena itself takes some */
+#define STACK_ROOM (1ull << 32)  /* below the main stack, which grows down. The kernel maps nothing there by itself, so that often no other hole is near */
 
-/* Stacks grow down, and the heap up. */
-static bool is_growing(const struct mapping *mapping)
+/* Between mapping i and the next, as much of it as nobody will want to grow into. */
+static bool hole_after(const struct maps *maps, size_t i, remote_addr *out_lo, remote_addr *out_hi)
 {
-	return mapping->path[0] == '[';
+	const struct mapping *below = &maps->mapping[i], *above = below + 1;
+	const bool is_stack = strcmp(above->path, "[stack]") == 0;
+	*out_lo = below->hi + HOLE_MARGIN;
+	*out_hi = above->lo - (is_stack ? STACK_ROOM : HOLE_MARGIN);
+	return below->path[0] != '[' && (is_stack || above->path[0] != '[') && *out_hi < above->lo && *out_lo < *out_hi;
 }
 
 remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi)
@@ -132,8 +138,8 @@ remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, 
 	remote_addr best = 0;
 	uint64_t least = HOLE_REACH;
 	for (size_t i = 0; i + 1 < maps->count; i++) {
-		const remote_addr from = maps->mapping[i].hi + HOLE_MARGIN, to = maps->mapping[i + 1].lo - HOLE_MARGIN;
-		if (from >= to || to - from < size || is_growing(&maps->mapping[i]) || is_growing(&maps->mapping[i + 1]))
+		remote_addr from, to;
+		if (!hole_after(maps, i, &from, &to) || to - from < size)
 			continue;
 		const bool is_below = to <= lo;
 		const uint64_t distance = is_below ? lo - to : from >= hi ? from - hi + size : UINT64_MAX;

@@ -68,8 +68,8 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};
 	arena_layout(&sizes, layout);
-	attach_entries_plan(attachment, layout);
-	return snapshot_take(attachment->pid, attachment->tid, &layout->before);
+	const int err = attach_entries_plan(attachment, options->hook, layout);
+	return err ? err : snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }
 
 struct load {
@@ -216,7 +216,8 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 		err = plan(attachment, options, layout);
 	if (!err)
 		err = tracee_worker(load, &(struct load){.attachment = attachment, .layout = layout});
-	attach_entries_settle(attachment); /* some may have turned out not to be possible */
+	const int settled = attach_entries_settle(attachment, options->hook); /* some may have turned out not to be possible */
+	err = err ? err : settled;
 	arena_control_free(layout);
 	if (!err)
 		err = patch(attachment);

@@ -20,12 +20,13 @@ static bool has_locked_memory(const struct attachment *attachment)
 	return proc_status_read(attachment->pid, attachment->tid, &status) || status.locked_bytes;
 }
 
-void attach_entries_settle(struct attachment *attachment)
+int attach_entries_settle(struct attachment *attachment, enum hi_hook hook)
 {
 	attachment->by_slot = attachment->allocator;
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (entries_have(&attachment->entries, (enum hi_function)function))
 			attachment->by_slot.original[function] = 0;
+	return hook == HI_HOOK_ENTRY && attachment_needs_slots(attachment) ? -EADDRNOTAVAIL : 0;
 }
 
 int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)
@@ -34,8 +35,8 @@ int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)
 	entries_clear(&attachment->entries);
 	if (hook != HI_HOOK_SLOT && !has_locked_memory(attachment))
 		err = entries_find(&attachment->images, &attachment->maps, &attachment->memory, &attachment->allocator, &attachment->entries);
-	attach_entries_settle(attachment);
-	return !err && hook == HI_HOOK_ENTRY && attachment_needs_slots(attachment) ? -EADDRNOTAVAIL : err;
+	const int settled = attach_entries_settle(attachment, hook);
+	return err ? err : settled;
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------------------------------------ */
@@ -75,13 +76,13 @@ static bool find_ranges(struct attachment *attachment, struct hi_control *layout
 	return code_swap_look(layout, &attachment->memory, &attachment->images) == CODE_ORIGINAL;
 }
 
-void attach_entries_plan(struct attachment *attachment, struct hi_control *layout)
+int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct hi_control *layout)
 {
 	if (find_ranges(attachment, layout))
-		return;
+		return 0;
 	memset(layout->code, 0, sizeof layout->code);
 	entries_clear(&attachment->entries);
-	attach_entries_settle(attachment);
+	return attach_entries_settle(attachment, hook);
 }
 
 /* ---- the jumps -------------------------------------------------------------------------------------------------------------------------- */

@@ -5,12 +5,14 @@
 
 #include "attachment.h"
 
-/* Fills attachment->entries and by_slot, while the target runs. -EADDRNOTAVAIL: HI_HOOK_ENTRY, and some function would need slots. */
+/* Each: -EADDRNOTAVAIL: HI_HOOK_ENTRY, and some function would need slots. */
+
+/* Fills attachment->entries and by_slot, while the target runs. */
 must_check int attach_entries_choose(struct attachment *attachment, enum hi_hook hook);
 /* Notes in the layout which code will be changed; where that is too much, or not as its file has it, no function is hooked at its entry after all. */
-void attach_entries_plan(struct attachment *attachment, struct hi_control *layout);
+must_check int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct hi_control *layout);
 /* Once the arena is mapped, which may have dropped some: what is left to slots. */
-void attach_entries_settle(struct attachment *attachment);
+must_check int attach_entries_settle(struct attachment *attachment, enum hi_hook hook);
 /* Once the gate leads to the payload: by a borrowed thread the functions lead to the gate, all at once. */
 must_check int attach_entries_write(struct attachment *attachment);
 

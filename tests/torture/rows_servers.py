@@ -71,14 +71,14 @@ def probe_load(server):
     return ask(server, "state")
 
 
-def serve(folder, argv, port, protocol, pid_of=lambda process: process.pid):
+def serve(folder, argv, port, protocol, pid_of=lambda process: process.pid, connections=4, **more):
     """The server, once it listens, and load for it."""
-    process = launch(folder, argv)
+    process = launch(folder, argv, **more)
     server = Server(process.pid, [process])
     try:
         wait_port(process, port, f"{folder}/errors")
         server.pid = pid_of(process)
-        load = talk([sys.executable, f"{HERE}/load", protocol, str(port)])
+        load = talk([sys.executable, f"{HERE}/load", protocol, str(port), str(connections)])
     except BaseException:
         process.kill()
         process.wait()
@@ -101,6 +101,7 @@ def start_memcached(folder):
     return serve(folder, ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-m", "64", "-t", "4", *user], port, "memcached")
 
 
+PAGE = "0123456789" * 2000  # which the load asks for
 NGINX = """
 daemon off;
 {user}
@@ -129,18 +130,116 @@ def only_child(process):
     return int(children[0])
 
 
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
 def start_nginx(folder):
     port = free_port()
-    with open(f"{folder}/page", "w", encoding="ascii") as file:
-        file.write("0123456789" * 2000)
-    with open(f"{folder}/conf", "w", encoding="ascii") as file:
-        file.write(NGINX.format(folder=folder, port=port, user="user root;" if os.geteuid() == 0 else ""))
+    write(f"{folder}/page", PAGE)
+    write(f"{folder}/conf", NGINX.format(folder=folder, port=port, user="user root;" if os.geteuid() == 0 else ""))
     return serve(folder, ["nginx", "-c", f"{folder}/conf", "-e", f"{folder}/error.log"], port, "http", only_child)
 
 
 def start_node(folder):
     port = free_port()
     return serve(folder, ["node", f"{HERE}/server.js", str(port)], port, "http")
+
+
+# One process that serves one connection after the other. PHP takes its memory from malloc, not from its own allocator, which takes a few large mappings.
+APACHE = """
+ServerName localhost
+Listen 127.0.0.1:{port}
+PidFile {folder}/pid
+ErrorLog {folder}/error.log
+DocumentRoot {folder}
+{user}
+LoadModule mpm_prefork_module {modules}/mod_mpm_prefork.so
+LoadModule authz_core_module {modules}/mod_authz_core.so
+LoadModule alias_module {modules}/mod_alias.so
+LoadModule mime_module {modules}/mod_mime.so
+LoadModule php_module {modules}/{php}
+TypesConfig /dev/null
+AddHandler application/x-httpd-php .php
+Alias /page {folder}/page.php
+StartServers 1
+MinSpareServers 1
+MaxSpareServers 1
+MaxRequestWorkers 1
+MaxKeepAliveRequests 0
+"""
+PHP = """<?php
+$parts = [];
+for ($i = 0; $i < 2000; $i++)
+	$parts[] = strrev("9876543210");
+$page = implode("", $parts);
+header("Content-Length: " . strlen($page));
+echo $page;
+"""
+APACHE_MODULES = "/usr/lib/apache2/modules"
+
+
+def php_module():
+    """Its name has its version in it."""
+    names = sorted(os.listdir(APACHE_MODULES)) if os.path.isdir(APACHE_MODULES) else []
+    return next((name for name in names if name.startswith("libphp")), None)
+
+
+def start_apache(folder):
+    port = free_port()
+    write(f"{folder}/page.php", PHP)
+    # Under root its children are another user's, who has to be able to read the page.
+    write(f"{folder}/conf", APACHE.format(folder=folder, port=port, modules=APACHE_MODULES, php=php_module(),
+                                          user="User nobody\nGroup nogroup" if os.geteuid() == 0 else ""))
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+    return serve(folder, ["apache2", "-d", folder, "-f", f"{folder}/conf", "-DFOREGROUND"], port, "http", only_child, connections=1,
+                 env={**os.environ, "USE_ZEND_ALLOC": "0"})
+
+
+HAPROXY = """
+global
+	nbthread 4
+	tune.bufsize 32768
+defaults
+	mode http
+	timeout client 60s
+frontend load
+	bind 127.0.0.1:{port}
+	http-request return status 404 unless {{ path /page }}
+	http-request return status 200 content-type text/plain lf-file {folder}/page
+"""
+
+
+def start_haproxy(folder):
+    port = free_port()
+    write(f"{folder}/page", PAGE)
+    write(f"{folder}/conf", HAPROXY.format(folder=folder, port=port))
+    return serve(folder, ["haproxy", "-db", "-f", f"{folder}/conf"], port, "http")
+
+
+ERLANG = """{{ok, _}} = application:ensure_all_started(inets),
+{{ok, _}} = inets:start(httpd, [{{port, {port}}}, {{bind_address, {{127, 0, 0, 1}}}}, {{server_name, "localhost"}}, {{server_root, "{folder}"}},
+    {{document_root, "{folder}"}}, {{keep_alive, true}}, {{max_keep_alive_request, 1000000}}, {{keep_alive_timeout, 60}}])."""
+
+
+def start_beam(folder):
+    port = free_port()
+    write(f"{folder}/page", PAGE)
+    return serve(folder, ["erl", "-noshell", "-boot", "start_clean", "-eval", ERLANG.format(folder=folder, port=port)], port, "http")
+
+
+def start_mariadb(folder):
+    """Anybody may connect, with all rights, to what listens on loopback for as long as the row lasts."""
+    port, data = free_port(), f"{folder}/data"
+    owner = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    if owner:
+        os.chown(folder, NOBODY, NOBODY)
+    run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db", "--skip-name-resolve"], cwd=folder, **owner)
+    return serve(folder, ["mariadbd", "--no-defaults", f"--datadir={data}", "--bind-address=127.0.0.1", f"--port={port}", f"--socket={folder}/socket",
+                          "--skip-grant-tables", "--skip-name-resolve", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0"],
+                 port, "mariadb", **owner)
 
 
 # ---- postgres: the backend of pgbench's connection ---------------------------------------------------------------------------------------
@@ -226,6 +325,10 @@ ROWS = [
     server_row("memcached", start_memcached, "memcached"),
     server_row("nginx", start_nginx, "nginx"),
     server_row("node", start_node, "node", varies=("descriptors", "maps")),  # its compiler and collector map as they like
+    server_row("haproxy", start_haproxy, "haproxy"),
+    server_row("beam", start_beam, "erl", varies=("descriptors", "maps")),  # so does its allocator
+    server_row("mariadb", start_mariadb, "mariadbd", varies=("descriptors", "signals", "threads")),
+    server_row("mod_php", start_apache, "apache2", available=lambda: "" if php_module() else "libapache2-mod-php is not installed"),
     Target("server-postgres", start=start_postgres, probe=probe_postgres, events=("cycle", "kill"), weight=0.25, varies=("descriptors", "signals"),
            available=lambda: "" if postgres_programs() else "initdb and pgbench of postgresql are not installed"),
     Target("python3", [sys.executable, f"{HERE}/python_mix.py"], events=("cycle", "kill"), weight=0.25, varies=("descriptors", "signals"), needs=["cat"]),

@@ -70,6 +70,35 @@ UNIT_TEST(parts_are_whole_pages_in_order_and_do_not_overlap)
 	}
 }
 
+#define MB (1ull << 20)
+#define GB (1ull << 30)
+
+static remote_addr place_beside(const struct mapping *mapping, size_t count, const struct mapping *library)
+{
+	const struct maps maps = {.mapping = (struct mapping *)mapping, .count = count};
+	return arena_place(&maps, 32 * MB, library->lo, library->hi);
+}
+
+/* A reservation right below the libraries, as of a heap of gigabytes, leaves what is between them and the stack; which keeps its room. */
+UNIT_TEST(the_arena_lies_near_the_library)
+{
+	struct mapping mapping[] = {
+		{.lo = 1000 * GB, .hi = 1001 * GB, .path = ""},
+		{.lo = 1001 * GB, .hi = 1001 * GB + 4 * MB, .path = "/lib/libc.so"},
+		{.lo = 1020 * GB, .hi = 1020 * GB + MB, .path = "[stack]"},
+	};
+	const struct mapping *library = &mapping[1];
+	const remote_addr above = place_beside(mapping, 3, library);
+	CHECK(above > library->hi && above + 32 * MB < library->hi + 64 * MB);
+	mapping[2].lo = mapping[1].hi + 4 * GB; /* a stack so near may come down there */
+	mapping[2].hi = mapping[2].lo + MB;
+	CHECK_EQ(place_beside(mapping, 3, library), 0);
+	mapping[2].path = ""; /* another mapping does not */
+	CHECK(place_beside(mapping, 3, library) > library->hi);
+	mapping[0].hi -= 64 * MB; /* below rather than above */
+	CHECK(place_beside(mapping, 3, library) >= mapping[0].hi && place_beside(mapping, 3, library) + 32 * MB <= library->lo);
+}
+
 UNIT_TEST(the_more_samples_the_more_room)
 {
 	static struct hi_control exact, fine, coarse;
