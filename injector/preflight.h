@@ -65,8 +65,9 @@ struct preflight {
 	struct proc_status status; /* of tid */
 	enum preflight_libc libc;
 	char libc_version[16];
-	char allocator[256]; /* the object that defines malloc */
-	size_t slot_count;
+	char allocator[256];       /* the object that defines malloc */
+	size_t entry_count;        /* of its functions, so many are hooked where they begin, if nothing comes between; */
+	size_t slot_count;         /* and so many slots for the others */
 	size_t foreign_slot_count; /* slots that lead to neither the allocator nor a lazy stub: left alone */
 	struct unhooked_list unhooked;
 	pid_t injector; /* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */

@@ -82,7 +82,8 @@ void preflight_print(FILE *stream, const struct preflight *preflight)
 	fprintf(stream, "  allocator  %s\n", preflight->allocator);
 	if (preflight->unhooked.count)
 		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n", unhooked_describe(&preflight->unhooked, unhooked, sizeof(unhooked)));
-	fprintf(stream, "  to hook    %zu slots (%zu others lead elsewhere and are left alone)\n", preflight->slot_count, preflight->foreign_slot_count);
+	fprintf(stream, "  to hook    %zu functions at their entry, %zu slots (%zu others lead elsewhere and are left alone)\n", preflight->entry_count,
+		preflight->slot_count, preflight->foreign_slot_count);
 	fprintf(stream, "  seccomp    %s\n",
 		preflight->status.seccomp
 			? "filter; what it allows is not known before attach, as the kernel shows it only of a stopped thread: attach looks, and refuses\n"
@@ -183,7 +184,7 @@ static void print_process(FILE *stream, const struct preflight *preflight)
 	print_text_member(stream, "libc", preflight->libc ? libc_names[preflight->libc] : "");
 	print_text_member(stream, "libc_version", preflight->libc_version);
 	print_text_member(stream, "allocator", preflight->allocator);
-	fprintf(stream, ",\"slots\":%zu,\"foreign_slots\":%zu", preflight->slot_count, preflight->foreign_slot_count);
+	fprintf(stream, ",\"functions\":%zu,\"slots\":%zu,\"foreign_slots\":%zu", preflight->entry_count, preflight->slot_count, preflight->foreign_slot_count);
 	print_unhooked(stream, &preflight->unhooked);
 	print_number_member(stream, "injector", (uint64_t)preflight->injector);
 	fputc('}', stream);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "arch.h"
+#include "entries.h"
 #include "glibc_version.h"
 #include "hi_wire.h"
 #include "link_map.h"
@@ -261,11 +262,34 @@ static int refuse_unimported(struct subject *subject)
 		      "no import of malloc to hook (the allocator is bound inside %s)", subject->out->allocator[0] ? subject->out->allocator : "the program");
 }
 
+/* As attach does by default. What then is left to slots remains in allocator->original. */
+static int count_hooks(struct subject *subject, struct allocator *allocator)
+{
+	struct preflight *out = subject->out;
+	struct slots slots = {0};
+	struct entries entries;
+	int error = 0;
+
+	entries_clear(&entries);
+	if (!out->status.locked_bytes)
+		error = entries_find(&subject->images, &subject->maps, &subject->memory, allocator, &entries);
+	unhooked_find(&subject->images, allocator, entries.entry[HI_FN_MALLOC].at, &out->unhooked);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (entries_have(&entries, (enum hi_function)function))
+			allocator->original[function] = 0;
+	if (!error)
+		error = slots_find(&subject->images, allocator, &subject->memory, 0, 0, &slots);
+	out->entry_count = entries_count(&entries);
+	out->slot_count = slots.count;
+	out->foreign_slot_count = slots.foreign;
+	slots_close(&slots);
+	return error;
+}
+
 int check_hooks(struct subject *subject)
 {
 	struct preflight *out = subject->out;
 	struct allocator allocator;
-	struct slots slots = {0};
 	int error = elf_images_read(out->pid, &subject->maps, &subject->memory, &subject->images);
 
 	if (error)
@@ -287,12 +311,8 @@ int check_hooks(struct subject *subject)
 	if (error)
 		return error;
 	plain_text_copy(out->allocator, sizeof(out->allocator), allocator.image->path);
-	error = slots_find(&subject->images, &allocator, &subject->memory, 0, 0, &slots);
+	error = count_hooks(subject, &allocator);
 	if (error)
 		return error;
-	out->slot_count = slots.count;
-	out->foreign_slot_count = slots.foreign;
-	slots_close(&slots);
-	unhooked_find(&subject->images, &allocator, &out->unhooked);
-	return out->slot_count ? 0 : refuse_unimported(subject);
+	return out->entry_count || out->slot_count ? 0 : refuse_unimported(subject);
 }

@@ -245,6 +245,8 @@ static int begin(struct session *session)
 	}
 	if (err)
 		return refusal_explain(&session->preflight, attachment, session->options->loader, err);
+	if (!attachment->entries.entry[HI_FN_MALLOC].at) /* which preflight had taken for possible, perhaps */
+		unhooked_find(&attachment->images, &attachment->allocator, 0, &session->preflight.unhooked);
 	err = pump_open(&session->pump, &session->sink.out, &attachment->memory, &attachment->images, attachment->pid);
 	session->pump.broker = sink_broker(&session->sink);
 	if (!err)

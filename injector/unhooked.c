@@ -19,6 +19,7 @@
 
 struct search {
 	const struct allocator *allocator;
+	remote_addr entry; /* hooked */
 	const struct elf_image *image;
 	struct unhooked_list *list;
 	size_t room; /* bytes of symbol tables that may still be read */
@@ -66,7 +67,7 @@ static void look_at(const struct search *search, const char *name, const Elf64_S
 	const struct elf_image *image = search->image;
 	size_t prefix;
 
-	if (!is_function(symbol))
+	if (!is_function(symbol) || image->bias + symbol->st_value == search->entry)
 		return;
 	if (strcmp(name, "malloc") == 0) {
 		if (image->is_main || !(is_exported || exports_malloc(image)))
@@ -151,9 +152,9 @@ static void search_all(struct search *search)
 	}
 }
 
-void unhooked_find(const struct elf_images *images, const struct allocator *allocator, struct unhooked_list *out_list)
+void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *out_list)
 {
-	struct search search = {.allocator = allocator, .list = out_list, .room = TABLE_BYTES_MAX};
+	struct search search = {.allocator = allocator, .entry = entry, .list = out_list, .room = TABLE_BYTES_MAX};
 
 	*out_list = (struct unhooked_list){0};
 	for (size_t i = 0; i < images->count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unhooked.h - allocators in a process that no slot leads to, by the names of their functions: what they give out is not seen.
+ * unhooked.h - allocators in a process whose functions are not hooked, by their names: what they give out is not seen.
  *
  * Two kinds. An allocator under names of its own (je_malloc, _rjem_malloc, tc_malloc, mi_malloc), in any object. And malloc itself, where the object that
- * defines it calls it without a slot: the main program, or a library that keeps its malloc to itself. Names are looked for in .dynsym and .symtab; where a file
+ * defines it calls it without a slot, and its entry is not hooked: the main program, or a library that keeps its malloc to itself. Names are looked for in .dynsym and .symtab; where a file
  * has none, nothing is found. Read from files that the target chose, within bounds; nothing here writes, or stops the target.
  */
 #ifndef HI_UNHOOKED_H
@@ -28,8 +28,8 @@ struct unhooked_list {
 	size_t count; /* one of each kind for an object; those beyond the room are left out */
 };
 
-/* allocator: whose functions the slots are of. */
-void unhooked_find(const struct elf_images *images, const struct allocator *allocator, struct unhooked_list *out_list);
+/* allocator: whose functions are hooked. entry: of its malloc, if it is hooked there, so that direct calls are seen, too; else 0. */
+void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *out_list);
 /* "je_malloc in the program itself", "malloc in /opt/lib/libx.so and je_malloc in ..." Returns text. */
 char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size);
 

@@ -123,8 +123,13 @@ http {{
 
 
 def only_child(process):
-    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
-        children = file.read().split()
+    """It comes a little later than the port."""
+    end = time.monotonic() + START_SECONDS
+    children = []
+    while time.monotonic() < end and len(children) != 1:
+        time.sleep(0.05)
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+            children = file.read().split()
     if len(children) != 1:
         raise Broken(f"one child of {process.args[0]} was expected, not {children}")
     return int(children[0])

@@ -99,7 +99,7 @@ UNIT_TEST(approves_a_plain_process)
 		CHECK_EQ(preflight.libc, PREFLIGHT_LIBC_GLIBC);
 		CHECK_STR(preflight.libc_version, gnu_get_libc_version());
 		CHECK(strstr(preflight.allocator, "libc"));
-		CHECK(preflight.slot_count > 0);
+		CHECK(preflight.entry_count > 0);
 	}
 	end(pid);
 }
@@ -554,6 +554,7 @@ UNIT_TEST(json_of_an_approval)
 		.libc = PREFLIGHT_LIBC_GLIBC,
 		.libc_version = "2.36",
 		.allocator = "libc.so.6",
+		.entry_count = 9,
 		.slot_count = 7,
 		.foreign_slot_count = 1,
 		.unhooked = {.unhooked = {{.how = HI_UNHOOKED_PREFIXED, .is_main = true, .function = "je_malloc", .path = "/bin/cat"},
@@ -564,7 +565,7 @@ UNIT_TEST(json_of_an_approval)
 	check_json(&preflight,
 		   "{\"asked\":12,\"verdict\":\"ok\",\"cause\":null,\"remedy\":null,\"loaders\":[\"map\",\"dlopen\"],\"process\":{\"pid\":11,\"inner_pid\":3,"
 		   "\"command\":\"cat\",\"program\":\"/bin/\xe7\x8c\xab\",\"uid\":1000,\"gid\":100,\"threads\":2,\"seccomp\":\"filter\",\"libc\":\"glibc\","
-		   "\"libc_version\":\"2.36\",\"allocator\":\"libc.so.6\",\"slots\":7,\"foreign_slots\":1,"
+		   "\"libc_version\":\"2.36\",\"allocator\":\"libc.so.6\",\"functions\":9,\"slots\":7,\"foreign_slots\":1,"
 		   "\"unhooked\":[{\"function\":\"je_malloc\",\"object\":\"/bin/cat\",\"how\":\"prefixed\",\"in_program\":true},"
 		   "{\"function\":\"malloc\",\"object\":\"/lib/\\\"x\\\".so\",\"how\":\"direct\",\"in_program\":false}],\"injector\":null}}\n");
 }

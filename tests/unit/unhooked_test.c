@@ -25,21 +25,21 @@ __attribute__((noinline)) static size_t prefix_of(const char *name)
 	return hi_allocator_prefix(name);
 }
 
-static struct unhooked_list found(void)
+static struct unhooked_list found(remote_addr entry)
 {
 	struct own own = own_open();
 	struct allocator allocator;
 	struct unhooked_list list;
 
 	CHECK_EQ(allocator_find(&own.images, &allocator), 0);
-	unhooked_find(&own.images, &allocator, &list);
+	unhooked_find(&own.images, &allocator, entry, &list);
 	own_close(&own);
 	return list;
 }
 
 UNIT_TEST(an_allocator_under_a_prefix)
 {
-	const struct unhooked_list list = found();
+	const struct unhooked_list list = found(0);
 	char text[UNHOOKED_TEXT_MAX];
 
 	CHECK_EQ(list.count, 1);
@@ -49,6 +49,11 @@ UNIT_TEST(an_allocator_under_a_prefix)
 	CHECK_STR(list.unhooked[0].function, "some_malloc");
 	CHECK(strstr(list.unhooked[0].path, "unhooked_test"));
 	CHECK_STR(unhooked_describe(&list, text, sizeof(text)), "some_malloc in the program itself");
+}
+
+UNIT_TEST(what_is_hooked_at_its_entry_is_seen)
+{
+	CHECK_EQ(found((uintptr_t)some_mallocx).count, 0);
 }
 
 UNIT_TEST(names_of_allocators_and_of_others)
