@@ -199,8 +199,9 @@ def start_apache(folder):
                                           user="User nobody\nGroup nogroup" if os.geteuid() == 0 else ""))
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)
+    # At its end it sends SIGTERM to all of its process group, which must not be ours.
     return serve(folder, ["apache2", "-d", folder, "-f", f"{folder}/conf", "-DFOREGROUND"], port, "http", only_child, connections=1,
-                 env={**os.environ, "USE_ZEND_ALLOC": "0"})
+                 env={**os.environ, "USE_ZEND_ALLOC": "0"}, start_new_session=True)
 
 
 HAPROXY = """
