@@ -19,6 +19,7 @@ import got_words  # noqa: E402
 OURS = "memfd:heapinject"
 KEPT_BYTES = 8192  # of the jumps that stay
 SIGNALS = ("SigPnd", "SigBlk", "SigIgn", "SigCgt")
+IO_WORKER = "iou-wrk-"  # io_uring's, of the kernel: they come and go, and take no signals
 FATAL_WHERE_BLOCKED = 1 << 10 | 1 << 6 | 1 << 14  # SEGV, BUS, TERM: who has all of these blocked, and did not before, is a borrowed thread that was forgotten
 LIBRARY_BLOCKED = 1 << 31 | 1 << 32  # the C library's own signals: blocked in a thread that it has created, but that has not run yet
 SETTLE_SECONDS = 3.0
@@ -173,7 +174,8 @@ class Observer:
             "descriptors": read_descriptors(folder),
             "threads": [str(len(statuses))],
             "signals": sorted(" ".join(f"{name} {status[name]}" for name in SIGNALS) for status in statuses.values()),
-            "masks": sorted(tid for tid, status in statuses.items() if int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED),
+            "masks": sorted(tid for tid, status in statuses.items()
+                            if int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED and not status["Name"].startswith(IO_WORKER)),
             "got": [f"{slot} {value:#x}" for slot, value in self.read_slots(folder).items() if value is not None],
             "code": code_pages.look(folder[len("/proc/"):], self.allocators) if self.allocators else [],
         }

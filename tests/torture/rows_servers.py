@@ -227,13 +227,23 @@ def start_haproxy(folder):
 
 ERLANG = """{{ok, _}} = application:ensure_all_started(inets),
 {{ok, _}} = inets:start(httpd, [{{port, {port}}}, {{bind_address, {{127, 0, 0, 1}}}}, {{server_name, "localhost"}}, {{server_root, "{folder}"}},
-    {{document_root, "{folder}"}}, {{keep_alive, true}}, {{max_keep_alive_request, 1000000}}, {{keep_alive_timeout, 60}}])."""
+    {{document_root, "{folder}"}}, {{keep_alive, true}}, {{max_keep_alive_request, 1000000}}, {{keep_alive_timeout, 60}}]),
+ok = file:write_file("{folder}/ready", "")."""
 
 
 def start_beam(folder):
+    def once_ready(process):
+        """It listens before it can answer."""
+        end = time.monotonic() + START_SECONDS
+        while not os.path.exists(f"{folder}/ready"):
+            if time.monotonic() > end:
+                raise Broken("httpd does not start")
+            time.sleep(0.05)
+        return process.pid
+
     port = free_port()
     write(f"{folder}/page", PAGE)
-    return serve(folder, ["erl", "-noshell", "-boot", "start_clean", "-eval", ERLANG.format(folder=folder, port=port)], port, "http")
+    return serve(folder, ["erl", "-noshell", "-boot", "start_clean", "-eval", ERLANG.format(folder=folder, port=port)], port, "http", once_ready)
 
 
 def start_mariadb(folder):
