@@ -2,6 +2,7 @@
 /* arena_layout.c - how large each part of the arena is, and where it lies: by the sampling interval, and by what has to find room. See arena.h. */
 #include "arena.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "arch.h"
@@ -116,6 +117,14 @@ void arena_control_free(struct hi_control *control)
 {
 	if (control)
 		munmap(control, sizeof *control);
+}
+
+remote_addr arena_find(const struct maps *maps)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		if (!maps->mapping[i].file_offset && !strcmp(maps->mapping[i].path, ARENA_PATH))
+			return maps->mapping[i].lo;
+	return 0;
 }
 
 #define HOLE_MARGIN (1ull << 20) /* to both sides: what lies there may want to grow */
