@@ -9,8 +9,8 @@
  * at offset 0. That is how `heapinject detach` finds the remains of an injector that was killed.
  *
  *   part      mapping                        child after fork     writer
- *   control   rw- shared                     kept, but for its    injector; the payload only adds to `counters`
- *                                            first page (DONTFORK)
+ *   control   its first page r-- private,    kept                 injector; the payload only adds to `counters`
+ *             the others rw- shared
  *   rings     rw- shared                     kept                 payload reserves and commits, injector clears and advances
  *   stacks    rw- shared                     kept                 payload appends; injector reads, and says how far it may go
  *   tables    r-- shared                     kept                 injector, through its own mapping of the memfd
@@ -35,8 +35,10 @@
  * FORK. In a child `armed`, the slots and the occupancy read zero. A zero thread slot never equals a thread pointer and a zero occupancy byte means
  * "not ours", so the gate falls through; a hook that does run sees armed == 0 and tail-jumps to words->original, which is kept.
  * But a signal handler may fork in the middle of a hook, and its child goes on there. So whatever a hook may touch exists in a child, all
- * addresses it goes by are kept, and before each store to the ring it looks at `armed` once more: the child tells nothing. Absent is only the
- * first page of the control block, which no hook touches: a process in which it is mapped is one that was attached to, and not its child.
+ * addresses it goes by are kept, and before each store to the ring it looks at `armed` once more: the child tells nothing.
+ * So a child has all that its parent has, and the control block leads to it. `unforked`, which reads zero there, tells the two apart. As the first page of the
+ * block is private, what whoever cleans up in one process notes in it (through /proc/PID/mem) is seen in that process alone; as nothing in the process may
+ * write to it, it stays the file's page until then, and shows what the injector notes in the file.
  *
  * All integers are little-endian and naturally aligned. Offsets and sizes are asserted below: change them and HI_WIRE_VERSION together.
  */
@@ -47,7 +49,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 10u
+#define HI_WIRE_VERSION 11u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -329,6 +331,7 @@ struct hi_state {
 	uint64_t walk_nodes_used;                                       /* how many were asked for; the first is none */
 	uint64_t threads;                                               /* 0, 1, or more threads have come to a hook */
 	uint64_t scratches_used;                                        /* so many slots asked for a scratch */
+	uint64_t unforked;                                              /* 1, from the beginning */
 };
 _Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack behind the head");
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
@@ -512,7 +515,7 @@ struct hi_control {
 		uint64_t lo, size;
 	} code[HI_CODE_RANGES_MAX];
 	struct hi_snapshot before;
-	/* Up to here absent in a forked child, and nothing that a hook touches. */
+	/* Up to here private, and nothing that a hook touches. */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
 	uint64_t deadman_cycles;                                    /* silence after which the payload disarms itself; 0 = never */
 	uint64_t interval;                                          /* mean bytes between samples as asked for; 1 = every allocation */
@@ -526,7 +529,7 @@ struct hi_control {
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));
 	struct hi_journal_entry journal[HI_JOURNAL_CAPACITY] __attribute__((aligned(64)));
 };
-_Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one page is absent in a forked child");
+_Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one page is private");
 /* Size of the control part of the arena, in whole pages. */
 #define HI_CONTROL_BYTES ((sizeof(struct hi_control) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES)
 

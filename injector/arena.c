@@ -338,6 +338,10 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	if (err)
 		return err;
 	control->arena = arena->shared->arena = base;
+	/* Notes of who cleans up in one process are not for those that it has forked, nor theirs for it. */
+	err = map_fixed(remote, base, HI_PAGE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (err)
+		return err;
 	drop_out_of_reach(control, remote->memory, code->entries);
 	err = map_relays(arena, remote, code->entries);
 	if (!err && code_swap_stage(control, remote)) {
@@ -361,8 +365,8 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	if (!err)
 		err = remote_syscall_or_fail(remote, SYS_madvise,
 					     (uint64_t[6]){base + state->offset + HI_PAGE_BYTES, state->size - HI_PAGE_BYTES, MADV_WIPEONFORK}, NULL);
-	if (!err)
-		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){base, HI_PAGE_BYTES, MADV_DONTFORK}, NULL);
+	if (!err) /* not before: a child would have it, too */
+		err = memory_write_u64(remote->memory, base + state->offset + offsetof(struct hi_state, unforked), 1);
 	if (!err)
 		err = leave_out_of_core_dumps(control, remote);
 	return err;

@@ -54,6 +54,9 @@ struct arena_plan {
 struct hi_control *arena_control_new(void);
 void arena_control_free(struct hi_control *control);
 
+#define ARENA_PATH "/memfd:" HI_MEMFD_NAME /* as /proc/PID/maps has it */
+/* Where an arena begins, 0 = there is none: a gate that had to stay behind has no first page. */
+remote_addr arena_find(const struct maps *maps);
 /* A hole in the mappings of `size` bytes, as near to [lo, hi) as may be, below it rather than above; 0: none within reach of a jump. */
 remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi);
 /* What `interval` asks for: ring size, live-set size. Fills the layout fields of control (arena == 0). */
@@ -96,6 +99,8 @@ void arena_close(struct arena *arena);
 
 /* out_entry[f] = address of the gate entry of function f, 0 = none. */
 must_check int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT]);
+/* Is the arena at `base` what a child has of its parent's? From memory that anybody may have written to. */
+bool arena_is_inherited(remote_addr base, const struct memory *memory);
 /* Writes the head of the payload's state, armed == 0. */
 must_check int arena_fill_state(const struct hi_control *control, const struct memory *memory);
 /* Every entry's hook leads to the payload, which looks whether it is armed: before the first slot is written, as nobody reads them yet. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "same_memory.h"
 
 #define RING_AHEAD 512 /* some five records: a line comes in while so many are written */
 
@@ -49,9 +50,32 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.ring_mask = control->ring_mask,
 		.ring_ahead = arch_has_write_prefetch() ? RING_AHEAD : 0,
 		.fast_clock = arch_has_fast_clock(),
+		.unforked = 1,
 	};
 	int err = memory_write(memory, at, &state, sizeof state);
 	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
+}
+
+/* The process that the arena is of, as long as it lives, or one that shares its memory: only from the first moments of an attach must that be asked. */
+static bool is_owner(remote_addr base, const struct memory *memory)
+{
+	struct same_memory_reference reference;
+	uint64_t start_time, owner_start_time;
+	uint32_t owner;
+	if (memory_read(memory, base + offsetof(struct hi_control, pid), &owner, sizeof owner) ||
+	    memory_read_u64(memory, base + offsetof(struct hi_control, start_time), &owner_start_time) || proc_start_time((pid_t)owner, &start_time) ||
+	    start_time != owner_start_time)
+		return false;
+	return (pid_t)owner == memory->pid || (!same_memory_open(memory->pid, &reference) && same_memory_ask(&reference, (pid_t)owner) != SAME_MEMORY_NO);
+}
+
+bool arena_is_inherited(remote_addr base, const struct memory *memory)
+{
+	uint64_t state, unforked = 0;
+	if (memory_read_u64(memory, base + offsetof(struct hi_control, state.offset), &state))
+		return false;
+	(void)!memory_read_u64(memory, base + state + offsetof(struct hi_state, unforked), &unforked);
+	return !unforked && !is_owner(base, memory);
 }
 
 int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT])

@@ -119,6 +119,14 @@ void arena_control_free(struct hi_control *control)
 		munmap(control, sizeof *control);
 }
 
+remote_addr arena_find(const struct maps *maps)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		if (!maps->mapping[i].file_offset && !strcmp(maps->mapping[i].path, ARENA_PATH))
+			return maps->mapping[i].lo;
+	return 0;
+}
+
 #define HOLE_MARGIN (1ull << 20) /* to both sides: what lies there may want to grow */
 #define HOLE_REACH (1ull << 30)  /* of a jump two of these; the arena itself takes some */
 #define STACK_ROOM (1ull << 32)  /* below the main stack, which grows down. The kernel maps nothing there by itself, so that often no other hole is near */

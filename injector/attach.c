@@ -13,19 +13,30 @@
 #include "attach_entries.h"
 #include "detach.h"
 #include "journal.h"
+#include "recover.h"
 #include "seccomp_filter.h"
 #include "snapshot.h"
 
 #define BORROW_DEADLINE_MS 5000
 #define DEADMAN_SECONDS 5 /* the payload disarms itself after this long without a heartbeat */
 
-/* Preflight has looked, too, but a while ago, and without the lock. */
-static bool is_occupied(const struct maps *maps)
+/*
+ * What a process has inherited from a parent that was attached to is undone as the remains of a dead injector are, by the same steps. Else an arena is somebody
+ * else's, or a dead one's: preflight has looked, but a while ago, and without the lock.
+ */
+static int shed_inherited(struct attachment *attachment)
 {
-	for (size_t i = 0; i < maps->count; i++)
-		if (maps->mapping[i].shared && !maps->mapping[i].file_offset && !strcmp(maps->mapping[i].path, "/memfd:" HI_MEMFD_NAME))
-			return true;
-	return false;
+	struct receipt receipt;
+	attachment->step = "removing what it has inherited from its parent";
+	int err = recover(attachment);
+	if (!err && !attachment->is_inherited)
+		err = -EBUSY;
+	if (!err) {
+		err = detach(attachment, &receipt);
+		attachment->left_behind = err != 0;
+	}
+	attachment_forget(attachment);
+	return err ? err : attachment_read_images(attachment);
 }
 
 /* 1. Everything that can be learned while the target runs. */
@@ -33,8 +44,8 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 {
 	attachment->step = "reading its ELF objects";
 	int err = attachment_read_images(attachment);
-	if (!err && is_occupied(&attachment->maps))
-		err = -EBUSY;
+	if (!err && arena_find(&attachment->maps))
+		err = shed_inherited(attachment);
 	if (!err)
 		err = allocator_find(&attachment->images, &attachment->allocator);
 	if (!err)

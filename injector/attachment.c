@@ -60,10 +60,18 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 	return lock(&attachment->memory);
 }
 
-void attachment_close(struct attachment *attachment)
+void attachment_forget(struct attachment *attachment)
 {
 	if (attachment->control_is_copy)
 		arena_control_free(attachment->control);
+	attachment->control = NULL;
+	attachment->control_is_copy = attachment->is_inherited = attachment->is_early = false;
+	attachment->leftover_count = 0;
+}
+
+void attachment_close(struct attachment *attachment)
+{
+	attachment_forget(attachment);
 	arena_close(&attachment->arena);
 	publisher_close(&attachment->publisher);
 	elf_images_close(&attachment->images);
@@ -178,7 +186,7 @@ int attachment_store(const struct attachment *attachment)
 {
 	const size_t told = offsetof(struct hi_control, heartbeat);
 	if (attachment->control_is_copy)
-		return memory_write(&attachment->memory, attachment->control->arena, attachment->control, told);
+		return attachment->is_early ? 0 : memory_write(&attachment->memory, attachment->control->arena, attachment->control, told);
 	memcpy(attachment->arena.shared, attachment->control, told);
 	return 0;
 }

@@ -36,6 +36,8 @@ struct attachment {
 	struct arena arena;         /* of a session of our own */
 	struct hi_control *control; /* the arena's own one, or a copy of a dead injector's; never a block that the target can write */
 	bool control_is_copy;
+	bool is_inherited; /* from a parent that was attached to, when it forked: the session is not this process's */
+	bool is_early;     /* the control block's first page is not private yet: nothing is to be noted there, and all there is are mappings */
 	remote_addr entry[HI_FUNCTION_COUNT]; /* gate entries */
 	uint64_t link_map;                    /* fingerprint of the loaded objects that were patched last */
 	uint64_t passing_due_ns;              /* clock.h: when the slots of libraries that may be unloaded are to be written; 0 = nothing to do */
@@ -57,6 +59,8 @@ void attachment_init(struct attachment *attachment, pid_t pid);
  */
 must_check int attachment_open(struct attachment *attachment, pid_t tid);
 void attachment_close(struct attachment *attachment);
+/* What recover has found is no more: there may be a session of our own. */
+void attachment_forget(struct attachment *attachment);
 
 /* Reads mappings and objects anew; what files say that are mapped as before, only once. On failure what was known stays. */
 must_check int attachment_read_images(struct attachment *attachment);

@@ -224,7 +224,7 @@ static int unload(void *context)
 static void compare(const struct attachment *attachment, struct receipt *receipt)
 {
 	receipt->before = attachment->control->before;
-	receipt->has_before = true;
+	receipt->has_before = !attachment->is_inherited; /* else it is what its parent was like */
 	int err = snapshot_take(attachment->pid, attachment->tid, &receipt->after);
 	struct snapshot_left left = {0};
 	if (!err)
@@ -451,9 +451,11 @@ static void print_left(const struct receipt *receipt, FILE *out)
 		print_gate(receipt, out);
 	else if (receipt->own_mappings_left)
 		fprintf(out, "  left behind    %zu mappings\n", receipt->own_mappings_left);
-	else
+	else if (receipt->has_before)
 		fprintf(out, "  mappings       none of ours left; %llu of its own before, %llu now\n", (unsigned long long)receipt->before.map_count,
 			(unsigned long long)receipt->after.map_count);
+	else
+		fprintf(out, "  mappings       none of ours left\n");
 	if (receipt->earlier_gates)
 		fprintf(out, "                 %zu inert page%s of plain jumps of earlier sessions stay%s\n", receipt->earlier_gates,
 			receipt->earlier_gates == 1 ? "" : "s", receipt->earlier_gates == 1 ? "s" : "");
@@ -524,8 +526,10 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 			(unsigned long long)receipt->frames_leaked);
 	if (receipt->died)
 		fprintf(out, "  process        %d is gone; others lived on in its memory, and one of them took its place\n", (int)receipt->died);
-	else
+	else if (receipt->has_before)
 		print_compared(receipt, out);
+	else
+		fprintf(out, "  process        it had inherited this when it was forked, from a parent that was attached to\n");
 	fprintf(out, "  stopped        ");
 	if (receipt->attach_stop_ns) /* not known of a session whose injector died */
 		fprintf(out, "one thread %.2f ms at attach, ", (double)receipt->attach_stop_ns / 1e6);

@@ -36,7 +36,7 @@ static bool is_code_as_in_file(const struct finder *finder, const struct elf_ima
 	uint8_t now[GAP_MAX];
 
 	return size <= sizeof(now) && mapping && at + size <= mapping->hi && mapping->executable && !mapping->shared && mapping->inode == image->inode &&
-	       mapping->device == image->device && memory_read(finder->memory, at, now, size) == 0 && memcmp(now, file, size) == 0;
+	       mapping->device == image->device && (!finder->memory || (memory_read(finder->memory, at, now, size) == 0 && memcmp(now, file, size) == 0));
 }
 
 /* ---- relays ----------------------------------------------------------------------------------------------------------------------------- */
@@ -82,14 +82,22 @@ static remote_addr find_gap(const struct finder *finder, const struct elf_image 
 	return room && room <= ARCH_SHORT_JUMP_REACH ? entry->at - room : 0;
 }
 
+static bool is_ours(const struct mapping *mapping)
+{
+	return strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) == 0;
+}
+
 /* In a page where nothing is mapped; several may share it. */
 static bool is_free_place(const struct finder *finder, remote_addr at)
 {
 	const remote_addr page = at / HI_PAGE_BYTES * HI_PAGE_BYTES;
 
-	for (size_t i = 0; i < finder->maps->count; i++)
-		if (finder->maps->mapping[i].lo < page + 2 * FAR_MARGIN && finder->maps->mapping[i].hi > page - FAR_MARGIN)
+	for (size_t i = 0; i < finder->maps->count; i++) {
+		const struct mapping *mapping = &finder->maps->mapping[i];
+
+		if (mapping->lo < page + 2 * FAR_MARGIN && mapping->hi > page - FAR_MARGIN && (finder->memory || !is_ours(mapping)))
 			return false;
+	}
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (finder->entries.entry[function].by == ENTRY_FAR_AWAY &&
 		    finder->entries.entry[function].relay + ARCH_JUMP_BYTES - 1 - at < 2 * ARCH_JUMP_BYTES - 1)

@@ -53,7 +53,7 @@ struct entries {
 	} nested_from[HI_NESTED_FROM_MAX];
 };
 
-/* Which of the allocator's functions can be. -ENOMEM. */
+/* Which of the allocator's functions can be. memory: NULL: once all that is ours has been removed. -ENOMEM. */
 must_check int entries_find(const struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator,
 			    struct entries *out_entries);
 

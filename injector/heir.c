@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heir.c - see heir.h. Who lives in the memory is known by our own control block, whose first page no forked child inherits: who has it at its place, with what
- * stands in it, has that memory.
+ * heir.c - see heir.h. Who lives in the memory is known by our own control block: who has it at its place, with what stands in it, has that memory; or a copy
+ * of it, from a fork, in which one word is zero.
  */
 #include "heir.h"
 
@@ -36,8 +36,11 @@ static bool has_our_block(const struct attachment *attachment, pid_t tid)
 	const remote_addr at = attachment->control->arena;
 	uint8_t ours[HEAD_BYTES], its[HEAD_BYTES];
 	const struct iovec local = {its, sizeof its}, remote = {(void *)(uintptr_t)at, sizeof its};
+	uint64_t unforked = 0;
+	const struct iovec local_word = {&unforked, sizeof unforked};
+	const struct iovec remote_word = {(void *)(uintptr_t)(arena_state(attachment->control) + offsetof(struct hi_state, unforked)), sizeof unforked};
 	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == HEAD_BYTES && !memory_read(&attachment->memory, at, ours, sizeof ours) &&
-	       !memcmp(ours, its, sizeof ours);
+	       !memcmp(ours, its, sizeof ours) && process_vm_readv(tid, &local_word, 1, &remote_word, 1, 0) == sizeof unforked && unforked;
 }
 
 /* A thread of that process that lives in the memory; 0: none. A leader that has ended lives nowhere. */

@@ -70,7 +70,8 @@ struct preflight {
 	size_t slot_count;         /* and so many slots for the others */
 	size_t foreign_slot_count; /* slots that lead to neither the allocator nor a lazy stub: left alone */
 	struct unhooked_list unhooked;
-	pid_t injector; /* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
+	bool is_inherited; /* it has what its parent had of us when it was forked: attach removes that first */
+	pid_t injector;    /* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
 
 	enum preflight_verdict verdict;
 	char cause[192];

@@ -84,6 +84,9 @@ void preflight_print(FILE *stream, const struct preflight *preflight)
 		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n", unhooked_describe(&preflight->unhooked, unhooked, sizeof(unhooked)));
 	fprintf(stream, "  to hook    %zu functions at their entry, %zu slots (%zu others lead elsewhere and are left alone)\n", preflight->entry_count,
 		preflight->slot_count, preflight->foreign_slot_count);
+	if (preflight->is_inherited)
+		fprintf(stream,
+			"  inherited  it was forked while its parent was attached to, with what that had of heapinject: inert, and removed by attach first\n");
 	fprintf(stream, "  seccomp    %s\n",
 		preflight->status.seccomp
 			? "filter; what it allows is not known before attach, as the kernel shows it only of a stopped thread: attach looks, and refuses\n"
@@ -186,6 +189,7 @@ static void print_process(FILE *stream, const struct preflight *preflight)
 	print_text_member(stream, "allocator", preflight->allocator);
 	fprintf(stream, ",\"functions\":%zu,\"slots\":%zu,\"foreign_slots\":%zu", preflight->entry_count, preflight->slot_count, preflight->foreign_slot_count);
 	print_unhooked(stream, &preflight->unhooked);
+	fprintf(stream, ",\"inherited\":%s", preflight->is_inherited ? "true" : "false");
 	print_number_member(stream, "injector", (uint64_t)preflight->injector);
 	fputc('}', stream);
 }

@@ -12,19 +12,13 @@
 #include <unistd.h>
 
 #include "arch.h"
+#include "arena.h"
 #include "entries.h"
 #include "glibc_version.h"
-#include "hi_wire.h"
 #include "link_map.h"
 #include "plain_text.h"
-#include "slots.h"
 
 /* ---- an earlier session ---------------------------------------------------------------------------------------------------------- */
-
-static bool is_our_memfd(const struct mapping *mapping)
-{
-	return strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) == 0;
-}
 
 /* Pids are used again; but whoever maps the same memfd is the injector of that session. */
 static bool is_injector_alive(pid_t injector, const struct mapping *arena)
@@ -41,27 +35,21 @@ static bool is_injector_alive(pid_t injector, const struct mapping *arena)
 		return strcmp(comm, "heapinject") == 0;
 	}
 	for (i = 0; i < maps.count && !found; i++)
-		found = maps.mapping[i].inode == arena->inode && is_our_memfd(&maps.mapping[i]);
+		found = maps.mapping[i].inode == arena->inode && strcmp(maps.mapping[i].path, ARENA_PATH) == 0;
 	maps_close(&maps);
 	return found;
 }
 
-/* Only a mapped control block (offset 0) makes a session: a gate that had to stay behind, or that a fork has inherited, is no obstacle. */
+/* Only a mapped control block makes a session: a gate that had to stay behind is no obstacle. What a fork has inherited attach removes. */
 int check_earlier_session(struct subject *subject)
 {
 	struct preflight *out = subject->out;
-	const struct mapping *arena = NULL;
+	const struct mapping *arena = maps_find(&subject->maps, arena_find(&subject->maps));
 	uint32_t injector = 0;
 	char remedy[64];
-	size_t i;
 
-	for (i = 0; i < subject->maps.count && !arena; i++) {
-		const struct mapping *mapping = &subject->maps.mapping[i];
-
-		if (mapping->file_offset == 0 && mapping->shared && is_our_memfd(mapping))
-			arena = mapping;
-	}
-	if (!arena)
+	out->is_inherited = arena && arena_is_inherited(arena->lo, &subject->memory);
+	if (!arena || out->is_inherited)
 		return 0;
 	if (memory_read(&subject->memory, arena->lo + offsetof(struct hi_control, injector_pid), &injector, sizeof(injector)) == 0)
 		out->injector = (pid_t)injector;
@@ -229,13 +217,23 @@ static bool is_loading(const struct subject *subject)
 	return !subject->images.r_debug || link_map_fingerprint(&subject->memory, subject->images.r_debug, &fingerprint) == -EAGAIN;
 }
 
-/* A child that was forked while its parent was attached to has all its slots lead to a gate that nobody arms any more. */
-static bool has_inherited_gate(const struct subject *subject)
+/* Slots that lead to an arena that was inherited will be the program's own again. */
+static int count_slots(struct subject *subject, const struct allocator *allocator)
 {
-	for (size_t i = 0; i < subject->maps.count; i++)
-		if (is_our_memfd(&subject->maps.mapping[i]))
-			return true;
-	return false;
+	const remote_addr arena = subject->out->is_inherited ? arena_find(&subject->maps) : 0;
+	struct slots slots = {0};
+	uint64_t size = 0;
+
+	if (arena && memory_read_u64(&subject->memory, arena + offsetof(struct hi_control, arena_size), &size))
+		size = 0;
+	const int error = slots_find(&subject->images, allocator, &subject->memory, arena, arena + size, &slots);
+
+	if (error)
+		return error;
+	subject->out->slot_count = slots.count + slots.ours;
+	subject->out->foreign_slot_count = slots.foreign;
+	slots_close(&slots);
+	return 0;
 }
 
 /* Another heapinject may have come in since the maps were read: then it is its slots that lead nowhere we know. */
@@ -255,35 +253,27 @@ static int refuse_unimported(struct subject *subject)
 	const int answer = check_session_of_now(subject);
 	if (answer)
 		return answer;
-	if (has_inherited_gate(subject))
-		return refuse(subject, PREFLIGHT_NO_HOOKS, "attach to it after a restart",
-			      "it was forked while its parent was attached to, and its calls lead through the (inert) gate that it inherited");
 	return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for such programs come with a later version",
 		      "no import of malloc to hook (the allocator is bound inside %s)", subject->out->allocator[0] ? subject->out->allocator : "the program");
 }
 
-/* As attach does by default. What then is left to slots remains in allocator->original. */
+/* Those that attach finds by default; what a fork has inherited will be gone by then. */
 static int count_hooks(struct subject *subject, struct allocator *allocator)
 {
 	struct preflight *out = subject->out;
-	struct slots slots = {0};
+	const struct memory *memory = out->is_inherited ? NULL : &subject->memory;
 	struct entries entries;
 	int error = 0;
 
 	entries_clear(&entries);
 	if (!out->status.locked_bytes)
-		error = entries_find(&subject->images, &subject->maps, &subject->memory, allocator, &entries);
+		error = entries_find(&subject->images, &subject->maps, memory, allocator, &entries);
+	out->entry_count = entries_count(&entries);
 	unhooked_find(&subject->images, allocator, entries.entry[HI_FN_MALLOC].at, &out->unhooked);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (entries_have(&entries, (enum hi_function)function))
 			allocator->original[function] = 0;
-	if (!error)
-		error = slots_find(&subject->images, allocator, &subject->memory, 0, 0, &slots);
-	out->entry_count = entries_count(&entries);
-	out->slot_count = slots.count;
-	out->foreign_slot_count = slots.foreign;
-	slots_close(&slots);
-	return error;
+	return error ? error : count_slots(subject, allocator);
 }
 
 int check_hooks(struct subject *subject)

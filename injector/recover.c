@@ -12,7 +12,6 @@
 
 #include "arena_reserve.h"
 
-#define ARENA_PATH "/memfd:" HI_MEMFD_NAME
 #define DYING_TRIES 1000 /* five seconds, on a machine that is short of CPUs */
 #define DYING_PAUSE_NS 5000000
 
@@ -62,6 +61,36 @@ static void drop_forged_entries(struct hi_control *control)
 	}
 }
 
+/* A slot that was not bound, of an object that is never unloaded. */
+static bool is_its_stub(const struct maps *maps, const struct hi_journal_entry *entry)
+{
+	const struct mapping *slot = maps_find(maps, entry->slot), *stub = maps_find(maps, entry->old_value);
+	return entry->kind == HI_JOURNAL_LASTING && slot && stub && stub->executable && slot->inode && slot->inode == stub->inode;
+}
+
+/*
+ * The journal that a forked child sees is its parent's, which goes on: what was written back there was not here, and an entry may have come to tell of another
+ * word. But a word that holds the address of a gate entry is known by that alone: the words of the entry, which the child has a copy of, name what it served.
+ */
+static int rely_on_gate(struct hi_control *control, const struct maps *maps, const struct memory *memory)
+{
+	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
+	uint64_t original[HI_GATE_ENTRIES];
+	int err = 0;
+	for (unsigned i = 0; i < HI_GATE_ENTRIES && !err; i++)
+		err = memory_read_u64(memory, arena_words(control, i) + offsetof(struct hi_gate_words, original), &original[i]);
+	for (uint32_t i = 0; i < used && !err; i++) {
+		struct hi_journal_entry *entry = &control->journal[i];
+		const uint64_t number = (entry->new_value - arena_gate(control)) / HI_GATE_STRIDE;
+		if (entry->kind == HI_JOURNAL_CODE || entry->state == HI_JOURNAL_FREE || number >= control->gate_count)
+			continue;
+		if (!is_its_stub(maps, entry))
+			entry->old_value = original[number];
+		entry->state = HI_JOURNAL_WRITTEN;
+	}
+	return err;
+}
+
 /* Killed before the first mapping was made as large as the arena (arena_reserve.h): it is all there is. */
 static bool is_begun(const struct maps *maps, remote_addr base)
 {
@@ -71,14 +100,15 @@ static bool is_begun(const struct maps *maps, remote_addr base)
 
 /*
  * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the state on sizes are known, and not
- * every part has our name: the state is anonymous, and so is a gate that was made inert already. The process it names may be another one, which shared this
- * memory or still does: a forked child does not have it.
+ * every part has our name: the state is anonymous, and so is a gate that was made inert already. The process it names may be another one: it shared this
+ * memory, or still does, or it is the parent from which this one has inherited it (and which then went on, perhaps to another place for its arena).
  */
 static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base)
 {
-	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena) &&
+	const bool is_only_begun = is_begun(maps, base);
+	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena || is_only_begun) &&
 	       control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
-	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, is_begun(maps, base) ? ARENA_FIRST_BYTES : control->state.offset);
+	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, is_only_begun ? ARENA_FIRST_BYTES : control->state.offset);
 }
 
 static int copy_control(struct attachment *attachment, const struct maps *maps, remote_addr base)
@@ -90,8 +120,6 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 	int err = memory_read(&attachment->memory, base, control, is_only_begun ? ARENA_FIRST_BYTES : sizeof *control);
 	if (!err && !is_sound(control, maps, base))
 		err = -EPROTO;
-	if (!err && is_only_begun && (pid_t)control->pid != attachment->pid) /* so early, forked children inherit that page as well */
-		err = -EPROTO;
 	if (err) {
 		arena_control_free(control);
 		return err;
@@ -102,15 +130,20 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 		control->payload_base = base + control->image.offset;
 		control->payload_size = control->image.size;
 	}
-	if (is_only_begun) { /* nor is there anything to undo but this mapping */
+	attachment->is_inherited = arena_is_inherited(base, &attachment->memory);
+	attachment->is_early = maps_find(maps, base)->shared;
+	if (attachment->is_early) { /* nor is there anything to undo but mappings */
 		control->phase = HI_PHASE_LOADING;
 		control->journal_count = 0;
-		control->arena_size = ARENA_FIRST_BYTES;
 	}
-	drop_forged_entries(control);
+	if (is_only_begun)
+		control->arena_size = ARENA_FIRST_BYTES;
 	attachment->control = control;
 	attachment->control_is_copy = true;
-	return 0;
+	if (attachment->is_inherited && !attachment->is_early)
+		err = rely_on_gate(control, maps, &attachment->memory);
+	drop_forged_entries(control);
+	return err;
 }
 
 static void find_descriptors(struct attachment *attachment, const char *prefix)
@@ -129,15 +162,6 @@ static void find_descriptors(struct attachment *attachment, const char *prefix)
 			attachment->leftover_fd[attachment->leftover_count++] = atoi(entry->d_name);
 	}
 	closedir(dir);
-}
-
-/* Where the arena begins, 0 = there is none: only its first page, which a forked child does not inherit, makes one. */
-static remote_addr find_arena(const struct maps *maps)
-{
-	for (size_t i = 0; i < maps->count; i++)
-		if (!strcmp(maps->mapping[i].path, ARENA_PATH) && maps->mapping[i].shared && !maps->mapping[i].file_offset)
-			return maps->mapping[i].lo;
-	return 0;
 }
 
 /*
@@ -183,7 +207,7 @@ int recover(struct attachment *attachment)
 	int err = maps_read(attachment->pid, attachment->tid, &maps);
 	if (err)
 		return err;
-	const remote_addr base = find_arena(&maps);
+	const remote_addr base = arena_find(&maps);
 	/* With an arena the loader closes its own: if we closed them once more, their numbers might be the application's by then. */
 	find_descriptors(attachment, base ? ARENA_PATH " " : ARENA_PATH);
 	err = base ? copy_control(attachment, &maps, base) : -ENOENT;

@@ -30,6 +30,7 @@ static const struct refusal {
 	{ENOBUFS, false, "it locks what it maps (mlockall), and may lock no more; raise that limit by 256 KB: prlimit --pid PID --memlock=BYTES"},
 	{EACCES, false, "it may not map code: SELinux (execmem, execute) or another security module forbids it"},
 	{ECANCELED, false, "its seccomp filter would kill it should heapinject die amid its work; run it without the filter to profile it"},
+	{EPROTO, false, "that is of another version of heapinject (use that one to detach it), or the process has written over it"},
 	{ELIBACC, false, "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use --loader map"},
 	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
 };

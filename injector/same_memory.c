@@ -140,12 +140,18 @@ static bool have_begun_alike(const struct same_memory_reference *reference, pid_
 }
 
 /* In doubt it is taken for one: to look at the threads of a stranger that we may trace does no harm. */
-static bool have_same_maps(const struct same_memory_reference *reference, pid_t pid)
+static bool may_have_same(const struct same_memory_reference *reference, pid_t pid, const char *name)
 {
 	int answer = -1;
 	for (unsigned look = 0; look < LOOKS_AT_MAPS && answer < 0; look++)
-		answer = compare_file(reference, pid, "maps");
+		answer = compare_file(reference, pid, name);
 	return answer != 0;
+}
+
+/* A forked child may have the same mappings, but not as many pages of what is shared: these come in when they are touched. */
+static bool have_same_maps(const struct same_memory_reference *reference, pid_t pid)
+{
+	return may_have_same(reference, pid, "maps") && may_have_same(reference, pid, "statm");
 }
 
 static bool have_same_sizes(const struct same_memory_reference *reference, pid_t pid)

@@ -2,8 +2,8 @@
 /*
  * same_memory.h - does a process run in the memory of another, without being it? So it is after clone with CLONE_VM and without CLONE_THREAD.
  *
- * kcmp tells for certain. Containers whose seccomp profile knows ptrace but not kcmp, and kernels without it, have the maps compared, of processes that were
- * begun with the same stack: a forked child that has not mapped anything since looks the same, until we have mapped something that children do not inherit.
+ * kcmp tells for certain. Containers whose seccomp profile knows ptrace but not kcmp, and kernels without it, have maps and sizes compared, of processes that
+ * were begun with the same stack: a forked child that has neither mapped nor touched anything since may look the same.
  * Of a process that we may not look at no more can be seen than its sizes: where all of them are equal again and again, it may be one.
  */
 #ifndef HI_SAME_MEMORY_H

@@ -75,7 +75,7 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 	int err = open_patiently(&attachment, pid, preflight->tid ? preflight->tid : pid);
 	if (!err)
 		err = recover(&attachment);
-	if (!err && is_beating(&attachment))
+	if (!err && !attachment.is_inherited && is_beating(&attachment)) /* else it is its parent's heart */
 		err = -EBUSY;
 	int exit_code = HI_EXIT_FAILED;
 	if (err == -ENOENT && !attachment.leftover_count)

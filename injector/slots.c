@@ -253,9 +253,11 @@ static int scan_image(struct scan *scan, size_t number)
 		Elf64_Rela relocation;
 
 		elf_dynamic_relocation(image->dynamic, i, &relocation);
-		if (!read_slot(scan, image, &relocation, &slot) || (slot.value >= scan->ignore_lo && slot.value < scan->ignore_hi))
+		if (!read_slot(scan, image, &relocation, &slot))
 			continue;
-		if (slot.value == slot.original || slot.lazy) {
+		if (slot.value >= scan->ignore_lo && slot.value < scan->ignore_hi)
+			scan->slots.ours++;
+		else if (slot.value == slot.original || slot.lazy) {
 			error = push_slot(scan, &slot);
 		} else {
 			scan->slots.foreign++;

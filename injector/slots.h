@@ -27,6 +27,7 @@ struct slot {
 struct slots {
 	struct slot *slot; /* sorted by address */
 	size_t count;
+	size_t ours;    /* slots that lead to what was to be ignored: left out */
 	size_t foreign; /* slots that hold neither original nor stub, or a stub that may lead elsewhere: skipped */
 };
 

@@ -152,6 +152,12 @@ static void search_all(struct search *search)
 	}
 }
 
+/* The payload, brought by dlopen to a parent of this process. */
+static bool is_ours(const struct elf_image *image)
+{
+	return strncmp(image->path, "/memfd:" HI_MEMFD_NAME, sizeof("/memfd:" HI_MEMFD_NAME) - 1) == 0;
+}
+
 void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *out_list)
 {
 	struct search search = {.allocator = allocator, .entry = entry, .list = out_list, .room = TABLE_BYTES_MAX};
@@ -159,7 +165,7 @@ void unhooked_find(const struct elf_images *images, const struct allocator *allo
 	*out_list = (struct unhooked_list){0};
 	for (size_t i = 0; i < images->count; i++) {
 		search.image = &images->image[i];
-		if (search.image->is_vdso || search.image->is_loader || is_hooked_library(&search))
+		if (search.image->is_vdso || search.image->is_loader || is_ours(search.image) || is_hooked_library(&search))
 			continue;
 		search_exported(&search);
 		search_all(&search);

@@ -403,8 +403,8 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	target_start(&target);
 	map_into(&target);
 	const struct hi_control *control = target.control;
-	/* dc: not copied on fork; wf: wiped on fork */
-	check_mapping(&target, &(struct hi_part){.size = HI_PAGE_BYTES}, "rw-s", " dc");
+	/* wf: wiped on fork */
+	check_mapping(&target, &(struct hi_part){.size = HI_PAGE_BYTES}, "r--p", "");
 	check_mapping(&target, &(struct hi_part){HI_PAGE_BYTES, HI_CONTROL_BYTES - HI_PAGE_BYTES}, "rw-s", "");
 	check_mapping(&target, &control->ring, "rw-s", "");
 	check_mapping(&target, &control->tables, "r--s", "");
@@ -414,11 +414,23 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	check_mapping(&target, &(struct hi_part){control->state.offset + HI_PAGE_BYTES, control->state.size - HI_PAGE_BYTES}, "rw-p", " wf");
 	check_mapping(&target, &(struct hi_part){control->state.offset, HI_PAGE_BYTES}, "rw-p", "");
 	char got[8], flags[512];
-	const remote_addr kept[] = {arena_state(control), control->arena + HI_PAGE_BYTES, control->arena + control->tables.offset};
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) { /* what a hook in a forked child may still touch */
+	const remote_addr kept[] = {control->arena, arena_state(control), control->arena + HI_PAGE_BYTES, control->arena + control->tables.offset};
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) { /* what a hook in a forked child may still touch, and who detaches it */
 		read_mapping(target.victim.pid, kept[i], got, flags);
 		CHECK(!strstr(flags, " wf") && !strstr(flags, " dc"));
 	}
+	CHECK(!arena_is_inherited(control->arena, &target.victim.memory));
+
+	/* What we say later is seen there, until somebody notes something there alone. */
+	uint32_t phase;
+	const uint32_t noted = HI_PHASE_RESTORED;
+	target.arena.shared->phase = HI_PHASE_ARMED;
+	CHECK_EQ(memory_read(&target.victim.memory, control->arena + offsetof(struct hi_control, phase), &phase, sizeof phase), 0);
+	CHECK_EQ(phase, HI_PHASE_ARMED);
+	CHECK_EQ(memory_write(&target.victim.memory, control->arena + offsetof(struct hi_control, phase), &noted, sizeof noted), 0);
+	CHECK_EQ(target.arena.shared->phase, HI_PHASE_ARMED);
+	CHECK_EQ(memory_read(&target.victim.memory, control->arena + offsetof(struct hi_control, phase), &phase, sizeof phase), 0);
+	CHECK_EQ(phase, HI_PHASE_RESTORED);
 
 	uint64_t magic;
 	CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena, &magic), 0);

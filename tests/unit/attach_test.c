@@ -656,6 +656,8 @@ static const char *print_receipt(const struct receipt *receipt)
 UNIT_TEST(the_receipt_tells_what_was_left)
 {
 	struct receipt receipt = {.slots = {.written = 12, .restored = 9, .overwritten = 1, .vanished = 2}, .healed_words = 5, .healed_registers = 6};
+	CHECK(strstr(print_receipt(&receipt), "had inherited this") && !strstr(print_receipt(&receipt), "before"));
+	receipt.has_before = true;
 	receipt.before.map_count = receipt.after.map_count = 33;
 	const char *text = print_receipt(&receipt);
 	CHECK(strstr(text, "12 written, 9 restored, 1 since changed by the target, 2 gone"));

@@ -83,7 +83,7 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 	};
 	uint8_t *base = (uint8_t *)arena.state;
 
-	CHECK_EQ(madvise(arena.control, HI_PAGE_BYTES, MADV_DONTFORK), 0);
+	CHECK_EQ(madvise(arena.control, HI_PAGE_BYTES, MADV_DONTFORK), 0); /* no hook touches it */
 	CHECK_EQ(madvise(base + HI_PAGE_BYTES, state_bytes - HI_PAGE_BYTES, MADV_WIPEONFORK), 0);
 	arena.table = (void *)(base + slots_at);
 	arena.slots = arena.table->slot;

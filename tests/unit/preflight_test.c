@@ -358,6 +358,8 @@ static void map_arena(void)
 
 	CHECK(control != MAP_FAILED);
 	control->magic = HI_WIRE_MAGIC;
+	control->pid = (uint32_t)getpid();
+	CHECK_EQ(proc_start_time(getpid(), &control->start_time), 0);
 	control->injector_pid = (uint32_t)arena_injector;
 }
 
@@ -394,6 +396,18 @@ UNIT_TEST(attached_by_a_live_injector)
 
 	snprintf(cause, sizeof(cause), "attached to it already (pid %d)", getpid());
 	check_refused(&preflight, PREFLIGHT_ATTACHED, cause, "run heapinject detach");
+	end(pid);
+}
+
+UNIT_TEST(what_was_inherited_from_a_parent_that_is_attached_to_is_no_obstacle)
+{
+	make_arena(getpid());
+	map_arena();
+	pid_t pid = child_with(NULL);
+	struct preflight preflight = run(pid);
+
+	CHECK_EQ(preflight.verdict, PREFLIGHT_OK);
+	CHECK(preflight.is_inherited);
 	end(pid);
 }
 
@@ -567,7 +581,8 @@ UNIT_TEST(json_of_an_approval)
 		   "\"command\":\"cat\",\"program\":\"/bin/\xe7\x8c\xab\",\"uid\":1000,\"gid\":100,\"threads\":2,\"seccomp\":\"filter\",\"libc\":\"glibc\","
 		   "\"libc_version\":\"2.36\",\"allocator\":\"libc.so.6\",\"functions\":9,\"slots\":7,\"foreign_slots\":1,"
 		   "\"unhooked\":[{\"function\":\"je_malloc\",\"object\":\"/bin/cat\",\"how\":\"prefixed\",\"in_program\":true},"
-		   "{\"function\":\"malloc\",\"object\":\"/lib/\\\"x\\\".so\",\"how\":\"direct\",\"in_program\":false}],\"injector\":null}}\n");
+		   "{\"function\":\"malloc\",\"object\":\"/lib/"
+		   "\\\"x\\\".so\",\"how\":\"direct\",\"in_program\":false}],\"inherited\":false,\"injector\":null}}\n");
 }
 
 UNIT_TEST(json_of_a_refusal_before_there_is_a_process)
