@@ -70,6 +70,6 @@ ROWS = [
 
     # Copies of ours that are never turned back: threads keep coming through them while the gate goes and plain jumps take its place. Nobody copies what leads there from the
     # entry of a function.
-    Target("copies", ["copies", "{folder}/copies"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), in_slice=False, **BY_SLOT),
+    Target("copies", ["copies", "{folder}/copies"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), **BY_SLOT),
     Target("copies-marked", ["copies", "{folder}/copies", "marked"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), **BY_SLOT),
 ]
