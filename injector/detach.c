@@ -300,7 +300,7 @@ static int undo_code(void *context)
 static int restore_code(struct attachment *attachment, struct receipt *receipt)
 {
 	receipt->functions = journal_functions(attachment->control);
-	if (!receipt->functions)
+	if (!journal_count(attachment->control, HI_JOURNAL_CODE))
 		return 0;
 	if (attachment->images.count == 0 && attachment_read_images(attachment))
 		return -EIO;
