@@ -81,6 +81,7 @@ def tolerant(trial, session):
     if session.code == -signal.SIGKILL and "stood still while it held a thread" not in session.text:  # that was its watchdog
         raise Broken(f"heapinject was killed: {session.text}")
     if session.code:
+        trial.running.ask_progress()  # it may still have been on its way through the last call that it was made to do
         trial.clean_up_if_left()
     return outcome
 

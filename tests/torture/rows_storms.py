@@ -19,7 +19,7 @@ ROWS = [
     Target("dlopen-1", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "1"], is_storm=True, varies=("maps", "got", "descriptors"), **BY_BOTH),
     Target("dlopen-4", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "4"], is_storm=True, varies=("maps", "got", "descriptors"), **BY_BOTH),
     # Libraries that bind to an allocator of their own, when they come to need it. (Whose code is its allocator's, changes as they come and go.)
-    Target("deepbind", ["deepbind", "{build}/libown.so", "{folder}"], is_storm=True, varies=("maps", "got", "descriptors", "code"), **BY_BOTH),
+    Target("deepbind", ["deepbind", "{build}/librelease.so", "{folder}"], is_storm=True, varies=("maps", "got", "descriptors", "code"), **BY_BOTH),
     Target("churn", ["thread_churn"], is_storm=True, varies=("threads", "signals")),
     Target("fork", ["processes", "fork"], is_storm=True, varies=("signals",)),
     Target("vfork", ["processes", "vfork"], is_storm=True, varies=("signals",)),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deepbind LIBRARY FOLDER - eight copies of libown.c's LIBRARY, made in FOLDER, are loaded with RTLD_LAZY and RTLD_DEEPBIND: what each allocates comes from an
- * allocator of its own, and its free is bound when it is first called, just before it is unloaded. Whoever had bound it to the allocator of all others would
- * have that one free a stranger's block.
+ * deepbind LIBRARY FOLDER - eight copies of librelease.c's LIBRARY, made in FOLDER, are loaded with RTLD_LAZY and RTLD_DEEPBIND, and with them libown.c: what
+ * is allocated there comes from an allocator of its own, and free is bound when it is first called, just before the copy is unloaded. Whoever had bound it to the
+ * allocator of all others would have that one free a stranger's block.
  */
 #include "selfcheck.h"
 
 #include "plugins.h"
 
-#define STEP_US 2000
+#define REST_US 100000 /* slots of what comes and goes faster are not hooked */
 
 struct group {
 	void *plugin;
@@ -46,11 +46,11 @@ static void *work(void *unused)
 	struct group groups[PLUGINS] = {0};
 
 	while (!self_is_stopping()) {
-		const unsigned number = (unsigned)self_random(worker) % PLUGINS;
-
-		close_group(&groups[number]);
-		open_group(worker, &groups[number], number);
-		usleep(STEP_US);
+		for (unsigned i = 0; i < PLUGINS; i++) {
+			close_group(&groups[i]);
+			open_group(worker, &groups[i], i);
+		}
+		usleep(REST_US);
 		self_step(worker);
 	}
 	for (unsigned i = 0; i < PLUGINS; i++)

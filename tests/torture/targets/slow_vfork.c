@@ -11,7 +11,7 @@
 
 #define CHILD_MS 500
 #define BLOCKS 16
-#define LOADED_US 20000
+#define LOADED_US 60000
 
 /* Of the child, whose memory this is. */
 static void live(struct self_worker *worker)
