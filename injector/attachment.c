@@ -50,7 +50,7 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 	if (attachment->pidfd < 0 && errno != ENOSYS)
 		return -errno;
 	int err = proc_start_time(attachment->pid, &attachment->start_time);
-	if (!err)
+	if (!err && attachment->memory.fd < 0)
 		err = memory_open(&attachment->memory, attachment->pid, tid);
 	if (err)
 		return err;

@@ -59,19 +59,6 @@ static int poke_through_held(const struct request *request)
 	return error;
 }
 
-/* The system call that the stop broke off is taken up again. */
-static int let_go(struct tracee *tracee)
-{
-	struct arch_regs regs;
-	int error = tracee_get_regs(tracee, &regs);
-
-	if (!error && arch_rewind_interrupted(&regs))
-		error = tracee_set_regs(tracee, &regs);
-	const int detached = tracee_detach(tracee);
-
-	return error ? error : detached;
-}
-
 static int poke_through(const struct request *request, pid_t tid)
 {
 	struct tracee tracee;
@@ -82,9 +69,9 @@ static int poke_through(const struct request *request, pid_t tid)
 	if (error)
 		return error;
 	error = poke(request, tid);
-	const int gone = let_go(&tracee);
+	const int detached = tracee_detach(&tracee);
 
-	return error ? error : gone;
+	return error ? error : detached;
 }
 
 static int hold_and_poke(void *context)

@@ -288,7 +288,7 @@ int heal_registers(const struct heal_target *target, const struct tracee *tracee
 	size_t changed = 0;
 	for (unsigned entry = 0; entry < target->gate_count; entry++)
 		changed += arch_replace_register(&regs, target->gate + (uint64_t)entry * HI_GATE_STRIDE, target->original[entry]);
-	if (arch_rewind_interrupted(&regs) || changed)
+	if (changed)
 		err = tracee_set_regs(tracee, &regs);
 	if (err)
 		return err;
@@ -347,7 +347,6 @@ static int heal_words(const struct batch *batch)
 	return err;
 }
 
-/* Registers first: their threads must not go on with a broken-off call, whatever fails. */
 static int heal_batch(void *context)
 {
 	const struct batch *batch = context;

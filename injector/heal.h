@@ -63,10 +63,7 @@ void heal_copies_close(struct heal_copies *copies);
  */
 must_check int heal_copies(const struct heal_target *target, const struct heal_copies *copies, struct healed *result);
 
-/*
- * The registers of one stopped thread, vectors included, turned back; and the system call that the stop broke off, to be restarted. out_regs: as they are now.
- * Adds to *healed.
- */
+/* The registers of one stopped thread, vectors included, turned back. out_regs: as they are now. Adds to *healed. */
 must_check int heal_registers(const struct heal_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct healed_registers *healed);
 
 #endif

@@ -43,8 +43,8 @@ struct journal_plan {
 must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written);
 
 /*
- * Words of code that are about to be changed, or have been (see code_swap.h, which does it): PLANNED, then WRITTEN. There is one entry for each word. -ENOSPC:
- * the journal is full.
+ * Words of code that are about to be changed, or have been (see code_swap.h, which does it): PLANNED, then WRITTEN. There is one entry for each word, which
+ * two functions may share. -ENOSPC: the journal is full.
  */
 must_check int journal_plan_code(const struct journal *journal, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value);
 void journal_note_code(const struct journal *journal, enum hi_journal_state state);

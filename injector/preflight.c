@@ -228,7 +228,15 @@ static int (*const checks[])(struct subject *) = {
 #define LOADING_TRIES 50
 #define LOADING_PAUSE_NS 10000000
 
-static int run_checks(struct preflight *out, struct elf_images *out_images)
+/* Then what was found is of two programs, and so may be an error. */
+static bool is_replaced(const struct subject *subject)
+{
+	const struct memory *memory = &subject->memory;
+
+	return memory->fd >= 0 && (!memory_is_alive(memory) || !memory_is_of(memory, memory->tid));
+}
+
+static int run_checks(struct preflight *out, struct preflight_program *out_program)
 {
 	struct subject subject = {.out = out, .memory.fd = -1};
 	int answer = 0;
@@ -236,27 +244,32 @@ static int run_checks(struct preflight *out, struct elf_images *out_images)
 
 	for (i = 0; i < sizeof(checks) / sizeof(checks[0]) && !answer; i++)
 		answer = checks[i](&subject);
-	if (out_images && !answer)
-		*out_images = subject.images;
-	else
-		elf_images_close(&subject.images);
+	if (!answer) /* of this program, and not of the one before */
+		comm_of(out->pid, out->comm);
+	if (is_replaced(&subject))
+		answer = refuse(&subject, PREFLIGHT_LOADING, "try again in a moment", "it has just replaced its program");
 	maps_close(&subject.maps);
+	if (out_program && !answer) {
+		*out_program = (struct preflight_program){subject.memory, subject.images};
+		return 0;
+	}
+	elf_images_close(&subject.images);
 	memory_close(&subject.memory);
 	return answer < 0 ? answer : 0;
 }
 
-int preflight_run(pid_t pid, struct preflight *out_preflight, struct elf_images *out_images)
+int preflight_run(pid_t pid, struct preflight *out_preflight, struct preflight_program *out_program)
 {
 	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};
 	struct preflight result;
 	unsigned tries = LOADING_TRIES;
 	int error;
 
-	if (out_images)
-		*out_images = (struct elf_images){0};
+	if (out_program)
+		*out_program = (struct preflight_program){.memory.fd = -1};
 	for (;;) {
 		result = (struct preflight){.asked = pid};
-		error = run_checks(&result, out_images);
+		error = run_checks(&result, out_program);
 		if (error || result.verdict != PREFLIGHT_LOADING || --tries == 0)
 			break;
 		nanosleep(&pause, NULL);

@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 
+#include "elfimage.h"
+#include "memory.h"
 #include "procfs.h"
 #include "unhooked.h"
 
@@ -78,13 +80,17 @@ struct preflight {
 	char remedy[192];
 };
 
-struct elf_images;
+/* For who goes on with the program that was looked at, and with no other: its memory, and what was read of its objects (elf_images_update). */
+struct preflight_program {
+	struct memory memory;
+	struct elf_images images;
+};
 
 /*
- * 0 whatever the verdict is; negative errno if the question could not be answered. out_images: what was read of the program's objects, for who goes on with
- * them (elf_images_update) and closes them; empty if the verdict is no. NULL: nobody does.
+ * 0 whatever the verdict is; negative errno if the question could not be answered. out_program: to be closed by the caller; empty if the verdict is no. NULL:
+ * nobody goes on.
  */
-must_check int preflight_run(pid_t pid, struct preflight *out_preflight, struct elf_images *out_images);
+must_check int preflight_run(pid_t pid, struct preflight *out_preflight, struct preflight_program *out_program);
 
 /* ok, no-process, other-user ...: documented in heapinject(1), never renamed. */
 const char *preflight_verdict_name(enum preflight_verdict verdict);

@@ -12,6 +12,7 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -270,6 +271,8 @@ int check_permission(struct subject *subject)
 	const struct preflight *out = subject->out;
 	int error = memory_open(&subject->memory, out->pid, out->tid);
 
+	if (error == 0)
+		(void)!proc_auxv(out->pid, out->tid, AT_RANDOM, &subject->memory.witness);
 	if (error == 0)
 		error = maps_read(out->pid, out->tid, &subject->maps);
 	if (error == -EACCES || error == -EPERM)

@@ -217,6 +217,11 @@ static bool is_loading(const struct subject *subject)
 	return !subject->images.r_debug || link_map_fingerprint(&subject->memory, subject->images.r_debug, &fingerprint) == -EAGAIN;
 }
 
+static int refuse_loading(struct subject *subject)
+{
+	return refuse(subject, PREFLIGHT_LOADING, "try again in a moment", "its dynamic linker is at work");
+}
+
 /* Slots that lead to an arena that was inherited will be the program's own again. */
 static int count_slots(struct subject *subject, const struct allocator *allocator)
 {
@@ -236,21 +241,35 @@ static int count_slots(struct subject *subject, const struct allocator *allocato
 	return 0;
 }
 
-/* Another heapinject may have come in since the maps were read: then it is its slots that lead nowhere we know. */
-static int check_session_of_now(const struct subject *subject)
+static size_t count_code(const struct maps *maps)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < maps->count; i++)
+		count += maps->mapping[i].executable;
+	return count;
+}
+
+/*
+ * Another heapinject may have come in since the maps were read: then it is its slots that lead nowhere we know. Or the libraries of a program that has just
+ * been started.
+ */
+static int check_maps_of_now(struct subject *subject)
 {
 	struct subject now = *subject;
 	int answer = maps_read(subject->out->pid, subject->out->tid, &now.maps);
-	if (!answer) {
-		answer = check_earlier_session(&now);
-		maps_close(&now.maps);
-	}
+	if (answer)
+		return answer;
+	answer = check_earlier_session(&now);
+	if (!answer && count_code(&now.maps) != count_code(&subject->maps))
+		answer = refuse_loading(subject);
+	maps_close(&now.maps);
 	return answer;
 }
 
 static int refuse_unimported(struct subject *subject)
 {
-	const int answer = check_session_of_now(subject);
+	const int answer = check_maps_of_now(subject);
 	if (answer)
 		return answer;
 	return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for such programs come with a later version",
@@ -282,15 +301,19 @@ int check_hooks(struct subject *subject)
 	struct allocator allocator;
 	int error = elf_images_read(out->pid, &subject->maps, &subject->memory, &subject->images);
 
+	if (error == -ENOEXEC) /* in the midst of exec there is none yet */
+		return refuse(subject, PREFLIGHT_LOADING, "try again in a moment", "its program is being loaded, or cannot be read");
 	if (error)
 		return error;
 	if (is_static(&subject->images)) {
 		out->libc = PREFLIGHT_LIBC_STATIC;
-		return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for static programs come with a later version",
-			      "no import of malloc to hook (statically linked)");
+		error = check_maps_of_now(subject);
+		return error ? error
+			     : refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for static programs come with a later version",
+				      "no import of malloc to hook (statically linked)");
 	}
 	if (is_loading(subject))
-		return refuse(subject, PREFLIGHT_LOADING, "try again in a moment", "its dynamic linker is at work");
+		return refuse_loading(subject);
 	error = check_sanitizers(subject);
 	if (error)
 		return error;

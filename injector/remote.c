@@ -72,11 +72,7 @@ static int save(struct remote *remote)
 		error = tracee_get_sigmask(&remote->tracee, &original->sigmask);
 	if (!error)
 		error = leave_rseq(remote);
-	if (error)
-		return error;
-	arch_rewind_interrupted(&original->regs);
-	remote->is_saved = true;
-	return 0;
+	return error;
 }
 
 static bool gadgets_stand(const struct remote *remote)
@@ -157,16 +153,11 @@ static int give_back(struct remote *remote)
 	return first_error(first, error);
 }
 
-/* Stopped but not guarded: all that may differ is the call that our stop broke off. */
 static int put_back(struct remote *remote)
 {
-	int error = 0;
+	const int error = remote->is_guarded ? give_back(remote) : 0;
 
-	if (remote->is_guarded)
-		error = give_back(remote);
-	else if (remote->is_saved && remote->tracee.state == TRACEE_STOPPED)
-		error = tracee_set_regs(&remote->tracee, &remote->original.regs);
-	remote->is_guarded = remote->is_saved = false;
+	remote->is_guarded = false;
 	return error;
 }
 
@@ -189,7 +180,7 @@ static void start(struct remote *remote, const struct memory *memory, const stru
 	remote->tracee = (struct tracee){.state = TRACEE_NONE};
 	remote->memory = memory;
 	remote->gadgets = *gadgets;
-	remote->is_saved = remote->is_guarded = false;
+	remote->is_guarded = false;
 	remote->way_back = 0;
 	remote->patient_until_ns = remote->stopped_ns = 0;
 }
@@ -405,7 +396,7 @@ static void let_finish(struct remote *remote, remote_addr slot)
 
 	if (tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS) == 0 && tracee_get_regs(&remote->tracee, &regs) == 0 && arch_sp(&regs) <= slot)
 		(void)write_return(remote, slot, false);
-	remote->is_guarded = remote->is_saved = false;
+	remote->is_guarded = false;
 	(void)remote_close(remote);
 }
 

@@ -31,12 +31,11 @@ struct remote {
 	struct tracee tracee;
 	const struct memory *memory;
 	struct remote_gadgets gadgets;
-	struct arch_context original; /* already fixed up for restart (EINTR rewind) and rseq abort */
+	struct arch_context original; /* with a restartable sequence left as the kernel would */
 	struct arch_regs resting;     /* what each remote call starts from */
 	remote_addr scratch;          /* a few hundred bytes of dead stack below the guard frame, for arguments */
 	size_t scratch_size;
 	remote_addr way_back; /* see remote_return_through; 0 = none */
-	bool is_saved;        /* `original` is complete */
 	bool is_guarded;
 	uint64_t patient_until_ns; /* until then no thread is taken out of a transfer (borrow.h) */
 	uint64_t stopped_ns;       /* how long the thread has been held, set by remote_close */

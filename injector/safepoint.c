@@ -227,16 +227,6 @@ static int look(struct finder *finder, const struct tracee *tracee)
 	return safepoint_judge(finder->rules, &finder->walk) == SAFEPOINT_SAFE ? 0 : -EAGAIN;
 }
 
-/* As if it had never been stopped: not even the call that the stop broke off fails. */
-static void let_go(struct tracee *tracee)
-{
-	struct arch_regs regs;
-
-	if (tracee->state == TRACEE_STOPPED && tracee_get_regs(tracee, &regs) == 0 && arch_rewind_interrupted(&regs))
-		(void)!tracee_set_regs(tracee, &regs);
-	(void)tracee_detach(tracee);
-}
-
 /* 0: it stands at a safe point and stays stopped. Otherwise it was let go. */
 static int try_thread(struct finder *finder, pid_t tid, struct tracee *out_tracee)
 {
@@ -249,7 +239,7 @@ static int try_thread(struct finder *finder, pid_t tid, struct tracee *out_trace
 		return error;
 	error = look(finder, &tracee);
 	if (error)
-		let_go(&tracee);
+		(void)tracee_detach(&tracee);
 	else
 		*out_tracee = tracee;
 	return error;

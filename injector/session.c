@@ -71,15 +71,16 @@ static void raise_descriptor_limit(void)
 /* HI_EXIT_OK: the attachment has what was read for it, and is to be closed. */
 static int check_target(struct session *session)
 {
-	struct elf_images images;
-	int err = preflight_run(session->options->pid, &session->preflight, &images);
+	struct preflight_program program;
+	int err = preflight_run(session->options->pid, &session->preflight, &program);
 	if (err) {
 		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)session->options->pid, strerror(-err));
 		return HI_EXIT_FAILED;
 	}
 	if (session->preflight.verdict == PREFLIGHT_OK) {
 		attachment_init(&session->attachment, session->preflight.pid);
-		session->attachment.images = images;
+		session->attachment.memory = program.memory;
+		session->attachment.images = program.images;
 		if (session->preflight.asked != session->preflight.pid && !session->options->quiet)
 			fprintf(stderr, "heapinject: %d is a thread of process %d (%s); attaching to that\n", (int)session->preflight.asked,
 				(int)session->preflight.pid, session->preflight.comm);

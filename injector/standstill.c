@@ -146,16 +146,6 @@ static int look_first(struct standstill *standstill)
 
 /* ---- stopping -------------------------------------------------------------------------------------------------------------------------- */
 
-/* A call that is broken off by the stop, and by nothing else, is made again. */
-static int restart_call(const struct tracee *tracee)
-{
-	struct arch_regs regs;
-	const int err = tracee_get_regs(tracee, &regs);
-	if (err || !arch_rewind_interrupted(&regs))
-		return err;
-	return tracee_set_regs(tracee, &regs);
-}
-
 static int compare_tids(const void *left, const void *right)
 {
 	const pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
@@ -273,8 +263,6 @@ static int wait_for(struct standstill *standstill, size_t first, uint64_t deadli
 	for (size_t i = first; i < standstill->count;) {
 		struct tracee *tracee = &standstill->tracee[i];
 		int err = tracee_has_stopped(tracee);
-		if (!err)
-			err = restart_call(tracee);
 		if (err == -EAGAIN && is_standing(standstill, tracee))
 			err = 0;
 		if (!err) {
@@ -340,14 +328,14 @@ static int stop_listed(struct standstill *standstill, size_t *out_stopped)
 	return err;
 }
 
-/* Who ran goes on first. Those that have not stopped are let go by the kernel when the tracing thread ends, which is soon. */
+/* Who ran goes on first. Those that have not stopped will when the tracing thread ends, which is soon. */
 static int let_go(struct standstill *standstill, uint64_t *out_held_ns)
 {
 	int first = 0;
 	for (size_t i = standstill->count; i--;) {
 		struct tracee *tracee = &standstill->tracee[i];
-		const bool is_blocked = tracee->state == TRACEE_RUNNING && (tracee_has_stopped(tracee) || restart_call(tracee));
-		const int err = is_blocked ? 0 : tracee_detach(tracee);
+		const bool is_under_way = tracee->state == TRACEE_RUNNING && tracee_has_stopped(tracee) == -EAGAIN;
+		const int err = is_under_way ? 0 : tracee_detach(tracee);
 		if (err && err != -ESRCH && !first)
 			first = err;
 		if (standstill->awake_ns && i == standstill->awake_from)

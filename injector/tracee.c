@@ -156,6 +156,17 @@ static int resume(struct tracee *tracee, int number, int signal)
 	return error;
 }
 
+/* The call that the stop broke off, and nothing else did, is made again, whoever lets the thread go, and if it is our death. */
+static int repeat_call(const struct tracee *tracee)
+{
+	struct arch_regs regs = {0};
+	int error = tracee_get_regs(tracee, &regs);
+
+	if (error || !arch_rewind_interrupted(&regs))
+		return error;
+	return tracee_set_regs(tracee, &regs);
+}
+
 /* After an INTERRUPT: passes on whatever comes first, and interrupts anew, as any stop takes a pending interrupt with it. -EAGAIN: not there yet. */
 static int approach_event_stop(struct tracee *tracee, enum stop stop, int signal)
 {
@@ -164,7 +175,7 @@ static int approach_event_stop(struct tracee *tracee, enum stop stop, int signal
 	if (stop == STOP_EVENT) {
 		tracee->state = TRACEE_STOPPED;
 		tracee->is_held = true;
-		return 0;
+		return repeat_call(tracee);
 	}
 	if (stop == STOP_SYSCALL)
 		signal = 0;
@@ -347,6 +358,8 @@ void tracee_nap(void)
 
 void tracee_abandon(struct tracee *tracee)
 {
+	if (tracee->state == TRACEE_RUNNING)
+		tracee_late_add(tracee);
 	if (tracee->state != TRACEE_NONE)
 		forget(tracee);
 }

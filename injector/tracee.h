@@ -2,7 +2,8 @@
 /*
  * tracee.h - one thread of the target under ptrace: the only file that calls ptrace() is tracee.c, and no wait status leaves it.
  *
- * SEIZE and INTERRUPT, never ATTACH; no option that kills the target with us. Every wait has a deadline. Signals that arrive are passed on.
+ * SEIZE and INTERRUPT, never ATTACH; no option that kills the target with us. Every wait has a deadline. Signals that arrive are passed on, and a system call
+ * that a stop breaks off is made again.
  * 0 or negative errno: -ESRCH gone, -EPERM refused, -ETIMEDOUT did not stop in time (state D, a vfork parent, a starved machine).
  *
  * A tracer is a thread, not a process: all calls for one tracee must come from the thread that stopped it. A thread of the target that will not stop
@@ -61,7 +62,7 @@ must_check int tracee_has_stopped(struct tracee *tracee);
 void tracee_nap(void);
 /* For as long as that, with the same care for threads that stopped too late: by a plain sleep they would stand. */
 void tracee_pause(int64_t ns);
-/* Left as it is, for the kernel to let go of when the worker ends: a thread that will not stop. Only as the last thing in a worker. */
+/* Not waited for any more: let go when it has stopped, if it does before the worker ends. */
 void tracee_abandon(struct tracee *tracee);
 /* Lets the thread go: where it stands, if it is stopped, else after stopping it. Safe on a half-open tracee; idempotent. */
 int tracee_detach(struct tracee *tracee);

@@ -5,17 +5,35 @@
 #include "tracee_late.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
+#include "clock.h"
 #include "hold.h"
+#include "procfs.h"
 
-enum { LATE_MAX = 64 };
+enum {
+	END_MS = 3000,       /* for who only lacks a CPU; less than the payload waits for a sign of life from us */
+	BLOCKED_END_MS = 20, /* for who cannot stop: most such waits are over by then */
+};
 
-static _Thread_local struct tracee late[LATE_MAX];
-static _Thread_local size_t late_count;
+static _Thread_local struct tracee *late;
+static _Thread_local size_t late_count, late_room;
+
+static int make_room(void)
+{
+	const size_t room = late_room ? late_room * 2 : 64;
+	struct tracee *grown = late_count < late_room ? late : realloc(late, room * sizeof(*late));
+
+	if (!grown)
+		return -ENOMEM;
+	late_room = late_count < late_room ? late_room : room;
+	late = grown;
+	return 0;
+}
 
 void tracee_late_add(const struct tracee *tracee)
 {
-	if (late_count == LATE_MAX)
+	if (make_room())
 		return;
 	late[late_count++] = *tracee;
 	hold_begin();
@@ -39,17 +57,6 @@ bool tracee_late_take(pid_t tid, struct tracee *out_tracee, bool minds_filters)
 	return false;
 }
 
-/* Nothing was done to it but the stop: not even the call that this broke off is to fail. */
-static void let_go_unseen(struct tracee *tracee)
-{
-	struct arch_regs regs;
-
-	if (tracee_get_regs(tracee, &regs) == 0 && arch_rewind_interrupted(&regs))
-		(void)!tracee_set_regs(tracee, &regs);
-	tracee_note_held(tracee);
-	(void)!tracee_detach_stopped(tracee);
-}
-
 void tracee_late_look(void)
 {
 	for (size_t i = 0; i < late_count;) {
@@ -59,15 +66,38 @@ void tracee_late_look(void)
 			i++;
 			continue;
 		}
-		if (!error)
-			let_go_unseen(&late[i]);
+		tracee_note_held(&late[i]);
+		if (late[i].state == TRACEE_STOPPED)
+			(void)!tracee_detach_stopped(&late[i]);
 		drop(i);
 	}
 }
 
+/* Is any of them on its way to its stop? */
+static bool is_any_coming(int64_t waited_ns)
+{
+	for (size_t i = 0; i < late_count; i++) {
+		struct proc_status status;
+
+		if (proc_status_read(late[i].pid, late[i].tid, &status) == 0 && status.state != 'Z' && status.state != 'X' &&
+		    waited_ns < (status.state == 'D' ? BLOCKED_END_MS : END_MS) * 1000000ll)
+			return true;
+	}
+	return false;
+}
+
 void tracee_late_end(void)
 {
+	const int64_t begun_ns = (int64_t)clock_now_ns();
+
 	tracee_late_look();
+	while (late_count && is_any_coming((int64_t)clock_now_ns() - begun_ns)) {
+		hold_progress();
+		tracee_nap();
+	}
 	while (late_count)
 		drop(0);
+	free(late);
+	late = NULL;
+	late_room = 0;
 }

@@ -4,7 +4,7 @@
  *
  * They cannot be let go of until they do stop, but are not to stand there unnoticed when they do, until the tracing thread ends: so they are looked after
  * whenever there is something to wait for, and count as held, because if we are frozen meanwhile they stand all the same. Each tracing thread has a list of its
- * own; more than there is room for are left to the kernel.
+ * own.
  */
 #ifndef HI_TRACEE_LATE_H
 #define HI_TRACEE_LATE_H
@@ -17,7 +17,10 @@ void tracee_late_add(const struct tracee *tracee);
 bool tracee_late_take(pid_t tid, struct tracee *out_tracee, bool minds_filters);
 /* Lets those go that have stopped meanwhile. */
 void tracee_late_look(void);
-/* At the end of a tracing thread: the kernel lets go of the rest. */
+/*
+ * At the end of a tracing thread, when nobody is held any more. If the kernel were to let go of a thread that has been woken for its stop, the call that this
+ * broke off would fail; so it waits for all but those that cannot stop.
+ */
 void tracee_late_end(void);
 
 /* Of tracee.c: a stopped thread goes on where it stands. What tracee_detach does besides concerns its hold. */

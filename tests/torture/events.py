@@ -10,6 +10,7 @@ import subprocess
 import time
 
 from observe import trace_of
+from session import ATTACHED
 from surroundings import clock_jump, full_disk
 from table import Broken, Event, Outcome, Skip
 from trial import BEFORE_THE_END
@@ -80,6 +81,7 @@ def tolerant(trial, session):
     if session.code == -signal.SIGKILL and "stood still while it held a thread" not in session.text:  # that was its watchdog
         raise Broken(f"heapinject was killed: {session.text}")
     if session.code:
+        trial.running.ask_progress()  # it may still have been on its way through the last call that it was made to do
         trial.clean_up_if_left()
     return outcome
 
@@ -165,11 +167,14 @@ def target_killed(trial):
 
 
 def target_execs(trial):
-    """The target becomes another program, cat, which must work."""
+    """The target becomes another program, cat, which must work; that may be whom a session has attached to that had only begun."""
     session = trial.start_and_reach(output=trial.prefix() if trial.index % 4 == 0 else "-")
     trial.running.tell("exec")
-    if session.listen(END_SECONDS):
-        raise Broken(f"heapinject has not noticed within {END_SECONDS} s that the target became another program: {session.text}")
+    to_new = f"{ATTACHED}{trial.running.pid} (cat)"
+    if session.listen(END_SECONDS, to_new):
+        if to_new not in session.text:
+            raise Broken(f"heapinject has not noticed within {END_SECONDS} s that the target became another program: {session.text}")
+        session.terminate()
     outcome = trial.judge(session, REFUSAL_CODES)
     trial.running.tell("still here")
     for _ in range(2):  # it may have answered to `state` before

@@ -17,7 +17,7 @@ import code_pages  # noqa: E402  (the folder is known only now)
 import got_words  # noqa: E402
 
 OURS = "memfd:heapinject"
-KEPT_BYTES = 8192  # of the jumps that stay
+KEPT_BYTES = 12288  # of the jumps that stay, and of the words behind them
 SIGNALS = ("SigPnd", "SigBlk", "SigIgn", "SigCgt")
 IO_WORKER = "iou-wrk-"  # io_uring's, of the kernel: they come and go, and take no signals
 FATAL_WHERE_BLOCKED = 1 << 10 | 1 << 6 | 1 << 14  # SEGV, BUS, TERM: who has all of these blocked, and did not before, is a borrowed thread that was forgotten

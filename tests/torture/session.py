@@ -13,6 +13,7 @@ import time
 from table import Broken
 
 HANG_SECONDS = 60  # far more than any deadline within heapinject
+ATTACHED = "heapinject: attached to "
 CLEAN_UP_SECONDS = 15  # of trying again
 HOOKED = re.compile(r"(\d+) functions at their entry, (\d+) GOT slots")
 STOPS = re.compile(r"(\d+) stops of single threads, at most ([\d.]+) ms each, ([\d.]+) ms added up")
@@ -60,12 +61,12 @@ class Session:
 
     @property
     def is_attached(self):
-        return "attached to" in self.text
+        return ATTACHED in self.text
 
-    def listen(self, seconds, until_attached=False):
-        """Takes in what it says for so long; False once there is nothing more to come: it has ended."""
+    def listen(self, seconds, until=""):
+        """Takes in what it says for so long, or until it has said that; False once there is nothing more to come: it has ended."""
         end = time.monotonic() + seconds
-        while not (until_attached and self.is_attached):
+        while not (until and until in self.text):
             left = end - time.monotonic()
             if not self.poll.poll(max(0, left) * 1000):
                 return True
@@ -77,7 +78,7 @@ class Session:
 
     def wait_attached(self):
         """True: attached. False: it ended without."""
-        self.listen(HANG_SECONDS, until_attached=True)
+        self.listen(HANG_SECONDS, until=ATTACHED)
         if not self.is_attached and self.process.poll() is None and self.listen(0.2):
             raise Broken(f"no attach within {HANG_SECONDS} s: {self.text}")
         return self.is_attached

@@ -61,6 +61,12 @@ def stages(done, event):
     return ", ".join(f"{stage} {count}" for stage, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 
+def most(done, key):
+    """Where a figure of the receipts is the largest, over all cells."""
+    (where, cell) = max(done, key=lambda each: each[1].get(key, 0))
+    return f"{cell.get(key, 0) / 1000:.2f} ms ({' '.join(where)})"
+
+
 def summarize(cells, events, storms, facts):
     """(text for the terminal, markdown, (passed, failed, skipped)). cells: of the whole ledger; facts: lines about the run."""
     split = [(tuple(key.split(" ")), cell) for key, cell in sorted(cells.items())]
@@ -73,6 +79,8 @@ def summarize(cells, events, storms, facts):
     events_run = [f"{event.name}: {event.text}" for event in events if any(key[-1] == event.name for key, _ in done)]
     failures = [f"{' '.join(key)}: {reason.splitlines()[0]}" for key, cell in failed for reason in cell["failures"][:5]]
     builds = sorted({build for _, cell in done for build in cell["builds"]})
+    if any(cell.get("stop_us") for _, cell in done):
+        facts = [*facts, f"longest stop of any thread: {most(done, 'stop_us')}; most that all stops of a session add up to: {most(done, 'stops_us')}"]
     facts = [*facts, f"binary: {', '.join(builds)}" + (f" ({len(builds)} different ones are summed)" if len(builds) > 1 else "")]
 
     text = [text_table(rows + sums), "", *struck, *facts]

@@ -6,6 +6,7 @@ Only processes that were started here are ever signalled, by the pid that starti
 import contextlib
 import glob
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -37,13 +38,15 @@ def missing(target):
 
 
 class Builder:
-    """Compiles targets/NAME.c once for each set of flags; lib*.c become shared objects that lie beside them."""
+    """Compiles targets/NAME.c once for each set of flags; lib*.c become shared objects that lie beside them; who needs another of these says so, and comes behind it."""
 
     def __init__(self, folder, compiler):
         self.folder, self.compiler, self.lock = folder, compiler, threading.Lock()
         os.makedirs(folder, exist_ok=True)
         for source in sorted(glob.glob(f"{HERE}/targets/lib*.c")):
-            self.compile(source, f"{folder}/{os.path.basename(source)[:-2]}.so", ["-fPIC", "-shared"], compiler)
+            with open(source, encoding="utf-8") as file:
+                needed = re.findall(r"^/\* needs (lib\w+\.so) \*/$", file.read(), re.M)
+            self.compile(source, f"{folder}/{os.path.basename(source)[:-2]}.so", ["-fPIC", "-shared", "-Wl,--no-as-needed"], compiler, [f"{folder}/{name}" for name in needed])
 
     def path(self, target):
         """The program of a row: built, or found; None for rows that start by themselves."""

@@ -200,3 +200,16 @@ UNIT_TEST(reuses_the_entry_of_a_slot)
 }
 
 UNIT_MAIN()
+
+/* Two functions that begin within eight bytes of each other. */
+UNIT_TEST(counts_functions_that_share_a_word)
+{
+	(void)prepare();
+	CHECK_EQ(journal_plan_code(&journal, HI_FN_MALLOC, 0x1000, 1, 2), 0);
+	CHECK_EQ(journal_plan_code(&journal, HI_FN_FREE, 0x1000, 1, 3), 0);
+	CHECK_EQ(journal_functions(control), 2);
+	CHECK_EQ(journal_functions(journal.shared), 2);
+	CHECK_EQ(journal_count(control, HI_JOURNAL_CODE), 1);
+	journal_note_code(&journal, HI_JOURNAL_WRITTEN);
+	CHECK_EQ(journal_functions(control), 2);
+}

@@ -117,23 +117,40 @@ UNIT_TEST(hands_on_what_it_has_read)
 {
 	pid_t pid = child_with(NULL);
 	struct preflight preflight;
-	struct elf_images images;
-	struct memory memory;
+	struct preflight_program program;
 	struct maps maps;
 
-	CHECK_EQ(preflight_run(getpid(), &preflight, &images), 0);
-	CHECK(preflight.verdict == PREFLIGHT_SELF && images.count == 0);
-	CHECK_EQ(preflight_run(pid, &preflight, &images), 0);
-	CHECK(preflight.verdict == PLAIN && (images.count > 0) == (PLAIN == PREFLIGHT_OK));
+	CHECK_EQ(preflight_run(getpid(), &preflight, &program), 0);
+	CHECK(preflight.verdict == PREFLIGHT_SELF && program.images.count == 0 && program.memory.fd < 0);
+	CHECK_EQ(preflight_run(pid, &preflight, &program), 0);
+	CHECK(preflight.verdict == PLAIN && (program.images.count > 0) == (PLAIN == PREFLIGHT_OK));
 	if (PLAIN == PREFLIGHT_OK) {
-		const Elf *elf = libc_of(&images)->elf;
+		const Elf *elf = libc_of(&program.images)->elf;
 
-		CHECK(maps_read(pid, pid, &maps) == 0 && memory_open(&memory, pid, pid) == 0);
-		CHECK_EQ(elf_images_update(pid, &maps, &memory, &images), 0);
-		CHECK(libc_of(&images)->elf == elf);
-		elf_images_close(&images);
-		memory_close(&memory);
+		CHECK_EQ(maps_read(pid, pid, &maps), 0);
+		CHECK_EQ(elf_images_update(pid, &maps, &program.memory, &program.images), 0);
+		CHECK(libc_of(&program.images)->elf == elf);
+		elf_images_close(&program.images);
+		memory_close(&program.memory);
 		maps_close(&maps);
+	}
+	end(pid);
+}
+
+/* Whatever it finds is of one program. */
+UNIT_TEST(a_program_that_is_replaced_meanwhile_is_looked_at_anew)
+{
+	static const char again[] = "exec sh -c \"$0\" \"$0\"";
+	pid_t pid = fork();
+
+	if (pid == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
+		execl("/bin/sh", "sh", "-c", again, again, (char *)NULL);
+	CHECK(pid > 0);
+	for (int time = 0; time < 20; time++) {
+		const struct preflight preflight = run(pid);
+
+		if (preflight.verdict != PLAIN && preflight.verdict != PREFLIGHT_LOADING)
+			UNIT_FAIL("%s: %s", preflight_verdict_name(preflight.verdict), preflight.cause);
 	}
 	end(pid);
 }

@@ -54,6 +54,20 @@ static void exec_when_asked(struct victim_page *page)
 	execl("/bin/sleep", "sleep", "10", (char *)NULL);
 }
 
+/* In a call that any stop ends with EINTR unless somebody has it made again. */
+static void wait_for_signal(struct victim_page *page)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	page->ready = 1;
+	for (;;)
+		if (sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = 1000}) < 0 && errno == EINTR)
+			page->interrupted++;
+}
+
 /* ---- stopping ------------------------------------------------------------------------------------------------------------------------ */
 
 UNIT_TEST(stopped_thread_stands_still_until_it_is_detached)
@@ -183,6 +197,53 @@ UNIT_TEST(a_thread_that_stops_too_late_does_not_stand_until_the_tracer_ends)
 
 	victim_start(&victim, vfork_parent);
 	CHECK_EQ(tracee_worker(stop_and_do_something_else, &victim), 0);
+	victim_end(&victim);
+}
+
+static int stop_and_detach(void *argument)
+{
+	struct victim *victim = argument;
+	struct tracee tracee;
+
+	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, UNIT_PATIENCE_MS), 0);
+	return tracee_detach(&tracee);
+}
+
+/* It stops while it is being let go of. */
+static int stop_at_once_or_not(void *argument)
+{
+	struct victim *victim = argument;
+	struct tracee tracee;
+
+	return tracee_stop(&tracee, victim->pid, victim->pid, 0) ? 0 : tracee_detach(&tracee);
+}
+
+static int interrupt_and_abandon(void *argument)
+{
+	struct victim *victim = argument;
+	struct tracee tracee;
+	const int error = tracee_interrupt(&tracee, victim->pid, victim->pid);
+
+	if (!error)
+		tracee_abandon(&tracee);
+	return error;
+}
+
+UNIT_TEST(no_call_fails_however_its_thread_is_let_go)
+{
+	int (*const way[])(void *) = {stop_and_detach, stop_at_once_or_not, interrupt_and_abandon};
+	struct victim victim;
+
+	victim_start(&victim, wait_for_signal);
+	for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		for (int time = 0; time < 100; time++) {
+			WAIT_FOR(victim_state(&victim) == 'S');
+			CHECK_EQ(tracee_worker(way[i], &victim), 0);
+		}
+		WAIT_FOR(victim_state(&victim) == 'S');
+		if (victim.page->interrupted)
+			UNIT_FAIL("way %zu: EINTR %lu times", i, (unsigned long)victim.page->interrupted);
+	}
 	victim_end(&victim);
 }
 
