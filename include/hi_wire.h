@@ -47,7 +47,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 10u
+#define HI_WIRE_VERSION 11u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -132,7 +132,8 @@ struct hi_gate_words {
 	struct {
 		uint64_t lo, hi;           /* code of others that do so by a call: what is called from there belongs to their callers' bytes */
 	} nested_from[HI_NESTED_FROM_MAX]; /* 88; unused ones are 0 */
-	uint64_t reserved[9];
+	uint64_t return_gadget; /* 120: where hooks have originals return to, 0 = to the payload. See struct hi_control */
+	uint64_t reserved[8];
 };
 #define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* that entry */
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
@@ -511,6 +512,12 @@ struct hi_control {
 	struct {
 		uint64_t lo, size;
 	} code[HI_CODE_RANGES_MAX];
+	/*
+	 * The address of an indirect call in code of the target's own, by a register that calls keep; 0 = none is used. An original that a hook calls returns
+	 * there, and from there to the payload: what takes the stack in the original finds unwind rows for this address, which say of its function's frame what
+	 * is true of the hook's, and lead on to the hook's caller. For the payload there are none, where unwinders look.
+	 */
+	uint64_t return_gadget;
 	struct hi_snapshot before;
 	/* Up to here absent in a forked child, and nothing that a hook touches. */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */

@@ -254,6 +254,7 @@ static int fill_gate(const struct arena *arena, const struct arena_code *code)
 			.occupancy_mask = (1u << control->occupancy_bits) - 1,
 			.function = function,
 			.nests = served[i].entry && served[i].entry->nesting == ENTRY_NESTS,
+			.return_gadget = control->return_gadget,
 		};
 		for (unsigned from = 0; from < HI_NESTED_FROM_MAX; from++) {
 			words.nested_from[from].lo = code->entries->nested_from[from].lo;

@@ -13,6 +13,7 @@
 #include "attach_entries.h"
 #include "detach.h"
 #include "journal.h"
+#include "return_gadget.h"
 #include "seccomp_filter.h"
 #include "snapshot.h"
 
@@ -69,6 +70,7 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 	};
 	arena_layout(&sizes, layout);
 	attach_entries_plan(attachment, layout);
+	layout->return_gadget = return_gadget_find(&attachment->images, attachment->allocator.image, &attachment->memory);
 	return snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }
 

@@ -23,7 +23,6 @@
 struct visit {
 	struct record_event event; /* its cycles: 0 = not read yet */
 	struct hook_call *call;
-	uint64_t begun; /* when our own code began to run, if it is timed */
 	bool has_slot;  /* the slot's countdown is this visit's to run down */
 	bool has_place; /* it is counted where its nested calls are told from those of others, and has a scratch; else nothing is sampled */
 	bool is_exact;  /* each call is a sample */
@@ -104,7 +103,7 @@ static inline uint64_t visit_time_without_clock(const struct visit *visit)
 /* Our own time runs from now on, and what is told next is of now. */
 static inline void visit_start_clock(struct visit *visit)
 {
-	visit->begun = visit->event.cycles = clock_now(visit->event.state);
+	visit->call->begun = visit->event.cycles = clock_now(visit->event.state);
 	if (visit->has_slot)
 		__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);
 }
@@ -166,7 +165,7 @@ static inline void visit_account(struct visit *visit)
 
 	if (!visit->weight)
 		return;
-	cycles = clock_about_now() - visit->begun;
+	cycles = clock_about_now() - visit->call->begun;
 	visit->event.slot->cycles += (cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX) * visit->weight;
 }
 
@@ -176,7 +175,7 @@ static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64
 	uint64_t value;
 
 	visit_account(visit);
-	value = arch_call_original(argument[0], argument1, argument2, argument[3], function);
+	value = arch_call_original(argument[0], argument1, argument2, argument[3], function, visit->call);
 	visit->event.cycles = 0;
 	if (visit->weight)
 		visit_start_clock(visit);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
+#include <unwind.h>
 
 #include "payload_guest.h"
 
@@ -119,6 +120,65 @@ UNIT_TEST(throwing_new_never_meets_our_frame)
 	CHECK(!call_new(new_aligned, 50, 18));
 	CHECK_EQ(throwing_calls, 2);
 	expect_nothing(&guest);
+	CHECK_EQ(own_slot(&guest)->in_flight, 0);
+}
+
+/* ---- stacks that are taken in an original -------------------------------------------------------------------------------------------- */
+
+/* A function that saves all registers that calls keep, and makes a call by one of them: what the injector looks for in the target's own code. */
+void gadget_of_a_test(void);
+__asm__(".text\n"
+	"frame_of_a_test: .cfi_startproc\n"
+	".cfi_def_cfa %rbp, 16\n .cfi_offset %rbp, -16\n .cfi_offset %r15, -24\n .cfi_offset %r14, -32\n"
+	".cfi_offset %r13, -40\n .cfi_offset %r12, -48\n .cfi_offset %rbx, -56\n"
+	"nop\n"
+	".globl gadget_of_a_test\n .type gadget_of_a_test, @function\n"
+	"gadget_of_a_test: call *%r13\n"
+	".cfi_endproc\n");
+
+static struct taken {
+	const void *wanted;
+	unsigned frames, gadgets;
+	bool is_found;
+} taken;
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *argument)
+{
+	(void)argument;
+	taken.frames++;
+	taken.gadgets += _Unwind_GetIP(context) == (uintptr_t)gadget_of_a_test;
+	taken.is_found |= _Unwind_GetRegionStart(context) == (uintptr_t)taken.wanted;
+	return _URC_NO_REASON;
+}
+
+static void *calloc_that_takes_the_stack(size_t count, size_t size)
+{
+	_Unwind_Backtrace(take_frame, NULL);
+	return calloc(count, size);
+}
+
+/* What the compiler keeps in registers across the call is there afterwards. */
+__attribute__((noinline)) static uint64_t call_with_registers_in_use(calloc_fn *function, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	void *block = function(3, 5);
+
+	free(block);
+	return a + 2 * b + 3 * c + 4 * d + (block ? 0 : 1);
+}
+
+UNIT_TEST(a_stack_taken_in_an_original_leads_to_its_caller)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_CALLOC, hi_gate_size2, hi_hook_calloc, calloc_that_takes_the_stack);
+	calloc_fn *function = (calloc_fn *)arena_entry(words);
+
+	taken = (struct taken){.wanted = (const void *)(uintptr_t)call_with_registers_in_use};
+	words->return_gadget = (uintptr_t)gadget_of_a_test;
+	CHECK_EQ(call_with_registers_in_use(function, 1, 10, 100, 1000), 4321);
+	CHECK(taken.is_found);
+	CHECK_EQ(taken.gadgets, 1); /* by its rows, and not by those that the payload has in this program */
+	arena_drain(&guest.arena);
+	CHECK_EQ(arena_allocs(&guest.arena), 1);
 	CHECK_EQ(own_slot(&guest)->in_flight, 0);
 }
 
@@ -452,9 +512,9 @@ UNIT_TEST(an_unknown_stack_is_reported_once)
 /* ---- small stacks ------------------------------------------------------------------------------------------------------------------ */
 
 #ifdef __SSP_STRONG__
-#define STACK_USE_MAX (512 + 64) /* with stack guards, which the payload has only here */
+#define STACK_USE_MAX (608 + 32) /* with stack guards, which the payload has only here */
 #else
-#define STACK_USE_MAX 512
+#define STACK_USE_MAX 608
 #endif
 #define PAINT 0xa5
 static _Alignas(64) uint8_t painted[16384];
