@@ -122,7 +122,7 @@ struct hi_gate_words {
 	uint64_t thread_slots;   /* 16: address of struct hi_thread_table, in state */
 	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
 	uint64_t state;          /* 32: address of struct hi_state */
-	uint64_t nothrow;        /* 40: throwing operator new only: what leads to its nothrow variant in the same object, else 0 */
+	uint64_t nothrow;        /* 40: throwing operator new only: what leads to its nothrow variant in the same object, else 0; if `plain` is 0 */
 	uint32_t occupancy_mask; /* 48: number of occupancy bytes - 1; that of a block is hi_gate_hash(its address) & this */
 	uint32_t function;       /* 52: enum hi_function */
 	uint64_t usable_size;    /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
@@ -133,7 +133,9 @@ struct hi_gate_words {
 		uint64_t lo, hi;           /* code of others that do so by a call: what is called from there belongs to their callers' bytes */
 	} nested_from[HI_NESTED_FROM_MAX]; /* 88; unused ones are 0 */
 	uint64_t return_gadget; /* 120: where hooks have originals return to, 0 = to the payload. See struct hi_control */
-	uint64_t reserved[8];
+	uint64_t plain;         /* 128: throwing operator new only: what leads to malloc, or memalign, whose blocks are the same; 0 = they may not be */
+	uint64_t new_handler;   /* 136: address of the word that holds the C++ library's new-handler; 0 = not known */
+	uint64_t reserved[6];
 };
 #define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* that entry */
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");

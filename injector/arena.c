@@ -250,6 +250,8 @@ static int fill_gate(const struct arena *arena, const struct arena_code *code)
 			.occupancy = state + layout.occupancy,
 			.state = state,
 			.nothrow = way_to(arena, code, served, count, code->allocator->nothrow[function]),
+			.plain = way_to(arena, code, served, count, code->allocator->plain[function]),
+			.new_handler = code->allocator->new_handler,
 			.usable_size = code->allocator->usable_size[function],
 			.occupancy_mask = (1u << control->occupancy_bits) - 1,
 			.function = function,

@@ -38,8 +38,10 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 		err = -EBUSY;
 	if (!err)
 		err = allocator_find(&attachment->images, &attachment->allocator);
-	if (!err)
+	if (!err) {
+		allocator_find_new_handler(&attachment->images, &attachment->memory, &attachment->allocator);
 		err = attach_entries_choose(attachment, hook);
+	}
 	if (!err)
 		err = payload_image_open(&attachment->payload);
 	if (err)

@@ -184,6 +184,8 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc, struct arch_inst
 #define ARCH_EXIT_BYTES 16u
 /* How many bytes its first instruction has; 0: it cannot be moved. */
 size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
+/* The address of the word that the function at pc returns, if it does nothing else; 0: it is another function. */
+uint64_t arch_returned_word(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 /* Where the first instruction leads if it is a jump and nothing else; 0: it is none. */
 uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 /* Code to lie at `at` that does what the function at pc does, whose first instruction was replaced. False: the two lie too far apart. */

@@ -64,6 +64,7 @@ UNIT_TEST(a_recorded_free_goes_on_in_the_original)
 }
 
 static void *nothrow_result;
+static void *(*new_handler)(size_t, size_t, const void *);
 static unsigned throwing_calls;
 
 static void *fake_nothrow(size_t size, size_t second, const void *third)
@@ -114,6 +115,16 @@ UNIT_TEST(throwing_new_never_meets_our_frame)
 	CHECK_EQ(seen_argument[1], 17);
 	CHECK(is_called_by(call_new));
 	expect_nothing(&guest);
+
+	words->new_handler = (uintptr_t)&new_handler; /* one that the nothrow variant would ask: not sampled */
+	new_handler = fake_nothrow;
+	nothrow_result = block;
+	CHECK(!call_new(new_aligned, 50, 18));
+	CHECK_EQ(throwing_calls, 2);
+	new_handler = NULL;
+	CHECK(call_new(new_aligned, 51, 32) == block);
+	expect_alloc(&guest, block, 51, HI_FN_NEW_ALIGNED);
+	throwing_calls = 1;
 
 	words->nothrow = 0; /* no such variant: not sampled */
 	nothrow_result = block;
@@ -180,6 +191,29 @@ UNIT_TEST(a_stack_taken_in_an_original_leads_to_its_caller)
 	arena_drain(&guest.arena);
 	CHECK_EQ(arena_allocs(&guest.arena), 1);
 	CHECK_EQ(own_slot(&guest)->in_flight, 0);
+}
+
+/* In the stead of new: nobody is asked there. The alignment is memalign's first argument. */
+UNIT_TEST(malloc_and_memalign_stand_for_throwing_new)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *aligned = arena_gate(&guest.arena, HI_FN_NEW_ALIGNED, hi_gate_alloc, hi_hook_new_aligned, fake_throwing);
+	struct hi_gate_words *plain = arena_gate(&guest.arena, HI_FN_NEW, hi_gate_alloc, hi_hook_new, fake_throwing);
+	char block[1];
+
+	throwing_calls = 0;
+	nothrow_result = block;
+	new_handler = fake_nothrow;
+	plain->plain = aligned->plain = (uintptr_t)fake_nothrow;
+	plain->new_handler = aligned->new_handler = (uintptr_t)&new_handler;
+	CHECK(call_new((calloc_fn *)arena_entry(aligned), 48, 16) == block);
+	CHECK_EQ(seen_argument[0], 16);
+	CHECK_EQ(seen_argument[1], 48);
+	expect_alloc(&guest, block, 48, HI_FN_NEW_ALIGNED);
+	CHECK(call_new((calloc_fn *)arena_entry(plain), 49, 0) == block);
+	CHECK_EQ(seen_argument[0], 49);
+	CHECK_EQ(throwing_calls, 0);
+	new_handler = NULL;
 }
 
 /* An allocator whose blocks begin 64 bytes behind wherever its caller's frame pointer points to. */
