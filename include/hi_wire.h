@@ -110,7 +110,7 @@ enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
 #define HI_NESTED_FROM_MAX 2u
 #define HI_GATE_STRIDE 192u                              /* bytes from entry to entry, and from words to words */
 #define HI_GATE_BYTES (3u * HI_PAGE_BYTES)               /* code; the words follow directly and are as large */
-#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per (function, original) in use */
+#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per function in use; a second allocator beside is not hooked */
 
 /*
  * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes, by one aligned store of a thread

@@ -292,7 +292,8 @@ int check_hooks(struct subject *subject)
 		return error;
 	out->slot_count = slots.count;
 	out->foreign_slot_count = slots.foreign;
-	slots_close(&slots);
 	unhooked_find(&subject->images, &allocator, &out->unhooked);
+	unhooked_add_bound(&slots, &out->unhooked);
+	slots_close(&slots);
 	return out->slot_count ? 0 : refuse_unimported(subject);
 }

@@ -196,6 +196,18 @@ static bool is_other_definition(const struct scan *scan, const struct slot *slot
 	return image && elf_image_symbol(image, functions[slot->function].symbol, &address, NULL) == 0 && address == slot->value;
 }
 
+/* operator new of another object may reach the malloc that is hooked, as libstdc++'s does. */
+static void note_other(struct slots *slots, const struct elf_image *definer, const struct elf_image *importer, enum hi_function function)
+{
+	if (definer == importer || functions[function].allocator_only)
+		return;
+	for (size_t i = 0; i < slots->other_count; i++)
+		if (slots->other[i] == definer)
+			return;
+	if (slots->other_count < SLOTS_OTHERS_MAX)
+		slots->other[slots->other_count++] = definer;
+}
+
 static int push_slot(struct scan *scan, const struct slot *slot)
 {
 	struct slots *slots = &scan->slots;
@@ -296,7 +308,10 @@ static int scan_image(struct scan *scan, size_t number)
 			error = push_slot(scan, &slot);
 		} else {
 			scan->slots.foreign++;
-			bound_elsewhere |= is_other_definition(scan, &slot);
+			if (!is_other_definition(scan, &slot))
+				continue;
+			note_other(&scan->slots, elf_images_find(scan->images, slot.value), image, slot.function);
+			bound_elsewhere = true;
 		}
 	}
 	drop_lazy(scan, first, bound_elsewhere);

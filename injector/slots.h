@@ -23,8 +23,11 @@ struct slot {
 	size_t image;     /* index into images */
 };
 
+#define SLOTS_OTHERS_MAX 8u
 struct slots {
-	struct slot *slot; /* sorted by address */
+	struct slot *slot;                               /* sorted by address */
+	const struct elf_image *other[SLOTS_OTHERS_MAX]; /* objects to whose malloc, or its kin, some slots of others lead; those beyond the room left out */
+	size_t other_count;
 	size_t count;
 	size_t foreign; /* slots that hold neither original nor stub, or a stub that may lead elsewhere: skipped */
 };
