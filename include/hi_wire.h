@@ -132,9 +132,9 @@ struct hi_gate_words {
 	struct {
 		uint64_t lo, hi;           /* code of others that do so by a call: what is called from there belongs to their callers' bytes */
 	} nested_from[HI_NESTED_FROM_MAX]; /* 88; unused ones are 0 */
-	uint64_t return_gadget; /* 120: where hooks have originals return to, 0 = to the payload. See struct hi_control */
-	uint64_t plain;         /* 128: throwing operator new only: what leads to malloc, or memalign, whose blocks are the same; 0 = they may not be */
-	uint64_t new_handler;   /* 136: address of the word that holds the C++ library's new-handler; 0 = not known */
+	uint64_t return_gadget;            /* 120: where hooks have originals return to, 0 = to the payload. See struct hi_control */
+	uint64_t plain;       /* 128: throwing operator new only: what leads to malloc, or memalign, whose blocks are the same; 0 = they may not be */
+	uint64_t new_handler; /* 136: address of the word that holds the C++ library's new-handler; 0 = not known */
 	uint64_t reserved[6];
 };
 #define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* that entry */
