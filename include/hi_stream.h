@@ -204,6 +204,7 @@ struct hi_stream_memory {
 enum hi_unhooked {
 	HI_UNHOOKED_PREFIXED = 1, /* by an allocator of its own under names of its own: je_malloc */
 	HI_UNHOOKED_DIRECT = 2,   /* it defines malloc itself, and calls it without a slot */
+	HI_UNHOOKED_BOUND = 3,    /* others are bound to its malloc, which is not the one that is hooked: RTLD_DEEPBIND, dlmopen */
 };
 
 /* An allocator that serves the process, or a part of it, and whose calls by that object are not hooked. At the start of the session, and when one is found. */

@@ -112,7 +112,7 @@ enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
 #define HI_NESTED_FROM_MAX 2u
 #define HI_GATE_STRIDE 192u                              /* bytes from entry to entry, and from words to words */
 #define HI_GATE_BYTES (3u * HI_PAGE_BYTES)               /* code; the words follow directly and are as large */
-#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per (function, original) in use */
+#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per function in use; a second allocator beside is not hooked */
 
 /*
  * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes, by one aligned store of a thread
@@ -124,7 +124,7 @@ struct hi_gate_words {
 	uint64_t thread_slots;   /* 16: address of struct hi_thread_table, in state */
 	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
 	uint64_t state;          /* 32: address of struct hi_state */
-	uint64_t nothrow;        /* 40: throwing operator new only: what leads to its nothrow variant in the same object, else 0 */
+	uint64_t nothrow;        /* 40: throwing operator new only: what leads to its nothrow variant in the same object, else 0; if `plain` is 0 */
 	uint32_t occupancy_mask; /* 48: number of occupancy bytes - 1; that of a block is hi_gate_hash(its address) & this */
 	uint32_t function;       /* 52: enum hi_function */
 	uint64_t usable_size;    /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
@@ -134,7 +134,10 @@ struct hi_gate_words {
 	struct {
 		uint64_t lo, hi;           /* code of others that do so by a call: what is called from there belongs to their callers' bytes */
 	} nested_from[HI_NESTED_FROM_MAX]; /* 88; unused ones are 0 */
-	uint64_t reserved[9];
+	uint64_t return_gadget;            /* 120: where hooks have originals return to, 0 = to the payload. See struct hi_control */
+	uint64_t plain;       /* 128: throwing operator new only: what leads to malloc, or memalign, whose blocks are the same; 0 = they may not be */
+	uint64_t new_handler; /* 136: address of the word that holds the C++ library's new-handler; 0 = not known */
+	uint64_t reserved[6];
 };
 #define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* that entry */
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
@@ -514,6 +517,12 @@ struct hi_control {
 	struct {
 		uint64_t lo, size;
 	} code[HI_CODE_RANGES_MAX];
+	/*
+	 * The address of an indirect call in code of the target's own, by a register that calls keep; 0 = none is used. An original that a hook calls returns
+	 * there, and from there to the payload: what takes the stack in the original finds unwind rows for this address, which say of its function's frame what
+	 * is true of the hook's, and lead on to the hook's caller. For the payload there are none, where unwinders look.
+	 */
+	uint64_t return_gadget;
 	struct hi_snapshot before;
 	/* Up to here private, and nothing that a hook touches. */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */

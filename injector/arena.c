@@ -250,10 +250,13 @@ static int fill_gate(const struct arena *arena, const struct arena_code *code)
 			.occupancy = state + layout.occupancy,
 			.state = state,
 			.nothrow = way_to(arena, code, served, count, code->allocator->nothrow[function]),
+			.plain = way_to(arena, code, served, count, code->allocator->plain[function]),
+			.new_handler = code->allocator->new_handler,
 			.usable_size = code->allocator->usable_size[function],
 			.occupancy_mask = (1u << control->occupancy_bits) - 1,
 			.function = function,
 			.nests = served[i].entry && served[i].entry->nesting == ENTRY_NESTS,
+			.return_gadget = control->return_gadget,
 		};
 		for (unsigned from = 0; from < HI_NESTED_FROM_MAX; from++) {
 			words.nested_from[from].lo = code->entries->nested_from[from].lo;

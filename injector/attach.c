@@ -14,6 +14,7 @@
 #include "detach.h"
 #include "journal.h"
 #include "recover.h"
+#include "return_gadget.h"
 #include "seccomp_filter.h"
 #include "snapshot.h"
 
@@ -48,8 +49,10 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 		err = shed_inherited(attachment);
 	if (!err)
 		err = allocator_find(&attachment->images, &attachment->allocator);
-	if (!err)
+	if (!err) {
+		allocator_find_new_handler(&attachment->images, &attachment->memory, &attachment->allocator);
 		err = attach_entries_choose(attachment, hook);
+	}
 	if (!err)
 		err = payload_image_open(&attachment->payload);
 	if (err)
@@ -60,6 +63,13 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 		return err;
 	attachment->step = "looking for a system call instruction in it";
 	return remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
+}
+
+/* Its allocator never takes the stack, and where each call is a sample a return gadget would cost a quarter of that. */
+static bool is_c_library(const struct elf_image *image)
+{
+	remote_addr start;
+	return !elf_image_symbol(image, "__libc_start_main", &start, NULL);
 }
 
 /* What the control block must say before anything of ours exists in the target. layout is all zero. */
@@ -79,6 +89,8 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};
 	arena_layout(&sizes, layout);
+	if (options->interval > 1 || !is_c_library(attachment->allocator.image))
+		layout->return_gadget = return_gadget_find(&attachment->images, attachment->allocator.image, &attachment->memory);
 	const int err = attach_entries_plan(attachment, options->hook, layout);
 	return err ? err : snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }

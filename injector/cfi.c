@@ -7,8 +7,6 @@
 
 #include <dwarf.h>
 
-#include "arch.h"
-
 #define PRIMARY_MASK 0xc0u /* an instruction with one of these bits has its first operand in the other six */
 #define EXTENDED_COUNT 0x40u
 
@@ -157,11 +155,23 @@ static bool is_at_bp(struct dwarf_cursor expression)
 	return dwarf_byte(&expression) == DW_OP_breg0 + ARCH_DWARF_BP && dwarf_sleb(&expression) == 0 && !expression.failed && dwarf_left(&expression) == 0;
 }
 
+/* What the rules say of a register; NULL: nothing. */
+static struct cfi_saved *saved_of(struct cfi_rules *rules, uint64_t reg)
+{
+	const int kept = arch_kept_index(reg);
+
+	if (reg == ARCH_DWARF_BP)
+		return &rules->bp;
+	if (reg == ARCH_DWARF_PC)
+		return &rules->pc;
+	return kept < 0 ? NULL : &rules->kept[kept];
+}
+
 static void apply_saved(struct cfi *cfi, const struct decoded *decoded)
 {
-	struct cfi_saved *saved = decoded->reg == ARCH_DWARF_BP ? &cfi->rules.bp : &cfi->rules.pc;
+	struct cfi_saved *saved = saved_of(&cfi->rules, decoded->reg);
 
-	if (decoded->reg != ARCH_DWARF_BP && decoded->reg != ARCH_DWARF_PC)
+	if (!saved)
 		return;
 	switch (decoded->effect) {
 	case SAVED_AT_CFA:
@@ -177,7 +187,7 @@ static void apply_saved(struct cfi *cfi, const struct decoded *decoded)
 		saved->where = CFI_UNDEFINED;
 		break;
 	case SAVED_AS_INITIAL:
-		*saved = decoded->reg == ARCH_DWARF_BP ? cfi->initial.bp : cfi->initial.pc;
+		*saved = *saved_of(&cfi->initial, decoded->reg);
 		break;
 	default:
 		saved->where = CFI_ELSEWHERE;

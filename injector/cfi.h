@@ -2,12 +2,13 @@
 /*
  * cfi.h - call frame instructions, executed row by row.
  *
- * DWARF 5, 6.4.2. Only three things are followed: the CFA, and where the caller's frame pointer and return address are. Instructions for other registers are
- * decoded and dropped.
+ * DWARF 5, 6.4.2. Only three things are followed: the CFA, where the caller's frame pointer and return address are, and where the registers that calls keep.
+ * Instructions for other registers are decoded and dropped.
  */
 #ifndef HI_CFI_H
 #define HI_CFI_H
 
+#include "arch.h"
 #include "eh_frame.h"
 
 enum cfi_where {
@@ -29,6 +30,7 @@ struct cfi_rules {
 	int64_t cfa_offset;
 	struct dwarf_cursor cfa_expression;
 	struct cfi_saved bp, pc;
+	struct cfi_saved kept[ARCH_KEPT];
 };
 
 #define CFI_REMEMBER_MAX 16

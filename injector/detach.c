@@ -85,6 +85,7 @@ static struct quiesce_target describe_inside(const struct attachment *attachment
 		.thread_slots = arena_state(control) + arena_state_layout(control).thread_slots,
 		.jump = control->relay,
 		.jump_count = HI_RELAYS_MAX,
+		.return_gadget = control->return_gadget,
 	};
 }
 

@@ -71,6 +71,7 @@ static bool read_augmentation(struct dwarf_cursor *cursor, const char *letters, 
 			break;
 		case 'P': /* personality routine */
 			read_format(cursor, dwarf_byte(cursor));
+			cie->has_personality = true;
 			break;
 		case 'S':
 			cie->is_signal = true;

@@ -25,6 +25,7 @@ struct eh_cie {
 	uint8_t pointer_encoding; /* DW_EH_PE_... */
 	bool has_size;            /* of augmentation data, in its FDEs too */
 	bool is_signal;           /* frames of a signal trampoline */
+	bool has_personality;     /* a routine of the language is asked when an exception passes */
 	bool is_usable;           /* false: an augmentation or a return address column that we do not know */
 	struct dwarf_cursor program;
 };

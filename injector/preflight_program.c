@@ -276,6 +276,19 @@ static int refuse_unimported(struct subject *subject)
 		      "no import of malloc to hook (the allocator is bound inside %s)", subject->out->allocator[0] ? subject->out->allocator : "the program");
 }
 
+/* Allocators beside this one. */
+static int find_bound(struct subject *subject, const struct allocator *allocator)
+{
+	struct slots slots = {0};
+	const int error = slots_find(&subject->images, allocator, &subject->memory, 0, 0, &slots);
+
+	if (error)
+		return error;
+	unhooked_add_bound(&slots, &subject->out->unhooked);
+	slots_close(&slots);
+	return 0;
+}
+
 /* Those that attach finds by default; what a fork has inherited will be gone by then. */
 static int count_hooks(struct subject *subject, struct allocator *allocator)
 {
@@ -289,6 +302,8 @@ static int count_hooks(struct subject *subject, struct allocator *allocator)
 		error = entries_find(&subject->images, &subject->maps, memory, allocator, &entries);
 	out->entry_count = entries_count(&entries);
 	unhooked_find(&subject->images, allocator, entries.entry[HI_FN_MALLOC].at, &out->unhooked);
+	if (!error)
+		error = find_bound(subject, allocator);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (entries_have(&entries, (enum hi_function)function))
 			allocator->original[function] = 0;

@@ -46,6 +46,8 @@ bool quiesce_is_inside(const struct quiesce_target *target, remote_addr address)
 	for (size_t i = 0; i < target->jump_count; i++)
 		if (address && address == target->jump[i])
 			return true;
+	if (address && address == target->return_gadget)
+		return true;
 	return (address >= target->gate_lo && address < target->gate_hi) || (address >= target->payload_lo && address < target->payload_hi);
 }
 

@@ -25,6 +25,7 @@ struct quiesce_target {
 	remote_addr thread_slots; /* struct hi_thread_table, in the target's state */
 	const remote_addr *jump;  /* addresses of single instructions from which the way leads inside, though no other does any more */
 	size_t jump_count;
+	remote_addr return_gadget; /* so does the way from there (hi_wire.h); 0 = none is used */
 };
 
 struct quiesced {

@@ -38,12 +38,12 @@ const char *slots_symbol(enum hi_function function)
 
 /* Throwing operator new, and what the hook calls in its stead, so that no exception passes through it. */
 static const struct {
-	enum hi_function throwing, nothrow;
-} nothrow_variant[] = {
-	{HI_FN_NEW, HI_FN_NEW_NOTHROW},
-	{HI_FN_NEW_ARRAY, HI_FN_NEW_ARRAY_NOTHROW},
-	{HI_FN_NEW_ALIGNED, HI_FN_NEW_ALIGNED_NOTHROW},
-	{HI_FN_NEW_ARRAY_ALIGNED, HI_FN_NEW_ARRAY_ALIGNED_NOTHROW},
+	enum hi_function throwing, plain, nothrow;
+} variants_of_new[] = {
+	{HI_FN_NEW, HI_FN_MALLOC, HI_FN_NEW_NOTHROW},
+	{HI_FN_NEW_ARRAY, HI_FN_MALLOC, HI_FN_NEW_ARRAY_NOTHROW},
+	{HI_FN_NEW_ALIGNED, HI_FN_MEMALIGN, HI_FN_NEW_ALIGNED_NOTHROW},
+	{HI_FN_NEW_ARRAY_ALIGNED, HI_FN_MEMALIGN, HI_FN_NEW_ARRAY_ALIGNED_NOTHROW},
 };
 
 /*
@@ -70,6 +70,49 @@ static remote_addr usable_size_in(const struct elf_image *image)
 	return 0;
 }
 
+/* ---- operator new ---- */
+
+/*
+ * Is a block of operator new one of malloc? For certain where operator delete is free, which then cannot tell (gperftools, mimalloc). jemalloc's jumps there.
+ * Allocators that look for errors do tell: gperftools' debugging variant ends a program that deletes what it has from malloc.
+ */
+static bool is_new_malloc(const struct elf_image *image)
+{
+	remote_addr delete, release, mark;
+
+	if (elf_image_symbol(image, functions[HI_FN_DELETE].symbol, &delete, NULL) || elf_image_symbol(image, functions[HI_FN_FREE].symbol, &release, NULL))
+		return false;
+	return delete == release || elf_image_symbol(image, "mallctl", &mark, NULL) == 0;
+}
+
+/* By the code of the function that returns it. Where the library may go, the word would, too. */
+void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory, struct allocator *allocator)
+{
+	const struct elf_image *image;
+	uint8_t code[ARCH_ENTRY_MAX];
+	remote_addr getter;
+
+	if (!elf_images_resolve(images, "_ZSt15get_new_handlerv", &getter, &image) && image->is_lasting && !memory_read(memory, getter, code, sizeof(code)))
+		allocator->new_handler = arch_returned_word(code, getter);
+}
+
+static void find_variants_of_new(struct allocator *allocator)
+{
+	const bool is_malloc = is_new_malloc(allocator->image);
+	remote_addr address;
+
+	for (size_t i = 0; i < sizeof(variants_of_new) / sizeof(variants_of_new[0]); i++) {
+		const enum hi_function throwing = variants_of_new[i].throwing;
+
+		if (!allocator->original[throwing])
+			continue;
+		if (is_malloc && !elf_image_symbol(allocator->image, functions[variants_of_new[i].plain].symbol, &address, NULL))
+			allocator->plain[throwing] = address;
+		else if (!elf_image_symbol(allocator->image, functions[variants_of_new[i].nothrow].symbol, &address, NULL))
+			allocator->nothrow[throwing] = address;
+	}
+}
+
 /* ---- originals ---- */
 
 int allocator_find(const struct elf_images *images, struct allocator *out_allocator)
@@ -92,12 +135,7 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 		if (image == allocator.image)
 			allocator.usable_size[function] = usable_size;
 	}
-	for (size_t i = 0; i < sizeof(nothrow_variant) / sizeof(nothrow_variant[0]); i++) {
-		const enum hi_function throwing = nothrow_variant[i].throwing;
-
-		if (elf_image_symbol(allocator.image, functions[nothrow_variant[i].nothrow].symbol, &address, NULL) == 0)
-			allocator.nothrow[throwing] = allocator.original[throwing] ? address : 0;
-	}
+	find_variants_of_new(&allocator);
 	*out_allocator = allocator;
 	return 0;
 }
@@ -158,6 +196,18 @@ static bool is_other_definition(const struct scan *scan, const struct slot *slot
 	return image && elf_image_symbol(image, functions[slot->function].symbol, &address, NULL) == 0 && address == slot->value;
 }
 
+/* operator new of another object may reach the malloc that is hooked, as libstdc++'s does. */
+static void note_other(struct slots *slots, const struct elf_image *definer, const struct elf_image *importer, enum hi_function function)
+{
+	if (definer == importer || functions[function].allocator_only)
+		return;
+	for (size_t i = 0; i < slots->other_count; i++)
+		if (slots->other[i] == definer)
+			return;
+	if (slots->other_count < SLOTS_OTHERS_MAX)
+		slots->other[slots->other_count++] = definer;
+}
+
 static int push_slot(struct scan *scan, const struct slot *slot)
 {
 	struct slots *slots = &scan->slots;
@@ -190,7 +240,6 @@ static bool read_slot(const struct scan *scan, const struct elf_image *image, co
 		return false;
 	out_slot->version = elf_dynamic_version(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info));
 	out_slot->original = scan->allocator->original[out_slot->function];
-	out_slot->nothrow = scan->allocator->nothrow[out_slot->function];
 	out_slot->address = image->bias + relocation->r_offset;
 	if (!out_slot->original || (is_absolute && relocation->r_addend) || out_slot->address % WORD_BYTES ||
 	    memory_read_u64(scan->memory, out_slot->address, &out_slot->value) < 0)
@@ -261,7 +310,10 @@ static int scan_image(struct scan *scan, size_t number)
 			error = push_slot(scan, &slot);
 		} else {
 			scan->slots.foreign++;
-			bound_elsewhere |= is_other_definition(scan, &slot);
+			if (!is_other_definition(scan, &slot))
+				continue;
+			note_other(&scan->slots, elf_images_find(scan->images, slot.value), image, slot.function);
+			bound_elsewhere = true;
 		}
 	}
 	drop_lazy(scan, first, bound_elsewhere);

@@ -16,7 +16,6 @@ struct slot {
 	remote_addr address;
 	uint64_t value;       /* what it holds now */
 	remote_addr original; /* what the gate entry must serve */
-	remote_addr nothrow;  /* throwing operator new only: the nothrow variant, same object; else 0 */
 	enum hi_function function;
 	uint16_t version; /* of the reference: its number in this object */
 	bool lazy;        /* value is the object's own lazy stub */
@@ -24,8 +23,11 @@ struct slot {
 	size_t image;     /* index into images */
 };
 
+#define SLOTS_OTHERS_MAX 8u
 struct slots {
-	struct slot *slot; /* sorted by address */
+	struct slot *slot;                               /* sorted by address */
+	const struct elf_image *other[SLOTS_OTHERS_MAX]; /* objects to whose malloc, or its kin, some slots of others lead; those beyond the room left out */
+	size_t other_count;
 	size_t count;
 	size_t ours;    /* slots that lead to what was to be ignored: left out */
 	size_t foreign; /* slots that hold neither original nor stub, or a stub that may lead elsewhere: skipped */
@@ -34,7 +36,9 @@ struct slots {
 /* The originals by function; 0 = this target has no such function, or it must not be hooked (libstdc++'s operators). */
 struct allocator {
 	remote_addr original[HI_FUNCTION_COUNT];
-	remote_addr nothrow[HI_FUNCTION_COUNT];
+	/* Of throwing operator new: malloc or memalign, where their blocks are the same; else the nothrow variant. 0 = there is none. */
+	remote_addr plain[HI_FUNCTION_COUNT], nothrow[HI_FUNCTION_COUNT];
+	remote_addr new_handler; /* the word in which the C++ library keeps its new-handler, 0 = not known */
 	remote_addr usable_size
 		[HI_FUNCTION_COUNT];   /* malloc_usable_size of the object that defines malloc and the function; 0 = it has none, or none that may be asked */
 	const struct elf_image *image; /* object that defines malloc */
@@ -43,6 +47,8 @@ struct allocator {
 const char *slots_symbol(enum hi_function function);
 /* -ENOENT: nothing in the link map defines malloc. */
 must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
+/* Fills in its new_handler, if that can be known. */
+void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory, struct allocator *allocator);
 
 /* ignore_lo/hi: range of gate addresses already written, whose slots are not foreign but ours; they are left out. */
 must_check int slots_find(const struct elf_images *images, const struct allocator *allocator, const struct memory *memory, remote_addr ignore_lo,

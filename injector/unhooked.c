@@ -45,20 +45,25 @@ static bool exports_malloc(const struct elf_image *image)
 	return elf_image_symbol(image, "malloc", &address, NULL) == 0;
 }
 
-static void add(const struct search *search, enum hi_unhooked how, const char *prefix, size_t prefix_length, remote_addr address)
+static void add_to(struct unhooked_list *list, const struct elf_image *image, enum hi_unhooked how, const char *function, remote_addr address)
 {
-	struct unhooked_list *list = search->list;
-	struct unhooked found = {.how = how, .is_main = search->image->is_main, .address = address};
-	char name[sizeof(found.function)];
+	struct unhooked found = {.how = how, .is_main = image->is_main, .address = address};
 
-	snprintf(name, sizeof(name), "%.*smalloc", (int)prefix_length, prefix);
-	plain_text_copy(found.function, sizeof(found.function), name);
-	plain_text_copy(found.path, sizeof(found.path), search->image->path);
+	plain_text_copy(found.function, sizeof(found.function), function);
+	plain_text_copy(found.path, sizeof(found.path), image->path);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->unhooked[i].how == how && strcmp(list->unhooked[i].path, found.path) == 0)
 			return;
 	if (list->count < UNHOOKED_MAX)
 		list->unhooked[list->count++] = found;
+}
+
+static void add(const struct search *search, enum hi_unhooked how, const char *prefix, size_t prefix_length, remote_addr address)
+{
+	char name[HI_ALLOCATOR_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%.*smalloc", (int)prefix_length, prefix);
+	add_to(search->list, search->image, how, name, address);
 }
 
 /* is_exported: other objects find it there, so that its own calls may go by a slot. */
@@ -158,11 +163,10 @@ static bool is_ours(const struct elf_image *image)
 	return strncmp(image->path, "/memfd:" HI_MEMFD_NAME, sizeof("/memfd:" HI_MEMFD_NAME) - 1) == 0;
 }
 
-void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *out_list)
+void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *list)
 {
-	struct search search = {.allocator = allocator, .entry = entry, .list = out_list, .room = TABLE_BYTES_MAX};
+	struct search search = {.allocator = allocator, .entry = entry, .list = list, .room = TABLE_BYTES_MAX};
 
-	*out_list = (struct unhooked_list){0};
 	for (size_t i = 0; i < images->count; i++) {
 		search.image = &images->image[i];
 		if (search.image->is_vdso || search.image->is_loader || is_ours(search.image) || is_hooked_library(&search))
@@ -172,6 +176,22 @@ void unhooked_find(const struct elf_images *images, const struct allocator *allo
 	}
 }
 
+void unhooked_add_bound(const struct slots *slots, struct unhooked_list *list)
+{
+	for (size_t i = 0; i < slots->other_count; i++) {
+		remote_addr address = 0;
+
+		(void)!elf_image_symbol(slots->other[i], "malloc", &address, NULL);
+		add_to(list, slots->other[i], HI_UNHOOKED_BOUND, "malloc", address);
+	}
+}
+
+/* Nothing, if the name says it. */
+static const char *whose_calls(enum hi_unhooked how)
+{
+	return how == HI_UNHOOKED_DIRECT ? " (by direct calls)" : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)" : "";
+}
+
 char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size)
 {
 	size_t at = 0;
@@ -179,9 +199,8 @@ char *unhooked_describe(const struct unhooked_list *list, char *text, size_t siz
 	*text = 0;
 	for (size_t i = 0; i < list->count && at < size; i++) {
 		const struct unhooked *unhooked = &list->unhooked[i];
-		const int length =
-			snprintf(text + at, size - at, "%s%s in %s%s", i ? " and " : "", unhooked->function,
-				 unhooked->is_main ? "the program itself" : unhooked->path, unhooked->how == HI_UNHOOKED_DIRECT ? " (by direct calls)" : "");
+		const int length = snprintf(text + at, size - at, "%s%s in %s%s", i ? " and " : "", unhooked->function,
+					    unhooked->is_main ? "the program itself" : unhooked->path, whose_calls(unhooked->how));
 
 		at += length > 0 ? (size_t)length : size;
 	}

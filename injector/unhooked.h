@@ -2,9 +2,10 @@
 /*
  * unhooked.h - allocators in a process whose functions are not hooked, by their names: what they give out is not seen.
  *
- * Two kinds. An allocator under names of its own (je_malloc, _rjem_malloc, tc_malloc, mi_malloc), in any object. And malloc itself, where the object that
- * defines it calls it without a slot, and its entry is not hooked: the main program, or a library that keeps its malloc to itself. Names are looked for in .dynsym and .symtab; where a file
- * has none, nothing is found. Read from files that the target chose, within bounds; nothing here writes, or stops the target.
+ * Three kinds. An allocator under names of its own (je_malloc, _rjem_malloc, tc_malloc, mi_malloc), in any object. Malloc itself, where the object that
+ * defines it calls it without a slot, and its entry is not hooked: the main program, or a library that keeps its malloc to itself. And a second malloc, to which
+ * slots of other objects lead (RTLD_DEEPBIND, dlmopen). Names are looked for in .dynsym and .symtab; where a file has none, nothing is found. Read from files that
+ * the target chose, within bounds; nothing here writes, or stops the target.
  */
 #ifndef HI_UNHOOKED_H
 #define HI_UNHOOKED_H
@@ -28,8 +29,10 @@ struct unhooked_list {
 	size_t count; /* one of each kind for an object; those beyond the room are left out */
 };
 
-/* allocator: whose functions are hooked. entry: of its malloc, if it is hooked there, so that direct calls are seen, too; else 0. */
-void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *out_list);
+/* Both add to the list. allocator: whose functions are hooked. entry: of its malloc, if it is hooked there, so that direct calls are seen, too; else 0. */
+void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *list);
+/* Those that slots lead to: an allocator beside the one that is hooked. */
+void unhooked_add_bound(const struct slots *slots, struct unhooked_list *list);
 /* "je_malloc in the program itself", "malloc in /opt/lib/libx.so and je_malloc in ..." Returns text. */
 char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size);
 

@@ -166,12 +166,26 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 }
 
 /*
- * Throwing operator new. An exception cannot pass a frame without unwind information, and ours has none; so the variant that returns NULL is called, and on
- * NULL the throwing one takes our place, to try again and throw by itself.
+ * Throwing operator new. Whatever leaves it in another way than by its return, be it an exception, a cancellation, or a jump, would leave this visit open.
+ * So something else is called that returns NULL, and on NULL the throwing one takes our place, to try again, ask the new-handler, and throw by itself. It is
+ * malloc or memalign, if their blocks are the same: these ask no new-handler. The nothrow variant does: a second time then, and an exception that the handler
+ * throws, or the end of its thread, would end the process there. So it is called only where there is no handler, or none can be known.
  */
+static uint64_t allocate_without_handler(struct visit *visit, bool is_aligned)
+{
+	const struct hi_gate_words *words = visit->call->words;
+	const uint64_t size = visit->call->argument[0], alignment = visit->call->argument[1];
+	const uint64_t nothrow_tag = (uint64_t)visit->call; /* std::nothrow_t is empty: any address will do */
+
+	if (words->plain)
+		return is_aligned ? visit_call(visit, words->plain, alignment, size, 0) : visit_call(visit, words->plain, size, 0, 0);
+	if (!words->nothrow || (words->new_handler && *(const uint64_t *)words->new_handler))
+		return 0;
+	return visit_call(visit, words->nothrow, size, is_aligned ? alignment : nothrow_tag, nothrow_tag);
+}
+
 static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_aligned)
 {
-	uint64_t nothrow_tag = (uint64_t)call; /* std::nothrow_t is empty: any address will do */
 	struct visit visit;
 	uint64_t block;
 	bool is_due;
@@ -179,9 +193,9 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	if (!visit_begin(&visit, call))
 		return VISIT_PASS;
 	is_due = visit_is_sample_due(&visit, call->argument[0]);
-	if ((!is_due && !call->words->nests) || !call->words->nothrow)
+	if (!is_due && !call->words->nests)
 		return visit_pass(&visit);
-	block = visit_call(&visit, call->words->nothrow, is_aligned ? call->argument[1] : nothrow_tag, nothrow_tag);
+	block = allocate_without_handler(&visit, is_aligned);
 	if (!block)
 		return visit_pass(&visit);
 	if (is_due)

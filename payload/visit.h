@@ -23,7 +23,6 @@
 struct visit {
 	struct record_event event; /* its cycles: 0 = not read yet */
 	struct hook_call *call;
-	uint64_t begun; /* when our own code began to run, if it is timed */
 	bool has_slot;  /* the slot's countdown is this visit's to run down */
 	bool has_place; /* it is counted where its nested calls are told from those of others, and has a scratch; else nothing is sampled */
 	bool is_exact;  /* each call is a sample */
@@ -41,7 +40,7 @@ static inline struct hi_control *visit_control(const struct visit *visit)
 /* False: it passes, and nobody is inside. */
 __attribute__((always_inline)) static inline bool visit_begin(struct visit *visit, struct hook_call *call);
 /* Calls the original, or another function in its place; its time is not ours. Functions of fewer arguments ignore the rest. */
-static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument1, uint64_t argument2);
+static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument0, uint64_t argument1, uint64_t argument2);
 /* Whether an allocator's function that is hooked as well called this one: its caller's bytes are these. */
 static inline bool visit_is_inner(const struct visit *visit);
 /* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. With --sample 1 it always has. */
@@ -104,7 +103,7 @@ static inline uint64_t visit_time_without_clock(const struct visit *visit)
 /* Our own time runs from now on, and what is told next is of now. */
 static inline void visit_start_clock(struct visit *visit)
 {
-	visit->begun = visit->event.cycles = clock_now(visit->event.state);
+	visit->call->begun = visit->event.cycles = clock_now(visit->event.state);
 	if (visit->has_slot)
 		__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);
 }
@@ -166,17 +165,16 @@ static inline void visit_account(struct visit *visit)
 
 	if (!visit->weight)
 		return;
-	cycles = clock_about_now() - visit->begun;
+	cycles = clock_about_now() - visit->call->begun;
 	visit->event.slot->cycles += (cycles < VISIT_CYCLES_MAX ? cycles : VISIT_CYCLES_MAX) * visit->weight;
 }
 
-static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument1, uint64_t argument2)
+static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument0, uint64_t argument1, uint64_t argument2)
 {
-	const uint64_t *argument = visit->call->argument;
 	uint64_t value;
 
 	visit_account(visit);
-	value = arch_call_original(argument[0], argument1, argument2, argument[3], function);
+	value = arch_call_original(argument0, argument1, argument2, visit->call->argument[3], function, visit->call);
 	visit->event.cycles = 0;
 	if (visit->weight)
 		visit_start_clock(visit);
@@ -219,7 +217,9 @@ static inline struct hook_outcome visit_end(struct visit *visit, uint64_t value)
 
 static inline uint64_t visit_original(struct visit *visit)
 {
-	return visit_call(visit, visit->call->words->original, visit->call->argument[1], visit->call->argument[2]);
+	const uint64_t *argument = visit->call->argument;
+
+	return visit_call(visit, visit->call->words->original, argument[0], argument[1], argument[2]);
 }
 
 #endif

@@ -175,6 +175,12 @@ static int on_memory(struct replay *replay, const struct hi_stream_memory *recor
 	return 0;
 }
 
+/* Of the object's own allocator; nothing, if the name says it. */
+static const char *whose_calls(unsigned how)
+{
+	return how == HI_UNHOOKED_DIRECT ? " (by direct calls)" : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)" : "";
+}
+
 /* "je_malloc in the program itself", "malloc in /opt/lib/libx.so": one after the other, as far as they are worth reading. */
 static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *record)
 {
@@ -188,7 +194,7 @@ static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *r
 	if (take_string(&cursor, record->name_size, &name) || take_string(&cursor, record->path_size, &path)) {
 		error = -ENOMEM;
 	} else if (asprintf(&told, "%s%s%.*s in %.*s%s", *all ? *all : "", *all ? " and " : "", UNHOOKED_NAME_MAX, name, UNHOOKED_PATH_MAX,
-			    *path ? path : "the program itself", record->record.flags == HI_UNHOOKED_DIRECT ? " (by direct calls)" : "") < 0) {
+			    *path ? path : "the program itself", whose_calls(record->record.flags)) < 0) {
 		told = NULL;
 		error = -ENOMEM;
 	} else {

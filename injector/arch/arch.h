@@ -64,6 +64,17 @@ int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_
 int arch_signal_word(uint64_t dwarf);
 /* Is it one that a called function leaves as it was? */
 bool arch_is_kept_by_calls(uint64_t dwarf);
+/* Those of them that are neither frame nor stack pointer, counted from 0; -1: it is none. */
+#define ARCH_KEPT 5
+int arch_kept_index(uint64_t dwarf);
+/*
+ * The frame of a hook, as the stub of payload/arch makes it: the CFA lies so far above the frame pointer, and at the CFA + offset the return address, and what
+ * its caller had in the frame pointer, and in the register of an index.
+ */
+#define ARCH_HOOK_CFA 16
+#define ARCH_HOOK_PC (-8)
+#define ARCH_HOOK_BP (-16)
+int64_t arch_hook_kept(unsigned index);
 
 /* Not in a 32-bit or foreign-ABI mode at this stop. */
 bool arch_is_native(const struct arch_regs *regs);
@@ -117,6 +128,8 @@ uint64_t arch_syscall_number(const struct arch_regs *regs);
 /* Finds gadgets in a copy of executable bytes; offset, or -1. */
 ssize_t arch_find_syscall_ret(const uint8_t *code, size_t size);
 ssize_t arch_find_sigreturn(const uint8_t *code, size_t size);
+/* The first call by one of the ARCH_KEPT registers at or after `from`, whatever instruction it is a part of; size: there is none. */
+size_t arch_find_kept_call(const uint8_t *code, size_t from, size_t size);
 #define ARCH_GADGET_MAX 16 /* no gadget is longer */
 
 /* Can the code that ends at before[ARCH_CALL_MAX] be a call, so that it is one that returns there? */
@@ -171,6 +184,8 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc, struct arch_inst
 #define ARCH_EXIT_BYTES 16u
 /* How many bytes its first instruction has; 0: it cannot be moved. */
 size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
+/* The address of the word that the function at pc returns, if it does nothing else; 0: it is another function. */
+uint64_t arch_returned_word(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 /* Where the first instruction leads if it is a jump and nothing else; 0: it is none. */
 uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 /* Code to lie at `at` that does what the function at pc does, whose first instruction was replaced. False: the two lie too far apart. */

@@ -23,6 +23,16 @@ static void wait_with_a_word(struct victim_page *page)
 	(void)word;
 }
 
+enum { WAY_BACK = LEFT + 1 };
+
+/* Says where it will return to. */
+static void wait_with_a_way_back(struct victim_page *page)
+{
+	page->word[WAY_BACK] = (uintptr_t)__builtin_return_address(0);
+	wait_outside(page);
+	__asm__ volatile("");
+}
+
 static void counted_open(struct scene *scene, void (*where)(struct victim_page *page))
 {
 	const uint32_t own = 3, guests = 1, passing = 2;
@@ -83,6 +93,20 @@ UNIT_TEST(a_count_is_kept_while_a_frame_is_there)
 	scene.victim.page->word[STAY] = 0;
 	WAIT_FOR(scene.victim.page->word[LEFT]);
 	scene.target.walker = scene.walker;
+	check_forgotten(&scene);
+	scene_close(&scene);
+}
+
+/* As an original does that a hook has called: its way back leads through code of the program's own, and from there into the payload. */
+UNIT_TEST(a_count_is_kept_while_somebody_will_return_to_the_gadget)
+{
+	struct scene scene;
+	counted_open(&scene, wait_with_a_way_back);
+	scene.target.return_gadget = scene.victim.page->word[WAY_BACK];
+	check_kept(&scene);
+	scene.target.walker = NULL;
+	check_kept(&scene);
+	scene.target.return_gadget++;
 	check_forgotten(&scene);
 	scene_close(&scene);
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
+#include <unwind.h>
 
 #include "payload_guest.h"
 
@@ -63,6 +64,7 @@ UNIT_TEST(a_recorded_free_goes_on_in_the_original)
 }
 
 static void *nothrow_result;
+static void *(*new_handler)(size_t, size_t, const void *);
 static unsigned throwing_calls;
 
 static void *fake_nothrow(size_t size, size_t second, const void *third)
@@ -114,12 +116,104 @@ UNIT_TEST(throwing_new_never_meets_our_frame)
 	CHECK(is_called_by(call_new));
 	expect_nothing(&guest);
 
+	words->new_handler = (uintptr_t)&new_handler; /* one that the nothrow variant would ask: not sampled */
+	new_handler = fake_nothrow;
+	nothrow_result = block;
+	CHECK(!call_new(new_aligned, 50, 18));
+	CHECK_EQ(throwing_calls, 2);
+	new_handler = NULL;
+	CHECK(call_new(new_aligned, 51, 32) == block);
+	expect_alloc(&guest, block, 51, HI_FN_NEW_ALIGNED);
+	throwing_calls = 1;
+
 	words->nothrow = 0; /* no such variant: not sampled */
 	nothrow_result = block;
 	CHECK(!call_new(new_aligned, 50, 18));
 	CHECK_EQ(throwing_calls, 2);
 	expect_nothing(&guest);
 	CHECK_EQ(own_slot(&guest)->in_flight, 0);
+}
+
+/* ---- stacks that are taken in an original -------------------------------------------------------------------------------------------- */
+
+/* A function that saves all registers that calls keep, and makes a call by one of them: what the injector looks for in the target's own code. */
+void gadget_of_a_test(void);
+__asm__(".text\n"
+	"frame_of_a_test: .cfi_startproc\n"
+	".cfi_def_cfa %rbp, 16\n .cfi_offset %rbp, -16\n .cfi_offset %r15, -24\n .cfi_offset %r14, -32\n"
+	".cfi_offset %r13, -40\n .cfi_offset %r12, -48\n .cfi_offset %rbx, -56\n"
+	"nop\n"
+	".globl gadget_of_a_test\n .type gadget_of_a_test, @function\n"
+	"gadget_of_a_test: call *%r13\n"
+	".cfi_endproc\n");
+
+static struct taken {
+	const void *wanted;
+	unsigned frames, gadgets;
+	bool is_found;
+} taken;
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *argument)
+{
+	(void)argument;
+	taken.frames++;
+	taken.gadgets += _Unwind_GetIP(context) == (uintptr_t)gadget_of_a_test;
+	taken.is_found |= _Unwind_GetRegionStart(context) == (uintptr_t)taken.wanted;
+	return _URC_NO_REASON;
+}
+
+static void *calloc_that_takes_the_stack(size_t count, size_t size)
+{
+	_Unwind_Backtrace(take_frame, NULL);
+	return calloc(count, size);
+}
+
+/* What the compiler keeps in registers across the call is there afterwards. */
+__attribute__((noinline)) static uint64_t call_with_registers_in_use(calloc_fn *function, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	void *block = function(3, 5);
+
+	free(block);
+	return a + 2 * b + 3 * c + 4 * d + (block ? 0 : 1);
+}
+
+UNIT_TEST(a_stack_taken_in_an_original_leads_to_its_caller)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_CALLOC, hi_gate_size2, hi_hook_calloc, calloc_that_takes_the_stack);
+	calloc_fn *function = (calloc_fn *)arena_entry(words);
+
+	taken = (struct taken){.wanted = (const void *)(uintptr_t)call_with_registers_in_use};
+	words->return_gadget = (uintptr_t)gadget_of_a_test;
+	CHECK_EQ(call_with_registers_in_use(function, 1, 10, 100, 1000), 4321);
+	CHECK(taken.is_found);
+	CHECK_EQ(taken.gadgets, 1); /* by its rows, and not by those that the payload has in this program */
+	arena_drain(&guest.arena);
+	CHECK_EQ(arena_allocs(&guest.arena), 1);
+	CHECK_EQ(own_slot(&guest)->in_flight, 0);
+}
+
+/* In the stead of new: nobody is asked there. The alignment is memalign's first argument. */
+UNIT_TEST(malloc_and_memalign_stand_for_throwing_new)
+{
+	struct guest guest = guest_open(1);
+	struct hi_gate_words *aligned = arena_gate(&guest.arena, HI_FN_NEW_ALIGNED, hi_gate_alloc, hi_hook_new_aligned, fake_throwing);
+	struct hi_gate_words *plain = arena_gate(&guest.arena, HI_FN_NEW, hi_gate_alloc, hi_hook_new, fake_throwing);
+	char block[1];
+
+	throwing_calls = 0;
+	nothrow_result = block;
+	new_handler = fake_nothrow;
+	plain->plain = aligned->plain = (uintptr_t)fake_nothrow;
+	plain->new_handler = aligned->new_handler = (uintptr_t)&new_handler;
+	CHECK(call_new((calloc_fn *)arena_entry(aligned), 48, 16) == block);
+	CHECK_EQ(seen_argument[0], 16);
+	CHECK_EQ(seen_argument[1], 48);
+	expect_alloc(&guest, block, 48, HI_FN_NEW_ALIGNED);
+	CHECK(call_new((calloc_fn *)arena_entry(plain), 49, 0) == block);
+	CHECK_EQ(seen_argument[0], 49);
+	CHECK_EQ(throwing_calls, 0);
+	new_handler = NULL;
 }
 
 /* An allocator whose blocks begin 64 bytes behind wherever its caller's frame pointer points to. */
@@ -452,9 +546,9 @@ UNIT_TEST(an_unknown_stack_is_reported_once)
 /* ---- small stacks ------------------------------------------------------------------------------------------------------------------ */
 
 #ifdef __SSP_STRONG__
-#define STACK_USE_MAX (512 + 64) /* with stack guards, which the payload has only here */
+#define STACK_USE_MAX (608 + 32) /* with stack guards, which the payload has only here */
 #else
-#define STACK_USE_MAX 512
+#define STACK_USE_MAX 608
 #endif
 #define PAINT 0xa5
 static _Alignas(64) uint8_t painted[16384];

@@ -77,6 +77,27 @@ UNIT_TEST(operators_of_another_object_are_not_hooked)
 	view_close(&view);
 }
 
+/* Where the C++ library keeps it is known by code of the library, and only while that is certain to stay. */
+UNIT_TEST(the_new_handler_is_where_the_library_reads_it)
+{
+	void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL);
+	void *(*set)(void *) = (void *(*)(void *))(uintptr_t)dlsym(library, "_ZSt15set_new_handlerPFvvE");
+	static char handler;
+	struct view view = view_open();
+
+	CHECK(set != NULL);
+	set(&handler);
+	allocator_find_new_handler(&view.own.images, &view.own.memory, &view.allocator);
+	CHECK_EQ(view.allocator.new_handler, 0);
+	for (size_t i = 0; i < view.own.images.count; i++)
+		view.own.images.image[i].is_lasting = true;
+	allocator_find_new_handler(&view.own.images, &view.own.memory, &view.allocator);
+	CHECK(view.allocator.new_handler != 0);
+	CHECK(*(void **)(uintptr_t)view.allocator.new_handler == &handler);
+	set(NULL);
+	view_close(&view);
+}
+
 UNIT_TEST(slots_hold_originals_or_stubs)
 {
 	struct view view = view_open();

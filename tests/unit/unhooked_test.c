@@ -29,7 +29,7 @@ static struct unhooked_list found(remote_addr entry)
 {
 	struct own own = own_open();
 	struct allocator allocator;
-	struct unhooked_list list;
+	struct unhooked_list list = {0};
 
 	CHECK_EQ(allocator_find(&own.images, &allocator), 0);
 	unhooked_find(&own.images, &allocator, entry, &list);

@@ -90,6 +90,18 @@ bool arch_is_kept_by_calls(uint64_t dwarf)
 	return dwarf == 3 || dwarf == ARCH_DWARF_BP || dwarf == ARCH_DWARF_SP || (dwarf >= 12 && dwarf <= 15); /* rbx, r12..r15 */
 }
 
+int arch_kept_index(uint64_t dwarf)
+{
+	if (dwarf == 3) /* rbx, r12..r15 */
+		return 0;
+	return dwarf >= 12 && dwarf <= 15 ? (int)dwarf - 11 : -1;
+}
+
+int64_t arch_hook_kept(unsigned index)
+{
+	return -56 + 8 * (int64_t)index;
+}
+
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi)
 {
 	uint64_t value;

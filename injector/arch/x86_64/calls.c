@@ -2,6 +2,8 @@
 /* calls.c - the forms of the call instruction (Intel SDM, volume 2: CALL, and table 2-2, addressing forms with the ModR/M byte). */
 #include "arch.h"
 
+#include <string.h>
+
 #define CALL_RELATIVE 0xe8
 #define CALL_RELATIVE_BYTES 5
 #define GROUP_5 0xff
@@ -25,6 +27,17 @@ static unsigned length(uint8_t modrm, uint8_t sib)
 	default:
 		return base;
 	}
+}
+
+/* Without operands in memory: of rbx, and, with a prefix, of r12 to r15. */
+size_t arch_find_kept_call(const uint8_t *code, size_t from, size_t size)
+{
+	static const uint8_t by_bx[] = {GROUP_5, 0xd3}, by_r12[] = {0x41, GROUP_5, 0xd4};
+
+	for (; from + sizeof(by_r12) <= size; from++)
+		if (!memcmp(code + from, by_bx, sizeof(by_bx)) || (!memcmp(code + from, by_r12, 2) && (code[from + 2] & 0xfc) == by_r12[2]))
+			return from;
+	return size;
 }
 
 bool arch_ends_in_call(const uint8_t before[ARCH_CALL_MAX])

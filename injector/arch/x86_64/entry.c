@@ -86,3 +86,13 @@ void arch_fill(uint8_t *code, size_t size)
 {
 	memset(code, BREAKPOINT, size);
 }
+
+uint64_t arch_returned_word(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa}, load[] = {0x48, 0x8b, 0x05}; /* mov N(%rip), %rax */
+	const size_t at = memcmp(code, endbr64, sizeof(endbr64)) == 0 ? sizeof(endbr64) : 0, end = at + sizeof(load) + sizeof(int32_t);
+	int32_t distance;
+
+	memcpy(&distance, code + at + sizeof(load), sizeof(distance));
+	return memcmp(code + at, load, sizeof(load)) == 0 && code[end] == 0xc3 ? pc + end + (uint64_t)(int64_t)distance : 0;
+}

@@ -16,6 +16,7 @@ _Static_assert(WORDS_STATE == offsetof(struct hi_gate_words, state), "gate_layou
 _Static_assert(WORDS_OCCUPANCY_MASK == offsetof(struct hi_gate_words, occupancy_mask), "gate_layout.h");
 _Static_assert(WORDS_RESTORE_AT == offsetof(struct hi_gate_words, restore_at), "gate_layout.h");
 _Static_assert(WORDS_RESTORE_VALUE == offsetof(struct hi_gate_words, restore_value), "gate_layout.h");
+_Static_assert(WORDS_RETURN_GADGET == offsetof(struct hi_gate_words, return_gadget), "gate_layout.h");
 _Static_assert(STATE_ARMED == offsetof(struct hi_state, armed), "gate_layout.h");
 _Static_assert(SLOT_BITS == HI_THREAD_SLOT_BITS && 1 << SLOT_BYTES_LOG2 == sizeof(struct hi_thread_slot), "gate_layout.h");
 _Static_assert(SLOT_FAST_OWNER == offsetof(struct hi_thread_slot, fast_owner), "gate_layout.h");
@@ -24,7 +25,8 @@ _Static_assert((offsetof(struct hi_thread_slot, in_flight) & SLOT_SHARED_COUNT) 
 _Static_assert((offsetof(struct hi_place, count) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
 _Static_assert((offsetof(struct hi_thread_table, passing) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
 _Static_assert(CALL_GUARD == offsetof(struct hook_call, guard), "gate_layout.h");
-_Static_assert(sizeof(struct hook_call) == 80, "the stub pushes ten words, return address included");
+_Static_assert(CALL_WORDS == offsetof(struct hook_call, words) && CALL_BP == offsetof(struct hook_call, bp), "gate_layout.h");
+_Static_assert(sizeof(struct hook_call) == 128, "the stub pushes sixteen words, return address included");
 
 /* The handler's return has popped the first word of the rt_sigframe: sp is at the ucontext. Offsets of RIP, RSP, RBP in its gregs. */
 struct arch_signal_frame arch_signal_frame(void)

@@ -187,6 +187,12 @@ hook_stub:
 	.cfi_offset %rbp, -16
 	mov %rsp, %rbp
 	.cfi_def_cfa_register %rbp
+	push %r15
+	push %r14
+	push %r13
+	push %r12
+	push %rbx
+	push $0
 	push %r10
 	push $0
 	push %r9
@@ -221,7 +227,7 @@ hook_stub:
 	pop %r9
 	add $8, %rsp
 	pop %r10
-	pop %rbp
+	leave
 	.cfi_restore %rbp
 	.cfi_def_cfa %rsp, 8
 	test %r11, %r11
@@ -235,6 +241,18 @@ hook_stub:
 	.cfi_endproc
 	.size hook_stub, . - hook_stub
 
+	.macro push_kept register
+	push \register
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset \register, 0
+	.endm
+
+	.macro pop_kept register
+	pop \register
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore \register
+	.endm
+
 /* arch.h */
 	.p2align 4
 	.globl arch_call_original
@@ -242,14 +260,40 @@ hook_stub:
 	.type arch_call_original, @function
 arch_call_original:
 	.cfi_startproc
-	push %rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	xor %ebp, %ebp
+	mov CALL_WORDS(%r9), %rax
+	mov WORDS_RETURN_GADGET(%rax), %rax
+	push_kept %rbp
+	test %rax, %rax
+	jz 1f
+	push_kept %rbx
+	push_kept %r12
+	push_kept %r13
+	push_kept %r14
+	push_kept %r15
+	lea CALL_BP(%r9), %rbp
+	lea 2f(%rip), %rbx
+	mov %rbx, %r12
+	mov %rbx, %r13
+	mov %rbx, %r14
+	mov %rbx, %r15
+	push %rax /* aligns the stack, and then stands where a call leaves its return address */
+	push %rax
+	.cfi_adjust_cfa_offset 16
+	jmp *%r8
+2:	add $16, %rsp /* what the gadget pushed, and the first of the two */
+	.cfi_adjust_cfa_offset -16
+	pop_kept %r15
+	pop_kept %r14
+	pop_kept %r13
+	pop_kept %r12
+	pop_kept %rbx
+	.cfi_remember_state
+	pop_kept %rbp
+	ret
+	.cfi_restore_state
+1:	xor %ebp, %ebp
 	call *%r8
-	pop %rbp
-	.cfi_restore %rbp
-	.cfi_def_cfa_offset 8
+	pop_kept %rbp
 	ret
 	.cfi_endproc
 	.size arch_call_original, . - arch_call_original

@@ -18,6 +18,7 @@
 #define WORDS_OCCUPANCY_MASK 48
 #define WORDS_RESTORE_AT 64
 #define WORDS_RESTORE_VALUE 72
+#define WORDS_RETURN_GADGET 120
 
 #define STATE_ARMED 4096
 
@@ -28,5 +29,7 @@
 #define SLOT_SHARED_COUNT 4 /* set in the addresses of counts that several threads change, not in that of in_flight */
 
 #define CALL_GUARD 48
+#define CALL_WORDS 56
+#define CALL_BP 112
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <map>
 #include <memory>
+#include <pthread.h>
+#include <setjmp.h>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -81,12 +83,101 @@ static bool failure_is_told()
 	handler_calls = 0;
 	std::set_new_handler(give_up);
 	try {
-		delete[] new char[impossible];
+		char *block = new char[impossible];
+
+		__asm__ volatile("" : : "r"(block) : "memory"); /* a compiler may leave out what nobody uses */
+		delete[] block;
 	} catch (const std::bad_alloc &) {
 		thrown = true;
 	}
 	std::set_new_handler(nullptr);
 	return thrown && handler_calls == 1 && new (std::nothrow) char[impossible] == nullptr;
+}
+
+/* ---- new-handlers that leave new in a way of their own ---------------------------------------------------------------------------- */
+
+static void throw_bad_alloc()
+{
+	handler_calls++;
+	throw std::bad_alloc();
+}
+
+/* The standard does not allow it, and it works. */
+static void throw_number()
+{
+	handler_calls++;
+	throw 42;
+}
+
+static void end_thread()
+{
+	handler_calls++;
+	pthread_exit(&handler_calls);
+}
+
+static jmp_buf way_out;
+
+static void jump()
+{
+	handler_calls++;
+	longjmp(way_out, 1);
+}
+
+static int destroyed;
+
+struct Witness {
+	~Witness()
+	{
+		destroyed++;
+	}
+};
+
+enum Form { PLAIN, ARRAY, ALIGNED, FORMS };
+
+static void *ask_for(int form)
+{
+	if (form == ALIGNED)
+		return operator new (impossible, std::align_val_t{64});
+	return form == ARRAY ? operator new[](impossible) : operator new(impossible);
+}
+
+__attribute__((noinline)) static void *ask_with_witness(void *form)
+{
+	Witness witness;
+	void *block = ask_for(*(int *)form);
+
+	__asm__ volatile("" : : "r"(block), "r"(&witness) : "memory");
+	return nullptr;
+}
+
+/* Each is called once, and stacks are unwound that it leaves, but by a jump. */
+static bool handlers_may_leave(int form)
+{
+	bool thrown = false, counted = true;
+	pthread_t thread;
+	void *result = nullptr;
+
+	handler_calls = destroyed = 0;
+	std::set_new_handler(throw_bad_alloc);
+	try {
+		ask_with_witness(&form);
+	} catch (const std::bad_alloc &) {
+		thrown = handler_calls == 1 && destroyed == 1;
+	}
+	std::set_new_handler(throw_number);
+	try {
+		ask_with_witness(&form);
+	} catch (int) {
+		counted = handler_calls == 2 && destroyed == 2;
+	}
+	std::set_new_handler(end_thread);
+	counted &= pthread_create(&thread, nullptr, ask_with_witness, &form) == 0 && pthread_join(thread, &result) == 0;
+	counted &= result == &handler_calls && handler_calls == 3 && destroyed == 3;
+	std::set_new_handler(jump);
+	if (setjmp(way_out) == 0)
+		counted &= ask_for(form) == nullptr; /* not reached */
+	std::set_new_handler(nullptr);
+	return thrown && counted && handler_calls == 4;
 }
 
 struct alignas(256) Aligned {
@@ -126,6 +217,9 @@ static const char *churn()
 		if (!failure_is_told())
 			return "an impossible size was not refused as it must";
 	}
+	for (int form = PLAIN; form < FORMS; form++)
+		if (!handlers_may_leave(form))
+			return "a new-handler did not get away as it should";
 	return small.is_whole() && large.is_whole() ? "right" : "a kept block has changed";
 }
 

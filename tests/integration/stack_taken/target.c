@@ -12,7 +12,7 @@
 
 unsigned long grow(void);
 extern const void *taker_wanted __attribute__((weak));
-extern unsigned long taker_taken __attribute__((weak)), taker_complete __attribute__((weak));
+extern unsigned long taker_taken __attribute__((weak)), taker_complete __attribute__((weak)), taker_chained __attribute__((weak));
 
 __attribute__((noinline)) unsigned long grow(void)
 {
@@ -49,6 +49,6 @@ int main(void)
 		if (strcmp(command, "grow") == 0)
 			target_say("%lu calls changed errno\n", grow_and_take());
 		else if (&taker_wanted)
-			target_say("%lu of %lu\n", taker_complete, taker_taken);
+			target_say("%lu and %lu of %lu\n", taker_complete, taker_chained, taker_taken);
 	return 0;
 }

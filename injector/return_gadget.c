@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* return_gadget.c - see return_gadget.h. Enter at return_gadget_find, the last function. */
+#include "return_gadget.h"
+
+#include <string.h>
+
+#include "arch.h"
+#include "cfi.h"
+#include "elf_segment.h"
+#include "unwind_table.h"
+
+#define SECTION_MAX (4u << 20) /* of unwind information that is worth the search: libc's is a tenth of that */
+
+static bool is_saved_at(const struct cfi_saved *saved, int64_t offset)
+{
+	return saved->where == CFI_AT_CFA && saved->offset == offset;
+}
+
+static bool is_hook_frame(const struct cfi_rules *rules)
+{
+	bool is = !rules->cfa_is_expression && rules->cfa_register == ARCH_DWARF_BP && rules->cfa_offset == ARCH_HOOK_CFA;
+
+	is &= is_saved_at(&rules->pc, ARCH_HOOK_PC) && is_saved_at(&rules->bp, ARCH_HOOK_BP);
+	for (unsigned i = 0; i < ARCH_KEPT; i++)
+		is &= is_saved_at(&rules->kept[i], arch_hook_kept(i));
+	return is;
+}
+
+/* Do the rows say of the instruction before `at` that it is in such a frame? Unwinders look up what is before a return address. */
+static bool has_hook_frame(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t at)
+{
+	const struct cfi_rules *rules;
+	struct cfi_rules initial;
+	struct cfi cfi;
+	uint64_t pc;
+	bool is = false;
+
+	if (!cfi_initial(&frame->section, &frame->cie[fde->cie], &initial))
+		return false;
+	cfi_start(&cfi, frame, fde, &initial);
+	while (cfi_next(&cfi, &pc, &rules) && pc < at) {
+		if (!rules)
+			return false;
+		is = is_hook_frame(rules);
+	}
+	return is;
+}
+
+/* Is it the same in memory, and no place to which a call returns? */
+static bool is_fit(const struct elf_image *image, const struct memory *memory, uint64_t at, const uint8_t *code)
+{
+	uint8_t now[ARCH_CALL_MAX + ARCH_GADGET_MAX];
+
+	return !arch_ends_in_call(code - ARCH_CALL_MAX) && !memory_read(memory, image->bias + at - ARCH_CALL_MAX, now, sizeof(now)) &&
+	       !memcmp(now, code - ARCH_CALL_MAX, sizeof(now));
+}
+
+/* 0: none in this function. */
+static uint64_t find_in_function(const struct elf_image *image, const struct memory *memory, const struct eh_frame *frame, const struct eh_fde *fde)
+{
+	const size_t size = fde->hi - fde->lo;
+	const void *bytes;
+
+	if (!frame->cie[fde->cie].is_usable || frame->cie[fde->cie].has_personality || frame->cie[fde->cie].is_signal ||
+	    elf_segment_bytes(image->elf, fde->lo, size + ARCH_GADGET_MAX, &bytes))
+		return 0;
+	const uint8_t *code = bytes;
+
+	for (size_t at = arch_find_kept_call(code, ARCH_CALL_MAX, size); at < size; at = arch_find_kept_call(code, at + 1, size))
+		if (has_hook_frame(frame, fde, fde->lo + at) && is_fit(image, memory, fde->lo + at, code + at))
+			return fde->lo + at;
+	return 0;
+}
+
+static remote_addr find_in_image(const struct elf_image *image, const struct memory *memory)
+{
+	struct eh_section section;
+	struct eh_frame frame;
+	uint64_t at = 0;
+
+	if (!image->is_lasting || image->is_vdso || !image->elf || unwind_table_cost(image) > SECTION_MAX || unwind_table_section(image, &section) ||
+	    eh_frame_parse(&section, 0, UINT64_MAX, &frame))
+		return 0;
+	for (size_t i = 0; i < frame.fde_count && !at; i++)
+		at = find_in_function(image, memory, &frame, &frame.fde[i]);
+	eh_frame_close(&frame);
+	return at ? image->bias + at : 0;
+}
+
+remote_addr return_gadget_find(const struct elf_images *images, const struct elf_image *allocator, const struct memory *memory)
+{
+	remote_addr found = find_in_image(allocator, memory);
+
+	for (size_t i = 0; i < images->count && !found; i++)
+		if (&images->image[i] != allocator)
+			found = find_in_image(&images->image[i], memory);
+	return found;
+}
