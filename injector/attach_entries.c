@@ -7,6 +7,7 @@
 
 #include "code_swap.h"
 #include "journal.h"
+#include "nesting.h"
 
 #define BORROW_DEADLINE_MS 5000
 #define IN_PAGE (HI_PAGE_BYTES - 1ull)
@@ -34,6 +35,8 @@ int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)
 	entries_clear(&attachment->entries);
 	if (hook != HI_HOOK_SLOT && !has_locked_memory(attachment))
 		err = entries_find(&attachment->images, &attachment->maps, &attachment->memory, &attachment->allocator, &attachment->entries);
+	if (!err)
+		err = nesting_find(&attachment->images, &attachment->allocator, &attachment->entries);
 	attach_entries_settle(attachment);
 	return !err && hook == HI_HOOK_ENTRY && attachment_needs_slots(attachment) ? -EADDRNOTAVAIL : err;
 }
@@ -80,7 +83,7 @@ void attach_entries_plan(struct attachment *attachment, struct hi_control *layou
 	if (find_ranges(attachment, layout))
 		return;
 	memset(layout->code, 0, sizeof layout->code);
-	entries_clear(&attachment->entries);
+	entries_drop_all(&attachment->entries);
 	attach_entries_settle(attachment);
 }
 
