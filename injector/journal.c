@@ -136,11 +136,13 @@ int journal_plan_code(const struct journal *journal, enum hi_function function, 
 	struct hi_journal_entry *entry = entry_for(journal->own, at);
 	if (!entry)
 		return -ENOSPC;
+	const uint64_t others = entry->state != HI_JOURNAL_FREE && entry->kind == HI_JOURNAL_CODE ? entry->original : 0;
 	plan_entry(journal, entry,
 		   &(struct hi_journal_entry){
 			   .slot = at,
 			   .old_value = old_value,
 			   .new_value = new_value,
+			   .original = others | 1ull << function,
 			   .function = (uint16_t)function,
 			   .kind = HI_JOURNAL_CODE,
 			   .read_only = 1,
@@ -159,16 +161,13 @@ void journal_note_code(const struct journal *journal, enum hi_journal_state stat
 size_t journal_functions(const struct hi_control *control)
 {
 	const uint32_t used = journal_used(control);
-	bool is_seen[HI_FUNCTION_COUNT] = {false};
-	size_t count = 0;
+	uint64_t functions = 0;
 	for (uint32_t i = 0; i < used; i++) {
 		const struct hi_journal_entry *entry = &control->journal[i];
-		if (entry->kind != HI_JOURNAL_CODE || entry->state == HI_JOURNAL_FREE || entry->function >= HI_FUNCTION_COUNT || is_seen[entry->function])
-			continue;
-		is_seen[entry->function] = true;
-		count++;
+		if (entry->kind == HI_JOURNAL_CODE && entry->state != HI_JOURNAL_FREE)
+			functions |= entry->original;
 	}
-	return count;
+	return (size_t)__builtin_popcountll(functions);
 }
 
 bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value, uint64_t *out_new_value)

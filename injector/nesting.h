@@ -3,8 +3,8 @@
  * nesting.h - which of the allocator's functions reach others of them, so that a block is counted once: by the function that was called first.
  *
  * The code says it: a call or a jump to a function that is hooked at its entry, or by way of a slot of its own object, which is hooked either way. A function's
- * own code is looked through, and that of the functions that it calls or jumps to: who allocates through one helper is found. Deeper, in all allocators that were
- * looked at, lies only what reports errors.
+ * own code is looked through, and that of the functions that it calls or jumps to, so who allocates through one helper is found. Deeper, in all allocators that
+ * were looked at, lies only what reports errors.
  */
 #ifndef HI_NESTING_H
 #define HI_NESTING_H
