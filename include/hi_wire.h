@@ -458,7 +458,7 @@ struct hi_journal_entry {
 	uint64_t old_value; /* what it held: the resolved original, or the lazy stub; or code */
 	uint64_t new_value; /* gate entry; or code */
 	uint64_t
-		original; /* what the gate entry serves: escaped copies of new_value are healed to this. CODE: one bit for each function that has a part in it */
+		original; /* what the gate entry serves: escaped copies of new_value are healed to this. CODE: one bit for each function that has a part */
 	uint32_t state;   /* enum hi_journal_state */
 	uint16_t function; /* enum hi_function */
 	uint8_t kind;      /* enum hi_journal_kind */

@@ -11,7 +11,7 @@ import subprocess
 
 SIGMAS = 6
 KINDS = ("inuse-space", "inuse-objects", "alloc-space", "alloc-objects")  # in the order of the target's words
-# The new handler is called from within a call that is being counted, or from one that passes: what it allocates may be seen or not. Exceptions are libstdc++'s own.
+# The new handler may be called from within a call that is being counted: what it allocates is seen or not. Exceptions are libstdc++'s own.
 LEFT_OUT = {"handle_want()", "handle_want", "__cxa_allocate_exception"}
 NOT_DIRECT = ("alloc_strdup", "alloc_strndup", "alloc_new_elements", "alloc_new_after_refusal")
 

@@ -3,8 +3,8 @@
  * Calls each function of the allocator so many times, from a function of its own (alloc_NAME), by sizes that are known, and keeps every other block; the rest
  * goes by each of the functions that may free it. Also what reaches the allocator from libc, or from an operator new[] whose constructors allocate.
  *
- * Commands: go COUNT = so many rounds, answered with NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each; clear = free what is kept. It is plain C as well, without
- * the operators: for musl.
+ * Commands: go COUNT = so many rounds, answered with NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each; clear = free what is kept. It is plain C as well,
+ * without the operators: for musl.
  */
 #include "../target.h"
 
