@@ -457,12 +457,11 @@ struct hi_journal_entry {
 	uint64_t slot;      /* address in the target */
 	uint64_t old_value; /* what it held: the resolved original, or the lazy stub; or code */
 	uint64_t new_value; /* gate entry; or code */
-	uint64_t
-		original; /* what the gate entry serves: escaped copies of new_value are healed to this. CODE: one bit for each function that has a part */
-	uint32_t state;   /* enum hi_journal_state */
-	uint16_t function; /* enum hi_function */
-	uint8_t kind;      /* enum hi_journal_kind */
-	uint8_t read_only; /* 1: its page could not be written (RELRO), and shall not be when we are gone */
+	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this. CODE: one bit for each function that has a part */
+	uint32_t state;     /* enum hi_journal_state */
+	uint16_t function;  /* enum hi_function */
+	uint8_t kind;       /* enum hi_journal_kind */
+	uint8_t read_only;  /* 1: its page could not be written (RELRO), and shall not be when we are gone */
 };
 _Static_assert(sizeof(struct hi_journal_entry) == 40, "journal entry");
 
