@@ -151,3 +151,30 @@ int attach_entries_write(struct attachment *attachment)
 	attachment->entries_written = entries_count(&attachment->entries);
 	return 0;
 }
+
+/* ---- probes ----------------------------------------------------------------------------------------------------------------------------- */
+
+/* A debugger writes back what it found, our jump; and it is no concern of ours as long as it traces. */
+static bool is_traced(const struct attachment *attachment)
+{
+	struct proc_status status;
+	return proc_status_read(attachment->pid, attachment->tid, &status) || status.tracer;
+}
+
+static bool yield(const struct attachment *attachment, const struct entry *entry)
+{
+	uint8_t now[ARCH_ENTRY_MAX];
+	if (memory_read(&attachment->memory, entry->at, now, entry->size) || !arch_is_breakpoint(now[0]) || is_traced(attachment))
+		return false;
+	return entry->size == 1 || !memory_write(&attachment->memory, entry->at + 1, entry->code + 1, entry->size - 1);
+}
+
+bool attach_entries_yield(const struct attachment *attachment)
+{
+	bool has_yielded = false;
+	if (!attachment->entries_written)
+		return false;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		has_yielded |= attachment->entries.entry[function].at && yield(attachment, &attachment->entries.entry[function]);
+	return has_yielded;
+}
