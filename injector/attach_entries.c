@@ -161,10 +161,16 @@ static bool is_traced(const struct attachment *attachment)
 	return proc_status_read(attachment->pid, attachment->tid, &status) || status.tracer;
 }
 
+static bool has_breakpoint(const struct attachment *attachment, const struct entry *entry)
+{
+	uint8_t first;
+	return !memory_read(&attachment->memory, entry->at, &first, sizeof first) && arch_is_breakpoint(first);
+}
+
+/* A debugger's is gone when the debugger is: so it is looked for once more when there is none. */
 static bool yield(const struct attachment *attachment, const struct entry *entry)
 {
-	uint8_t now[ARCH_ENTRY_MAX];
-	if (memory_read(&attachment->memory, entry->at, now, entry->size) || !arch_is_breakpoint(now[0]) || is_traced(attachment))
+	if (!has_breakpoint(attachment, entry) || is_traced(attachment) || !has_breakpoint(attachment, entry))
 		return false;
 	return entry->size == 1 || !memory_write(&attachment->memory, entry->at + 1, entry->code + 1, entry->size - 1);
 }
