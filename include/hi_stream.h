@@ -224,6 +224,7 @@ enum hi_stream_end_reason {
 	HI_STREAM_END_EXEC = 5,    /* the target replaced its program */
 	HI_STREAM_END_DEADMAN = 6, /* the payload disarmed itself */
 	HI_STREAM_END_ERROR = 7,
+	HI_STREAM_END_PROBE = 9,   /* somebody put a probe where a function is hooked: its calls go past */
 	HI_STREAM_END_NOT_YET = 8, /* never in a stream: of a profile that was written in the course of a session */
 };
 

@@ -104,6 +104,7 @@
 
 #define HI_ENUM(id, symbol, kind, where) HI_FN_##id,
 enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
+_Static_assert(HI_FUNCTION_COUNT <= 64, "the journal has one bit for each");
 #undef HI_ENUM
 
 /* ---- the gate ---------------------------------------------------------------------------------------------------------- */

@@ -70,12 +70,11 @@ struct served {
 	const struct entry *entry; /* NULL: by slots */
 };
 
-static enum gate_class class_of(enum hi_function function, const struct entry *entry)
+static enum gate_class class_of(enum hi_function function, const struct entries *entries)
 {
-	const enum gate_class class = gate_class_of(function);
-	if (entry && entry->nesting == ENTRY_NESTS)
+	if (entries->nesting[function] == ENTRY_NESTS)
 		return GATE_ALWAYS;
-	return entry && entry->nesting == ENTRY_NULL ? GATE_REALLOC_NULL : class;
+	return entries->nesting[function] == ENTRY_NULL && entries->entry[HI_FN_MALLOC].at ? GATE_REALLOC_NULL : gate_class_of(function);
 }
 
 /* The functions that get a gate entry, in the order of the entries. */
@@ -88,7 +87,7 @@ static unsigned gate_functions(const struct arena_code *code, struct served out_
 			continue;
 		if (!entry && entries_have(code->entries, (enum hi_function)function))
 			continue;
-		out_served[count++] = (struct served){(enum hi_function)function, class_of((enum hi_function)function, entry), entry};
+		out_served[count++] = (struct served){(enum hi_function)function, class_of((enum hi_function)function, code->entries), entry};
 	}
 	return count;
 }
@@ -255,7 +254,7 @@ static int fill_gate(const struct arena *arena, const struct arena_code *code)
 			.usable_size = code->allocator->usable_size[function],
 			.occupancy_mask = (1u << control->occupancy_bits) - 1,
 			.function = function,
-			.nests = served[i].entry && served[i].entry->nesting == ENTRY_NESTS,
+			.nests = code->entries->nesting[function] == ENTRY_NESTS,
 			.return_gadget = control->return_gadget,
 		};
 		for (unsigned from = 0; from < HI_NESTED_FROM_MAX; from++) {
@@ -350,7 +349,7 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	if (!err && code_swap_stage(control, remote)) {
 		memset(control->code, 0, sizeof control->code);
 		memset(arena->shared->code, 0, sizeof arena->shared->code);
-		entries_clear(code->entries);
+		entries_drop_all(code->entries);
 	}
 	if (!err)
 		err = fill_gate(arena, code);

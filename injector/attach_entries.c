@@ -7,6 +7,7 @@
 
 #include "code_swap.h"
 #include "journal.h"
+#include "nesting.h"
 
 #define BORROW_DEADLINE_MS 5000
 #define IN_PAGE (HI_PAGE_BYTES - 1ull)
@@ -35,6 +36,8 @@ int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)
 	entries_clear(&attachment->entries);
 	if (hook != HI_HOOK_SLOT && !has_locked_memory(attachment))
 		err = entries_find(&attachment->images, &attachment->maps, &attachment->memory, &attachment->allocator, &attachment->entries);
+	if (!err)
+		err = nesting_find(&attachment->images, &attachment->allocator, &attachment->entries);
 	const int settled = attach_entries_settle(attachment, hook);
 	return err ? err : settled;
 }
@@ -81,7 +84,7 @@ int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct
 	if (find_ranges(attachment, layout))
 		return 0;
 	memset(layout->code, 0, sizeof layout->code);
-	entries_clear(&attachment->entries);
+	entries_drop_all(&attachment->entries);
 	return attach_entries_settle(attachment, hook);
 }
 
@@ -148,4 +151,37 @@ int attach_entries_write(struct attachment *attachment)
 	journal_note_code(&(struct journal){attachment->control, attachment->arena.shared}, HI_JOURNAL_WRITTEN);
 	attachment->entries_written = entries_count(&attachment->entries);
 	return 0;
+}
+
+/* ---- probes ----------------------------------------------------------------------------------------------------------------------------- */
+
+/* A debugger writes back what it found, our jump; and it is no concern of ours as long as it traces. */
+static bool is_traced(const struct attachment *attachment)
+{
+	struct proc_status status;
+	return proc_status_read(attachment->pid, attachment->tid, &status) || status.tracer;
+}
+
+static bool has_breakpoint(const struct attachment *attachment, const struct entry *entry)
+{
+	uint8_t first;
+	return !memory_read(&attachment->memory, entry->at, &first, sizeof first) && arch_is_breakpoint(first);
+}
+
+/* A debugger's is gone when the debugger is: so it is looked for once more when there is none. */
+static bool yield(const struct attachment *attachment, const struct entry *entry)
+{
+	if (!has_breakpoint(attachment, entry) || is_traced(attachment) || !has_breakpoint(attachment, entry))
+		return false;
+	return entry->size == 1 || !memory_write(&attachment->memory, entry->at + 1, entry->code + 1, entry->size - 1);
+}
+
+bool attach_entries_yield(const struct attachment *attachment)
+{
+	bool has_yielded = false;
+	if (!attachment->entries_written)
+		return false;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		has_yielded |= attachment->entries.entry[function].at && yield(attachment, &attachment->entries.entry[function]);
+	return has_yielded;
 }

@@ -15,5 +15,10 @@ must_check int attach_entries_plan(struct attachment *attachment, enum hi_hook h
 must_check int attach_entries_settle(struct attachment *attachment, enum hi_hook hook);
 /* Once the gate leads to the payload: by a borrowed thread the functions lead to the gate, all at once. */
 must_check int attach_entries_write(struct attachment *attachment);
+/*
+ * While attached: did somebody put a breakpoint on a jump of ours, without tracing the process? A uprobe is that. When it is taken away, its first byte alone
+ * will be that of the file: so the others are made what the file has there, too, while nobody executes them. True: the function is not hooked any more.
+ */
+must_check bool attach_entries_yield(const struct attachment *attachment);
 
 #endif

@@ -318,6 +318,7 @@ static int restore_code(struct attachment *attachment, struct receipt *receipt)
 		break;
 	}
 	case CODE_FOREIGN:
+		snprintf(receipt->obstacle, sizeof receipt->obstacle, "somebody has a breakpoint, or a probe (perf, bpftrace), in the allocator's code");
 		return -ETXTBSY;
 	}
 	receipt->functions_restored = receipt->functions;

@@ -12,13 +12,11 @@
 #include <string.h>
 
 #include "elf_segment.h"
-#include "payload_image.h"
 #include "unwind_table.h"
 
 #define WORD 8u
-#define GAP_MAX 64u                    /* bytes before a function that are looked at: alignment takes no more */
-#define FAR_MARGIN (1ull << 20)        /* around a relay's page: others have room to grow */
-#define FUNCTION_BYTES_MAX (16u << 10) /* of one function that are looked through */
+#define GAP_MAX 64u             /* bytes before a function that are looked at: alignment takes no more */
+#define FAR_MARGIN (1ull << 20) /* around a relay's page: others have room to grow */
 
 struct finder {
 	const struct elf_images *images;
@@ -212,102 +210,6 @@ static void look_at_alias(struct finder *finder, enum hi_function function)
 	}
 }
 
-static bool is_allocating_entry(const struct entries *entries, remote_addr address)
-{
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (address && entries->entry[function].at == address && gate_class_of((enum hi_function)function) != GATE_FREE)
-			return true;
-	return false;
-}
-
-struct reached {
-	bool by_call, by_jump;
-};
-
-/* Which ways out of this code lead to a function that is hooked, too? What cannot be decoded is stepped over, byte by byte. */
-static struct reached look_through(const struct entries *entries, const uint8_t *code, size_t size, remote_addr at)
-{
-	struct reached reached = {0};
-	struct arch_instruction instruction;
-
-	for (size_t offset = 0; offset < size; offset += instruction.size) {
-		if (!arch_decode(code + offset, size - offset, at + offset, &instruction)) {
-			instruction.size = 1;
-			continue;
-		}
-		if (instruction.flow == ARCH_FLOW_NEXT || !is_allocating_entry(entries, instruction.target))
-			continue;
-		reached.by_call |= instruction.flow == ARCH_FLOW_CALL;
-		reached.by_jump |= instruction.flow == ARCH_FLOW_JUMP || instruction.flow == ARCH_FLOW_BRANCH;
-	}
-	return reached;
-}
-
-/* One that is often called, and therefore looked into: what it does itself is all that it does. */
-static bool is_plain(enum hi_function function)
-{
-	switch (function) {
-	case HI_FN_MALLOC:
-	case HI_FN_CALLOC:
-	case HI_FN_REALLOC:
-	case HI_FN_MALLOCX:
-	case HI_FN_RALLOCX:
-		return true;
-	default:
-		return gate_class_of(function) == GATE_FREE || (function >= HI_FN_NEW && function <= HI_FN_NEW_ARRAY_ALIGNED_NOTHROW);
-	}
-}
-
-/* The code of a function from its entry on, or of the one that it jumps to at once. */
-static size_t function_code(const struct finder *finder, const struct entry *entry, enum hi_function function, remote_addr *out_at, const uint8_t **out_code)
-{
-	const struct elf_image *image = elf_images_find(finder->images, entry->at);
-	const remote_addr target = arch_entry_target(entry->code, entry->at);
-	remote_addr address;
-	uint64_t size = 0;
-	const void *code;
-
-	if (elf_image_symbol(image, slots_symbol(function), &address, &size) || address != entry->at || target)
-		size = 0;
-	*out_at = target ? target : entry->at;
-	if (!size) { /* of the one jumped to the size is not known: as far as to where the next begins, or some way */
-		const uint64_t room = elf_segment_room(image->elf, *out_at - image->bias);
-		size = room < 512 ? room : 512;
-	}
-	size = size < FUNCTION_BYTES_MAX ? size : FUNCTION_BYTES_MAX;
-	if (elf_segment_bytes(image->elf, *out_at - image->bias, size, &code) < 0)
-		return 0;
-	*out_code = code;
-	return size;
-}
-
-static void look_at_nesting(struct finder *finder, enum hi_function function)
-{
-	struct entries *entries = &finder->entries;
-	struct entry *entry = &entries->entry[function];
-	const enum gate_class class = gate_class_of(function);
-	const uint8_t *code;
-	remote_addr at;
-	unsigned number = 0;
-
-	if (!entry->at || class == GATE_FREE || function == HI_FN_MALLOC)
-		return;
-	entry->nesting = ENTRY_NESTS;
-	if (!is_plain(function))
-		return;
-	const size_t size = function_code(finder, entry, function, &at, &code);
-	const struct reached reached = look_through(entries, code, size, at);
-	while (number < HI_NESTED_FROM_MAX && entries->nested_from[number].hi)
-		number++;
-	if (!size || (reached.by_call && number == HI_NESTED_FROM_MAX) || (reached.by_jump && class != GATE_REALLOC))
-		return;
-	entry->nesting = reached.by_jump ? ENTRY_NULL : ENTRY_INNERMOST;
-	if (reached.by_call) {
-		entries->nested_from[number].lo = at;
-		entries->nested_from[number].hi = at + size;
-	}
-}
-
 int entries_find(const struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator,
 		 struct entries *out_entries)
 {
@@ -324,8 +226,6 @@ int entries_find(const struct elf_images *images, const struct maps *maps, const
 		error = find_relays_in(finder, &images->image[i]);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		look_at_alias(finder, (enum hi_function)function);
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		look_at_nesting(finder, (enum hi_function)function);
 	if (!error)
 		*out_entries = finder->entries;
 	free(finder);
@@ -337,6 +237,12 @@ void entries_clear(struct entries *entries)
 	*entries = (struct entries){0};
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		entries->covered_by[function] = ENTRY_NOT_COVERED;
+}
+
+void entries_drop_all(struct entries *entries)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		entries->entry[function].at = 0;
 }
 
 size_t entries_count(const struct entries *entries)

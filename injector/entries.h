@@ -22,10 +22,10 @@
 
 #define ENTRY_WORDS_MAX 4u
 
-/* Does the function reach another one that is hooked? */
+/* Does the function reach another one that is hooked? What is found out by nesting.h. */
 enum entry_nesting {
 	ENTRY_INNERMOST, /* no; or by a call from code that is in nested_from */
-	ENTRY_NULL,      /* realloc, which jumps to malloc for a block of NULL */
+	ENTRY_NULL,      /* realloc, which jumps to malloc's entry for a block of NULL */
 	ENTRY_NESTS,     /* perhaps, in a way that only a visit around it can know of */
 };
 
@@ -36,8 +36,7 @@ enum entry_relay {
 };
 
 struct entry {
-	remote_addr at; /* of the function; 0 = it is not hooked here */
-	enum entry_nesting nesting;
+	remote_addr at;               /* of the function; 0 = it is not hooked here */
 	uint8_t code[ARCH_ENTRY_MAX]; /* with which it begins */
 	uint8_t size;                 /* so many of these are its first instruction, or enough for a jump */
 	enum entry_relay by;
@@ -48,6 +47,7 @@ struct entry {
 struct entries {
 	struct entry entry[HI_FUNCTION_COUNT];
 	enum hi_function covered_by[HI_FUNCTION_COUNT]; /* all of its calls come by the entry of this one: it is the same function, or jumps there at once */
+	enum entry_nesting nesting[HI_FUNCTION_COUNT];  /* of those hooked by slots, too */
 	struct {
 		remote_addr lo, hi;
 	} nested_from[HI_NESTED_FROM_MAX];
@@ -57,8 +57,10 @@ struct entries {
 must_check int entries_find(const struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator,
 			    struct entries *out_entries);
 
-/* None are. */
+/* None are, and nothing is known. */
 void entries_clear(struct entries *entries);
+/* None are, after all. */
+void entries_drop_all(struct entries *entries);
 /* How many functions are. */
 size_t entries_count(const struct entries *entries);
 /* This one is not, after all. */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "attach_entries.h"
 #include "control_socket.h"
 #include "detach.h"
 #include "dumps.h"
@@ -308,6 +309,8 @@ static int work(struct session *session)
 	arena_extend_stacks(&session->attachment.arena);
 	pump_mark(&session->pump);
 	int err = watch_round(&session->attachment, &session->pump);
+	if (attach_entries_yield(&session->attachment))
+		return HI_STREAM_END_PROBE;
 	if (err == -EAGAIN && ++session->busy_rounds < LOADER_BUSY_ROUNDS)
 		return 0;
 	session->busy_rounds = 0;
@@ -379,6 +382,8 @@ static const char *explain_end(enum hi_stream_end_reason reason)
 		return "the process replaced its program";
 	case HI_STREAM_END_DEADMAN:
 		return "heapinject was silent for too long (stopped?), so that the payload disarmed itself";
+	case HI_STREAM_END_PROBE:
+		return "somebody put a probe (uprobe, perf, bpftrace) at a function of the allocator, whose calls cannot be seen any more";
 	case HI_STREAM_END_ERROR:
 		return "the sample stream broke";
 	case HI_STREAM_END_DETACH:

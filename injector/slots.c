@@ -36,7 +36,10 @@ const char *slots_symbol(enum hi_function function)
 	return functions[function].symbol;
 }
 
-/* Throwing operator new, and what the hook calls in its stead, so that no exception passes through it. */
+/*
+ * Throwing operator new, and what the hook calls in its stead, so that no exception passes through it. One without is not hooked: nobody could call it. That of
+ * another object will not do, as its blocks may be from elsewhere.
+ */
 static const struct {
 	enum hi_function throwing, plain, nothrow;
 } variants_of_new[] = {
@@ -110,6 +113,8 @@ static void find_variants_of_new(struct allocator *allocator)
 			allocator->plain[throwing] = address;
 		else if (!elf_image_symbol(allocator->image, functions[variants_of_new[i].nothrow].symbol, &address, NULL))
 			allocator->nothrow[throwing] = address;
+		else
+			allocator->original[throwing] = 0; /* a wrapper of malloc, most likely, which is hooked itself */
 	}
 }
 
@@ -160,6 +165,26 @@ static enum hi_function function_of(const char *name)
 	while (function < HI_FUNCTION_COUNT && (name[0] != functions[function].symbol[0] || strcmp(name, functions[function].symbol) != 0))
 		function++;
 	return (enum hi_function)function;
+}
+
+enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot)
+{
+	const size_t relocations = image->dynamic ? elf_dynamic_relocation_count(image->dynamic) : 0;
+
+	for (size_t i = 0; i < relocations; i++) {
+		bool is_jump_slot, is_absolute;
+		Elf64_Rela relocation;
+		Elf64_Sym symbol;
+
+		elf_dynamic_relocation(image->dynamic, i, &relocation);
+		if (image->bias + relocation.r_offset != slot ||
+		    !arch_is_slot_relocation((unsigned)ELF64_R_TYPE(relocation.r_info), &is_jump_slot, &is_absolute))
+			continue;
+		const char *name = elf_dynamic_symbol(image->dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info), &symbol);
+
+		return name ? function_of(name) : HI_FUNCTION_COUNT;
+	}
+	return HI_FUNCTION_COUNT;
 }
 
 static bool is_in_text(const struct elf_image *image, remote_addr address)

@@ -45,6 +45,8 @@ struct allocator {
 };
 /* What the function is called in symbol tables. */
 const char *slots_symbol(enum hi_function function);
+/* Which one the object means by the slot at this address; HI_FUNCTION_COUNT: none. */
+enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot);
 /* -ENOENT: nothing in the link map defines malloc. */
 must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
 /* Fills in its new_handler, if that can be known. */

@@ -232,7 +232,7 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enu
 		return VISIT_PASS;
 	was_sampled = take_out(&visit, old, &was_told);
 	is_due = visit_is_sample_due(&visit, size);
-	if (!was_sampled && !is_due && kind != REALLOC_BY_REALLOC)
+	if (!was_sampled && !is_due && kind != REALLOC_BY_REALLOC && !call->words->nests)
 		return visit_pass(&visit);
 	block = visit_original(&visit);
 	if (block && is_due)

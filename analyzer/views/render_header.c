@@ -256,6 +256,8 @@ static void print_warnings(const struct profile *profile, FILE *out)
 			meta->no_thread_slot, hi_format_bytes((double)meta->passed_bytes, rate, sizeof(rate)));
 	if (meta->end_reason == HI_STREAM_END_DEADMAN)
 		fprintf(out, "Warning: the window ended early: the payload disarmed itself, as heapinject did not answer\n");
+	else if (meta->end_reason == HI_STREAM_END_PROBE)
+		fprintf(out, "Warning: the window ended early: somebody put a probe at a function of the allocator, whose calls could not be seen any more\n");
 	else if (meta->end_reason == HI_STREAM_END_ERROR)
 		fprintf(out, "Warning: the window ended early, by an error of the session\n");
 	print_text(out, "Warning: the input is damaged: ", meta->damage, "; what was good is shown\n");

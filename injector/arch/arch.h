@@ -198,6 +198,8 @@ bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to);
  * nowhere.
  */
 bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc, uint64_t *out_lo, uint64_t *out_hi);
+/* Has somebody put a breakpoint on the instruction that begins with this byte? */
+bool arch_is_breakpoint(uint8_t byte);
 /* Code that ends whoever comes there. */
 void arch_fill(uint8_t *code, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* entries: which functions of real allocators can be hooked where they begin, what is changed for that, and that the code moved elsewhere does the same. */
-#include "injector/entries.h"
+#include "injector/nesting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ static void look(struct view *view)
 	view->own = own_open();
 	CHECK_EQ(allocator_find(&view->own.images, &view->allocator), 0);
 	CHECK_EQ(entries_find(&view->own.images, &view->own.maps, &view->own.memory, &view->allocator, &view->entries), 0);
+	CHECK_EQ(nesting_find(&view->own.images, &view->allocator, &view->entries), 0);
 }
 
 /* ---- code that is moved ----------------------------------------------------------------------------------------------------------------- */
@@ -104,9 +105,27 @@ UNIT_TEST(the_functions_of_this_libc_can_be_hooked)
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		CHECK(entries_have(&view.entries, wanted[i]));
 	CHECK_EQ(view.entries.entry[HI_FN_MALLOC].at, view.allocator.original[HI_FN_MALLOC]);
-	CHECK_EQ(view.entries.entry[HI_FN_MALLOC].nesting, ENTRY_INNERMOST);
-	CHECK_EQ(view.entries.entry[HI_FN_FREE].nesting, ENTRY_INNERMOST);
-	CHECK_EQ(view.entries.entry[HI_FN_POSIX_MEMALIGN].nesting, ENTRY_NESTS);
+	CHECK_EQ(view.entries.nesting[HI_FN_MALLOC], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nesting[HI_FN_FREE], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nesting[HI_FN_POSIX_MEMALIGN], ENTRY_NESTS);
+	CHECK_EQ(view.entries.nesting[HI_FN_CALLOC], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nesting[HI_FN_REALLOC], ENTRY_NULL);
+}
+
+/* By slots alone only what goes through one is met: glibc's reallocarray jumps to realloc that way, its realloc to malloc directly. */
+UNIT_TEST(what_reaches_another_function_by_a_slot_is_known_without_entries)
+{
+	static struct view view;
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's functions are looked at by itself");
+#endif
+	look(&view);
+	entries_clear(&view.entries);
+	CHECK_EQ(nesting_find(&view.own.images, &view.allocator, &view.entries), 0);
+	CHECK_EQ(view.entries.nesting[HI_FN_REALLOCARRAY], ENTRY_NESTS);
+	CHECK_EQ(view.entries.nesting[HI_FN_REALLOC], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nesting[HI_FN_MALLOC], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nested_from[0].hi, 0);
 }
 
 /* Whatever is changed lies in a first instruction, or in filling: no other byte. */

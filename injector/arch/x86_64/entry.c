@@ -82,6 +82,11 @@ bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t
 	return *out_lo < ARCH_USER_END && *out_hi < ARCH_USER_END;
 }
 
+bool arch_is_breakpoint(uint8_t byte)
+{
+	return byte == BREAKPOINT;
+}
+
 void arch_fill(uint8_t *code, size_t size)
 {
 	memset(code, BREAKPOINT, size);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* nesting.c - see nesting.h. Enter at nesting_find. */
+#include "nesting.h"
+
+#include <string.h>
+
+#include "elf_segment.h"
+#include "payload_image.h"
+#include "unwind_table.h"
+
+#define FUNCTION_BYTES_MAX (16u << 10) /* of one function that are looked through */
+#define UNKNOWN_BYTES_MAX 512u         /* of one whose size nothing tells */
+#define STUB_INSTRUCTIONS 3u           /* of a stub that calls by way of a slot, at most */
+#define HELPERS_MAX 64u                /* that one function calls or jumps to */
+
+struct finder {
+	const struct allocator *allocator;
+	const struct elf_image *image; /* of the functions that are looked at */
+	struct eh_frame frame;
+	struct entries *entries;
+};
+
+struct code {
+	remote_addr at;
+	const uint8_t *bytes;
+	size_t size;
+};
+
+struct reached {
+	bool by_call, by_jump; /* directly, by the function itself */
+	bool by_slot_jump;     /* the same by way of a slot: that may be one whatever entries there are */
+	bool by_helper;
+	remote_addr helper[HELPERS_MAX];
+	unsigned helpers;
+};
+
+/* ---- code ------------------------------------------------------------------------------------------------------------------------------- */
+
+static bool read_code(const struct finder *finder, remote_addr at, uint64_t size, struct code *out_code)
+{
+	const uint64_t room = elf_segment_room(finder->image->elf, at - finder->image->bias);
+	const void *bytes;
+
+	size = size < room ? size : room;
+	size = size < FUNCTION_BYTES_MAX ? size : FUNCTION_BYTES_MAX;
+	if (!size || elf_segment_bytes(finder->image->elf, at - finder->image->bias, size, &bytes) < 0)
+		return false;
+	*out_code = (struct code){.at = at, .bytes = bytes, .size = size};
+	return true;
+}
+
+static const struct eh_fde *find_fde(const struct finder *finder, remote_addr at)
+{
+	const uint64_t address = at - finder->image->bias;
+	size_t lo = 0, hi = finder->frame.fde_count;
+
+	while (lo < hi) {
+		const size_t middle = (lo + hi) / 2;
+
+		if (finder->frame.fde[middle].hi <= address)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo < finder->frame.fde_count && finder->frame.fde[lo].lo <= address ? &finder->frame.fde[lo] : NULL;
+}
+
+/* The code of a function, or of the one that it jumps to at once. */
+static bool find_code(const struct finder *finder, enum hi_function function, struct code *out_code)
+{
+	remote_addr at = finder->allocator->original[function], address, target;
+	const struct eh_fde *fde;
+	uint64_t size = 0;
+
+	if (!read_code(finder, at, ARCH_ENTRY_MAX, out_code) || out_code->size < ARCH_ENTRY_MAX)
+		return false;
+	target = arch_entry_target(out_code->bytes, at);
+	at = target ? target : at;
+	fde = find_fde(finder, at);
+	if (fde)
+		size = fde->hi - (at - finder->image->bias);
+	else if (target || elf_image_symbol(finder->image, slots_symbol(function), &address, &size) || address != at || !size)
+		size = UNKNOWN_BYTES_MAX;
+	return read_code(finder, at, size, out_code);
+}
+
+/* ---- ways ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* The slot that an instruction calls or jumps through; 0: none. */
+static remote_addr slot_of(const struct arch_instruction *instruction, const uint8_t *bytes, remote_addr at)
+{
+	int32_t distance;
+
+	if (instruction->target || !instruction->pc_relative_at || (instruction->flow != ARCH_FLOW_JUMP && instruction->flow != ARCH_FLOW_CALL))
+		return 0;
+	memcpy(&distance, bytes + instruction->pc_relative_at, sizeof(distance));
+	return at + instruction->size + (uint64_t)(int64_t)distance;
+}
+
+/* The same of a stub in the procedure linkage table. */
+static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
+{
+	struct arch_instruction instruction;
+	struct code code;
+
+	for (unsigned i = 0; i < STUB_INSTRUCTIONS && read_code(finder, at, ARCH_ENTRY_MAX, &code); i++, at += instruction.size) {
+		if (!arch_decode(code.bytes, code.size, at, &instruction) || instruction.flow == ARCH_FLOW_CALL)
+			return 0;
+		if (instruction.flow != ARCH_FLOW_NEXT)
+			return slot_of(&instruction, code.bytes, at);
+	}
+	return 0;
+}
+
+static bool is_allocating(const struct finder *finder, enum hi_function function)
+{
+	return function < HI_FUNCTION_COUNT && finder->allocator->original[function] && gate_class_of(function) != GATE_FREE;
+}
+
+static bool is_hooked_at_entry(const struct finder *finder, remote_addr address)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (finder->allocator->original[function] == address && is_allocating(finder, (enum hi_function)function) &&
+		    entries_have(finder->entries, (enum hi_function)function))
+			return true;
+	return false;
+}
+
+static void note_way(const struct finder *finder, const struct code *code, const struct arch_instruction *instruction, size_t offset, struct reached *reached)
+{
+	const bool is_call = instruction->flow == ARCH_FLOW_CALL;
+	const remote_addr target = instruction->target, own_slot = slot_of(instruction, code->bytes + offset, code->at + offset);
+	const bool is_entry = target && is_hooked_at_entry(finder, target);
+	const remote_addr slot = is_entry ? 0 : own_slot ? own_slot : target - code->at < code->size ? 0 : slot_of_stub(finder, target);
+
+	if (is_entry || (slot && is_allocating(finder, slots_function_at(finder->image, slot)))) {
+		reached->by_call |= is_call;
+		reached->by_jump |= !is_call && is_entry;
+		reached->by_slot_jump |= !is_call && slot;
+	} else if (target && !slot && target - code->at >= code->size && reached->helpers < HELPERS_MAX) {
+		reached->helper[reached->helpers++] = target;
+	}
+}
+
+/* What cannot be decoded is stepped over, byte by byte. */
+static void look_through(const struct finder *finder, const struct code *code, struct reached *reached)
+{
+	struct arch_instruction instruction;
+
+	for (size_t offset = 0; offset < code->size; offset += instruction.size) {
+		if (!arch_decode(code->bytes + offset, code->size - offset, code->at + offset, &instruction))
+			instruction.size = 1;
+		else if (instruction.flow == ARCH_FLOW_CALL || instruction.flow == ARCH_FLOW_JUMP || instruction.flow == ARCH_FLOW_BRANCH)
+			note_way(finder, code, &instruction, offset, reached);
+	}
+}
+
+/* Those whose extent is known: what follows another may be a function that has nothing to do with this one. */
+static void look_through_helpers(const struct finder *finder, struct reached *reached)
+{
+	const unsigned helpers = reached->helpers;
+
+	for (unsigned i = 0; i < helpers; i++) {
+		const struct eh_fde *fde = find_fde(finder, reached->helper[i]);
+		struct reached further = {0};
+		struct code code;
+
+		if (!fde || !read_code(finder, reached->helper[i], fde->hi - (reached->helper[i] - finder->image->bias), &code))
+			continue;
+		look_through(finder, &code, &further);
+		reached->by_helper |= further.by_call || further.by_jump || further.by_slot_jump;
+	}
+}
+
+/* ---- what that means -------------------------------------------------------------------------------------------------------------------- */
+
+/* One that is often called, and therefore looked into: what it does itself is all that it does. */
+static bool is_plain(enum hi_function function)
+{
+	switch (function) {
+	case HI_FN_MALLOC:
+	case HI_FN_CALLOC:
+	case HI_FN_REALLOC:
+	case HI_FN_MALLOCX:
+	case HI_FN_RALLOCX:
+		return true;
+	default:
+		return function >= HI_FN_NEW && function <= HI_FN_NEW_ARRAY_ALIGNED_NOTHROW;
+	}
+}
+
+/* True: what is called from there is known to be nested. */
+static bool add_nested_from(struct entries *entries, const struct code *code)
+{
+	unsigned number = 0;
+
+	while (number < HI_NESTED_FROM_MAX && entries->nested_from[number].hi)
+		number++;
+	if (number == HI_NESTED_FROM_MAX)
+		return false;
+	entries->nested_from[number].lo = code->at;
+	entries->nested_from[number].hi = code->at + code->size;
+	return true;
+}
+
+static enum entry_nesting nesting_of(const struct finder *finder, enum hi_function function)
+{
+	struct reached reached = {0};
+	struct code code;
+
+	if (!is_allocating(finder, function))
+		return ENTRY_INNERMOST;
+	if (!is_plain(function) && entries_count(finder->entries))
+		return ENTRY_NESTS;
+	if (!find_code(finder, function, &code))
+		return entries_have(finder->entries, function) ? ENTRY_NESTS : ENTRY_INNERMOST;
+	look_through(finder, &code, &reached);
+	look_through_helpers(finder, &reached);
+	if (reached.by_helper || reached.by_slot_jump || (reached.by_jump && function != HI_FN_REALLOC))
+		return ENTRY_NESTS;
+	if (reached.by_call && !add_nested_from(finder->entries, &code))
+		return ENTRY_NESTS;
+	return reached.by_jump ? ENTRY_NULL : ENTRY_INNERMOST;
+}
+
+static int look_at_image(struct finder *finder, const struct elf_images *images)
+{
+	struct eh_section section;
+	int error = 0;
+	bool is_needed = false;
+
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		is_needed |= elf_images_find(images, finder->allocator->original[function]) == finder->image;
+	if (!is_needed || !finder->image->elf)
+		return 0;
+	if (unwind_table_section(finder->image, &section) == 0)
+		error = eh_frame_parse(&section, 0, UINT64_MAX, &finder->frame);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !error; function++)
+		if (elf_images_find(images, finder->allocator->original[function]) == finder->image)
+			finder->entries->nesting[function] = nesting_of(finder, (enum hi_function)function);
+	eh_frame_close(&finder->frame);
+	return error;
+}
+
+int nesting_find(const struct elf_images *images, const struct allocator *allocator, struct entries *entries)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < images->count && !error; i++) {
+		struct finder finder = {.allocator = allocator, .image = &images->image[i], .entries = entries};
+
+		error = look_at_image(&finder, images);
+	}
+	return error;
+}

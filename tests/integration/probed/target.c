@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "../allocating.h"
+
+int main(void)
+{
+	return run_threads(2, allocate_now_and_then);
+}
