@@ -30,7 +30,7 @@ static int shed_inherited(struct attachment *attachment)
 	struct receipt receipt;
 	attachment->step = "removing what it has inherited from its parent";
 	int err = recover(attachment);
-	if (!err && !attachment->is_inherited)
+	if (err == -ENOENT || (!err && !attachment->is_inherited))
 		err = -EBUSY;
 	if (!err) {
 		err = detach(attachment, &receipt);

@@ -37,10 +37,12 @@ static void set_up(void)
 	FUZZ_CHECK(!ftruncate(fd, (off_t)pristine->arena_size));
 	shared = mmap(NULL, pristine->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	FUZZ_CHECK(shared != MAP_FAILED);
+	FUZZ_CHECK(mmap(shared, HI_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) == shared);
 	close(fd);
 	pristine->magic = HI_WIRE_MAGIC;
 	pristine->phase = HI_PHASE_ARMED;
-	pristine->pid = (uint32_t)getpid();
+	pristine->pid = (uint32_t)getpid(); /* another one: a parent, of which this was inherited */
+	FUZZ_CHECK(!proc_start_time(getpid(), &pristine->start_time));
 	pristine->arena = (uintptr_t)shared;
 	pristine->gate_count = 8;
 	pristine->journal_count = ENTRIES;

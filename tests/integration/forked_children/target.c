@@ -2,7 +2,7 @@
 /*
  * A process that forks workers, which stay, and allocates as they do: two threads each. Commands: fork KIND = a worker, plain, or "grand", the child of one
  * that is gone, or "plugin", which loads the library that is named as argument; answers its pid. use N = the N-th worker, 0 is this process, frees what it has
- * and allocates 4 MB anew; answers "right" if all was as it had been.
+ * and allocates 4 MB anew; answers "right" if all was as it had been. open, close = the library is loaded, or unloaded, in this process.
  */
 #include "../target.h"
 
@@ -106,6 +106,16 @@ static pid_t start(const char *kind, const char *library)
 	return read(from[0], &pid, sizeof pid) == sizeof pid ? pid : -1;
 }
 
+static const char *open_or_close(const char *library)
+{
+	static void *handle;
+
+	if (handle)
+		dlclose(handle);
+	handle = library ? dlopen(library, RTLD_LAZY) : NULL;
+	return handle || !library ? "right" : "wrong";
+}
+
 static int use_worker(int number)
 {
 	char byte = 'u';
@@ -128,6 +138,8 @@ int main(int count, char **arguments)
 	while (target_read(command)) {
 		if (strncmp(command, "fork ", 5) == 0)
 			target_say("%d\n", start(command + 5, arguments[count - 1]));
+		else if (strcmp(command, "open") == 0 || strcmp(command, "close") == 0)
+			target_say("%s\n", open_or_close(command[0] == 'o' ? arguments[count - 1] : NULL));
 		else
 			target_say("%s\n", use_worker(atoi(command + 4)) ? "right" : "wrong");
 	}
