@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into heapinject: sees each call of ptrace and waitpid, and writes to the file $LEDGER, at the end, how many stops were ended by a detach, and between
+ * Preloaded into heapinject: sees each call of ptrace and waitpid, and writes to the file $LEDGER, at the end, how many stops a detach has ended, and between
  * which bounds, in microseconds, the longest and the sum must lie. A stop has begun after the call before the one that still found the thread running, and at
- * the latest when a call found it stopped; it has ended after the call before the detach, and at the latest when that began. So nothing depends on when we get a
+ * the latest when a call found it stopped; it has ended after the call before the detach, and at the latest when that began. Nothing depends on when we get a
  * CPU.
  */
 #include <dlfcn.h>
