@@ -39,6 +39,7 @@ struct fighter {
 static struct fighter fighters[THREADS];
 static __thread struct fighter *me;
 static bool jumps;
+static bool is_over; /* nobody shoots any more */
 
 /* ---- the handlers: they allocate nothing ---- */
 
@@ -168,7 +169,7 @@ static void *fight(void *data)
 	sigaddset(&fire, SIGQUEUED);
 	pthread_sigmask(SIG_UNBLOCK, &fire, NULL);
 	__atomic_store_n(&me->has_begun, true, __ATOMIC_RELEASE);
-	while (!self_is_stopping()) {
+	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
 		const uint64_t first = start_timer();
 
 		while (self_now_ns() < first + ROUND_NS) {
@@ -254,6 +255,7 @@ int main(int argc, char **argv)
 	while (self_serve(-1))
 		;
 	pthread_join(shooter, NULL); /* first: its signals need somebody to handle them */
+	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(fighters[i].thread, NULL);
 	return self_end();
