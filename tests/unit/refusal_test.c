@@ -110,7 +110,7 @@ UNIT_TEST(any_other_error_is_a_failure_without_a_remedy)
 {
 	struct scene scene;
 	scene_open(&scene);
-	check_said(&scene, HI_LOADER_MAP, -EPROTO, HI_EXIT_FAILED, "Protocol error\n");
+	check_said(&scene, HI_LOADER_MAP, -EIO, HI_EXIT_FAILED, "Input/output error\n");
 	scene_close(&scene);
 }
 
