@@ -3,9 +3,9 @@
  * unhooked.h - allocators in a process whose functions are not hooked, by their names: what they give out is not seen.
  *
  * Three kinds. An allocator under names of its own (je_malloc, _rjem_malloc, tc_malloc, mi_malloc), in any object. Malloc itself, where the object that
- * defines it calls it without a slot, and its entry is not hooked: the main program, or a library that keeps its malloc to itself. And a second malloc, to which
- * slots of other objects lead (RTLD_DEEPBIND, dlmopen). Names are looked for in .dynsym and .symtab; where a file has none, nothing is found. Read from files that
- * the target chose, within bounds; nothing here writes, or stops the target.
+ * defines it calls it without a slot, and its entry is not hooked: the main program, or a library that keeps its malloc to itself. And a second malloc, to
+ * which slots of other objects lead (RTLD_DEEPBIND, dlmopen). Names are looked for in .dynsym and .symtab; where a file has none, nothing is found. Read from
+ * files that the target chose, within bounds; nothing here writes, or stops the target.
  */
 #ifndef HI_UNHOOKED_H
 #define HI_UNHOOKED_H
