@@ -114,13 +114,11 @@ static bool is_waited_for(const struct pass *pass, pid_t tid)
 	return pass->is_patient && is_listed(&pass->unread, tid);
 }
 
-/* Lets the thread go; how long it was held counts from when it was seen to stand still. */
-static int let_go(struct pass *pass, struct tracee *tracee, uint64_t stopped_ns)
+static int let_go(struct pass *pass, struct tracee *tracee)
 {
 	const int err = tracee_detach(tracee);
-	const uint64_t held = clock_now_ns() - stopped_ns;
-	if (held > pass->result->longest_stop_ns)
-		pass->result->longest_stop_ns = held;
+	if (tracee->held_ns > 0 && (uint64_t)tracee->held_ns > pass->result->longest_stop_ns)
+		pass->result->longest_stop_ns = (uint64_t)tracee->held_ns;
 	return err;
 }
 
@@ -181,13 +179,12 @@ static int look_at_deep_stack(struct pass *pass, pid_t tid)
 	int err = tracee_stop(&tracee, memory_threads_pid(&pass->threads, tid, pass->target->heal->pid), tid, pass->stop_deadline_ms);
 	if (err)
 		return err;
-	const uint64_t stopped_ns = clock_now_ns();
 	err = look_at_registers(pass, &tracee);
 	if (!err)
 		err = stackwalk_read(pass->target->walker, &tracee, &walk);
 	if (!err && walk.is_cut)
 		err = stackwalk_copy(&tracee, &copy);
-	const int detached = let_go(pass, &tracee, stopped_ns);
+	const int detached = let_go(pass, &tracee);
 	err = err ? err : detached;
 	if (!err)
 		judge(pass, tid, &walk, &copy);
@@ -258,12 +255,11 @@ static bool ask(struct pass *pass, struct window *window, const struct memory_th
 static int look_at(struct pass *pass, struct window *window, struct tracee *tracee)
 {
 	struct seen *seen = &window->seen[window->seen_count];
-	const uint64_t stopped_ns = clock_now_ns();
 	const pid_t tid = tracee->tid;
 	int err = look_at_registers(pass, tracee);
 	if (!err && pass->target->walker)
 		err = stackwalk_copy(tracee, &seen->stack);
-	const int detached = let_go(pass, tracee, stopped_ns);
+	const int detached = let_go(pass, tracee);
 	err = err ? err : detached;
 	if (!err && pass->target->walker) {
 		seen->tid = tid;

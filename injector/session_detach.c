@@ -13,7 +13,7 @@
 #include "session.h"
 #include "session_request.h"
 
-#define LOCK_PATIENCE 4 /* times what attachment_open waits */
+#define LOCK_PATIENCE 20 /* times what attachment_open waits: ten seconds */
 #define BEAT_LOOK_NS 100000000
 
 static int detach_orphan(struct attachment *attachment)
