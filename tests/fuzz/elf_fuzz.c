@@ -11,6 +11,8 @@
 #include "elfimage_open.h"
 #include "fuzz.h"
 #include "glibc_version.h"
+#include "nesting.h"
+#include "return_gadget.h"
 #include "slots.h"
 #include "unhooked.h"
 #include "unwind_table.h"
@@ -18,12 +20,23 @@
 #define COPY_ROOM (1u << 20)
 #define MAPPED_BYTES (64u << 10) /* beyond the end of the file nothing can be read */
 
-static void use(struct elf_images *images, const struct memory *memory)
+/* Its code, as far as functions are hooked there. */
+static void look_at_code(struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator)
+{
+	struct entries entries;
+
+	images->image[0].is_lasting = true;
+	if (!entries_find(images, maps, NULL, allocator, &entries))
+		(void)!nesting_find(images, allocator, &entries);
+	(void)return_gadget_find(images, &images->image[0], memory);
+}
+
+static void use(struct elf_images *images, const struct maps *maps, const struct memory *memory)
 {
 	const struct elf_image *image = &images->image[0];
 	struct allocator allocator;
 	struct slots slots;
-	struct unhooked_list unhooked;
+	struct unhooked_list unhooked = {0};
 
 	FUZZ_CHECK(image->build_id_size <= BUILD_ID_MAX);
 	for (size_t i = 0; i < image->text_count; i++) {
@@ -37,11 +50,14 @@ static void use(struct elf_images *images, const struct memory *memory)
 		unwind_table_close(&table);
 	}
 	FUZZ_CHECK(glibc_version(image->elf) >= 0);
-	if (allocator_find(images, &allocator))
+	if (allocator_find(images, &allocator)) {
 		allocator = (struct allocator){0};
-	else if (!slots_find(images, &allocator, memory, 0, 0, &slots))
+	} else if (!slots_find(images, &allocator, memory, 0, 0, &slots)) {
+		unhooked_add_bound(&slots, &unhooked);
 		slots_close(&slots);
-	unhooked_find(images, &allocator, &unhooked);
+		look_at_code(images, maps, memory, &allocator);
+	}
+	unhooked_find(images, &allocator, 0, &unhooked);
 	for (size_t i = 0; i < unhooked.count; i++)
 		FUZZ_CHECK(strstr(unhooked.unhooked[i].function, "malloc"));
 }
@@ -80,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(!memory_open(&memory, getpid(), getpid()));
 	const struct elfimage_source source = {.pid = getpid(), .maps = &maps, .memory = &memory, .taken = taken, .copy_room = &copy_room};
 	if (!elfimage_open(&source, 0, &image))
-		use(&images, &memory);
+		use(&images, &maps, &memory);
 	FUZZ_CHECK(copy_room <= COPY_ROOM);
 	elfimage_close(&image);
 	maps_close(&maps);
