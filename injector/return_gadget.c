@@ -55,16 +55,39 @@ static bool is_fit(const struct elf_image *image, const struct memory *memory, u
 	       !memcmp(now, code - ARCH_CALL_MAX, sizeof(now));
 }
 
-/* 0: none in this function. */
-static uint64_t find_in_function(const struct elf_image *image, const struct memory *memory, const struct eh_frame *frame, const struct eh_fde *fde)
+/* Of one segment from `lo` on, taken at once: libelf remembers each piece that it is asked for, and looks through all of them the next time. */
+struct text {
+	uint64_t lo, size;
+	const uint8_t *bytes;
+};
+
+/* NULL: the file does not have all of it. */
+static const uint8_t *code_at(struct text *text, const struct elf_image *image, uint64_t at, uint64_t size)
 {
-	const size_t size = fde->hi - fde->lo;
 	const void *bytes;
 
-	if (!frame->cie[fde->cie].is_usable || frame->cie[fde->cie].has_personality || frame->cie[fde->cie].is_signal ||
-	    elf_segment_bytes(image->elf, fde->lo, size + ARCH_GADGET_MAX, &bytes))
+	if (at < text->lo || at - text->lo >= text->size) {
+		const uint64_t room = elf_segment_room(image->elf, at);
+
+		if (elf_segment_bytes(image->elf, at, room, &bytes))
+			return NULL;
+		*text = (struct text){.lo = at, .size = room, .bytes = bytes};
+	}
+	return text->size - (at - text->lo) >= size ? text->bytes + (at - text->lo) : NULL;
+}
+
+/* 0: none in this function. */
+static uint64_t find_in_function(const struct elf_image *image, const struct memory *memory, const struct eh_frame *frame, const struct eh_fde *fde,
+				 struct text *text)
+{
+	const size_t size = fde->hi - fde->lo;
+
+	if (!frame->cie[fde->cie].is_usable || frame->cie[fde->cie].has_personality || frame->cie[fde->cie].is_signal)
 		return 0;
-	const uint8_t *code = bytes;
+	const uint8_t *code = code_at(text, image, fde->lo, size + ARCH_GADGET_MAX);
+
+	if (!code)
+		return 0;
 
 	for (size_t at = arch_find_kept_call(code, ARCH_CALL_MAX, size); at < size; at = arch_find_kept_call(code, at + 1, size))
 		if (has_hook_frame(frame, fde, fde->lo + at) && is_fit(image, memory, fde->lo + at, code + at))
@@ -76,13 +99,14 @@ static remote_addr find_in_image(const struct elf_image *image, const struct mem
 {
 	struct eh_section section;
 	struct eh_frame frame;
+	struct text text = {0};
 	uint64_t at = 0;
 
 	if (!image->is_lasting || image->is_vdso || !image->elf || unwind_table_cost(image) > SECTION_MAX || unwind_table_section(image, &section) ||
 	    eh_frame_parse(&section, 0, UINT64_MAX, &frame))
 		return 0;
 	for (size_t i = 0; i < frame.fde_count && !at; i++)
-		at = find_in_function(image, memory, &frame, &frame.fde[i]);
+		at = find_in_function(image, memory, &frame, &frame.fde[i], &text);
 	eh_frame_close(&frame);
 	return at ? image->bias + at : 0;
 }
