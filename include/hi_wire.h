@@ -49,7 +49,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 11u
+#define HI_WIRE_VERSION 12u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -512,6 +512,8 @@ struct hi_control {
 	uint32_t occupancy_bits;
 	uint32_t known_bits; /* of the known stacks: likewise */
 	uint32_t walk_bits;  /* of the known walks: likewise */
+	uint32_t has_slots; /* 1: GOT slots lead to the gate, or soon may. Stored before the first is written; not in the journal, which a child can write to */
+	uint32_t reserved;
 	/* Of each page of `relays` that is mapped once more, wherever it has to lie: the address of the jump in it, 0 = none. Stored before it is mapped. */
 	uint64_t relay[HI_RELAYS_MAX];
 	/* Code of the target that another copy takes the place of while functions are hooked at their entries: whole pages, 0 = none. */

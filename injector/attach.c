@@ -163,7 +163,10 @@ static int write_slots(struct attachment *attachment)
 	struct store_held held = {0};
 	if (!attachment_needs_slots(attachment))
 		return 0;
-	int err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
+	attachment->control->has_slots = 1; /* from here on: watch.c writes those of libraries that come later */
+	int err = attachment_store(attachment);
+	if (!err)
+		err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
 	err = slots.count ? store_do(&target, write_lasting, &(struct write){attachment, &slots}, &held) : attachment->entries_written ? 0 : -ENOENT;

@@ -350,11 +350,10 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 	if (err)
 		return err;
 	struct quiesce_target target = describe_inside(attachment, &heal);
-	const bool has_slots = journal_count(attachment->control, HI_JOURNAL_LASTING) || journal_count(attachment->control, HI_JOURNAL_PASSING);
 	/* Without a walker (objects that cannot be read any more) counts and registers must carry the proof. */
 	if (attachment_read_images(attachment) || stackwalker_open(attachment->pid, &attachment->images, &target.walker))
 		target.walker = NULL;
-	err = look_until_clear(&target, &heal, has_slots, receipt);
+	err = look_until_clear(&target, &heal, attachment->control->has_slots, receipt);
 	if (target.walker)
 		stackwalker_close(target.walker);
 	return err;

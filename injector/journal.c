@@ -211,15 +211,6 @@ size_t journal_left(const struct hi_control *control, enum journal_kind which)
 	return left;
 }
 
-size_t journal_count(const struct hi_control *control, enum hi_journal_kind which)
-{
-	const uint32_t used = journal_used(control);
-	size_t count = 0;
-	for (uint32_t i = 0; i < used; i++)
-		count += control->journal[i].state != HI_JOURNAL_FREE && control->journal[i].kind == (uint8_t)which;
-	return count;
-}
-
 static void note_restored(struct hi_journal_entry *entry, const struct word_change *change, struct journal_restored *result)
 {
 	if (change->state == WORD_PENDING)

@@ -62,9 +62,8 @@ struct journal_restored {
 	size_t overwritten; /* held neither ours nor the old value: left alone */
 	size_t vanished;    /* their memory is gone */
 };
-/* How many words of this kind are to be written back, or ever were written. */
+/* How many words of this kind are to be written back. */
 size_t journal_left(const struct hi_control *control, enum journal_kind which);
-size_t journal_count(const struct hi_control *control, enum hi_journal_kind which);
 /* Writes back all there is of this kind; idempotent, also from a copy of a dead injector's control block. Adds to *result, but for `written`. */
 must_check int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_kind which, struct journal_restored *result);
 

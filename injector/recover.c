@@ -47,7 +47,6 @@ static bool parts_are_sound(const struct hi_control *control)
 
 /*
  * A journal tells where a value of ours is to be replaced; an entry whose value never was ours could name any word of the target. Such entries are passed over.
- * What is written back, and where ours stands, remains the target's word: it can hurt nobody but itself.
  */
 static void drop_forged_entries(struct hi_control *control)
 {
@@ -61,32 +60,32 @@ static void drop_forged_entries(struct hi_control *control)
 	}
 }
 
-/* A slot that was not bound, of an object that is never unloaded. */
-static bool is_its_stub(const struct maps *maps, const struct hi_journal_entry *entry)
-{
-	const struct mapping *slot = maps_find(maps, entry->slot), *stub = maps_find(maps, entry->old_value);
-	return entry->kind == HI_JOURNAL_LASTING && slot && stub && stub->executable && slot->inode && slot->inode == stub->inode;
-}
-
 /*
- * The journal that a forked child sees is its parent's, which goes on: what was written back there was not here, and an entry may have come to tell of another
- * word. But a word that holds the address of a gate entry is known by that alone: the words of the entry, which the child has a copy of, name what it served.
+ * The journal lies in memory that every child has which was forked while attached, and a child may have fewer rights than its parent. So where a slot of ours
+ * stands is its word, but not what the slot is to hold again: the words of the gate entry, of which each process has a copy of its own, name what that served,
+ * and its object's file names the stub of a slot that was not bound yet. Nor which pages are to be read-only.
+ *
+ * The journal that a child sees is its parent's, which goes on: what was written back there was not here, and an entry may have come to tell of another word.
+ * But a word that holds the address of a gate entry is known by that alone.
  */
-static int rely_on_gate(struct hi_control *control, const struct maps *maps, const struct memory *memory)
+static int rely_on_gate(const struct attachment *attachment, struct hi_control *control)
 {
 	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
 	uint64_t original[HI_GATE_ENTRIES];
 	int err = 0;
 	for (unsigned i = 0; i < HI_GATE_ENTRIES && !err; i++)
-		err = memory_read_u64(memory, arena_words(control, i) + offsetof(struct hi_gate_words, original), &original[i]);
+		err = memory_read_u64(&attachment->memory, arena_words(control, i) + offsetof(struct hi_gate_words, original), &original[i]);
 	for (uint32_t i = 0; i < used && !err; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
+		const struct elf_image *image = elf_images_find(&attachment->images, entry->slot);
 		const uint64_t number = (entry->new_value - arena_gate(control)) / HI_GATE_STRIDE;
 		if (entry->kind == HI_JOURNAL_CODE || entry->state == HI_JOURNAL_FREE || number >= control->gate_count)
 			continue;
-		if (!is_its_stub(maps, entry))
+		if (!image || !entry->old_value || entry->old_value != slots_stub_at(image, entry->slot))
 			entry->old_value = original[number];
-		entry->state = HI_JOURNAL_WRITTEN;
+		entry->read_only = entry->read_only && image && slots_is_relro(image, entry->slot);
+		if (attachment->is_inherited)
+			entry->state = HI_JOURNAL_WRITTEN;
 	}
 	return err;
 }
@@ -140,8 +139,8 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 		control->arena_size = ARENA_FIRST_BYTES;
 	attachment->control = control;
 	attachment->control_is_copy = true;
-	if (attachment->is_inherited && !attachment->is_early)
-		err = rely_on_gate(control, maps, &attachment->memory);
+	if (!attachment->is_early)
+		err = rely_on_gate(attachment, control);
 	drop_forged_entries(control);
 	return err;
 }
@@ -210,6 +209,7 @@ int recover(struct attachment *attachment)
 	const remote_addr base = arena_find(&maps);
 	/* With an arena the loader closes its own: if we closed them once more, their numbers might be the application's by then. */
 	find_descriptors(attachment, base ? ARENA_PATH " " : ARENA_PATH);
+	(void)!attachment_read_images(attachment); /* without its objects no slot is known to have been unbound */
 	err = base ? copy_control(attachment, &maps, base) : -ENOENT;
 	maps_close(&maps);
 	return err ? err : payload_image_open(&attachment->payload);

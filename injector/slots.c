@@ -195,21 +195,32 @@ static bool is_in_text(const struct elf_image *image, remote_addr address)
 	return false;
 }
 
-/* Does the slot at `address` (in the file) hold what the link editor put there, relocated by the bias: the stub that calls the dynamic linker? */
-static bool is_lazy_stub(const struct elf_image *image, uint64_t address, bool is_import, uint64_t value)
+/* What the link editor put there, relocated by the bias. A copy from memory does not show what the file held. */
+remote_addr slots_stub_at(const struct elf_image *image, remote_addr slot)
 {
 	const void *bytes;
 	uint64_t initial;
 
-	if (!is_in_text(image, value))
-		return false;
-	/* A copy from memory does not show what the file held. But an import that leads into its own object leads to a stub. */
-	if (image->memory_copy)
-		return is_import;
-	if (elf_segment_bytes(image->elf, address, sizeof(initial), &bytes) < 0)
-		return false;
+	if (image->memory_copy || elf_segment_bytes(image->elf, slot - image->bias, sizeof(initial), &bytes) < 0)
+		return 0;
 	memcpy(&initial, bytes, sizeof(initial));
-	return value == image->bias + initial;
+	return is_in_text(image, image->bias + initial) ? image->bias + initial : 0;
+}
+
+bool slots_is_relro(const struct elf_image *image, remote_addr slot)
+{
+	GElf_Phdr relro;
+
+	return elf_segment_find(image->elf, PT_GNU_RELRO, &relro) && slot - image->bias - relro.p_vaddr < relro.p_memsz;
+}
+
+/* Does the slot hold the stub that calls the dynamic linker? */
+static bool is_lazy_stub(const struct elf_image *image, remote_addr slot, bool is_import, uint64_t value)
+{
+	/* An import that leads into its own object leads to a stub. */
+	if (image->memory_copy)
+		return is_import && is_in_text(image, value);
+	return value && value == slots_stub_at(image, slot);
 }
 
 /* True if the slot's value is some other object's definition of the same function. */
@@ -269,8 +280,8 @@ static bool read_slot(const struct scan *scan, const struct elf_image *image, co
 	if (!out_slot->original || (is_absolute && relocation->r_addend) || out_slot->address % WORD_BYTES ||
 	    memory_read_u64(scan->memory, out_slot->address, &out_slot->value) < 0)
 		return false;
-	out_slot->lazy = is_jump_slot && out_slot->value != out_slot->original &&
-			 is_lazy_stub(image, relocation->r_offset, symbol.st_shndx == SHN_UNDEF, out_slot->value);
+	out_slot->lazy =
+		is_jump_slot && out_slot->value != out_slot->original && is_lazy_stub(image, out_slot->address, symbol.st_shndx == SHN_UNDEF, out_slot->value);
 	return true;
 }
 

@@ -47,6 +47,12 @@ struct allocator {
 const char *slots_symbol(enum hi_function function);
 /* Which one the object means by the slot at this address; HI_FUNCTION_COUNT: none. */
 enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot);
+/*
+ * What its file says of a slot. The stub that calls the dynamic linker, which it holds until it is bound; 0: it is not to hold one, or the file cannot be read.
+ * And does it lie in what is made read-only once it is relocated?
+ */
+remote_addr slots_stub_at(const struct elf_image *image, remote_addr slot);
+bool slots_is_relro(const struct elf_image *image, remote_addr slot);
 /* -ENOENT: nothing in the link map defines malloc. */
 must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
 /* Fills in its new_handler, if that can be known. */

@@ -197,6 +197,92 @@ UNIT_TEST(a_forged_journal_changes_no_word_but_our_own)
 	attached_end(&attached);
 }
 
+/* What a child of fewer rights could write there: the journal lies in memory that it shares. */
+static void forge_journal(struct attached *attached, void (*forge)(struct attached *attached, struct hi_journal_entry *entry))
+{
+	CHECK_EQ(open_and_recover(attached), 0);
+	const uint32_t count = attached->attachment.control->journal_count;
+	const remote_addr journal = attached->attachment.control->arena + offsetof(struct hi_control, journal);
+	attachment_close(&attached->attachment);
+	for (uint32_t i = 0; i < count; i++) {
+		struct hi_journal_entry entry;
+		CHECK_EQ(memory_read(&attached->victim.memory, journal + i * sizeof entry, &entry, sizeof entry), 0);
+		forge(attached, &entry);
+		CHECK_EQ(memory_write(&attached->victim.memory, journal + i * sizeof entry, &entry, sizeof entry), 0);
+	}
+}
+
+static void detach_as_ever(struct attached *attached)
+{
+	struct receipt receipt;
+	CHECK_EQ(open_and_recover(attached), 0);
+	CHECK_EQ(detach(&attached->attachment, &receipt), 0);
+	CHECK(receipt.is_clean && !receipt.gate_kept);
+}
+
+static void lead_elsewhere(struct attached *attached, struct hi_journal_entry *entry)
+{
+	entry->old_value = (uintptr_t)attached->victim.page; /* anything that it likes */
+}
+
+UNIT_TEST(a_forged_journal_does_not_say_what_a_slot_is_to_hold)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, HI_LOADER_MAP);
+	forge_journal(&attached, lead_elsewhere);
+	detach_as_ever(&attached);
+	for (size_t i = 0; i < attached.slots.count; i++) { /* such a slot is bound where its stub cannot be known any more */
+		const struct slot *slot = &attached.slots.slot[i];
+		CHECK_EQ(attached_read(&attached, slot->address), slot->original);
+	}
+	victim_check(&attached.victim);
+	attached_end(&attached);
+}
+
+static void shut_a_page(struct attached *attached, struct hi_journal_entry *entry)
+{
+	entry->slot = (uintptr_t)&attached->victim.page->word[0];
+	entry->read_only = 1;
+}
+
+UNIT_TEST(a_forged_journal_shuts_no_page)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct maps maps;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, HI_LOADER_MAP);
+	forge_journal(&attached, shut_a_page); /* which also hides all that was written: found all the same, as copies are */
+	detach_as_ever(&attached);
+	CHECK_EQ(maps_read(attached.victim.pid, attached.victim.pid, &maps), 0);
+	CHECK(maps_find(&maps, (uintptr_t)attached.victim.page)->writable);
+	maps_close(&maps);
+	victim_check(&attached.victim);
+	attached_end(&attached);
+}
+
+static void forget(struct attached *attached, struct hi_journal_entry *entry)
+{
+	(void)attached;
+	*entry = (struct hi_journal_entry){0};
+}
+
+UNIT_TEST(slots_that_the_journal_has_lost_are_found)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, HI_LOADER_MAP);
+	forge_journal(&attached, forget);
+	detach_as_ever(&attached);
+	for (size_t i = 0; i < attached.slots.count; i++)
+		CHECK_EQ(attached_read(&attached, attached.slots.slot[i].address), attached.slots.slot[i].original);
+	victim_check(&attached.victim);
+	attached_end(&attached);
+}
+
 /* An arena said to be larger than it is, with everything in it where it fits: what lies behind it is the target's. */
 UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 {
