@@ -9,6 +9,7 @@ set -u
 
 lib_dir=$(dirname "${BASH_SOURCE[0]}")
 patience=60 # seconds for what must come: a busy machine leaves a whole session without a CPU for several
+attach_tries=5
 pids=()
 nap_fifo=$WORK/nap
 mkfifo "$nap_fifo"
@@ -192,15 +193,22 @@ lose_injector() {
 }
 
 # start_session PID OPTION...: like start_attach, but returns when allocations are sampled; files are $WORK/out.PID.*
+# The dlopen loader may find no thread at a safe point. Then it is tried again, as it says.
 start_session() {
-	: >"$WORK/attach.out"
-	"$HEAPINJECT" attach "$@" -v -o "$WORK/out" >"$WORK/attach.out" 2>&1 &
-	ATTACH_PID=$!
-	pids+=("$ATTACH_PID")
-	wait_for session_is_settled || fail "attach to $1 hangs: $(cat "$WORK/attach.out")"
-	grep -q 'attached to' "$WORK/attach.out" && return
-	wait_attach
-	fail "cannot attach to $1, status $?: $(cat "$WORK/attach.out")"
+	local tries status
+	for ((tries = 1; ; tries++)); do
+		: >"$WORK/attach.out"
+		"$HEAPINJECT" attach "$@" -v -o "$WORK/out" >"$WORK/attach.out" 2>&1 &
+		ATTACH_PID=$!
+		pids+=("$ATTACH_PID")
+		wait_for session_is_settled || fail "attach to $1 hangs: $(cat "$WORK/attach.out")"
+		grep -q 'attached to' "$WORK/attach.out" && return
+		wait_attach
+		status=$?
+		if ((tries >= attach_tries)) || ! grep -q 'no thread came to a safe point .* the process is untouched; try again' "$WORK/attach.out"; then
+			fail "cannot attach to $1, status $status, in $tries attempts: $(cat "$WORK/attach.out")"
+		fi
+	done
 }
 
 session_is_settled() {
