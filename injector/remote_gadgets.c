@@ -12,7 +12,7 @@
 #include "hi_wire.h"
 #include "remote.h"
 
-enum { CHUNK_BYTES = 256 * 1024, RANKS = 3 };
+enum { CHUNK_BYTES = 64 * 1024, RANKS = 3 };
 
 static int rank_of(const struct mapping *mapping)
 {

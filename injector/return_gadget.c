@@ -9,6 +9,7 @@
 #include "elf_segment.h"
 #include "unwind_table.h"
 
+#define TEXT_BYTES (64u << 10) /* of code at first: most libraries have a gadget there */
 #define SECTION_MAX (4u << 20) /* of unwind information that is worth the search: libc's is a tenth of that */
 
 static bool is_saved_at(const struct cfi_saved *saved, int64_t offset)
@@ -55,25 +56,33 @@ static bool is_fit(const struct elf_image *image, const struct memory *memory, u
 	       !memcmp(now, code - ARCH_CALL_MAX, sizeof(now));
 }
 
-/* Of one segment from `lo` on, taken at once: libelf remembers each piece that it is asked for, and looks through all of them the next time. */
+/* The first bytes of a segment, twice as many each time that more are wanted: libelf remembers each piece it is asked for, and looks through all of them. */
 struct text {
 	uint64_t lo, size;
 	const uint8_t *bytes;
 };
 
-/* NULL: the file does not have all of it. */
+/* NULL: the file does not have all of it. Functions come by their addresses. */
 static const uint8_t *code_at(struct text *text, const struct elf_image *image, uint64_t at, uint64_t size)
 {
-	const void *bytes;
-
-	if (at < text->lo || at - text->lo >= text->size) {
+	if (at < text->lo || at - text->lo > text->size || text->size - (at - text->lo) < size) {
 		const uint64_t room = elf_segment_room(image->elf, at);
+		const bool is_further = text->size && at >= text->lo && elf_segment_room(image->elf, text->lo) == room + (at - text->lo);
+		const uint64_t lo = is_further ? text->lo : at;
+		uint64_t wanted = is_further ? 2 * text->size : TEXT_BYTES;
+		const void *bytes;
 
-		if (elf_segment_bytes(image->elf, at, room, &bytes))
+		if (size > room)
 			return NULL;
-		*text = (struct text){.lo = at, .size = room, .bytes = bytes};
+		if (wanted < at - lo + size)
+			wanted = at - lo + size;
+		if (wanted > at - lo + room)
+			wanted = at - lo + room;
+		if (elf_segment_bytes(image->elf, lo, wanted, &bytes))
+			return NULL;
+		*text = (struct text){.lo = lo, .size = wanted, .bytes = bytes};
 	}
-	return text->size - (at - text->lo) >= size ? text->bytes + (at - text->lo) : NULL;
+	return text->bytes + (at - text->lo);
 }
 
 /* 0: none in this function. */

@@ -5,12 +5,14 @@
 #include <stddef.h>
 #include <string.h>
 
-static struct hi_thread_table table; /* a megabyte, and one reader at a time */
+/* One reader at a time. A megabyte of slots would be expensive to touch: they are read a page at a time, and the table has what lies behind them. */
+static struct hi_thread_slot slot[HI_SLOTS_A_PAGE];
+static struct hi_thread_table table;
 
 static remote_addr address_of(remote_addr at, size_t count)
 {
 	if (count < HI_THREAD_SLOTS)
-		return at + count * sizeof *table.slot + offsetof(struct hi_thread_slot, in_flight);
+		return at + count * sizeof *slot + offsetof(struct hi_thread_slot, in_flight);
 	count -= HI_THREAD_SLOTS;
 	if (count < HI_PLACES)
 		return at + offsetof(struct hi_thread_table, place) + count * sizeof *table.place + offsetof(struct hi_place, count);
@@ -18,36 +20,35 @@ static remote_addr address_of(remote_addr at, size_t count)
 }
 
 /* Slots of pages in which none was claimed are zero: they are not read, or the target would be given page tables for them. */
-static int read_slots(const struct memory *memory, remote_addr at)
+static int read_slots(const struct memory *memory, remote_addr at, struct inside *out_inside)
 {
-	const size_t pages = sizeof table.slot / HI_PAGE_BYTES;
 	int err = 0;
-	memset(table.slot, 0, sizeof table.slot);
-	for (size_t page = 0; page < pages && !err; page++)
-		if (table.claimed[page / 64] >> page % 64 & 1)
-			err = memory_read(memory, at + page * HI_PAGE_BYTES, &table.slot[page * HI_SLOTS_A_PAGE], HI_PAGE_BYTES);
+	for (size_t page = 0; page < HI_THREAD_SLOTS / HI_SLOTS_A_PAGE && !err; page++) {
+		if (!(table.claimed[page / 64] >> page % 64 & 1))
+			continue;
+		err = memory_read(memory, at + page * HI_PAGE_BYTES, slot, sizeof slot);
+		for (size_t i = 0; i < HI_SLOTS_A_PAGE && !err; i++) {
+			out_inside->count[page * HI_SLOTS_A_PAGE + i] = slot[i].in_flight;
+			out_inside->cycles += slot[i].cycles;
+		}
+	}
 	return err;
 }
 
 int thread_table_read(const struct memory *memory, remote_addr at, struct inside *out_inside)
 {
 	const size_t behind = offsetof(struct hi_thread_table, place_slot);
+	memset(out_inside, 0, sizeof *out_inside);
 	int err = memory_read(memory, at + behind, table.place_slot, sizeof table - behind);
 	if (!err)
-		err = read_slots(memory, at);
+		err = read_slots(memory, at, out_inside);
 	if (err)
 		return err;
-	size_t next = 0;
-	out_inside->frames = out_inside->cycles = 0;
-	for (size_t i = 0; i < HI_THREAD_SLOTS; i++) {
-		out_inside->count[next++] = table.slot[i].in_flight;
-		out_inside->cycles += table.slot[i].cycles;
-	}
 	for (size_t i = 0; i < HI_PLACES; i++) {
-		out_inside->count[next++] = table.place[i].count;
+		out_inside->count[HI_THREAD_SLOTS + i] = table.place[i].count;
 		out_inside->cycles += table.place_slot[i].cycles;
 	}
-	out_inside->count[next] = table.passing;
+	out_inside->count[HI_THREAD_SLOTS + HI_PLACES] = table.passing;
 	for (size_t i = 0; i < INSIDE_COUNTS; i++)
 		out_inside->frames += out_inside->count[i];
 	return 0;
