@@ -23,13 +23,22 @@ class Zsh:
         self.wait_for("setup")
 
     def wait_for(self, wanted):
+        self.read_until(lambda: wanted in self.text, wanted)
+        self.text = self.text.split(wanted, 1)[1]
+
+    def wait_for_all(self, names):
+        """One may be the beginning of another; what is behind the last one moves the cursor."""
+        self.read_until(lambda: all(re.search(rf"{name}(?![a-z-])", self.sent) for name in names), names)
+
+    def read_until(self, is_there, wanted):
+        self.sent = ""  # with controls
         end = time.monotonic() + LIMIT_S
-        while wanted not in self.text:
+        while not is_there():
             if not select.select([self.terminal], [], [], max(0, end - time.monotonic()))[0]:
                 raise SystemExit(f"FAIL: zsh does not show {wanted!r}, but {self.text!r}")
-            self.text += CONTROLS.sub("", os.read(self.terminal, 65536).decode("utf-8", "replace"))
-        taken, self.text = self.text.split(wanted, 1)
-        return taken
+            sent = os.read(self.terminal, 65536).decode("utf-8", "replace")
+            self.sent += sent
+            self.text += CONTROLS.sub("", sent)
 
     def enter(self, line):
         os.write(self.terminal, (line + "\n").encode())
@@ -41,16 +50,17 @@ class Zsh:
         os.write(self.terminal, b"\x15")
 
 
+    def lists(self, start, wanted):
+        """What could come next: all of these, in whichever order."""
+        os.write(self.terminal, f"print -r -- \x15{start}\t".encode())
+        self.wait_for_all(wanted)
+        os.write(self.terminal, b"\x15")
+
+
 def options_of(command):
-    """Each with the shortest start that no other option has."""
     text = subprocess.run(["heapinject", "help", command], capture_output=True, text=True, check=True).stdout
     lines = [line.strip().split("  ")[0] for line in text.split("\n") if re.match(r" {2,6}-", line)]
-    names = sorted({name for line in lines for name in re.findall(r"(?:^|, )(--[a-z-]+)", line)})
-    for name in names:
-        for size in range(3, len(name)):
-            if sum(other.startswith(name[:size]) for other in names) == 1:
-                yield name[:size], name
-                break
+    return sorted({name for line in lines for name in re.findall(r"(?:^|, )(--[a-z-]+)", line)})
 
 
 def main():
@@ -59,9 +69,9 @@ def main():
     for command in sys.argv[2:]:
         if command == "help":
             continue
-        for start, name in options_of(command):
-            shell.completes(f"heapinject {command} {start}", f"heapinject {command} {name}")
-            count += 1
+        names = options_of(command)
+        shell.lists(f"heapinject {command} --", names)
+        count += len(names)
     shell.completes("heapinject rep", "heapinject report")
     shell.completes("heapinject report --sort fl", "--sort flat")
     shell.completes("heapinject attach --loader dl", "--loader dlopen")
