@@ -119,15 +119,16 @@ class Running:
             argv = self.target.wrapper(argv, self.folder)
         elif self.target.wrapper:
             argv = [self.fill_in(word) for word in self.target.wrapper] + argv
-        # The injector's own work is not to be starved: how long things take is measured elsewhere.
-        argv = ["nice", "-n", "10", *argv]
+        if self.target.is_storm:  # the injector's own work is not to be starved: how long things take is measured elsewhere
+            argv = ["nice", "-n", "10", *argv]
         environment = {**os.environ, **{name: self.fill_in(value) for name, value in self.target.environment.items()}}
         with open(f"{self.folder}/errors", "wb") as errors:
             self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder, env=environment,
                                             start_new_session=True)  # as a service is: the kernel shares the CPUs between sessions
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{self.process.pid}/autogroup", "w", encoding="ascii") as session:  # where sessions share the CPUs, a thread's own niceness counts only within its own
-                session.write("10")
+        if self.target.is_storm:
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{self.process.pid}/autogroup", "w", encoding="ascii") as session:  # where sessions share the CPUs, a thread's own niceness counts only within its own
+                    session.write("10")
         self.lines = Lines(self.process.stdout)
         line = self.lines.next(START_SECONDS)
         if line != "ready":
