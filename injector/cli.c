@@ -108,7 +108,8 @@ static void print_overview(FILE *out)
 		     "\nCommands:\n");
 	for (const struct command *command = commands; command->name; command++)
 		fprintf(out, "  %-8s %s\n", command->name, command->help);
-	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, 4 a report is above --fail-above.\n"
+	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, 4 a report is above --fail-above,\n"
+		     "5 a report cannot tell.\n"
 		     "More: heapinject help COMMAND, man heapinject\n");
 }
 
