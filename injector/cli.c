@@ -159,7 +159,7 @@ static int run_check(int argc, char **argv)
 	int exit_code = parse_check(argc, argv, &json, &pid);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
-	int err = preflight_run(pid, &preflight, NULL);
+	int err = preflight_run(pid, NULL, &preflight, NULL);
 	if (err) {
 		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
 		return HI_EXIT_FAILED;

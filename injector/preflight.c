@@ -225,6 +225,7 @@ static int (*const checks[])(struct subject *) = {
 	check_room,    check_hooks,
 };
 
+#define DEFAULT_INTERVAL (512u << 10)
 #define LOADING_TRIES 50
 #define LOADING_PAUSE_NS 10000000
 
@@ -236,9 +237,9 @@ static bool is_replaced(const struct subject *subject)
 	return memory->fd >= 0 && (!memory_is_alive(memory) || !memory_is_of(memory, memory->tid));
 }
 
-static int run_checks(struct preflight *out, struct preflight_program *out_program)
+static int run_checks(const struct arena_plan *plan, struct preflight *out, struct preflight_program *out_program)
 {
-	struct subject subject = {.out = out, .memory.fd = -1};
+	struct subject subject = {.out = out, .plan = plan, .memory.fd = -1};
 	int answer = 0;
 	size_t i;
 
@@ -258,8 +259,9 @@ static int run_checks(struct preflight *out, struct preflight_program *out_progr
 	return answer < 0 ? answer : 0;
 }
 
-int preflight_run(pid_t pid, struct preflight *out_preflight, struct preflight_program *out_program)
+int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *out_preflight, struct preflight_program *out_program)
 {
+	const struct arena_plan defaults = {.interval = DEFAULT_INTERVAL};
 	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};
 	struct preflight result;
 	unsigned tries = LOADING_TRIES;
@@ -269,7 +271,7 @@ int preflight_run(pid_t pid, struct preflight *out_preflight, struct preflight_p
 		*out_program = (struct preflight_program){.memory.fd = -1};
 	for (;;) {
 		result = (struct preflight){.asked = pid};
-		error = run_checks(&result, out_program);
+		error = run_checks(plan ? plan : &defaults, &result, out_program);
 		if (error || result.verdict != PREFLIGHT_LOADING || --tries == 0)
 			break;
 		nanosleep(&pause, NULL);

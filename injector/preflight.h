@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "arena.h"
 #include "elfimage.h"
 #include "memory.h"
 #include "procfs.h"
@@ -87,10 +88,10 @@ struct preflight_program {
 };
 
 /*
- * 0 whatever the verdict is; negative errno if the question could not be answered. out_program: to be closed by the caller; empty if the verdict is no. NULL:
- * nobody goes on.
+ * plan: what would be mapped there, for which it must have room; NULL = with defaults. 0 whatever the verdict is; negative errno if the question could not be
+ * answered. out_program: to be closed by the caller; empty if the verdict is no. NULL: nobody goes on.
  */
-must_check int preflight_run(pid_t pid, struct preflight *out_preflight, struct preflight_program *out_program);
+must_check int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *out_preflight, struct preflight_program *out_program);
 
 /* ok, no-process, other-user ...: documented in heapinject(1), never renamed. */
 const char *preflight_verdict_name(enum preflight_verdict verdict);

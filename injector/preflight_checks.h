@@ -13,6 +13,7 @@
 /* One process under examination, and what the checks so far have opened of it. */
 struct subject {
 	struct preflight *out;
+	const struct arena_plan *plan;
 	struct proc_status ours; /* from check_proc on */
 	struct maps maps;        /* from check_permission on */
 	struct memory memory;

@@ -105,7 +105,11 @@ int check_uninterruptible(struct subject *subject)
 
 /* ---- room ------------------------------------------------------------------------------------------------------------------------------ */
 
-#define ARENA_MAPPINGS 16 /* its parts, and what they split */
+/*
+ * What we take of a limit the target cannot have meanwhile: its own allocations would fail where they would not have. So we take a small part of what is left.
+ */
+#define LEFT_SHARE 4      /* one part in so many, at most */
+#define MAPPINGS_LEFT 256 /* we need 16 and what they split; a page that changes its protection makes two */
 #define MIB (1ull << 20)
 
 /* The soft limit of that name in /proc/PID/limits; UINT64_MAX: unlimited, or not known. */
@@ -123,30 +127,35 @@ static uint64_t limit_of(pid_t pid, const char *name)
 	return strncmp(line, "unlimited", 9) == 0 ? UINT64_MAX : strtoull(line, NULL, 10);
 }
 
-/* What attach maps at least: tables of the objects that are loaded come on top. */
-static uint64_t arena_bytes(void)
+static int refuse_room(struct subject *subject, const char *what, const char *option, uint64_t limit, uint64_t used, uint64_t need)
 {
-	static struct hi_control layout;
-	const struct arena_plan plan = {.interval = 512u << 10};
+	char remedy[64];
 
-	arena_layout(&plan, &layout);
-	return layout.arena_size;
+	snprintf(remedy, sizeof(remedy), "raise the limit: prlimit --pid %d --%s=%llu", subject->out->pid, option,
+		 (unsigned long long)(used + 2 * LEFT_SHARE * need));
+	return refuse(subject, PREFLIGHT_NO_ROOM, remedy,
+		      "its %s limit leaves no room for %llu MiB of ours beside what it may need itself (%llu of %llu MiB are used)", what,
+		      (unsigned long long)(need / MIB + 1), (unsigned long long)(used / MIB), (unsigned long long)(limit / MIB));
 }
 
-static int check_address_space(struct subject *subject)
+/* Tables of the objects that are loaded come on top of this plan, some megabytes of address space at most. */
+static int check_spaces(struct subject *subject)
 {
+	static struct hi_control layout;
 	const pid_t pid = subject->out->pid;
-	const uint64_t limit = limit_of(pid, "Max address space"), need = arena_bytes();
-	char path[64], remedy[64];
-	uint64_t used;
+	const uint64_t space = limit_of(pid, "Max address space"), data = limit_of(pid, "Max data size");
+	const uint64_t used_data = subject->out->status.writable_bytes;
+	uint64_t used_space;
+	char path[64];
 
+	arena_layout(subject->plan, &layout);
 	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	used = (uint64_t)read_system_number(path, 0) * (uint64_t)sysconf(_SC_PAGESIZE);
-	if (limit == UINT64_MAX || used + need <= limit)
-		return 0;
-	snprintf(remedy, sizeof(remedy), "raise the limit: prlimit --pid %d --as=%llu", pid, (unsigned long long)(used + 4 * need));
-	return refuse(subject, PREFLIGHT_NO_ROOM, remedy, "its address space limit leaves no room for %llu MiB of ours (%llu of %llu MiB are used)",
-		      (unsigned long long)(need / MIB), (unsigned long long)(used / MIB), (unsigned long long)(limit / MIB));
+	used_space = (uint64_t)read_system_number(path, 0) * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (space != UINT64_MAX && used_space + LEFT_SHARE * layout.arena_size > space)
+		return refuse_room(subject, "address space", "as", space, used_space, layout.arena_size);
+	if (data != UINT64_MAX && used_data + LEFT_SHARE * layout.state.size > data) /* the rest is shared, or a few pages */
+		return refuse_room(subject, "data size", "data", data, used_data, layout.state.size);
+	return 0;
 }
 
 /* Numbers from `limit` on may be in use, too, by files that were opened before it was set. */
@@ -185,11 +194,11 @@ int check_room(struct subject *subject)
 	char remedy[64];
 	int answer;
 
-	if (mappings > 0 && subject->maps.count + ARENA_MAPPINGS > (size_t)mappings) {
+	if (mappings > 0 && subject->maps.count + MAPPINGS_LEFT > (size_t)mappings) {
 		snprintf(remedy, sizeof(remedy), "raise it: sysctl vm.max_map_count=%ld", mappings + 1024);
 		return refuse(subject, PREFLIGHT_NO_ROOM, remedy, "it has %zu of the %ld mappings that vm.max_map_count allows, no room for ours",
 			      subject->maps.count, mappings);
 	}
 	answer = check_files(subject);
-	return answer ? answer : check_address_space(subject);
+	return answer ? answer : check_spaces(subject);
 }

@@ -72,8 +72,9 @@ static void raise_descriptor_limit(void)
 /* HI_EXIT_OK: the attachment has what was read for it, and is to be closed. */
 static int check_target(struct session *session)
 {
+	const struct arena_plan plan = {.interval = session->options->interval, .live_max = session->options->live_max};
 	struct preflight_program program;
-	int err = preflight_run(session->options->pid, &session->preflight, &program);
+	int err = preflight_run(session->options->pid, &plan, &session->preflight, &program);
 	if (err) {
 		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)session->options->pid, strerror(-err));
 		return HI_EXIT_FAILED;

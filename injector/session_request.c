@@ -84,7 +84,7 @@ static int await(int connection, const char *request, bool is_own)
 /* HI_EXIT_OK: the preflight knows why nobody has answered. Else it has been said. */
 static int look(pid_t pid, struct preflight *preflight)
 {
-	const int err = preflight_run(pid, preflight, NULL);
+	const int err = preflight_run(pid, NULL, preflight, NULL);
 
 	if (err == -ESRCH || (!err && preflight->verdict == PREFLIGHT_NO_PROCESS)) {
 		fprintf(stderr, "heapinject: no process %d\n", (int)pid);

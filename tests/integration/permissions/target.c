@@ -98,6 +98,11 @@ static void limit_address_space(long mib)
 	limit(RLIMIT_AS, (rlim_t)mib << 20);
 }
 
+static void limit_data(long mib)
+{
+	limit(RLIMIT_DATA, (rlim_t)mib << 20);
+}
+
 static void open_all_files(long count)
 {
 	limit(RLIMIT_NOFILE, (rlim_t)count);
@@ -227,6 +232,7 @@ static const struct {
 	{"filter-errno", filter_with_errno},
 	{"filter-kill", filter_with_kill},
 	{"address-space", limit_address_space},
+	{"data", limit_data},
 	{"files", open_all_files},
 	{"mappings", map_all},
 	{"other-user", start_other_user},
