@@ -75,9 +75,10 @@ const char *doubts_text(const struct doubts *doubts)
 		[DOUBT_UNALIGNED] = "lie where no pointer is aligned, and are not changed",
 		[DOUBT_TAGGED] = "have marks in bits that addresses do not use, and are not changed",
 		[DOUBT_CODE] = "are in code that the program made, and code is not changed",
+		[DOUBT_READ_ONLY] = "are in shared memory that is read only, and cannot be changed",
 		[DOUBT_UNREAD] = "may be in pages that could not be read",
 	};
-	static const enum doubt order[] = {DOUBT_CODE, DOUBT_TAGGED, DOUBT_UNALIGNED, DOUBT_UNREAD};
+	static const enum doubt order[] = {DOUBT_CODE, DOUBT_TAGGED, DOUBT_UNALIGNED, DOUBT_READ_ONLY, DOUBT_UNREAD};
 	for (size_t i = 0; i < DOUBTS; i++)
 		if (doubts->count[order[i]])
 			return text[order[i]];

@@ -16,9 +16,10 @@
 
 enum doubt {
 	DOUBT_UNALIGNED,
-	DOUBT_TAGGED, /* with bits set among the lowest 3 or the highest 16; or in a register of a stopped thread in a way that none can be set */
-	DOUBT_CODE,   /* an operand in executable memory */
-	DOUBT_UNREAD, /* pages that are there, and cannot be read */
+	DOUBT_TAGGED,    /* with bits set among the lowest 3 or the highest 16; or in a register of a stopped thread in a way that none can be set */
+	DOUBT_CODE,      /* an operand in executable memory */
+	DOUBT_READ_ONLY, /* in shared memory where nobody may write */
+	DOUBT_UNREAD,    /* pages that are there, and cannot be read */
 	DOUBTS,
 };
 

@@ -113,7 +113,7 @@ static void scan_shapes(struct scan *scan, remote_addr lo, size_t size)
 static int scan_words(struct scan *scan, remote_addr lo, size_t size)
 {
 	const size_t count = size / 8;
-	const bool is_view = scan->mapping->shared && !scan->mapping->writable; /* of code that is made elsewhere */
+	const bool is_view = scan->mapping->shared && !scan->mapping->writable; /* of code that is made elsewhere, say; nor could we write there */
 	int err = 0;
 	for (size_t i = 0; !err && (i = arch_find_pattern(scan->words, i, count, scan->pattern)) < count; i++) {
 		uint64_t original;
@@ -122,7 +122,7 @@ static int scan_words(struct scan *scan, remote_addr lo, size_t size)
 		if (ours || !is_copy(scan->target, scan->words[i], &original))
 			continue;
 		if (is_view)
-			scan->copies.doubts.count[DOUBT_CODE]++;
+			scan->copies.doubts.count[scan->mapping->executable ? DOUBT_CODE : DOUBT_READ_ONLY]++;
 		else if (scan->place == IN_FILE)
 			scan->copies.in_files++;
 		else
@@ -151,9 +151,9 @@ static int scan_page(struct scan *scan, remote_addr at)
 {
 	if (!memory_read(scan->target->memory, at, scan->words, PAGE_BYTES))
 		return scan_words(scan, at, PAGE_BYTES);
-	if (scan->place != IN_PRIVATE || !is_of_program(scan->mapping))
+	if (scan->place == IN_FILE || (scan->place == IN_PRIVATE && !is_of_program(scan->mapping)))
 		return 0;
-	return pages_walk(scan->pages, at, at + PAGE_BYTES, false, note_unread, scan);
+	return pages_walk(scan->pages, at, at + PAGE_BYTES, scan->place == IN_SHARED, note_unread, scan);
 }
 
 static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
@@ -186,19 +186,18 @@ static int scan_run(void *context, remote_addr lo, uint64_t size)
 	return err;
 }
 
-/* Of shared memory what the program can write to, or run; not devices, nor what is our own. */
+/* Shared memory, and of shared files what the program can write to; not devices, nor what is our own. */
 static bool is_searched(const struct mapping *mapping, const struct pages *pages, enum place *out_place)
 {
 	const char *path = mapping->path;
-	const bool is_memory = !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) || !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/shm/", 9);
+	const bool is_memory = !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) || !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/shm/", 9) ||
+			       !strncmp(path, "/secretmem", 10);
+	if (!strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
+		return false;
 	*out_place = !mapping->shared ? IN_PRIVATE : is_memory ? IN_SHARED : IN_FILE;
 	if (!mapping->shared) /* also what it cannot write or reach: that may have been sealed since, or be opened again */
 		return mapping->readable || pages->can_scan || mapping->hi - mapping->lo <= RESERVED_MAX;
-	if (!mapping->readable || !strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
-		return false;
-	if (!mapping->writable)
-		return is_memory && mapping->executable;
-	return is_memory || (path[0] == '/' && strncmp(path, "/dev/", 5) != 0);
+	return is_memory || (mapping->readable && mapping->writable && path[0] == '/' && strncmp(path, "/dev/", 5) != 0);
 }
 
 int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
@@ -240,6 +239,19 @@ void heal_copies_close(struct heal_copies *copies)
 }
 
 /* ---- turning back -------------------------------------------------------------------------------------------------------------------- */
+
+/* In registers that no call goes by, and are not changed: the base of a segment, say. */
+static size_t count_exact(const struct heal_target *target, const struct arch_regs *regs)
+{
+	size_t count = 0;
+	for (size_t at = 0; at + sizeof(uint64_t) <= sizeof *regs; at += sizeof(uint64_t)) {
+		uint64_t word;
+		unsigned entry;
+		memcpy(&word, (const uint8_t *)regs + at, sizeof word);
+		count += is_gate_entry(target, word, &entry);
+	}
+	return count;
+}
 
 static size_t count_doubtful(const struct heal_target *target, const uint8_t *bytes, size_t size)
 {
@@ -295,7 +307,7 @@ int heal_registers(const struct heal_target *target, const struct tracee *tracee
 	healed->changed += changed;
 	*out_regs = regs;
 	arch_set_pc(&regs, 0); /* who stands in the first instruction of an entry holds no copy */
-	healed->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs);
+	healed->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs) + count_exact(target, &regs);
 	return heal_vectors(target, tracee, healed);
 }
 

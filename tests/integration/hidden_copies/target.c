@@ -6,8 +6,13 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "../target.h"
+
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
 
 #define PAGE_BYTES 4096
 #define MARK_LOW 5ul
@@ -97,6 +102,26 @@ static void keep_immediate(void)
 	make_code("\x90\x48\xb8", 3, &address, sizeof(address)); /* movabs $address, %rax */
 }
 
+/* In memory that is shared with nobody, and out of reach afterwards, or for reading only. */
+static void keep_shared(void *at, int protection)
+{
+	if (at == MAP_FAILED)
+		exit(77);
+	hidden = at;
+	hidden[5] = read_slot();
+	mprotect(hidden, PAGE_BYTES, protection);
+}
+
+/* Not even a debugger can read that. */
+static void *map_secret(void)
+{
+	const int file = (int)syscall(SYS_memfd_secret, 0);
+
+	if (file < 0 || ftruncate(file, PAGE_BYTES))
+		return MAP_FAILED;
+	return mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+}
+
 __attribute__((noinline)) static void copy(const char *kind)
 {
 	pthread_t thread;
@@ -111,6 +136,10 @@ __attribute__((noinline)) static void copy(const char *kind)
 		hidden = map_page();
 		hidden[5] = read_slot();
 		mprotect(hidden, PAGE_BYTES, PROT_NONE);
+	} else if (!strcmp(kind, "shared") || !strcmp(kind, "sealed")) {
+		keep_shared(mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), kind[1] == 'h' ? PROT_NONE : PROT_READ);
+	} else if (!strcmp(kind, "secret")) {
+		keep_shared(map_secret(), PROT_READ);
 	} else if (!strcmp(kind, "vector")) {
 		pthread_create(&thread, NULL, keep_in_vector, NULL);
 		while (!is_loaded)
@@ -134,7 +163,7 @@ static int use(const char *kind)
 			usleep(1000);
 		return 1;
 	}
-	if (!strcmp(kind, "inaccessible"))
+	if (!strcmp(kind, "inaccessible") || !strcmp(kind, "shared"))
 		mprotect(hidden, PAGE_BYTES, PROT_READ);
 	address = code ? (uintptr_t)code : hidden ? hidden[5] : marked ? marked & ~(MARK_LOW | MARK_HIGH) : packed.address;
 	for (int i = 0; i < 1000; i++) {
