@@ -49,7 +49,7 @@
 #include <stdint.h>
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 12u
+#define HI_WIRE_VERSION 13u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
@@ -456,20 +456,26 @@ enum hi_journal_state {
 enum hi_journal_kind {
 	HI_JOURNAL_PASSING = 0, /* a GOT slot of an object that may be unloaded: written only while all threads stand still */
 	HI_JOURNAL_LASTING = 1, /* a GOT slot of an object that is never unloaded */
-	HI_JOURNAL_CODE = 2,    /* a word of a function's first instruction, or of the filling before it; lies in `code` of the control block */
 };
-/* One word, a GOT slot say. Complete and PLANNED before the word is touched; undo writes old_value only where it holds new_value. */
+/* One GOT slot. Complete and PLANNED before the word is touched; undo writes old_value only where it holds new_value. */
 struct hi_journal_entry {
 	uint64_t slot;      /* address in the target */
-	uint64_t old_value; /* what it held: the resolved original, or the lazy stub; or code */
-	uint64_t new_value; /* gate entry; or code */
-	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this. CODE: a bit for each function it is of */
+	uint64_t old_value; /* what it held: the resolved original, or the lazy stub */
+	uint64_t new_value; /* gate entry */
+	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this */
 	uint32_t state;     /* enum hi_journal_state */
 	uint16_t function;  /* enum hi_function */
 	uint8_t kind;       /* enum hi_journal_kind */
 	uint8_t read_only;  /* 1: its page could not be written (RELRO), and shall not be when we are gone */
 };
 _Static_assert(sizeof(struct hi_journal_entry) == 40, "journal entry");
+
+/* One word of a function's first instruction, or of the filling before it. */
+#define HI_CODE_WORDS_MAX 128u
+struct hi_code_word {
+	uint64_t at;                   /* lies in `code` of the control block */
+	uint64_t old_value, new_value; /* undo takes the page back as its file has it, where it holds nothing but these */
+};
 
 /* What the target looked like before; compared at detach, and after a crash of the injector all there is to compare with. */
 struct hi_snapshot {
@@ -499,8 +505,8 @@ struct hi_control {
 	uint32_t pid;        /* of the target, as the injector sees it */
 	uint64_t start_time; /* of the target: field 22 of /proc/PID/stat, clock ticks since boot */
 	uint32_t injector_pid;
-	uint32_t journal_count; /* entries in use, including RESTORED ones */
-	uint64_t arena;         /* base address in the target, 0 until known */
+	uint32_t reserved_id;
+	uint64_t arena; /* base address in the target, 0 until known */
 	uint64_t arena_size;
 	struct hi_part ring, stacks, tables, relays, state, stage, image, gate, words;
 	uint64_t payload_base; /* load address of the payload image; inside the arena for the map loader */
@@ -520,6 +526,11 @@ struct hi_control {
 	struct {
 		uint64_t lo, size;
 	} code[HI_CODE_RANGES_MAX];
+	/* The words that are other in it. Complete before it takes its place. */
+	uint64_t code_functions; /* a bit for each function that they are of */
+	uint32_t code_word_count;
+	uint32_t reserved_code;
+	struct hi_code_word code_word[HI_CODE_WORDS_MAX];
 	/*
 	 * The address of an indirect call in code of the target's own, by a register that calls keep; 0 = none is used. An original that a hook calls returns
 	 * there, and from there to the payload: what takes the stack in the original finds unwind rows for this address, which say of its function's frame what
@@ -527,7 +538,10 @@ struct hi_control {
 	 */
 	uint64_t return_gadget;
 	struct hi_snapshot before;
-	/* Up to here private, and nothing that a hook touches. */
+	/*
+	 * Up to here private, and nothing that a hook touches. The injector writes it by /proc/PID/mem: the arena's file is shared with all children of the
+	 * target that were forked meanwhile, and some may have fewer rights.
+	 */
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
 	uint64_t deadman_cycles;                                    /* silence after which the payload disarms itself; 0 = never */
 	uint64_t interval;                                          /* mean bytes between samples as asked for; 1 = every allocation */
@@ -536,6 +550,7 @@ struct hi_control {
 	uint32_t current_directory;                                 /* index into directory[] */
 	uint32_t doublings;                                         /* countdowns are drawn with a mean of interval << this from now on; <= HI_DOUBLINGS_MAX */
 	uint32_t ring_mask;                                         /* number of rings - 1: HI_RINGS - 1, or 0 */
+	uint32_t journal_count;                                     /* entries in use, including RESTORED ones */
 	struct hi_counters counters __attribute__((aligned(64)));
 	struct hi_regions regions[2] __attribute__((aligned(64)));
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));

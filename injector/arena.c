@@ -63,6 +63,24 @@ static int put(const struct arena *arena, const void *bytes, size_t size, uint64
 	return put == (ssize_t)size ? 0 : put < 0 ? -errno : -EIO;
 }
 
+/* Where `offset` of the arena's file, in one of the parts that are to be private, is kept; NULL: it is in none. */
+static uint8_t *kept_at(const struct arena *arena, uint64_t offset)
+{
+	const struct hi_control *control = arena->control;
+	if (offset - control->relays.offset < control->relays.size)
+		return arena->kept + (offset - control->relays.offset);
+	if (offset - control->image.offset < control->arena_size - control->image.offset)
+		return arena->kept + control->relays.size + (offset - control->image.offset);
+	return NULL;
+}
+
+/* Into the file, before it is mapped there, and to be compared and written once more when it is. */
+static int put_kept(const struct arena *arena, const void *bytes, size_t size, uint64_t offset)
+{
+	memcpy(kept_at(arena, offset), bytes, size);
+	return put(arena, bytes, size, offset);
+}
+
 /* One gate entry: whom it serves, and where its function is hooked. */
 struct served {
 	enum hi_function function;
@@ -132,12 +150,17 @@ static int set_size(int memfd, off_t size)
 /* All code is in the file before the target maps it: nothing is ever written to a page that is executable there. */
 static int fill_memfd(struct arena *arena, const struct hi_control *layout, const struct payload_image *payload)
 {
+	arena->control = arena_control_new();
+	arena->kept = calloc(1, layout->relays.size + (layout->arena_size - layout->image.offset));
+	if (!arena->control || !arena->kept)
+		return -ENOMEM;
+	memcpy(arena->control, layout, offsetof(struct hi_control, counters));
 	int err = set_size(arena->memfd, (off_t)layout->arena_size);
 	if (!err && layout->image.size)
-		err = put(arena, payload->file + payload->text_offset, payload->text_size, layout->image.offset);
+		err = put_kept(arena, payload->file + payload->text_offset, payload->text_size, layout->image.offset);
 	const uint64_t restore = layout->gate.offset + (uint64_t)HI_GATE_RESTORE * HI_GATE_STRIDE;
 	if (!err)
-		err = put(arena, payload->gate[GATE_RESTORE].code, payload->gate[GATE_RESTORE].size, restore);
+		err = put_kept(arena, payload->gate[GATE_RESTORE].code, payload->gate[GATE_RESTORE].size, restore);
 	if (err)
 		return err;
 	arena->shared_size = layout->tables.offset + layout->tables.size;
@@ -153,10 +176,6 @@ static int fill_memfd(struct arena *arena, const struct hi_control *layout, cons
 	arena->stacks->used = sizeof(struct hi_stacks);
 	arena->tables = (uint8_t *)shared + layout->tables.offset;
 	arena->tables_size = layout->tables.size;
-	arena->control = arena_control_new();
-	if (!arena->control)
-		return -ENOMEM;
-	memcpy(arena->control, layout, offsetof(struct hi_control, counters));
 	memcpy(arena->shared, arena->control, offsetof(struct hi_control, counters));
 	arena->control->magic = arena->shared->magic = HI_WIRE_MAGIC;
 	for (uint32_t i = 0; i < arena->ring_count; i++) {
@@ -181,7 +200,7 @@ static int fill_entry(const struct arena *arena, const struct payload_image *pay
 	if (served->entry &&
 	    !arch_make_exit(served->entry->code, served->entry->at, exit_of(arena->control, payload, served, number), code + payload->gate[served->class].exit))
 		return -ERANGE;
-	return put(arena, code, size, arena->control->gate.offset + (uint64_t)number * HI_GATE_STRIDE);
+	return put_kept(arena, code, size, arena->control->gate.offset + (uint64_t)number * HI_GATE_STRIDE);
 }
 
 static remote_addr page_of(remote_addr address)
@@ -216,7 +235,7 @@ static int fill_relays(const struct arena *arena, const struct served *served, u
 				err = -ERANGE;
 		}
 		if (!err)
-			err = put(arena, page, sizeof page, control->relays.offset + (uint64_t)number * HI_PAGE_BYTES);
+			err = put_kept(arena, page, sizeof page, control->relays.offset + (uint64_t)number * HI_PAGE_BYTES);
 	}
 	return err;
 }
@@ -263,9 +282,9 @@ static int fill_gate(const struct arena *arena, const struct arena_code *code)
 		}
 		err = fill_entry(arena, code->payload, &served[i], i);
 		if (!err)
-			err = put(arena, &words, sizeof words, control->words.offset + (uint64_t)i * HI_GATE_STRIDE);
+			err = put_kept(arena, &words, sizeof words, control->words.offset + (uint64_t)i * HI_GATE_STRIDE);
 	}
-	control->gate_count = arena->shared->gate_count = count;
+	control->gate_count = count;
 	return err ? err : fill_relays(arena, served, count);
 }
 
@@ -304,7 +323,10 @@ static int map_relays(struct arena *arena, struct remote *remote, struct entries
 			continue;
 		int err = number < HI_RELAYS_MAX ? 0 : -ENOSPC;
 		if (!err) {
-			control->relay[number] = arena->shared->relay[number] = entry->relay;
+			control->relay[number] = entry->relay;
+			err = arena_note(control, remote->memory);
+		}
+		if (!err) {
 			err = map_relay(arena, remote, number);
 		}
 		if (!err) {
@@ -314,10 +336,18 @@ static int map_relays(struct arena *arena, struct remote *remote, struct entries
 		if (!is_refusal(err)) /* it may have been mapped all the same */
 			return err;
 		if (number < HI_RELAYS_MAX)
-			control->relay[number] = arena->shared->relay[number] = 0;
+			control->relay[number] = 0;
 		entries_drop(entries, (enum hi_function)function);
 	}
 	return 0;
+}
+
+/* As check_mapped, before its first page is written to. */
+static int check_control(const struct arena *arena, const struct memory *memory)
+{
+	uint8_t mapped[HI_PAGE_BYTES];
+	const struct hi_control *control = arena->shared;
+	return memory_read(memory, arena->control->arena, mapped, sizeof mapped) || memcmp(mapped, control, sizeof mapped) != 0 ? -ESTALE : 0;
 }
 
 /* Not the code that is staged: it will be the program's own again, and is to be like its neighbours. */
@@ -342,17 +372,22 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	control->arena = arena->shared->arena = base;
 	/* Notes of who cleans up in one process are not for those that it has forked, nor theirs for it. */
 	err = map_fixed(remote, base, HI_PAGE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (!err)
+		err = check_control(arena, remote->memory);
+	if (!err)
+		err = arena_note(control, remote->memory);
 	if (err)
 		return err;
 	drop_out_of_reach(control, remote->memory, code->entries);
 	err = map_relays(arena, remote, code->entries);
 	if (!err && code_swap_stage(control, remote)) {
 		memset(control->code, 0, sizeof control->code);
-		memset(arena->shared->code, 0, sizeof arena->shared->code);
 		entries_drop_all(code->entries);
 	}
 	if (!err)
 		err = fill_gate(arena, code);
+	if (!err)
+		err = arena_note(control, remote->memory);
 	if (err)
 		return err;
 
@@ -380,16 +415,27 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
  */
 static int check_mapped(const struct arena *arena, const struct memory *memory)
 {
-	const struct hi_part parts[] = {{0, HI_PAGE_BYTES}, arena->control->gate, arena->control->words};
-	uint8_t mapped[HI_GATE_BYTES], ours[HI_GATE_BYTES];
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		const size_t size = parts[i].size < sizeof ours ? parts[i].size : sizeof ours;
-		if (pread(arena->memfd, ours, size, (off_t)parts[i].offset) != (ssize_t)size)
-			return -EIO;
-		if (memory_read(memory, arena->control->arena + parts[i].offset, mapped, size) || memcmp(mapped, ours, size) != 0)
-			return -ESTALE;
+	const struct hi_control *control = arena->control;
+	const uint64_t from = control->gate.offset, size = control->gate.size + control->words.size;
+	uint8_t mapped[2 * HI_GATE_BYTES];
+	return memory_read(memory, control->arena + from, mapped, size) || memcmp(mapped, kept_at(arena, from), size) != 0 ? -ESTALE : 0;
+}
+
+/*
+ * A private page shows what is written to its file until it is written to itself. So that is done, with what is there already: whoever else has the file may
+ * have fewer rights than the target.
+ */
+static int make_private(const struct arena *arena, const struct memory *memory)
+{
+	const struct hi_control *control = arena->control;
+	const uint64_t from = control->image.offset;
+	int err = memory_write(memory, control->arena + from, kept_at(arena, from), control->arena_size - from);
+	for (unsigned number = 0; number < HI_RELAYS_MAX && control->relay[number] && !err; number++) {
+		const uint64_t offset = control->relays.offset + (uint64_t)number * HI_PAGE_BYTES;
+		if (first_in_page(control, control->relay[number]) == number)
+			err = memory_write(memory, page_of(control->relay[number]), kept_at(arena, offset), HI_PAGE_BYTES);
 	}
-	return 0;
+	return err;
 }
 
 int arena_close_fd(struct remote *remote, int fd)
@@ -419,6 +465,8 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 		err = map_parts(arena, remote, code);
 	if (!err)
 		err = check_mapped(arena, remote->memory);
+	if (!err)
+		err = make_private(arena, remote->memory);
 	int close_err = close_in_target(arena, remote);
 	if (!err)
 		err = close_err;
@@ -536,6 +584,7 @@ void arena_close(struct arena *arena)
 	if (arena->shared)
 		munmap(arena->shared, arena->shared_size);
 	arena_control_free(arena->control);
+	free(arena->kept);
 	if (arena->memfd >= 0)
 		close(arena->memfd);
 	*arena = (struct arena){.memfd = -1, .target_fd = -1};

@@ -34,6 +34,7 @@ struct arena {
 	uint64_t stacks_size, stacks_limit; /* ours; the limit is how far they are allocated */
 	uint8_t *tables;
 	uint64_t tables_size;
+	uint8_t *kept; /* what the parts that are private in the target hold: relays, and from the image on */
 };
 
 /* Live samples that there is room for, if nobody says otherwise. */
@@ -61,6 +62,8 @@ remote_addr arena_find(const struct maps *maps);
 remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi);
 /* What `interval` asks for: ring size, live-set size. Fills the layout fields of control (arena == 0). */
 void arena_layout(const struct arena_plan *plan, struct hi_control *control);
+/* What only the injector may say of the arena, into the target's own page of it. */
+must_check int arena_note(const struct hi_control *control, const struct memory *memory);
 /* Bytes of each ring, a power of two. */
 uint64_t arena_ring_capacity(const struct hi_control *control);
 

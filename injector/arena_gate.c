@@ -9,6 +9,11 @@
 
 #define RING_AHEAD 512 /* some five records: a line comes in while so many are written */
 
+int arena_note(const struct hi_control *control, const struct memory *memory)
+{
+	return memory_write(memory, control->arena, control, offsetof(struct hi_control, heartbeat));
+}
+
 /* Every free is one of a sample, for all that an occupancy byte could tell. */
 static int saturate(const struct memory *memory, remote_addr occupancy, uint64_t size)
 {

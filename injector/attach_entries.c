@@ -93,7 +93,6 @@ int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct
 /* Two functions may lie so close together that they share a word. */
 static int write_word(const struct attachment *attachment, enum hi_function function, const struct entry_word *word)
 {
-	const struct journal journal = {attachment->control, attachment->arena.shared};
 	const remote_addr staged = code_swap_staged(attachment->control, word->at);
 	uint64_t old_value = word->old_value, new_value = word->new_value;
 	if (!staged)
@@ -104,7 +103,7 @@ static int write_word(const struct attachment *attachment, enum hi_function func
 			if ((word->new_value ^ word->old_value) & byte)
 				new_value = (new_value & ~byte) | (word->new_value & byte);
 		}
-	const int err = journal_plan_code(&journal, function, word->at, old_value, new_value);
+	const int err = journal_plan_code(attachment->control, function, word->at, old_value, new_value);
 	return err ? err : memory_write_u64(&attachment->memory, staged, new_value);
 }
 
@@ -145,10 +144,11 @@ int attach_entries_write(struct attachment *attachment)
 		return 0;
 	int err = write_words(attachment);
 	if (!err)
+		err = attachment_store(attachment);
+	if (!err)
 		err = tracee_worker(swap_in, attachment);
 	if (err)
 		return err;
-	journal_note_code(&(struct journal){attachment->control, attachment->arena.shared}, HI_JOURNAL_WRITTEN);
 	attachment->entries_written = entries_count(&attachment->entries);
 	return 0;
 }

@@ -184,9 +184,5 @@ int attachment_follow(struct attachment *attachment)
 
 int attachment_store(const struct attachment *attachment)
 {
-	const size_t told = offsetof(struct hi_control, heartbeat);
-	if (attachment->control_is_copy)
-		return attachment->is_early ? 0 : memory_write(&attachment->memory, attachment->control->arena, attachment->control, told);
-	memcpy(attachment->arena.shared, attachment->control, told);
-	return 0;
+	return attachment->is_early ? 0 : arena_note(attachment->control, &attachment->memory);
 }

@@ -133,52 +133,31 @@ int journal_write(const struct journal *journal, const struct journal_plan *plan
 
 _Static_assert(HI_FUNCTION_COUNT <= 64, "a bit for each function");
 
-int journal_plan_code(const struct journal *journal, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value)
+int journal_plan_code(struct hi_control *control, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value)
 {
-	struct hi_journal_entry *entry = entry_for(journal->own, at);
-	if (!entry)
+	uint32_t i = 0;
+	while (i < control->code_word_count && control->code_word[i].at != at)
+		i++;
+	if (i == HI_CODE_WORDS_MAX)
 		return -ENOSPC;
-	const bool is_shared = entry->state == HI_JOURNAL_PLANNED && entry->kind == HI_JOURNAL_CODE;
-	plan_entry(journal, entry,
-		   &(struct hi_journal_entry){
-			   .slot = at,
-			   .old_value = old_value,
-			   .new_value = new_value,
-			   .original = (is_shared ? entry->original : 0) | 1ull << function,
-			   .function = (uint16_t)function,
-			   .kind = HI_JOURNAL_CODE,
-			   .read_only = 1,
-		   });
+	control->code_word[i] = (struct hi_code_word){at, old_value, new_value};
+	control->code_word_count += i == control->code_word_count;
+	control->code_functions |= 1ull << function;
 	return 0;
-}
-
-void journal_note_code(const struct journal *journal, enum hi_journal_state state)
-{
-	const uint32_t used = journal_used(journal->own);
-	for (uint32_t i = 0; i < used; i++)
-		if (journal->own->journal[i].kind == HI_JOURNAL_CODE && journal->own->journal[i].state != HI_JOURNAL_FREE)
-			set_state(journal, &journal->own->journal[i], state);
 }
 
 size_t journal_functions(const struct hi_control *control)
 {
-	const uint32_t used = journal_used(control);
-	uint64_t functions = 0;
-	for (uint32_t i = 0; i < used; i++)
-		if (control->journal[i].kind == HI_JOURNAL_CODE && control->journal[i].state != HI_JOURNAL_FREE)
-			functions |= control->journal[i].original;
-	return (size_t)__builtin_popcountll(functions);
+	return (size_t)__builtin_popcountll(control->code_functions);
 }
 
 bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value, uint64_t *out_new_value)
 {
-	const uint32_t used = journal_used(control);
-	for (uint32_t i = 0; i < used; i++) {
-		const struct hi_journal_entry *entry = &control->journal[i];
-		if (entry->kind != HI_JOURNAL_CODE || entry->state == HI_JOURNAL_FREE || entry->slot != at)
+	for (uint32_t i = 0; i < control->code_word_count; i++) {
+		if (control->code_word[i].at != at)
 			continue;
-		*out_old_value = entry->old_value;
-		*out_new_value = entry->new_value;
+		*out_old_value = control->code_word[i].old_value;
+		*out_new_value = control->code_word[i].new_value;
 		return true;
 	}
 	return false;

@@ -43,12 +43,11 @@ struct journal_plan {
 must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written);
 
 /*
- * Words of code that are about to be changed, or have been (see code_swap.h, which does it): PLANNED, then WRITTEN. There is one entry for each word, which
- * two functions may share. -ENOSPC: the journal is full.
+ * Words of code that are about to be changed (see code_swap.h, which does it), in the part of the control block that no child can write to; to be stored there
+ * by arena_note. There is one entry for each word, which two functions may share. -ENOSPC: no room for more.
  */
-must_check int journal_plan_code(const struct journal *journal, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value);
-void journal_note_code(const struct journal *journal, enum hi_journal_state state);
-/* How many functions have words of code in the journal. */
+must_check int journal_plan_code(struct hi_control *control, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value);
+/* How many functions have words of code there. */
 size_t journal_functions(const struct hi_control *control);
 /* The value that a word of code has while it is hooked; false: it is none of ours. */
 bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value, uint64_t *out_new_value);

@@ -217,7 +217,8 @@ static int fill_file(const struct loader_target *target, const struct remote *re
 	put = pwrite(own, payload->file, payload->file_size, 0);
 	if (put != (ssize_t)payload->file_size)
 		error = put < 0 ? -errno : -EIO;
-	else if (fstat(own, &info))
+	else if (fcntl(own, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) ||
+		 fstat(own, &info)) /* a child may come to have the file, too */
 		error = -errno;
 	else
 		*out_inode = info.st_ino;

@@ -53,8 +53,8 @@ static void drop_forged_entries(struct hi_control *control)
 	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
-		const uint64_t distance = entry->kind == HI_JOURNAL_CODE ? 0 : entry->new_value - arena_gate(control);
-		if (entry->kind > HI_JOURNAL_CODE || distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE || distance % HI_GATE_STRIDE ||
+		const uint64_t distance = entry->new_value - arena_gate(control);
+		if (entry->kind > HI_JOURNAL_LASTING || distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE || distance % HI_GATE_STRIDE ||
 		    entry->slot - control->arena < control->arena_size)
 			entry->state = HI_JOURNAL_RESTORED;
 	}
@@ -79,7 +79,7 @@ static int rely_on_gate(const struct attachment *attachment, struct hi_control *
 		struct hi_journal_entry *entry = &control->journal[i];
 		const struct elf_image *image = elf_images_find(&attachment->images, entry->slot);
 		const uint64_t number = (entry->new_value - arena_gate(control)) / HI_GATE_STRIDE;
-		if (entry->kind == HI_JOURNAL_CODE || entry->state == HI_JOURNAL_FREE || number >= control->gate_count)
+		if (entry->state == HI_JOURNAL_FREE || number >= control->gate_count)
 			continue;
 		if (!image || !entry->old_value || entry->old_value != slots_stub_at(image, entry->slot))
 			entry->old_value = original[number];
@@ -97,6 +97,13 @@ static bool is_begun(const struct maps *maps, remote_addr base)
 	return !after || !is_arena(after, base);
 }
 
+/* The last part keeps its name to the end. */
+static bool ends_with_words(const struct hi_control *control, const struct maps *maps, remote_addr base)
+{
+	const struct mapping *first = maps_find(maps, base + control->words.offset), *last = maps_find(maps, base + control->arena_size - 1);
+	return first && is_arena(first, base) && last && is_arena(last, base);
+}
+
 /*
  * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the state on sizes are known, and not
  * every part has our name: the state is anonymous, and so is a gate that was made inert already. The process it names may be another one: it shared this
@@ -106,8 +113,9 @@ static bool is_sound(const struct hi_control *control, const struct maps *maps, 
 {
 	const bool is_only_begun = is_begun(maps, base);
 	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena || is_only_begun) &&
-	       control->gate_count <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
-	       control->arena_size <= UINT64_MAX - base && all_is_arena(maps, base, is_only_begun ? ARENA_FIRST_BYTES : control->state.offset);
+	       control->gate_count <= HI_GATE_ENTRIES && control->code_word_count <= HI_CODE_WORDS_MAX && control->loader <= HI_LOADER_DLOPEN &&
+	       parts_are_sound(control) && control->arena_size <= UINT64_MAX - base &&
+	       all_is_arena(maps, base, is_only_begun ? ARENA_FIRST_BYTES : control->state.offset) && (is_only_begun || ends_with_words(control, maps, base));
 }
 
 static int copy_control(struct attachment *attachment, const struct maps *maps, remote_addr base)

@@ -555,10 +555,18 @@ static bool is_disarmed(const struct attached *attached)
 	return !memory_read_u64(&attached->victim.memory, arena_state(control) + offsetof(struct hi_state, armed), &armed) && !armed;
 }
 
+/* By another process than the one that detaches. */
+static bool has_restored(const struct attached *attached)
+{
+	const struct hi_control *control = attached->attachment.control;
+	uint32_t phase;
+	return !memory_read(&attached->victim.memory, control->arena + offsetof(struct hi_control, phase), &phase, sizeof phase) && phase == HI_PHASE_RESTORED;
+}
+
 static bool look_and_end_the_frame(const struct attached *attached)
 {
 	const uint32_t none = 0;
-	WAIT_FOR(attached->attachment.arena.shared->phase == HI_PHASE_RESTORED);
+	WAIT_FOR(has_restored(attached));
 	const bool is_as_it_should_be = is_disarmed(attached);
 	return !memory_write(&attached->victim.memory, in_flight_of(attached), &none, sizeof none) && is_as_it_should_be;
 }

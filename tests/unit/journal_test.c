@@ -205,11 +205,13 @@ UNIT_MAIN()
 UNIT_TEST(counts_functions_that_share_a_word)
 {
 	(void)prepare();
-	CHECK_EQ(journal_plan_code(&journal, HI_FN_MALLOC, 0x1000, 1, 2), 0);
-	CHECK_EQ(journal_plan_code(&journal, HI_FN_FREE, 0x1000, 1, 3), 0);
-	CHECK_EQ(control->journal_count, 1);
+	uint64_t old_value, new_value;
+
+	CHECK_EQ(journal_plan_code(control, HI_FN_MALLOC, 0x1000, 1, 2), 0);
+	CHECK_EQ(journal_plan_code(control, HI_FN_FREE, 0x1000, 1, 3), 0);
+	CHECK_EQ(control->code_word_count, 1);
 	CHECK_EQ(journal_functions(control), 2);
-	CHECK_EQ(journal_functions(journal.shared), 2);
-	journal_note_code(&journal, HI_JOURNAL_WRITTEN);
-	CHECK_EQ(journal_functions(control), 2);
+	CHECK(journal_code_at(control, 0x1000, &old_value, &new_value));
+	CHECK(old_value == 1 && new_value == 3);
+	CHECK(!journal_code_at(control, 0x1008, &old_value, &new_value));
 }
