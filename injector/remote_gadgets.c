@@ -26,7 +26,7 @@ static int rank_of(const struct mapping *mapping)
 
 static bool is_code(const struct mapping *mapping)
 {
-	return mapping->executable && mapping->readable && !strstr(mapping->path, HI_MEMFD_NAME) && strcmp(mapping->path, "[vsyscall]") != 0;
+	return mapping->executable && !strstr(mapping->path, HI_MEMFD_NAME) && strcmp(mapping->path, "[vsyscall]") != 0;
 }
 
 static void find_in(const uint8_t *code, size_t size, remote_addr address, struct remote_gadgets *found)

@@ -47,9 +47,22 @@ static bool is_beating(const struct attachment *attachment)
 	       heartbeat != attachment->control->heartbeat;
 }
 
+/* The number may be of another container, or of a process that came later. */
+static bool is_heapinject(pid_t pid)
+{
+	struct proc_status status;
+	return pid && !proc_status_read(pid, pid, &status) && !strncmp(status.comm, "heapinject", sizeof "heapinject" - 1);
+}
+
 static void explain_busy(pid_t pid, const struct preflight *preflight)
 {
-	if (preflight->injector)
+	if (preflight->injector && !is_heapinject(preflight->injector))
+		fprintf(stderr,
+			"heapinject: %d (%s) is attached to by a heapinject in another container (there pid %d), or a process that was forked from it pretends "
+			"so; "
+			"end that first\n",
+			(int)pid, preflight->comm, (int)preflight->injector);
+	else if (preflight->injector)
 		fprintf(stderr, "heapinject: %d (%s) is attached to by pid %d, of another user or in another container; end it there, or kill -TERM %d\n",
 			(int)pid, preflight->comm, (int)preflight->injector, (int)preflight->injector);
 	else
