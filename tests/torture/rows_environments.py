@@ -265,7 +265,7 @@ ROWS = [
     as_root(works("owner-and-injector-nobody", wrapper=NOBODY, attach_wrapper=NOBODY)),
 
     refused("address-space-full", *NO_ROOM, command=SETTLED, once_ready=limit_room(resource.RLIMIT_AS, "VmSize", 65536)),
-    works("address-space-room", command=SETTLED, once_ready=limit_room(resource.RLIMIT_AS, "VmSize", 64 * MEBI)),
+    works("address-space-room", command=SETTLED, once_ready=limit_room(resource.RLIMIT_AS, "VmSize", 128 * MEBI)),
     refused("mappings-full", *NO_ROOM, command=["settled", "maps"]),
     refused("descriptors-full", *NO_DESCRIPTOR, command=SETTLED, once_ready=limit_descriptors(0)),
     works("descriptors-one", command=SETTLED, once_ready=limit_descriptors(1), loaders=("map",)),
