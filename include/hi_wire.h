@@ -526,11 +526,6 @@ struct hi_control {
 	struct {
 		uint64_t lo, size;
 	} code[HI_CODE_RANGES_MAX];
-	/* The words that are other in it. Complete before it takes its place. */
-	uint64_t code_functions; /* a bit for each function that they are of */
-	uint32_t code_word_count;
-	uint32_t reserved_code;
-	struct hi_code_word code_word[HI_CODE_WORDS_MAX];
 	/*
 	 * The address of an indirect call in code of the target's own, by a register that calls keep; 0 = none is used. An original that a hook calls returns
 	 * there, and from there to the payload: what takes the stack in the original finds unwind rows for this address, which say of its function's frame what
@@ -538,6 +533,11 @@ struct hi_control {
 	 */
 	uint64_t return_gadget;
 	struct hi_snapshot before;
+	/* The words of `code` that are other in what takes its place. Complete before it does. */
+	uint64_t code_functions; /* a bit for each function that they are of */
+	uint32_t code_word_count;
+	uint32_t reserved_code;
+	struct hi_code_word code_word[HI_CODE_WORDS_MAX];
 	/*
 	 * Up to here private, and nothing that a hook touches. The injector writes it by /proc/PID/mem: the arena's file is shared with all children of the
 	 * target that were forked meanwhile, and some may have fewer rights.

@@ -342,7 +342,7 @@ static int map_relays(struct arena *arena, struct remote *remote, struct entries
 	return 0;
 }
 
-/* As check_mapped, before its first page is written to. */
+/* As make_private does it, before anything is written there. */
 static int check_control(const struct arena *arena, const struct memory *memory)
 {
 	uint8_t mapped[HI_PAGE_BYTES];
@@ -409,32 +409,34 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	return err;
 }
 
-/*
- * Since the file was made another thread may have put something else under its number: each call that mapped it is held against what we know to be in it.
- * Nothing has been written through the mappings yet.
- */
-static int check_mapped(const struct arena *arena, const struct memory *memory)
+/* Pages that show what is in the file at this `offset`. */
+static int make_pages_private(const struct arena *arena, const struct memory *memory, remote_addr at, uint64_t size, uint64_t offset)
 {
-	const struct hi_control *control = arena->control;
-	const uint64_t from = control->gate.offset, size = control->gate.size + control->words.size;
-	uint8_t mapped[2 * HI_GATE_BYTES];
-	return memory_read(memory, control->arena + from, mapped, size) || memcmp(mapped, kept_at(arena, from), size) != 0 ? -ESTALE : 0;
+	const uint8_t *kept = kept_at(arena, offset);
+	uint8_t mapped[HI_PAGE_BYTES];
+	int err = 0;
+	for (uint64_t done = 0; done < size && !err; done += sizeof mapped) {
+		err = memory_write(memory, at + done, kept + done, sizeof(uint64_t));
+		if (!err && (memory_read(memory, at + done, mapped, sizeof mapped) || memcmp(mapped, kept + done, sizeof mapped) != 0))
+			err = -ESTALE;
+	}
+	return err;
 }
 
 /*
- * A private page shows what is written to its file until it is written to itself. So that is done, with what is there already: whoever else has the file may
- * have fewer rights than the target.
+ * A private page shows what is written to its file until it is written to itself. So that is done, a word of what shall be there already: whoever else has the
+ * file may have fewer rights than the target. What is there then stays, and is compared: since the file was made another thread may have put something else
+ * under its number, or written to it.
  */
 static int make_private(const struct arena *arena, const struct memory *memory)
 {
 	const struct hi_control *control = arena->control;
 	const uint64_t from = control->image.offset;
-	int err = memory_write(memory, control->arena + from, kept_at(arena, from), control->arena_size - from);
-	for (unsigned number = 0; number < HI_RELAYS_MAX && control->relay[number] && !err; number++) {
-		const uint64_t offset = control->relays.offset + (uint64_t)number * HI_PAGE_BYTES;
+	int err = make_pages_private(arena, memory, control->arena + from, control->arena_size - from, from);
+	for (unsigned number = 0; number < HI_RELAYS_MAX && control->relay[number] && !err; number++)
 		if (first_in_page(control, control->relay[number]) == number)
-			err = memory_write(memory, page_of(control->relay[number]), kept_at(arena, offset), HI_PAGE_BYTES);
-	}
+			err = make_pages_private(arena, memory, page_of(control->relay[number]), HI_PAGE_BYTES,
+						 control->relays.offset + (uint64_t)number * HI_PAGE_BYTES);
 	return err;
 }
 
@@ -463,8 +465,6 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 		err = fill_memfd(arena, layout, code->payload);
 	if (!err)
 		err = map_parts(arena, remote, code);
-	if (!err)
-		err = check_mapped(arena, remote->memory);
 	if (!err)
 		err = make_private(arena, remote->memory);
 	int close_err = close_in_target(arena, remote);

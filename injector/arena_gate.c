@@ -9,9 +9,20 @@
 
 #define RING_AHEAD 512 /* some five records: a line comes in while so many are written */
 
+/* No more than has changed: each word may have to be written by a stopped thread (force_write.h). But something, so that the page is the target's own. */
 int arena_note(const struct hi_control *control, const struct memory *memory)
 {
-	return memory_write(memory, control->arena, control, offsetof(struct hi_control, heartbeat));
+	uint64_t now[HI_PAGE_BYTES / sizeof(uint64_t)], wanted[HI_PAGE_BYTES / sizeof(uint64_t)];
+	size_t first = 0, end = sizeof now / sizeof *now;
+	const int err = memory_read(memory, control->arena, now, sizeof now);
+	if (err)
+		return err;
+	memcpy(wanted, control, sizeof wanted);
+	while (end > 1 && now[end - 1] == wanted[end - 1])
+		end--;
+	while (first + 1 < end && now[first] == wanted[first])
+		first++;
+	return memory_write(memory, control->arena + first * sizeof *now, wanted + first, (end - first) * sizeof *now);
 }
 
 /* Every free is one of a sample, for all that an occupancy byte could tell. */
