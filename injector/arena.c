@@ -326,9 +326,8 @@ static int map_relays(struct arena *arena, struct remote *remote, struct entries
 			control->relay[number] = entry->relay;
 			err = arena_note(control, remote->memory);
 		}
-		if (!err) {
+		if (!err)
 			err = map_relay(arena, remote, number);
-		}
 		if (!err) {
 			number++;
 			continue;
@@ -470,6 +469,8 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 	int close_err = close_in_target(arena, remote);
 	if (!err)
 		err = close_err;
+	free(arena->kept);
+	arena->kept = NULL;
 	if (!err)
 		return 0;
 
@@ -584,7 +585,6 @@ void arena_close(struct arena *arena)
 	if (arena->shared)
 		munmap(arena->shared, arena->shared_size);
 	arena_control_free(arena->control);
-	free(arena->kept);
 	if (arena->memfd >= 0)
 		close(arena->memfd);
 	*arena = (struct arena){.memfd = -1, .target_fd = -1};

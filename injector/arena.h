@@ -34,10 +34,11 @@ struct arena {
 	uint64_t stacks_size, stacks_limit; /* ours; the limit is how far they are allocated */
 	uint8_t *tables;
 	uint64_t tables_size;
-	uint8_t *kept; /* what the parts that are private in the target hold: relays, and from the image on */
+	uint8_t *kept; /* while it is mapped: what the parts that are private in the target hold, relays, and from the image on */
 };
 
-/* Live samples that there is room for, if nobody says otherwise. */
+#define ARENA_INTERVAL (512u << 10) /* mean bytes between samples, if nobody says otherwise */
+/* Live samples that there is room for, likewise. */
 #define ARENA_LIVE_MAX (256u << 10)
 #define ARENA_LIVE_MAX_EXACT (10u << 20)
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "hi_analyzer.h"
 #include "hi_exit.h"
 #include "hi_units.h"
@@ -18,7 +19,6 @@
 #include "session.h"
 
 #define DEFAULT_SECONDS 60
-#define DEFAULT_INTERVAL (512u << 10)
 #define DEFAULT_BUDGET_PPM 10000u
 #define BUDGET_UNSET UINT32_MAX
 #define LIVE_MAX_MAX (1u << 30)
@@ -296,7 +296,7 @@ static int run_attach(int argc, char **argv)
 	if (options.budget_ppm == BUDGET_UNSET)
 		options.budget_ppm = options.interval ? 0 : DEFAULT_BUDGET_PPM;
 	if (!options.interval)
-		options.interval = DEFAULT_INTERVAL;
+		options.interval = ARENA_INTERVAL;
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 

@@ -205,6 +205,8 @@ static int close_file(struct remote *remote, int fd)
 }
 
 /* Writes the image into descriptor fd of the target, through our own descriptor on the same file. */
+#define FOR_GOOD (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) /* a child of fewer rights may come to have the file, too */
+
 static int fill_file(const struct loader_target *target, const struct remote *remote, int fd, uint64_t *out_inode)
 {
 	const struct payload_image *payload = target->payload;
@@ -217,8 +219,7 @@ static int fill_file(const struct loader_target *target, const struct remote *re
 	put = pwrite(own, payload->file, payload->file_size, 0);
 	if (put != (ssize_t)payload->file_size)
 		error = put < 0 ? -errno : -EIO;
-	else if (fcntl(own, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) ||
-		 fstat(own, &info)) /* a child may come to have the file, too */
+	else if (fcntl(own, F_ADD_SEALS, FOR_GOOD) || fstat(own, &info))
 		error = -errno;
 	else
 		*out_inode = info.st_ino;

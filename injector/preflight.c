@@ -225,7 +225,6 @@ static int (*const checks[])(struct subject *) = {
 	check_room,    check_hooks,
 };
 
-#define DEFAULT_INTERVAL (512u << 10)
 #define LOADING_TRIES 50
 #define LOADING_PAUSE_NS 10000000
 
@@ -261,7 +260,7 @@ static int run_checks(const struct arena_plan *plan, struct preflight *out, stru
 
 int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *out_preflight, struct preflight_program *out_program)
 {
-	const struct arena_plan defaults = {.interval = DEFAULT_INTERVAL};
+	const struct arena_plan defaults = {.interval = ARENA_INTERVAL};
 	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};
 	struct preflight result;
 	unsigned tries = LOADING_TRIES;

@@ -69,10 +69,17 @@ static void raise_descriptor_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Every free is a record, and no live set is kept. */
+static bool tells_all(const struct session_options *options)
+{
+	return options->interval == 1 && !options->budget_ppm && !options->live_max;
+}
+
 /* HI_EXIT_OK: the attachment has what was read for it, and is to be closed. */
 static int check_target(struct session *session)
 {
-	const struct arena_plan plan = {.interval = session->options->interval, .live_max = session->options->live_max};
+	const struct arena_plan plan = {
+		.interval = session->options->interval, .live_max = session->options->live_max, .tells_all = tells_all(session->options)};
 	struct preflight_program program;
 	int err = preflight_run(session->options->pid, &plan, &session->preflight, &program);
 	if (err) {
@@ -237,7 +244,7 @@ static int begin(struct session *session)
 		.interval = asked->interval,
 		.live_max = asked->live_max,
 		/* Where each block is a sample, and will stay one, nothing has to be looked up in the target: whose free it is the analyzer knows. */
-		.tells_all = asked->interval == 1 && !asked->budget_ppm && !asked->live_max,
+		.tells_all = tells_all(asked),
 		.loader = asked->loader,
 		.hook = asked->hook,
 	};
