@@ -383,7 +383,7 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 	receipt.held = held_so_far();
 	receipt.standstills = standstill_account();
 	if (attachment_check(attachment))
-		receipt.target_gone = receipt.is_clean = true;
+		receipt.target_gone = receipt.is_clean = receipt.went_meanwhile = true;
 	else
 		compare(attachment, &receipt);
 	*out_receipt = receipt;
@@ -513,7 +513,8 @@ static void print_compared(const struct receipt *receipt, FILE *out)
 void receipt_print(const struct receipt *receipt, FILE *out)
 {
 	if (receipt->target_gone) {
-		fprintf(out, "Detach receipt: the process or its program is gone; nothing was left to restore\n");
+		fprintf(out, "Detach receipt: the process or its program %s; nothing was left to restore\n",
+			receipt->went_meanwhile ? "went while it was being detached from" : "is gone");
 		return;
 	}
 	fprintf(out, "Detach receipt:\n");

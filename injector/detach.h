@@ -14,6 +14,7 @@
 /* What was undone, and how the target compares with what it was. */
 struct receipt {
 	bool target_gone;                     /* exited or replaced its program: nothing to restore */
+	bool went_meanwhile;                  /* target_gone, and it was there when detach began */
 	size_t functions, functions_restored; /* that were hooked at their entry */
 	struct journal_restored slots;
 	size_t healed_words, healed_registers;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - heapinject. Everything is in cli.c, so that tests can link all but this file. */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "hi_exit.h"
 #include "pace.h"
 
 /*
@@ -17,9 +21,19 @@ static void occupy_standard_descriptors(void)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* What was printed and is lost (a full disk) is a failure: scripts go by the exit code. */
+static int all_written(int exit_code)
+{
+	const char *why = fflush(stdout) ? strerror(errno) : ferror(stdout) ? "some of it is lost" : NULL;
+	if (!why || exit_code != HI_EXIT_OK)
+		return exit_code;
+	fprintf(stderr, "heapinject: standard output cannot be written: %s\n", why);
+	return HI_EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	occupy_standard_descriptors();
 	pace_give_way();
-	return cli_run(argc, argv);
+	return all_written(cli_run(argc, argv));
 }

@@ -93,6 +93,21 @@ static void remove_pair(const struct outputs *outputs)
 	identity_end(&window);
 }
 
+void outputs_remove_empty(const struct outputs *outputs, bool out_removed[2])
+{
+	const int fds[2] = {outputs->heap_fd, outputs->pprof_fd};
+	const char *const paths[2] = {outputs->heap_path, outputs->pprof_path};
+	struct identity_window window;
+	const bool may = !identity_begin(identity_of_caller(), &window);
+
+	for (int i = 0; i < 2; i++) {
+		struct stat info;
+		out_removed[i] = may && !fstat(fds[i], &info) && !info.st_size && !unlinkat(outputs->folder_fd, last_part(paths[i]), 0);
+	}
+	if (may)
+		identity_end(&window);
+}
+
 void outputs_close(struct outputs *outputs, bool remove)
 {
 	if (remove)

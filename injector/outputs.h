@@ -45,6 +45,8 @@ struct outputs_dump {
  * else's link is on the way.
  */
 int outputs_create(struct outputs *outputs, const char *prefix, pid_t pid);
+/* Those of the end that nothing was written to, once who writes them is done. out_removed: .heap, .pb.gz. */
+void outputs_remove_empty(const struct outputs *outputs, bool out_removed[2]);
 /* remove: nothing was collected. */
 void outputs_close(struct outputs *outputs, bool remove);
 

@@ -20,7 +20,7 @@ static const struct refusal {
 } refusals[] = {
 	{EBUSY, false, "another heapinject is at work in it; end that with `heapinject detach`, or try again"},
 	{EAGAIN, true, "no thread came to a safe point in time; the process is untouched; try again, or use --loader map"},
-	{EAGAIN, false, "no thread could be stopped in time; the process is untouched; try again"},
+	{EAGAIN, false, "no thread could be stopped in time, or none has a few KB of stack to spare; the process is untouched; try again"},
 	{ENOENT, false, "no import of malloc to hook"},
 	{EADDRNOTAVAIL, false, "some of its allocator's functions cannot be hooked at their entry; use --hook auto"},
 	{EPERM, false, "something else traces it, perhaps from outside of this container; end that, or try again"},
@@ -32,6 +32,7 @@ static const struct refusal {
 	{ECANCELED, false, "its seccomp filter would kill it should heapinject die amid its work; run it without the filter to profile it"},
 	{EPROTO, false, "that is of another version of heapinject (use that one to detach it), or the process has written over it"},
 	{ELIBACC, false, "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use --loader map"},
+	{EFBIG, false, "heapinject itself may make no file that large (ulimit -f where it is started)"},
 	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
 };
 

@@ -420,10 +420,12 @@ static int report(struct session *session, const struct receipt *receipt)
 	FILE *out = session->sink.streams ? stderr : stdout;
 	const int exit_code = sink_finish(&session->sink, out);
 	receipt_print(receipt, out);
+	if ((fflush(out) || ferror(out)) && out != stderr)
+		receipt_print(receipt, stderr);
 	dumps_close(&session->dumps);
-	if (!session->sink.streams)
+	if (session->sink.is_written)
 		fprintf(out, "Look at it with: heapinject report %s --text\n", session->sink.outputs.heap_path);
-	if (session->dumps.first_path[0])
+	if (session->sink.is_written && session->dumps.first_path[0])
 		fprintf(out, "What has changed since the first of %u before it: heapinject diff %s %s --text\n", session->dumps.written,
 			session->dumps.first_path, session->sink.outputs.heap_path);
 	fflush(out);
@@ -438,7 +440,7 @@ static void answer_client(const struct session *session, const struct receipt *r
 	if (!answer)
 		return;
 	fprintf(answer, "%s\n", exit_code == HI_EXIT_OK ? "ok" : "failed");
-	if (!session->sink.streams)
+	if (session->sink.is_written)
 		fprintf(answer, "Files: %s and %s\n", session->sink.outputs.heap_path, session->sink.outputs.pprof_path);
 	receipt_print(receipt, answer);
 	fclose(answer);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -107,17 +108,33 @@ int sink_dump_result(struct sink *sink, int *out_error, struct outputs_dump *out
 	return file_service_result(&sink->service, out_error, out_dump);
 }
 
+static void complain_of_the_end(struct sink *sink, bool was_killed)
+{
+	bool removed[2];
+	outputs_remove_empty(&sink->outputs, removed);
+	fprintf(stderr, "heapinject: not everything was written%s\n", was_killed ? ": the analyzer was killed" : "");
+	fprintf(stderr, "  %s: %s\n", sink->outputs.heap_path, removed[0] ? "empty, removed" : "may not be whole");
+	fprintf(stderr, "  %s: %s\n", sink->outputs.pprof_path, removed[1] ? "empty, removed" : "may not be whole");
+}
+
 int sink_finish(struct sink *sink, FILE *out)
 {
 	if (sink->streams)
 		return HI_EXIT_OK;
 	analyzer_child_end_stream(&sink->analyzer);
 	file_service_wait(&sink->service); /* a dump that is still written gives the end another name */
-	fprintf(out, "Wrote %s and %s\n", sink->outputs.heap_path, sink->outputs.pprof_path);
-	fflush(out);
-	const int exit_code = analyzer_child_finish(&sink->analyzer, out);
-	if (exit_code < 0)
-		fprintf(stderr, "heapinject: the analyzer was killed; the files are incomplete\n");
+	char *summary = NULL;
+	size_t size = 0;
+	FILE *kept = open_memstream(&summary, &size);
+	const int exit_code = analyzer_child_finish(&sink->analyzer, kept ? kept : out);
+	sink->is_written = exit_code == HI_EXIT_OK;
+	if (sink->is_written)
+		fprintf(out, "Wrote %s and %s\n", sink->outputs.heap_path, sink->outputs.pprof_path);
+	else
+		complain_of_the_end(sink, exit_code < 0);
+	if (kept && !fclose(kept))
+		fputs(summary, out);
+	free(summary);
 	return exit_code < 0 ? HI_EXIT_FAILED : exit_code;
 }
 
