@@ -204,9 +204,24 @@ static int close_file(struct remote *remote, int fd)
 	return remote_syscall_or_fail(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
 }
 
-/* Writes the image into descriptor fd of the target, through our own descriptor on the same file. */
 #define FOR_GOOD (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) /* a child of fewer rights may come to have the file, too */
 
+/* A process that was forked since the file was created has it, too, and could write to it until it was sealed. */
+static int compare_file(const struct payload_image *payload, int file)
+{
+	uint8_t part[4096];
+	ssize_t got;
+	for (size_t at = 0; at < payload->file_size; at += (size_t)got) {
+		got = pread(file, part, sizeof part, (off_t)at);
+		if (got <= 0)
+			return got < 0 ? -errno : -EIO;
+		if (memcmp(part, payload->file + at, (size_t)got) != 0)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+/* Writes the image into descriptor fd of the target, through our own descriptor on the same file. */
 static int fill_file(const struct loader_target *target, const struct remote *remote, int fd, uint64_t *out_inode)
 {
 	const struct payload_image *payload = target->payload;
@@ -222,6 +237,8 @@ static int fill_file(const struct loader_target *target, const struct remote *re
 	else if (fcntl(own, F_ADD_SEALS, FOR_GOOD) || fstat(own, &info))
 		error = -errno;
 	else
+		error = info.st_size == (off_t)payload->file_size ? compare_file(payload, own) : -EBADMSG;
+	if (!error)
 		*out_inode = info.st_ino;
 	close(own);
 	return error;

@@ -46,16 +46,27 @@ static bool parts_are_sound(const struct hi_control *control)
 }
 
 /*
- * A journal tells where a value of ours is to be replaced; an entry whose value never was ours could name any word of the target. Such entries are passed over.
+ * Slots lie in what an object has for itself. Elsewhere somebody else can have put our value, and take the page away while a thread of the target stores there:
+ * a file that is mapped shared, and then truncated.
  */
-static void drop_forged_entries(struct hi_control *control)
+static bool may_be_slot(const struct attachment *attachment, const struct maps *maps, remote_addr at)
+{
+	const struct mapping *mapping = maps_find(maps, at);
+	return elf_images_find(&attachment->images, at) && mapping && !mapping->shared && mapping->hi - at >= sizeof(uint64_t);
+}
+
+/*
+ * A journal tells where a value of ours is to be replaced; an entry whose value never was ours could name any word of the target. Such entries are passed over:
+ * a slot that is lost so, as the objects cannot be read any more, is found as any copy is.
+ */
+static void drop_forged_entries(const struct attachment *attachment, const struct maps *maps, struct hi_control *control)
 {
 	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
 		const uint64_t distance = entry->new_value - arena_gate(control);
-		if (entry->kind > HI_JOURNAL_LASTING || distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE || distance % HI_GATE_STRIDE ||
-		    entry->slot - control->arena < control->arena_size)
+		if (!control->has_slots || entry->kind > HI_JOURNAL_LASTING || distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE ||
+		    distance % HI_GATE_STRIDE || entry->slot - control->arena < control->arena_size || !may_be_slot(attachment, maps, entry->slot))
 			entry->state = HI_JOURNAL_RESTORED;
 	}
 }
@@ -149,7 +160,7 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 	attachment->control_is_copy = true;
 	if (!attachment->is_early)
 		err = rely_on_gate(attachment, control);
-	drop_forged_entries(control);
+	drop_forged_entries(attachment, maps, control);
 	return err;
 }
 

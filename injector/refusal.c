@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "hi_exit.h"
@@ -30,6 +31,7 @@ static const struct refusal {
 	{ENOBUFS, false, "it locks what it maps (mlockall), and may lock no more; raise that limit by 256 KB: prlimit --pid PID --memlock=BYTES"},
 	{EACCES, false, "it may not map code: SELinux (execmem, execute) or another security module forbids it"},
 	{ECANCELED, false, "its seccomp filter would kill it should heapinject die amid its work; run it without the filter to profile it"},
+	{EBADMSG, true, "a process that was just forked from it has written to our file; try again, or use --loader map"},
 	{EPROTO, false, "that is of another version of heapinject (use that one to detach it), or the process has written over it"},
 	{ELIBACC, false, "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use --loader map"},
 	{EFBIG, false, "heapinject itself may make no file that large (ulimit -f where it is started)"},
@@ -54,6 +56,32 @@ static bool is_short_of_descriptors(void)
 	return left < DESCRIPTORS_NEEDED;
 }
 
+#define MEMORY_NEEDED (64ul << 20)
+
+static const char own_memory[] = "heapinject itself may map no more memory (ulimit -v where it is started)";
+
+/* The same error comes from the target. A thread of ours that cannot be started is -EAGAIN. */
+static bool is_short_of_memory(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return false;
+	void *probe = mmap(NULL, MEMORY_NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (probe == MAP_FAILED)
+		return true;
+	munmap(probe, MEMORY_NEEDED);
+	return false;
+}
+
+/* What heapinject itself is short of; NULL: nothing that would explain it. */
+static const char *own_lack(int err)
+{
+	if (err == -EMFILE && is_short_of_descriptors())
+		return own_descriptors;
+	return (err == -ENOMEM || err == -EAGAIN) && is_short_of_memory() ? own_memory : NULL;
+}
+
 static const struct refusal *find_refusal(enum hi_loader loader, int err)
 {
 	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
@@ -76,9 +104,9 @@ static bool is_gone(const struct preflight *preflight, const struct attachment *
 
 int refusal_explain(const struct preflight *preflight, const struct attachment *attachment, enum hi_loader loader, int err)
 {
-	const bool is_ours = err == -EMFILE && is_short_of_descriptors();
-	const struct refusal *refusal = is_ours ? NULL : find_refusal(loader, err);
-	const char *remedy = refusal ? refusal->remedy : is_ours ? own_descriptors : "";
+	const char *ours = own_lack(err);
+	const struct refusal *refusal = ours ? NULL : find_refusal(loader, err);
+	const char *remedy = refusal ? refusal->remedy : ours ? ours : "";
 	if (is_gone(preflight, attachment))
 		return HI_EXIT_REFUSED;
 	if (attachment->left_behind)

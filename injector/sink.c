@@ -66,7 +66,8 @@ static int open_files(struct sink *sink, const char *prefix, const struct prefli
 	fprintf(stderr, "heapinject: cannot start the analyzer: %s\n",
 		err == -EPERM ? "it can neither become another user than root nor filter its system calls here, and does not read a program's data so; "
 				"write the record stream instead (-o -) and look at it as another user"
-			      : strerror(-err));
+		: err == -EMFILE || err == -EINVAL ? "it needs some 270 descriptors (ulimit -n where heapinject is started)"
+						   : strerror(-err));
 	close_files(sink, true);
 	return HI_EXIT_FAILED;
 }

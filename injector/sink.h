@@ -36,7 +36,7 @@ int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status);
 /* A DUMP record is about to go out, and what became of it: as in file_service.h. Never if it streams. */
 must_check int sink_expect_dump(struct sink *sink);
 int sink_dump_result(struct sink *sink, int *out_error, struct outputs_dump *out_dump);
-/* All records have been written: the files get written, too, and are named to `out` once they are. Those that stayed empty are removed. Returns an exit code. */
+/* All records have been written: the files get written, too, and are named to `out` once they are; an empty one is removed. Returns an exit code. */
 must_check int sink_finish(struct sink *sink, FILE *out);
 /* An analyzer that was not finished has been told nothing: its files go, too. */
 void sink_close(struct sink *sink);

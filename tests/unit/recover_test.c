@@ -197,6 +197,38 @@ UNIT_TEST(a_forged_journal_changes_no_word_but_our_own)
 	attached_end(&attached);
 }
 
+/* A page that somebody else can take away while a thread stores there: only from outside. */
+UNIT_TEST(a_forged_journal_names_no_word_of_shared_memory)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct attached attached;
+	struct receipt receipt;
+	uint64_t now;
+	attached_prepare(&attached, storm_of_one);
+	attach_and_die(&attached, HI_LOADER_MAP);
+	CHECK_EQ(open_and_recover(&attached), 0);
+	const struct hi_control *control = attached.attachment.control;
+	const remote_addr shared = (uintptr_t)&attached.victim.page->word[0];
+	struct hi_journal_entry entry = control->journal[0];
+	entry.slot = shared;
+	const uint32_t count = control->journal_count + 1;
+	const remote_addr base = control->arena, at = base + offsetof(struct hi_control, journal[control->journal_count]);
+	CHECK_EQ(memory_write(&attached.victim.memory, shared, &entry.new_value, sizeof entry.new_value), 0);
+	CHECK_EQ(memory_write(&attached.victim.memory, at, &entry, sizeof entry), 0);
+	CHECK_EQ(memory_write(&attached.victim.memory, base + offsetof(struct hi_control, journal_count), &count, sizeof count), 0);
+	attachment_close(&attached.attachment);
+
+	CHECK_EQ(open_and_recover(&attached), 0);
+	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
+	CHECK_EQ(receipt.slots.written, attached.slots.count);
+	CHECK_EQ(receipt.healed_words, 1);
+	CHECK_EQ(memory_read_u64(&attached.victim.memory, shared, &now), 0);
+	CHECK(now - base >= control->arena_size);
+	attached_check_gone(&attached);
+	attachment_close(&attached.attachment);
+	attached_end(&attached);
+}
+
 /* What a child of fewer rights could write there: the journal lies in memory that it shares. */
 static void forge_journal(struct attached *attached, void (*forge)(struct attached *attached, struct hi_journal_entry *entry))
 {
