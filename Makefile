@@ -2,9 +2,9 @@
 #
 # heapinject - one flat Makefile. `make help` lists the targets; sources are found by wildcard, so a new file needs no line here.
 #
-# Three parts with three sets of flags: injector/ and analyzer/ are ordinary host code and become one program; payload/ is a freestanding
-# shared object that runs inside other people's processes, is never instrumented, and is embedded into the program by
-# injector/payload_blob.S. Each folder is its own include root, analyzer/ with the folders in it, and include/ is what they share.
+# Four parts: injector/, analyzer/, and cmd/, which runs the two, are ordinary host code and become one program; payload/ is a
+# freestanding shared object that runs inside other people's processes, is never instrumented, and is embedded into the program by
+# injector/hooks/payload_blob.S. Each folder is an include root for the part it belongs to, and include/ is what they share.
 
 ##
 ## Variables:
@@ -77,12 +77,17 @@ endif
 # Linked in: libdeflate and libedit with what it needs, as few servers have them, and a file that is copied to one has to run there; of libsupc++ one object.
 LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a -l:libmd.a -lpthread -ldl -lm
 
-analyzer_folders := analyzer $(patsubst %/,%,$(sort $(dir $(wildcard analyzer/*/*.c))))
+# The rooms: folders that hold sources, each named once.
+rooms_of = $(sort $(patsubst %/,%,$(dir $(wildcard $(1)))))
+roots = $(addprefix -I,$(1))
+injector_rooms := injector/arch $(call rooms_of,injector/*/*.c)
+cmd_rooms := $(call rooms_of,cmd/*.c cmd/*/*.c)
+analyzer_rooms := $(call rooms_of,analyzer/*.c analyzer/*/*.c)
 
-INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude -Iinjector -Iinjector/arch
-ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude $(addprefix -I,$(analyzer_folders))
-# The folder of the code under test is searched by name, so that a test may include "injector/slots.h" or "slots.h".
-TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Iinjector -Iinjector/arch $(addprefix -I,$(analyzer_folders)) -I.
+INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude $(call roots,$(injector_rooms))
+CMD_FLAGS := $(INJECTOR_FLAGS) $(call roots,$(cmd_rooms))
+ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude $(call roots,$(analyzer_rooms))
+TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude $(call roots,$(injector_rooms) $(cmd_rooms) $(analyzer_rooms))
 PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
 
 # The guest may use no libc, no TLS, no vector registers (the gate saves none). Its unwind tables are for whoever takes a stack in an allocator that we have called:
@@ -98,38 +103,36 @@ PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map -W
 
 # ---- sources --------------------------------------------------------------------------------------------------------------
 
-injector_sources := $(sort $(wildcard injector/*.c injector/arch/$(ARCH)/*.c injector/arch/$(ARCH)/*.S) injector/payload_blob.S)
-analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.c) analyzer/views/html_page.S)
+injector_sources := $(sort $(wildcard injector/*/*.[cS] injector/arch/$(ARCH)/*.[cS]))
+cmd_sources := $(sort $(wildcard cmd/*.c cmd/*/*.c))
+analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.[cS]))
 payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.c payload/arch/$(ARCH)/*.S))
-unit_sources := $(sort $(wildcard tests/unit/*_test.c))
+unit_sources := $(sort $(wildcard $(addprefix tests/unit/,*/*_test.c */*/*_test.c)))
 
 objects_of = $(addsuffix .o,$(addprefix $(O)/,$(basename $(1))))
 injector_objects := $(call objects_of,$(injector_sources))
+cmd_objects := $(call objects_of,$(cmd_sources))
 analyzer_objects := $(call objects_of,$(analyzer_sources))
 payload_objects := $(call objects_of,$(payload_sources))
 # The payload once more as host code, so that its unit tests can call it.
 guest_objects := $(addprefix $(O)/hosted/,$(addsuffix .o,$(basename $(payload_sources))))
 
 # The modules with the fault-injection seam once more, with the seam. A header may not include it: whoever includes that would have to be compiled again as well.
-fault_sources := $(sort $(shell grep -l '^\#include "fault\.h"' injector/*.c))
-fault_objects := $(fault_sources:injector/%.c=$(O)/faults/%.o)
-ifneq ($(shell grep -l '^\#include "fault\.h"' injector/*.h injector/arch/*/*.[ch]),)
+fault_sources := $(sort $(shell grep -l '^\#include "fault\.h"' $(injector_sources)))
+fault_objects := $(fault_sources:%.c=$(O)/faults/%.o)
+ifneq ($(shell grep -l '^\#include "fault\.h"' $(wildcard */*/*.h) $(cmd_sources)),)
 $(error fault.h is for the sources in injector/ alone)
 endif
 
-main_object := $(O)/injector/main.o
+main_object := $(O)/cmd/main.o
+cmd_library := $(O)/libcmd.a
 injector_library := $(O)/libinjector.a
 analyzer_library := $(O)/libanalyzer.a
 guest_library := $(O)/libpayload.a
 
-# What a test links: tests/unit/NAME_test.c goes with the module NAME. Tests of the payload that span modules are named payload_*; any other
-# name that is no module gets the injector and the analyzer.
+# tests/unit/ has the same rooms; what a test links goes by the part it is in.
 unit_names := $(patsubst tests/unit/%.c,%,$(unit_sources))
-module_in = $(foreach t,$(unit_names),$(if $(wildcard $(1)$(t:_test=)$(2)),$(t)))
-header_tests := $(call module_in,include/hi_,.h)
-analyzer_tests := $(foreach folder,$(analyzer_folders),$(call module_in,$(folder)/,.c))
-payload_tests := $(filter-out $(call module_in,injector/,.c),$(filter payload_%,$(unit_names)))
-injector_tests := $(filter-out $(header_tests) $(analyzer_tests) $(payload_tests),$(unit_names))
+payload_tests := $(filter payload/%,$(unit_names))
 host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
@@ -142,16 +145,17 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
-$(O)/heapinject: $(main_object) $(injector_library) $(analyzer_library)
+$(O)/heapinject: $(main_object) $(cmd_library) $(injector_library) $(analyzer_library)
 	$(say) LD $@
 	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # The same program with the seam through which tests make each single operation fail, or kill it there. With FAULTS=1 there is no other.
-$(O)/faults/heapinject: $(filter-out $(fault_sources:%.c=$(O)/%.o),$(injector_objects)) $(fault_objects) $(analyzer_library)
+$(O)/faults/heapinject: $(cmd_objects) $(filter-out $(fault_sources:%.c=$(O)/%.o),$(injector_objects)) $(fault_objects) $(analyzer_library)
 	$(say) LD $@
 	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(injector_library): $(filter-out $(main_object),$(injector_objects))
+$(cmd_library): $(filter-out $(main_object),$(cmd_objects))
+$(injector_library): $(injector_objects)
 $(analyzer_library): $(analyzer_objects)
 $(guest_library): $(guest_objects)
 %.a:
@@ -163,15 +167,18 @@ $(O)/payload.so: $(payload_objects) payload/exports.map
 	$(Q)$(CC) $(PAYLOAD_LDFLAGS) -o $@ $(payload_objects)
 
 $(injector_objects): flags = $(INJECTOR_FLAGS)
+$(cmd_objects): flags = $(CMD_FLAGS)
 $(fault_objects): flags = $(INJECTOR_FLAGS) -DHI_FAULTS
 $(analyzer_objects): flags = $(ANALYZER_FLAGS)
 $(payload_objects): flags = $(PAYLOAD_FLAGS)
 $(guest_objects): flags = $(PAYLOAD_TEST_FLAGS)
 $(host_tests:%=$(O)/tests/unit/%.o): flags = $(TEST_FLAGS)
 $(payload_tests:%=$(O)/tests/unit/%.o): flags = $(PAYLOAD_TEST_FLAGS)
+# It reads what the payload has written by the injector's reader.
+$(O)/tests/unit/payload/payload_ring_test.o: flags += -Iinjector/stream -Iinjector/target
 
-$(O)/injector/payload_blob.o: $(O)/payload.so
-$(O)/injector/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
+$(O)/injector/hooks/payload_blob.o: $(O)/payload.so
+$(O)/injector/hooks/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
 $(O)/analyzer/views/html_page.o: $(wildcard analyzer/views/html/*)
 
 define compile
@@ -181,7 +188,7 @@ define compile
 endef
 $(O)/%.o: %.c $(O)/flags
 	$(call compile,CC)
-$(fault_objects): $(O)/faults/%.o: injector/%.c $(O)/flags
+$(fault_objects): $(O)/faults/%.o: %.c $(O)/flags
 	$(call compile,CC)
 $(O)/%.o: %.S $(O)/flags
 	$(call compile,AS)
@@ -195,15 +202,15 @@ $(O)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' >$@
 
--include $(patsubst %.o,%.d,$(injector_objects) $(fault_objects) $(analyzer_objects) $(payload_objects) $(guest_objects) $(unit_names:%=$(O)/tests/unit/%.o))
+-include $(patsubst %.o,%.d,$(injector_objects) $(cmd_objects) $(fault_objects) $(analyzer_objects) $(payload_objects) $(guest_objects) $(unit_names:%=$(O)/tests/unit/%.o))
 
 # ---- tests ----------------------------------------------------------------------------------------------------------------
 
 unit-tests: $(unit_names:%=$(O)/unit/%) ## build the unit tests, and run none
 
 $(unit_names:%=$(O)/unit/%): $(O)/unit/%: $(O)/tests/unit/%.o
-$(injector_tests:%=$(O)/unit/%): $(injector_library) $(analyzer_library)
-$(analyzer_tests:%=$(O)/unit/%): $(analyzer_library)
+$(patsubst %,$(O)/unit/%,$(filter injector/% cmd/%,$(unit_names))): $(cmd_library) $(injector_library) $(analyzer_library)
+$(patsubst %,$(O)/unit/%,$(filter analyzer/%,$(unit_names))): $(analyzer_library)
 $(payload_tests:%=$(O)/unit/%): $(guest_library)
 $(unit_names:%=$(O)/unit/%):
 	$(say) LD $@
@@ -313,7 +320,7 @@ build-fuzzers:
 fuzzers: $(fuzz_names:%=$(O)/%)
 
 $(fuzz_names:%=$(O)/tests/fuzz/%.o): flags = $(TEST_FLAGS) -Itests/fuzz
-$(fuzz_names:%=$(O)/%): $(O)/%: $(O)/tests/fuzz/%.o $(injector_library) $(analyzer_library)
+$(fuzz_names:%=$(O)/%): $(O)/%: $(O)/tests/fuzz/%.o $(cmd_library) $(injector_library) $(analyzer_library)
 	$(say) LD $@
 	$(Q)$(CC) $(HOST_LDFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -333,7 +340,8 @@ uninstall: ## remove what install put there
 
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 
-formatted := $(sort $(wildcard include/*.h */*.[ch] analyzer/*/*.[ch] */arch/*.h */arch/*/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.c tests/integration/*/*.cc \
+formatted := $(sort $(wildcard include/*.h $(foreach part,injector cmd payload analyzer,$(addprefix $(part)/,*.[ch] */*.[ch] */*/*.[ch])) \
+	tests/unit/*.h tests/unit/*/*.c tests/unit/*/*/*.c tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.c tests/integration/*/*.cc \
 	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc tests/bench/*.[ch] tests/bench/*.cc))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)
@@ -344,6 +352,7 @@ format-check: ## fail if a source is not formatted
 compilation = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(CC) $(2) -c $(1)"}
 compile_commands.json: FORCE ## for clangd and other tools
 	@{ $(foreach s,$(filter %.c,$(injector_sources)),echo '$(call compilation,$(s),$(INJECTOR_FLAGS))';) \
+	   $(foreach s,$(cmd_sources),echo '$(call compilation,$(s),$(CMD_FLAGS))';) \
 	   $(foreach s,$(filter %.c,$(analyzer_sources)),echo '$(call compilation,$(s),$(ANALYZER_FLAGS))';) \
 	   $(foreach s,$(filter %.c,$(payload_sources)),echo '$(call compilation,$(s),$(PAYLOAD_FLAGS))';) \
 	   $(foreach t,$(host_tests),echo '$(call compilation,tests/unit/$(t).c,$(TEST_FLAGS))';) \

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The room formats/: files of profiles. reader.h is the table of what is read: enter here; a format is a file read_NAME.c and a line in it. heapfile*.c and
+ * pprof*.c write as well. Uses stream/, symbols/, model/, io/, text/. Every byte is hostile.
+ */
+
 /* reader.h - the table of formats that are read. A new one is a file of its own and one line in reader.c. */
 #ifndef HI_READER_H
 #define HI_READER_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The room model/: the profile, in the numbers that were sampled. profile.h: enter here; estimate.h makes figures with intervals of them, judgement.h and
+ * caveats.h what may not be said, merge.h and filter.h other profiles, history.h rates and lifetimes. Uses text/ only.
+ */
+
+/*
  * profile.h - the model every reader fills and every renderer draws: stacks, and what was sampled on each.
  *
  * Built by replay.c from a record stream or by heapfile.c from a .heap file. Raw sampled counts and bytes are kept (exact integers); estimates are

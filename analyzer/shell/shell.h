@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The room shell/: report at a terminal, with line editing and completion. shell.h: enter here. Uses options/ and below, and libedit.
+ */
+
+/*
  * shell.h - `heapinject report FILE` at a terminal: one view after another of a profile that is read once.
  *
  * A line becomes a command line of report, so that whatever option there is works here, too. Each view is made by a child process, which Ctrl-C ends, and

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The room stream/: the record stream (hi_stream.h) played into a profile. replay.h: enter here; records.h checks each record, live.h knows which blocks
+ * live, told_stacks.h and modules.h what the stream numbered. Uses model/, io/, text/.
+ */
+
+/*
  * replay.h - a record stream played into a profile: what was allocated on which stack, and what of it is live at the end.
  */
 #ifndef HI_REPLAY_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The room symbols/: addresses to functions, files and lines. symbols.h: enter here; module_names.h puts together what one object's file, debug file, and
+ * server (debuginfod.h) know; file_source.h opens files, or asks for them where nothing may be opened. Uses model/, io/, text/, libelf, libdw.
+ */
+
+/*
  * symbols.h - names for the frames of a profile: symtab names always, file:line and inlined calls where there is debug information.
  *
  * Files come from a file_source; which of them are tried, objfile.h says.

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The room views/: what is shown of a profile. render.h is the table of views: enter here; a view is a file render_NAME.c and a line in it. What several
+ * views say at their head is in render_header.h. Uses analysis/ and below.
+ */
+
+/*
  * render.h - the table of report formats. A new format is one file render_<name>.c and one line in render.c.
  */
 #ifndef HI_RENDER_H

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "../../injector/ring_reader.h" /* from the tests of the payload, too */
+#include "../../injector/stream/ring_reader.h" /* from the tests of the payload, too */
 
 /* As ring_reader_read, for one record. */
 static inline int ring_reader_next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)

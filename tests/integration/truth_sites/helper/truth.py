@@ -25,7 +25,7 @@ UNSEEN = 2.9957  # -ln(0.05), in intervals: what a site may hold that no sample 
 KIB = 1024
 ATTEMPTS = 5  # at attach and detach, on a machine so busy that no thread can be stopped in time: they say so, and to try again
 EXIT_REFUSED = 3  # include/hi_exit.h
-CHANGE_S = 0.5  # within so long a budget that was exceeded leads to another rate: twice STATS_EVERY_NS of injector/session.c
+CHANGE_S = 0.5  # within so long a budget that was exceeded leads to another rate: twice STATS_EVERY_NS of cmd/session.c
 TARGETS_MAX = 4  # each holds 220 MB
 SITE_LIMIT, ALL_LIMIT = 4, 3.3  # standard deviations that a mean error may be off: one of some forty sites, and all sites together
 

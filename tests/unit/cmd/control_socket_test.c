@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* control_socket: a request reaches its session; folders that others may write are not trusted. */
+#include "control_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "unit.h"
+
+static char runtime[] = "/tmp/control_test.XXXXXX";
+
+static void use_runtime_folder(void)
+{
+	CHECK(mkdtemp(runtime));
+	setenv("XDG_RUNTIME_DIR", runtime, 1);
+}
+
+static void remove_runtime_folder(void)
+{
+	char command[300];
+	snprintf(command, sizeof command, "rm -rf %s", runtime);
+	(void)!system(command);
+}
+
+UNIT_TEST(carries_a_request_and_an_answer)
+{
+	struct control_socket listener;
+	use_runtime_folder();
+	CHECK_EQ(control_socket_listen(&listener, 4711), 0);
+	const pid_t client = fork();
+	if (client == 0) {
+		char answer[64] = "";
+		const int connection = control_socket_request(4711, "detach");
+		_exit(connection >= 0 && read(connection, answer, sizeof answer - 1) == 3 && !strcmp(answer, "ok\n") ? 0 : 1);
+	}
+	char request[64];
+	const int connection = control_socket_accept(&listener, request, sizeof request);
+	CHECK(connection >= 0);
+	CHECK_STR(request, "detach");
+	CHECK_EQ(write(connection, "ok\n", 3), 3);
+	int status;
+	waitpid(client, &status, 0);
+	CHECK_EQ(status, 0);
+	control_socket_close(&listener);
+	CHECK(control_socket_request(4711, "detach") < 0);
+	remove_runtime_folder();
+}
+
+UNIT_TEST(the_last_session_leaves_no_folder)
+{
+	struct control_socket first, second;
+	char folder[300];
+	use_runtime_folder();
+	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
+	CHECK_EQ(control_socket_listen(&first, 4711), 0);
+	CHECK_EQ(control_socket_listen(&second, 4712), 0);
+	control_socket_close(&first);
+	CHECK_EQ(access(folder, F_OK), 0);
+	control_socket_close(&second);
+	CHECK_EQ(access(folder, F_OK), -1);
+	remove_runtime_folder();
+}
+
+UNIT_TEST(replaces_the_socket_of_a_dead_session)
+{
+	struct control_socket dead, listener;
+	use_runtime_folder();
+	CHECK_EQ(control_socket_listen(&dead, 4711), 0);
+	close(dead.fd);
+	CHECK_EQ(control_socket_request(4711, "detach"), -ECONNREFUSED);
+	CHECK_EQ(control_socket_listen(&listener, 4711), 0);
+	CHECK(control_socket_request(4711, "detach") >= 0);
+	control_socket_close(&listener);
+	remove_runtime_folder();
+}
+
+UNIT_TEST(distrusts_a_folder_that_others_may_write)
+{
+	struct control_socket listener;
+	char folder[300];
+	use_runtime_folder();
+	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
+	CHECK_EQ(mkdir(folder, 0777), 0);
+	CHECK_EQ(chmod(folder, 0777), 0);
+	CHECK_EQ(control_socket_listen(&listener, 4711), -EPERM);
+	remove_runtime_folder();
+}
+
+/* After sudo XDG_RUNTIME_DIR may still be the caller's, who could lead us anywhere from there. */
+UNIT_TEST(puts_nothing_into_the_directory_of_another_user)
+{
+	struct control_socket listener;
+	char folder[300];
+	if (geteuid() != 0)
+		SKIP("only root comes from sudo");
+	use_runtime_folder();
+	CHECK_EQ(chown(runtime, 65534, 65534), 0);
+	CHECK_EQ(control_socket_listen(&listener, 2147480011), 0);
+	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
+	CHECK(access(folder, F_OK));
+	const int connection = control_socket_request(2147480011, "detach");
+	CHECK(connection >= 0);
+	CHECK_EQ(control_socket_peer(connection), getpid());
+	control_socket_close(&listener);
+	CHECK_EQ(access("/run/heapinject/2147480011.sock", F_OK), -1);
+	remove_runtime_folder();
+}
+
+/* Who waits there under the name of a session must be of our user, or root. */
+UNIT_TEST(asks_no_stranger)
+{
+	char folder[300];
+	int ready[2];
+	if (geteuid() != 0)
+		SKIP("only root can be two users");
+	use_runtime_folder();
+	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
+	CHECK_EQ(mkdir(folder, 0700), 0);
+	CHECK_EQ(pipe(ready), 0);
+	const pid_t stranger = fork();
+	if (stranger == 0) {
+		alarm(UNIT_TIME_LIMIT_S);             /* whatever becomes of us */
+		if (setegid(65534) || seteuid(65534)) /* whose listening counts; binding takes root here */
+			_exit(1);
+		const int early = socket(AF_UNIX, SOCK_STREAM, 0);
+		struct sockaddr_un address = {.sun_family = AF_UNIX};
+		snprintf(address.sun_path, sizeof address.sun_path, "%s/heapinject/4711.sock", runtime);
+		if (seteuid(0) || bind(early, (struct sockaddr *)&address, sizeof address) || seteuid(65534) || listen(early, 1))
+			_exit(2);
+		_exit(write(ready[1], "", 1) != 1 || pause());
+	}
+	char byte;
+	close(ready[1]);
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	CHECK_EQ(control_socket_request(4711, "detach"), -EPERM);
+	kill(stranger, SIGKILL);
+	waitpid(stranger, NULL, 0);
+	remove_runtime_folder();
+}
+
+/* ---- root asks the session of another user ---- */
+
+#define PID 2147480012 /* no process has that */
+
+static uid_t owner, stranger; /* of nobody else, as far as possible */
+static char default_folder[64], session_socket[96];
+
+static void use_other_users(void)
+{
+	struct stat status;
+	if (geteuid() != 0)
+		SKIP("only root may ask the sessions of others");
+	unsetenv("XDG_RUNTIME_DIR");
+	do { /* somebody who has sessions of their own is left alone */
+		owner = owner ? owner + 1 : 20000 + (uid_t)getpid() % 20000;
+		stranger = owner + 20000;
+		snprintf(default_folder, sizeof default_folder, "/tmp/heapinject-%u", (unsigned)owner);
+	} while (!lstat(default_folder, &status));
+	snprintf(session_socket, sizeof session_socket, "%s/%d.sock", default_folder, PID);
+}
+
+static void remove_all(const char *path)
+{
+	char command[300];
+	snprintf(command, sizeof command, "rm -rf %s", path);
+	(void)!system(command);
+}
+
+/* A process of that user. It listens as sessions do if `listens`, and answers one request with its own name for it. */
+static pid_t start_session(uid_t user, bool listens)
+{
+	int ready[2];
+	char byte, request[64];
+	CHECK_EQ(pipe(ready), 0);
+	const pid_t session = fork();
+	if (session == 0) {
+		struct control_socket listener;
+		alarm(UNIT_TIME_LIMIT_S); /* whatever becomes of us */
+		if (setresgid(user, user, user) || setresuid(user, user, user) || (listens && control_socket_listen(&listener, PID)))
+			_exit(1);
+		if (write(ready[1], "", 1) != 1 || !listens)
+			_exit(pause());
+		const int connection = control_socket_accept(&listener, request, sizeof request);
+		_exit(connection < 0 || dprintf(connection, "heard %s", request) < 0);
+	}
+	close(ready[1]);
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return session;
+}
+
+static void end_session(pid_t session)
+{
+	kill(session, SIGKILL);
+	waitpid(session, NULL, 0);
+}
+
+UNIT_TEST(root_reaches_the_session_of_another_user)
+{
+	char answer[64] = "";
+	use_other_users();
+	const pid_t session = start_session(owner, true);
+	CHECK_EQ(control_socket_request(PID, "dump"), -ENOENT);
+	const int connection = control_socket_request_of(session, PID, "dump");
+	CHECK(connection >= 0);
+	CHECK_EQ(read(connection, answer, sizeof answer - 1), 10);
+	CHECK_STR(answer, "heard dump");
+	CHECK_EQ(geteuid(), 0);
+	end_session(session);
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -ESRCH);
+	remove_all(default_folder);
+}
+
+/* Who is not root asks nobody else's. */
+UNIT_TEST(nobody_but_root_reaches_it)
+{
+	use_other_users();
+	const pid_t session = start_session(owner, true);
+	CHECK_EQ(seteuid(stranger), 0);
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
+	CHECK_EQ(seteuid(0), 0);
+	end_session(session);
+	remove_all(default_folder);
+}
+
+/* /tmp is for everybody: a name there may be somebody else's. */
+UNIT_TEST(root_goes_through_no_link_of_a_stranger)
+{
+	static char elsewhere[] = "/tmp/control_test.XXXXXX";
+	use_other_users();
+	const pid_t session = start_session(owner, true);
+	CHECK(mkdtemp(elsewhere));
+	CHECK_EQ(rmdir(elsewhere), 0);
+	CHECK_EQ(rename(default_folder, elsewhere), 0);
+	CHECK_EQ(symlink(elsewhere, default_folder), 0);
+	CHECK_EQ(lchown(default_folder, stranger, stranger), 0);
+	CHECK(control_socket_request_of(session, PID, "dump") < 0);
+	CHECK_EQ(lchown(default_folder, owner, owner), 0); /* nor of the owner: sessions make folders */
+	CHECK(control_socket_request_of(session, PID, "dump") < 0);
+	CHECK_EQ(unlink(default_folder), 0);
+	CHECK_EQ(rename(elsewhere, default_folder), 0);
+	CHECK(control_socket_request_of(session, PID, "dump") >= 0); /* it was there all the time */
+	end_session(session);
+	remove_all(default_folder);
+}
+
+UNIT_TEST(root_trusts_no_folder_of_a_stranger)
+{
+	use_other_users();
+	const pid_t session = start_session(owner, true);
+	CHECK_EQ(chmod(default_folder, 0777), 0);
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
+	CHECK_EQ(chmod(default_folder, 0755), 0);
+	CHECK_EQ(chown(default_folder, stranger, stranger), 0);
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
+	CHECK_EQ(chown(default_folder, owner, owner), 0);
+	CHECK(control_socket_request_of(session, PID, "dump") >= 0);
+	end_session(session);
+	remove_all(default_folder);
+}
+
+UNIT_TEST(root_trusts_no_socket_of_a_stranger)
+{
+	char moved[128];
+	use_other_users();
+	const pid_t session = start_session(owner, true);
+	CHECK_EQ(lchown(session_socket, stranger, stranger), 0);
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
+	CHECK_EQ(lchown(session_socket, owner, owner), 0);
+	snprintf(moved, sizeof moved, "%s.moved", session_socket);
+	CHECK_EQ(rename(session_socket, moved), 0);
+	CHECK_EQ(symlink(moved, session_socket), 0);
+	CHECK_EQ(lchown(session_socket, owner, owner), 0);
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM); /* it might lead to any socket */
+	CHECK_EQ(unlink(session_socket), 0);
+	close(open(session_socket, O_CREAT | O_WRONLY, 0600));
+	CHECK_EQ(lchown(session_socket, owner, owner), 0);
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM); /* a plain file */
+	CHECK_EQ(rename(moved, session_socket), 0);
+	CHECK(control_socket_request_of(session, PID, "dump") >= 0);
+	end_session(session);
+	remove_all(default_folder);
+}
+
+/* Who listens there must be of that user, too, whoever the file is said to belong to. */
+UNIT_TEST(root_asks_no_stranger_instead)
+{
+	char there[64];
+	use_other_users();
+	const pid_t session = start_session(owner, false), impostor = start_session(stranger, true);
+	snprintf(there, sizeof there, "/tmp/heapinject-%u", (unsigned)stranger);
+	CHECK_EQ(rename(there, default_folder), 0);
+	CHECK_EQ(chown(default_folder, owner, owner), 0);
+	CHECK_EQ(lchown(session_socket, owner, owner), 0);
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
+	end_session(impostor);
+	end_session(session);
+	remove_all(default_folder);
+}
+
+UNIT_MAIN()

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* entries: which functions of real allocators can be hooked where they begin, what is changed for that, and that the code moved elsewhere does the same. */
+#include "nesting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "own_images.h"
+#include "unit.h"
+
+struct view {
+	struct own own;
+	struct allocator allocator;
+	struct entries entries;
+};
+
+static void look(struct view *view)
+{
+	view->own = own_open();
+	CHECK_EQ(allocator_find(&view->own.images, &view->allocator), 0);
+	CHECK_EQ(entries_find(&view->own.images, &view->own.maps, &view->own.memory, &view->allocator, &view->entries), 0);
+	CHECK_EQ(nesting_find(&view->own.images, &view->allocator, &view->entries), 0);
+}
+
+/* ---- code that is moved ----------------------------------------------------------------------------------------------------------------- */
+
+static const uint8_t PUSH_R12[ARCH_ENTRY_MAX] = {0x41, 0x54, 0x55, 0x53, 0x48, 0x83, 0xec, 0x10};
+static const uint8_t COMPARE[ARCH_ENTRY_MAX] = {0x80, 0x3d, 0x71, 0x0e, 0x14, 0x00, 0x00, 0x74, 0x07}; /* cmpb $0, 0x140e71(%rip) */
+static const uint8_t JUMP[ARCH_ENTRY_MAX] = {0xe9, 0x10, 0x20, 0x00, 0x00};
+static const uint8_t PUSH_RBX[ARCH_ENTRY_MAX] = {0x53, 0x48, 0x89, 0xfb};
+
+UNIT_TEST(a_first_instruction_is_measured)
+{
+	const uint8_t call[ARCH_ENTRY_MAX] = {0xe8, 1, 2, 3, 4}, branch[ARCH_ENTRY_MAX] = {0x74, 5}, ret[ARCH_ENTRY_MAX] = {0xc3};
+	CHECK_EQ(arch_entry_size(PUSH_R12, 0x1000), 2);
+	CHECK_EQ(arch_entry_size(COMPARE, 0x1000), 7);
+	CHECK_EQ(arch_entry_size(JUMP, 0x1000), 5);
+	CHECK_EQ(arch_entry_size(PUSH_RBX, 0x1000), 1);
+	CHECK_EQ(arch_entry_size(call, 0x1000), 0);
+	CHECK_EQ(arch_entry_size(branch, 0x1000), 0);
+	CHECK_EQ(arch_entry_size(ret, 0x1000), 0);
+	CHECK_EQ(arch_entry_target(JUMP, 0x1000), 0x1000 + 5 + 0x2010);
+	CHECK_EQ(arch_entry_target(PUSH_R12, 0x1000), 0);
+}
+
+UNIT_TEST(an_operand_relative_to_pc_stays_what_it_was)
+{
+	uint8_t exit[ARCH_EXIT_BYTES];
+	int32_t distance;
+	CHECK(arch_make_exit(COMPARE, 0x10000000, 0x20000000, exit));
+	memcpy(&distance, exit + 2, sizeof distance);
+	CHECK_EQ(0x20000000 + 7 + (int64_t)distance, 0x10000000 + 7 + 0x140e71);
+	CHECK_EQ(exit[7], 0xe9);
+	memcpy(&distance, exit + 8, sizeof distance);
+	CHECK_EQ(0x20000000 + 12 + (int64_t)distance, 0x10000000 + 7);
+	CHECK(!arch_make_exit(COMPARE, 0x10000000, 0x10000000 + (1ull << 32), exit));
+}
+
+UNIT_TEST(a_jump_leads_where_it_led)
+{
+	uint8_t exit[ARCH_EXIT_BYTES];
+	int32_t distance;
+	CHECK(arch_make_exit(JUMP, 0x10000000, 0x20000000, exit));
+	memcpy(&distance, exit + 1, sizeof distance);
+	CHECK_EQ(0x20000000 + 5 + (int64_t)distance, 0x10000000 + 5 + 0x2010);
+}
+
+UNIT_TEST(jumps_lead_as_far_as_they_can)
+{
+	uint8_t jump[ARCH_JUMP_BYTES];
+	CHECK(arch_make_jump(jump, ARCH_SHORT_JUMP_BYTES, 1000, 1000 + 2 + 127));
+	CHECK(!arch_make_jump(jump, ARCH_SHORT_JUMP_BYTES, 1000, 1000 + 2 + 128));
+	CHECK(arch_make_jump(jump, ARCH_SHORT_JUMP_BYTES, 1000, 1000 + 2 - 128));
+	CHECK(!arch_make_jump(jump, ARCH_SHORT_JUMP_BYTES, 1000, 1000 + 2 - 129));
+	CHECK(arch_make_jump(jump, ARCH_JUMP_BYTES, 1ull << 40, (1ull << 40) + 5 + INT32_MAX));
+	CHECK(!arch_make_jump(jump, ARCH_JUMP_BYTES, 1ull << 40, (1ull << 40) + 6 + INT32_MAX));
+}
+
+/* Of a jump at PUSH_R12 one byte of the distance may be chosen: 0x485355 is there already. */
+UNIT_TEST(a_punned_jump_keeps_what_follows_the_first_instruction)
+{
+	uint64_t lo, hi;
+	uint8_t jump[ARCH_JUMP_BYTES];
+	CHECK(arch_punned_reach(PUSH_R12, 2, 0x7f0000000000, &lo, &hi));
+	CHECK_EQ(lo, 0x7f0000000005 + 0x48535500);
+	CHECK_EQ(hi - lo, 256);
+	CHECK(arch_make_jump(jump, ARCH_JUMP_BYTES, 0x7f0000000000, lo + 77));
+	CHECK_EQ(memcmp(jump + 2, PUSH_R12 + 2, 3), 0);
+	CHECK(arch_punned_reach(PUSH_RBX, 1, 0x7f0000000000, &lo, &hi));
+	CHECK_EQ(hi - lo, 1);
+	CHECK(!arch_punned_reach(PUSH_R12, 2, 0x1000, &lo, &hi) || lo > 0x1000);
+	CHECK(!arch_punned_reach(COMPARE, 5, 0x7f0000000000, &lo, &hi)); /* it needs none */
+}
+
+/* ---- functions of this very program ------------------------------------------------------------------------------------------------------ */
+
+UNIT_TEST(the_functions_of_this_libc_can_be_hooked)
+{
+	static struct view view;
+	look(&view);
+	const enum hi_function wanted[] = {HI_FN_MALLOC, HI_FN_CALLOC, HI_FN_REALLOC, HI_FN_FREE, HI_FN_POSIX_MEMALIGN, HI_FN_ALIGNED_ALLOC, HI_FN_MEMALIGN};
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		CHECK(entries_have(&view.entries, wanted[i]));
+	CHECK_EQ(view.entries.entry[HI_FN_MALLOC].at, view.allocator.original[HI_FN_MALLOC]);
+	CHECK_EQ(view.entries.nesting[HI_FN_MALLOC], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nesting[HI_FN_FREE], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nesting[HI_FN_POSIX_MEMALIGN], ENTRY_NESTS);
+	CHECK_EQ(view.entries.nesting[HI_FN_CALLOC], ENTRY_INNERMOST);
+#ifndef __SANITIZE_ADDRESS__ /* whose realloc it is then */
+	CHECK_EQ(view.entries.nesting[HI_FN_REALLOC], ENTRY_NULL);
+#endif
+}
+
+/* By slots alone only what goes through one is met: glibc's reallocarray jumps to realloc that way, its realloc to malloc directly. */
+UNIT_TEST(what_reaches_another_function_by_a_slot_is_known_without_entries)
+{
+	static struct view view;
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's functions are looked at by itself");
+#endif
+	look(&view);
+	entries_clear(&view.entries);
+	CHECK_EQ(nesting_find(&view.own.images, &view.allocator, &view.entries), 0);
+	CHECK_EQ(view.entries.nesting[HI_FN_REALLOCARRAY], ENTRY_NESTS);
+	CHECK_EQ(view.entries.nesting[HI_FN_REALLOC], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nesting[HI_FN_MALLOC], ENTRY_INNERMOST);
+	CHECK_EQ(view.entries.nested_from[0].hi, 0);
+}
+
+/* Whatever is changed lies in a first instruction, or in filling: no other byte. */
+UNIT_TEST(only_first_instructions_and_filling_are_changed)
+{
+	static struct view view;
+	look(&view);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		const struct entry *entry = &view.entries.entry[function];
+		struct entry_word words[ENTRY_WORDS_MAX];
+		size_t count;
+		if (!entry->at)
+			continue;
+		CHECK_EQ(entry_words(entry, entry->by == ENTRY_FAR_AWAY ? entry->relay + 4096 : entry->at + (1u << 20), &view.own.memory, words, &count), 0);
+		CHECK(count >= 1 && count <= ENTRY_WORDS_MAX);
+		for (size_t i = 0; i < count; i++)
+			for (unsigned byte = 0; byte < 8; byte++) {
+				const remote_addr at = words[i].at + byte;
+				const bool is_first = at >= entry->at && at < entry->at + entry->size;
+				const bool is_relay = entry->by == ENTRY_IN_GAP && at >= entry->relay && at < entry->relay + ARCH_JUMP_BYTES;
+				if ((words[i].old_value ^ words[i].new_value) >> 8 * byte & 0xff)
+					CHECK(is_first || is_relay);
+			}
+		CHECK(entry->by != ENTRY_IN_GAP || (entry->relay + ARCH_JUMP_BYTES <= entry->at && entry->at - entry->relay <= ARCH_SHORT_JUMP_REACH));
+	}
+}
+
+UNIT_TEST(a_gate_too_far_away_is_said)
+{
+	static struct view view;
+	struct entry_word words[ENTRY_WORDS_MAX];
+	size_t count;
+	look(&view);
+	const struct entry *entry = &view.entries.entry[HI_FN_MALLOC];
+	CHECK(entry->at && entry->by == ENTRY_IN_GAP);
+	CHECK_EQ(entry_words(entry, entry->at - (1ull << 32), &view.own.memory, words, &count), -ERANGE);
+}
+
+/* A breakpoint, a uprobe, another tool's jump. */
+UNIT_TEST(a_function_whose_code_is_not_its_files_is_left_to_slots)
+{
+	static struct view view;
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's functions are looked at by itself");
+#endif
+	look(&view);
+	CHECK(view.entries.entry[HI_FN_PVALLOC].at);
+	uint8_t *const code = (uint8_t *)(uintptr_t)view.entries.entry[HI_FN_PVALLOC].at;
+	void *const page = (void *)((uintptr_t)code & ~4095ull);
+	CHECK_EQ(mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+	code[0] = 0xcc;
+	look(&view);
+	CHECK(!entries_have(&view.entries, HI_FN_PVALLOC));
+	CHECK(entries_have(&view.entries, HI_FN_MALLOC));
+}
+
+/* Nothing may be where a relay is to lie: with its place taken the function is left to slots, or finds another. */
+UNIT_TEST(a_relay_is_not_put_where_something_is)
+{
+	static struct view view;
+	look(&view);
+	unsigned function = 0;
+	while (function < HI_FUNCTION_COUNT && !(view.entries.entry[function].at && view.entries.entry[function].by == ENTRY_FAR_AWAY))
+		function++;
+	if (function == HI_FUNCTION_COUNT)
+		SKIP("this libc needs no relay far away");
+	const remote_addr page = view.entries.entry[function].relay & ~4095ull;
+	CHECK(mmap((void *)page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == (void *)page);
+	look(&view);
+	CHECK(!view.entries.entry[function].at || (view.entries.entry[function].relay & ~4095ull) != page);
+}
+
+UNIT_MAIN()
