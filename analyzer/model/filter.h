@@ -10,34 +10,10 @@
 #ifndef HI_FILTER_H
 #define HI_FILTER_H
 
+#include "filter_options.h"
 #include "pattern.h"
-#include "profile.h"
-#include "whole.h"
-
-enum filter_kind {
-	FILTER_FOCUS,
-	FILTER_IGNORE,
-	FILTER_HIDE,
-	FILTER_SHOW,
-	FILTER_SHOW_FROM,
-	FILTER_PRUNE_FROM,
-	FILTER_TAGFOCUS,
-	FILTER_TAGIGNORE,
-	FILTER_KINDS
-};
-extern const char *const filter_names[FILTER_KINDS]; /* "focus": what the option is called */
 
 #define FILTER_COMPLAINT_MAX (PATTERN_COMPLAINT_MAX + 256u)
-
-struct filter_options {
-	const char *text[FILTER_KINDS]; /* NULL = not given */
-	const char *trim_path;          /* prefixes of source files that are not shown, separated by colons */
-	const char *source_path;        /* where source files lie here: what leads there elsewhere is not shown */
-	enum profile_granularity granularity;
-	bool no_inlines;     /* inlined functions count for the one that they were inlined into */
-	bool relative;       /* percentages are of what passes; else of what meta.whole says */
-	enum whole_of whole; /* what those of a comparison are of */
-};
 
 /* Whether the texts make sense: 0, -ENOMEM, or -EINVAL, with what is wrong in complaint. */
 int filter_check(const struct filter_options *options, char complaint[FILTER_COMPLAINT_MAX]);

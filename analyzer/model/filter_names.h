@@ -5,7 +5,8 @@
 #ifndef HI_FILTER_NAMES_H
 #define HI_FILTER_NAMES_H
 
-#include "filter.h"
+#include "filter_options.h"
+#include "pattern.h"
 
 struct filtered_frame {
 	struct profile_line *line; /* what is left of its lines; the array is ours, the texts are the profile's */

@@ -12,10 +12,7 @@
 #ifndef HI_SHELL_H
 #define HI_SHELL_H
 
-#include "report_options.h"
-
-/* Makes the view that the options name, and may change the profile, which is a copy for this view; says what went wrong. 0 or negative errno. */
-typedef int shell_show(const struct report_options *options, struct profile *profile);
+#include "shell_view.h"
 
 /* Standard input and output are a terminal, no view is named, and no output. */
 bool shell_is_wanted(const struct report_options *options);

@@ -6,8 +6,10 @@
 #define HI_SHELL_VIEW_H
 
 #include "report_options.h"
-#include "shell.h"
 #include "shell_settings.h"
+
+/* Makes the view that the options name, and may change the profile, which is a copy for this view; says what went wrong. 0 or negative errno. */
+typedef int shell_show(const struct report_options *options, struct profile *profile);
 
 struct shell_view {
 	const char *command; /* "report" or "diff" */

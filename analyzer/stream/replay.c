@@ -24,24 +24,6 @@
 #define UNHOOKED_NAME_MAX 64
 #define UNHOOKED_PATH_MAX 120
 
-void replay_damage(struct replay *replay, const char *format, ...)
-{
-	va_list arguments;
-
-	if (replay->profile->meta.damage)
-		return;
-	va_start(arguments, format);
-	if (vasprintf(&replay->profile->meta.damage, format, arguments) < 0)
-		replay->profile->meta.damage = NULL;
-	va_end(arguments);
-}
-
-void replay_bad(struct replay *replay, const char *what)
-{
-	replay->bad_records++;
-	replay_damage(replay, "damaged at byte %" PRIu64 ": %s", replay->position, what);
-}
-
 /* Takes the next string of a variable part. NULs separate the arguments of a command line, and end it. */
 static int take_string(const char **cursor, size_t size, char **out_string)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay_state.h - what the functions for the record types share; between replay.c and replay_blocks.c only.
+ * replay_state.h - what the functions for the record types share; between the files of replay only.
  *
  * Each takes a record that is sound, and returns 0 or -ENOMEM: a record that makes no sense is told by replay_bad and skipped.
  */
@@ -11,7 +11,7 @@
 #include "live.h"
 #include "modules.h"
 #include "peak.h"
-#include "replay.h"
+#include "profile.h"
 #include "told_stacks.h"
 
 #define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger, */
@@ -25,6 +25,8 @@ struct replay_site {
 	uint64_t stamp; /* other than replay->stamp: of the past */
 	uint16_t end;
 };
+
+struct replay_observer;
 
 struct replay {
 	struct profile *profile;

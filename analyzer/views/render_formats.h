@@ -5,7 +5,9 @@
 #ifndef HI_RENDER_FORMATS_H
 #define HI_RENDER_FORMATS_H
 
-#include "render.h"
+#include <stdio.h>
+
+#include "render_options.h"
 
 int render_text(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_tree(const struct profile *profile, const struct render_options *options, FILE *out);

@@ -18,7 +18,7 @@
 #ifndef HI_CODE_SWAP_H
 #define HI_CODE_SWAP_H
 
-#include "elfimage.h"
+#include "elf_images.h"
 #include "hi_wire.h"
 #include "journal.h"
 #include "remote.h"

@@ -10,7 +10,7 @@
 #ifndef HI_BINDING_H
 #define HI_BINDING_H
 
-#include "elfimage.h"
+#include "elf_images.h"
 
 struct definition {
 	const struct elf_image *image;

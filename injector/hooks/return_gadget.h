@@ -14,7 +14,7 @@
 #ifndef HI_RETURN_GADGET_H
 #define HI_RETURN_GADGET_H
 
-#include "elfimage.h"
+#include "elf_images.h"
 
 /* Looked for in the allocator's own object first. 0: there is none. */
 remote_addr return_gadget_find(const struct elf_images *images, const struct elf_image *allocator, const struct memory *memory);

@@ -22,7 +22,7 @@
 #ifndef HI_SLOTS_H
 #define HI_SLOTS_H
 
-#include "elfimage.h"
+#include "elf_images.h"
 #include "hi_wire.h"
 
 struct slot {

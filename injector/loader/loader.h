@@ -12,7 +12,7 @@
 #ifndef HI_LOADER_H
 #define HI_LOADER_H
 
-#include "elfimage.h"
+#include "elf_images.h"
 #include "hi_wire.h"
 #include "payload_image.h"
 #include "remote.h"

@@ -7,8 +7,9 @@
 #ifndef HI_PREFLIGHT_CHECKS_H
 #define HI_PREFLIGHT_CHECKS_H
 
-#include "elfimage.h"
-#include "preflight.h"
+#include "elf_images.h"
+#include "memory.h"
+#include "preflight_answer.h"
 
 /* One process under examination, and what the checks so far have opened of it. */
 struct subject {
@@ -27,6 +28,7 @@ struct subject {
 __attribute__((format(printf, 4, 5))) int refuse(struct subject *subject, enum preflight_verdict verdict, const char *remedy, const char *cause, ...);
 
 void comm_of(pid_t pid, char comm[16]);
+bool is_dead(char state); /* as in struct proc_status */
 bool has_capability(const struct proc_status *status, unsigned capability);
 /*
  * Reads a small file that tells about the machine: /proc/sys, /sys, /proc/self; always terminated. Bytes read or negative errno. Tests of what this machine

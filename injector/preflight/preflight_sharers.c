@@ -8,6 +8,7 @@
 #include "preflight_checks.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "memory_sharers.h"
 

@@ -7,6 +7,7 @@
 #include "preflight_checks.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#include "elfimage.h"
+#include "elf_images.h"
 #include "hi_files.h"
 #include "identity.h"
 

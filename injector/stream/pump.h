@@ -20,7 +20,7 @@
 #define HI_PUMP_H
 
 #include "arch.h"
-#include "elfimage.h"
+#include "elf_images.h"
 #include "events_out.h"
 #include "file_broker.h"
 #include "ring_reader.h"

@@ -8,7 +8,7 @@
 #ifndef HI_THREADS_H
 #define HI_THREADS_H
 
-#include "elfimage.h"
+#include "elf_images.h"
 
 struct thread {
 	uint64_t pointer;

@@ -93,7 +93,8 @@ void tracee_late_end(void)
 	tracee_late_look();
 	while (late_count && is_any_coming((int64_t)clock_now_ns() - begun_ns)) {
 		hold_progress();
-		tracee_nap();
+		ptrace_nap(PTRACE_NAP_NS);
+		tracee_late_look();
 	}
 	while (late_count)
 		drop(0);

@@ -9,7 +9,7 @@
 #ifndef HI_TRACEE_LATE_H
 #define HI_TRACEE_LATE_H
 
-#include "tracee.h"
+#include "ptrace.h"
 
 /* One that is TRACEE_RUNNING, with an interrupt pending. */
 void tracee_late_add(const struct tracee *tracee);
@@ -22,10 +22,5 @@ void tracee_late_look(void);
  * broke off would fail; so it waits for all but those that cannot stop.
  */
 void tracee_late_end(void);
-
-/* Of tracee.c: a stopped thread goes on where it stands. What tracee_detach does besides concerns its hold. */
-int tracee_detach_stopped(const struct tracee *tracee);
-/* Counts the stop that is about to end (held.h), if there was one; once. */
-void tracee_note_held(struct tracee *tracee);
 
 #endif

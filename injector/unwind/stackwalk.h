@@ -8,7 +8,7 @@
 #ifndef HI_STACKWALK_H
 #define HI_STACKWALK_H
 
-#include "elfimage.h"
+#include "elf_images.h"
 #include "tracee.h"
 
 #define STACKWALK_FRAMES_MAX 256

@@ -20,7 +20,7 @@
 #define HI_UNWIND_TABLE_H
 
 #include "eh_frame.h"
-#include "elfimage.h"
+#include "elf_images.h"
 #include "hi_wire.h"
 
 struct unwind_table {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "elfimage_open.h"
+#include "elf_image.h"
 #include "fuzz.h"
 #include "glibc_version.h"
 #include "nesting.h"
@@ -94,11 +94,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_version(EV_CURRENT);
 	if (memory.fd < 0)
 		FUZZ_CHECK(!memory_open(&memory, getpid(), getpid()));
-	const struct elfimage_source source = {.pid = getpid(), .maps = &maps, .memory = &memory, .taken = taken, .copy_room = &copy_room};
-	if (!elfimage_open(&source, 0, &image))
+	const struct elf_image_source source = {.pid = getpid(), .maps = &maps, .memory = &memory, .taken = taken, .copy_room = &copy_room};
+	if (!elf_image_open(&source, 0, &image))
 		use(&images, &maps, &memory);
 	FUZZ_CHECK(copy_room <= COPY_ROOM);
-	elfimage_close(&image);
+	elf_image_close(&image);
 	maps_close(&maps);
 	return 0;
 }

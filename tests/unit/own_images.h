@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* own_images.h - the test's own process as a target, for tests of elfimage, slots and unwind_table. */
+/* own_images.h - the test's own process as a target, for tests of elf_images, slots and unwind_table. */
 #ifndef HI_OWN_IMAGES_H
 #define HI_OWN_IMAGES_H
 
 #include <unistd.h>
 
-#include "elfimage.h"
+#include "elf_images.h"
 #include "unit.h"
 
 struct own {

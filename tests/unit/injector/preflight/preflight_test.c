@@ -5,6 +5,7 @@
  * Most obstacles need another program, user, namespace or container: they are in tests/integration/permissions. Security modules that this machine does not run
  * are played by a folder of files that say so.
  */
+#include "preflight.h"
 #include "preflight_checks.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elfimage_open.c - one ELF object: its file, its place, its mappings, its build-id.
+ * elf_image.c - one ELF object: its file, its place, its mappings, its build-id.
  *
  * Opening files by names that the target chose: never anything but a regular file, and a path outside of map_files only if the inode is right.
- * Enter at elfimage_open.
+ * Enter at elf_image_open.
  */
-#include "elfimage_open.h"
+#include "elf_image.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -28,14 +28,14 @@ static uint64_t page_down(uint64_t address)
 	return address & ~(uint64_t)(PAGE_BYTES - 1);
 }
 
-bool elfimage_is_vdso(const struct mapping *mapping)
+bool elf_image_is_vdso(const struct mapping *mapping)
 {
 	return strcmp(mapping->path, "[vdso]") == 0;
 }
 
 /* ---- opening ---- */
 
-void elfimage_close(struct elf_image *image)
+void elf_image_close(struct elf_image *image)
 {
 	free(image->text);
 	if (image->known)
@@ -102,7 +102,7 @@ static bool is_countable(int fd)
 	return pread(fd, &first, sizeof(first), (off_t)header.e_shoff) != sizeof(first) || first.sh_size < SHN_LORESERVE;
 }
 
-static int open_file(const struct elfimage_source *source, const struct mapping *mapping, struct elf_image *image)
+static int open_file(const struct elf_image_source *source, const struct mapping *mapping, struct elf_image *image)
 {
 	char *path;
 	int fd;
@@ -129,7 +129,7 @@ static int open_file(const struct elfimage_source *source, const struct mapping 
 	return is_usable(image->elf) ? 0 : -ENOEXEC;
 }
 
-static int open_memory(const struct elfimage_source *source, const struct mapping *mapping, struct elf_image *image)
+static int open_memory(const struct elf_image_source *source, const struct mapping *mapping, struct elf_image *image)
 {
 	size_t size;
 	int error = elf_memory_copy(source->memory, mapping->lo, *source->copy_room, &image->memory_copy, &size);
@@ -197,7 +197,7 @@ static int add_text(struct elf_image *image, const struct mapping *mapping, uint
 }
 
 /* Takes the mappings of this image, the first of which is number `first`. */
-static int take_mappings(const struct elfimage_source *source, size_t first, struct elf_image *image)
+static int take_mappings(const struct elf_image_source *source, size_t first, struct elf_image *image)
 {
 	const struct mapping *const head = &source->maps->mapping[first];
 	const remote_addr end = image_end(image);
@@ -252,7 +252,7 @@ static void read_build_id(struct elf_image *image)
 }
 
 /* Where it lies. */
-static int place(const struct elfimage_source *source, size_t first, struct elf_image *image)
+static int place(const struct elf_image_source *source, size_t first, struct elf_image *image)
 {
 	const struct mapping *mapping = &source->maps->mapping[first];
 	int error;
@@ -261,17 +261,17 @@ static int place(const struct elfimage_source *source, size_t first, struct elf_
 	image->head_hi = mapping->hi;
 	image->device = mapping->device;
 	image->inode = mapping->inode;
-	image->is_vdso = elfimage_is_vdso(mapping);
+	image->is_vdso = elf_image_is_vdso(mapping);
 	error = find_bias(image->elf, mapping, &image->bias);
 	if (!error)
 		error = take_mappings(source, first, image);
 	return !error && image->text_count == 0 ? -ENOEXEC : error;
 }
 
-int elfimage_open(const struct elfimage_source *source, size_t first, struct elf_image *image)
+int elf_image_open(const struct elf_image_source *source, size_t first, struct elf_image *image)
 {
 	const struct mapping *mapping = &source->maps->mapping[first];
-	int error = elfimage_is_vdso(mapping) ? -ENOENT : open_file(source, mapping, image);
+	int error = elf_image_is_vdso(mapping) ? -ENOENT : open_file(source, mapping, image);
 
 	image->path = strdup(mapping->path);
 	if (error && error != -ENOEXEC)
@@ -291,7 +291,7 @@ int elfimage_open(const struct elfimage_source *source, size_t first, struct elf
 /* ---- one that is open already ---- */
 
 /* An inode's number cannot have become another file's, as we hold the file open. */
-bool elfimage_is_same(const struct elf_image *known, const struct mapping *mapping)
+bool elf_image_is_same(const struct elf_image *known, const struct mapping *mapping)
 {
 	struct elf_version now;
 	struct stat status;
@@ -303,7 +303,7 @@ bool elfimage_is_same(const struct elf_image *known, const struct mapping *mappi
 	return now.size == known->version.size && now.changed_s == known->version.changed_s && now.changed_ns == known->version.changed_ns;
 }
 
-int elfimage_open_known(const struct elfimage_source *source, size_t first, struct elf_image *known, struct elf_image *image)
+int elf_image_open_known(const struct elf_image_source *source, size_t first, struct elf_image *known, struct elf_image *image)
 {
 	*image = *known;
 	image->known = known;
@@ -314,11 +314,26 @@ int elfimage_open_known(const struct elfimage_source *source, size_t first, stru
 	return place(source, first, image);
 }
 
-void elfimage_take_over(struct elf_image *image)
+void elf_image_take_over(struct elf_image *image)
 {
 	if (!image->known)
 		return;
 	free(image->known->text);
 	*image->known = (struct elf_image){.fd = -1};
 	image->known = NULL;
+}
+
+/* ---- symbols ---- */
+
+int elf_image_symbol(const struct elf_image *image, const char *name, remote_addr *out_address, uint64_t *out_size)
+{
+	Elf64_Sym symbol;
+	int error = image->dynamic ? elf_dynamic_find(image->dynamic, name, &symbol) : -ENOENT;
+
+	if (error)
+		return error;
+	*out_address = image->bias + symbol.st_value;
+	if (out_size)
+		*out_size = symbol.st_size;
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* elfimage_test.c - images, symbols and link order of this process against what its own dynamic linker says; and damaged files. */
-#include "elfimage.h"
+/* elf_images_test.c - images, symbols and link order of this process against what its own dynamic linker says; and damaged files. */
+#include "elf_images.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -102,7 +102,7 @@ UNIT_TEST(of_two_of_one_name_the_first_stays)
 {
 	struct own own = own_open();
 	const struct elf_image *first = own_image(&own, "libz.so");
-	char copy[] = "/tmp/elfimage_test_XXXXXX";
+	char copy[] = "/tmp/elf_images_test_XXXXXX";
 	const int from = open(first->open_path, O_RDONLY), to = mkstemp(copy);
 
 	CHECK(from >= 0 && to >= 0);
@@ -194,7 +194,7 @@ UNIT_TEST(symbols_hidden_by_version_are_not_found)
 	CHECK_EQ(elf_image_symbol(libc, "qsort", &found, &size), 0);
 	CHECK(size > 0);
 	/* An import is no definition. */
-	CHECK_EQ(elf_image_symbol(own_image(&own, "elfimage_test"), "qsort", &found, NULL), -ENOENT);
+	CHECK_EQ(elf_image_symbol(own_image(&own, "elf_images_test"), "qsort", &found, NULL), -ENOENT);
 	CHECK_EQ(elf_images_resolve(&own.images, "no such symbol", &found, NULL), -ENOENT);
 	own_close(&own);
 }
@@ -279,7 +279,7 @@ static void copy_file(const char *from, const char *to)
 /* Loads a copy of a library from a file of an awkward name, which is then deleted. Returns its handle; out_path as in maps. */
 static void *load_deleted(char out_path[64])
 {
-	char directory[] = "/tmp/elfimage testXXXXXX";
+	char directory[] = "/tmp/elf_images testXXXXXX";
 	const struct link_map *map = dlopen(OTHER_LIBRARY, RTLD_NOW);
 
 	CHECK(map != NULL && mkdtemp(directory) != NULL);
@@ -523,7 +523,7 @@ UNIT_TEST(copy_from_memory_has_the_same_symbols)
 UNIT_TEST(other_mappings_of_a_file_are_no_images)
 {
 	struct own before = own_open();
-	const struct elf_text *text = &own_image(&before, "elfimage_test")->text[0];
+	const struct elf_text *text = &own_image(&before, "elf_images_test")->text[0];
 	const int fd = open("/proc/self/exe", O_RDONLY);
 	const void *whole = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
 	const void *piece = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)text->file_offset);

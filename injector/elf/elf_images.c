@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elfimage.c - from the mappings of a process to its ELF objects.
+ * elf_images.c - from the mappings of a process to its ELF objects.
  *
  * A mapping that begins with an ELF header, or is executable, and belongs to no object yet, begins one. Its file's program headers say how far the object
  * reaches; mappings of the same file in that range are its own (and anonymous executable ones where a code segment should be: programs that moved their
  * text to huge pages). Files that are only mapped for reading have no executable mapping and are dropped.
  * Enter at elf_images_read.
  */
-#include "elfimage.h"
+#include "elf_images.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "elf_segment.h"
-#include "elfimage_open.h"
 #include "steps.h"
 
 #define DYNAMIC_MAX 4096u
@@ -26,7 +25,7 @@
 #define COMPARISONS_MAX 10000000u /* a program of 500 libraries with 20 needs each takes half of them */
 
 struct reader {
-	struct elfimage_source source;
+	struct elf_image_source source;
 	const struct elf_images *known; /* of the reading before */
 	struct elf_images images;
 	size_t capacity;
@@ -35,11 +34,11 @@ struct reader {
 /* May this mapping begin an image? */
 static bool is_candidate(const struct reader *reader, size_t number)
 {
-	const struct elfimage_source *source = &reader->source;
+	const struct elf_image_source *source = &reader->source;
 	const struct mapping *mapping = &source->maps->mapping[number];
 	char magic[SELFMAG];
 
-	if (source->taken[number] || (mapping->inode == 0 && !elfimage_is_vdso(mapping)))
+	if (source->taken[number] || (mapping->inode == 0 && !elf_image_is_vdso(mapping)))
 		return false;
 	if (mapping->file_offset != 0)
 		return mapping->executable;
@@ -66,9 +65,9 @@ static int open_image(struct reader *reader, size_t first, struct elf_image *ima
 	const struct mapping *mapping = &reader->source.maps->mapping[first];
 	struct elf_image *known = find_image(reader->known, mapping->lo);
 
-	if (known && elfimage_is_same(known, mapping))
-		return elfimage_open_known(&reader->source, first, known, image);
-	return elfimage_open(&reader->source, first, image);
+	if (known && elf_image_is_same(known, mapping))
+		return elf_image_open_known(&reader->source, first, known, image);
+	return elf_image_open(&reader->source, first, image);
 }
 
 static int read_images(struct reader *reader)
@@ -92,7 +91,7 @@ static int read_images(struct reader *reader)
 		}
 		error = open_image(reader, i, &image);
 		if (error)
-			elfimage_close(&image);
+			elf_image_close(&image);
 		else
 			images->image[images->count++] = image;
 		if (error == -ENOMEM)
@@ -231,7 +230,7 @@ static int mark_lasting(struct elf_images *images, struct elf_image *program)
 }
 
 /* Finds the main program, the dynamic linker and the order of the rest. */
-static int set_roles(const struct elfimage_source *source, struct elf_images *images)
+static int set_roles(const struct elf_image_source *source, struct elf_images *images)
 {
 	struct elf_image *program, *loader;
 	uint64_t entry = 0, base = 0;
@@ -285,7 +284,7 @@ int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *m
 		return error;
 	}
 	for (size_t i = 0; i < reader.images.count; i++)
-		elfimage_take_over(&reader.images.image[i]);
+		elf_image_take_over(&reader.images.image[i]);
 	elf_images_close(images);
 	*images = reader.images;
 	return 0;
@@ -300,7 +299,7 @@ int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *mem
 void elf_images_close(struct elf_images *images)
 {
 	for (size_t i = 0; i < images->count; i++)
-		elfimage_close(&images->image[i]);
+		elf_image_close(&images->image[i]);
 	free(images->image);
 	*images = (struct elf_images){0};
 }
@@ -311,19 +310,6 @@ const struct elf_image *elf_images_find(const struct elf_images *images, remote_
 }
 
 /* ---- symbols ---- */
-
-int elf_image_symbol(const struct elf_image *image, const char *name, remote_addr *out_address, uint64_t *out_size)
-{
-	Elf64_Sym symbol;
-	int error = image->dynamic ? elf_dynamic_find(image->dynamic, name, &symbol) : -ENOENT;
-
-	if (error)
-		return error;
-	*out_address = image->bias + symbol.st_value;
-	if (out_size)
-		*out_size = symbol.st_size;
-	return 0;
-}
 
 int elf_images_resolve(const struct elf_images *images, const char *name, remote_addr *out_address, const struct elf_image **out_image)
 {

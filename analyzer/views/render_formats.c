@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* render_formats.c - what the views have in common. */
+#include "render_formats.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+bool render_is_comparison(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (profile->row[i].key.side == PROFILE_BASE)
+			return true;
+	}
+	return false;
+}
+
+int render_refuse_comparison(const struct profile *profile, const char *format)
+{
+	if (!render_is_comparison(profile))
+		return 0;
+	return render_fail(-EINVAL, "%s has no place for what has become less; of a comparison make --collapsed, --pprof, --speedscope or --json", format);
+}
+
+int render_refuse_terminal(FILE *out, const char *format)
+{
+	const int fd = fileno(out);
+
+	return fd >= 0 && isatty(fd) ? render_fail(-EINVAL, "--%s is not for terminals: name a file (-o)", format) : 0;
+}
+
+static char last_error[512];
+
+int render_fail(int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(last_error, sizeof(last_error), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+int render_result(int error, FILE *out)
+{
+	if (!error && (fflush(out) || ferror(out)))
+		return render_fail(-EIO, "cannot write the report: %s", strerror(errno));
+	return error ? render_fail(error, "cannot make the report: %s", strerror(-error)) : 0;
+}
+
+const char *render_error(void)
+{
+	return last_error;
+}
