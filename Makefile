@@ -20,6 +20,7 @@
 ##   FUZZ_TIME=60         seconds for each fuzzer of `make fuzz`
 ##   N=50                 attach/detach cycles for `make torture`, for each target and loader; T=regex chooses targets
 ##   HOOK=                where `make torture` hooks them: auto, entry, slot, or several, as auto,slot; auto where nothing is said
+##   BASE=HEAD            the revision whose program `make same-reports` compares with
 ##   SEEDS=100            sessions at each rate for `make truth`
 ##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
 ##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick, ...
@@ -141,7 +142,7 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap bench bench-report check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap same-reports bench bench-report check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
@@ -256,6 +257,10 @@ truth: $(O)/heapinject ## estimates against a program that knows the truth: SEED
 gap: $(O)/heapinject ## how long a program stands still at attach and detach, beside heaptrack, N=200 times
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/torture/gap --cycles $(if $(filter file,$(origin N)),200,$(N)) $(GAP)
 
+BASE ?= HEAD
+same-reports: $(O)/heapinject ## every view and file format, byte for byte as the program of BASE=HEAD makes them
+	@O=$(O) CC=$(CC) tests/same_reports '$(BASE)'
+
 # ---- benchmarks -----------------------------------------------------------------------------------------------------------
 # -O2 without and with frame pointers, for that is what stack walks differ by. The big program is not optimized: more functions, quicker built.
 
@@ -341,7 +346,7 @@ uninstall: ## remove what install put there
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 
 formatted := $(sort $(wildcard include/*.h $(foreach part,injector cmd payload analyzer,$(addprefix $(part)/,*.[ch] */*.[ch] */*/*.[ch])) \
-	tests/unit/*.h tests/unit/*/*.c tests/unit/*/*/*.c tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.c tests/integration/*/*.cc \
+	tests/*.[ch] tests/unit/*.h tests/unit/*/*.c tests/unit/*/*/*.c tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.c tests/integration/*/*.cc \
 	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc tests/bench/*.[ch] tests/bench/*.cc))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)
