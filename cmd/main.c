@@ -2,6 +2,7 @@
 /* main.c - heapinject. Everything is in cli.c, so that tests can link all but this file. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,12 +11,15 @@
 #include "hi_exit.h"
 #include "pace.h"
 
+static bool output_was_closed; /* nobody wants to read it */
+
 /*
  * A standard descriptor that is closed would be the number of the next file that is opened: a profile, or the target's memory, with our messages in it. Opened
  * for the wrong direction, it still fails who uses it.
  */
 static void occupy_standard_descriptors(void)
 {
+	output_was_closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -25,7 +29,7 @@ static void occupy_standard_descriptors(void)
 static int all_written(int exit_code)
 {
 	const char *why = fflush(stdout) ? strerror(errno) : ferror(stdout) ? "some of it is lost" : NULL;
-	if (!why || exit_code != HI_EXIT_OK)
+	if (!why || exit_code != HI_EXIT_OK || output_was_closed)
 		return exit_code;
 	fprintf(stderr, "heapinject: standard output cannot be written: %s\n", why);
 	return HI_EXIT_FAILED;

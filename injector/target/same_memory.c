@@ -106,6 +106,16 @@ bool same_memory_is_sound(const struct same_memory_reference *reference)
 
 /* ---- without the kernel's word --------------------------------------------------------------------------------------------------------- */
 
+/* Of status the lines about the memory, which anybody may read: sizes, and the largest that they have been. A name cannot hold a line. */
+static const char *memory_lines(char *status)
+{
+	char *begin = strstr(status, "\nVmPeak:"), *end = begin ? strstr(begin, "\nThreads:") : NULL;
+	if (!end)
+		return "";
+	*end = 0;
+	return begin;
+}
+
 /* -1, 0, 1: cannot be told, differ, equal. The file of `tid` is read before and after, as it may change meanwhile. */
 static int compare_file(const struct same_memory_reference *reference, pid_t pid, const char *name)
 {
@@ -113,9 +123,12 @@ static int compare_file(const struct same_memory_reference *reference, pid_t pid
 	int answer = -1;
 	if (!proc_file_read(reference->pid, reference->tid, name, &before, NULL) && !proc_file_read(pid, 0, name, &its, NULL) &&
 	    !proc_file_read(reference->pid, reference->tid, name, &after, NULL)) {
-		if (!strcmp(its, before) || !strcmp(its, after))
+		const bool is_status = !strcmp(name, "status");
+		const char *first = is_status ? memory_lines(before) : before, *other = is_status ? memory_lines(its) : its,
+			   *last = is_status ? memory_lines(after) : after;
+		if (!strcmp(other, first) || !strcmp(other, last))
 			answer = 1;
-		else if (!strcmp(before, after))
+		else if (!strcmp(first, last))
 			answer = 0;
 	}
 	free(before);
@@ -157,7 +170,7 @@ static bool have_same_maps(const struct same_memory_reference *reference, pid_t 
 static bool have_same_sizes(const struct same_memory_reference *reference, pid_t pid)
 {
 	for (unsigned look = 0; look < LOOKS; look++)
-		if (compare_file(reference, pid, "statm") != 1)
+		if (compare_file(reference, pid, "status") != 1)
 			return false;
 	return true;
 }
