@@ -165,6 +165,17 @@ UNIT_TEST(a_scribbled_control_block_is_not_followed)
 }
 
 /* A journal that names words of the target that never held anything of ours: they stay as they are, and what is true in it is undone all the same. */
+/* Of a target that was recovered; closes the attachment. */
+static void append_to_journal(struct attached *attached, const struct hi_journal_entry *entry)
+{
+	const struct hi_control *control = attached->attachment.control;
+	const uint32_t count = control->journal_count + 1;
+	const remote_addr base = control->arena, at = base + offsetof(struct hi_control, journal[control->journal_count]);
+	CHECK_EQ(memory_write(&attached->victim.memory, at, entry, sizeof *entry), 0);
+	CHECK_EQ(memory_write(&attached->victim.memory, base + offsetof(struct hi_control, journal_count), &count, sizeof count), 0);
+	attachment_close(&attached->attachment);
+}
+
 UNIT_TEST(a_forged_journal_changes_no_word_but_our_own)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
@@ -181,11 +192,7 @@ UNIT_TEST(a_forged_journal_changes_no_word_but_our_own)
 	entry.new_value = 0;
 	entry.old_value = 77;
 	entry.state = HI_JOURNAL_WRITTEN;
-	const uint32_t count = control->journal_count + 1;
-	const remote_addr base = control->arena, at = base + offsetof(struct hi_control, journal[control->journal_count]);
-	CHECK_EQ(memory_write(&attached.victim.memory, at, &entry, sizeof entry), 0);
-	CHECK_EQ(memory_write(&attached.victim.memory, base + offsetof(struct hi_control, journal_count), &count, sizeof count), 0);
-	attachment_close(&attached.attachment);
+	append_to_journal(&attached, &entry);
 
 	CHECK_EQ(open_and_recover(&attached), 0);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
@@ -211,19 +218,17 @@ UNIT_TEST(a_forged_journal_names_no_word_of_shared_memory)
 	const remote_addr shared = (uintptr_t)&attached.victim.page->word[0];
 	struct hi_journal_entry entry = control->journal[0];
 	entry.slot = shared;
-	const uint32_t count = control->journal_count + 1;
-	const remote_addr base = control->arena, at = base + offsetof(struct hi_control, journal[control->journal_count]);
+	const remote_addr base = control->arena;
+	const uint64_t arena_size = control->arena_size;
 	CHECK_EQ(memory_write(&attached.victim.memory, shared, &entry.new_value, sizeof entry.new_value), 0);
-	CHECK_EQ(memory_write(&attached.victim.memory, at, &entry, sizeof entry), 0);
-	CHECK_EQ(memory_write(&attached.victim.memory, base + offsetof(struct hi_control, journal_count), &count, sizeof count), 0);
-	attachment_close(&attached.attachment);
+	append_to_journal(&attached, &entry);
 
 	CHECK_EQ(open_and_recover(&attached), 0);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	CHECK_EQ(receipt.slots.written, attached.slots.count);
 	CHECK_EQ(receipt.healed_words, 1);
 	CHECK_EQ(memory_read_u64(&attached.victim.memory, shared, &now), 0);
-	CHECK(now - base >= control->arena_size);
+	CHECK(now - base >= arena_size);
 	attached_check_gone(&attached);
 	attachment_close(&attached.attachment);
 	attached_end(&attached);
