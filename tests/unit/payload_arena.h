@@ -194,8 +194,8 @@ static inline void arena_spell_out(const struct arena *arena, struct hi_record_a
 	memcpy(alloc->frame, stack->frame, 8ull * stack->frame_count);
 }
 
-/* The same for tests that expect exactly one record of this type next; an alloc may be of either type. */
-static inline const struct hi_record_alloc *arena_expect(struct arena *arena, enum hi_record_type type)
+/* The same for tests that expect a record next; an alloc has its frames, whether its stack was known or not. */
+static inline const struct hi_record_alloc *arena_next(struct arena *arena)
 {
 	static union {
 		struct hi_record_alloc alloc;
@@ -205,8 +205,16 @@ static inline const struct hi_record_alloc *arena_expect(struct arena *arena, en
 	CHECK(arena_take(arena, &record));
 	if (record.alloc.header.type_busy == HI_RECORD_KNOWN)
 		arena_spell_out(arena, &record.alloc);
-	CHECK_EQ(record.alloc.header.type_busy, type);
 	return &record.alloc;
+}
+
+/* Of this type. */
+static inline const struct hi_record_alloc *arena_expect(struct arena *arena, enum hi_record_type type)
+{
+	const struct hi_record_alloc *record = arena_next(arena);
+
+	CHECK_EQ(record->header.type_busy, type);
+	return record;
 }
 
 /* Alloc records drained, of either type. */
