@@ -166,7 +166,7 @@ static int apply_filters(const struct report_options *options, struct profile *p
 {
 	struct profile filtered;
 	unsigned int unmatched;
-	int error = whole_set(profile, options->filter.whole);
+	int error = percent_base_set(profile, options->filter.percent_base);
 
 	if (!error && filter_is_idle(&options->filter))
 		return 0;

@@ -10,7 +10,7 @@
  */
 #define SAMPLE_NS_MAX 10000u
 #define WINDOW_NS 100000000ull    /* of CPU time: ten ticks of the kernel's clock, by which it is known */
-#define STEP_MAX 6u               /* doublings at a time: what one window says is not worth more */
+#define STEP_MAX 6u               /* interval_shift at a time: what one window says is not worth more */
 #define INTERVAL_MAX (1ull << 47) /* more seldom is never: no block is larger */
 #define CALM_SHARE 4u             /* going back doubles the cost; it must then still be well within the budget, or it would swing to and fro */
 #define CALM_WINDOWS 8u
@@ -18,8 +18,8 @@
 void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t interval)
 {
 	*overhead = (struct overhead){.budget_ppm = budget_ppm};
-	while (overhead->doublings_max < HI_DOUBLINGS_MAX && interval << overhead->doublings_max < INTERVAL_MAX)
-		overhead->doublings_max++;
+	while (overhead->interval_shift_max < HI_INTERVAL_SHIFT_MAX && interval << overhead->interval_shift_max < INTERVAL_MAX)
+		overhead->interval_shift_max++;
 }
 
 /* How often the cost must be halved to fit. */
@@ -38,19 +38,19 @@ bool overhead_step(struct overhead *overhead, const struct hi_stream_stats *stat
 	if (!overhead->budget_ppm || stats->target_cpu_ns < overhead->target_ns || stats->payload_cpu_ns < overhead->payload_ns || cpu < WINDOW_NS)
 		return false;
 	const uint64_t budget = (uint64_t)((double)cpu * overhead->budget_ppm / 1e6);
-	const uint32_t before = overhead->doublings;
+	const uint32_t before = overhead->interval_shift;
 	overhead->samples = stats->samples;
 	overhead->target_ns = stats->target_cpu_ns;
 	overhead->payload_ns = stats->payload_cpu_ns;
 	if (cost / SAMPLE_NS_MAX > samples)
 		cost = samples * SAMPLE_NS_MAX;
 	overhead->calm = cost < budget / CALM_SHARE ? overhead->calm + 1 : 0;
-	overhead->doublings += steps_to(cost, budget);
-	if (overhead->doublings > overhead->doublings_max)
-		overhead->doublings = overhead->doublings_max;
-	if (overhead->calm >= CALM_WINDOWS && overhead->doublings) {
-		overhead->doublings--;
+	overhead->interval_shift += steps_to(cost, budget);
+	if (overhead->interval_shift > overhead->interval_shift_max)
+		overhead->interval_shift = overhead->interval_shift_max;
+	if (overhead->calm >= CALM_WINDOWS && overhead->interval_shift) {
+		overhead->interval_shift--;
 		overhead->calm = 0;
 	}
-	return overhead->doublings != before;
+	return overhead->interval_shift != before;
 }

@@ -277,9 +277,9 @@ static int begin(struct session *session)
 /* The record goes first: the payload may draw with the new mean from the next instruction on. */
 static void change_interval(struct session *session)
 {
-	const uint32_t doublings = session->overhead.doublings;
-	(void)!pump_interval(&session->pump, session->options->interval << doublings);
-	__atomic_store_n(&session->attachment.arena.shared->doublings, doublings, __ATOMIC_RELAXED);
+	const uint32_t interval_shift = session->overhead.interval_shift;
+	(void)!pump_interval(&session->pump, session->options->interval << interval_shift);
+	__atomic_store_n(&session->attachment.arena.shared->interval_shift, interval_shift, __ATOMIC_RELAXED);
 }
 
 static void send_stats(struct session *session)

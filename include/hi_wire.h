@@ -199,7 +199,7 @@ struct hi_thread_slot {
 	uint64_t random;      /* 32: generator state */
 	uint64_t last_seen;   /* 40: cycle counter at the last slow path; an old one may be evicted */
 	uint64_t cycles;      /* 48: cycle counter ticks spent in the payload's slow path, originals not counted */
-	uint16_t doublings;   /* 56: the countdown was drawn with a mean of control->interval << this */
+	uint16_t interval_shift;   /* 56: the countdown was drawn with a mean of control->interval << this */
 	uint16_t own_ring;    /* 58: number of the ring that only its first owner writes to; 0 = it has none (see "rings" below) */
 	uint32_t region_told; /* 60: cycle counter >> HI_REGION_TOLD_SHIFT when this thread last wrote a HI_RECORD_REGION: it does so rarely */
 };
@@ -264,14 +264,14 @@ _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
 /*
  * Walks that were made before, as a tree: a node is a frame together with those that it was called by on the way from the leaf. Threads write them without a
- * lock, and never again once they are linked in, but for the links. How: payload/known_walk.c. A link is an offset in bytes from the first node, which is none:
+ * lock, and never again once they are linked in, but for the links. How: payload/stack_trie.c. A link is an offset in bytes from the first node, which is none:
  * 0 leads nowhere. Links to leaves, and to callers beyond the second, are in uint32_t[1 << walk_bits], by a hash of callee and pc.
  */
 struct hi_walk_node {
 	uint64_t pc; /*  0: return address; of a leaf with the mark of the directory added; 0 = the stack ended by a return address of zero */
 	union {
 		struct {
-			uint8_t kind;   /*  8: bits that known_walk.c defines; 0 = there is no node */
+			uint8_t kind;   /*  8: bits that stack_trie.c defines; 0 = there is no node */
 			int8_t bp_slot; /*  9: how it is left: the caller's bp is so many words above the CFA, 0 = it is unchanged */
 			int16_t bp_at;  /* 10: if the CFA goes by bp: that lies so many words above sp */
 			int32_t cfa;    /* 12: the CFA is so many bytes above sp, or bp */
@@ -349,7 +349,7 @@ enum hi_phase {
 	HI_PHASE_ARMING = 2,  /* slots are being written */
 	HI_PHASE_ARMED = 3,
 	HI_PHASE_DISARMED = 4,  /* gate bypassed; slots are being written back */
-	HI_PHASE_RESTORED = 5,  /* slots written back; quiescing, healing */
+	HI_PHASE_RESTORED = 5,  /* slots written back; quiescing, fixing up escaped pointers */
 	HI_PHASE_UNLOADING = 6, /* mappings are being removed */
 };
 
@@ -454,15 +454,15 @@ enum hi_journal_state {
 };
 /* What kind of word was changed. */
 enum hi_journal_kind {
-	HI_JOURNAL_PASSING = 0, /* a GOT slot of an object that may be unloaded: written only while all threads stand still */
-	HI_JOURNAL_LASTING = 1, /* a GOT slot of an object that is never unloaded */
+	HI_JOURNAL_UNLOADABLE = 0, /* a GOT slot of an object that may be unloaded: written only while all threads stand still */
+	HI_JOURNAL_PINNED = 1, /* a GOT slot of an object that is never unloaded */
 };
 /* One GOT slot. Complete and PLANNED before the word is touched; undo writes old_value only where it holds new_value. */
 struct hi_journal_entry {
 	uint64_t slot;      /* address in the target */
 	uint64_t old_value; /* what it held: the resolved original, or the lazy stub */
 	uint64_t new_value; /* gate entry */
-	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are healed to this */
+	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are fixed_up to this */
 	uint32_t state;     /* enum hi_journal_state */
 	uint16_t function;  /* enum hi_function */
 	uint8_t kind;       /* enum hi_journal_kind */
@@ -492,7 +492,7 @@ struct hi_part {
 	uint64_t size;
 };
 
-#define HI_DOUBLINGS_MAX 40u
+#define HI_INTERVAL_SHIFT_MAX 40u
 #define HI_CODE_RANGES_MAX 4u
 #define HI_CODE_BYTES_MAX (4u << 20) /* of all of them */
 #define HI_RELAYS_MAX 16u            /* pages with a jump each, to which a function's entry can lead where it cannot lead to the gate */
@@ -548,7 +548,7 @@ struct hi_control {
 	uint64_t main_stack;                                        /* upper end of the main thread's stack, 0 = not known */
 	uint32_t current_regions;                                   /* index into regions[] */
 	uint32_t current_directory;                                 /* index into directory[] */
-	uint32_t doublings;                                         /* countdowns are drawn with a mean of interval << this from now on; <= HI_DOUBLINGS_MAX */
+	uint32_t interval_shift;                                         /* countdowns are drawn with a mean of interval << this from now on; <= HI_INTERVAL_SHIFT_MAX */
 	uint32_t ring_mask;                                         /* number of rings - 1: HI_RINGS - 1, or 0 */
 	uint32_t journal_count;                                     /* entries in use, including RESTORED ones */
 	struct hi_counters counters __attribute__((aligned(64)));
@@ -659,7 +659,7 @@ struct hi_record_alloc {
 	uint16_t stack_end;   /* enum hi_stack_end */
 	uint16_t function;    /* enum hi_function */
 	uint32_t slack;       /* usable bytes beyond those requested, HI_SLACK_UNKNOWN - 1 = as many or more; HI_SLACK_UNKNOWN = nobody could be asked */
-	uint32_t doublings;   /* of the countdown that ran out: what the sample stands for follows from this, not from the mean of today */
+	uint32_t interval_shift;   /* of the countdown that ran out: what the sample stands for follows from this, not from the mean of today */
 	uint64_t frame[];     /* return addresses, leaf first; frame[0] is the caller of the allocation function */
 };
 struct hi_record_known {
@@ -670,7 +670,7 @@ struct hi_record_known {
 	uint16_t reserved;
 	uint16_t function; /* enum hi_function */
 	uint32_t slack;    /* these two as in struct hi_record_alloc */
-	uint32_t doublings;
+	uint32_t interval_shift;
 };
 struct hi_record_free {
 	struct hi_record_header header;

@@ -3,7 +3,7 @@
 #include "record.h"
 
 #include "clock.h"
-#include "known_walk.h"
+#include "stack_trie.h"
 #include "ring.h"
 #include "stack_table.h"
 #include "thread_slot.h"
@@ -78,14 +78,14 @@ static inline struct words known_of(const struct record_event *event, const stru
 
 	words.word[4] = block.bytes;
 	words.word[5] = word_of(stack, call->words->function, 48);
-	words.word[6] = word_of(event->slack, event->doublings, 32);
+	words.word[6] = word_of(event->slack, event->interval_shift, 32);
 	return words;
 }
 _Static_assert(offsetof(struct hi_record_header, type_busy) == 4 && offsetof(struct hi_record_header, cycles) == 8 &&
 		       offsetof(struct hi_record_header, thread) == 16 && offsetof(struct hi_record_free, address) == 24 &&
 		       offsetof(struct hi_record_known, address) == 24 && offsetof(struct hi_record_known, bytes) == 32 &&
 		       offsetof(struct hi_record_known, stack) == 40 && offsetof(struct hi_record_known, function) == 46 &&
-		       offsetof(struct hi_record_known, slack) == 48 && offsetof(struct hi_record_known, doublings) == 52,
+		       offsetof(struct hi_record_known, slack) == 48 && offsetof(struct hi_record_known, interval_shift) == 52,
 	       "words of records");
 
 static enum ring_class class_of(enum hi_record_type type)
@@ -162,14 +162,14 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 		word[i] = head.word[i];
 	word[4] = block.bytes;
 	word[5] = word_of(word_of(stack.count, stack.reason, 32), call->words->function, 48);
-	word[6] = word_of(event->slack, event->doublings, 32);
+	word[6] = word_of(event->slack, event->interval_shift, 32);
 	record_count(event->state, &counters_of(event)->stacks_untold);
 	return put_anywhere(event, HI_RECORD_ALLOC, word, (uint32_t)sizeof(struct hi_record_alloc) / 8 + stack.count);
 }
 _Static_assert(offsetof(struct hi_record_alloc, address) == 24 && offsetof(struct hi_record_alloc, bytes) == 32 &&
 		       offsetof(struct hi_record_alloc, frame_count) == 40 && offsetof(struct hi_record_alloc, stack_end) == 44 &&
 		       offsetof(struct hi_record_alloc, function) == 46 && offsetof(struct hi_record_alloc, slack) == 48 &&
-		       offsetof(struct hi_record_alloc, doublings) == 52,
+		       offsetof(struct hi_record_alloc, interval_shift) == 52,
 	       "words of records");
 
 /* The second time that a stack is seen its walk is learned: one that is seen once costs nothing more. */
@@ -179,7 +179,7 @@ __attribute__((noinline)) static uint32_t id_of_walked(const struct record_event
 	uint32_t id = stack_table_id(event->state, scratch->frame, stack, &is_new);
 
 	if (!is_new && stack.is_plain)
-		known_walk_learn(event->state, scratch->frame, stack.count, id);
+		stack_trie_add(event->state, scratch->frame, stack.count, id);
 	return id;
 }
 

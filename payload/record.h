@@ -19,7 +19,7 @@ struct record_event {
 	uint64_t cycles; /* when it happened; read when all was done that it follows from, and before any of it is told */
 	/* Of an allocation, as in struct hi_record_alloc. */
 	uint32_t slack;
-	uint16_t doublings;
+	uint16_t interval_shift;
 	bool is_alone;    /* whoever tells it is alone with the slot, and not a guest */
 	uint32_t scratch; /* number of the one in which it is put together; not that of a nested visit */
 };

@@ -14,14 +14,14 @@
 
 #include "arch/arch.h"
 #include "frames.h"
-#include "known_walk.h"
+#include "stack_trie.h"
 
 struct stack_end {
 	uint64_t hash;  /* of the frames, by frames_hash() */
 	uint32_t id;    /* not 0: the stack is known by this number (stack_table.h), and neither hash nor count nor frames are told */
 	uint16_t count; /* frames, 1..HI_FRAMES_MAX */
 	uint8_t reason; /* enum hi_stack_end: why it stopped there; with HI_END_REGION, scratch->unknown_sp says where */
-	bool is_plain;  /* it came to its proper end, and by plain rules: known_walk_learn() may have a use for it */
+	bool is_plain;  /* it came to its proper end, and by plain rules: stack_trie_add() may have a use for it */
 };
 
 /*
@@ -33,7 +33,7 @@ struct stack_end stack_walk(const struct hi_state *state, uint64_t thread, const
 /* The same, unless it finds the id of the stack, by a way that leaves the frames alone. */
 static inline struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
 {
-	uint32_t id = known_walk_id(state, thread, call, scratch);
+	uint32_t id = stack_trie_find(state, thread, call, scratch);
 
 	return id ? (struct stack_end){.id = id, .reason = HI_END_COMPLETE} : stack_walk(state, thread, call, scratch);
 }

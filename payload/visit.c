@@ -20,11 +20,11 @@ void visit_disarm(struct hi_state *state, struct hi_gate_words *words)
 void visit_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64_t thread)
 {
 	const struct hi_control *control = (const struct hi_control *)state->control;
-	uint32_t doublings = __atomic_load_n(&control->doublings, __ATOMIC_RELAXED);
-	uint64_t interval = control->interval << (doublings & 63);
+	uint32_t interval_shift = __atomic_load_n(&control->interval_shift, __ATOMIC_RELAXED);
+	uint64_t interval = control->interval << (interval_shift & 63);
 	bool is_exact = interval <= 1;
 
-	slot->doublings = (uint16_t)doublings;
+	slot->interval_shift = (uint16_t)interval_shift;
 	slot->countdown = is_exact ? 0 : sample_draw(&slot->random, interval);
 	slot->fast_owner = is_exact ? 0 : thread;
 }
@@ -142,9 +142,9 @@ bool visit_is_countdown_over(struct visit *visit, uint64_t size)
 		slot->fast_owner = visit->event.thread; /* it has a countdown, and the gate did not find it, or was not asked */
 		return false;
 	}
-	visit->event.doublings = (uint16_t)slot->doublings;
+	visit->event.interval_shift = (uint16_t)slot->interval_shift;
 	if (!visit->has_place && !is_absurd)
-		count_passed(visit, size, visit->is_exact ? 0 : visit_control(visit)->interval << (slot->doublings & 63));
+		count_passed(visit, size, visit->is_exact ? 0 : visit_control(visit)->interval << (slot->interval_shift & 63));
 	visit_draw(visit->event.state, slot, visit->event.thread);
 	return !visit_is_inner(visit) && !is_absurd;
 }

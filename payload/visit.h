@@ -193,13 +193,13 @@ static inline bool visit_is_inner(const struct visit *visit)
 
 static inline bool visit_is_sample_due(struct visit *visit, uint64_t size)
 {
-	const bool has_no_countdown = visit->is_exact && visit->has_slot && visit->has_place && !visit->event.slot->doublings &&
-				      !__atomic_load_n(&visit_control(visit)->doublings, __ATOMIC_RELAXED);
+	const bool has_no_countdown = visit->is_exact && visit->has_slot && visit->has_place && !visit->event.slot->interval_shift &&
+				      !__atomic_load_n(&visit_control(visit)->interval_shift, __ATOMIC_RELAXED);
 
 	/* Nothing was drawn, and nothing will be. */
 	if (!has_no_countdown)
 		return visit_is_countdown_over(visit, size);
-	visit->event.doublings = 0;
+	visit->event.interval_shift = 0;
 	return !visit_is_inner(visit) && size <= SAMPLE_DISTANCE_MAX;
 }
 

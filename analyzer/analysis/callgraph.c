@@ -169,7 +169,7 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 		graph->node[i].name = graph->functions.name[i];
 	if (!error)
 		error = count_rows(builder, profile, type);
-	graph->whole = profile->meta.whole[type] != 0 ? profile->meta.whole[type] : graph->total.value;
+	graph->percent_base = profile->meta.percent_base[type] != 0 ? profile->meta.percent_base[type] : graph->total.value;
 	if (!error)
 		error = callgraph_note_inlining(graph);
 	if (!error)

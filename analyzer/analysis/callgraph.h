@@ -32,7 +32,7 @@ struct callgraph {
 	struct callgraph_edge *edge;
 	size_t edge_count;
 	struct estimate total;                /* of all rows, whatever is kept */
-	double whole;                         /* what percentages are of */
+	double percent_base;                         /* what percentages are of */
 	enum profile_granularity granularity; /* what the nodes are, as in the profile */
 	uint64_t slack_samples;               /* as in the profile: how many samples' usable sizes are known */
 	struct functions functions;

@@ -3,7 +3,7 @@
  * calltree.c - see calltree.h.
  *
  * A million stacks make a tree of many millions of nodes, of which a picture shows some thousands. So there are two steps: first a bare tree of those that may
- * be heavy enough, from which they are chosen (sprouts.h); then the figures of the chosen ones. A parent is never lighter than its child and always has the
+ * be heavy enough, from which they are chosen (pruned_tree.h); then the figures of the chosen ones. A parent is never lighter than its child and always has the
  * lower index, so that the heaviest ones, in that order, are a tree again. Start at calltree_open().
  */
 #include "calltree.h"
@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sprouts.h"
+#include "pruned_tree.h"
 
 #define NOWHERE UINT32_MAX
 
-_Static_assert(CALLTREE_ROOT == SPROUT_ROOT, "a root is one in both trees");
+_Static_assert(CALLTREE_ROOT == PRUNED_ROOT, "a root is one in both trees");
 
-/* The image of a sprout is its node among the chosen ones; NOWHERE = not chosen. */
+/* The image of a pruned_node is its node among the chosen ones; NOWHERE = not chosen. */
 struct calltree_source {
 	const struct profile *profile;
 	struct calltree_options options;
 	struct calltree *tree;
-	struct sprouts sprouts;
+	struct pruned_tree pruned_tree;
 	uint32_t *other; /* by chosen node: the one for what is light below it, NOWHERE = none */
 	struct calltree_node *chosen;
 	size_t chosen_count;
@@ -39,7 +39,7 @@ static size_t limit_of(size_t limit)
 
 struct rank {
 	double share;
-	uint32_t sprout;
+	uint32_t pruned_node;
 };
 
 static int compare_ranks(const void *left, const void *right)
@@ -48,7 +48,7 @@ static int compare_ranks(const void *left, const void *right)
 
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
-	return a->sprout < b->sprout ? -1 : a->sprout > b->sprout;
+	return a->pruned_node < b->pruned_node ? -1 : a->pruned_node > b->pruned_node;
 }
 
 /* How many nodes it takes to show the first of that order: these, and one for each of them that has children beyond. */
@@ -57,39 +57,39 @@ static size_t nodes_for(struct calltree_source *source, const struct rank *rank,
 	size_t nodes = first;
 
 	for (size_t i = 0; i < first; i++)
-		source->sprouts.sprout[rank[i].sprout].image = 0;
-	for (size_t i = first; i < source->sprouts.count; i++) {
-		struct sprout *parent = &source->sprouts.sprout[source->sprouts.sprout[rank[i].sprout].parent];
+		source->pruned_tree.pruned_node[rank[i].pruned_node].image = 0;
+	for (size_t i = first; i < source->pruned_tree.count; i++) {
+		struct pruned_node *parent = &source->pruned_tree.pruned_node[source->pruned_tree.pruned_node[rank[i].pruned_node].parent];
 		nodes += parent->image == 0;
 		if (parent->image == 0)
 			parent->image = 1; /* counted */
 	}
 	for (size_t i = 0; i < first; i++)
-		source->sprouts.sprout[rank[i].sprout].image = NOWHERE;
+		source->pruned_tree.pruned_node[rank[i].pruned_node].image = NOWHERE;
 	return nodes;
 }
 
-/* Marks the sprouts to be shown: image 0. */
+/* Marks the pruned_tree to be shown: image 0. */
 static int choose(struct calltree_source *source)
 {
 	const size_t limit = limit_of(source->options.limit);
-	struct rank *rank = malloc(source->sprouts.count * sizeof(*rank));
+	struct rank *rank = malloc(source->pruned_tree.count * sizeof(*rank));
 	const enum sample_type *type = source->options.is_only_type ? &source->options.type : NULL;
 	size_t first = 1, nodes;
 
 	if (!rank)
 		return -ENOMEM;
-	for (size_t i = 0; i < source->sprouts.count; i++)
-		rank[i] = (struct rank){.share = sprout_share(source->sprouts.sprout, &source->sprouts.sprout[i], type), .sprout = (uint32_t)i};
+	for (size_t i = 0; i < source->pruned_tree.count; i++)
+		rank[i] = (struct rank){.share = pruned_node_share(source->pruned_tree.pruned_node, &source->pruned_tree.pruned_node[i], type), .pruned_node = (uint32_t)i};
 	rank[0].share = 2; /* the root, whatever it weighs */
-	qsort(rank, source->sprouts.count, sizeof(*rank), compare_ranks);
-	while (first < source->sprouts.count && first < limit && rank[first].share >= source->options.fraction && rank[first].share > 0)
+	qsort(rank, source->pruned_tree.count, sizeof(*rank), compare_ranks);
+	while (first < source->pruned_tree.count && first < limit && rank[first].share >= source->options.fraction && rank[first].share > 0)
 		first++;
 	while ((nodes = nodes_for(source, rank, first)) > limit && first > limit / 2)
 		first = first - limit / 2 < nodes - limit ? limit / 2 : first - (nodes - limit);
 	for (size_t i = 0; i < first; i++)
-		source->sprouts.sprout[rank[i].sprout].image = 0;
-	source->tree->folded = source->sprouts.node_count - first;
+		source->pruned_tree.pruned_node[rank[i].pruned_node].image = 0;
+	source->tree->folded = source->pruned_tree.node_count - first;
 	source->chosen = calloc(nodes, sizeof(*source->chosen));
 	source->other = malloc(nodes * sizeof(*source->other));
 	free(rank);
@@ -108,22 +108,22 @@ static uint32_t add_chosen(struct calltree_source *source, uint32_t function, ui
 /* The image of a light one is the node into which it is folded. */
 static void draw_images(struct calltree_source *source)
 {
-	for (size_t i = 0; i < source->sprouts.count; i++) {
-		struct sprout *sprout = &source->sprouts.sprout[i];
-		if (sprout->image == 0)
-			sprout->image = add_chosen(source, sprout->function, source->sprouts.sprout[sprout->parent].image);
+	for (size_t i = 0; i < source->pruned_tree.count; i++) {
+		struct pruned_node *pruned_node = &source->pruned_tree.pruned_node[i];
+		if (pruned_node->image == 0)
+			pruned_node->image = add_chosen(source, pruned_node->function, source->pruned_tree.pruned_node[pruned_node->parent].image);
 	}
-	for (size_t i = 1; i < source->sprouts.count; i++) {
-		struct sprout *sprout = &source->sprouts.sprout[i];
-		if (sprout->image != NOWHERE)
+	for (size_t i = 1; i < source->pruned_tree.count; i++) {
+		struct pruned_node *pruned_node = &source->pruned_tree.pruned_node[i];
+		if (pruned_node->image != NOWHERE)
 			continue;
-		const uint32_t parent = source->sprouts.sprout[sprout->parent].image;
+		const uint32_t parent = source->pruned_tree.pruned_node[pruned_node->parent].image;
 		if (source->chosen[parent].function == CALLTREE_OTHER)
-			sprout->image = parent;
+			pruned_node->image = parent;
 		else if (source->other[parent] == NOWHERE)
-			sprout->image = source->other[parent] = add_chosen(source, CALLTREE_OTHER, parent);
+			pruned_node->image = source->other[parent] = add_chosen(source, CALLTREE_OTHER, parent);
 		else
-			sprout->image = source->other[parent];
+			pruned_node->image = source->other[parent];
 	}
 }
 
@@ -134,7 +134,7 @@ static void add_figures(struct calltree_source *source)
 	const struct profile *profile = source->profile;
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		struct calltree_node *node = &source->chosen[source->sprouts.sprout[source->sprouts.leaf[profile->row[i].key.stack]].image];
+		struct calltree_node *node = &source->chosen[source->pruned_tree.pruned_node[source->pruned_tree.leaf[profile->row[i].key.stack]].image];
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 			const struct estimate estimate = estimate_of(profile, &profile->row[i], (enum sample_type)type);
 			estimate_add(&node->self[type], &estimate);
@@ -258,8 +258,8 @@ int calltree_cut(struct calltree *tree, size_t limit)
 	free(tree->node);
 	tree->node = NULL;
 	tree->count = 0;
-	for (size_t i = 0; i < source->sprouts.count; i++)
-		source->sprouts.sprout[i].image = NOWHERE;
+	for (size_t i = 0; i < source->pruned_tree.count; i++)
+		source->pruned_tree.pruned_node[i].image = NOWHERE;
 	error = choose(source);
 	if (!error) {
 		draw_images(source);
@@ -273,12 +273,12 @@ int calltree_cut(struct calltree *tree, size_t limit)
 int calltree_open(const struct profile *profile, const struct calltree_options *options, struct calltree *out_tree)
 {
 	struct calltree tree = {.source = calloc(1, sizeof(*tree.source))};
-	const struct sprouts_options sprouts = {.enough = limit_of(options->limit), .by = options->is_only_type ? &options->type : NULL};
+	const struct pruned_tree_options pruned_tree = {.enough = limit_of(options->limit), .by = options->is_only_type ? &options->type : NULL};
 	int error = -ENOMEM;
 
 	if (tree.source) {
 		*tree.source = (struct calltree_source){.profile = profile, .options = *options, .tree = &tree};
-		error = sprouts_open(profile, &sprouts, &tree.functions, &tree.source->sprouts);
+		error = pruned_tree_open(profile, &pruned_tree, &tree.functions, &tree.source->pruned_tree);
 	}
 	if (!error)
 		error = note_places(tree.source);
@@ -294,7 +294,7 @@ int calltree_open(const struct profile *profile, const struct calltree_options *
 void calltree_close(struct calltree *tree)
 {
 	if (tree->source) {
-		sprouts_close(&tree->source->sprouts);
+		pruned_tree_close(&tree->source->pruned_tree);
 		free(tree->source);
 	}
 	free(tree->node);

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "place_text.h"
+#include "frame_label.h"
 #include "stack_sums.h"
 #include "text_out.h"
 
@@ -91,7 +91,7 @@ static void indent(const struct tree *tree, size_t depth)
 static void print_place(const struct tree *tree, const struct node *node)
 {
 	const uint32_t call = tree->stacks.sum[node->first].step[node->depth - 1];
-	char *text = place_text(tree->profile, &tree->stacks.functions, tree->frame_of[call], call);
+	char *text = frame_label(tree->profile, &tree->stacks.functions, tree->frame_of[call], call);
 
 	/* A # begins a comment for ms_print, wherever it stands. */
 	for (char *at = text; at && *at; at++)
@@ -133,7 +133,7 @@ int massif_tree_write(const struct profile *profile, FILE *out)
 
 	if (error)
 		return error;
-	tree.frame_of = place_frames(profile, &tree.stacks.functions);
+	tree.frame_of = frame_label_frames(profile, &tree.stacks.functions);
 	root.end = tree.stacks.count;
 	for (size_t i = 0; i < root.end; i++)
 		root.bytes += bytes_of(&tree.stacks.sum[i]);

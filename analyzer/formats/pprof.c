@@ -212,7 +212,7 @@ static uint64_t block_size(const struct profile_row *row)
 /* What pprof -tags and -tagfocus understand: the size as a number, the thread as texts, for pprof shows no number without a unit. */
 static void put_labels(struct pprof *pprof, const struct profile_row *row, const struct part *part)
 {
-	const struct part_thread *thread = part->thread ? &pprof->profile->parts.thread[part->thread] : NULL;
+	const struct part_thread *thread = part->thread ? &pprof->profile->breakdown.thread[part->thread] : NULL;
 	char tid[16];
 
 	protobuf_reset(&pprof->line);
@@ -267,11 +267,11 @@ static void put_samples(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
 
-	for (size_t i = 0; i < profile->parts.count; i++) {
-		if (profile->parts.part[i].alloc_count || profile->parts.part[i].inuse_count)
-			put_sample(pprof, &profile->row[profile->parts.part[i].row], &profile->parts.part[i]);
+	for (size_t i = 0; i < profile->breakdown.count; i++) {
+		if (profile->breakdown.part[i].alloc_count || profile->breakdown.part[i].inuse_count)
+			put_sample(pprof, &profile->row[profile->breakdown.part[i].row], &profile->breakdown.part[i]);
 	}
-	for (size_t i = 0; i < profile->row_count && !profile->parts.count; i++) {
+	for (size_t i = 0; i < profile->row_count && !profile->breakdown.count; i++) {
 		const struct profile_row *row = &profile->row[i];
 		const struct part all = {
 			.alloc_count = row->alloc_count, .alloc_bytes = row->alloc_bytes, .inuse_count = row->inuse_count, .inuse_bytes = row->inuse_bytes};

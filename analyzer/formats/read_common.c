@@ -71,9 +71,9 @@ int read_add_part(struct profile *profile, uint32_t row, uint32_t thread, const 
 	struct part *part;
 	uint32_t index;
 
-	if (parts_of(&profile->parts, row, thread, &index))
+	if (thread_breakdown_of(&profile->breakdown, row, thread, &index))
 		return -ENOMEM;
-	part = &profile->parts.part[index];
+	part = &profile->breakdown.part[index];
 	part->alloc_count += counts->alloc_count;
 	part->alloc_bytes += counts->alloc_bytes;
 	part->inuse_count += counts->inuse_count;
@@ -88,8 +88,8 @@ int read_share_rest(struct profile *profile)
 
 	for (size_t i = 0; i < profile->row_count && !error; i++)
 		rest[i] = profile->row[i];
-	for (size_t i = 0; i < profile->parts.count && !error; i++) {
-		const struct part *part = &profile->parts.part[i];
+	for (size_t i = 0; i < profile->breakdown.count && !error; i++) {
+		const struct part *part = &profile->breakdown.part[i];
 
 		rest[part->row].alloc_count -= part->alloc_count;
 		rest[part->row].alloc_bytes -= part->alloc_bytes;

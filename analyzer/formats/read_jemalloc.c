@@ -83,7 +83,7 @@ static int add_thread(struct jemalloc_reader *reader, uint64_t number, const cha
 	if (find_thread(reader, number))
 		return 0;
 	snprintf(text, sizeof(text), "t%" PRIu64, number);
-	if (parts_thread(&reader->profile->parts, *name ? name : text, 0, &thread.thread) ||
+	if (thread_breakdown_thread(&reader->profile->breakdown, *name ? name : text, 0, &thread.thread) ||
 	    array_reserve(&reader->thread, &reader->thread_capacity, reader->thread_count, sizeof(*reader->thread)) ||
 	    table_add(&reader->threads, hash_number(number), (uint32_t)reader->thread_count))
 		return -ENOMEM;

@@ -146,8 +146,8 @@ static void add_part(struct profile_row *row, const struct part *part)
 /* All rows first, as a part goes by the weight of its whole row; then rows are what their parts add up to. */
 static void take_back_parts(struct profile *profile, const uint64_t *row_size)
 {
-	for (size_t i = 0; i < profile->parts.count; i++) {
-		struct part *part = &profile->parts.part[i];
+	for (size_t i = 0; i < profile->breakdown.count; i++) {
+		struct part *part = &profile->breakdown.part[i];
 		const struct profile_row *row = &profile->row[part->row];
 		const uint64_t size = row_size[part->row];
 
@@ -159,9 +159,9 @@ static void take_back_parts(struct profile *profile, const uint64_t *row_size)
 		if (is_estimate(&profile->row[i]))
 			profile->row[i].alloc_count = profile->row[i].alloc_bytes = profile->row[i].inuse_count = profile->row[i].inuse_bytes = 0;
 	}
-	for (size_t i = 0; i < profile->parts.count; i++) {
-		if (is_estimate(&profile->row[profile->parts.part[i].row]))
-			add_part(&profile->row[profile->parts.part[i].row], &profile->parts.part[i]);
+	for (size_t i = 0; i < profile->breakdown.count; i++) {
+		if (is_estimate(&profile->row[profile->breakdown.part[i].row]))
+			add_part(&profile->row[profile->breakdown.part[i].row], &profile->breakdown.part[i]);
 	}
 }
 
@@ -179,7 +179,7 @@ static void take_back_row(struct profile_row *row, uint64_t size)
 
 void pprof_own_take_back(struct profile *profile, const uint64_t *row_size)
 {
-	if (profile->parts.count) {
+	if (profile->breakdown.count) {
 		take_back_parts(profile, row_size);
 		return;
 	}

@@ -83,7 +83,7 @@ static int thread_of(struct pprof_reader *reader, const struct pprof_sample *sam
 	if (!sample->thread && !sample->tid)
 		return 0;
 	reader->has_threads = true;
-	return parts_thread(&reader->profile->parts, sample->thread, sample->tid <= UINT32_MAX ? (uint32_t)sample->tid : 0, out_thread);
+	return thread_breakdown_thread(&reader->profile->breakdown, sample->thread, sample->tid <= UINT32_MAX ? (uint32_t)sample->tid : 0, out_thread);
 }
 
 static bool is_too_large(const struct profile_row *counts)

@@ -203,7 +203,7 @@ static int filter_all_rows(struct filter *filter)
 
 	filter->matched |= (rows.is_focus_matched ? 1u << FILTER_TAGFOCUS : 0) | (rows.is_ignore_matched ? 1u << FILTER_TAGIGNORE : 0);
 	if (!error && filter->options->relative)
-		error = whole_set_relative(&filter->into, filter->options->whole, filter->from, rows.origin);
+		error = percent_base_set_relative(&filter->into, filter->options->percent_base, filter->from, rows.origin);
 	free(rows.origin);
 	return error;
 }

@@ -5,7 +5,7 @@
  * Regular expressions (pattern.h) are looked for in function names, source files and the paths of modules. First --focus and --ignore choose stacks, by
  * what they were before anything was hidden; then --hide and --show take functions out of them, --show-from the callers of the outermost match, --prune-from
  * the callees of the innermost. A stack of which nothing is left is left out. Tag filters choose what one thread has of blocks of one size. Percentages
- * stay those of the whole (whole.h), unless they are to be those of what passes.
+ * stay those of the whole (percent_base.h), unless they are to be those of what passes.
  */
 #ifndef HI_FILTER_H
 #define HI_FILTER_H

@@ -4,7 +4,7 @@
 #define HI_FILTER_OPTIONS_H
 
 #include "profile.h"
-#include "whole.h"
+#include "percent_base.h"
 
 enum filter_kind {
 	FILTER_FOCUS,
@@ -25,8 +25,8 @@ struct filter_options {
 	const char *source_path;        /* where source files lie here: what leads there elsewhere is not shown */
 	enum profile_granularity granularity;
 	bool no_inlines;     /* inlined functions count for the one that they were inlined into */
-	bool relative;       /* percentages are of what passes; else of what meta.whole says */
-	enum whole_of whole; /* what those of a comparison are of */
+	bool relative;       /* percentages are of what passes; else of what meta.percent_base says */
+	enum percent_base_of percent_base; /* what those of a comparison are of */
 };
 
 #endif

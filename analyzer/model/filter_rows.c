@@ -22,7 +22,7 @@ static bool passes_part(struct filter_rows *rows, const struct part *part)
 {
 	const struct profile *from = rows->from;
 
-	return passes_tags(rows, &from->row[part->row], part->thread ? &from->parts.thread[part->thread] : NULL);
+	return passes_tags(rows, &from->row[part->row], part->thread ? &from->breakdown.thread[part->thread] : NULL);
 }
 
 static void add_counts(struct part *to, const struct part *from)
@@ -38,13 +38,13 @@ static void sum_parts(struct filter_rows *rows, struct part *kept)
 {
 	const struct profile *from = rows->from;
 
-	for (size_t i = 0; i < from->parts.count; i++) {
-		const struct part *part = &from->parts.part[i];
+	for (size_t i = 0; i < from->breakdown.count; i++) {
+		const struct part *part = &from->breakdown.part[i];
 
 		if (passes_part(rows, part))
 			add_counts(&kept[part->row], part);
 	}
-	for (size_t i = 0; i < from->row_count && !from->parts.count; i++) {
+	for (size_t i = 0; i < from->row_count && !from->breakdown.count; i++) {
 		const struct profile_row *row = &from->row[i];
 
 		if (passes_tags(rows, row, NULL))
@@ -113,8 +113,8 @@ static int copy_rows(const struct filter_rows *rows, const struct part *kept, ui
 
 static int copy_threads(const struct filter_rows *rows)
 {
-	const struct parts *from = &rows->from->parts;
-	struct parts *into = &rows->into->parts;
+	const struct thread_breakdown *from = &rows->from->breakdown;
+	struct thread_breakdown *into = &rows->into->breakdown;
 
 	into->thread = calloc(from->thread_count + 1, sizeof(*into->thread));
 	if (!into->thread)
@@ -133,7 +133,7 @@ static int copy_threads(const struct filter_rows *rows)
 
 static int copy_parts(struct filter_rows *rows, const uint32_t *new_row)
 {
-	const struct parts *from = &rows->from->parts;
+	const struct thread_breakdown *from = &rows->from->breakdown;
 	uint32_t index;
 
 	for (size_t i = 0; i < from->count; i++) {
@@ -141,9 +141,9 @@ static int copy_parts(struct filter_rows *rows, const uint32_t *new_row)
 
 		if (new_row[part->row] == FILTER_GONE || !passes_part(rows, part))
 			continue;
-		if (parts_of(&rows->into->parts, new_row[part->row], part->thread, &index))
+		if (thread_breakdown_of(&rows->into->breakdown, new_row[part->row], part->thread, &index))
 			return -ENOMEM;
-		add_counts(&rows->into->parts.part[index], part);
+		add_counts(&rows->into->breakdown.part[index], part);
 	}
 	return 0;
 }
@@ -161,7 +161,7 @@ int filter_rows(struct filter_rows *rows)
 		sum_parts(rows, kept);
 		error = copy_rows(rows, kept, new_row);
 	}
-	if (!error && rows->from->parts.count)
+	if (!error && rows->from->breakdown.count)
 		error = copy_threads(rows) || copy_parts(rows, new_row) ? -ENOMEM : 0;
 	free(kept);
 	free(new_row);

@@ -137,9 +137,9 @@ static int add_part(struct merge *merge, uint32_t row, uint32_t thread, const st
 {
 	uint32_t index;
 
-	if (parts_of(&merge->into->parts, row, thread, &index))
+	if (thread_breakdown_of(&merge->into->breakdown, row, thread, &index))
 		return -ENOMEM;
-	struct part *part = &merge->into->parts.part[index];
+	struct part *part = &merge->into->breakdown.part[index];
 	part->alloc_count += counts->alloc_count;
 	part->alloc_bytes += counts->alloc_bytes;
 	part->inuse_count += counts->inuse_count;
@@ -163,10 +163,10 @@ static int add_nobodys(struct merge *merge, size_t row_count, const struct profi
 
 static int merge_threads(struct merge *merge)
 {
-	const struct parts *from = &merge->from->parts;
+	const struct thread_breakdown *from = &merge->from->breakdown;
 
 	for (size_t i = 0; i < from->thread_count; i++) {
-		if (parts_thread(&merge->into->parts, from->thread[i].name, from->thread[i].tid, &merge->thread[i]))
+		if (thread_breakdown_thread(&merge->into->breakdown, from->thread[i].name, from->thread[i].tid, &merge->thread[i]))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < from->count; i++) {
@@ -233,24 +233,24 @@ static int reserve(struct merge *merge)
 	merge->frame = malloc((from->frame_count + 1) * sizeof(*merge->frame));
 	merge->stack = malloc((from->stack_count + 1) * sizeof(*merge->stack));
 	merge->row = malloc((from->row_count + 1) * sizeof(*merge->row));
-	merge->thread = malloc((from->parts.thread_count + 1) * sizeof(*merge->thread));
+	merge->thread = malloc((from->breakdown.thread_count + 1) * sizeof(*merge->thread));
 	merge->longest = malloc((longest + (size_t)1) * sizeof(*merge->longest));
 	return merge->module && merge->frame && merge->stack && merge->row && merge->thread && merge->longest ? 0 : -ENOMEM;
 }
 
 static int merge_all(struct merge *merge)
 {
-	const bool has_parts = merge->into->parts.count > 0, has_rows = merge->into->row_count > 0;
+	const bool has_parts = merge->into->breakdown.count > 0, has_rows = merge->into->row_count > 0;
 	const size_t rows_before = merge->into->row_count;
 
 	if (merge_modules(merge) || merge_frames(merge) || merge_stacks(merge))
 		return -ENOMEM;
 	/* Before rows are added to: a part is what a thread has of a row. */
-	if (has_rows && !has_parts && merge->from->parts.count && add_nobodys(merge, rows_before, merge->into->row, NULL))
+	if (has_rows && !has_parts && merge->from->breakdown.count && add_nobodys(merge, rows_before, merge->into->row, NULL))
 		return -ENOMEM;
 	if (merge_rows(merge))
 		return -ENOMEM;
-	return has_parts || merge->from->parts.count ? merge_threads(merge) : 0;
+	return has_parts || merge->from->breakdown.count ? merge_threads(merge) : 0;
 }
 
 int profile_merge(struct profile *into, const struct profile *from, enum profile_side side)

@@ -89,7 +89,7 @@ void profile_close(struct profile *profile)
 	free(profile->stack);
 	free(profile->row);
 	histories_close(&profile->histories);
-	parts_close(&profile->parts);
+	thread_breakdown_close(&profile->breakdown);
 	if (profile->index) {
 		table_close(&profile->index->frames);
 		table_close(&profile->index->named_frames);

@@ -10,7 +10,7 @@
  * Built by replay.c from a record stream or by heapfile.c from a .heap file. Raw sampled counts and bytes are kept (exact integers); estimates are
  * derived from them in estimate.h, so that each figure can carry its interval. A row is a stack x size class x sampling interval: within one class the sizes
  * are so alike that unbiasing by the row's mean size (as pprof and jeprof do) is right, and each sample is weighed by the interval with which it was drawn. A
- * row is further divided among the threads that allocated (parts.h). Rows of the base of a comparison count negatively (enum profile_side), so that two files
+ * row is further divided among the threads that allocated (thread_breakdown.h). Rows of the base of a comparison count negatively (enum profile_side), so that two files
  * of different rates are compared by what they estimate. Single-threaded. Pointers into the arrays are valid until the next add.
  */
 #ifndef HI_PROFILE_H
@@ -23,7 +23,7 @@
 #include "hi_analyzer.h"
 #include "hi_wire.h"
 #include "history.h"
-#include "parts.h"
+#include "thread_breakdown.h"
 
 #define PROFILE_BUILD_ID_MAX 32
 #define PROFILE_BIAS_UNKNOWN UINT64_MAX /* only file_offset is known; the bias follows from the program header that holds it */
@@ -126,7 +126,7 @@ struct profile_meta {
 	int end_reason;                     /* enum hi_stream_end_reason; 0 = the stream was cut off */
 	char *maps;                         /* text of /proc/PID/maps at the end */
 	enum profile_granularity granularity;
-	double whole[PROFILE_VALUES]; /* what percentages are of; 0 = the sum of the rows */
+	double percent_base[PROFILE_VALUES]; /* what percentages are of; 0 = the sum of the rows */
 	char *filters;                /* what was left out, in whole lines; NULL = nothing */
 	char *damage;                 /* what was wrong with the input and where; NULL = nothing */
 };
@@ -142,7 +142,7 @@ struct profile {
 	struct profile_row *row;
 	size_t row_count;
 	struct histories histories;  /* of rows */
-	struct parts parts;          /* of rows, by thread; none where the profile was read from a .heap file, which does not say */
+	struct thread_breakdown breakdown;          /* of rows, by thread; none where the profile was read from a .heap file, which does not say */
 	struct profile_index *index; /* hash tables, private to profile.c */
 };
 

@@ -259,13 +259,13 @@ static int set_color(struct report_options *options, const char *word)
 	return 0;
 }
 
-static int add_base(struct report_options *options, const char *file, enum whole_of whole)
+static int add_base(struct report_options *options, const char *file, enum percent_base_of percent_base)
 {
-	if (options->base_count && options->filter.whole != whole) {
+	if (options->base_count && options->filter.percent_base != percent_base) {
 		report_complain(options, "--base and --diff-base exclude each other");
 		return -EINVAL;
 	}
-	options->filter.whole = whole;
+	options->filter.percent_base = percent_base;
 	if (options->base_count == REPORT_FILES_MAX) {
 		report_complain(options, "more than %u files", REPORT_FILES_MAX);
 		return -EINVAL;
@@ -380,9 +380,9 @@ static int set_option(struct report_options *options, int code, char **argv)
 	case OPTION_FAIL_ABOVE:
 		return set_fail_above(options, optarg);
 	case OPTION_BASE:
-		return add_base(options, optarg, WHOLE_OF_CHANGES);
+		return add_base(options, optarg, PERCENT_BASE_CHANGES);
 	case OPTION_DIFF_BASE:
-		return add_base(options, optarg, WHOLE_OF_BASE);
+		return add_base(options, optarg, PERCENT_BASE_BASE);
 	case OPTION_COLOR:
 		return set_color(options, optarg);
 	case ':':
@@ -419,7 +419,7 @@ static int take_files(struct report_options *options, int count, char **file)
 			report_complain(options, "two files, please: the old one and the new one; see heapinject diff --help");
 			return -EINVAL;
 		}
-		if (add_base(options, *file++, options->base_count ? options->filter.whole : WHOLE_OF_BASE))
+		if (add_base(options, *file++, options->base_count ? options->filter.percent_base : PERCENT_BASE_BASE))
 			return -EINVAL;
 		count--;
 	}

@@ -19,7 +19,7 @@ struct live_block {
 	uint64_t address; /* 0 = empty: no block lies there */
 	uint64_t bytes;
 	uint64_t born_ns;
-	uint32_t part; /* of parts.h, and through it the row */
+	uint32_t part; /* of thread_breakdown.h, and through it the row */
 	uint32_t slack;
 };
 struct live_freed {

@@ -220,7 +220,7 @@ static int on_dump(struct replay *replay)
 static int on_thread(struct replay *replay, const struct hi_stream_thread *record)
 {
 	replay->stamp++;
-	return parts_tell(&replay->profile->parts, record);
+	return thread_breakdown_name(&replay->profile->breakdown, record);
 }
 
 static int on_free(struct replay *replay, const struct hi_stream_free *record)
@@ -385,7 +385,7 @@ int replay_stream(struct input *input, const struct replay_observer *observer, s
 	if (!error)
 		error = judge(replay);
 	modules_close(&replay->modules);
-	told_stacks_close(&replay->told);
+	stack_ids_close(&replay->told);
 	live_close(&replay->live);
 	free(replay->site);
 	free(replay);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The room stream/: the record stream (hi_stream.h) played into a profile. replay.h: enter here; records.h checks each record, live.h knows which blocks
- * live, told_stacks.h and modules.h what the stream numbered. Uses model/, io/, text/.
+ * live, stack_ids.h and modules.h what the stream numbered. Uses model/, io/, text/.
  */
 
 /*

@@ -48,7 +48,7 @@ static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t
 /* The stack that the record names, or carries. One that was never told is a stack of one unknown frame. */
 static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack, uint16_t *out_end)
 {
-	struct told_stack *told = told_stacks_get(&replay->told, alloc->stack);
+	struct interned_stack *told = stack_ids_get(&replay->told, alloc->stack);
 
 	*out_end = told ? told->end : alloc->stack ? END_UNKNOWN : alloc->record.flags & 0xff;
 	if (!told && alloc->stack) {
@@ -76,19 +76,19 @@ int replay_on_stack(struct replay *replay, const struct hi_stream_stack *stack)
 	}
 	if (stack->stack > STACKS_MAX)
 		return 0; /* whoever names it finds none */
-	return told_stacks_add(&replay->told, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
+	return stack_ids_add(&replay->told, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
 }
 
 static struct profile_row *row_of(const struct profile *profile, const struct live_block *block)
 {
-	return &profile->row[profile->parts.part[block->part].row];
+	return &profile->row[profile->breakdown.part[block->part].row];
 }
 
 static void uncredit(struct replay *replay, const struct live_block *block, uint64_t time_ns)
 {
 	struct profile *profile = replay->profile;
 	struct profile_row *row = row_of(profile, block);
-	struct part *part = &profile->parts.part[block->part];
+	struct part *part = &profile->breakdown.part[block->part];
 
 	row_history_died(profile, row, block->born_ns, time_ns);
 	row->inuse_count--;
@@ -103,7 +103,7 @@ static void uncredit(struct replay *replay, const struct live_block *block, uint
 int replay_credit_live(struct replay *replay, const struct live_block *block)
 {
 	struct profile_row *row = row_of(replay->profile, block);
-	struct part *part = &replay->profile->parts.part[block->part];
+	struct part *part = &replay->profile->breakdown.part[block->part];
 	struct live_block *place = live_place(&replay->live, block->address);
 
 	if (!place)
@@ -153,7 +153,7 @@ void replay_credit(struct replay *replay, struct live_block *block, uint16_t end
 {
 	struct profile *profile = replay->profile;
 	struct profile_row *row = row_of(profile, block);
-	struct part *part = &profile->parts.part[block->part];
+	struct part *part = &profile->breakdown.part[block->part];
 
 	block->slack = credit_slack(profile, block->slack);
 	row_history_allocated(profile, row, block->born_ns);
@@ -170,7 +170,7 @@ void replay_credit(struct replay *replay, struct live_block *block, uint16_t end
 
 uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes, uint64_t interval)
 {
-	const struct told_stack *told = interval == EXACT ? told_stacks_get(&replay->told, stack) : NULL;
+	const struct interned_stack *told = interval == EXACT ? stack_ids_get(&replay->told, stack) : NULL;
 
 	return told && told->sizes >= SIZES_MANY ? profile_coarse_size_class(bytes) : profile_size_class(bytes);
 }
@@ -178,7 +178,7 @@ uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes
 int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part, uint16_t *out_end)
 {
 	const size_t rows = replay->profile->row_count;
-	struct told_stack *told = told_stacks_get(&replay->told, alloc->stack);
+	struct interned_stack *told = stack_ids_get(&replay->told, alloc->stack);
 	struct profile_row_key key = {
 		.size_class = replay_size_class(replay, alloc->stack, alloc->bytes, alloc->interval),
 		.interval = alloc->interval,
@@ -189,7 +189,7 @@ int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, u
 		return -ENOMEM;
 	if (told && told->sizes < SIZES_MANY)
 		told->sizes += replay->profile->row_count > rows;
-	return parts_at(&replay->profile->parts, row, alloc->thread, out_part);
+	return thread_breakdown_at(&replay->profile->breakdown, row, alloc->thread, out_part);
 }
 
 int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)

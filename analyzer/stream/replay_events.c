@@ -55,7 +55,7 @@ static int learn_site(struct replay *replay, const struct hi_stream_event *event
 		.stack = event->stack,
 		.thread = event->thread,
 		.size_class = replay_size_class(replay, event->stack, event->bytes, replay->sites_interval),
-		.stamp = told_stacks_get(&replay->told, event->stack) ? replay->stamp : 0,
+		.stamp = stack_ids_get(&replay->told, event->stack) ? replay->stamp : 0,
 	};
 
 	if (replay_part_of(replay, &alloc, &site.part, &site.end))
@@ -92,7 +92,7 @@ static int make_sites(struct replay *replay)
 	const unsigned bits = replay->site ? replay->site_bits + SITE_BITS_MORE : SITE_BITS_FIRST;
 	struct replay_site *site;
 
-	if (replay->site && (bits > SITE_BITS_MAX || replay->profile->parts.count <= (1ull << replay->site_bits) / SITES_A_PART))
+	if (replay->site && (bits > SITE_BITS_MAX || replay->profile->breakdown.count <= (1ull << replay->site_bits) / SITES_A_PART))
 		return 0;
 	site = calloc(1ull << bits, sizeof(*site));
 	if (!site)
@@ -143,13 +143,13 @@ static void fetch_step(const struct replay *replay, struct upcoming *step, size_
 
 	for (size_t i = 0; i < count; i++) {
 		step[i].part = step[i].site ? step[i].site->part : live_hint(&replay->live, step[i].event->what & ADDRESS_MASK);
-		if (step[i].part < profile->parts.count)
-			__builtin_prefetch(&profile->parts.part[step[i].part], 1);
+		if (step[i].part < profile->breakdown.count)
+			__builtin_prefetch(&profile->breakdown.part[step[i].part], 1);
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (step[i].part >= profile->parts.count)
+		if (step[i].part >= profile->breakdown.count)
 			continue;
-		step[i].row = &profile->row[profile->parts.part[step[i].part].row];
+		step[i].row = &profile->row[profile->breakdown.part[step[i].part].row];
 		for (size_t byte = 0; byte < sizeof(*step[i].row); byte += LINE_BYTES)
 			__builtin_prefetch((const char *)step[i].row + byte, 1);
 	}

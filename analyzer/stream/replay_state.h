@@ -12,7 +12,7 @@
 #include "modules.h"
 #include "peak.h"
 #include "profile.h"
-#include "told_stacks.h"
+#include "stack_ids.h"
 
 #define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger, */
 #define INTERVAL_MAX BLOCK_BYTES_MAX /* and to sample more seldom is not to sample at all */
@@ -33,7 +33,7 @@ struct replay {
 	const struct replay_observer *observer;
 	struct modules modules;
 	uint64_t moment; /* from 1; rises whenever a module comes or goes */
-	struct told_stacks told;
+	struct stack_ids told;
 	struct live live;
 	struct peak peak;
 	uint64_t position; /* of the record at hand */

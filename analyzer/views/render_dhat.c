@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "place_text.h"
+#include "frame_label.h"
 #include "stack_sums.h"
 #include "text_out.h"
 
@@ -23,13 +23,13 @@
 
 static int print_places(const struct profile *profile, const struct functions *functions, FILE *out)
 {
-	uint32_t *frame_of = place_frames(profile, functions);
+	uint32_t *frame_of = frame_label_frames(profile, functions);
 
 	if (!frame_of)
 		return -ENOMEM;
 	fputs("\"ftbl\":[\"[root]\",\n\"" RENDER_UNKNOWN "\"", out);
 	for (uint32_t call = 0; call < functions->first[profile->frame_count]; call++) {
-		char *text = place_text(profile, functions, frame_of[call], call);
+		char *text = frame_label(profile, functions, frame_of[call], call);
 
 		fputs(",\n", out);
 		text_json(text ? text : "", out);

@@ -66,12 +66,12 @@ static void print_colour(const char *attribute, double share, bool is_background
 
 static double share_of(double value, const struct callgraph *graph)
 {
-	return graph->whole != 0 ? value / fabs(graph->whole) : 0;
+	return graph->percent_base != 0 ? value / fabs(graph->percent_base) : 0;
 }
 
 static const char *percent(double value, const struct callgraph *graph, char *text)
 {
-	render_percent(value, graph->whole, text);
+	render_percent(value, graph->percent_base, text);
 	return text + strspn(text, " ");
 }
 

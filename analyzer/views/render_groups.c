@@ -37,7 +37,7 @@ struct groups {
 static int groups_open(struct groups *groups, const struct profile *profile, const struct render_options *options, size_t count)
 {
 	*groups = (struct groups){
-		.count = count, .options = options, .whole = profile->meta.whole[options->type], .is_comparison = render_is_comparison(profile)};
+		.count = count, .options = options, .whole = profile->meta.percent_base[options->type], .is_comparison = render_is_comparison(profile)};
 	if (groups->whole == 0)
 		groups->whole = estimate_total(profile, options->type).value;
 	groups->group = calloc(count + 1, sizeof(*groups->group));
@@ -127,7 +127,7 @@ static int print_threads(const struct profile *profile, struct groups *groups, F
 		if (!is_worth_a_line(&groups->group[order[i]]))
 			continue;
 		print_group(groups, &groups->group[order[i]], out);
-		print_thread(&profile->parts.thread[order[i]], out);
+		print_thread(&profile->breakdown.thread[order[i]], out);
 		shown++;
 	}
 	free(order);
@@ -136,16 +136,16 @@ static int print_threads(const struct profile *profile, struct groups *groups, F
 
 int render_threads(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	const struct parts *parts = &profile->parts;
+	const struct thread_breakdown *breakdown = &profile->breakdown;
 	const struct estimate total = estimate_total(profile, options->type);
 	struct groups groups;
 	int error;
 
-	if (!parts->count && profile->row_count)
+	if (!breakdown->count && profile->row_count)
 		return render_fail(-ENODATA, "this file does not say which thread allocated what; record streams and .pb.gz do");
-	error = groups_open(&groups, profile, options, parts->thread_count);
-	for (size_t i = 0; i < parts->count && !error; i++)
-		group_add(&groups, parts->part[i].thread, profile, &profile->row[parts->part[i].row], &parts->part[i]);
+	error = groups_open(&groups, profile, options, breakdown->thread_count);
+	for (size_t i = 0; i < breakdown->count && !error; i++)
+		group_add(&groups, breakdown->part[i].thread, profile, &profile->row[breakdown->part[i].row], &breakdown->part[i]);
 	if (!error) {
 		render_header(profile, options->type, &total, out);
 		error = print_threads(profile, &groups, out);

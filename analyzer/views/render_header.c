@@ -292,13 +292,13 @@ void render_shown(const struct callgraph *graph, const uint32_t *order, size_t c
 
 	for (size_t i = 0; i < count; i++)
 		flat += graph->node[order[i]].flat.value;
-	render_percent(flat, graph->whole, percent);
+	render_percent(flat, graph->percent_base, percent);
 	style_print(STYLE_DIM, out, "Showing nodes accounting for %s, %s of %s total", render_value(flat, type, value), percent + strspn(percent, " "),
-		    render_value(graph->whole, type, whole));
+		    render_value(graph->percent_base, type, whole));
 	fputc('\n', out);
 	if (dropped->nodes) {
 		style_print(STYLE_DIM, out, "Dropped %zu node%s (cum <= %s)", dropped->nodes, dropped->nodes == 1 ? "" : "s",
-			    render_value(floor(fabs(graph->whole) * limits->node_fraction), type, value));
+			    render_value(floor(fabs(graph->percent_base) * limits->node_fraction), type, value));
 		fputc('\n', out);
 	}
 	if (count && count < dropped->candidates) {

@@ -276,17 +276,17 @@ static void put_rows(const struct profile *profile, FILE *out)
 	fputs("],\n", out);
 }
 
-static void put_threads(const struct parts *parts, FILE *out)
+static void put_threads(const struct thread_breakdown *breakdown, FILE *out)
 {
 	fputs("\"threads\":[", out);
-	for (size_t i = 0; i < parts->thread_count; i++) {
+	for (size_t i = 0; i < breakdown->thread_count; i++) {
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
-		text_json(parts->thread[i].name, out);
-		fprintf(out, ",\"tid\":%" PRIu32 "}", parts->thread[i].tid);
+		text_json(breakdown->thread[i].name, out);
+		fprintf(out, ",\"tid\":%" PRIu32 "}", breakdown->thread[i].tid);
 	}
 	fputs("],\n\"parts\":[", out);
-	for (size_t i = 0; i < parts->count; i++) {
-		const struct part *part = &parts->part[i];
+	for (size_t i = 0; i < breakdown->count; i++) {
+		const struct part *part = &breakdown->part[i];
 
 		fprintf(out, "%s{\"row\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"alloc_count\":%" PRIu64 ",\"alloc_bytes\":%" PRIu64, i ? ",\n" : "\n", part->row,
 			part->thread, part->alloc_count, part->alloc_bytes);
@@ -306,7 +306,7 @@ int render_json(const struct profile *profile, const struct render_options *opti
 	put_frames(profile, out);
 	const int error = put_stacks(profile, out);
 	put_rows(profile, out);
-	put_threads(&profile->parts, out);
+	put_threads(&profile->breakdown, out);
 	fputs("}\n", out);
 	return render_result(error, out);
 }

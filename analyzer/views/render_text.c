@@ -100,7 +100,7 @@ static void print_node(const struct callgraph *graph, const struct callgraph_nod
 	const enum sample_type type = options->type;
 	static const char *const inlining[] = {[INLINE_NEVER] = "", [INLINE_SOMETIMES] = " (partial-inline)", [INLINE_ALWAYS] = " (inline)"};
 	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX], sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX], cum_percent[HI_UNITS_TEXT_MAX];
-	const double total = graph->whole;
+	const double total = graph->percent_base;
 	const bool is_difference = graph->total.base > 0;
 
 	style_print(style_of_change(node->flat.value, is_difference), out, "%10s", render_value(node->flat.value, type, flat));

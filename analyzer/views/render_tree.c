@@ -109,9 +109,9 @@ static void print_node(struct tree *tree, uint32_t index, FILE *out)
 	print_separator(out);
 	print_fan(tree, &tree->in, index, true, out);
 	style_print(style_of_change(node->flat.value, is_difference), out, "%10s", render_value(node->flat.value, type, flat));
-	fprintf(out, " %s %s ", render_percent(node->flat.value, graph->whole, flat_percent), render_percent(tree->sum, graph->whole, sum_percent));
+	fprintf(out, " %s %s ", render_percent(node->flat.value, graph->percent_base, flat_percent), render_percent(tree->sum, graph->percent_base, sum_percent));
 	style_print(style_of_change(node->cum.value, is_difference), out, "%10s", render_value(node->cum.value, type, cum));
-	fprintf(out, " %s                | ", render_percent(node->cum.value, graph->whole, cum_percent));
+	fprintf(out, " %s                | ", render_percent(node->cum.value, graph->percent_base, cum_percent));
 	style_print(STYLE_HEADING, out, "%s", node->name);
 	fputc('\n', out);
 	print_fan(tree, &tree->out, index, false, out);

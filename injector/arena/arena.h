@@ -4,7 +4,7 @@
  *
  *   arena.h            the reservation, from plan to unmapping: enter here (arena_layout.c, arena_gate.c, arena_reserve.h)
  *   journal.h          each word that is changed, noted before, so that a detach after a death can change it back
- *   store.h            changes words by a thread of the target while the others run; code_swap.h: pages of code that take others' place
+ *   live_patch.h            changes words by a thread of the target while the others run; code_swap.h: pages of code that take others' place
  *   publish.h          unwind rows and stack regions for the payload
  *   thread_table.h     who is in a hook
  *   target_memfd.h     our way to the file that the target was made to create
@@ -28,7 +28,7 @@
 #include "payload_image.h"
 #include "remote.h"
 #include "slots.h"
-#include "words.h"
+#include "patch.h"
 
 /*
  * What we rely on is kept here: the target can write whatever lies in the shared parts. So there are two control blocks: our own, by which we go, and the
@@ -126,7 +126,7 @@ must_check int arena_set_hooks(const struct hi_control *control, const struct me
 must_check int arena_arm(const struct hi_control *control, const struct memory *memory);
 must_check int arena_disarm(const struct hi_control *control, const struct memory *memory);
 /* Every entry leads past the payload, for good. Works from the control block alone, and may be repeated. */
-must_check int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct word_changer *changer);
+must_check int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct patcher *patcher);
 
 static inline remote_addr arena_gate(const struct hi_control *control)
 {

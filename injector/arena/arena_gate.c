@@ -139,9 +139,9 @@ int arena_disarm(const struct hi_control *control, const struct memory *memory)
 	return set_armed(control, memory, 0);
 }
 
-int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct word_changer *changer)
+int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct patcher *patcher)
 {
-	struct word_change change[HI_GATE_ENTRIES];
+	struct word_patch change[HI_GATE_ENTRIES];
 	size_t count = 0;
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
@@ -149,8 +149,8 @@ int arena_bypass(const struct hi_control *control, const struct memory *memory, 
 		if (err)
 			return err;
 		if (words.hook != words.original)
-			change[count++] = (struct word_change){
+			change[count++] = (struct word_patch){
 				.at = arena_words(control, entry) + offsetof(struct hi_gate_words, hook), .expected = words.hook, .value = words.original};
 	}
-	return words_change(changer, change, count);
+	return patch_words(patcher, change, count);
 }

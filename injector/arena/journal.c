@@ -47,7 +47,7 @@ static void plan_entry(const struct journal *journal, struct hi_journal_entry *e
 
 /* Changes, and the entries that tell of them. */
 struct changes {
-	struct word_change *change;
+	struct word_patch *change;
 	struct hi_journal_entry **entry;
 	size_t count;
 };
@@ -74,7 +74,7 @@ static int plan_change(const struct journal *journal, const struct hi_journal_en
 	if (!entry)
 		return -ENOSPC;
 	changes->change[changes->count] =
-		(struct word_change){.at = planned->slot, .expected = planned->old_value, .value = planned->new_value, .read_only = planned->read_only};
+		(struct word_patch){.at = planned->slot, .expected = planned->old_value, .value = planned->new_value, .read_only = planned->read_only};
 	changes->entry[changes->count++] = entry;
 	plan_entry(journal, entry, planned);
 	return 0;
@@ -87,7 +87,7 @@ static int plan_slots(const struct journal *journal, const struct journal_plan *
 		const struct slot *slot = &plan->slots->slot[i];
 		const struct mapping *mapping = maps_find(plan->maps, slot->address);
 		uint64_t now;
-		if (slot->lasting != (plan->which == JOURNAL_LASTING) || !plan->entry[slot->function] || memory_read_u64(plan->memory, slot->address, &now) ||
+		if (slot->pinned != (plan->which == JOURNAL_PINNED) || !plan->entry[slot->function] || memory_read_u64(plan->memory, slot->address, &now) ||
 		    now != slot->value)
 			continue;
 		err = plan_change(journal,
@@ -97,7 +97,7 @@ static int plan_slots(const struct journal *journal, const struct journal_plan *
 					  .new_value = plan->entry[slot->function],
 					  .original = slot->original,
 					  .function = (uint16_t)slot->function,
-					  .kind = slot->lasting ? HI_JOURNAL_LASTING : HI_JOURNAL_PASSING,
+					  .kind = slot->pinned ? HI_JOURNAL_PINNED : HI_JOURNAL_UNLOADABLE,
 					  .read_only = mapping && !mapping->writable,
 				  },
 				  changes);
@@ -106,27 +106,27 @@ static int plan_slots(const struct journal *journal, const struct journal_plan *
 }
 
 /* Whatever was planned is tried, and its outcome noted. */
-static int make_changes(const struct journal *journal, const struct word_changer *changer, struct changes *changes, size_t *written)
+static int make_changes(const struct journal *journal, const struct patcher *patcher, struct changes *changes, size_t *written)
 {
-	const int err = words_change(changer, changes->change, changes->count);
+	const int err = patch_words(patcher, changes->change, changes->count);
 	for (size_t i = 0; i < changes->count; i++) {
-		const enum word_state state = changes->change[i].state;
-		if (state == WORD_PENDING) /* nobody knows: planned */
+		const enum patch_state state = changes->change[i].state;
+		if (state == PATCH_PENDING) /* nobody knows: planned */
 			continue;
-		set_state(journal, changes->entry[i], state == WORD_CHANGED ? HI_JOURNAL_WRITTEN : HI_JOURNAL_RESTORED);
-		*written += state == WORD_CHANGED;
+		set_state(journal, changes->entry[i], state == PATCH_DONE ? HI_JOURNAL_WRITTEN : HI_JOURNAL_RESTORED);
+		*written += state == PATCH_DONE;
 	}
 	return err;
 }
 
-int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written)
+int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct patcher *patcher, size_t *written)
 {
 	struct changes changes;
 	int err = changes_open(&changes, plan->slots->count);
 	if (err)
 		return err;
 	const int planned = plan_slots(journal, plan, &changes);
-	err = make_changes(journal, changer, &changes, written);
+	err = make_changes(journal, patcher, &changes, written);
 	changes_close(&changes);
 	return err ? err : planned;
 }
@@ -169,7 +169,7 @@ void journal_retire(const struct journal *journal, const struct memory *memory, 
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &journal->own->journal[i];
 		uint64_t now = 0;
-		if (entry->kind > HI_JOURNAL_LASTING || elf_images_find(images, entry->slot))
+		if (entry->kind > HI_JOURNAL_PINNED || elf_images_find(images, entry->slot))
 			continue;
 		if (memory_read_u64(memory, entry->slot, &now) || now != entry->new_value)
 			set_state(journal, entry, HI_JOURNAL_RESTORED);
@@ -190,20 +190,20 @@ size_t journal_left(const struct hi_control *control, enum journal_kind which)
 	return left;
 }
 
-static void note_restored(struct hi_journal_entry *entry, const struct word_change *change, struct journal_restored *result)
+static void note_restored(struct hi_journal_entry *entry, const struct word_patch *change, struct journal_restored *result)
 {
-	if (change->state == WORD_PENDING)
+	if (change->state == PATCH_PENDING)
 		return;
 	entry->state = HI_JOURNAL_RESTORED;
-	if (change->state == WORD_GONE)
+	if (change->state == PATCH_GONE)
 		result->vanished++;
-	else if (change->state == WORD_CHANGED || change->expected == entry->old_value)
+	else if (change->state == PATCH_DONE || change->expected == entry->old_value)
 		result->restored++;
 	else
 		result->overwritten++;
 }
 
-int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_kind which, struct journal_restored *result)
+int journal_restore(struct hi_control *control, const struct patcher *patcher, enum journal_kind which, struct journal_restored *result)
 {
 	const uint32_t used = journal_used(control);
 	struct changes changes;
@@ -215,10 +215,10 @@ int journal_restore(struct hi_control *control, const struct word_changer *chang
 		if (!is_to_restore(entry, which))
 			continue;
 		changes.change[changes.count] =
-			(struct word_change){.at = entry->slot, .expected = entry->new_value, .value = entry->old_value, .read_only = entry->read_only};
+			(struct word_patch){.at = entry->slot, .expected = entry->new_value, .value = entry->old_value, .read_only = entry->read_only};
 		changes.entry[changes.count++] = entry;
 	}
-	err = words_change(changer, changes.change, changes.count);
+	err = patch_words(patcher, changes.change, changes.count);
 	for (size_t i = 0; i < changes.count; i++)
 		note_restored(changes.entry[i], &changes.change[i], result);
 	changes_close(&changes);

@@ -2,7 +2,7 @@
 /*
  * journal.h - GOT slots, written and written back: every change is in the control block before it is made, and undone from there alone.
  *
- * A slot is eight aligned bytes that threads of the target read at any time, so whoever calls says how such words are to be changed (words.h). A value is put
+ * A slot is eight aligned bytes that threads of the target read at any time, so whoever calls says how such words are to be changed (patch.h). A value is put
  * back only where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
  */
 #ifndef HI_JOURNAL_H
@@ -11,7 +11,7 @@
 #include "hi_wire.h"
 #include "procfs.h"
 #include "slots.h"
-#include "words.h"
+#include "patch.h"
 
 /* Where it is kept. What we go by is our own; the target's is for whoever comes after us. */
 struct journal {
@@ -23,8 +23,8 @@ struct journal {
  * such an object may have gone and another come to its place, and what is written then is not a slot.
  */
 enum journal_kind {
-	JOURNAL_PASSING = HI_JOURNAL_PASSING,
-	JOURNAL_LASTING = HI_JOURNAL_LASTING,
+	JOURNAL_UNLOADABLE = HI_JOURNAL_UNLOADABLE,
+	JOURNAL_PINNED = HI_JOURNAL_PINNED,
 };
 
 /* What is to be hooked: slots, and the gate entry of each function. */
@@ -38,9 +38,9 @@ struct journal_plan {
 
 /*
  * Points each slot of this kind at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped, and so are those that
- * hold ours: a call that failed may be repeated. *written grows by how many were changed. -ENOSPC: the journal is full. Otherwise the changer's error.
+ * hold ours: a call that failed may be repeated. *written grows by how many were changed. -ENOSPC: the journal is full. Otherwise the patcher's error.
  */
-must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct word_changer *changer, size_t *written);
+must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct patcher *patcher, size_t *written);
 
 /*
  * Words of code that are about to be changed (see code_swap.h, which does it), in the part of the control block that no child can write to; to be stored there
@@ -64,6 +64,6 @@ struct journal_restored {
 /* How many words of this kind are to be written back. */
 size_t journal_left(const struct hi_control *control, enum journal_kind which);
 /* Writes back all there is of this kind; idempotent, also from a copy of a dead injector's control block. Adds to *result, but for `written`. */
-must_check int journal_restore(struct hi_control *control, const struct word_changer *changer, enum journal_kind which, struct journal_restored *result);
+must_check int journal_restore(struct hi_control *control, const struct patcher *patcher, enum journal_kind which, struct journal_restored *result);
 
 #endif

@@ -142,7 +142,7 @@ struct write {
 	const struct slots *slots;
 };
 
-static int write_lasting(const struct word_changer *changer, void *context)
+static int write_pinned(const struct patcher *patcher, void *context)
 {
 	struct attachment *attachment = ((struct write *)context)->attachment;
 	const struct journal_plan plan = {
@@ -150,17 +150,17 @@ static int write_lasting(const struct word_changer *changer, void *context)
 		.entry = attachment->entry,
 		.memory = &attachment->memory,
 		.maps = &attachment->maps,
-		.which = JOURNAL_LASTING,
+		.which = JOURNAL_PINNED,
 	};
-	return journal_write(&(struct journal){attachment->control, attachment->arena.shared}, &plan, changer, &attachment->slots_written);
+	return journal_write(&(struct journal){attachment->control, attachment->arena.shared}, &plan, patcher, &attachment->slots_written);
 }
 
 static int write_slots(struct attachment *attachment)
 {
 	const remote_addr gate = arena_gate(attachment->control);
-	const struct store_target target = attachment_store_target(attachment);
+	const struct live_patch_target target = attachment_patch_target(attachment);
 	struct slots slots;
-	struct store_held held = {0};
+	struct live_patch_held held = {0};
 	if (!attachment_needs_slots(attachment))
 		return 0;
 	attachment->control->has_slots = 1; /* from here on: watch.c writes those of libraries that come later */
@@ -169,7 +169,7 @@ static int write_slots(struct attachment *attachment)
 		err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
-	err = slots.count ? store_do(&target, write_lasting, &(struct write){attachment, &slots}, &held) : attachment->entries_written ? 0 : -ENOENT;
+	err = slots.count ? live_patch_do(&target, write_pinned, &(struct write){attachment, &slots}, &held) : attachment->entries_written ? 0 : -ENOENT;
 	if (held.one_ns > attachment->attach_stop_ns)
 		attachment->attach_stop_ns = held.one_ns;
 	attachment->slots_foreign = slots.foreign;

@@ -4,8 +4,8 @@
  *
  *   attach.h           the steps of an attach: enter here; attachment.h: what an attach holds
  *   detach.h           the steps back, and the receipt; recover.h: the same after an injector that died, heir.h: for a process that was forked
- *   quiesce.h          waits until no thread is in the payload; leak.h: counts of threads that ended there
- *   heal.h             copies of our addresses are found and replaced; doubts.h: those that nobody can be certain of
+ *   quiesce.h          waits until no thread is in the payload; stale_frames.h: counts of threads that ended there
+ *   escaped.h             copies of our addresses are found and replaced; doubts.h: those that nobody can be certain of
  *   watch.h            while attached: libraries that come and go
  *   refusal.h          what an error of attach means to the user
  *

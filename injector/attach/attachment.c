@@ -126,9 +126,9 @@ struct loader_target attachment_loader_target(const struct attachment *attachmen
 	};
 }
 
-struct store_target attachment_store_target(const struct attachment *attachment)
+struct live_patch_target attachment_patch_target(const struct attachment *attachment)
 {
-	return (struct store_target){
+	return (struct live_patch_target){
 		.pid = attachment->pid,
 		.tid = attachment->tid,
 		.memory = &attachment->memory,

@@ -11,7 +11,7 @@
 #include "arena.h"
 #include "loader.h"
 #include "publish.h"
-#include "store.h"
+#include "live_patch.h"
 
 #define LEFTOVER_MAX 8
 
@@ -40,9 +40,9 @@ struct attachment {
 	bool is_early;     /* the control block's first page is not private yet: nothing is to be noted there, and all there is are mappings */
 	remote_addr entry[HI_FUNCTION_COUNT]; /* gate entries */
 	uint64_t link_map;                    /* fingerprint of the loaded objects that were patched last */
-	uint64_t passing_due_ns;              /* clock.h: when the slots of libraries that may be unloaded are to be written; 0 = nothing to do */
+	uint64_t unloadable_due_ns;              /* clock.h: when the slots of libraries that may be unloaded are to be written; 0 = nothing to do */
 
-	bool passing_missed; /* they could not be written when they were due: not all threads could be stopped */
+	bool unloadable_missed; /* they could not be written when they were due: not all threads could be stopped */
 
 	int leftover_fd[LEFTOVER_MAX]; /* memfds that a dead injector left open in the target */
 	size_t leftover_count;
@@ -68,8 +68,8 @@ must_check int attachment_read_images(struct attachment *attachment);
 bool attachment_needs_slots(const struct attachment *attachment);
 /* What a loader wants to know. */
 struct loader_target attachment_loader_target(const struct attachment *attachment);
-/* What store_do wants to know; gadgets have been found. */
-struct store_target attachment_store_target(const struct attachment *attachment);
+/* What live_patch_do wants to know; gadgets have been found. */
+struct live_patch_target attachment_patch_target(const struct attachment *attachment);
 const struct loader *loader_by_id(enum hi_loader id);
 
 /* The target still runs the program it ran: 0; -ESRCH: it exited; -ENOEXEC: it replaced its program. */

@@ -2,7 +2,7 @@
 /*
  * detach.c - the recipe, in mirror order of attach.c. A step that fails is reported; the ones after it that are still safe are done all the same.
  *
- * The order is the argument: first nobody new comes in (disarm, restore), then nobody is in (quiesce), then nobody knows the way (heal), and only then it goes.
+ * The order is the argument: first nobody new comes in (disarm, restore), then nobody is in (quiesce), then nobody knows the way (escaped), and only then it goes.
  */
 #include "detach.h"
 
@@ -11,19 +11,19 @@
 #include <string.h>
 
 #include "code_swap.h"
-#include "heal.h"
+#include "escaped.h"
 #include "heir.h"
-#include "leak.h"
+#include "stale_frames.h"
 #include "memory_sharers.h"
 #include "quiesce.h"
 #include "snapshot.h"
-#include "standstill.h"
+#include "stop_world.h"
 
 #define QUIESCE_DEADLINE_MS 30000    /* long: threads that get no CPU do not get out, either; nothing waits for us meanwhile */
 #define QUIESCE_LOOK_MS 2500         /* a count that stands for so long may be one that nobody will lower */
 #define BORROW_DEADLINE_MS 30000     /* as long: to unload by dlclose a thread must be met at a safe point, where a busy one is in one of hundreds of looks */
-#define STANDSTILL_DEADLINE_MS 10000 /* a vfork parent, a thread in state D: looked at again until then, and nobody held */
-#define STANDSTILL_ALLOWED_MS 1000   /* what is done must be undone, be all used up that a session may stop all threads for */
+#define STOP_WORLD_DEADLINE_MS 10000 /* a vfork parent, a thread in state D: looked at again until then, and nobody held */
+#define STOP_WORLD_ALLOWED_MS 1000   /* what is done must be undone, be all used up that a session may stop all threads for */
 #define ROUNDS_MAX 16
 
 static int failed(struct receipt *receipt, const char *step, int err)
@@ -36,15 +36,15 @@ static int failed(struct receipt *receipt, const char *step, int err)
 }
 
 /* Who is in the way of a step that failed, if anybody is. */
-static void name_obstacle(struct receipt *receipt, pid_t pid, bool at_standstill)
+static void name_obstacle(struct receipt *receipt, pid_t pid, bool world_stopped)
 {
-	const struct standstill_account account = standstill_account();
+	const struct stop_world_account account = stop_world_account();
 	if (receipt->obstacle[0])
 		return;
-	if (at_standstill)
+	if (world_stopped)
 		memcpy(receipt->obstacle, account.obstacle, sizeof receipt->obstacle);
 	struct memory_threads threads;
-	if (at_standstill || memory_threads_list(pid, &threads))
+	if (world_stopped || memory_threads_list(pid, &threads))
 		return;
 	for (size_t i = 0; i < threads.count && !receipt->obstacle[0]; i++)
 		if (blocked_state(threads.thread[i].pid, threads.thread[i].tid) == 'D')
@@ -53,10 +53,10 @@ static void name_obstacle(struct receipt *receipt, pid_t pid, bool at_standstill
 }
 
 /* Who serves what, from the gate's own words: they are there as long as the gate is, whoever attached. */
-static int read_originals(const struct attachment *attachment, struct heal_target *out_target)
+static int read_originals(const struct attachment *attachment, struct escaped_target *out_target)
 {
 	const struct hi_control *control = attachment->control;
-	*out_target = (struct heal_target){
+	*out_target = (struct escaped_target){
 		.pid = attachment->pid,
 		.memory = &attachment->memory,
 		.gate = arena_gate(control),
@@ -73,11 +73,11 @@ static int read_originals(const struct attachment *attachment, struct heal_targe
 	return 0;
 }
 
-static struct quiesce_target describe_inside(const struct attachment *attachment, const struct heal_target *heal)
+static struct quiesce_target describe_inside(const struct attachment *attachment, const struct escaped_target *escaped)
 {
 	const struct hi_control *control = attachment->control;
 	return (struct quiesce_target){
-		.heal = heal,
+		.escaped = escaped,
 		.gate_lo = arena_gate(control),
 		.gate_hi = arena_gate(control) + HI_GATE_BYTES,
 		.payload_lo = control->payload_base,
@@ -92,7 +92,7 @@ static struct quiesce_target describe_inside(const struct attachment *attachment
 static void note(struct receipt *receipt, const struct quiesced *quiesced)
 {
 	receipt->threads_checked = quiesced->threads;
-	receipt->healed_registers += quiesced->registers.changed;
+	receipt->fixed_registers += quiesced->registers.changed;
 	receipt->doubts.count[DOUBT_TAGGED] += quiesced->registers.doubtful;
 	if (quiesced->longest_stop_ns > receipt->longest_check_ns)
 		receipt->longest_check_ns = quiesced->longest_stop_ns;
@@ -106,7 +106,7 @@ static int wait_until_outside(const struct quiesce_target *target, struct receip
 		uint64_t leaked = 0;
 		err = quiesce(target, look_ms, quiesced);
 		note(receipt, quiesced);
-		if (err == -EBUSY && quiesced->frames && !leak_forget(target, &leaked))
+		if (err == -EBUSY && quiesced->frames && !stale_frames_forget(target, &leaked))
 			receipt->frames_leaked += leaked;
 		left_ms -= look_ms;
 		look_ms = quiesced->frames ? QUIESCE_LOOK_MS : left_ms;
@@ -115,9 +115,9 @@ static int wait_until_outside(const struct quiesce_target *target, struct receip
 }
 
 /* Is every thread outside? out_found: some had copies in registers, which they may have stored or passed on before. */
-static int look_at_threads(const struct quiesce_target *target, struct heal_target *heal, struct receipt *receipt, bool *out_found)
+static int look_at_threads(const struct quiesce_target *target, struct escaped_target *escaped, struct receipt *receipt, bool *out_found)
 {
-	const size_t healed_before = receipt->healed_registers;
+	const size_t fixed_before = receipt->fixed_registers;
 	struct quiesced quiesced;
 	int err = failed(receipt, "waiting until no thread is in the payload", wait_until_outside(target, receipt, &quiesced));
 	receipt->frames_inside = err ? quiesced.frames : 0;
@@ -126,23 +126,23 @@ static int look_at_threads(const struct quiesce_target *target, struct heal_targ
 		receipt->is_unseen = true;
 		blocked_explain(quiesced.unseen_pid, quiesced.unseen, receipt->unseen);
 	}
-	*out_found = receipt->healed_registers > healed_before;
-	if (!err && memory_read_u64(heal->memory, arch_pointer_guard_at(quiesced.thread_pointer), &heal->pointer_guard))
-		heal->pointer_guard = 0;
+	*out_found = receipt->fixed_registers > fixed_before;
+	if (!err && memory_read_u64(escaped->memory, arch_pointer_guard_at(quiesced.thread_pointer), &escaped->pointer_guard))
+		escaped->pointer_guard = 0;
 	return err;
 }
 
 /* Does memory hold copies? They are turned back; if the target would not stand still they stay, and so does what they lead to. */
-static int look_at_memory(const struct heal_target *heal, struct receipt *receipt, bool *out_found)
+static int look_at_memory(const struct escaped_target *escaped, struct receipt *receipt, bool *out_found)
 {
-	struct heal_copies copies;
-	struct healed healed = {0};
-	int err = failed(receipt, "looking for escaped pointers", heal_find(heal, &copies));
+	struct escaped_pointers copies;
+	struct fixed_up fixed_up = {0};
+	int err = failed(receipt, "looking for escaped pointers", escaped_find(escaped, &copies));
 	if (err)
 		return err;
-	receipt->copies_too_many = copies.count == HEAL_COPIES_MAX || receipt->healed_words + copies.count > HEAL_COPIES_MAX;
+	receipt->copies_too_many = copies.count == ESCAPED_POINTERS_MAX || receipt->fixed_words + copies.count > ESCAPED_POINTERS_MAX;
 	if (!receipt->copies_too_many)
-		err = heal_copies(heal, &copies, &healed);
+		err = escaped_fix_up(escaped, &copies, &fixed_up);
 	*out_found = copies.count > 0;
 	const size_t copies_seen = copies.count;
 	for (size_t i = 0; i < DOUBTS; i++)
@@ -150,9 +150,9 @@ static int look_at_memory(const struct heal_target *heal, struct receipt *receip
 	receipt->copies_in_files = copies.in_files;
 	receipt->unsearched = copies.unsearched;
 	receipt->swapped = copies.swapped;
-	heal_copies_close(&copies);
-	receipt->healed_words += healed.words;
-	receipt->healed_registers += healed.registers.changed;
+	escaped_pointers_close(&copies);
+	receipt->fixed_words += fixed_up.words;
+	receipt->fixed_registers += fixed_up.registers.changed;
 	receipt->copies_left = err == -EAGAIN ? copies_seen : 0;
 	return err == -EAGAIN ? 0 : failed(receipt, "turning escaped pointers back", err);
 }
@@ -162,14 +162,14 @@ static int look_at_memory(const struct heal_target *heal, struct receipt *receip
  * of which nobody can be certain, are not ours to change, and what is swapped out is not to be brought back in for us: then the gate stays, inert. has_slots:
  * where only entries of functions were changed the program never saw an address of ours.
  */
-static int look_until_clear(const struct quiesce_target *target, struct heal_target *heal, bool has_slots, struct receipt *receipt)
+static int look_until_clear(const struct quiesce_target *target, struct escaped_target *escaped, bool has_slots, struct receipt *receipt)
 {
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
 		bool in_registers, in_memory = false;
 		receipt->doubts = (struct doubts){0};
-		int err = look_at_threads(target, heal, receipt, &in_registers);
+		int err = look_at_threads(target, escaped, receipt, &in_registers);
 		if (!err && has_slots)
-			err = look_at_memory(heal, receipt, &in_memory);
+			err = look_at_memory(escaped, receipt, &in_memory);
 		if (err)
 			return err;
 		receipt->gate_kept = receipt->copies_in_files > 0 || receipt->copies_too_many || receipt->swapped > 0 || receipt->is_unseen ||
@@ -237,47 +237,47 @@ static void compare(const struct attachment *attachment, struct receipt *receipt
 	receipt->is_clean = !err && !receipt->own_mappings_left;
 }
 
-static int restore_passing(void *context)
+static int restore_unloadable(void *context)
 {
 	struct unload *unload = context;
-	const struct word_changer changer = words_standing(&unload->attachment->memory);
-	return journal_restore(unload->attachment->control, &changer, JOURNAL_PASSING, &unload->receipt->slots);
+	const struct patcher patcher = patcher_for_stopped(&unload->attachment->memory);
+	return journal_restore(unload->attachment->control, &patcher, JOURNAL_UNLOADABLE, &unload->receipt->slots);
 }
 
 /* Slots of libraries that may be unloaded while we write (journal.h). */
-static int restore_at_standstill(struct attachment *attachment, struct receipt *receipt)
+static int restore_world_stopped(struct attachment *attachment, struct receipt *receipt)
 {
 	uint64_t held_ns;
-	if (!journal_left(attachment->control, JOURNAL_PASSING))
+	if (!journal_left(attachment->control, JOURNAL_UNLOADABLE))
 		return 0;
-	const int err = standstill_wait(attachment->pid, STANDSTILL_SLOTS, restore_passing, &(struct unload){.attachment = attachment, .receipt = receipt},
-					STANDSTILL_DEADLINE_MS, &held_ns);
+	const int err = stop_world_wait(attachment->pid, STOP_WORLD_SLOTS, restore_unloadable, &(struct unload){.attachment = attachment, .receipt = receipt},
+					STOP_WORLD_DEADLINE_MS, &held_ns);
 	if (err == -EAGAIN)
 		name_obstacle(receipt, attachment->pid, true);
 	return err;
 }
 
 /* Slots first: who comes in no more need not be led past. */
-static int restore_lasting(const struct word_changer *changer, void *context)
+static int restore_pinned(const struct patcher *patcher, void *context)
 {
 	struct unload *unload = context;
-	const int restored = journal_restore(unload->attachment->control, changer, JOURNAL_LASTING, &unload->receipt->slots);
-	const int bypassed = arena_bypass(unload->attachment->control, &unload->attachment->memory, changer);
+	const int restored = journal_restore(unload->attachment->control, patcher, JOURNAL_PINNED, &unload->receipt->slots);
+	const int bypassed = arena_bypass(unload->attachment->control, &unload->attachment->memory, patcher);
 	return restored ? restored : bypassed;
 }
 
 static int restore_slots(struct attachment *attachment, struct receipt *receipt)
 {
-	const struct store_target target = attachment_store_target(attachment);
-	receipt->slots.written = journal_left(attachment->control, JOURNAL_LASTING) + journal_left(attachment->control, JOURNAL_PASSING);
-	struct store_held held;
-	const int lasting = store_do(&target, restore_lasting, &(struct unload){.attachment = attachment, .receipt = receipt}, &held);
+	const struct live_patch_target target = attachment_patch_target(attachment);
+	receipt->slots.written = journal_left(attachment->control, JOURNAL_PINNED) + journal_left(attachment->control, JOURNAL_UNLOADABLE);
+	struct live_patch_held held;
+	const int pinned = live_patch_do(&target, restore_pinned, &(struct unload){.attachment = attachment, .receipt = receipt}, &held);
 	if (held.one_ns > receipt->restore_stop_ns)
 		receipt->restore_stop_ns = held.one_ns;
-	if (lasting == -EAGAIN)
+	if (pinned == -EAGAIN)
 		name_obstacle(receipt, attachment->pid, true);
-	const int passing = restore_at_standstill(attachment, receipt);
-	return lasting ? lasting : passing;
+	const int unloadable = restore_world_stopped(attachment, receipt);
+	return pinned ? pinned : unloadable;
 }
 
 static int undo_code(void *context)
@@ -343,17 +343,17 @@ static int close_the_way(struct attachment *attachment, struct receipt *receipt)
 /* 3. and 4.: nobody is in, and nobody knows the way. */
 static int empty(struct attachment *attachment, struct receipt *receipt)
 {
-	struct heal_target heal;
+	struct escaped_target escaped;
 	int err = close_the_way(attachment, receipt);
 	if (!err)
-		err = failed(receipt, "reading the gate", read_originals(attachment, &heal));
+		err = failed(receipt, "reading the gate", read_originals(attachment, &escaped));
 	if (err)
 		return err;
-	struct quiesce_target target = describe_inside(attachment, &heal);
+	struct quiesce_target target = describe_inside(attachment, &escaped);
 	/* Without a walker (objects that cannot be read any more) counts and registers must carry the proof. */
 	if (attachment_read_images(attachment) || stackwalker_open(attachment->pid, &attachment->images, &target.walker))
 		target.walker = NULL;
-	err = look_until_clear(&target, &heal, attachment->control->has_slots, receipt);
+	err = look_until_clear(&target, &escaped, attachment->control->has_slots, receipt);
 	if (target.walker)
 		stackwalker_close(target.walker);
 	return err;
@@ -368,7 +368,7 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 		return 0;
 	}
 	int err = 0;
-	standstill_allow(STANDSTILL_ALLOWED_MS);
+	stop_world_allow(STOP_WORLD_ALLOWED_MS);
 	/* Else no slot was ever written, and nobody can be inside. */
 	if (attachment->control->phase > HI_PHASE_LOADING || attachment->control->journal_count)
 		err = empty(attachment, &receipt);
@@ -379,9 +379,9 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 		err = failed(&receipt, "unloading the payload", tracee_worker(unload, &(struct unload){.attachment = attachment, .receipt = &receipt}));
 	if (err == -EAGAIN || err == -EBUSY)
 		name_obstacle(&receipt, attachment->pid, false);
-	receipt.is_unhooked = attachment->passing_missed;
+	receipt.is_unhooked = attachment->unloadable_missed;
 	receipt.held = held_so_far();
-	receipt.standstills = standstill_account();
+	receipt.world_stops = stop_world_account();
 	if (attachment_check(attachment))
 		receipt.target_gone = receipt.is_clean = receipt.went_meanwhile = true;
 	else
@@ -471,17 +471,17 @@ static void print_slots(const struct receipt *receipt, FILE *out)
 {
 	fprintf(out, "  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu gone with their libraries\n", receipt->slots.written,
 		receipt->slots.restored, receipt->slots.overwritten, receipt->slots.vanished);
-	fprintf(out, "  copies         %zu in memory and %zu in registers turned back\n", receipt->healed_words, receipt->healed_registers);
+	fprintf(out, "  copies         %zu in memory and %zu in registers turned back\n", receipt->fixed_words, receipt->fixed_registers);
 	print_unsearched(receipt, out);
 }
 
 /* All threads at once. */
-static void print_standstills(const struct standstill_account *account, FILE *out)
+static void print_world_stops(const struct stop_world_account *account, FILE *out)
 {
 	static const char *const purpose[] = {
-		[STANDSTILL_SLOTS] = "slots of libraries that may be unloaded",
-		[STANDSTILL_COPIES] = "copies of pointers",
-		[STANDSTILL_WORDS] = "slots that no thread of it could store",
+		[STOP_WORLD_SLOTS] = "slots of libraries that may be unloaded",
+		[STOP_WORLD_COPIES] = "copies of pointers",
+		[STOP_WORLD_WORDS] = "slots that no thread of it could store",
 	};
 	const char *separator = " for ";
 	unsigned count = 0;
@@ -537,12 +537,12 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 		fprintf(out, "one thread %.2f ms at attach, ", (double)receipt->attach_stop_ns / 1e6);
 	fprintf(out, "one %.2f and %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->restore_stop_ns / 1e6,
 		(double)receipt->detach_stop_ns / 1e6, receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);
-	print_standstills(&receipt->standstills, out);
+	print_world_stops(&receipt->world_stops, out);
 	fprintf(out, "                 %llu stops of single threads, at most %.2f ms each, %.2f ms added up\n", (unsigned long long)receipt->held.count,
 		(double)receipt->held.longest_ns / 1e6, (double)receipt->held.sum_ns / 1e6);
 	if (receipt->is_unhooked)
 		fprintf(out, "  not hooked     libraries that came by dlopen: not all threads could be stopped at once%s%s\n",
-			receipt->standstills.obstacle[0] ? "; " : "", receipt->standstills.obstacle);
+			receipt->world_stops.obstacle[0] ? "; " : "", receipt->world_stops.obstacle);
 	if (receipt->is_unseen)
 		fprintf(out, "  not seen       registers: %s\n", receipt->unseen);
 	if (receipt->failed_step)

@@ -9,7 +9,7 @@
 #include "doubts.h"
 #include "held.h"
 #include "journal.h"
-#include "standstill.h"
+#include "stop_world.h"
 
 /* What was undone, and how the target compares with what it was. */
 struct receipt {
@@ -17,15 +17,15 @@ struct receipt {
 	bool went_meanwhile;                  /* target_gone, and it was there when detach began */
 	size_t functions, functions_restored; /* that were hooked at their entry */
 	struct journal_restored slots;
-	size_t healed_words, healed_registers;
+	size_t fixed_words, fixed_registers;
 	size_t threads_checked;
-	uint64_t frames_leaked; /* hook frames that were counted for nobody (leak.h) */
+	uint64_t frames_leaked; /* hook frames that were counted for nobody (stale_frames.h) */
 	uint64_t frames_inside; /* what the wait for them ended with, if it failed: hook frames, */
 	pid_t thread_inside;    /* or a thread that was inside or could not be stopped; 0 = none */
 	uint64_t attach_stop_ns, restore_stop_ns, detach_stop_ns, longest_check_ns;
 	struct held held;                      /* all stops since this process began */
-	struct standstill_account standstills; /* and those of all threads at once */
-	bool is_unhooked;                      /* libraries that came by dlopen could not be hooked in the end, as that takes a standstill */
+	struct stop_world_account world_stops; /* and those of all threads at once */
+	bool is_unhooked;                      /* libraries that came by dlopen could not be hooked in the end, as that takes a stop of the world */
 	bool is_unseen;                        /* a thread could not be stopped, so that its registers were not seen: */
 	char unseen[BLOCKED_TEXT];
 	char obstacle[BLOCKED_TEXT]; /* who was in the way of the step that failed; "" = nobody is known */

@@ -35,7 +35,7 @@ static void pause_ns(long ns)
 static int frames_in_flight(const struct quiesce_target *target, uint64_t *out_frames)
 {
 	static struct inside inside; /* one detach at a time */
-	const int err = thread_table_read(target->heal->memory, target->thread_slots, &inside);
+	const int err = thread_table_read(target->escaped->memory, target->thread_slots, &inside);
 	if (!err)
 		*out_frames = inside.frames;
 	return err;
@@ -127,11 +127,11 @@ static int look_at_registers(struct pass *pass, struct tracee *tracee)
 {
 	const struct quiesce_target *target = pass->target;
 	struct arch_regs regs;
-	int err = heal_registers(target->heal, tracee, &regs, &pass->result->registers);
+	int err = escaped_fix_up_registers(target->escaped, tracee, &regs, &pass->result->registers);
 	if (err)
 		return err;
 	pass->result->thread_pointer = arch_thread_pointer(&regs);
-	const bool is_on_our_stack = arch_sp(&regs) >= target->heal->skip_lo && arch_sp(&regs) < target->heal->skip_hi;
+	const bool is_on_our_stack = arch_sp(&regs) >= target->escaped->skip_lo && arch_sp(&regs) < target->escaped->skip_hi;
 	return is_on_our_stack || quiesce_is_inside(target, arch_pc(&regs)) ? -EAGAIN : 0;
 }
 
@@ -176,7 +176,7 @@ static int look_at_deep_stack(struct pass *pass, pid_t tid)
 	static struct stackwalk_copy copy; /* one pass at a time */
 	struct stackwalk walk;
 	struct tracee tracee;
-	int err = tracee_stop(&tracee, memory_threads_pid(&pass->threads, tid, pass->target->heal->pid), tid, pass->stop_deadline_ms);
+	int err = tracee_stop(&tracee, memory_threads_pid(&pass->threads, tid, pass->target->escaped->pid), tid, pass->stop_deadline_ms);
 	if (err)
 		return err;
 	err = look_at_registers(pass, &tracee);
@@ -316,12 +316,12 @@ static void walk_seen(struct pass *pass, struct window *window)
 static bool is_seen_from_outside(const struct pass *pass, pid_t pid, pid_t tid)
 {
 	const struct quiesce_target *target = pass->target;
-	const struct heal_target *heal = target->heal;
-	const struct blocked_range ranges[] = {{target->gate_lo, target->gate_hi}, {target->payload_lo, target->payload_hi}, {heal->skip_lo, heal->skip_hi}};
+	const struct escaped_target *escaped = target->escaped;
+	const struct blocked_range ranges[] = {{target->gate_lo, target->gate_hi}, {target->payload_lo, target->payload_hi}, {escaped->skip_lo, escaped->skip_hi}};
 	const size_t count = sizeof ranges / sizeof *ranges;
 	struct blocked blocked;
 	uint64_t flags, flags_at;
-	if (clock_now_ns() < pass->blocked_until_ns || blocked_stack_look(heal->memory, pid, tid, ranges, count) || blocked_look(pid, tid, &blocked) ||
+	if (clock_now_ns() < pass->blocked_until_ns || blocked_stack_look(escaped->memory, pid, tid, ranges, count) || blocked_look(pid, tid, &blocked) ||
 	    !blocked.is_blocked)
 		return false;
 	if (blocked.child)
@@ -410,7 +410,7 @@ static void check_deep(struct pass *pass)
 static int check_threads(void *context)
 {
 	struct pass *pass = context;
-	int err = memory_threads_list(pass->target->heal->pid, &pass->threads);
+	int err = memory_threads_list(pass->target->escaped->pid, &pass->threads);
 	if (err)
 		return err;
 	const size_t count = pass->threads.count;

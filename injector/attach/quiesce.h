@@ -6,7 +6,7 @@
  * tens of microseconds after it stopped, and none waits for another. A thread is clear when its pc and its stack are outside, and no hook frame is counted for
  * it. Of a stack that cannot be walked to its end no word may lead inside. Where one does, or none can be read, the thread is clear if its pc is outside at a
  * second look, some milliseconds later, too: a proof that is not to be had must not keep us for ever. A register that holds a gate address (a call hoisted out
- * of a loop) is healed to the original on the spot.
+ * of a loop) is fixed_up to the original on the spot.
  *
  * A thread that waits where nothing stops it is waited for, while nobody is held. After two seconds it is looked at from outside: its pc and its stack can be
  * seen, its registers cannot. So of a gate whose address these may hold something has to stay.
@@ -14,11 +14,11 @@
 #ifndef HI_QUIESCE_H
 #define HI_QUIESCE_H
 
-#include "heal.h"
+#include "escaped.h"
 #include "stackwalk.h"
 
 struct quiesce_target {
-	const struct heal_target *heal;
+	const struct escaped_target *escaped;
 	struct stackwalker *walker;   /* may be NULL: then registers and counts must do */
 	remote_addr gate_lo, gate_hi; /* code of the gate */
 	remote_addr payload_lo, payload_hi;
@@ -30,7 +30,7 @@ struct quiesce_target {
 
 struct quiesced {
 	size_t threads; /* looked at */
-	struct healed_registers registers;
+	struct fixed_registers registers;
 	uint64_t longest_stop_ns;
 	pid_t unseen, unseen_pid;   /* a thread that cannot stop (blocked.h), and is outside but for what its registers hold, and its process; 0 = none */
 	remote_addr thread_pointer; /* of one of them; 0 = none was looked at */

@@ -65,7 +65,7 @@ static void drop_forged_entries(const struct attachment *attachment, const struc
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
 		const uint64_t distance = entry->new_value - arena_gate(control);
-		if (!control->has_slots || entry->kind > HI_JOURNAL_LASTING || distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE ||
+		if (!control->has_slots || entry->kind > HI_JOURNAL_PINNED || distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE ||
 		    distance % HI_GATE_STRIDE || entry->slot - control->arena < control->arena_size || !may_be_slot(attachment, maps, entry->slot))
 			entry->state = HI_JOURNAL_RESTORED;
 	}

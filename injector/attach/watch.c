@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "journal.h"
-#include "standstill.h"
+#include "stop_world.h"
 
 /*
  * Libraries that may be unloaded are hooked once the list has not changed for this long: for that all threads are stopped, which is not to happen for a plug-in
@@ -21,7 +21,7 @@ struct patch {
 	enum journal_kind which;
 };
 
-static int write_slots(const struct word_changer *changer, void *context)
+static int write_slots(const struct patcher *patcher, void *context)
 {
 	const struct patch *patch = context;
 	struct attachment *attachment = patch->attachment;
@@ -33,25 +33,25 @@ static int write_slots(const struct word_changer *changer, void *context)
 		.maps = &attachment->maps,
 		.which = patch->which,
 	};
-	return journal_write(&journal, &plan, changer, &attachment->slots_written);
+	return journal_write(&journal, &plan, patcher, &attachment->slots_written);
 }
 
 /* All threads stand still: if the list is what we know, so is what is mapped. */
-static int write_passing(void *context)
+static int write_unloadable(void *context)
 {
 	const struct patch *patch = context;
-	const struct word_changer changer = words_standing(&patch->attachment->memory);
+	const struct patcher patcher = patcher_for_stopped(&patch->attachment->memory);
 	uint64_t link_map;
 	const int err = link_map_fingerprint(&patch->attachment->memory, patch->attachment->images.r_debug, &link_map);
 	if (err)
 		return err;
-	return link_map == patch->attachment->link_map ? write_slots(&changer, context) : -EAGAIN;
+	return link_map == patch->attachment->link_map ? write_slots(&patcher, context) : -EAGAIN;
 }
 
 static bool has_any(const struct slots *slots, enum journal_kind which)
 {
 	for (size_t i = 0; i < slots->count; i++)
-		if (slots->slot[i].lasting == (which == JOURNAL_LASTING))
+		if (slots->slot[i].pinned == (which == JOURNAL_PINNED))
 			return true;
 	return false;
 }
@@ -59,7 +59,7 @@ static bool has_any(const struct slots *slots, enum journal_kind which)
 static bool may_unload(const struct elf_images *images)
 {
 	for (size_t i = 0; i < images->count; i++)
-		if (images->image[i].dynamic && !images->image[i].is_vdso && !images->image[i].is_lasting)
+		if (images->image[i].dynamic && !images->image[i].is_vdso && !images->image[i].is_pinned)
 			return true;
 	return false;
 }
@@ -70,19 +70,19 @@ static int patch_new_slots(struct attachment *attachment, enum journal_kind whic
 	struct slots slots;
 	if (!attachment_needs_slots(attachment))
 		return 0;
-	if (which == JOURNAL_PASSING && !may_unload(&attachment->images)) /* to look at all relocations takes milliseconds */
+	if (which == JOURNAL_UNLOADABLE && !may_unload(&attachment->images)) /* to look at all relocations takes milliseconds */
 		return 0;
 	int err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
 	const struct patch patch = {attachment, &slots, which};
-	const struct store_target target = attachment_store_target(attachment);
-	struct store_held held;
+	const struct live_patch_target target = attachment_patch_target(attachment);
+	struct live_patch_held held;
 	uint64_t held_ns;
-	if (has_any(&slots, which) && which == JOURNAL_LASTING)
-		err = store_do(&target, write_slots, (void *)&patch, &held);
+	if (has_any(&slots, which) && which == JOURNAL_PINNED)
+		err = live_patch_do(&target, write_slots, (void *)&patch, &held);
 	else if (has_any(&slots, which))
-		err = standstill_do(attachment->pid, STANDSTILL_SLOTS, write_passing, (void *)&patch, &held_ns);
+		err = stop_world_do(attachment->pid, STOP_WORLD_SLOTS, write_unloadable, (void *)&patch, &held_ns);
 	slots_close(&slots);
 	return err;
 }
@@ -90,11 +90,11 @@ static int patch_new_slots(struct attachment *attachment, enum journal_kind whic
 /* -EAGAIN: some thread would not stand still; later, then. */
 static int patch_settled(struct attachment *attachment)
 {
-	if (!attachment->passing_due_ns || clock_now_ns() < attachment->passing_due_ns)
+	if (!attachment->unloadable_due_ns || clock_now_ns() < attachment->unloadable_due_ns)
 		return 0;
-	const int err = patch_new_slots(attachment, JOURNAL_PASSING);
-	attachment->passing_missed = err == -EAGAIN;
-	attachment->passing_due_ns = err == -EAGAIN ? clock_now_ns() + SETTLED_NS : 0;
+	const int err = patch_new_slots(attachment, JOURNAL_UNLOADABLE);
+	attachment->unloadable_missed = err == -EAGAIN;
+	attachment->unloadable_due_ns = err == -EAGAIN ? clock_now_ns() + SETTLED_NS : 0;
 	return err == -EAGAIN ? 0 : err;
 }
 
@@ -113,8 +113,8 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 	int sent = pump_modules(pump, &attachment->images);
 	if (!err)
 		err = sent;
-	int patched = patch_new_slots(attachment, JOURNAL_LASTING);
-	attachment->passing_due_ns = clock_now_ns() + (attachment->link_map ? SETTLED_NS : 0); /* what was there before us has settled */
+	int patched = patch_new_slots(attachment, JOURNAL_PINNED);
+	attachment->unloadable_due_ns = clock_now_ns() + (attachment->link_map ? SETTLED_NS : 0); /* what was there before us has settled */
 	return err ? err : patched;
 }
 

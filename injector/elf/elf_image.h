@@ -34,7 +34,7 @@ struct elf_image {
 	struct elf_text *text;
 	size_t text_count;
 	bool is_vdso, is_main, is_loader; /* is_loader: ld.so (the target's PT_INTERP) */
-	bool is_lasting;                  /* is never unloaded: the program, what was preloaded, and what these need, be it by way of others */
+	bool is_pinned;                  /* is never unloaded: the program, what was preloaded, and what these need, be it by way of others */
 	int link_order;                   /* place in the link map of the base namespace, 0 = main program; -1 = not in it */
 	Elf *elf;                         /* open until elf_images_close */
 	int fd;

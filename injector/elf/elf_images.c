@@ -175,8 +175,8 @@ static void add_needed(struct elf_images *images, const struct elf_image *needs,
 	while (needs->dynamic && room->left && (name = elf_dynamic_name(needs->dynamic, DT_NEEDED, &at))) {
 		struct elf_image *image = find_named(images, name, room);
 
-		if (image && !image->is_lasting) {
-			image->is_lasting = true;
+		if (image && !image->is_pinned) {
+			image->is_pinned = true;
 			list[(*count)++] = image;
 		}
 	}
@@ -191,7 +191,7 @@ static int first_needed(const struct elf_images *images)
 	int first = INT_MAX;
 
 	for (size_t i = 0; i < images->count; i++)
-		if (images->image[i].is_lasting && images->image[i].link_order > 0 && images->image[i].link_order < first)
+		if (images->image[i].is_pinned && images->image[i].link_order > 0 && images->image[i].link_order < first)
 			first = images->image[i].link_order;
 	return first == INT_MAX ? 0 : first;
 }
@@ -203,15 +203,15 @@ static void add_preloaded(struct elf_images *images, struct elf_image **list, si
 	for (size_t i = 0; i < images->count; i++) {
 		struct elf_image *image = &images->image[i];
 
-		if (image->is_lasting || image->link_order <= 0 || image->link_order >= needed)
+		if (image->is_pinned || image->link_order <= 0 || image->link_order >= needed)
 			continue;
-		image->is_lasting = true;
+		image->is_pinned = true;
 		list[(*count)++] = image;
 	}
 }
 
 /* Objects that came by dlopen are not marked. */
-static int mark_lasting(struct elf_images *images, struct elf_image *program)
+static int mark_pinned(struct elf_images *images, struct elf_image *program)
 {
 	struct elf_image **list = calloc(images->count, sizeof(struct elf_image *));
 	struct steps room = {COMPARISONS_MAX};
@@ -219,7 +219,7 @@ static int mark_lasting(struct elf_images *images, struct elf_image *program)
 
 	if (!list)
 		return -ENOMEM;
-	program->is_lasting = true;
+	program->is_pinned = true;
 	list[count++] = program;
 	add_needed(images, program, list, &count, &room);
 	add_preloaded(images, list, &count);
@@ -259,7 +259,7 @@ static int set_roles(const struct elf_image_source *source, struct elf_images *i
 		program->link_order = 0;
 	for (size_t i = 0; i < images->count; i++)
 		images->image[i].is_main = images->image[i].link_order == 0;
-	return mark_lasting(images, program);
+	return mark_pinned(images, program);
 }
 
 int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *images)

@@ -74,9 +74,9 @@ static const struct definition *definition_in(const struct definitions *definiti
  */
 static bool may_be_preferred(const struct reference *reference, const struct definition *rival, const struct definition *definer)
 {
-	if (!reference->importer->is_lasting || rival->image == reference->importer)
+	if (!reference->importer->is_pinned || rival->image == reference->importer)
 		return true;
-	return rival->image->is_lasting && (rival->image->link_order < definer->image->link_order || definer->version > ELF_VERSION_NONE);
+	return rival->image->is_pinned && (rival->image->link_order < definer->image->link_order || definer->version > ELF_VERSION_NONE);
 }
 
 bool binding_is_certain(const struct reference *reference, const struct elf_image *definer)
@@ -85,7 +85,7 @@ bool binding_is_certain(const struct reference *reference, const struct elf_imag
 	const struct definition *wanted = definition_in(definitions, definer);
 
 	/* Objects of other namespaces bind by an order that we do not know. */
-	if (!wanted || reference->importer->link_order < 0 || (!reference->importer->is_lasting && reference->images->unread))
+	if (!wanted || reference->importer->link_order < 0 || (!reference->importer->is_pinned && reference->images->unread))
 		return false;
 	for (size_t i = 0; i < definitions->count; i++)
 		if (&definitions->definition[i] != wanted && may_be_preferred(reference, &definitions->definition[i], wanted))

@@ -181,7 +181,7 @@ static void look_at_entry(struct finder *finder, enum hi_function function)
 	struct entry entry = {.at = at};
 	const void *code;
 
-	if (!image || !image->is_lasting || image->memory_copy || elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0 ||
+	if (!image || !image->is_pinned || image->memory_copy || elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0 ||
 	    !is_code_as_in_file(finder, image, at, code, ARCH_ENTRY_MAX))
 		return;
 	memcpy(entry.code, code, sizeof(entry.code));

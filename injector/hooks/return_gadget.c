@@ -111,7 +111,7 @@ static remote_addr find_in_image(const struct elf_image *image, const struct mem
 	struct text text = {0};
 	uint64_t at = 0;
 
-	if (!image->is_lasting || image->is_vdso || !image->elf || unwind_table_cost(image) > SECTION_MAX || unwind_table_section(image, &section) ||
+	if (!image->is_pinned || image->is_vdso || !image->elf || unwind_table_cost(image) > SECTION_MAX || unwind_table_section(image, &section) ||
 	    eh_frame_parse(&section, 0, UINT64_MAX, &frame))
 		return 0;
 	for (size_t i = 0; i < frame.fde_count && !at; i++)

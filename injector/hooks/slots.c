@@ -95,7 +95,7 @@ void allocator_find_new_handler(const struct elf_images *images, const struct me
 	uint8_t code[ARCH_ENTRY_MAX];
 	remote_addr getter;
 
-	if (!elf_images_resolve(images, "_ZSt15get_new_handlerv", &getter, &image) && image->is_lasting && !memory_read(memory, getter, code, sizeof(code)))
+	if (!elf_images_resolve(images, "_ZSt15get_new_handlerv", &getter, &image) && image->is_pinned && !memory_read(memory, getter, code, sizeof(code)))
 		allocator->new_handler = arch_returned_word(code, getter);
 }
 
@@ -135,7 +135,7 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 		if (elf_images_resolve(images, functions[function].symbol, &address, &image) < 0)
 			continue;
 		/* What came by dlopen is not where the rest of the program would be bound, and may go. */
-		if (image == allocator.image || (image->is_lasting && !functions[function].allocator_only))
+		if (image == allocator.image || (image->is_pinned && !functions[function].allocator_only))
 			allocator.original[function] = address;
 		if (image == allocator.image)
 			allocator.usable_size[function] = usable_size;
@@ -334,7 +334,7 @@ static int scan_image(struct scan *scan, size_t number)
 	int error = 0;
 
 	for (size_t i = 0; !error && i < relocations; i++) {
-		struct slot slot = {.image = number, .lasting = image->is_lasting};
+		struct slot slot = {.image = number, .pinned = image->is_pinned};
 		Elf64_Rela relocation;
 
 		elf_dynamic_relocation(image->dynamic, i, &relocation);

@@ -32,7 +32,7 @@ struct slot {
 	enum hi_function function;
 	uint16_t version; /* of the reference: its number in this object */
 	bool lazy;        /* value is the object's own lazy stub */
-	bool lasting;     /* of an object that is never unloaded */
+	bool pinned;      /* of an object that is never unloaded */
 	size_t image;     /* index into images */
 };
 

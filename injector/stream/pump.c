@@ -213,21 +213,21 @@ static inline int thread_number(struct pump *pump, const struct hi_record_header
 	return header->thread == pump->last_pointer && pump->last_pointer ? 0 : new_thread_number(pump, header, out_number);
 }
 
-static uint64_t interval_of(const struct pump *pump, uint32_t doublings)
+static uint64_t interval_of(const struct pump *pump, uint32_t interval_shift)
 {
-	return pump->interval << (doublings <= HI_DOUBLINGS_MAX ? doublings : 0);
+	return pump->interval << (interval_shift <= HI_INTERVAL_SHIFT_MAX ? interval_shift : 0);
 }
 
 static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 {
 	struct hi_stream_alloc alloc = {
-		.record.flags = stack_end_judge(&pump->stack_ends, pump->memory, from->stack_end, from->frame, from->frame_count),
+		.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, from->stack_end, from->frame, from->frame_count),
 		.time_ns = to_ns(pump, from->header.cycles),
 		.address = from->address,
 		.bytes = from->bytes,
 		.function = from->function,
 		.frame_count = (uint16_t)from->frame_count,
-		.interval = interval_of(pump, from->doublings),
+		.interval = interval_of(pump, from->interval_shift),
 		.slack = from->slack,
 	};
 	int err = thread_number(pump, &from->header, &alloc.thread);
@@ -266,7 +266,7 @@ static int new_stack_number(struct pump *pump, uint32_t id, uint32_t *out_number
 	if (id >= pump->stacks_size / HI_STACK_UNIT || !stack_copy(pump, id, &stack, frame))
 		return 0;
 	stack.stack = pump->stack_number[id] = *out_number = ++pump->last_stack;
-	stack.record.flags = stack_end_judge(&pump->stack_ends, pump->memory, stack.record.flags, frame, stack.frame_count);
+	stack.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, stack.record.flags, frame, stack.frame_count);
 	const struct stream_part frames = {frame, stack.frame_count * sizeof *frame};
 	return stream_out_record(pump->out, HI_STREAM_STACK, &stack, sizeof stack, &frames, 1);
 }
@@ -285,7 +285,7 @@ static int send_known(struct pump *pump, const struct hi_record_known *from)
 		.address = from->address,
 		.bytes = from->bytes,
 		.function = from->function,
-		.interval = interval_of(pump, from->doublings),
+		.interval = interval_of(pump, from->interval_shift),
 		.slack = from->slack,
 	};
 	int err = thread_number(pump, &from->header, &alloc.thread);

@@ -17,7 +17,7 @@
  *
  * One descriptor on /proc/PID/mem, opened once: it stays bound to the address space of that moment, so after an exec every access fails with
  * -ESRCH instead of reaching a stranger. Writes ignore page protections (RELRO pages included) and never change them; where the kernel does not let this file
- * do that, they go through `force`. A running thread may see any write half done (words.h). Nothing here stops the target. All functions return 0 or a
+ * do that, they go through `force`. A running thread may see any write half done (patch.h). Nothing here stops the target. All functions return 0 or a
  * negative errno; out-parameters are untouched on failure.
  */
 #ifndef HI_MEMORY_H

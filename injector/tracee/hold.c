@@ -11,7 +11,7 @@ void hold_begin(void)
 {
 	if (held++)
 		return;
-	pace_hurry();
+	pace_boost();
 	watchdog_begin();
 }
 
@@ -20,7 +20,7 @@ void hold_end(void)
 	if (--held)
 		return;
 	watchdog_end();
-	pace_calm_down();
+	pace_restore();
 }
 
 void hold_progress(void)

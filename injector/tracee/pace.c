@@ -35,7 +35,7 @@ void pace_give_way(void)
 }
 
 /* Real time is refused in some cgroups even to root. */
-void pace_hurry(void)
+void pace_boost(void)
 {
 	struct sched_attr attr;
 
@@ -51,7 +51,7 @@ void pace_hurry(void)
 	hurries = set(&attr);
 }
 
-void pace_calm_down(void)
+void pace_restore(void)
 {
 	if (hurries)
 		(void)set(&before);

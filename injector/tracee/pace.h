@@ -17,7 +17,7 @@
 void pace_give_way(void);
 
 /* For this thread: before all ordinary threads of the machine, until calmed down. One that is real-time already is left as it is. */
-void pace_hurry(void);
-void pace_calm_down(void);
+void pace_boost(void);
+void pace_restore(void);
 
 #endif

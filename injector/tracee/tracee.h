@@ -4,8 +4,8 @@
  *
  *   tracee.h           one thread under ptrace: enter here; tracee_worker() starts the thread that may do it
  *   remote.h           a borrowed thread makes system calls and calls functions; borrow.h: which thread is asked
- *   standstill.h       all threads at once, within the session's allowance
- *   words.h            words that running threads read are changed; force_write.h: where pages are read-only
+ *   stop_world.h       all threads at once, within the session's allowance
+ *   patch.h            words that running threads read are changed; force_write.h: where pages are read-only
  *   watchdog.h         ends us if we freeze meanwhile; hold.h, held.h, pace.h: what a hold does for itself, and how long it was
  *   seccomp_filter.h   would the target's own filters let our calls pass
  *

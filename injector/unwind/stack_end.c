@@ -24,7 +24,7 @@ static bool is_made_up(const struct memory *memory, remote_addr pc)
 	return !memory_read(memory, pc - sizeof(before), before, sizeof(before)) && !arch_ends_in_call(before);
 }
 
-uint16_t stack_end_judge(struct stack_ends *ends, const struct memory *memory, uint16_t stack_end, const uint64_t *frame, uint32_t count)
+uint16_t stack_end_classify(struct stack_ends *ends, const struct memory *memory, uint16_t stack_end, const uint64_t *frame, uint32_t count)
 {
 	if (stack_end != HI_END_NO_ROW || count < 2)
 		return stack_end;

@@ -24,6 +24,6 @@ struct stack_ends {
 };
 
 /* How a stack ended, all considered: as the payload says, or HI_END_COMPLETE in place of HI_END_NO_ROW. */
-uint16_t stack_end_judge(struct stack_ends *ends, const struct memory *memory, uint16_t stack_end, const uint64_t *frame, uint32_t count);
+uint16_t stack_end_classify(struct stack_ends *ends, const struct memory *memory, uint16_t stack_end, const uint64_t *frame, uint32_t count);
 
 #endif

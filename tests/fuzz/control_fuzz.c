@@ -79,9 +79,9 @@ static void undo(struct hi_control *control)
 	for (unsigned i = 0; i < WORDS; i++)
 		words[i] = word_before(i);
 	const struct memory memory = {.fd = fuzz_file((const uint8_t *)words, sizeof(words))};
-	const struct word_changer changer = words_standing(&memory);
-	(void)!journal_restore(control, &changer, JOURNAL_LASTING, &restored);
-	(void)!journal_restore(control, &changer, JOURNAL_PASSING, &restored);
+	const struct patcher patcher = patcher_for_stopped(&memory);
+	(void)!journal_restore(control, &patcher, JOURNAL_PINNED, &restored);
+	(void)!journal_restore(control, &patcher, JOURNAL_UNLOADABLE, &restored);
 	FUZZ_CHECK(pread(memory.fd, after, sizeof(after), 0) == sizeof(after));
 	const uint64_t gate = arena_gate(control), gate_end = gate + HI_GATE_BYTES;
 	for (unsigned i = 0; i < WORDS; i++)

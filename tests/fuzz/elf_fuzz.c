@@ -25,7 +25,7 @@ static void look_at_code(struct elf_images *images, const struct maps *maps, con
 {
 	struct entries entries;
 
-	images->image[0].is_lasting = true;
+	images->image[0].is_pinned = true;
 	if (!entries_find(images, maps, NULL, allocator, &entries))
 		(void)!nesting_find(images, allocator, &entries);
 	(void)return_gadget_find(images, &images->image[0], memory);

@@ -34,16 +34,16 @@ static inline void check_parts(const struct profile *profile)
 	const struct totals all = add_up(profile);
 	struct totals sum = {0};
 
-	for (size_t i = 0; i < profile->parts.count; i++) {
-		const struct part *part = &profile->parts.part[i];
+	for (size_t i = 0; i < profile->breakdown.count; i++) {
+		const struct part *part = &profile->breakdown.part[i];
 
-		FUZZ_CHECK(part->row < profile->row_count && (!part->thread || part->thread < profile->parts.thread_count));
+		FUZZ_CHECK(part->row < profile->row_count && (!part->thread || part->thread < profile->breakdown.thread_count));
 		sum.alloc_count += part->alloc_count;
 		sum.alloc_bytes += part->alloc_bytes;
 		sum.inuse_count += part->inuse_count;
 		sum.inuse_bytes += part->inuse_bytes;
 	}
-	FUZZ_CHECK(!profile->parts.count || !memcmp(&sum, &all, sizeof(sum)));
+	FUZZ_CHECK(!profile->breakdown.count || !memcmp(&sum, &all, sizeof(sum)));
 }
 
 /* Of whatever histories there are something is made, and it is a number. */

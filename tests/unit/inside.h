@@ -66,7 +66,7 @@ static inline void three_threads(struct victim_page *page)
 struct scene {
 	struct victim victim;
 	struct elf_images images;
-	struct heal_target heal;
+	struct escaped_target escaped;
 	struct stackwalker *walker; /* also the target's, which a test may take away */
 	struct quiesce_target target;
 };
@@ -89,7 +89,7 @@ static inline void scene_open(struct scene *scene, void (*where)(struct victim_p
 	victim_start(&scene->victim, three_threads);
 	CHECK_EQ(elf_images_read(scene->victim.pid, &scene->victim.maps, &scene->victim.memory, &scene->images), 0);
 	CHECK_EQ(stackwalker_open(scene->victim.pid, &scene->images, &scene->walker), 0);
-	scene->heal = (struct heal_target){
+	scene->escaped = (struct escaped_target){
 		.pid = scene->victim.pid,
 		.memory = &scene->victim.memory,
 		.gate = GATE,
@@ -97,7 +97,7 @@ static inline void scene_open(struct scene *scene, void (*where)(struct victim_p
 		.original = {ORIGINAL, ORIGINAL + 1, ORIGINAL + 2},
 	};
 	scene->target = (struct quiesce_target){
-		.heal = &scene->heal,
+		.escaped = &scene->escaped,
 		.walker = scene->walker,
 		.gate_lo = GATE,
 		.gate_hi = GATE + HI_GATE_BYTES,

@@ -6,7 +6,7 @@
 #ifndef PAYLOAD_PROGRAM_H
 #define PAYLOAD_PROGRAM_H
 
-#include "known_walk.h"
+#include "stack_trie.h"
 #include "payload_scene.h"
 #include "record.h"
 #include "thread_slot.h"

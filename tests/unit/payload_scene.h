@@ -79,12 +79,12 @@ static inline enum hi_stack_end walk_from(struct scene *scene, struct registers 
 
 	call->return_address = from.pc;
 	call->bp = from.bp;
-	known = known_walk_id(scene->arena.state, thread, call, &scene_scratch);
+	known = stack_trie_find(scene->arena.state, thread, call, &scene_scratch);
 	end = stack_walk(scene->arena.state, thread, call, &scene_scratch);
 	id = stack_table_id(scene->arena.state, scene_scratch.frame, end, &is_new);
 	CHECK(!known || (known == id && !is_new && end.reason == HI_END_COMPLETE));
 	if (end.is_plain)
-		known_walk_learn(scene->arena.state, scene_scratch.frame, end.count, id);
+		stack_trie_add(scene->arena.state, scene_scratch.frame, end.count, id);
 	scene->was_known = known;
 	memcpy(scene->frame, scene_scratch.frame, sizeof(scene_scratch.frame));
 	scene->count = end.count;

@@ -26,7 +26,7 @@ static struct load load_open(uint32_t budget_ppm, uint64_t interval)
 /* 250 ms of one busy CPU, of which sampling at the interval that was asked for would take share_ppm. */
 static bool busy(struct load *load, uint64_t share_ppm)
 {
-	const uint64_t cost = 250 * share_ppm >> load->overhead.doublings;
+	const uint64_t cost = 250 * share_ppm >> load->overhead.interval_shift;
 
 	load->stats.target_cpu_ns += 250000000;
 	load->stats.payload_cpu_ns += cost;
@@ -40,7 +40,7 @@ UNIT_TEST(within_the_budget_nothing_changes)
 
 	for (int i = 0; i < 1000; i++)
 		CHECK(!busy(&load, i % 10000));
-	CHECK_EQ(load.overhead.doublings, 0);
+	CHECK_EQ(load.overhead.interval_shift, 0);
 }
 
 UNIT_TEST(without_a_budget_nothing_changes)
@@ -56,7 +56,7 @@ UNIT_TEST(above_it_the_interval_doubles_as_often_as_needed)
 	struct load load = load_open(BUDGET_PPM, INTERVAL);
 
 	CHECK(busy(&load, 70000));
-	CHECK_EQ(load.overhead.doublings, 3); /* 7 % / 8 < 1 % */
+	CHECK_EQ(load.overhead.interval_shift, 3); /* 7 % / 8 < 1 % */
 	for (int i = 0; i < 100; i++)
 		CHECK(!busy(&load, 70000));
 }
@@ -67,14 +67,14 @@ UNIT_TEST(it_comes_back_one_by_one_and_never_swings)
 	int changes = 0;
 
 	busy(&load, 500000);
-	CHECK_EQ(load.overhead.doublings, 6);
+	CHECK_EQ(load.overhead.interval_shift, 6);
 	for (int i = 0; i < 400; i++)
 		changes += busy(&load, 30000);
 	CHECK(changes >= 1 && changes <= 4); /* down, and once there no more */
-	CHECK(load.overhead.doublings >= 2 && load.overhead.doublings <= 4);
+	CHECK(load.overhead.interval_shift >= 2 && load.overhead.interval_shift <= 4);
 	for (int i = 0; i < 400; i++)
 		busy(&load, 100);
-	CHECK_EQ(load.overhead.doublings, 0); /* never finer than asked for */
+	CHECK_EQ(load.overhead.interval_shift, 0); /* never finer than asked for */
 }
 
 UNIT_TEST(little_cpu_time_says_little)
@@ -99,7 +99,7 @@ UNIT_TEST(figures_that_could_not_be_read_change_nothing)
 	stats = load.stats;
 	stats.target_cpu_ns = 0;
 	CHECK(!overhead_step(&load.overhead, &stats));
-	CHECK_EQ(load.overhead.doublings, 0);
+	CHECK_EQ(load.overhead.interval_shift, 0);
 }
 
 /* Frees cost, too, as long as earlier samples are live. To sample ever more seldom would lose the profile and gain nothing. */
@@ -110,10 +110,10 @@ UNIT_TEST(what_samples_do_not_cost_does_not_change_how_often_they_are_taken)
 	for (int i = 0; i < 100; i++) {
 		load.stats.target_cpu_ns += 250000000;
 		load.stats.payload_cpu_ns += 100000000;
-		load.stats.samples += 200 >> load.overhead.doublings;
+		load.stats.samples += 200 >> load.overhead.interval_shift;
 		overhead_step(&load.overhead, &load.stats);
 	}
-	CHECK_EQ(load.overhead.doublings, 0);
+	CHECK_EQ(load.overhead.interval_shift, 0);
 }
 
 UNIT_TEST(no_interval_overflows)
@@ -129,8 +129,8 @@ UNIT_TEST(no_interval_overflows)
 			load.stats.samples += 1000000;
 			overhead_step(&load.overhead, &load.stats);
 		}
-		CHECK(load.overhead.doublings <= HI_DOUBLINGS_MAX);
-		CHECK_EQ(intervals[i] << load.overhead.doublings >> load.overhead.doublings, intervals[i]);
+		CHECK(load.overhead.interval_shift <= HI_INTERVAL_SHIFT_MAX);
+		CHECK_EQ(intervals[i] << load.overhead.interval_shift >> load.overhead.interval_shift, intervals[i]);
 	}
 }
 

@@ -171,15 +171,15 @@ UNIT_TEST(samples_carry_the_interval_of_their_countdown)
 
 	guest.free(guest.malloc(1)); /* claims the slot, and draws */
 	arena_drain(&guest.arena);
-	guest.arena.control->doublings = 5;
+	guest.arena.control->interval_shift = 5;
 	set_countdown(&guest, 50);
 	guest.free(guest.malloc(100));
-	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->doublings, 0);
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->interval_shift, 0);
 	arena_drain(&guest.arena);
-	guest.arena.control->doublings = 7;
+	guest.arena.control->interval_shift = 7;
 	set_countdown(&guest, 50);
 	guest.free(guest.malloc(100));
-	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->doublings, 5);
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->interval_shift, 5);
 	arena_drain(&guest.arena);
 }
 
@@ -190,9 +190,9 @@ UNIT_TEST(exact_mode_ends_with_the_first_doubling)
 
 	guest.free(guest.malloc(1));
 	arena_drain(&guest.arena);
-	guest.arena.control->doublings = 20;
+	guest.arena.control->interval_shift = 20;
 	guest.free(guest.malloc(16));
-	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->doublings, 0);
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->interval_shift, 0);
 	arena_drain(&guest.arena);
 	CHECK_EQ(own_slot(&guest)->fast_owner, arch_thread_pointer());
 	set_countdown(&guest, FAR_AWAY);
@@ -213,10 +213,10 @@ UNIT_TEST(estimates_stay_unbiased_while_the_interval_changes)
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		const unsigned phase = i / PHASE % 2;
 
-		guest.arena.control->doublings = phase ? 4 : 0;
+		guest.arena.control->interval_shift = phase ? 4 : 0;
 		void *block = guest.malloc(SIZE);
 		if (guest.arena.ring->head != guest.arena.ring->tail) {
-			const double p = -expm1(-(double)SIZE / (INTERVAL << arena_expect(&guest.arena, HI_RECORD_ALLOC)->doublings));
+			const double p = -expm1(-(double)SIZE / (INTERVAL << arena_expect(&guest.arena, HI_RECORD_ALLOC)->interval_shift));
 
 			estimated[phase] += 1 / p;
 			variance[phase] += (1 - p) / (p * p);

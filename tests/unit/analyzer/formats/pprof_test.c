@@ -190,7 +190,7 @@ static void tell(struct profile *profile, uint32_t number, uint32_t tid, const c
 	} told = {.record = {.thread = number, .tid = tid, .name_size = (uint32_t)strlen(name)}};
 
 	memcpy(told.name, name, strlen(name));
-	CHECK_EQ(parts_tell(&profile->parts, &told.record), 0);
+	CHECK_EQ(thread_breakdown_name(&profile->breakdown, &told.record), 0);
 }
 
 /* One block more, live or not, of 48 bytes in the only row. */
@@ -198,11 +198,11 @@ static void add_block(struct profile *profile, uint32_t number, bool is_live)
 {
 	uint32_t part;
 
-	CHECK_EQ(parts_at(&profile->parts, 0, number, &part), 0);
-	profile->parts.part[part].alloc_count++;
-	profile->parts.part[part].alloc_bytes += 48;
-	profile->parts.part[part].inuse_count += is_live;
-	profile->parts.part[part].inuse_bytes += is_live ? 48 : 0;
+	CHECK_EQ(thread_breakdown_at(&profile->breakdown, 0, number, &part), 0);
+	profile->breakdown.part[part].alloc_count++;
+	profile->breakdown.part[part].alloc_bytes += 48;
+	profile->breakdown.part[part].inuse_count += is_live;
+	profile->breakdown.part[part].inuse_bytes += is_live ? 48 : 0;
 }
 
 static uint64_t value_at(struct field sample, unsigned int type)
@@ -258,12 +258,12 @@ UNIT_TEST(a_crowd_of_threads_makes_no_large_file)
 		tell(&profile, number, 10000 + number, name);
 		add_block(&profile, number, true);
 		for (uint32_t row = 1; row <= 4; row++) /* which comes by other rows, too */
-			CHECK_EQ(parts_at(&profile.parts, 1 + (uint32_t)(hash_number((uint64_t)number * 4 + row) % 1000), number, &(uint32_t){0}), 0);
+			CHECK_EQ(thread_breakdown_at(&profile.breakdown, 1 + (uint32_t)(hash_number((uint64_t)number * 4 + row) % 1000), number, &(uint32_t){0}), 0);
 	}
-	CHECK(profile.parts.thread_count <= 1 + PARTS_THREADS_MAX + PARTS_NAMES_MAX);
-	CHECK(profile.parts.count <= PARTS_MAX + 1001);
-	for (size_t i = 0; i < profile.parts.count; i++)
-		blocks += profile.parts.part[i].alloc_count;
+	CHECK(profile.breakdown.thread_count <= 1 + BREAKDOWN_THREADS_MAX + BREAKDOWN_NAMES_MAX);
+	CHECK(profile.breakdown.count <= BREAKDOWN_PARTS_MAX + 1001);
+	for (size_t i = 0; i < profile.breakdown.count; i++)
+		blocks += profile.breakdown.part[i].alloc_count;
 	CHECK_EQ(blocks, crowd);
 	profile.row[0] = (struct profile_row){
 		.key = profile.row[0].key, .alloc_count = crowd, .alloc_bytes = crowd * 48ull, .inuse_count = crowd, .inuse_bytes = crowd * 48ull};

@@ -20,9 +20,9 @@ static const char sample[] = "heap_v2/524288\n"
 
 static const struct part *part_of(const struct profile *profile, uint32_t row, const char *thread)
 {
-	for (size_t i = 0; i < profile->parts.count; i++) {
-		const struct part *part = &profile->parts.part[i];
-		const char *name = profile->parts.thread[part->thread].name;
+	for (size_t i = 0; i < profile->breakdown.count; i++) {
+		const struct part *part = &profile->breakdown.part[i];
+		const char *name = profile->breakdown.thread[part->thread].name;
 
 		if (part->row == row && (name ? thread && strcmp(name, thread) == 0 : !thread))
 			return part;

@@ -179,11 +179,11 @@ UNIT_TEST(threads_become_parts)
 	put_tables(&writer);
 	CHECK_EQ(finish(&writer, &profile), 0);
 	CHECK_EQ(profile.row_count, 1);
-	CHECK_EQ(profile.parts.count, 2);
-	CHECK_STR(profile.parts.thread[profile.parts.part[0].thread].name, "worker");
-	CHECK_EQ(profile.parts.part[0].inuse_bytes, 400);
-	CHECK_EQ(profile.parts.part[1].thread, 0);
-	CHECK_EQ(profile.parts.part[1].inuse_bytes, 400);
+	CHECK_EQ(profile.breakdown.count, 2);
+	CHECK_STR(profile.breakdown.thread[profile.breakdown.part[0].thread].name, "worker");
+	CHECK_EQ(profile.breakdown.part[0].inuse_bytes, 400);
+	CHECK_EQ(profile.breakdown.part[1].thread, 0);
+	CHECK_EQ(profile.breakdown.part[1].inuse_bytes, 400);
 	profile_close(&profile);
 	writer_close(&writer);
 }

@@ -10,7 +10,7 @@
 #include "merge.h"
 #include "render_formats.h"
 #include "sample_profile.h"
-#include "whole.h"
+#include "percent_base.h"
 
 /* A file for each function: where it is not src/file.c. */
 static void set_file(struct profile *profile, const char *function, const char *file)
@@ -145,9 +145,9 @@ UNIT_TEST(percentages_stay_those_of_the_whole)
 	struct profile profile = server(), left;
 	unsigned int unmatched;
 
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
 	CHECK_EQ(filter_profile(&profile, FILTER(FOCUS, "reply"), &left, &unmatched), 0);
-	CHECK_EQ(left.meta.whole[INUSE_SPACE], 8210);
+	CHECK_EQ(left.meta.percent_base[INUSE_SPACE], 8210);
 	CHECK_EQ(estimate_total(&left, INUSE_SPACE).value, 200);
 	CHECK_STR(left.meta.filters, "   focus=reply\n");
 	CHECK_STR(left.meta.comm, "server");
@@ -157,7 +157,7 @@ UNIT_TEST(percentages_stay_those_of_the_whole)
 }
 
 /* What the percentages of in-use space are of, relative to what passes. */
-static double relative_whole(const struct profile *profile, enum whole_of of, enum filter_kind kind, const char *expression)
+static double relative_percent_base(const struct profile *profile, enum percent_base_of of, enum filter_kind kind, const char *expression)
 {
 	struct filter_options options = {.relative = true, .whole = of};
 	struct profile left;
@@ -165,7 +165,7 @@ static double relative_whole(const struct profile *profile, enum whole_of of, en
 
 	options.text[kind] = expression;
 	CHECK_EQ(filter_profile(profile, &options, &left, &unmatched), 0);
-	const double whole = left.meta.whole[INUSE_SPACE];
+	const double whole = left.meta.percent_base[INUSE_SPACE];
 	profile_close(&left);
 	return whole;
 }
@@ -174,12 +174,12 @@ UNIT_TEST(relative_percentages)
 {
 	struct profile profile = server();
 
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
-	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_FOCUS, "reply"), 200);
-	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_IGNORE, "reply"), 8010);
-	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_HIDE, "main"), 8210);
-	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_SHOW_FROM, "cache"), 5010);
-	CHECK_EQ(relative_whole(&profile, WHOLE_OF_CHANGES, FILTER_TAGFOCUS, "1000b"), 3000);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_FOCUS, "reply"), 200);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_IGNORE, "reply"), 8010);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_HIDE, "main"), 8210);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_SHOW_FROM, "cache"), 5010);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_TAGFOCUS, "1000b"), 3000);
 	profile_close(&profile);
 }
 
@@ -196,10 +196,10 @@ UNIT_TEST(relative_percentages_of_a_comparison)
 	CHECK_EQ(profile_open(&both), 0);
 	CHECK_EQ(profile_merge(&both, &profile, PROFILE_NEW), 0);
 	CHECK_EQ(profile_merge(&both, &base, PROFILE_BASE), 0);
-	CHECK_EQ(relative_whole(&both, WHOLE_OF_CHANGES, FILTER_FOCUS, "serve"), 900);
-	CHECK_EQ(relative_whole(&both, WHOLE_OF_CHANGES, FILTER_HIDE, "idle|read|write"), 1600);
-	CHECK_EQ(relative_whole(&both, WHOLE_OF_BASE, FILTER_FOCUS, "serve"), 400);
-	CHECK_EQ(relative_whole(&both, WHOLE_OF_BASE, FILTER_FOCUS, "read"), 500); /* the base has nothing of it */
+	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_CHANGES, FILTER_FOCUS, "serve"), 900);
+	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_CHANGES, FILTER_HIDE, "idle|read|write"), 1600);
+	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_BASE, FILTER_FOCUS, "serve"), 400);
+	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_BASE, FILTER_FOCUS, "read"), 500); /* the base has nothing of it */
 	profile_close(&both);
 	profile_close(&profile);
 	profile_close(&base);
@@ -220,17 +220,17 @@ static void divide(struct profile *profile)
 {
 	uint32_t thread[3] = {0}, part;
 
-	CHECK_EQ(parts_thread(&profile->parts, "worker", 11, &thread[1]), 0);
-	CHECK_EQ(parts_thread(&profile->parts, "io-1", 12, &thread[2]), 0);
+	CHECK_EQ(thread_breakdown_thread(&profile->breakdown, "worker", 11, &thread[1]), 0);
+	CHECK_EQ(thread_breakdown_thread(&profile->breakdown, "io-1", 12, &thread[2]), 0);
 	for (uint32_t row = 0; row < profile->row_count; row++) {
 		for (uint32_t i = row ? 0 : 1; i < (row ? 1 : 3); i++) {
 			const uint64_t share = row ? 1 : 2;
 
-			CHECK_EQ(parts_of(&profile->parts, row, thread[i], &part), 0);
-			profile->parts.part[part].alloc_count = profile->row[row].alloc_count / share;
-			profile->parts.part[part].alloc_bytes = profile->row[row].alloc_bytes / share;
-			profile->parts.part[part].inuse_count = profile->row[row].inuse_count / share;
-			profile->parts.part[part].inuse_bytes = profile->row[row].inuse_bytes / share;
+			CHECK_EQ(thread_breakdown_of(&profile->breakdown, row, thread[i], &part), 0);
+			profile->breakdown.part[part].alloc_count = profile->row[row].alloc_count / share;
+			profile->breakdown.part[part].alloc_bytes = profile->row[row].alloc_bytes / share;
+			profile->breakdown.part[part].inuse_count = profile->row[row].inuse_count / share;
+			profile->breakdown.part[part].inuse_bytes = profile->row[row].inuse_bytes / share;
 		}
 	}
 }
@@ -273,9 +273,9 @@ UNIT_TEST(parts_go_with_their_rows)
 	CHECK_EQ(left.row_count, 1);
 	CHECK_EQ(left.row[0].inuse_count, 10);
 	CHECK_EQ(left.row[0].inuse_slack, 50);
-	CHECK_EQ(left.parts.count, 1);
-	CHECK_EQ(left.parts.part[0].inuse_bytes, 1000);
-	CHECK_STR(left.parts.thread[left.parts.part[0].thread].name, "worker");
+	CHECK_EQ(left.breakdown.count, 1);
+	CHECK_EQ(left.breakdown.part[0].inuse_bytes, 1000);
+	CHECK_STR(left.breakdown.thread[left.breakdown.part[0].thread].name, "worker");
 	profile_close(&left);
 	profile_close(&profile);
 }

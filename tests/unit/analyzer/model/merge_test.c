@@ -25,9 +25,9 @@ static void make(struct profile *profile, uint64_t leaf, uint64_t count, const c
 	profile->row[row].alloc_bytes = profile->row[row].inuse_bytes = 64 * count;
 	if (!thread)
 		return;
-	CHECK_EQ(parts_thread(&profile->parts, thread, 9, &thread_index), 0);
-	CHECK_EQ(parts_of(&profile->parts, row, thread_index, &part), 0);
-	profile->parts.part[part].inuse_count = count;
+	CHECK_EQ(thread_breakdown_thread(&profile->breakdown, thread, 9, &thread_index), 0);
+	CHECK_EQ(thread_breakdown_of(&profile->breakdown, row, thread_index, &part), 0);
+	profile->breakdown.part[part].inuse_count = count;
 }
 
 static void merge(struct profile *into, uint64_t leaf, uint64_t count, const char *thread, enum profile_side side)
@@ -85,9 +85,9 @@ UNIT_TEST(threads_of_one_name_and_number_are_one)
 	merge(&all, 0x400100, 4, "worker", PROFILE_NEW);
 	merge(&all, 0x400200, 5, "worker", PROFILE_NEW);
 	merge(&all, 0x400200, 6, NULL, PROFILE_NEW);
-	CHECK_EQ(all.parts.thread_count, 2);
-	for (size_t i = 0; i < all.parts.count; i++)
-		*(all.parts.part[i].thread ? &workers : &nobodys) += all.parts.part[i].inuse_count;
+	CHECK_EQ(all.breakdown.thread_count, 2);
+	for (size_t i = 0; i < all.breakdown.count; i++)
+		*(all.breakdown.part[i].thread ? &workers : &nobodys) += all.breakdown.part[i].inuse_count;
 	CHECK_EQ(workers, 9);
 	CHECK_EQ(nobodys, 9);
 	profile_close(&all);

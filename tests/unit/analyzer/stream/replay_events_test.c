@@ -106,11 +106,11 @@ static void check_same(const struct profile *one, const struct profile *other)
 	struct history a, b;
 
 	CHECK_EQ(one->row_count, other->row_count);
-	CHECK_EQ(one->parts.count, other->parts.count);
+	CHECK_EQ(one->breakdown.count, other->breakdown.count);
 	CHECK_EQ(one->meta.samples, other->meta.samples);
 	CHECK_EQ(one->meta.frees, other->meta.frees);
 	CHECK_EQ(memcmp(one->row, other->row, one->row_count * sizeof(*one->row)), 0);
-	CHECK_EQ(memcmp(one->parts.part, other->parts.part, one->parts.count * sizeof(struct part)), 0);
+	CHECK_EQ(memcmp(one->breakdown.part, other->breakdown.part, one->breakdown.count * sizeof(struct part)), 0);
 	for (size_t i = 0; i < one->row_count; i++) {
 		CHECK(row_history_get(one, &one->row[i], &a));
 		CHECK(row_history_get(other, &other->row[i], &b));
@@ -176,7 +176,7 @@ UNIT_TEST(kinds_are_told_apart)
 	play(file, &profile);
 	CHECK(!profile.meta.damage);
 	CHECK_EQ(profile.row_count, SIZES * MANY);
-	CHECK_EQ(profile.parts.count, SIZES * MANY);
+	CHECK_EQ(profile.breakdown.count, SIZES * MANY);
 	for (size_t i = 0; i < profile.row_count; i++) {
 		CHECK_EQ(profile.row[i].alloc_count, ROUNDS);
 		CHECK_EQ(profile.row[i].alloc_bytes, ROUNDS * profile.row[i].key.size_class);

@@ -427,12 +427,12 @@ static const struct part *part_of(const struct profile *profile, const char *nam
 {
 	const struct part *found = NULL;
 
-	for (size_t i = 0; i < profile->parts.count; i++) {
-		const char *of = profile->parts.thread[profile->parts.part[i].thread].name;
+	for (size_t i = 0; i < profile->breakdown.count; i++) {
+		const char *of = profile->breakdown.thread[profile->breakdown.part[i].thread].name;
 
 		if (of && strcmp(of, name) == 0) {
 			CHECK(!found);
-			found = &profile->parts.part[i];
+			found = &profile->breakdown.part[i];
 		}
 	}
 	CHECK(found != NULL);
@@ -528,7 +528,7 @@ UNIT_TEST(events_belong_to_the_modules_the_thread_and_the_interval_of_the_moment
 	CHECK_EQ(profile.row[1].key.interval, 512);
 	CHECK_EQ(profile.row[2].key.interval, 512);
 	CHECK_EQ(profile.frame[profile.stack[profile.row[2].key.stack].frame[0]].module, -1);
-	CHECK_EQ(profile.parts.count, 5);
+	CHECK_EQ(profile.breakdown.count, 5);
 	CHECK_EQ(part_of(&profile, "two")->alloc_count, 1);
 	profile_close(&profile);
 }
@@ -773,13 +773,13 @@ UNIT_TEST(threads_have_their_parts_of_a_row)
 	CHECK_EQ(play(file, &profile), 0);
 	CHECK_EQ(profile.row_count, 1);
 	CHECK_EQ(profile.row[0].inuse_count, 3);
-	CHECK_EQ(profile.parts.count, 2);
+	CHECK_EQ(profile.breakdown.count, 2);
 	CHECK_EQ(part_of(&profile, "server")->alloc_count, 2);
 	CHECK_EQ(part_of(&profile, "server")->inuse_bytes, 2 * 48);
 	CHECK_EQ(part_of(&profile, "worker")->alloc_count, 3);
 	CHECK_EQ(part_of(&profile, "worker")->alloc_bytes, 3 * 48);
 	CHECK_EQ(part_of(&profile, "worker")->inuse_count, 1);
-	CHECK_EQ(profile.parts.thread[part_of(&profile, "worker")->thread].tid, 102);
+	CHECK_EQ(profile.breakdown.thread[part_of(&profile, "worker")->thread].tid, 102);
 	profile_close(&profile);
 }
 

@@ -7,7 +7,7 @@
 #include "filter.h"
 #include "render_header.h"
 #include "rendered.h"
-#include "whole.h"
+#include "percent_base.h"
 
 static const struct render_options in_use = {.type = INUSE_SPACE};
 
@@ -196,7 +196,7 @@ UNIT_TEST(text_of_a_comparison)
 {
 	struct profile profile = comparison();
 
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
 	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "Change: -1016B in use, from 5kB to 4.01kB\n"
 			"Showing nodes accounting for -1016B, 32.99% of 3.01kB total\n");
@@ -205,7 +205,7 @@ UNIT_TEST(text_of_a_comparison)
 	check_has(text, "         0     0% 32.99%     -1016B 32.99%  main");
 	CHECK(strstr(text, "gone") < strstr(text, "copy"));
 	free(text);
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_BASE), 0);
 	text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "      -2kB 40.00% 40.00%       -2kB 40.00%  gone");
 	free(text);
@@ -230,7 +230,7 @@ UNIT_TEST(text_says_what_is_filtered)
 	const struct filter_options options = {.text = {[FILTER_FOCUS] = "copy"}};
 	unsigned int unmatched;
 
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
 	CHECK_EQ(filter_profile(&profile, &options, &left, &unmatched), 0);
 	char *text = rendered("text", &left, &in_use, 0);
 	check_has(text, "Active filters:\n   focus=copy\nShown: 3kB in use\nShowing nodes accounting for 3kB, 74.85% of 4.01kB total\n");
@@ -338,9 +338,9 @@ UNIT_TEST(threads)
 	for (uint32_t row = 0; row < profile.row_count; row++) {
 		const struct profile_row *whole = &profile.row[row];
 
-		CHECK_EQ(parts_thread(&profile.parts, row == 0 ? "wor\x1bker" : NULL, row == 0 ? 77 : 0, &thread), 0);
-		CHECK_EQ(parts_of(&profile.parts, row, thread, &part), 0);
-		profile.parts.part[part] = (struct part){row, thread, whole->alloc_count, whole->alloc_bytes, whole->inuse_count, whole->inuse_bytes};
+		CHECK_EQ(thread_breakdown_thread(&profile.breakdown, row == 0 ? "wor\x1bker" : NULL, row == 0 ? 77 : 0, &thread), 0);
+		CHECK_EQ(thread_breakdown_of(&profile.breakdown, row, thread, &part), 0);
+		profile.breakdown.part[part] = (struct part){row, thread, whole->alloc_count, whole->alloc_bytes, whole->inuse_count, whole->inuse_bytes};
 	}
 	char *text = rendered("threads", &profile, &in_use, 0);
 	check_has(text, "   objects      bytes      %  thread\n"

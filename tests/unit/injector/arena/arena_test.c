@@ -349,8 +349,8 @@ UNIT_TEST(hooks_lead_to_the_payload_until_they_are_bypassed)
 	check_calls(&target);
 	CHECK_EQ(arena_disarm(target.control, &target.victim.memory), 0);
 	check_calls(&target);
-	const struct word_changer changer = words_standing(&target.victim.memory);
-	CHECK_EQ(arena_bypass(target.control, &target.victim.memory, &changer), 0);
+	const struct patcher patcher = patcher_for_stopped(&target.victim.memory);
+	CHECK_EQ(arena_bypass(target.control, &target.victim.memory, &patcher), 0);
 	for (unsigned entry = 0; entry < target.control->gate_count; entry++)
 		CHECK_EQ(words_of(&target, entry).hook, words_of(&target, entry).original);
 	struct hi_state state;

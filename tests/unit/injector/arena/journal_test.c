@@ -30,27 +30,27 @@ static struct slots prepare(void)
 	for (size_t i = 0; i < SLOTS; i++) {
 		words[i] = 1000 + i;
 		slot[i] = (struct slot){
-			.address = (remote_addr)(uintptr_t)&words[i], .value = 1000 + i, .original = 1000 + i, .function = HI_FN_FREE, .lasting = true};
+			.address = (remote_addr)(uintptr_t)&words[i], .value = 1000 + i, .original = 1000 + i, .function = HI_FN_FREE, .pinned = true};
 	}
 	return (struct slots){.slot = slot, .count = SLOTS};
 }
 
 static int write_slots(const struct slots *slots, enum journal_kind which, size_t *written)
 {
-	const struct word_changer changer = words_standing(&memory);
+	const struct patcher patcher = patcher_for_stopped(&memory);
 	struct maps maps;
 	CHECK_EQ(maps_read(getpid(), getpid(), &maps), 0);
 	const struct journal_plan plan = {.slots = slots, .entry = entry, .memory = &memory, .maps = &maps, .which = which};
 	*written = 0;
-	const int err = journal_write(&journal, &plan, &changer, written);
+	const int err = journal_write(&journal, &plan, &patcher, written);
 	maps_close(&maps);
 	return err;
 }
 
 static int restore_slots(struct hi_control *from, enum journal_kind which, struct journal_restored *result)
 {
-	const struct word_changer changer = words_standing(&memory);
-	return journal_restore(from, &changer, which, result);
+	const struct patcher patcher = patcher_for_stopped(&memory);
+	return journal_restore(from, &patcher, which, result);
 }
 
 UNIT_TEST(writes_and_restores_read_only_pages)
@@ -59,13 +59,13 @@ UNIT_TEST(writes_and_restores_read_only_pages)
 	struct journal_restored restored = {0};
 	const struct slots slots = prepare();
 	CHECK_EQ(mprotect(words, 4096, PROT_READ), 0); /* RELRO */
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	CHECK_EQ(written, SLOTS);
 	for (size_t i = 0; i < SLOTS; i++) {
 		CHECK_EQ(words[i], entry[HI_FN_FREE]);
 		CHECK_EQ(control->journal[i].read_only, 1);
 	}
-	CHECK_EQ(restore_slots(control, JOURNAL_LASTING, &restored), 0);
+	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.restored, SLOTS);
 	for (size_t i = 0; i < SLOTS; i++)
 		CHECK_EQ(words[i], 1000 + i);
@@ -76,7 +76,7 @@ UNIT_TEST(skips_a_slot_that_changed_since_it_was_read)
 	size_t written;
 	const struct slots slots = prepare();
 	words[3] = 5;
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	CHECK_EQ(written, SLOTS - 1);
 	CHECK_EQ(words[3], 5);
 }
@@ -86,9 +86,9 @@ UNIT_TEST(respects_whoever_wrote_after_us)
 	size_t written;
 	struct journal_restored restored = {0};
 	const struct slots slots = prepare();
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	words[2] = 7777;
-	CHECK_EQ(restore_slots(control, JOURNAL_LASTING, &restored), 0);
+	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.overwritten, 1);
 	CHECK_EQ(restored.restored, SLOTS - 1);
 	CHECK_EQ(words[2], 7777);
@@ -99,9 +99,9 @@ UNIT_TEST(survives_slots_whose_library_is_gone)
 	size_t written;
 	struct journal_restored restored = {0};
 	const struct slots slots = prepare();
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	munmap(words, 4096);
-	CHECK_EQ(restore_slots(control, JOURNAL_LASTING, &restored), 0);
+	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.vanished, SLOTS);
 }
 
@@ -110,15 +110,15 @@ UNIT_TEST(restores_from_a_copy_and_only_once)
 	size_t written;
 	struct journal_restored restored = {0};
 	const struct slots slots = prepare();
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	struct hi_control *copy = arena_control_new();
 	memcpy(copy, control, sizeof *copy);
-	CHECK_EQ(restore_slots(copy, JOURNAL_LASTING, &restored), 0);
+	CHECK_EQ(restore_slots(copy, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.restored, SLOTS);
 	restored = (struct journal_restored){0};
-	CHECK_EQ(restore_slots(copy, JOURNAL_LASTING, &restored), 0);
+	CHECK_EQ(restore_slots(copy, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.restored + restored.overwritten + restored.vanished, 0);
-	CHECK_EQ(restore_slots(control, JOURNAL_LASTING, &restored), 0); /* the dead injector's own view: nothing to do any more */
+	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0); /* the dead injector's own view: nothing to do any more */
 	CHECK_EQ(restored.overwritten, 0);
 	arena_control_free(copy);
 }
@@ -128,20 +128,20 @@ UNIT_TEST(keeps_slots_that_may_vanish_apart)
 	size_t written;
 	struct journal_restored restored = {0};
 	const struct slots slots = prepare();
-	slots.slot[1].lasting = false;
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	slots.slot[1].pinned = false;
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	CHECK_EQ(written, SLOTS - 1);
 	CHECK_EQ(words[1], 1001);
-	CHECK(!journal_left(control, JOURNAL_PASSING));
-	CHECK_EQ(write_slots(&slots, JOURNAL_PASSING, &written), 0);
+	CHECK(!journal_left(control, JOURNAL_UNLOADABLE));
+	CHECK_EQ(write_slots(&slots, JOURNAL_UNLOADABLE, &written), 0);
 	CHECK_EQ(written, 1);
-	CHECK_EQ(journal_left(control, JOURNAL_PASSING), 1);
-	CHECK_EQ(restore_slots(control, JOURNAL_LASTING, &restored), 0);
+	CHECK_EQ(journal_left(control, JOURNAL_UNLOADABLE), 1);
+	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(words[1], entry[HI_FN_FREE]);
-	CHECK_EQ(restore_slots(control, JOURNAL_PASSING, &restored), 0);
+	CHECK_EQ(restore_slots(control, JOURNAL_UNLOADABLE, &restored), 0);
 	CHECK_EQ(words[1], 1001);
 	CHECK_EQ(restored.restored, SLOTS); /* both calls together */
-	CHECK(!journal_left(control, JOURNAL_PASSING));
+	CHECK(!journal_left(control, JOURNAL_UNLOADABLE));
 }
 
 UNIT_TEST(plans_before_it_writes)
@@ -149,18 +149,18 @@ UNIT_TEST(plans_before_it_writes)
 	size_t written;
 	struct journal_restored restored = {0};
 	const struct slots slots = prepare();
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	control->journal[4].state = HI_JOURNAL_PLANNED; /* killed between plan and write, or right after the write */
-	CHECK_EQ(restore_slots(control, JOURNAL_LASTING, &restored), 0);
+	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(words[4], 1004);
 }
 
-/* A changer that fails after some of the words, as where the borrowed thread is lost. */
-static int change_three(void *context, struct word_change *change, size_t count)
+/* A patcher that fails after some of the words, as where the borrowed thread is lost. */
+static int change_three(void *context, struct word_patch *change, size_t count)
 {
-	const struct word_changer all = words_standing(context);
+	const struct patcher all = patcher_for_stopped(context);
 	CHECK(count > 3);
-	CHECK_EQ(words_change(&all, change, 3), 0);
+	CHECK_EQ(patch_words(&all, change, 3), 0);
 	return -EAGAIN;
 }
 
@@ -168,20 +168,20 @@ UNIT_TEST(a_call_that_failed_may_be_repeated)
 {
 	struct journal_restored restored = {0};
 	const struct slots slots = prepare();
-	const struct word_changer some = {.change = change_three, .context = &memory};
+	const struct patcher some = {.change = change_three, .context = &memory};
 	struct maps maps;
 	size_t written = 0, more;
 	CHECK_EQ(maps_read(getpid(), getpid(), &maps), 0);
-	const struct journal_plan plan = {.slots = &slots, .entry = entry, .memory = &memory, .maps = &maps, .which = JOURNAL_LASTING};
+	const struct journal_plan plan = {.slots = &slots, .entry = entry, .memory = &memory, .maps = &maps, .which = JOURNAL_PINNED};
 	CHECK_EQ(journal_write(&journal, &plan, &some, &written), -EAGAIN);
 	CHECK_EQ(written, 3);
-	CHECK_EQ(journal_left(control, JOURNAL_LASTING), SLOTS); /* also those of which nobody knows */
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &more), 0);
+	CHECK_EQ(journal_left(control, JOURNAL_PINNED), SLOTS); /* also those of which nobody knows */
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &more), 0);
 	CHECK_EQ(more, SLOTS - 3);
-	CHECK_EQ(journal_left(control, JOURNAL_LASTING), SLOTS);
-	CHECK_EQ(journal_restore(control, &some, JOURNAL_LASTING, &restored), -EAGAIN);
+	CHECK_EQ(journal_left(control, JOURNAL_PINNED), SLOTS);
+	CHECK_EQ(journal_restore(control, &some, JOURNAL_PINNED, &restored), -EAGAIN);
 	CHECK_EQ(restored.restored, 3);
-	CHECK_EQ(restore_slots(control, JOURNAL_LASTING, &restored), 0);
+	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.restored, SLOTS);
 	for (size_t i = 0; i < SLOTS; i++)
 		CHECK_EQ(words[i], 1000 + i);
@@ -192,9 +192,9 @@ UNIT_TEST(reuses_the_entry_of_a_slot)
 {
 	size_t written;
 	const struct slots slots = prepare();
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	words[0] = 1000; /* the lazy resolver overwrote ours */
-	CHECK_EQ(write_slots(&slots, JOURNAL_LASTING, &written), 0);
+	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	CHECK_EQ(written, 1);
 	CHECK_EQ(control->journal_count, SLOTS);
 }

@@ -321,7 +321,7 @@ UNIT_TEST(copies_in_memory_are_turned_back)
 	CHECK_EQ(attached.victim.page->word[BY_SLOT], attached.attachment.entry[HI_FN_FREE]); /* it did take a copy of ours */
 	CHECK_EQ(attached.victim.page->word[IN_DATA], attached.attachment.entry[HI_FN_FREE]);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
-	CHECK(receipt.healed_words >= 4);
+	CHECK(receipt.fixed_words >= 4);
 	CHECK(!receipt.gate_kept);
 	attached_check_gone(&attached);
 	victim_check(&attached.victim);
@@ -376,7 +376,7 @@ UNIT_TEST(copies_in_registers_are_turned_back)
 	victim_ask(&attached.victim, 1);
 	attached_wait_for_samples(&attached, 10);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
-	CHECK(receipt.healed_registers + receipt.healed_words >= 2); /* where the thread stood in malloc, they were on its stack */
+	CHECK(receipt.fixed_registers + receipt.fixed_words >= 2); /* where the thread stood in malloc, they were on its stack */
 	CHECK(!receipt.gate_kept);
 	attached_check_gone(&attached);
 	attached_end(&attached);
@@ -434,12 +434,12 @@ static int keep_the_gate(void *context)
 	struct attachment *attachment = context;
 	struct remote remote;
 	struct journal_restored restored = {0};
-	const struct word_changer changer = words_standing(&attachment->memory);
+	const struct patcher patcher = patcher_for_stopped(&attachment->memory);
 	int error = arena_disarm(attachment->control, &attachment->memory);
 	if (!error)
-		error = arena_bypass(attachment->control, &attachment->memory, &changer);
+		error = arena_bypass(attachment->control, &attachment->memory, &patcher);
 	if (!error)
-		error = journal_restore(attachment->control, &changer, JOURNAL_LASTING, &restored);
+		error = journal_restore(attachment->control, &patcher, JOURNAL_PINNED, &restored);
 	if (!error)
 		error = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, UNIT_PATIENCE_MS);
 	if (error)
@@ -663,7 +663,7 @@ static const char *print_receipt(const struct receipt *receipt)
 
 UNIT_TEST(the_receipt_tells_what_was_left)
 {
-	struct receipt receipt = {.slots = {.written = 12, .restored = 9, .overwritten = 1, .vanished = 2}, .healed_words = 5, .healed_registers = 6};
+	struct receipt receipt = {.slots = {.written = 12, .restored = 9, .overwritten = 1, .vanished = 2}, .fixed_words = 5, .fixed_registers = 6};
 	CHECK(strstr(print_receipt(&receipt), "had inherited this") && !strstr(print_receipt(&receipt), "before"));
 	receipt.has_before = true;
 	receipt.before.map_count = receipt.after.map_count = 33;
@@ -676,13 +676,13 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 
 	CHECK(!strstr(text, "all of them") && !strstr(text, "not hooked") && strstr(text, "0 stops of single threads"));
 	receipt.held = (struct held){.count = 9, .longest_ns = 1500000, .sum_ns = 7250000};
-	receipt.standstills = (struct standstill_account){.longest_ns = 2000000, .longest_awake_ns = 1000000, .used_ns = 2500000, .allowed_ns = 500000000};
-	receipt.standstills.count[STANDSTILL_SLOTS] = 2;
+	receipt.world_stops = (struct stop_world_account){.longest_ns = 2000000, .longest_awake_ns = 1000000, .used_ns = 2500000, .allowed_ns = 500000000};
+	receipt.world_stops.count[STOP_WORLD_SLOTS] = 2;
 	CHECK(strstr(print_receipt(&receipt), "9 stops of single threads, at most 1.50 ms each, 7.25 ms added up"));
 	CHECK(strstr(text,
 		     "all of them 2 times, at most 2.00 ms each, those that did not sleep 1.00, for slots of libraries that may be unloaded (2); 2.50 of"));
 	CHECK(!strstr(text, "copies of pointers") && !strstr(text, "given up"));
-	receipt.standstills.given_up = 1;
+	receipt.world_stops.given_up = 1;
 	receipt.is_unhooked = true;
 	CHECK(strstr(print_receipt(&receipt), "1 attempt more, given up after") && strstr(text, "not hooked"));
 

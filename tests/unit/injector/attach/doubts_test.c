@@ -46,7 +46,7 @@ UNIT_TEST(a_copy_that_is_not_aligned_is_seen_at_every_place)
 {
 	for (size_t place = 0; place + 8 <= BYTES; place++) {
 		struct doubts doubts = found(entry((unsigned)place % ENTRIES), place, AT, false);
-		CHECK_EQ(sum(&doubts), place % 8 != 0); /* an aligned one is healed */
+		CHECK_EQ(sum(&doubts), place % 8 != 0); /* an aligned one is fixed_up */
 		CHECK_EQ(doubts.count[DOUBT_UNALIGNED], place % 8 != 0);
 		doubts = found(entry(1), place, AT + 3, false); /* it is the address that counts */
 		CHECK_EQ(doubts.count[DOUBT_UNALIGNED], (place + 3) % 8 != 0);

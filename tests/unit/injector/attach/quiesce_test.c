@@ -248,8 +248,8 @@ UNIT_TEST(a_stack_in_the_arena_is_inside_too)
 	scene.target.payload_lo = scene.target.payload_hi = 0;
 	check_quiesce(&scene, UNIT_PATIENCE_MS, 0);
 	WAIT_FOR(proc_syscall_read(scene.victim.pid, (pid_t)scene.victim.page->word[TID], &syscall) == 0 && !syscall.running);
-	scene.heal.skip_lo = syscall.sp & ~0xfffull;
-	scene.heal.skip_hi = scene.heal.skip_lo + 0x2000;
+	scene.escaped.skip_lo = syscall.sp & ~0xfffull;
+	scene.escaped.skip_hi = scene.escaped.skip_lo + 0x2000;
 	check_quiesce(&scene, SHORT_MS, -EBUSY);
 	scene_close(&scene);
 }
@@ -302,7 +302,7 @@ UNIT_TEST(a_register_with_another_address_is_left_alone)
 {
 	struct scene scene;
 	scene_open(&scene, spin_with_register);
-	scene.heal.gate += 8;
+	scene.escaped.gate += 8;
 	CHECK_EQ(check_quiesce(&scene, UNIT_PATIENCE_MS, 0).registers.changed, 0);
 	CHECK_EQ(scene.victim.page->word[STAY], 1);
 	scene_close(&scene);

@@ -226,7 +226,7 @@ UNIT_TEST(a_forged_journal_names_no_word_of_shared_memory)
 	CHECK_EQ(open_and_recover(&attached), 0);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	CHECK_EQ(receipt.slots.written, attached.slots.count);
-	CHECK_EQ(receipt.healed_words, 1);
+	CHECK_EQ(receipt.fixed_words, 1);
 	CHECK_EQ(memory_read_u64(&attached.victim.memory, shared, &now), 0);
 	CHECK(now - base >= arena_size);
 	attached_check_gone(&attached);

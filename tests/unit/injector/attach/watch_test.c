@@ -90,7 +90,7 @@ static void look(struct watched *watched)
 /* Rounds, until libraries that may be unloaded are hooked. */
 static void settle(struct watched *watched)
 {
-	WAIT_FOR(!watched->attached.attachment.passing_due_ns || (look(watched), !watched->attached.attachment.passing_due_ns));
+	WAIT_FOR(!watched->attached.attachment.unloadable_due_ns || (look(watched), !watched->attached.attachment.unloadable_due_ns));
 }
 
 static void watched_end(struct watched *watched)
@@ -189,7 +189,7 @@ UNIT_TEST(a_library_that_comes_is_patched_and_one_that_goes_is_forgotten)
 
 	victim_ask(&watched.attached.victim, LOAD);
 	look(&watched);
-	CHECK(find_library(&watched) && !find_library(&watched)->is_lasting);
+	CHECK(find_library(&watched) && !find_library(&watched)->is_pinned);
 	CHECK_EQ(watched.attached.attachment.slots_written, slots_before); /* it may go again at once */
 	settle(&watched);
 	check_loaded(&watched);

@@ -90,10 +90,10 @@ UNIT_TEST(what_came_by_dlopen_may_go_again)
 	CHECK(dlopen(OTHER_LIBRARY, RTLD_NOW) != NULL);
 	struct own own = own_open();
 
-	CHECK(own_image(&own, "libc.so")->is_lasting);
-	CHECK(elf_images_find(&own.images, address_of(unit_main))->is_lasting);
-	CHECK(own_image(&own, "libz.so")->is_lasting); /* needed by a library that the program needs */
-	CHECK(!own_image(&own, OTHER_LIBRARY)->is_lasting);
+	CHECK(own_image(&own, "libc.so")->is_pinned);
+	CHECK(elf_images_find(&own.images, address_of(unit_main))->is_pinned);
+	CHECK(own_image(&own, "libz.so")->is_pinned); /* needed by a library that the program needs */
+	CHECK(!own_image(&own, OTHER_LIBRARY)->is_pinned);
 	own_close(&own);
 }
 
@@ -113,8 +113,8 @@ UNIT_TEST(of_two_of_one_name_the_first_stays)
 	unlink(copy);
 	own_close(&own);
 	own = own_open();
-	CHECK(own_image(&own, "/libz.so")->is_lasting);
-	CHECK(!own_image(&own, copy)->is_lasting);
+	CHECK(own_image(&own, "/libz.so")->is_pinned);
+	CHECK(!own_image(&own, copy)->is_pinned);
 	own_close(&own);
 }
 
@@ -150,7 +150,7 @@ UNIT_TEST(what_was_preloaded_stays)
 	CHECK_EQ(elf_images_read(pid, &maps, &memory, &images), 0);
 	size_t found = 0;
 	for (size_t i = 0; i < images.count; i++) {
-		CHECK(images.image[i].is_lasting || images.image[i].is_vdso);
+		CHECK(images.image[i].is_pinned || images.image[i].is_vdso);
 		found += strstr(images.image[i].path, OTHER_LIBRARY) != NULL;
 	}
 	CHECK_EQ(found, 1);
@@ -344,7 +344,7 @@ UNIT_TEST(what_is_known_is_not_opened_again)
 
 		CHECK(is->lo == wanted->lo && is->hi == wanted->hi && is->bias == wanted->bias && is->text_count == wanted->text_count);
 		CHECK_EQ(memcmp(is->text, wanted->text, is->text_count * sizeof(*is->text)), 0);
-		CHECK(is->is_main == wanted->is_main && is->is_loader == wanted->is_loader && is->is_lasting == wanted->is_lasting);
+		CHECK(is->is_main == wanted->is_main && is->is_loader == wanted->is_loader && is->is_pinned == wanted->is_pinned);
 		CHECK(is->link_order == wanted->link_order && is->build_id_size == wanted->build_id_size && !is->known);
 		CHECK_STR(is->path, wanted->path);
 		CHECK_STR(is->open_path, wanted->open_path);

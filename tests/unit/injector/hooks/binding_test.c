@@ -10,9 +10,9 @@
 enum object { PROGRAM, ALLOCATOR, LIBC, PLUGIN, OTHER, OBJECTS };
 
 static struct elf_image image[OBJECTS] = {
-	[PROGRAM] = {.link_order = 0, .is_lasting = true},
-	[ALLOCATOR] = {.link_order = 1, .is_lasting = true},
-	[LIBC] = {.link_order = 2, .is_lasting = true},
+	[PROGRAM] = {.link_order = 0, .is_pinned = true},
+	[ALLOCATOR] = {.link_order = 1, .is_pinned = true},
+	[LIBC] = {.link_order = 2, .is_pinned = true},
 	[PLUGIN] = {.link_order = 3},
 	[OTHER] = {.link_order = 4},
 };

@@ -46,7 +46,7 @@ UNIT_TEST(an_object_that_may_be_unloaded_has_none)
 	struct own own = own_open();
 
 	for (size_t i = 0; i < own.images.count; i++)
-		own.images.image[i].is_lasting = false;
+		own.images.image[i].is_pinned = false;
 	CHECK_EQ(return_gadget_find(&own.images, own_image(&own, "libc.so"), &own.memory), 0);
 	own_close(&own);
 }

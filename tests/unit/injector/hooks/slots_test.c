@@ -88,11 +88,11 @@ UNIT_TEST(the_new_handler_is_where_the_library_reads_it)
 	CHECK(set != NULL);
 	set(&handler);
 	for (size_t i = 0; i < view.own.images.count; i++)
-		view.own.images.image[i].is_lasting = false;
+		view.own.images.image[i].is_pinned = false;
 	allocator_find_new_handler(&view.own.images, &view.own.memory, &view.allocator);
 	CHECK_EQ(view.allocator.new_handler, 0);
 	for (size_t i = 0; i < view.own.images.count; i++)
-		view.own.images.image[i].is_lasting = true;
+		view.own.images.image[i].is_pinned = true;
 	allocator_find_new_handler(&view.own.images, &view.own.memory, &view.allocator);
 	CHECK(view.allocator.new_handler != 0);
 	CHECK(*(void **)(uintptr_t)view.allocator.new_handler == &handler);

@@ -58,7 +58,7 @@ static enum hi_stack_end judge(const uint8_t *code, enum hi_stack_end end, const
 {
 	const uint64_t frame[] = {0, (uintptr_t)below, (uintptr_t)(code + 8)};
 
-	return stack_end_judge(&ends, &memory, (uint16_t)end, frame, sizeof(frame) / sizeof(frame[0]));
+	return stack_end_classify(&ends, &memory, (uint16_t)end, frame, sizeof(frame) / sizeof(frame[0]));
 }
 
 static const uint8_t called[32] = {0x90, 0x90, 0x90, 0xe8, 1, 2, 3, 4}, jumped_to[32] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe3};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* store: words of a child under a session, in pages of every kind, changed while it runs: all of a word or nothing, and no page is left other than it was. */
-#include "store.h"
+#include "live_patch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ static void map_area(const char *of_kinds)
 /* ---- lists of changes ---------------------------------------------------------------------------------------------------------------------------- */
 
 struct list {
-	struct word_change change[WORDS_MAX];
+	struct word_patch change[WORDS_MAX];
 	size_t count;
 	unsigned calls;
 };
@@ -88,7 +88,7 @@ static void add_words(struct list *list, size_t page, size_t first, size_t count
 {
 	for (size_t i = first; i < first + count; i++) {
 		const size_t at = page * HI_PAGE_BYTES + i * 200;
-		struct word_change change = {.at = (uintptr_t)area + at, .read_only = strchr("rxo", kinds[page]) != NULL};
+		struct word_patch change = {.at = (uintptr_t)area + at, .read_only = strchr("rxo", kinds[page]) != NULL};
 		memcpy(&change.expected, original + at, sizeof change.expected);
 		change.value = ~change.expected;
 		CHECK(list->count < WORDS_MAX);
@@ -102,14 +102,14 @@ static void add_all_pages(struct list *list, size_t words_a_page)
 		add_words(list, i, 0, words_a_page);
 }
 
-static int change_listed(const struct word_changer *changer, void *context)
+static int change_listed(const struct patcher *patcher, void *context)
 {
 	struct list *list = context;
 	list->calls++;
-	return words_change(changer, list->change, list->count);
+	return patch_words(patcher, list->change, list->count);
 }
 
-static void check_all(const struct list *list, enum word_state state)
+static void check_all(const struct list *list, enum patch_state state)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->change[i].state != state)
@@ -130,8 +130,8 @@ static void be_quiet(struct victim_page *page)
 
 struct scene {
 	struct attached attached;
-	struct store_target target;
-	struct store_held held;
+	struct live_patch_target target;
+	struct live_patch_held held;
 	struct maps maps; /* once it is attached */
 };
 
@@ -139,15 +139,15 @@ static void scene_start(struct scene *scene, void (*work)(struct victim_page *pa
 {
 	const pid_t *pid = &scene->attached.victim.pid;
 	attached_start(&scene->attached, work, loader);
-	scene->target = attachment_store_target(&scene->attached.attachment);
-	scene->held = (struct store_held){0};
+	scene->target = attachment_patch_target(&scene->attached.attachment);
+	scene->held = (struct live_patch_held){0};
 	CHECK_EQ(maps_read(*pid, *pid, &scene->maps), 0);
 }
 
 static int scene_store(struct scene *scene, struct list *list)
 {
 	list->calls = 0;
-	return store_do(&scene->target, change_listed, list, &scene->held);
+	return live_patch_do(&scene->target, change_listed, list, &scene->held);
 }
 
 static void scene_end(struct scene *scene)
@@ -196,7 +196,7 @@ static void check_area(const struct scene *scene, const struct list *list)
 	static uint8_t wanted[sizeof original];
 	memcpy(wanted, original, sizeof wanted);
 	for (size_t i = 0; i < list->count; i++)
-		if (list->change[i].state == WORD_CHANGED)
+		if (list->change[i].state == PATCH_DONE)
 			memcpy(wanted + (list->change[i].at - (uintptr_t)area), &list->change[i].value, sizeof list->change[i].value);
 	for (size_t page = 0; kinds[page]; page++) {
 		uint8_t now[HI_PAGE_BYTES];
@@ -221,7 +221,7 @@ static void change_in_pages_of_all_kinds(enum hi_loader loader)
 	CHECK(list.count > 3 * HI_STORES);
 	scene_start(&scene, be_quiet, loader);
 	CHECK_EQ(scene_store(&scene, &list), 0);
-	check_all(&list, WORD_CHANGED);
+	check_all(&list, PATCH_DONE);
 	check_area(&scene, &list);
 	CHECK(are_maps_as_before(&scene));
 	CHECK(scene.held.one_ns > 0 && scene.held.all_ns == 0);
@@ -249,7 +249,7 @@ UNIT_TEST(a_page_that_was_shut_meanwhile_stays_shut)
 		list.change[i].read_only = false; /* as it was when the journal was written */
 	scene_start(&scene, be_quiet, HI_LOADER_MAP);
 	CHECK_EQ(scene_store(&scene, &list), 0);
-	check_all(&list, WORD_CHANGED);
+	check_all(&list, PATCH_DONE);
 	check_area(&scene, &list);
 	CHECK(are_maps_as_before(&scene));
 	scene_end(&scene);
@@ -269,7 +269,7 @@ UNIT_TEST(words_that_hold_something_else_or_are_gone_stay)
 	add_words(&list, 1, 2, 1);
 	add_words(&list, 1, 2, 1);
 	add_words(&list, 4, 0, 1);
-	struct word_change *change = list.change;
+	struct word_patch *change = list.change;
 	const uint64_t held[] = {change[READ_ONLY_OTHER].expected, change[WRITABLE_OTHER].expected};
 	change[READ_ONLY_OTHER].expected = 1;
 	change[WRITABLE_OTHER].expected = 2;
@@ -277,10 +277,10 @@ UNIT_TEST(words_that_hold_something_else_or_are_gone_stay)
 	change[TWICE].value = 3;           /* a look cannot tell: it is the thread that finds it changed */
 	scene_start(&scene, be_quiet, HI_LOADER_MAP);
 	CHECK_EQ(scene_store(&scene, &list), 0);
-	const enum word_state states[LAST + 1] = {
-		[READ_ONLY] = WORD_CHANGED, [READ_ONLY_OTHER] = WORD_DIFFERS, [WRITABLE] = WORD_CHANGED, [WRITABLE_OTHER] = WORD_DIFFERS,
-		[NONE] = WORD_GONE,         [NOT_READABLE] = WORD_DIFFERS,    [ONCE] = WORD_CHANGED,     [TWICE] = WORD_DIFFERS,
-		[LAST] = WORD_CHANGED,
+	const enum patch_state states[LAST + 1] = {
+		[READ_ONLY] = PATCH_DONE, [READ_ONLY_OTHER] = PATCH_DIFFERS, [WRITABLE] = PATCH_DONE, [WRITABLE_OTHER] = PATCH_DIFFERS,
+		[NONE] = PATCH_GONE,         [NOT_READABLE] = PATCH_DIFFERS,    [ONCE] = PATCH_DONE,     [TWICE] = PATCH_DIFFERS,
+		[LAST] = PATCH_DONE,
 	};
 	CHECK_EQ(list.count, LAST + 1);
 	for (size_t i = 0; i < list.count; i++)
@@ -316,14 +316,14 @@ UNIT_TEST(a_page_that_was_left_open_is_shut_also_if_nothing_else_is_to_be_done)
 	CHECK(is_writable(&scene, 1) && is_writable(&scene, 3));
 
 	CHECK_EQ(scene_store(&scene, &done), 0);
-	check_all(&done, WORD_DIFFERS);
+	check_all(&done, PATCH_DIFFERS);
 	for (size_t i = 0; i < done.count; i++)
 		CHECK_EQ(done.change[i].expected, done.change[i].value);
 	check_area(&scene, &done);
 	CHECK(is_writable(&scene, 1) && is_writable(&scene, 2) && !is_writable(&scene, 3));
 
 	CHECK_EQ(scene_store(&scene, &list), 0);
-	check_all(&list, WORD_CHANGED);
+	check_all(&list, PATCH_DONE);
 	check_area(&scene, &list);
 	CHECK(!is_writable(&scene, 0) && !is_writable(&scene, 1) && is_writable(&scene, 2) && !is_writable(&scene, 3));
 	CHECK_EQ(scene.held.all_ns, 0);
@@ -341,15 +341,15 @@ UNIT_TEST(where_nothing_is_to_be_done_no_thread_is_held)
 	list.change[0].expected++;
 	list.change[1].expected++;
 	list.change[3].expected++;
-	list.change[3].state = WORD_CHANGED; /* by an earlier call */
+	list.change[3].state = PATCH_DONE; /* by an earlier call */
 	scene_start(&scene, be_quiet, HI_LOADER_MAP);
 	CHECK_EQ(scene_store(&scene, &list), 0);
 	CHECK(scene.held.one_ns == 0 && scene.held.all_ns == 0);
 	CHECK_EQ(list.calls, 1);
-	CHECK_EQ(list.change[0].state, WORD_DIFFERS);
-	CHECK_EQ(list.change[1].state, WORD_DIFFERS);
-	CHECK_EQ(list.change[2].state, WORD_GONE);
-	CHECK_EQ(list.change[3].state, WORD_CHANGED);
+	CHECK_EQ(list.change[0].state, PATCH_DIFFERS);
+	CHECK_EQ(list.change[1].state, PATCH_DIFFERS);
+	CHECK_EQ(list.change[2].state, PATCH_GONE);
+	CHECK_EQ(list.change[3].state, PATCH_DONE);
 	CHECK(are_maps_as_before(&scene));
 
 	CHECK_EQ(scene_store(&scene, &empty), 0);
@@ -357,7 +357,7 @@ UNIT_TEST(where_nothing_is_to_be_done_no_thread_is_held)
 	scene_end(&scene);
 }
 
-/* ---- at a standstill --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- with the world stopped --------------------------------------------------------------------------------------------------------------------------------- */
 
 UNIT_TEST(code_that_was_written_over_is_not_called)
 {
@@ -375,7 +375,7 @@ UNIT_TEST(code_that_was_written_over_is_not_called)
 	CHECK_EQ(memory_write(memory, last, &other, 1), 0);
 	CHECK_EQ(scene_store(&scene, &list), 0);
 	CHECK_EQ(memory_write(memory, last, &code, 1), 0);
-	check_all(&list, WORD_CHANGED);
+	check_all(&list, PATCH_DONE);
 	CHECK(scene.held.one_ns == 0 && scene.held.all_ns > 0);
 	check_area(&scene, &list);
 	CHECK(are_maps_as_before(&scene));
@@ -391,7 +391,7 @@ UNIT_TEST(a_page_that_may_not_be_read_is_written_from_outside)
 	add_all_pages(&list, 3);
 	scene_start(&scene, be_quiet, HI_LOADER_MAP);
 	CHECK_EQ(scene_store(&scene, &list), 0);
-	check_all(&list, WORD_CHANGED);
+	check_all(&list, PATCH_DONE);
 	CHECK(scene.held.one_ns == 0 && scene.held.all_ns > 0);
 	check_area(&scene, &list);
 	CHECK(are_maps_as_before(&scene));
@@ -409,7 +409,7 @@ UNIT_TEST(a_page_that_cannot_be_opened_is_an_error_and_hinders_no_other)
 	scene_start(&scene, be_quiet, HI_LOADER_MAP);
 	CHECK_EQ(scene_store(&scene, &list), -EACCES);
 	for (size_t i = 0; i < list.count; i++)
-		CHECK_EQ(list.change[i].state, i / 3 == 1 ? WORD_PENDING : WORD_CHANGED);
+		CHECK_EQ(list.change[i].state, i / 3 == 1 ? PATCH_PENDING : PATCH_DONE);
 	CHECK(scene.held.all_ns > 0);
 	check_area(&scene, &list);
 	CHECK(are_maps_as_before(&scene));
@@ -427,7 +427,7 @@ UNIT_TEST(a_target_that_is_gone_is_an_error_code)
 	kill(scene.attached.victim.pid, SIGKILL);
 	CHECK_EQ(waitpid(scene.attached.victim.pid, NULL, 0), scene.attached.victim.pid);
 	CHECK_EQ(scene_store(&scene, &list), -ESRCH);
-	check_all(&list, WORD_PENDING);
+	check_all(&list, PATCH_PENDING);
 	maps_close(&scene.maps);
 	attached_close(&scene.attached);
 	victim_forget(&scene.attached.victim);
@@ -483,7 +483,7 @@ static void sleep_beside_a_watcher(struct victim_page *page)
 static uint64_t change_to_and_fro(const struct scene *scene, struct remote *remote, uint64_t now)
 {
 	enum { COUNT = HI_STORES - 1 };
-	const struct store_target *target = &scene->target;
+	const struct live_patch_target *target = &scene->target;
 	const remote_addr at = target->state + offsetof(struct hi_state, store), stack = target->state + offsetof(struct hi_state, store_stack) + 2048;
 	const uint64_t argument[4] = {at, COUNT};
 	struct hi_store list[COUNT];
@@ -528,8 +528,8 @@ UNIT_TEST(no_thread_sees_half_a_word)
 static void check_done(const struct scene *scene, struct list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		CHECK(list->change[i].state == WORD_CHANGED || list->change[i].expected == list->change[i].value);
-		list->change[i].state = WORD_CHANGED;
+		CHECK(list->change[i].state == PATCH_DONE || list->change[i].expected == list->change[i].value);
+		list->change[i].state = PATCH_DONE;
 	}
 	check_area(scene, list);
 }
@@ -604,7 +604,7 @@ UNIT_TEST(a_failure_of_any_step_leaves_no_page_open)
 	SKIP_WITH_ADDRESS_SANITIZER();
 	struct scene scene;
 	struct list planned = {.count = 0};
-	unsigned failures = 0, standstills = 0, n = 0;
+	unsigned failures = 0, world_stops = 0, n = 0;
 	start_faulty(&scene, &planned);
 	do {
 		struct list list = planned;
@@ -618,15 +618,15 @@ UNIT_TEST(a_failure_of_any_step_leaves_no_page_open)
 		else
 			check_done(&scene, &list);
 		failures += asks >= n;
-		standstills += scene.held.all_ns > 0;
+		world_stops += scene.held.all_ns > 0;
 		victim_check(&scene.attached.victim); /* whatever the thread was made to do, it has done */
 		CHECK(are_maps_as_before(&scene));
 		finish(&scene, &planned);
 		undo(&scene, &planned);
 	} while (failures == n);
 	CHECK(failures > 50);
-	CHECK(standstills > 50);
-	printf("# %u failures, %u standstills\n", failures, standstills);
+	CHECK(world_stops > 50);
+	printf("# %u failures, %u world_stops\n", failures, world_stops);
 	scene_end(&scene);
 }
 

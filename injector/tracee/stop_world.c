@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * standstill.c - see standstill.h. Only a running thread can bear another, or a process in its memory: once a look at the list of threads finds none that
+ * stop_world.c - see stop_world.h. Only a running thread can bear another, or a process in its memory: once a look at the list of threads finds none that
  * is not held, there is none.
  */
-#include "standstill.h"
+#include "stop_world.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@
 /* ---- the allowance ------------------------------------------------------------------------------------------------------------------- */
 
 static struct {
-	struct standstill_account account;
+	struct stop_world_account account;
 	uint64_t first_ns, next_ns, patience_ns, more_ns;
 } session;
 
@@ -38,14 +38,14 @@ static uint64_t allowed_ns(uint64_t now_ns)
 	return ALLOWED_NS + session.more_ns + (session.first_ns ? (now_ns - session.first_ns) / ALLOWED_SHARE : 0);
 }
 
-struct standstill_account standstill_account(void)
+struct stop_world_account stop_world_account(void)
 {
-	struct standstill_account account = session.account;
+	struct stop_world_account account = session.account;
 	account.allowed_ns = allowed_ns(clock_now_ns());
 	return account;
 }
 
-void standstill_allow(int more_ms)
+void stop_world_allow(int more_ms)
 {
 	const uint64_t wanted_ns = session.account.used_ns + (uint64_t)more_ms * 1000000, allowed = allowed_ns(clock_now_ns());
 	session.more_ns += wanted_ns > allowed ? wanted_ns - allowed : 0;
@@ -69,25 +69,25 @@ static void note_used(uint64_t held_ns)
 		session.account.longest_ns = held_ns;
 }
 
-static void note_done(const struct standstill *standstill, uint64_t held_ns)
+static void note_done(const struct stop_world *world, uint64_t held_ns)
 {
 	note_used(held_ns);
-	session.account.count[standstill->purpose]++;
-	if (standstill->awake_ns > session.account.longest_awake_ns)
-		session.account.longest_awake_ns = standstill->awake_ns;
+	session.account.count[world->purpose]++;
+	if (world->awake_ns > session.account.longest_awake_ns)
+		session.account.longest_awake_ns = world->awake_ns;
 	session.patience_ns = PATIENCE_NS;
 	session.next_ns = 0;
 }
 
 /* held_ns: 0 = a look was enough, and nobody was stopped */
-static void note_given_up(const struct standstill *standstill, uint64_t held_ns)
+static void note_given_up(const struct stop_world *world, uint64_t held_ns)
 {
 	const uint64_t pause_ns = held_ns * PAUSE_TIMES;
 	session.next_ns = clock_now_ns() + (pause_ns > PAUSE_MIN_NS ? pause_ns : PAUSE_MIN_NS);
-	if (standstill->obstacle.tid)
-		blocked_explain(standstill->obstacle.pid, standstill->obstacle.tid, session.account.obstacle);
-	else if (standstill->untold)
-		snprintf(session.account.obstacle, BLOCKED_TEXT, "process %d may share the memory, and we may not look at it", (int)standstill->untold);
+	if (world->obstacle.tid)
+		blocked_explain(world->obstacle.pid, world->obstacle.tid, session.account.obstacle);
+	else if (world->untold)
+		snprintf(session.account.obstacle, BLOCKED_TEXT, "process %d may share the memory, and we may not look at it", (int)world->untold);
 	if (!held_ns)
 		return;
 	note_used(held_ns);
@@ -100,44 +100,44 @@ static void note_given_up(const struct standstill *standstill, uint64_t held_ns)
 
 /* ---- looking first -------------------------------------------------------------------------------------------------------------------- */
 
-static int list_threads(struct standstill *standstill, struct memory_threads *out_threads)
+static int list_threads(struct stop_world *world, struct memory_threads *out_threads)
 {
-	int err = memory_threads_list(standstill->pid, out_threads);
+	int err = memory_threads_list(world->pid, out_threads);
 	if (err || !out_threads->untold)
 		return err;
-	standstill->untold = out_threads->untold;
+	world->untold = out_threads->untold;
 	memory_threads_close(out_threads);
 	return -EAGAIN;
 }
 
-static void note_obstacle(struct standstill *standstill, pid_t pid, pid_t tid)
+static void note_obstacle(struct stop_world *world, pid_t pid, pid_t tid)
 {
-	standstill->obstacle.pid = pid;
-	standstill->obstacle.tid = tid;
+	world->obstacle.pid = pid;
+	world->obstacle.tid = tid;
 }
 
-static bool is_in_the_way(const struct standstill *standstill, const struct memory_thread *thread, struct blocked *out_blocked)
+static bool is_in_the_way(const struct stop_world *world, const struct memory_thread *thread, struct blocked *out_blocked)
 {
 	return !blocked_look(thread->pid, thread->tid, out_blocked) && out_blocked->is_blocked &&
-	       (out_blocked->effect > standstill->effect || out_blocked->child_traced);
+	       (out_blocked->effect > world->effect || out_blocked->child_traced);
 }
 
 /* Is anybody in a wait that will keep us? Most are over in no time: only who is found in the same one twice is in the way. */
-static int look_first(struct standstill *standstill)
+static int look_first(struct stop_world *world)
 {
 	struct memory_threads threads;
-	int err = list_threads(standstill, &threads);
+	int err = list_threads(world, &threads);
 	if (err)
 		return err;
 	for (size_t i = 0; i < threads.count && !err; i++) {
 		const struct memory_thread *thread = &threads.thread[i];
 		struct blocked first, second;
-		if (blocked_state(thread->pid, thread->tid) != 'D' || !is_in_the_way(standstill, thread, &first))
+		if (blocked_state(thread->pid, thread->tid) != 'D' || !is_in_the_way(world, thread, &first))
 			continue;
 		tracee_pause(SECOND_LOOK_NS);
-		if (!is_in_the_way(standstill, thread, &second) || second.call.number != first.call.number || second.call.sp != first.call.sp)
+		if (!is_in_the_way(world, thread, &second) || second.call.number != first.call.number || second.call.sp != first.call.sp)
 			continue;
-		note_obstacle(standstill, thread->pid, thread->tid);
+		note_obstacle(world, thread->pid, thread->tid);
 		err = -EAGAIN;
 	}
 	memory_threads_close(&threads);
@@ -160,17 +160,17 @@ static bool is_over(const struct memory_thread *thread)
 }
 
 /* And those that have ended: what remains has to be asked. */
-static int drop_held(const struct standstill *standstill, struct memory_threads *threads)
+static int drop_held(const struct stop_world *world, struct memory_threads *threads)
 {
-	pid_t *held = calloc(standstill->count + 1, sizeof *held);
+	pid_t *held = calloc(world->count + 1, sizeof *held);
 	size_t kept = 0;
 	if (!held)
 		return -ENOMEM;
-	for (size_t i = 0; i < standstill->count; i++)
-		held[i] = standstill->tracee[i].tid;
-	qsort(held, standstill->count, sizeof *held, compare_tids);
+	for (size_t i = 0; i < world->count; i++)
+		held[i] = world->tracee[i].tid;
+	qsort(held, world->count, sizeof *held, compare_tids);
 	for (size_t i = 0; i < threads->count; i++)
-		if (!bsearch(&threads->thread[i].tid, held, standstill->count, sizeof *held, compare_tids) && !is_over(&threads->thread[i]))
+		if (!bsearch(&threads->thread[i].tid, held, world->count, sizeof *held, compare_tids) && !is_over(&threads->thread[i]))
 			threads->thread[kept++] = threads->thread[i];
 	threads->count = kept;
 	free(held);
@@ -235,15 +235,15 @@ static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
 }
 
 /* Its place is the last. */
-static int ask(struct standstill *standstill, const struct memory_thread *thread)
+static int ask(struct stop_world *world, const struct memory_thread *thread)
 {
-	if (!standstill->since_ns)
-		standstill->since_ns = clock_now_ns();
-	const int err = tracee_halt(&standstill->tracee[standstill->count], thread->pid, thread->tid);
+	if (!world->since_ns)
+		world->since_ns = clock_now_ns();
+	const int err = tracee_halt(&world->tracee[world->count], thread->pid, thread->tid);
 	if (!err)
-		standstill->count++;
+		world->count++;
 	else if (err != -ESRCH) /* else it has ended */
-		note_obstacle(standstill, thread->pid, thread->tid);
+		note_obstacle(world, thread->pid, thread->tid);
 	return err == -ESRCH ? 0 : err;
 }
 
@@ -251,29 +251,29 @@ static int ask(struct standstill *standstill, const struct memory_thread *thread
  * Has been asked to stop, and waits in the kernel for something that does not matter: as good as a stop. Whoever it waits for in vfork is listed, and will be
  * held as well.
  */
-static bool is_standing(const struct standstill *standstill, const struct tracee *tracee)
+static bool is_standing(const struct stop_world *world, const struct tracee *tracee)
 {
 	struct blocked blocked;
-	return !blocked_look(tracee->pid, tracee->tid, &blocked) && blocked.is_blocked && blocked.effect <= standstill->effect;
+	return !blocked_look(tracee->pid, tracee->tid, &blocked) && blocked.is_blocked && blocked.effect <= world->effect;
 }
 
 /* Waits for the threads from number `first` on, all of which have been asked to stop; those that end meanwhile are dropped. */
-static int wait_for(struct standstill *standstill, size_t first, uint64_t deadline_ns)
+static int wait_for(struct stop_world *world, size_t first, uint64_t deadline_ns)
 {
-	for (size_t i = first; i < standstill->count;) {
-		struct tracee *tracee = &standstill->tracee[i];
+	for (size_t i = first; i < world->count;) {
+		struct tracee *tracee = &world->tracee[i];
 		int err = tracee_has_stopped(tracee);
-		if (err == -EAGAIN && is_standing(standstill, tracee))
+		if (err == -EAGAIN && is_standing(world, tracee))
 			err = 0;
 		if (!err) {
 			i++;
 		} else if (err == -ESRCH) {
 			(void)tracee_detach(tracee);
-			*tracee = standstill->tracee[--standstill->count];
+			*tracee = world->tracee[--world->count];
 		} else if (err != -EAGAIN) {
 			return err;
 		} else if (clock_now_ns() >= deadline_ns) {
-			note_obstacle(standstill, tracee->pid, tracee->tid);
+			note_obstacle(world, tracee->pid, tracee->tid);
 			return -EAGAIN;
 		} else {
 			tracee_nap();
@@ -282,96 +282,96 @@ static int wait_for(struct standstill *standstill, size_t first, uint64_t deadli
 	return 0;
 }
 
-static int ask_and_wait(struct standstill *standstill, const struct memory_thread *thread, size_t count, uint64_t patience_ns)
+static int ask_and_wait(struct stop_world *world, const struct memory_thread *thread, size_t count, uint64_t patience_ns)
 {
-	const size_t first = standstill->count;
+	const size_t first = world->count;
 	int err = 0;
 	for (size_t i = 0; i < count && !err; i++)
-		err = ask(standstill, &thread[i]);
-	return err ? err : wait_for(standstill, first, clock_now_ns() + patience_ns);
+		err = ask(world, &thread[i]);
+	return err ? err : wait_for(world, first, clock_now_ns() + patience_ns);
 }
 
-static int make_room(struct standstill *standstill, size_t more)
+static int make_room(struct stop_world *world, size_t more)
 {
-	struct tracee *grown = realloc(standstill->tracee, (standstill->count + more + 1) * sizeof *grown);
+	struct tracee *grown = realloc(world->tracee, (world->count + more + 1) * sizeof *grown);
 	if (!grown)
 		return -ENOMEM;
-	standstill->tracee = grown;
+	world->tracee = grown;
 	return 0;
 }
 
 /* Stops every listed thread that is not held yet. out_stopped: how many those were. */
-static int stop_listed(struct standstill *standstill, size_t *out_stopped)
+static int stop_listed(struct stop_world *world, size_t *out_stopped)
 {
 	struct memory_threads threads;
 	size_t sleepers = 0;
-	int err = list_threads(standstill, &threads);
+	int err = list_threads(world, &threads);
 	if (err)
 		return err;
-	if (standstill->count) /* this is to find those that were born since: few, if any */
-		err = drop_held(standstill, &threads);
+	if (world->count) /* this is to find those that were born since: few, if any */
+		err = drop_held(world, &threads);
 	put_off_awaited(&threads);
-	if (!err && !standstill->count)
+	if (!err && !world->count)
 		err = sort_threads(&threads, &sleepers);
 	if (!err)
-		err = make_room(standstill, threads.count);
+		err = make_room(world, threads.count);
 	*out_stopped = threads.count;
 	if (!err)
-		err = ask_and_wait(standstill, threads.thread, sleepers, session.patience_ns + sleepers * SLEEPER_NS);
-	if (!standstill->awake_ns && threads.count > sleepers) {
-		standstill->awake_ns = clock_now_ns();
-		standstill->awake_from = standstill->count;
+		err = ask_and_wait(world, threads.thread, sleepers, session.patience_ns + sleepers * SLEEPER_NS);
+	if (!world->awake_ns && threads.count > sleepers) {
+		world->awake_ns = clock_now_ns();
+		world->awake_from = world->count;
 	}
 	if (!err)
-		err = ask_and_wait(standstill, threads.thread + sleepers, threads.count - sleepers, session.patience_ns);
+		err = ask_and_wait(world, threads.thread + sleepers, threads.count - sleepers, session.patience_ns);
 	memory_threads_close(&threads);
 	return err;
 }
 
 /* Who ran goes on first. Those that have not stopped will when the tracing thread ends, which is soon. */
-static int let_go(struct standstill *standstill, uint64_t *out_held_ns)
+static int let_go(struct stop_world *world, uint64_t *out_held_ns)
 {
 	int first = 0;
-	for (size_t i = standstill->count; i--;) {
-		struct tracee *tracee = &standstill->tracee[i];
+	for (size_t i = world->count; i--;) {
+		struct tracee *tracee = &world->tracee[i];
 		const bool is_under_way = tracee->state == TRACEE_RUNNING && tracee_has_stopped(tracee) == -EAGAIN;
 		const int err = is_under_way ? 0 : tracee_detach(tracee);
 		if (err && err != -ESRCH && !first)
 			first = err;
-		if (standstill->awake_ns && i == standstill->awake_from)
-			standstill->awake_ns = clock_now_ns() - standstill->awake_ns;
+		if (world->awake_ns && i == world->awake_from)
+			world->awake_ns = clock_now_ns() - world->awake_ns;
 	}
-	*out_held_ns = standstill->since_ns ? clock_now_ns() - standstill->since_ns : 0;
-	for (size_t i = 0; i < standstill->count; i++)
-		tracee_abandon(&standstill->tracee[i]);
-	free(standstill->tracee);
-	standstill->tracee = NULL;
-	standstill->count = 0;
+	*out_held_ns = world->since_ns ? clock_now_ns() - world->since_ns : 0;
+	for (size_t i = 0; i < world->count; i++)
+		tracee_abandon(&world->tracee[i]);
+	free(world->tracee);
+	world->tracee = NULL;
+	world->count = 0;
 	return first;
 }
 
-int standstill_begin(struct standstill *standstill, pid_t pid, enum standstill_purpose purpose)
+int stop_world_begin(struct stop_world *world, pid_t pid, enum stop_world_purpose purpose)
 {
 	/* No system call writes to slots; to a word that holds a copy it may. */
-	*standstill = (struct standstill){.pid = pid, .purpose = purpose, .effect = purpose == STANDSTILL_COPIES ? ARCH_CALL_READS : ARCH_CALL_WRITES};
+	*world = (struct stop_world){.pid = pid, .purpose = purpose, .effect = purpose == STOP_WORLD_COPIES ? ARCH_CALL_READS : ARCH_CALL_WRITES};
 	if (!may_begin())
 		return -EAGAIN;
 	size_t stopped = 1;
-	int err = look_first(standstill);
+	int err = look_first(world);
 	while (!err && stopped)
-		err = stop_listed(standstill, &stopped);
+		err = stop_listed(world, &stopped);
 	if (!err)
 		return 0;
 	uint64_t held_ns;
-	(void)let_go(standstill, &held_ns);
-	note_given_up(standstill, held_ns);
+	(void)let_go(world, &held_ns);
+	note_given_up(world, held_ns);
 	return err == -EPERM ? -EAGAIN : err; /* EPERM: somebody else traces one of them just now */
 }
 
-int standstill_end(struct standstill *standstill, uint64_t *out_held_ns)
+int stop_world_end(struct stop_world *world, uint64_t *out_held_ns)
 {
-	const int err = let_go(standstill, out_held_ns);
-	note_done(standstill, *out_held_ns);
+	const int err = let_go(world, out_held_ns);
+	note_done(world, *out_held_ns);
 	return err;
 }
 
@@ -379,7 +379,7 @@ int standstill_end(struct standstill *standstill, uint64_t *out_held_ns)
 
 struct errand {
 	pid_t pid;
-	enum standstill_purpose purpose;
+	enum stop_world_purpose purpose;
 	int (*work)(void *);
 	void *context;
 	uint64_t held_ns;
@@ -388,16 +388,16 @@ struct errand {
 static int run_errand(void *context)
 {
 	struct errand *errand = context;
-	struct standstill standstill;
-	int err = standstill_begin(&standstill, errand->pid, errand->purpose);
+	struct stop_world world;
+	int err = stop_world_begin(&world, errand->pid, errand->purpose);
 	if (err)
 		return err;
 	err = errand->work(errand->context);
-	const int ended = standstill_end(&standstill, &errand->held_ns);
+	const int ended = stop_world_end(&world, &errand->held_ns);
 	return err ? err : ended;
 }
 
-int standstill_do(pid_t pid, enum standstill_purpose purpose, int (*work)(void *), void *context, uint64_t *out_held_ns)
+int stop_world_do(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *), void *context, uint64_t *out_held_ns)
 {
 	struct errand errand = {.pid = pid, .purpose = purpose, .work = work, .context = context};
 	const int err = may_begin() ? tracee_worker(run_errand, &errand) : -EAGAIN;
@@ -405,12 +405,12 @@ int standstill_do(pid_t pid, enum standstill_purpose purpose, int (*work)(void *
 	return err;
 }
 
-int standstill_wait(pid_t pid, enum standstill_purpose purpose, int (*work)(void *), void *context, int deadline_ms, uint64_t *out_held_ns)
+int stop_world_wait(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *), void *context, int deadline_ms, uint64_t *out_held_ns)
 {
 	const struct timespec pause = {.tv_nsec = ASK_AGAIN_NS};
 	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 	int err;
-	while ((err = standstill_do(pid, purpose, work, context, out_held_ns)) == -EAGAIN && clock_now_ns() < deadline_ns)
+	while ((err = stop_world_do(pid, purpose, work, context, out_held_ns)) == -EAGAIN && clock_now_ns() < deadline_ns)
 		nanosleep(&pause, NULL);
 	return err;
 }

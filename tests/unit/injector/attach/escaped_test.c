@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heal: copies of gate addresses in a child's data, heap, stack, large, shared and sealed mappings, in disguise too, are turned back; look-alikes and untouched
+ * escaped: copies of gate addresses in a child's data, heap, stack, large, shared and sealed mappings, in disguise too, are turned back; look-alikes and untouched
  * pages are not.
  */
-#include "heal.h"
+#include "escaped.h"
 
-#include "standstill.h"
+#include "stop_world.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void check_child(int from, int to)
 	_exit(good ? 0 : 1);
 }
 
-UNIT_TEST(heals_every_copy_and_nothing_else)
+UNIT_TEST(every_copy_is_fixed_up_and_nothing_else)
 {
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("the sanitizer's shadow memory is terabytes to search");
@@ -67,18 +67,18 @@ UNIT_TEST(heals_every_copy_and_nothing_else)
 
 	struct memory memory;
 	CHECK_EQ(memory_open(&memory, child, child), 0);
-	struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 3, .pointer_guard = GUARD};
+	struct escaped_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 3, .pointer_guard = GUARD};
 	for (unsigned i = 0; i < 3; i++)
 		target.original[i] = ORIGINAL + i;
-	struct heal_copies copies;
-	struct healed healed = {0};
-	CHECK_EQ(heal_find(&target, &copies), 0);
+	struct escaped_pointers copies;
+	struct fixed_up fixed_up = {0};
+	CHECK_EQ(escaped_find(&target, &copies), 0);
 	CHECK(copies.count >= EXPECTED); /* spilled copies in dead stack may come on top */
-	CHECK_EQ(heal_copies(&target, &copies, &healed), 0);
-	CHECK_EQ(healed.words, copies.count);
-	CHECK(standstill_account().count[STANDSTILL_COPIES] == 1 && standstill_account().longest_ns > 0);
-	heal_copies_close(&copies);
-	CHECK_EQ(heal_find(&target, &copies), 0);
+	CHECK_EQ(escaped_fix_up(&target, &copies, &fixed_up), 0);
+	CHECK_EQ(fixed_up.words, copies.count);
+	CHECK(stop_world_account().count[STOP_WORLD_COPIES] == 1 && stop_world_account().longest_ns > 0);
+	escaped_pointers_close(&copies);
+	CHECK_EQ(escaped_find(&target, &copies), 0);
 	CHECK_EQ(copies.count, 0);
 	CHECK_EQ(write(to_child[1], &byte, 1), 1);
 	CHECK_EQ(waitpid(child, &status, 0), child);
@@ -86,14 +86,14 @@ UNIT_TEST(heals_every_copy_and_nothing_else)
 }
 
 /* In a child that says by a byte that all is in place. */
-static void find_copies(pid_t child, int from_child, struct heal_copies *out_copies)
+static void find_copies(pid_t child, int from_child, struct escaped_pointers *out_copies)
 {
 	struct memory memory;
 	char byte;
 	CHECK_EQ(read(from_child, &byte, 1), 1);
 	CHECK_EQ(memory_open(&memory, child, child), 0);
-	const struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
-	CHECK_EQ(heal_find(&target, out_copies), 0);
+	const struct escaped_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
+	CHECK_EQ(escaped_find(&target, out_copies), 0);
 }
 
 /* They are told, and the file stays as it is: up to its limit. */
@@ -122,13 +122,13 @@ UNIT_TEST(copies_in_files_are_counted)
 		pause();
 		_exit(0);
 	}
-	struct heal_copies copies;
+	struct escaped_pointers copies;
 	find_copies(child, from_child[0], &copies);
 	CHECK_EQ(copies.in_files, 1);
 	CHECK_EQ(copies.unsearched, 16u << 20);
 	for (size_t i = 0; i < copies.count; i++)
 		CHECK(copies.at[i] - (uintptr_t)mapped >= much);
-	heal_copies_close(&copies);
+	escaped_pointers_close(&copies);
 	CHECK_EQ(mapped[3], GATE);
 	munmap(mapped, much);
 	close(file);
@@ -163,7 +163,7 @@ UNIT_TEST(copies_are_seen_across_pieces_and_out_of_reach)
 		pause();
 		_exit(0);
 	}
-	struct heal_copies copies;
+	struct escaped_pointers copies;
 	find_copies(child, from_child[0], &copies);
 	bool is_hidden_found = false;
 	for (size_t i = 0; i < copies.count; i++)
@@ -172,7 +172,7 @@ UNIT_TEST(copies_are_seen_across_pieces_and_out_of_reach)
 	CHECK(copies.doubts.count[DOUBT_UNALIGNED] >= PIECE / 4096);
 	CHECK(copies.doubts.count[DOUBT_TAGGED] >= 1);
 	CHECK_EQ(copies.doubts.count[DOUBT_UNREAD], 0);
-	heal_copies_close(&copies);
+	escaped_pointers_close(&copies);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }
@@ -196,10 +196,10 @@ UNIT_TEST(much_shared_memory_is_not_searched)
 		pause();
 		_exit(0);
 	}
-	struct heal_copies copies;
+	struct escaped_pointers copies;
 	find_copies(child, from_child[0], &copies);
 	CHECK(copies.unsearched >= 40u << 20 && copies.unsearched < 100u << 20);
-	heal_copies_close(&copies);
+	escaped_pointers_close(&copies);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }
@@ -215,9 +215,9 @@ UNIT_TEST(tells_when_the_target_is_gone)
 	CHECK_EQ(memory_open(&memory, child, child), 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	const struct heal_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
-	struct heal_copies copies;
-	CHECK(heal_find(&target, &copies) < 0);
+	const struct escaped_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
+	struct escaped_pointers copies;
+	CHECK(escaped_find(&target, &copies) < 0);
 }
 
 UNIT_MAIN()

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* whole_test.c - what percentages are of, against sums by hand. */
+/* percent_base_test.c - what percentages are of, against sums by hand. */
 #include "unit.h"
 
 #include "estimate.h"
 #include "merge.h"
 #include "sample_profile.h"
-#include "whole.h"
+#include "percent_base.h"
 
 /* `later` against `earlier`, both closed. */
 static struct profile compare(struct profile *later, struct profile *earlier)
@@ -41,11 +41,11 @@ UNIT_TEST(of_one_profile)
 
 	sample_stack(&profile, "main;a", 2, 100);
 	sample_stack(&profile, "main;b", 3, 10);
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
-	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 230);
-	CHECK_EQ(profile.meta.whole[ALLOC_OBJECTS], 10);
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
-	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 230);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
+	CHECK_EQ(profile.meta.percent_base[INUSE_SPACE], 230);
+	CHECK_EQ(profile.meta.percent_base[ALLOC_OBJECTS], 10);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_BASE), 0);
+	CHECK_EQ(profile.meta.percent_base[INUSE_SPACE], 230);
 	profile_close(&profile);
 }
 
@@ -53,9 +53,9 @@ UNIT_TEST(of_all_changes)
 {
 	struct profile profile = comparison();
 
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
-	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 300 + 100 + 0 + 700);
-	CHECK_EQ(profile.meta.whole[INUSE_OBJECTS], 3 + 1 + 7);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
+	CHECK_EQ(profile.meta.percent_base[INUSE_SPACE], 300 + 100 + 0 + 700);
+	CHECK_EQ(profile.meta.percent_base[INUSE_OBJECTS], 3 + 1 + 7);
 	profile_close(&profile);
 }
 
@@ -63,8 +63,8 @@ UNIT_TEST(of_the_base)
 {
 	struct profile profile = comparison();
 
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
-	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 800);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_BASE), 0);
+	CHECK_EQ(profile.meta.percent_base[INUSE_SPACE], 800);
 	profile_close(&profile);
 }
 
@@ -76,9 +76,9 @@ UNIT_TEST(an_empty_base)
 	sample_stack(&earlier, "main;a", 4, 100);
 	earlier.row[0].inuse_count = earlier.row[0].inuse_bytes = 0;
 	struct profile profile = compare(&later, &earlier);
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_BASE), 0);
-	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 400);
-	CHECK_EQ(profile.meta.whole[ALLOC_SPACE], 800);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_BASE), 0);
+	CHECK_EQ(profile.meta.percent_base[INUSE_SPACE], 400);
+	CHECK_EQ(profile.meta.percent_base[ALLOC_SPACE], 800);
 	profile_close(&profile);
 }
 
@@ -104,8 +104,8 @@ UNIT_TEST(two_processes)
 	struct profile later = loaded_at(0x500000, 5), earlier = loaded_at(0x7f0000, 3);
 	struct profile profile = compare(&later, &earlier);
 
-	CHECK_EQ(whole_set(&profile, WHOLE_OF_CHANGES), 0);
-	CHECK_EQ(profile.meta.whole[INUSE_SPACE], 20);
+	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
+	CHECK_EQ(profile.meta.percent_base[INUSE_SPACE], 20);
 	profile_close(&profile);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * known_walk.c - see known_walk.h. known_walk_id() finds, known_walk_learn() adds.
+ * stack_trie.c - see stack_trie.h. stack_trie_find() finds, stack_trie_add() adds.
  *
  * THE TREE. A node is a frame, together with all frames that it called on the way to the leaf: it has the return address, the rule by which that frame is
  * left, and links to the nodes of its callers. The first caller that was seen and the second are linked from the node; and as what is new of a stack is learned
@@ -24,7 +24,7 @@
  * In a forked child all reads zero from one instruction to the next, but for what lies in a register by then. A node's rule is one word, and is read whole; a
  * rule of zero leads nowhere; a link of zero leads to the first place, where there is no node and all reads zero at any time; an id of zero is none.
  */
-#include "known_walk.h"
+#include "stack_trie.h"
 
 #include "regions.h"
 #include "rules.h"
@@ -148,7 +148,7 @@ __attribute__((no_sanitize("address"))) static inline uint32_t follow(const stru
 	}
 }
 
-uint32_t known_walk_id(const struct hi_state *state, uint64_t thread, const struct hook_call *call, const struct hi_scratch *scratch)
+uint32_t stack_trie_find(const struct hi_state *state, uint64_t thread, const struct hook_call *call, const struct hi_scratch *scratch)
 {
 	const uint64_t sp = (uint64_t)(call + 1);
 
@@ -232,7 +232,7 @@ static uint32_t go_on(struct hi_state *state, uint32_t callee, const struct hi_w
 	return place;
 }
 
-void known_walk_learn(struct hi_state *state, const uint64_t *frame, uint32_t count, uint32_t id)
+void stack_trie_add(struct hi_state *state, const uint64_t *frame, uint32_t count, uint32_t id)
 {
 	const uint64_t stamp = rules_stamp(state);
 	int32_t bp_at = BP_OF_LEAF;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* store.c - see store.h. */
-#include "store.h"
+/* live_patch.c - see live_patch.h. */
+#include "live_patch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 
 #include "clock.h"
 #include "hi_wire.h"
-#include "standstill.h"
+#include "stop_world.h"
 
 #define BORROW_DEADLINE_MS 3000
 #define CALL_DEADLINE_MS 5000
 #define RANGES_AT_ONCE 4 /* some tenths of a millisecond each, where the thread gets a CPU; */
 #define HELD_NS 2000000  /* one that was held for so long, as it waits for one, opens no more */
-#define STANDSTILL_DEADLINE_MS 10000
+#define STOP_WORLD_DEADLINE_MS 10000
 #define BACK_DEADLINE_NS 3000000000ull
 #define RETRY_NS 2000000
 #define IN_PAGE (HI_PAGE_BYTES - 1ull)
 
 struct storer {
-	const struct store_target *target;
+	const struct live_patch_target *target;
 	struct maps maps;
 	bool has_pending; /* after a look: there is something to do */
-	bool has_failed;  /* to change words, which another changer may do */
+	bool has_failed;  /* to change words, which another patcher may do */
 	uint64_t held_ns; /* a thread, at most */
 	struct remote remote;
 };
@@ -43,20 +43,20 @@ struct range {
 /* ---- ranges -------------------------------------------------------------------------------------------------------------------------- */
 
 /* What the word holds now: a look from outside is as good as any where the word is not ours to change. */
-static int look(const struct storer *storer, struct word_change *change)
+static int look(const struct storer *storer, struct word_patch *change)
 {
 	uint64_t now;
 	const int err = memory_read_u64(storer->target->memory, change->at, &now);
 	if (err == -EFAULT)
-		change->state = WORD_GONE;
+		change->state = PATCH_GONE;
 	else if (!err && now != change->expected) {
 		change->expected = now;
-		change->state = WORD_DIFFERS;
+		change->state = PATCH_DIFFERS;
 	}
 	return err == -EFAULT ? 0 : err;
 }
 
-static void widen(struct range *range, const struct mapping *mapping, const struct word_change *change)
+static void widen(struct range *range, const struct mapping *mapping, const struct word_patch *change)
 {
 	const remote_addr page = change->at & ~IN_PAGE;
 	if (!range->hi)
@@ -70,16 +70,16 @@ static void widen(struct range *range, const struct mapping *mapping, const stru
 		range->protection |= PROT_WRITE;
 	range->lo = page < range->lo ? page : range->lo;
 	range->hi = page + HI_PAGE_BYTES > range->hi ? page + HI_PAGE_BYTES : range->hi;
-	range->is_wanted |= change->state == WORD_PENDING;
+	range->is_wanted |= change->state == PATCH_PENDING;
 }
 
 /* A look at all, and nothing else: most detaches after a death find that all is done. */
-static int look_at_all(void *context, struct word_change *change, size_t count)
+static int look_at_all(void *context, struct word_patch *change, size_t count)
 {
 	struct storer *storer = context;
 	for (size_t i = 0; i < count; i++) {
 		const struct mapping *mapping = maps_find(&storer->maps, change[i].at);
-		if (change[i].state != WORD_PENDING)
+		if (change[i].state != PATCH_PENDING)
 			continue;
 		if (mapping && mapping->writable && change[i].read_only) {
 			storer->has_pending = true;
@@ -88,26 +88,26 @@ static int look_at_all(void *context, struct word_change *change, size_t count)
 		const int err = look(storer, &change[i]);
 		if (err)
 			return err;
-		storer->has_pending |= change[i].state == WORD_PENDING;
+		storer->has_pending |= change[i].state == PATCH_PENDING;
 	}
 	return 0;
 }
 
 /* Into ranges of words that lie in the same mapping, one behind the other in the list; room for count of them. */
-static int find_ranges(const struct storer *storer, struct word_change *change, size_t count, struct range *ranges, size_t *out_count)
+static int find_ranges(const struct storer *storer, struct word_patch *change, size_t count, struct range *ranges, size_t *out_count)
 {
 	const struct mapping *last = NULL;
 	bool was_read_only = false;
 	size_t found = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (change[i].state != WORD_PENDING)
+		if (change[i].state != PATCH_PENDING)
 			continue;
 		const struct mapping *mapping = maps_find(&storer->maps, change[i].at);
 		const bool is_in_reach = mapping && mapping->readable; /* of the target's own threads: from outside more can be read */
 		const int err = look(storer, &change[i]);
-		if (err || (change[i].state == WORD_PENDING && !is_in_reach))
+		if (err || (change[i].state == PATCH_PENDING && !is_in_reach))
 			return err ? err : -EACCES;
-		if (change[i].state == WORD_GONE || !is_in_reach)
+		if (change[i].state == PATCH_GONE || !is_in_reach)
 			continue;
 		if (mapping != last || change[i].read_only != was_read_only)
 			ranges[found++] = (struct range){0};
@@ -164,7 +164,7 @@ static int close_ranges(struct storer *storer, struct range *ranges, size_t coun
 /* ---- stores --------------------------------------------------------------------------------------------------------------------------- */
 
 /* What is called is what we brought: a payload that is gone, or was written over, is not. */
-static int check_code(const struct store_target *target)
+static int check_code(const struct live_patch_target *target)
 {
 	const struct payload_image *payload = target->payload;
 	uint8_t code[PAYLOAD_STORE_MAX];
@@ -175,7 +175,7 @@ static int check_code(const struct store_target *target)
 
 static int store_list(struct storer *storer, struct hi_store *list, size_t count)
 {
-	const struct store_target *target = storer->target;
+	const struct live_patch_target *target = storer->target;
 	const remote_addr at = target->state + offsetof(struct hi_state, store);
 	const remote_addr stack = target->state + offsetof(struct hi_state, armed); /* the end of store_stack */
 	const uint64_t argument[4] = {at, count};
@@ -188,13 +188,13 @@ static int store_list(struct storer *storer, struct hi_store *list, size_t count
 }
 
 /* Those that are pending, up to HI_STORES; how far it came. */
-static int store_some(struct storer *storer, struct word_change *change, size_t count, size_t *next)
+static int store_some(struct storer *storer, struct word_patch *change, size_t count, size_t *next)
 {
 	struct hi_store list[HI_STORES];
-	struct word_change *of[HI_STORES];
+	struct word_patch *of[HI_STORES];
 	size_t used = 0;
 	for (; *next < count && used < HI_STORES; ++*next) {
-		if (change[*next].state != WORD_PENDING)
+		if (change[*next].state != PATCH_PENDING)
 			continue;
 		of[used] = &change[*next];
 		list[used] = (struct hi_store){.at = of[used]->at, .expected = of[used]->expected, .value = of[used]->value};
@@ -202,14 +202,14 @@ static int store_some(struct storer *storer, struct word_change *change, size_t 
 	}
 	const int err = used ? store_list(storer, list, used) : 0;
 	for (size_t i = 0; !err && i < used; i++) {
-		of[i]->state = list[i].expected == of[i]->expected ? WORD_CHANGED : WORD_DIFFERS;
+		of[i]->state = list[i].expected == of[i]->expected ? PATCH_DONE : PATCH_DIFFERS;
 		of[i]->expected = list[i].expected;
 	}
 	return err;
 }
 
 /* The first `count` ranges, or fewer: *count. */
-static int change_ranges(struct storer *storer, struct word_change *change, size_t *next, struct range *ranges, size_t *count)
+static int change_ranges(struct storer *storer, struct word_patch *change, size_t *next, struct range *ranges, size_t *count)
 {
 	int err = open_ranges(storer, ranges, *count, count);
 	const size_t end = ranges[*count - 1].end;
@@ -221,7 +221,7 @@ static int change_ranges(struct storer *storer, struct word_change *change, size
 
 static int borrow(struct storer *storer)
 {
-	const struct store_target *target = storer->target;
+	const struct live_patch_target *target = storer->target;
 	return remote_open(&storer->remote, target->pid, target->memory, target->gadgets, BORROW_DEADLINE_MS);
 }
 
@@ -259,7 +259,7 @@ static bool is_back(const struct storer *storer)
 }
 
 /* No thread is held for long: after some ranges it goes on, and perhaps another is taken. */
-static int change_running(struct storer *storer, struct word_change *change, size_t count, struct range *ranges)
+static int change_running(struct storer *storer, struct word_patch *change, size_t count, struct range *ranges)
 {
 	size_t range_count, next = 0;
 	int err = find_ranges(storer, change, count, ranges, &range_count);
@@ -279,7 +279,7 @@ static int change_running(struct storer *storer, struct word_change *change, siz
 	return err;
 }
 
-static int change_all_running(void *context, struct word_change *change, size_t count)
+static int change_all_running(void *context, struct word_patch *change, size_t count)
 {
 	struct storer *storer = context;
 	struct range *ranges = calloc(count + 1, sizeof *ranges);
@@ -293,7 +293,7 @@ static int change_all_running(void *context, struct word_change *change, size_t 
 
 struct errand {
 	struct storer storer;
-	int (*work)(const struct word_changer *, void *);
+	int (*work)(const struct patcher *, void *);
 	void *context;
 };
 
@@ -301,25 +301,25 @@ static int run_borrowed(void *context)
 {
 	struct errand *errand = context;
 	struct storer *storer = &errand->storer;
-	const struct word_changer changer = {.change = change_all_running, .context = storer};
+	const struct patcher patcher = {.change = change_all_running, .context = storer};
 	const int err = check_code(storer->target);
 	storer->has_failed = err != 0;
-	return err ? err : errand->work(&changer, errand->context);
+	return err ? err : errand->work(&patcher, errand->context);
 }
 
 static int run_standing(void *context)
 {
 	const struct errand *errand = context;
-	const struct word_changer changer = words_standing(errand->storer.target->memory);
-	return errand->work(&changer, errand->context);
+	const struct patcher patcher = patcher_for_stopped(errand->storer.target->memory);
+	return errand->work(&patcher, errand->context);
 }
 
-int store_do(const struct store_target *target, int (*work)(const struct word_changer *, void *), void *context, struct store_held *out_held)
+int live_patch_do(const struct live_patch_target *target, int (*work)(const struct patcher *, void *), void *context, struct live_patch_held *out_held)
 {
 	struct errand errand = {.storer = {.target = target}, .work = work, .context = context};
 	struct storer *storer = &errand.storer;
-	const struct word_changer looker = {.change = look_at_all, .context = storer};
-	*out_held = (struct store_held){0};
+	const struct patcher looker = {.change = look_at_all, .context = storer};
+	*out_held = (struct live_patch_held){0};
 	int err = maps_read(target->pid, target->tid, &storer->maps);
 	if (!err)
 		err = work(&looker, context);
@@ -327,7 +327,7 @@ int store_do(const struct store_target *target, int (*work)(const struct word_ch
 		err = tracee_worker(run_borrowed, &errand);
 		out_held->one_ns = storer->held_ns;
 		if (err && err != -ESRCH && err != -ENOEXEC && storer->has_failed)
-			err = standstill_wait(target->pid, STANDSTILL_WORDS, run_standing, &errand, STANDSTILL_DEADLINE_MS, &out_held->all_ns);
+			err = stop_world_wait(target->pid, STOP_WORLD_WORDS, run_standing, &errand, STOP_WORLD_DEADLINE_MS, &out_held->all_ns);
 	}
 	maps_close(&storer->maps);
 	return err;

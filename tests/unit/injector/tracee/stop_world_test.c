@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* standstill: threads of a child that work, sleep, or stand in vfork are all still at once, or none is held; and what that takes is bounded and counted. */
-#include "standstill.h"
+/* stop_world: threads of a child that work, sleep, or stand in vfork are all still at once, or none is held; and what that takes is bounded and counted. */
+#include "stop_world.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -81,7 +81,7 @@ static int watch_it(void *context)
 static void stand_still(const struct victim *victim, int (*work)(void *))
 {
 	uint64_t held_ns = 0;
-	CHECK_EQ(standstill_wait(victim->pid, STANDSTILL_SLOTS, work, victim->page, UNIT_PATIENCE_MS, &held_ns), 0);
+	CHECK_EQ(stop_world_wait(victim->pid, STOP_WORLD_SLOTS, work, victim->page, UNIT_PATIENCE_MS, &held_ns), 0);
 	CHECK(held_ns > 0);
 }
 
@@ -91,8 +91,8 @@ UNIT_TEST(all_threads_are_still_at_once_and_counted)
 	victim_start(&victim, work_and_sleep);
 	stand_still(&victim, watch_it);
 	const struct held held = held_so_far();
-	const struct standstill_account account = standstill_account();
-	CHECK_EQ(account.count[STANDSTILL_SLOTS], 1);
+	const struct stop_world_account account = stop_world_account();
+	CHECK_EQ(account.count[STOP_WORLD_SLOTS], 1);
 	CHECK(account.longest_ns >= 20000000 && account.used_ns >= account.longest_ns);
 	CHECK(account.longest_awake_ns >= 20000000 && account.longest_awake_ns <= account.longest_ns);
 	CHECK(held.count >= 9 && held.longest_ns >= 20000000 && held.longest_ns <= account.longest_ns + account.given_up_longest_ns);
@@ -104,7 +104,7 @@ UNIT_TEST(all_threads_are_still_at_once_and_counted)
 /* A thread that got no CPU in time may have been. */
 static bool is_vfork_in_the_way(void)
 {
-	const struct standstill_account account = standstill_account();
+	const struct stop_world_account account = stop_world_account();
 	return strstr(account.obstacle, "vfork") != NULL;
 }
 
@@ -192,8 +192,8 @@ UNIT_TEST(where_one_cannot_be_stopped_nobody_is)
 	uint64_t held_ns;
 	char text[64];
 	victim_start(&victim, stand_before_a_traced_child);
-	CHECK_EQ(standstill_wait(victim.pid, STANDSTILL_SLOTS, watch_it, victim.page, 200, &held_ns), -EAGAIN);
-	const struct standstill_account account = standstill_account();
+	CHECK_EQ(stop_world_wait(victim.pid, STOP_WORLD_SLOTS, watch_it, victim.page, 200, &held_ns), -EAGAIN);
+	const struct stop_world_account account = stop_world_account();
 	CHECK_EQ(held_so_far().count, 0);
 	CHECK_EQ(account.used_ns, 0);
 	CHECK_EQ(account.given_up, 0);
@@ -217,16 +217,16 @@ UNIT_TEST(what_all_of_them_take_is_bounded)
 	uint64_t held_ns;
 	unsigned rounds = 0;
 	victim_start(&victim, work_and_sleep);
-	while (rounds < ROUNDS_MAX && !standstill_wait(victim.pid, STANDSTILL_SLOTS, take_long, victim.page, 2000, &held_ns))
+	while (rounds < ROUNDS_MAX && !stop_world_wait(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, 2000, &held_ns))
 		rounds++;
 	CHECK(rounds > 0 && rounds < ROUNDS_MAX);
-	struct standstill_account account = standstill_account();
+	struct stop_world_account account = stop_world_account();
 	CHECK(account.used_ns <= account.allowed_ns + (HOLD_MS + 1000) * 1000000ull);
 	const uint64_t count = held_so_far().count;
-	CHECK_EQ(standstill_do(victim.pid, STANDSTILL_SLOTS, take_long, victim.page, &held_ns), -EAGAIN);
+	CHECK_EQ(stop_world_do(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, &held_ns), -EAGAIN);
 	CHECK_EQ(held_so_far().count, count);
 
-	standstill_allow(1000);
+	stop_world_allow(1000);
 	stand_still(&victim, take_long);
 	victim_check(&victim);
 	victim_end(&victim);
@@ -239,7 +239,7 @@ UNIT_TEST(a_target_that_is_gone_is_an_error_code)
 	victim_start(&victim, work_and_sleep);
 	kill(victim.pid, SIGKILL);
 	waitpid(victim.pid, NULL, 0);
-	CHECK_EQ(standstill_do(victim.pid, STANDSTILL_SLOTS, take_long, victim.page, &held_ns), -ESRCH);
+	CHECK_EQ(stop_world_do(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, &held_ns), -ESRCH);
 	CHECK_EQ(held_ns, 0);
 	victim_forget(&victim);
 }

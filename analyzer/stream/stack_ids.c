@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* told_stacks.c - see told_stacks.h. Numbers are dense, so an array it is. */
-#include "told_stacks.h"
+/* stack_ids.c - see stack_ids.h. Numbers are dense, so an array it is. */
+#include "stack_ids.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "table.h"
 
-int told_stacks_add(struct told_stacks *told, const uint64_t *frame, uint32_t frame_count, uint16_t end)
+int stack_ids_add(struct stack_ids *told, const uint64_t *frame, uint32_t frame_count, uint16_t end)
 {
 	uint64_t *copy = NULL;
 
@@ -20,20 +20,20 @@ int told_stacks_add(struct told_stacks *told, const uint64_t *frame, uint32_t fr
 			return -ENOMEM;
 		memcpy(copy, frame, frame_count * sizeof(*copy));
 	}
-	told->stack[told->count++] = (struct told_stack){.frame = copy, .frame_count = frame_count, .end = end};
+	told->stack[told->count++] = (struct interned_stack){.frame = copy, .frame_count = frame_count, .end = end};
 	told->frame_count += frame_count;
 	return 0;
 }
 
-struct told_stack *told_stacks_get(struct told_stacks *told, uint32_t number)
+struct interned_stack *stack_ids_get(struct stack_ids *told, uint32_t number)
 {
 	return number && number <= told->count ? &told->stack[number - 1] : NULL;
 }
 
-void told_stacks_close(struct told_stacks *told)
+void stack_ids_close(struct stack_ids *told)
 {
 	for (size_t i = 0; i < told->count; i++)
 		free((void *)told->stack[i].frame);
 	free(told->stack);
-	*told = (struct told_stacks){0};
+	*told = (struct stack_ids){0};
 }

@@ -2,7 +2,7 @@
 /*
  * leak: a count without a frame is forgotten; one with a frame, a thread that cannot be told, or a count that moves is not.
  */
-#include "leak.h"
+#include "stale_frames.h"
 
 #include <errno.h>
 
@@ -47,7 +47,7 @@ static uint64_t forget(const struct scene *scene)
 {
 	uint64_t frames = 0;
 	int error;
-	WAIT_FOR((error = leak_forget(&scene->target, &frames)) != -EAGAIN);
+	WAIT_FOR((error = stale_frames_forget(&scene->target, &frames)) != -EAGAIN);
 	CHECK_EQ(error, 0);
 	return frames;
 }
@@ -68,7 +68,7 @@ static void check_kept(const struct scene *scene)
 {
 	struct hi_thread_slot slot;
 	uint64_t frames = 77;
-	CHECK_EQ(leak_forget(&scene->target, &frames), -EAGAIN);
+	CHECK_EQ(stale_frames_forget(&scene->target, &frames), -EAGAIN);
 	CHECK_EQ(frames, 77);
 	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot), 0);
 	CHECK_EQ(slot.in_flight, 3);
@@ -138,7 +138,7 @@ static int forget_while_it_moves(const struct scene *scene)
 		victim_pause_us(150000);
 		_exit(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &two, sizeof two) != 0);
 	}
-	const int error = leak_forget(&scene->target, &frames);
+	const int error = stale_frames_forget(&scene->target, &frames);
 	CHECK_EQ(waitpid(other, NULL, 0), other);
 	return error;
 }
@@ -161,7 +161,7 @@ UNIT_TEST(a_thread_that_does_not_stop_is_not_told)
 	struct tracee tracee; /* held by this thread, it cannot be held by another */
 	CHECK_EQ(tracee_stop(&tracee, scene.victim.pid, scene.victim.pid, UNIT_PATIENCE_MS), 0);
 	uint64_t frames = 77;
-	CHECK_EQ(leak_forget(&scene.target, &frames), -EAGAIN);
+	CHECK_EQ(stale_frames_forget(&scene.target, &frames), -EAGAIN);
 	CHECK_EQ(tracee_detach(&tracee), 0);
 	check_forgotten(&scene);
 	scene_close(&scene);

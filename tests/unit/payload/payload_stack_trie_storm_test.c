@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_known_walk_storm_test.c - so it is with thousands of stacks that differ by chance, and with threads that see them at the same time. */
+/* payload_stack_trie_storm_test.c - so it is with thousands of stacks that differ by chance, and with threads that see them at the same time. */
 #include <pthread.h>
 
 #include "payload_program.h"
@@ -100,7 +100,7 @@ static void learn_alone(struct learner *learner)
 	learner->known += stack.id != 0;
 	program->id = stack.id ? stack.id : stack_table_id(state, scratch_of(program)->frame, stack, &is_new);
 	if (!stack.id && !is_new && stack.is_plain)
-		known_walk_learn(state, scratch_of(program)->frame, stack.count, program->id);
+		stack_trie_add(state, scratch_of(program)->frame, stack.count, program->id);
 	check_told(program, call, THREAD);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heal.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and registers and turned back into
+ * escaped.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and registers and turned back into
  * the originals.
  *
  * Looking reads every page of private memory that the target has written to, inaccessible ones, too; those never touched are not touched by us either. Of
@@ -9,15 +9,15 @@
  * words (doubts.h). The target runs meanwhile. Turning back happens while it stands still: a word that held a copy a microsecond ago may be a return address by
  * now, on a stack in use or in memory that was freed and given out again.
  */
-#ifndef HI_HEAL_H
-#define HI_HEAL_H
+#ifndef HI_ESCAPED_H
+#define HI_ESCAPED_H
 
 #include "doubts.h"
 #include "hi_wire.h"
 #include "procfs.h"
 #include "tracee.h"
 
-struct heal_target {
+struct escaped_target {
 	pid_t pid;
 	const struct memory *memory;
 	remote_addr gate; /* first entry */
@@ -31,10 +31,10 @@ struct heal_target {
  * Each copy costs the whole target some microseconds of standing still: more than so many are not turned back, neither in one look nor in one detach, and what
  * they lead to stays. A program that makes copies as fast as we find them is let go as soon as any other.
  */
-#define HEAL_COPIES_MAX (1u << 18)
+#define ESCAPED_POINTERS_MAX (1u << 18)
 
-/* Where copies were seen; HEAL_COPIES_MAX at most. */
-struct heal_copies {
+/* Where copies were seen; ESCAPED_POINTERS_MAX at most. */
+struct escaped_pointers {
 	remote_addr *at;
 	size_t count;
 	size_t in_files;     /* and how many in shared mappings of files, which are left as they are */
@@ -44,26 +44,26 @@ struct heal_copies {
 };
 
 /* Of stopped threads: those that held copies and now hold the originals; and copies that cannot be turned back. */
-struct healed_registers {
+struct fixed_registers {
 	size_t changed, doubtful;
 };
 
-struct healed {
+struct fixed_up {
 	size_t words;
-	struct healed_registers registers;
+	struct fixed_registers registers;
 };
 
 /* One look at all memory. */
-must_check int heal_find(const struct heal_target *target, struct heal_copies *out_copies);
-void heal_copies_close(struct heal_copies *copies);
+must_check int escaped_find(const struct escaped_target *target, struct escaped_pointers *out_copies);
+void escaped_pointers_close(struct escaped_pointers *copies);
 
 /*
  * Turns back those of the copies that still are some, and whatever registers hold, with all threads stopped. Adds to *result. -EAGAIN: some thread would not
  * stop; all run as before.
  */
-must_check int heal_copies(const struct heal_target *target, const struct heal_copies *copies, struct healed *result);
+must_check int escaped_fix_up(const struct escaped_target *target, const struct escaped_pointers *copies, struct fixed_up *result);
 
-/* The registers of one stopped thread, vectors included, turned back. out_regs: as they are now. Adds to *healed. */
-must_check int heal_registers(const struct heal_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct healed_registers *healed);
+/* The registers of one stopped thread, vectors included, turned back. out_regs: as they are now. Adds to *fixed_up. */
+must_check int escaped_fix_up_registers(const struct escaped_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct fixed_registers *fixed_up);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_known_walk_test.c - a stack that was seen before is found by a shorter way, and is the one that the walk by rules would have found. */
+/* payload_stack_trie_test.c - a stack that was seen before is found by a shorter way, and is the one that the walk by rules would have found. */
 #include "payload_program.h"
 
 UNIT_TEST(a_stack_is_known_from_the_third_time_on)
@@ -266,10 +266,10 @@ UNIT_TEST(what_should_have_ended_sooner_is_not_learned)
 	program_start(&program, 400);
 	call(&program, PLAIN, 0);
 	see(&program);
-	known_walk_learn(program.scene.arena.state, frame, 3, program.id + 1);
-	CHECK_EQ(known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
-	known_walk_learn(program.scene.arena.state, frame, 2, program.id);
-	CHECK_EQ(known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), program.id);
+	stack_trie_add(program.scene.arena.state, frame, 3, program.id + 1);
+	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
+	stack_trie_add(program.scene.arena.state, frame, 2, program.id);
+	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), program.id);
 }
 
 /* The return address is right, but does not lie where one can be. */
@@ -401,14 +401,14 @@ UNIT_TEST(what_is_wiped_leads_nowhere)
 		for (unsigned byte = 0; byte < sizeof(before); byte += 4) {
 			before = node[i];
 			memset((uint8_t *)&node[i] + byte, 0, sizeof(before) - byte);
-			id = known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program));
+			id = stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program));
 			CHECK(!id || (byte && id == program.id));
 			node[i] = before;
 		}
 	}
 	memset(&node[1], 0, 5 * sizeof(*node)); /* and what is told by then */
-	CHECK_EQ(known_walk_id(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
-	known_walk_learn(program.scene.arena.state, scratch_of(&program)->frame, 4, 1);
+	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
+	stack_trie_add(program.scene.arena.state, scratch_of(&program)->frame, 4, 1);
 }
 
 UNIT_TEST(it_may_be_too_deep)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sprouts.c - see sprouts.h.
+ * pruned_tree.c - see pruned_tree.h.
  *
  * Sorted stacks are gone through twice, with as many nodes at hand as the one that we are at is deep: first to count how many nodes there are of which share,
- * then to keep those with a share that makes enough. Start at sprouts_open().
+ * then to keep those with a share that makes enough. Start at pruned_tree_open().
  */
-#include "sprouts.h"
+#include "pruned_tree.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,14 +17,14 @@
 /* Shares are counted by the first bits of the float: 64 steps from one to its double. */
 #define BIN_SHIFT 17
 #define BINS ((0x3f800000u >> BIN_SHIFT) + 1)
-#define REST_FLAG 0x80000000u /* of a leaf: not that sprout, but what is too light below it */
+#define REST_FLAG 0x80000000u /* of a leaf: not that pruned_node, but what is too light below it */
 
 /* A node on the way from the root to where we are. */
 struct level {
 	uint32_t function;
 	double weight[SAMPLE_TYPE_COUNT];
 	/* In the second pass: */
-	uint32_t sprout;
+	uint32_t pruned_node;
 	size_t first_stack; /* of those that go through it, as they are sorted */
 };
 
@@ -39,8 +39,8 @@ struct grower {
 	size_t node_count;
 	/* What is kept: all in bins above `least`, and of those in it as many as there is room for. */
 	size_t least, room;
-	struct sprout *sprout;
-	size_t sprout_count, sprout_room;
+	struct pruned_node *pruned_node;
+	size_t pruned_count, pruned_room;
 	uint32_t *leaf; /* by sum */
 };
 
@@ -55,12 +55,12 @@ static double share_of(const double *weight, const double *whole, const enum sam
 	return share;
 }
 
-double sprout_share(const struct sprout *root, const struct sprout *sprout, const enum sample_type *by)
+double pruned_node_share(const struct pruned_node *root, const struct pruned_node *pruned_node, const enum sample_type *by)
 {
 	double weight[SAMPLE_TYPE_COUNT], whole[SAMPLE_TYPE_COUNT];
 
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-		weight[type] = (double)sprout->weight[type];
+		weight[type] = (double)pruned_node->weight[type];
 		whole[type] = (double)root->weight[type];
 	}
 	return share_of(weight, whole, by);
@@ -134,7 +134,7 @@ static int go_to(struct grower *grower, const struct pass *pass, size_t stack)
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
 		grower->level[grower->depth].weight[type] += grower->weight[stack][type];
 	if (grower->leaf)
-		grower->leaf[stack] = grower->level[grower->depth].sprout;
+		grower->leaf[stack] = grower->level[grower->depth].pruned_node;
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static int go_through(struct grower *grower, const struct pass *pass)
 	int error = 0;
 
 	grower->depth = 0;
-	grower->level[0] = (struct level){.function = SPROUT_ROOT};
+	grower->level[0] = (struct level){.function = PRUNED_ROOT};
 	for (size_t i = 0; i < grower->sums.count && !error; i++) {
 		if (!is_nothing(grower->weight[i]))
 			error = go_to(grower, pass, i);
@@ -172,25 +172,25 @@ static void count_node(struct grower *grower, struct level *level, size_t stack)
 	grower->node_count++;
 }
 
-static int new_sprout(struct grower *grower, uint32_t function, uint32_t parent, uint32_t *out_index)
+static int new_pruned_node(struct grower *grower, uint32_t function, uint32_t parent, uint32_t *out_index)
 {
-	if (grower->sprout_count >= REST_FLAG || array_reserve(&grower->sprout, &grower->sprout_room, grower->sprout_count, sizeof(*grower->sprout)))
+	if (grower->pruned_count >= REST_FLAG || array_reserve(&grower->pruned_node, &grower->pruned_room, grower->pruned_count, sizeof(*grower->pruned_node)))
 		return -ENOMEM;
-	*out_index = (uint32_t)grower->sprout_count++;
-	grower->sprout[*out_index] = (struct sprout){.function = function, .parent = parent};
+	*out_index = (uint32_t)grower->pruned_count++;
+	grower->pruned_node[*out_index] = (struct pruned_node){.function = function, .parent = parent};
 	return 0;
 }
 
-static int add_sprout(struct grower *grower, struct level *level, size_t stack)
+static int add_pruned_node(struct grower *grower, struct level *level, size_t stack)
 {
 	(void)stack;
-	return new_sprout(grower, level->function, level[-1].sprout, &level->sprout);
+	return new_pruned_node(grower, level->function, level[-1].pruned_node, &level->pruned_node);
 }
 
 static void set_weight(struct grower *grower, const struct level *level)
 {
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		grower->sprout[level->sprout].weight[type] = (float)level->weight[type];
+		grower->pruned_node[level->pruned_node].weight[type] = (float)level->weight[type];
 }
 
 /* Of a light one nothing is kept that lies below it either. */
@@ -203,9 +203,9 @@ static void keep_or_drop(struct grower *grower, struct level *level, size_t stac
 		set_weight(grower, level);
 		return;
 	}
-	grower->sprout_count = level->sprout;
+	grower->pruned_count = level->pruned_node;
 	for (size_t i = level->first_stack; i < stack; i++)
-		grower->leaf[i] = level[-1].sprout | REST_FLAG;
+		grower->leaf[i] = level[-1].pruned_node | REST_FLAG;
 }
 
 /* ---- what is kept ---- */
@@ -219,11 +219,11 @@ static void choose_bins(struct grower *grower, size_t enough)
 	grower->room = enough > above ? enough - above : 0;
 }
 
-/* Where something below a sprout was dropped it gets a child for that. */
+/* Where something below a pruned_node was dropped it gets a child for that. */
 static int add_rests(struct grower *grower)
 {
-	const size_t count = grower->sprout_count;
-	uint32_t *rest = calloc(count + 1, sizeof(*rest)); /* by sprout; 0 = none */
+	const size_t count = grower->pruned_count;
+	uint32_t *rest = calloc(count + 1, sizeof(*rest)); /* by pruned_node; 0 = none */
 	int error = rest ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < grower->sums.count && !error; i++) {
@@ -232,7 +232,7 @@ static int add_rests(struct grower *grower)
 		if (!(grower->leaf[i] & REST_FLAG))
 			continue;
 		if (!rest[parent])
-			error = new_sprout(grower, SPROUT_REST, parent, &rest[parent]);
+			error = new_pruned_node(grower, PRUNED_REST, parent, &rest[parent]);
 		grower->leaf[i] = rest[parent];
 	}
 	free(rest);
@@ -241,7 +241,7 @@ static int add_rests(struct grower *grower)
 
 static int grow(struct grower *grower, const struct profile *profile, size_t enough)
 {
-	static const struct pass count = {.add = nothing_to_add, .end = count_node}, keep = {.add = add_sprout, .end = keep_or_drop};
+	static const struct pass count = {.add = nothing_to_add, .end = count_node}, keep = {.add = add_pruned_node, .end = keep_or_drop};
 	size_t deepest = 0;
 	int error = weigh(grower, profile);
 
@@ -254,7 +254,7 @@ static int grow(struct grower *grower, const struct profile *profile, size_t eno
 	go_through(grower, &count);
 	choose_bins(grower, enough);
 	grower->leaf = calloc(grower->sums.count + 1, sizeof(*grower->leaf));
-	error = grower->leaf ? new_sprout(grower, SPROUT_ROOT, 0, &grower->level[0].sprout) : -ENOMEM;
+	error = grower->leaf ? new_pruned_node(grower, PRUNED_ROOT, 0, &grower->level[0].pruned_node) : -ENOMEM;
 	if (!error)
 		error = go_through(grower, &keep);
 	if (!error) {
@@ -273,39 +273,39 @@ static int spread_leaves(const struct grower *grower, const struct profile *prof
 	return *out_leaf ? 0 : -ENOMEM;
 }
 
-int sprouts_open(const struct profile *profile, const struct sprouts_options *options, struct functions *out_functions, struct sprouts *out_sprouts)
+int pruned_tree_open(const struct profile *profile, const struct pruned_tree_options *options, struct functions *out_functions, struct pruned_tree *out_tree)
 {
 	struct grower grower = {.by = options->by};
-	struct sprouts sprouts = {0};
+	struct pruned_tree pruned_tree = {0};
 	int error = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &grower.sums);
 
 	if (error)
 		return error;
 	error = grow(&grower, profile, options->enough);
 	if (!error)
-		error = spread_leaves(&grower, profile, &sprouts.leaf);
+		error = spread_leaves(&grower, profile, &pruned_tree.leaf);
 	free(grower.weight);
 	free(grower.level);
 	free(grower.bin);
 	free(grower.leaf);
 	if (error) {
-		free(grower.sprout);
+		free(grower.pruned_node);
 		stack_sums_close(&grower.sums);
 		return error;
 	}
 	*out_functions = grower.sums.functions;
 	grower.sums.functions = (struct functions){0};
 	stack_sums_close(&grower.sums);
-	sprouts.sprout = grower.sprout;
-	sprouts.count = grower.sprout_count;
-	sprouts.node_count = grower.node_count + 1;
-	*out_sprouts = sprouts;
+	pruned_tree.pruned_node = grower.pruned_node;
+	pruned_tree.count = grower.pruned_count;
+	pruned_tree.node_count = grower.node_count + 1;
+	*out_tree = pruned_tree;
 	return 0;
 }
 
-void sprouts_close(struct sprouts *sprouts)
+void pruned_tree_close(struct pruned_tree *pruned_tree)
 {
-	free(sprouts->sprout);
-	free(sprouts->leaf);
-	*sprouts = (struct sprouts){0};
+	free(pruned_tree->pruned_node);
+	free(pruned_tree->leaf);
+	*pruned_tree = (struct pruned_tree){0};
 }

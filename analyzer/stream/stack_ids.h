@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * told_stacks.h - the stacks that a stream has told so far (STACK records), by the number under which ALLOC records name them.
+ * stack_ids.h - the stacks that a stream has told so far (STACK records), by the number under which ALLOC records name them.
  *
  * What a stack's addresses mean depends on the modules of the moment, so the profile's stack that it became is remembered together with the moment.
  * Zero-initialized = empty.
  */
-#ifndef HI_TOLD_STACKS_H
-#define HI_TOLD_STACKS_H
+#ifndef HI_STACK_IDS_H
+#define HI_STACK_IDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct told_stack {
+struct interned_stack {
 	const uint64_t *frame; /* return addresses, leaf first; owned */
 	uint32_t frame_count;
 	uint16_t end;   /* enum hi_stack_end */
@@ -20,16 +20,16 @@ struct told_stack {
 	uint32_t profile_stack;
 	uint64_t moment; /* when profile_stack was right; 0 = never */
 };
-struct told_stacks {
-	struct told_stack *stack;
+struct stack_ids {
+	struct interned_stack *stack;
 	size_t count, capacity;
 	size_t frame_count; /* of all */
 };
 
 /* The next one, whose number is count + 1. Frames are copied. 0 or -ENOMEM. */
-int told_stacks_add(struct told_stacks *told, const uint64_t *frame, uint32_t frame_count, uint16_t end);
+int stack_ids_add(struct stack_ids *told, const uint64_t *frame, uint32_t frame_count, uint16_t end);
 /* NULL: no such number was told. Valid until the next add. */
-struct told_stack *told_stacks_get(struct told_stacks *told, uint32_t number);
-void told_stacks_close(struct told_stacks *told);
+struct interned_stack *stack_ids_get(struct stack_ids *told, uint32_t number);
+void stack_ids_close(struct stack_ids *told);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* leak.c - see leak.h. Enter at leak_forget. */
-#include "leak.h"
+/* stale_frames.c - see stale_frames.h. Enter at stale_frames_forget. */
+#include "stale_frames.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool is_stack_clear(const struct quiesce_target *target, const struct map
 {
 	static uint64_t word[STACK_MAX / sizeof(uint64_t)];
 	remote_addr lo, hi;
-	if (!own_stack(maps, regs, &lo, &hi) || memory_read(target->heal->memory, lo, word, hi - lo))
+	if (!own_stack(maps, regs, &lo, &hi) || memory_read(target->escaped->memory, lo, word, hi - lo))
 		return false;
 	for (size_t i = 0; i < (hi - lo) / sizeof *word; i++)
 		if (quiesce_is_inside(target, word[i]))
@@ -48,8 +48,8 @@ static bool is_outside(const struct quiesce_target *target, const struct maps *m
 {
 	struct stackwalk walk;
 	struct arch_regs regs;
-	struct healed_registers healed = {0};
-	if (heal_registers(target->heal, tracee, &regs, &healed))
+	struct fixed_registers fixed_up = {0};
+	if (escaped_fix_up_registers(target->escaped, tracee, &regs, &fixed_up))
 		return false;
 	if (arch_any_register_in(&regs, target->payload_lo, target->payload_hi) || arch_any_register_in(&regs, target->gate_lo, target->gate_hi))
 		return false;
@@ -98,23 +98,23 @@ static int look_at_all(void *context)
 	const struct quiesce_target *target = context;
 	struct maps maps = {0};
 	struct memory_threads threads;
-	int err = memory_threads_list(target->heal->pid, &threads);
+	int err = memory_threads_list(target->escaped->pid, &threads);
 	if (err)
 		return err;
-	err = threads.untold ? -EAGAIN : maps_read(target->heal->pid, target->heal->memory->tid, &maps);
+	err = threads.untold ? -EAGAIN : maps_read(target->escaped->pid, target->escaped->memory->tid, &maps);
 	for (size_t i = 0; i < threads.count && !err; i++)
 		err = threads.thread[i].is_awaited ? 0 : look_at(target, &maps, &threads.thread[i]);
 	if (!err)
-		err = check_awaited(target->heal->pid, &threads);
+		err = check_awaited(target->escaped->pid, &threads);
 	maps_close(&maps);
 	memory_threads_close(&threads);
 	return err;
 }
 
-int leak_forget(const struct quiesce_target *target, uint64_t *out_frames)
+int stale_frames_forget(const struct quiesce_target *target, uint64_t *out_frames)
 {
 	static struct inside before, after; /* one detach at a time */
-	int err = thread_table_read(target->heal->memory, target->thread_slots, &before);
+	int err = thread_table_read(target->escaped->memory, target->thread_slots, &before);
 	if (target->walker)
 		stackwalker_learn_ends(target->walker);
 	for (unsigned round = 0; round < ROUNDS && !err; round++) {
@@ -123,11 +123,11 @@ int leak_forget(const struct quiesce_target *target, uint64_t *out_frames)
 		err = tracee_worker(look_at_all, (void *)(uintptr_t)target);
 	}
 	if (!err)
-		err = thread_table_read(target->heal->memory, target->thread_slots, &after);
+		err = thread_table_read(target->escaped->memory, target->thread_slots, &after);
 	if (!err && memcmp(before.count, after.count, sizeof before.count))
 		err = -EAGAIN; /* somebody came out */
 	if (!err)
-		err = thread_table_clear(target->heal->memory, target->thread_slots, &after);
+		err = thread_table_clear(target->escaped->memory, target->thread_slots, &after);
 	if (!err)
 		*out_frames = after.frames;
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leak.h - proof that hook frames which are still counted will never return, because nobody is in them any more.
+ * stale_frames.h - proof that hook frames which are still counted will never return, because nobody is in them any more.
  *
  * A thread that is cancelled in a hook, or leaves it by siglongjmp out of a signal handler that interrupted it, takes its frame away without lowering the
  * count. To wait for it is to wait for ever.
@@ -14,8 +14,8 @@
  * must not interrupt an allocator. To be on the safe side even then, it is asked for only when a count has not changed for seconds, and every thread is seen
  * more than once.
  */
-#ifndef HI_LEAK_H
-#define HI_LEAK_H
+#ifndef HI_STALE_FRAMES_H
+#define HI_STALE_FRAMES_H
 
 #include "quiesce.h"
 
@@ -23,6 +23,6 @@
  * 0: proved; out_frames frames were counted for nobody, and are not any more. -EAGAIN: some thread may be inside, or cannot be told. Other errors: of the
  * target as a whole.
  */
-must_check int leak_forget(const struct quiesce_target *target, uint64_t *out_frames);
+must_check int stale_frames_forget(const struct quiesce_target *target, uint64_t *out_frames);
 
 #endif

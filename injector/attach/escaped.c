@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* heal.c - see heal.h. */
-#include "heal.h"
+/* escaped.c - see escaped.h. */
+#include "escaped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "clock.h"
 #include "pages.h"
-#include "standstill.h"
+#include "stop_world.h"
 
 #define CHUNK_BYTES (256u << 10)   /* stays in the cache from when the kernel has copied it until it has been looked at */
 #define SHARED_MAX (256ull << 20)  /* of all shared memory together: some tens of milliseconds of reading */
@@ -21,7 +21,7 @@
 #define RESERVED_MAX (64ull << 30) /* of mappings out of the program's reach, where a look at each page's word is all there is */
 #define PAGE_BYTES 4096u
 #define OVERLAP_BYTES 7u   /* what begins with the last bytes of a piece ends in the next */
-#define STANDSTILL_MS 3000 /* after which who will not stop is left alone */
+#define STOP_WORLD_MS 3000 /* after which who will not stop is left alone */
 #define ASK_AGAIN_NS 2000000
 #define COPIES_AT_ONCE 4096 /* some milliseconds of work */
 #define RUN_WORDS 512       /* that lie one behind the other are read, and written, at once */
@@ -29,19 +29,19 @@
 enum place { IN_PRIVATE, IN_SHARED, IN_FILE, PLACES };
 
 struct scan {
-	const struct heal_target *target;
+	const struct escaped_target *target;
 	struct pages *pages;
 	struct arch_pattern pattern[2]; /* of a copy, in plain and in disguise */
 	uint64_t *words;                /* behind one that holds the end of the last piece */
 	remote_addr end;                /* where that was */
 	const struct mapping *mapping;
-	struct heal_copies copies;
+	struct escaped_pointers copies;
 	size_t room;
 	enum place place; /* that is being scanned now */
 	uint64_t left[PLACES];
 };
 
-static bool is_gate_entry(const struct heal_target *target, uint64_t value, unsigned *out_entry)
+static bool is_gate_entry(const struct escaped_target *target, uint64_t value, unsigned *out_entry)
 {
 	const uint64_t distance = value - target->gate;
 	if (distance >= (uint64_t)target->gate_count * HI_GATE_STRIDE || distance % HI_GATE_STRIDE)
@@ -51,7 +51,7 @@ static bool is_gate_entry(const struct heal_target *target, uint64_t value, unsi
 }
 
 /* Is value a copy, in plain or in disguise? Then out_value is what should stand there. */
-static bool is_copy(const struct heal_target *target, uint64_t value, uint64_t *out_value)
+static bool is_copy(const struct escaped_target *target, uint64_t value, uint64_t *out_value)
 {
 	unsigned entry;
 	if (is_gate_entry(target, value, &entry)) {
@@ -84,8 +84,8 @@ static struct arch_pattern disguised(struct arch_pattern plain, uint64_t guard)
 
 static int push(struct scan *scan, remote_addr at)
 {
-	struct heal_copies *copies = &scan->copies;
-	if (copies->count == HEAL_COPIES_MAX)
+	struct escaped_pointers *copies = &scan->copies;
+	if (copies->count == ESCAPED_POINTERS_MAX)
 		return 0;
 	if (copies->count == scan->room) {
 		const size_t room = scan->room ? scan->room * 2 : 64;
@@ -200,7 +200,7 @@ static bool is_searched(const struct mapping *mapping, const struct pages *pages
 	return is_memory || (mapping->readable && mapping->writable && path[0] == '/' && strncmp(path, "/dev/", 5) != 0);
 }
 
-int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
+int escaped_find(const struct escaped_target *target, struct escaped_pointers *out_copies)
 {
 	struct maps maps;
 	int err = maps_read(target->pid, target->memory->tid, &maps);
@@ -226,22 +226,22 @@ int heal_find(const struct heal_target *target, struct heal_copies *out_copies)
 	free(buffer);
 	maps_close(&maps);
 	if (err)
-		heal_copies_close(&scan.copies);
+		escaped_pointers_close(&scan.copies);
 	else
 		*out_copies = scan.copies;
 	return err;
 }
 
-void heal_copies_close(struct heal_copies *copies)
+void escaped_pointers_close(struct escaped_pointers *copies)
 {
 	free(copies->at);
-	*copies = (struct heal_copies){0};
+	*copies = (struct escaped_pointers){0};
 }
 
 /* ---- turning back -------------------------------------------------------------------------------------------------------------------- */
 
 /* In registers that no call goes by, and are not changed: the base of a segment, say. */
-static size_t count_exact(const struct heal_target *target, const struct arch_regs *regs)
+static size_t count_exact(const struct escaped_target *target, const struct arch_regs *regs)
 {
 	size_t count = 0;
 	for (size_t at = 0; at + sizeof(uint64_t) <= sizeof *regs; at += sizeof(uint64_t)) {
@@ -253,7 +253,7 @@ static size_t count_exact(const struct heal_target *target, const struct arch_re
 	return count;
 }
 
-static size_t count_doubtful(const struct heal_target *target, const uint8_t *bytes, size_t size)
+static size_t count_doubtful(const struct escaped_target *target, const uint8_t *bytes, size_t size)
 {
 	struct doubts doubts = {0};
 	doubts_find(&doubts, &(struct doubts_gate){.gate = target->gate, .count = target->gate_count}, bytes, size, 0, false);
@@ -261,7 +261,7 @@ static size_t count_doubtful(const struct heal_target *target, const uint8_t *by
 }
 
 /* Whole words of vector registers; `state` is as the kernel keeps it, in which they are aligned. */
-static size_t replace_words(const struct heal_target *target, uint8_t *state, size_t size)
+static size_t replace_words(const struct escaped_target *target, uint8_t *state, size_t size)
 {
 	size_t changed = 0;
 	for (size_t at = 0; at + sizeof(uint64_t) <= size; at += sizeof(uint64_t)) {
@@ -277,7 +277,7 @@ static size_t replace_words(const struct heal_target *target, uint8_t *state, si
 }
 
 /* Copied along with what lies around it: code that moves a structure has it in there for a moment, or for as long as a loop takes. */
-static int heal_vectors(const struct heal_target *target, const struct tracee *tracee, struct healed_registers *healed)
+static int fix_up_vectors(const struct escaped_target *target, const struct tracee *tracee, struct fixed_registers *fixed_up)
 {
 	_Alignas(64) uint8_t state[ARCH_XSTATE_MAX];
 	size_t size = sizeof state;
@@ -285,13 +285,13 @@ static int heal_vectors(const struct heal_target *target, const struct tracee *t
 	if (err)
 		return err;
 	const size_t changed = replace_words(target, state, size);
-	healed->changed += changed;
-	healed->doubtful += count_doubtful(target, state, size);
+	fixed_up->changed += changed;
+	fixed_up->doubtful += count_doubtful(target, state, size);
 	return changed ? tracee_set_xstate(tracee, state, size) : 0;
 }
 
 /* A hoisted call target: `mov malloc@GOT, %r12` before a loop. The register still holds it long after the slot was written back. */
-int heal_registers(const struct heal_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct healed_registers *healed)
+int escaped_fix_up_registers(const struct escaped_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct fixed_registers *fixed_up)
 {
 	struct arch_regs regs;
 	int err = tracee_get_regs(tracee, &regs);
@@ -304,18 +304,18 @@ int heal_registers(const struct heal_target *target, const struct tracee *tracee
 		err = tracee_set_regs(tracee, &regs);
 	if (err)
 		return err;
-	healed->changed += changed;
+	fixed_up->changed += changed;
 	*out_regs = regs;
 	arch_set_pc(&regs, 0); /* who stands in the first instruction of an entry holds no copy */
-	healed->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs) + count_exact(target, &regs);
-	return heal_vectors(target, tracee, healed);
+	fixed_up->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs) + count_exact(target, &regs);
+	return fix_up_vectors(target, tracee, fixed_up);
 }
 
 struct batch {
-	const struct heal_target *target;
+	const struct escaped_target *target;
 	const remote_addr *at;
 	size_t count;
-	struct healed *result;
+	struct fixed_up *result;
 };
 
 /* How many words from number `first` on lie one behind the other, up to a run's length. */
@@ -346,7 +346,7 @@ static int write_originals(const struct batch *batch, remote_addr at, uint64_t *
 	return err;
 }
 
-static int heal_words(const struct batch *batch)
+static int fix_up_words(const struct batch *batch)
 {
 	uint64_t word[RUN_WORDS];
 	int err = 0;
@@ -362,44 +362,44 @@ static int heal_words(const struct batch *batch)
 	return err;
 }
 
-static int heal_batch(void *context)
+static int fix_up_batch(void *context)
 {
 	const struct batch *batch = context;
-	struct standstill standstill;
-	int first = standstill_begin(&standstill, batch->target->pid, STANDSTILL_COPIES);
+	struct stop_world world;
+	int first = stop_world_begin(&world, batch->target->pid, STOP_WORLD_COPIES);
 	if (first)
 		return first;
-	for (size_t i = 0; i < standstill.count; i++) {
+	for (size_t i = 0; i < world.count; i++) {
 		struct arch_regs regs;
-		const bool has_stopped = standstill.tracee[i].state == TRACEE_STOPPED; /* else nobody sees its registers, here or in quiesce */
-		const int err = has_stopped ? heal_registers(batch->target, &standstill.tracee[i], &regs, &batch->result->registers) : 0;
+		const bool has_stopped = world.tracee[i].state == TRACEE_STOPPED; /* else nobody sees its registers, here or in quiesce */
+		const int err = has_stopped ? escaped_fix_up_registers(batch->target, &world.tracee[i], &regs, &batch->result->registers) : 0;
 		if (err && err != -ESRCH && !first)
 			first = err;
 	}
-	const int err = heal_words(batch);
+	const int err = fix_up_words(batch);
 	uint64_t held_ns;
-	const int ended = standstill_end(&standstill, &held_ns);
+	const int ended = stop_world_end(&world, &held_ns);
 	return first ? first : err ? err : ended;
 }
 
 /* Nobody is held while we wait until all can be. */
-static int heal_when_still(struct batch *batch, uint64_t deadline_ns)
+static int fix_up_when_stopped(struct batch *batch, uint64_t deadline_ns)
 {
 	const struct timespec pause = {.tv_nsec = ASK_AGAIN_NS};
 	int err;
-	while ((err = tracee_worker(heal_batch, batch)) == -EAGAIN && clock_now_ns() < deadline_ns)
+	while ((err = tracee_worker(fix_up_batch, batch)) == -EAGAIN && clock_now_ns() < deadline_ns)
 		nanosleep(&pause, NULL);
 	return err;
 }
 
-int heal_copies(const struct heal_target *target, const struct heal_copies *copies, struct healed *result)
+int escaped_fix_up(const struct escaped_target *target, const struct escaped_pointers *copies, struct fixed_up *result)
 {
-	const uint64_t deadline_ns = clock_now_ns() + STANDSTILL_MS * 1000000ull;
+	const uint64_t deadline_ns = clock_now_ns() + STOP_WORLD_MS * 1000000ull;
 	int err = 0;
 	for (size_t done = 0; done < copies->count && !err; done += COPIES_AT_ONCE) {
 		const size_t left = copies->count - done;
 		struct batch batch = {target, copies->at + done, left < COPIES_AT_ONCE ? left : COPIES_AT_ONCE, result};
-		err = heal_when_still(&batch, deadline_ns);
+		err = fix_up_when_stopped(&batch, deadline_ns);
 	}
 	return err;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* place_text.c - see place_text.h. */
-#include "place_text.h"
+/* frame_label.c - see frame_label.h. */
+#include "frame_label.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-uint32_t *place_frames(const struct profile *profile, const struct functions *functions)
+uint32_t *frame_label_frames(const struct profile *profile, const struct functions *functions)
 {
 	uint32_t *frame_of = malloc((functions->first[profile->frame_count] + (size_t)1) * sizeof(*frame_of));
 
@@ -26,7 +26,7 @@ static void write_address(const struct profile_frame *frame, char *text, size_t 
 		*text = 0;
 }
 
-char *place_text(const struct profile *profile, const struct functions *functions, uint32_t frame, uint32_t call)
+char *frame_label(const struct profile *profile, const struct functions *functions, uint32_t frame, uint32_t call)
 {
 	const struct function_call *at = &functions->call[call];
 	const struct profile_frame *of = &profile->frame[frame];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* whole.c - see whole.h. Rows that are to be subtracted from each other are brought together by sorting. */
-#include "whole.h"
+/* percent_base.c - see percent_base.h. Rows that are to be subtracted from each other are brought together by sorting. */
+#include "percent_base.h"
 
 #include <errno.h>
 #include <math.h>
@@ -67,7 +67,7 @@ static void sum_changes(struct profile_meta *meta, struct difference *difference
 
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 			if (is_last)
-				meta->whole[type] += fabs(difference[i].value[type]);
+				meta->percent_base[type] += fabs(difference[i].value[type]);
 			else
 				next->value[type] += difference[i].value[type];
 		}
@@ -83,7 +83,7 @@ static uint64_t mean_size(const struct profile_row *row)
 
 static uint64_t hash_thread(const struct profile *profile, const struct part *part)
 {
-	const struct part_thread *thread = part && part->thread ? &profile->parts.thread[part->thread] : NULL;
+	const struct part_thread *thread = part && part->thread ? &profile->breakdown.thread[part->thread] : NULL;
 
 	return thread ? hash_number(thread->tid) ^ hash_text(thread->name) : 0;
 }
@@ -108,8 +108,8 @@ static struct difference difference_of(const struct compared *compared, uint32_t
 
 static int set_to_changes(struct profile *profile, const struct profile *before, const uint32_t *origin)
 {
-	const struct part *part = profile->parts.part;
-	const size_t count = profile->parts.count ? profile->parts.count : profile->row_count;
+	const struct part *part = profile->breakdown.part;
+	const size_t count = profile->breakdown.count ? profile->breakdown.count : profile->row_count;
 	struct compared compared = {.profile = profile, .before = before, .origin = origin};
 	struct difference *difference = malloc((count + 1) * sizeof(*difference));
 
@@ -117,7 +117,7 @@ static int set_to_changes(struct profile *profile, const struct profile *before,
 	for (size_t i = 0; compared.stack && i < before->stack_count; i++)
 		compared.stack[i] = hash_stack(before, &before->stack[i]);
 	for (size_t i = 0; difference && compared.stack && i < count; i++)
-		difference[i] = profile->parts.count ? difference_of(&compared, part[i].row, &part[i]) : difference_of(&compared, (uint32_t)i, NULL);
+		difference[i] = profile->breakdown.count ? difference_of(&compared, part[i].row, &part[i]) : difference_of(&compared, (uint32_t)i, NULL);
 	const int error = difference && compared.stack ? 0 : -ENOMEM;
 	if (!error) {
 		qsort(difference, count, sizeof(*difference), compare_differences);
@@ -128,7 +128,7 @@ static int set_to_changes(struct profile *profile, const struct profile *before,
 	return error;
 }
 
-int whole_set_relative(struct profile *left, enum whole_of of, const struct profile *before, const uint32_t *origin)
+int percent_base_set_relative(struct profile *left, enum percent_base_of of, const struct profile *before, const uint32_t *origin)
 {
 	double base[SAMPLE_TYPE_COUNT];
 	bool has_base = false;
@@ -138,19 +138,19 @@ int whole_set_relative(struct profile *left, enum whole_of of, const struct prof
 
 		base[type] = total.base;
 		has_base |= total.base > 0;
-		left->meta.whole[type] = total.value;
+		left->meta.percent_base[type] = total.value;
 	}
 	if (!has_base)
 		return 0;
-	memset(left->meta.whole, 0, sizeof(left->meta.whole));
+	memset(left->meta.percent_base, 0, sizeof(left->meta.percent_base));
 	if (set_to_changes(left, before, origin))
 		return -ENOMEM;
-	for (int type = 0; type < SAMPLE_TYPE_COUNT && of == WHOLE_OF_BASE; type++)
-		left->meta.whole[type] = base[type] > 0 ? base[type] : left->meta.whole[type];
+	for (int type = 0; type < SAMPLE_TYPE_COUNT && of == PERCENT_BASE_BASE; type++)
+		left->meta.percent_base[type] = base[type] > 0 ? base[type] : left->meta.percent_base[type];
 	return 0;
 }
 
-int whole_set(struct profile *profile, enum whole_of of)
+int percent_base_set(struct profile *profile, enum percent_base_of of)
 {
-	return whole_set_relative(profile, of, profile, NULL);
+	return percent_base_set_relative(profile, of, profile, NULL);
 }
