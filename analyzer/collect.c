@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collect.c - the analyzer at the far end of an attach: stream in; heap profile, pprof profile and summary out. Start at hi_analyzer_collect().
+ * collect.c - the analyzer's side of an attach: reads the record stream, and writes the heap
+ * profile, the pprof profile and the summary. Start at hi_analyzer_collect().
  *
- * It runs in a child process that holds no privilege and may open no file, and that a reader of the progress or of the summary may leave alone at any time.
+ * It runs in a child process that has no privileges and may not open files. The process that reads
+ * the progress or the summary may stop reading at any time.
  *
- * A dump in mid-session is to keep the stream waiting for as short as can be: names are looked up for the frames that have come since the one before, and a
- * child of ours, which has the profile as it was when it began, writes it while we read on.
+ * A dump in mid-session must delay the reading of the stream as little as possible. So names are
+ * looked up only for the frames that are new since the last dump, and a forked child, which has the
+ * profile as it was at the fork, writes the dump while this process reads on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,25 +33,31 @@
 #include "replay.h"
 #include "symbols.h"
 
-#define SUMMED_ROWS 20000u /* for each STATS record that comes: half a millisecond or so */
+/* rows to sum up per STATS record: half a millisecond or so */
+#define SUMMED_ROWS 20000u
 
 struct collector {
 	const struct hi_analyzer_outputs *outputs;
-	size_t named_frames; /* those before have been looked up */
-	pid_t writer;        /* of the last dump; 0 = has ended */
+	size_t named_frames; /* names of the frames before this one were looked up */
+	pid_t writer;        /* process that writes the last dump; 0 = it has ended */
 	uint64_t live_bytes, live_objects;
-	bool has_looked; /* for allocators that only a packed symbol table names */
-	size_t old_for;  /* as many STATS these may be out of date */
+	/* has searched for allocators that only a packed symbol table names */
+	bool has_looked;
+	size_t old_for; /* the next old_for STATS records reuse the live_ values */
 };
 
 static void tell_done(const struct collector *collector, int error)
 {
 	const struct hi_file_request told = {.kind = HI_FILE_DUMP_DONE, .place = (uint32_t)-error};
 
-	(void)file_source_tell(collector->outputs->ask_fd, &told); /* nobody there: then nobody waits for it */
+	/* If the reader is gone, nobody waits for this. */
+	(void)file_source_tell(collector->outputs->ask_fd, &told);
 }
 
-/* Who waits for a writer that was killed is told by us. */
+/*
+ * Reaps the writer. If it was killed or failed, this process sends DUMP_DONE to the process that
+ * waits for the dump.
+ */
 static void reap_writer(struct collector *collector, int flags)
 {
 	int status = 0;
@@ -66,7 +75,10 @@ static void reap_writer(struct collector *collector, int flags)
 		tell_done(collector, -ECANCELED);
 }
 
-/* Of many rows the sum takes a while, and is not wanted to the moment: then what it was the last time has to do for some more. */
+/*
+ * Updates the live_ values. With many rows the sum takes long, and it need not be exact at any
+ * moment, so it is computed only at some of the STATS records.
+ */
 static void sum_up(struct collector *collector, const struct profile *profile)
 {
 	if (collector->old_for) {
@@ -78,7 +90,10 @@ static void sum_up(struct collector *collector, const struct profile *profile)
 	collector->live_objects = estimate_round(estimate_total(profile, INUSE_OBJECTS).value);
 }
 
-/* For the progress line. One write, so that the other end sees all of it or nothing; a full pipe loses it, the next one comes soon. */
+/*
+ * Sends the figures of the progress line. One write() makes the reader see all of it or nothing. If
+ * the pipe is full, this status is lost; the next one comes soon.
+ */
 static void send_status(void *context, const struct profile *profile, uint64_t bad_records)
 {
 	struct collector *collector = context;
@@ -94,10 +109,10 @@ static void send_status(void *context, const struct profile *profile, uint64_t b
 
 	reap_writer(collector, WNOHANG);
 	if (collector->outputs->status_fd >= 0 && write(collector->outputs->status_fd, &status, sizeof(status)) < 0)
-		return; /* nobody is looking */
+		return; /* nobody reads the progress */
 }
 
-/* A stream on a descriptor that stays the caller's. */
+/* Opens a stream on a copy of a descriptor, which remains the caller's. */
 static FILE *open_output(int fd)
 {
 	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -108,7 +123,7 @@ static FILE *open_output(int fd)
 	return out;
 }
 
-/* 0 or negative errno. */
+/* Returns 0 or negative errno. */
 static int close_output(FILE *out)
 {
 	const int failed = ferror(out);
@@ -133,7 +148,10 @@ static int write_output(const struct profile *profile, int fd, int (*write_forma
 	return error ? error : close_error;
 }
 
-/* Of what no sample was taken of there are at most three mean intervals, in 95 of 100 cases: -ln 0.05 = 3.0 (docs/sampling.md). 0: all was counted. */
+/*
+ * An upper bound for what no sample was taken of: in 95 of 100 cases it is at most three mean
+ * intervals, as -ln 0.05 = 3.0 (docs/sampling.md). 0: every allocation was counted.
+ */
 static double unsampled_bound(const struct profile_meta *meta)
 {
 	uint64_t interval = meta->interval;
@@ -156,7 +174,7 @@ static void print_total(const struct profile *profile, bool inuse, FILE *out)
 	fprintf(out, " in %.0f objects", objects.value);
 	if (high > low)
 		fprintf(out, ", 95%% interval %s .. %s", hi_format_bytes(low, low_text, sizeof(low_text)), hi_format_bytes(high, high_text, sizeof(high_text)));
-	else if (bytes.value <= 0 && unsampled_bound(&profile->meta) > 0 && !caveats_withdraw(&profile->meta, inuse)) /* none is not nothing */
+	else if (bytes.value <= 0 && unsampled_bound(&profile->meta) > 0 && !caveats_withdraw(&profile->meta, inuse)) /* no sample does not mean no memory */
 		fprintf(out, ", 95%% interval 0 .. %s", hi_format_bytes(unsampled_bound(&profile->meta), high_text, sizeof(high_text)));
 	fprintf(out, "%s\n", inuse ? " (allocated in the window and still live)" : "");
 }
@@ -222,7 +240,10 @@ static void write_dump(const struct collector *collector, struct profile *profil
 	tell_done(collector, error);
 }
 
-/* Its copies of our descriptors go first: whoever waits for the end of one waits for us alone. */
+/*
+ * Runs the writer in the child process. It closes its copies of the parent's descriptors first, so
+ * that a reader that waits for the end of one waits for the parent only.
+ */
 _Noreturn static void run_writer(const struct collector *collector, struct profile *profile, const int fd[2])
 {
 	close(collector->outputs->stream_fd);
@@ -246,7 +267,7 @@ static int ask_for_files(int ask_fd, int out_fd[2])
 	return 0;
 }
 
-/* Once: what is found stays in the profile. */
+/* Runs once per session, because the profile keeps what it finds. */
 static int look_for_allocators(struct collector *collector, struct profile *profile)
 {
 	const bool has_looked = collector->has_looked;
@@ -266,7 +287,7 @@ static void on_dump(void *context, struct profile *profile)
 	if (!ask_fd)
 		return;
 	reap_writer(collector, 0);
-	/* Out of memory, names are missing: better than no profile. */
+	/* If memory runs out, names are missing. That is better than no profile. */
 	(void)symbols_resolve(profile, &(struct symbols_options){.ask_fd = ask_fd, .first_frame = collector->named_frames});
 	collector->named_frames = profile->frame_count;
 	(void)look_for_allocators(collector, profile);
@@ -310,7 +331,8 @@ int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs)
 	struct input input;
 	int error;
 
-	signal(SIGPIPE, SIG_IGN); /* when nobody reads the progress any more, the files are still worth writing */
+	/* If nobody reads the progress, the files must still be written. */
+	signal(SIGPIPE, SIG_IGN);
 	error = profile_open(&profile);
 	if (!error)
 		error = input_open(&input, outputs->stream_fd);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - `heapinject report` and `heapinject diff`: profiles in, one view out. Start at hi_analyzer_report().
+ * report.c - `heapinject report` and `heapinject diff`: reads profiles, writes one view. Start at
+ * hi_analyzer_report().
  *
- * What format an input has is told from its first bytes. Standard output carries the view and nothing else.
+ * The format of an input is detected from its first bytes. Standard output carries only the view.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +44,9 @@ static const char *unreadable(int error)
 }
 
 /*
- * While a session goes on there is an empty file already that its end will be written to, and for a moment one that is not whole: as the last snapshot of a
- * series it would say that everything is gone.
+ * While a session runs, the file for its final profile exists already. It is empty, and for a
+ * moment incomplete. As the last snapshot of a series it would show that all memory is gone, so
+ * --growth leaves it out.
  */
 static bool is_left_out(const struct report_options *options, const char *file, int error, const struct profile *profile)
 {
@@ -67,7 +69,7 @@ static int load(const struct report_options *options, const char *file, struct p
 	progress_bar_phase("reading");
 	progress_bar_file(fd);
 	error = reader_read(fd, profile);
-	progress_bar_phase("reading"); /* no longer that file */
+	progress_bar_phase("reading"); /* progress of that file has ended */
 	if (!is_stdin)
 		close(fd);
 	if (is_left_out(options, file, error, profile))
@@ -81,7 +83,7 @@ static int load(const struct report_options *options, const char *file, struct p
 	return error;
 }
 
-/* Wrong names are worse than none. */
+/* Refuses a --binary with another build-id: wrong names are worse than none. */
 static int check_binary(const struct report_options *options, const char *file, const struct profile *profile)
 {
 	const int error = symbols_check_binary(profile, &options->symbols);
@@ -94,7 +96,7 @@ static int check_binary(const struct report_options *options, const char *file, 
 	return error;
 }
 
-/* What would have told more, once for all files. */
+/* Prints once, for all files, which missing files would have provided more names. */
 static void complain_of_lacks(const struct report_options *options, const struct symbols_findings *findings)
 {
 	static bool is_told;
@@ -142,7 +144,9 @@ static int resolve(const struct report_options *options, struct known_names *nam
 }
 
 /*
- * Symbols are looked up in each file's own modules: elsewhere other code may lie at the same addresses. names: of the files before; NULL = there is no other.
+ * Loads a file and resolves its symbols. Each file is resolved by itself, with its own modules: in
+ * another file other code may be at the same addresses. names: those of the files before; NULL =
+ * there is no other file.
  */
 static int load_resolved(const struct report_options *options, const char *file, struct known_names *names, struct profile *profile)
 {
@@ -161,7 +165,7 @@ static void complain_of_unmatched(const struct report_options *options, unsigned
 	}
 }
 
-/* Puts what passes the filters in place of the profile. */
+/* Replaces the profile with the part that passes the filters. */
 static int apply_filters(const struct report_options *options, struct profile *profile)
 {
 	struct profile filtered;
@@ -182,7 +186,7 @@ static int apply_filters(const struct report_options *options, struct profile *p
 	return 0;
 }
 
-/* What the views want of each file apart, before it becomes one with the others. */
+/* Takes what the views need from each file separately, before it is merged with the others. */
 static int add_snapshot(const struct report_options *options, enum profile_side side, const struct profile *profile)
 {
 	struct profile filtered;
@@ -201,7 +205,7 @@ static int add_snapshot(const struct report_options *options, enum profile_side 
 	return error;
 }
 
-/* Several files: all of them, and the names that were found so far. */
+/* The result of merging several files, and the names found so far. */
 struct merged {
 	struct profile *profile;
 	struct known_names names;
@@ -233,7 +237,7 @@ static void complain_of_left_out(const struct report_options *options, const cha
 	report_complain(options, "%s: %s; left out", file, profile->meta.damage ? profile->meta.damage : "damaged");
 }
 
-/* By itself: what is kept of it is what its stacks hold. */
+/* Loads a file separately and adds it to the series, which keeps only the values of its stacks. */
 static int add_to_series(const struct report_options *options, const char *file, struct known_names *names, struct series *series, struct profile_meta *all)
 {
 	struct profile profile;
@@ -306,7 +310,7 @@ static int load_all(const struct report_options *options, struct series *series,
 
 /* ---- the view ---- */
 
-/* Where the view itself has no place to say so. */
+/* Prints the caveats on standard error if the format of the view has no place for them. */
 static void tell_caveats(const struct report_options *options, const struct profile *profile)
 {
 	for (int kind = 0; kind < HI_CAVEATS && options->renderer->is_bare; kind++)
@@ -346,7 +350,10 @@ static int render(const struct report_options *options, const struct profile *pr
 
 /* ---- the limit ---- */
 
-/* What grows, where that is the view; else what is in use, at last or more than in the base. */
+/*
+ * The value that --fail-above limits: for --leaks what grows; otherwise what is in use, in the last
+ * file of --growth, or in a comparison the difference from the base.
+ */
 static int limited_value(const struct report_options *options, const struct profile *profile, double *out_value)
 {
 	const struct series *series = options->render.series;
@@ -367,7 +374,7 @@ static int limited_value(const struct report_options *options, const struct prof
 	return error;
 }
 
-/* A question for what grows that has no answer. */
+/* True if the view asks what grows, and the caveats withhold the answer. */
 static bool is_unsure_of_growth(const struct report_options *options, uint32_t caveats)
 {
 	const bool asks = options->renderer->render == render_leaks || options->renderer->render == render_growth;
@@ -391,7 +398,9 @@ static int check_limit(const struct report_options *options, const struct profil
 		report_complain(options, "out of memory");
 		return HI_EXIT_FAILED;
 	}
-	/* What was seen is above the limit, whatever else there is. */
+	/*
+	 * With caveats_too_low() the value is a lower bound, so a value above the limit is certain.
+	 */
 	if (caveats_too_high(caveats) || (caveats_too_low(caveats) && value <= (double)options->fail_above)) {
 		report_complain(options, "cannot tell whether more than the %s of --fail-above %s: see the warnings of the report",
 				hi_format_bytes((double)options->fail_above, limit_text, sizeof(limit_text)),
@@ -406,10 +415,10 @@ static int check_limit(const struct report_options *options, const struct profil
 	return HI_EXIT_ABOVE;
 }
 
-/* One view of what was read; the profile is of no use for another one. */
+/* Shows one view. The profile cannot be used for another view afterwards. */
 static int show(const struct report_options *options, struct profile *profile)
 {
-	/* Growth has no profile of all files together; each was filtered by itself. */
+	/* --growth has no profile of all files together; each file was filtered by itself. */
 	const int error = options->renderer->render == render_growth ? 0 : apply_filters(options, profile);
 
 	return error ? error : render(options, profile);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli.c - what the user typed, checked and handed on. A new command is one line of `commands` and one function.
+ * cli.c - parses and checks the command line, and runs the command. A new command is one line of
+ * `commands` and one function.
  */
 #include "cli.h"
 
@@ -27,7 +28,7 @@
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	const char *usage; /* behind the name */
+	const char *usage; /* text after the name */
 	const char *help;  /* one line */
 	const char *text;  /* options and the rest */
 };
@@ -113,7 +114,7 @@ static void print_overview(FILE *out)
 		     "More: heapinject help COMMAND, man heapinject\n");
 }
 
-/* One line about what is wrong, and where to read on. */
+/* Prints one line about the error, and one that says where to read on. */
 static int usage_error(const char *command, const char *what, const char *value)
 {
 	fprintf(stderr, "heapinject %s: %s%s%s; see `heapinject help %s`\n", command, what, value ? ": " : "", value ? value : "", command);
@@ -130,7 +131,7 @@ static int parse_pid(const char *command, const char *text, pid_t *out_pid)
 	return HI_EXIT_OK;
 }
 
-/* The one argument of a command, from argv[first] on. */
+/* Parses the only argument of a command, which must be argv[first]. */
 static int parse_only_pid(int argc, char **argv, int first, pid_t *out_pid)
 {
 	if (argc <= first)
@@ -140,7 +141,7 @@ static int parse_only_pid(int argc, char **argv, int first, pid_t *out_pid)
 	return parse_pid(argv[0], argv[first], out_pid);
 }
 
-/* Options anywhere among the arguments, the pid among the rest. */
+/* Parses options anywhere among the arguments, and the pid as the only other argument. */
 static int parse_check(int argc, char **argv, bool *out_json, pid_t *out_pid)
 {
 	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
@@ -211,7 +212,7 @@ static int parse_hook(const char *text, enum hi_hook *out_hook)
 	return usage_error("attach", "not a place to hook (auto, entry, slot)", text);
 }
 
-/* argument: the word that getopt stumbled over, for the message. */
+/* argument: the word that getopt rejected, for the message. */
 static int parse_attach_option(int option, const char *argument, struct session_options *options)
 {
 	switch (option) {
@@ -252,7 +253,7 @@ static int parse_attach_option(int option, const char *argument, struct session_
 	}
 }
 
-/* What cannot be meant together. */
+/* Rejects options that contradict each other. */
 static int check_attach_options(const struct session_options *options)
 {
 	const bool streams = !strcmp(options->prefix, "-");
@@ -278,7 +279,7 @@ static int run_attach(int argc, char **argv)
 	static const char letters[] = ":s:c:o:qv";
 	opterr = 0;
 	for (int option; (option = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
-		/* An unknown letter may stand amid others in a word that is not done with yet. */
+		/* An unknown letter may be in the middle of a word that getopt has not finished. */
 		const char letter[] = {'-', (char)optopt, 0};
 		const bool is_letter = option == '?' && optopt && !strchr(letters, optopt);
 		int exit_code = parse_attach_option(option, is_letter ? letter : argv[optind - 1], &options);
@@ -292,7 +293,9 @@ static int run_attach(int argc, char **argv)
 	int exit_code = parse_pid("attach", argv[optind], &options.pid);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = check_attach_options(&options);
-	/* Who names a rate has it; who names none gets one that suits the process. */
+	/*
+	 * If the user names a rate, it is used unchanged. Otherwise the rate adapts to the process.
+	 */
 	if (options.budget_ppm == BUDGET_UNSET)
 		options.budget_ppm = options.interval ? 0 : DEFAULT_BUDGET_PPM;
 	if (!options.interval)

@@ -22,14 +22,20 @@
 
 #define REQUEST_DEADLINE_MS 1000
 
-/* A runtime directory that is not the session's user's, as after sudo, is not for us to put things into. */
+/*
+ * Whether the directory belongs to this user. A runtime directory of another user, as after sudo,
+ * must not be used.
+ */
 static bool is_owned(const char *folder, uid_t owner)
 {
 	struct stat status;
 	return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == owner;
 }
 
-/* Of sessions of that user; runtime: their XDG_RUNTIME_DIR, or NULL. */
+/*
+ * The path of the socket directory of that user's sessions. runtime: their XDG_RUNTIME_DIR, or
+ * NULL.
+ */
 static int folder_path(const char *runtime, uid_t owner, char *path, size_t size)
 {
 	int length;
@@ -43,8 +49,9 @@ static int folder_path(const char *runtime, uid_t owner, char *path, size_t size
 }
 
 /*
- * Opens the folder, with O_PATH. One that is somebody else's, or that others may write, is no place for a socket that ends sessions; and what was looked at is
- * what is used from here on, whatever its name leads to by then.
+ * Opens the socket directory, with O_PATH. A directory that belongs to another user, or that others
+ * may write to, is refused: a socket there could end sessions. All later steps use the descriptor
+ * that was checked, whatever the path leads to by then.
  */
 static int open_folder(const char *runtime, uid_t owner, bool create, int *out_folder)
 {
@@ -78,7 +85,7 @@ static struct sockaddr_un socket_address(int folder, pid_t pid)
 	return address;
 }
 
-/* Fails where others have sockets in it, and that is as it should be. */
+/* Removes the socket directory. That fails if other sessions have sockets in it, as it should. */
 static void remove_folder(void)
 {
 	char path[PATH_MAX];
@@ -108,10 +115,14 @@ static int listen_once(struct control_socket *listener, pid_t pid)
 int control_socket_listen(struct control_socket *listener, pid_t pid)
 {
 	const int err = listen_once(listener, pid);
-	return err == -ENOENT ? listen_once(listener, pid) : err; /* another session has ended, and removed the folder just then */
+	/* another session has ended, and has just removed the directory */
+	return err == -ENOENT ? listen_once(listener, pid) : err;
 }
 
-/* Of that user, or root: who may give us orders, and whose word we take for an answer. */
+/*
+ * Whether the peer is that user or root. Only these may send requests, and only their answers are
+ * believed.
+ */
 static bool is_welcome(int connection, uid_t user)
 {
 	struct ucred peer;
@@ -150,7 +161,10 @@ void control_socket_close(struct control_socket *listener)
 
 /* ---- asking ------------------------------------------------------------------------------------------------------------------- */
 
-/* The socket itself, with O_PATH: a link in its place, which might lead to any socket of this machine, is not followed. */
+/*
+ * Opens the socket itself, with O_PATH. A symbolic link in its place, which might lead to any
+ * socket of this machine, is not followed.
+ */
 static int open_socket(const char *runtime, uid_t owner, pid_t pid, int *out_socket)
 {
 	char name[32];
@@ -186,7 +200,7 @@ static int connect_to(int found, uid_t owner)
 	return err ? err : connection;
 }
 
-/* Closes what was found. */
+/* Sends the request, and closes `found`. Returns the connection or negative errno. */
 static int ask(int found, uid_t owner, const char *request)
 {
 	const int connection = connect_to(found, owner);
@@ -209,7 +223,7 @@ int control_socket_request(pid_t pid, const char *request)
 	return err ? err : ask(found, geteuid(), request);
 }
 
-/* In the environment that it was started with; NULL: it has none. */
+/* XDG_RUNTIME_DIR in the environment with which the session was started; NULL: not set. */
 static const char *runtime_in(const char *environment, size_t size)
 {
 	static const char name[] = "XDG_RUNTIME_DIR=";
@@ -219,7 +233,10 @@ static const char *runtime_in(const char *environment, size_t size)
 	return NULL;
 }
 
-/* With the rights of whose session it is: what they lay out can lead us nowhere that they cannot go. */
+/*
+ * Opens the socket with the rights of the session's user. So nothing that this user created can
+ * lead root to where the user cannot go.
+ */
 static int open_socket_as(struct identity owner, const char *runtime, pid_t pid, int *out_socket)
 {
 	struct identity_window window;

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control_socket.h - how `heapinject detach PID` and `dump PID` reach the session that is attached to PID: a unix socket in the user's runtime directory.
+ * control_socket.h - how `heapinject detach PID` and `dump PID` reach the session that is attached
+ * to PID: a unix socket in the user's runtime directory.
  *
- * $XDG_RUNTIME_DIR/heapinject if that directory is the user's own, else /run/heapinject for root and /tmp/heapinject-UID for others; the folder is the user's
- * own (0700) or it is not used. Both sides make sure that the other is the same user or root. One request is one line; the answer is text up to the end of the
- * connection, its first line "ok" or "failed".
+ * The directory of the sockets is $XDG_RUNTIME_DIR/heapinject if XDG_RUNTIME_DIR belongs to the
+ * user, else /run/heapinject for root and /tmp/heapinject-UID for others. It is used only if it
+ * belongs to the user and others cannot write to it (it is created with 0700). Both sides check
+ * that the other one is the same user or root. A request is one line. The answer is text up to the
+ * end of the connection; its first line is "ok" or "failed".
  *
- * Root may ask the sessions of others. The way to their sockets leads through folders that others may write, too, and is made by them: it is walked with their
- * rights only and through no link that somebody else may have laid out (folder.h); folder, socket and who answers must all be the session's user's.
+ * Root may send requests to the sessions of other users. The paths to their sockets lead through
+ * directories that those users created and that others may write to. So root walks such a path with
+ * the rights of the session's user only, and follows no link that another user may have created
+ * (folder.h). The directory, the socket and the answering process must all belong to the session's
+ * user.
  */
 #ifndef HI_CONTROL_SOCKET_H
 #define HI_CONTROL_SOCKET_H
@@ -16,29 +22,31 @@
 #include <sys/types.h>
 
 struct control_socket {
-	int fd; /* listening; readable = a request waits. -1 = none */
+	int fd; /* listening; readable = a request is waiting. -1 = none */
 	int folder;
 	pid_t pid;
 };
 
-/* Replaces a dead session's socket. */
+/* Creates the socket, in place of one that a dead session left. Returns 0 or negative errno. */
 int control_socket_listen(struct control_socket *listener, pid_t pid);
 /* Accepts one connection and reads its line. Returns the connection, or negative errno. Only the same user or root is served. */
 int control_socket_accept(const struct control_socket *listener, char *request, size_t size);
-/* Removes the socket; and its folder, if no other session has one there. */
+/* Removes the socket, and its directory if no other session has a socket there. */
 void control_socket_close(struct control_socket *listener);
 
 /*
- * Sends a request to the session of pid and returns the connection to read the answer from. -ENOENT, -ECONNREFUSED: there is no session; -EPERM: a stranger
+ * Sends a request to the session of pid. Returns the connection from which the answer can be read,
+ * or negative errno. -ENOENT, -ECONNREFUSED: there is no session; -EPERM: a process of another user
  * poses as one.
  */
 int control_socket_request(pid_t pid, const char *request);
 /*
- * The same where `session` is the process that is attached to pid, and may have another runtime directory than we, or another user if we are root. -EPERM:
- * besides, it is another user's and we are not root.
+ * The same if `session` is the process that is attached to pid. It may have another runtime
+ * directory than the caller, or another user if the caller is root. -EPERM: also if it belongs to
+ * another user and the caller is not root.
  */
 int control_socket_request_of(pid_t session, pid_t pid, const char *request);
-/* The process at the other end of a request's connection, 0 = unknown. */
+/* The pid of the process at the other end of a request's connection; 0 = unknown. */
 pid_t control_socket_peer(int connection);
 
 #endif

@@ -16,7 +16,7 @@ void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progres
 	*dumps = (struct dumps){.sink = sink, .progress = progress, .every_ns = every_ns, .due_ns = every_ns};
 }
 
-/* ---- who asks --------------------------------------------------------------------------------------------------------------- */
+/* ---- clients ---------------------------------------------------------------------------------------------------------------- */
 
 static void answer(int connection, const char *word, const char *text)
 {
@@ -66,7 +66,7 @@ bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 	return is_time || (dumps->asking.count && !dumps->is_pending);
 }
 
-/* What has been written, or why not. */
+/* Tells the user which files were written, or why not. */
 static void tell(struct dumps *dumps, int error, const struct outputs_dump *dump)
 {
 	char line[2 * PATH_MAX + 128];
@@ -110,7 +110,7 @@ static void finish(struct dumps *dumps, int error, const struct outputs_dump *du
 	dumps->is_pending = false;
 	if (!error)
 		count(dumps, dump);
-	if (error != -EPIPE) /* of an analyzer that is gone the session tells */
+	if (error != -EPIPE) /* the session itself reports that the analyzer has gone */
 		tell(dumps, error, dump);
 	answer_waiting(dumps, error, dump);
 }

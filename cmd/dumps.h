@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dumps.h - profiles that are written in the course of a session: when one is due, who waits for it, and what is said of it.
+ * dumps.h - the dumps of a session, profiles that are written before it ends: when a dump is due,
+ * which clients wait for it, and the messages about it.
  *
- * One at a time. What goes wrong with one is told and ends nothing; the next one is tried when it is due.
+ * There is one dump at a time. If a dump fails, that is reported and the session goes on; the next
+ * dump is tried when it is due.
  */
 #ifndef HI_DUMPS_H
 #define HI_DUMPS_H
@@ -23,21 +25,31 @@ struct dumps {
 	uint64_t every_ns; /* 0 = only when asked for */
 	uint64_t due_ns, begun_ns;
 	bool is_pending;
-	struct dump_clients asking, waiting; /* for the next one, for the one that is pending */
+	/* clients that wait for the next dump, and for the pending one */
+	struct dump_clients asking, waiting;
 	unsigned written;
-	char first_path[PATH_MAX]; /* of the first one's .heap; "" = there is none (any more) */
+	/* path of the first dump's .heap; "" = there is none, or it was removed */
+	char first_path[PATH_MAX];
 };
 
 void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progress, uint64_t every_ns);
-/* Somebody asks for one now. The connection is ours from here on; the answer is as control_socket.h says: on success two lines, the paths. */
+/*
+ * A client asks for a dump. dumps.c owns the connection from here on, and answers on it as
+ * control_socket.h says; on success the answer is two lines, the paths.
+ */
 void dumps_ask(struct dumps *dumps, int connection);
-/* One is to be begun. Times are those of the session. */
+/* Whether a dump must be begun now. Times are nanoseconds since the session began. */
 bool dumps_is_due(struct dumps *dumps, uint64_t now_ns);
-/* To be called before the DUMP record goes out, which it must not on failure. */
+/* To be called before the DUMP record is written. On failure the record must not be written. */
 must_check int dumps_begin(struct dumps *dumps, uint64_t now_ns);
-/* Tells of one that has come to its end, if any has. */
+/*
+ * Reports a dump that has ended, if there is one, to the user and to the clients that wait for it.
+ */
 void dumps_look(struct dumps *dumps);
-/* The session is over and its last files have been written: whoever still waits is told. */
+/*
+ * To be called when the session is over and its final files have been written: answers the clients
+ * that still wait.
+ */
 void dumps_close(struct dumps *dumps);
 
 #endif

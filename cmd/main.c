@@ -14,8 +14,9 @@
 static bool output_was_closed; /* nobody wants to read it */
 
 /*
- * A standard descriptor that is closed would be the number of the next file that is opened: a profile, or the target's memory, with our messages in it. Opened
- * for the wrong direction, it still fails who uses it.
+ * Opens the standard descriptors that are closed. Otherwise the next file that is opened (a
+ * profile, or the target's memory) would get that number, and messages would be written into it.
+ * The descriptors are opened for the wrong direction, so that using them still fails.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -25,7 +26,7 @@ static void occupy_standard_descriptors(void)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* What was printed and is lost (a full disk) is a failure: scripts go by the exit code. */
+/* Output that is lost (a full disk) is a failure, because scripts depend on the exit code. */
 static int all_written(int exit_code)
 {
 	const char *why = fflush(stdout) ? strerror(errno) : ferror(stdout) ? "some of it is lost" : NULL;

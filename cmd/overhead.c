@@ -5,14 +5,22 @@
 #include "hi_wire.h"
 
 /*
- * What a sample may cost, from its allocation to its free. Whatever is spent beyond that is not for the samples of this window, but to tell frees of unsampled
- * blocks from those of earlier samples that are still live; taking fewer samples from now on would not change it.
+ * What a sample may cost, in nanoseconds, from its allocation to its free. Time beyond that is not
+ * spent on the samples of this window, but on distinguishing frees of unsampled blocks from frees
+ * of earlier samples that are still live. Taking fewer samples from now on would not change that.
  */
 #define SAMPLE_NS_MAX 10000u
-#define WINDOW_NS 100000000ull    /* of CPU time: ten ticks of the kernel's clock, by which it is known */
-#define STEP_MAX 6u               /* interval_shift at a time: what one window says is not worth more */
-#define INTERVAL_MAX (1ull << 47) /* more seldom is never: no block is larger */
-#define CALM_SHARE 4u             /* going back doubles the cost; it must then still be well within the budget, or it would swing to and fro */
+/* CPU time of a window: ten ticks of the kernel's clock, in which CPU time is measured */
+#define WINDOW_NS 100000000ull
+/* largest change of interval_shift at a time: one window is not reliable enough for more */
+#define STEP_MAX 6u
+/* a larger interval would mean no samples at all, as no block is larger */
+#define INTERVAL_MAX (1ull << 47)
+/*
+ * lowering the shift doubles the cost, which must then still be well within the budget, or the
+ * shift would oscillate
+ */
+#define CALM_SHARE 4u
 #define CALM_WINDOWS 8u
 
 void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t interval)
@@ -22,7 +30,7 @@ void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t inte
 		overhead->interval_shift_max++;
 }
 
-/* How often the cost must be halved to fit. */
+/* The number of times that the cost must be halved to fit the budget, at most STEP_MAX. */
 static uint32_t steps_to(uint64_t cost, uint64_t budget)
 {
 	uint32_t steps = 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overhead.h - how seldom samples must be taken for the payload to stay within its share of the target's CPU time.
+ * overhead.h - the interval shift that keeps the payload within its share of the target's CPU time.
  *
- * Looks at the growth of some figures: samples taken, the time that the payload spent in the target's threads and the CPU time of the target (which holds the
- * former), and answers with a number of interval_shift of the interval that was asked for. Above the budget it doubles at once as often as the excess demands; far
- * below it goes back by one at a time, never below what was asked for. Knows nothing of processes.
+ * It looks at the growth of three figures: the samples taken, the time that the payload spent in
+ * the target's threads, and the CPU time of the target (which includes the former). From these it
+ * computes interval_shift, by which the interval that was asked for is shifted. Above the budget it
+ * raises the shift at once by as many steps as the excess demands. Far below the budget it lowers
+ * the shift by one at a time, never below 0. It knows nothing of processes.
  */
 #ifndef HI_OVERHEAD_H
 #define HI_OVERHEAD_H
@@ -14,15 +16,20 @@
 #include "hi_stream.h"
 
 struct overhead {
-	uint32_t budget_ppm; /* 0 = none: nothing ever changes */
+	/* budget in millionths of the CPU time; 0 = no budget, the shift never changes */
+	uint32_t budget_ppm;
 	uint32_t interval_shift, interval_shift_max;
-	uint64_t samples, payload_ns, target_ns; /* where the window began */
-	uint32_t calm;                           /* windows in a row in which half the interval would have been affordable, too */
+	uint64_t samples, payload_ns, target_ns; /* the figures at the start of the window */
+	/* consecutive windows in which half the interval would also have been within the budget */
+	uint32_t calm;
 };
 
-/* interval: as asked for. */
+/* interval: mean bytes between samples as asked for. */
 void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t interval);
-/* Figures since the start of the session, of which those that could not be read are 0. True: `interval_shift` has changed. */
+/*
+ * stats: figures since the start of the session; those that could not be read are 0. True:
+ * `interval_shift` has changed.
+ */
 bool overhead_step(struct overhead *overhead, const struct hi_stream_stats *stats);
 
 #endif

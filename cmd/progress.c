@@ -20,7 +20,10 @@ void progress_open(struct progress *progress, bool quiet)
 	*progress = (struct progress){.quiet = quiet, .is_terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0};
 }
 
-/* Where the ring was too full: what share of what happened was lost, and a rate at which none of it would have been. */
+/*
+ * If the ring was too full: the share of the events that was lost, and a rate at which none would
+ * have been lost.
+ */
 static void format_losses(char *text, size_t size, const struct hi_stream_stats *stats, uint64_t interval)
 {
 	const double lost = (double)stats->dropped_allocs + (double)stats->dropped_frees;
@@ -32,7 +35,7 @@ static void format_losses(char *text, size_t size, const struct hi_stream_stats 
 			 hi_format_rate(hi_fitting_interval(interval, 0, (all - lost) / all), rate, sizeof rate));
 }
 
-/* The first that holds says the most. */
+/* The first caveat that applies is the most important one. */
 static const char *caveat(uint32_t caveats)
 {
 	static const char *const words[HI_CAVEATS] = {
@@ -62,7 +65,10 @@ static void format(char *line, size_t size, const struct hi_stream_stats *stats,
 		 (unsigned long long)stats->samples, live, (unsigned long long)(stats->dropped_allocs + stats->dropped_frees + stats->live_set_full), overhead);
 }
 
-/* A pipe that nobody empties, a terminal after Ctrl-S: better no line than a session that stands still. */
+/*
+ * Whether a write to standard error would block (a full pipe, a terminal after Ctrl-S). The line is
+ * then left out, so that the session does not block.
+ */
 static bool would_wait(void)
 {
 	struct pollfd writable = {.fd = STDERR_FILENO, .events = POLLOUT};

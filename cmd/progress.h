@@ -12,14 +12,24 @@
 struct progress {
 	bool quiet, is_terminal;
 	uint64_t shown_ns; /* when the last line was shown */
-	uint64_t interval; /* set by who opens it: where samples are lost, another one is suggested; 0 = none is */
-	bool is_open;      /* a redrawn line stands unfinished */
+	/*
+	 * set by the caller after progress_open: mean bytes between samples, from which a better
+	 * one is suggested if samples are lost; 0 = no suggestion
+	 */
+	uint64_t interval;
+	bool is_open; /* a redrawn line has not been ended yet */
 };
 
 void progress_open(struct progress *progress, bool quiet);
-/* duration_ns 0 = until stopped. status NULL: live bytes are not known (the stream goes elsewhere). */
+/*
+ * duration_ns: 0 = until stopped. status: NULL = live bytes are not known (the records go to
+ * standard output).
+ */
 void progress_show(struct progress *progress, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns);
-/* A line of its own amid the others, nothing with -q; _complain: in any case. */
+/*
+ * Prints a separate line between the others, nothing with -q. progress_complain prints it even with
+ * -q.
+ */
 void progress_say(struct progress *progress, const char *line);
 void progress_complain(struct progress *progress, const char *line);
 /* Ends the redrawn line, so that other output can follow. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - one run of `heapinject attach`: preflight, files, analyzer, attach, the loop that pumps and watches, and the way out.
+ * session.c - one run of `heapinject attach`: preflight, files, analyzer, attach, the loop that
+ * pumps and watches, and the end.
  *
- * Every reason to stop, from the duration to the target's exit, leaves the loop by the same door: detach, drain, end record, files, receipt. Nothing between
- * attach and detach may return early.
+ * Every reason to stop, from the duration to the target's exit, leaves the loop in the same way:
+ * detach, drain, end record, files, receipt. Nothing between attach and detach may return early.
  */
 #include "session.h"
 
@@ -35,7 +36,8 @@
 
 #define ROUND_MS 5
 #define STATS_EVERY_NS 250000000ull
-#define LOADER_BUSY_ROUNDS 200 /* a second of dlopen without a pause: rather a wrong name than a full ring */
+/* a second of uninterrupted dlopen; after that a wrong name is better than a full ring */
+#define LOADER_BUSY_ROUNDS 200
 #define READER_DEADLINE_MS 30000
 #define SECOND_NS 1000000000ull
 #define DESCRIPTORS_MAX 65536
@@ -52,14 +54,17 @@ struct session {
 	struct progress progress;
 	struct dumps dumps;
 	struct control_socket socket;
-	int client; /* who asked for the detach and waits for the answer; -1 */
+	/* connection of the client that asked for the detach and waits for the answer; -1 = none */
+	int client;
 	int signal_fd;
 	uint64_t stats_ns, cpu_before_ns, busy_rounds;
 };
 
 /* ---- before the target is touched -------------------------------------------------------------------------------------------------- */
 
-/* An object's file is open twice or more while we are at work, and there may be hundreds. */
+/*
+ * Each object's file is open twice or more during a session, and there may be hundreds of objects.
+ */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;
@@ -69,13 +74,13 @@ static void raise_descriptor_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Every free is a record, and no live set is kept. */
+/* Whether every free is recorded, and so no live set is kept. */
 static bool tells_all(const struct session_options *options)
 {
 	return options->interval == 1 && !options->budget_ppm && !options->live_max;
 }
 
-/* HI_EXIT_OK: the attachment has what was read for it, and is to be closed. */
+/* HI_EXIT_OK: the attachment holds what preflight has read, and the caller must close it. */
 static int check_target(struct session *session)
 {
 	const struct arena_plan plan = {
@@ -105,7 +110,10 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
 static pid_t own_pid;
 
-/* Until there is something to end in an orderly way. Processes that we start to ask a question end without a word. */
+/*
+ * Signal handler for the time before there is a session to end properly. Child processes that were
+ * started to answer a question end without a message.
+ */
 static void end_early(int signal)
 {
 	static const char word[] = "heapinject: interrupted before anything was touched\n";
@@ -115,7 +123,10 @@ static void end_early(int signal)
 	_exit(HI_EXIT_FAILED);
 }
 
-/* What is ignored stays so: a shell without job control has its background jobs ignore SIGINT. */
+/*
+ * Replaces the handler `from` by `to`. A signal that is ignored stays ignored: a shell without job
+ * control makes its background jobs ignore SIGINT.
+ */
 static void handle_signals(void (*from)(int), void (*to)(int))
 {
 	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
@@ -126,8 +137,9 @@ static void handle_signals(void (*from)(int), void (*to)(int))
 }
 
 /*
- * SIGPIPE, SIGXFSZ: the reader's end, and a file that may not grow, are error codes to us. The rest is read from a descriptor, so that it can only end the
- * session between two rounds.
+ * SIGPIPE and SIGXFSZ are ignored, because the session handles a closed reader and a file that may
+ * not grow as error codes. The other signals are read from a descriptor, so that they can end the
+ * session only between two rounds.
  */
 static int take_signals(void)
 {
@@ -142,7 +154,7 @@ static int take_signals(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* Before the target was touched? */
+/* Whether a signal arrived before the target was touched. */
 static bool is_interrupted(const struct session *session)
 {
 	struct pollfd waits = {session->signal_fd, POLLIN, 0};
@@ -152,7 +164,11 @@ static bool is_interrupted(const struct session *session)
 	return true;
 }
 
-/* Nothing of the target depends on us any more: who does not want to wait for the files may end us. What ended the session is not to do so once more. */
+/*
+ * To be called after detach, when the target no longer depends on this process: a user who does not
+ * want to wait for the files may then kill it. Signals that have already ended the session are read
+ * first, so that they do not kill it now.
+ */
 static void let_signals_kill(const struct session *session)
 {
 	struct signalfd_siginfo seen;
@@ -176,7 +192,10 @@ static size_t read_cmdline(pid_t pid, char *into, size_t size)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* The process as it is now; what we have mapped into it is not its own. Of one that ends meanwhile there is nothing to tell. */
+/*
+ * Sends the current memory figures of the process, without what heapinject has mapped into it.
+ * Nothing is sent if the process ends in the meantime.
+ */
 static int send_memory(struct session *session)
 {
 	struct proc_status status;
@@ -185,7 +204,7 @@ static int send_memory(struct session *session)
 	return pump_memory(&session->pump, &status, session->attachment.control->state.size);
 }
 
-/* Of what nobody would notice later, but by its lack. */
+/* Warns of an unhooked allocator. Later the user could notice it only by what is missing. */
 static void tell_unhooked(const struct session *session)
 {
 	char text[UNHOOKED_TEXT_MAX];
@@ -219,7 +238,10 @@ static int describe_target(struct session *session)
 	return err ? err : pump_maps(&session->pump, &session->attachment.maps);
 }
 
-/* Only now that the target is ours: the socket of the session that has it is not to be taken away. */
+/*
+ * To be called only after attachment_open has taken the target: the socket of a session that is
+ * attached already must not be replaced.
+ */
 static void listen_for_detach(struct session *session)
 {
 	int err = control_socket_listen(&session->socket, session->attachment.pid);
@@ -243,7 +265,10 @@ static int begin(struct session *session)
 	const struct attach_options options = {
 		.interval = asked->interval,
 		.live_max = asked->live_max,
-		/* Where each block is a sample, and will stay one, nothing has to be looked up in the target: whose free it is the analyzer knows. */
+		/*
+		 * If every block is a sample for the whole session, the target needs no live set:
+		 * the analyzer knows which block a free belongs to.
+		 */
 		.tells_all = tells_all(asked),
 		.loader = asked->loader,
 		.hook = asked->hook,
@@ -255,7 +280,11 @@ static int begin(struct session *session)
 	}
 	if (err)
 		return refusal_explain(&session->preflight, attachment, session->options->loader, err);
-	if (!attachment->entries.entry[HI_FN_MALLOC].at) /* which preflight had taken for possible, perhaps */
+	/*
+	 * malloc could not be hooked at its entry, although preflight may have taken that for
+	 * possible
+	 */
+	if (!attachment->entries.entry[HI_FN_MALLOC].at)
 		unhooked_find(&attachment->images, &attachment->allocator, 0, &session->preflight.unhooked);
 	err = pump_open(&session->pump, &session->sink.out, &attachment->memory, &attachment->images, attachment->pid);
 	session->pump.broker = sink_broker(&session->sink);
@@ -274,7 +303,7 @@ static int begin(struct session *session)
 
 /* ---- while attached ---------------------------------------------------------------------------------------------------------------- */
 
-/* The record goes first: the payload may draw with the new mean from the next instruction on. */
+/* Writes the record first: the payload may draw with the new mean from the next instruction on. */
 static void change_interval(struct session *session)
 {
 	const uint32_t interval_shift = session->overhead.interval_shift;
@@ -295,7 +324,7 @@ static void send_stats(struct session *session)
 	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL, session->options->duration_s * SECOND_NS);
 }
 
-/* The figures and the mappings as they are now go first. */
+/* Begins a dump. The current figures and mappings precede the DUMP record. */
 static void begin_dump(struct session *session)
 {
 	send_stats(session);
@@ -304,13 +333,19 @@ static void begin_dump(struct session *session)
 		(void)!pump_dump(&session->pump);
 }
 
-/* What is due then is the end's own profile. */
+/*
+ * Whether the duration is over. A dump that is due at that time is not written, as the final
+ * profile is.
+ */
 static bool is_time_over(const struct session *session, uint64_t now_ns)
 {
 	return session->options->duration_s && now_ns >= session->options->duration_s * SECOND_NS;
 }
 
-/* One round: heartbeat, what is loaded, what was sampled. 0, or a reason to stop. */
+/*
+ * One round: stores the heartbeat, looks for loaded objects, reads the samples. Returns 0, or a
+ * reason to stop.
+ */
 static int work(struct session *session)
 {
 	session->attachment.arena.shared->heartbeat = arch_cycles();
@@ -334,7 +369,10 @@ static int work(struct session *session)
 	return err ? HI_STREAM_END_ERROR : 0;
 }
 
-/* A request on the control socket: 1 = it ends the session, and its client waits. */
+/*
+ * Serves a request on the control socket. 1 = the request ends the session, and its client waits
+ * for the answer.
+ */
 static int serve(struct session *session)
 {
 	char request[64];
@@ -368,7 +406,8 @@ static enum hi_stream_end_reason run(struct session *session)
 		if (waits[0].revents)
 			return HI_STREAM_END_SIGNAL;
 		const bool is_asked = waits[1].revents && serve(session);
-		if (session->attachment.arena.shared->counters.deadman) /* the more important news, whoever asks */
+		/* checked first, as it matters more than a detach request */
+		if (session->attachment.arena.shared->counters.deadman)
 			return HI_STREAM_END_DEADMAN;
 		if (is_asked)
 			return HI_STREAM_END_DETACH;
@@ -401,7 +440,7 @@ static const char *explain_end(enum hi_stream_end_reason reason)
 	}
 }
 
-/* Everything that was sampled goes out, then the maps as they are at the end, then the end record. */
+/* Writes everything that was sampled, then the mappings at the end, then the end record. */
 static int drain(struct session *session, enum hi_stream_end_reason reason, const struct receipt *receipt)
 {
 	struct maps maps;
@@ -451,7 +490,10 @@ static int end(struct session *session, enum hi_stream_end_reason reason)
 	struct receipt receipt;
 	if (reason != HI_STREAM_END_EXIT && reason != HI_STREAM_END_EXEC)
 		send_stats(session);
-	/* Before anything that might wait for somebody, be it a terminal that was told to stop. */
+	/*
+	 * Detach comes before anything that might block, for example a write to a terminal that is
+	 * stopped.
+	 */
 	const int detached = detach(&session->attachment, &receipt);
 	let_signals_kill(session);
 	progress_close(&session->progress);
@@ -482,14 +524,19 @@ static int run_attached(struct session *session)
 		exit_code = end(session, exit_code == HI_EXIT_OK ? run(session) : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);
 	}
-	control_socket_close(&session->socket); /* while the target is still ours, or it might be the next session's */
+	/*
+	 * while this process still holds the target: later the socket might be that of the next
+	 * session
+	 */
+	control_socket_close(&session->socket);
 	attachment_close(&session->attachment);
 	return exit_code;
 }
 
 int session_attach(const struct session_options *options)
 {
-	static struct session session; /* large, and one a process */
+	/* static, as it is large; there is one session per process */
+	static struct session session;
 	session = (struct session){.options = options, .client = -1, .socket = {.fd = -1}};
 	own_pid = getpid();
 	handle_signals(SIG_DFL, end_early);
@@ -498,7 +545,8 @@ int session_attach(const struct session_options *options)
 	int exit_code = check_target(&session);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
-	session.signal_fd = take_signals(); /* files are created next, and not to be left behind */
+	/* before the files are created, so that a signal cannot leave them behind */
+	session.signal_fd = take_signals();
 	exit_code = sink_open(&session.sink, options->prefix, &session.preflight);
 	if (exit_code != HI_EXIT_OK) {
 		attachment_close(&session.attachment);

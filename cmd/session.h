@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room cmd/: the commands, and a session as its user sees it.
+ * The room cmd/: the commands, and a session from its user's point of view.
  *
- *   main.c, cli.h      the command line
- *   session.h          attach, dump, detach: enter here (session_detach.c, session_dump.c, session_request.h)
- *   control_socket.h   how one session is asked by another process
- *   progress.h, stats.h, overhead.h   what is said meanwhile, and what sampling costs
+ *   main.c, cli.h        the command line
+ *   session.h            attach, dump, detach: start here (session_detach.c, session_dump.c,
+ *                        session_request.h)
+ *   control_socket.h     how another process sends requests to a session
+ *   progress.h, stats.h, overhead.h
+ *                        messages during a session, and the cost of sampling
  *
- * output/ below it has the files. Uses the injector; of the analyzer only hi_analyzer.h.
+ * output/ below it has the files. Uses the injector; of the analyzer it uses only hi_analyzer.h.
  */
 
-/* session.h - `heapinject attach`, `dump` and `detach` from the user's side: what is said, what is written, and how each way out ends in a clean detach. */
+/*
+ * session.h - `heapinject attach`, `dump` and `detach` from the user's side: the messages, the
+ * files, and a clean detach whatever ends the session.
+ */
 #ifndef HI_SESSION_H
 #define HI_SESSION_H
 
@@ -24,11 +29,13 @@ struct session_options {
 	pid_t pid;
 	uint64_t duration_s; /* 0 = until stopped */
 	uint64_t interval;   /* mean bytes between samples; 1 = every allocation */
-	uint32_t budget_ppm; /* share of the target's CPU time that may be ours, in millionths; 0 = whatever it takes */
-	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
-	uint64_t every_s;    /* a profile each so often, besides that of the end; 0 = none */
-	size_t keep;         /* how many of those to keep, the newest; 0 = all */
-	const char *prefix;  /* of the files; "-" = the record stream goes to standard output */
+	/* share of the target's CPU time that the payload may use, in millionths; 0 = no limit */
+	uint32_t budget_ppm;
+	uint64_t live_max; /* number of live samples to have room for; 0 = what fits the interval */
+	/* seconds from one dump to the next; 0 = no dumps, only the profile at the end */
+	uint64_t every_s;
+	size_t keep;        /* how many dumps to keep, the newest; 0 = all */
+	const char *prefix; /* of the file names; "-" = the record stream goes to standard output */
 	enum hi_loader loader;
 	enum hi_hook hook;
 	bool quiet, verbose;

@@ -13,13 +13,13 @@
 #include "session.h"
 #include "session_request.h"
 
-#define LOCK_PATIENCE 20 /* times what attachment_open waits: ten seconds */
+#define LOCK_PATIENCE 20 /* number of tries; with the wait in attachment_open ten seconds */
 #define BEAT_LOOK_NS 100000000
 
 static int detach_orphan(struct attachment *attachment)
 {
 	struct receipt receipt;
-	if (!attachment->control) { /* killed before anything was mapped */
+	if (!attachment->control) { /* heapinject was killed before it had mapped anything */
 		const size_t count = attachment->leftover_count;
 		int err = detach_descriptors(attachment);
 		if (err)
@@ -35,8 +35,9 @@ static int detach_orphan(struct attachment *attachment)
 }
 
 /*
- * The lock keeps us away from a living injector, unless it sees the target through another mount of /proc: in a container, say. Its heart can be seen all the
- * same.
+ * Whether a live injector is attached. The lock normally rules that out, but not if the other
+ * injector sees the target through another mount of /proc, for example in a container. Its
+ * heartbeat can be seen nevertheless.
  */
 static bool is_beating(const struct attachment *attachment)
 {
@@ -47,7 +48,7 @@ static bool is_beating(const struct attachment *attachment)
 	       heartbeat != attachment->control->heartbeat;
 }
 
-/* The number may be of another container, or of a process that came later. */
+/* The pid may be a number in another container, or that of a later process. */
 static bool is_heapinject(pid_t pid)
 {
 	struct proc_status status;
@@ -69,7 +70,11 @@ static void explain_busy(pid_t pid, const struct preflight *preflight)
 		fprintf(stderr, "heapinject: another heapinject is at work in %d (%s); try again\n", (int)pid, preflight->comm);
 }
 
-/* A child that a killed injector had only just begun holds the lock until it comes to closing what it does not need: on an overloaded machine, a while. */
+/*
+ * Waits while the lock is busy. A child that a killed injector had only just started holds the lock
+ * until it closes the descriptors that it does not need. On an overloaded machine that takes a
+ * while.
+ */
 static int open_patiently(struct attachment *attachment, pid_t pid, pid_t tid)
 {
 	int err = -EBUSY;
@@ -88,7 +93,8 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 	int err = open_patiently(&attachment, pid, preflight->tid ? preflight->tid : pid);
 	if (!err)
 		err = recover(&attachment);
-	if (!err && !attachment.is_inherited && is_beating(&attachment)) /* else it is its parent's heart */
+	/* if the arena is inherited, the heartbeat is for the parent process */
+	if (!err && !attachment.is_inherited && is_beating(&attachment))
 		err = -EBUSY;
 	int exit_code = HI_EXIT_FAILED;
 	if (err == -ENOENT && !attachment.leftover_count)
@@ -112,7 +118,10 @@ int session_detach(pid_t pid)
 	const int exit_code = session_request(pid, "detach", false, &preflight);
 	if (exit_code != SESSION_NO_ANSWER)
 		return exit_code;
-	/* No session, or one that died over it; or had died before, and only a child of it still held the socket. */
+	/*
+	 * There is no session; or it died during the request; or it had died before, and only a
+	 * child of it still held the socket.
+	 */
 	if (!preflight.pid) {
 		fprintf(stderr, "heapinject: cannot detach from %d: %s; %s\n", (int)pid, preflight.cause, preflight.remedy);
 		return HI_EXIT_REFUSED;

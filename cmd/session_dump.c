@@ -8,13 +8,14 @@
 #include "session.h"
 #include "session_request.h"
 
-/* There is none that we could ask: why, and what to do. */
+/* Explains why there is no session that the caller may ask, and what to do. */
 static int explain_no_session(pid_t pid, const struct preflight *preflight)
 {
 	if (preflight->verdict == PREFLIGHT_ORPHAN)
 		fprintf(stderr, "heapinject: the session that was attached to %d (%s) was killed; clean up with heapinject detach %d\n", (int)pid,
 			preflight->comm, (int)pid);
-	else if (preflight->verdict != PREFLIGHT_OK && preflight->verdict < PREFLIGHT_ATTACHED) /* the question was not reached */
+	/* preflight stopped before it could check for a session */
+	else if (preflight->verdict != PREFLIGHT_OK && preflight->verdict < PREFLIGHT_ATTACHED)
 		fprintf(stderr, "heapinject: no session of yours is attached to %d (%s); whether another is cannot be told: %s; %s\n", (int)pid,
 			preflight->comm, preflight->cause, preflight->remedy);
 	else if (preflight->injector)

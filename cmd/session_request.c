@@ -17,7 +17,10 @@
 #define ANSWER_LOOK_MS 2000
 #define LINE_MAX_SIZE (2 * PATH_MAX + 128)
 
-/* A session that is stopped (SIGSTOP, Ctrl-Z) will not answer; its payload disarms itself meanwhile. True: there is something to read. */
+/*
+ * Waits for the answer. A session that is stopped (SIGSTOP, Ctrl-Z) will not answer, and its
+ * payload disarms itself after a while. True: there is something to read.
+ */
 static bool wait_for_answer(int connection, const char *request)
 {
 	const pid_t session = control_socket_peer(connection);
@@ -34,7 +37,10 @@ static bool wait_for_answer(int connection, const char *request)
 	return true;
 }
 
-/* What a session of another user says is to drive nobody's terminal. A longer line comes as several. */
+/*
+ * Reads one line of the answer as plain text, as a session of another user must not be able to
+ * control the terminal. A longer line is split into several.
+ */
 static bool next_line(FILE *answer, char line[LINE_MAX_SIZE])
 {
 	char raw[LINE_MAX_SIZE];
@@ -60,7 +66,7 @@ static int relay(FILE *answer, bool is_own)
 	return is_ok ? HI_EXIT_OK : HI_EXIT_FAILED;
 }
 
-/* connection: negative = there is none */
+/* connection: negative = there is no connection. */
 static int await(int connection, const char *request, bool is_own)
 {
 	int exit_code = HI_EXIT_FAILED;
@@ -81,7 +87,7 @@ static int await(int connection, const char *request, bool is_own)
 	return exit_code;
 }
 
-/* HI_EXIT_OK: the preflight knows why nobody has answered. Else it has been said. */
+/* HI_EXIT_OK: the preflight says why there was no answer. Otherwise the error was printed. */
 static int look(pid_t pid, struct preflight *preflight)
 {
 	const int err = preflight_run(pid, NULL, preflight, NULL);
@@ -107,7 +113,8 @@ int session_request(pid_t pid, const char *request, bool is_own, struct prefligh
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	exit_code = SESSION_NO_ANSWER;
-	if (out_preflight->pid && out_preflight->pid != pid) /* it was one of its threads */
+	/* pid was one of the threads of that process */
+	if (out_preflight->pid && out_preflight->pid != pid)
 		exit_code = await(control_socket_request(out_preflight->pid, request), request, is_own);
 	if (exit_code == SESSION_NO_ANSWER && out_preflight->verdict == PREFLIGHT_ATTACHED)
 		exit_code = await(control_socket_request_of(out_preflight->injector, out_preflight->pid, request), request, is_own);

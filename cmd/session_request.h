@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* session_request.h - how a command of its own asks a running session for something, through its control socket, and shows the answer. */
+/*
+ * session_request.h - how another heapinject command sends a request to a running session, through
+ * its control socket, and shows the answer.
+ */
 #ifndef HI_SESSION_REQUEST_H
 #define HI_SESSION_REQUEST_H
 
@@ -10,12 +13,14 @@
 #define SESSION_NO_ANSWER (-1)
 
 /*
- * Sends the request to the session of pid, or of the process that pid is a thread of, and waits for the answer, which goes to standard output, or to standard
- * error where it tells of a failure and is_own is true: then it is all that is said. The session may be one of another runtime directory or, for root, of
- * another user.
+ * Sends the request to the session of pid, or of the process of which pid is a thread, and waits
+ * for the answer. The answer goes to standard output. If it reports a failure and is_own is true,
+ * it goes to standard error instead, and is then the only message. The session may use another
+ * runtime directory or, if the caller is root, belong to another user.
  *
- * Returns an exit code of hi_exit.h, or SESSION_NO_ANSWER: there is no session that we may ask, or it died over it. Then, and only then, out_preflight tells of
- * the process, of which nothing has been said yet.
+ * Returns an exit code of hi_exit.h, or SESSION_NO_ANSWER: there is no session that the caller may
+ * ask, or it died during the request. In that case only, out_preflight describes the process, and
+ * nothing has been printed about it yet.
  */
 must_check int session_request(pid_t pid, const char *request, bool is_own, struct preflight *out_preflight);
 

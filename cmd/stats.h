@@ -6,7 +6,9 @@
 #include "attachment.h"
 #include "pump.h"
 
-/* cpu_before_ns: CPU time of the target when the session began. What cannot be read is 0. */
+/*
+ * cpu_before_ns: CPU time of the target when the session began. Figures that cannot be read are 0.
+ */
 struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump, uint64_t cpu_before_ns);
 
 #endif

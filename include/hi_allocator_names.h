@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hi_allocator_names.h - names that an allocator has when it was built to live beside malloc, where no import leads to it.
+ * hi_allocator_names.h - names of the functions of an allocator that was built to coexist with
+ * malloc. No import leads to such an allocator.
  *
- * Header-only, so that injector and analyzer can share it without sharing objects: the one reads the symbol tables of the target's files, the other, which has
- * no privilege, the packed ones.
+ * Header-only, so that injector and analyzer can share it without sharing objects. The injector
+ * reads the symbol tables of the target's files. The analyzer, which has no privilege, reads the
+ * compressed ones (.gnu_debugdata).
  */
 #ifndef HI_ALLOCATOR_NAMES_H
 #define HI_ALLOCATOR_NAMES_H
@@ -14,9 +16,11 @@
 #define HI_ALLOCATOR_NAME_MAX 64u
 
 /*
- * The length of the prefix that, with "malloc" behind it, is the function that allocates; 0 = this is no such name. jemalloc's prefix is anybody's
- * choice, but no other function is called like its mallocx. Names of wrappers (xmalloc, zmalloc, g_malloc) are none. Of a file that makes each of a
- * million names as long as itself little is read.
+ * If the name belongs to such an allocator, the length of its prefix; 0 = it does not. The prefix
+ * followed by "malloc" is the name of the function that allocates. jemalloc's prefix can be chosen
+ * freely, but no other function has a name that ends in mallocx. Names of wrappers (xmalloc,
+ * zmalloc, g_malloc) do not count. At most HI_ALLOCATOR_NAME_MAX bytes of a name are read, in case
+ * a file makes each of a million names as long as the file itself.
  */
 static inline size_t hi_allocator_prefix(const char *name)
 {

@@ -9,7 +9,11 @@ enum hi_exit {
 	HI_EXIT_USAGE = 2,   /* the command line is wrong; nothing was touched */
 	HI_EXIT_REFUSED = 3, /* this target cannot be attached to (now); nothing was touched */
 	HI_EXIT_ABOVE = 4,   /* a report's figure is above --fail-above */
-	HI_EXIT_UNSURE = 5,  /* a report cannot tell: what was recorded contradicts itself, or is not all that there is (enum hi_caveat) */
+	/*
+	 * a report is not reliable: the records contradict each other, or are not complete (enum
+	 * hi_caveat)
+	 */
+	HI_EXIT_UNSURE = 5,
 };
 
 #endif

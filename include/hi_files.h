@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hi_files.h - how the analyzer child asks the injector for files, which it may not open itself.
+ * hi_files.h - how the analyzer child asks the injector for files, which the child may not open
+ * itself.
  *
- * One request and one answer at a time, each a message on a SOCK_SEQPACKET pair; an answer of 0 carries the descriptor, open for reading. The injector takes a
- * request for the word of an enemy. So a request names no path: only an object of the session, a kind of file and one of the places where that kind may lie.
- * The injector makes the path, here, of what it knows of the object itself; the analyzer that runs by itself makes it in the same way.
+ * There is one request and one answer at a time, each a message on a SOCK_SEQPACKET pair. An answer
+ * with status 0 carries the descriptor, open for reading. The injector treats a request as if an
+ * attacker had sent it. So a request names no path. It names only an object of the session, a kind
+ * of file, and one of the places where that kind may lie. The injector builds the path, with the
+ * functions below, from what it knows of the object itself. An analyzer that runs without an
+ * injector builds the path with the same functions.
  *
- * After a DUMP record (hi_stream.h) the child asks in the same way for two files to write into, once each, and says when it is done with them; that has no
- * answer. They have no name yet that anybody would look for: the injector gives them theirs if they are whole.
+ * After a DUMP record (hi_stream.h) the child asks in the same way for two files to write into,
+ * once each. It also reports when it is done with them; that message has no answer. Until then the
+ * files have temporary names. The injector gives them their final names if they are complete.
  */
 #ifndef HI_FILES_H
 #define HI_FILES_H
@@ -24,18 +29,28 @@
 #define HI_FILE_DEBUG_ROOT "/usr/lib/debug"
 
 enum hi_file_kind {
-	HI_FILE_MAPPED = 1,     /* the file that is mapped, whatever its name is by now; no places */
-	HI_FILE_NAMED = 2,      /* what bears the object's path now */
+	/* the file that is mapped, whatever its name is now; `place` is not used */
+	HI_FILE_MAPPED = 1,
+	HI_FILE_NAMED = 2,      /* the file that has the object's path now */
 	HI_FILE_BUILD_ID = 3,   /* the debug file of a build-id */
-	HI_FILE_DEBUG_LINK = 4, /* the debug file that a .gnu_debuglink names; three folders */
-	HI_FILE_ALTERNATE = 5,  /* what several debug files share (dwz): name lies below DEBUG_ROOT/.dwz */
-	HI_FILE_PERF_MAP = 6,   /* what a JIT compiler wrote; of the process, not of an object */
-	HI_FILE_DUMP_HEAP = 7,  /* to write: the .heap of a dump, */
-	HI_FILE_DUMP_PPROF = 8, /* and its .pb.gz */
-	HI_FILE_DUMP_DONE = 9,  /* no question: place is 0, both have been written, or an errno */
+	HI_FILE_DEBUG_LINK = 4, /* the debug file that a .gnu_debuglink names; three directories */
+	/* the file that several debug files share (dwz): name lies below DEBUG_ROOT/.dwz */
+	HI_FILE_ALTERNATE = 5,
+	/*
+	 * the symbol file that a JIT compiler wrote, /tmp/perf-PID.map; belongs to the process, not
+	 * to an object
+	 */
+	HI_FILE_PERF_MAP = 6,
+	HI_FILE_DUMP_HEAP = 7,  /* to write: the .heap of a dump */
+	HI_FILE_DUMP_PPROF = 8, /* to write: the .pb.gz of a dump */
+	/* a report, not a request: place is 0 if both files are complete, or an errno */
+	HI_FILE_DUMP_DONE = 9,
 };
 
-/* A place is a folder and a root: even = in the target's root, which may be a container's; odd = in ours. */
+/*
+ * A place is a number for a directory and a root: even = in the target's root, which may be that of
+ * a container; odd = in the injector's root.
+ */
 static inline bool hi_file_is_in_target(uint32_t place)
 {
 	return !(place & 1);
@@ -46,10 +61,10 @@ static inline bool hi_file_is_in_target(uint32_t place)
 struct hi_file_request {
 	uint32_t kind;
 	uint32_t place;
-	uint32_t module;        /* number in the stream */
+	uint32_t module;        /* number of the object in the stream */
 	uint32_t build_id_size; /* BUILD_ID */
 	uint8_t build_id[HI_FILE_BUILD_ID_MAX];
-	char name[HI_FILE_NAME_MAX]; /* DEBUG_LINK, ALTERNATE: with its terminator */
+	char name[HI_FILE_NAME_MAX]; /* DEBUG_LINK, ALTERNATE: NUL-terminated */
 };
 
 struct hi_file_answer {
@@ -57,7 +72,7 @@ struct hi_file_answer {
 	uint32_t reserved;
 };
 
-/* Relative, and nowhere upwards. */
+/* Whether the name is a relative path that does not lead upwards. */
 static inline bool hi_file_name_is_plain(const char name[HI_FILE_NAME_MAX], bool may_have_folders)
 {
 	const size_t size = strnlen(name, HI_FILE_NAME_MAX);
@@ -80,7 +95,8 @@ static inline int hi_file_format_build_id(const struct hi_file_request *request,
 
 static inline int hi_file_format_debug_link(const struct hi_file_request *request, const char *object_path, char *out_path, size_t size)
 {
-	static const char *const folders[][2] = {{"", "/"}, {"", "/.debug/"}, {HI_FILE_DEBUG_ROOT, "/"}}; /* what stands before and behind the object's own */
+	/* parts of the path before and after the object's own directory */
+	static const char *const folders[][2] = {{"", "/"}, {"", "/.debug/"}, {HI_FILE_DEBUG_ROOT, "/"}};
 	const char *slash = strrchr(object_path, '/');
 
 	if (request->place >= HI_FILE_DEBUG_LINK_PLACES || !slash || !hi_file_name_is_plain(request->name, false))
@@ -90,8 +106,9 @@ static inline int hi_file_format_debug_link(const struct hi_file_request *reques
 }
 
 /*
- * The absolute path, within its root, of a request of any kind but MAPPED. object_path: of the module, "" if unknown. own_pid: by which the process knows
- * itself, if the place is in its root. 0, or -EINVAL: there is no such place.
+ * Formats the absolute path, within its root, for a request of any kind except MAPPED. object_path:
+ * path of the module, "" if unknown. own_pid: the pid of the target in its own pid namespace, if
+ * the place is in the target's root. Returns 0, or -EINVAL: there is no such place.
  */
 static inline int hi_file_path(const struct hi_file_request *request, const char *object_path, uint32_t own_pid, char *out_path, size_t size)
 {

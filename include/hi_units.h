@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hi_units.h - sizes and times as people write them, read and printed the same way everywhere.
+ * hi_units.h - sizes and times in the form in which people write them, parsed and printed the same
+ * way everywhere.
  *
- * Header-only, so that injector and analyzer can share it without sharing objects. Parsers return 0 or -EINVAL (junk, zero, negative) or -ERANGE (does not fit)
- * and leave *out alone on failure. Formatters always terminate and return their buffer.
+ * Header-only, so that injector and analyzer can share it without sharing objects. Parsers return
+ * 0, or -EINVAL (junk, zero, negative), or -ERANGE (does not fit); on failure they leave *out
+ * unchanged. Formatters always terminate and return their buffer.
  */
 #ifndef HI_UNITS_H
 #define HI_UNITS_H
@@ -14,9 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HI_UNITS_TEXT_MAX 32u /* room enough for any formatted value */
+#define HI_UNITS_TEXT_MAX 32u /* large enough for any formatted value */
 
-/* Decimal digits, at least one; *out_end is the first character behind them. No sign, no space, no base prefix: unlike strtoull. */
+/*
+ * Decimal digits, at least one; *out_end is the first character after them. Unlike strtoull: no
+ * sign, no space, no base prefix.
+ */
 static inline int hi_parse_digits(const char *text, uint64_t *out_value, const char **out_end)
 {
 	uint64_t value = 0;
@@ -77,7 +82,9 @@ static inline int hi_parse_seconds(const char *text, uint64_t *out_seconds)
 	return 0;
 }
 
-/* "1%", "0.25%", "3": percent, with up to four digits behind the point, as millionths. At most all. */
+/*
+ * "1%", "0.25%", "3": percent, with up to four digits after the point, as millionths. At most 100%.
+ */
 static inline int hi_parse_percent(const char *text, uint32_t *out_ppm)
 {
 	uint64_t value, ppm, digit = 1000;
@@ -155,9 +162,11 @@ static inline const char *hi_format_rate(uint64_t interval, char *buffer, size_t
 }
 
 /*
- * The sampling interval that would have fitted where only a share of what happened found room: so much larger than the one there was that half as much again
- * would find room, too, rounded up to a power of two. Below the size of a block a larger interval makes no fewer samples, so one starts at that: block_bytes,
- * the mean, or 0 if it is not known.
+ * The sampling interval that would have been suitable when only `share` of the events found room.
+ * It is larger than `interval` by such a factor that one and a half times the events would find
+ * room, rounded up to a power of two. Below the size of a block a larger interval gives no fewer
+ * samples, so the computation starts at that size at least. block_bytes: the mean size of a block,
+ * or 0 if it is not known.
  */
 static inline uint64_t hi_fitting_interval(uint64_t interval, uint64_t block_bytes, double share)
 {

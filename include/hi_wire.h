@@ -2,45 +2,66 @@
 /*
  * hi_wire.h - what the injector and the payload share inside the target.
  *
- * The only header the payload takes from outside its folder. Nothing here calls anything.
+ * The payload includes no other header from outside its own directory. Nothing in this header calls
+ * a function.
  *
- * THE ARENA. One reservation in the target, backed by one memfd named "heapinject"; an offset in the arena is the same offset in the
- * memfd, so any line of /proc/PID/maps that carries the name gives base = start - file offset, and with it the control block
- * at offset 0. That is how `heapinject detach` finds the remains of an injector that was killed.
+ * THE ARENA. The arena is one address range reserved in the target. One memfd named "heapinject"
+ * backs it, and an offset in the arena is the same offset in the memfd. So any line of
+ * /proc/PID/maps that carries the name gives base = start - file offset, and the control block is
+ * at offset 0 from that base. `heapinject detach` finds the remains of a killed injector in this
+ * way.
  *
- *   part      mapping                        child after fork     writer
- *   control   its first page r-- private,    kept                 injector; the payload only adds to `counters`
- *             the others rw- shared
- *   rings     rw- shared                     kept                 payload reserves and commits, injector clears and advances
- *   stacks    rw- shared                     kept                 payload appends; injector reads, and says how far it may go
- *   tables    r-- shared                     kept                 injector, through its own mapping of the memfd
- *   relays    rw- shared; in use r-x private kept                 nobody
- *             and each elsewhere
- *   state     rw- private anonymous          first page kept, the payload; injector before arming
- *                                            rest reads zero
- *                                            (WIPEONFORK)
- *   stage     rw- shared; for a moment         kept                 nobody
- *             code that is to be swapped in
- *   image     r-x private (map loader only)  kept                 nobody
- *   gate      r-x private                    kept                 nobody
- *   words     rw- private                    kept                 injector (/proc/PID/mem); payload may only bypass
+ *   part     mapping                      after fork    writer
+ *   control  first page r-- private,      kept          injector; the payload only adds to
+ *            other pages rw- shared                     `counters`
+ *   rings    rw- shared                   kept          payload reserves and commits; injector
+ *                                                       clears and advances
+ *   stacks   rw- shared                   kept          payload appends; injector reads, and sets
+ *                                                       the limit
+ *   tables   r-- shared                   kept          injector, through its own mapping of the
+ *                                                       memfd
+ *   relays   rw- shared; those in use     kept          nobody
+ *            r-x private, each elsewhere
+ *   state    rw- private anonymous        first page    payload; injector before arming
+ *                                         kept, the
+ *                                         rest zero
+ *                                         (WIPEONFORK)
+ *   stage    rw- shared; temporarily the  kept          nobody
+ *            code that is swapped in
+ *   image    r-x private (map loader      kept          nobody
+ *            only)
+ *   gate     r-x private                  kept          nobody
+ *   words    rw- private                  kept          injector (/proc/PID/mem); the payload may
+ *                                                       only bypass
  *
- * Where copies of gate addresses cannot be ruled out, gate and words outlive the rest, with bare jumps in the gate: all below them goes in one call.
+ * If copies of gate addresses may remain in the target, gate and words outlive the other parts, and
+ * the gate then holds plain jumps only. All parts before the gate are unmapped in one call.
  *
- * THE CALL PATH. A GOT slot points at a gate entry, or the first instruction of the function is a jump there. Entry i lies at gate + i * HI_GATE_STRIDE,
- * and its words at words + i * HI_GATE_STRIDE, where words = gate + HI_GATE_BYTES: the distance is one constant, so the entries are copies of a few
- * templates in the payload. An entry either tail-jumps to words->original, or, when a sample is due (or the freed block may be a sampled one), loads the
- * address of its words into r10 and jumps to words->hook. Disarming is hook = original in every entry.
+ * THE CALL PATH. A GOT slot points at a gate entry, or the first instruction of the function is a
+ * jump to one. Entry i lies at gate + i * HI_GATE_STRIDE, and its words lie at words + i *
+ * HI_GATE_STRIDE, where words = gate + HI_GATE_BYTES. The distance from an entry to its words is
+ * one constant, so the entries are copies of a few templates in the payload. An entry either
+ * tail-jumps to words->original, or, when a sample is due (or the freed block may be a sampled
+ * one), loads the address of its words into r10 and jumps to words->hook. Disarming means hook =
+ * original in every entry.
  *
- * FORK. In a child `armed`, the slots and the occupancy read zero. A zero thread slot never equals a thread pointer and a zero occupancy byte means
- * "not ours", so the gate falls through; a hook that does run sees armed == 0 and tail-jumps to words->original, which is kept.
- * But a signal handler may fork in the middle of a hook, and its child goes on there. So whatever a hook may touch exists in a child, all
- * addresses it goes by are kept, and before each store to the ring it looks at `armed` once more: the child tells nothing.
- * So a child has all that its parent has, and the control block leads to it. `unforked`, which reads zero there, tells the two apart. As the first page of the
- * block is private, what whoever cleans up in one process notes in it (through /proc/PID/mem) is seen in that process alone; as nothing in the process may
- * write to it, it stays the file's page until then, and shows what the injector notes in the file.
+ * FORK. In a forked child `armed`, the thread slots and the occupancy bytes read zero. A zero
+ * thread slot never equals a thread pointer, and a zero occupancy byte means "not sampled", so the
+ * gate falls through to the original. A hook that does run sees armed == 0 and tail-jumps to
+ * words->original, which is kept.
  *
- * All integers are little-endian and naturally aligned. Offsets and sizes are asserted below: change them and HI_WIRE_VERSION together.
+ * But a signal handler may fork in the middle of a hook, and the child then continues inside that
+ * hook. So everything that a hook may touch exists in a child, all addresses that a hook uses are
+ * kept, and before each store to the ring the hook checks `armed` again. The child emits nothing.
+ *
+ * A child therefore has everything that its parent has, and the control block leads to it.
+ * `unforked`, which reads zero in a child, distinguishes the two. The first page of the control
+ * block is private. So what a cleanup of one process writes to that page (through /proc/PID/mem) is
+ * visible in that process alone. Nothing inside the process may write to the page. So until such a
+ * write it remains the page of the file, and shows what the injector writes to the file.
+ *
+ * All integers are little-endian and naturally aligned. Offsets and sizes are asserted below:
+ * change them and HI_WIRE_VERSION together.
  */
 #ifndef HI_WIRE_H
 #define HI_WIRE_H
@@ -56,11 +77,17 @@
 /* ---- functions that can be hooked -------------------------------------------------------------------------------------- */
 
 /*
- * One row per hooked function: X(id, symbol, kind, where). A symbol that an object does not define is simply not hooked.
- * kind ALLOC: first argument is the size; SIZE2: size is argument 1 times argument 2; SIZEARG2, SIZEARG3: size is the second or third argument;
- * FREE: first argument is the block; REALLOC: first the block, then the size; ALWAYS: anything else.
- * where ANY: whichever object defines it; ALLOCATOR: hooked only where the object that defines malloc defines it as well (jemalloc, tcmalloc, mimalloc).
- * Elsewhere it is a wrapper around malloc, and would count twice: libstdc++'s operators reach malloc through libstdc++'s slot.
+ * One row per hooked function: X(id, symbol, kind, where). A symbol that an object does not define
+ * is not hooked.
+ *
+ * kind ALLOC: argument 1 is the size; SIZE2: the size is argument 1 times argument 2; SIZEARG2,
+ * SIZEARG3: the size is argument 2 or 3; FREE: argument 1 is the block; REALLOC: argument 1 is the
+ * block, argument 2 the size; ALWAYS: anything else.
+ *
+ * where ANY: in whichever object defines the symbol; ALLOCATOR: only in the object that defines
+ * malloc (jemalloc, tcmalloc, mimalloc). In any other object such a function is a wrapper around
+ * malloc, and its blocks would count twice: libstdc++'s operators reach malloc through libstdc++'s
+ * slot.
  */
 #define HI_FUNCTIONS(X)                                                                         \
 	X(MALLOC, "malloc", ALLOC, ANY)                                                         \
@@ -109,50 +136,96 @@ _Static_assert(HI_FUNCTION_COUNT <= 64, "the journal has one bit for each");
 
 /* ---- the gate ---------------------------------------------------------------------------------------------------------- */
 
-#define HI_GATE_EXIT_BYTES 16u /* of an entry: the way on to its function; hi_gate_<class>_exit in the image */
+/* size of the exit of an entry, the jump to its function; hi_gate_<class>_exit in the image */
+#define HI_GATE_EXIT_BYTES 16u
 #define HI_NESTED_FROM_MAX 2u
-#define HI_GATE_STRIDE 192u                              /* bytes from entry to entry, and from words to words */
-#define HI_GATE_BYTES (3u * HI_PAGE_BYTES)               /* code; the words follow directly and are as large */
-#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE) /* 64: one per function in use; a second allocator beside is not hooked */
+/* bytes from one entry to the next, and from one set of words to the next */
+#define HI_GATE_STRIDE 192u
+/* bytes of code; the words follow directly and take as many bytes */
+#define HI_GATE_BYTES (3u * HI_PAGE_BYTES)
+/* 64: one per hooked function; the functions of a second allocator are not hooked */
+#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE)
 
 /*
- * The words of one gate entry. Written by the injector before the first slot points at the entry. Later only `hook` changes, by one aligned store of a thread
- * of the target: to `original`, when the injector detaches (by hi_store_words) or the payload finds it silent.
+ * The words of one gate entry. The injector writes them before the first slot points at the entry.
+ * Afterwards only `hook` changes, by one aligned store that a thread of the target executes: it
+ * becomes `original` when the injector detaches (by hi_store_words) or when the payload finds the
+ * injector silent.
  */
 struct hi_gate_words {
-	uint64_t original;       /*  0: the function the slot led to, or the entry's own exit; never changes, served even after everything else is gone */
-	uint64_t hook;           /*  8: payload hook until detach, which looks at `armed` first; then == original */
-	uint64_t thread_slots;   /* 16: address of struct hi_thread_table, in state */
-	uint64_t occupancy;      /* 24: address of the occupancy bytes, in state */
-	uint64_t state;          /* 32: address of struct hi_state */
-	uint64_t nothrow;        /* 40: throwing operator new only: what leads to its nothrow variant in the same object, else 0; if `plain` is 0 */
-	uint32_t occupancy_mask; /* 48: number of occupancy bytes - 1; that of a block is hi_gate_hash(its address) & this */
-	uint32_t function;       /* 52: enum hi_function */
-	uint64_t usable_size;    /* 56: malloc_usable_size, or its like, in the object that defines `original`; 0 = it has none */
-	uint64_t restore_at;     /* 64: of the last entry only, which is no function's: address of the errno of a thread that was made to call dlopen, */
-	uint64_t restore_value;  /* 72: and what it is to be again. 32 bits */
-	uint64_t nests; /* 80: 1 = the original may reach another function that is hooked at its entry: called from within the visit, so that this is known */
+	/*
+	 * 0: address of the function that the slot led to, or of the entry's own exit. Never
+	 * changes, and is used even after all other parts are gone
+	 */
+	uint64_t original;
+	/* 8: address of the payload's hook, which checks `armed` first; == original after detach */
+	uint64_t hook;
+	uint64_t thread_slots; /* 16: address of struct hi_thread_table, in state */
+	uint64_t occupancy;    /* 24: address of the occupancy bytes, in state */
+	uint64_t state;        /* 32: address of struct hi_state */
+	/*
+	 * 40: throwing operator new only: address through which its nothrow variant in the same
+	 * object is called; 0 = none. Used only if `plain` is 0
+	 */
+	uint64_t nothrow;
+	/*
+	 * 48: number of occupancy bytes - 1. The byte of a block has the index hi_gate_hash(its
+	 * address) & this
+	 */
+	uint32_t occupancy_mask;
+	uint32_t function; /* 52: enum hi_function */
+	/*
+	 * 56: address of malloc_usable_size, or an equivalent, in the object that defines
+	 * `original`; 0 = it has none
+	 */
+	uint64_t usable_size;
+	/*
+	 * 64: last entry only, which belongs to no function: address of the errno of a thread that
+	 * was made to call dlopen
+	 */
+	uint64_t restore_at;
+	uint64_t restore_value; /* 72: last entry only: the value to store there again, 32 bits */
+	/*
+	 * 80: 1 = the original may reach another function that is hooked at its entry. The hook
+	 * then calls the original from within the visit, so that the inner call is known to be
+	 * nested
+	 */
+	uint64_t nests;
 	struct {
-		uint64_t lo, hi;           /* code of others that do so by a call: what is called from there belongs to their callers' bytes */
-	} nested_from[HI_NESTED_FROM_MAX]; /* 88; unused ones are 0 */
-	uint64_t return_gadget;            /* 120: where hooks have originals return to, 0 = to the payload. See struct hi_control */
-	uint64_t plain;       /* 128: throwing operator new only: what leads to malloc, or memalign, whose blocks are the same; 0 = they may not be */
-	uint64_t new_handler; /* 136: address of the word that holds the C++ library's new-handler; 0 = not known */
+		/*
+		 * [lo, hi): code of another hooked function that reaches this one by a call. The
+		 * bytes of a call from there belong to the caller of that other function
+		 */
+		uint64_t lo, hi;
+	} nested_from[HI_NESTED_FROM_MAX]; /* 88; unused elements are 0 */
+	/*
+	 * 120: address to which an original that a hook calls returns; 0 = to the payload. See
+	 * struct hi_control
+	 */
+	uint64_t return_gadget;
+	/*
+	 * 128: throwing operator new only: address through which malloc, or memalign, is called, if
+	 * its blocks are the same; 0 = they may differ
+	 */
+	uint64_t plain;
+	/* 136: address of the word that holds the C++ library's new-handler; 0 = not known */
+	uint64_t new_handler;
 	uint64_t reserved[6];
 };
-#define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* that entry */
+#define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* the last entry, see restore_at */
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
 
 /* ---- state: private anonymous memory of the payload, wiped in a forked child -------------------------------------------------- */
 
 #define HI_THREAD_SLOT_BITS 14u
 #define HI_THREAD_SLOTS (1u << HI_THREAD_SLOT_BITS)
-#define HI_THREAD_WAYS 4u /* slots side by side that a thread may have, home ^ 0 to home ^ 3: the gate looks at all of them */
+/* slots that a thread may have, home ^ 0 to home ^ 3; the gate looks at all of them */
+#define HI_THREAD_WAYS 4u
 #define HI_HASH 0x9e3779b97f4a7c15ull
 
 /*
- * Home of a block's occupancy byte: this modulo their number. The factor fits into an instruction, and all address bits above the lowest reach the low bits of
- * the result.
+ * Home of a block's occupancy byte: this value modulo the number of bytes. The factor fits into an
+ * instruction, and all address bits above the lowest reach the low bits of the result.
  */
 #define HI_HASH_GATE 0x61c88647u
 static inline uint32_t hi_gate_hash(uint64_t address)
@@ -161,9 +234,12 @@ static inline uint32_t hi_gate_hash(uint64_t address)
 }
 
 /*
- * Home of a thread, by its thread pointer. Stacks of one size lie at regular distances, and so do the thread pointers at their ends: modulo 2^(shift + bits)
- * the product goes round the table in equal steps, and how evenly it fills the table depends on what the distance and the factor have in common. This factor
- * was searched for: 4,096 threads at any distance of 1 to 4,200 pages all find a place among the HI_THREAD_WAYS slots of their home (payload_thread_slot_test).
+ * Home of a thread, computed from its thread pointer. Stacks of one size lie at regular distances,
+ * and so do the thread pointers at their ends. So modulo 2^(shift + bits) the products go round the
+ * table in equal steps, and how evenly they fill the table depends on the common factors of the
+ * distance and the multiplier. This multiplier was found by search: 4,096 threads at any distance
+ * of 1 to 4,200 pages all find a slot among the HI_THREAD_WAYS slots of their home
+ * (payload_thread_slot_test).
  */
 #define HI_HASH_THREAD 0x233bde3du
 #define HI_HASH_THREAD_SHIFT 30u
@@ -173,47 +249,86 @@ static inline uint32_t hi_thread_hash(uint64_t thread)
 }
 
 /*
- * What a thread may know about itself without TLS. Found by hashing the thread pointer; claimed by compare-and-swap on `owner`.
- * The gate compares `fast_owner` and subtracts from `countdown`; both belong to the owning thread. A thread that loses its slot to another
- * just draws a new countdown: the exponential distribution has no memory, so nothing is biased.
+ * What the payload stores about a thread without TLS. The slot is found by hashing the thread
+ * pointer, and claimed by compare-and-swap on `owner`. The gate compares `fast_owner` and subtracts
+ * from `countdown`; both belong to the owning thread. A thread that loses its slot to another draws
+ * a new countdown: the exponential distribution has no memory, so the samples stay unbiased.
  *
- * WHO IS INSIDE. A visit to a hook adds one to a count and takes it away when it leaves. A locked instruction for each would be a good part of what a
- * visit costs in exact mode, and a thread that is alone with its count needs none: one instruction that reads, adds and writes is whole for a signal handler of
- * that thread. Alone with `in_flight` of a slot is the first owner, who found `owner` 0 and swapped itself in; nothing ever makes it 0 again, and whoever takes
- * a slot over leaves HI_SLOT_GUEST there for good, the first owner included should it come back. So a thread adds to in_flight where it finds `owner` to be
- * itself and nothing else, and that holds for one thread only, ever. (Its thread pointer may be given to another thread once it has ended.)
- * All others, who are called guests, take a PLACE for the time of the visit (struct hi_place): later owners, owners for whom no scratch was left, and threads
- * that have no slot. A place has one holder at a time, and knows it, so that a guest can tell a nested call of its own from the visit of another thread. A
- * guest that has no slot draws a countdown for this one call, in a slot that belongs to the place: that is as good a sample as any, as the exponential
- * distribution has no memory. Where no place is free a call is passed over, and counted in `passing` while it is inside.
- * The injector learns that nobody is inside as follows: (1) it clears `armed` and has original stored to each gate entry's hook; (2) it stops each thread once;
- * (3) it reads the counts. An add that is not locked may be seen late by others, but no later than its thread is seen to have stopped: what a thread did
- * before that is in (3), and after that it does not come in.
+ * WHO IS INSIDE. A visit to a hook adds one to a count at its start and subtracts one at its end. A
+ * locked instruction for each would be a large part of the cost of a visit in exact mode. A thread
+ * that is alone with its count needs no lock: one instruction that reads, adds and writes is
+ * indivisible with respect to a signal handler of that thread. The only thread that is alone with
+ * `in_flight` of a slot is the slot's first owner, which found `owner` 0 and swapped itself in.
+ * Nothing ever makes `owner` 0 again. A thread that takes a slot over sets HI_SLOT_GUEST in `owner`
+ * for good; so does the first owner if it comes back. So a thread adds to in_flight only if `owner`
+ * equals its thread pointer exactly, and that is true for one thread only, ever. (Its thread
+ * pointer may be given to another thread after it has ended.)
+ *
+ * All other threads are called guests: later owners, owners for which no scratch was left, and
+ * threads that have no slot. A guest takes a PLACE for the time of the visit (struct hi_place). A
+ * place has one holder at a time, and records it, so a guest can distinguish a nested call of its
+ * own from the visit of another thread. A guest that has no slot draws a countdown for this one
+ * call, in a slot that belongs to the place. That sample is as good as any other, as the
+ * exponential distribution has no memory. If no place is free, the call is passed over, and counted
+ * in `passing` while it is inside.
+ *
+ * The injector learns that no thread is inside as follows: (1) it clears `armed`, and has
+ * `original` stored to each gate entry's hook; (2) it stops each thread once; (3) it reads the
+ * counts. Other CPUs may see an add that is not locked late, but no later than they see its thread
+ * stopped. So (3) sees everything that a thread did before it stopped, and after that the thread
+ * does not enter a hook.
  */
 struct hi_thread_slot {
-	uint64_t fast_owner;  /*  0: == owner's thread where the gate may count down by itself; 0 in exact mode, so that every call is a sample */
-	int64_t countdown;    /*  8: bytes until the next sample; a sample is due when countdown - size <= 0 */
-	uint64_t owner;       /* 16: thread pointer, 0 = free; with HI_SLOT_GUEST if it goes by places */
-	uint32_t in_flight;   /* 24: hook frames of its first owner that will return into the payload; that thread adds, without a lock */
-	uint32_t scratch;     /* 28: number of the scratch that goes with in_flight */
-	uint64_t random;      /* 32: generator state */
-	uint64_t last_seen;   /* 40: cycle counter at the last slow path; an old one may be evicted */
-	uint64_t cycles;      /* 48: cycle counter ticks spent in the payload's slow path, originals not counted */
-	uint16_t interval_shift;   /* 56: the countdown was drawn with a mean of control->interval << this */
-	uint16_t own_ring;    /* 58: number of the ring that only its first owner writes to; 0 = it has none (see "rings" below) */
-	uint32_t region_told; /* 60: cycle counter >> HI_REGION_TOLD_SHIFT when this thread last wrote a HI_RECORD_REGION: it does so rarely */
+	/*
+	 * 0: the owner's thread pointer if the gate may count down by itself; 0 in exact mode, so
+	 * that every call is a sample
+	 */
+	uint64_t fast_owner;
+	/* 8: bytes until the next sample; a sample is due when countdown - size <= 0 */
+	int64_t countdown;
+	/* 16: thread pointer, 0 = free; with HI_SLOT_GUEST set if the owner uses places */
+	uint64_t owner;
+	/*
+	 * 24: number of hook frames of the first owner that will return into the payload. Only that
+	 * thread changes it, without a lock
+	 */
+	uint32_t in_flight;
+	uint32_t scratch; /* 28: number of the scratch that belongs to in_flight */
+	uint64_t random;  /* 32: state of the random number generator */
+	/* 40: cycle counter at the last slow path; a slot with an old value may be evicted */
+	uint64_t last_seen;
+	/* 48: cycle counter ticks spent in the payload's slow path, without the originals */
+	uint64_t cycles;
+	/* 56: the countdown was drawn with a mean of control->interval << this */
+	uint16_t interval_shift;
+	/*
+	 * 58: number of the ring that only the first owner writes to; 0 = none (see "rings" below)
+	 */
+	uint16_t own_ring;
+	/*
+	 * 60: cycle counter >> HI_REGION_TOLD_SHIFT when this thread last wrote a HI_RECORD_REGION.
+	 * Used to limit how often it writes one
+	 */
+	uint32_t region_told;
 };
 _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
-#define HI_SLOT_GUEST 1ull /* no bit of a thread pointer */
+#define HI_SLOT_GUEST 1ull /* a bit that no thread pointer has set */
 #define HI_REGION_TOLD_SHIFT 20u
 
 /*
- * A place is taken by a compare-and-swap of both halves, from any with count 0 to the holder's mark and 1; calls nested in that visit add to count and take
- * away again, and with count 0 it is free. HI_PLACE_WAYS of them side by side, by the holder's thread pointer, are one cache line.
+ * A thread takes a place by one compare-and-swap of both halves, from any holder with count 0 to
+ * its own mark with count 1. Calls nested in that visit add one to the count and subtract it again.
+ * A place with count 0 is free. A thread may take any of HI_PLACE_WAYS adjacent places, chosen by
+ * its thread pointer. They are one cache line.
  */
 struct hi_place {
-	uint32_t holder; /* mark of its thread: where two threads have the same ways, these differ (but for odds of 2^-32) */
-	uint32_t count;  /* hook frames of the holder that will return into the payload; atomic add */
+	/*
+	 * mark of the holding thread. Two threads that may take the same places have different
+	 * marks, except with a probability of 2^-32
+	 */
+	uint32_t holder;
+	/* number of hook frames of the holder that will return into the payload; atomic add */
+	uint32_t count;
 } __attribute__((aligned(8)));
 _Static_assert(sizeof(struct hi_place) == 8, "a place is swapped as a whole");
 #define HI_PLACE_BITS 10u
@@ -222,130 +337,206 @@ _Static_assert(sizeof(struct hi_place) == 8, "a place is swapped as a whole");
 
 #define HI_SLOTS_A_PAGE (HI_PAGE_BYTES / 64u)
 
-/* All that threads know of themselves, and all counts of who is inside. */
+/* All thread slots and places, and so all counts of threads that are inside a hook. */
 struct hi_thread_table {
 	struct hi_thread_slot slot[HI_THREAD_SLOTS];
-	struct hi_thread_slot place_slot[HI_PLACES]; /* of the place's holder, where it has no other: `owner` and `in_flight` are not used */
+	/*
+	 * for the holder of the place with the same index, if it has no slot of its own; `owner`
+	 * and `in_flight` are not used
+	 */
+	struct hi_thread_slot place_slot[HI_PLACES];
 	struct hi_place place[HI_PLACES];
 	uint32_t reserved0;
-	uint32_t passing;                                         /* hook frames of threads that found no place; atomic add */
-	uint64_t claimed[HI_THREAD_SLOTS / HI_SLOTS_A_PAGE / 64]; /* one bit a page of slots: some were claimed, and no other page need be read */
+	/* number of hook frames of threads that found no free place; atomic add */
+	uint32_t passing;
+	/*
+	 * one bit for each page of slots: 1 = at least one slot there was claimed; no other page
+	 * need be read
+	 */
+	uint64_t claimed[HI_THREAD_SLOTS / HI_SLOTS_A_PAGE / 64];
 	uint64_t reserved1[3];
 };
 _Static_assert(sizeof(struct hi_thread_table) % 64 == 0, "whole cache lines");
 
-#define HI_BUCKET_ENTRIES 8u /* block addresses in one live-set bucket: one cache line */
-#define HI_BUCKET_PROBES 2u  /* buckets side by side that an address may lie in; a power of two */
-#define HI_LEVEL_BITS 2u     /* each level of the live set has 2^this times as many buckets as the one above it */
+#define HI_BUCKET_ENTRIES 8u /* block addresses in one live-set bucket: 64 bytes, one cache line */
+#define HI_BUCKET_PROBES 2u  /* adjacent buckets in which an address may lie; a power of two */
+/* each level of the live set has 2^this times as many buckets as the level above it */
+#define HI_LEVEL_BITS 2u
 #define HI_LEVELS_MAX 8u
 
 /*
- * Where a thread puts an alloc record together (struct hi_scratch, below): on the stack it might not fit, as some stacks are small. They have numbers. Those
- * below HI_OWN_SCRATCHES are given out one after the other, each to a slot that is claimed for the first time, and go with its in_flight; 0 is nobody's. From
- * there on each belongs to a place. A scratch is for the one visit that found its count at 0; whoever finds another value (a signal handler that interrupted
- * that visit) takes no sample.
+ * The memory in which a thread builds an alloc record (struct hi_scratch, below). The record might
+ * not fit on the stack, as some stacks are small. Scratches are numbered. The numbers below
+ * HI_OWN_SCRATCHES are given out in order, each to a slot that is claimed for the first time; that
+ * scratch then belongs to the slot's in_flight. Number 0 belongs to nobody. The numbers from
+ * HI_OWN_SCRATCHES on belong to one place each. Only the visit that found the count of a scratch at
+ * 0 may use the scratch. A visit that finds another value (a signal handler that interrupted the
+ * first visit) takes no sample.
  */
 #define HI_OWN_SCRATCHES 4096u
 #define HI_SCRATCHES (HI_OWN_SCRATCHES + HI_PLACES)
 #define HI_SCRATCH_BYTES 1152u
 
 /*
- * The rules by which pcs were left of late, so that a pc that comes again costs no search: HI_RULES entries, direct-mapped, at pc ^ pc >> HI_RULE_BITS modulo
- * HI_RULES. Threads write them without a lock. `check` ties the two words together, and to the directory they were found in: neither a pair of which another
- * thread has written one half nor what was right before a library came or went is a match.
+ * The rules that the unwinder used recently, so that a pc that occurs again needs no search. There
+ * are HI_RULES entries, direct-mapped: a pc has the index (pc ^ pc >> HI_RULE_BITS) modulo
+ * HI_RULES. Threads write entries without a lock. `check` ties the two words together, and to the
+ * directory in which the rule was found. So an entry does not match if another thread has
+ * overwritten one of its halves, or if a library has been loaded or unloaded since.
  */
 #define HI_RULE_BITS 12u
 #define HI_RULES (1u << HI_RULE_BITS)
 struct hi_rule_entry {
-	uint64_t check; /* pc + mark of the directory it was found in, ^ value * HI_HASH */
-	uint64_t value; /* the rule, and where that of the caller lies, packed by rules.h */
+	/* (pc + mark of the directory in which the rule was found) ^ value * HI_HASH */
+	uint64_t check;
+	uint64_t value; /* the rule, and the position of the caller's entry, packed by rules.h */
 };
 _Static_assert(sizeof(struct hi_rule_entry) == 16, "rule entry");
 
 /*
- * Walks that were made before, as a tree: a node is a frame together with those that it was called by on the way from the leaf. Threads write them without a
- * lock, and never again once they are linked in, but for the links. How: payload/stack_trie.c. A link is an offset in bytes from the first node, which is none:
- * 0 leads nowhere. Links to leaves, and to callers beyond the second, are in uint32_t[1 << walk_bits], by a hash of callee and pc.
+ * The stack trie: earlier stack walks, as a tree. A node is a frame together with the frames below
+ * it on the path from the leaf (its callee, the callee's callee, and so on). Threads write nodes
+ * without a lock. Once a node is linked in, only its links and the flags in `kind` change. See
+ * payload/stack_trie.c. A link is an offset in bytes from the first node, which is not used: 0
+ * leads nowhere. Links to leaves, and to callers beyond the second, are in uint32_t[1 <<
+ * walk_bits], indexed by a hash of callee and pc.
  */
 struct hi_walk_node {
-	uint64_t pc; /*  0: return address; of a leaf with the mark of the directory added; 0 = the stack ended by a return address of zero */
+	/*
+	 * 0: return address; in a leaf, the mark of the directory is added; 0 = a return address of
+	 * zero ended the stack
+	 */
+	uint64_t pc;
 	union {
 		struct {
-			uint8_t kind;   /*  8: bits that stack_trie.c defines; 0 = there is no node */
-			int8_t bp_slot; /*  9: how it is left: the caller's bp is so many words above the CFA, 0 = it is unchanged */
-			int16_t bp_at;  /* 10: if the CFA goes by bp: that lies so many words above sp */
-			int32_t cfa;    /* 12: the CFA is so many bytes above sp, or bp */
+			uint8_t kind; /* 8: bits that stack_trie.c defines; 0 = there is no node */
+			/*
+			 * 9: the caller's saved bp lies this many words above the CFA (negative:
+			 * below); 0 = bp is unchanged
+			 */
+			int8_t bp_slot;
+			/*
+			 * 10: if the CFA is relative to bp: the saved bp lies this many words above
+			 * sp
+			 */
+			int16_t bp_at;
+			int32_t cfa; /* 12: the CFA is this many bytes above sp, or above bp */
 		};
-		uint64_t rule; /* these four */
+		uint64_t rule; /* 8: kind, bp_slot, bp_at and cfa as one word */
 	};
-	uint32_t caller; /* 16: link to the node of a caller */
-	uint32_t other;  /* 20: link to the node of a second caller of the same callee */
-	uint32_t callee; /* 24: link back; 0 = it is a leaf */
-	uint32_t stack;  /* 28: id of the stack that ends here, 0 = it goes on */
+	uint32_t caller; /* 16: link to the node of the first caller */
+	uint32_t other;  /* 20: link to the node of another caller of the same callee */
+	uint32_t callee; /* 24: link to the node of the callee; 0 = this node is a leaf */
+	uint32_t stack;  /* 28: id of the stack that ends at this node; 0 = the stack continues */
 };
 _Static_assert(sizeof(struct hi_walk_node) == 32, "two nodes a cache line");
 
 /*
- * A word of the target that its running threads read as an address of code: a GOT slot, or the hook of a gate entry. Writes from outside may be seen half done
- * (docs/architecture.md, "Words that are read while they change"), so a thread that the injector has borrowed stores it, from a list in the state.
+ * A store to a word of the target that running threads read as a code address: a GOT slot, or the
+ * hook of a gate entry. A write from another process may be seen half done (docs/architecture.md,
+ * "Words that are read while they change"). So a thread that the injector has borrowed executes the
+ * store, from a list in the state.
  */
 struct hi_store {
-	uint64_t at;       /* aligned, in a page that may be written */
-	uint64_t expected; /* what it holds; afterwards what it held: if that is something else, nothing was stored */
+	uint64_t at; /* address of the word; aligned, in a writable page */
+	/*
+	 * before: the value that the word must hold. After: the value that it held; if that differs
+	 * from the value before, nothing was stored
+	 */
+	uint64_t expected;
 	uint64_t value;
 };
 #define HI_STORES 64u
 
 /*
- * Head of the state. The injector fills it and sets `armed` last; the payload clears `armed` for good when the injector has been silent for
- * control->deadman_cycles. Layout of the state: this head (two pages), the thread table, the occupancy bytes, the buckets, the scratch, the rules, the
- * known stacks, the nodes of known walks and the links to them, each starting on a page. Addresses are in the target.
+ * Head of the state. The injector fills it, and sets `armed` last. The payload clears `armed` for
+ * good when the injector has been silent for control->deadman_cycles. Layout of the state: this
+ * head (two pages), the thread table, the occupancy bytes, the buckets, the scratches, the rules,
+ * the interned stacks, the nodes of the stack trie, and the links to them. Each part starts on a
+ * page boundary. All addresses are addresses in the target, all sizes are in bytes.
  */
 struct hi_state {
 	uint64_t control; /*  0 */
 	uint64_t ring;
 	uint64_t tables;
 	uint64_t tables_size;
-	uint64_t thread_slots;  /* 32: struct hi_thread_table */
-	uint64_t occupancy;     /* one byte a home (see occupancy_mask): how many live samples call it home, saturating at 255 (then it sticks) */
-	uint64_t buckets;       /* uint64_t[HI_BUCKET_ENTRIES] each, 0 = free; 1 << bucket_bits of them, then those of the other levels */
-	uint64_t scratch;       /* HI_SCRATCH_BYTES, HI_SCRATCHES times */
-	uint32_t bucket_bits;   /* 64 */
-	uint32_t bucket_levels; /* 0: no live set is kept, every free is told */
-	uint64_t gate;          /* first gate entry, and how many bytes of code: so that the payload knows its own addresses */
+	uint64_t thread_slots; /* 32: struct hi_thread_table */
+	/*
+	 * address of one byte for each home (see occupancy_mask): the number of live samples with
+	 * that home. It saturates at 255, and then stays there
+	 */
+	uint64_t occupancy;
+	/*
+	 * address of the buckets, uint64_t[HI_BUCKET_ENTRIES] each, 0 = free entry: 1 <<
+	 * bucket_bits of the first level, then those of the other levels
+	 */
+	uint64_t buckets;
+	uint64_t scratch;     /* address of HI_SCRATCHES scratches of HI_SCRATCH_BYTES each */
+	uint32_t bucket_bits; /* 64 */
+	/* number of levels of the live set; 0 = no live set is kept, and every free is recorded */
+	uint32_t bucket_levels;
+	/*
+	 * address of the first gate entry, and size of the gate code: with both the payload knows
+	 * its own addresses
+	 */
+	uint64_t gate;
 	uint64_t gate_bytes;
-	uint64_t rules;        /* struct hi_rule_entry[HI_RULES] */
-	uint64_t walk_nodes;   /* struct hi_walk_node[1 << walk_bits] */
-	uint64_t walk_edges;   /* uint32_t[1 << walk_bits] */
-	uint64_t walk_bits;    /* 0: walks are not remembered */
-	uint64_t known_stacks; /* uint64_t[1 << known_bits]: see "stacks" below */
-	uint64_t stacks;       /* struct hi_stacks */
+	uint64_t rules;      /* struct hi_rule_entry[HI_RULES] */
+	uint64_t walk_nodes; /* struct hi_walk_node[1 << walk_bits] */
+	uint64_t walk_edges; /* uint32_t[1 << walk_bits] */
+	/* log2 of the numbers of nodes and of links; 0 = there is no stack trie */
+	uint64_t walk_bits;
+	/*
+	 * address of uint64_t[1 << known_bits], the hash table of the interned stacks: see "stacks"
+	 * below
+	 */
+	uint64_t known_stacks;
+	uint64_t stacks; /* struct hi_stacks */
 	uint64_t stacks_size;
 	uint32_t known_bits;
 	uint32_t occupancy_bits;
-	uint64_t ring_capacity; /* of each ring; a power of two */
-	uint32_t ring_mask;     /* their number - 1 */
-	uint32_t ring_ahead; /* a producer asks for the line so many bytes behind its record, as it will be written soon; 0 = the CPU knows no such request */
-	uint64_t fast_clock; /* 1: the CPU has the faster of two ways to read the clock in order (payload/arch) */
-	struct hi_store store[HI_STORES] __attribute__((aligned(512))); /* for hi_store_words, */
-	uint8_t store_stack[2048] __attribute__((aligned(2048)));       /* and what it runs on */
-	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES)));         /* 4096: 1 = sample. From here on all is zero in a forked child */
-	uint64_t levels_used;                                           /* these by the payload. One bit a level of the live set: something was put there */
-	uint64_t rings_owned;                                           /* so many rings have been given to threads of their own */
-	uint64_t walk_nodes_used;                                       /* how many were asked for; the first is none */
-	uint64_t threads;                                               /* 0, 1, or more threads have come to a hook */
-	uint64_t scratches_used;                                        /* so many slots asked for a scratch */
-	uint64_t unforked;                                              /* 1, from the beginning */
+	uint64_t ring_capacity; /* bytes in data[] of each ring; a power of two */
+	uint32_t ring_mask;     /* number of rings - 1 */
+	/*
+	 * a producer prefetches, for writing, the cache line this many bytes after its record, as
+	 * it will be written soon; 0 = the CPU has no such prefetch
+	 */
+	uint32_t ring_ahead;
+	/*
+	 * 1 = the CPU has the faster of the two instructions that read the clock in order
+	 * (payload/arch)
+	 */
+	uint64_t fast_clock;
+	/* the list for hi_store_words */
+	struct hi_store store[HI_STORES] __attribute__((aligned(512)));
+	/* the stack on which hi_store_words runs */
+	uint8_t store_stack[2048] __attribute__((aligned(2048)));
+	/* 4096: 1 = sample. All bytes from here on are zero in a forked child */
+	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES)));
+	/*
+	 * written by the payload, as are those below. One bit for each level of the live set: 1 =
+	 * an address was put there
+	 */
+	uint64_t levels_used;
+	uint64_t rings_owned; /* number of rings that have been given to a single thread */
+	/* number of trie nodes that were requested; node 0 is never used */
+	uint64_t walk_nodes_used;
+	uint64_t threads;        /* 0, 1, or more: no, one, or several threads entered a hook */
+	uint64_t scratches_used; /* number of slots that asked for a scratch */
+	uint64_t unforked;       /* 1 from the beginning; 0 in a forked child */
 };
 _Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack behind the head");
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
 
 /* ---- control block: shared, at arena offset 0 ------------------------------------------------------------------------------ */
 
-/* How far the injector has come; written before the step is begun, so that undo knows what may exist. */
+/*
+ * The step that the injector has reached. It is written before the step begins, so that undo knows
+ * what may exist.
+ */
 enum hi_phase {
 	HI_PHASE_NONE = 0,
-	HI_PHASE_LOADING = 1, /* arena and payload are being mapped; no slot written */
+	HI_PHASE_LOADING = 1, /* arena and payload are being mapped; no slot was written */
 	HI_PHASE_ARMING = 2,  /* slots are being written */
 	HI_PHASE_ARMED = 3,
 	HI_PHASE_DISARMED = 4,  /* gate bypassed; slots are being written back */
@@ -357,33 +548,52 @@ enum hi_loader { HI_LOADER_MAP = 0, HI_LOADER_DLOPEN = 1 };
 
 /* Where the allocator's functions are hooked. */
 enum hi_hook {
-	HI_HOOK_AUTO = 0,  /* at their entries where that can be, else by slots */
+	HI_HOOK_AUTO = 0,  /* at their entries if possible, otherwise by GOT slots */
 	HI_HOOK_SLOT = 1,  /* by GOT slots alone */
 	HI_HOOK_ENTRY = 2, /* at their entries, or not at all */
 };
 
 /*
- * Event counters: each is added to by the payload (relaxed atomic add), and only ever read by the injector. What goes well is not among them: a word that all
- * threads add to is slow, and the reader of the ring counts records as they come.
+ * Event counters, each a number of events since the start of the session. The payload adds to them
+ * (relaxed atomic add), and the injector only reads them. Successful events are not counted here: a
+ * word to which all threads add is slow, and the reader of the rings counts the records as they
+ * arrive.
  */
 struct hi_counters {
-	uint64_t dropped_allocs;   /* ring too full for an alloc record: the block is not in the live set either */
-	uint64_t dropped_frees;    /* ring full for a free record: in-use is overstated by that block */
-	uint64_t live_set_full;    /* sample given up because its buckets were full */
-	uint64_t no_thread_slot;   /* allocations that were passed over, at most: of more threads than there is room for inside at once */
-	uint64_t stacks_untold;    /* stack that found no room among the known ones: its record carries the frames */
+	/* the ring was too full for an alloc record; the block is not in the live set either */
+	uint64_t dropped_allocs;
+	/* the ring was full for a free record; in-use is overstated by that block */
+	uint64_t dropped_frees;
+	uint64_t live_set_full; /* a sample was given up because its buckets were full */
+	/*
+	 * allocations that were passed over, at most: more threads were inside at once than there
+	 * is room for
+	 */
+	uint64_t no_thread_slot;
+	/*
+	 * samples whose stack found no room among the interned stacks; the record carries the
+	 * frames
+	 */
+	uint64_t stacks_untold;
 	uint64_t stacks_truncated; /* samples whose walk did not end at HI_END_COMPLETE */
 	uint64_t deadman;          /* times the payload disarmed itself */
-	uint64_t commit_lost;      /* record skipped by the reader before its producer committed it */
-	uint64_t passed_bytes;     /* that no_thread_slot allocations stand for, at most */
+	/* records that the reader skipped before their producer committed them */
+	uint64_t commit_lost;
+	uint64_t passed_bytes; /* bytes that the allocations of no_thread_slot stand for, at most */
 	uint64_t reserved[7];
 };
 
-#define HI_REGION_CAPACITY 32760u /* half of what a process may map at most (vm.max_map_count): a stack and the page that guards it are two */
 /*
- * Address ranges in which a stack may lie: [lo, hi), sorted, not overlapping. Written by the injector into the list that is
- * not current, then published by storing its index. A payload that was preempted while reading an old list may see a mix:
- * it re-checks `generation` after its lookup and treats a change as "unknown region". What of a range may be read: payload/stack.c.
+ * half of the mappings that a process may have (vm.max_map_count): a stack and its guard page are
+ * two
+ */
+#define HI_REGION_CAPACITY 32760u
+/*
+ * Address ranges [lo, hi) in which a stack may lie, sorted, not overlapping. The injector writes
+ * them into the list that is not current, then publishes that list by storing its index. A thread
+ * that was preempted while it read an old list may see a mix of two versions. So the payload checks
+ * `generation` again after its lookup, and treats a change as "unknown region". payload/stack.c
+ * says which bytes of a range may be read.
  */
 struct hi_regions {
 	uint64_t generation; /* odd while being written */
@@ -396,13 +606,18 @@ struct hi_regions {
 
 #define HI_MODULE_CAPACITY 1020u
 /*
- * Directory of unwind tables: executable ranges [lo, hi) of the target, sorted, with the offsets of their rows in the tables part.
- * Published like hi_regions. Rows of a module that went away stay readable, so that a stale lookup gives a wrong stack, never a fault.
+ * Directory of unwind tables: executable ranges [lo, hi) of the target, sorted, with the offsets of
+ * their rows in the tables part. It is published like hi_regions. The rows of a module that was
+ * unloaded stay readable, so a stale lookup gives a wrong stack, never a fault.
  */
 struct hi_unwind_module {
 	uint64_t lo, hi; /* text addresses covered */
 	uint64_t rows;   /* offset in tables: struct hi_unwind_row[row_count], sorted by pc; row 0 has pc 0 */
-	uint64_t index;  /* offset in tables: uint32_t[index_count]: first row to look at for each HI_INDEX_BYTES of text */
+	/*
+	 * offset in tables: uint32_t[index_count]: the first row to look at for each HI_INDEX_BYTES
+	 * of text
+	 */
+	uint64_t index;
 	uint32_t row_count;
 	uint32_t index_count; /* (hi - lo) / HI_INDEX_BYTES + 2 */
 };
@@ -421,67 +636,117 @@ struct hi_unwind_directory {
  * 8 bytes; names follow .eh_frame. Lookup uses the return address minus one, except for the frame above a signal frame.
  */
 enum hi_unwind_kind {
-	HI_UNWIND_NONE = 0,     /* no information: gap, or an expression the table cannot carry; try the frame-pointer chain */
-	HI_UNWIND_SP = 1,       /* CFA = sp + 8 * cfa */
-	HI_UNWIND_BP = 2,       /* CFA = bp + 8 * cfa */
-	HI_UNWIND_BP_DEREF = 3, /* CFA = *(bp + 8 * cfa): frames that realigned their stack; the caller's bp is at *bp, as their distance to the CFA varies */
-	HI_UNWIND_PLT = 4,      /* CFA = sp + 8 + ((pc & 15) >= cfa ? 8 : 0): .plt entries of lazy binding */
-	HI_UNWIND_END = 5,      /* return address undefined: the proper end of a stack */
-	HI_UNWIND_SIGNAL = 6,   /* signal trampoline: registers are in the ucontext at sp (x86-64: rt_sigframe after its return address) */
-	/* Hand-written code. Of cfa the lower HI_UNWIND_LOW_BITS are one number, `low`, and the rest another, `high`, which may be negative. */
-	HI_UNWIND_SPILLED = 7,  /* CFA = *(sp + 8 * high) + 8 * low: the old sp was spilled */
-	HI_UNWIND_REGISTER = 8, /* CFA = word `low` of the ucontext + 8 * high: only in the frame that a signal interrupted; elsewhere as NONE */
-	HI_UNWIND_SCRATCH = 9,  /* the same of a register that calls do not keep, but for functions that were written to: in all frames from that one up */
-	HI_UNWIND_INDEXED = 10, /* CFA = *(sp + 8 + 8 * word `low` of the ucontext) + 8 * high: likewise */
+	/*
+	 * no information: a gap, or an expression that the table cannot express; try the
+	 * frame-pointer chain
+	 */
+	HI_UNWIND_NONE = 0,
+	HI_UNWIND_SP = 1, /* CFA = sp + 8 * cfa */
+	HI_UNWIND_BP = 2, /* CFA = bp + 8 * cfa */
+	/*
+	 * CFA = *(bp + 8 * cfa): frames that realigned their stack. The caller's bp is at *bp, as
+	 * its distance to the CFA varies
+	 */
+	HI_UNWIND_BP_DEREF = 3,
+	/* CFA = sp + 8 + ((pc & 15) >= cfa ? 8 : 0): .plt entries of lazy binding */
+	HI_UNWIND_PLT = 4,
+	HI_UNWIND_END = 5, /* return address undefined: the proper end of a stack */
+	/*
+	 * signal trampoline: registers are in the ucontext at sp (x86-64: rt_sigframe after its
+	 * return address)
+	 */
+	HI_UNWIND_SIGNAL = 6,
+	/*
+	 * Hand-written code. The lower HI_UNWIND_LOW_BITS of cfa are one number, `low`; the other
+	 * bits are another number, `high`, which may be negative.
+	 */
+	HI_UNWIND_SPILLED = 7, /* CFA = *(sp + 8 * high) + 8 * low: the old sp was spilled */
+	/*
+	 * CFA = word `low` of the ucontext + 8 * high: only in the frame that a signal interrupted;
+	 * in other frames like NONE
+	 */
+	HI_UNWIND_REGISTER = 8,
+	/*
+	 * the same for a caller-saved register that the called functions were written to preserve:
+	 * valid in the interrupted frame and in all frames above it
+	 */
+	HI_UNWIND_SCRATCH = 9,
+	/* CFA = *(sp + 8 + 8 * word `low` of the ucontext) + 8 * high: valid in the same frames */
+	HI_UNWIND_INDEXED = 10,
 };
 #define HI_UNWIND_LOW_BITS 5u
 #define HI_UNWIND_LOW(cfa) ((cfa) & ((1 << HI_UNWIND_LOW_BITS) - 1))
 #define HI_UNWIND_HIGH(cfa) ((cfa) >> HI_UNWIND_LOW_BITS)
 struct hi_unwind_row {
 	uint32_t pc;
-	int16_t cfa;    /* signed, in units of 8 bytes; for HI_UNWIND_PLT a plain number 0..15 */
-	uint8_t kind;   /* enum hi_unwind_kind */
-	int8_t bp_slot; /* caller's bp is at CFA + 8 * bp_slot; 0 = bp unchanged (BP_DEREF: see there); bp_slot is negative */
+	int16_t cfa;  /* signed, in units of 8 bytes; for HI_UNWIND_PLT an unsigned number 0..15 */
+	uint8_t kind; /* enum hi_unwind_kind */
+	/*
+	 * caller's bp is at CFA + 8 * bp_slot (bp_slot is negative); 0 = bp is unchanged (BP_DEREF:
+	 * see there)
+	 */
+	int8_t bp_slot;
 };
 _Static_assert(sizeof(struct hi_unwind_row) == 8, "unwind row");
 
 #define HI_JOURNAL_CAPACITY 16384u
 enum hi_journal_state {
 	HI_JOURNAL_FREE = 0,
-	HI_JOURNAL_PLANNED = 1, /* about to be written: the slot may hold either value */
+	HI_JOURNAL_PLANNED = 1, /* about to be written; the slot may hold either value */
 	HI_JOURNAL_WRITTEN = 2,
-	HI_JOURNAL_RESTORED = 3, /* written back, or found not to hold ours any more */
+	HI_JOURNAL_RESTORED = 3, /* written back, or found to hold another value than new_value */
 };
 /* What kind of word was changed. */
 enum hi_journal_kind {
-	HI_JOURNAL_UNLOADABLE = 0, /* a GOT slot of an object that may be unloaded: written only while all threads stand still */
+	/*
+	 * a GOT slot of an object that may be unloaded: written only while all threads are stopped
+	 */
+	HI_JOURNAL_UNLOADABLE = 0,
 	HI_JOURNAL_PINNED = 1, /* a GOT slot of an object that is never unloaded */
 };
-/* One GOT slot. Complete and PLANNED before the word is touched; undo writes old_value only where it holds new_value. */
+/*
+ * One GOT slot. The entry is complete and PLANNED before the word is written. Undo writes old_value
+ * only to a slot that holds new_value.
+ */
 struct hi_journal_entry {
 	uint64_t slot;      /* address in the target */
-	uint64_t old_value; /* what it held: the resolved original, or the lazy stub */
+	uint64_t old_value; /* the value before: the resolved original, or the lazy stub */
 	uint64_t new_value; /* gate entry */
-	uint64_t original;  /* what the gate entry serves: escaped copies of new_value are fixed_up to this */
-	uint32_t state;     /* enum hi_journal_state */
-	uint16_t function;  /* enum hi_function */
-	uint8_t kind;       /* enum hi_journal_kind */
-	uint8_t read_only;  /* 1: its page could not be written (RELRO), and shall not be when we are gone */
+	/*
+	 * address of the function that the gate entry serves: escaped pointers, copies of
+	 * new_value, are fixed up to this
+	 */
+	uint64_t original;
+	uint32_t state;    /* enum hi_journal_state */
+	uint16_t function; /* enum hi_function */
+	uint8_t kind;      /* enum hi_journal_kind */
+	/*
+	 * 1 = the page of the slot was read-only (RELRO), and must be read-only again after detach
+	 */
+	uint8_t read_only;
 };
 _Static_assert(sizeof(struct hi_journal_entry) == 40, "journal entry");
 
-/* One word of a function's first instruction, or of the filling before it. */
+/* One word (8 bytes) of a function's first instruction, or of the padding before it. */
 #define HI_CODE_WORDS_MAX 128u
 struct hi_code_word {
-	uint64_t at;                   /* lies in `code` of the control block */
-	uint64_t old_value, new_value; /* undo takes the page back as its file has it, where it holds nothing but these */
+	uint64_t at; /* address in the target; lies in `code` of the control block */
+	/*
+	 * undo restores a page to the content of its file if all words that differ are listed here
+	 * and hold one of these values
+	 */
+	uint64_t old_value, new_value;
 };
 
-/* What the target looked like before; compared at detach, and after a crash of the injector all there is to compare with. */
+/*
+ * The state of the target before attach. It is compared at detach. After a crash of the injector it
+ * is the only thing to compare with.
+ */
 struct hi_snapshot {
 	uint64_t fd_count;
 	uint64_t thread_count;
-	uint64_t sig_blocked, sig_ignored, sig_caught; /* of the leader, as in /proc/PID/status */
+	/* signal masks of the thread-group leader, as in /proc/PID/status */
+	uint64_t sig_blocked, sig_ignored, sig_caught;
 	uint64_t map_count;
 	uint64_t reserved[2];
 };
@@ -494,8 +759,9 @@ struct hi_part {
 
 #define HI_INTERVAL_SHIFT_MAX 40u
 #define HI_CODE_RANGES_MAX 4u
-#define HI_CODE_BYTES_MAX (4u << 20) /* of all of them */
-#define HI_RELAYS_MAX 16u            /* pages with a jump each, to which a function's entry can lead where it cannot lead to the gate */
+#define HI_CODE_BYTES_MAX (4u << 20) /* bytes of all ranges together */
+/* pages with one jump each: a function's entry leads there if it cannot reach the gate directly */
+#define HI_RELAYS_MAX 16u
 
 struct hi_control {
 	uint64_t magic;      /* HI_WIRE_MAGIC, stored last by the injector */
@@ -513,44 +779,69 @@ struct hi_control {
 	uint64_t payload_size;
 	uint64_t dlopen_handle; /* dlopen loader only */
 	uint32_t gate_count;    /* gate entries in use */
-	uint32_t bucket_bits;   /* of the live set: sizes the state */
-	uint32_t bucket_levels; /* likewise */
+	/* log2 of the buckets of the live set's first level; determines the size of the state */
+	uint32_t bucket_bits;
+	/* number of levels of the live set; determines the size of the state */
+	uint32_t bucket_levels;
 	uint32_t occupancy_bits;
-	uint32_t known_bits; /* of the known stacks: likewise */
-	uint32_t walk_bits;  /* of the known walks: likewise */
-	uint32_t has_slots; /* 1: GOT slots lead to the gate, or soon may. Stored before the first is written; not in the journal, which a child can write to */
+	/* log2 of the interned stacks' hash table; determines the size of the state */
+	uint32_t known_bits;
+	/* log2 of the nodes of the stack trie; determines the size of the state */
+	uint32_t walk_bits;
+	/*
+	 * 1 = GOT slots lead to the gate, or soon may. It is stored before the first slot is
+	 * written. It is not in the journal, because a forked child can write to the journal
+	 */
+	uint32_t has_slots;
 	uint32_t reserved;
-	/* Of each page of `relays` that is mapped once more, wherever it has to lie: the address of the jump in it, 0 = none. Stored before it is mapped. */
+	/*
+	 * For each page of `relays` that is mapped a second time at the address where it is needed:
+	 * the address of its jump; 0 = none. Stored before the page is mapped there.
+	 */
 	uint64_t relay[HI_RELAYS_MAX];
-	/* Code of the target that another copy takes the place of while functions are hooked at their entries: whole pages, 0 = none. */
+	/*
+	 * Code of the target that a copy replaces while functions are hooked at their entries:
+	 * address and size in bytes, whole pages, 0 = none.
+	 */
 	struct {
 		uint64_t lo, size;
 	} code[HI_CODE_RANGES_MAX];
 	/*
-	 * The address of an indirect call in code of the target's own, by a register that calls keep; 0 = none is used. An original that a hook calls returns
-	 * there, and from there to the payload: what takes the stack in the original finds unwind rows for this address, which say of its function's frame what
-	 * is true of the hook's, and lead on to the hook's caller. For the payload there are none, where unwinders look.
+	 * Address of an indirect call, through a callee-saved register, in the target's own code; 0
+	 * = none is used. An original that a hook calls returns to this address, and from there to
+	 * the payload. An unwinder that runs in the original finds unwind rows for this address.
+	 * These rows describe the frame of the gadget's function; the description also fits the
+	 * hook's frame, and leads to the hook's caller. For the payload itself an unwinder finds no
+	 * rows.
 	 */
 	uint64_t return_gadget;
 	struct hi_snapshot before;
-	/* The words of `code` that are other in what takes its place. Complete before it does. */
-	uint64_t code_functions; /* a bit for each function that they are of */
+	/*
+	 * The words of `code` that differ in its replacement. The list is complete before the code
+	 * is replaced.
+	 */
+	uint64_t code_functions; /* one bit for each enum hi_function to which the words belong */
 	uint32_t code_word_count;
 	uint32_t reserved_code;
 	struct hi_code_word code_word[HI_CODE_WORDS_MAX];
 	/*
-	 * Up to here private, and nothing that a hook touches. The injector writes it by /proc/PID/mem: the arena's file is shared with all children of the
-	 * target that were forked meanwhile, and some may have fewer rights.
+	 * All fields above are on the private page, and no hook touches them. The injector writes
+	 * them through /proc/PID/mem, because the arena's file is shared with all children that the
+	 * target has forked since, and some of those may have fewer rights.
 	 */
-	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES))); /* cycle counter, stored by the injector every pump round */
-	uint64_t deadman_cycles;                                    /* silence after which the payload disarms itself; 0 = never */
-	uint64_t interval;                                          /* mean bytes between samples as asked for; 1 = every allocation */
-	uint64_t main_stack;                                        /* upper end of the main thread's stack, 0 = not known */
-	uint32_t current_regions;                                   /* index into regions[] */
-	uint32_t current_directory;                                 /* index into directory[] */
-	uint32_t interval_shift;                                         /* countdowns are drawn with a mean of interval << this from now on; <= HI_INTERVAL_SHIFT_MAX */
-	uint32_t ring_mask;                                         /* number of rings - 1: HI_RINGS - 1, or 0 */
-	uint32_t journal_count;                                     /* entries in use, including RESTORED ones */
+	/* cycle counter, stored by the injector in every pump round */
+	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES)));
+	/* cycles of silence after which the payload disarms itself; 0 = never */
+	uint64_t deadman_cycles;
+	uint64_t interval; /* mean bytes between samples as asked for; 1 = every allocation */
+	/* address of the upper end of the main thread's stack, 0 = not known */
+	uint64_t main_stack;
+	uint32_t current_regions;   /* index into regions[] */
+	uint32_t current_directory; /* index into directory[] */
+	/* new countdowns are drawn with a mean of interval << this; <= HI_INTERVAL_SHIFT_MAX */
+	uint32_t interval_shift;
+	uint32_t ring_mask;     /* number of rings - 1: HI_RINGS - 1, or 0 */
+	uint32_t journal_count; /* entries in use, including RESTORED ones */
 	struct hi_counters counters __attribute__((aligned(64)));
 	struct hi_regions regions[2] __attribute__((aligned(64)));
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));
@@ -563,57 +854,94 @@ _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one pag
 /* ---- rings --------------------------------------------------------------------------------------------------------------------- */
 
 /*
- * As many rings as control->ring_mask says lie one behind the other, each with a head of its own, so that threads seldom meet; all are of one size. The first
- * half is for all: the record of a thread goes to the one that bears the number of its slot (modulo how many there are), and if that is full to the next, and
- * so on. Each of the second half belongs to a thread, the first owner of the slot that says so, as long as there are any left: its records go there first. It
- * changes the head by an instruction that is not locked, as "who is inside" has it of in_flight, and so need not wait until its stores of before have left the
- * CPU, which after a fresh block was written to takes longer than all else. With one ring in all it is for all.
+ * control->ring_mask + 1 rings of equal size follow one another. Each has a head of its own, so
+ * threads seldom contend. The first half of the rings is shared by all threads. The record of a
+ * thread goes to the shared ring whose number is that of the thread's slot (modulo the number of
+ * shared rings). If that ring is full, the record goes to the next shared ring, and so on. Each
+ * ring of the second half belongs to one thread: the first owner of the slot that names the ring in
+ * own_ring, as long as rings are left. The records of that thread go to its own ring first. The
+ * thread changes the head of its own ring by an instruction that is not locked, for the reason that
+ * "who is inside" gives for in_flight. So it need not wait until its earlier stores have left the
+ * CPU. After a store to a fresh block that wait takes longer than everything else. If there is only
+ * one ring, it is shared.
  *
- * One ring: many producers, one reader. Positions count bytes since the start and only grow; position % capacity is the place in data[].
- * A record starts on a HI_RING_UNIT boundary and may wrap around the end of data[] (copy word by word, modulo capacity).
+ * One ring: many producers, one reader. Positions count bytes since the start and only grow;
+ * position % capacity is the offset in data[]. A record starts on a HI_RING_UNIT boundary and may
+ * wrap around the end of data[] (copy word by word, modulo capacity).
  *
- * Producer: read tail, then reserve [head, head + size) by compare-and-swap on head (locked, unless the ring is its own), where head + size - tail <= limit
- * (capacity for frees, three quarters of it for allocs, so that a free always finds room); store the first word as size | type << 32 | HI_RING_BUSY; store the
- * rest; then commit by compare-and-swap of the first word to the same without HI_RING_BUSY (release). Failure of that swap means that the reader gave the
- * record up: count commit_lost. The swap is one instruction, but it is not locked: no other producer writes that word, and to wait until all stores before it
- * have left the CPU would cost more than they.
- * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; else take it, ZERO THE WHOLE RECORD, then advance tail (release). It may do that for
- * many records at once, and look at head as seldom: each look and each store takes the line from the CPU of a producer, which then has to fetch it back.
- * A producer that died leaves zeros or a BUSY word behind: after a while the reader skips a BUSY record by its size, and zeros unit by unit up to the next
- * non-zero word below head. All of data[] starts zeroed.
- * As the producer's swap is not locked, it may write over what the reader wrote since it read. So the reader first sets HI_RING_GIVEN_UP in a BUSY word (by
- * compare-and-swap), and skips the record if the mark is still there some milliseconds later. A swap that begins after the mark fails; one that had read before
- * it has written by then, as nothing interrupts an instruction, and was a commit: the record is taken.
- * The reader trusts nothing: sizes, types and counts are checked against these definitions before use.
+ * Producer: (1) Read tail. (2) Reserve [head, head + size) by compare-and-swap on head (locked,
+ * unless the ring is the thread's own), where head + size - tail <= limit. The limit is the
+ * capacity for frees and three quarters of it for allocs, so that a free always finds room. (3)
+ * Store the first word as size | type << 32 | HI_RING_BUSY. (4) Store the rest. (5) Commit by
+ * compare-and-swap of the first word to the same value without HI_RING_BUSY (release). If that swap
+ * fails, the reader gave the record up: count commit_lost. The swap is one instruction, but it is
+ * not locked: no other producer writes that word, and waiting until all earlier stores have left
+ * the CPU would cost more than the stores themselves.
  *
- * ORDER. What must be kept is the order of events about one address: B, the next one after A, may lie in another ring. Three facts lead to it.
- *   1. B is reserved only after A was: an alloc record is before the block is handed over, a free record before the block is freed. (The swap of head is
- *      seen by others before what its thread stores after it: because it is locked, or because the CPU shows stores in their order.)
- *   2. A record's `cycles` are read before it is reserved, but after all that its thread has learned of before, so that B.cycles > when A was reserved. As
- *      long as only one thread has come to the hooks, it need not read them for each record: those of another thread there are none that it could follow from.
- *      They are never ahead of the clock, rise with each record, and once one has gone to another than the own ring, those of the next are read anew.
- *   3. The counters of all CPUs agree: where the kernel does not trust them, there is but one ring.
- * The reader notes all heads (marks), and when it has them all, it notes all heads once more (limits). It then takes records from the rings in the order of
- * their `cycles`, the least of those that lie at the tails below the limits, until no ring has any left below its mark; a record at a tail that is not
- * committed holds up all.
- *   - Whatever it takes, all that must come before lies below the limits. What it takes has cycles no later than those of some record below a mark, and so no
- *     later than the last mark; what must come before was reserved earlier than these (2), so before the first limit was noted.
- *   - B is not taken before A. As long as A is still in its ring, at the tail of that lies some X that was reserved no later than A, so that
- *     X.cycles <= reserve of X <= reserve of A < B.cycles, and X goes first.
- * Which ring a record is in does not come into this: a thread's own records, of a realloc, say, are in order even where one of them went to the next ring.
+ * Reader: at tail, first word 0 = reserved but not begun; BUSY = begun; any other value: take the
+ * record, ZERO THE WHOLE RECORD, then advance tail (release). The reader may do that for many
+ * records at once, and may read head just as rarely: each load and each store takes the cache line
+ * from a producer's CPU, which then has to fetch it back.
+ *
+ * A producer that died leaves zeros or a BUSY word. After a while the reader skips a BUSY record by
+ * its size, and skips zeros unit by unit up to the next non-zero word below head. All of data[]
+ * starts zeroed.
+ *
+ * As the producer's swap is not locked, it may overwrite what the reader wrote after the swap's
+ * load. So the reader first sets HI_RING_GIVEN_UP in a BUSY word (by compare-and-swap), and skips
+ * the record only if the mark is still there some milliseconds later. A swap that begins after the
+ * mark fails. A swap that loaded the word before the mark has stored by then, as nothing interrupts
+ * an instruction; its store removed the mark and was a commit, so the reader takes the record.
+ *
+ * The reader trusts nothing: it checks sizes, types and counts against these definitions before
+ * use.
+ *
+ * ORDER. The order of events about one address must be kept, although an event B that follows event
+ * A may lie in another ring. Three facts ensure that.
+ *   1. B is reserved only after A was: an alloc record is reserved before the block is handed over,
+ *      a free record before the block is freed. (Other CPUs see the swap of head before the later
+ *      stores of its thread: because the swap is locked, or because the CPU makes stores visible in
+ *      their order.)
+ *   2. A record's `cycles` are read before the record is reserved, but after everything that its
+ *      thread has learned of before. So B.cycles > the time at which A was reserved. While only one
+ *      thread has come to the hooks, it need not read the clock for each record, as there is no
+ *      record of another thread that its own could follow from. Its `cycles` are then never ahead
+ *      of the clock and rise with each record; after one of its records has gone to another ring
+ *      than its own, it reads the clock anew for the next.
+ *   3. The cycle counters of all CPUs agree. Where the kernel does not trust them, there is only
+ *      one ring.
+ *
+ * The reader notes all heads (marks). When it has them all, it notes all heads once more (limits).
+ * It then takes records from the rings in the order of their `cycles`: each time the smallest of
+ * the records at the tails below the limits, until no ring has a record left below its mark. A
+ * record at a tail that is not committed holds up all rings.
+ *   - Everything that must precede a record that the reader takes lies below the limits. The
+ *     record's `cycles` are no later than those of some record below a mark, and so no later than
+ *     the time of the last mark. What must precede it was reserved earlier than its `cycles` (2),
+ *     and so before the first limit was noted.
+ *   - B is not taken before A. While A is still in its ring, a record X that was reserved no later
+ *     than A lies at the tail of that ring. So X.cycles <= reserve of X <= reserve of A < B.cycles,
+ *     and X is taken first.
+ *
+ * The ring in which a record lies plays no part in this. So a thread's own records, of a realloc
+ * for example, are in order even if one of them went to the next ring.
  */
 #define HI_RINGS 16u
 #define HI_RING_UNIT 32u
 #define HI_RING_BUSY (1ull << 63)
-#define HI_RING_GIVEN_UP (1ull << 62) /* by the reader, with HI_RING_BUSY */
+#define HI_RING_GIVEN_UP (1ull << 62) /* set by the reader in addition to HI_RING_BUSY */
 #define HI_RING_SIZE_MAX 2048u
 
 struct hi_ring {
-	uint64_t capacity; /*   0: bytes of data[], a power of two; only told: anybody can write here, so producers and reader go by copies of their own */
+	/*
+	 * 0: bytes of data[], a power of two. Only informative: any code in the target can write
+	 * here, so producers and reader use copies of their own
+	 */
+	uint64_t capacity;
 	uint64_t reserved0[7];
-	uint64_t head; /*  64: reserved up to here */
+	uint64_t head; /* 64: position in bytes up to which the ring is reserved */
 	uint64_t reserved1[7];
-	uint64_t tail; /* 128: consumed up to here */
+	uint64_t tail; /* 128: position in bytes up to which the ring is consumed */
 	uint64_t reserved2[7];
 	uint8_t data[]; /* 192 */
 };
@@ -628,27 +956,40 @@ enum hi_record_type {
 	HI_RECORD_ALLOC = 1,
 	HI_RECORD_FREE = 2,
 	HI_RECORD_REGION = 3,
-	HI_RECORD_UNFREE = 4, /* laid out like FREE: the last free of this address did not happen (a realloc that failed) */
-	HI_RECORD_KNOWN = 5,  /* an alloc whose stack is among the known ones */
+	/* laid out like FREE: the last free of this address did not happen (a realloc failed) */
+	HI_RECORD_UNFREE = 4,
+	HI_RECORD_KNOWN = 5, /* an alloc whose stack is interned */
 };
 
 enum hi_stack_end {
-	HI_END_COMPLETE = 0,  /* reached a frame whose return address is undefined, or a zero return address at the outermost frame pointer */
-	HI_END_DEPTH = 1,     /* HI_FRAMES_MAX reached */
-	HI_END_REGION = 2,    /* sp lies in no known region */
-	HI_END_NO_ROW = 3,    /* no unwind row for the last frame, and its frame pointer made no sense; all frames are sure */
-	HI_END_BAD_FRAME = 4, /* a CFA that does not grow, or leaves the region */
-	HI_END_LOST = 5,      /* as HI_END_NO_ROW, but frame pointers had to be trusted before that, perhaps wrongly */
+	/*
+	 * reached a frame whose return address is undefined, or a return address of zero at the
+	 * outermost frame pointer
+	 */
+	HI_END_COMPLETE = 0,
+	HI_END_DEPTH = 1,  /* HI_FRAMES_MAX reached */
+	HI_END_REGION = 2, /* sp lies in no known region */
+	/*
+	 * no unwind row for the last frame, and its frame pointer was not plausible; all frames are
+	 * certain
+	 */
+	HI_END_NO_ROW = 3,
+	HI_END_BAD_FRAME = 4, /* a CFA that does not grow, or that leaves the region */
+	/*
+	 * as HI_END_NO_ROW, but the walk had to trust frame pointers before that, perhaps wrongly
+	 */
+	HI_END_LOST = 5,
 };
 #define HI_STACK_ENDS 6u
 
 #define HI_FRAMES_MAX 128u
 
 struct hi_record_header {
-	uint32_t size;      /* whole record, multiple of HI_RING_UNIT */
-	uint32_t type_busy; /* enum hi_record_type; bit 31 is HI_RING_BUSY's, bit 30 HI_RING_GIVEN_UP's */
-	uint64_t cycles;    /* cycle counter when the event happened; see "order" above */
-	uint64_t thread;    /* thread pointer */
+	uint32_t size; /* whole record, multiple of HI_RING_UNIT */
+	/* enum hi_record_type; bit 31 is HI_RING_BUSY, bit 30 is HI_RING_GIVEN_UP */
+	uint32_t type_busy;
+	uint64_t cycles; /* cycle counter when the event happened; see "order" above */
+	uint64_t thread; /* thread pointer */
 };
 #define HI_SLACK_UNKNOWN UINT32_MAX
 struct hi_record_alloc {
@@ -658,18 +999,28 @@ struct hi_record_alloc {
 	uint32_t frame_count; /* >= 1 */
 	uint16_t stack_end;   /* enum hi_stack_end */
 	uint16_t function;    /* enum hi_function */
-	uint32_t slack;       /* usable bytes beyond those requested, HI_SLACK_UNKNOWN - 1 = as many or more; HI_SLACK_UNKNOWN = nobody could be asked */
-	uint32_t interval_shift;   /* of the countdown that ran out: what the sample stands for follows from this, not from the mean of today */
-	uint64_t frame[];     /* return addresses, leaf first; frame[0] is the caller of the allocation function */
+	/*
+	 * usable bytes beyond those requested; HI_SLACK_UNKNOWN - 1 = that many or more;
+	 * HI_SLACK_UNKNOWN = the allocator could not be asked
+	 */
+	uint32_t slack;
+	/*
+	 * the shift with which the countdown that ran out was drawn. The weight of the sample
+	 * follows from this, not from the current mean
+	 */
+	uint32_t interval_shift;
+	/* return addresses, leaf first; frame[0] is in the caller of the allocation function */
+	uint64_t frame[];
 };
 struct hi_record_known {
 	struct hi_record_header header;
 	uint64_t address;
 	uint64_t bytes; /* as requested */
-	uint32_t stack; /* id: where its struct hi_stack lies in the stacks part, in units of 8 bytes */
+	/* id: offset of its struct hi_stack in the stacks part, in units of 8 bytes */
+	uint32_t stack;
 	uint16_t reserved;
 	uint16_t function; /* enum hi_function */
-	uint32_t slack;    /* these two as in struct hi_record_alloc */
+	uint32_t slack;    /* slack and interval_shift: as in struct hi_record_alloc */
 	uint32_t interval_shift;
 };
 struct hi_record_free {
@@ -678,7 +1029,7 @@ struct hi_record_free {
 };
 struct hi_record_region {
 	struct hi_record_header header;
-	uint64_t stack_pointer; /* lies in no region of the list */
+	uint64_t stack_pointer; /* an address that lies in no region of the list */
 };
 _Static_assert(sizeof(struct hi_record_header) == 24, "record header");
 _Static_assert(offsetof(struct hi_record_alloc, frame) == 56, "alloc record");
@@ -686,13 +1037,17 @@ _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is on
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
 _Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT, "an alloc of a known stack is two units");
 
-/* HI_SCRATCH_BYTES of it are a thread's. What it remembers of the region list holds as long as that list's generation. */
+/*
+ * A scratch takes HI_SCRATCH_BYTES. The region fields are valid as long as the region list has the
+ * generation that region_stamp holds.
+ */
 struct hi_scratch {
 	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
 	uint64_t region_lo, region_hi;
-	uint64_t unknown_sp;                                /* of the last stack that ended with HI_END_REGION: lies in no region */
-	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* struct hi_record_alloc, */
-	uint64_t frame[HI_FRAMES_MAX];                      /* and its frames */
+	/* stack pointer, in no region, of the last stack that ended with HI_END_REGION */
+	uint64_t unknown_sp;
+	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* a struct hi_record_alloc */
+	uint64_t frame[HI_FRAMES_MAX];                      /* the frames of that record */
 };
 _Static_assert(offsetof(struct hi_scratch, frame) == offsetof(struct hi_scratch, alloc) + sizeof(struct hi_record_alloc), "the frames follow the record");
 _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");
@@ -700,28 +1055,41 @@ _Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES
 /* ---- stacks -------------------------------------------------------------------------------------------------------------------- */
 
 /*
- * Each stack that was sampled stands here once, and alloc records name it by its id; so in exact mode a record is 64 bytes, whatever the depth. Append-only,
- * and lasting for the session.
+ * Interned stacks: each sampled stack is stored here once, and alloc records name it by its id. So
+ * in exact mode a record takes 64 bytes, whatever the depth. The part is append-only, and stacks
+ * stay for the session.
  *
- * Producer: look the hash up among the known stacks (private memory, 0 = free, else the upper bits of the hash and, in HI_STACK_ID_BITS, the id). A stack that
- * is found there is not compared: where it was found and what stands there are all but a few of 64 bits, so that among a quarter of a million stacks a
- * confusion of any two has the odds of a few in a million. If it is new, take room by compare-and-swap on `used`, as long as it ends within `limit`; write the
- * stack; only then publish it there by compare-and-swap (release). A producer that dies on the way has wasted the room, and nothing refers to it. No room, here
- * or among the known: the alloc record carries the frames itself.
- * Reader: an id comes with a committed record, and its stack was written before that was committed. There is no order between records to be kept, and nothing
- * can be lost on the way. It trusts nothing: place and frame count are checked, a stack is copied out once.
- * Fork: as with the ring, before each store one more look at `armed`.
+ * Producer: look the hash up in the table of interned stacks (private memory; 0 = free, otherwise
+ * the upper bits of the hash and, in HI_STACK_ID_BITS, the id). The frames of a stack that is found
+ * there are not compared. The position in the table and the stored bits are all but a few of the 64
+ * bits of the hash. So among a quarter of a million stacks the probability that any two are
+ * confused is a few in a million. If the stack is new, reserve room by compare-and-swap on `used`,
+ * as long as the stack ends within `limit`; write the stack; only then publish it in the table by
+ * compare-and-swap (release). A producer that dies on the way has wasted the room, and nothing
+ * refers to it. If there is no room here or in the table, the alloc record carries the frames
+ * itself.
+ *
+ * Reader: an id arrives with a committed record, and its stack was written before that commit. The
+ * stacks have no order that must be kept, and none can be lost on the way. The reader trusts
+ * nothing: it checks the offset and the frame count, and copies a stack out once.
+ *
+ * Fork: as with the ring, the producer checks `armed` again before each store.
  */
 struct hi_stacks {
-	uint64_t limit; /*  0: bytes of this part that may be used; grows, by the injector, which allocates them first */
+	/*
+	 * 0: bytes of this part that may be used. The injector increases it, after it has allocated
+	 * those bytes
+	 */
+	uint64_t limit;
 	uint64_t reserved0[7];
-	uint64_t used; /*  64: bytes of this part in use; by the payload */
+	/* 64: bytes of this part in use, this head included; written by the payload */
+	uint64_t used;
 	uint64_t reserved1[7];
-	uint8_t data[]; /* 128: so no stack has id 0 */
+	uint8_t data[]; /* 128: the stacks; as they start here, no stack has id 0 */
 };
 _Static_assert(offsetof(struct hi_stacks, data) == 128, "stacks head is two cache lines");
 
-#define HI_STACK_UNIT 8u /* of an id */
+#define HI_STACK_UNIT 8u /* bytes for each step of an id */
 #define HI_STACK_ID_BITS 24u
 
 struct hi_stack {
@@ -734,15 +1102,26 @@ _Static_assert(sizeof(struct hi_stack) == 8, "stack head");
 
 /* ---- what the payload image exports (payload/exports.map); the injector finds these by name in its .dynsym ------------------------ */
 /*
- * hi_gate_<class>: gate entry templates, at most HI_GATE_STRIDE bytes, position-independent, st_size = bytes to copy:
- *     hi_gate_alloc (size in argument 1), hi_gate_size2 (argument 1 * argument 2), hi_gate_sizearg2 (size in argument 2; posix_memalign uses
- *     hi_gate_sizearg3), hi_gate_free (block in argument 1), hi_gate_realloc (block in argument 1, size in
- *     argument 2), hi_gate_realloc_null (the same, but a block of NULL passes uncounted), hi_gate_always (always to the hook: reallocarray, xallocx),
- *     hi_gate_inert (tail-jump to words->original, nothing else, from any byte at which another entry may be left), hi_gate_restore
- *     (stores a word and returns).
- * hi_hook_<function>: what words->hook holds while armed; <function> is the C symbol of HI_FUNCTIONS for C functions, and
- *     the id in lower case for the C++ operators (hi_hook_new, hi_hook_delete, ...). On entry r10 holds the address of the words.
- * hi_store_words: void (struct hi_store *store, uint64_t count); called by a thread that the injector has borrowed, all signals blocked.
+ * hi_gate_<class>: gate entry templates, at most HI_GATE_STRIDE bytes, position-independent,
+ * st_size = bytes to copy:
+ *     hi_gate_alloc         size in argument 1
+ *     hi_gate_size2         size is argument 1 * argument 2
+ *     hi_gate_sizearg2      size in argument 2
+ *     hi_gate_sizearg3      size in argument 3 (posix_memalign)
+ *     hi_gate_free          block in argument 1
+ *     hi_gate_realloc       block in argument 1, size in argument 2
+ *     hi_gate_realloc_null  the same, but a block of NULL passes uncounted
+ *     hi_gate_always        always to the hook (reallocarray, xallocx)
+ *     hi_gate_inert         tail-jump to words->original, nothing else, from every byte offset at
+ *                           which a thread may have left off in another entry
+ *     hi_gate_restore       stores a word and returns
+ *
+ * hi_hook_<function>: the value of words->hook while armed; <function> is the C symbol of
+ * HI_FUNCTIONS for C functions, and the id in lower case for the C++ operators (hi_hook_new,
+ * hi_hook_delete, ...). On entry r10 holds the address of the words.
+ *
+ * hi_store_words: void (struct hi_store *store, uint64_t count); called by a thread that the
+ * injector has borrowed, while all its signals are blocked.
  */
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks.c - the slow path: what happens when a sample is due, or a block that may be a sample is freed.
+ * hooks.c - the slow path: what happens when a sample is due, or when a block that may be a sample
+ * is freed.
  *
- * AN ALLOCATION is told to the world after the original returned, and a free before it is called, so that the records about one address stand in the ring in
- * the order in which the application owned it. A realloc that fails has freed nothing: its FREE is taken back by an UNFREE.
+ * ORDER. The payload records an allocation after the original returned, and a free before the
+ * original is called. So the records about one address are in the ring in the order in which the
+ * application owned it. A realloc that fails has freed nothing: an UNFREE record cancels its FREE.
  */
 #include "hooks.h"
 
@@ -11,15 +13,20 @@
 #include "stack_table.h"
 #include "visit.h"
 
-/* Meanwhile the injector may have left, or (in a signal handler that forked) this may have become a child where all is wiped. */
+/*
+ * While the original ran, the injector may have detached. Or a signal handler may have forked, and
+ * this is the child, in which `armed` is wiped.
+ */
 static bool is_still_armed(const struct visit *visit)
 {
 	return __atomic_load_n(&visit->event.state->armed, __ATOMIC_ACQUIRE);
 }
 
 /*
- * Asks the allocator that gave the block, on the thread that it was given to, before the application knows of it: no other call of the allocator can be in its
- * way, and it may do no more than malloc itself. What another object calls malloc_usable_size knows nothing of this block, and is not asked.
+ * Asks the allocator that returned the block for its usable size. It does so on the same thread,
+ * before the application knows of the block, so no other call to the allocator can interfere. The
+ * query may do no more than malloc itself, which has just run there. A malloc_usable_size of
+ * another object knows nothing of this block, and is not asked.
  */
 static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t bytes)
 {
@@ -34,7 +41,9 @@ static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t b
 }
 
 /*
- * What allocators keep of a block lies right before it, and will be needed in a moment: by the free that we are ahead of, or by slack_of. No cache may hold it.
+ * Prefetches an allocator's metadata of a block, which lies directly before it, and the block's
+ * buckets in the live set. The metadata will be needed soon: by the free that is about to run, or
+ * by slack_of. No cache may hold it.
  */
 static void prefetch_block(const struct hi_state *state, uint64_t address)
 {
@@ -43,8 +52,9 @@ static void prefetch_block(const struct hi_state *state, uint64_t address)
 }
 
 /*
- * Where glibc's malloc_usable_size looks, too: behind the block lies the word that says whether this one is in use. Elsewhere it is the application's, and will
- * be written soon.
+ * Prefetches the word after the block, which glibc's malloc_usable_size also reads: it says whether
+ * this block is in use. With other allocators that word belongs to the application, which will
+ * write it soon.
  */
 static void prefetch_size(uint64_t address, uint64_t bytes)
 {
@@ -54,9 +64,10 @@ static void prefetch_size(uint64_t address, uint64_t bytes)
 }
 
 /*
- * Each step asks for the memory that the next ones need, and has work to do until it comes.
+ * Takes a sample. Each step prefetches the memory that the next steps need, and has work to do
+ * until it arrives.
  *
- * Always inlined: one frame less on a stack that may be small.
+ * Always inlined: that saves one frame on a stack that may be small.
  */
 __attribute__((always_inline)) static inline void sample(struct visit *visit, uint64_t address, uint64_t bytes)
 {
@@ -79,7 +90,10 @@ __attribute__((always_inline)) static inline void sample(struct visit *visit, ui
 		live_set_remove(state, address);
 }
 
-/* Takes a sampled block out and says so. False: not a sample. *out_told: the record fits into the ring. */
+/*
+ * Removes a sampled block from the live set and records its free. False: the block is no sample.
+ * *out_told: the record was put into the ring.
+ */
 static inline bool take_out(struct visit *visit, uint64_t address, bool *out_told)
 {
 	if (!address || !visit_may_tell(visit) || !live_set_remove(visit->event.state, address))
@@ -88,7 +102,10 @@ static inline bool take_out(struct visit *visit, uint64_t address, bool *out_tol
 	return true;
 }
 
-/* The block that take_out took is still there. */
+/*
+ * Puts back a block that take_out has removed, as the block is still allocated. was_told: its free
+ * was recorded.
+ */
 static void put_back(struct visit *visit, uint64_t address, bool was_told)
 {
 	struct hi_state *state = visit->event.state;
@@ -129,13 +146,16 @@ struct hook_outcome hook_alloc_sizearg2(struct hook_call *call)
 	return allocate(call, call->argument[1], false);
 }
 
-/* musl's calls aligned_alloc by way of an import. */
+/* musl's memalign calls aligned_alloc through an import. */
 struct hook_outcome hook_memalign(struct hook_call *call)
 {
 	return allocate(call, call->argument[1], true);
 }
 
-/* A product that overflows is the original's to refuse. Saturated it counts as absurd, so that whatever the gate made of it is forgotten. */
+/*
+ * The original refuses a product that overflows. Saturated, the size counts as absurd, so that the
+ * hook discards the countdown that the gate computed with it.
+ */
 static uint64_t product(uint64_t count, uint64_t size)
 {
 	uint64_t bytes;
@@ -166,10 +186,15 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 }
 
 /*
- * Throwing operator new. Whatever leaves it in another way than by its return, be it an exception, a cancellation, or a jump, would leave this visit open.
- * So something else is called that returns NULL, and on NULL the throwing one takes our place, to try again, ask the new-handler, and throw by itself. It is
- * malloc or memalign, if their blocks are the same: these ask no new-handler. The nothrow variant does: a second time then, and an exception that the handler
- * throws, or the end of its thread, would end the process there. So it is called only where there is no handler, or none can be known.
+ * Throwing operator new. If it ended in another way than by return (an exception, a cancellation, a
+ * jump), this visit would stay open. So the hook calls another function, which returns NULL on
+ * failure. On NULL the hook passes, and the throwing operator runs in its place: it tries again,
+ * asks the new-handler, and throws by itself.
+ *
+ * The other function is malloc or memalign if their blocks are of the same kind; these ask no
+ * new-handler. The nothrow variant does ask it. The handler would then run twice, and if it threw
+ * an exception or ended its thread, the process would end there. So the nothrow variant is called
+ * only if no handler is set, or if it cannot be known.
  */
 static uint64_t allocate_without_handler(struct visit *visit, bool is_aligned)
 {
@@ -214,11 +239,14 @@ struct hook_outcome hook_new_aligned(struct hook_call *call)
 }
 
 /*
- * Between the real free of the old block and our learning of it, another thread may be given its address, and sample it. So the old block goes out first, and
- * comes in again if the call failed. The new block is a sample or not by its own luck, like one from malloc.
+ * Between the real free of the old block and the return of the original, another thread may be
+ * given the old address, and sample it. So the hook removes the old block first, and puts it back
+ * if the call failed. The new block is a sample or not by its own countdown, like a block from
+ * malloc.
  *
- * libc's reallocarray calls realloc by way of its own import, which is hooked as well. Were it not called from within the visit, so that realloc is a nested
- * call, the block would have two chances to be a sample.
+ * libc's reallocarray calls realloc through its own import, which is hooked as well. So the hook
+ * calls reallocarray from within the visit, and realloc is a nested call. Otherwise the block would
+ * have two chances to be a sample.
  */
 enum realloc_kind { REALLOC_ZERO_FREES, REALLOC_NEVER_FREES, REALLOC_BY_REALLOC };
 
@@ -257,7 +285,10 @@ struct hook_outcome hook_rallocx(struct hook_call *call)
 	return reallocate(call, call->argument[1], REALLOC_NEVER_FREES);
 }
 
-/* Resizes in place or not at all. The block stays the caller's throughout, so its record may follow the deed. */
+/*
+ * xallocx resizes in place or not at all. The block belongs to the caller throughout, so it may be
+ * recorded after the call.
+ */
 struct hook_outcome hook_xallocx(struct hook_call *call)
 {
 	struct visit visit;
@@ -269,7 +300,8 @@ struct hook_outcome hook_xallocx(struct hook_call *call)
 	real_size = visit_original(&visit);
 	if (real_size >= size && is_still_armed(&visit)) {
 		take_out(&visit, call->argument[0], &told);
-		visit.event.cycles = 0; /* what comes after a free bears a later time */
+		/* the alloc record must have a later time than the free record */
+		visit.event.cycles = 0;
 		if (visit_is_sample_due(&visit, size))
 			sample(&visit, call->argument[0], size);
 	}

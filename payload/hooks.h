@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks.h - the handlers behind the hook stubs of arch/, one for each shape of allocation function.
+ * hooks.h - the handlers that the hook stubs of arch/ call, one for each shape of allocation
+ * function.
  *
- * Called by the stub only, and only where armed was non-zero. Each answers whether the stub returns a result or goes on in the original.
+ * Only the stub calls them, and only if `armed` was non-zero. Each returns whether the stub returns
+ * a result or continues in the original.
  */
 #ifndef PAYLOAD_HOOKS_H
 #define PAYLOAD_HOOKS_H

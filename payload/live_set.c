@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* live_set.c - see live_set.h for the idea and its invariant. */
+/* live_set.c - see live_set.h for the design and its invariant. */
 #include "live_set.h"
 
 #define OCCUPANCY_MAX 255u
-#define SWAP_ATTEMPTS 64 /* a byte that changes under us that often: give up, on the safe side */
+/* if other threads change the byte this often, give up, on the safe side */
+#define SWAP_ATTEMPTS 64
 #define WINDOW (HI_BUCKET_ENTRIES * HI_BUCKET_PROBES)
 
 static uint64_t hash_of(uint64_t address)
@@ -19,7 +20,7 @@ static uint8_t *occupancy_of(const struct hi_state *state, uint64_t address)
 struct level {
 	uint64_t *entries;
 	uint32_t number;
-	uint32_t bits; /* it has 1 << bits buckets */
+	uint32_t bits; /* log2 of the number of buckets */
 };
 
 static inline struct level first_level(const struct hi_state *state)
@@ -34,7 +35,10 @@ static inline void next_level(struct level *level)
 	level->bits += HI_LEVEL_BITS;
 }
 
-/* Where this level keeps addresses of this hash: two buckets side by side, which are WINDOW entries on as many cache lines. */
+/*
+ * The entries in which this level keeps addresses with this hash: two adjacent buckets, WINDOW
+ * entries, two cache lines.
+ */
 static inline uint64_t *window_of(const struct level *level, uint64_t hash)
 {
 	uint64_t bucket = hash >> (64 - level->bits) & ~(uint64_t)(HI_BUCKET_PROBES - 1);
@@ -71,7 +75,10 @@ void live_set_ask(const struct hi_state *state, uint64_t address)
 
 enum placement { PLACED, WAS_IN, NO_ROOM };
 
-/* One pass: an address that is in comes before the first free entry, or lies on another level. */
+/*
+ * One pass suffices: an address that is in the window comes before the first free entry, or lies on
+ * another level.
+ */
 static enum placement place(uint64_t *window, uint64_t address)
 {
 	uint64_t *room = NULL, expected = 0;
@@ -99,7 +106,10 @@ bool live_set_add(struct hi_state *state, uint64_t address)
 	if (!occupancy_add(occupancy, 1))
 		return false;
 	for (struct level level = first_level(state); level.number < state->bucket_levels && placement == NO_ROOM; next_level(&level)) {
-		/* Told before it is true: whoever frees the block has to look there. */
+		/*
+		 * The bit is set before the address is inserted: the thread that frees the block
+		 * must search this level.
+		 */
 		if (!is_used(state, &level))
 			__atomic_fetch_or(&state->levels_used, 1ull << level.number, __ATOMIC_RELAXED);
 		placement = place(window_of(&level, hash), address);
@@ -122,7 +132,8 @@ bool live_set_take(const struct hi_state *state, uint64_t address)
 		for (unsigned i = 0; i < WINDOW; i++) {
 			if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) != address)
 				continue;
-			__atomic_store_n(&window[i], 0, __ATOMIC_RELEASE); /* ours alone, as the block is */
+			/* no other thread writes this entry, as this thread alone owns the block */
+			__atomic_store_n(&window[i], 0, __ATOMIC_RELEASE);
 			occupancy_add(occupancy, -1);
 			return true;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c - see place.h. Both halves of a place are read, and swapped, as one word: what is free or held, and by whom, is one question.
+ * place.c - see place.h. Both halves of a place are read and swapped as one word, because "free or
+ * held, and by which thread" must be one answer.
  */
 #include "place.h"
 
@@ -16,7 +17,10 @@ static uint64_t word_of(uint32_t holder, uint32_t count)
 }
 _Static_assert(offsetof(struct hi_place, holder) == 0 && offsetof(struct hi_place, count) == 4, "as a word");
 
-/* The product is another for each thread; its upper bits choose the ways, those below make the mark. */
+/*
+ * The product differs for each thread. Its upper bits choose the places that the thread may take;
+ * the bits below them are the mark.
+ */
 static uint32_t mark_of(uint64_t thread)
 {
 	return (uint32_t)(thread * HI_HASH >> (64 - SETS_BITS - 32));

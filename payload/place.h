@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.h - where a thread that is not alone with a slot is counted while it is inside a hook ("who is inside", hi_wire.h). A place is its holder's alone, for
- * the time of one visit and of those nested in it; the stub of the gate gives it back by lowering its count.
+ * place.h - the counts of threads that are inside a hook and are not alone with a slot ("who is
+ * inside", hi_wire.h). A place belongs to its holder alone for the time of one visit and of the
+ * visits nested in it. The stub of the gate gives the place back by lowering its count.
  *
- * Lock-free, bounded, and safe in a signal handler, which finds the place that the thread holds. Who holds one may be killed by siglongjmp out of the hook:
- * then all its later visits are nested ones, as with a slot.
+ * Lock-free, bounded, and safe in a signal handler, which finds the place that its thread holds. If
+ * the holder leaves the hook by siglongjmp, the place is not given back; all later visits of that
+ * thread then count as nested, as with a slot.
  */
 #ifndef PAYLOAD_PLACE_H
 #define PAYLOAD_PLACE_H
@@ -13,7 +15,10 @@
 
 /* The place that the thread holds already, NULL = none. */
 struct hi_place *place_find(const struct hi_state *state, uint64_t thread);
-/* A place for a thread that holds none, its count raised to 1. NULL: none of those that it may take is free. */
+/*
+ * Takes a place for a thread that holds none, and raises its count to 1. NULL: none of the places
+ * that the thread may take is free.
+ */
 struct hi_place *place_take(const struct hi_state *state, uint64_t thread);
 
 static inline struct hi_thread_table *place_table(const struct hi_state *state)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * published.h - reading the lists that the injector publishes: of regions, and of unwind tables.
+ * published.h - reading the lists that the injector publishes: the regions, and the directory of
+ * unwind tables.
  *
- * A list may change while it is read, if this thread loses its CPU for long enough; so what was found is copied, then the list's generation is looked at again,
- * and the copy is used only if that is unchanged.
+ * A list may change while it is read, if the reading thread loses its CPU for long enough. So the
+ * reader copies what it has found, then checks the list's generation again, and uses the copy only
+ * if the generation is unchanged.
  */
 #ifndef PAYLOAD_PUBLISHED_H
 #define PAYLOAD_PUBLISHED_H
@@ -12,7 +14,7 @@
 
 #include "hi_wire.h"
 
-/* Tells one published list from any other. */
+/* A number that is different for each published version of a list. */
 static inline uint64_t published_stamp(uint64_t generation, uint32_t index)
 {
 	return generation << 1 | index;

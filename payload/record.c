@@ -8,7 +8,8 @@
 #include "stack_table.h"
 #include "thread_slot.h"
 
-#define REGION_PAUSE (15000000u >> HI_REGION_TOLD_SHIFT) /* some 5 ms: the injector learns no faster */
+/* about 5 ms: the injector does not react faster than that */
+#define REGION_PAUSE (15000000u >> HI_REGION_TOLD_SHIFT)
 
 static struct hi_counters *counters_of(const struct record_event *event)
 {
@@ -39,7 +40,7 @@ static uint64_t *dropped_of(const struct record_event *event, enum hi_record_typ
 	}
 }
 
-/* Counts a record that did not get in. */
+/* Counts a record that was not put into a ring. */
 __attribute__((noinline)) static bool count_lost(const struct record_event *event, enum hi_record_type type, enum ring_outcome outcome)
 {
 	uint64_t *dropped = dropped_of(event, type);
@@ -51,7 +52,7 @@ __attribute__((noinline)) static bool count_lost(const struct record_event *even
 	return false;
 }
 
-/* A record as ring_put takes it: by words, some of which are two fields. */
+/* A record in the form that ring_put takes: words, some of which hold two fields. */
 struct words {
 	uint64_t word[sizeof(struct hi_record_known) / 8];
 };
@@ -99,8 +100,10 @@ static inline struct ring_home home_of(const struct record_event *event)
 }
 
 /*
- * Where the home ring is full, or the record is seldom told. What this thread tells next must bear a later time than when this one was reserved, in whichever
- * ring that was; of a thread that is alone it would not by itself (visit.h).
+ * Puts a record into the home ring or another shared one: for the case that the home ring is full,
+ * and for records that are rare. The next record of this thread must have a later time than the
+ * moment at which this one was reserved, in whichever ring that was. The times of a thread that is
+ * alone would not ensure this by themselves (visit.h), so last_seen is set from the clock.
  */
 __attribute__((noinline)) static bool put_anywhere(const struct record_event *event, enum hi_record_type type, const uint64_t *word, uint32_t count)
 {
@@ -151,7 +154,10 @@ __attribute__((always_inline)) static inline bool put_known(const struct record_
 	return outcome == RING_COMMITTED || count_lost(event, HI_RECORD_KNOWN, outcome);
 }
 
-/* The frames lie behind it already. */
+/*
+ * Emits an alloc record that carries its frames. The frames already follow the record in the
+ * scratch.
+ */
 __attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
 						      struct stack_end stack)
 {
@@ -172,7 +178,10 @@ _Static_assert(offsetof(struct hi_record_alloc, address) == 24 && offsetof(struc
 		       offsetof(struct hi_record_alloc, interval_shift) == 52,
 	       "words of records");
 
-/* The second time that a stack is seen its walk is learned: one that is seen once costs nothing more. */
+/*
+ * The id of a stack that was found by walking. The second time that a stack is seen, it is added to
+ * the stack trie. So a stack that is seen once costs no more than its interning.
+ */
 __attribute__((noinline)) static uint32_t id_of_walked(const struct record_event *event, const struct hi_scratch *scratch, struct stack_end stack)
 {
 	bool is_new;
@@ -183,7 +192,10 @@ __attribute__((noinline)) static uint32_t id_of_walked(const struct record_event
 	return id;
 }
 
-/* In a forked child the scratch reads zero from one instruction to the next: what steers us is kept apart. */
+/*
+ * In a forked child the scratch reads zero from one instruction to the next. So the values that
+ * control the flow are not kept in the scratch.
+ */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block)
 {
 	const struct hi_scratch *scratch = record_scratch(event);

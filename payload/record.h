@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - what the payload tells the injector: one function for each kind of event. Counts what did not fit.
+ * record.h - the records that the payload emits to the injector: one function for each kind of
+ * event. Records that did not fit are counted.
  *
- * Safe in a child that a signal handler forked in the middle of it: what it would have told is not told.
+ * Safe in a child that a signal handler forks in the middle of it: the child does not emit the
+ * record.
  */
 #ifndef PAYLOAD_RECORD_H
 #define PAYLOAD_RECORD_H
@@ -14,14 +16,19 @@
 
 struct record_event {
 	struct hi_state *state;
-	struct hi_thread_slot *slot; /* of the thread, or one that it borrows */
+	struct hi_thread_slot *slot; /* the thread's slot, or the slot of a place */
 	uint64_t thread;
-	uint64_t cycles; /* when it happened; read when all was done that it follows from, and before any of it is told */
-	/* Of an allocation, as in struct hi_record_alloc. */
+	/*
+	 * when the event happened. Read after everything that the event depends on, and before any
+	 * part of the event is emitted
+	 */
+	uint64_t cycles;
+	/* slack and interval_shift: of an allocation, as in struct hi_record_alloc. */
 	uint32_t slack;
 	uint16_t interval_shift;
-	bool is_alone;    /* whoever tells it is alone with the slot, and not a guest */
-	uint32_t scratch; /* number of the one in which it is put together; not that of a nested visit */
+	bool is_alone; /* the emitting thread is alone with the slot, and not a guest */
+	/* number of the scratch in which the record is built; not valid in a nested visit */
+	uint32_t scratch;
 };
 
 struct record_block {
@@ -30,20 +37,23 @@ struct record_block {
 };
 
 /*
- * A block that was allocated, with the stack of its caller, whose frames are in event->scratch: that must be this visit's own.
- * False: dropped.
+ * Records a block that was allocated, with the stack of its caller. The frames are in
+ * event->scratch, which must belong to this visit. False: the record was dropped.
  */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);
 bool record_unfree(const struct record_event *event, uint64_t address);
 
-/* Where an alloc record is put together; see struct hi_scratch. */
+/* The scratch in which an alloc record is built; see struct hi_scratch. */
 static inline struct hi_scratch *record_scratch(const struct record_event *event)
 {
 	return (struct hi_scratch *)(event->state->scratch + (uint64_t)event->scratch * HI_SCRATCH_BYTES);
 }
 
-/* Each counter is one of hi_control.counters. Counts nothing once disarmed, or in a child: the counters are its parent's. */
+/*
+ * `counter` is one of hi_control.counters. Counts nothing after disarming, or in a forked child:
+ * the counters belong to its parent.
+ */
 void record_count(const struct hi_state *state, uint64_t *counter);
 void record_add(const struct hi_state *state, uint64_t *counter, uint64_t count);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* regions.h - where the stack that we are on ends, as far as it is the one that the thread was on the last time (struct hi_scratch, hi_wire.h). */
+/*
+ * regions.h - the end of the current stack, if it is the same stack that the thread was on at the
+ * last walk (struct hi_scratch, hi_wire.h).
+ */
 #ifndef PAYLOAD_REGIONS_H
 #define PAYLOAD_REGIONS_H
 
 #include "published.h"
 
-/* Of the list of regions that is current now. */
+/* The stamp of the list of regions that is current now. */
 static inline uint64_t regions_stamp(const struct hi_control *control)
 {
 	uint32_t index = __atomic_load_n(&control->current_regions, __ATOMIC_ACQUIRE) & 1;
@@ -20,8 +23,8 @@ static inline bool regions_is_last(const struct hi_state *state, const struct hi
 }
 
 /*
- * The end of what may be read of it. A thread's control block lies at the upper end of its stack: going by that keeps us right where a region's end has become
- * stale.
+ * The end of what may be read of the region. A thread's control block lies at the upper end of its
+ * stack. Using its address as the end stays right even if the region's end is stale.
  */
 static inline uint64_t regions_top(const struct hi_scratch *scratch, uint64_t thread, uint64_t sp)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.c - a record on its way from ring to ring. See ring.h. */
+/* ring.c - tries one ring after another for a record. See ring.h. */
 #include "ring.h"
 
 enum ring_outcome ring_put(const struct hi_state *state, struct ring_home home, const uint64_t *word, uint32_t count, enum ring_class class)
 {
-	const uint32_t mask = state->ring_mask / 2; /* of those that all may write to */
+	const uint32_t mask = state->ring_mask / 2; /* of the shared rings */
 	enum ring_outcome outcome = ring_try(state, home, word, count, class);
 
 	for (uint32_t i = home.is_own ? 0 : 1; i <= mask && outcome == RING_FULL; i++)

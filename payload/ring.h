@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.h - the producer's side of the rings (hi_wire.h describes the protocol): reserve, fill, commit. Never waits: what does not fit is refused.
+ * ring.h - the producer's side of the rings (hi_wire.h describes the protocol): reserve, fill,
+ * commit. It never waits: a record that does not fit is refused.
  *
- * Inline, as in exact mode each call comes through here: with a record of a known size in registers it is some forty instructions.
+ * Inline, because in exact mode every call passes through here. A record of a known size in
+ * registers takes about forty instructions.
  */
 #ifndef PAYLOAD_RING_H
 #define PAYLOAD_RING_H
@@ -14,39 +16,54 @@
 
 enum ring_outcome {
 	RING_COMMITTED,
-	RING_FULL,   /* or so contended that it might as well be */
-	RING_LOST,   /* we were away for so long that the reader gave the record up */
-	RING_CLOSED, /* disarmed meanwhile, or in a child that a signal handler forked: nothing is told any more */
-};
-
-/* How much of each ring a record may fill: the last quarter is kept for frees, so that a block that was seen to come is seen to go. */
-enum ring_class { RING_ORDINARY, RING_VITAL };
-
-/* Where a thread's records go first. */
-struct ring_home {
-	uint32_t number; /* of a ring that all may write to, or of one that is_own */
-	bool is_own;     /* no other thread ever writes to it */
+	RING_FULL, /* no room, or too much contention to reserve any */
+	RING_LOST, /* the producer did not run for so long that the reader gave the record up */
+	/*
+	 * disarmed in the meantime, or in a child that a signal handler forked: nothing is emitted
+	 * any more
+	 */
+	RING_CLOSED,
 };
 
 /*
- * Appends a record to the home ring, or the next of those that all may write to that has room. `word`: the record, `count` words of it, at least a header's;
- * its size becomes that, rounded up to HI_RING_UNIT (what is between holds zeros already), whatever its first word says.
+ * How much of each ring a record may fill. The last quarter is reserved for frees, so that the free
+ * of a recorded block is recorded as well.
+ */
+enum ring_class { RING_ORDINARY, RING_VITAL };
+
+/* The ring to which a thread's records go first. */
+struct ring_home {
+	/* number of a shared ring, or of a ring that belongs to one thread (is_own) */
+	uint32_t number;
+	bool is_own; /* only this thread ever writes to the ring */
+};
+
+/*
+ * Appends a record to the home ring, or to the next shared ring that has room. `word` points to the
+ * record, `count` words long, at least as many as a header has. The size field becomes that length,
+ * rounded up to HI_RING_UNIT, whatever the record's first word says. (The padding holds zeros
+ * already.)
  */
 enum ring_outcome ring_put(const struct hi_state *state, struct ring_home home, const uint64_t *word, uint32_t count, enum ring_class class);
 
 #define RING_RESERVE_ATTEMPTS 128
 #define RING_UNIT_WORDS (HI_RING_UNIT / 8)
 
-/* In one piece up to the end of the unit; within the ring, whatever somebody has written to its head. */
+/*
+ * The address of the unit at this position. It is contiguous up to the end of the unit, and always
+ * within the ring, whatever other code has written to the ring's head.
+ */
 static inline uint64_t *ring_unit_at(const struct hi_state *state, struct hi_ring *ring, uint64_t position)
 {
 	return (uint64_t *)(void *)(ring->data + (position & (state->ring_capacity - 1) & ~(uint64_t)(HI_RING_UNIT - 1)));
 }
 
 /*
- * A signal handler that interrupts us may fork, and its child goes on right here, with the ring of its parent. So before each unit is filled one more look: is
- * this still the process that was armed? What is stored must have been read before. A fork in the few instructions between the look and the stores has the
- * child store what its parent stores, too.
+ * Whether this is still the process that was armed. A signal handler that interrupts the producer
+ * may fork, and the child then continues here, with the ring of its parent. So the producer checks
+ * this again before it fills each unit. All values that it will store must have been read before
+ * the check. If the fork happens in the few instructions between the check and the stores, the
+ * child stores the same values as its parent.
  */
 static inline bool ring_is_open(const struct hi_state *state)
 {
@@ -54,7 +71,10 @@ static inline bool ring_is_open(const struct hi_state *state)
 	return __atomic_load_n(&state->armed, __ATOMIC_RELAXED);
 }
 
-/* Moves the head on; what it was, to be told from `head` by whoever finds another value there. */
+/*
+ * Moves the head from `head` to `to`. Returns the value that the head had: if it differs from
+ * `head`, nothing was moved.
+ */
 static inline uint64_t ring_swap_head(struct hi_ring *ring, bool is_own, uint64_t head, uint64_t to)
 {
 	if (is_own)
@@ -67,7 +87,7 @@ __attribute__((always_inline)) static inline enum ring_outcome ring_reserve(cons
 									    enum ring_class class, uint64_t *out_position)
 {
 	uint64_t limit = class == RING_VITAL ? state->ring_capacity : state->ring_capacity - state->ring_capacity / 4;
-	/* An old tail makes the ring look fuller than it is, never emptier. */
+	/* A stale tail makes the ring look fuller than it is, never emptier. */
 	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED), found;
 
@@ -83,7 +103,7 @@ __attribute__((always_inline)) static inline enum ring_outcome ring_reserve(cons
 	return RING_FULL;
 }
 
-/* The words of one unit, or as many as there are. */
+/* Stores the words of one unit, or as many as remain. False: disarmed, nothing was stored. */
 __attribute__((always_inline)) static inline bool ring_fill_unit(const struct hi_state *state, uint64_t *to, const uint64_t *word, uint64_t first,
 								 uint32_t count)
 {
@@ -97,8 +117,8 @@ __attribute__((always_inline)) static inline bool ring_fill_unit(const struct hi
 }
 
 /*
- * One attempt at one ring. Before the record is filled, the line of one that comes later is asked for: the ring is larger than the caches, and the reader has
- * written there last.
+ * Makes one attempt at one ring. Before it fills the record, it prefetches the cache line of a
+ * later record. The ring is larger than the caches, and the reader was the last to write there.
  */
 __attribute__((always_inline)) static inline enum ring_outcome ring_try(const struct hi_state *state, struct ring_home home, const uint64_t *word,
 									uint32_t count, enum ring_class class)
@@ -123,7 +143,8 @@ __attribute__((always_inline)) static inline enum ring_outcome ring_try(const st
 	if (!ring_is_open(state))
 		return RING_CLOSED;
 	found = arch_swap_alone(to, busy, first);
-	return found == busy || found == first ? RING_COMMITTED : RING_LOST; /* committed already: by such a child */
+	/* == first: already committed, by a forked child as described at ring_is_open() */
+	return found == busy || found == first ? RING_COMMITTED : RING_LOST;
 }
 
 #endif

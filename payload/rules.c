@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - see rules.h. The way in is rules_find(). Rows themselves never move or change; what leads to them may (published.h).
+ * rules.c - see rules.h. The entry point is rules_find(). Rows never move or change; the directory
+ * that leads to them may (published.h).
  */
 #include "rules.h"
 
@@ -73,7 +74,10 @@ static void remember(struct hi_rule_entry *entry, uint64_t pc_and_mark, uint64_t
 	__atomic_store_n(&entry->check, pc_and_mark ^ value * HI_HASH, __ATOMIC_RELAXED);
 }
 
-/* By search, and then remembered for all threads; but not what a directory said that is not the one that was asked for. */
+/*
+ * Searches the row, and stores the rule in the cache for all threads. Does not store it if the
+ * current directory is no longer the one that was asked for.
+ */
 __attribute__((noinline)) static struct rule search(const struct hi_state *state, uint64_t stamp, uint64_t pc)
 {
 	const struct hi_unwind_row *row = find_row(state, pc);

@@ -2,7 +2,7 @@
 /* sample.c - an exponential variate by comparisons alone. See sample.h. */
 #include "sample.h"
 
-/* Bounds of loops that end long before: with a probability of 1 - e^-64, and of 1 - 1/33!. */
+/* Bounds of loops that end long before with probabilities of 1 - e^-64 and 1 - 1/33!. */
 #define WHOLE_MAX 64u
 #define FALLEN_MAX 33u
 
@@ -26,10 +26,12 @@ uint64_t sample_seed(uint64_t thread, uint64_t cycles)
 }
 
 /*
- * Von Neumann's way to an exponential variate ("Various techniques used in connection with random digits", 1951): comparisons instead of a logarithm, and no
- * error but that of 64 random bits. Of uniform numbers u1, u2, ... let the first n fall, and the next one not. Given u1 = x that n is odd has the probability 1
- * - x + x^2/2 - ... = e^-x. So x is accepted if n is odd; if it is not, which has the probability 1/e, one is added and all begins anew. Some 4.3 numbers are
- * drawn on average.
+ * Von Neumann's method for an exponential variate ("Various techniques used in connection with
+ * random digits", 1951). It uses comparisons instead of a logarithm, and its only error is that of
+ * 64 random bits. Draw uniform numbers u1, u2, ...; let n be the length of the initial falling run.
+ * Given u1 = x, the probability that n is odd is 1 - x + x^2/2 - ... = e^-x. So x is accepted if n
+ * is odd. If n is even, which has the probability 1/e, one is added to the result and everything
+ * begins anew. About 4.3 numbers are drawn on average.
  */
 static uint64_t draw_fraction(uint64_t *random, uint64_t *out_whole)
 {

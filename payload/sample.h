@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.h - which allocations are samples: a Poisson process over the bytes of one thread, with mean distance R.
+ * sample.h - which allocations are samples: a Poisson process over the bytes that one thread
+ * allocates, with mean distance R.
  *
- * The distance to the next sampled byte is floor(X) + 1, X exponential with mean R, so an allocation of s bytes is a sample with probability exactly
- * 1 - e^(-s/R). The distribution has no memory: a countdown may be thrown away and drawn anew at any time (a slot lost, a nested
- * call, a changed interval), and nothing is biased.
+ * The distance to the next sampled byte is floor(X) + 1, where X is exponential with mean R. So an
+ * allocation of s bytes is a sample with probability exactly 1 - e^(-s/R). The distribution has no
+ * memory: a countdown may be thrown away and drawn anew at any time (a slot lost, a nested call, a
+ * changed interval) without bias.
  */
 #ifndef PAYLOAD_SAMPLE_H
 #define PAYLOAD_SAMPLE_H

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack.c - the walk by rules. stack_walk is the loop, step_* leave one frame.
+ * stack.c - the walk by rules. stack_walk is the loop, each step_* function leaves one frame.
  *
- * WHAT MAY BE READ. The list of regions is always older than the process: of a region that was one mapping then, the program may have unmapped a part since. So
- * a region only says where to stop, and what is read is alive for another reason:
- *  - What a row leads to (the return address, a saved register) is what the program itself reads when it returns through the frame.
- *  - From sp to the end of the thread's own stack (its control block, or the end of the main stack) all is mapped for as long as the thread runs on it.
+ * WHAT MAY BE READ. The list of regions is always older than the current state of the process. The
+ * program may since have unmapped a part of a region that was one mapping then. So a region only
+ * says where to stop, and there must be another reason why what the walk reads is mapped:
+ *  - What a row leads to (the return address, a saved register) is what the program itself reads
+ *    when it returns through the frame.
+ *  - From sp to the end of the thread's own stack (its control block, or the end of the main stack)
+ *    everything is mapped for as long as the thread runs on that stack.
  *  - The page that holds the last return address is mapped to its end.
- * A row is followed anywhere within the region. A guess (the frame pointer of a function without rows), and whatever comes after it, is followed within the
- * thread's own stack, and on any other stack within that page. Where no region is known, nothing is guessed, and nothing read beyond that page.
+ *
+ * The walk follows a row anywhere within the region. It follows a guess (the frame pointer of a
+ * function without rows), and everything after a guess, only within the thread's own stack; on any
+ * other stack only within that page. If no region is known, the walk guesses nothing and reads
+ * nothing beyond that page.
  */
 #include "stack.h"
 
@@ -23,16 +29,26 @@ struct walk {
 	const struct hi_state *state;
 	struct hi_scratch *scratch;
 	uint64_t thread;
-	uint64_t stamp; /* of the directory, when the walk began */
+	uint64_t stamp; /* the stamp of the directory when the walk began */
 	struct registers at;
-	uint64_t hash;               /* of the frames so far */
-	uint64_t top;                /* readable: [at.sp, top) */
-	uint64_t unknown_sp;         /* not 0: lies on this stack, of which no region is known */
-	const uint64_t *interrupted; /* the registers that the last signal found, as it left them on its stack; NULL = there was none */
-	bool is_own;                 /* the thread's own stack, not one that a program may unmap in part */
-	bool is_guess;               /* how we got here */
-	bool is_plain;               /* all rules so far were */
-	bool is_pc_exact;            /* at.pc was interrupted; otherwise it is a return address, and the call lies before it */
+	uint64_t hash; /* of the frames so far */
+	uint64_t top;  /* readable: [at.sp, top) */
+	/* not 0: a stack pointer on this stack; no region is known for the stack */
+	uint64_t unknown_sp;
+	/*
+	 * the registers that the last signal interrupted, as the kernel saved them on the stack;
+	 * NULL = there was no signal
+	 */
+	const uint64_t *interrupted;
+	/* the walk is on the thread's own stack, not on one that the program may unmap in part */
+	bool is_own;
+	bool is_guess; /* the walk reached this frame through a guess */
+	bool is_plain; /* all rules so far were plain */
+	/*
+	 * at.pc is where a signal interrupted the frame; if false, it is a return address, and the
+	 * call lies before it
+	 */
+	bool is_pc_exact;
 };
 
 static const struct hi_control *control_of(const struct walk *walk)
@@ -70,13 +86,19 @@ __attribute__((noinline)) static bool search_region(const struct walk *walk)
 	return true;
 }
 
-/* The end of the page up to which a stack is surely mapped: the word below sp is the return address, or was pushed over by a signal. */
+/*
+ * The end of the page up to which a stack is certainly mapped: the word below sp is the return
+ * address, or a signal has pushed its frame over it.
+ */
 static uint64_t sure_end(const struct walk *walk)
 {
 	return ((walk->at.sp - FRAMES_RETURN_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
 }
 
-/* at.sp lies on a stack that we have not been on. False: it is not known. */
+/*
+ * To be called when at.sp lies on a stack that is new to this walk. False: no region is known for
+ * it.
+ */
 static bool enter_stack(struct walk *walk)
 {
 	bool is_known = regions_is_last(walk->state, walk->scratch, walk->at.sp) || search_region(walk);
@@ -87,7 +109,10 @@ static bool enter_stack(struct walk *walk)
 	return is_known;
 }
 
-/* Bounds are checked here, by what the region list says; an instrumented build of the tests would add its own idea of a stack. */
+/*
+ * This function checks the bounds by the region list. An instrumented build of the tests would add
+ * its own idea of the bounds of a stack.
+ */
 __attribute__((no_sanitize("address"))) static bool read_word(const struct walk *walk, uint64_t address, uint64_t *out_word)
 {
 	if (address & 7 || address < walk->at.sp || address >= walk->top || walk->top - address < 8)
@@ -96,12 +121,18 @@ __attribute__((no_sanitize("address"))) static bool read_word(const struct walk 
 	return true;
 }
 
-/* Leaves a frame whose CFA is known. What is read lies at or above sp, so sp rises by a word at least, and the walk ends. */
+/*
+ * Leaves a frame whose CFA is known. Everything that it reads lies at or above sp, so sp rises by a
+ * word at least, and the walk terminates.
+ */
 static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slot)
 {
 	struct registers caller = {.sp = cfa, .bp = walk->at.bp};
 	const uint64_t slot = cfa + 8 * (int64_t)bp_slot;
-	/* A function that was interrupted while it returns has its caller's bp back, but its rows go on to name the slot, which is below sp by now. */
+	/*
+	 * A function that was interrupted while it returns has already restored its caller's bp.
+	 * But its rows still name the slot, which is below sp by then.
+	 */
 	const bool is_back = walk->is_pc_exact && slot < walk->at.sp;
 
 	if (cfa > walk->top || !read_word(walk, cfa - FRAMES_RETURN_BELOW_CFA, &caller.pc))
@@ -113,7 +144,10 @@ static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slo
 	return caller.pc ? NO_END : HI_END_COMPLETE;
 }
 
-/* No row: take bp for a frame pointer, with the caller's bp and the return address at it. The outermost frame has neither; one of them alone is chance. */
+/*
+ * There is no row, so bp is taken for a frame pointer: the caller's bp and the return address lie
+ * there. In the outermost frame both are zero; if only one of them is zero, that is chance.
+ */
 static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 {
 	enum hi_stack_end end, lost = walk->is_guess ? HI_END_LOST : HI_END_NO_ROW;
@@ -129,7 +163,10 @@ static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 	return end;
 }
 
-/* The frame of a signal handler's caller: the registers that the signal interrupted, perhaps on another stack. */
+/*
+ * Continues from a signal trampoline with the registers that the signal interrupted, perhaps on
+ * another stack.
+ */
 static enum hi_stack_end step_out_of_signal(struct walk *walk)
 {
 	struct arch_signal_frame place = arch_signal_frame();
@@ -144,11 +181,17 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 	walk->is_pc_exact = true;
 	if (!enter_stack(walk))
 		return HI_END_REGION;
-	/* After a guess this may be the remains of a signal long past, whose stack is no more. */
+	/*
+	 * After a guess this may be the remains of a signal long past, whose stack no longer
+	 * exists.
+	 */
 	return walk->is_guess && !walk->is_own ? HI_END_BAD_FRAME : NO_END;
 }
 
-/* A frame that realigned its stack: its CFA was spilled beside bp, and the caller's bp is what bp points at. */
+/*
+ * Leaves a frame that realigned its stack: its CFA was spilled next to bp, and bp points at the
+ * caller's bp.
+ */
 static enum hi_stack_end step_out_of_realigned(struct walk *walk, struct rule rule)
 {
 	uint64_t cfa, caller_bp;
@@ -161,7 +204,10 @@ static enum hi_stack_end step_out_of_realigned(struct walk *walk, struct rule ru
 	return end;
 }
 
-/* The word below sp, which only the frame that a signal interrupted may have in use: the signal's own frame begins further down. */
+/*
+ * Reads the word below sp. Only a frame that a signal interrupted may have it in use: the frame of
+ * the signal itself begins further down.
+ */
 __attribute__((no_sanitize("address"))) static bool read_below_sp(const struct walk *walk, uint64_t *out_word)
 {
 	const uint64_t address = walk->at.sp - 8;
@@ -172,7 +218,7 @@ __attribute__((no_sanitize("address"))) static bool read_below_sp(const struct w
 	return true;
 }
 
-/* A frame that spilled its caller's sp. */
+/* Leaves a frame that spilled its caller's sp. */
 static enum hi_stack_end step_by_spilled(struct walk *walk, struct rule rule)
 {
 	const int64_t high = HI_UNWIND_HIGH(rule.cfa);
@@ -183,12 +229,15 @@ static enum hi_stack_end step_by_spilled(struct walk *walk, struct rule rule)
 	return step_to_cfa(walk, cfa + 8 * (uint64_t)HI_UNWIND_LOW(rule.cfa), rule.bp_slot);
 }
 
-/* A frame whose CFA is in a register, or in memory by way of one: what was in it is known if a signal came in, of that frame or of what it called. */
+/*
+ * Leaves a frame whose CFA is in a register, or in memory addressed by a register. The register's
+ * value is known only if a signal interrupted that frame, or a function that it called.
+ */
 static enum hi_stack_end step_by_register(struct walk *walk, struct rule rule)
 {
 	uint64_t cfa, low = HI_UNWIND_LOW(rule.cfa);
 
-	/* As far as step_out_of_signal has looked whether it can be read. */
+	/* step_out_of_signal has checked that the ucontext can be read up to pc. */
 	if (!walk->interrupted || (rule.kind == HI_UNWIND_REGISTER && !walk->is_pc_exact) || low * 8 > arch_signal_frame().pc)
 		return step_by_frame_pointer(walk);
 	cfa = walk->interrupted[low];
@@ -197,7 +246,9 @@ static enum hi_stack_end step_by_register(struct walk *walk, struct rule rule)
 	return step_to_cfa(walk, cfa + 8 * (uint64_t)HI_UNWIND_HIGH(rule.cfa), rule.bp_slot);
 }
 
-/* Not inlined: the stacks that we run on may be small, and this one is measured. */
+/*
+ * Not inlined: the payload may run on small stacks, and the stack use of this function is measured.
+ */
 __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struct rule rule)
 {
 	switch (rule.kind) {
@@ -224,13 +275,19 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
 	}
 }
 
-/* On a stack that is not known the walk has not come to an end of its own: the region is what is missing. */
+/*
+ * On a stack without a known region the walk has not come to an end of its own: the reason is the
+ * missing region.
+ */
 static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end end)
 {
 	return walk->unknown_sp && end != HI_END_COMPLETE && end != HI_END_DEPTH ? HI_END_REGION : end;
 }
 
-/* Of the frame that was passed before the last of `frame`, if there was one: where the rule of its caller lies. */
+/*
+ * Records, for the second to last frame of scratch->frame if there is one, the position of its
+ * caller's entry.
+ */
 __attribute__((noinline)) static void tell_next(const struct walk *walk, const uint64_t *end, uint64_t next)
 {
 	if (end - walk->scratch->frame > 1)
@@ -238,11 +295,15 @@ __attribute__((noinline)) static void tell_next(const struct walk *walk, const u
 }
 
 /*
- * The frames that step() would leave by a remembered plain rule and nothing out of the ordinary, which most are, at a fraction of its cost. Stops at the first
- * other one, with the walk as it was before that. Same bounds: what is read lies in [sp, top) of the frame, and sp rises.
+ * Passes the frames that step() would leave by a cached plain rule without any special case. Most
+ * frames are like that, and this costs a fraction of step(). Stops at the first other frame, with
+ * the walk as it was before that frame. The bounds are the same: everything that it reads lies in
+ * [sp, top) of the frame, and sp rises.
  *
- * From one frame to the next there are two loads, each of which waits for the one before: the rule, and the return address by which the next rule is found. So
- * an entry says which one comes next, as long as it has always been the same one: that is fetched before the return address is known.
+ * From one frame to the next there are two loads, and each waits for the one before: the rule, and
+ * the return address by which the next rule is found. So an entry names the entry that comes next,
+ * as long as it has always been the same one. That entry is fetched before the return address is
+ * known.
  */
 __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint32_t count)
 {
@@ -314,7 +375,10 @@ struct stack_end stack_walk(const struct hi_state *state, uint64_t thread, const
 		rule = rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact);
 		walk.is_plain = walk.is_plain && (rules_is_plain(rule) || rule.kind == HI_UNWIND_END);
 		end = step(&walk, rule);
-		/* Out of a signal into an unknown region: the interrupted pc is a good frame, only what is above it is out of reach. */
+		/*
+		 * The walk has left a signal frame into an unknown region: the interrupted pc is a
+		 * valid frame, and only what is above it cannot be reached.
+		 */
 		if (end != NO_END && !(end == HI_END_REGION && walk.is_pc_exact))
 			break;
 		if (count == HI_FRAMES_MAX) {

@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_table.c - see stack_table.h. The way in is stack_table_id().
+ * stack_table.c - see stack_table.h. The entry point is stack_table_id().
  *
- * Two threads that tell the same new stack at the same time may both do so: the one that comes second finds the first's number, and its own copy is waste.
+ * Two threads that intern the same new stack at the same time may both write it. The second one
+ * finds the number of the first in the table and uses that; its own copy is wasted.
  */
 #include "stack_table.h"
 
-/* Looked for first among the first FRONT places of the table, which are all that a program with some thousand stacks ever touches; then anywhere in it. */
+/*
+ * The first FRONT_PROBES lookups use the first FRONT entries of the table; a program with some
+ * thousand stacks never touches more. The other lookups use the whole table.
+ */
 #define FRONT (1ull << 12)
 #define FRONT_PROBES 4u
 #define PROBES 12u
 #define RESERVE_ATTEMPTS 16
 #define ID_MASK ((1ull << HI_STACK_ID_BITS) - 1)
 
-/* In a child that a signal handler forked right here it is closed: nothing more is told (see ring.c). */
+/*
+ * False after disarming, and in a child that a signal handler forked at this point: nothing more is
+ * emitted (see ring_is_open() in ring.h).
+ */
 static bool is_open(const struct hi_state *state)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return __atomic_load_n(&state->armed, __ATOMIC_RELAXED);
 }
 
-/* Bytes from the start of the part, or 0. */
+/*
+ * Reserves room for a stack. Returns its offset in bytes from the start of the stacks part, or 0:
+ * no room.
+ */
 static uint64_t reserve(const struct hi_state *state, uint64_t bytes)
 {
 	struct hi_stacks *stacks = (struct hi_stacks *)state->stacks;
@@ -37,7 +47,7 @@ static uint64_t reserve(const struct hi_state *state, uint64_t bytes)
 	return 0;
 }
 
-/* Writes the stack down; its id, or 0. */
+/* Appends the stack. Returns its id, or 0: no room, or disarmed. */
 __attribute__((noinline)) static uint32_t append(const struct hi_state *state, const struct hi_stack *head, const uint64_t *frame)
 {
 	uint64_t offset = reserve(state, sizeof(*head) + 8ull * head->frame_count);
@@ -56,7 +66,10 @@ __attribute__((noinline)) static uint32_t append(const struct hi_state *state, c
 	return (uint32_t)(offset / HI_STACK_UNIT);
 }
 
-/* Length and end are part of it. No bit of it is like those of another stack by more than chance. */
+/*
+ * The hash covers the frames, their number and the end reason. Its bits are equal to those of
+ * another stack's hash only by chance.
+ */
 static uint64_t hash_of(struct stack_end end)
 {
 	uint64_t hash = frames_hash(end.hash, end.count | (uint64_t)end.reason << 32) * 0x94d049bb133111ebull;
@@ -101,5 +114,9 @@ uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, str
 			return (uint32_t)(entry & ID_MASK);
 		}
 	}
-	return own; /* no place to be found again by; told it is */
+	/*
+	 * all entries that this stack may take are in use: it was written, but will not be found
+	 * again
+	 */
+	return own;
 }

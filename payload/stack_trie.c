@@ -2,48 +2,65 @@
 /*
  * stack_trie.c - see stack_trie.h. stack_trie_find() finds, stack_trie_add() adds.
  *
- * THE TREE. A node is a frame, together with all frames that it called on the way to the leaf: it has the return address, the rule by which that frame is
- * left, and links to the nodes of its callers. The first caller that was seen and the second are linked from the node; and as what is new of a stack is learned
- * at one go, the first most often lies right behind it: where that is so the walk does not wait for the link. The third and those that follow
- * (operator new has thousands), and all leaves, are in a hash table by (callee, pc), where the callee of a leaf is 0. The pc of a leaf has the mark of the
- * directory added, so that nothing is found that was learned by another directory. A node whose rule says that the stack ends there bears the stack's id. So
- * does one with pc 0: it stands for a return address of zero.
+ * THE TREE. A node is a frame together with all frames on the path from it down to the leaf. It
+ * holds the return address of the frame, the rule by which the unwinder leaves the frame, and links
+ * to the nodes of its callers. The node links its first two callers directly. The unknown part of a
+ * stack is added in one go, so the node of the first caller is usually the next node in memory. If
+ * it is, the walk does not wait for the link. The third and later callers (operator new has
+ * thousands) and all leaves are in a hash table indexed by (callee, pc), where the callee of a leaf
+ * is 0. The pc of a leaf has the mark of the directory added, so that a walk finds nothing that was
+ * added under another directory. A node whose rule says that the stack ends there holds the id of
+ * the stack. So does a node with pc 0, which stands for a return address of zero.
  *
- * WHY IT IS RIGHT. No address on a stack is remembered, but which rule goes with a pc, and which id with a path of pcs. So a walk along the tree works out
- * each CFA from the sp and the bp that it has come to, asks of it what the walk by rules asks of it (stack.c), and reads the return address there; and it
- * goes on only to a node that has this return address, and so the rule of the frame that is really there. At the first difference it has failed, and the walk
- * by rules begins anew. It reads nothing but what that would read, and what may be read is what stack.c says: no other reason is needed.
- *  - Where the bp of a frame lies follows from the path as well: in the slot of the frame nearest to it that has saved it, or in the struct hook_call if none
- *    has; and that is so many words below its sp, as long as all frames in between are left by sp. If one is not, the path is not learned any further.
+ * WHY IT IS RIGHT. The trie stores no address on a stack. It stores which rule belongs to a pc, and
+ * which id belongs to a path of pcs. So a walk along the tree computes each CFA from the current sp
+ * and bp, checks it as the walk by rules does (stack.c), and reads the return address there. It
+ * continues only to a node that has this return address, and so has the rule of the frame that is
+ * really there. At the first difference the walk has failed, and the walk by rules starts over. The
+ * walk along the tree reads only what the walk by rules would read, and stack.c says what may be
+ * read. No other argument is needed.
+ *  - The location of a frame's bp follows from the path as well: it is the slot of the nearest
+ *    frame below that saved bp, or the struct hook_call if none did. That location is a fixed
+ *    number of words below the frame's sp, as long as all frames in between are left by sp. If one
+ *    of them is not, the path is not added beyond that point.
  *
- * LEARNING. Nodes are written whole, then linked in by compare-and-swap, and do not move or change from then on, but for their links, VARIES and NEXT. They
- * are not given back: once they are used up, nothing more is learned. A visit that is left for good on the way has wasted a node, and so has the slower one of
- * two that learn the same. A link leads to a node that was not linked in before, so that there is no way around in a circle; and the walk's sp rises with each
- * frame.
+ * ADDING. A node is written completely, then linked in by compare-and-swap. From then on it does
+ * not move, and nothing in it changes except its links, VARIES and NEXT. Nodes are not freed: once
+ * they are used up, nothing more is added. A visit that is abandoned halfway has wasted a node. So
+ * has the slower of two threads that add the same node. A link leads to a node that was not linked
+ * in before, so there are no cycles; and the walk's sp rises with each frame.
  *
- * In a forked child all reads zero from one instruction to the next, but for what lies in a register by then. A node's rule is one word, and is read whole; a
- * rule of zero leads nowhere; a link of zero leads to the first place, where there is no node and all reads zero at any time; an id of zero is none.
+ * In a forked child everything may read zero from one instruction to the next, except what is in a
+ * register by then. This is harmless: a node's rule is one word, and is read whole; a rule of zero
+ * leads nowhere; a link of zero leads to the first position, where there is no node and everything
+ * always reads zero; an id of zero means "none".
  */
 #include "stack_trie.h"
 
 #include "regions.h"
 #include "rules.h"
 
-/* hi_walk_node.kind: how it is left, */
+/* hi_walk_node.kind: how the unwinder leaves the frame, */
 #define BY_SP 1u
 #define BY_BP 2u
 #define END 4u
-/* and, added to that, whether there may be a second caller, and whether the node of the first lies right behind this one. */
+/*
+ * and, added to that: there may be a second caller; the node of the first caller is the next one in
+ * memory.
+ */
 #define VARIES 8u
 #define NEXT 16u
 
-/* Where bp is, in words above sp: in the leaf it is in its struct hook_call, which lies right below; behind some frames it is nowhere. */
+/*
+ * Location of bp, in words above sp. For the leaf it is in struct hook_call, which lies directly
+ * below. After some frames the location is not known.
+ */
 #define BP_OF_LEAF ((int)(offsetof(struct hook_call, bp) - sizeof(struct hook_call)) / 8)
 #define BP_LOST INT16_MIN
 
 #define PROBES 8u
 
-/* What a link leads to; that of 0 is none, and reads zero. */
+/* The node that a link leads to. Link 0 means no node; the memory there reads zero. */
 static inline struct hi_walk_node *node_at(uint64_t nodes, uint32_t place)
 {
 	return (struct hi_walk_node *)(nodes + place);
@@ -74,7 +91,9 @@ static inline bool is_caller(const struct hi_walk_node *node, uint32_t callee, u
 	return load_pc(node) == pc && load(&node->callee) == callee;
 }
 
-/* The link to this caller may be any of PROBES, from this one on: half a cache line. */
+/*
+ * Returns the first of the PROBES entries that may hold the link to this caller: half a cache line.
+ */
 static inline uint32_t *edges_of(const struct hi_state *state, uint32_t callee, uint64_t pc)
 {
 	const uint64_t home = (pc + (uint64_t)callee * HI_HASH_GATE) * HI_HASH >> (64 - state->walk_bits);
@@ -82,7 +101,7 @@ static inline uint32_t *edges_of(const struct hi_state *state, uint32_t callee, 
 	return (uint32_t *)state->walk_edges + (home & ~(uint64_t)(PROBES - 1));
 }
 
-/* The node of this caller by the hash table, or none. */
+/* Looks the node of this caller up in the hash table; returns node 0 if there is none. */
 static inline const struct hi_walk_node *find_edge(const struct hi_state *state, uint64_t nodes, uint32_t callee, uint64_t pc)
 {
 	const uint32_t *edge = edges_of(state, callee, pc), *const end = edge + PROBES;
@@ -98,7 +117,10 @@ static inline const struct hi_walk_node *find_edge(const struct hi_state *state,
 	return node_at(nodes, 0);
 }
 
-/* Of the two callers that lead on from a node, without a branch: where they come in turn nobody could foresee which way that goes. */
+/*
+ * Chooses between the two callers that a node links, without a branch: if the callers alternate, no
+ * branch predictor could foresee the choice.
+ */
 static inline const struct hi_walk_node *choose(uint64_t nodes, const struct hi_walk_node *node, uint64_t pc)
 {
 	const struct hi_walk_node *first = node_at(nodes, load(&node->caller)), *second = node_at(nodes, load(&first->other));
@@ -106,7 +128,10 @@ static inline const struct hi_walk_node *choose(uint64_t nodes, const struct hi_
 	return load_pc(first) == pc ? first : second;
 }
 
-/* The CFA of a frame that is left by bp; beyond everything if it is not, or cannot be. */
+/*
+ * The CFA of a frame that is left by bp. UINT64_MAX if the frame is not left by bp, or if the CFA
+ * is invalid.
+ */
 __attribute__((no_sanitize("address"))) static inline uint64_t cfa_by_bp(struct hi_walk_node rule, uint64_t sp)
 {
 	uint64_t cfa;
@@ -117,7 +142,7 @@ __attribute__((no_sanitize("address"))) static inline uint64_t cfa_by_bp(struct 
 	return cfa & 7 || cfa <= sp || cfa + 8 * (uint64_t)rule.bp_slot < sp ? UINT64_MAX : cfa;
 }
 
-/* From the node of a leaf. */
+/* Walks from the node of a leaf. Returns the id of the stack, or 0. */
 __attribute__((no_sanitize("address"))) static inline uint32_t follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t sp, uint64_t top)
 {
 	const uint64_t nodes = state->walk_nodes;
@@ -158,7 +183,10 @@ uint32_t stack_trie_find(const struct hi_state *state, uint64_t thread, const st
 		      regions_top(scratch, thread, sp));
 }
 
-/* The link to the node of this caller, or where it is to be. NULL: there is no room for it. */
+/*
+ * Finds the link to the node of this caller, or the empty link in which to store it. NULL: there is
+ * no room.
+ */
 static uint32_t *find_link(const struct hi_state *state, uint32_t callee, uint64_t pc)
 {
 	const uint64_t nodes = state->walk_nodes;
@@ -179,7 +207,7 @@ static uint32_t *find_link(const struct hi_state *state, uint32_t callee, uint64
 	return NULL;
 }
 
-/* Links a new node in; its place. 0: there are no more, or somebody else was faster. */
+/* Links a new node in and returns its link. 0: no nodes are left, or another thread was faster. */
 static uint32_t add(struct hi_state *state, uint32_t *link, const struct hi_walk_node *node)
 {
 	const uint64_t count = 1ull << state->walk_bits;
@@ -205,7 +233,10 @@ static uint8_t kind_of(struct rule rule)
 	return rule.kind == HI_UNWIND_BP ? BY_BP : BY_SP;
 }
 
-/* Where the caller of this frame finds its bp: it was saved; or nobody has touched it, and it is so much further down from there. */
+/*
+ * The location of the caller's bp: the slot where this frame saved it; or, if this frame did not
+ * change bp, the same word, which is now that much further below sp.
+ */
 static int32_t bp_behind(struct rule rule, int32_t bp_at)
 {
 	if (rule.bp_slot)
@@ -213,7 +244,10 @@ static int32_t bp_behind(struct rule rule, int32_t bp_at)
 	return rule.kind == HI_UNWIND_BP || bp_at - rule.cfa <= BP_LOST ? BP_LOST : bp_at - rule.cfa;
 }
 
-/* The node of a caller, which is added if there is none yet. 0: it is not to be had. */
+/*
+ * Returns the link to the node of a caller; adds the node if there is none yet. 0: it could not be
+ * added.
+ */
 static uint32_t go_on(struct hi_state *state, uint32_t callee, const struct hi_walk_node *node)
 {
 	uint32_t *link = find_link(state, callee, node->pc), place;
@@ -240,7 +274,10 @@ void stack_trie_add(struct hi_state *state, const uint64_t *frame, uint32_t coun
 
 	if (!state->walk_bits)
 		return;
-	/* The frame behind the last, if it comes to that, is the return address of zero. */
+	/*
+	 * The iteration after the last frame, if the loop gets there, is the return address of
+	 * zero.
+	 */
 	for (uint32_t i = 0; i <= count; i++) {
 		const uint64_t pc = i < count ? frame[i] : 0;
 		const struct rule rule = i < count ? rules_find(state, stamp, pc - 1) : (struct rule){.kind = HI_UNWIND_END};
@@ -256,7 +293,10 @@ void stack_trie_add(struct hi_state *state, const uint64_t *frame, uint32_t coun
 
 		if (!node.kind || (node.kind == BY_BP && bp_at == BP_LOST) || (node.kind == END && i + 1 < count))
 			return;
-		/* By the directory of the leaf, or by none: of one that is being written there are no rules. */
+		/*
+		 * All nodes of a path must come from the directory of the leaf. A directory that is
+		 * being written yields no rules.
+		 */
 		if (stamp != rules_stamp(state))
 			return;
 		place = go_on(state, place, &node);

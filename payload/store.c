@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* store.c - words that other threads read while they change (struct hi_store), stored whole. No hook leads here: a borrowed thread is made to call it. */
+/*
+ * store.c - stores words that other threads read while they change (struct hi_store), each in one
+ * piece. No hook calls this; the injector makes a borrowed thread call it.
+ */
 #include <stdbool.h>
 
 #include "hi_wire.h"

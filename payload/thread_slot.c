@@ -2,8 +2,10 @@
 /*
  * thread_slot.c - finding and claiming a thread's slot.
  *
- * Claims are one compare-and-swap on `owner`. An eviction looks at the count first; should the old owner enter a hook between look and swap, both use the slot
- * for that one visit: the new one is a guest, and leaves count and scratch alone (hi_wire.h), and the rest is a countdown too few or too many.
+ * A claim is one compare-and-swap on `owner`. An eviction checks in_flight first. The old owner may
+ * enter a hook between that check and the swap. Then both threads use the slot for that one visit.
+ * The new owner is a guest, and leaves in_flight and scratch alone (hi_wire.h). The only effect is
+ * one countdown too few or too many.
  */
 #include "thread_slot.h"
 
@@ -35,7 +37,10 @@ void thread_slot_settle(const struct hi_state *state, const struct hi_thread_slo
 	}
 }
 
-/* A ring for its first owner alone, as long as there are any. Never taken back: who is away for long may be in the middle of a record. */
+/*
+ * Gives the slot's first owner a ring of its own, as long as there are any. A ring is never taken
+ * back: a thread that has not run for long may be in the middle of a record.
+ */
 static void give_ring(struct hi_state *state, struct hi_thread_slot *slot)
 {
 	const uint64_t for_all = state->ring_mask / 2 + 1;
@@ -49,8 +54,10 @@ static void give_ring(struct hi_state *state, struct hi_thread_slot *slot)
 }
 
 /*
- * Before the slot is owned: whoever is alone with it finds a scratch there, from the first instruction on. Of two that want the slot each has a number that
- * nobody else ever gets, so that it does not matter whose stays. False: there is none left.
+ * Gives the slot a scratch. To be called before the slot has an owner, so that the first owner
+ * finds the scratch there from the first instruction on. If two threads want the slot, each writes
+ * a number that is given to no other thread, so it does not matter which number stays. False: no
+ * scratch is left.
  */
 static bool give_scratch(struct hi_state *state, struct hi_thread_slot *slot)
 {
@@ -65,7 +72,10 @@ static bool give_scratch(struct hi_state *state, struct hi_thread_slot *slot)
 	return true;
 }
 
-/* Before the slot is owned, too: from then on its count may rise. */
+/*
+ * Marks the page of the slot as claimed. Also to be called before the slot has an owner, because
+ * from then on in_flight may rise.
+ */
 static void note_page(struct hi_state *state, const struct hi_thread_slot *slot)
 {
 	const uint64_t page = thread_slot_number(state, slot) / HI_SLOTS_A_PAGE, bit = 1ull << page % 64;
@@ -75,7 +85,10 @@ static void note_page(struct hi_state *state, const struct hi_thread_slot *slot)
 		__atomic_fetch_or(claimed, bit, __ATOMIC_ACQ_REL);
 }
 
-/* Seen before owned: whoever finds the new owner must not find an old time with it, and evict it at once. */
+/*
+ * Stores last_seen before owner: another thread that finds the new owner must not find an old time
+ * with it, and evict it at once.
+ */
 static bool swap_owner(struct hi_thread_slot *slot, uint64_t from, uint64_t to, uint64_t now)
 {
 	__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);

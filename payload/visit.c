@@ -2,9 +2,14 @@
 /*
  * visit.c - see visit.h.
  *
- * WHO COUNTS THE BYTES: an allocating gate entry subtracts the size where it finds the thread, and comes here only once nothing is left; all other ways lead
- * here uncounted. So visit_is_sample_due subtracts in any case: it is either right, or makes less than nothing of nothing. Nothing must be less than that for
- * long, as the gate compares without signs: where a signal handler jumped away on the way here, the thread draws anew when it next frees a sample.
+ * WHO COUNTS THE BYTES. An allocating gate entry subtracts the size if it finds the thread's slot,
+ * and then jumps here only if the countdown has reached zero. All other paths lead here with the
+ * size uncounted. So visit_is_sample_due always subtracts. Either that subtraction was due, or it
+ * makes a countdown that is over still smaller, which changes nothing.
+ *
+ * A countdown must not stay below zero for long, because the gate compares without signs. It may
+ * stay there if a signal handler jumps out (siglongjmp) on the way to the hook. In that case the
+ * thread draws a new countdown when it next frees a sampled block.
  */
 #include "visit.h"
 
@@ -29,7 +34,7 @@ void visit_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64_t th
 	slot->fast_owner = is_exact ? 0 : thread;
 }
 
-/* NULL: there is none to be had. */
+/* NULL: no slot is free. */
 static struct hi_thread_slot *claim(struct hi_state *state, uint64_t thread)
 {
 	const uint64_t now = clock_about_now();
@@ -46,8 +51,10 @@ static struct hi_thread_slot *claim(struct hi_state *state, uint64_t thread)
 }
 
 /*
- * In a place, with the slot of its own, or that of the place. The latter has been another thread's; a countdown that is drawn for this call alone makes it a
- * sample as often as one that was begun long ago.
+ * Begins the visit in a place. The visit uses the thread's own slot, or, if it has none, the slot
+ * of the place. Other threads have used the slot of the place before. So a countdown is drawn for
+ * this call alone; it makes the call a sample with the same probability as a countdown that began
+ * long ago.
  */
 static void come_in(struct visit *visit, struct hi_place *place)
 {
@@ -66,7 +73,10 @@ static void come_in(struct visit *visit, struct hi_place *place)
 	visit_draw(state, visit->event.slot, visit->event.thread);
 }
 
-/* All places that it may take are held by others. What is told meanwhile bears the slot of one of them, which is for all by then. */
+/*
+ * All places that the thread may take are held by others. Records of this visit name the slot of
+ * one of those places, and several threads may then use that slot at the same time.
+ */
 static void pass_by(struct visit *visit)
 {
 	struct hi_thread_table *table = place_table(visit->event.state);
@@ -91,7 +101,10 @@ void visit_begin_as_guest(struct visit *visit)
 	if (place) {
 		__atomic_fetch_add(&place->count, 1, __ATOMIC_ACQ_REL);
 	} else {
-		/* Not in the middle of a visit, which shall know of those that are nested in it. */
+		/*
+		 * A thread claims a slot only outside of any visit of its own, because that visit
+		 * must know of the visits nested in it.
+		 */
 		if (!visit->event.slot)
 			visit->event.slot = claim(state, thread);
 		visit->event.is_alone = visit->event.slot && thread_slot_is_alone(visit->event.slot, thread);
@@ -114,8 +127,10 @@ void visit_leave(struct visit *visit)
 }
 
 /*
- * What the allocation stands for, at most: itself, and if it is the sample that a countdown has led to, at most one interval more, as an allocation of s bytes
- * is a sample with a probability of at least s / (interval + s). In allocations of as many bytes the same.
+ * Counts what the allocation stands for, at most: itself, and, if a countdown has ended at it, one
+ * interval more. The bound holds because an allocation of s bytes is a sample with a probability of
+ * at least s / (interval + s). The number of allocations follows from the same bound, if all are of
+ * this size.
  */
 static void count_passed(const struct visit *visit, uint64_t size, uint64_t interval)
 {
@@ -128,7 +143,8 @@ static void count_passed(const struct visit *visit, uint64_t size, uint64_t inte
 bool visit_is_countdown_over(struct visit *visit, uint64_t size)
 {
 	struct hi_thread_slot *slot = visit->event.slot;
-	bool is_absurd = size > SAMPLE_DISTANCE_MAX; /* no allocator can serve it, and the gate may have led the countdown astray */
+	/* no allocator can serve this size, and the gate may have made the countdown wrong */
+	bool is_absurd = size > SAMPLE_DISTANCE_MAX;
 
 	thread_slot_settle(visit->event.state, slot, visit->event.thread);
 	if (!visit->has_slot) {
@@ -139,7 +155,11 @@ bool visit_is_countdown_over(struct visit *visit, uint64_t size)
 	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
 	if (slot->countdown > 0 && !is_absurd) {
-		slot->fast_owner = visit->event.thread; /* it has a countdown, and the gate did not find it, or was not asked */
+		/*
+		 * the countdown is valid, but the gate did not find the slot, or did not look for
+		 * it
+		 */
+		slot->fast_owner = visit->event.thread;
 		return false;
 	}
 	visit->event.interval_shift = (uint16_t)slot->interval_shift;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * visit.h - a VISIT is one pass through a handler of hooks.c. visit_begin raises a count, so that detach knows that somebody is inside; the stub lowers it.
- * Then the handler either passes (the stub jumps to the original, nothing of us is left on the stack) or calls the original itself and returns its result.
+ * visit.h - a VISIT is one passage of a thread through a handler of hooks.c.
  *
- * NESTED calls (the original reaches another hooked function, or a signal handler interrupts a visit) are not sampled, for their bytes belong to the outer call
- * or are too few to matter; what they free is noticed like any other.
+ * visit_begin raises a count, so that detach knows that a thread is inside; the stub of the gate
+ * lowers it again. The handler ends in one of two ways. Either it passes: the stub jumps to the
+ * original, and leaves nothing of the payload on the stack. Or the handler calls the original
+ * itself and returns its result.
+ *
+ * NESTED calls are not sampled. A call is nested if the original reaches another hooked function,
+ * or if a signal handler interrupts a visit. Its bytes belong to the outer call, or are too few to
+ * matter. A free in a nested call is recorded like any other.
  */
 #ifndef PAYLOAD_VISIT_H
 #define PAYLOAD_VISIT_H
@@ -18,16 +23,26 @@
 #include "sample.h"
 #include "thread_slot.h"
 
-#define VISIT_CYCLES_MAX 300000u /* some 0.1 ms; a visit that took longer was interrupted, and that time went to others */
+/* some 0.1 ms. A visit that took longer was interrupted, and others used that time */
+#define VISIT_CYCLES_MAX 300000u
 
 struct visit {
-	struct record_event event; /* its cycles: 0 = not read yet */
+	struct record_event event; /* event.cycles: 0 = the clock was not read yet */
 	struct hook_call *call;
-	bool has_slot;  /* the slot's countdown is this visit's to run down */
-	bool has_place; /* it is counted where its nested calls are told from those of others, and has a scratch; else nothing is sampled */
-	bool is_exact;  /* each call is a sample */
+	bool has_slot; /* this visit may subtract from the slot's countdown */
+	/*
+	 * the visit is counted in in_flight of its slot or in a place, where its nested calls can
+	 * be distinguished from calls of other threads, and it has a scratch. If false, nothing is
+	 * sampled
+	 */
+	bool has_place;
+	bool is_exact; /* every call is a sample */
 	bool is_nested;
-	uint8_t weight; /* the time that this visit takes counts so many times; 0 = it is not timed */
+	/*
+	 * factor by which the time of this visit is multiplied for the account; 0 = the visit is
+	 * not timed
+	 */
+	uint8_t weight;
 };
 
 static const struct hook_outcome VISIT_PASS = {.pass = 1};
@@ -37,40 +52,56 @@ static inline struct hi_control *visit_control(const struct visit *visit)
 	return (struct hi_control *)visit->event.state->control;
 }
 
-/* False: it passes, and nobody is inside. */
+/* False: the handler must pass, and the thread is not counted as inside. */
 __attribute__((always_inline)) static inline bool visit_begin(struct visit *visit, struct hook_call *call);
-/* Calls the original, or another function in its place; its time is not ours. Functions of fewer arguments ignore the rest. */
+/*
+ * Calls the original, or another function instead of it. The time that it takes is not counted as
+ * the payload's. A function with fewer arguments ignores the rest.
+ */
 static inline uint64_t visit_call(struct visit *visit, uint64_t function, uint64_t argument0, uint64_t argument1, uint64_t argument2);
-/* Whether an allocator's function that is hooked as well called this one: its caller's bytes are these. */
+/*
+ * Whether another hooked function of the allocator called this one. The bytes of this call then
+ * belong to that caller.
+ */
 static inline bool visit_is_inner(const struct visit *visit);
-/* Whether this allocation is a sample; if its countdown has run out, a new one is drawn in any case. With --sample 1 it always has. */
+/*
+ * Whether this allocation is a sample. If the countdown has run out, a new one is drawn in any
+ * case. With --sample 1 the countdown has always run out.
+ */
 static inline bool visit_is_sample_due(struct visit *visit, uint64_t size);
 /*
- * Before anything is told: event.cycles are those of now, unless they were read since the original returned, or the visit began. False: the injector has been
- * silent for too long, and nothing is told from now on.
+ * To be called before anything is recorded. Sets event.cycles to the current time, unless the clock
+ * was read since the original returned or, before that, since the visit began. False: the injector
+ * has been silent for too long, and nothing may be recorded from now on.
  */
 __attribute__((always_inline)) static inline bool visit_may_tell(struct visit *visit);
-/* The countdown to the thread's next sample, anew. */
+/* Draws a new countdown to the thread's next sample. */
 void visit_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64_t thread);
 
-/* Where all goes as it always does. What remains is out of line: */
+/*
+ * The functions below are the common path. The functions that are rarely needed are out of line in
+ * visit.c:
+ */
 
 #define TIMED_ONE_IN 64u /* a power of two */
 
-/* The injector has been silent: nothing is sampled from now on. */
+/* To be called when the injector has been silent for too long: nothing is sampled from now on. */
 void visit_disarm(struct hi_state *state, struct hi_gate_words *words);
 /*
- * For a thread that is not alone with the slot that the event names, or has none (NULL). Claims one for it; if it is not alone with that either, it comes in as
- * a guest, and is counted.
+ * For a thread that is not alone with the slot in `event`, or for which `event` has no slot (NULL).
+ * Claims a slot for the thread. If the thread is not alone with that slot either, the visit begins
+ * as a guest, and is counted.
  */
 void visit_begin_as_guest(struct visit *visit);
-/* A guest that has come in goes again. */
+/* Ends the visit of a guest: its count is lowered again. */
 void visit_leave(struct visit *visit);
 bool visit_is_countdown_over(struct visit *visit, uint64_t size);
 
 /*
- * Where each call is a visit, reading the clock for the account is a good part of what there is to account for. So one visit in TIMED_ONE_IN is timed, for all:
- * chosen by chance, which no rhythm of the program can follow (Knuth's generator of MMIX; its upper bits are the good ones).
+ * If every call is a visit, reading the clock for the account of the payload's time is a large part
+ * of that time. So only one visit in TIMED_ONE_IN is timed, and counts for all of them. It is
+ * chosen at random, so that no regular pattern in the program can coincide with the choice. (The
+ * generator is Knuth's for MMIX; its upper bits are the good ones.)
  */
 static inline uint8_t visit_weight(bool is_exact, struct hi_thread_slot *slot)
 {
@@ -81,14 +112,20 @@ static inline uint8_t visit_weight(bool is_exact, struct hi_thread_slot *slot)
 }
 
 /*
- * As long as one thread alone has come to the hooks, its records lie in one order anyway, and of the clock only the time of day is wanted. So where the visit
- * is not timed it goes by the last one that was, or by when the injector last looked in, whichever is later: never ahead of the clock, some milliseconds behind
- * it at most, and each time a cycle more, as records in two rings are told in the order of their times. Another thread is counted before it tells anything, and
- * whoever has learned of what it told has seen that count.
+ * While only one thread has entered the hooks, its records are in order without the clock, and the
+ * clock is needed only for the time of day. So a visit that is not timed uses a substitute: the
+ * time of the thread's last record plus one cycle, or the injector's last heartbeat, whichever is
+ * later. The substitute is never ahead of the clock and at most some milliseconds behind it. It
+ * rises by at least one cycle with each record, because the reader takes records from two rings in
+ * the order of their times.
+ *
+ * Another thread is counted in state->threads before it emits anything. A thread that has learned
+ * of something that the other thread emitted has also seen that count.
  */
 static inline bool visit_is_only_thread(const struct visit *visit)
 {
-	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was learned of was learned before */
+	/* orders what this thread learned from other threads before the load of `threads` */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return visit->is_exact && visit->has_slot && __atomic_load_n(&visit->event.state->threads, __ATOMIC_RELAXED) == 1;
 }
 
@@ -100,7 +137,7 @@ static inline uint64_t visit_time_without_clock(const struct visit *visit)
 	return clock_is_past(heartbeat, last, 0) ? heartbeat : last;
 }
 
-/* Our own time runs from now on, and what is told next is of now. */
+/* Starts the account of the payload's own time. The next record gets the current time. */
 static inline void visit_start_clock(struct visit *visit)
 {
 	visit->call->begun = visit->event.cycles = clock_now(visit->event.state);
@@ -108,7 +145,7 @@ static inline void visit_start_clock(struct visit *visit)
 		__atomic_store_n(&visit->event.slot->last_seen, visit->event.cycles, __ATOMIC_RELAXED);
 }
 
-/* False: as visit_may_tell. */
+/* Returns false for the same reason as visit_may_tell. */
 static inline bool visit_look_at_clock(struct visit *visit)
 {
 	visit_start_clock(visit);
@@ -186,7 +223,8 @@ static inline bool visit_is_inner(const struct visit *visit)
 	const struct hi_gate_words *words = visit->call->words;
 	bool is_inner = visit->is_nested;
 
-	for (unsigned i = 0; i < HI_NESTED_FROM_MAX; i++) /* a call may be the last instruction of a function */
+	/* lo < return_address <= hi, as a call may be the last instruction of a function */
+	for (unsigned i = 0; i < HI_NESTED_FROM_MAX; i++)
 		is_inner |= visit->call->return_address - words->nested_from[i].lo - 1 < words->nested_from[i].hi - words->nested_from[i].lo;
 	return is_inner;
 }
@@ -196,7 +234,7 @@ static inline bool visit_is_sample_due(struct visit *visit, uint64_t size)
 	const bool has_no_countdown = visit->is_exact && visit->has_slot && visit->has_place && !visit->event.slot->interval_shift &&
 				      !__atomic_load_n(&visit_control(visit)->interval_shift, __ATOMIC_RELAXED);
 
-	/* Nothing was drawn, and nothing will be. */
+	/* In exact mode no countdown was drawn, and none will be. */
 	if (!has_no_countdown)
 		return visit_is_countdown_over(visit, size);
 	visit->event.interval_shift = 0;

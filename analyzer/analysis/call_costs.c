@@ -2,8 +2,9 @@
 /*
  * call_costs.c - see call_costs.h.
  *
- * Stack by stack from the root to the leaf. Lines of code are numbered beforehand, so that a step is found by one number, and of what is found the pair of
- * functions is known, too. Start at call_costs_open().
+ * Stacks are counted one by one, from the root to the leaf. Source lines are numbered beforehand,
+ * so one number finds the cost of a step. A cost knows its pair of functions. Start at
+ * call_costs_open().
  */
 #include "call_costs.h"
 
@@ -14,7 +15,7 @@
 /* Caller and callee. */
 struct call_pair {
 	uint32_t caller, callee;
-	uint32_t round; /* of the last stack that it counted in */
+	uint32_t round; /* the last stack in which the pair was counted */
 };
 
 struct call_counter {
@@ -26,7 +27,7 @@ struct call_counter {
 	size_t line_count, line_room;
 	struct table lines;
 	struct table steps; /* of costs, by line and callee */
-	uint32_t *pair_of;  /* by cost, but for what a line allocated itself */
+	uint32_t *pair_of;  /* by cost, except for CALL_COSTS_SELF */
 	size_t pair_of_room;
 	struct call_pair *pair;
 	size_t pair_count, pair_room;
@@ -71,7 +72,7 @@ static int line_number(struct call_counter *counter, const struct call_place *li
 	return 0;
 }
 
-/* The last line is for stacks of which nothing is known. */
+/* The last line stands for unknown stacks. */
 static int number_lines(struct call_counter *counter, size_t call_count)
 {
 	struct call_costs *costs = &counter->costs;
@@ -140,7 +141,10 @@ static int new_step(struct call_counter *counter, const struct call_place *place
 	return 0;
 }
 
-/* Of a line, to a callee or to nowhere: its cost grows, unless the pair of functions has counted in this stack. */
+/*
+ * Adds to the cost of a line, for one callee or for CALL_COSTS_SELF, unless the pair of functions
+ * was already counted in this stack.
+ */
 static int add_step(struct call_counter *counter, uint32_t line, uint32_t callee, const double *value)
 {
 	const uint64_t hash = hash_number((uint64_t)line << 32 | callee);
@@ -172,7 +176,7 @@ static int add_step(struct call_counter *counter, uint32_t line, uint32_t callee
 static int add_stack(struct call_counter *counter, const struct profile *profile, size_t stack, const double *value)
 {
 	const struct functions *functions = &counter->costs.functions;
-	uint32_t at = functions->first[profile->frame_count]; /* nothing is known */
+	uint32_t at = functions->first[profile->frame_count]; /* the stack is unknown */
 	size_t count;
 	const uint32_t *calls = functions_unfold(functions, &profile->stack[stack], &count);
 
@@ -189,7 +193,7 @@ static int add_stack(struct call_counter *counter, const struct profile *profile
 	return add_step(counter, counter->line_of[at], CALL_COSTS_SELF, value);
 }
 
-/* What each stack holds, of all sample types; to be freed. */
+/* What each stack holds, for all sample types. The caller frees the array. */
 static double *stack_values(const struct profile *profile)
 {
 	double *value = calloc(profile->stack_count + 1, SAMPLE_TYPE_COUNT * sizeof(*value));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callgraph.c - see callgraph.h. The rules are those of pprof, so that figures agree.
+ * callgraph.c - see callgraph.h. The rules are those of pprof, so that the figures agree with
+ * pprof's.
  */
 #include "callgraph.h"
 
@@ -15,7 +16,7 @@ struct builder {
 	uint32_t round;       /* one per row, from 1 */
 	uint32_t *node_round; /* round in which a node was counted last */
 	uint32_t *edge_round;
-	double *call_weight; /* by functions.call[]: to find each function's most expensive one */
+	double *call_weight; /* by functions.call[], to find each function's most expensive call */
 	size_t edge_room, edge_round_room;
 	struct table edges;
 };
@@ -40,7 +41,7 @@ static int edge_between(struct builder *builder, uint32_t caller, uint32_t calle
 	return 0;
 }
 
-/* The way from the caller to this call, once per row. */
+/* Counts the edge from the caller to this call, once per row. */
 static int count_edge(struct builder *builder, uint32_t caller, const struct function_call *call, bool is_residual, const struct estimate *weight)
 {
 	uint32_t index;
@@ -66,7 +67,7 @@ static void count_node(struct builder *builder, uint32_t function, const struct 
 	builder->node_round[function] = builder->round;
 }
 
-/* From the root to the leaf. */
+/* Counts a stack from the root to the leaf. */
 static int count_stack(struct builder *builder, const struct profile_stack *stack, const struct estimate *weight)
 {
 	const struct functions *functions = &builder->graph.functions;
@@ -135,7 +136,10 @@ int callgraph_note_inlining(struct callgraph *graph)
 	return 0;
 }
 
-/* The nodes' source positions; best: by node, the weight behind its position so far. */
+/*
+ * Sets the nodes' source positions. best: by node, the weight of the call that gave the current
+ * position.
+ */
 static void note_places(struct builder *builder, const struct profile *profile, double *best)
 {
 	const struct functions *functions = &builder->graph.functions;
@@ -151,7 +155,7 @@ static void note_places(struct builder *builder, const struct profile *profile, 
 	}
 }
 
-/* The functions are known. */
+/* The caller has already set graph.functions. */
 static int build(struct builder *builder, const struct profile *profile, enum sample_type type)
 {
 	struct callgraph *graph = &builder->graph;
@@ -178,7 +182,7 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 	return error;
 }
 
-/* Takes the functions over. */
+/* Takes ownership of the functions. */
 static int build_with(struct functions *functions, const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
 {
 	struct builder builder = {.graph.functions = *functions, .keep = keep};
@@ -221,7 +225,7 @@ void callgraph_close(struct callgraph *graph)
 	*graph = (struct callgraph){0};
 }
 
-/* By magnitude, in whole numbers: halves of bytes are no order. */
+/* Compares magnitudes in whole numbers: fractions of bytes must not decide the order. */
 static int compare(double left, double right)
 {
 	const long long a = llabs(llround(left)), b = llabs(llround(right));

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callgraph.h - a profile summed up by function: flat and cumulative weight per name, and weight per caller-callee pair.
+ * callgraph.h - a profile summed up by function: flat and cumulative weight per name, and weight
+ * per caller-callee pair.
  *
- * What the text and svg views share. A function counts once per stack in its cumulative weight, however often it recurs, and so does a pair.
- * Functions that are not kept are stepped over: their callers then lead to their callees by residual edges, and their flat weight is nobody's.
+ * The text and picture views share it. A function counts once per stack in its cumulative weight,
+ * however often it recurs. The same holds for a pair.
+ *
+ * A function that is not kept is skipped: a residual edge leads from its caller to its callee. Its
+ * flat weight is added to no node.
  */
 #ifndef HI_CALLGRAPH_H
 #define HI_CALLGRAPH_H
@@ -15,40 +19,51 @@ enum callgraph_inlining { INLINE_NEVER, INLINE_SOMETIMES, INLINE_ALWAYS };
 
 struct callgraph_node {
 	const char *name;                 /* function, or module+0xoffset; lives as long as the graph */
-	const char *file;                 /* of the most expensive call in it; may be NULL */
+	const char *file;                 /* of the function's most expensive call; may be NULL */
 	uint32_t line;                    /* 0 = unknown */
 	enum callgraph_inlining inlining; /* into its callers */
-	struct estimate flat, cum;        /* both nothing: not kept, or not on any stack that counts */
+	struct estimate flat, cum;        /* both zero: not kept, or on no stack that counts */
 };
 struct callgraph_edge {
 	uint32_t caller, callee; /* node indices; never the same */
 	struct estimate weight;
-	bool is_inline;   /* always inlined, be it into one that is not kept */
-	bool is_residual; /* always with others in between */
+	/* the callee is always inlined, even if the function that it is inlined into is not kept */
+	bool is_inline;
+	bool is_residual; /* always with skipped functions in between */
 };
 struct callgraph {
 	struct callgraph_node *node; /* numbered as in functions.h */
 	size_t node_count;
 	struct callgraph_edge *edge;
 	size_t edge_count;
-	struct estimate total;                /* of all rows, whatever is kept */
-	double percent_base;                         /* what percentages are of */
+	struct estimate total;                /* of all rows, kept or not */
+	double percent_base;                  /* the weight that is 100 % */
 	enum profile_granularity granularity; /* what the nodes are, as in the profile */
-	uint64_t slack_samples;               /* as in the profile: how many samples' usable sizes are known */
+	/* as in the profile: the number of samples whose usable size is known */
+	uint64_t slack_samples;
 	struct functions functions;
 };
-/* keep: by node, NULL = all. 0 or -ENOMEM. */
+/* keep: by node; NULL = keep all. Returns 0 or -ENOMEM. */
 int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph);
-/* The same for a graph of that profile that is there already; on failure it is closed. */
+/*
+ * As callgraph_build(), for an existing graph of the same profile. On failure the graph is closed.
+ */
 int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *graph);
 void callgraph_close(struct callgraph *graph);
-/* Has it any weight that shows in whole bytes or objects? In a comparison much adds up to nothing. */
+/*
+ * True if the node has a weight that rounds to a whole byte or object. In a comparison many weights
+ * cancel out to zero.
+ */
 bool callgraph_has(const struct callgraph_node *node);
-/* Says of each node whether it is inlined into its callers, by the edges that there are: to be done anew where some were taken away. 0 or -ENOMEM. */
+/*
+ * Sets each node's `inlining` from the edges of the graph. The caller must call it again after it
+ * has removed edges. Returns 0 or -ENOMEM.
+ */
 int callgraph_note_inlining(struct callgraph *graph);
 /*
- * Nodes that have a weight, sorted by flat or by cumulative weight, heaviest first, whatever its sign; of equals by name. To be freed by the caller; NULL = out
- * of memory.
+ * Returns the nodes that have a weight, sorted by the magnitude of the flat or the cumulative
+ * weight, heaviest first. Nodes of equal weight are sorted by name. The caller frees the array.
+ * NULL = out of memory.
  */
 uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *out_count);
 

@@ -2,9 +2,11 @@
 /*
  * calltree.c - see calltree.h.
  *
- * A million stacks make a tree of many millions of nodes, of which a picture shows some thousands. So there are two steps: first a bare tree of those that may
- * be heavy enough, from which they are chosen (pruned_tree.h); then the figures of the chosen ones. A parent is never lighter than its child and always has the
- * lower index, so that the heaviest ones, in that order, are a tree again. Start at calltree_open().
+ * A million stacks make a tree of many millions of nodes, of which a picture shows some thousands.
+ * So there are two steps. The first builds a tree of the nodes that may be heavy enough, with few
+ * data per node, and chooses from it (pruned_tree.h). The second computes the figures of the chosen
+ * nodes. A parent is never lighter than its child and always has the lower index, so the heaviest
+ * nodes, sorted by weight and then by index, form a tree again. Start at calltree_open().
  */
 #include "calltree.h"
 
@@ -19,13 +21,13 @@
 
 _Static_assert(CALLTREE_ROOT == PRUNED_ROOT, "a root is one in both trees");
 
-/* The image of a pruned_node is its node among the chosen ones; NOWHERE = not chosen. */
+/* `image` of a pruned node is its index in chosen[]; NOWHERE = not chosen. */
 struct calltree_source {
 	const struct profile *profile;
 	struct calltree_options options;
 	struct calltree *tree;
 	struct pruned_tree pruned_tree;
-	uint32_t *other; /* by chosen node: the one for what is light below it, NOWHERE = none */
+	uint32_t *other; /* by chosen node: its CALLTREE_OTHER child, NOWHERE = none */
 	struct calltree_node *chosen;
 	size_t chosen_count;
 };
@@ -51,7 +53,10 @@ static int compare_ranks(const void *left, const void *right)
 	return a->pruned_node < b->pruned_node ? -1 : a->pruned_node > b->pruned_node;
 }
 
-/* How many nodes it takes to show the first of that order: these, and one for each of them that has children beyond. */
+/*
+ * The number of nodes that it takes to show the first `first` nodes of rank[]: these, and a
+ * CALLTREE_OTHER node for each of them that has children beyond.
+ */
 static size_t nodes_for(struct calltree_source *source, const struct rank *rank, size_t first)
 {
 	size_t nodes = first;
@@ -69,7 +74,7 @@ static size_t nodes_for(struct calltree_source *source, const struct rank *rank,
 	return nodes;
 }
 
-/* Marks the pruned_tree to be shown: image 0. */
+/* Marks the pruned nodes to be shown with image 0. */
 static int choose(struct calltree_source *source)
 {
 	const size_t limit = limit_of(source->options.limit);
@@ -105,7 +110,7 @@ static uint32_t add_chosen(struct calltree_source *source, uint32_t function, ui
 	return index;
 }
 
-/* The image of a light one is the node into which it is folded. */
+/* Sets all images. The image of a light node is the CALLTREE_OTHER node that includes it. */
 static void draw_images(struct calltree_source *source)
 {
 	for (size_t i = 0; i < source->pruned_tree.count; i++) {
@@ -165,7 +170,10 @@ static int compare_siblings(const void *left, const void *right, void *context)
 	return strcmp(calltree_name(source->tree, a), calltree_name(source->tree, b));
 }
 
-/* From the chosen ones, sorted by parent, to preorder. first: by chosen node, where its children begin in order[]. */
+/*
+ * Copies the chosen nodes, sorted by parent, to tree->node[] in preorder. first: by chosen node,
+ * where its children begin in order[].
+ */
 static void put_in_preorder(struct calltree_source *source, const uint32_t *order, uint32_t *first)
 {
 	struct calltree *tree = source->tree;
@@ -203,7 +211,7 @@ static int put_in_order(struct calltree_source *source)
 			order[i] = (uint32_t)i;
 			first[i] = NOWHERE;
 		}
-		/* The root stays in front: it is the only one that is its own parent. */
+		/* The root stays first: only the root is its own parent. */
 		qsort_r(order + 1, count - 1, sizeof(*order), compare_siblings, source);
 		for (size_t i = count; i-- > 1;)
 			first[source->chosen[order[i]].parent] = (uint32_t)i;
@@ -253,7 +261,7 @@ int calltree_cut(struct calltree *tree, size_t limit)
 	struct calltree_source *source = tree->source;
 	int error;
 
-	source->tree = tree; /* it may have been moved */
+	source->tree = tree; /* the caller may have moved the tree */
 	source->options.limit = limit;
 	free(tree->node);
 	tree->node = NULL;

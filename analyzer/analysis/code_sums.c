@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_sums.c - see code_sums.h. First the sites, sorted; then the blocks around them; then the stacks are summed up by both. Start at code_sums_open().
+ * code_sums.c - see code_sums.h.
+ *
+ * First the sites are collected and sorted. Then the blocks around them are found. Then the stacks
+ * are summed up by site and by block. Start at code_sums_open().
  */
 #include "code_sums.h"
 
@@ -15,7 +18,7 @@ struct summing {
 	const struct functions *functions;
 	const struct code_wish *wish;
 	struct code_sums sums;
-	uint32_t *site_round, *block_round; /* the row in which it was counted last, from 1 */
+	uint32_t *site_round, *block_round; /* by site, by block: the last row counted, from 1 */
 };
 
 /* ---- sites ---- */
@@ -32,7 +35,7 @@ static bool is_wanted(const struct summing *summing, size_t frame, bool with_inl
 	return false;
 }
 
-/* The first module of the same object: a file may be mapped in several pieces. */
+/* The first module of the same object. A file may be mapped in several pieces, each a module. */
 static int32_t object_of(const struct profile *profile, int32_t module)
 {
 	if (module < 0 || module >= (int64_t)profile->module_count)
@@ -100,7 +103,7 @@ static int collect_sites(struct summing *summing, bool with_inlined)
 
 /* ---- blocks ---- */
 
-/* The module's file, opened once; NULL if there is none. */
+/* Opens the module's file on the first call. *out_code is NULL if there is no file. */
 static int code_of(struct summing *summing, int32_t module, const struct machine_code **out_code)
 {
 	struct code_sums *sums = &summing->sums;
@@ -159,7 +162,7 @@ static int find_blocks(struct summing *summing)
 
 /* ---- sums ---- */
 
-/* The stack's frames from the one on that the first counted call is in. */
+/* The index of the frame that contains the first counted call: the frames from it on count. */
 static uint32_t leaf_frame(const struct functions *functions, const struct profile_stack *stack)
 {
 	size_t count;

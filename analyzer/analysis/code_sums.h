@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_sums.h - what some functions weigh, call by call of their machine code.
+ * code_sums.h - the weights of some functions, per call instruction of their machine code.
  *
- * A site is a call, told by the last byte of its instruction, one before the return address. A block is the function, as the file's symbol table has it, around
- * some sites; or, where no file tells, a function of the profile. Both count once per stack in their cumulative weight.
+ * A site is a call instruction. Its address is that of the instruction's last byte, one before the
+ * return address. A block is the range of a function in the file's symbol table that contains some
+ * sites; where the file has no symbol for them, it is the sites of one function of the profile.
+ * Sites and blocks both count once per stack in their cumulative weight.
  */
 #ifndef HI_CODE_SUMS_H
 #define HI_CODE_SUMS_H
@@ -14,14 +16,15 @@
 
 struct code_site {
 	int32_t module;    /* -1 = none */
-	uint32_t function; /* of the profile, that owns the code */
+	uint32_t function; /* the function of the profile that owns the code */
 	uint32_t block;
-	uint64_t address; /* in the module's file; in memory if there is no module */
+	uint64_t address; /* in the module's file; in memory where module is -1 */
 	struct estimate flat, cum;
 };
 struct code_block {
 	const struct machine_code *code; /* NULL = no file */
-	const char *symbol;              /* as in the file; NULL = not known: begin and end are 0 */
+	/* from the file's symbol table; NULL = unknown, then begin and end are 0 */
+	const char *symbol;
 	uint64_t begin, end;
 	size_t first_site, site_end;
 	struct estimate flat, cum;
@@ -31,18 +34,21 @@ struct code_sums {
 	size_t site_count;
 	struct code_block *block;
 	size_t block_count;
-	struct machine_code *code; /* by module; the rest is private */
+	struct machine_code *code; /* by module; the members from here on are private */
 	size_t code_count;
 	uint32_t *site_of; /* by frame */
 	bool *is_open;
 };
 
 struct code_wish {
-	const bool *function; /* by function: those whose code is wanted */
+	const bool *function; /* by function: true = its code is wanted */
 	const char *binary;   /* as in symbols.h */
 	enum sample_type type;
 };
-/* If no wanted function has code of its own, as all are inlined, the code that they are inlined into. 0 or -ENOMEM. */
+/*
+ * Returns 0 or -ENOMEM. If no wanted function has code of its own because all are inlined, the
+ * result is about the code that they are inlined into.
+ */
 int code_sums_open(const struct profile *profile, const struct functions *functions, const struct code_wish *wish, struct code_sums *out_sums);
 void code_sums_close(struct code_sums *sums);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disassembler.c - see disassembler.h. A CPU more is one line of `machines`.
+ * disassembler.c - see disassembler.h. To support another CPU, add a line to `machines`.
  */
 #include "disassembler.h"
 
@@ -15,7 +15,10 @@
 
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
-/* Of the version whose header this was compiled with: another may lay out its structures differently. */
+/*
+ * The major version of the header that this file was compiled with: another version may lay out its
+ * structures differently.
+ */
 #define LIBRARY "libcapstone.so." TEXT_OF(CS_API_MAJOR)
 
 struct machine {
@@ -23,7 +26,7 @@ struct machine {
 	cs_arch arch;
 	cs_mode mode;
 	bool has_att_syntax;
-	uint8_t unit; /* bytes that are told together if they are no instruction */
+	uint8_t unit; /* bytes emitted together if they are no instruction */
 	const char *const *branches;
 };
 
@@ -120,7 +123,10 @@ void disassembler_close(struct disassembler *disassembler)
 	free(disassembler);
 }
 
-/* The place is the last operand, a number; anything else is found only at run time. */
+/*
+ * The destination is the last operand if that is a number. Other destinations are known only at run
+ * time.
+ */
 static uint64_t target_of(const struct machine *machine, const cs_insn *instruction)
 {
 	const char *comma = strrchr(instruction->op_str, ','), *last = comma ? comma + 1 : instruction->op_str;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disassembler.h - machine code as text, for the CPUs of an ELF header. Which these are, only its .c knows, and only it uses capstone.
+ * disassembler.h - machine code as text, for the CPU that an ELF header names.
  *
- * Capstone is loaded when it is first needed: no other command wants it, and without it all else works.
+ * Only disassembler.c knows which CPUs are supported, and only it uses capstone. Capstone is loaded
+ * on first use: no other command needs it, and everything else works without it.
  */
 #ifndef HI_DISASSEMBLER_H
 #define HI_DISASSEMBLER_H
@@ -16,7 +17,7 @@ struct disassembler;
 struct instruction {
 	uint64_t address;
 	uint32_t size;   /* at least 1 */
-	uint64_t target; /* of a jump or call that goes to one place; 0 = none */
+	uint64_t target; /* of a jump or call with a fixed destination; 0 = none */
 	char text[INSTRUCTION_TEXT_MAX];
 };
 struct disassembler_code {
@@ -25,11 +26,17 @@ struct disassembler_code {
 	uint64_t address; /* of the first byte */
 };
 
-/* machine: e_machine. 0; -ENOTSUP: not for this CPU; -ENOENT: capstone is not installed (disassembler_library() is the file that was sought); -ENOMEM. */
+/*
+ * machine: e_machine. Returns 0; -ENOTSUP: this CPU is not supported; -ENOENT: capstone is not
+ * installed (disassembler_library() names the missing file); -ENOMEM.
+ */
 int disassembler_open(uint16_t machine, struct disassembler **out_disassembler);
 void disassembler_close(struct disassembler *disassembler);
 const char *disassembler_library(void);
-/* The first instruction of at least one byte; what is none is told byte by byte, or word by word where all are of one size. */
+/*
+ * Decodes the first instruction; code->size must be at least 1. Bytes that are no instruction are
+ * emitted one byte at a time, or one word at a time on a CPU with instructions of a fixed size.
+ */
 void disassembler_first(const struct disassembler *disassembler, const struct disassembler_code *code, struct instruction *out_instruction);
 
 #endif

@@ -17,7 +17,10 @@ uint32_t *frame_label_frames(const struct profile *profile, const struct functio
 	return frame_of;
 }
 
-/* The call is one byte before the return address. Frames that another tool gave by name have none. */
+/*
+ * The address of the call is one byte before the return address. Frames that another tool gave by
+ * name have no address.
+ */
 static void write_address(const struct profile_frame *frame, char *text, size_t size)
 {
 	if (frame->address)

@@ -41,7 +41,7 @@ static bool is_exact(const struct series *series)
 	return true;
 }
 
-/* values: room for one of each snapshot. */
+/* values: a buffer with room for one value per snapshot. */
 static void look_at_lines(struct growth *growth, double *values)
 {
 	const struct series *series = growth->series;

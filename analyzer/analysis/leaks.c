@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leaks.c - see leaks.h. The rows of a group are added up in slices of one width, the trend is looked for in these, and the next group uses the same memory:
- * what is kept of a group is one line. Start at leaks_open().
+ * leaks.c - see leaks.h.
+ *
+ * The rows of a group are added up in slices of equal width, and the trend is computed from these.
+ * The next group reuses the same memory: only one struct leak is kept per group. Start at
+ * leaks_open().
  */
 #include "leaks.h"
 
@@ -12,7 +15,7 @@
 #include "caveats.h"
 #include "row_history.h"
 
-/* In which all that happened in the window has room. */
+/* The shift of the slice width with which the slices hold the whole window. */
 static uint32_t common_shift(const struct profile *profile)
 {
 	uint32_t shift = HISTORY_SHIFT_FIRST;
@@ -42,7 +45,7 @@ static bool counts(const struct profile_row *row)
 	return row->key.side == PROFILE_NEW && row->alloc_count;
 }
 
-/* What is the same for all stacks: the slices, and the program's time. */
+/* Sets what is the same for all stacks: the slices, and the program's own time. */
 static void open_slices(const struct profile *profile, struct leaks *leaks)
 {
 	const uint32_t shift = common_shift(profile);
@@ -62,7 +65,7 @@ static void open_slices(const struct profile *profile, struct leaks *leaks)
 	trend_set_clock(&leaks->slices, activity);
 }
 
-/* The part of a row's estimate that is older than the tail. */
+/* Adds the part of a row's estimate that is older than the tail. */
 static void add_older(struct estimate *to, struct estimate row, double part)
 {
 	row.value *= part;
@@ -92,7 +95,10 @@ static void add_row(const struct profile *profile, const struct profile_row *row
 
 	if (!row_history_get(profile, row, &history))
 		return;
-	/* Widths are powers of two: the slices of a group are as wide as those of its widest row, or wider. */
+	/*
+	 * Widths are powers of two, and the group's slices are at least as wide as those of its
+	 * widest row.
+	 */
 	while (slices->width_ns > (double)(1ull << history.shift))
 		history_widen(&history, history.shift + 1);
 	add_slices(slices, &history, &one);
@@ -103,7 +109,7 @@ static void add_row(const struct profile *profile, const struct profile_row *row
 	add_older(&leak->objects, estimate_of(profile, row, INUSE_OBJECTS), part);
 }
 
-/* False: nothing of it is there. */
+/* False: the group has nothing in use that is older than the tail. */
 static bool find_leak(const struct profile *profile, const struct stack_groups *groups, size_t group, struct leaks *leaks, struct leak *out_leak)
 {
 	struct trend_slices slices = leaks->slices;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leaks.h - what was allocated in the window and is still there, the youngest part excluded, by stack; and which of it grows (trend.h).
+ * leaks.h - blocks that were allocated in the window and are still in use, by stack, without the
+ * youngest ones; and which stacks grow (trend.h).
  *
- * Stacks that read the same count as one (stack_text.h). The base of a comparison does not count.
+ * Stacks that read the same count as one (stack_text.h). In a comparison the base side does not
+ * count.
  */
 #ifndef HI_LEAKS_H
 #define HI_LEAKS_H
@@ -11,7 +13,10 @@
 #include "stack_text.h"
 #include "trend.h"
 
-/* Which part of the window counts as young: so many ns or, if that is 0, this share of it. */
+/*
+ * How long the young end of the window (the tail) is: `ns` nanoseconds, or if that is 0 the
+ * fraction `share` of the window.
+ */
 struct leaks_tail {
 	uint64_t ns;
 	double share;
@@ -19,24 +24,31 @@ struct leaks_tail {
 #define LEAKS_TAIL_SHARE 0.1
 
 struct leak {
-	uint32_t stack;                 /* the first of those that read the same */
-	struct estimate bytes, objects; /* there, and older than the tail */
+	uint32_t stack;                 /* the first of the stacks that read the same */
+	struct estimate bytes, objects; /* in use, and older than the tail */
 	struct trend trend;
-	double age_ns; /* mean of what lives */
+	double age_ns; /* mean age of the blocks in use */
 };
 struct leaks {
-	struct leak *leak; /* what grows first, by slope; then the rest, likewise; by what is there, where slopes are not known */
+	/*
+	 * Growing stacks first, sorted by slope; then the others, sorted likewise. Where slopes are
+	 * unknown the bytes in use decide.
+	 */
+	struct leak *leak;
 	size_t count, growing_count;
-	struct estimate bytes, objects;                 /* all of it */
-	struct estimate growing_bytes, growing_objects; /* of what grows */
+	struct estimate bytes, objects;                 /* of all stacks */
+	struct estimate growing_bytes, growing_objects; /* of the growing stacks */
 	double window_ns, tail_ns;
-	struct trend_slices slices; /* empty ones */
-	size_t unknown_rows;        /* with samples that live, and of which nobody knows since when */
+	struct trend_slices slices; /* slices without values */
+	size_t unknown_rows;        /* rows that have samples in use of unknown age */
 	size_t known_rows;
-	bool is_unsure; /* caveats withhold verdicts and slopes */
+	bool is_unsure; /* the profile's caveats withhold verdicts and slopes */
 };
 
-/* 0, -ENOMEM, or -ERANGE: the tail is as long as the window. Close it in either case. */
+/*
+ * Returns 0, -ENOMEM, or -ERANGE if the tail is as long as the window. The caller closes *out_leaks
+ * in every case.
+ */
 int leaks_open(const struct stack_text *text, const struct leaks_tail *tail, struct leaks *out_leaks);
 void leaks_close(struct leaks *leaks);
 

@@ -21,7 +21,7 @@ int machine_code_open(const struct profile *profile, int32_t module, const char 
 
 	if (error)
 		return error;
-	/* Without it there are names at least. */
+	/* Without the program's file there are at least names. */
 	if (!objfile_has_code(code.names.file.elf))
 		(void)objfile_open_program(&source, &profile->module[module], &code.program);
 	if (!gelf_getehdr(elf_of(&code), &header)) {
@@ -51,14 +51,20 @@ const uint8_t *machine_code_bytes(const struct machine_code *code, uint64_t addr
 	GElf_Phdr header;
 	size_t count;
 
-	/* The segments of a debug file are where they were, and other things are there. */
+	/*
+	 * A debug file keeps the program headers of the program, but other data are at these file
+	 * offsets.
+	 */
 	if (!machine_code_is_there(code) || elf_getphdrnum(elf, &count))
 		return NULL;
 	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
 		const uint64_t into = address - header.p_vaddr;
 		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) || address < header.p_vaddr || into >= header.p_filesz)
 			continue;
-		/* Always the whole segment: libelf keeps each piece that it was ever asked for, and goes through all of them. */
+		/*
+		 * Always ask for the whole segment: libelf keeps every chunk that it was ever asked
+		 * for, and searches all of them.
+		 */
 		const Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
 		if (!data || !data->d_buf || into >= data->d_size)
 			return NULL;

@@ -2,8 +2,8 @@
 /*
  * massif_tree.c - see massif_tree.h.
  *
- * The stacks come sorted from the leaf on, so each node of the tree is a range of them, and its children are ranges of that range. Start at
- * massif_tree_write().
+ * The stacks are sorted by their steps from the leaf on, so each node of the tree is a range of
+ * stacks, and its children are subranges of it. Start at massif_tree_write().
  */
 #include "massif_tree.h"
 
@@ -16,7 +16,7 @@
 #include "text_out.h"
 
 #define THRESHOLD 0.01
-#define DEPTH_MAX 200u /* levels, each a call of print_node(); ms_print, too, recurses */
+#define DEPTH_MAX 200u /* levels, each a recursion of print_node(); ms_print recurses, too */
 
 struct tree {
 	const struct profile *profile;
@@ -36,7 +36,7 @@ static double bytes_of(const struct stack_sum *sum)
 	return sum->value[INUSE_SPACE] > 0 ? sum->value[INUSE_SPACE] : 0;
 }
 
-/* The child that begins with the stack `first`: those after it that go one step further the same way. */
+/* The child whose first stack is `first`: this stack and those after it with the same next step. */
 static struct node child_at(const struct tree *tree, const struct node *parent, size_t first)
 {
 	struct node child = {.first = first, .end = first, .depth = parent->depth + 1};
@@ -47,7 +47,10 @@ static struct node child_at(const struct tree *tree, const struct node *parent, 
 	return child;
 }
 
-/* Stacks that end at the node come first, and have no child. */
+/*
+ * The first stack of a node that goes on below it. Stacks that end at the node come first and have
+ * no child.
+ */
 static size_t first_longer(const struct tree *tree, const struct node *node)
 {
 	size_t first = node->first;
@@ -62,7 +65,7 @@ struct small {
 	double bytes;
 };
 
-/* How many children are shown, and what the rest comes to. */
+/* Returns how many children are shown, and sums up the others in *small. */
 static size_t count_children(const struct tree *tree, const struct node *node, struct small *small)
 {
 	size_t shown = 0;
@@ -93,7 +96,7 @@ static void print_place(const struct tree *tree, const struct node *node)
 	const uint32_t call = tree->stacks.sum[node->first].step[node->depth - 1];
 	char *text = frame_label(tree->profile, &tree->stacks.functions, tree->frame_of[call], call);
 
-	/* A # begins a comment for ms_print, wherever it stands. */
+	/* ms_print takes a # anywhere as the start of a comment. */
 	for (char *at = text; at && *at; at++)
 		*at = *at == '#' ? '?' : *at;
 	text_plain(text, "???", tree->out);

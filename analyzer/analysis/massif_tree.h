@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* massif_tree.h - where what is in use was allocated, as the tree that massif writes and ms_print reads: from the allocation outwards to its callers. */
+/*
+ * massif_tree.h - where the memory in use was allocated, as the tree that massif writes and
+ * ms_print reads: from the allocation outwards to its callers.
+ */
 #ifndef HI_MASSIF_TREE_H
 #define HI_MASSIF_TREE_H
 
@@ -7,7 +10,10 @@
 
 #include "profile.h"
 
-/* Of the profile's own side; no comparison. What is below a hundredth of the total is summed up. 0 or -ENOMEM; writing errors are the stream's. */
+/*
+ * Writes the tree. The profile must not be a comparison. Nodes below a hundredth of the total are
+ * added up. Returns 0 or -ENOMEM. The caller checks the stream for write errors.
+ */
 int massif_tree_write(const struct profile *profile, FILE *out);
 
 #endif

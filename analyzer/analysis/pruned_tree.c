@@ -2,8 +2,10 @@
 /*
  * pruned_tree.c - see pruned_tree.h.
  *
- * Sorted stacks are gone through twice, with as many nodes at hand as the one that we are at is deep: first to count how many nodes there are of which share,
- * then to keep those with a share that makes enough. Start at pruned_tree_open().
+ * The sorted stacks are traversed twice. In memory are only the nodes on the path from the root to
+ * the current node. The first pass counts how many nodes have which share. The second pass keeps
+ * the nodes whose share is large enough for the wanted number of nodes. Start at
+ * pruned_tree_open().
  */
 #include "pruned_tree.h"
 
@@ -14,18 +16,19 @@
 
 #include "stack_sums.h"
 
-/* Shares are counted by the first bits of the float: 64 steps from one to its double. */
+/* Shares are counted in bins by the upper bits of the float: 64 bins from a share to its double. */
 #define BIN_SHIFT 17
 #define BINS ((0x3f800000u >> BIN_SHIFT) + 1)
-#define REST_FLAG 0x80000000u /* of a leaf: not that pruned_node, but what is too light below it */
+/* in leaf[]: the stack ends not at this pruned node but at its PRUNED_REST child */
+#define REST_FLAG 0x80000000u
 
-/* A node on the way from the root to where we are. */
+/* A node on the path from the root to the current node. */
 struct level {
 	uint32_t function;
 	double weight[SAMPLE_TYPE_COUNT];
 	/* In the second pass: */
 	uint32_t pruned_node;
-	size_t first_stack; /* of those that go through it, as they are sorted */
+	size_t first_stack; /* the first one through it, in sorted order */
 };
 
 struct grower {
@@ -35,9 +38,11 @@ struct grower {
 	struct level *level;                 /* [0] is the root */
 	size_t depth;
 	double whole[SAMPLE_TYPE_COUNT];
-	size_t *bin; /* how many nodes have a share in it */
+	size_t *bin; /* by bin: how many nodes have a share in it */
 	size_t node_count;
-	/* What is kept: all in bins above `least`, and of those in it as many as there is room for. */
+	/*
+	 * Kept are all nodes in the bins above `least`, and up to `room` more nodes of bin `least`.
+	 */
 	size_t least, room;
 	struct pruned_node *pruned_node;
 	size_t pruned_count, pruned_room;
@@ -93,7 +98,10 @@ static int weigh(struct grower *grower, const struct profile *profile)
 
 /* ---- going through the tree ---- */
 
-/* What a pass does with a node. add: when it is come to; end: when all below is known; then `stack` is the first that does not go through it. */
+/*
+ * What a pass does with a node. add: on entering the node. end: after all nodes below it; `stack`
+ * is then the first stack that does not go through it.
+ */
 struct pass {
 	int (*add)(struct grower *grower, struct level *level, size_t stack);
 	void (*end)(struct grower *grower, struct level *level, size_t stack);
@@ -116,7 +124,7 @@ static int enter(struct grower *grower, const struct pass *pass, uint32_t functi
 	return pass->add(grower, level, stack);
 }
 
-/* From the stack that we are at to this one. */
+/* Moves from the current stack to this one: leaves and enters the nodes in between. */
 static int go_to(struct grower *grower, const struct pass *pass, size_t stack)
 {
 	const struct stack_sum *sum = &grower->sums.sum[stack];
@@ -138,7 +146,7 @@ static int go_to(struct grower *grower, const struct pass *pass, size_t stack)
 	return 0;
 }
 
-/* Stacks that hold nothing make no nodes; their place is the root. */
+/* Stacks that hold nothing make no nodes; their leaf is the root. */
 static bool is_nothing(const double *weight)
 {
 	return weight[ALLOC_OBJECTS] + weight[ALLOC_SPACE] + weight[INUSE_OBJECTS] + weight[INUSE_SPACE] == 0;
@@ -193,7 +201,7 @@ static void set_weight(struct grower *grower, const struct level *level)
 		grower->pruned_node[level->pruned_node].weight[type] = (float)level->weight[type];
 }
 
-/* Of a light one nothing is kept that lies below it either. */
+/* Keeps the node if it is heavy enough; otherwise drops it with everything below it. */
 static void keep_or_drop(struct grower *grower, struct level *level, size_t stack)
 {
 	const size_t bin = bin_of(grower, level);
@@ -219,7 +227,7 @@ static void choose_bins(struct grower *grower, size_t enough)
 	grower->room = enough > above ? enough - above : 0;
 }
 
-/* Where something below a pruned_node was dropped it gets a child for that. */
+/* Adds a PRUNED_REST child to each pruned node below which a node was dropped. */
 static int add_rests(struct grower *grower)
 {
 	const size_t count = grower->pruned_count;
@@ -264,7 +272,7 @@ static int grow(struct grower *grower, const struct profile *profile, size_t eno
 	return error;
 }
 
-/* From the leaves by sum to those by stack. */
+/* Converts the leaves by sum to leaves by stack. */
 static int spread_leaves(const struct grower *grower, const struct profile *profile, uint32_t **out_leaf)
 {
 	*out_leaf = malloc((profile->stack_count + 1) * sizeof(**out_leaf));

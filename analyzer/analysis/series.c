@@ -88,7 +88,7 @@ static float narrowed(double value)
 	return (float)fmin(fmax(value, -FLT_MAX), FLT_MAX);
 }
 
-/* To what the stack holds in the snapshot at hand. */
+/* Adds an estimate to what the stack holds in the current snapshot. */
 static int add_value(const struct series *series, struct series_stack *stack, const struct estimate *estimate)
 {
 	const uint32_t at = (uint32_t)series->snapshot_count - stack->first;
@@ -137,7 +137,10 @@ static int copy_text(char **to, const char *from)
 	return from && !*to ? -ENOMEM : 0;
 }
 
-/* Whose snapshots they are. */
+/*
+ * Adds a snapshot's metadata. The names of the process and of the host come from the first
+ * snapshot.
+ */
 static int add_meta(struct series *series, const struct profile_meta *meta)
 {
 	series->is_scaled |= meta->is_scaled;
@@ -186,7 +189,10 @@ double series_variance(const struct series_stack *stack, size_t snapshot)
 	return stack->variance && snapshot >= stack->first && snapshot - stack->first < stack->count ? (double)stack->variance[snapshot - stack->first] : 0;
 }
 
-/* Of one session: since its start. Of several: by the clock of the machine. */
+/*
+ * The time of a snapshot is the end of its window. Within one session the times count from the
+ * session's start; across sessions they go by the machine's clock.
+ */
 bool series_times(const struct series *series, double *time)
 {
 	const struct series_snapshot *first = series->snapshot;

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROUNDING 1e-20 /* of squares: what is left of a straight line */
+/* a sum of squares below this share is rounding: the points are on a straight line */
+#define ROUNDING 1e-20
 #define NORMAL_95 1.959964
 #define NORMAL_99 2.575829
 
@@ -32,7 +33,10 @@ static int compare_numbers(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Of neighbours in what is left once the slope is taken off: such values tell less than as many that know nothing of each other. */
+/*
+ * The correlation of neighbouring residuals after the slope is subtracted. Correlated values carry
+ * less information than the same number of independent ones.
+ */
 static double correlation(const double *time, const double *value, size_t count, double slope)
 {
 	double mean = 0, before = 0, products = 0, squares = 0, size = 0;
@@ -51,7 +55,10 @@ static double correlation(const double *time, const double *value, size_t count,
 	return squares > ROUNDING * size ? fmin(fmax(products / squares, 0), 0.9) : 0;
 }
 
-/* Kendall's variance of the number of rising pairs less the number of falling ones, where values may be equal. */
+/*
+ * Kendall's variance of the number of rising pairs minus the number of falling pairs, corrected for
+ * equal values.
+ */
 static double pairs_variance(const double *sorted, size_t count)
 {
 	const double n = (double)count;
@@ -66,7 +73,10 @@ static double pairs_variance(const double *sorted, size_t count)
 	return variance / 18;
 }
 
-/* All slopes from point to point, sorted; how many points rise later, less how many fall. */
+/*
+ * Fills slopes[] with the slopes between all pairs of points, sorted. Returns the number of rising
+ * pairs minus the number of falling pairs.
+ */
 static double pair_slopes(const double *time, const double *value, size_t count, double *slopes, size_t *out_slopes)
 {
 	double rising = 0;
@@ -93,7 +103,7 @@ static void set_interval(const double *slopes, size_t pairs, double deviation, s
 	slope->high = high >= (double)pairs ? INFINITY : slopes[(size_t)high];
 }
 
-/* Leaves the rests in place of what was sorted. */
+/* The median residual. Overwrites sorted[] with the residuals, sorted. */
 static double level_of(const double *time, const double *value, size_t count, double slope, double *sorted)
 {
 	for (size_t i = 0; i < count; i++)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slope.h - how fast a quantity changes that was looked at now and then, and whether that is more than chance. Theil and Sen's slope, Mann and Kendall's test
- * (docs/sampling.md).
+ * slope.h - how fast a quantity changes that was measured at several times, and whether the change
+ * is more than chance.
+ *
+ * It uses the Theil-Sen slope and the Mann-Kendall test (docs/sampling.md).
  */
 #ifndef HI_SLOPE_H
 #define HI_SLOPE_H
@@ -10,17 +12,22 @@
 #include <stddef.h>
 
 #define SLOPE_POINTS_MAX 4096u
-#define SLOPE_POINTS_MIN 6u /* below that no order of values is unlikely enough */
+#define SLOPE_POINTS_MIN 6u /* with fewer points no order of values is improbable enough */
 
 struct slope {
-	double value, low, high; /* per unit of time; 95 % interval; of less than SLOPE_POINTS_MIN points it is unbounded */
-	double level;            /* at time 0, of the line with this slope that has as many points above it as below */
-	bool is_sure;            /* it is not zero: at 1 % */
+	/*
+	 * per unit of time; low and high are the 95 % interval, unbounded below SLOPE_POINTS_MIN
+	 * points
+	 */
+	double value, low, high;
+	/* value at time 0 of the line with this slope that has as many points above it as below */
+	double level;
+	bool is_sure; /* the slope differs from zero, at the 1 % level */
 };
 
-/* Least squares; what a quick look is for. */
+/* The slope of the least-squares line, for a quick estimate. */
 double slope_of_line(const double *time, const double *value, size_t count);
-/* count: at least 2. 0 or -ENOMEM. */
+/* count: at least 2. Returns 0 or -ENOMEM. */
 int slope_of(const double *time, const double *value, size_t count, struct slope *out_slope);
 
 #endif

@@ -31,7 +31,7 @@ int snapshots_add(struct snapshots *snapshots, const struct profile *profile)
 	return 0;
 }
 
-/* Stable, as there are few of them and mostly in order. */
+/* Insertion sort, which is stable: there are few snapshots, mostly in order. */
 bool snapshots_sort(struct snapshots *snapshots)
 {
 	struct snapshot *at = snapshots->snapshot;

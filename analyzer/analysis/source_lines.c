@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_lines.c - see source_lines.h. Each call of a function is first told which line it is on; then the stacks are summed up by these.
+ * source_lines.c - see source_lines.h. First each call of a wanted function is mapped to its source
+ * line; then the stacks are summed up by line.
  */
 #include "source_lines.h"
 
@@ -16,7 +17,7 @@ struct summing {
 	size_t room;
 	struct table by_place;
 	uint32_t *line_of; /* by call, NO_LINE = not wanted */
-	uint32_t *round;   /* by line: the row in which it was counted last, from 1 */
+	uint32_t *round;   /* by line: the last row that counted, from 1 */
 };
 
 static const char *text_of(const char *file)
@@ -101,7 +102,7 @@ static int compare_lines(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* What is on no stack that counts goes; the rest is put in order. */
+/* Drops the lines that are on no counted stack, and sorts the rest. */
 static void keep_counted(struct summing *summing)
 {
 	struct source_lines *lines = &summing->lines;

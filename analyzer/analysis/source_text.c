@@ -22,7 +22,10 @@
 
 /* ---- where ---- */
 
-/* The next name of a list with colons between; *at moves on. False at the end. Empty ones are passed over. */
+/*
+ * Takes the next non-empty name of a list that is separated by colons, and advances *at. False at
+ * the end of the list.
+ */
 static bool next_name(const char **at, const char **out_name, size_t *out_size)
 {
 	while (*at && **at) {
@@ -36,7 +39,10 @@ static bool next_name(const char **at, const char **out_name, size_t *out_size)
 	return false;
 }
 
-/* The name without a prefix that is to be trimmed. A prefix ends where a name ends. */
+/*
+ * The file name without a prefix that is to be trimmed. A prefix matches only whole path
+ * components.
+ */
 static const char *trimmed(const struct source_places *places, const char *file)
 {
 	const char *at = places->trim, *name;
@@ -51,7 +57,10 @@ static const char *trimmed(const struct source_places *places, const char *file)
 	return file;
 }
 
-/* Takes fd over. A regular file, or -1: a pipe or a device would be waited for. */
+/*
+ * Takes ownership of fd. Returns fd if it is a regular file of at most SOURCE_TEXT_MAX bytes;
+ * otherwise closes it and returns -1, since reading a pipe or a device could block.
+ */
 static int check_regular(int fd, struct stat *out_status)
 {
 	if (fd >= 0 && (fstat(fd, out_status) || !S_ISREG(out_status->st_mode) || out_status->st_size > SOURCE_TEXT_MAX)) {
@@ -66,7 +75,7 @@ static int open_regular(const char *path, struct stat *out_status)
 	return check_regular(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), out_status);
 }
 
-/* Below one folder: the whole name, then what is behind each slash of it. */
+/* Searches below one directory: the whole name, then the part after each slash of it. */
 static int open_below(const char *folder, size_t folder_size, const char *name, char path[PATH_MAX], struct stat *out_status)
 {
 	int fd = -1;
@@ -121,7 +130,7 @@ char *source_text_sought(const struct source_places *places, const char *file)
 
 /* ---- what ---- */
 
-/* From the beginning: where the descriptor stands is up to who has opened it. */
+/* Reads from offset 0: the descriptor's file position is arbitrary. */
 static char *read_whole(int fd, size_t expected, size_t *out_size)
 {
 	char *text = malloc(expected + 1);
@@ -137,7 +146,7 @@ static char *read_whole(int fd, size_t expected, size_t *out_size)
 	return text;
 }
 
-/* One line as it is printed: tabs as spaces, nothing that moves the cursor. */
+/* A line ready to print: tabs as spaces, nothing that moves the cursor. */
 static char *clean_line(const char *line, size_t size)
 {
 	size_t tabs = 0, to = 0;

@@ -2,10 +2,12 @@
 /*
  * stack_sums.c - see stack_sums.h.
  *
- * Each stack is unfolded to a sequence of numbers, the sequences are sorted, and what stacks with equal ones hold is added up. Start at stack_sums_open().
+ * Each stack is unfolded to a sequence of steps. The sequences are sorted, and the values of stacks
+ * with equal sequences are added up. Start at stack_sums_open().
  *
- * To compare whole sequences is to wait for memory, as those of a million stacks are in no cache. So two steps of each are put beside its number, and sorted by
- * these; only those that are equal so far are looked at again, with their next two steps.
+ * Comparing whole sequences would wait for memory, since those of a million stacks fit in no cache.
+ * So each stack has a sort key with its next two steps, and only stacks with equal keys are sorted
+ * again, by the two steps after these.
  */
 #include "stack_sums.h"
 
@@ -13,25 +15,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next two steps of a stack, so that the order of keys is theirs: each is one more than it is, 0 = there is none. */
+/*
+ * The next two steps of a stack, packed so that the keys sort as the steps do. Each step is stored
+ * plus one; 0 = the stack has ended.
+ */
 struct key {
 	uint64_t steps;
 	uint32_t stack;
 };
-/* Keys of stacks that are equal in all steps before depth. */
+/* The keys of stacks whose steps before `depth` are equal. */
 struct range {
 	size_t first, count, depth;
 };
 
 struct sorter {
 	const uint32_t *step; /* of all stacks, one after the other */
-	size_t *start;        /* by stack: its first one; up to that of the next */
+	size_t *start;        /* by stack: its first index in step[]; the next stack's is its end */
 	struct key *key;
 	struct range *range; /* still to be sorted */
 	size_t range_count, range_room;
 };
 
-/* How many steps all stacks have together. */
+/* The total number of steps of all stacks. */
 static size_t count_steps(const struct profile *profile, const struct functions *functions)
 {
 	size_t count = 0;
@@ -100,7 +105,7 @@ static int sort_range(struct sorter *sorter, const struct range *range)
 	for (size_t i = 0; i < range->count; i = end) {
 		for (end = i + 1; end < range->count && key[end].steps == key[i].steps; end++)
 			;
-		/* Without a second step they are all at their end. */
+		/* If the second step is missing, all these stacks have ended: they are equal. */
 		if (end > i + 1 && (uint32_t)key[i].steps && add_range(sorter, range->first + i, end - i, range->depth + 2))
 			return -ENOMEM;
 	}
@@ -132,7 +137,7 @@ static bool is_same(const struct sorter *sorter, uint32_t left, uint32_t right)
 	return sorter->start[right + 1] - b == count && memcmp(sorter->step + a, sorter->step + b, count * sizeof(*sorter->step)) == 0;
 }
 
-/* Equal stacks are neighbours. */
+/* Numbers the groups of equal stacks, which are neighbours after sorting. */
 static size_t number_groups(const struct sorter *sorter, size_t count, uint32_t *group_of)
 {
 	size_t groups = 0;
@@ -162,7 +167,7 @@ static void add_rows(const struct profile *profile, const uint32_t *group_of, st
 	}
 }
 
-/* Of stacks with the same steps the sum has those of the last one. */
+/* A sum uses the steps of the last stack of its group. */
 static int make_sums(const struct profile *profile, const struct sorter *sorter, struct stack_sums *sums)
 {
 	sums->count = number_groups(sorter, profile->stack_count, sums->group_of);

@@ -8,7 +8,7 @@
 
 #include "text_out.h"
 
-#define NAMES_SHOWN 5u /* on one line, the outermost included */
+#define NAMES_SHOWN 5u /* names on one line, the outermost included */
 
 int stack_text_open(const struct profile *profile, struct stack_text *out_text)
 {
@@ -42,7 +42,7 @@ uint64_t stack_text_hash(const struct stack_text *text, uint32_t stack)
 
 		hash = hash_number(hash ^ text->name_hash[call->function]) + call->line;
 	}
-	/* One without a line may be called from several places. */
+	/* Where the line is unknown, the address tells the calls of one function apart. */
 	for (uint32_t f = 0; f < of->frame_count; f++) {
 		const struct profile_frame *frame = &text->profile->frame[of->frame[f]];
 
@@ -52,7 +52,7 @@ uint64_t stack_text_hash(const struct stack_text *text, uint32_t stack)
 	return hash;
 }
 
-/* What comes before main, or begins a thread, says nothing about the program. */
+/* Functions that run before main or begin a thread say nothing about the program. */
 static bool is_start(const char *name)
 {
 	static const char *const starts[] = {"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3", "__clone3"};
@@ -97,7 +97,10 @@ static bool is_library(const char *name)
 	return strncmp(name, "std::", 5) == 0 || strncmp(name, "__gnu_cxx::", 11) == 0;
 }
 
-/* The insides of a container say nothing: of its functions the one that the program called is shown, and with it where the program called it. */
+/*
+ * Internals of a container say nothing about the program. Of its functions only the one that the
+ * program called is shown, with the place of that call.
+ */
 static size_t first_shown(const struct stack_text *text, const uint32_t *calls, size_t count)
 {
 	size_t first = 0;

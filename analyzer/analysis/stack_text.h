@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_text.h - stacks as one reads them: which of them read the same, and each on a line.
+ * stack_text.h - stacks as text for the user: which stacks read the same, and each stack on a line.
  *
- * Stacks read the same if they go through the same functions at the same lines; where a line is not known, at the same address.
+ * Two stacks read the same if they go through the same functions at the same lines. Where a line is
+ * unknown, the addresses must be the same.
  */
 #ifndef HI_STACK_TEXT_H
 #define HI_STACK_TEXT_H
@@ -20,20 +21,20 @@ struct stack_text {
 /* 0 or -ENOMEM. Close it in either case. */
 int stack_text_open(const struct profile *profile, struct stack_text *out_text);
 void stack_text_close(struct stack_text *text);
-/* A number that stacks which read the same share, in other profiles, too. */
+/* A hash that is equal for stacks that read the same, also across profiles. */
 uint64_t stack_text_hash(const struct stack_text *text, uint32_t stack);
-/* "leaf file.c:12 < caller < ... < outermost", shortened to a few names. */
+/* Prints "leaf file.c:12 < caller < ... < outermost", shortened to a few names. */
 void stack_text_print(const struct stack_text *text, uint32_t stack, FILE *out);
-/* All of them, each on a line of its own that begins with `before`. */
+/* Prints all calls, each on a line of its own that begins with `before`. */
 void stack_text_print_all(const struct stack_text *text, uint32_t stack, const char *before, FILE *out);
 
 /* The groups of stacks that read the same, dense from 0. */
 struct stack_groups {
 	uint32_t *group_of; /* by stack */
-	uint32_t *stack;    /* by group: its first one */
+	uint32_t *stack;    /* by group: its first stack */
 	size_t count;
-	uint32_t *row;     /* indices of the profile's rows, those of one group together */
-	size_t *first_row; /* by group: in row[], up to that of the next */
+	uint32_t *row;     /* indices of the profile's rows; the rows of a group are adjacent */
+	size_t *first_row; /* by group: its first index in row[]; the next group's is its end */
 };
 /* 0 or -ENOMEM. Close it in either case. */
 int stack_groups_open(const struct stack_text *text, struct stack_groups *out_groups);

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trend.c - see trend.h. Three questions: were survivors born in all parts of the window (if not: a cache that evicts, a pool that was emptied, a warm-up)? Or
- * did what is in use itself rise in all parts (blocks that are replaced by larger ones)? And did it go on to the end? Start at trend_of().
+ * trend.c - see trend.h. A stack grows if the answer to questions 1 and 3, or to question 2, is
+ * yes.
+ *
+ * 1. Were survivors born in all parts of the window? If not, it is a cache that evicts, a pool
+ *    that was emptied, or a warm-up.
+ * 2. Did the memory in use itself rise in all parts, as with blocks that are replaced by larger
+ *    ones?
+ * 3. Did the growth go on to the end?
+ *
+ * Start at trend_of().
  */
 #include "trend.h"
 
@@ -9,19 +17,30 @@
 #include <stdbool.h>
 
 #define QUARTERS 4
-#define BURST 2                 /* times the mean: what is allocated beyond that in a slice does not make it longer */
-#define SAMPLES_MIN 20.0        /* below this nothing is said */
-#define POOREST_SHARE 0.4       /* of the mean of the quarters, that the poorest has to have in what grows */
-#define HEALTHY_SHARE (1.0 / 6) /* what a quarter of something healthy may have at most, of the same */
-#define FALSE_ALARM 0.01        /* of a quarter with just that */
+/*
+ * of the mean number of allocations in a slice: allocations beyond BURST means do not add to the
+ * program's own time
+ */
+#define BURST 2
+#define SAMPLES_MIN 20.0 /* below this there is no verdict */
+/* of the mean of the quarters: the poorest quarter must have at least this if something grows */
+#define POOREST_SHARE 0.4
+/* of the same mean: the most that a quarter of a stack that does not grow may have */
+#define HEALTHY_SHARE (1.0 / 6)
+#define FALSE_ALARM 0.01 /* probability, for a quarter with HEALTHY_SHARE */
 #define FALSE_ALARM_NORMAL 2.326348
 #define NORMAL_95 1.959964
-#define GOES_ON_SHARE (1.0 / 3) /* of the expected, that has to have come in the last half and in the last quarter, */
-#define GOES_ON_DEVIATIONS 2.0  /* unless it is within so many standard deviations */
-#define ALLOC_MIN 3.0           /* allocations in each quarter of something that is replaced by larger blocks */
+/* ^of the expected growth: this much must have come in the last half and in the last quarter, */
+#define GOES_ON_SHARE (1.0 / 3)
+#define GOES_ON_DEVIATIONS 2.0 /* unless it is within this many standard deviations */
+/* least allocations in each quarter, for blocks that are replaced by larger ones */
+#define ALLOC_MIN 3.0
 #define NS_PER_S 1e9
 
-/* The probability that a Poisson count of this mean is at least `count`, which may be broken: by Wilson and Hilferty. */
+/*
+ * The probability that a Poisson count of this mean is at least `count`, which may be a fraction:
+ * the approximation of Wilson and Hilferty.
+ */
 static double poisson_above(double count, double mean)
 {
 	if (count <= 0)
@@ -56,7 +75,7 @@ void trend_set_clock(struct trend_slices *slices, const double *activity)
 	}
 }
 
-/* How much of the program's time has passed by then, of 1. */
+/* The fraction of the program's own time that has passed at time_ns. */
 static double passed(const struct trend_slices *slices, double time_ns)
 {
 	double sum = 0;
@@ -66,7 +85,7 @@ static double passed(const struct trend_slices *slices, double time_ns)
 	return sum;
 }
 
-/* When so much of it had passed. */
+/* The time at which this fraction of the program's own time had passed. */
 static double time_at(const struct trend_slices *slices, double share)
 {
 	size_t i = 0;
@@ -88,7 +107,7 @@ static double sum_between(const struct trend_slices *slices, const double *of, d
 	return sum;
 }
 
-/* The weight of a typical survivor: what one sample more would be. */
+/* The weight of a typical survivor: by this much one more sample would change the sum. */
 static double grain(const struct trend_slices *slices)
 {
 	double sum = 0, squares = 0;
@@ -100,7 +119,7 @@ static double grain(const struct trend_slices *slices)
 	return sum > 0 ? squares / sum : 0;
 }
 
-/* Was a fair part of the survivors born in each quarter before the tail? */
+/* Was at least POOREST_SHARE of a quarter's mean born in each quarter before the tail? */
 static bool has_survivors_of_all_times(const struct trend_slices *slices, bool *out_too_few)
 {
 	const double before_tail_ns = slices->window_ns - slices->tail_ns, all = passed(slices, before_tail_ns), each = grain(slices);
@@ -122,13 +141,15 @@ static bool has_survivors_of_all_times(const struct trend_slices *slices, bool *
 	return !*out_too_few;
 }
 
-/* In use at that time: since nothing is known of blocks from before the window, it starts with nothing. */
+/*
+ * The bytes in use at that time. Blocks from before the window are unknown, so the sum starts at 0.
+ */
 static double in_use_at(const struct trend_slices *slices, double time_ns)
 {
 	return sum_between(slices, slices->change, 0, time_ns);
 }
 
-/* The least that was in use from then on: what goes up and comes down again does not count. */
+/* The minimum of the bytes in use from that time on: a rise that is later undone does not count. */
 static double least_from(const struct trend_slices *slices, double time_ns)
 {
 	double least = in_use_at(slices, time_ns);
@@ -142,7 +163,7 @@ static double least_from(const struct trend_slices *slices, double time_ns)
 	return least;
 }
 
-/* A rate and its interval, from an amount. */
+/* Sets a rate and its interval from an amount. */
 static void set_slope(struct trend *trend, double amount, double variance, double time_ns)
 {
 	const double spread = NORMAL_95 * sqrt(variance);
@@ -153,8 +174,10 @@ static void set_slope(struct trend *trend, double amount, double variance, doubl
 }
 
 /*
- * Did it rise in each quarter by a fair part, for good and by more than sampling explains? The slope is that of the last three: in the first one blocks from
- * before the window come into view as they are replaced. How much those three differ is how sure that is.
+ * Did the memory in use rise in each quarter, by a fair part of the mean, for good, and by more
+ * than sampling explains? The slope is that of the last three quarters: in the first quarter blocks
+ * from before the window become visible as they are replaced. The interval of the slope comes from
+ * the scatter of the last three quarters.
  */
 static bool rises_all_the_time(const struct trend_slices *slices, struct trend *trend)
 {
@@ -182,8 +205,9 @@ static bool rises_all_the_time(const struct trend_slices *slices, struct trend *
 }
 
 /*
- * How much more was in use at the end than at that time, and its variance: what was born since and lives, less what lived then and does not now, as two
- * Poisson counts.
+ * How much more is in use at the end than at time_ns, and the variance of that. The change is the
+ * blocks born since that are in use, minus the blocks in use then that are not any more. The
+ * variance is that of two Poisson counts.
  */
 static double change_since(const struct trend_slices *slices, double time_ns, double *out_variance)
 {

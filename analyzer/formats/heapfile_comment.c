@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_comment.c - reads the comment lines in which our heap profiles keep modules, symbols and metadata. Start at heapfile_read_comment().
+ * heapfile_comment.c - reads the comment lines in which heapinject's heap profiles keep modules,
+ * symbols and metadata. Start at heapfile_read_comment().
  */
 #include <ctype.h>
 #include <errno.h>
@@ -41,7 +42,7 @@ static int read_module(char *text, struct profile *profile)
 	return profile_add_module(profile, &module, &index);
 }
 
-/* A field up to the next tab, NULL for "??"; *text moves behind it. */
+/* Takes a field up to the next tab; NULL for "??". *text moves after the tab. */
 static char *take_field(char **text)
 {
 	char *field = strsep(text, "\t");
@@ -71,7 +72,10 @@ static int add_line(struct profile_frame *frame, const struct profile_line *line
 																		    : 0;
 }
 
-/* "0xADDRESS FUNCTION<tab>FILE:LINE[<tab>SYSTEM-NAME]"; of several for one address the innermost call comes first. */
+/*
+ * "0xADDRESS FUNCTION<tab>FILE:LINE[<tab>SYSTEM-NAME]". Of several lines for one address, the
+ * innermost call comes first.
+ */
 static int read_symbol(char *text, struct profile *profile)
 {
 	const char *cursor = text, *number;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_read.c - reads heap profiles, line by line. A line that makes no sense is skipped, the rest still counts. Start at heapfile_read().
+ * heapfile_read.c - reads heap profiles, line by line. A line that makes no sense is skipped, the
+ * rest still counts. Start at heapfile_read().
  *
- * Modules may stand behind the stacks (in other tools' files they do), so frames are given their module at the end.
+ * Modules may come after the stacks (in other tools' files they do), so frames get their module at
+ * the end.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,16 +23,17 @@
 
 struct heap_reader {
 	struct read_text *text;
-	char *line; /* of text: the one at hand */
+	char *line; /* the current line of `text` */
 	struct profile *profile;
-	double linear_rate;            /* bytes; 0 unless the counts are to be scaled by the old, linear rule */
-	struct profile_row sum, total; /* of the lines, and as the header has it */
-	struct profile_row beside;     /* of the comment before the line at hand; its interval is 0 if there was none */
-	struct history history;        /* of that comment, if its shift is not 0 */
+	double linear_rate;            /* bytes; 0 unless the old, linear rule applies */
+	struct profile_row sum, total; /* sum of the lines, and the header's total */
+	/* from the comment before the current line; key.interval is 0 if there was none */
+	struct profile_row beside;
+	struct history history; /* from the same comment; its shift is 0 if there was none */
 	bool in_maps, ended;
 };
 
-/* Whether the file is one of heapinject's, which promise more than others do. */
+/* True for a file of heapinject, which guarantees more than those of other tools. */
 static bool is_ours(const struct heap_reader *reader)
 {
 	return reader->profile->meta.version != NULL;
@@ -46,7 +49,7 @@ static int heap_bad(struct heap_reader *reader, const char *what)
 	return read_bad(reader->text->input, reader->profile, what);
 }
 
-/* The counts and " @", without the space behind it. */
+/* The counts and " @", without the space after it. */
 static bool scan_bucket(const char **cursor, struct profile_row *out_row)
 {
 	if (!read_scan_counts(cursor, out_row))
@@ -57,7 +60,7 @@ static bool scan_bucket(const char **cursor, struct profile_row *out_row)
 
 /* ---- lines ---- */
 
-/* What the counts are, by the name behind the @. docs/formats.md has the list. */
+/* Sets how the counts are read, by the name after the @. docs/formats.md has the list. */
 static int read_type(struct heap_reader *reader, const char *type)
 {
 	static const char *const exact[] = {"heapprofile", "growth", "fragmentation"};
@@ -117,7 +120,8 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 		key.size_class = profile_read_size_class(counts->alloc_bytes / counts->alloc_count, key.interval);
 	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) || profile_row_at(profile, &key, &index))
 		return -ENOMEM;
-	if (counts->key.interval && reader->history.shift) /* before the row has what the history is of */
+	/* before the row gets the samples of the history */
+	if (counts->key.interval && reader->history.shift)
 		row_history_add(profile, &profile->row[index], &reader->history);
 	error = read_add(profile, &key, counts, &index);
 	if (error)
@@ -138,7 +142,10 @@ static bool scan_pair(const char **cursor, uint64_t *out_first, uint64_t *out_se
 	       *out_second <= INT64_MAX;
 }
 
-/* " SHIFT SLICE:ALLOC:LIVE:GONE,...", or nothing. What does not agree with the row is found out by whoever asks for it. */
+/*
+ * " SHIFT SLICE:ALLOC:LIVE:GONE,...", or nothing. row_history_get() finds out later whether the
+ * history agrees with the row.
+ */
 static bool scan_history(const char **cursor, struct history *out_history)
 {
 	uint64_t shift, slice, alloc, live, gone;
@@ -160,12 +167,12 @@ static bool scan_history(const char **cursor, struct history *out_history)
 	return true;
 }
 
-/* What heapfile_write.c's write_beside() says of the line that follows. */
+/* Reads the comment that write_beside() (heapfile_write.c) puts before a stack line. */
 static int read_beside(struct heap_reader *reader)
 {
 	const char *cursor = reader->line + strlen(HEAPFILE_ROW);
 	struct profile_row row = {0};
-	uint64_t lifetime_ns = 0, born_ns = 0; /* in the mean */
+	uint64_t lifetime_ns = 0, born_ns = 0; /* mean times */
 	const bool is_whole =
 		scan_number(&cursor, 10, &row.key.interval) && scan_char(&cursor, ' ') && scan_pair(&cursor, &row.inuse_count, &row.inuse_bytes) &&
 		scan_char(&cursor, ' ') && scan_pair(&cursor, &row.alloc_count, &row.alloc_bytes) && scan_char(&cursor, ' ') &&
@@ -181,8 +188,8 @@ static int read_beside(struct heap_reader *reader)
 }
 
 /*
- * The rule of files that say "heap/N", as google-pprof applies it: a sample stands for as many blocks of its size as make up N / 2 bytes, and at least
- * for itself.
+ * The rule for files that say "heap/N", as google-pprof applies it: a sample stands for as many
+ * blocks of its size as make up N / 2 bytes, and at least for itself.
  */
 static void scale_linear(double rate, uint64_t *count, uint64_t *bytes)
 {
@@ -200,7 +207,7 @@ static void scale_row(const struct heap_reader *reader, struct profile_row *coun
 		return;
 	scale_linear(reader->linear_rate, &counts->inuse_count, &counts->inuse_bytes);
 	scale_linear(reader->linear_rate, &counts->alloc_count, &counts->alloc_bytes);
-	/* Where what is in use is smaller than the rest, it stands for more. */
+	/* Smaller blocks are scaled up more, so those in use may now exceed those allocated. */
 	if (counts->alloc_count < counts->inuse_count)
 		counts->alloc_count = counts->inuse_count;
 }
@@ -216,7 +223,7 @@ static int read_row(struct heap_reader *reader)
 	reader->beside.key.interval = 0;
 	if (!scan_bucket(&cursor, &counts))
 		return heap_bad(reader, "not a stack with its counts");
-	/* Writers that do not keep count of what was freed leave the second pair 0. */
+	/* Writers that do not count what was freed leave the second pair 0. */
 	if (counts.alloc_count == 0) {
 		counts.alloc_count = counts.inuse_count;
 		counts.alloc_bytes = counts.inuse_bytes;
@@ -238,7 +245,7 @@ static int read_line(struct heap_reader *reader)
 		reader->ended = true;
 		return 0;
 	}
-	if (reader->in_maps) /* whatever they look like: a file may be named like a comment */
+	if (reader->in_maps) /* whatever the line looks like: a file may be named like a comment */
 		return read_text_map(reader->text, !is_ours(reader));
 	if (strncmp(reader->line, HEAPFILE_ROW, strlen(HEAPFILE_ROW)) == 0)
 		return read_beside(reader);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_text.h - the parts of the heap profile's text that its writer and its reader must agree on: escaping, and the names of the metadata.
+ * heapfile_text.h - the parts of the heap profile's text on which its writer and its reader must
+ * agree: escaping, and the names of the metadata.
  */
 #ifndef HI_HEAPFILE_TEXT_H
 #define HI_HEAPFILE_TEXT_H
@@ -9,33 +10,45 @@
 
 #include "profile.h"
 
-#define HEAPFILE_VERSION_KEY "heapinject" /* first comment line; marks the file as ours */
-#define HEAPFILE_END "# end"              /* last line of ours: without it the file was cut off */
+#define HEAPFILE_VERSION_KEY "heapinject" /* first comment line; marks a file of heapinject */
+#define HEAPFILE_END "# end"              /* last line of heapinject's files, if not cut off */
 #define HEAPFILE_MAPS "MAPPED_LIBRARIES:"
-#define HEAPFILE_ROW "# row " /* more of the stack line that follows */
+#define HEAPFILE_ROW "# row " /* more figures of the stack line that follows */
 #define HEAPFILE_CAVEAT_KEY "caveat"
 #define HEAPFILE_UNKNOWN "??"
 
-/* Totals saturate, so that every file that is written can be read: what hostile samples stand for has no bound. */
+/*
+ * A sum that saturates. What hostile samples stand for has no bound; with saturated totals every
+ * file that is written can be read.
+ */
 static inline uint64_t heapfile_sum(uint64_t left, uint64_t right)
 {
 	const uint64_t most = INT64_MAX - 1;
 
 	return left > most - (right < most ? right : most) ? most : left + right;
 }
-/* Control characters and backslashes as \xHH; cut at 8 KiB, because go pprof reads no line of 64 KiB. NULL prints nothing. */
+/*
+ * Writes control characters and backslashes as \xHH. Cuts the text at 8 KiB, because go pprof reads
+ * no line of 64 KiB. Writes nothing for NULL.
+ */
 void heapfile_escape(const char *text, FILE *out);
-/* In place. What is no escape stays as it is. */
+/* Undoes heapfile_escape(), in place. Text that is no escape stays as it is. */
 void heapfile_unescape(char *text);
-/* One "# key value" line for each thing known. */
+/* Writes a "# key value" line for each field of meta, and one for each caveat. */
 void heapfile_write_meta(const struct profile_meta *meta, FILE *out);
-/* 0, -ENOENT for an unknown key, -EINVAL for a value that is no number where one is due, -ENOMEM. */
+/*
+ * Sets the field of this key. 0, -ENOENT for an unknown key, -EINVAL for a value that is not a
+ * number where the field is one, -ENOMEM.
+ */
 int heapfile_read_meta(const char *key, char *value, struct profile_meta *meta);
-/* "KIND TEXT", which it changes. 0, also for a kind that is not known, or -ENOMEM. */
+/*
+ * Reads "KIND TEXT" into meta; changes the text in place. 0, also for an unknown kind, or -ENOMEM.
+ */
 int heapfile_read_caveat(char *text, struct profile_meta *meta);
 /*
- * A comment line, without its #, which it overwrites. 0 also for what is not ours but somebody's comment, -EINVAL if it is ours and makes no sense, -ENOMEM.
- * Frames that it names have no module yet.
+ * Reads a comment line, without its #, into the profile; overwrites the text. 0, also for a comment
+ * that is not heapinject's; -EINVAL if it is heapinject's and makes no sense; -ENOMEM. Frames that
+ * the comment names have no module yet.
  */
 int heapfile_read_comment(char *text, struct profile *profile);
 

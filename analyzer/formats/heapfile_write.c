@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_write.c - writes the text that google-pprof, jeprof and go pprof all read, with what they ignore and we need in comment lines. Start at
- * heapfile_write().
+ * heapfile_write.c - writes a text that google-pprof, jeprof and go pprof all read. What only
+ * heapinject needs is in comment lines, which they ignore. Start at heapfile_write().
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,9 +21,10 @@
 #define MAPS_LINE_MAX 16384u                 /* four times the longest path; go pprof reads no line of 64 KiB */
 
 /*
- * A row as other readers are to see it. They weigh all rows by the nominal interval; so one that was drawn with another shows as many samples as at the nominal
- * interval would stand for the same number of objects (what jemalloc calls the pre-image of a count), to the nearest whole one. We read the true figures from
- * the comment before it.
+ * The row as other readers should see it. They weight all rows by the nominal interval. So a row
+ * that was drawn with another interval shows as many samples as would stand, at the nominal
+ * interval, for the same number of objects (what jemalloc calls the pre-image of a count), to the
+ * nearest whole number. heapinject reads the true figures from the comment before the line.
  */
 static struct profile_row seen_by_others(const struct profile_row *row, uint64_t nominal)
 {
@@ -41,7 +42,7 @@ static struct profile_row seen_by_others(const struct profile_row *row, uint64_t
 	return seen;
 }
 
-/* Whoever tells only what is in use says as much of what was allocated. */
+/* If a source counts only what is in use, the row gets the same counts for what was allocated. */
 static struct profile_row whole_row(const struct profile_row *row)
 {
 	struct profile_row whole = *row;
@@ -53,7 +54,7 @@ static struct profile_row whole_row(const struct profile_row *row)
 	return whole;
 }
 
-/* " SHIFT SLICE:ALLOC:LIVE:GONE,..."; slices in which nothing was are left out. */
+/* " SHIFT SLICE:ALLOC:LIVE:GONE,..."; empty slices are left out. */
 static void write_history(const struct profile *profile, const struct profile_row *row, FILE *out)
 {
 	struct history history;
@@ -70,7 +71,10 @@ static void write_history(const struct profile *profile, const struct profile_ro
 	}
 }
 
-/* What the line that follows cannot say, and its counts if it shows others. Read back by heapfile_read.c. */
+/*
+ * Writes what the stack line that follows cannot hold, and the true counts, if the line shows other
+ * ones. heapfile_read.c reads it.
+ */
 static void write_beside(const struct profile *profile, const struct profile_row *row, FILE *out)
 {
 	const double lifetime_ns = row->freed_count ? fmin(fmax(row->freed_ns / (double)row->freed_count, 0), COUNT_MAX) : 0;
@@ -89,8 +93,9 @@ static void write_bucket(const struct profile_row *row, FILE *out)
 }
 
 /*
- * go pprof looks at the totals for one thing only: if alloc and in-use are equal, or alloc is 0, the profile has two sample types, else four, and
- * profiles of two and of four can be neither compared nor merged. So equal totals get one object more, which nobody adds up.
+ * go pprof uses the totals for one thing only. If alloc and in-use are equal, or alloc is 0, the
+ * profile has two sample types, else four. Profiles of two and of four types can be neither
+ * compared nor merged. So equal totals get one object more, which no reader adds up.
  */
 static void write_header(const struct profile *profile, FILE *out)
 {
@@ -139,7 +144,7 @@ static void write_symbol(uint64_t address, const struct profile_line *line, FILE
 	putc('\n', out);
 }
 
-/* A frame that had to give up its address keeps what there is to say of it: the module and where in it. */
+/* A frame that got another address keeps, as its name, its module and the place in it. */
 static void write_place(uint64_t address, const struct profile *profile, const struct profile_frame *frame, FILE *out)
 {
 	const bool has_module = frame->module >= 0 && frame->module < (int64_t)profile->module_count;
@@ -180,7 +185,7 @@ static void write_row(const struct profile *profile, const struct profile_row *c
 	putc('\n', out);
 }
 
-/* The maps are the target's word: lines that no kernel would write are left out. */
+/* The target controls the maps: lines that no kernel would write are left out. */
 static void write_maps(const char *maps, FILE *out)
 {
 	fputs("\n" HEAPFILE_MAPS "\n", out);
@@ -208,8 +213,9 @@ static bool is_taken(const struct table *by_address, const uint64_t *address, ui
 }
 
 /*
- * The file tells frames apart by nothing but their addresses. So one that has a name and no address, or an address that another has (of another process, or of
- * a module that was there before), is given one that nobody else has.
+ * The file tells frames apart only by their addresses. So a frame that has a name and no address,
+ * or the address of another frame (of another process, or of a module that was mapped there
+ * before), gets an address that no other frame has.
  */
 static int find_addresses(const struct profile *profile, struct table *by_address, uint64_t *out_address)
 {
@@ -230,7 +236,7 @@ static int find_addresses(const struct profile *profile, struct table *by_addres
 	return 0;
 }
 
-/* By frame; to be freed. NULL = out of memory. */
+/* The address to write, by frame. The caller frees it. NULL = out of memory. */
 static uint64_t *addresses_of(const struct profile *profile)
 {
 	uint64_t *address = malloc((profile->frame_count + 1) * sizeof(*address));

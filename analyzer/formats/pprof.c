@@ -31,7 +31,7 @@ struct pprof_function {
 struct pprof {
 	const struct profile *profile;
 	struct protobuf message;
-	struct protobuf part, line; /* the field of the profile at hand, and a message within it */
+	struct protobuf part, line; /* the current field of the profile, and a message within it */
 	struct table strings, functions;
 	char **string;
 	size_t string_count, string_capacity;
@@ -50,7 +50,10 @@ static void part_end(struct pprof *pprof, unsigned int field)
 	protobuf_message(&pprof->message, field, &pprof->part);
 }
 
-/* Number of a string, which goes into the message when it is first used. Readers insist on UTF-8, the target's strings need not be. */
+/*
+ * The number of a string, which is added to the message when it is first used. Readers insist on
+ * UTF-8, which the target's strings need not be.
+ */
 static uint64_t string_number(struct pprof *pprof, const char *text)
 {
 	char *copy = strdup(text ? text : "");
@@ -91,7 +94,7 @@ static void put_function(struct pprof *pprof, uint64_t id, const struct pprof_fu
 	protobuf_close(&message);
 }
 
-/* Number of a function, likewise; they count from 1. */
+/* The number of a function, likewise. Numbers start at 1. */
 static uint64_t function_number(struct pprof *pprof, const struct profile_line *line)
 {
 	const struct pprof_function wanted = {
@@ -126,7 +129,10 @@ static void put_value_type(struct pprof *pprof, unsigned int field, const char *
 	part_end(pprof, field);
 }
 
-/* What is known about the frames of one module: pprof looks for names itself where none are claimed. */
+/*
+ * What is known about the frames of one module. pprof looks up the names itself if the mapping does
+ * not claim to have them.
+ */
 struct mapping_has {
 	bool functions, files, lines;
 };
@@ -201,7 +207,7 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *tex
 	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
 }
 
-/* A mean; rows that tell only what is in use have nothing that was allocated. */
+/* The mean block size. A row with only in-use figures has nothing allocated. */
 static uint64_t block_size(const struct profile_row *row)
 {
 	if (row->alloc_count)
@@ -209,7 +215,10 @@ static uint64_t block_size(const struct profile_row *row)
 	return row->inuse_count ? row->inuse_bytes / row->inuse_count : 0;
 }
 
-/* What pprof -tags and -tagfocus understand: the size as a number, the thread as texts, for pprof shows no number without a unit. */
+/*
+ * The labels that pprof -tags and -tagfocus understand: the size as a number, the thread as texts,
+ * because pprof shows no number without a unit.
+ */
 static void put_labels(struct pprof *pprof, const struct profile_row *row, const struct part *part)
 {
 	const struct part_thread *thread = part->thread ? &pprof->profile->breakdown.thread[part->thread] : NULL;
@@ -221,7 +230,8 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 	protobuf_number(&pprof->line, LABEL_NUM_UNIT, string_number(pprof, "bytes"));
 	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
 	if (row->key.side == PROFILE_BASE)
-		put_text_label(pprof, "pprof::base", "true"); /* as pprof -diff_base marks them: it takes shares of their sum */
+		/* pprof -diff_base marks base samples in this way: percentages are of their sum */
+		put_text_label(pprof, "pprof::base", "true");
 	if (thread && thread->name)
 		put_text_label(pprof, "thread", thread->name);
 	if (thread && thread->tid) {
@@ -230,7 +240,10 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 	}
 }
 
-/* A part's share in the estimate of its row: all blocks of a row weigh the same, so the shares add up to it. */
+/*
+ * A part's share in the estimate of its row. All blocks of a row have the same weight, so the
+ * shares add up to the estimate.
+ */
 static int64_t value_of(const struct pprof *pprof, const struct profile_row *row, const struct part *part, enum sample_type type)
 {
 	const uint64_t wholes[] = {
@@ -325,7 +338,7 @@ static void put_comments(struct pprof *pprof)
 			put_comment(pprof, HEAPFILE_CAVEAT_KEY " %s %s", caveats_name((enum hi_caveat)kind), meta->caveat[kind]);
 }
 
-/* With them pprof leaves out the same functions at the end of a stack as our views do. */
+/* Makes pprof leave out the same functions at the leaf of a stack as our views do. */
 static void put_drop_frames(struct pprof *pprof)
 {
 	char *pattern = allocators_pattern();

@@ -132,7 +132,7 @@ static int take_bytes(struct protobuf_rest *rest, uint64_t size, struct protobuf
 	return 0;
 }
 
-/* Numbers of fixed width: profile.proto has none, so only their place matters. */
+/* Skips a number of fixed width. profile.proto has none, so its value does not matter. */
 static int take_fixed(struct protobuf_rest *rest, size_t size)
 {
 	if (size > (size_t)(rest->end - rest->at))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * protobuf.h - the few parts of the protobuf wire format that pprof's profile.proto needs. What is read is taken for hostile.
+ * protobuf.h - the few parts of the protobuf wire format that pprof's profile.proto needs. All
+ * input is treated as hostile.
  *
- * Writing appends to a growing buffer. A message inside another is built in a buffer of its own and then put in as a field. Out of memory is
- * remembered in `failed`; check it once, at the end.
+ * Writing appends to a growing buffer. A message inside another is built in a buffer of its own and
+ * then added as a field. Out of memory is remembered in `failed`; check it once, at the end.
  */
 #ifndef HI_PROTOBUF_H
 #define HI_PROTOBUF_H
@@ -43,7 +44,10 @@ struct protobuf_field {
 int protobuf_next(struct protobuf_rest *rest, struct protobuf_field *out_field);
 /* Takes the next of packed numbers. Likewise. */
 int protobuf_next_number(struct protobuf_rest *rest, uint64_t *out_value);
-/* What is inside a field, to be read by protobuf_next() as a message or by protobuf_next_number(). Of a number: nothing. */
+/*
+ * The contents of a field, to be read by protobuf_next() as a message or by protobuf_next_number().
+ * Empty for a number.
+ */
 struct protobuf_rest protobuf_inside(const struct protobuf_field *field);
 
 #endif

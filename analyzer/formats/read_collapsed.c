@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_collapsed.c - one stack a line, root first, with a number of bytes, as stackcollapse-*, jeprof --collapsed and heaptrack_print -F write them. With two
- * numbers it is a comparison: before and after, as difffolded.pl writes it.
+ * read_collapsed.c - one stack a line, root first, with a number of bytes, as stackcollapse-*,
+ * jeprof --collapsed and heaptrack_print -F write them. With two numbers it is a comparison: before
+ * and after, as difffolded.pl writes it.
  *
- * Nobody says how many blocks the bytes are. Start at read_collapsed().
+ * The format does not say how many blocks the bytes are. Start at read_collapsed().
  */
 #include <ctype.h>
 #include <errno.h>
@@ -106,7 +107,7 @@ bool read_collapsed_recognize(const uint8_t *bytes, size_t size)
 
 /* ---- lines ---- */
 
-/* Splits the stack in place. What is root first becomes leaf first. */
+/* Splits the stack in place. Reverses it: root first becomes leaf first. */
 static int read_frames(struct collapsed_reader *reader, char *stack, uint32_t *out_count)
 {
 	uint32_t count = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_formats.h - the other tools' formats that reader.c has in its table beside our own. Contract of each pair: struct reader's recognize() and read().
+ * read_formats.h - the readers of other tools' formats, which reader.c has in its table. The
+ * contract of each pair is that of recognize() and read() in struct reader.
  *
- * What each figure means there, and by which rule it is scaled, docs/formats.md says.
+ * docs/formats.md says what each figure means in each format, and by which rule it is scaled.
  */
 #ifndef HI_READ_FORMATS_H
 #define HI_READ_FORMATS_H
@@ -13,10 +14,13 @@
 /* jemalloc's own heap profile, "heap_v2/524288", with its threads. */
 bool read_jemalloc_recognize(const uint8_t *bytes, size_t size);
 int read_jemalloc(struct input *input, struct profile *profile);
-/* A heap profile or one of jemalloc's behind a list of names, as jeprof --raw writes it: "--- symbol". */
+/*
+ * A list of names ("--- symbol"), and then a heap profile or jemalloc's heap profile, as jeprof
+ * --raw writes them.
+ */
 bool read_symbolized_recognize(const uint8_t *bytes, size_t size);
 int read_symbolized(struct input *input, struct profile *profile);
-/* A recording of heaptrack's, after its interpreter: "v 10400 3". */
+/* A recording of heaptrack that its interpreter has processed: "v 10400 3". */
 bool read_heaptrack_recognize(const uint8_t *bytes, size_t size);
 int read_heaptrack(struct input *input, struct profile *profile);
 /* github.com/google/pprof's profile.proto. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_heaptrack.c - a recording of heaptrack's: strings, instruction pointers with their functions, traces as a tree, and every single allocation and free.
+ * read_heaptrack.c - a recording of heaptrack: strings, instruction pointers with their functions,
+ * traces as a tree, and every single allocation and free.
  *
- * All numbers are hexadecimal. Strings, pointers and traces are numbered from 1 in the order in which they come, and name only what came before.
+ * All numbers are hexadecimal. Strings, pointers and traces are numbered from 1 in the order in
+ * which they come, and refer only to what came before.
  *
  *     v VERSION FORMAT          first line; format 1 to 3
  *     X COMMAND                 I, R, S, A, #: not needed
@@ -11,7 +13,7 @@
  *     t IP PARENT               a trace: the frame, and the trace that called it; 0 = none
  *     a SIZE TRACE              a kind of allocation, numbered from 0
  *     + KIND, - KIND            one was allocated, or freed
- *     c MS                      so long after the start
+ *     c MS                      time since the start
  *
  * Start at read_heaptrack().
  */
@@ -44,7 +46,7 @@ struct heaptrack_kind {
 };
 struct heaptrack_string {
 	char *text;
-	uint32_t module; /* in the profile, if it is the path of one; NONE */
+	uint32_t module; /* index in the profile, if the string is a module's path; else NONE */
 };
 struct heaptrack_reader {
 	struct input *input;
@@ -77,7 +79,7 @@ static int bad(const struct heaptrack_reader *reader, const char *what)
 	return read_bad(reader->input, reader->profile, what);
 }
 
-/* The next number of the line, behind a space. */
+/* The next number of the line, after a space. */
 static bool next_number(const char **cursor, uint64_t *out_number)
 {
 	return scan_char(cursor, ' ') && scan_number(cursor, 16, out_number);
@@ -110,7 +112,10 @@ static struct heaptrack_string *string_at(struct heaptrack_reader *reader, uint6
 	return number && number <= reader->string_count ? &reader->string[number - 1] : NULL;
 }
 
-/* Where it was mapped the recording does not say: from its first known instruction to its last. */
+/*
+ * The recording does not say where a module was mapped, so it reaches from its first known
+ * instruction to its last.
+ */
 static int module_of(struct heaptrack_reader *reader, uint64_t number, uint64_t ip, int32_t *out_module)
 {
 	struct heaptrack_string *path = string_at(reader, number);
@@ -132,7 +137,7 @@ static int module_of(struct heaptrack_reader *reader, uint64_t number, uint64_t 
 	return 0;
 }
 
-/* Of C++ the recording has the whole signature. */
+/* Shortens a C++ name, of which the recording has the whole signature. */
 static char *short_name(const char *name)
 {
 	const size_t length = strlen(name);
@@ -143,7 +148,10 @@ static char *short_name(const char *name)
 	return copy;
 }
 
-/* "FUNCTION FILE LINE" once or several times, or a function alone. Where heaptrack knew no function, its module stands in: addresses differ from run to run. */
+/*
+ * "FUNCTION FILE LINE" once or several times, or a function alone. If heaptrack knew no function,
+ * the module's name is used, because addresses differ from run to run.
+ */
 static int read_lines_of(struct heaptrack_reader *reader, const char *cursor, const struct heaptrack_string *module, struct profile_frame *frame)
 {
 	struct profile_line line[LINES_MAX] = {{0}};
@@ -188,7 +196,7 @@ static int read_ip(struct heaptrack_reader *reader, const char *cursor)
 		return bad(reader, "not an instruction pointer");
 	if (array_reserve(&reader->frame, &reader->frame_room, reader->frame_count, sizeof(*reader->frame)) || module_of(reader, module_number, ip, &module))
 		return -ENOMEM;
-	/* It is that of the call, ours are return addresses. */
+	/* The ip is the address of the call; frames of a profile have return addresses. */
 	if (profile_frame_at(reader->profile, ip + 1, module, &index))
 		return -ENOMEM;
 	reader->frame[reader->frame_count++] = index;
@@ -203,7 +211,7 @@ static int read_trace(struct heaptrack_reader *reader, const char *cursor)
 
 	if (!next_number(&cursor, &ip) || !next_number(&cursor, &parent) || !ip || ip > reader->frame_count || parent > reader->trace_count) {
 		bad(reader, "a trace of what was not told");
-		ip = parent = 0; /* it counts as one, for it has its number */
+		ip = parent = 0; /* it still takes a number */
 	}
 	if (array_reserve(&reader->trace, &reader->trace_room, reader->trace_count, sizeof(*reader->trace)))
 		return -ENOMEM;
@@ -372,7 +380,10 @@ static int read_lines(struct heaptrack_reader *reader)
 	return error;
 }
 
-/* Which of several alike was freed nobody knows: those in use are taken to be as old as all of them are in the mean. Lifetimes remain unknown. */
+/*
+ * The recording does not say which of several equal allocations was freed. So those in use are
+ * taken to be as old as all of them are in the mean. Lifetimes remain unknown.
+ */
 static void share_ages(struct profile *profile)
 {
 	for (size_t i = 0; i < profile->row_count; i++) {

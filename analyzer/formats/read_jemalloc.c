@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_jemalloc.c - jemalloc's heap profile: a header with threads and their names, stacks with one line for all threads (t*) and one for each, a memory map.
+ * read_jemalloc.c - jemalloc's heap profile: a header with threads and their names, stacks with one
+ * line for all threads (t*) and one for each, a memory map.
  *
- * Its counts are no counts of samples: jemalloc has estimated each stack block by block, and writes those counts that give its estimates once they are
- * weighed by their mean size. So they are read as if they were samples of that interval. Start at read_jemalloc().
+ * Its counts are not counts of samples. jemalloc has estimated each stack block by block, and
+ * writes the counts that yield its estimates when they are weighted by their mean size. So they are
+ * read as if they were samples of that interval. Start at read_jemalloc().
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +22,7 @@
 /* A thread by jemalloc's number. */
 struct jemalloc_thread {
 	uint64_t number;
-	uint32_t thread; /* in the profile's parts */
+	uint32_t thread; /* index in the profile's breakdown.thread[] */
 };
 struct jemalloc_reader {
 	struct read_text *text;
@@ -29,9 +31,9 @@ struct jemalloc_reader {
 	struct jemalloc_thread *thread;
 	size_t thread_count, thread_capacity;
 	uint32_t frame[READ_FRAMES_MAX], frame_count;
-	bool has_stack, in_maps; /* has_stack: a sound one came last */
-	bool has_row;            /* of the stack at hand */
-	uint32_t row;            /* likewise */
+	bool has_stack, in_maps; /* has_stack: the last stack line was sound */
+	bool has_row;            /* the current stack has a row */
+	uint32_t row;            /* that row */
 	struct profile_row left; /* what no thread has claimed of the line for all threads */
 };
 
@@ -40,7 +42,9 @@ bool read_jemalloc_recognize(const uint8_t *bytes, size_t size)
 	return size >= strlen(MAGIC) && memcmp(bytes, MAGIC, strlen(MAGIC)) == 0;
 }
 
-/* "inuse: bytes [alloc: bytes]". The second pair stays 0 unless jemalloc was told to accumulate (prof_accum). */
+/*
+ * "inuse: bytes [alloc: bytes]". The second pair stays 0 unless jemalloc accumulates (prof_accum).
+ */
 static bool scan_bucket(const char **cursor, struct profile_row *out_counts)
 {
 	if (!read_scan_counts(cursor, out_counts))
@@ -49,7 +53,10 @@ static bool scan_bucket(const char **cursor, struct profile_row *out_counts)
 		out_counts->alloc_count = out_counts->inuse_count;
 		out_counts->alloc_bytes = out_counts->inuse_bytes;
 	}
-	/* Both pairs are rounded by themselves: what is in use may seem to be one more than was allocated. */
+	/*
+	 * The two pairs are rounded separately, so one block more may seem to be in use than was
+	 * allocated.
+	 */
 	if (out_counts->alloc_count < out_counts->inuse_count)
 		out_counts->alloc_count = out_counts->inuse_count;
 	return true;
@@ -74,7 +81,7 @@ static struct jemalloc_thread *find_thread(struct jemalloc_reader *reader, uint6
 	return NULL;
 }
 
-/* One without a name goes by the number that jeprof knows it by. */
+/* A thread without a name is named by its number, as jeprof shows it. */
 static int add_thread(struct jemalloc_reader *reader, uint64_t number, const char *name)
 {
 	struct jemalloc_thread thread = {.number = number};
@@ -99,7 +106,10 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
 	return taken;
 }
 
-/* A thread's part of the stack's row, as far as the row goes: threads' counts are rounded, too. */
+/*
+ * Adds a thread's part of the stack's row, at most what is left of the row: the threads' counts are
+ * rounded, too.
+ */
 static int add_part(struct jemalloc_reader *reader, uint32_t thread, const struct profile_row *counts)
 {
 	const struct profile_row part = {
@@ -212,7 +222,10 @@ static int read_lines(struct jemalloc_reader *reader)
 	return error;
 }
 
-/* jemalloc is on its own stacks: what it calls itself is of no use to anybody. Linked into the program, it is told by the names of its functions. */
+/*
+ * Removes jemalloc's own frames from the leaf of its stacks: no user needs them. If jemalloc is
+ * linked into the program, only the names of its functions tell it apart, so its frames stay.
+ */
 static void drop_own_frames(struct profile *profile)
 {
 	static const char own[] = "/libjemalloc.";

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_pprof.c - a profile.proto: of Go programs, of pprof itself, of whoever writes it, and of heapinject.
+ * read_pprof.c - reads a profile.proto, as Go programs, pprof itself, heapinject and other tools
+ * write it.
  *
- * The whole message is held in memory, and gone through several times, as parts of it may refer to others behind them: to strings and functions, mappings,
- * locations, samples. Its values are estimates that somebody has made of samples; what heapinject has made, it can take back (read_pprof_own.h). Values may
- * be negative, in files that hold a comparison: these count for the base. Start at read_pprof().
+ * The whole message is held in memory and gone through several times, because parts of it may refer
+ * to parts that come later: first for strings and functions, then for mappings, locations and
+ * samples. Its values are estimates that a tool has made of samples. Those that heapinject has made
+ * can be turned back into samples (read_pprof_own.h). Values may be negative, in files that hold a
+ * comparison: these count for the base. Start at read_pprof().
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -53,7 +56,10 @@ static bool is_possible(const struct protobuf_field *field)
 	}
 }
 
-/* There is no mark: all fields are such as there are, and early among them is what it counts. */
+/*
+ * The format has no magic number. So every field must be a possible one, and one of the first must
+ * say what the profile counts.
+ */
 bool read_pprof_recognize(const uint8_t *bytes, size_t size)
 {
 	struct protobuf_rest rest = {.at = bytes, .end = bytes + size};
@@ -91,7 +97,10 @@ static void find_columns(struct pprof_reader *reader)
 	}
 }
 
-/* The end of the file, with the strings in it, is missing: the types are what heap profiles usually have. */
+/*
+ * For a file whose end, with the strings, is missing: takes the types that heap profiles usually
+ * have.
+ */
 static bool guess_columns(struct pprof_reader *reader)
 {
 	for (int type = 0; type < SAMPLE_TYPE_COUNT && reader->type_count == SAMPLE_TYPE_COUNT; type++)
@@ -101,7 +110,7 @@ static bool guess_columns(struct pprof_reader *reader)
 	return pprof_has(reader, INUSE_SPACE);
 }
 
-/* What the file has instead, for whoever took a CPU profile for one of the heap. */
+/* Says what the file counts instead, for a user who took a CPU profile for a heap profile. */
 static int refuse_types(struct pprof_reader *reader)
 {
 	char *text = NULL;
@@ -209,7 +218,10 @@ static int read_samples(struct pprof_reader *reader, const struct protobuf_field
 	return field->number == PROFILE_SAMPLE ? pprof_read_sample(reader, field) : 0;
 }
 
-/* Every field of the message, to its end or to where it makes no sense any more. What is wrong inside one is damage, and the rest counts. */
+/*
+ * Reads every field of the message, to its end or to where it makes no sense any more. An error
+ * inside a field is damage; the other fields still count.
+ */
 static int for_each_field(struct pprof_reader *reader, int (*read)(struct pprof_reader *reader, const struct protobuf_field *field))
 {
 	struct protobuf_rest rest = {.at = reader->bytes, .end = reader->bytes + reader->size};

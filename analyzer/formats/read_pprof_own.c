@@ -2,8 +2,10 @@
 /*
  * read_pprof_own.c - see read_pprof_own.h.
  *
- * An estimate is the number of samples, times the same weight for all of a row, rounded to a whole. The weight follows from the mean size of the row's
- * blocks, which is bytes by objects, weighed or not. It is 1 or more, so that rounding gives back the number exactly.
+ * An estimate is the number of samples times a weight, rounded to a whole number. All of a row has
+ * the same weight. It follows from the mean size of the row's blocks, which is bytes divided by
+ * objects, weighted or not. The weight is 1 or more, so rounding gives back the exact number of
+ * samples.
  */
 #include "read_pprof_own.h"
 
@@ -35,7 +37,8 @@ static void read_process(const char *text, struct profile_meta *meta)
 	const char *end = strstr(text, ") on "), *last = end;
 	uint64_t pid;
 
-	for (; last; last = strstr(last + 1, ") on ")) /* a program may be called anything, a host not */
+	/* a program's name may hold ") on ", a host's may not */
+	for (; last; last = strstr(last + 1, ") on "))
 		end = last;
 	if (!scan_number(&text, 10, &pid) || pid > UINT32_MAX || strncmp(text, " (", 2) != 0 || !end || end < text + 2)
 		return;
@@ -67,7 +70,7 @@ static void read_rate(const char *text, struct profile_meta *meta)
 	meta->is_scaled = false;
 }
 
-/* Where there is no memory for a line, the whole file will not be read either. */
+/* Out of memory is ignored: if there is none for a line, the whole file will not be read either. */
 static void read_caveat(const char *text, struct profile_meta *meta)
 {
 	char *copy = strdup(text);
@@ -77,7 +80,10 @@ static void read_caveat(const char *text, struct profile_meta *meta)
 	free(copy);
 }
 
-/* The first comment that heapinject writes is its version: without it, others' comments mean nothing. */
+/*
+ * The first comment that heapinject writes is its version. Without it, all comments are another
+ * tool's and are ignored.
+ */
 void pprof_own_comment(const char *text, struct profile_meta *meta)
 {
 	if (skip_text(&text, HEAPFILE_VERSION_KEY " "))
@@ -95,7 +101,7 @@ void pprof_own_comment(const char *text, struct profile_meta *meta)
 	} else if (strcmp(text, "every allocation counted: exact") == 0) {
 		meta->is_scaled = false;
 	} else if (skip_text(&text, "the rate changed ")) {
-		/* With which rate each was drawn is not in the file. */
+		/* The file does not say with which rate each sample was drawn. */
 		meta->is_scaled = true;
 		meta->interval = 1;
 	}
@@ -106,7 +112,10 @@ uint64_t pprof_own_interval(const struct profile_meta *meta)
 	return meta->is_scaled ? 1 : meta->interval;
 }
 
-/* Of few objects the whole numbers of the file do not give the size well; then the file's label does. */
+/*
+ * The share of the blocks that was sampled. For few objects (below MANY) the whole numbers of the
+ * file do not give the size well; then the file's label gives it.
+ */
 static double share_of(uint64_t count, uint64_t bytes, uint64_t interval, uint64_t size)
 {
 	const double mean = count >= MANY || !size ? (double)bytes / (double)count : (double)size;
@@ -114,7 +123,7 @@ static double share_of(uint64_t count, uint64_t bytes, uint64_t interval, uint64
 	return count && bytes ? -expm1(-mean / (double)interval) : 1;
 }
 
-/* At least 1 where there was something: a sample never stands for less than itself. */
+/* At least 1 for an estimate that is not 0: a sample never stands for less than itself. */
 static uint64_t sampled(uint64_t estimate, double share)
 {
 	return estimate ? (uint64_t)fmin(fmax(round((double)estimate * share), 1), COUNT_MAX) : 0;
@@ -143,7 +152,10 @@ static void add_part(struct profile_row *row, const struct part *part)
 	row->inuse_bytes = heapfile_sum(row->inuse_bytes, part->inuse_bytes);
 }
 
-/* All rows first, as a part goes by the weight of its whole row; then rows are what their parts add up to. */
+/*
+ * First the parts, while the rows still hold the estimates that give their weight. Then each row
+ * becomes the sum of its parts.
+ */
 static void take_back_parts(struct profile *profile, const uint64_t *row_size)
 {
 	for (size_t i = 0; i < profile->breakdown.count; i++) {

@@ -36,7 +36,10 @@ static int64_t value_of(const struct pprof_reader *reader, const struct pprof_sa
 	return column >= 0 && (size_t)column < sample->value_count ? sample->value[column] : 0;
 }
 
-/* Bytes need a block that has them, and what is in use was allocated: what is missing for that is added on both sides, which changes no difference. */
+/*
+ * Makes the counts consistent: bytes need a block that has them, and what is in use was allocated.
+ * Missing blocks are added on both sides, which changes no difference.
+ */
 static void complete_sides(struct profile_row side[SIDES])
 {
 	for (int i = 0; i < SIDES; i++) {
@@ -55,7 +58,10 @@ static void complete_sides(struct profile_row side[SIDES])
 	}
 }
 
-/* One value stands for one block where nobody has counted them. */
+/*
+ * Splits the values into the two sides; negative values belong to the base. If the file counts no
+ * objects, one value stands for one block.
+ */
 static void split_sides(const struct pprof_reader *reader, const struct pprof_sample *sample, struct profile_row side[SIDES])
 {
 	struct profile_row *new = &side[PROFILE_NEW], *base = &side[PROFILE_BASE];
@@ -91,7 +97,7 @@ static bool is_too_large(const struct profile_row *counts)
 	return counts->alloc_count > INT64_MAX || counts->alloc_bytes > INT64_MAX || counts->inuse_count > INT64_MAX || counts->inuse_bytes > INT64_MAX;
 }
 
-/* What the file says of the size of a row's blocks, for pprof_own_take_back(). */
+/* Keeps what the file says about the size of a row's blocks, for pprof_own_take_back(). */
 static int note_size(struct pprof_reader *reader, uint32_t row, uint64_t bytes)
 {
 	while (reader->size_count <= row) {

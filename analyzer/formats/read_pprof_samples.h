@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* read_pprof_samples.h - what read_pprof.c knows of a profile.proto when it comes to the samples, and how these become rows of the profile. */
+/*
+ * read_pprof_samples.h - the state of read_pprof.c when it reads the samples of a profile.proto,
+ * and how these become rows of the profile.
+ */
 #ifndef HI_READ_PPROF_SAMPLES_H
 #define HI_READ_PPROF_SAMPLES_H
 
@@ -19,9 +22,10 @@ struct pprof_reader {
 	size_t type_count;
 	uint64_t comment[PPROF_COMMENTS_MAX]; /* string numbers */
 	size_t comment_count;
-	int column[SAMPLE_TYPE_COUNT]; /* where each is among a sample's values; -1 = nowhere */
-	uint64_t interval;             /* of the rows */
-	uint64_t *row_size;            /* by row: bytes of each of its blocks, 0 = unknown */
+	/* position of each type among a sample's values; -1 = none */
+	int column[SAMPLE_TYPE_COUNT];
+	uint64_t interval;  /* of the rows */
+	uint64_t *row_size; /* by row: bytes of each of its blocks, 0 = unknown */
 	size_t size_count, size_capacity;
 	bool has_threads;
 	uint32_t frame[PPROF_FRAMES_MAX];
@@ -32,9 +36,12 @@ static inline bool pprof_has(const struct pprof_reader *reader, enum sample_type
 	return reader->column[type] >= 0;
 }
 
-/* The numbers of a field, packed or a single one, one after the other. *rest is what is inside the field at first. As protobuf_next_number(). */
+/*
+ * Takes the next number of a field, which is packed or a single number. At first *rest must be
+ * protobuf_inside(field). Returns as protobuf_next_number().
+ */
 int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest, uint64_t *out_value);
-/* A sample of the message. 0, -ENOMEM, or -EBADMSG: it makes no sense, and is left out. */
+/* Reads a sample of the message. 0, -ENOMEM, or -EBADMSG: it makes no sense, and is left out. */
 int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *field);
 
 #endif

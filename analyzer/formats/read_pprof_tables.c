@@ -180,7 +180,9 @@ int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_
 	}
 	if (end != -ENODATA || !id || find_entry(&tables->modules, id, &index) || module.number > MODULES_MAX)
 		return -EBADMSG;
-	/* Programs that know all names of their frames need not say where anything was mapped. */
+	/*
+	 * Programs that know the names of all their frames need not say where anything was mapped.
+	 */
 	if (module.hi <= module.lo || !module.path || !*module.path)
 		return 0;
 	if (profile_add_module(tables->profile, &module, &index) || add_entry(&tables->modules, id, index))
@@ -190,7 +192,7 @@ int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_
 
 /* ---- locations ---- */
 
-/* A function's name as other files' are shown: readable, if it is as in the symbol table. */
+/* The function's name as it is shown: demangled, if the file has it as in the symbol table. */
 static const char *shown_name(const struct pprof_tables *tables, struct pprof_function *function)
 {
 	const char *name = pprof_string(tables, function->name);
@@ -202,7 +204,7 @@ static const char *shown_name(const struct pprof_tables *tables, struct pprof_fu
 	return function->shown;
 }
 
-/* 0, -ENODATA if it names no function, or -ENOMEM. The texts are those of the tables. */
+/* 0, -ENODATA if the line names no function, or -ENOMEM. The texts are those of the tables. */
 static int read_line(struct pprof_tables *tables, const struct protobuf_field *field, struct profile_line *out_line)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
@@ -248,12 +250,18 @@ static bool has_lines(const struct profile_frame *frame, const struct profile_li
 	return is_same;
 }
 
-/* Where two locations have one address and differ in what lies there, as in merged files, the second keeps its lines only. */
+/*
+ * If two locations have one address and differ in their lines, as in merged files, the second
+ * becomes a frame with lines only.
+ */
 static int make_frame(struct profile *profile, uint64_t address, int32_t module, const struct profile_line *line, size_t count, uint32_t *out_frame)
 {
 	static const struct profile_line nobody = {.function = no_name, .system_name = no_name};
 
-	/* It is that of the call, ours are return addresses; where there is none, our own writer's arithmetic leaves the highest. */
+	/*
+	 * The file has the address of the call; frames of a profile have return addresses. Where
+	 * there is no address, our own writer's arithmetic leaves the highest one.
+	 */
 	if (address && address != UINT64_MAX) {
 		if (profile_frame_at(profile, address + 1, module, out_frame))
 			return -ENOMEM;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_pprof_tables.h - what the samples of a profile.proto refer to by number: strings, functions, mappings, locations.
+ * read_pprof_tables.h - what the samples of a profile.proto refer to by number: strings, functions,
+ * mappings, locations.
  *
- * The message may have them in any order, and before or behind the samples. Locations become frames of the profile, mappings its modules. Zero-initialized
- * but for the profile = empty.
+ * The message may have them in any order, and before or after the samples. Locations become frames
+ * of the profile, mappings become its modules. Zero-initialized except for the profile = empty.
  */
 #ifndef HI_READ_PPROF_TABLES_H
 #define HI_READ_PPROF_TABLES_H
@@ -16,7 +17,7 @@ struct pprof_function {
 	uint64_t name, system_name, file; /* string numbers */
 	char *shown;                      /* the name as it is shown; NULL = not needed yet */
 };
-/* Something with an id, and what it became: a module, a frame. */
+/* An id in the message, and the module or frame that its entry became. */
 struct pprof_entry {
 	uint64_t id;
 	uint32_t index;
@@ -36,13 +37,16 @@ struct pprof_tables {
 	struct pprof_entries modules, frames;
 };
 
-/* A field of the profile, of whatever kind. 0, also for a kind that is not kept here; -EBADMSG for one that makes no sense; -ENOMEM. */
+/*
+ * Adds a field of the profile, if it is a string or a function. 0, also for another field; -EBADMSG
+ * for one that makes no sense; -ENOMEM.
+ */
 int pprof_tables_add(struct pprof_tables *tables, const struct protobuf_field *field);
-/* Once all fields were added: a mapping becomes a module. Likewise. */
+/* Makes a module of a mapping, once all fields were added. Returns likewise. */
 int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_field *field);
-/* Once all mappings were: a location becomes a frame. Likewise. */
+/* Makes a frame of a location, once all mappings were added. Returns likewise. */
 int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf_field *field);
-/* Never NULL; "" also for a number that is not known. */
+/* The string of this number; "" for an unknown number, never NULL. */
 const char *pprof_string(const struct pprof_tables *tables, uint64_t number);
 /* The frame of a location. False: there is none. */
 bool pprof_frame(const struct pprof_tables *tables, uint64_t location_id, uint32_t *out_frame);

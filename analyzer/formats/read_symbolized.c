@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_symbolized.c - names first, then a heap profile of another kind, whose frames they are given. Start at read_symbolized().
+ * read_symbolized.c - a list of names, then a heap profile of another kind. Its frames get the
+ * names. Start at read_symbolized().
  *
  *     --- symbol
  *     binary=/opt/app/server
@@ -10,8 +11,9 @@
  *     --- heap
  *     heap profile: ...
  *
- * An address has one name, or more, then the function that owns the code first and what is inlined into it behind. Tools disagree on whether it is that of
- * the call or the return address, and some list both: the call's is looked for first.
+ * An address has one name or more. Of several, the function that owns the code comes first, and the
+ * functions that are inlined into it follow. Tools disagree on whether the address is that of the
+ * call or the return address, and some list both. The address of the call is looked up first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -88,10 +90,10 @@ static int read_symbol_line(struct symbolized_reader *reader)
 	}
 	if (reader->line[0] == '0')
 		return read_symbol(reader);
-	return 0; /* somebody's variable */
+	return 0; /* a variable of some tool */
 }
 
-/* Up to the end of the list. */
+/* Reads the list of names to its end. */
 static int read_symbols(struct symbolized_reader *reader)
 {
 	bool is_whole, is_first = true;
@@ -109,7 +111,7 @@ static int read_symbols(struct symbolized_reader *reader)
 	return error;
 }
 
-/* The profile behind: some tools announce it by a line of its own. */
+/* Reads the profile after the names. Some tools announce it by a line of its own. */
 static int read_body(struct symbolized_reader *reader)
 {
 	const uint8_t *bytes;
@@ -129,7 +131,10 @@ static int read_body(struct symbolized_reader *reader)
 	return -EBADMSG;
 }
 
-/* "main<00000000000011ef>": jeprof tells functions of one name apart by their addresses in the file. */
+/*
+ * Cuts the address off "main<00000000000011ef>": jeprof tells functions of one name apart by their
+ * addresses in the file.
+ */
 static void drop_address(char *name)
 {
 	char *open = strrchr(name, '<');
@@ -186,7 +191,9 @@ static int name_frames(struct symbolized_reader *reader)
 
 		if (!names)
 			names = find_names(reader, frame->address);
-		/* A tool that did not know a name has put question marks or the address in its place. */
+		/*
+		 * A tool that did not know a name puts question marks or the address in its place.
+		 */
 		if (!names || frame->line_count || strncmp(names, "0x", 2) == 0 || strncmp(names, "??", 2) == 0)
 			continue;
 		copy = strdup(names);

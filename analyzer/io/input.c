@@ -12,7 +12,8 @@
 #include "unpack.h"
 
 #define MAGIC_BYTES 4u
-#define INPUT_CHUNK (256u << 10) /* many times the records there are most of: what is left of one when the next ones are read is moved */
+/* many times the most frequent records: each read first moves the rest of an incomplete record */
+#define INPUT_CHUNK (256u << 10)
 
 int input_open(struct input *input, int fd)
 {
@@ -31,7 +32,10 @@ void input_close(struct input *input)
 	*input = (struct input){.fd = -1};
 }
 
-/* What is left moves to the front, so that records stay aligned to 8 in memory: they are so in the file. */
+/*
+ * Moves the rest of the buffer to the front, so that records are aligned to 8 in memory, as they
+ * are in the file. Grows the buffer to `wanted`.
+ */
 static int input_make_room(struct input *input, size_t wanted)
 {
 	size_t capacity = input->capacity;

@@ -21,8 +21,9 @@ static bool is_special(const char *path)
 }
 
 /*
- * A view may be a gigabyte, in pieces of a few bytes: so a large buffer, and no lock for each piece, as there is one thread. Where it is not to be had, less
- * will do. A terminal is to see each line when it is there.
+ * A view may be a gigabyte, in pieces of a few bytes. So the stream gets a large buffer, and no
+ * lock for each piece, as there is one thread. Without memory for the buffer (NULL) it keeps its
+ * own. A terminal must show each line as soon as it is written.
  */
 static void set_buffer(FILE *stream, char *buffer)
 {
@@ -49,7 +50,7 @@ static int open_temporary(const char *path, char **out_temporary)
 		free(temporary);
 		return fd;
 	}
-	fchmod(fd, 0666 & ~mask); /* where this fails, the file stays its owner's alone */
+	fchmod(fd, 0666 & ~mask); /* if this fails, only the owner may read the file */
 	*out_temporary = temporary;
 	return fd;
 }

@@ -2,8 +2,9 @@
 /*
  * output_file.h - a file that appears under its name only when it is complete.
  *
- * Written under a temporary name beside it and renamed at the end, so that a failure leaves an older file alone. What is no regular file
- * (/dev/null, a pipe) is written directly.
+ * It is written under a temporary name beside its own, and renamed at the end, so that a failure
+ * leaves an older file alone. If the path is no regular file (/dev/null, a pipe), it is written
+ * directly.
  */
 #ifndef HI_OUTPUT_FILE_H
 #define HI_OUTPUT_FILE_H
@@ -20,9 +21,11 @@ struct output_file {
 
 /* path NULL = standard output. path must outlive it. 0 or negative errno. */
 int output_open(struct output_file *out_file, const char *path);
-/* It may be seen while it is written: on a terminal, or at the other end of a pipe. */
+/*
+ * True if the output may be seen while it is written: on a terminal, or at the other end of a pipe.
+ */
 bool output_is_seen(const struct output_file *file);
-/* Completes it. 0 or negative errno; then nothing is left behind. */
+/* Completes the file. 0, or negative errno: then no new file is left. */
 int output_close(struct output_file *file);
 void output_abandon(struct output_file *file);
 

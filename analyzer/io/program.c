@@ -2,7 +2,8 @@
 /*
  * program.c - see program.h.
  *
- * Input, output and complaints are memory files, not pipes: the program reads all and writes all at its own pace, and nobody waits for anybody.
+ * Input, output and error output are memory files, not pipes. So the program reads and writes at
+ * its own pace, and neither side waits for the other.
  */
 #include "program.h"
 
@@ -65,7 +66,10 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* False if it has not ended in that time. True also where nobody can tell (kernels before 5.3): then it is waited for as long as it takes. */
+/*
+ * False if the child has not ended in that time. True also where this cannot be known (kernels
+ * before 5.3): then the caller waits without a limit.
+ */
 static bool has_ended_in(pid_t pid, unsigned int patience_ms)
 {
 	const uint64_t end = now_ms() + patience_ms;
@@ -101,14 +105,17 @@ static int reap(pid_t pid, unsigned int patience_ms)
 	return ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* The child's part: becomes the program. Returns, with an errno, only if that fails. */
+/* Runs in the child, which becomes the program. Returns, with an errno, only if that fails. */
 static int become(char *const argv[], const int files[3], pid_t parent)
 {
-	/* Nobody else would end it if we are killed. What counts as our end is that of the thread that has started it, which waits for it. */
+	/*
+	 * If we are killed, the kernel kills the child: nothing else would end it. The signal
+	 * follows the end of the thread that forked, and that thread waits for the child.
+	 */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return errno;
 	if (getppid() != parent)
-		_exit(EXIT_FAILURE); /* we had been killed before that */
+		_exit(EXIT_FAILURE); /* the parent was killed before the prctl */
 	for (int i = 0; i < 3; i++) {
 		if (dup2(files[i], i) < 0)
 			return errno;
@@ -118,8 +125,8 @@ static int become(char *const argv[], const int files[3], pid_t parent)
 }
 
 /*
- * files: to become descriptors 0, 1, 2 of the program. What prevented its start the child says in a word that is shared; a file descriptor for that could lie
- * where those three belong.
+ * files: they become descriptors 0, 1, 2 of the program. If the start fails, the child says why in
+ * a shared word. A descriptor for that could have a number that those three need.
  */
 static int run(char *const argv[], const int files[3], unsigned int patience_ms)
 {

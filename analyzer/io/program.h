@@ -11,13 +11,14 @@
 struct program_input {
 	const char *bytes;
 	size_t size;
-	unsigned int patience_ms; /* it may take so long; 0 = as long as it likes */
+	unsigned int patience_ms; /* time limit; 0 = none */
 };
 
 /*
- * Runs argv[0], found by PATH and without a shell, and copies its output to out. 0; -ENOENT = no such program; -EIO = it failed, and error
- * (always ended by NUL) holds the first line of what it complained about; -ETIMEDOUT = it was still at it and was killed; or another negative errno. Waits for
- * it; if we are killed meanwhile, it is killed, too.
+ * Runs argv[0], found by PATH and without a shell, and copies its output to out. 0; -ENOENT = no
+ * such program; -EIO = it failed, and error (always ended by NUL) holds the first line of its error
+ * output; -ETIMEDOUT = it was still running at the time limit, and was killed; or another negative
+ * errno. Waits for the program. If we are killed meanwhile, it is killed, too.
  */
 int program_filter(char *const argv[], const struct program_input *input, FILE *out, char error[256]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack.c - one loop for both decompressors: fill the buffer of packed bytes, let the decompressor take of it. Start at unpack_read().
+ * unpack.c - one loop for both decompressors: fill the buffer of packed bytes, let the decompressor
+ * take from it. Start at unpack_read().
  */
 #include "unpack.h"
 
@@ -23,7 +24,7 @@ struct unpack {
 	size_t capacity, begin, end;
 	uint64_t taken, made; /* bytes packed and unpacked so far */
 	bool at_end;          /* of the packed file */
-	bool is_between;      /* all that was begun is complete */
+	bool is_between;      /* every stream that was begun is complete */
 	const char *complaint;
 };
 

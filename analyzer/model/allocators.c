@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A trailing * matches anything. Names that a programmer may have chosen (zmalloc, xmalloc) are not here: they are what one wants to see. */
+/*
+ * A trailing * matches any rest of a name. Names that a programmer may have chosen (zmalloc,
+ * xmalloc) are not in the list: the user wants to see these functions.
+ */
 static const char *const names[] = {
 	"operator new",
 	"operator new[]",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * allocators.h - the functions that stand between an allocator and the code that wanted memory: nobody looks for them.
+ * allocators.h - the functions between an allocator and the code that asked for memory. The views
+ * leave them out at the leaf of a stack.
  *
- * One list for the views and for the files that others read, so that both begin a stack at the same function.
+ * The views and the writers of other tools' formats share this one list, so that both begin a stack
+ * at the same function.
  */
 #ifndef HI_ALLOCATORS_H
 #define HI_ALLOCATORS_H
@@ -10,9 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* By its short name. */
+/* Whether the list holds the function, by its short name. */
 bool allocators_has(const char *function);
-/* The same as a regular expression that pprof matches against whole names; to be freed. NULL = out of memory. */
+/*
+ * The list as one regular expression, which pprof matches against whole names. The caller frees it.
+ * NULL = out of memory.
+ */
 char *allocators_pattern(void);
 
 #endif

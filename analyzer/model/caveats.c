@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who sees only a part of the allocations may not give the interval of a sum; who misses frees, only that of what was allocated. */
+/*
+ * A profile that saw only a part of the allocations may give no interval of a sum. A profile that
+ * missed frees may still give the interval of what was allocated.
+ */
 static const struct {
 	const char *name;
 	bool withdraws_inuse, withdraws_alloc, withholds_verdicts;
@@ -15,7 +18,7 @@ static const struct {
 	[HI_CAVEAT_MISSED_FREES] = {"missed-frees", .withdraws_inuse = true, .withholds_verdicts = true, .too_high = true},
 	[HI_CAVEAT_IMPOSSIBLE] = {"impossible", .withdraws_inuse = true, .withholds_verdicts = true, .too_high = true},
 	[HI_CAVEAT_UNHOOKED] = {"unhooked", .withdraws_inuse = true, .withdraws_alloc = true, .withholds_verdicts = true, .too_low = true},
-	/* What was seen is right, for what it is of. */
+	/* The figures are right for the allocations that were seen. */
 	[HI_CAVEAT_OTHER_MEANS] = {"other-means", .too_low = true},
 };
 

@@ -11,7 +11,7 @@
 
 #include "caveats.h"
 
-#define TAIL 0.025 /* what may lie beyond either end of an interval */
+#define TAIL 0.025 /* probability beyond either end of an interval */
 #define NORMAL_TAIL 1.959964
 #define STEPS 60
 #define PRECISION 1e-11
@@ -42,14 +42,17 @@ void estimate_add(struct estimate *to, const struct estimate *from)
 	to->lifetime_ns += from->lifetime_ns;
 }
 
-/* Mean size in bytes, of which `count` were sampled. */
+/* size: mean size in bytes of the objects, of which `count` were sampled. */
 static struct estimate estimate_sized(uint64_t count, double size, uint64_t interval, enum sample_type type)
 {
 	const double each = is_space(type) ? size : 1;
 	const double rate = (double)interval;
 	double probability, weight;
 
-	/* Blocks of no bytes are hit by no point: whoever reports one has counted it, not sampled it. */
+	/*
+	 * No point falls into a block of 0 bytes. A file that reports such blocks has counted them,
+	 * not sampled them.
+	 */
 	if (interval <= 1 || size <= 0)
 		return (struct estimate){.value = (double)count * each, .samples = (double)count};
 	probability = -expm1(-size / rate);
@@ -86,7 +89,10 @@ static void add_details(const struct profile *profile, const struct profile_row 
 	estimate->lifetime_ns = weight * row->freed_ns;
 }
 
-/* Of the base: what is more there is less in the difference. What is beside is told of the new side alone. */
+/*
+ * Makes the estimate one of the base side: what the base has counts negatively in the difference.
+ * The further figures (slack, ages, lifetimes) are given for the new side alone.
+ */
 static void turn_around(struct estimate *estimate)
 {
 	estimate->base = estimate->value;
@@ -102,7 +108,7 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 
 	if (count || !row->alloc_count)
 		estimate = estimate_row(count, bytes, row->key.interval, type);
-	else /* None of the samples is live any more. How much may be that was not sampled, follows from the size of those that were. */
+	else /* No sample is live. The mean size of all says how much may be live unsampled. */
 		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, row->key.interval, type);
 	if (row->alloc_count)
 		add_details(profile, row, type, &estimate);
@@ -161,8 +167,9 @@ uint64_t estimate_round(double value)
 }
 
 /*
- * Of a gamma distribution the cube root is nearly normal (Wilson and Hilferty): its mean and deviation. Good to 1 % from shape 1 on, which is all that matters
- * here. Without variance it is a step.
+ * Mean and standard deviation of the cube root of a gamma distribution, which is nearly normal
+ * (Wilson and Hilferty). Good to 1 % from shape 1 on, which is all that matters here. Without
+ * variance the distribution is a step.
  */
 struct cube_root {
 	double mean, deviation;
@@ -181,17 +188,20 @@ static double share_below(const struct cube_root *root, double at)
 }
 
 /*
- * The mid-p gamma interval of Fay and Kim for a weighted sum of Poisson counts. The sum behaves like a multiple of a Poisson count, whose exact limits
- * (Garwood's, and Fay and Feuer's for weighted sums) are quantiles of two gamma distributions: of what was seen for the lower end, of that and one sample more
- * for the upper. Each errs on the safe side by up to a whole sample; the mixture of both in equal parts (mid-p) does not.
+ * The mid-p gamma interval of Fay and Kim for a weighted sum of Poisson counts. The sum behaves
+ * like a multiple of a Poisson count, whose exact limits (Garwood's, and Fay and Feuer's for
+ * weighted sums) are quantiles of two gamma distributions: for the lower limit, of what was seen;
+ * for the upper limit, of what was seen plus one sample. Each limit errs on the safe side by up to
+ * a whole sample. The mixture of both distributions in equal parts (mid-p) does not.
  */
 struct mixture {
 	struct cube_root seen, more;
 };
 
 /*
- * How much more than twice the share is below. One more sample never makes less likely that it is more: where the wider of the two begins below the other, it
- * is cut.
+ * By how much the shares of both distributions below `at` together exceed twice `share`. One sample
+ * more never makes a larger sum less likely. So where the wider distribution (`more`) has the
+ * larger share below `at`, its share is cut to that of `seen`.
  */
 static double excess(const struct mixture *mixture, double at, double share)
 {
@@ -206,13 +216,15 @@ struct trial {
 };
 
 /*
- * The rule of false position, as the Illinois algorithm has it: an end that stays twice counts for half. Some seven steps, where halving takes forty. low and
- * high: too little and too much.
+ * Finds the place of excess 0 by false position, in the Illinois variant: an end that stays twice
+ * counts for half. It takes some seven steps, where halving takes forty. low and high: places with
+ * too little and too much excess.
  */
 static double place_between(const struct mixture *mixture, struct trial low, struct trial high, double share)
 {
 	struct trial trial = low;
-	int same_side = 0; /* as often as the last ones were on one side; negative: too little */
+	/* number of last trials that were all on one side; negative: too little */
+	int same_side = 0;
 
 	for (int i = 0; i < STEPS && fabs(trial.excess) > PRECISION && high.at - low.at > PRECISION * high.at; i++) {
 		trial.at = (low.at * high.excess - high.at * low.excess) / (high.excess - low.excess);
@@ -230,7 +242,11 @@ static double place_between(const struct mixture *mixture, struct trial low, str
 	return trial.at;
 }
 
-/* share: what is so many deviations above the mean of a normal distribution. The place lies between those of the two parts of the mixture. */
+/*
+ * The quantile of the mixture at `share`. deviations: the same quantile of a normal distribution,
+ * in standard deviations above its mean. The place lies between those of the two parts of the
+ * mixture.
+ */
 static double quantile(const struct estimate *estimate, double share, double deviations)
 {
 	const struct mixture mixture = {
@@ -254,7 +270,9 @@ static void interval_of_samples(const struct estimate *estimate, double *out_low
 	if (estimate->variance <= 0 && estimate->unit <= 0)
 		return;
 	if (estimate->base > 0) {
-		/* Of a difference of two sums: normal, with room for one sample more on either side. */
+		/*
+		 * A difference of two sums is normal, with room for one sample more on either side.
+		 */
 		const double spread = NORMAL_TAIL * sqrt(estimate->variance + estimate->unit * estimate->unit);
 
 		*out_low = estimate->value - spread;
@@ -265,7 +283,10 @@ static void interval_of_samples(const struct estimate *estimate, double *out_low
 	*out_high = fmax(estimate->value, quantile(estimate, 1 - TAIL, NORMAL_TAIL));
 }
 
-/* What was passed over is there or not, by no chance that could be reckoned with: it widens the interval as a whole. */
+/*
+ * Whether the allocations that were passed over belong to this sum follows no known probability. So
+ * they widen the interval by their whole amount.
+ */
 void estimate_interval(const struct estimate *estimate, double *out_low, double *out_high)
 {
 	double low, high;

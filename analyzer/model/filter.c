@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.c - see filter.h. First the frames, each once; then the stacks, each once; then the rows (filter_rows.h), which have what is left of their stacks
- * and of their threads. Start at filter_profile().
+ * filter.c - see filter.h. First the frames are filtered, each once; then the stacks, each once;
+ * then the rows (filter_rows.h), which keep what is left of their stacks and of their threads.
+ * Start at filter_profile().
  */
 #include "filter.h"
 
@@ -26,8 +27,9 @@ struct filter {
 	const struct profile *from;
 	struct profile into;
 	struct filtered_frame *frame; /* by frame of `from` */
-	uint32_t *new_frame, *stack;  /* index in `into`; FILTER_GONE = nothing is left of it, or it was not needed so far */
-	uint32_t *longest;            /* room for the frames of any stack */
+	/* index in `into`; FILTER_GONE = nothing is left of it, or it was not needed so far */
+	uint32_t *new_frame, *stack;
+	uint32_t *longest; /* room for the frames of any stack */
 	unsigned int matched;
 };
 
@@ -98,7 +100,7 @@ static int filter_frames(struct filter *filter)
 	return 0;
 }
 
-/* The frame in the new profile, when it is first needed. */
+/* Adds the frame to the new profile, when it is first needed. */
 static int copy_frame(struct filter *filter, uint32_t index)
 {
 	const struct profile_frame *frame = &filter->from->frame[index];
@@ -134,7 +136,7 @@ static void trim_paths(struct filter *filter)
 
 /* ---- stacks ---- */
 
-/* Where a stack begins, as the views see it. */
+/* The index of the first frame that the views show. */
 static uint32_t first_frame(const struct filter *filter, const struct profile_stack *stack)
 {
 	uint32_t first = 0;
@@ -156,7 +158,7 @@ static bool is_chosen(const struct filter *filter, const struct profile_stack *s
 	return is_focused;
 }
 
-/* Its frames that are left, in longest[]; returns how many. */
+/* Writes the frames that are left to longest[], and returns their number. */
 static uint32_t thin_out(struct filter *filter, const struct profile_stack *stack)
 {
 	uint32_t count = 0, first = 0;
@@ -208,7 +210,7 @@ static int filter_all_rows(struct filter *filter)
 	return error;
 }
 
-/* What is known of the session, and its modules. */
+/* Copies the session's meta and modules. */
 static int copy_rest(struct filter *filter)
 {
 	const struct profile rest = {.meta = filter->from->meta, .module = filter->from->module, .module_count = filter->from->module_count};

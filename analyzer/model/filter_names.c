@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_names.c - see filter_names.h. A frame stands for several functions if calls are inlined in it: its lines, innermost first. Some may go while others
- * stay.
+ * filter_names.c - see filter_names.h. A frame with inlined calls stands for several functions: its
+ * lines, innermost first. A filter may remove some of them and leave the others.
  */
 #include "filter_names.h"
 
@@ -56,7 +56,7 @@ static void hide(const struct profile *profile, const struct profile_frame *fram
 	filtered->is_hidden |= filtered->line_count == 0;
 }
 
-/* Code without a name is not shown even where its module matches: there is nothing to show of it. */
+/* Code without a name is not shown even if its module matches: there is nothing to show of it. */
 static void show(const struct profile *profile, const struct profile_frame *frame, const struct pattern *pattern, struct filtered_frame *filtered,
 		 unsigned int *matched)
 {
@@ -96,7 +96,7 @@ static void prune_from(const struct pattern *pattern, struct filtered_frame *fil
 	}
 }
 
-/* Takes the allocator's functions away where they are inlined into others. */
+/* Removes the allocator's functions where they are inlined into others. */
 static void drop_allocators(struct filtered_frame *filtered)
 {
 	size_t count = 0;
@@ -139,7 +139,10 @@ int filter_frame(const struct profile *profile, const struct profile_frame *fram
 
 /* ---- source files ---- */
 
-/* One of the folders in a list that is separated by colons: its length; *list is moved on to the next, or NULL. */
+/*
+ * Takes the next directory of a list that is separated by colons, and returns its length. *list
+ * moves to the next one, or becomes NULL.
+ */
 static size_t take_folder(const char **list, const char **out_folder)
 {
 	size_t length = strcspn(*list, ":");
@@ -160,7 +163,7 @@ static bool trim_prefix(char *file, const char *prefix, size_t length)
 	return true;
 }
 
-/* "/elsewhere/project/a.c", searched for in "/here/project", is "a.c". */
+/* "/elsewhere/project/a.c" becomes "a.c" if "/here/project" is a source directory. */
 static bool trim_to_folder(char *file, const char *folder, size_t length)
 {
 	size_t base = length;

@@ -17,16 +17,20 @@ enum filter_kind {
 	FILTER_TAGIGNORE,
 	FILTER_KINDS
 };
-extern const char *const filter_names[FILTER_KINDS]; /* "focus": what the option is called */
+extern const char *const filter_names[FILTER_KINDS]; /* the name of the option: "focus" */
 
 struct filter_options {
 	const char *text[FILTER_KINDS]; /* NULL = not given */
 	const char *trim_path;          /* prefixes of source files that are not shown, separated by colons */
-	const char *source_path;        /* where source files lie here: what leads there elsewhere is not shown */
+	/*
+	 * directories of source files on this machine, separated by colons: the directories that
+	 * lead to the same place on another machine are not shown
+	 */
+	const char *source_path;
 	enum profile_granularity granularity;
-	bool no_inlines;     /* inlined functions count for the one that they were inlined into */
-	bool relative;       /* percentages are of what passes; else of what meta.percent_base says */
-	enum percent_base_of percent_base; /* what those of a comparison are of */
+	bool no_inlines;                   /* inlined functions count as their caller */
+	bool relative;                     /* percentages are of what passes; else of what meta.percent_base says */
+	enum percent_base_of percent_base; /* what the percentages of a comparison are of */
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_rows.c - see filter_rows.h. First what the threads leave of each row, then the rows, then what each thread has of those. Start at filter_rows().
+ * filter_rows.c - see filter_rows.h. First sum_parts() adds up what passes of each row, then the
+ * rows are copied, then the threads and their parts. Start at filter_rows().
  */
 #include "filter_rows.h"
 
@@ -33,7 +34,7 @@ static void add_counts(struct part *to, const struct part *from)
 	to->inuse_bytes += from->inuse_bytes;
 }
 
-/* How much of each row is left by the threads that have it. */
+/* Adds up what passes of each row, by the threads that have it. */
 static void sum_parts(struct filter_rows *rows, struct part *kept)
 {
 	const struct profile *from = rows->from;
@@ -79,7 +80,10 @@ static struct profile_row row_of(const struct profile_row *row, const struct par
 	return part;
 }
 
-/* Its number among those of the copy. Where only a part of the row is left it is not true of that any more, and whoever asks for it finds that out. */
+/*
+ * Copies the history, and returns its number in `into`. If only a part of the row is left, the
+ * history is wrong for it; row_history_get() finds that out.
+ */
 static uint32_t copy_history(const struct filter_rows *rows, const struct profile_row *row)
 {
 	const struct history *known = histories_get(&rows->from->histories, row->history);
@@ -91,7 +95,7 @@ static uint32_t copy_history(const struct filter_rows *rows, const struct profil
 	return number;
 }
 
-/* new_row: by row of `from`, gets the index of what is left of it. */
+/* new_row: by row of `from`, gets the index of the row that is left of it. */
 static int copy_rows(const struct filter_rows *rows, const struct part *kept, uint32_t *new_row)
 {
 	for (size_t i = 0; i < rows->from->row_count; i++) {

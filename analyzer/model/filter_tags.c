@@ -85,7 +85,7 @@ int filter_tag_open(struct filter_tag *tag, const char *text, char complaint[PAT
 	if (equals && !(tag->key = strndup(text, (size_t)(equals - text))))
 		return -ENOMEM;
 	text = equals ? equals + 1 : text;
-	/* Only sizes are numbers; the number of a thread is a text as any. */
+	/* Only sizes can be ranges; a thread id is matched as text. */
 	tag->is_range = (!tag->key || strcmp(tag->key, "bytes") == 0) && parse_range(text, tag);
 	return tag->is_range ? 0 : add_patterns(tag, text, complaint);
 }

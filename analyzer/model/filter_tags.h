@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_tags.h - one --tagfocus or --tagignore: by size of block ("600b:", "1kb:1mb", "bytes=4kb") or by thread ("worker", "thread=^io-", "thread_id=77").
+ * filter_tags.h - one --tagfocus or --tagignore: by block size ("600b:", "1kb:1mb", "bytes=4kb") or
+ * by thread ("worker", "thread=^io-", "thread_id=77").
  *
- * A range holds both of its ends; without a unit it is bytes. Anything else is one or more regular expressions, separated by commas: after KEY= one of them has
- * to match the value, else each of them some "key:value".
+ * A range includes both of its ends; a number without a unit is bytes. Anything else is one or more
+ * regular expressions, separated by commas. After KEY= at least one of them must match the value.
+ * Without a key each of them must match some "key:value".
  */
 #ifndef HI_FILTER_TAGS_H
 #define HI_FILTER_TAGS_H
@@ -21,7 +23,10 @@ struct filter_tag {
 	size_t pattern_count;
 };
 
-/* text: NULL = none. 0, -ENOMEM, or -EINVAL, with what is wrong in complaint. To be closed in any case. */
+/*
+ * text: NULL = no filter. 0, -ENOMEM, or -EINVAL with the reason in complaint. The caller closes
+ * the tag in any case.
+ */
 int filter_tag_open(struct filter_tag *tag, const char *text, char complaint[PATTERN_COMPLAINT_MAX]);
 void filter_tag_close(struct filter_tag *tag);
 /* thread: NULL = unknown. */

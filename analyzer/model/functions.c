@@ -13,7 +13,7 @@
 #include "allocators.h"
 #include "printable.h"
 
-/* Takes name over. */
+/* Takes ownership of name. */
 static int function_named(struct functions *functions, char *name, uint32_t *out_function)
 {
 	if (!name)
@@ -37,7 +37,10 @@ static int function_named(struct functions *functions, char *name, uint32_t *out
 	return 0;
 }
 
-/* What there is to say of an address without a symbol. It names the call, one byte before the return address, as addr2line expects it. */
+/*
+ * The name of an address without a symbol. In a module it names the call, one byte before the
+ * return address, as addr2line expects it.
+ */
 static char *placeholder(const struct profile *profile, const struct profile_frame *frame)
 {
 	const struct profile_module *module = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? &profile->module[frame->module] : NULL;
@@ -53,7 +56,7 @@ static char *placeholder(const struct profile *profile, const struct profile_fra
 	return size < 0 ? NULL : text;
 }
 
-/* Also what stands for code without any line where files are what counts. */
+/* Also the name of code without a source file, where the views count by file. */
 static char *module_name(const struct profile *profile, const struct profile_frame *frame)
 {
 	const char *path = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? profile->module[frame->module].path : NULL;
@@ -65,11 +68,12 @@ static char *module_name(const struct profile *profile, const struct profile_fra
 	return asprintf(&text, "[%s]", slash ? slash + 1 : path) < 0 ? NULL : text;
 }
 
-/* Without what leads nowhere: "./a//b/../c.c" is "a/c.c". In place. */
+/* Removes empty parts, "." and "..": "./a//b/../c.c" becomes "a/c.c". In place. */
 static char *clean_path(char *path)
 {
 	const size_t root = path[0] == '/';
-	size_t size = root, kept_up = root; /* of what is clean; of that the part that is nothing but .. */
+	/* size of the clean part of the path, and of the .. parts at its beginning */
+	size_t size = root, kept_up = root;
 
 	for (const char *part = path + root; *part;) {
 		const size_t length = strcspn(part, "/");
@@ -95,7 +99,7 @@ static char *clean_path(char *path)
 	return path;
 }
 
-/* To be freed. */
+/* The caller frees it. */
 static char *clean_copy(const char *path)
 {
 	char *copy = strdup(path);
@@ -103,7 +107,7 @@ static char *clean_copy(const char *path)
 	return copy ? clean_path(copy) : NULL;
 }
 
-/* "ADDRESS function file:line", as much of it as the granularity wants. Takes function over. */
+/* "ADDRESS function file:line", as far as the granularity needs it. Takes ownership of function. */
 static char *name_with_place(enum profile_granularity granularity, const struct profile_frame *frame, const struct profile_line *line, char *function)
 {
 	char address[24] = "", place[16] = "", *text = NULL, *file = line->file ? clean_copy(line->file) : NULL;
@@ -123,7 +127,7 @@ static char *name_with_place(enum profile_granularity granularity, const struct 
 	return size < 0 ? NULL : text;
 }
 
-/* How the profile calls the function of one line, by its granularity; to be freed. */
+/* The name of one line's function, by the profile's granularity. The caller frees it. */
 static char *line_name(const struct profile *profile, const struct profile_frame *frame, const struct profile_line *line)
 {
 	const enum profile_granularity granularity = profile->meta.granularity;
@@ -150,7 +154,7 @@ static int unfold_frame(struct functions *functions, const struct profile *profi
 	return 0;
 }
 
-/* Reserves for the calls of all frames, and for the longest stack. */
+/* Allocates room for the calls of all frames, and for the longest stack. */
 static int reserve_calls(struct functions *functions, const struct profile *profile)
 {
 	size_t calls = 0, longest = 0;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions.h - the functions of a profile: frames unfolded into inlined calls, and functions told apart by name. What the views count by.
+ * functions.h - the functions of a profile, by which the views count: frames are unfolded into
+ * inlined calls, and functions are told apart by name.
  *
- * What counts as a function is for profile.meta.granularity to say: it may be a file, a line or an address as well.
+ * profile.meta.granularity says what counts as a function: it may also be a file, a line or an
+ * address.
  *
- * Numbers are the same each time for the same profile. Names are printable; they and the files live until close, or as long as the profile.
+ * The numbers are the same each time for the same profile. Names are printable. Names live until
+ * close, files as long as the profile.
  */
 #ifndef HI_FUNCTIONS_H
 #define HI_FUNCTIONS_H
@@ -22,9 +25,10 @@ struct function_call {
 };
 
 struct functions {
-	char **name; /* by function; where nothing is known module+0xoffset, or 0xaddress */
+	char **name; /* by function; without a symbol module+0xoffset or 0xaddress */
 	size_t count;
-	struct function_call *call; /* of frame f, innermost first: from first[f] to first[f + 1] */
+	/* calls of frame f, innermost first: from first[f] to first[f + 1] */
+	struct function_call *call;
 	uint32_t *first;
 	/* The rest is private. */
 	uint32_t *unfolded;
@@ -36,8 +40,9 @@ struct functions {
 int functions_open(const struct profile *profile, struct functions *out_functions);
 void functions_close(struct functions *functions);
 /*
- * Indices in call[] of a whole stack, leaf first; valid until the next time. The allocator's own functions at the leaf (operator new and what
- * containers call on the way to it) are left out, as the first function that the programmer wrote is what counts.
+ * The indices in call[] of a whole stack, leaf first; valid until the next functions_unfold().
+ * Leaves out the allocator's own functions at the leaf (operator new and what containers call on
+ * the way to it): the first function that the programmer wrote is what counts.
  */
 const uint32_t *functions_unfold(const struct functions *functions, const struct profile_stack *stack, size_t *out_count);
 

@@ -25,7 +25,7 @@ void history_open(struct history *history)
 	*history = (struct history){.shift = HISTORY_SHIFT_FIRST};
 }
 
-/* Most slices have no sample that lives: then the line where that would be counted is left alone. */
+/* Most slices have no live sample: then the cache line of that count is not touched. */
 static void settle(uint32_t *count, uint32_t *at_hand)
 {
 	if (*at_hand)

@@ -11,19 +11,27 @@
 #include "estimate.h"
 #include "hi_units.h"
 
-/* Frees that were made up: a few may be an order of records that two CPUs saw differently. */
+/*
+ * How many missed frees make a caveat. A few may be records that two CPUs saw in different order.
+ */
 #define MISSED_MIN 8u
-#define MISSED_MIN_SAMPLED 3u /* of samples nearly none would ever be met again at the very address */
+#define MISSED_MIN_SAMPLED 3u /* sampled blocks are hardly ever sampled again at the same address */
 #define MISSED_SHARE 0.01
 #define MISSED_SHARE_SAMPLED 0.002
-/* What is in use against what there is: intervals fail one time in forty at either end. */
+/*
+ * By how much the bytes in use may exceed the memory that there is: intervals fail one time in
+ * forty at either end.
+ */
 #define THERE_FACTOR 1.1
 #define THERE_ROOM (1u << 20)
-/* Growth that needs an explanation, and how much what was seen may explain: allocators keep what was freed, and fill memory to a half at worst. */
+/*
+ * How much growth needs an explanation, and how much of it the allocations that were seen may
+ * explain: allocators keep freed memory, and fill their memory to a half at worst.
+ */
 #define GROWTH_MIN (16u << 20)
 #define ALLOCATED_FACTOR 3
 #define IN_USE_FACTOR 8
-#define UNSEEN_INTERVALS 3.0 /* so much goes without a sample one time in twenty */
+#define UNSEEN_INTERVALS 3.0 /* one time in twenty, as many intervals pass without a sample */
 /* A piece of address space that is full of blocks has a sample with a probability of 1 - e^-8. */
 #define PIECE_INTERVALS 8u
 #define PIECE_MIN (64u << 10)
@@ -58,7 +66,7 @@ uint64_t judgement_spread_piece(const struct profile *profile)
 	return piece;
 }
 
-/* What the intervals leave possible. */
+/* The extreme amounts that the intervals allow. */
 struct amounts {
 	double allocated_most, in_use_least, in_use_most;
 };
@@ -78,7 +86,10 @@ static struct amounts amounts_of(const struct profile *profile)
 	return amounts;
 }
 
-/* A block that is given out again without a free in between was freed past us. Frees that the ring had no room for are another matter, and told as such. */
+/*
+ * A block that is allocated again without a free in between was freed past the hooks. Frees that
+ * the ring had no room for are a different matter, reported separately, and do not count here.
+ */
 static int judge_missed(struct profile *profile)
 {
 	const struct profile_meta *meta = &profile->meta;
@@ -94,7 +105,10 @@ static int judge_missed(struct profile *profile)
 		   missed, meta->frees, is_sampled ? "; --sample 1 finds them" : "");
 }
 
-/* Blocks in use lie beside each other, and in memory that may be written. */
+/*
+ * Blocks in use do not overlap, and lie in writable memory. So they cannot exceed the memory there
+ * is.
+ */
 static int judge_in_use(struct profile *profile, const struct amounts *amounts)
 {
 	const struct profile_memory *memory = &profile->meta.memory;
@@ -113,7 +127,7 @@ static int judge_in_use(struct profile *profile, const struct amounts *amounts)
 	return 0;
 }
 
-/* How much of the growth the hooks have seen, where that is little; else empty. */
+/* Writes how much of the growth the hooks have seen, if that is little; else an empty text. */
 static void tell_growth(const struct profile *profile, const struct amounts *amounts, char *text, size_t size)
 {
 	const struct profile_memory *memory = &profile->meta.memory;
@@ -149,7 +163,7 @@ int judgement_make(struct profile *profile)
 {
 	int error;
 
-	caveats_clear(&profile->meta); /* they would hide the intervals */
+	caveats_clear(&profile->meta); /* the old ones would withdraw the intervals */
 	const struct amounts amounts = amounts_of(profile);
 	error = judge_missed(profile);
 	if (!error)

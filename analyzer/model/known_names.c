@@ -27,7 +27,10 @@ static int known_module(struct profile *known, const struct profile_module *modu
 	return index == known->module_count ? profile_add_module(known, module, &index) : 0;
 }
 
-/* By module of the profile, the same one among ours; to be freed. NULL = out of memory. */
+/*
+ * By module of the profile: the index of the same module in names->profile. The caller frees it.
+ * NULL = out of memory.
+ */
 static int32_t *known_modules(struct known_names *names, const struct profile *profile)
 {
 	int32_t *known = malloc((profile->module_count + 1) * sizeof(*known));
@@ -42,7 +45,10 @@ static int32_t *known_modules(struct known_names *names, const struct profile *p
 	return known;
 }
 
-/* Copies lines between a frame and the one that we have of it, to the one of the two that has none. */
+/*
+ * Copies lines between a frame and its copy in `names`: to the frame if is_told, else to the copy;
+ * only if the target has none.
+ */
 static int share_lines(struct known_names *names, const int32_t *module, struct profile_frame *frame, bool is_told)
 {
 	struct profile_frame *known;

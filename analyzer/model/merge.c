@@ -2,7 +2,8 @@
 /*
  * merge.c - see merge.h.
  *
- * Each part of the model is brought over in the order in which the next one refers to it: modules, frames, stacks, rows, threads. Start at profile_merge().
+ * Each part of the model is copied in the order in which the next one refers to it: modules,
+ * frames, stacks, rows, threads. Start at profile_merge().
  */
 #include "merge.h"
 
@@ -32,7 +33,10 @@ static bool is_same_module(const struct profile_module *a, const struct profile_
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && is_same_text(a->path, b->path);
 }
 
-/* Numbers of objects are those of the file they came from: in another file they mean another object. */
+/*
+ * The highest object number in the profile. Object numbers are those of the file that they came
+ * from: in another file the same number means another object.
+ */
 static uint32_t number_after(const struct profile *profile)
 {
 	uint32_t number = 0;
@@ -124,7 +128,11 @@ static int merge_rows(struct merge *merge)
 		struct profile_row_key key = row->key;
 
 		key.stack = merge->stack[key.stack];
-		if (merge->side == PROFILE_BASE) /* what a comparison counted negatively counts for it, once it is a base itself */
+		/*
+		 * what a comparison counted negatively counts positively once the comparison is a
+		 * base
+		 */
+		if (merge->side == PROFILE_BASE)
 			key.side = key.side == PROFILE_BASE ? PROFILE_NEW : PROFILE_BASE;
 		if (profile_row_at(merge->into, &key, &merge->row[i]))
 			return -ENOMEM;
@@ -147,7 +155,7 @@ static int add_part(struct merge *merge, uint32_t row, uint32_t thread, const st
 	return 0;
 }
 
-/* Rows of which nobody knows the threads belong to nobody. */
+/* Rows whose threads are unknown belong to nobody (thread 0). */
 static int add_nobodys(struct merge *merge, size_t row_count, const struct profile_row *rows, const uint32_t *place)
 {
 	for (size_t i = 0; i < row_count; i++) {
@@ -184,7 +192,7 @@ static int copy_text(char **to, const char *from)
 	return *to ? 0 : -ENOMEM;
 }
 
-/* The first of all: everything. */
+/* For the first profile: copies everything. */
 static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	*to = *from;
@@ -202,7 +210,8 @@ static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 	to->is_scaled |= from->is_scaled;
 	to->untold |= from->untold;
 	to->duration_ns += from->duration_ns;
-	to->peak_inuse_bytes = to->peak_ns = 0; /* that of several follows from none of theirs */
+	/* the peak of several profiles does not follow from their peaks */
+	to->peak_inuse_bytes = to->peak_ns = 0;
 	to->slack_samples += from->slack_samples;
 	to->samples += from->samples;
 	to->frees += from->frees;
@@ -245,7 +254,9 @@ static int merge_all(struct merge *merge)
 
 	if (merge_modules(merge) || merge_frames(merge) || merge_stacks(merge))
 		return -ENOMEM;
-	/* Before rows are added to: a part is what a thread has of a row. */
+	/*
+	 * Before merge_rows() adds to the rows: what they hold so far becomes the part of nobody.
+	 */
 	if (has_rows && !has_parts && merge->from->breakdown.count && add_nobodys(merge, rows_before, merge->into->row, NULL))
 		return -ENOMEM;
 	if (merge_rows(merge))

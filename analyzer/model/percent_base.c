@@ -10,9 +10,9 @@
 #include "estimate.h"
 #include "table.h"
 
-/* Of one stack, one mean size and one thread. */
+/* The difference of one stack, one mean size and one thread. */
 struct difference {
-	uint64_t stack, size, thread; /* hashes, but for the size */
+	uint64_t stack, size, thread; /* hashes, except the size */
 	double value[SAMPLE_TYPE_COUNT];
 };
 
@@ -21,7 +21,7 @@ static uint64_t hash_text(const char *text)
 	return text ? hash_bytes(text, strlen(text)) : 0;
 }
 
-/* The place in its object, for two processes seldom have it at the same address. */
+/* Hashes the place in the object: two processes seldom have it at the same address. */
 static uint64_t hash_frame(const struct profile *profile, const struct profile_frame *frame)
 {
 	const struct profile_module *module = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? &profile->module[frame->module] : NULL;
@@ -88,7 +88,10 @@ static uint64_t hash_thread(const struct profile *profile, const struct part *pa
 	return thread ? hash_number(thread->tid) ^ hash_text(thread->name) : 0;
 }
 
-/* Where the figures are, and what tells differences apart: the profile itself or, of what a filter has left, the one before. */
+/*
+ * `profile` has the figures. `before` has what tells differences apart: it is the same profile or,
+ * after a filter, the profile before it.
+ */
 struct compared {
 	const struct profile *profile, *before;
 	const uint32_t *origin; /* by row, the one of `before`; NULL = the same */

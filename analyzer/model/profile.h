@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room model/: the profile, in the numbers that were sampled. profile.h: enter here; estimate.h makes figures with intervals of them, judgement.h and
- * caveats.h what may not be said, merge.h and filter.h other profiles, history.h rates and lifetimes. Uses text/ only.
+ * The room model/: the profile, in the numbers that were sampled. Start at profile.h. estimate.h
+ * derives figures with intervals, judgement.h and caveats.h say what must not be stated, merge.h
+ * and filter.h make other profiles, history.h has rates and lifetimes. Uses text/ only.
  */
 
 /*
- * profile.h - the model every reader fills and every renderer draws: stacks, and what was sampled on each.
+ * profile.h - the model that every reader fills and every renderer draws: stacks, and what was
+ * sampled on each.
  *
- * Built by replay.c from a record stream or by heapfile.c from a .heap file. Raw sampled counts and bytes are kept (exact integers); estimates are
- * derived from them in estimate.h, so that each figure can carry its interval. A row is a stack x size class x sampling interval: within one class the sizes
- * are so alike that unbiasing by the row's mean size (as pprof and jeprof do) is right, and each sample is weighed by the interval with which it was drawn. A
- * row is further divided among the threads that allocated (thread_breakdown.h). Rows of the base of a comparison count negatively (enum profile_side), so that two files
- * of different rates are compared by what they estimate. Single-threaded. Pointers into the arrays are valid until the next add.
+ * replay.c makes a profile from a record stream, heapfile_read.c from a .heap file. It holds raw
+ * sampled counts and bytes (exact integers). estimate.h derives estimates from them, so that each
+ * figure can have its interval. A row is a stack x size class x sampling interval. Within one class
+ * the sizes are so alike that unbiasing by the row's mean size (as pprof and jeprof do) is right.
+ * Each sample is weighted by the interval with which it was drawn. A row is further divided among
+ * the threads that allocated (thread_breakdown.h). Rows of the base of a comparison count
+ * negatively (enum profile_side), so that two files of different rates are compared by their
+ * estimates. Single-threaded. Pointers into the arrays are valid until the next add.
  */
 #ifndef HI_PROFILE_H
 #define HI_PROFILE_H
@@ -26,7 +31,8 @@
 #include "thread_breakdown.h"
 
 #define PROFILE_BUILD_ID_MAX 32
-#define PROFILE_BIAS_UNKNOWN UINT64_MAX /* only file_offset is known; the bias follows from the program header that holds it */
+/* only file_offset is known; the bias follows from the program header that holds it (bias.h) */
+#define PROFILE_BIAS_UNKNOWN UINT64_MAX
 
 struct profile_module {
 	uint64_t lo, hi, file_offset, bias; /* one executable mapping; bias: memory minus file address */
@@ -47,7 +53,7 @@ struct profile_line {
 
 /* A distinct frame: a return address in a module (or none). */
 struct profile_frame {
-	uint64_t address;          /* return address as sampled; subtract 1 to stand on the call */
+	uint64_t address;          /* return address as sampled; the call is at address - 1 */
 	int32_t module;            /* index into module[], -1 = unknown */
 	struct profile_line *line; /* filled by symbols.c; line_count 0 = not symbolized */
 	size_t line_count;
@@ -64,7 +70,11 @@ enum profile_side { PROFILE_NEW, PROFILE_BASE };
 struct profile_row_key {
 	uint32_t stack;
 	uint32_t size_class;
-	uint64_t interval;      /* with which these samples were drawn; 1 = all were counted, or another tool has scaled them up (meta.is_scaled) */
+	/*
+	 * mean bytes between these samples; 1 = every allocation was counted, or another tool has
+	 * scaled the counts up (meta.is_scaled)
+	 */
+	uint64_t interval;
 	enum profile_side side; /* base: counts negatively */
 };
 struct profile_row {
@@ -79,56 +89,63 @@ struct profile_row {
 	uint32_t history;                  /* number in histories; 0 = none, see row_history.h */
 };
 
-/* From then on countdowns were drawn with another mean. */
+/* From time_ns on, the countdowns to the next sample were drawn with this mean interval. */
 struct profile_change {
 	uint64_t time_ns, interval;
 };
 #define PROFILE_CHANGES_MAX 64u
 
 /*
- * What other tools' files do not tell. Figures stand in its place, so that views need not care: 1 block for each value, or what was allocated is what is
- * in use.
+ * What another tool's file does not contain. Readers put substitutes in its place, so that views
+ * need no special cases: 1 block for each value, or as much in use as was allocated.
  */
 enum profile_untold { PROFILE_UNTOLD_OBJECTS = 1, PROFILE_UNTOLD_SPACE = 2, PROFILE_UNTOLD_INUSE = 4, PROFILE_UNTOLD_ALLOC = 8 };
 
-/* What the views tell apart. */
+/* What the views count as one function. */
 enum profile_granularity { PROFILE_FUNCTIONS, PROFILE_FILES, PROFILE_LINES, PROFILE_ADDRESSES, PROFILE_MODULES };
-#define PROFILE_VALUES 4u /* what is counted, by enum sample_type of estimate.h */
+#define PROFILE_VALUES 4u /* one for each enum sample_type of estimate.h */
 
-/* What the process has, and where the sampled blocks lie; 0 = unknown. */
+/* Memory of the process, and address space of the sampled blocks, in bytes; 0 = unknown. */
 struct profile_memory {
 	uint64_t anonymous_begin, anonymous_end; /* resident and swapped */
 	uint64_t writable_end;                   /* private writable mappings */
-	uint64_t spread;                         /* of addresses around the live samples: what is in use, and was sampled from, lies there */
+	/*
+	 * address space around the live samples, which holds all that is in use and was sampled
+	 * from
+	 */
+	uint64_t spread;
 };
 
 struct profile_meta {
 	uint32_t pid;
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
-	uint64_t interval;                                 /* nominal R; 1 = exact, as long as there is no change */
-	bool is_scaled;                                    /* another tool made estimates of its samples: how sure they are is not known */
-	uint32_t untold;                                   /* enum profile_untold: what the figures do not mean */
-	uint32_t budget_ppm;                               /* share of CPU time under which the rate was to keep us, in millionths; 0 = none */
-	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first ones */
-	uint64_t change_count;                             /* all */
-	uint64_t slack_samples;                            /* whose usable size is known */
+	uint64_t interval; /* nominal R; 1 = exact, as long as there is no change */
+	bool is_scaled;    /* the counts are another tool's estimates, of unknown certainty */
+	uint32_t untold;   /* bits of enum profile_untold: which figures are substitutes */
+	/* limit for our share of CPU time, kept by the rate, in millionths; 0 = none */
+	uint32_t budget_ppm;
+	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first changes */
+	uint64_t change_count;                             /* number of all changes */
+	uint64_t slack_samples;                            /* samples whose usable size is known */
 	uint64_t start_unix_ns;
 	uint64_t duration_ns;
 	uint64_t peak_inuse_bytes, peak_ns; /* the most that was in use at once, by estimate, and when; 0 = unknown */
 	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot, passed_bytes;
-	uint64_t missed_frees; /* made up, as the address was given out again */
+	/* frees that were inferred because the address was allocated again */
+	uint64_t missed_frees;
 	struct profile_memory memory;
-	char *unhooked;           /* allocators that are not hooked, in words; NULL = none is known */
-	char *caveat[HI_CAVEATS]; /* why something may not be said, in one line each (caveats.h); NULL = no reason */
+	char *unhooked; /* allocators that are not hooked, in words; NULL = none is known */
+	/* why something must not be stated, one line each (caveats.h); NULL = no caveat */
+	char *caveat[HI_CAVEATS];
 	uint64_t payload_cpu_ns, target_cpu_ns;
 	uint64_t stacks_complete, stacks_truncated;
-	uint64_t stack_ends[HI_STACK_ENDS]; /* of the truncated ones, by enum hi_stack_end */
+	uint64_t stack_ends[HI_STACK_ENDS]; /* truncated stacks, by enum hi_stack_end */
 	int end_reason;                     /* enum hi_stream_end_reason; 0 = the stream was cut off */
 	char *maps;                         /* text of /proc/PID/maps at the end */
 	enum profile_granularity granularity;
 	double percent_base[PROFILE_VALUES]; /* what percentages are of; 0 = the sum of the rows */
-	char *filters;                /* what was left out, in whole lines; NULL = nothing */
-	char *damage;                 /* what was wrong with the input and where; NULL = nothing */
+	char *filters;                       /* applied filters, in whole lines; NULL = none */
+	char *damage;                        /* what was wrong with the input and where; NULL = nothing */
 };
 
 struct profile {
@@ -141,8 +158,9 @@ struct profile {
 	size_t stack_count;
 	struct profile_row *row;
 	size_t row_count;
-	struct histories histories;  /* of rows */
-	struct thread_breakdown breakdown;          /* of rows, by thread; none where the profile was read from a .heap file, which does not say */
+	struct histories histories; /* of rows */
+	/* of rows, by thread; empty for a .heap file, which has no threads */
+	struct thread_breakdown breakdown;
 	struct profile_index *index; /* hash tables, private to profile.c */
 };
 
@@ -151,22 +169,40 @@ int profile_open(struct profile *profile);
 void profile_close(struct profile *profile);
 int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index); /* copies */
 int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame);      /* interned */
-/* A frame of which only its lines are known, one or more: no address (0), no module. Copies them; each must have its function. Interned. */
+/*
+ * The interned frame with these lines, one or more; it has no address (0) and no module. Copies the
+ * lines; each must have its function.
+ */
 int profile_frame_named(struct profile *profile, const struct profile_line *line, size_t line_count, uint32_t *out_frame);
-/* Copies the lines of another frame to one that has none. */
+/* Copies lines to a frame that has none. */
 int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line, size_t line_count);
 int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack); /* interned */
 int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row);                             /* interned */
-/* Not interned: a profile may have several rows of one key, as long as nobody asks for that key. */
+/*
+ * Adds a row without interning it. A profile may have several rows of one key, as long as nobody
+ * calls profile_row_at() with that key.
+ */
 int profile_row_append(struct profile *profile, const struct profile_row *row, uint32_t *out_row);
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
-/* The rate to suggest where samples or frees were dropped, as one types it: "64K". Returns buffer. */
+/*
+ * The sampling rate to suggest if samples or frees were dropped, as a user types it: "64K". Returns
+ * buffer.
+ */
 const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size);
-/* Size class of a size in bytes: exact up to 1024, then 16 to a doubling, so that blocks may be weighed by the mean size of their class. */
+/*
+ * The size class of a size in bytes: exact up to 1024, then 16 classes to a doubling, so that
+ * blocks can be weighted by the mean size of their class.
+ */
 uint32_t profile_size_class(uint64_t bytes);
-/* Where none is weighed (interval 1), fewer may do: the class of the greatest power of two that is not above the size. */
+/*
+ * Fewer classes, for rows that are not weighted (interval 1): the class of the greatest power of
+ * two that is not above the size.
+ */
 uint32_t profile_coarse_size_class(uint64_t bytes);
-/* Of a row that was read, by its mean size: where none is weighed each mean is a class, so that rows stay apart as other readers keep them. */
+/*
+ * The size class of a row that was read from a file, by its mean size. With interval 1 (no weights)
+ * each mean size is a class of its own, so that rows stay apart as in other readers.
+ */
 uint32_t profile_read_size_class(uint64_t mean_bytes, uint64_t interval);
 
 #endif

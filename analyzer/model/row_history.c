@@ -2,13 +2,13 @@
 /* row_history.c - see row_history.h. */
 #include "row_history.h"
 
-/* The frees of a clock that is behind that of the allocation. */
+/* The clock of a free may be behind that of the allocation. */
 static uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-/* Of the one sample of a row. */
+/* Makes the history of a row's only sample. */
 static void history_of_one(const struct profile_row *row, struct history *out_history)
 {
 	const uint64_t lived_ns = row->freed_count && row->freed_ns > 0 && row->freed_ns < 0x1p62 ? (uint64_t)row->freed_ns : 0;

@@ -35,7 +35,7 @@ struct table_cursor {
 
 struct table_cursor table_seek(const struct table *table, uint64_t hash);
 bool table_next(const struct table *table, struct table_cursor *cursor, uint32_t *out_index);
-/* 0 or -ENOMEM. The caller has looked for it before. */
+/* Adds an entry that the caller did not find before. 0 or -ENOMEM. */
 int table_add(struct table *table, uint64_t hash, uint32_t index);
 void table_close(struct table *table);
 

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS_MAX (1u << 18) /* the injector gives out no more */
+#define NUMBERS_MAX (1u << 18) /* the injector gives out no higher numbers */
 
-/* Numbers are dense from 1, so the array grows by one as a rule; a stream that says otherwise gets nobody for what it left out. */
+/*
+ * Makes room for a thread number. Numbers are dense from 1, so the array usually grows by one. A
+ * number that the stream left out belongs to nobody (thread 0).
+ */
 static int reserve_number(struct thread_breakdown *breakdown, uint32_t number)
 {
 	while (breakdown->number_count <= number) {
@@ -28,7 +31,7 @@ static int add_thread(struct thread_breakdown *breakdown, const struct part_thre
 	return 0;
 }
 
-/* All threads of one name. Takes the name over. */
+/* The entry of all threads of one name. Takes ownership of the name. */
 static int thread_by_name(struct thread_breakdown *breakdown, char *name, uint32_t *out_index)
 {
 	const uint64_t hash = hash_bytes(name, strlen(name));
@@ -53,7 +56,7 @@ static int thread_by_name(struct thread_breakdown *breakdown, char *name, uint32
 	return table_add(&breakdown->names, hash, *out_index);
 }
 
-/* One of the first threads. Takes the name over. */
+/* The entry of one of the first threads. Takes ownership of the name, except on failure. */
 static int thread_by_number(struct thread_breakdown *breakdown, uint32_t number, const struct part_thread *thread)
 {
 	struct part_thread *known = &breakdown->thread[breakdown->thread_of[number]];

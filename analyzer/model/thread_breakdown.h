@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_breakdown.h - which thread allocated what: a part is what one thread has in one row of the profile.
+ * thread_breakdown.h - which thread allocated what. A part is what one thread has in one row of the
+ * profile.
  *
- * Bounded whatever the target does: the first BREAKDOWN_THREADS_MAX threads are told apart; of the others those of one name count as one, for BREAKDOWN_NAMES_MAX
- * names; after BREAKDOWN_PARTS_MAX parts what is new belongs to no thread in particular. Every allocation is in one part, so the parts of a row add up to it.
- * Zero-initialized = empty.
+ * Bounded whatever the target does. The first BREAKDOWN_THREADS_MAX threads are told apart. Further
+ * threads of one name count as one, for BREAKDOWN_NAMES_MAX names. After BREAKDOWN_PARTS_MAX parts,
+ * what is new belongs to no particular thread. Every allocation is in one part, so the parts of a
+ * row add up to it. Zero-initialized = empty.
  */
 #ifndef HI_THREAD_BREAKDOWN_H
 #define HI_THREAD_BREAKDOWN_H
@@ -22,7 +24,7 @@ struct part_thread {
 };
 struct part {
 	uint32_t row;
-	uint32_t thread; /* index into thread[]; 0 = none in particular */
+	uint32_t thread; /* index into thread[]; 0 = no particular thread */
 	uint64_t alloc_count, alloc_bytes, inuse_count, inuse_bytes;
 };
 struct thread_breakdown {
@@ -36,13 +38,16 @@ struct thread_breakdown {
 	struct table index, names;
 };
 
-/* A sound THREAD record: the thread goes by that name from now on. 0 or -ENOMEM. */
+/* Applies a sound THREAD record: the thread has that name from now on. 0 or -ENOMEM. */
 int thread_breakdown_name(struct thread_breakdown *breakdown, const struct hi_stream_thread *record);
-/* The part that the thread of that number in the stream has in a row. 0 or -ENOMEM. */
+/* The part in a row of the thread with this number in the stream. 0 or -ENOMEM. */
 int thread_breakdown_at(struct thread_breakdown *breakdown, uint32_t row, uint32_t number, uint32_t *out_part);
-/* Of files, which name threads and do not number them: index into thread[], 0 where there are too many. name may be NULL, and is copied. 0 or -ENOMEM. */
+/*
+ * For files, which name threads but do not number them: the thread's index into thread[], 0 if
+ * there are too many threads. name may be NULL; it is copied. 0 or -ENOMEM.
+ */
 int thread_breakdown_thread(struct thread_breakdown *breakdown, const char *name, uint32_t tid, uint32_t *out_thread);
-/* The part that a thread, by its index, has in a row. 0 or -ENOMEM. */
+/* The part in a row of a thread, by its index. 0 or -ENOMEM. */
 int thread_breakdown_of(struct thread_breakdown *breakdown, uint32_t row, uint32_t thread, uint32_t *out_part);
 void thread_breakdown_close(struct thread_breakdown *breakdown);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_help.c - what `heapinject report --help` says. The views come from their table (render.h); completion and the shell of report read this text, too, so
- * an option stands at the beginning of its line, with two spaces at least before what it is for.
+ * report_help.c - the text of `heapinject report --help`.
+ *
+ * The views come from their table (render.h). Completion and the shell parse this text, too. So an
+ * option must be at the beginning of its line, with at least two spaces between it and its
+ * description.
  */
 #include <stdio.h>
 #include <string.h>

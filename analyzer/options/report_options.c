@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* report_options.c - see report_options.h. The options of the views come from their table (render.h). */
+/*
+ * report_options.c - see report_options.h. The options of the views come from their table
+ * (render.h).
+ */
 #include "report_options.h"
 
 #include <errno.h>
@@ -60,7 +63,7 @@ void report_complain(const struct report_options *options, const char *format, .
 
 /* ---- command line ---- */
 
-/* The options that are always there, the sample types, and one for each renderer. */
+/* The fixed options, the sample types, and one option for each renderer. */
 static const struct option always[] = {
 	{"help", no_argument, NULL, 'h'},
 	{"output", required_argument, NULL, 'o'},
@@ -150,7 +153,7 @@ const char *report_options_type(enum sample_type type)
 	return type_options[type];
 }
 
-/* The one view that may be asked for as another one: --growth --html, in any order. */
+/* The only combination of two views: --growth --html, in any order. */
 static bool is_growth_page(const struct renderer *one, const struct renderer *other)
 {
 	return one && other &&
@@ -201,7 +204,7 @@ static int set_limit(struct report_options *options, const char *text)
 	return 0;
 }
 
-/* "10%" of the window, or "5s"; "0" excludes nothing. */
+/* Parses "10%" (of the window) or "5s"; "0" excludes nothing. */
 static int set_tail(struct report_options *options, const char *text)
 {
 	struct leaks_tail tail = {0};
@@ -237,7 +240,7 @@ static int set_fraction(const struct report_options *options, const char *name, 
 		report_complain(options, "--%s wants a number from 0 to 1, not \"%s\"", name, optarg);
 		return -EINVAL;
 	}
-	*fraction = value > 0 ? value : -1; /* as struct render_options has it */
+	*fraction = value > 0 ? value : -1; /* as defined in struct render_options */
 	return 0;
 }
 
@@ -296,7 +299,7 @@ static int wrong_option(const struct report_options *options, int code, char **a
 	return -EINVAL;
 }
 
-/* What is shown of the profile, and how. */
+/* Options that select what is shown of the profile, and how. */
 static int set_filter_option(struct report_options *options, int code)
 {
 	switch (code) {
@@ -331,7 +334,7 @@ static int set_filter_option(struct report_options *options, int code)
 	return 0;
 }
 
-/* Regular expressions, in time for them to count as wrong usage. */
+/* Checks regular expressions early, so that an error in one is a usage error. */
 static int check_expressions(const struct report_options *options)
 {
 	const struct renderer *renderer = options->renderer;
@@ -398,7 +401,9 @@ static int set_option(struct report_options *options, int code, char **argv)
 	return set_renderer(options, renderer_of(code));
 }
 
-/* The one whose ending is the longest that the name has: heap.pb.gz, profile.speedscope.json. */
+/*
+ * The renderer with the longest ending that matches the name: heap.pb.gz, profile.speedscope.json.
+ */
 static const struct renderer *renderer_by_ending(const char *name)
 {
 	const struct renderer *best = NULL;
@@ -432,7 +437,10 @@ static int take_files(struct report_options *options, int count, char **file)
 	return 0;
 }
 
-/* What is completed is one file, and stays what it is otherwise. */
+/*
+ * Checks that --symbolize has one file without filters and writes a heap profile, so that only
+ * names change.
+ */
 static int check_symbolize(const struct report_options *options)
 {
 	const struct renderer *named = renderer_by_ending(options->output);
@@ -460,7 +468,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 
 	*options = (struct report_options){.command = argv[0], .argc = argc, .argv = argv, .render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
 	build_options(&table);
-	(void)render_use_unit("auto"); /* what an earlier command line of the shell said is over */
+	(void)render_use_unit("auto"); /* the shell's last command line may have set it */
 	optind = 0;                    /* the caller may have parsed options of its own */
 	opterr = 0;
 	while (!error && (code = getopt_long(argc, argv, table.letters, table.option, NULL)) != -1)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The room options/: what the command line of report says, and what its help says of it. Uses views/ and below.
- */
+/* The room options/: the command line of report and its help. Uses views/ and below. */
 
-/* report_options.h - the command lines of `heapinject report` and `heapinject diff`. What their help says: report_help.c. */
+/*
+ * report_options.h - the command lines of `heapinject report` and `heapinject diff`. Their help is
+ * in report_help.c.
+ */
 #ifndef HI_REPORT_OPTIONS_H
 #define HI_REPORT_OPTIONS_H
 
@@ -18,16 +19,17 @@
 
 struct report_options {
 	const char *command; /* "report" or "diff" */
-	int argc;            /* as given, but for its order: options first */
+	int argc;            /* as given, but reordered: options first */
 	char **argv;
-	char **file; /* "-" = standard input; they add up */
+	char **file; /* "-" = standard input; several files are added up */
 	size_t file_count;
-	const char *base[REPORT_FILES_MAX]; /* what they are compared with; those add up, too */
+	/* the files that they are compared with; several are added up, too */
+	const char *base[REPORT_FILES_MAX];
 	size_t base_count;
 	struct filter_options filter;
 	const char *output; /* NULL = standard output */
 	const struct renderer *renderer;
-	bool has_view; /* one was named; else renderer is the one by default */
+	bool has_view; /* a view was named; otherwise renderer is the default */
 	struct render_options render;
 	enum style_when color;
 	uint64_t fail_above; /* bytes; 0 = no limit */
@@ -35,13 +37,19 @@ struct report_options {
 	bool help;
 };
 
-/* Parses the arguments behind argv[0], which is the command. Says what is wrong with them; then negative errno. Keeps pointers into argv. */
+/*
+ * Parses the arguments after argv[0], which is the command. Returns 0, or negative errno after it
+ * has printed what is wrong. Keeps pointers into argv.
+ */
 int report_options_parse(int argc, char **argv, struct report_options *out_options);
-/* Which options there are, up to one without a name, and the short ones as getopt_long() wants them. */
+/*
+ * Returns the long options; the last one has no name. *out_letters: the short options in the format
+ * of getopt_long().
+ */
 const struct option *report_options_known(const char **out_letters);
-/* The name of the option that chooses this type. */
+/* The name of the option that selects this type. */
 const char *report_options_type(enum sample_type type);
-/* A line for standard error, behind the name of the command. */
+/* Prints a line on standard error, after the name of the command. */
 void report_complain(const struct report_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -32,7 +32,7 @@ static bool has_display(void)
 	return (x11 && *x11) || (wayland && *wayland);
 }
 
-/* In the folders of PATH. */
+/* Searches xdg-open in the directories of PATH. */
 static bool find_opener(char path[PATH_MAX])
 {
 	const char *at = getenv("PATH");
@@ -47,7 +47,10 @@ static bool find_opener(char path[PATH_MAX])
 	return false;
 }
 
-/* A process of its own session, that init takes over: neither Ctrl-C nor the end of the shell is its business. */
+/*
+ * Becomes a process in a session of its own whose parent is init, so that neither Ctrl-C nor the
+ * end of the shell affects it.
+ */
 __attribute__((noreturn)) static void become_opener(const char *opener, const char *path)
 {
 	const int null = open("/dev/null", O_RDWR);

@@ -2,8 +2,9 @@
 /*
  * line_editor.c - see line_editor.h.
  *
- * While a line is typed the terminal makes no signals of keys, so that Ctrl-C is a key like others. libedit would else send the signal on to the whole process
- * group, which is not ours alone.
+ * While a line is typed the terminal does not turn keys into signals, so Ctrl-C is a key like
+ * others. Otherwise libedit would send the signal on to the whole process group, which may contain
+ * other processes.
  */
 #include "line_editor.h"
 
@@ -22,8 +23,8 @@
 #include "table.h"
 
 #define HISTORY_LINES 1000
-#define HISTORY_BYTES_MAX (4 << 20) /* a larger file is not ours */
-#define SHOWN_MAX 100u              /* candidates that are listed at a time */
+#define HISTORY_BYTES_MAX (4 << 20) /* this program writes no larger file */
+#define SHOWN_MAX 100u              /* candidates listed at a time */
 #define LINE_MAX_BYTES 65536
 
 struct line_editor {
@@ -70,7 +71,7 @@ static size_t common_length(const struct line_candidates *candidates)
 			same++;
 		length = same;
 	}
-	/* Not in the middle of a character of UTF-8. */
+	/* Do not cut inside a UTF-8 character. */
 	while (length && ((unsigned char)candidates->text[0][length] & 0xc0) == 0x80)
 		length--;
 	return length;
@@ -86,7 +87,10 @@ static void list_candidates(struct line_candidates *candidates)
 	fflush(stdout);
 }
 
-/* What all candidates have in common is put in; if that is nothing new, they are listed. */
+/*
+ * Inserts the common prefix of all candidates. If it adds nothing to the word, lists the
+ * candidates.
+ */
 static unsigned char insert(EditLine *edit, struct line_candidates *candidates, size_t typed)
 {
 	const size_t length = common_length(candidates);
@@ -141,7 +145,10 @@ static unsigned char give_up(EditLine *edit, wint_t key)
 
 /* ---- history ---- */
 
-/* A regular file that is the caller's own: neither is root's history to appear in a user's home, nor what another has put there to be read. */
+/*
+ * Opens the history file, which must be a regular file of the effective user. So root's history
+ * cannot end up in a file of a user, and nobody can provide a history for another user to read.
+ */
 static FILE *open_history(const char *path, int flags, const char *mode)
 {
 	const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
@@ -166,7 +173,10 @@ static bool is_own(const char *folder)
 	return stat(folder, &status) == 0 && status.st_uid == geteuid();
 }
 
-/* The folders on the way, each for us alone, in folders that are ours. Whether the last one is. */
+/*
+ * Creates the missing directories of a path, each accessible only to the user, below directories
+ * that the user owns. True if the user owns the last one.
+ */
 static bool make_folders(const char *path)
 {
 	char *copy = strdup(path);
@@ -183,7 +193,10 @@ static bool make_folders(const char *path)
 	return owned;
 }
 
-/* One line of the file after another: our own form, as libedit's cannot be read from a descriptor. */
+/*
+ * Loads the history, one line of the file per entry. The format is our own, because libedit cannot
+ * read its own format from a descriptor.
+ */
 static void load_history(struct line_editor *editor)
 {
 	FILE *file = editor->setup->history ? open_history(editor->setup->history, O_RDONLY, "r") : NULL;
@@ -245,7 +258,10 @@ static void configure(struct line_editor *editor)
 	el_set(edit, EL_PROMPT, prompt_of);
 	el_set(edit, EL_EDITOR, "emacs");
 	el_set(edit, EL_HIST, history, editor->history);
-	/* By the wide names, which libedit keeps as they are: of others it makes copies that it does not free. */
+	/*
+	 * Register wide strings: libedit keeps them as they are. Of narrow strings it makes copies
+	 * that it does not free.
+	 */
 	el_wset(edit, EL_ADDFN, L"heapinject-complete", L"complete the word", complete);
 	el_wset(edit, EL_ADDFN, L"heapinject-give-up", L"give the line up", give_up);
 	el_set(edit, EL_BIND, "^I", "heapinject-complete", NULL);

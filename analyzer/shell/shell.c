@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shell.c - see shell.h. What a line may begin with: a command of the table here, the name of a view, or an option. Start at shell_run().
+ * shell.c - see shell.h. A line begins with a command of the table in this file, the name of a
+ * view, or an option. Start at shell_run().
  */
 #include "shell.h"
 
@@ -120,7 +121,7 @@ static void set(struct shell *shell, const struct option *option, const char *va
 		shell_settings_unset(&shell->settings, option);
 }
 
-/* A type, as pprof writes it. False if it is none. */
+/* Sets the sample type, named as in pprof. False if there is no such type. */
 static bool set_type(struct shell *shell, const char *name)
 {
 	const struct option *option = shell_settings_find(name, strlen(name));
@@ -134,7 +135,7 @@ static bool set_type(struct shell *shell, const char *name)
 	return false;
 }
 
-/* Words as one text again. */
+/* Joins the words to one text. */
 static char *joined(const struct shell_words *words)
 {
 	size_t size = 1;
@@ -164,7 +165,7 @@ static void assign(struct shell *shell, const char *name, size_t size, const cha
 	}
 }
 
-/* NAME=VALUE, NAME = VALUE, or NAME. False if it is none of these. */
+/* Runs NAME=VALUE, NAME = VALUE or NAME. False if the line is none of these. */
 static bool run_setting(struct shell *shell, const struct shell_words *words)
 {
 	char *text = joined(words);
@@ -236,7 +237,7 @@ static void print_help_line(const char *name, const char *argument, const char *
 	printf("  %-22s %s\n", words, help);
 }
 
-/* What the help of report says of an option: its line, and those that go on with it. */
+/* Prints the part of report's help about an option: its line, and the lines that continue it. */
 static bool print_option_help(const char *name)
 {
 	const char *text = hi_analyzer_report_help(), *line = text, *end;
@@ -336,7 +337,7 @@ static void run_line(struct shell *shell, const char *line)
 	shell_words_close(&words);
 }
 
-/* Where the history is kept, NULL = nowhere. To be freed by the caller. */
+/* The path of the history file; NULL = none. The caller frees it. */
 static char *history_path(void)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");

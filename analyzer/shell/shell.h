@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room shell/: report at a terminal, with line editing and completion. shell.h: enter here. Uses options/ and below, and libedit.
+ * The room shell/: report at a terminal, with line editing and completion. Start at shell.h. Uses
+ * options/ and below, and libedit.
  */
 
 /*
- * shell.h - `heapinject report FILE` at a terminal: one view after another of a profile that is read once.
+ * shell.h - `heapinject report FILE` at a terminal: it reads a profile once and shows one view of
+ * it after another.
  *
- * A line becomes a command line of report, so that whatever option there is works here, too. Each view is made by a child process, which Ctrl-C ends, and
- * nothing that goes wrong in it ends the shell.
+ * Each input line is translated into a command line of report, so every option works here, too. A
+ * child process makes each view. Ctrl-C ends the child, and a failure in the child does not end the
+ * shell.
  */
 #ifndef HI_SHELL_H
 #define HI_SHELL_H
 
 #include "shell_view.h"
 
-/* Standard input and output are a terminal, no view is named, and no output. */
+/*
+ * True if standard input and output are a terminal, and the options name neither a view nor an
+ * output file.
+ */
 bool shell_is_wanted(const struct report_options *options);
-/* Until quit or the end of the input. 0 or -ENOMEM. */
+/* Runs until `quit` or the end of the input. Returns 0 or -ENOMEM. */
 int shell_run(const struct report_options *options, struct profile *profile, shell_show *show);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * shell_completion.c - see shell_completion.h.
  *
- * Functions complete to regular expressions that match their names: what is special in these gets a backslash.
+ * A function completes to a regular expression that matches its name: special characters get a
+ * backslash.
  */
 #include "shell_completion.h"
 
@@ -19,7 +20,7 @@
 
 struct completing {
 	const struct shell_completion *shell;
-	const char *word; /* what is typed of it */
+	const char *word; /* the typed part of the word */
 	char quote;
 	struct line_candidates *candidates;
 };
@@ -51,7 +52,7 @@ static char *escaped(const char *name, char quote)
 	return text;
 }
 
-/* prefix: what stands before the name in the word: "focus=". */
+/* prefix: the part of the word before the name, as "focus=". */
 static int offer_functions(const struct completing *completing, const char *prefix)
 {
 	const struct functions *functions = completing->shell->functions;
@@ -130,7 +131,7 @@ static int offer_files(const struct completing *completing)
 	return error;
 }
 
-/* NAME=VALUE */
+/* Offers values for NAME=VALUE. */
 static int offer_value(const struct completing *completing, const char *equals)
 {
 	char *prefix = strndup(completing->word, (size_t)(equals - completing->word) + 1);
@@ -157,7 +158,7 @@ static int complete_first(const struct completing *completing)
 	return error ? error : offer(completing, "", "sample_index", "=");
 }
 
-/* Whether the last character before the word says where the output goes. */
+/* True if the last character before the word is >, which names the output file. */
 static bool is_output(const char *line, size_t start)
 {
 	while (start && (line[start - 1] == ' ' || line[start - 1] == '\t'))

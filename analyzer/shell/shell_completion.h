@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shell_completion.h - what a word of the shell may become: commands, views, options and their values, functions, files.
+ * shell_completion.h - completes words of the shell: commands, views, options and their values,
+ * functions, files.
  */
 #ifndef HI_SHELL_COMPLETION_H
 #define HI_SHELL_COMPLETION_H
@@ -10,10 +11,10 @@
 
 struct shell_completion {
 	const struct functions *functions;
-	const char *const *commands; /* that are no views; up to NULL */
+	const char *const *commands; /* commands that are not views; ends with NULL */
 };
 
-/* As line_editor_setup.complete; context: a struct shell_completion. */
+/* For line_editor_setup.complete. context: a struct shell_completion. */
 int shell_complete(void *context, const char *line, struct line_candidates *out_candidates);
 
 #endif

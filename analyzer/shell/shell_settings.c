@@ -10,7 +10,7 @@
 
 #include "report_options.h"
 
-/* Asked for while files are read, or by other means. */
+/* Options that are used while files are read, or that the shell sets by other means. */
 static const char *const unsettable[] = {"help", "output", "binary", "base", "diff-base"};
 
 static bool is_type(const char *name)
@@ -35,7 +35,7 @@ static bool is_settable(const char *name)
 	return true;
 }
 
-/* A name as it is typed: - and _ are the same. */
+/* Compares a name with a typed one, in which - and _ are the same. */
 static bool is_named(const char *name, const char *typed, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -45,7 +45,10 @@ static bool is_named(const char *name, const char *typed, size_t size)
 	return name[size] == '\0';
 }
 
-/* An option may have several names: the first one as we write them, and else the first one. */
+/*
+ * An option may have several names. The primary name is the first one without _, or else the first
+ * one.
+ */
 static const struct option *first_of(const struct option *known, int code)
 {
 	const struct option *first = NULL;

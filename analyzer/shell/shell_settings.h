@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shell_settings.h - options of the report that stay in force in the shell until they are changed: NAME=VALUE is --NAME=VALUE on the command line.
+ * shell_settings.h - options of the report that stay in force in the shell until they are changed:
+ * NAME=VALUE means --NAME=VALUE on the command line.
  *
- * Which options there are, report_options says. Names may be written with _ for -, as pprof does. Those that only count while files are read, or that say what
- * is shown, cannot be set.
+ * report_options.h defines the options. A name may be written with _ for -, as in pprof. Options
+ * that only matter while files are read, or that select a view, cannot be set.
  */
 #ifndef HI_SHELL_SETTINGS_H
 #define HI_SHELL_SETTINGS_H
@@ -18,20 +19,27 @@
 struct shell_settings {
 	char *argument[SHELL_SETTINGS_MAX]; /* "--name=value" or "--name" */
 	size_t count;
-	char **fixed; /* of the command line, and not to be changed */
+	char **fixed; /* options of the command line that cannot be changed */
 	size_t fixed_count;
-	char **file; /* what is no option in it; lives as long as the command line */
+	/*
+	 * the arguments of the command line that are not options; they live as long as the command
+	 * line
+	 */
+	char **file;
 	size_t file_count;
 };
 
-/* Takes the options of a command line that report_options_parse() has taken. 0 or -ENOMEM. */
+/*
+ * Copies the options of a command line that report_options_parse() has accepted. Returns 0 or
+ * -ENOMEM.
+ */
 int shell_settings_open(int argc, char **argv, struct shell_settings *out_settings);
 void shell_settings_close(struct shell_settings *settings);
-/* The option of this name that may be set, under its first name, or NULL. */
+/* The settable option of this name, under its primary name; NULL = none. */
 const struct option *shell_settings_find(const char *name, size_t size);
-/* value: NULL for an option that wants none. 0, -ENOMEM, or -ENOSPC. */
+/* value: NULL for an option without an argument. Returns 0, -ENOMEM or -ENOSPC. */
 int shell_settings_set(struct shell_settings *settings, const struct option *option, const char *value);
-/* False if it was not set. */
+/* Returns false if the option was not set. */
 bool shell_settings_unset(struct shell_settings *settings, const struct option *option);
 void shell_settings_print(const struct shell_settings *settings, FILE *out);
 

@@ -2,8 +2,9 @@
 /*
  * shell_view.c - see shell_view.h.
  *
- * Words behind the view are as pprof has them: a number limits the rows, a regular expression is the focus, one behind a minus is to be ignored. Those that
- * begin with two minuses are options, and for this view only.
+ * The words after the view are as in pprof: a number limits the rows, a regular expression is the
+ * focus, and one after a minus is to be ignored. Words that begin with two minuses are options for
+ * this view only.
  */
 #include "shell_view.h"
 
@@ -19,9 +20,9 @@
 struct command_line {
 	char **argument;
 	size_t count;
-	char **owned; /* of these, those to be freed */
+	char **owned; /* the arguments that are to be freed */
 	size_t owned_count;
-	char *focus, *ignore; /* regular expressions, with | between */
+	char *focus, *ignore; /* regular expressions, joined with | */
 };
 
 void shell_complain(const char *format, ...)
@@ -85,7 +86,7 @@ static int put_word(struct command_line *line, const char *word)
 	return 0;
 }
 
-/* "--sort cum": the value is the next word. */
+/* True if the option's value is the next word: "--sort cum". */
 static bool wants_next(const char *word)
 {
 	const char *letters;
@@ -190,7 +191,10 @@ static int command_line_open(const struct shell_view *view, struct command_line 
 	return error;
 }
 
-/* To be freed by the caller, with the command line left to live as long; NULL: it has been said what is wrong. */
+/*
+ * Parses the command line. The caller frees the result, which must not outlive the command line.
+ * NULL: the error message was already printed.
+ */
 static struct report_options *parse(const struct command_line *line)
 {
 	struct report_options *options = malloc(sizeof(*options));
@@ -235,7 +239,7 @@ static int await(pid_t child)
 	return -EINTR;
 }
 
-/* In the child. Nothing that the shell holds is given back here: it goes with the process. */
+/* Runs in the child process. It frees nothing that the shell holds: the exit does that. */
 __attribute__((noreturn)) static void make_view(const struct shell_view *view, const struct report_options *options)
 {
 	signal(SIGINT, SIG_DFL);

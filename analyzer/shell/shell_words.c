@@ -14,13 +14,13 @@ static bool is_space(char letter)
 	return letter == ' ' || letter == '\t';
 }
 
-/* A backslash that only keeps the next character from dividing words. */
+/* True for a backslash whose only effect is that the next character does not separate words. */
 static bool is_escape(const char *at)
 {
 	return *at == '\\' && at[1] && strchr(" \t'\"", at[1]);
 }
 
-/* One word from *at on, written to *to. False if a quote stays open. */
+/* Takes one word from *at on and writes it to *to. False if a quote is not closed. */
 static bool take_word(const char **at, char **to)
 {
 	char quote = 0;

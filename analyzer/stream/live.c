@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.c - open addressing with linear probing, at most half full; a block that leaves is replaced by what follows it, so there are no tombstones.
+ * live.c - open addressing with linear probing, at most half full. When a block is removed, later
+ * ones move up into its slot, so there are no tombstones.
  */
 #include "live.h"
 
@@ -12,7 +13,10 @@
 #define HUGE_PAGE (2u << 20)
 #define LIVE_HASH 0x9e3779b97f4a7c15ull
 
-/* The upper bits of the product depend on all of the address, and blocks at regular distances spread evenly. */
+/*
+ * The upper bits of the product depend on the whole address. Blocks at regular distances spread
+ * evenly.
+ */
 static inline size_t live_home(const struct live *live, uint64_t address)
 {
 	return (size_t)(address * LIVE_HASH >> live->shift);
@@ -29,7 +33,8 @@ static inline size_t live_seek(const struct live *live, uint64_t address)
 }
 
 /*
- * All empty. A large one is of huge pages, where there are any: its blocks are asked for in no order, and each would cost a walk through the page tables first.
+ * Allocates empty slots. A large table uses huge pages, where available: its slots are asked for in
+ * no order, and otherwise each would first cost a walk through the page tables.
  */
 static struct live_block *live_new(size_t size)
 {
@@ -69,7 +74,10 @@ struct live_block *live_place(struct live *live, uint64_t address)
 	return &live->block[live_seek(live, address)];
 }
 
-/* Closes the hole: whatever follows without a gap, and whose home does not lie behind the hole, moves up into it. */
+/*
+ * Closes the hole: each block that follows without a gap moves up into it, unless its home slot
+ * lies after the hole.
+ */
 static void live_remove(struct live *live, size_t hole)
 {
 	const size_t mask = live->size - 1;
@@ -139,7 +147,7 @@ static int compare_numbers(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The pieces that a block goes into beyond the one where it begins. */
+/* The bytes of the pieces that a block reaches after the piece where it begins. */
 static uint64_t further_bytes(const struct live_block *block, uint64_t piece)
 {
 	const uint64_t begins = block->address & (piece - 1);
@@ -157,7 +165,7 @@ uint64_t live_spread(const struct live *live, uint64_t piece)
 			continue;
 		begin[count++] = live->block[i].address / piece;
 		if (__builtin_add_overflow(spread, further_bytes(&live->block[i], piece), &spread))
-			spread = UINT64_MAX / 2; /* whoever says so is not believed in any case */
+			spread = UINT64_MAX / 2; /* such a stream is not believed in any case */
 	}
 	if (count)
 		qsort(begin, count, sizeof(*begin), compare_numbers);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * modules.h - which module lies at an address now. Modules come and go while a session runs, so the question is only answered at the time of an event.
+ * modules.h - which module lies at an address now. Modules come and go during a session, so an
+ * address must be looked up at the time of its event.
  *
- * Ranges, sorted, never overlapping: a new one takes the place of whatever it overlaps, whose departure was then missed. Zero-initialized = empty.
+ * Sorted ranges that never overlap. A new range replaces the ranges that it overlaps: their
+ * unmapping was missed. Zero-initialized = empty.
  */
 #ifndef HI_MODULES_H
 #define HI_MODULES_H
@@ -14,7 +16,7 @@
 
 struct module_range {
 	uint64_t lo, hi;
-	uint32_t number; /* object, as in the stream */
+	uint32_t number; /* object number of the stream */
 	uint32_t index;  /* in the profile */
 };
 struct modules {
@@ -25,7 +27,7 @@ struct modules {
 /* 0, -ENOMEM, or -ENOSPC beyond MODULES_MAX. */
 int modules_add(struct modules *modules, const struct module_range *range);
 void modules_remove(struct modules *modules, uint32_t number);
-/* Index in the profile, -1 = none. */
+/* The profile's index of the module at this address; -1 = none. */
 int32_t modules_find(const struct modules *modules, uint64_t address);
 void modules_close(struct modules *modules);
 

@@ -18,7 +18,7 @@ double peak_weight(struct peak *peak, uint64_t bytes, uint64_t interval)
 	return known->weight;
 }
 
-/* Those whose time has come are freed, the others move up. */
+/* Carries out the pending frees whose time has come. The others move up. */
 static void free_pending(struct peak *peak)
 {
 	size_t kept = 0;
@@ -46,7 +46,7 @@ void peak_allocated(struct peak *peak, uint64_t time_ns, double bytes)
 	peak->bytes += bytes;
 	if (peak->bytes <= peak->most)
 		return;
-	/* Only now does it matter which of those that were told have been freed. */
+	/* Only for a new peak does it matter which pending frees are due. */
 	if (peak->pending_count && peak->next_ns <= peak->now_ns)
 		free_pending(peak);
 	if (peak->bytes > peak->most) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peak.h - the most that was in use at once while a stream is replayed, in bytes, and when.
+ * peak.h - the most bytes that were in use at once while a stream is replayed, and when.
  *
- * Each sampled block counts, from its allocation to its free, with what it stands for (estimate.h). A free that is told together with its allocation counts
- * when its time has come: PEAK_PENDING of them are kept in mind. Beyond that, which no stream of ours needs, a block counts at the moment of its
- * allocation only. Zero-initialized = nothing is in use.
+ * Each sampled block counts, from its allocation to its free, with the bytes that it stands for
+ * (estimate.h). A free that is recorded together with its allocation counts when its time has come:
+ * up to PEAK_PENDING such frees are pending. Beyond that, which no stream of heapinject needs, a
+ * block counts only at the moment of its allocation. Zero-initialized = nothing is in use.
  */
 #ifndef HI_PEAK_H
 #define HI_PEAK_H
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PEAK_PENDING 1024u /* events that an EVENTS record of ours has room for */
+#define PEAK_PENDING 1024u /* events that an EVENTS record of heapinject has room for */
 #define PEAK_WEIGHTS 256u  /* a power of two */
 
 struct peak_free {
@@ -24,23 +25,26 @@ struct peak_weight {
 	double weight;
 };
 struct peak {
-	double bytes; /* in use now, and pending frees whose time has come */
+	double bytes; /* in use now, plus pending frees whose time has come */
 	uint64_t now_ns;
-	double most; /* and at its peak */
+	double most; /* bytes at the peak */
 	uint64_t most_ns;
 	size_t pending_count;
-	uint64_t next_ns; /* the earliest of pending, where there are any */
+	uint64_t next_ns; /* the earliest in pending[], if any */
 	struct peak_free pending[PEAK_PENDING];
 	struct peak_weight known[PEAK_WEIGHTS];
 };
 
-/* What a block of that size stands for that was sampled with that interval. Those that were asked for last are remembered. */
+/*
+ * The bytes that a block of this size stands for if it was sampled with this interval. The last
+ * results are cached.
+ */
 double peak_weight(struct peak *peak, uint64_t bytes, uint64_t interval);
-/* Times that lie before those that were told already count as the last one of these. */
+/* A time before the latest one so far counts as that latest one. */
 void peak_allocated(struct peak *peak, uint64_t time_ns, double bytes);
 void peak_freed(struct peak *peak, double bytes);
 void peak_passed(struct peak *peak, uint64_t born_ns, uint64_t freed_ns, double bytes);
-/* All that was told is over: what was to be freed has been. */
+/* All events so far are over: carries out all pending frees. */
 void peak_settle(struct peak *peak);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay.c - one function per record type; replay_stream() at the end is the way in. The records of stacks and blocks are in replay_blocks.c.
+ * replay.c - one function per record type. Start at replay_stream(), at the end. The records of
+ * stacks and blocks are in replay_blocks.c.
  *
  * Records that make no sense are counted and skipped; a broken framing ends the replay.
  */
@@ -19,12 +20,15 @@
 #include "records.h"
 #include "replay_state.h"
 
-#define JUDGED_AT_ONCE 20000u /* rows and blocks: some milliseconds */
+#define JUDGED_AT_ONCE 20000u /* rows and blocks that take some milliseconds to judge */
 #define UNHOOKED_TOLD 4u
 #define UNHOOKED_NAME_MAX 64
 #define UNHOOKED_PATH_MAX 120
 
-/* Takes the next string of a variable part. NULs separate the arguments of a command line, and end it. */
+/*
+ * Takes the next string of a variable part. NULs between the arguments of a command line become
+ * spaces; NULs at the end are dropped.
+ */
 static int take_string(const char **cursor, size_t size, char **out_string)
 {
 	const char *bytes = *cursor;
@@ -123,7 +127,7 @@ static void tell_peak(struct replay *replay)
 	replay->profile->meta.peak_ns = replay->peak.most_ns;
 }
 
-/* What of it may be said is asked where somebody will see it. */
+/* Makes the caveats. Called only where somebody will see the profile. */
 static int judge(struct replay *replay)
 {
 	struct profile *profile = replay->profile;
@@ -133,7 +137,7 @@ static int judge(struct replay *replay)
 	return judgement_make(profile);
 }
 
-/* Of many rows and blocks that takes a while. */
+/* judge() takes a while for many rows and blocks, so it is then skipped at some STATS records. */
 static int judge_now_and_then(struct replay *replay)
 {
 	if (!replay->observer)
@@ -157,13 +161,16 @@ static int on_memory(struct replay *replay, const struct hi_stream_memory *recor
 	return 0;
 }
 
-/* Of the object's own allocator; nothing, if the name says it. */
+/* How the object calls its own allocator; empty if the allocator's name says it. */
 static const char *whose_calls(unsigned how)
 {
 	return how == HI_UNHOOKED_DIRECT ? " (by direct calls)" : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)" : "";
 }
 
-/* "je_malloc in the program itself", "malloc in /opt/lib/libx.so": one after the other, as far as they are worth reading. */
+/*
+ * Adds to meta.unhooked: "je_malloc in the program itself", "malloc in /opt/lib/libx.so". Only the
+ * first UNHOOKED_TOLD allocators are named.
+ */
 static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *record)
 {
 	const char *cursor = (const char *)(record + 1);
@@ -193,7 +200,7 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 {
 	struct profile_meta *meta = &replay->profile->meta;
 
-	/* samples and frees are counted here, so that they agree with what is shown. */
+	/* The replay counts samples and frees itself, so that they agree with what is shown. */
 	meta->dropped_allocs = stats->dropped_allocs;
 	meta->dropped_frees = stats->dropped_frees;
 	meta->live_set_full = stats->live_set_full;
@@ -236,7 +243,9 @@ static int on_end(struct replay *replay, const struct hi_stream_end *end)
 	return 0;
 }
 
-/* Time of the records that have it right behind their head. */
+/*
+ * The time of records that have it directly after their head, and the last time of EVENTS; else 0.
+ */
 static uint64_t record_time(const struct hi_stream_record *record)
 {
 	switch (record->type) {
@@ -335,7 +344,7 @@ static int replay_header(struct replay *replay, struct input *input)
 	return on_header(replay, header);
 }
 
-/* Of thousands of events those that are there count, even if their record is not whole. */
+/* Counts the events that are there of a record that is cut off: it may hold thousands. */
 static int replay_cut(struct replay *replay, struct input *input)
 {
 	const uint8_t *bytes;

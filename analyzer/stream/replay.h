@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room stream/: the record stream (hi_stream.h) played into a profile. replay.h: enter here; records.h checks each record, live.h knows which blocks
- * live, stack_ids.h and modules.h what the stream numbered. Uses model/, io/, text/.
+ * The room stream/: the record stream (hi_stream.h) played into a profile. Start at replay.h.
+ * records.h checks each record. live.h has the live blocks; stack_ids.h and modules.h have the
+ * stacks and modules that the stream numbered. Uses model/, io/, text/.
  */
 
 /*
@@ -13,16 +14,21 @@
 #include "input.h"
 #include "profile.h"
 
-/* Told of every STATS and DUMP record, in the middle of things: the profile is complete up to here. May be NULL. */
+/*
+ * Callbacks at every STATS and DUMP record, during the replay: the profile is complete up to that
+ * record. May be NULL.
+ */
 struct replay_observer {
 	void (*on_stats)(void *context, const struct profile *profile, uint64_t bad_records);
-	void (*on_dump)(void *context, struct profile *profile); /* may fill the lines of its frames; NULL = dumps are passed over */
+	/* may fill the lines of the profile's frames; NULL = DUMP records are skipped */
+	void (*on_dump)(void *context, struct profile *profile);
 	void *context;
 };
 
 /*
- * Reads the stream to its end into an empty, open profile. 0, -ENOMEM, or -EBADMSG when there is nothing to show, not even a header. Damage
- * further on is no error: what was good is in the profile, and meta.damage says what was wrong first.
+ * Reads the stream to its end into an empty, open profile. 0, -ENOMEM, or -EBADMSG if there is
+ * nothing to show, not even a header. Damage further on is no error: what was good is in the
+ * profile, and meta.damage says what the first damage was.
  */
 int replay_stream(struct input *input, const struct replay_observer *observer, struct profile *profile);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay_blocks.c - the records of stacks and blocks: on which stack each sample was allocated, and whether it lives.
+ * replay_blocks.c - the records of stacks and blocks: on which stack each sample was allocated, and
+ * whether it is live.
  *
- * A block counts in the row it was allocated in until a FREE, or an ALLOC at the same address whose free was missed, takes it out again.
+ * A block counts in the row that it was allocated in until a FREE removes it, or an ALLOC at the
+ * same address, if its free was missed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,15 +13,24 @@
 #include "replay_state.h"
 #include "row_history.h"
 
-/* Against streams that never end and never repeat themselves: then all that comes is counted, but not told apart any more. Some hundred megabytes. */
+/*
+ * Bounds against streams that never end and never repeat themselves. Beyond them everything is
+ * still counted, but not told apart any more. Some hundred megabytes.
+ */
 #define STACKS_MAX (1u << 19)
 #define FRAMES_MAX (1u << 20)
 #define TOLD_FRAMES_MAX (1u << 25)
-#define LIVE_MAX (1u << 28) /* more than a session is asked for; what there is memory for is less */
-#define SIZES_MANY 32u      /* on one stack: from then on fewer are told apart, as rows that the CPU's caches do not hold cost the program time, too */
-#define EXACT 1u            /* the interval at which all are counted */
-#define END_UNKNOWN 4u      /* HI_END_BAD_FRAME of hi_wire.h: not complete, that is all there is to say */
-#define UNKNOWN_ADDRESS 1u  /* stands for the caller where a stack has no frame at all: the text format cannot say "none" */
+#define LIVE_MAX (1u << 28) /* more than any session has; memory runs out before */
+/*
+ * on one stack: from then on fewer size classes are told apart, because rows that the CPU's caches
+ * do not hold cost the program time, too
+ */
+#define SIZES_MANY 32u
+#define EXACT 1u /* the interval at which every allocation is counted */
+/* HI_END_BAD_FRAME of hi_wire.h: the stack is not complete; no more is known */
+#define END_UNKNOWN 4u
+/* the frame of a stack without frames: the text format cannot say "none" */
+#define UNKNOWN_ADDRESS 1u
 
 static bool stacks_are_full(struct replay *replay)
 {
@@ -45,7 +56,10 @@ static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t
 	return profile_stack_of(replay->profile, frame, count, end, out_stack);
 }
 
-/* The stack that the record names, or carries. One that was never told is a stack of one unknown frame. */
+/*
+ * The stack that the record names or carries. A stack that no record has introduced becomes a stack
+ * of one unknown frame.
+ */
 static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack, uint16_t *out_end)
 {
 	struct interned_stack *told = stack_ids_get(&replay->told, alloc->stack);
@@ -75,7 +89,7 @@ int replay_on_stack(struct replay *replay, const struct hi_stream_stack *stack)
 		return 0;
 	}
 	if (stack->stack > STACKS_MAX)
-		return 0; /* whoever names it finds none */
+		return 0; /* an ALLOC that names it finds no stack */
 	return stack_ids_add(&replay->told, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
 }
 
@@ -140,7 +154,7 @@ static void count_end(struct profile_meta *meta, unsigned end)
 		meta->stack_ends[end]++;
 }
 
-/* What is not known counts as none; the profile says of how many samples it is. */
+/* Unknown slack counts as 0. meta.slack_samples says for how many samples it is known. */
 static uint32_t credit_slack(struct profile *profile, uint32_t slack)
 {
 	if (slack == HI_STREAM_SLACK_UNKNOWN)
@@ -241,7 +255,7 @@ void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns)
 {
 	struct live_block block;
 
-	/* An unknown one is no damage: its allocation may have been dropped. */
+	/* An unknown address is no damage: its allocation may have been dropped. */
 	if (!live_take(&replay->live, address, time_ns, &block))
 		return;
 	uncredit(replay, &block, time_ns);
@@ -253,7 +267,7 @@ int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record)
 	struct live_freed freed;
 	struct profile_row *row;
 
-	/* Where a block lives now, none came back. */
+	/* If a block is live at the address, no freed one came back. */
 	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &freed))
 		return 0;
 	row = row_of(replay->profile, &freed.block);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay_events.c - the records of many allocations and frees at once, and the one place where the analyzer is in a hurry: it shares the CPUs with the program.
+ * replay_events.c - the records of many allocations and frees at once. This is the one place where
+ * the analyzer must be fast: it shares the CPUs with the profiled program.
  *
- * What an allocation belongs to is looked up among the kinds of allocations seen last. Each event is about another block, another row and another history, and
- * most of the time would go by waiting for their memory: so a few events at a time are gone through once for each such place, to have it fetched for all of
- * them, and only then counted. Start at replay_events().
+ * The part of an allocation is looked up among the kinds of allocations seen last. Each event is
+ * about another block, another row and another history, and most of the time would go by waiting
+ * for their memory. So a few events at a time are gone through once for each such place, to
+ * prefetch it for all of them, and only then counted. Start at replay_events().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,10 +19,13 @@
 #define SITE_HASH 0x9e3779b97f4a7c15ull
 #define SITE_BITS_FIRST 16u
 #define SITE_BITS_MORE 2u
-#define SITE_BITS_MAX 20u /* 32 MB; so many rows are twenty times that */
+#define SITE_BITS_MAX 20u /* 32 MB; as many rows take twenty times that */
 #define SITES_A_PART 8u
 
-/* An event that is counted soon, and what it is about, as far as that is known: hints, but for the event and its class. */
+/*
+ * An event that is counted soon, with what is known of it: all fields but event and size_class are
+ * hints.
+ */
 struct upcoming {
 	const struct hi_stream_event *event;
 	struct replay_site *site; /* NULL: a free */
@@ -34,7 +39,7 @@ static bool is_free(const struct hi_stream_event *event)
 	return !(event->what >> HI_STREAM_EVENT_ADDRESS_BITS);
 }
 
-/* What of an event there is at least. */
+/* The bytes of an event in the record. */
 static size_t size_of(const struct hi_stream_event *event)
 {
 	return is_free(event) ? HI_STREAM_EVENT_FREE_BYTES : sizeof(*event);
@@ -47,7 +52,10 @@ static struct replay_site *site_of(struct replay *replay, const struct hi_stream
 	return &replay->site[kind * SITE_HASH >> (64 - replay->site_bits)];
 }
 
-/* Only what has been told is remembered: whoever names another stack is told off each time. */
+/*
+ * Finds the part of an allocation. It is remembered only if the stream has introduced the stack
+ * (else stamp is 0), so that each event that names an unknown stack is reported as bad.
+ */
 static int learn_site(struct replay *replay, const struct hi_stream_event *event, struct replay_site *out_site)
 {
 	const struct hi_stream_alloc alloc = {.bytes = event->bytes, .thread = event->thread, .interval = replay->sites_interval, .stack = event->stack};
@@ -86,7 +94,10 @@ static int on_alloc(struct replay *replay, const struct upcoming *upcoming, uint
 	return 0;
 }
 
-/* Enough for all kinds to have places of their own, but for a few, as far as that goes; what they had is learned anew. 0, or -ENOMEM: there are none. */
+/*
+ * Makes enough sites, up to SITE_BITS_MAX, for almost every kind to have a slot of its own. New
+ * sites are empty and learned anew. 0, or -ENOMEM: there are none.
+ */
 static int make_sites(struct replay *replay)
 {
 	const unsigned bits = replay->site ? replay->site_bits + SITE_BITS_MORE : SITE_BITS_FIRST;
@@ -111,7 +122,7 @@ static int begin(struct replay *replay, uint64_t interval)
 	return make_sites(replay);
 }
 
-/* The next events that are there as a whole; returns where they end. */
+/* Takes the next events that are complete. Returns where they end. */
 static const uint8_t *take_step(struct replay *replay, const uint8_t *at, const uint8_t *end, struct upcoming *step, size_t *out_count)
 {
 	size_t count = 0;
@@ -136,7 +147,10 @@ static const uint8_t *take_step(struct replay *replay, const uint8_t *at, const 
 	return at;
 }
 
-/* One after the other what leads to the next: the site or the block, the part, the row, its history. */
+/*
+ * Prefetches, one after the other, what leads to the next: the site or the block, the part, the
+ * row, its history.
+ */
 static void fetch_step(const struct replay *replay, struct upcoming *step, size_t count)
 {
 	const struct profile *profile = replay->profile;

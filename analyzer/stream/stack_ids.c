@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_ids.c - see stack_ids.h. Numbers are dense, so an array it is. */
+/* stack_ids.c - see stack_ids.h. The numbers are dense, so the table is an array. */
 #include "stack_ids.h"
 
 #include <errno.h>

@@ -2,8 +2,10 @@
 /*
  * debug_image.c - see debug_image.h.
  *
- * The image is a file header, the section headers, their names, and the sections. First all sizes are added up, then everything is read to its place; packed
- * sections, by way of one buffer, are unpacked there. A size that the file only claims costs addresses and no memory. Enter at debug_image_open().
+ * The image is a file header, the section headers, their names, and the sections. First all sizes
+ * are added up. Then each section is read to its place; packed sections are read into one buffer,
+ * and unpacked to their place. A size that the file only claims costs address space but no memory.
+ * Start at debug_image_open().
  */
 #include "debug_image.h"
 
@@ -19,7 +21,10 @@
 #define ALIGNMENT 16u
 #define EXPANSION_MAX 1032u /* of deflate: a longest match takes two bits */
 
-/* What the walk over units and line tables may touch; the places of variables are by far the largest of the others. */
+/*
+ * The sections that the walk over units and line tables may touch. Of the others, those with the
+ * places of variables are by far the largest.
+ */
 static const char names[] =
 	"\0.debug_info\0.debug_types\0.debug_abbrev\0.debug_addr\0.debug_line\0.debug_line_str\0.debug_str\0.debug_str_offsets\0.debug_ranges\0"
 	".debug_rnglists\0.debug_aranges\0.shstrtab";
@@ -44,7 +49,7 @@ struct head {
 	char names[sizeof(names)];
 };
 
-/* 0 = not among those wanted. */
+/* The offset in names[]; 0 = not a wanted section. */
 static Elf64_Word wanted_name(const char *name)
 {
 	for (size_t at = 1; at < sizeof(names); at += strlen(names + at) + 1) {
@@ -78,7 +83,7 @@ static bool read_all(int fd, void *into, uint64_t size, uint64_t at)
 
 /* ---- what is where ------------------------------------------------------------------------------------------------------- */
 
-/* Skips the head of a packed section, and learns its true size. */
+/* Skips the head of a packed section, and takes its unpacked size from it. */
 static bool open_packed(int fd, struct section *section)
 {
 	Elf64_Chdr head;

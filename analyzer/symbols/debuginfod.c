@@ -41,7 +41,7 @@ static bool is_late(void)
 	return now.tv_sec > deadline.tv_sec || (now.tv_sec == deadline.tv_sec && now.tv_nsec >= deadline.tv_nsec);
 }
 
-/* Called all the time that it waits; other than 0 ends the transfer. */
+/* The library calls this while it waits; a result other than 0 ends the transfer. */
 static int go_on(struct debuginfod_client *client, long done, long all)
 {
 	(void)client;
@@ -67,7 +67,7 @@ static void look_for_library(void)
 	deadline.tv_sec += limit && limit < 86400 ? (time_t)limit : (time_t)SECONDS_MAX;
 }
 
-/* NULL = nobody is asked, or not any more. */
+/* NULL = no server is asked, or none any more. */
 static struct debuginfod_client *ask_begin(size_t build_id_size)
 {
 	if (!is_looked_for)
@@ -82,7 +82,10 @@ static struct debuginfod_client *ask_begin(size_t build_id_size)
 static int ask_end(struct debuginfod_client *client, int fd)
 {
 	library.end(client);
-	/* A server that knows no such file answers so; anything else will be the same the next time. */
+	/*
+	 * -ENOENT is the answer of a server that knows no such file. Any other error will be the
+	 * same the next time.
+	 */
 	is_given_up = fd < 0 && fd != -ENOENT;
 	return fd < 0 ? -ENOENT : fd;
 }

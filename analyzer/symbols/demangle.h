@@ -16,7 +16,7 @@ char *demangle(const char *name, bool full);
 /* Rust's older scheme, _ZN...17h<hash>E, and its newer one, _R... NULL if name is not of that kind, or out of memory. */
 char *demangle_rust_legacy(const char *name);
 char *demangle_rust_v0(const char *name, bool full);
-/* C++, _Z... Likewise; NULL also if it would grow beyond measure. May fork. */
+/* C++, _Z... Likewise; NULL also if the name would grow beyond a bound. May fork. */
 char *demangle_cxx(const char *name, bool full);
 /* "void ns::foo<int>(char) const" becomes "ns::foo", in place. */
 void demangle_shorten(char *name);

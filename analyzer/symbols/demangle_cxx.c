@@ -2,9 +2,11 @@
 /*
  * demangle_cxx.c - C++ names, by the demangler of libstdc++.
  *
- * That demangler bounds its recursion but not its output, and a mangled name may refer back to its own parts: 30 references that each repeat twice
- * what came before make gigabytes of text out of 200 bytes. So a name with more references than could do harm is demangled in a child process
- * with little time to live. Real names of that kind are few (large template instances), and a fork costs less than a millisecond.
+ * That demangler bounds its recursion but not its output, and a mangled name may refer back to its
+ * own parts: 30 references that each repeat twice what came before make gigabytes of text out of
+ * 200 bytes. So a name with more references than are harmless is demangled in a child process with
+ * little time to live. Real names of that kind are few (large template instances), and a fork costs
+ * less than a millisecond.
  */
 #include "demangle.h"
 
@@ -23,7 +25,10 @@
 #define CHILD_SECONDS 1
 #define CHILD_FAILURES_MAX 2 /* a file with more such names is not worth the time */
 
-/* Of libsupc++, linked in: one object, written in C. To load libstdc++ for it takes a millisecond of every attach. Its header is for C++ only. */
+/*
+ * From libsupc++, of which one object, written in C, is linked in. Loading libstdc++ for it would
+ * take a millisecond of every attach. Its header is for C++ only.
+ */
 char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
 /* Substitutions (S_, S0_, SZ_) and template parameters (T_, T0_). Counts what only looks like one as well. */
@@ -42,7 +47,7 @@ static size_t count_references(const char *name)
 	return count;
 }
 
-/* The child: the readable name goes into the pipe, if it fits and is ready in time. */
+/* The child writes the readable name to the pipe, if it fits and is ready in time. */
 static _Noreturn void demangle_and_exit(const char *name, int out)
 {
 	const struct rlimit limit = {.rlim_cur = CHILD_SECONDS, .rlim_max = CHILD_SECONDS}, no_core = {0};
@@ -56,7 +61,7 @@ static _Noreturn void demangle_and_exit(const char *name, int out)
 	_exit(size == 0 || size > CHILD_OUTPUT_MAX || write(out, readable, size) != (ssize_t)size);
 }
 
-/* All there is to read; NULL if that is nothing. */
+/* Reads to the end; NULL if there is nothing. */
 static char *read_name(int in)
 {
 	char *text = malloc(CHILD_OUTPUT_MAX + 1);

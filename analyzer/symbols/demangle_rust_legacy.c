@@ -13,7 +13,7 @@
 
 #define HASH_LENGTH 17
 
-/* One part, "<decimal length><text>"; *name moves behind it. */
+/* Takes one part, "<decimal length><text>"; *name moves after it. */
 static const char *next_part(const char **name, size_t *out_length)
 {
 	const char *text = *name;
@@ -50,7 +50,10 @@ static char code_escape(const char *text, size_t length)
 	return end == text + length - 1 && code >= 0x20 && code < 0x7f ? (char)code : 0;
 }
 
-/* Decodes the escape at text, which stands on '$'. Returns what was read, 0 if it is none. */
+/*
+ * Decodes the escape at text, whose first character is '$'. Returns its length, 0 if it is no
+ * escape.
+ */
 static size_t decode_escape(const char *text, size_t length, char *out_character)
 {
 	static const struct {
@@ -72,7 +75,7 @@ static size_t decode_escape(const char *text, size_t length, char *out_character
 	return *out_character ? size : 0;
 }
 
-/* Never longer than what it reads. */
+/* Decodes one part. The output is never longer than the input. */
 static char *decode_part(const char *part, size_t length, char *write)
 {
 	size_t i = length > 1 && part[0] == '_' && part[1] == '$' ? 1 : 0; /* an underscore hides a leading escape from C++ demanglers */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle_rust_v0.c - Rust's newer mangling, "_R...": a grammar of paths, types and constants (RFC 2603, "v0 Symbol Format" in the rustc book).
+ * demangle_rust_v0.c - Rust's newer mangling, "_R...": a grammar of paths, types and constants (RFC
+ * 2603, "v0 Symbol Format" in the rustc book).
  *
- * A recursive descent that writes as it reads; what is not to be shown (generic arguments of the short form, where an impl stands) is read
- * all the same, with the pen up. A back reference reads an earlier place again, so that a short name can ask for endless work: depth, steps and
- * output are bounded, and a name beyond the bounds stays mangled, as does one with constants of structured types. Lifetimes are not shown.
+ * A recursive descent that writes as it reads. Parts that are not shown (generic arguments in the
+ * short form, the path of an impl) are read as well, but not written (pen_up). A back reference
+ * reads an earlier place again, so a short name can ask for endless work. So depth, steps and
+ * output are bounded. A name beyond the bounds stays mangled, and so does one with constants of
+ * structured types. Lifetimes are not shown.
  */
 #include "demangle.h"
 
@@ -19,7 +22,7 @@
 #define OUTPUT_MAX 4096
 
 struct reader {
-	const char *text; /* behind the "_R": what back references count from */
+	const char *text; /* after the "_R": back references count from here */
 	size_t at;
 	char output[OUTPUT_MAX];
 	size_t written;
@@ -102,7 +105,7 @@ static uint64_t read_base62(struct reader *reader)
 	return value + 1;
 }
 
-/* A number that stands behind a mark, 0 if the mark is not there. */
+/* A number after a mark, 0 if the mark is not there. */
 static uint64_t read_marked(struct reader *reader, char mark)
 {
 	return take(reader, mark) ? read_base62(reader) + 1 : 0;
@@ -146,7 +149,7 @@ static bool enter(struct reader *reader)
 	return !reader->has_failed;
 }
 
-/* Stands behind 'B'. Only what lies before it can be referred to. */
+/* Reads a back reference after its 'B'. It can only refer to what comes before it. */
 static size_t read_back_reference(struct reader *reader)
 {
 	const size_t own = reader->at - 1;
@@ -330,7 +333,7 @@ static void read_type(struct reader *reader)
 
 /* ---- paths --------------------------------------------------------------------------------------------------------------- */
 
-/* The place of an impl block, which is no part of the name. */
+/* Skips the path of an impl block, which is no part of the name. */
 static void skip_impl_path(struct reader *reader)
 {
 	reader->pen_up++;
@@ -339,7 +342,7 @@ static void skip_impl_path(struct reader *reader)
 	reader->pen_up--;
 }
 
-/* Capital name spaces are made by the compiler: "{closure#0}". */
+/* Upper-case namespaces are made by the compiler: "{closure#0}". */
 static void read_nested(struct reader *reader, bool in_value)
 {
 	const char space = next(reader);
@@ -432,7 +435,7 @@ char *demangle_rust_v0(const char *name, bool full)
 	reader->text = name + 2;
 	reader->full = full;
 	read_path(reader, true);
-	/* The crate that a generic function was instantiated for. */
+	/* Skips the crate that a generic function was instantiated for. */
 	reader->pen_up++;
 	if (isupper((unsigned char)peek(reader)))
 		read_path(reader, false);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle_shorten.c - the name of a C++ function without parameters, template arguments, return type and qualifiers.
+ * demangle_shorten.c - the name of a C++ function without parameters, template arguments, return
+ * type and qualifiers.
  *
- * One pass over what the demangler printed, with a reading and a writing end in the same buffer. A space outside every bracket means that
- * what was written so far was a return type (or "non-virtual thunk to"), and writing begins anew. What makes it more than
- * that: operator names contain brackets and spaces of their own, and so do "(anonymous namespace)" and "{lambda(int)#1}".
+ * One pass over the demangler's output, with a read and a write pointer in the same buffer. A space
+ * outside every bracket means that what was written so far was a return type (or "non-virtual thunk
+ * to"), and writing starts again. Exceptions: operator names contain brackets and spaces of their
+ * own, and so do "(anonymous namespace)" and "{lambda(int)#1}".
  */
 #include "demangle.h"
 
@@ -24,7 +26,10 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Length of the bracketed group at text, to the end if it never closes. Arrows and comparisons stand in parentheses within template arguments. */
+/*
+ * Length of the bracketed group at text, to the end if it never closes. Within template arguments,
+ * arrows and comparisons are in parentheses.
+ */
 static size_t group_length(const char *text)
 {
 	const bool is_template = *text == '<';
@@ -46,7 +51,10 @@ static size_t group_length(const char *text)
 	return i;
 }
 
-/* Length of the operator name at text, which stands on "operator", 0 if it is part of a longer word. */
+/*
+ * Length of the operator name at text, which begins with "operator"; 0 if that is part of a longer
+ * word.
+ */
 static size_t operator_length(const char *text)
 {
 	static const char *const symbols[] = {" new[]", " delete[]", " new", " delete", " co_await", "()", "[]", "<=>", "->*",
@@ -67,7 +75,7 @@ static size_t operator_length(const char *text)
 	return length;
 }
 
-/* Copies "{lambda(int)#1}" as "{lambda()#1}". Returns what was read. */
+/* Copies "{lambda(int)#1}" as "{lambda()#1}". Returns the length that was read. */
 static size_t copy_unnamed(const char *text, char **write)
 {
 	const size_t length = group_length(text);
@@ -93,7 +101,10 @@ static size_t copy(const char *text, size_t length, char **write)
 	return length;
 }
 
-/* What may follow a space without being the name: "const", "&" and the like behind parameters, "[clone .cold]", the "<" of "operator< <int>". */
+/*
+ * True for what may follow a space without being the name: "const", "&" and the like after
+ * parameters, "[clone .cold]", the "<" of "operator< <int>".
+ */
 static bool is_qualifier(const char *text)
 {
 	static const char *const qualifiers[] = {"const", "volatile", "&", "[", "<", "noexcept"};

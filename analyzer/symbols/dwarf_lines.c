@@ -2,12 +2,14 @@
 /*
  * dwarf_lines.c - see dwarf_lines.h.
  *
- * Asking libdw for the scopes of one address walks the compilation unit anew each time: milliseconds per address. So a unit is walked
- * once, when the first address in it is asked for, into a sorted array of the code ranges of its functions and inlined calls; from then on
- * an address is a binary search. Units are found by .debug_aranges where that is right, else by their own ranges, as it is incomplete (gcc -flto) or missing
- * (clang).
+ * To find the scopes of one address, libdw walks the compilation unit anew each time: milliseconds
+ * per address. So a unit is walked once, when the first address in it is asked for, into a sorted
+ * array of the code ranges of its functions and inlined calls. From then on an address is a binary
+ * search. Units are found by .debug_aranges where that is right, else by their own ranges:
+ * .debug_aranges may be incomplete (gcc -flto) or missing (clang).
  *
- * The file is a stranger's. The walk is a loop with a stack of bounded depth, and goes on only to higher offsets, so that it ends.
+ * The file is untrusted. The walk is a loop with a stack of bounded depth. It goes on only to
+ * higher offsets, so it ends.
  */
 #include "dwarf_lines.h"
 
@@ -25,7 +27,7 @@
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
 #define NO_SCOPE UINT32_MAX
-#define UNITS_ASKED 16 /* the first ones are those of the C library's start files */
+#define UNITS_ASKED 16 /* units to check; the first ones are those of the C library's start files */
 
 /* Code of one function or of one inlined call. */
 struct scope {
@@ -38,11 +40,15 @@ struct scope {
 
 struct unit {
 	Dwarf_Off die;
-	Dwarf_Die tree;      /* whose children are walked: of a split unit not die but what lies in the .dwo file */
+	/*
+	 * the entry whose children are walked; for a split unit not die but the entry in the .dwo
+	 * file
+	 */
+	Dwarf_Die tree;
 	struct scope *scope; /* sorted by lo, the outer before the inner */
 	size_t count, room;
 	bool is_walked;
-	bool lacks_split; /* its tree is elsewhere, and was not found */
+	bool lacks_split; /* its tree is in a split file that was not found */
 };
 
 struct unit_range {
@@ -118,7 +124,10 @@ static int add_ranges(struct dwarf_lines *lines, Dwarf_Die *die)
 	return 0;
 }
 
-/* libdw takes for granted that the last string of a section is terminated. Asked after libdw has unpacked compressed sections. */
+/*
+ * libdw assumes that the last string of a section is terminated. Call this after libdw has unpacked
+ * compressed sections.
+ */
 static bool is_terminated(Elf *elf, const char *name)
 {
 	Elf_Scn *section = objfile_section(elf, SHT_NULL, name);
@@ -134,7 +143,10 @@ static void source_close(struct source *source)
 	source->dwarf = NULL;
 }
 
-/* Without debug information dwarf stays NULL. whole: libdw finds what lies beside the file by the file's descriptor, which an image has not. */
+/*
+ * Without debug information source->dwarf stays NULL. whole: libdw reads the file itself. It finds
+ * split files beside the file by the file's descriptor, which an image does not have.
+ */
 static void source_open(const struct objfile *file, bool whole, struct source *source)
 {
 	const int error = whole ? -ENOTSUP : debug_image_open(file, &source->image);
@@ -145,7 +157,7 @@ static void source_open(const struct objfile *file, bool whole, struct source *s
 		source_close(source);
 }
 
-/* Whether one of the first units lies in a file of its own. The others most likely do, too. */
+/* True if one of the first units is in a file of its own. Then the others most likely are, too. */
 static bool is_split(Dwarf *dwarf)
 {
 	Dwarf_CU *cu = NULL;
@@ -201,7 +213,10 @@ int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate
 		source_open(alternate, false, &lines->alternate);
 	if (lines->alternate.dwarf)
 		dwarf_setalt(lines->dwarf, lines->alternate.dwarf);
-	/* To go through thousands of units for the two or three that are asked for takes as long as all the rest. */
+	/*
+	 * Going through thousands of units for the two or three that are asked for would take as
+	 * long as all the rest. So read_ranges() is called now only if there is no .debug_aranges.
+	 */
 	if (dwarf_getaranges(lines->dwarf, &aranges, &count) || count == 0) {
 		error = read_ranges(lines);
 		if (error || lines->range_count == 0)
@@ -231,7 +246,7 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 	free(lines);
 }
 
-/* By .debug_aranges, if the unit that it names agrees. */
+/* Finds the unit by .debug_aranges, if the unit's own ranges agree. */
 static int find_unit_by_aranges(struct dwarf_lines *lines, uint64_t address, struct unit **out_unit)
 {
 	Dwarf_Aranges *aranges;
@@ -325,7 +340,10 @@ static int add_scopes(struct unit *unit, Dwarf_Die *die, int tag, size_t depth)
 	return 0;
 }
 
-/* Links every scope to the one around it, with one pass over the sorted array. Ranges that overlap without nesting link all the same: find() checks. */
+/*
+ * Links every scope to the one around it, with one pass over the sorted array. Ranges that overlap
+ * without nesting are linked as well: dwarf_lines_find() checks each range.
+ */
 static void link_scopes(struct unit *unit)
 {
 	for (size_t i = 1; i < unit->count; i++) {
@@ -336,7 +354,10 @@ static void link_scopes(struct unit *unit)
 	}
 }
 
-/* Moves to the first child or else to the next entry behind; offsets must grow. False at the end. */
+/*
+ * Moves to the first child or else to the next entry after this one. Offsets must grow. False at
+ * the end.
+ */
 static bool walk_on(Dwarf_Die *path, size_t *depth, bool descend)
 {
 	Dwarf_Off last = dwarf_dieoffset(&path[*depth]);
@@ -355,7 +376,9 @@ static bool walk_on(Dwarf_Die *path, size_t *depth, bool descend)
 	return false;
 }
 
-/* Of the first unit that lacks its split one; out of memory, it is not told. */
+/*
+ * Keeps the file names of the first unit whose split part is missing. Out of memory, it keeps none.
+ */
 static void note_lack(struct dwarf_lines *lines, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attribute;
@@ -371,7 +394,10 @@ static void note_lack(struct dwarf_lines *lines, Dwarf_Die *unit)
 	lines->lacks.package = lines->package[0] ? strdup(lines->package) : NULL;
 }
 
-/* The unit itself or, of a split one, what lies in its .dwo file, if that is there. False if neither can be read. */
+/*
+ * Sets unit->tree to the unit itself or, for a split unit, to its part in the .dwo file, if that is
+ * there. False if neither can be read.
+ */
 static bool find_tree(struct dwarf_lines *lines, struct unit *unit)
 {
 	Dwarf_Die split;
@@ -414,7 +440,7 @@ static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
 
 /* ---- answering ----------------------------------------------------------------------------------------------------------- */
 
-/* Compilers name files as they were named to them. */
+/* Compilers record a file name as it was given to them, so it may be relative. */
 static void set_file(Dwarf_Die *unit, const char *file, struct dwarf_call *call)
 {
 	Dwarf_Attribute attribute;
@@ -423,7 +449,7 @@ static void set_file(Dwarf_Die *unit, const char *file, struct dwarf_call *call)
 	call->folder = file && file[0] != '/' ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)) : NULL;
 }
 
-/* Where the inlined call die stands in the source of its caller. */
+/* Sets the caller's file and line to the place of the inlined call `die`. */
 static void place_caller(Dwarf_Die *unit, Dwarf_Die *tree, Dwarf_Die *die, struct dwarf_call *caller)
 {
 	Dwarf_Attribute attribute;
@@ -449,7 +475,10 @@ static void place_innermost(Dwarf_Die *unit, uint64_t address, struct dwarf_call
 		call->line = (uint32_t)number;
 }
 
-/* The innermost scope that begins at or before address; whatever covers the address is this one or outside it. */
+/*
+ * The innermost scope that begins at or before address; a scope that covers the address is this one
+ * or outside it.
+ */
 static uint32_t last_scope(const struct unit *unit, uint64_t address)
 {
 	size_t low = 0, high = unit->count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.h - source lines and inlined calls by address, from DWARF. Only its .c and dwarf_names know libdw.
+ * dwarf_lines.h - source lines and inlined calls by address, from DWARF. Only dwarf_lines.c and
+ * dwarf_names use libdw.
  */
 #ifndef HI_DWARF_LINES_H
 #define HI_DWARF_LINES_H
@@ -18,24 +19,31 @@ struct dwarf_call {
 	const char *name;     /* NULL = unknown */
 	bool is_linkage_name; /* name is as in a symbol table, perhaps mangled; else as in the source, qualified in C++ */
 	bool is_cxx;
-	const char *file;   /* NULL = unknown */
-	const char *folder; /* that of the compiler, from which a relative file counts; NULL = unknown, or the file needs none */
-	uint32_t line;      /* 0 = unknown */
+	const char *file; /* NULL = unknown */
+	/*
+	 * the compiler's directory, to which a relative file name refers; NULL = unknown, or the
+	 * file name is absolute
+	 */
+	const char *folder;
+	uint32_t line; /* 0 = unknown */
 };
 
 #define DWARF_CALLS_MAX 64 /* inlining deeper than this is cut off on the outside */
 
-/* What split debug information that could not be opened leaves out: inlined calls. */
+/* What is missing because split debug information could not be opened: inlined calls. */
 struct dwarf_lacks {
-	size_t addresses; /* that were looked for in such units */
-	char *file;       /* the .dwo file that one of these names; NULL = none */
-	char *package;    /* the .dwp file that is there in its place, which this libdw cannot read; NULL = none */
+	size_t addresses; /* addresses that were looked up in units whose split part is missing */
+	char *file;       /* the .dwo file that one of these units names; NULL = none */
+	/* the .dwp file that exists in its place, which this libdw cannot read; NULL = none */
+	char *package;
 };
 
 /*
- * alternate: what file shares with other debug files; may be closed: nothing, or not found. Both must stay open. may_open_split: open the .dwo files that file
- * names, or the package of them beside it, which is done by path; without them inlined calls are missing. libdw reads packages from elfutils 0.191 on.
- * 0, -ENOENT without debug information, -ENOMEM.
+ * alternate: the file with what `file` shares with other debug files; may be closed if there is
+ * none or it was not found. Both must stay open. may_open_split: open the .dwo files that `file`
+ * names, or the package of them beside it. This is done by path; without them inlined calls are
+ * missing. libdw reads packages from elfutils 0.191 on. 0, -ENOENT without debug information,
+ * -ENOMEM.
  */
 int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, bool may_open_split, struct dwarf_lines **out_lines);
 void dwarf_lines_close(struct dwarf_lines *lines);
@@ -44,9 +52,12 @@ void dwarf_lines_close(struct dwarf_lines *lines);
  * 0 with *out_count at least 1, -ENOENT if nothing is known, -ENOMEM.
  */
 int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_call out_calls[DWARF_CALLS_MAX], size_t *out_count);
-/* The file with its folder, as one opens it; to be freed. NULL = out of memory. Of calls whose file is known. */
+/*
+ * The path of the call's file with its directory, as for open(); call->file must be known. The
+ * caller frees it. NULL = out of memory.
+ */
 char *dwarf_call_path(const struct dwarf_call *call);
-/* So far. Lives until close. */
+/* What is missing so far. Lives until close. */
 const struct dwarf_lacks *dwarf_lines_lacks(const struct dwarf_lines *lines);
 
 #endif

@@ -28,7 +28,7 @@ bool dwarf_names_is_cxx(Dwarf_Die *unit)
 	}
 }
 
-/* The entry that stands where the function was declared: behind abstract origin and specification. */
+/* Moves to the entry of the function's declaration, by abstract origin and specification. */
 static void go_to_declaration(Dwarf_Die *die)
 {
 	static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
@@ -41,7 +41,10 @@ static void go_to_declaration(Dwarf_Die *die)
 	}
 }
 
-/* Moves to the last of die and its siblings that begins at or before offset: what lies there is this one or within it. */
+/*
+ * Moves to the last of die and its siblings that begins at or before offset: the entry at offset is
+ * this one or lies within it.
+ */
 static void go_to_holder(Dwarf_Die *die, Dwarf_Off offset)
 {
 	Dwarf_Die next;
@@ -88,7 +91,10 @@ static char *make_qualified(Dwarf_Die *declaration, const char *plain)
 	return NULL;
 }
 
-/* gcc gives no linkage name to functions that other files cannot see, of which an anonymous name space is full. NULL = out of memory. */
+/*
+ * The name of a function without a linkage name. gcc gives none to functions that other files
+ * cannot see, such as those in an anonymous namespace. NULL = out of memory.
+ */
 static const char *qualified_name(struct dwarf_names *names, Dwarf_Die die, const char *plain)
 {
 	uint32_t index;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_names.h - what a function is called, from its DWARF entry: as in a symbol table, or else as in the source, with the name spaces and classes around it.
+ * dwarf_names.h - the name of a function, from its DWARF entry: as in a symbol table, or else as in
+ * the source, with the namespaces and classes around it.
  */
 #ifndef HI_DWARF_NAMES_H
 #define HI_DWARF_NAMES_H
@@ -13,23 +14,24 @@
 
 /* "ns::Class::function", for a function whose entry has no linkage name. */
 struct dwarf_name {
-	Dwarf *dwarf; /* split units lie in files of their own */
+	Dwarf *dwarf; /* the entry's file: split units are in files of their own */
 	Dwarf_Off die;
 	char *text;
 };
 
-/* Those that were put together. All zero is empty. */
+/* The names that were put together so far. Zero-initialized = empty. */
 struct dwarf_names {
 	struct dwarf_name *name;
 	size_t count, room;
 	struct table by_die;
 };
 
-/* Of the unit that holds the function. */
+/* True if the unit, which holds the function, is C++. */
 bool dwarf_names_is_cxx(Dwarf_Die *unit);
 /*
- * The name of a function or inlined call, NULL if it has none. out_is_linkage: as in a symbol table, perhaps mangled; else as in the source, in C++ with its
- * scopes. It lives until close and as long as the Dwarf. 0, or -ENOMEM.
+ * The name of a function or inlined call, NULL if it has none. out_is_linkage: the name is as in a
+ * symbol table, perhaps mangled; else as in the source, in C++ with its scopes. The name lives
+ * until close, but not longer than the Dwarf. 0, or -ENOMEM.
  */
 int dwarf_names_find(struct dwarf_names *names, Dwarf_Die *die, bool is_cxx, const char **out_name, bool *out_is_linkage);
 void dwarf_names_close(struct dwarf_names *names);

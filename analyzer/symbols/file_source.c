@@ -63,7 +63,10 @@ static int ask(int ask_fd, const struct profile_module *module, const struct hi_
 
 /* ---- by ourselves -------------------------------------------------------------------------------------------------------- */
 
-/* The pid is a number from the past: whoever bears it now may be another. */
+/*
+ * True if the pid is still that of the target. It was recorded earlier, and another process may
+ * have it now.
+ */
 static bool is_still_there(const struct file_source *source)
 {
 	char link[64], exe[PATH_MAX];
@@ -96,7 +99,7 @@ static uint32_t own_pid_of(uint32_t pid)
 
 static int open_regular(const char *path, int flags, struct stat *out_status)
 {
-	/* Without O_NONBLOCK a fifo under that name would hold us for good. */
+	/* Without O_NONBLOCK a fifo of that name would block us forever. */
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 
 	if (fd < 0)
@@ -107,7 +110,10 @@ static int open_regular(const char *path, int flags, struct stat *out_status)
 	return -ENOENT;
 }
 
-/* Anybody can put a file into /tmp: it counts only if it belongs to whom the process belongs to, or to root. */
+/*
+ * Any user can put a file into /tmp. So a perf map is accepted only if it belongs to the owner of
+ * the process or to root.
+ */
 static int open_perf_map(const struct file_source *source, const char *path)
 {
 	struct stat process, status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_source.h - where files come from that tell the names: opened by ourselves with the user's rights or, as the child of an attach, which may open nothing,
- * asked for (hi_files.h).
+ * file_source.h - opens the files that the names come from. A report opens them itself, with the
+ * user's rights. The analyzer child of an attach may open no files and asks the injector for them
+ * (hi_files.h).
  */
 #ifndef HI_FILE_SOURCE_H
 #define HI_FILE_SOURCE_H
@@ -10,17 +11,22 @@
 #include "profile.h"
 
 struct file_source {
-	int ask_fd;      /* 0 = by ourselves */
-	uint32_t pid;    /* of the target, which may have gone */
-	const char *exe; /* its program, to tell it from another that bears the number now; NULL = unknown */
+	int ask_fd;   /* 0 = the analyzer opens files itself */
+	uint32_t pid; /* of the target, which may have exited */
+	/*
+	 * its program, to tell the target from another process that has the same pid now; NULL =
+	 * unknown
+	 */
+	const char *exe;
 };
 
 /*
- * A descriptor on a regular file, or negative errno. module may be NULL for PERF_MAP; its number goes into the request. Whether it is the right file is for the
- * caller to find out, but for perf maps: these belong to the process's owner or to root.
+ * A descriptor of a regular file, or negative errno. module may be NULL for PERF_MAP; its number
+ * goes into the request. The caller has to check that it is the right file, except for perf maps:
+ * these belong to the process's owner or to root.
  */
 int file_source_open(const struct file_source *source, const struct profile_module *module, const struct hi_file_request *request);
-/* What has no answer. 0, or -EPIPE: there is nobody. */
+/* Sends a request without waiting for an answer. 0, or -EPIPE: nobody receives it. */
 int file_source_tell(int ask_fd, const struct hi_file_request *request);
 
 #endif

@@ -9,7 +9,10 @@
 
 #include "objfile.h"
 
-/* The largest in a distribution are some hundred kB, and their decoders want 9 MB at most. A file that claims more is not believed. */
+/*
+ * The largest ones in a distribution are some hundred kB, and their decoders need 9 MB at most. A
+ * file that claims more is rejected.
+ */
 #define DECODER_MAX (64u << 20)
 #define SIZE_FIRST (256u << 10)
 #define SIZE_MAX_UNPACKED (64u << 20)

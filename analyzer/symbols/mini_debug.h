@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mini_debug.h - the small symbol table that some distributions leave in stripped files: .gnu_debugdata, an ELF file packed by xz. It has the functions that
- * .dynsym has not, and no lines. Everything in it is hostile input.
+ * mini_debug.h - the small symbol table that some distributions leave in stripped files:
+ * .gnu_debugdata, an ELF file packed by xz. It has the functions that .dynsym lacks, but no lines.
+ * Everything in it is hostile input.
  */
 #ifndef HI_MINI_DEBUG_H
 #define HI_MINI_DEBUG_H

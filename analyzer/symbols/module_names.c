@@ -49,7 +49,10 @@ static int open_exported(struct module_names *names)
 	return error == -ENOMEM ? error : symtab_open(names->file.elf, &names->table);
 }
 
-/* What the file has, and of the rest what its debug file has. -ENOMEM, or whatever there was to find. */
+/*
+ * Opens what the file has and, for the rest, what its debug file has. -ENOMEM; any other result is
+ * no failure, and the tables are whatever was found.
+ */
 static int open_tables(struct opening *opening)
 {
 	struct module_names *names = &opening->names;

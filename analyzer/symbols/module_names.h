@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module_names.h - all that is open of one module of a profile to tell what its code is called: its file, the debug files that belong to it, and the tables
- * read from them.
+ * module_names.h - the open files and tables of one module of a profile, which give the names of
+ * its code: its file, the debug files that belong to it, and the tables read from them.
  *
- * The one way in which they are opened, whoever asks: for the frames of a profile or for a view of machine code. Everything in the files is hostile input.
+ * All callers open them in this way: for the frames of a profile, and for a view of machine code.
+ * Everything in the files is hostile input.
  */
 #ifndef HI_MODULE_NAMES_H
 #define HI_MODULE_NAMES_H
@@ -18,25 +19,33 @@ struct module_names {
 	struct objfile file, debug, alternate;
 	struct symtab table;
 	struct mini_debug mini;
-	struct symtab mini_table;  /* of a stripped file: what table has not */
+	struct symtab mini_table;  /* of a stripped file: the symbols that `table` lacks */
 	struct dwarf_lines *lines; /* NULL = no debug information */
 	bool is_vdso;
 };
 #define MODULE_NAMES_CLOSED ((struct module_names){.file = OBJFILE_CLOSED, .debug = OBJFILE_CLOSED, .alternate = OBJFILE_CLOSED})
 
-/* The module of the program itself: by its path or, where that is unknown, the one that is mapped first. -1 = there is none. */
+/*
+ * The module of the program itself: found by its path or, if that is unknown, the module that is
+ * mapped first. -1 = there is none.
+ */
 int32_t module_names_main(const struct profile *profile);
-/* Two mappings of one file. Either may be -1, which is no module. */
+/*
+ * True if a and b are the same module, or mappings of one file. Either may be -1, which is no
+ * module.
+ */
 bool module_names_is_same(const struct profile *profile, int32_t a, int32_t b);
 /*
- * binary: the program's file, as the user says (NULL = find it); of no account for other modules. 0; -ENOENT: no such file, or only others of that name;
- * -ENOMEM.
+ * binary: the program's file, as the user gives it (NULL = find it); ignored for other modules. 0;
+ * -ENOENT: no such file, or only other builds of that name; -ENOMEM.
  */
 int module_names_open(const struct file_source *source, const struct profile *profile, int32_t module, const char *binary, struct module_names *out_names);
 void module_names_close(struct module_names *names);
 /*
- * The code that a return address of the file stands for: the last byte of the call before it. What a signal has interrupted is no call, though, and may be the
- * first instruction of a function. In the vdso, where no function ends with a call, it can be told: then it is the address itself.
+ * The address to look up for a return address of the file: the last byte of the call before it. But
+ * code that a signal has interrupted is no call, and may be the first instruction of a function. In
+ * the vdso, where no function ends with a call, this can be recognized: then the result is the
+ * address itself.
  */
 uint64_t module_names_code(const struct module_names *names, uint64_t return_address);
 /* The function that covers an address of the file, by the symbol tables; NULL if none does. Lives as long as they are open. */

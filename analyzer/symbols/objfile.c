@@ -15,12 +15,12 @@
 #include "debuginfod.h"
 #include "vdso.h"
 
-/* What a candidate has to be. */
+/* What a candidate file must match. */
 struct identity {
 	const uint8_t *build_id;
 	size_t build_id_size; /* 0 = unknown */
 	/* What decides if either side has no build-id: */
-	bool is_trusted;     /* somebody who knows says that this is the file */
+	bool is_trusted;     /* the user or the kernel says that this is the file */
 	const uint32_t *crc; /* of a .gnu_debuglink; NULL = none */
 	uint64_t inode;      /* 0 = unknown */
 };
@@ -119,7 +119,7 @@ static bool is_wanted(const struct objfile *file, const struct stat *status, con
 	return wanted->inode == 0 || wanted->inode == status->st_ino;
 }
 
-/* Takes fd over, which may be an error. 0 or -ENOENT. */
+/* Takes ownership of fd, which may be a negative errno. 0 or -ENOENT. */
 static int open_candidate(int fd, const struct identity *wanted, struct objfile *out_file)
 {
 	struct objfile file = {.fd = fd};
@@ -159,7 +159,7 @@ static int open_by_build_id(const struct file_source *source, const struct profi
 	return open_places(source, module, &request, wanted, out_file);
 }
 
-/* Last, as it may take long. */
+/* The last resort, as it may take long. */
 static int open_from_server(const struct file_source *source, enum debuginfod_kind kind, const struct identity *wanted, struct objfile *out_file)
 {
 	return source->ask_fd ? -ENOENT : open_candidate(debuginfod_open(kind, wanted->build_id, wanted->build_id_size), wanted, out_file);
@@ -218,7 +218,7 @@ bool objfile_has_code(Elf *elf)
 			return true;
 		is_left_out = true;
 	}
-	return !is_left_out; /* without section headers it is what was run */
+	return !is_left_out; /* a file without section headers is the one that was run */
 }
 
 bool objfile_has_package(const struct objfile *file, char out_path[PATH_MAX])
@@ -286,7 +286,10 @@ int objfile_open_debug(const struct file_source *source, const struct profile_mo
 	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_debug) : error;
 }
 
-/* .gnu_debugaltlink: a path with its terminator, then the build-id of that file. What packages share lies below one folder; other paths are not followed. */
+/*
+ * .gnu_debugaltlink: a path with its terminator, then the build-id of that file. The files that
+ * packages share lie below one directory; other paths are not followed.
+ */
 static const char *alternate_link(Elf *elf, struct identity *out_wanted)
 {
 	static const char folder[] = "/.dwz/";

@@ -13,7 +13,7 @@
 #include "objfile.h"
 #include "printable.h"
 
-/* The first of them; NULL = there is none. Lives as long as the file is open. */
+/* The first allocator function in the table; NULL = none. Lives as long as the file is open. */
 static const char *find_name(Elf *elf)
 {
 	Elf_Scn *section = objfile_section(elf, SHT_SYMTAB, ".symtab");

@@ -16,9 +16,15 @@ struct perfmap {
 	char *text; /* the file; names point into it */
 };
 
-/* The map of the process, in its own root by its own pid, or here. 0, -ENOENT if there is none to trust, -ENOMEM. */
+/*
+ * Opens the map of the process: in the process's own root by its own pid, or here. 0; -ENOENT:
+ * there is none that can be trusted; -ENOMEM.
+ */
 int perfmap_open(const struct file_source *source, struct perfmap *out_map);
-/* Takes text (allocated) over, also on failure. Lines that are not "START SIZE name" are passed over. 0 or -ENOMEM. */
+/*
+ * Takes ownership of text (allocated), also on failure. Skips lines that are not "START SIZE name".
+ * 0 or -ENOMEM.
+ */
 int perfmap_parse(char *text, struct perfmap *out_map);
 void perfmap_close(struct perfmap *map);
 const char *perfmap_find(const struct perfmap *map, uint64_t address);

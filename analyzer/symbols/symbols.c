@@ -2,9 +2,10 @@
 /*
  * symbols.c - see symbols.h.
  *
- * Frames are taken object by object, in order of address: one object's files are open at a time, and what libdw caches for a compilation unit
- * is used while it is warm. A frame holds a return address; the call stands one byte before it, which matters for the line, and for the
- * function where a call that never returns is its last instruction. Enter at symbols_resolve().
+ * Frames are resolved object by object, in order of address: one object's files are open at a time,
+ * and what libdw caches for a compilation unit is used while it is warm. A frame holds a return
+ * address; the call is one byte before it. This matters for the line, and for the function if its
+ * last instruction is a call that never returns. Start at symbols_resolve().
  */
 #include "symbols.h"
 
@@ -59,7 +60,7 @@ static char *printable_path(const struct dwarf_call *call)
 	return path;
 }
 
-/* Of C++ both kinds of name may have to be shortened: a source name has template arguments too. */
+/* In C++ both kinds of name may have to be shortened: a source name has template arguments too. */
 static char *readable_name(const struct dwarf_call *call, bool full_names)
 {
 	char *name = demangle(call->name, full_names);
@@ -97,7 +98,10 @@ static int fill_frame(const struct dwarf_call *calls, size_t count, bool full_na
 	return 0;
 }
 
-/* What a frame has stays, unless these have the calls inlined there, or a source file, which it has not. */
+/*
+ * True if the calls have more than the frame: inlined calls, or a source file, that it lacks.
+ * Otherwise the frame keeps what it has.
+ */
 static bool tells_more(const struct profile_frame *frame, const struct dwarf_call *calls, size_t count)
 {
 	return !frame->line_count || count > frame->line_count || (count == frame->line_count && calls[0].file && !frame->line[0].file);
@@ -128,7 +132,10 @@ static int resolve_in_module(const struct resolver *resolver, const struct modul
 	const int error = names->lines ? dwarf_lines_find(names->lines, address, calls, &count) : -ENOENT;
 	if (error == -ENOMEM)
 		return error;
-	/* The owner of the code is in the symbol table too: the only name of assembly, and the mangled one where the debug information has the plain one. */
+	/*
+	 * The symbol table names the owner of the code, too. For assembly this is the only name.
+	 * Where the debug information has the plain name, this is the mangled one.
+	 */
 	struct dwarf_call *owner = &calls[count - 1];
 	if (symbol && (!owner->name || (!owner->is_linkage_name && symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R')))) {
 		owner->name = symbol;
@@ -199,7 +206,7 @@ static int resolve_generated(struct resolver *resolver, size_t begin, size_t end
 	return error;
 }
 
-/* Of several modules the first one stands for all. */
+/* Of several modules, only the missing file of the first one is kept. */
 static void note_lacks(const struct dwarf_lacks *lacks, struct symbols_findings *findings)
 {
 	findings->lacking += lacks->addresses;

@@ -1,38 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room symbols/: addresses to functions, files and lines. symbols.h: enter here; module_names.h puts together what one object's file, debug file, and
- * server (debuginfod.h) know; file_source.h opens files, or asks for them where nothing may be opened. Uses model/, io/, text/, libelf, libdw.
+ * The room symbols/: addresses to functions, files and lines. Start at symbols.h. module_names.h
+ * puts together what one object's file, debug file, and server (debuginfod.h) know. file_source.h
+ * opens files, or asks the injector for them where the analyzer may open none. Uses model/, io/,
+ * text/, libelf, libdw.
  */
 
 /*
- * symbols.h - names for the frames of a profile: symtab names always, file:line and inlined calls where there is debug information.
+ * symbols.h - names for the frames of a profile: symtab names always, file:line and inlined calls
+ * where there is debug information.
  *
- * Files come from a file_source; which of them are tried, objfile.h says.
- * perf maps for addresses in no file. Everything in the files is hostile input.
+ * Files come from a file_source; objfile.h says which files are tried. Addresses in no file get
+ * their names from perf maps. Everything in the files is hostile input.
  */
 #ifndef HI_SYMBOLS_H
 #define HI_SYMBOLS_H
 
 #include "profile.h"
 
-/* What symbols_resolve() did, and what would tell more. */
+/* What symbols_resolve() did, and which files would give more names. */
 struct symbols_findings {
-	size_t sought, found;       /* frames that had no name, and those of them that have one now */
-	size_t bettered;            /* frames that had one, and have a source line or inlined calls now */
-	size_t lacking;             /* frames whose inlined calls are in split debug information that could not be opened */
-	char *lacked, *lacked_here; /* a file that it is in, and a package of such files that is here; NULL = none. Safe to print; for free() */
+	size_t sought, found; /* frames that had no name, and those of them that have one now */
+	size_t bettered;      /* named frames that have a source line or inlined calls now */
+	size_t lacking;       /* frames whose inlined calls are in split debug information that could not be opened */
+	/*
+	 * a split file that could not be opened, and a package of such files that exists here; NULL
+	 * = none. Safe to print; the caller frees them
+	 */
+	char *lacked, *lacked_here;
 };
 struct symbols_options {
-	const char *binary;                /* file to use for the main program (report -p); NULL = find it */
-	bool full_names;                   /* keep parameters and template arguments */
-	bool complete;                     /* look for more than they have of frames with a name, too: source lines, inlined calls */
-	int ask_fd;                        /* who opens files, as in file_source.h; 0 = we do */
-	size_t first_frame;                /* those before it are left as they are */
-	struct symbols_findings *findings; /* written to, all zero before; NULL = nobody wants to know */
+	const char *binary; /* file to use for the main program (report -p); NULL = find it */
+	bool full_names;    /* keep parameters and template arguments */
+	bool complete;      /* also look for source lines and inlined calls of named frames */
+	int ask_fd;         /* socket to ask for files (file_source.h); 0 = open them here */
+	size_t first_frame; /* frames before this one are left as they are */
+	/* filled in, must be all zero before; NULL = not wanted */
+	struct symbols_findings *findings;
 };
-/* Whether options.binary can be the profile's program. 0, -ESTALE: it is another build; -ENOEXEC: it is no ELF file; or what open() says. */
+/*
+ * Checks whether options->binary can be the profile's program. 0; -ESTALE: it is another build;
+ * -ENOEXEC: it is no ELF file; or the negative errno of open().
+ */
 int symbols_check_binary(const struct profile *profile, const struct symbols_options *options);
-/* Fills line[] of every frame that has none, and more if options say so. What cannot be found stays as it is; -ENOMEM is the only error. */
+/*
+ * Fills line[] of every frame that has none, and improves others if options->complete is set. What
+ * cannot be found stays as it is; -ENOMEM is the only error.
+ */
 int symbols_resolve(struct profile *profile, const struct symbols_options *options);
 
 #endif

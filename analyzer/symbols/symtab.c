@@ -37,7 +37,7 @@ static uint64_t code_end(Elf *elf, size_t index)
 	return header.sh_addr + header.sh_size;
 }
 
-/* Global names are the ones people know; `malloc` is better than `__libc_malloc`. */
+/* Users know the global names; `malloc` is better than `__libc_malloc`. */
 static uint8_t alias_rank(const GElf_Sym *symbol, const char *name)
 {
 	const int binding = GELF_ST_BIND(symbol->st_info);

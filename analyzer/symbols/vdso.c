@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vdso.c - see vdso.h. What the kernel says is believed. */
+/* vdso.c - see vdso.h. The kernel's data is trusted. */
 #include "vdso.h"
 
 #include <link.h>
@@ -7,7 +7,10 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-/* Of what is mapped: whole pages, so that the section headers, which stand behind the last segment, are there, too. */
+/*
+ * The size of the mapping: whole pages, so that the section headers, which come after the last
+ * segment, are included.
+ */
 static size_t mapped_size(const ElfW(Ehdr) * header)
 {
 	const ElfW(Phdr) *segment = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
@@ -27,6 +30,6 @@ Elf *vdso_open(void)
 
 	if (!address || elf_version(EV_CURRENT) == EV_NONE)
 		return NULL;
-	/* libelf only reads what it was not told to update. */
+	/* libelf only reads the image, as it is not asked to update it. */
 	return elf_memory((char *)address, mapped_size((const ElfW(Ehdr) *)address));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vdso.h - the ELF image that the kernel maps into every process as [vdso]. It has no file; the one of this process is that of all others of the same kernel.
+ * vdso.h - the ELF image that the kernel maps into every process as [vdso]. It has no file. All
+ * processes of one kernel have the same.
  */
 #ifndef HI_VDSO_H
 #define HI_VDSO_H
@@ -9,7 +10,10 @@
 
 #define VDSO_PATH "[vdso]" /* in /proc/PID/maps */
 
-/* That of this process, in place; for elf_end(). Its build-id tells whether it is another's, too. NULL = there is none. */
+/*
+ * Opens the vdso of this process, in place. The caller calls elf_end(). Its build-id tells whether
+ * another process has the same. NULL = there is none.
+ */
 Elf *vdso_open(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_bar.c - see progress_bar.h. draw() is the signal's handler: what it calls must be safe in one, so that it puts its line together by hand.
+ * progress_bar.c - see progress_bar.h. draw() is the signal handler. It may only call functions
+ * that are safe in one, so it builds its line by hand.
  */
 #include "progress_bar.h"
 
@@ -23,7 +24,10 @@
 
 #define CLEAR "\r\033[K"
 
-/* Written by the program, read by the handler in the midst of it: each word by itself. */
+/*
+ * The program writes these, and the signal handler reads them in between: each atomic word by
+ * itself.
+ */
 static struct {
 	atomic_bool is_open, is_shown;
 	_Atomic(const char *) phase;
@@ -108,7 +112,10 @@ static void put_state(struct line *line)
 		put_elapsed(line);
 }
 
-/* A terminal that takes nothing at the moment must not hold up the report, and one that is another job's is left alone. */
+/*
+ * A terminal that takes no output at the moment must not hold up the report. A terminal that
+ * belongs to another job is left alone.
+ */
 static bool is_welcome(void)
 {
 	struct pollfd writable = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -213,6 +220,7 @@ void progress_bar_hide(void)
 {
 	if (!GET(is_open))
 		return;
-	set_timer(GET(is_shown) ? REDRAW_MS : FIRST_MS); /* or it might be back at once */
+	/* else the timer might draw it again at once */
+	set_timer(GET(is_shown) ? REDRAW_MS : FIRST_MS);
 	clear();
 }

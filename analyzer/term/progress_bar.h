@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_bar.h - a line on standard error that says how far a report is, where that takes more than a second. Only on a terminal, and gone afterwards.
+ * progress_bar.h - a line on standard error that shows how far a report is, if it takes more than a
+ * second. Only on a terminal; the line is removed afterwards.
  *
- * The signal of a timer draws it, so that what takes long is not slowed down, and need not even know of it: someone names the phase, and who can tell says how
- * much of it is done. There is one, and it belongs to the process that opened it; where it is not open everything here does nothing.
+ * The handler of a timer signal draws it. So the work is not slowed down, and need not know of the
+ * bar: a caller names the phase, and code that knows its progress reports it. There is one bar, and
+ * it belongs to the process that opened it. While it is not open, all functions here do nothing.
  */
 #ifndef HI_PROGRESS_BAR_H
 #define HI_PROGRESS_BAR_H
@@ -13,16 +15,27 @@
 
 #define PROGRESS_BAR_SIGNAL SIGRTMIN
 
-/* The second begins. Nothing where standard error is no terminal that moves its cursor. */
+/*
+ * Opens the bar; the first second begins. Does nothing if standard error is not a terminal that can
+ * move its cursor.
+ */
 void progress_bar_open(void);
 void progress_bar_close(void);
-/* What goes on from now on, as a literal; how much of it is done is not known at first. */
+/*
+ * Names the phase that begins, by a string literal. How much of it is done is not known at first.
+ */
 void progress_bar_phase(const char *name);
-/* So many of so many are done. */
+/* `done` of `total` are done. */
 void progress_bar_share(size_t done, size_t total);
-/* As much is done as has been read of this file, where that can be told. It must be open until the next phase. */
+/*
+ * The progress is the share of this file that has been read, if that can be known. The file must
+ * stay open until the next phase.
+ */
 void progress_bar_file(int fd);
-/* The phases are those of one of several files, counted from 0; how many of them are done is what is shown then. */
+/*
+ * The next phases belong to file number `part`, from 0, of `parts` files. The bar then shows how
+ * many files are done.
+ */
 void progress_bar_part(size_t part, size_t parts);
 /* Takes the line away for a moment, so that another one can be written to the terminal. */
 void progress_bar_hide(void);

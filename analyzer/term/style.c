@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * style.c - see style.h. Orange and blue are of the 256 colours, which keep their look on light and dark backgrounds, and which people with any kind of colour
- * vision can tell apart.
+ * style.c - see style.h. Orange and blue are two of the 256 colours. They look the same on light
+ * and dark backgrounds, and people with any kind of colour vision can tell them apart.
  */
 #include "style.h"
 

@@ -22,7 +22,7 @@ static const char *put_spelling(const char *text, FILE *out)
 		}
 	}
 	fputc(*text, out);
-	if (*text == '\\' && text[1]) /* whatever is escaped is no beginning of something */
+	if (*text == '\\' && text[1]) /* an escaped character begins none of the spellings */
 		fputc(*++text, out);
 	return text + 1;
 }

@@ -2,8 +2,8 @@
 /*
  * pattern.h - regular expressions that users give: POSIX extended ones, found anywhere in a text.
  *
- * What people are used to write for pprof, whose dialect is RE2, means the same here: (?i) at the beginning, (?:...), \d and \D are understood as well.
- * Zero-initialized = none is set, which matches nothing.
+ * Common expressions for pprof, whose dialect is RE2, mean the same here: (?i) at the beginning,
+ * (?:...), \d and \D are understood as well. Zero-initialized = none is set, which matches nothing.
  */
 #ifndef HI_PATTERN_H
 #define HI_PATTERN_H
@@ -19,7 +19,7 @@ struct pattern {
 	bool is_set;
 };
 
-/* text: NULL = none. 0, -ENOMEM, or -EINVAL, with what is wrong in complaint. */
+/* text: NULL = none. 0, -ENOMEM, or -EINVAL with the reason in complaint. */
 int pattern_open(struct pattern *pattern, const char *text, char complaint[PATTERN_COMPLAINT_MAX]);
 void pattern_close(struct pattern *pattern);
 /* text: NULL is an empty one. */

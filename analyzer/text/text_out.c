@@ -10,7 +10,7 @@
 
 #define WHOLE_MAX 0x1p62
 
-/* To be freed; NULL = out of memory, which is what the stream would then meet, too. */
+/* The caller frees it. NULL = out of memory: then the stream would run out of memory, too. */
 static char *printable_copy(const char *text)
 {
 	char *copy = strdup(text);

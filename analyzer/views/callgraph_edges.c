@@ -12,7 +12,10 @@ static void drop_edge(struct callgraph *graph, size_t index)
 	graph->edge[index] = graph->edge[--graph->edge_count];
 }
 
-/* Takes the edges away that are not kept; the others stay in their order. Returns how many have gone. */
+/*
+ * Removes the edges that are not kept. The others stay in their order. Returns how many were
+ * removed.
+ */
 static size_t keep_edges(struct callgraph *graph, const bool *keep)
 {
 	const size_t count = graph->edge_count;
@@ -41,11 +44,11 @@ size_t callgraph_drop_light_edges(struct callgraph *graph, double cutoff)
 
 /* ---- detours ---- */
 
-/* The edges by caller, and what a search among them needs. */
+/* The edges by caller, and the state of a search along them. */
 struct ways {
-	uint32_t *first;        /* by node: where its edges begin in edge[]; up to those of the next */
-	uint32_t *edge, *queue; /* queue: nodes that were reached */
-	uint32_t *reached;      /* by node: the last search that came there */
+	uint32_t *first;        /* by node: its first index in edge[]; the next node's is its end */
+	uint32_t *edge, *queue; /* queue: the nodes reached so far */
+	uint32_t *reached;      /* by node: the last search that reached it */
 	bool *keep;             /* by edge */
 };
 
@@ -58,7 +61,7 @@ static void ways_close(struct ways *ways)
 	free(ways->keep);
 }
 
-/* 0 or -ENOMEM; to be closed in either case. */
+/* Returns 0 or -ENOMEM. The caller closes *out_ways in either case. */
 static int ways_open(const struct callgraph *graph, struct ways *out_ways)
 {
 	*out_ways = (struct ways){
@@ -80,7 +83,7 @@ static int ways_open(const struct callgraph *graph, struct ways *out_ways)
 	return 0;
 }
 
-/* Is the callee reached from the caller without this edge? */
+/* True if the callee is reached from the caller without this edge. */
 static bool is_detour(const struct callgraph *graph, struct ways *ways, uint32_t index)
 {
 	const struct callgraph_edge *detour = &graph->edge[index];
@@ -133,7 +136,10 @@ static int compare_edges(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-/* Of the edges, heaviest first: the first to each node, so that none stands alone; then the first that are left. */
+/*
+ * order[] is sorted, heaviest first. Keeps the first edge to each node, even beyond `limit`, so
+ * that no node is isolated. Then keeps the first of the others until `limit` edges are kept.
+ */
 static void choose_edges(const struct callgraph *graph, const uint32_t *order, size_t limit, bool *is_called, bool *keep)
 {
 	size_t kept = 0;
@@ -154,11 +160,15 @@ static void choose_edges(const struct callgraph *graph, const uint32_t *order, s
 
 /* ---- how long they are ---- */
 
-/* A search from callers to callees, without recursion: which nodes it is in, and in which order it has left them. */
+/* A depth-first search from callers to callees, without recursion. */
 struct search {
 	struct ways ways;
-	uint32_t *next;  /* by node: of its edges, the one to go on with */
-	uint32_t *order; /* nodes, callees first, but for calls back to where the search was */
+	uint32_t *next; /* by node: which of its edges to follow next */
+	/*
+	 * the nodes in the order in which the search left them: callees first, except on calls back
+	 * to a node of the current path
+	 */
+	uint32_t *order;
 	uint32_t *rank;
 	uint8_t *state; /* 0 = not yet seen, ENTERED, LEFT */
 	size_t count;
@@ -187,7 +197,7 @@ static int search_open(const struct callgraph *graph, struct search *out_search)
 	return out_search->next && out_search->order && out_search->rank && out_search->state ? error : -ENOMEM;
 }
 
-/* The next node to enter from there; false: there is none. */
+/* The next node to enter from this one. False: there is none. */
 static bool step(const struct callgraph *graph, struct search *search, uint32_t node, uint32_t *out_callee)
 {
 	while (search->next[node] < search->ways.first[node + 1]) {
@@ -221,8 +231,9 @@ static void search_from(const struct callgraph *graph, struct search *search, ui
 }
 
 /*
- * How many rows of boxes the kept edges cross in all, where each function stands below all that call it: what the time that dot takes grows with. Calls back
- * count as long as they are on the way there.
+ * The total number of rows of boxes that the kept edges cross, if each function is below all that
+ * call it. The time that dot takes grows with this number. Calls back to a caller count with the
+ * rows that they cross upwards.
  */
 static size_t length_of(const struct callgraph *graph, struct search *search)
 {
@@ -257,7 +268,10 @@ static size_t length_of(const struct callgraph *graph, struct search *search)
 
 /* ---- more than can be drawn ---- */
 
-/* As many as there may be, and are short enough together, by halving. The search knows them in the end. */
+/*
+ * Finds by bisection the largest number of edges within both limits of `room`. On return
+ * search->ways.keep holds the chosen edges.
+ */
 static void choose_fitting(const struct callgraph *graph, const uint32_t *order, const struct callgraph_room *room, struct search *search, bool *is_called)
 {
 	size_t fitting = 0, limit = (room->edges < graph->edge_count ? room->edges : graph->edge_count) + 1, at = limit - 1;

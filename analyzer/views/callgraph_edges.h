@@ -1,28 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callgraph_edges.h - which edges of a call graph are not worth a line.
+ * callgraph_edges.h - removes the edges of a call graph that are not worth showing.
  */
 #ifndef HI_CALLGRAPH_EDGES_H
 #define HI_CALLGRAPH_EDGES_H
 
 #include "callgraph.h"
 
-#define CALLGRAPH_DETOURS_MAX 20000u /* in graphs of more edges detours are left in: they are no picture anyway */
+/* graphs with more edges keep their detours: such a graph is too large for a picture anyway */
+#define CALLGRAPH_DETOURS_MAX 20000u
 
-/* Those below cutoff. What has come to nothing in a comparison goes in any case. Returns how many. */
+/*
+ * Removes the edges below cutoff, and in any case those that round to zero, which a comparison may
+ * have. Returns how many.
+ */
 size_t callgraph_drop_light_edges(struct callgraph *graph, double cutoff);
-/* Residual edges whose callee is reached from the caller by another way as well. 0 or -ENOMEM. */
+/*
+ * Removes the residual edges whose callee is also reached from the caller by other edges. Returns 0
+ * or -ENOMEM.
+ */
 int callgraph_drop_detours(struct callgraph *graph);
-/* What there is room for in a picture. */
+/* The size that a picture is limited to. */
 struct callgraph_room {
 	size_t edges;
-	size_t length; /* of all together: how many rows of boxes they cross */
+	/* of all edges together: the number of rows of boxes that they cross */
+	size_t length;
 };
 struct callgraph_fitted {
-	size_t dropped; /* edges, in all that was fitted so far */
-	size_t length;  /* of those that are left */
+	size_t dropped; /* edges dropped by all calls so far */
+	size_t length;  /* of the edges that are left */
 };
-/* Keeps the heaviest ones, as many as there is room for, and to each node the heaviest whatever that makes. 0 or -ENOMEM. */
+/*
+ * Keeps the heaviest edge to each node, even beyond the room, and then as many of the heaviest
+ * other edges as there is room for. Returns 0 or -ENOMEM.
+ */
 int callgraph_fit_edges(struct callgraph *graph, const struct callgraph_room *room, struct callgraph_fitted *fitted);
 
 #endif

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callgraph_trim.c - see callgraph_trim.h. The steps and figures are pprof's, so that the view is the one people know:
+ * callgraph_trim.c - see callgraph_trim.h. Steps 1 to 3 and their figures are pprof's, so that
+ * users recognize the view:
  *
- * 1. drop nodes whose cumulative weight is below a fraction of the total, and build anew;
- * 2. keep the heaviest nodes, or in a picture the best by a score that favours weight of their own and forks in the graph over functions that merely pass
- *    through; build anew;
- * 3. drop edges below a fraction of the total, and in a picture residual edges whose callee is reached by another way as well;
- * 4. which pprof has not: of what is still more than can be drawn keep the heaviest edges, and the heaviest to each node.
+ * 1. Drop the nodes whose cumulative weight is below a fraction of the total, and rebuild.
+ * 2. Keep the heaviest nodes, or in a picture those with the best score, and rebuild. The score
+ *    prefers functions with flat weight, and forks in the graph, to functions that only pass
+ *    weight through.
+ * 3. Drop the edges below a fraction of the total, and in a picture also the residual edges whose
+ *    callee is reached by other edges.
+ * 4. If the rest is still more than can be drawn, keep the heaviest edges, and the heaviest edge
+ *    to each node. pprof does not have this step.
  *
- * Weights may be negative in a comparison: what counts is how much they are. Fractions are of what the functions have themselves, not of the whole: under
- * --focus a small part of the profile is shown as fully as the whole would be.
+ * Weights may be negative in a comparison: their magnitude counts. Fractions are of the total flat
+ * weight of the functions, not of the whole profile: under --focus a small part of the profile is
+ * shown in as much detail as the whole profile would be.
  */
 #include "callgraph_trim.h"
 
@@ -24,7 +29,10 @@ static double entropy(double part, double whole)
 	return part > 0 && whole > 0 ? -part / whole * log2(part / whole) : 0;
 }
 
-/* By node: cumulative weight times the entropy of the ways in and out, plus flat weight. NULL = out of memory. */
+/*
+ * By node: cumulative weight times the entropy of the edges in and out, plus flat weight. NULL =
+ * out of memory.
+ */
 static double *score_nodes(const struct callgraph *graph)
 {
 	double *score = calloc(graph->node_count + 1, sizeof(*score));
@@ -41,7 +49,9 @@ static double *score_nodes(const struct callgraph *graph)
 	}
 	for (size_t i = 0; i < graph->node_count; i++) {
 		const double flat = fabs(graph->node[i].flat.value);
-		/* An entry has no way in, a leaf no way out: either counts as one full bit. */
+		/*
+		 * A node without edges in, or without edges out, gets one full bit for that side.
+		 */
 		score[i] = (in[i] == 0) + (out[i] == 0 ? 1 : entropy(flat, out[i] + flat));
 	}
 	for (size_t i = 0; i < graph->edge_count; i++) {
@@ -82,10 +92,13 @@ static int keep_best(const struct callgraph *graph, const struct callgraph_limit
 	return error;
 }
 
-/* By function: what it has itself, and with what it calls. The graph without its edges, which take most of the time, and of which few are left. */
+/*
+ * The flat and cumulative weights by function: the graph without its edges. Edges take most of the
+ * time to count, and few of them remain.
+ */
 struct weights {
 	double *flat, *cum;
-	uint32_t *row; /* the last one that counted in cum, from 1 */
+	uint32_t *row; /* the last row that counted in cum, from 1 */
 	size_t count;
 };
 
@@ -113,7 +126,7 @@ static void weigh_row(const struct functions *functions, const struct profile_st
 		weights->flat[functions->call[calls[0]].function] += value;
 }
 
-/* 0 or -ENOMEM; to be closed in either case. */
+/* Returns 0 or -ENOMEM. The caller closes *out_weights in either case. */
 static int weights_open(const struct profile *profile, enum sample_type type, const struct functions *functions, struct weights *out_weights)
 {
 	*out_weights = (struct weights){
@@ -133,7 +146,7 @@ static int weights_open(const struct profile *profile, enum sample_type type, co
 	return 0;
 }
 
-/* A part of what all functions have themselves, in whole bytes or objects. */
+/* A fraction of the flat weight of all functions, in whole bytes or objects. */
 static double cutoff_of(const struct weights *weights, double fraction)
 {
 	double flat = 0;
@@ -174,7 +187,7 @@ static int trim_edges(struct callgraph *graph, const struct callgraph_limits *li
 	return error ? error : callgraph_note_inlining(graph);
 }
 
-/* graph: its functions are known, and no more. */
+/* graph: only its `functions` are set. */
 static int trim(struct callgraph *graph, const struct profile *profile, enum sample_type type, const struct callgraph_limits *limits,
 		struct callgraph_dropped *dropped)
 {

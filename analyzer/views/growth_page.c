@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* growth_page.c - see growth_page.h. The page itself is html/growth.html, with its script beside it. */
+/*
+ * growth_page.c - see growth_page.h. The page itself is html/growth.html; its script is
+ * html/growth.js.
+ */
 #include "growth_page.h"
 
 #include <errno.h>
@@ -16,7 +19,7 @@
 
 #define FILE_MAX 1000000u
 #define ATTEMPTS 8
-#define POINTS_MAX 240u /* of a line: more cannot be told apart */
+#define POINTS_MAX 240u /* of a line in the chart: more cannot be distinguished */
 #define CALLS_MAX 32u
 
 struct page {
@@ -27,7 +30,7 @@ struct page {
 	FILE *out;
 };
 
-/* The snapshot of a point: the first and the last are among them. */
+/* The snapshot of a point. The first and the last snapshot always have a point. */
 static size_t snapshot_at(const struct page *page, size_t point)
 {
 	return point * (page->growth->series->snapshot_count - 1) / (page->points - 1);
@@ -93,7 +96,7 @@ static void write_values(const struct page *page, const struct series_stack *sta
 	fputc(']', page->out);
 }
 
-/* Lines of series_stack.all, without what they begin with. */
+/* Writes the lines of series_stack.all without their common prefix. */
 static void write_calls(const char *all, FILE *out)
 {
 	char *copy = strdup(all), *rest = copy, *line;
@@ -194,7 +197,7 @@ static void write_meta(const struct page *page)
 
 /* ---- the whole ---- */
 
-/* The page's data; to be freed. NULL = out of memory. */
+/* Returns the page's data as JSON. The caller frees it. NULL = out of memory. */
 static char *data_of(struct page *page, size_t stacks, size_t *out_size)
 {
 	char *text = NULL;

@@ -27,7 +27,10 @@ static void write_field(const char *key, const char *text, FILE *out)
 	fputs(",\n", out);
 }
 
-/* "12.34", or "5e-7" where that is no longer than zeros would be: digits times ten to the power. */
+/*
+ * Writes digits * 10^power as "12.34", or as "5e-7" where that is not longer than leading zeros
+ * would be.
+ */
 static void write_scaled(uint32_t digits, int power, FILE *out)
 {
 	uint32_t unit = 1;
@@ -51,7 +54,7 @@ static void write_scaled(uint32_t digits, int power, FILE *out)
 		putc('0', out);
 }
 
-/* Four digits are enough to say how sure a figure is. */
+/* Writes a value with four digits, enough for a deviation. */
 static void write_short(double value, FILE *out)
 {
 	int power = 0;
@@ -95,7 +98,7 @@ static int string_number(struct strings *strings, const char *text, uint32_t *ou
 	return 0;
 }
 
-/* A function as the page numbers it, and the strings that are told of it. */
+/* A function with the page's numbering, and the indices of its strings. */
 struct function_record {
 	uint32_t name, module, file;
 };
@@ -106,7 +109,7 @@ struct writer {
 	struct strings strings;
 	struct function_record *record;
 	size_t record_count;
-	uint32_t *number; /* by function of the tree: its record */
+	uint32_t *number; /* by function of the tree: index into record[] */
 };
 
 static const char *base_name(const char *path)
@@ -176,8 +179,9 @@ static void write_functions(const struct writer *writer)
 enum quantity { SELF_NEW, SELF_BASE, DEVIATION, UNIT };
 
 /*
- * Whole numbers that add up: each is the difference between two rounded sums of all so far, so that those of a node and all below it, which stand together, are
- * their true sum but for 1, however many there are.
+ * Writes whole numbers whose sums are right. Each number is the difference between two successive
+ * rounded running sums. A node and its subtree are adjacent, so the sum of their numbers differs
+ * from the true sum by at most 1, however many they are.
  */
 static void write_sums(const struct writer *writer, int type, enum quantity quantity)
 {
@@ -262,7 +266,7 @@ static void write_nodes(const struct writer *writer, bool is_comparison)
 
 /* ---- whose profile it is ---- */
 
-/* The lines of every report, as one string. */
+/* Writes the header lines of every report as one string. */
 static int write_report(const struct profile *profile, enum sample_type type, FILE *out)
 {
 	const struct estimate total = estimate_total(profile, type);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_page.S - the sources in analyzer/views/html/ as bytes in this program's read-only data, so that one file is all a user copies. See html_page.h.
+ * html_page.S - the sources in analyzer/views/html/ as bytes in the program's read-only data, so
+ * that the program is a single file. See html_page.h.
  */
 	.section .rodata
 
@@ -16,7 +17,9 @@ hi_html_\name\()_end:
 	.byte 0
 	.endm
 
-	/* The head is that of each page: what it may load, and where its style goes. */
+	/*
+	 * The head is common to all pages: it says what a page may load, and where its style goes.
+	 */
 	embed page
 	.incbin "analyzer/views/html/head.html"
 	.incbin "analyzer/views/html/page.html"
@@ -26,7 +29,7 @@ hi_html_\name\()_end:
 	.incbin "analyzer/views/html/page.css"
 	embedded style
 
-	/* One script of several files: what comes first is used by what follows. */
+	/* One script of several files. Later files use earlier ones. */
 	embed script
 	.incbin "analyzer/views/html/model.js"
 	.incbin "analyzer/views/html/colors.js"
@@ -53,7 +56,7 @@ hi_html_\name\()_end:
 	.incbin "analyzer/views/html/growth.css"
 	embedded growth_style
 
-	/* Of the first three it uses how figures are told, how colours are made, and how elements are. */
+	/* It uses these three for the format of figures, for colors, and for DOM elements. */
 	embed growth_script
 	.incbin "analyzer/views/html/model.js"
 	.incbin "analyzer/views/html/colors.js"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_page.h - the sources in analyzer/views/html/, embedded in the program. Each text ends with NUL at its _end.
+ * html_page.h - the sources in analyzer/views/html/, embedded in the program. Each text ends with a
+ * NUL, at its _end.
  *
- * page and growth_page hold the words @STYLE@, @DATA@ and @SCRIPT@, once each and in this order, where the others go.
+ * page and growth_page contain the words @STYLE@, @DATA@ and @SCRIPT@, once each and in this order.
+ * The other texts replace them.
  */
 #ifndef HI_HTML_PAGE_H
 #define HI_HTML_PAGE_H

@@ -6,7 +6,7 @@
 
 #define TEXT_MAX_WRITTEN 600u /* bytes of one string */
 
-/* The page up to the word, which goes; what follows it is returned. */
+/* Writes the page up to the word. Returns what follows the word. */
 static const char *write_until(const char *page, const char *word, FILE *out)
 {
 	const char *at = strstr(page, word);

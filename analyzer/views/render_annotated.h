@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_annotated.h - what the views of code, by source line and by instruction, have in common: which functions, and how their figures stand beside it.
+ * render_annotated.h - what the views of code, by source line and by instruction, have in common:
+ * which functions they show, and how they print the figures beside the code.
  */
 #ifndef HI_RENDER_ANNOTATED_H
 #define HI_RENDER_ANNOTATED_H
@@ -11,20 +12,21 @@
 #include "render.h"
 #include "source_text.h"
 
-/* Lines of source, or instructions, around one that has a figure. */
+/* How many source lines, or instructions, are shown around one that has a figure. */
 #define ANNOTATED_CONTEXT 5u
 
 /*
- * Which functions a regular expression (POSIX, extended) matches, by their names; to be freed by the caller. 0 or what render() returns, with what
- * render_error() says: also if none does. view: the option's name.
+ * Finds the functions whose names match a regular expression (POSIX extended). The caller frees
+ * *out_wanted. view: the option's name. Returns 0, or an error for render() to return, with the
+ * reason in render_error(). It is an error if no function matches.
  */
 int annotated_wanted(const char *view, const char *regex, const struct functions *functions, bool **out_wanted);
-/* The first two lines of a function; place: the file, or the module and so on. */
+/* Prints the first two lines of a function. place: its file or module. */
 void annotated_head(const char *name, const char *place, const struct estimate *flat, const struct estimate *cum, const struct estimate *total,
 		    const struct render_options *options, FILE *out);
-/* Two columns, and no end of line; a figure that is nothing is a dot. NULL = nothing. */
+/* Prints two columns without an end of line. A figure of zero is a dot. NULL = zero. */
 void annotated_figures(const struct estimate *flat, const struct estimate *cum, enum sample_type type, FILE *out);
-/* Where to look for the sources of a module; -1 = it is not known. */
+/* Where to look for the sources of a module. module: -1 = unknown. */
 struct source_places annotated_places(const struct render_options *options, const struct profile *profile, int32_t module);
 
 #endif

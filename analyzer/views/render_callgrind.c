@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_callgrind.c - the text of callgrind_annotate and kcachegrind: all sample types as its events, nothing left out.
+ * render_callgrind.c - the text format of callgrind_annotate and kcachegrind: all sample types as
+ * events, nothing left out.
  *
- * A function is one name wherever its code comes from. Its first file is the one it is listed under (fl); lines from others follow a change of file (fi, and fe
- * back to the first). Names are given in full where they come up first, later by their number. Values are whole numbers, as the format demands.
+ * A function is a name, whichever files its code is from. It is listed under its first file (fl).
+ * Lines from other files follow a change of file (fi, and fe back to the first file). A name is
+ * written in full the first time, later by its number only. Values are whole numbers, as the format
+ * requires.
  */
 #include "render_formats.h"
 
@@ -17,9 +20,9 @@
 
 #define UNKNOWN_FILE "???"
 
-/* By function. */
+/* By function: where it is listed. */
 struct listing {
-	uint32_t file;  /* it is listed under */
+	uint32_t file;  /* the file that it is listed under */
 	uint32_t line;  /* the first known */
 	int32_t module; /* -1 = none */
 };
@@ -27,7 +30,7 @@ struct writer {
 	const struct profile *profile;
 	struct call_costs costs;
 	struct listing *listing;
-	bool *has_file, *has_function, *has_module; /* its name was given already */
+	bool *has_file, *has_function, *has_module; /* the name was already written */
 	enum sample_type event[SAMPLE_TYPE_COUNT];  /* in the order of the columns */
 	int64_t total[SAMPLE_TYPE_COUNT];
 	FILE *out;
@@ -53,7 +56,7 @@ static void list_functions(struct writer *writer)
 	}
 }
 
-/* One "key=(number) name", the name only once. Numbers begin with 1. */
+/* Writes "key=(number) name", with the name only the first time. Numbers begin with 1. */
 static void put_name(struct writer *writer, const char *key, size_t number, bool *has_name, const char *name)
 {
 	fputs(key, writer->out);
@@ -102,7 +105,10 @@ static void put_values(struct writer *writer, const struct call_cost *cost)
 	putc('\n', writer->out);
 }
 
-/* A count of 0 would make readers take the line that follows for a cost of the function itself. */
+/*
+ * Writes a call with its cost. The count is at least 1: at 0, readers would take the line after it
+ * for a cost of the function itself.
+ */
 static void put_call(struct writer *writer, const struct call_cost *cost)
 {
 	const uint32_t callee = cost->place.callee;
@@ -157,7 +163,7 @@ static void put_head(struct writer *writer)
 	putc('\n', writer->out);
 }
 
-/* The type that was asked for comes first, as readers sort by the first. */
+/* The requested type comes first, because readers sort by the first event. */
 static void order_events(struct writer *writer, enum sample_type first)
 {
 	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)

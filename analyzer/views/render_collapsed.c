@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_collapsed.c - one line per distinct stack, "root;...;leaf N": the input of flamegraph.pl and of most viewers.
+ * render_collapsed.c - one line per distinct stack, "root;...;leaf N": the input of flamegraph.pl
+ * and of most viewers.
  *
- * A comparison has two columns, "root;...;leaf OLD NEW", which is what difffolded.pl makes of two files and flamegraph.pl draws in red and blue.
+ * A comparison has two columns, "root;...;leaf OLD NEW". difffolded.pl makes this from two files,
+ * and flamegraph.pl draws it in red and blue.
  */
 #include "render_formats.h"
 
@@ -13,7 +15,7 @@
 #include "stack_sums.h"
 #include "text_out.h"
 
-/* The separators of the format must not occur in a name. To be freed; NULL = out of memory. */
+/* Replaces the format's separators in a name. The caller frees the result; NULL = out of memory. */
 static char *separable(const char *name)
 {
 	char *copy = strdup(name);
@@ -23,7 +25,7 @@ static char *separable(const char *name)
 	return copy;
 }
 
-/* By function. */
+/* Opens the array of names, by function. */
 static int open_names(const struct functions *functions, char ***out_names)
 {
 	int error = 0;

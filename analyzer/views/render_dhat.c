@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_dhat.c - the JSON of valgrind's DHAT, version 2: what was allocated, for how long it lived, what is left at the end.
+ * render_dhat.c - the JSON of valgrind's DHAT, version 2: what was allocated, how long it lived,
+ * and what is left at the end.
  *
- * What DHAT measures and a sample does not tell: reads and writes (bkacc is false); the greatest size of each program point and the moment of the
- * global maximum, in whose place stands what they were at the least: what is left at the end, or one block. Times are microseconds from the start of the
- * window.
+ * Some things that DHAT measures are unknown from samples. Reads and writes are unknown: bkacc is
+ * false. The greatest size of each program point and the sizes at the global maximum are unknown,
+ * too. Lower bounds replace them: the size at the end, and for the greatest size at least one
+ * block. Times are microseconds from the start of the window.
  */
 #include "render_formats.h"
 
@@ -18,7 +20,10 @@
 
 #define SHORT_LIVED_US 500
 
-/* [0] is the root, [1] stands for stacks of which nothing is known; then the calls in their order. */
+/*
+ * Indices into ftbl: 0 is the root, 1 stands for unknown stacks, then the calls follow in their
+ * order.
+ */
 #define FIRST_CALL 2u
 
 static int print_places(const struct profile *profile, const struct functions *functions, FILE *out)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_disasm.c - the machine code of some functions, each instruction with what it weighs, and the source lines in between. Start at render_disasm().
+ * render_disasm.c - the machine code of some functions, each instruction with its weight, and the
+ * source lines in between. Start at render_disasm().
  *
- * A call's figures stand beside the call instruction: what is sampled is where it returns to, one byte behind it. Only what lies around instructions with
- * figures is shown. Decoding goes from the start of the function on, twice: first to see where instructions begin.
+ * The figures of a call are printed at the call instruction. The sampled address is its return
+ * address, one byte after the last byte of the instruction. Only the surroundings of instructions
+ * with figures are shown. A function is decoded from its start, twice: the first time to find where
+ * instructions begin.
  */
 #include "render_formats.h"
 
@@ -22,17 +25,17 @@
 #include "vdso.h"
 
 #define PLACE_MAX 600u
-#define FUNCTION_BYTES_MAX (8u << 20) /* what is longer is shown up to here */
+#define FUNCTION_BYTES_MAX (8u << 20) /* a longer function is cut here */
 
 struct disassembly {
 	const struct profile *profile;
 	const struct render_options *options;
 	struct callgraph graph;
 	struct code_sums sums;
-	struct disassembler *disassembler; /* for code of this machine */
+	struct disassembler *disassembler; /* for code of `machine` */
 	uint16_t machine;
-	struct source_text text; /* of the file that a line was in last */
-	char *file;              /* with its folder */
+	struct source_text text; /* of the file of the last line */
+	char *file;              /* with its directory */
 	char *name;              /* its last part, safe to print */
 	uint32_t line;
 	FILE *out;
@@ -40,7 +43,10 @@ struct disassembly {
 
 /* ---- one instruction ---- */
 
-/* Opens the file's text, unless it is the one that is open. Without text only the number is shown. Takes file over; NULL = out of memory. */
+/*
+ * Opens the file's text, unless it is already open. Without a text only line numbers are shown.
+ * Takes ownership of `file`; NULL = out of memory.
+ */
 static int change_file(struct disassembly *disassembly, const struct code_block *block, char *file)
 {
 	const int32_t module = disassembly->sums.site[block->first_site].module;
@@ -83,7 +89,7 @@ static int print_place(struct disassembly *disassembly, const struct code_block 
 	return 0;
 }
 
-/* "function+0x10": where a call or jump goes. */
+/* Prints where a call or jump goes: "function+0x10". */
 static void print_target(const struct disassembly *disassembly, const struct code_block *block, uint64_t target)
 {
 	uint64_t begin, end;
@@ -99,7 +105,7 @@ static void print_target(const struct disassembly *disassembly, const struct cod
 	free(name);
 }
 
-/* The first site of a block at or behind an address. */
+/* The first site of a block at or after an address. */
 static size_t site_from(const struct disassembly *disassembly, const struct code_block *block, uint64_t address)
 {
 	size_t low = block->first_site, high = block->site_end;
@@ -135,10 +141,11 @@ static int print_instruction(struct disassembly *disassembly, const struct code_
 
 /* ---- one function ---- */
 
-/* The code of a block, and which of its instructions are shown: [n] of the one that begins at byte n. */
+/* The code of a block, and which of its instructions are shown. */
 struct extract {
 	struct disassembler_code code;
-	uint8_t *begins; /* 1 = an instruction begins here, 2 = and is shown */
+	/* by byte of the code: 1 = an instruction begins here, 2 = and it is shown */
+	uint8_t *begins;
 };
 
 static struct disassembler_code rest_of(const struct extract *extract, size_t at)
@@ -234,7 +241,7 @@ static int print_code(struct disassembly *disassembly, const struct code_block *
 	return error;
 }
 
-/* Why there is no code to show. */
+/* Prints why there is no code to show. */
 static void explain(const struct disassembly *disassembly, const struct profile_module *module, const struct code_block *block)
 {
 	char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "", path[PLACE_MAX];
@@ -259,7 +266,7 @@ static void explain(const struct disassembly *disassembly, const struct profile_
 		fprintf(disassembly->out, "no code: %s is not there, or is another file than when it ran; --binary names the program's\n", path);
 }
 
-/* Makes sure that the disassembler is one for this code. */
+/* Opens a disassembler for this code's machine, unless it is already open. */
 static int change_machine(struct disassembly *disassembly, const struct machine_code *code)
 {
 	if (disassembly->disassembler && disassembly->machine == code->machine)

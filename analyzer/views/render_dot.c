@@ -2,8 +2,9 @@
 /*
  * render_dot.c - see render_dot.h.
  *
- * Boxes grow with flat weight, edges thicken with theirs, colour goes from grey to red with the cumulative share: the eye finds the way from the root to
- * the weight. Sizes follow pprof.
+ * The size of a box grows with the flat weight, and the width of an edge with its weight. The color
+ * goes from grey to red with the cumulative share, so that the reader sees the path from the root
+ * to the weight. Sizes follow pprof.
  */
 #include "render_dot.h"
 
@@ -13,7 +14,7 @@
 #include "hi_units.h"
 #include "render_header.h"
 
-#define NAME_MAX_SHOWN 300 /* bytes; a longer name would make a box wider than the screen, and dot slow */
+#define NAME_MAX_SHOWN 300 /* bytes; a longer name makes a box wider than a screen, and dot slow */
 
 enum quoting {
 	QUOTE_PLAIN,
@@ -21,7 +22,10 @@ enum quoting {
 	QUOTE_SCOPES, /* "::" breaks the line */
 };
 
-/* Text inside a quoted string of dot. A backslash must be doubled, as dot expands \N, \G, \l and others. */
+/*
+ * Prints text inside a quoted string of dot. A backslash is doubled, because dot expands \N, \G, \l
+ * and others.
+ */
 static void print_quoted(const char *text, size_t size, enum quoting quoting, FILE *out)
 {
 	for (size_t i = 0; i < size && text[i]; i++) {
@@ -45,7 +49,7 @@ static void print_name(const char *name, enum quoting quoting, FILE *out)
 		print_quoted(name, size, quoting, out);
 		return;
 	}
-	/* Not in the middle of a character. */
+	/* Do not cut inside a UTF-8 character. */
 	for (size = NAME_MAX_SHOWN; size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80; size--)
 		;
 	print_quoted(name, size, quoting, out);
@@ -53,8 +57,9 @@ static void print_name(const char *name, enum quoting quoting, FILE *out)
 }
 
 /*
- * hue saturation value: from grey to red, in a comparison for what has become less to blue; faster at the beginning where most nodes are; below a fifth nearly
- * grey.
+ * Prints hue, saturation and value: from grey to red, or in a comparison to blue for what has
+ * become less. The color changes faster at small shares, where most nodes are. Below a fifth it is
+ * nearly grey.
  */
 static void print_colour(const char *attribute, double share, bool is_background, FILE *out)
 {

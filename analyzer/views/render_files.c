@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* render_files.c - the two files that a session writes, as views: to convert, to merge, to compare. */
+/*
+ * render_files.c - the two file formats that a session writes, as views: to convert, to merge, to
+ * compare.
+ */
 #include "heapfile.h"
 #include "pprof.h"
 #include "render_formats.h"

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_flame.c - the flame graph as one SVG file: a picture for whatever shows pictures, and in a browser one that zooms and searches (html/flame_svg.js).
+ * render_flame.c - the flame graph as one SVG file: a picture for any viewer, and in a browser one
+ * that zooms and searches (html/flame_svg.js).
  *
- * The root is at the bottom, a function's width is what was allocated below it. In a comparison widths are those of the new side, and colours run from blue
- * (less) to orange (more); else colours tell the modules apart. Text is cut where it fits no more, as letters of one width let us know beforehand.
+ * The root is at the bottom. A function's width is what was allocated in its subtree. In a
+ * comparison widths are those of the new side, and colors run from blue (less) to orange (more);
+ * otherwise colors tell the modules apart. Text is cut where it no longer fits; the font has a
+ * fixed width, so its length is known.
  */
 #include "render_formats.h"
 
@@ -24,7 +27,8 @@
 #define ROW 18.0
 #define HEAD 78.0
 #define LINE 18.0
-#define LINE_BYTES 180u /* as many as fit beside each other, more or less */
+/* about as many characters as fit in a line of the heading */
+#define LINE_BYTES 180u
 #define FOOT 42.0
 #define LETTER 6.7 /* width */
 #define LETTERS_MIN 5u
@@ -37,11 +41,11 @@ struct picture {
 	enum sample_type type;
 	bool is_comparison;
 	double head, height;
-	uint32_t *colour; /* by function: of its module */
+	uint32_t *colour; /* by function: its module's color */
 	FILE *out;
 };
 
-/* What XML would take for something else. Names hold no control characters and are UTF-8 (functions.h). */
+/* Escapes what has a meaning in XML. Names are UTF-8 without control characters (functions.h). */
 static void print_escaped(const char *text, size_t size, FILE *out)
 {
 	for (size_t i = 0; i < size && text[i]; i++) {
@@ -64,7 +68,7 @@ static void print_escaped(const char *text, size_t size, FILE *out)
 	}
 }
 
-/* Bytes of the first characters, at most so many. */
+/* The size in bytes of at most this many characters from the start of the text. */
 static size_t bytes_of(const char *text, size_t characters)
 {
 	size_t size = 0;
@@ -83,7 +87,7 @@ static double new_value(const struct estimate *estimate)
 	return fmax(estimate->value + estimate->base, 0);
 }
 
-/* -1 (gone) .. 1 (new). */
+/* The relative change: -1 (gone) to 1 (new). */
 static double change(const struct estimate *estimate)
 {
 	const double larger = fmax(new_value(estimate), estimate->base);
@@ -102,7 +106,7 @@ static void print_change(const struct picture *picture, const struct estimate *t
 		fprintf(picture->out, ", %+.1f%%", 100 * total->value / total->base);
 }
 
-/* The size of the whole says what a percentage is of. */
+/* Prints a node's tooltip: its share is of the total of the root. */
 static void print_title(const struct picture *picture, const struct calltree_node *node)
 {
 	const struct estimate *total = &node->total[picture->type], *self = &node->self[picture->type];
@@ -127,7 +131,10 @@ static void print_title(const struct picture *picture, const struct calltree_nod
 
 /* ---- boxes ---- */
 
-/* Small changes are made out more easily than they would be in proportion. */
+/*
+ * The class of a box, which sets its color. The color scale is not linear, so that small changes
+ * are visible.
+ */
 static const char *class_of(const struct picture *picture, const struct calltree_node *node, char *text, size_t size)
 {
 	const double difference = change(&node->total[picture->type]);
@@ -141,7 +148,7 @@ static const char *class_of(const struct picture *picture, const struct calltree
 	return text;
 }
 
-/* A sign before the name, as colours are not for everyone. */
+/* The sign before the name, for readers who cannot tell the colors apart. */
 static const char *sign_of(const struct picture *picture, const struct calltree_node *node)
 {
 	const double difference = picture->is_comparison ? change(&node->total[picture->type]) : 0;
@@ -178,7 +185,10 @@ static double width_of(const struct picture *picture, const struct calltree_node
 	return whole > 0 ? new_value(&node->total[picture->type]) / whole * (WIDTH - 2 * MARGIN) : 0;
 }
 
-/* Preorder, and siblings side by side: where a node begins, its parent knows. */
+/*
+ * Draws the nodes in preorder. Siblings are side by side: next[] of the parent says where a node
+ * begins.
+ */
 static int print_boxes(const struct picture *picture)
 {
 	const struct calltree *tree = picture->tree;
@@ -252,7 +262,7 @@ static int choose_colours(struct picture *picture)
 
 /* ---- the file ---- */
 
-/* A line each; all of it is shown to who points there. */
+/* Prints one line per caveat. The full text is a tooltip. */
 static void print_caveats(const struct picture *picture, const struct profile *profile, double y)
 {
 	for (int kind = 0; kind < HI_CAVEATS; kind++) {
@@ -269,7 +279,7 @@ static void print_caveats(const struct picture *picture, const struct profile *p
 	}
 }
 
-/* The first lines of what every report says, one under the other. */
+/* Prints the first header line of a report and those of the window and the total. */
 static int print_heading(const struct picture *picture, const struct profile *profile)
 {
 	const struct estimate total = estimate_total(profile, picture->type);

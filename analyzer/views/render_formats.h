@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_formats.h - the formats that render.c has in its table, and what they have in common. Contract of each: struct renderer's render().
+ * render_formats.h - the formats in the table of render.c, and what they have in common. The
+ * contract of each function is that of struct renderer's render().
  */
 #ifndef HI_RENDER_FORMATS_H
 #define HI_RENDER_FORMATS_H
@@ -38,17 +39,20 @@ int render_flame(const struct profile *profile, const struct render_options *opt
 int render_html(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_symbolize(const struct profile *profile, const struct render_options *options, FILE *out);
 
-#define RENDER_UNKNOWN "[unknown]" /* what a stack is called of which nothing is known */
+#define RENDER_UNKNOWN "[unknown]" /* the name of an unknown stack */
 
-/* Something counts negatively in it. */
+/* True if the profile has a base side. */
 bool render_is_comparison(const struct profile *profile);
-/* 0, or -EINVAL for a comparison, which this format cannot hold. */
+/* Returns 0, or -EINVAL if the profile is a comparison, which this format cannot represent. */
 int render_refuse_comparison(const struct profile *profile, const char *format);
-/* 0, or -EINVAL where a terminal would get bytes that it cannot show. */
+/* Returns 0, or -EINVAL if `out` is a terminal, which cannot show this format. */
 int render_refuse_terminal(FILE *out, const char *format);
-/* Sets what render_error() says, and returns error. */
+/* Sets the text of render_error(), and returns `error`. */
 int render_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What a render() returns: error or, if there is none, whether out took everything. Says what errno says. */
+/*
+ * The result of a render(): `error`, or if that is 0, whether `out` accepted all output. Sets the
+ * text of render_error() from errno.
+ */
 int render_result(int error, FILE *out);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_groups.c - what is counted, divided by something else than functions: by thread, by size of block, by module.
+ * render_groups.c - the profile divided by something else than functions: by thread, by size of
+ * block, by module.
  *
- * Threads and sizes divide it without overlap: one column of shares, and objects and bytes side by side. A module has, like a function, something itself and
- * something with what it calls, so its table is the one of functions, with modules for them.
+ * Threads and sizes divide it without overlap: their table has one column of shares, and objects
+ * and bytes side by side. A module has, like a function, flat and cumulative weight: its table is
+ * that of functions, with modules in place of functions.
  */
 #include "render_formats.h"
 
@@ -18,11 +20,15 @@
 #include "render_header.h"
 #include "style.h"
 
-#define SIZES 65u /* one group to a doubling: the sizes from 2^(n - 1) + 1 to 2^n bytes are group n, no bytes and one byte group 0 */
+/*
+ * one group per power of two: group n has the sizes from 2^(n - 1) + 1 to 2^n bytes, group 0 those
+ * of 0 and 1 byte
+ */
+#define SIZES 65u
 #define BAR_WIDTH 40
 
 struct group {
-	struct estimate value; /* of the type that is asked for */
+	struct estimate value; /* of the requested type */
 	double objects, bytes;
 	bool is_there;
 };
@@ -44,7 +50,7 @@ static int groups_open(struct groups *groups, const struct profile *profile, con
 	return groups->group ? 0 : -ENOMEM;
 }
 
-/* What a row, or a thread's part of it, adds to a group. */
+/* Adds a row, or a thread's part of it, to a group. */
 static void group_add(struct groups *groups, size_t index, const struct profile *profile, const struct profile_row *row, const struct part *part)
 {
 	const enum sample_type type = groups->options->type;
@@ -221,7 +227,7 @@ int render_sizes(const struct profile *profile, const struct render_options *opt
 
 int render_modules(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	struct profile by_module = *profile; /* a view of it: nothing is owned */
+	struct profile by_module = *profile; /* a shallow copy: it owns nothing */
 
 	by_module.meta.granularity = PROFILE_MODULES;
 	return render_text(&by_module, options, out);

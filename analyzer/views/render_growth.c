@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_growth.c - how what each stack holds has changed over several snapshots: slope, interval, whether that is more than chance, and a line of small bars.
- * As text, or as a page (growth_page.h).
+ * render_growth.c - how much the value of each stack has changed over several snapshots: slope,
+ * interval, whether that is more than chance, and a row of small bars. The output is text or a page
+ * (growth_page.h).
  */
 #include "render_formats.h"
 
@@ -17,7 +18,10 @@
 
 #define BARS_MAX 24u
 
-/* From nothing to the most there was, the mean of several snapshots where there are more than bars. */
+/*
+ * Prints the bars, scaled from 0 to the maximum. With more snapshots than bars, a bar is the mean
+ * of several snapshots.
+ */
 static void print_bars(const struct series *series, const struct series_stack *stack, FILE *out)
 {
 	static const char *const bars[] = {"\342\226\201", "\342\226\202", "\342\226\203", "\342\226\204",
@@ -36,7 +40,7 @@ static void print_bars(const struct series *series, const struct series_stack *s
 		fputs(bars[most > 0 ? (size_t)fmin(7, fmax(0, 8 * mean[bar] / most)) : 0], out);
 }
 
-/* "1.20MB/s", "12/s", "1.20MB/file"; nothing where there is no bound. */
+/* "1.20MB/s", "12/s", "1.20MB/file"; "?" where there is no bound. */
 static char *format_rate(double rate, const char *unit, enum sample_type type, char *text)
 {
 	char value[HI_UNITS_TEXT_MAX];

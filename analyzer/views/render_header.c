@@ -2,7 +2,8 @@
 /*
  * render_header.c - see render_header.h.
  *
- * A profile read from another tool's file may know next to nothing about its origin: lines without content are left out.
+ * A profile read from another tool's file may have almost no metadata. Lines without content are
+ * left out.
  */
 #include "render_header.h"
 
@@ -27,7 +28,7 @@ static const char *const what[SAMPLE_TYPE_COUNT] = {
 	[INUSE_SPACE] = " in use",
 };
 
-/* A name or an argument of the target may hold anything. */
+/* Prints text that comes from the target and may contain anything. */
 static void print_text(FILE *out, const char *before, char *text, const char *after)
 {
 	char *clean = text && *text ? strdup(text) : NULL;
@@ -39,7 +40,7 @@ static void print_text(FILE *out, const char *before, char *text, const char *af
 	free(clean);
 }
 
-/* A setting of the whole program, for a size is written in many places, and never in two units. */
+/* A global setting, because sizes are written in many places and must all have the same unit. */
 static enum render_unit unit = UNIT_AUTO;
 static const char *const unit_names[] = {[UNIT_B] = "B", [UNIT_KB] = "kB", [UNIT_MB] = "MB", [UNIT_GB] = "GB", [UNIT_TB] = "TB"};
 
@@ -153,7 +154,7 @@ static void print_stack_ends(const struct profile_meta *meta, FILE *out)
 		fprintf(out, "\n");
 }
 
-/* What was drawn how often is told where it was not what was asked for. */
+/* Prints the sampling intervals and since when each was in force, if the interval changed. */
 static void print_changes(const struct profile_meta *meta, FILE *out)
 {
 	char text[HI_UNITS_TEXT_MAX];
@@ -171,7 +172,7 @@ static void print_changes(const struct profile_meta *meta, FILE *out)
 	fprintf(out, "; each sample is weighed by its own\n");
 }
 
-/* Where the allocator could be asked. */
+/* Prints the waste, if the allocator could report usable sizes. */
 static void print_slack(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
 {
 	char text[HI_UNITS_TEXT_MAX];
@@ -184,7 +185,7 @@ static void print_slack(const struct profile_meta *meta, enum sample_type type, 
 	fprintf(out, " more than was requested, by the allocator's rounding\n");
 }
 
-/* Of a comparison the sign is what one looks for first. */
+/* Prints the total. In a comparison it has a sign, which the reader looks for first. */
 static void print_total(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
 {
 	char value[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
@@ -205,7 +206,10 @@ static void print_total(const struct profile_meta *meta, enum sample_type type, 
 	fprintf(out, "\n");
 }
 
-/* Of everything that was sampled, by a sum of other rounding than the total's: it is no less than that. */
+/*
+ * Prints the peak of all that was sampled. The peak is a sum that is rounded differently from the
+ * total, so the larger of both is printed.
+ */
 static void print_peak(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
 {
 	const double most = fmax((double)meta->peak_inuse_bytes, type == INUSE_SPACE ? total->value : 0);
@@ -217,7 +221,7 @@ static void print_peak(const struct profile_meta *meta, enum sample_type type, c
 		(double)meta->peak_ns / 1e9);
 }
 
-/* Other tools' files do not tell everything. */
+/* Warns about figures that the file of another tool does not have. */
 static void print_untold(const struct profile_meta *meta, enum sample_type type, FILE *out)
 {
 	const bool is_space = type == ALLOC_SPACE || type == INUSE_SPACE, is_inuse = type == INUSE_OBJECTS || type == INUSE_SPACE;

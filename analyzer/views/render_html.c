@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_html.c - the flame graph as one HTML file that needs nothing else: no network, no server. The page is in html/, its data are html_data.c's.
+ * render_html.c - the flame graph as one HTML file that needs nothing else: no network, no server.
+ * The page is in html/, and html_data.c writes its data.
  *
- * A file is to be sent by mail and opened in a second, so it is kept below FILE_MAX: where all paths would not fit the lightest are summed up, and the page
- * says so.
+ * A file should be small enough to be sent by mail and opened in a second, so it is kept below
+ * FILE_MAX. If the whole tree does not fit, the lightest paths are summed up, and the page says so.
  */
 #include "render_formats.h"
 
@@ -19,7 +20,7 @@
 #define FILE_MAX 1000000u
 #define ATTEMPTS 8
 
-/* The page's data; to be freed. NULL = out of memory. */
+/* Returns the page's data. The caller frees it. NULL = out of memory. */
 static char *data_of(const struct profile *profile, const struct calltree *tree, enum sample_type type, size_t *out_size)
 {
 	char *text = NULL;
@@ -35,7 +36,7 @@ static char *data_of(const struct profile *profile, const struct calltree *tree,
 	return text;
 }
 
-/* With as many nodes as fit, not more than asked for. */
+/* Returns the data with as many nodes as fit, and at most the requested number. */
 static char *fitting_data(const struct profile *profile, const struct render_options *options, size_t room)
 {
 	const struct calltree_options tree_options = {.type = options->type, .limit = options->limit ? options->limit : NODES_DEFAULT};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_json.c - everything that a profile holds, for programs: docs/formats.md has the schema, and says what may change without a new version.
+ * render_json.c - everything that a profile holds, for programs. docs/formats.md has the schema,
+ * and says what may change without a new version.
  *
- * Addresses are strings, as many programs read numbers of JSON as doubles.
+ * Addresses are strings, because many programs read JSON numbers as doubles.
  */
 #include "render_formats.h"
 
@@ -96,7 +97,7 @@ static void put_types(FILE *out)
 	fputs("],\n", out);
 }
 
-/* "key":number, the key with all that stands before the number. */
+/* Writes "key":number. `key` has all the text that precedes the number. */
 static void put_count(const char *key, uint64_t number, FILE *out)
 {
 	fputs(key, out);

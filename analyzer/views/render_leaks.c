@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_leaks.c - what is still there of what was allocated in the window, a line for each stack: how fast it grows, how sure that is, and how one gets there.
+ * render_leaks.c - what was allocated in the window and is still in use, with a line for each
+ * stack: how fast it grows, how precise that is, and the stack itself.
  */
 #include "render_formats.h"
 
@@ -14,7 +15,8 @@
 #include "style.h"
 
 #define SECONDS_PER_HOUR 3600
-#define SLOW 1024 /* bytes per second; where nothing is faster, rates are told per hour */
+/* bytes per second; if no stack grows faster, rates are per hour */
+#define SLOW 1024
 
 static const char *const verdicts[TREND_VERDICTS] = {
 	[TREND_TOO_FEW] = "too few samples",
@@ -69,7 +71,7 @@ static void print_table(const struct stack_text *text, const struct leaks *leaks
 	const bool by_hour = is_slow(leaks);
 	size_t shown = options->limit ? options->limit : STACK_COLUMNS_LINES;
 
-	/* What grows is never left out unasked. */
+	/* Growing stacks are never left out, unless the user sets a limit. */
 	if (!options->limit && shown < leaks->growing_count)
 		shown = leaks->growing_count;
 	shown = shown < leaks->count ? shown : leaks->count;
@@ -81,7 +83,7 @@ static void print_table(const struct stack_text *text, const struct leaks *leaks
 	stack_columns_rest(leaks->count, shown, out);
 }
 
-/* "~N bytes (+-e), ~M objects (+-e)", in whole numbers, as other programs read them. */
+/* Prints "~N bytes (+-e), ~M objects (+-e)" in whole numbers, for other programs to parse. */
 static void print_amount(const struct leaks *leaks, const struct estimate *bytes, const struct estimate *objects, FILE *out)
 {
 	double low, high;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_lifetimes.c - two views of a line for each stack: blocks that were freed soon after they were allocated (--temporary), and usable bytes that nobody
- * asked for (--waste).
+ * render_lifetimes.c - two views with a line for each stack: blocks that were freed soon after they
+ * were allocated (--temporary), and usable bytes beyond those requested (--waste).
  */
 #include "render_formats.h"
 
@@ -12,14 +12,17 @@
 #include "render_header.h"
 #include "stack_columns.h"
 
-#define SHORT_SHARE 0.01 /* of the window, that a short life lasts at most */
+#define SHORT_SHARE 0.01 /* of the window: a short life lasts at most this long */
 
 struct line {
 	uint32_t stack;
 	struct estimate bytes, objects;
-	double value; /* by which lines are sorted */
+	double value; /* the sort key */
 };
-/* What a view makes of a line: by what to sort it (0 or less: it is left out), its columns, and their names. */
+/*
+ * What a view does with a line. value: the sort key; a line with 0 or less is left out. print: the
+ * columns. columns: their names.
+ */
 struct view {
 	enum sample_type space, objects;
 	const char *columns, *nothing;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_list.c - the source of some functions, each line with what it weighs, in the shape of pprof -list. Start at render_list().
+ * render_list.c - the source of some functions, each line with its weight, in the format of pprof
+ * -list. Start at render_list().
  *
- * A function has one part for each file that its lines are in. Between lines with figures that are far apart, source is left out.
+ * A function has one part for each file that its lines are in. Source between lines with figures
+ * that are far apart is left out.
  */
 #include "render_formats.h"
 
@@ -41,7 +43,10 @@ static void print_line(const struct listing *listing, const struct source_line *
 	free(words);
 }
 
-/* From a little before the first one to a little behind the last one. */
+/*
+ * Prints the source from ANNOTATED_CONTEXT lines before the first line with figures to as many
+ * after the last one.
+ */
 static void print_source(const struct listing *listing, const struct list_part *part, const struct source_text *text)
 {
 	const struct source_line *lines = listing->lines.line;
@@ -74,7 +79,7 @@ static void print_numbers(const struct listing *listing, const struct list_part 
 	}
 }
 
-/* Of what belongs to no line there is one at the most, and it is the first. */
+/* At most one entry has no line number, and it is the first of the part. */
 static void print_found(const struct listing *listing, struct list_part part, const struct source_text *text)
 {
 	const struct source_line *last = &listing->lines.line[part.end - 1];
@@ -116,8 +121,9 @@ static int print_part(const struct listing *listing, const struct list_part *par
 /* ---- all of them ---- */
 
 /*
- * A function in one file has the figures that it has elsewhere: a stack counts once. Where its lines are in several files, each part has the sums over its
- * lines, in which a stack may count for more than one.
+ * If all lines of a function are in one file, its figures are those of the other views: a stack
+ * counts once. If they are in several files, each part has the sums over its lines, in which a
+ * stack may count more than once.
  */
 static struct list_part next_part(const struct listing *listing, size_t first)
 {
@@ -141,7 +147,7 @@ static struct list_part next_part(const struct listing *listing, size_t first)
 	return part;
 }
 
-/* Heaviest first; equal ones as they come. */
+/* Heaviest first; equal parts in their order in the array. */
 static int compare_parts(const void *left, const void *right)
 {
 	const struct list_part *a = left, *b = right;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_massif.c - the text of valgrind's massif, for ms_print: how what is in use has grown.
+ * render_massif.c - the text of valgrind's massif, for ms_print: how the memory in use has grown.
  *
- * Of several files each is a snapshot, taken at its end. One file tells of what is left at its end when it was allocated, in the mean of each stack: from that
- * follows what of it had been allocated by a given time. That is less than what was in use then, as what was freed in between is not in it. Times are
- * milliseconds, from the end of the first file or the start of the only one.
+ * With several files, each file is a snapshot, taken at its end. A single file records when the
+ * blocks that are left at its end were allocated, as a mean per row. From this follows how much of
+ * them had been allocated by a given time. That is less than what was in use at that time, because
+ * it excludes what was freed in between. Times are milliseconds, from the end of the first file or
+ * from the start of the only one.
  */
 #include "render_formats.h"
 
@@ -28,7 +30,7 @@ static void print_head(const struct profile_meta *meta, const char *description,
 	fprintf(out, "\ntime_unit: %s\n", unit);
 }
 
-/* What the tree is follows this line. */
+/* Prints a snapshot. tree: the value of heap_tree; the lines of the tree follow. */
 static void print_snapshot(size_t number, uint64_t time, const struct point *point, const char *tree, FILE *out)
 {
 	fprintf(out, "#-----------\nsnapshot=%zu\n#-----------\ntime=%" PRIu64 "\nmem_heap_B=%" PRId64 "\nmem_heap_extra_B=%" PRId64 "\n", number, time,
@@ -69,8 +71,9 @@ static void print_files(const struct profile *profile, struct snapshots *snapsho
 /* ---- one file ---- */
 
 /*
- * How much of a row's blocks that are left had been allocated by then: evenly around their mean, as widely as the window and the times of its
- * allocations allow.
+ * The fraction of a row's remaining blocks that had been allocated by time_ns. It assumes that
+ * their allocations are spread evenly around their mean, as widely as the window and the times of
+ * the row's allocations allow.
  */
 static double share_by(const struct profile_row *row, double time_ns, double end_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_options.h - how a view is to be drawn. Each view takes those that concern it. */
+/* render_options.h - how a view is drawn. Each view uses the options that concern it. */
 #ifndef HI_RENDER_OPTIONS_H
 #define HI_RENDER_OPTIONS_H
 
@@ -14,24 +14,28 @@ enum render_sort { SORT_FLAT, SORT_CUM };
 struct render_options {
 	enum sample_type type; /* default INUSE_SPACE */
 	enum render_sort sort;
-	size_t limit;                /* rows of text, nodes of the graph; 0 = the format's default */
-	double node_fraction;        /* what is below that part is left out; 0 = the format's default, negative = nothing is */
-	double edge_fraction;        /* likewise of calls */
-	bool no_trim;                /* everything is shown: neither limit nor fractions count */
-	bool intervals;              /* text: the 95 % interval of each figure, too */
-	bool details;                /* text: waste and ages */
-	const char *argument;        /* of the view, if it wants one */
-	const char *source_path;     /* where source files may lie, separated by colons; NULL = where the debug information says */
-	const char *trim_path;       /* prefixes that names of files begin with elsewhere, likewise; NULL = none */
-	const char *binary;          /* disasm: the main program's file; NULL = find it */
-	struct snapshots *snapshots; /* massif: of several files, in the order given (snapshots.h); NULL = not taken */
-	size_t file_count;           /* of the new side */
-	struct leaks_tail tail;      /* leaks: what counts as young */
-	const struct series *series; /* growth: what the stacks held in each file */
-	bool is_page;                /* growth: as an HTML page */
+	size_t limit; /* rows of text, nodes of the graph; 0 = the format's default */
+	/* nodes below this fraction are left out; 0 = the format's default, negative = none are */
+	double node_fraction;
+	double edge_fraction; /* the same for edges */
+	bool no_trim;         /* show everything: limit and fractions do not count */
+	bool intervals;       /* text: also print the 95 % interval of each figure */
+	bool details;         /* text: also print waste and ages */
+	const char *argument; /* the view's argument, if it has one */
+	/* directories with source files, separated by colons; NULL = as in the debug information */
+	const char *source_path;
+	/* prefixes to remove from file names, separated by colons; NULL = none */
+	const char *trim_path;
+	const char *binary; /* disasm: the main program's file; NULL = find it */
+	/* massif: one snapshot per file, in the order given (snapshots.h); NULL = there are none */
+	struct snapshots *snapshots;
+	size_t file_count;           /* files of the new side */
+	struct leaks_tail tail;      /* leaks: the young end of the window */
+	const struct series *series; /* growth: the values of the stacks in each file */
+	bool is_page;                /* growth: write an HTML page */
 };
 
-/* One line about the last failure to draw one, with the remedy. */
+/* One line about the last failure to draw a view, with the remedy. */
 const char *render_error(void);
 
 #endif

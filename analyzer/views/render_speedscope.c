@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_speedscope.c - the JSON of speedscope: each sample type is a profile of its own, so that one file shows them all.
+ * render_speedscope.c - the JSON of speedscope: each sample type is a profile of its own, so one
+ * file shows them all.
  *
- * Frames are functions, not calls, so that one function is one row of its table. speedscope knows no negative weights: a comparison has two profiles of each
- * type, what has grown and what has shrunk.
+ * Frames are functions, not calls, so that a function is one row of speedscope's table. speedscope
+ * has no negative weights: a comparison has two profiles of each type, for what has grown and for
+ * what has shrunk.
  */
 #include "render_formats.h"
 
@@ -26,7 +28,7 @@ static int64_t weight_of(const struct stack_sum *sum, enum sample_type type, enu
 	return value > 0 ? value : 0;
 }
 
-/* The last frame stands for stacks of which nothing is known. */
+/* The last frame stands for unknown stacks. */
 static void print_frames(const struct stack_sums *sums, FILE *out)
 {
 	const struct functions *functions = &sums->functions;

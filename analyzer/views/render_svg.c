@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_svg.c - the call graph as a picture, svg, pdf or png, drawn by graphviz' dot as a process; and as the text that dot is given.
+ * render_svg.c - the call graph as a picture (svg, pdf or png), drawn by a process of graphviz'
+ * dot; and as the text that is dot's input.
  */
 #include "render_formats.h"
 
@@ -13,19 +14,22 @@
 #include "render_header.h"
 
 #define NODES_DEFAULT 80
-/* What dot draws within some seconds, whatever leads where: of more it would not come to an end. What it draws at its best is less. */
+/*
+ * The limits up to which dot draws any graph within some seconds; a larger one would not finish.
+ * DRAWN_BEST_LENGTH_MAX is the limit for dot's best quality.
+ */
 #define DRAWN_NODES_MAX 1000u
 #define DRAWN_EDGES_MAX 2000u
 #define DRAWN_LENGTH_MAX 4000u
 #define DRAWN_BEST_LENGTH_MAX 1000u
 #define PATIENCE_MS 60000u
 
-/* What is shown, and why not all of it. */
+/* The graph that is shown, and why it is not complete. */
 struct picture {
 	struct callgraph graph;
 	struct callgraph_limits limits;
 	struct callgraph_dropped dropped;
-	bool is_limited; /* to fewer functions than were asked for */
+	bool is_limited; /* to fewer functions than the user asked for */
 };
 
 static void write_header(const struct profile *profile, const struct picture *picture, enum sample_type type, FILE *out)
@@ -47,7 +51,7 @@ static void write_header(const struct profile *profile, const struct picture *pi
 			picture->dropped.fitted.dropped + graph->edge_count);
 }
 
-/* The graph as dot's input; to be freed. NULL = out of memory. */
+/* Returns the graph as dot's input. The caller frees it. NULL = out of memory. */
 static char *dot_text(const struct profile *profile, const struct picture *picture, enum sample_type type, size_t *out_size)
 {
 	char *header = NULL, *text = NULL;
@@ -72,7 +76,7 @@ static char *dot_text(const struct profile *profile, const struct picture *pictu
 	return text;
 }
 
-/* A large one is to be done in time: by fewer tries to make it clear, and straight lines. */
+/* Runs dot. A large graph gets fewer optimization steps and straight lines, to finish in time. */
 static int draw(const struct program_input *input, char *format, bool is_large, FILE *out)
 {
 	static char dot[] = "dot", rows[] = "-Gnslimit1=1", columns[] = "-Gnslimit=1", crossings[] = "-Gmclimit=0.3", lines[] = "-Gsplines=line";
@@ -95,7 +99,7 @@ static int put_text(const struct program_input *input, FILE *out)
 	return render_result(fwrite(input->bytes, 1, input->size, out) == input->size ? 0 : -EIO, out);
 }
 
-/* Of what is to be drawn there is a limit, whatever was asked for. */
+/* A graph that dot draws has limits, whatever the user asked for. */
 static struct picture picture_of(const struct render_options *options, bool is_drawn)
 {
 	struct picture picture = {.limits = callgraph_limits_of(options, NODES_DEFAULT)};
@@ -110,7 +114,7 @@ static struct picture picture_of(const struct render_options *options, bool is_d
 	return picture;
 }
 
-/* format: as dot's option wants it; NULL = dot's own input. */
+/* format: the argument for dot; NULL = emit dot's own input. */
 static int render_graph(const struct profile *profile, const struct render_options *options, char *format, FILE *out)
 {
 	struct program_input input = {.patience_ms = PATIENCE_MS};

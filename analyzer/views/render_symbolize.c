@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_symbolize.c - one heap profile once more, as it was, with the names that could be found here: for files that come from a machine that had none, or no
- * debug information.
+ * render_symbolize.c - writes a heap profile again, unchanged except for the names that could be
+ * found on this machine. It is for files from a machine without symbols or debug information.
  *
- * It is written as --heap writes it. What is different is what it may be made of (report_options.c): one file, and all of it; and that names are looked for
- * wherever more could be told, not only where there is none (report.c).
+ * The output is that of --heap. The differences are elsewhere: the input must be one file,
+ * unfiltered (report_options.c), and names are looked up wherever they could become more precise,
+ * not only where there are none (report.c).
  */
 #include "render_formats.h"
 

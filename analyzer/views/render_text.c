@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_text.c - the table: flat, flat%, sum%, cum, cum%, function, with columns like those of pprof -text, and with --intervals how sure each is.
+ * render_text.c - the table of functions: flat, flat%, sum%, cum, cum%, function, with columns like
+ * those of pprof -text; with --intervals also the precision of each figure.
  */
 #include "render_formats.h"
 
@@ -24,7 +25,7 @@ static bool is_comparison(const struct profile *profile)
 	return has_base;
 }
 
-/* Where nothing was taken, the reader wants to know whether that is an answer or a mistake. */
+/* Explains an empty table: is that the answer, or a mistake? */
 static void explain_nothing(const struct profile *profile, FILE *out)
 {
 	char interval[HI_UNITS_TEXT_MAX];
@@ -61,7 +62,7 @@ static void print_interval(const struct estimate *estimate, enum sample_type typ
 	fprintf(out, " %10s .. %-10s", render_value(low, type, low_text), render_value(high, type, high_text));
 }
 
-/* "350us", "1.20ms", "3.40s", "5m12s"; "-" where nothing is. */
+/* "350us", "1.20ms", "3.40s", "5m12s"; "-" where the count is 0. */
 static const char *format_mean(double sum_ns, double count, char *text)
 {
 	const double ns = count > 0 ? sum_ns / count : 0;
@@ -89,7 +90,7 @@ static void print_details(const struct estimate *estimate, bool is_slack_known, 
 		format_mean(estimate->lifetime_ns, estimate->freed, lifetime));
 }
 
-/* Where the name says it, too, it would be said twice. */
+/* True if the source position is printed. Names of the other granularities contain it already. */
 static bool has_place(const struct callgraph *graph, const struct callgraph_node *node)
 {
 	return graph->granularity == PROFILE_FUNCTIONS && node->file && node->line;
@@ -145,7 +146,7 @@ int render_text(const struct profile *profile, const struct render_options *opti
 
 	if (error)
 		return render_result(error, out);
-	shown.intervals &= !profile->meta.is_scaled; /* then they are not known */
+	shown.intervals &= !profile->meta.is_scaled; /* intervals of a scaled profile are unknown */
 	uint32_t *order = callgraph_order(&graph, options->sort == SORT_CUM, &count);
 	if (order) {
 		render_header(profile, options->type, &graph.total, out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_traces.c - every stack as it is, leaf first, with what it holds and the size of its blocks, the heaviest first.
+ * render_traces.c - every stack, leaf first, with its value and the size of its blocks, the
+ * heaviest stack first.
  */
 #include "render_formats.h"
 
@@ -41,7 +42,7 @@ static void print_separator(FILE *out)
 	fputc('\n', out);
 }
 
-/* The value stands before the first of its calls. */
+/* Prints a call. The first call of a stack has the value before it. */
 static void print_call(const char *value, enum style style, const char *name, const char *remark, FILE *out)
 {
 	style_print(style, out, "%10s", value);

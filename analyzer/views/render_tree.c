@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_tree.c - every function between the ones that call it, above, and the ones that it calls, below, in the columns of pprof -tree. What a call
- * accounts for is a part of what the function between has, with what it calls.
+ * render_tree.c - every function between its callers, above it, and its callees, below it, in the
+ * columns of pprof -tree. The weight of a call is part of the cumulative weight of the function in
+ * the middle.
  *
- * --peek is the same for some functions only, with all that there is of them.
+ * --peek shows the same for some functions only, with all their callers and callees.
  */
 #include "render_formats.h"
 
@@ -22,7 +23,10 @@
 #define SEPARATOR "----------------------------------------------------------+-------------"
 #define LEGEND "      flat  flat%   sum%        cum   cum%   calls calls% + context"
 
-/* The edges of a graph by the node at one of their ends: those of node n stand in edge[first[n]] to edge[first[n + 1] - 1], heaviest first. */
+/*
+ * The edges of a graph by the node at one of their ends. The edges of node n are edge[first[n]] to
+ * edge[first[n + 1] - 1], heaviest first.
+ */
 struct fan {
 	uint32_t *edge;
 	size_t *first;
@@ -58,7 +62,10 @@ static int fan_open(const struct callgraph *graph, bool is_in, struct fan *fan)
 	fan->first = calloc(graph->node_count + 2, sizeof(*fan->first));
 	if (!fan->edge || !fan->first)
 		return -ENOMEM;
-	/* One place further than in the end, for placing moves each on by as many as it places. */
+	/*
+	 * The counts are one index further than at the end: the placing loop advances each start to
+	 * its end.
+	 */
 	for (size_t i = 0; i < graph->edge_count; i++)
 		fan->first[end_of(&graph->edge[i], is_in) + (size_t)2]++;
 	for (size_t i = 2; i < graph->node_count + 2; i++)
@@ -117,7 +124,7 @@ static void print_node(struct tree *tree, uint32_t index, FILE *out)
 	print_fan(tree, &tree->out, index, false, out);
 }
 
-/* only: of the nodes that match; NULL = all. Returns how many these are. */
+/* only: prints only the nodes that match; NULL = all. Returns how many match. */
 static size_t print_nodes(struct tree *tree, const uint32_t *order, size_t count, const struct pattern *only, FILE *out)
 {
 	size_t matches = 0;

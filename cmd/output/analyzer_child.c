@@ -13,9 +13,10 @@
 #define STREAM_PIPE_BYTES (1 << 20)
 #define SUMMARY_BYTES_MAX (64u << 10)
 #define NICE_AT_THE_END 5
-#define STATUSES_AT_ONCE 64 /* more than a pipe holds; who writes on and on is not read on and on */
+/* more than a pipe holds; bounds the reads if the child keeps writing */
+#define STATUSES_AT_ONCE 64
 
-/* The near ends are ours. */
+/* The near ends are the injector's, the far ends the child's. */
 struct ends {
 	int stream, status, summary, ask;
 };
@@ -64,19 +65,23 @@ static int open_ends(struct ends *near, struct ends *far)
 		err = open_socket(&near->ask, &far->ask);
 	if (err)
 		return err;
-	(void)fcntl(near->stream, F_SETPIPE_SZ, STREAM_PIPE_BYTES); /* fewer wake-ups; an ordinary pipe does as well */
+	/* fewer wake-ups; if it fails, a pipe of ordinary size works as well */
+	(void)fcntl(near->stream, F_SETPIPE_SZ, STREAM_PIPE_BYTES);
 	return fcntl(near->stream, F_SETFL, O_NONBLOCK) ? -errno : 0;
 }
 
 /* ---- the child ------------------------------------------------------------------------------------------------------------ */
 
-/* What the child says first, on the socket. */
+/* The first message of the child, sent on the socket. */
 struct greeting {
 	int error;
 	struct sandbox_state sandbox;
 };
 
-/* Ctrl-C at the terminal goes to the whole group; the child must outlive it to write the files. It ends when the stream does. */
+/*
+ * Ctrl-C at the terminal reaches the whole process group, and the child must survive it to write
+ * the files. The child ends when the stream ends.
+ */
 static void ignore_signals(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -109,7 +114,7 @@ _Noreturn static void run_child(const struct ends *far, struct identity user, co
 	_exit(hi_analyzer_collect(&outputs));
 }
 
-/* ---- our side ------------------------------------------------------------------------------------------------------------- */
+/* ---- the injector's side -------------------------------------------------------------------------------------------------- */
 
 static int reap(struct analyzer_child *child)
 {
@@ -174,7 +179,7 @@ int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer
 	return found > 0;
 }
 
-/* False at the end. */
+/* Copies one part of the summary, as plain ASCII. False: end of the summary. */
 static bool relay_summary(int summary_fd, size_t *relayed, FILE *out)
 {
 	char text[4096];
@@ -191,7 +196,10 @@ void analyzer_child_end_stream(struct analyzer_child *child)
 		return;
 	close(child->stream_fd);
 	child->stream_fd = -1;
-	/* Nobody waits any more but who reads the files. On a busy machine names would be looked up at the cost of the program that was just let go. */
+	/*
+	 * Only the reader of the files still waits. Without the lower priority the child would, on
+	 * a busy machine, look names up at the cost of the program that was just detached.
+	 */
 	(void)setpriority(PRIO_PROCESS, (id_t)child->pid, NICE_AT_THE_END);
 }
 

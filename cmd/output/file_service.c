@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_service.c - see file_service.h. The thread is serve(); what it does with a dump begins at on_dump_request.
+ * file_service.c - see file_service.h. The thread runs serve(). Its handling of a dump begins at
+ * on_dump_request.
  *
- * The child may be in the hands of a hostile target. It gets files to write only when a dump is expected, two of them, and says no more than that it is done or
- * an errno; the names are ours.
+ * A hostile target may control the child. The child gets files to write only when a dump is
+ * expected, and only two of them. It reports nothing but success or an errno. The injector chooses
+ * the names.
  */
 #include "file_service.h"
 
@@ -35,7 +37,7 @@ static void set_state(struct file_service *service, enum dump_state state, int e
 	pthread_mutex_unlock(&service->lock);
 }
 
-/* A descriptor that stays ours, or negative errno. */
+/* A descriptor that the service keeps, or negative errno. */
 static int dump_file(struct file_service *service, uint32_t kind)
 {
 	if (state_of(service) == DUMP_EXPECTED) {
@@ -49,7 +51,7 @@ static int dump_file(struct file_service *service, uint32_t kind)
 	return kind == HI_FILE_DUMP_HEAP ? service->dump.heap_fd : service->dump.pprof_fd;
 }
 
-/* error: what the child says, 0 = both are whole. */
+/* error: the result that the child reports; 0 = both files are complete. */
 static void finish_dump(struct file_service *service, int error)
 {
 	const enum dump_state state = state_of(service);
@@ -59,7 +61,7 @@ static void finish_dump(struct file_service *service, int error)
 	else if (state == DUMP_OPEN)
 		outputs_dump_discard(service->outputs, &service->dump);
 	else if (state == DUMP_EXPECTED)
-		error = error ? error : -EPROTO; /* it has asked for no files */
+		error = error ? error : -EPROTO; /* the child has not asked for the files */
 	else
 		return;
 	set_state(service, DUMP_DONE, error);
@@ -90,7 +92,10 @@ static void *serve(void *argument)
 		if (served == 1)
 			served = on_dump_request(service, &request);
 	}
-	/* In this order: what is expected until now finds its end, and nothing is from now on. */
+	/*
+	 * In this order: is_over first, so that no new dump is expected from now on; then the dump
+	 * that is expected until now ends.
+	 */
 	pthread_mutex_lock(&service->lock);
 	service->is_over = true;
 	pthread_mutex_unlock(&service->lock);
@@ -100,7 +105,7 @@ static void *serve(void *argument)
 
 /* ---- the session -------------------------------------------------------------------------------------------------------------- */
 
-/* All signals are the session's. */
+/* The thread blocks all signals, so that the session's thread gets them. */
 static int start_thread(struct file_service *service)
 {
 	sigset_t all, before;

@@ -2,8 +2,9 @@
 /*
  * folder.c - see folder.h.
  *
- * One component after the other, each opened from the folder before it and looked at through the descriptor, so that nobody can swap one between look and use.
- * What a link says is put in front of what remains of the path.
+ * The path is walked one component at a time. Each component is opened from the directory before it
+ * and checked through its descriptor, so nobody can replace it between check and use. The text of a
+ * symbolic link is put in front of the rest of the path.
  */
 #include "folder.h"
 
@@ -21,7 +22,7 @@
 
 struct walk {
 	int folder;
-	char rest[PATH_MAX]; /* what is still to be walked */
+	char rest[PATH_MAX]; /* the part of the path that is still to be walked */
 	unsigned links;
 };
 
@@ -44,7 +45,7 @@ static int walk_to(struct walk *walk, int fd)
 	return 0;
 }
 
-/* From "/", if the rest begins there. */
+/* Continues from "/" if the rest of the path is absolute. */
 static int walk_slashes(struct walk *walk)
 {
 	const size_t slashes = strspn(walk->rest, "/");
@@ -71,7 +72,7 @@ static int walk_link(struct walk *walk, int link)
 	return walk_slashes(walk);
 }
 
-/* Takes the first component off the rest, and goes there. */
+/* Removes the first component from the rest of the path, and enters it. */
 static int walk_on(struct walk *walk)
 {
 	char name[NAME_MAX + 1];

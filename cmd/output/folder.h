@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* folder.h - the way to a folder, walked without falling into a link that somebody else laid out. */
+/* folder.h - opens a directory without following symbolic links that other users created. */
 #ifndef HI_FOLDER_H
 #define HI_FOLDER_H
 
 #include "memory.h"
 
 /*
- * Opens the folder in which path lies, with O_PATH: what stands before its last slash. Symbolic links are followed, but not those in a folder that everybody
- * may write (/tmp) unless they belong to us or to the folder's owner: -ELOOP. That is what Linux does by itself where fs.protected_symlinks is set.
+ * Opens, with O_PATH, the directory that contains path: the part of path before its last slash.
+ * Symbolic links are followed, except those in a directory that everybody may write to (/tmp),
+ * unless the link belongs to the calling user or to the owner of the directory: -ELOOP otherwise.
+ * Linux does the same by itself if fs.protected_symlinks is set. Negative errno; *out_fd belongs to
+ * the caller.
  */
 must_check int folder_open(const char *path, int *out_fd);
 

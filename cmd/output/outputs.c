@@ -14,11 +14,15 @@
 #include "identity.h"
 
 #define NUMBER_MAX 999999
-#define TEMPORARY_NAMES 16 /* of sessions that were killed over it */
+/* names to try: sessions that were killed during a dump have left temporary files */
+#define TEMPORARY_NAMES 16
 #define HEAP "heap"
 #define PPROF "pb.gz"
 
-/* The names to show lead through the same folder as the one that was opened; only their last part is used. */
+/*
+ * The last component of a path. The paths are for messages; files are opened by their last
+ * component in the directory that is open as folder_fd.
+ */
 static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -159,7 +163,10 @@ int outputs_dump_open(struct outputs *outputs, struct outputs_dump *out_dump)
 	return err;
 }
 
-/* Never over what exists. Some file systems know no such renaming (NFS), others no links (FAT). */
+/*
+ * Never replaces an existing file. Some file systems do not support RENAME_NOREPLACE (NFS), others
+ * do not support hard links (FAT).
+ */
 static int rename_file(const struct outputs *outputs, const char *from, const char *to)
 {
 	const int folder = outputs->folder_fd;
@@ -174,7 +181,7 @@ static int rename_file(const struct outputs *outputs, const char *from, const ch
 	return 0;
 }
 
-/* The .pb.gz first: who waits for the .heap finds both. */
+/* Renames the .pb.gz first: a program that waits for the .heap then finds both files. */
 static int rename_pair(const struct outputs *outputs, const char *heap, const char *pprof, unsigned number)
 {
 	char new_heap[PATH_MAX], new_pprof[PATH_MAX];
@@ -192,7 +199,11 @@ static int rename_pair(const struct outputs *outputs, const char *heap, const ch
 	return err;
 }
 
-/* Files of the end that somebody has moved or removed are left to them. */
+/*
+ * Renames the session's final files to the next free number, and returns their old number for the
+ * dump. If a user has moved or removed the final files (-ENOENT), they stay where they are, and
+ * only the number advances.
+ */
 static int move_end_on(struct outputs *outputs, unsigned *out_number)
 {
 	const unsigned number = outputs->number;
@@ -212,7 +223,10 @@ static int move_end_on(struct outputs *outputs, unsigned *out_number)
 	return -EEXIST;
 }
 
-/* Only what is still the file that we wrote. */
+/*
+ * Removes the files of an old dump, but only those that are still the files that this session
+ * wrote.
+ */
 static void remove_kept(const struct outputs *outputs, const struct kept_dump *kept)
 {
 	static const char *const suffixes[] = {HEAP, PPROF};
@@ -234,7 +248,7 @@ static void keep_newest(struct outputs *outputs, const struct outputs_dump *dump
 	if (!outputs->kept)
 		outputs->kept = calloc(outputs->keep, sizeof *outputs->kept);
 	if (!outputs->kept)
-		return; /* one too many is better than one too few */
+		return; /* out of memory: keep a dump too many rather than one too few */
 	if (outputs->kept_count == outputs->keep) {
 		remove_kept(outputs, &outputs->kept[0]);
 		memmove(outputs->kept, outputs->kept + 1, --outputs->kept_count * sizeof *outputs->kept);

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outputs.h - the files of a session: named, and created before the target is touched, so that an unwritable folder costs nothing.
+ * outputs.h - the output files of a session. They are named and created before the target is
+ * touched, so that an unwritable directory is found out in time.
  *
- * Those of the end are there from the beginning, empty: if we are killed the analyzer still writes them. A dump in mid-session gets the number that they had,
- * once it is whole, and they move on to the next free one. So the numbers of a session are in the order of time, and the last is the end.
+ * The session's final files, those that the analyzer writes when the session ends, exist from the
+ * beginning, empty: if the injector is killed, the analyzer still writes them. When a dump in
+ * mid-session is complete, it gets the number that the final files had, and these are renamed to
+ * the next free number. So the numbers of a session are in the order of time, and the highest
+ * belongs to the final files.
  *
- * They are created with the rights of the user who called, also under sudo, and belong to that user. So no path can lead root to where the user could not have
- * written, and a home on a file server that distrusts root works, too. What the user may not write, sudo does not help with: -EACCES. Links that others laid
- * out are not followed.
+ * The files are created with the rights of the calling user, also under sudo, and belong to that
+ * user. So no path can lead root to where the user could not have written, and a home directory on
+ * a file server that does not trust root works, too. Sudo does not give access to what the user may
+ * not write: -EACCES. Symbolic links that other users created are not followed.
  */
 #ifndef HI_OUTPUTS_H
 #define HI_OUTPUTS_H
@@ -25,37 +30,56 @@ struct kept_dump {
 };
 
 struct outputs {
-	char heap_path[PATH_MAX], pprof_path[PATH_MAX]; /* of the end */
+	char heap_path[PATH_MAX], pprof_path[PATH_MAX]; /* of the final files */
 	int heap_fd, pprof_fd, folder_fd;
-	const char *prefix; /* the caller's, who leaves it as it is */
+	/* owned by the caller, who must not change it while the session lasts */
+	const char *prefix;
 	pid_t pid;
 	unsigned number;
-	size_t keep; /* set by who creates them: how many dumps are to be there at a time, older ones are removed; 0 = all */
+	/*
+	 * set by the caller of outputs_create: number of dumps to keep at a time, older ones are
+	 * removed; 0 = all
+	 */
+	size_t keep;
 	struct kept_dump *kept;
 	size_t kept_count;
 };
 
 struct outputs_dump {
-	char heap_path[PATH_MAX], pprof_path[PATH_MAX]; /* first those of temporary files */
+	/* paths of temporary files, until the dump is published */
+	char heap_path[PATH_MAX], pprof_path[PATH_MAX];
 	int heap_fd, pprof_fd;
 };
 
 /*
- * Creates PREFIX.PID.NNNN.heap and .pb.gz, NNNN the first free number from 0001. Never opens what exists. Negative errno, nothing left behind; -ELOOP: somebody
- * else's link is on the way.
+ * Creates PREFIX.PID.NNNN.heap and .pb.gz, where NNNN is the first free number from 0001. Never
+ * opens an existing file. Returns 0, or negative errno with nothing left behind; -ELOOP: a symbolic
+ * link of another user is in the path.
  */
 int outputs_create(struct outputs *outputs, const char *prefix, pid_t pid);
-/* Those of the end that nothing was written to, once who writes them is done. out_removed: .heap, .pb.gz. */
+/*
+ * Removes those of the final files that nothing was written to. To be called once the analyzer has
+ * finished writing. out_removed: for .heap, for .pb.gz.
+ */
 void outputs_remove_empty(const struct outputs *outputs, bool out_removed[2]);
-/* remove: nothing was collected. */
+/* remove: delete the final files, as nothing was collected. */
 void outputs_close(struct outputs *outputs, bool remove);
 
-/* Creates two files to be written, under names that end in .tmp. Negative errno, nothing left behind. */
+/*
+ * Creates two files for a dump, under names that end in .tmp. Returns 0, or negative errno with
+ * nothing left behind.
+ */
 must_check int outputs_dump_open(struct outputs *outputs, struct outputs_dump *out_dump);
-/* They are whole, and get their number; out_dump's paths are the final ones then. Negative errno: they are removed. Both ways they are closed. */
+/*
+ * Gives a complete dump its number; its paths in `dump` are then the final ones. On negative errno
+ * the files are removed. The descriptors are closed in both cases.
+ */
 must_check int outputs_dump_publish(struct outputs *outputs, struct outputs_dump *dump);
 void outputs_dump_discard(struct outputs *outputs, struct outputs_dump *dump);
-/* The same path for who has another working directory; as it is if that cannot be told. */
+/*
+ * The absolute form of a path of the session, for a process with another working directory. If it
+ * cannot be determined, the path unchanged.
+ */
 void outputs_absolute(const struct outputs *outputs, const char *path, char out_path[PATH_MAX]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox.c - see sandbox.h. Enter at sandbox_enter, whose order matters: what needs a capability comes before the ids, and the filter is last, as it forbids
- * the rest.
+ * sandbox.c - see sandbox.h. The entry point is sandbox_enter. Its order matters: steps that need a
+ * capability come before the change of ids, and the filter is last, as it forbids the other steps.
  */
 #include "sandbox.h"
 
@@ -17,10 +17,11 @@
 #include "sandbox_filter.h"
 
 #define FIRST_FD 3
-#define MOVED_FD 256 /* out of the way, while others take their places */
+#define MOVED_FD 256 /* a temporary number, out of the range that is being filled */
 
 #define FILE_BYTES_MAX (4ull << 30)
-#define MEMORY_BYTES_MIN (1ull << 30) /* the symbols of a browser want more than that; bounds are for what never ends */
+/* the symbols of a browser need more than this; the bound is for processing that never ends */
+#define MEMORY_BYTES_MIN (1ull << 30)
 #define MEMORY_BYTES_MAX (16ull << 30)
 #define DESCRIPTORS_MAX 64
 
@@ -35,7 +36,7 @@ static int occupy_standard_descriptors(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (dup2(null, fd) < 0)
 			return -errno;
-	return 0; /* null itself is closed with all others */
+	return 0; /* the descriptor `null` itself is closed together with all others */
 }
 
 int sandbox_keep(int *const fds[], size_t count)
@@ -82,19 +83,23 @@ static rlim_t memory_bound(void)
 	return half < MEMORY_BYTES_MIN ? MEMORY_BYTES_MIN : half > MEMORY_BYTES_MAX ? MEMORY_BYTES_MAX : half;
 }
 
-/* The number of processes is not among them: it counts all those of the user. */
+/* RLIMIT_NPROC is not set: it counts all processes of the user. */
 static void set_limits(void)
 {
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_NOFILE, DESCRIPTORS_MAX);
 	limit(RLIMIT_FSIZE, FILE_BYTES_MAX);
-	if (!SANDBOX_IS_SANITIZED) /* whose shadow is terabytes of addresses */
+	/* the shadow memory of a sanitizer takes terabytes of address space */
+	if (!SANDBOX_IS_SANITIZED)
 		limit(RLIMIT_AS, memory_bound());
 }
 
 /* ---- rights ---------------------------------------------------------------------------------------------------------------- */
 
-/* Where CAP_SETPCAP is missing the set stays, and no matter: nothing is ever executed, and no execution would give anything. */
+/*
+ * Without CAP_SETPCAP the bounding set stays. That does not matter: the child never executes a
+ * program, and executing one would give it nothing.
+ */
 static void empty_bounding_set(void)
 {
 	for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++)
@@ -130,7 +135,8 @@ int sandbox_enter(struct identity user, int ask_fd, struct sandbox_state *out_st
 	state.is_user = become(user);
 	if (give_up_capabilities())
 		return -EPERM;
-	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* or other processes of that user could take it over, and its files */
+	/* otherwise other processes of that user could take the child and its files over */
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	state.has_filter = sandbox_filter(ask_fd) == 0;
 	if (!state.is_user && !state.has_filter)
 		return -EPERM;

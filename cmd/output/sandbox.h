@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox.h - takes everything from a process but what it needs to turn bytes into other bytes.
+ * sandbox.h - takes from a process all rights that it does not need to turn bytes into other bytes.
  *
- * The analyzer child reads what a target has written, and ELF and DWARF that a target has chosen. So it has no privilege, no way to open a file or to reach
- * another process, bounded memory: only the descriptors that it is given. What a kernel or a container does not offer is left out, but never so much that the
- * data of others would be read as root with files within reach.
+ * The analyzer child reads data that a target has written, and ELF and DWARF that a target has
+ * chosen. So it has no privilege, no way to open a file or to reach another process, and bounded
+ * memory. It has only the descriptors that it is given. Measures that a kernel or a container does
+ * not support are left out. But if so much is missing that the child would read the data of other
+ * users as root with files within reach, sandbox_enter fails.
  */
 #ifndef HI_SANDBOX_H
 #define HI_SANDBOX_H
@@ -15,15 +17,19 @@
 #include "identity.h"
 
 struct sandbox_state {
-	bool is_user;    /* all ids are those that were wanted */
-	bool has_filter; /* of system calls */
+	bool is_user;    /* all user ids are those of the wanted user */
+	bool has_filter; /* the system call filter is active */
 };
 
-/* Of all descriptors only these stay, moved to 3, 4, ... in this order; negative ones have no number. 0, 1 and 2 lead to /dev/null. */
+/*
+ * Closes all descriptors except these, which are moved to 3, 4, ... in this order; negative ones
+ * get no number. 0, 1 and 2 then lead to /dev/null.
+ */
 must_check int sandbox_keep(int *const fds[], size_t count);
 /*
- * For good: ids, groups, capabilities, new privileges, limits, system calls. ask_fd: the one socket on which messages may be sent. -EPERM: too little could be
- * had; do not go on.
+ * Changes, irrevocably: ids, groups, capabilities, no_new_privs, limits, system call filter.
+ * ask_fd: the only socket on which messages may be sent. -EPERM: too few of the measures were
+ * possible; the process must not continue.
  */
 must_check int sandbox_enter(struct identity user, int ask_fd, struct sandbox_state *out_state);
 

@@ -2,8 +2,9 @@
 /*
  * sandbox_filter.c - see sandbox_filter.h.
  *
- * What is not listed fails with EPERM, as libraries try harmless things (is this a terminal? is there a configuration file?) and go on without. What only
- * somebody who has taken the process over would try kills it.
+ * A call that is not listed as allowed fails with EPERM, because libraries try harmless things (is
+ * this a terminal? is there a configuration file?) and continue without them. The calls that only
+ * an attacker who has taken the process over would try kill the process.
  */
 #include "sandbox_filter.h"
 
@@ -15,17 +16,18 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-/* One call under one condition: argument `number`, and with the mask, is value. mask 0 = no condition. */
+/* One call under one condition: (argument `number` & mask) == value. mask 0 = no condition. */
 struct allowed {
 	int call;
 	unsigned number;
 	uint64_t mask, value;
 };
 
-#define EXACTLY UINT32_MAX /* of the arguments looked at the kernel uses no more */
+/* the kernel uses only the low 32 bits of the arguments that are compared */
+#define EXACTLY UINT32_MAX
 
 static const struct allowed allowed[] = {
-	/* the descriptors it has, and those that it is handed */
+	/* descriptors that the child has or is handed */
 	{SCMP_SYS(read), 0, 0, 0},
 	{SCMP_SYS(write), 0, 0, 0},
 	{SCMP_SYS(writev), 0, 0, 0},
@@ -33,7 +35,8 @@ static const struct allowed allowed[] = {
 	{SCMP_SYS(lseek), 0, 0, 0},
 	{SCMP_SYS(close), 0, 0, 0},
 	{SCMP_SYS(fstat), 0, 0, 0},
-	{SCMP_SYS(newfstatat), 3, EXACTLY, AT_EMPTY_PATH}, /* how newer C libraries do fstat; that the path is empty cannot be asked for */
+	/* newer C libraries implement fstat by it; a filter cannot check that the path is empty */
+	{SCMP_SYS(newfstatat), 3, EXACTLY, AT_EMPTY_PATH},
 	{SCMP_SYS(fcntl), 1, EXACTLY, F_GETFL},
 	{SCMP_SYS(fcntl), 1, EXACTLY, F_DUPFD_CLOEXEC},
 	/* memory, never executable */
@@ -43,7 +46,7 @@ static const struct allowed allowed[] = {
 	{SCMP_SYS(munmap), 0, 0, 0},
 	{SCMP_SYS(madvise), 0, 0, 0},
 	{SCMP_SYS(brk), 0, 0, 0},
-	/* what a C library does on the side */
+	/* calls that a C library makes in addition */
 	{SCMP_SYS(futex), 0, 0, 0},
 	{SCMP_SYS(rt_sigaction), 0, 0, 0},
 	{SCMP_SYS(rt_sigprocmask), 0, 0, 0},
@@ -56,7 +59,10 @@ static const struct allowed allowed[] = {
 	{SCMP_SYS(gettid), 0, 0, 0},
 	{SCMP_SYS(exit), 0, 0, 0},
 	{SCMP_SYS(exit_group), 0, 0, 0},
-	/* the demangler takes names that might grow without end to a child with a time limit, under the same filter */
+	/*
+	 * the demangler gives names that might grow without bound to a child process with a time
+	 * limit, under the same filter
+	 */
 	{SCMP_SYS(clone), 0, EXACTLY, CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | SIGCHLD},
 	{SCMP_SYS(set_robust_list), 0, 0, 0},
 	{SCMP_SYS(wait4), 0, 0, 0},

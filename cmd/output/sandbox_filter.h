@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sandbox_filter.h - which system calls are left to the analyzer child. Its .c is the only file that uses libseccomp. */
+/*
+ * sandbox_filter.h - the system calls that the analyzer child may make. Its .c is the only file
+ * that uses libseccomp.
+ */
 #ifndef HI_SANDBOX_FILTER_H
 #define HI_SANDBOX_FILTER_H
 

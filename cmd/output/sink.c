@@ -123,7 +123,8 @@ int sink_finish(struct sink *sink, FILE *out)
 	if (sink->streams)
 		return HI_EXIT_OK;
 	analyzer_child_end_stream(&sink->analyzer);
-	file_service_wait(&sink->service); /* a dump that is still written gives the end another name */
+	/* a dump that completes now still changes the names of the final files */
+	file_service_wait(&sink->service);
 	char *summary = NULL;
 	size_t size = 0;
 	FILE *kept = open_memstream(&summary, &size);
@@ -142,7 +143,8 @@ int sink_finish(struct sink *sink, FILE *out)
 void sink_close(struct sink *sink)
 {
 	stream_out_close(&sink->out);
-	if (sink->streams) { /* the open file may be other processes' standard output, too */
+	/* the open file description may be the standard output of other processes, too */
+	if (sink->streams) {
 		(void)fcntl(STDOUT_FILENO, F_SETFL, sink->stdout_flags);
 		return;
 	}

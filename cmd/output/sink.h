@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room output/: where a session's records go. sink.h opens it all; folder.h and outputs.h make the files for the right user; analyzer_child.h runs the
- * analyzer as a child, sandbox.h takes all rights from it, and file_service.h hands it the files that it may have. Uses the injector's stream/ and target/.
+ * The room output/: where a session's records go. sink.h opens all of it. folder.h and outputs.h
+ * create the files for the right user. analyzer_child.h runs the analyzer as a child, sandbox.h
+ * takes all rights from that child, and file_service.h gives it the files that it may have. Uses
+ * the injector's stream/ and target/.
  */
 
 /*
- * sink.h - where a session's records go: to our own analyzer and its two files or, with -o -, to standard output. Opened before the target is touched.
+ * sink.h - where a session's records go: to the analyzer child and its two files or, with -o -, to
+ * standard output. Opened before the target is touched.
  *
- * Prints its own complaints; they are the user's first.
+ * It prints its own error messages, as they concern the user directly.
  */
 #ifndef HI_SINK_H
 #define HI_SINK_H
@@ -21,8 +24,9 @@
 
 struct sink {
 	struct stream_out out;
-	bool streams;    /* to standard output; of the rest only stdout_flags is used then */
-	bool is_written; /* set by sink_finish: both files are whole */
+	/* the records go to standard output; of the fields below only stdout_flags is used then */
+	bool streams;
+	bool is_written; /* set by sink_finish: both files are complete */
 	int stdout_flags;
 	struct outputs outputs;
 	struct analyzer_child analyzer;
@@ -30,20 +34,35 @@ struct sink {
 	struct file_service service;
 };
 
-/* prefix: of the files; "-" = standard output. Returns an exit code of hi_exit.h; nothing is left behind unless that is HI_EXIT_OK. */
+/*
+ * prefix: of the file names; "-" = standard output. Returns an exit code of hi_exit.h; nothing is
+ * left behind unless it is HI_EXIT_OK.
+ */
 must_check int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight);
-/* For -v: what the analyzer was left with. */
+/* For -v: prints which restrictions the sandbox of the analyzer has. */
 void sink_describe(const struct sink *sink);
-/* Where files of objects are kept for the analyzer; NULL if there is none of ours. */
+/*
+ * The broker that keeps files of objects for the analyzer; NULL if the session has no analyzer
+ * child.
+ */
 struct file_broker *sink_broker(struct sink *sink);
-/* The newest status of the analyzer: 1, else 0. */
+/* Gets the newest status of the analyzer. Returns 1 if there is a new one, else 0. */
 int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status);
-/* A DUMP record is about to go out, and what became of it: as in file_service.h. Never if it streams. */
+/*
+ * As file_service_expect and file_service_result. Must not be called if the records go to standard
+ * output.
+ */
 must_check int sink_expect_dump(struct sink *sink);
 int sink_dump_result(struct sink *sink, int *out_error, struct outputs_dump *out_dump);
-/* All records have been written: the files get written, too, and are named to `out` once they are; an empty one is removed. Returns an exit code. */
+/*
+ * To be called when all records have been written. Lets the analyzer write the files and then
+ * prints their names to `out`; removes an empty file. Returns an exit code.
+ */
 must_check int sink_finish(struct sink *sink, FILE *out);
-/* An analyzer that was not finished has been told nothing: its files go, too. */
+/*
+ * Closes everything. If sink_finish was not called, nothing was collected, and the files are
+ * removed, too.
+ */
 void sink_close(struct sink *sink);
 
 #endif

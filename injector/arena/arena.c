@@ -2,8 +2,9 @@
 /*
  * arena.c - see arena.h.
  *
- * The order matters for whoever finds us dead: the memfd carries a complete control block before its first mapping exists, and the first mapping covers the
- * whole arena by name, so that from then on /proc/PID/maps leads to everything.
+ * The order of steps matters if the injector dies: the memfd carries a complete control block
+ * before its first mapping exists, and the first mapping covers the whole arena by name. So from
+ * then on /proc/PID/maps leads to everything.
  */
 #include "arena.h"
 
@@ -36,7 +37,8 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-#define STACKS_STEPS 64 /* their part is allocated in so many steps, each when the last one is half full */
+/* the stacks part is allocated in so many steps, each when the last one is half full */
+#define STACKS_STEPS 64
 
 static int create_memfd(struct arena *arena, struct remote *remote)
 {
@@ -45,7 +47,7 @@ static int create_memfd(struct arena *arena, struct remote *remote)
 	if (err)
 		return err;
 	err = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL}, &fd);
-	if (err == -EINVAL) /* kernels before 6.3 know no such flag */
+	if (err == -EINVAL) /* kernels before 6.3 do not know MFD_NOEXEC_SEAL */
 		err = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
 	if (err)
 		return err;
@@ -63,7 +65,10 @@ static int put(const struct arena *arena, const void *bytes, size_t size, uint64
 	return put == (ssize_t)size ? 0 : put < 0 ? -errno : -EIO;
 }
 
-/* Where `offset` of the arena's file, in one of the parts that are to be private, is kept; NULL: it is in none. */
+/*
+ * Where arena->kept holds the byte at `offset` of the arena's file, if that lies in a part that is
+ * to be private; NULL: it does not.
+ */
 static uint8_t *kept_at(const struct arena *arena, uint64_t offset)
 {
 	const struct hi_control *control = arena->control;
@@ -74,18 +79,21 @@ static uint8_t *kept_at(const struct arena *arena, uint64_t offset)
 	return NULL;
 }
 
-/* Into the file, before it is mapped there, and to be compared and written once more when it is. */
+/*
+ * Writes to the file before that part is mapped, and keeps a copy: make_private compares with it
+ * once the part is mapped.
+ */
 static int put_kept(const struct arena *arena, const void *bytes, size_t size, uint64_t offset)
 {
 	memcpy(kept_at(arena, offset), bytes, size);
 	return put(arena, bytes, size, offset);
 }
 
-/* One gate entry: whom it serves, and where its function is hooked. */
+/* One gate entry: which function it serves, and how that is hooked. */
 struct served {
 	enum hi_function function;
 	enum gate_class class;
-	const struct entry *entry; /* NULL: by slots */
+	const struct entry *entry; /* NULL: hooked by slots */
 };
 
 static enum gate_class class_of(enum hi_function function, const struct entries *entries)
@@ -115,7 +123,7 @@ static uint64_t exit_of(const struct hi_control *control, const struct payload_i
 	return control->arena + control->gate.offset + (uint64_t)number * HI_GATE_STRIDE + payload->gate[served->class].exit;
 }
 
-/* Can the entry jump to any place in the gate, and back? */
+/* Can jumps reach from the entry to any place in the gate, and back? */
 static bool is_in_reach(const struct hi_control *control, const struct memory *memory, const struct entry *entry)
 {
 	uint8_t exit[ARCH_EXIT_BYTES];
@@ -135,7 +143,10 @@ static void drop_out_of_reach(const struct hi_control *control, const struct mem
 			entries_drop(entries, (enum hi_function)function);
 }
 
-/* For good: nobody in the target may shrink it under our mapping, or its own, nor have done so before the seal. */
+/*
+ * Sets the size for good: no process may shrink the file under our mapping or the target's, nor
+ * have done so before the seal.
+ */
 static int set_size(int memfd, off_t size)
 {
 	struct stat info;
@@ -147,7 +158,10 @@ static int set_size(int memfd, off_t size)
 	return info.st_size == size ? 0 : -EBUSY;
 }
 
-/* All code is in the file before the target maps it: nothing is ever written to a page that is executable there. */
+/*
+ * All code is in the file before the target maps it: no page that is executable there is ever
+ * written to.
+ */
 static int fill_memfd(struct arena *arena, const struct hi_control *layout, const struct payload_image *payload)
 {
 	arena->control = arena_control_new();
@@ -191,7 +205,10 @@ static int map_fixed(struct remote *remote, uint64_t at, uint64_t size, int prot
 				      NULL);
 }
 
-/* Its code; where the function is hooked at its entry, with what was displaced there. */
+/*
+ * Writes an entry's code. If the function is hooked at its entry, that includes the displaced
+ * instructions.
+ */
 static int fill_entry(const struct arena *arena, const struct payload_image *payload, const struct served *served, unsigned number)
 {
 	uint8_t code[HI_GATE_STRIDE];
@@ -208,7 +225,7 @@ static remote_addr page_of(remote_addr address)
 	return address / HI_PAGE_BYTES * HI_PAGE_BYTES;
 }
 
-/* Several relays may have to lie in one page: that of the first is it. */
+/* Several relays may lie in one page: the number of the first relay in that page. */
 static unsigned first_in_page(const struct hi_control *control, remote_addr relay)
 {
 	unsigned number = 0;
@@ -217,7 +234,7 @@ static unsigned first_in_page(const struct hi_control *control, remote_addr rela
 	return number;
 }
 
-/* Pages of nothing but the jumps that are in them. */
+/* Fills the relay pages: they hold nothing but jumps. */
 static int fill_relays(const struct arena *arena, const struct served *served, unsigned count)
 {
 	const struct hi_control *control = arena->control;
@@ -240,7 +257,10 @@ static int fill_relays(const struct arena *arena, const struct served *served, u
 	return err;
 }
 
-/* What leads to a function: the exit of its entry, where it is hooked there, or itself. */
+/*
+ * The address that leads to a function: the exit of its gate entry if it is hooked at its entry,
+ * else its own address.
+ */
 static remote_addr way_to(const struct arena *arena, const struct arena_code *code, const struct served *served, unsigned count, remote_addr address)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -249,7 +269,10 @@ static remote_addr way_to(const struct arena *arena, const struct arena_code *co
 	return address;
 }
 
-/* Of every entry, disarmed, into the file: they hold addresses, so the base must be known, and the page not yet be mapped. */
+/*
+ * Writes code and words of every entry, disarmed, to the file. They hold addresses, so the base
+ * must be known, and the pages must not be mapped yet.
+ */
 static int fill_gate(const struct arena *arena, const struct arena_code *code)
 {
 	struct hi_control *control = arena->control;
@@ -288,7 +311,10 @@ static int fill_gate(const struct arena *arena, const struct arena_code *code)
 	return err ? err : fill_relays(arena, served, count);
 }
 
-/* One page, where nothing may be yet. What is in it comes later: nobody goes there before the entry is written. */
+/*
+ * Maps one page, where nothing may be mapped yet. Its contents come later: no thread jumps there
+ * before the function's entry is written.
+ */
 static int map_relay(const struct arena *arena, struct remote *remote, unsigned number)
 {
 	const struct hi_control *control = arena->control;
@@ -302,17 +328,18 @@ static int map_relay(const struct arena *arena, struct remote *remote, unsigned 
 		(uint64_t[6]){page, HI_PAGE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)arena->target_fd, offset}, &at);
 	if (err || at == page)
 		return err;
-	(void)!remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){at, HI_PAGE_BYTES}, NULL); /* Linux before 4.17 takes the address for a wish */
+	/* Linux before 4.17 takes the address as a hint */
+	(void)!remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){at, HI_PAGE_BYTES}, NULL);
 	return -EEXIST;
 }
 
-/* By the kernel, for certain; or there is no page left for it. */
+/* Did the kernel certainly not make the mapping (or is there no relay page left)? */
 static bool is_refusal(int err)
 {
 	return err == -ENOSPC || err == -EEXIST || err == -ENOMEM || err == -EPERM || err == -EACCES || err == -EINVAL || err == -EAGAIN;
 }
 
-/* Functions whose relay finds its place taken are left to slots. */
+/* Maps the relays. Functions whose relay's place is taken are left to slots. */
 static int map_relays(struct arena *arena, struct remote *remote, struct entries *entries)
 {
 	struct hi_control *control = arena->control;
@@ -332,7 +359,7 @@ static int map_relays(struct arena *arena, struct remote *remote, struct entries
 			number++;
 			continue;
 		}
-		if (!is_refusal(err)) /* it may have been mapped all the same */
+		if (!is_refusal(err)) /* the mapping may have been made all the same */
 			return err;
 		if (number < HI_RELAYS_MAX)
 			control->relay[number] = 0;
@@ -341,7 +368,10 @@ static int map_relays(struct arena *arena, struct remote *remote, struct entries
 	return 0;
 }
 
-/* As make_private does it, before anything is written there. */
+/*
+ * Compares the mapped control block, as make_private does for other parts, before anything is
+ * written there.
+ */
 static int check_control(const struct arena *arena, const struct memory *memory)
 {
 	uint8_t mapped[HI_PAGE_BYTES];
@@ -349,7 +379,10 @@ static int check_control(const struct arena *arena, const struct memory *memory)
 	return memory_read(memory, arena->control->arena, mapped, sizeof mapped) || memcmp(mapped, control, sizeof mapped) != 0 ? -ESTALE : 0;
 }
 
-/* Not the code that is staged: it will be the program's own again, and is to be like its neighbours. */
+/*
+ * Excludes the arena from core dumps, except the staged code: that will be the program's own again,
+ * and must be like its neighbours.
+ */
 static int leave_out_of_core_dumps(const struct hi_control *control, struct remote *remote)
 {
 	const uint64_t end = control->code[0].size ? control->stage.offset : control->arena_size, behind = control->stage.offset + control->stage.size;
@@ -369,7 +402,10 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	if (err)
 		return err;
 	control->arena = arena->shared->arena = base;
-	/* Notes of who cleans up in one process are not for those that it has forked, nor theirs for it. */
+	/*
+	 * Records for the cleanup of one process must not reach its forked children, nor the other
+	 * way round.
+	 */
 	err = map_fixed(remote, base, HI_PAGE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (!err)
 		err = check_control(arena, remote->memory);
@@ -401,14 +437,14 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	if (!err)
 		err = remote_syscall_or_fail(remote, SYS_madvise,
 					     (uint64_t[6]){base + state->offset + HI_PAGE_BYTES, state->size - HI_PAGE_BYTES, MADV_WIPEONFORK}, NULL);
-	if (!err) /* not before: a child would have it, too */
+	if (!err) /* not before MADV_WIPEONFORK: a child would have it, too */
 		err = memory_write_u64(remote->memory, base + state->offset + offsetof(struct hi_state, unforked), 1);
 	if (!err)
 		err = leave_out_of_core_dumps(control, remote);
 	return err;
 }
 
-/* Pages that show what is in the file at this `offset`. */
+/* Makes pages private that show the file at this `offset`. */
 static int make_pages_private(const struct arena *arena, const struct memory *memory, remote_addr at, uint64_t size, uint64_t offset)
 {
 	const uint8_t *kept = kept_at(arena, offset);
@@ -423,9 +459,10 @@ static int make_pages_private(const struct arena *arena, const struct memory *me
 }
 
 /*
- * A private page shows what is written to its file until it is written to itself. So that is done, a word of what shall be there already: whoever else has the
- * file may have fewer rights than the target. What is there then stays, and is compared: since the file was made another thread may have put something else
- * under its number, or written to it.
+ * A private page shows later writes to its file until the page itself is written to. So this writes
+ * to each page one word of what it should already hold: other processes that have the file open may
+ * have fewer rights than the target. From then on the contents are fixed, and are compared: since
+ * the file was created another thread may have put another file under its number, or written to it.
  */
 static int make_private(const struct arena *arena, const struct memory *memory)
 {
@@ -476,9 +513,10 @@ int arena_map(struct arena *arena, struct remote *remote, const struct hi_contro
 
 	if (arena->control && arena->control->arena)
 		(void)arena_unmap(arena->control, remote, code->payload, false);
-	(void)close_in_target(arena, remote); /* a second try, where the first was what failed */
+	(void)close_in_target(arena, remote); /* a second try, if the first one failed */
 	arena_close(arena);
-	return err == -EAGAIN ? -ENOBUFS : err; /* EAGAIN is a thread that could not be borrowed */
+	/* to callers EAGAIN means that no thread could be borrowed */
+	return err == -EAGAIN ? -ENOBUFS : err;
 }
 
 int arena_touch_ring(const struct arena *arena)
@@ -490,7 +528,7 @@ int arena_touch_ring(const struct arena *arena)
 	return fallocate(arena->memfd, 0, (off_t)ring->offset, (off_t)ring->size) ? -errno : 0;
 }
 
-/* A failure is no error: stacks that find no room are told with each sample. */
+/* A failure is no error: stacks that find no room are recorded with each sample. */
 void arena_extend_stacks(struct arena *arena)
 {
 	const uint64_t step = arena->stacks_size / STACKS_STEPS, used = __atomic_load_n(&arena->stacks->used, __ATOMIC_RELAXED);
@@ -504,9 +542,10 @@ void arena_extend_stacks(struct arena *arena)
 }
 
 /*
- * Makes pages of bare jumps and moves them over the live gate. mremap swaps them under the kernel's mapping lock: a thread that arrives meanwhile waits in its
- * page fault and finds the new ones, so the gate is whole at any instant. They are never writable in the target, which may have forbidden itself to make code
- * of what it can write (PR_SET_MDWE).
+ * Makes pages of bare jumps and moves them over the live gate. mremap replaces the gate under the
+ * kernel's mapping lock: a thread that arrives meanwhile waits in its page fault and finds the new
+ * pages, so the gate is whole at any instant. The pages are never writable in the target, which may
+ * have forbidden itself to make code of what it can write (PR_SET_MDWE).
  */
 static int replace_gate(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, remote_addr made_at)
 {
@@ -524,18 +563,23 @@ static int replace_gate(const struct hi_control *control, struct remote *remote,
 }
 
 /*
- * The pages are made in the scratch, which nobody uses any more, and leave zeros there: until it is unmapped the arena has no hole that the target could fill,
- * and whoever comes after a dead injector finds all of it and may do this again.
+ * The pages are made in the scratch part, which no thread uses any more, and leave zeros there. So
+ * until it is unmapped, the arena has no hole that the target could fill, and if this injector dies
+ * a later one finds all of it and may repeat this.
  */
 static int make_gate_inert(const struct hi_control *control, struct remote *remote, const struct payload_image *payload)
 {
 	int err = replace_gate(control, remote, payload, arena_state(control) + arena_state_layout(control).scratch);
-	if (err == -EINVAL) /* Linux before 5.7: outside of the arena, where they stay if we are killed now */
+	/*
+	 * Linux before 5.7: make the pages outside of the arena, where they stay if we are killed
+	 * now
+	 */
+	if (err == -EINVAL)
 		err = replace_gate(control, remote, payload, 0);
 	return err;
 }
 
-/* What lies there is ours only if it is this page of the file. */
+/* Is the mapping at a relay's address this relay's page of our file? Otherwise it is not ours. */
 static bool is_relay(const struct hi_control *control, const struct maps *maps, unsigned number)
 {
 	const struct mapping *mapping = control->relay[number] ? maps_find(maps, control->relay[number]) : NULL;
@@ -575,7 +619,7 @@ int arena_unmap(const struct hi_control *control, struct remote *remote, const s
 void arena_free_rings(const struct arena *arena)
 {
 	const struct hi_control *control = arena->control;
-	if (arena->memfd >= 0 && control) /* a failure costs memory, and nothing else */
+	if (arena->memfd >= 0 && control) /* a failure costs only memory */
 		(void)!fallocate(arena->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)control->ring.offset,
 				 (off_t)(control->tables.offset - control->ring.offset));
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* arena_gate.c - an arena that is mapped, made ready, switched on and off, and bypassed: from its control block alone. See arena.h. */
+/*
+ * arena_gate.c - prepares, arms, disarms and bypasses a mapped arena, from its control block alone.
+ * See arena.h.
+ */
 #include "arena.h"
 
 #include <string.h>
@@ -7,9 +10,13 @@
 #include "arch.h"
 #include "same_memory.h"
 
-#define RING_AHEAD 512 /* some five records: a line comes in while so many are written */
+/* bytes, some five records: a cache line arrives while so many are written */
+#define RING_AHEAD 512
 
-/* No more than has changed: each word may have to be written by a stopped thread (force_write.h). But something, so that the page is the target's own. */
+/*
+ * Writes only what has changed: each word may have to be written through a stopped thread
+ * (force_write.h). It writes at least one word, so that the page becomes the target's own.
+ */
 int arena_note(const struct hi_control *control, const struct memory *memory)
 {
 	uint64_t now[HI_PAGE_BYTES / sizeof(uint64_t)], wanted[HI_PAGE_BYTES / sizeof(uint64_t)];
@@ -25,7 +32,7 @@ int arena_note(const struct hi_control *control, const struct memory *memory)
 	return memory_write(memory, control->arena + first * sizeof *now, wanted + first, (end - first) * sizeof *now);
 }
 
-/* Every free is one of a sample, for all that an occupancy byte could tell. */
+/* Sets all occupancy bytes: then every free is treated as one of a sample. */
 static int saturate(const struct memory *memory, remote_addr occupancy, uint64_t size)
 {
 	uint8_t page[HI_PAGE_BYTES];
@@ -72,7 +79,10 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
 }
 
-/* The process that the arena is of, as long as it lives, or one that shares its memory: only from the first moments of an attach must that be asked. */
+/*
+ * Does the process own the arena, or share memory with its owner, while that lives? This matters
+ * only if the injector died in the first moments of an attach, before `unforked` was set.
+ */
 static bool is_owner(remote_addr base, const struct memory *memory)
 {
 	struct same_memory_reference reference;
@@ -123,7 +133,7 @@ int arena_set_hooks(const struct hi_control *control, const struct memory *memor
 	return 0;
 }
 
-/* Zero or one: of the bytes of this word only one changes. */
+/* armed: zero or one, so that only one byte of the word changes. */
 static int set_armed(const struct hi_control *control, const struct memory *memory, uint64_t armed)
 {
 	return memory_write_u64(memory, arena_state(control) + offsetof(struct hi_state, armed), armed);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* arena_layout.c - how large each part of the arena is, and where it lies: by the sampling interval, and by what has to find room. See arena.h. */
+/*
+ * arena_layout.c - the size and place of each part of the arena, by the sampling interval and by
+ * what it has to hold. See arena.h.
+ */
 #include "arena.h"
 
 #include <string.h>
@@ -7,14 +10,18 @@
 
 #include "arch.h"
 
-#define TABLES_ROOM (8u << 20) /* for libraries that come later; sparse, costs nothing until used */
+/* for libraries that are loaded later; sparse, costs nothing until used */
+#define TABLES_ROOM (8u << 20)
 
 static uint64_t whole_pages(uint64_t bytes)
 {
 	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 }
 
-/* Of all rings together. One busy thread can fill half of them and one more; what nobody fills is never touched. */
+/*
+ * Bytes of all rings together. One busy thread can fill half of them and one more. Pages that are
+ * never filled are never touched.
+ */
 static uint64_t ring_bytes(uint64_t interval)
 {
 	if (interval <= 1024)
@@ -27,7 +34,10 @@ uint64_t arena_ring_capacity(const struct hi_control *control)
 	return ring_bytes(control->interval) / (control->ring_mask + 1ull);
 }
 
-/* The first level of the live set: small enough for the caches where few blocks are samples. */
+/*
+ * Size of the first level of the live set: small enough for the caches where few blocks are
+ * samples.
+ */
 static uint32_t bucket_bits(uint64_t interval)
 {
 	if (interval <= 1024)
@@ -35,7 +45,7 @@ static uint32_t bucket_bits(uint64_t interval)
 	return interval < (256u << 10) ? 13 : 12;
 }
 
-/* How many live samples there may be unless somebody says otherwise: at the default interval those of a heap of 128 GiB. */
+/* Room for live samples. The default at the default interval suffices for a heap of 128 GiB. */
 static uint64_t live_max_of(const struct arena_plan *plan)
 {
 	if (plan->live_max)
@@ -43,7 +53,10 @@ static uint64_t live_max_of(const struct arena_plan *plan)
 	return plan->interval <= 1024 ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
 }
 
-/* Levels until there is twice the room: as long as a table is half empty, hardly an address finds its place taken. */
+/*
+ * The number of levels that give twice the room needed: as long as a table is half empty, hardly
+ * any address finds its place taken.
+ */
 static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
 {
 	uint64_t entries = (uint64_t)HI_BUCKET_ENTRIES << bits, room = entries;
@@ -53,7 +66,7 @@ static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
 	return levels;
 }
 
-/* One byte for some live samples; where every block is one, no byte can tell anything. */
+/* One byte for a few live samples. Where every block is a sample, the bytes distinguish nothing. */
 static uint32_t occupancy_bits(uint64_t interval)
 {
 	if (interval <= 1)
@@ -71,21 +84,23 @@ static uint64_t all_buckets(const struct hi_control *control)
 	return count;
 }
 
-/* Room for the stacks that alloc records name, most of it never used. */
+/* Room for interned stacks, most of it never used. */
 static uint64_t stacks_bytes(uint64_t interval)
 {
 	return interval <= 1024 ? 64u << 20 : 4u << 20;
 }
 
-/* As many as fit into that at some 30 frames each. */
+/* As many stacks as fit into stacks_bytes at some 30 frames each. */
 static uint32_t known_bits(uint64_t interval)
 {
 	return interval <= 1024 ? 18 : 14;
 }
 
 /*
- * Nodes of known walks, of which a stack of 30 frames takes a few if it is much like another, and 30 if it is not. Only where samples come one after the other;
- * where they are seldom no cache holds what leads along the tree, and the rules of a program's functions are found sooner. 0: no walks are remembered.
+ * Nodes of the stack trie. A stack of 30 frames takes a few nodes if it resembles another, and 30
+ * if it does not. It is used only where samples follow each other closely. Where they are rare, the
+ * path along the trie is in no CPU cache, and looking up the unwind rules of a program's functions
+ * is faster. 0: no trie.
  */
 static uint32_t walk_bits(uint64_t interval)
 {
@@ -127,11 +142,15 @@ remote_addr arena_find(const struct maps *maps)
 	return 0;
 }
 
-#define HOLE_MARGIN (1ull << 20) /* to both sides: what lies there may want to grow */
-#define HOLE_REACH (1ull << 30)  /* of a jump two of these; the arena itself takes some */
-#define STACK_ROOM (1ull << 32)  /* below the main stack, which grows down. The kernel maps nothing there by itself, so that often no other hole is near */
+#define HOLE_MARGIN (1ull << 20) /* kept free on both sides: the mappings there may grow */
+#define HOLE_REACH (1ull << 30)  /* half the reach of a jump; the arena itself takes some */
+/*
+ * kept free below the main stack, which grows down. The kernel maps nothing there by itself, so
+ * that often no other hole is near
+ */
+#define STACK_ROOM (1ull << 32)
 
-/* Between mapping i and the next, as much of it as nobody will want to grow into. */
+/* The hole between mapping i and the next, without the parts into which these may grow. */
 static bool hole_after(const struct maps *maps, size_t i, remote_addr *out_lo, remote_addr *out_hi)
 {
 	const struct mapping *below = &maps->mapping[i], *above = below + 1;

@@ -21,14 +21,20 @@ static int unlock(struct remote *remote, remote_addr at, uint64_t size)
 	return remote_syscall_or_fail(remote, SYS_munlock, (uint64_t[6]){at, size}, NULL);
 }
 
-/* With nothing locked, not even what it has just mapped, it is sure. To unlock what is not locked costs a system call, and nothing else. */
+/*
+ * If the process has nothing locked, not even its newest mapping, it certainly does not lock what
+ * it maps. Unlocking what is not locked costs only a system call.
+ */
 static bool may_be_locking(const struct remote *remote)
 {
 	struct proc_status status;
 	return proc_status_read(remote->tracee.pid, remote->tracee.tid, &status) || status.locked_bytes;
 }
 
-/* A call that failed may have been made all the same: what there is of ours, as large as it is and wherever it lies. */
+/*
+ * A call that failed may have taken effect all the same: unmaps whatever there is of ours, of
+ * whatever size, wherever it lies.
+ */
 static void give_up(struct remote *remote)
 {
 	struct maps maps;
@@ -63,7 +69,7 @@ int arena_reserve_file(struct remote *remote, int fd, remote_addr hint, uint64_t
 	return 0;
 }
 
-/* Out of the target's reach until all of it is there: what cannot be reached is not filled. */
+/* Maps with PROT_NONE, so that the kernel fills no page before all of it is unlocked. */
 static int map_unlocked(struct remote *remote, remote_addr at, uint64_t size)
 {
 	const int err = remote_syscall_or_fail(remote, SYS_mmap, (uint64_t[6]){at, size, PROT_NONE, PRIVATE_FLAGS, (uint64_t)-1, 0}, NULL);
@@ -71,8 +77,9 @@ static int map_unlocked(struct remote *remote, remote_addr at, uint64_t size)
 }
 
 /*
- * Half of it becomes the whole, by a call that moves a mapping and leaves an empty one in its place. What is moved is not locked, nor then is where it goes to;
- * and there is no hole at any moment, which growing in one place would need before it.
+ * Doubles the area by a call that moves a mapping and leaves an empty one in its place. What is
+ * moved is not locked, so its destination is not locked either. There is no hole at any moment, as
+ * growing a mapping in place would need.
  */
 static int double_until(struct remote *remote, remote_addr at, uint64_t done, uint64_t size)
 {
@@ -91,7 +98,7 @@ int arena_reserve_private(struct remote *remote, remote_addr at, uint64_t size, 
 	if (!is_locking)
 		return remote_syscall_or_fail(remote, SYS_mmap, (uint64_t[6]){at, size, PROT_READ | PROT_WRITE, PRIVATE_FLAGS, (uint64_t)-1, 0}, NULL);
 	int err = map_unlocked(remote, at, size);
-	if (err == -EAGAIN) { /* so much may not be locked even for a moment */
+	if (err == -EAGAIN) { /* the target may not lock so much even for a moment */
 		const uint64_t piece = size < PIECE_BYTES ? size : PIECE_BYTES;
 		err = map_unlocked(remote, at, piece);
 		if (!err)

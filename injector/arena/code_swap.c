@@ -67,7 +67,10 @@ int code_swap_stage(const struct hi_control *control, struct remote *remote)
 	return err;
 }
 
-/* What was moved left its mapping behind, so the arena never has a hole that the target could fill; but nobody is to take that for an object of the program. */
+/*
+ * Moving leaves the stage mapped, so the arena never has a hole that the target could fill.
+ * Anonymous memory replaces it, so that no program takes it for an object of the target.
+ */
 int code_swap_in(const struct hi_control *control, struct remote *remote)
 {
 	int err = 0;
@@ -84,7 +87,10 @@ int code_swap_in(const struct hi_control *control, struct remote *remote)
 	return err;
 }
 
-/* One page; file: NULL where it cannot be read any more: then the words of the journal must do. */
+/*
+ * Examines one page. file: NULL if it cannot be read any more: then only the words of the journal
+ * are checked.
+ */
 static enum code_state look_at(const struct hi_control *control, const uint8_t *now, const uint8_t *file, remote_addr at)
 {
 	enum code_state state = CODE_ORIGINAL;
@@ -131,7 +137,7 @@ int code_swap_undo(const struct hi_control *control, struct remote *remote)
 	int err = 0;
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size && !err; i++) {
 		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->code[i].lo, control->code[i].size, MADV_DONTNEED}, NULL);
-		if (err == -EINVAL) /* locked in memory meanwhile */
+		if (err == -EINVAL) /* the target has locked it in memory meanwhile */
 			err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->code[i].lo, control->code[i].size, MADV_DONTNEED_LOCKED},
 						     NULL);
 	}

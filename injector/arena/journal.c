@@ -10,7 +10,10 @@ static uint32_t journal_used(const struct hi_control *control)
 	return control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
 }
 
-/* An entry for this slot: its own from before (a slot that was overwritten, or a library mapped at the same place again), a retired one, or a new one. */
+/*
+ * Finds an entry for this slot: its earlier one (of a slot that was overwritten, or of a library
+ * mapped at the same place again), a new one, or a retired one.
+ */
 static struct hi_journal_entry *entry_for(struct hi_control *control, remote_addr slot)
 {
 	struct hi_journal_entry *retired = NULL;
@@ -37,7 +40,10 @@ static void set_state(const struct journal *journal, struct hi_journal_entry *en
 
 static void plan_entry(const struct journal *journal, struct hi_journal_entry *entry, const struct hi_journal_entry *planned)
 {
-	/* FREE first: a reader who finds us dead in the middle must not trust a half-written entry. */
+	/*
+	 * FREE first: if the injector dies in the middle, a reader must not trust a half-written
+	 * entry.
+	 */
 	set_state(journal, entry, HI_JOURNAL_FREE);
 	*entry = *planned;
 	journal->shared->journal[entry - journal->own->journal] = *entry;
@@ -45,7 +51,7 @@ static void plan_entry(const struct journal *journal, struct hi_journal_entry *e
 	set_state(journal, entry, HI_JOURNAL_PLANNED);
 }
 
-/* Changes, and the entries that tell of them. */
+/* Changes, and their journal entries. */
 struct changes {
 	struct word_patch *change;
 	struct hi_journal_entry **entry;
@@ -67,7 +73,7 @@ static int changes_open(struct changes *changes, size_t room)
 	return -ENOMEM;
 }
 
-/* Journaled, and to be changed; room is there. */
+/* Records a change in the journal, and adds it to the list, which has room. */
 static int plan_change(const struct journal *journal, const struct hi_journal_entry *planned, struct changes *changes)
 {
 	struct hi_journal_entry *entry = entry_for(journal->own, planned->slot);
@@ -105,13 +111,13 @@ static int plan_slots(const struct journal *journal, const struct journal_plan *
 	return err;
 }
 
-/* Whatever was planned is tried, and its outcome noted. */
+/* Tries all planned changes, and records the outcomes. */
 static int make_changes(const struct journal *journal, const struct patcher *patcher, struct changes *changes, size_t *written)
 {
 	const int err = patch_words(patcher, changes->change, changes->count);
 	for (size_t i = 0; i < changes->count; i++) {
 		const enum patch_state state = changes->change[i].state;
-		if (state == PATCH_PENDING) /* nobody knows: planned */
+		if (state == PATCH_PENDING) /* outcome unknown: stays planned */
 			continue;
 		set_state(journal, changes->entry[i], state == PATCH_DONE ? HI_JOURNAL_WRITTEN : HI_JOURNAL_RESTORED);
 		*written += state == PATCH_DONE;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * journal.h - GOT slots, written and written back: every change is in the control block before it is made, and undone from there alone.
+ * journal.h - writes GOT slots and restores them. Every change is recorded in the control block
+ * before it is made, and can be undone from that alone.
  *
- * A slot is eight aligned bytes that threads of the target read at any time, so whoever calls says how such words are to be changed (patch.h). A value is put
- * back only where ours still stands: whoever wrote the slot after us (the lazy resolver, another interposer) is respected.
+ * A slot is eight aligned bytes that threads of the target read at any time, so the caller passes a
+ * way to change such words (patch.h). A value is restored only if the slot still holds ours: a
+ * later change by other code (the lazy resolver, another interposer) is left alone.
  */
 #ifndef HI_JOURNAL_H
 #define HI_JOURNAL_H
@@ -13,57 +15,72 @@
 #include "slots.h"
 #include "patch.h"
 
-/* Where it is kept. What we go by is our own; the target's is for whoever comes after us. */
+/*
+ * The two copies of the journal. The injector goes by its own; the target's is for a later
+ * injector.
+ */
 struct journal {
 	struct hi_control *own, *shared;
 };
 
 /*
- * Slots of objects that are never unloaded may be written at any time. Those of others only while all threads stand still: between the last look and the write
- * such an object may have gone and another come to its place, and what is written then is not a slot.
+ * Slots of objects that are never unloaded may be written at any time. Slots of other objects may
+ * be written only while all threads are stopped: between the last look and the write such an object
+ * may have been unloaded and another loaded in its place, and the word written is then not a slot.
  */
 enum journal_kind {
 	JOURNAL_UNLOADABLE = HI_JOURNAL_UNLOADABLE,
 	JOURNAL_PINNED = HI_JOURNAL_PINNED,
 };
 
-/* What is to be hooked: slots, and the gate entry of each function. */
+/* What to hook: slots, and the gate entry of each function. */
 struct journal_plan {
 	const struct slots *slots;
 	const remote_addr *entry; /* HI_FUNCTION_COUNT of them, 0 = none */
 	const struct memory *memory;
-	const struct maps *maps; /* as they were when the slots were found: which pages are read-only */
+	const struct maps *maps; /* from when the slots were found: which pages are read-only */
 	enum journal_kind which;
 };
 
 /*
- * Points each slot of this kind at the gate entry of its function. Slots that changed since they were read, or vanished, are skipped, and so are those that
- * hold ours: a call that failed may be repeated. *written grows by how many were changed. -ENOSPC: the journal is full. Otherwise the patcher's error.
+ * Points each slot of this kind at the gate entry of its function. Skips slots that changed since
+ * they were read, that vanished, or that already hold ours: a call that failed may be repeated.
+ * *written grows by the number of slots changed. -ENOSPC: the journal is full. Other errors are the
+ * patcher's.
  */
 must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct patcher *patcher, size_t *written);
 
 /*
- * Words of code that are about to be changed (see code_swap.h, which does it), in the part of the control block that no child can write to; to be stored there
- * by arena_note. There is one entry for each word, which two functions may share. -ENOSPC: no room for more.
+ * Records a word of code that code_swap.h is about to change, in the part of the control block that
+ * no child can write to; arena_note stores that part in the target. There is one entry for each
+ * word, which two functions may share. -ENOSPC: no room for more.
  */
 must_check int journal_plan_code(struct hi_control *control, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value);
-/* How many functions have words of code there. */
+/* The number of functions with changed words of code. */
 size_t journal_functions(const struct hi_control *control);
-/* The value that a word of code has while it is hooked; false: it is none of ours. */
+/*
+ * The values of a changed word of code before and while it is hooked; false: it is not one of ours.
+ */
 bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value, uint64_t *out_new_value);
 
-/* Slots that lie in no loaded object and do not hold our value went away with their library: their entries may be used again. */
+/*
+ * Frees the entries of slots that lie in no loaded object and do not hold our value: they were
+ * unloaded with their library.
+ */
 void journal_retire(const struct journal *journal, const struct memory *memory, const struct elf_images *images);
 
 struct journal_restored {
-	size_t written;     /* slots that the journal says we changed */
+	size_t written;     /* slots that were changed, according to the journal */
 	size_t restored;    /* hold the old value again */
-	size_t overwritten; /* held neither ours nor the old value: left alone */
+	size_t overwritten; /* held neither our value nor the old one: left alone */
 	size_t vanished;    /* their memory is gone */
 };
-/* How many words of this kind are to be written back. */
+/* The number of slots of this kind that remain to be restored. */
 size_t journal_left(const struct hi_control *control, enum journal_kind which);
-/* Writes back all there is of this kind; idempotent, also from a copy of a dead injector's control block. Adds to *result, but for `written`. */
+/*
+ * Restores all slots of this kind. Idempotent; also works on a copy of a dead injector's control
+ * block. Adds to *result, except to `written`.
+ */
 must_check int journal_restore(struct hi_control *control, const struct patcher *patcher, enum journal_kind which, struct journal_restored *result);
 
 #endif

@@ -14,8 +14,9 @@
 
 #define BORROW_DEADLINE_MS 3000
 #define CALL_DEADLINE_MS 5000
-#define RANGES_AT_ONCE 4 /* some tenths of a millisecond each, where the thread gets a CPU; */
-#define HELD_NS 2000000  /* one that was held for so long, as it waits for one, opens no more */
+#define RANGES_AT_ONCE 4 /* some tenths of a millisecond each, if the thread gets a CPU */
+/* a thread that was held for so long, waiting for a CPU, opens no more ranges */
+#define HELD_NS 2000000
 #define STOP_WORLD_DEADLINE_MS 10000
 #define BACK_DEADLINE_NS 3000000000ull
 #define RETRY_NS 2000000
@@ -24,25 +25,28 @@
 struct storer {
 	const struct live_patch_target *target;
 	struct maps maps;
-	bool has_pending; /* after a look: there is something to do */
-	bool has_failed;  /* to change words, which another patcher may do */
-	uint64_t held_ns; /* a thread, at most */
+	bool has_pending; /* set by look_at_all: some change remains to be made */
+	bool has_failed;  /* some words could not be changed; another patcher may do it */
+	uint64_t held_ns; /* the longest time that a thread was held */
 	struct remote remote;
 };
 
-/* Pages of one mapping, with words to change: up to `end` of the list, from where the range before it ends. */
+/*
+ * Pages of one mapping with words to change: those of the list from the end of the previous range
+ * up to `end`.
+ */
 struct range {
 	remote_addr lo, hi;
 	size_t end;
-	int protection; /* that they shall have in the end */
-	bool is_shut;   /* they are not writable when we come */
-	bool is_open;   /* they may be writable, and shall not be in the end */
+	int protection; /* that the pages must have in the end */
+	bool is_shut;   /* the pages are not writable at first */
+	bool is_open;   /* the pages may be writable now, and must not be in the end */
 	bool is_wanted;
 };
 
 /* ---- ranges -------------------------------------------------------------------------------------------------------------------------- */
 
-/* What the word holds now: a look from outside is as good as any where the word is not ours to change. */
+/* Reads the word from outside: that is good enough for a word that is not ours to change. */
 static int look(const struct storer *storer, struct word_patch *change)
 {
 	uint64_t now;
@@ -64,7 +68,8 @@ static void widen(struct range *range, const struct mapping *mapping, const stru
 			.lo = page,
 			.protection = PROT_READ | (mapping->executable ? PROT_EXEC : 0),
 			.is_shut = !mapping->writable,
-			.is_open = mapping->writable && change->read_only, /* since an injector died */
+			/* left writable by a dead injector */
+			.is_open = mapping->writable && change->read_only,
 		};
 	if (mapping->writable && !change->read_only)
 		range->protection |= PROT_WRITE;
@@ -73,7 +78,10 @@ static void widen(struct range *range, const struct mapping *mapping, const stru
 	range->is_wanted |= change->state == PATCH_PENDING;
 }
 
-/* A look at all, and nothing else: most detaches after a death find that all is done. */
+/*
+ * Only examines the words and changes nothing: most detaches after an injector's death find that
+ * everything is done.
+ */
 static int look_at_all(void *context, struct word_patch *change, size_t count)
 {
 	struct storer *storer = context;
@@ -93,7 +101,10 @@ static int look_at_all(void *context, struct word_patch *change, size_t count)
 	return 0;
 }
 
-/* Into ranges of words that lie in the same mapping, one behind the other in the list; room for count of them. */
+/*
+ * Groups the pending changes into ranges: words of one mapping that are adjacent in the list.
+ * `ranges` has room for count of them.
+ */
 static int find_ranges(const struct storer *storer, struct word_patch *change, size_t count, struct range *ranges, size_t *out_count)
 {
 	const struct mapping *last = NULL;
@@ -103,7 +114,8 @@ static int find_ranges(const struct storer *storer, struct word_patch *change, s
 		if (change[i].state != PATCH_PENDING)
 			continue;
 		const struct mapping *mapping = maps_find(&storer->maps, change[i].at);
-		const bool is_in_reach = mapping && mapping->readable; /* of the target's own threads: from outside more can be read */
+		/* by the target's own threads: from outside more can be read */
+		const bool is_in_reach = mapping && mapping->readable;
 		const int err = look(storer, &change[i]);
 		if (err || (change[i].state == PATCH_PENDING && !is_in_reach))
 			return err ? err : -EACCES;
@@ -126,15 +138,19 @@ static int protect(struct storer *storer, const struct range *range, int protect
 }
 
 /*
- * Each call is two waits of the held thread for a CPU, and what is opened has to be closed: at a load of 40 most took 0.03 ms, some 50, and four ranges 210 in
- * all. So after the first that takes long it is enough.
+ * In each call the held thread waits twice for a CPU, and each range that is opened has to be
+ * closed: at a load of 40 most calls took 0.03 ms, some 50 ms, and four ranges 210 ms in all. So no
+ * more ranges are opened after the first that takes long.
  */
 static bool is_held_long(const struct storer *storer)
 {
 	return (int64_t)clock_now_ns() - storer->remote.tracee.since_ns >= HELD_NS;
 }
 
-/* A call that failed may have been made all the same: who stops a thread too late, say. out_count: how far it came. */
+/*
+ * Makes ranges writable. A call that failed may have taken effect all the same, for example if the
+ * thread stopped too late. out_count: how many ranges it got to.
+ */
 static int open_ranges(struct storer *storer, struct range *ranges, size_t count, size_t *out_count)
 {
 	size_t i = 0;
@@ -163,7 +179,10 @@ static int close_ranges(struct storer *storer, struct range *ranges, size_t coun
 
 /* ---- stores --------------------------------------------------------------------------------------------------------------------------- */
 
-/* What is called is what we brought: a payload that is gone, or was written over, is not. */
+/*
+ * Is the code to be called the payload's? A payload that is unmapped or was overwritten is not
+ * called.
+ */
 static int check_code(const struct live_patch_target *target)
 {
 	const struct payload_image *payload = target->payload;
@@ -187,7 +206,7 @@ static int store_list(struct storer *storer, struct hi_store *list, size_t count
 	return err;
 }
 
-/* Those that are pending, up to HI_STORES; how far it came. */
+/* Stores pending changes, up to HI_STORES of them. *next: how far it got. */
 static int store_some(struct storer *storer, struct word_patch *change, size_t count, size_t *next)
 {
 	struct hi_store list[HI_STORES];
@@ -208,7 +227,7 @@ static int store_some(struct storer *storer, struct word_patch *change, size_t c
 	return err;
 }
 
-/* The first `count` ranges, or fewer: *count. */
+/* Changes the words of the first *count ranges, or of fewer: *count is then their number. */
 static int change_ranges(struct storer *storer, struct word_patch *change, size_t *next, struct range *ranges, size_t *count)
 {
 	int err = open_ranges(storer, ranges, *count, count);
@@ -233,7 +252,10 @@ static int give_back(struct storer *storer)
 	return err;
 }
 
-/* What a failed step left open; if that cannot be done either, it is for the next to come, as what a dead injector left is. */
+/*
+ * Closes ranges that a failed step left open. If that fails, too, they are left to a later detach,
+ * like those that a dead injector left.
+ */
 static void close_once_more(struct storer *storer, struct range *ranges, size_t count)
 {
 	bool is_any_open = false;
@@ -245,7 +267,10 @@ static void close_once_more(struct storer *storer, struct range *ranges, size_t 
 	(void)give_back(storer);
 }
 
-/* A thread that had to be let go in the midst of storing, when it gets a CPU: to find a page closed would be its end. */
+/*
+ * A thread that was let go in the middle of storing finishes when it gets a CPU. If it found a page
+ * closed then, the target would crash. So waits until it has returned; false: it has not.
+ */
 static bool is_back(const struct storer *storer)
 {
 	const uint64_t deadline_ns = clock_now_ns() + BACK_DEADLINE_NS;
@@ -258,7 +283,10 @@ static bool is_back(const struct storer *storer)
 	return true;
 }
 
-/* No thread is held for long: after some ranges it goes on, and perhaps another is taken. */
+/*
+ * Holds no thread for long: after some ranges the thread goes on, and perhaps another one is
+ * borrowed.
+ */
 static int change_running(struct storer *storer, struct word_patch *change, size_t count, struct range *ranges)
 {
 	size_t range_count, next = 0;

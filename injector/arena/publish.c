@@ -9,8 +9,10 @@
 #include "fault.h"
 
 #define LEARNED_MAX 4096u
-#define BUILD_BYTES_MAX (1ull << 30) /* some seconds; the largest programs have a tenth of it */
-#define STACK_GROWTH (64ull << 20)   /* how far below its mapping the main thread's stack may come to lie */
+/* some seconds of work; the largest programs have a tenth of it */
+#define BUILD_BYTES_MAX (1ull << 30)
+/* how far below its present mapping the main thread's stack may grow */
+#define STACK_GROWTH (64ull << 20)
 
 void publisher_open(struct publisher *publisher)
 {
@@ -68,7 +70,10 @@ static int store(struct publisher *publisher, const struct elf_image *image, con
 		free(stored.path);
 		return err;
 	}
-	/* No table (no .eh_frame, or a damaged one) is remembered too: the frame-pointer chain serves there. */
+	/*
+	 * A missing table (no .eh_frame, or a damaged one) is remembered, too: there the
+	 * frame-pointer chain is used.
+	 */
 	stored.row_count = err ? 0 : stored.table.row_count;
 	stored.index_count = err ? 0 : stored.table.index_count;
 	publisher->stored[publisher->stored_count++] = stored;
@@ -127,7 +132,10 @@ static void copy_table(struct publisher *publisher, struct stored_table *stored,
 	unwind_table_close(&stored->table);
 }
 
-/* Odd generation while the copy changes, so that a payload preempted in its middle notices. */
+/*
+ * The generation is odd while the copy changes, so that a payload preempted in the middle of it
+ * notices.
+ */
 static void begin_change(uint64_t *generation)
 {
 	__atomic_store_n(generation, *generation | 1, __ATOMIC_RELAXED);
@@ -189,7 +197,7 @@ static int compare_addresses(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The learned stack pointers by address, to be freed; NULL: none, or no memory. */
+/* The learned stack pointers sorted by address; the caller frees them. NULL: none, or no memory. */
 static remote_addr *sorted_pointers(const struct publisher *publisher, size_t *out_count)
 {
 	const size_t bytes = publisher->learned_count * sizeof(remote_addr);
@@ -200,7 +208,10 @@ static remote_addr *sorted_pointers(const struct publisher *publisher, size_t *o
 	return pointers;
 }
 
-/* The main thread's stack grows: what lies below its mapping is its own, as far as the next mapping down. */
+/*
+ * The main thread's stack grows: the addresses below its mapping belong to it, down to the next
+ * mapping.
+ */
 static remote_addr region_start(const struct maps *maps, size_t i)
 {
 	const struct mapping *mapping = &maps->mapping[i];
@@ -212,9 +223,10 @@ static remote_addr region_start(const struct maps *maps, size_t i)
 }
 
 /*
- * Wherever a stack may lie, whether we have seen one there or not: a program may come to run on any memory that it can write. What is listed too much does no
- * harm, as nothing of a region is read but for a stack pointer in it. Not listed is what has a file, unless a stack was seen there: to read a page that the
- * file has not is a SIGBUS, to read a device's is an action.
+ * Lists every mapping in which a stack may lie, whether one was seen there or not: a program may
+ * begin to run on any memory that it can write. Superfluous regions do no harm, as a region is read
+ * only for a stack pointer in it. Mappings of files are not listed, unless a stack was seen there:
+ * reading a page beyond the end of the file is a SIGBUS, and reading a device may have effects.
  */
 void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, struct hi_control *control)
 {
@@ -234,7 +246,8 @@ void publisher_publish_regions(struct publisher *publisher, const struct maps *m
 			control->main_stack = mapping->hi;
 		if (!mapping->readable || !mapping->writable || (mapping->inode && !holds_stack))
 			continue;
-		if (count + !is_main >= HI_REGION_CAPACITY) /* one is kept for the stack that every process has */
+		/* one place is kept for the main stack */
+		if (count + !is_main >= HI_REGION_CAPACITY)
 			continue;
 		regions->range[count].lo = region_start(maps, i);
 		regions->range[count++].hi = mapping->hi;

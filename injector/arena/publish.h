@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * publish.h - what the payload may read while it walks a stack: unwind tables of the loaded objects, and the memory regions that hold stacks.
+ * publish.h - publishes what the payload may read while it walks a stack: unwind tables of the
+ * loaded objects, and the memory regions that hold stacks.
  *
- * Tables are built outside and copied into the arena once per file: their rows do not depend on the load address, so a library that comes back costs a
- * directory line. Both lists are published by writing the one of two copies that is not current and then storing its index; the payload re-checks the
- * generation.
+ * Tables are built outside and copied into the arena once per file: their rows do not depend on the
+ * load address, so a library that is loaded again costs only a directory line. Each of the two
+ * lists has two copies. It is published by writing the copy that is not current and then storing
+ * its index; the payload re-checks the generation.
  */
 #ifndef HI_PUBLISH_H
 #define HI_PUBLISH_H
@@ -14,7 +16,7 @@
 
 struct stored_table {
 	char *path;
-	uint64_t device, inode, file_offset, size; /* which text of which file */
+	uint64_t device, inode, file_offset, size; /* identify the text and its file */
 	struct unwind_table table;                 /* until it is in the arena */
 	uint64_t rows, index;                      /* offsets in the tables part, once copied */
 	uint32_t row_count, index_count;
@@ -24,26 +26,47 @@ struct stored_table {
 struct publisher {
 	struct stored_table *stored;
 	size_t stored_count;
-	uint64_t used;        /* bytes of the tables part in use */
-	uint64_t room;        /* and all that it has; in a session never read back from the control block, which the target can write */
-	uint64_t build_room;  /* bytes of unwind information that may still be read: a target could have us do so without end */
-	uint64_t missing;     /* texts that the last publish had no room for a table of */
+	uint64_t used; /* bytes of the tables part in use */
+	/*
+	 * bytes of the tables part; during a session never read back from the control block, which
+	 * the target can write
+	 */
+	uint64_t room;
+	/*
+	 * bytes of unwind information that may still be read: otherwise a target could make us read
+	 * without end
+	 */
+	uint64_t build_room;
+	uint64_t missing;     /* texts whose tables found no room in the last publish */
 	remote_addr *learned; /* stack pointers that the payload found in no region */
 	size_t learned_count;
-	uint64_t rest_until_ns; /* regions are not learned before: in a target with tens of thousands of mappings a look at them takes long */
+	/*
+	 * regions are not learned before this time: reading tens of thousands of mappings takes
+	 * long
+	 */
+	uint64_t rest_until_ns;
 };
 
 void publisher_open(struct publisher *publisher);
 void publisher_close(struct publisher *publisher);
 
-/* Builds the tables of all objects that are new. Before the arena exists: publisher_bytes then tells what it must hold. -ENOMEM. */
+/*
+ * Builds the tables of all new objects. Before the arena exists, publisher_bytes then returns how
+ * much it must hold. -ENOMEM.
+ */
 must_check int publisher_build(struct publisher *publisher, const struct elf_images *images);
 uint64_t publisher_bytes(const struct publisher *publisher);
 
-/* Copies new tables into `tables` (the arena's part, ours to write) and publishes the directory of what is mapped now. */
+/*
+ * Copies new tables into `tables` (our mapping of the arena's tables part) and publishes the
+ * directory of what is mapped now.
+ */
 void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images, struct hi_control *control, uint8_t *tables);
 
-/* Publishes the mappings that may hold a stack: all that can be written and have no file, and every learned stack pointer's. */
+/*
+ * Publishes the mappings that may hold a stack: all that are readable and writable and have no
+ * file, and the mapping of every learned stack pointer.
+ */
 void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, struct hi_control *control);
 /* Remembers a stack pointer for the next publish. */
 must_check int publisher_learn(struct publisher *publisher, remote_addr stack_pointer);

@@ -2,9 +2,10 @@
 /*
  * target_memfd.c - see target_memfd.h.
  *
- * The link is followed once, to a descriptor that can do nothing (O_PATH: even to open a device may have effects), and that one is looked at and opened anew.
- * Names alone prove nothing, as whoever has a mount namespace of their own can bind any file to any name. Seals do: other files have none or, on tmpfs, none
- * that can be added.
+ * The link is followed once, to a descriptor that can do nothing (O_PATH: even opening a device may
+ * have effects). That descriptor is checked and opened anew. Names alone prove nothing, as a
+ * process with its own mount namespace can bind any file to any name. Seals do: other files have
+ * none or, on tmpfs, none that can be added.
  */
 #include "target_memfd.h"
 
@@ -39,7 +40,7 @@ static bool can_be_sealed(int fd)
 	return seals >= 0 && !(seals & F_SEAL_SEAL);
 }
 
-/* path: of a descriptor of our own */
+/* path: a descriptor of our own in /proc/self/fd */
 static int open_again(const char *path, int *out_fd)
 {
 	const int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -59,7 +60,7 @@ int target_memfd_open(pid_t pid, pid_t tid, int number, const char *name, int *o
 	int err = fault_next("open_memfd");
 	if (err)
 		return err;
-	/* By thread: a leader that has ended shows no descriptors. */
+	/* Per thread: a leader that has ended shows no descriptors. */
 	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
 	const int found = open(path, O_PATH | O_CLOEXEC);
 	if (found < 0)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target_memfd.h - our own descriptor on a memory file that a thread of the target was made to create a moment ago.
+ * target_memfd.h - opens our own descriptor of a memory file that a thread of the target was just
+ * made to create.
  *
- * It is reached by its number in the target's descriptor table, and there any other thread may meanwhile have put another file in its place: one that the
- * target may only read, and that we, who have more rights, would write to. So nothing is opened for writing but an empty memory file of the right name.
+ * The file is reached by its number in the target's descriptor table. Any other thread may
+ * meanwhile have put another file under that number: one that the target may only read, and that
+ * the injector, which has more rights, would write to. So only an empty memory file of the right
+ * name is opened for writing.
  */
 #ifndef HI_TARGET_MEMFD_H
 #define HI_TARGET_MEMFD_H
@@ -12,12 +15,16 @@
 
 #include "memory.h"
 
-/* number, name: as memfd_create was given and gave them; with MFD_ALLOW_SEALING. The caller closes. -ESTALE: another file is there now. */
+/*
+ * number: the result of memfd_create; name: its argument; it must have been given
+ * MFD_ALLOW_SEALING. The caller closes *out_fd. -ESTALE: another file is there now.
+ */
 must_check int target_memfd_open(pid_t pid, pid_t tid, int number, const char *name, int *out_fd);
 
 /*
- * Is a memory file of ours still behind this number? To be asked right before it is closed: another thread may have closed it (close_range) and opened a file
- * of its own, and that one must stay. Between the answer and the close some microseconds are left.
+ * Does this number still refer to a memory file of ours? To be asked right before it is closed:
+ * another thread may have closed it (close_range) and opened a file of its own, which must stay
+ * open. Some microseconds remain between the answer and the close.
  */
 bool target_memfd_is_ours(pid_t pid, pid_t tid, int number);
 

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* One reader at a time. A megabyte of slots would be expensive to touch: they are read a page at a time, and the table has what lies behind them. */
+/*
+ * One reader at a time. Touching a megabyte of slots would be expensive: slots are read one page at
+ * a time, and `table` holds only what follows them.
+ */
 static struct hi_thread_slot slot[HI_SLOTS_A_PAGE];
 static struct hi_thread_table table;
 
@@ -19,7 +22,10 @@ static remote_addr address_of(remote_addr at, size_t count)
 	return at + offsetof(struct hi_thread_table, passing);
 }
 
-/* Slots of pages in which none was claimed are zero: they are not read, or the target would be given page tables for them. */
+/*
+ * Slots of pages in which none was claimed are zero. They are not read: that would allocate page
+ * tables for them in the target.
+ */
 static int read_slots(const struct memory *memory, remote_addr at, struct inside *out_inside)
 {
 	int err = 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.c - the recipe. What each step may and may not do is in docs/architecture.md; how it is done is in the modules that it calls.
+ * attach.c - the steps of an attach. docs/architecture.md says what each step may and may not do;
+ * the modules that it calls say how it is done.
  *
- * Enter at attach(). Undo is detach(), which works from the control block alone, whatever step was reached.
+ * Entry point: attach(). detach() undoes it from the control block alone, whatever step was
+ * reached.
  */
 #include "attach.h"
 
@@ -22,8 +24,9 @@
 #define DEADMAN_SECONDS 5 /* the payload disarms itself after this long without a heartbeat */
 
 /*
- * What a process has inherited from a parent that was attached to is undone as the remains of a dead injector are, by the same steps. Else an arena is somebody
- * else's, or a dead one's: preflight has looked, but a while ago, and without the lock.
+ * A process that was forked by an attached parent has inherited the parent's arena. The same steps
+ * remove it that remove what a dead injector left. Any other arena belongs to another injector,
+ * alive or dead: -EBUSY. Preflight looked for one, but a while ago, and without the lock.
  */
 static int shed_inherited(struct attachment *attachment)
 {
@@ -65,14 +68,20 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 	return remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
 }
 
-/* Its allocator never takes the stack, and where each call is a sample a return gadget would cost a quarter of that. */
+/*
+ * A C library's allocator never captures a stack. Where every call is a sample, a return gadget
+ * would cost a quarter as much as the sample.
+ */
 static bool is_c_library(const struct elf_image *image)
 {
 	remote_addr start;
 	return !elf_image_symbol(image, "__libc_start_main", &start, NULL);
 }
 
-/* What the control block must say before anything of ours exists in the target. layout is all zero. */
+/*
+ * Fills the control block with what it must hold before anything of ours exists in the target.
+ * layout is all zero.
+ */
 static int plan(struct attachment *attachment, const struct attach_options *options, struct hi_control *layout)
 {
 	layout->phase = HI_PHASE_LOADING;
@@ -100,7 +109,10 @@ struct load {
 	const struct hi_control *layout;
 };
 
-/* 2. One thread is borrowed for some tenths of a millisecond: the arena is mapped, the payload loaded. Run in a tracing thread of its own. */
+/*
+ * 2. Borrows one thread for some tenths of a millisecond: maps the arena and loads the payload.
+ * Runs in a tracing thread of its own.
+ */
 static int load(void *context)
 {
 	struct attachment *attachment = ((struct load *)context)->attachment;
@@ -123,13 +135,14 @@ static int load(void *context)
 		attachment->step = "mapping memory into it";
 		err = arena_map(&attachment->arena, &remote, layout, &code);
 	}
-	if (!err) { /* from here on there is something to undo, and the arena says what */
+	if (!err) { /* from here on there is something to undo; the control block says what */
 		attachment->step = "loading the payload";
 		attachment->control = attachment->arena.control;
 		attachment->publisher.room = attachment->arena.tables_size;
 		target = attachment_loader_target(attachment);
 		err = attachment->loader->load(&target, &remote);
-		const int stored = attachment_store(attachment); /* where the payload lies, be it half loaded */
+		/* where the payload lies, even if half loaded */
+		const int stored = attachment_store(attachment);
 		err = err ? err : stored;
 	}
 	int closed = remote_close(&remote);
@@ -163,7 +176,8 @@ static int write_slots(struct attachment *attachment)
 	struct live_patch_held held = {0};
 	if (!attachment_needs_slots(attachment))
 		return 0;
-	attachment->control->has_slots = 1; /* from here on: watch.c writes those of libraries that come later */
+	/* from here on watch.c writes the slots of libraries that load later */
+	attachment->control->has_slots = 1;
 	int err = attachment_store(attachment);
 	if (!err)
 		err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
@@ -178,8 +192,8 @@ static int write_slots(struct attachment *attachment)
 }
 
 /*
- * 3. The target runs again. Tables and regions are published, then the slots are written, by a thread of the target; nothing is sampled yet. Those of libraries
- *    that may be unloaded are left to watch.c.
+ * 3. The target runs again. Publishes tables and regions; then a thread of the target writes the
+ * slots. Nothing is sampled yet. watch.c writes the slots of libraries that may be unloaded.
  */
 static int patch(struct attachment *attachment)
 {
@@ -211,18 +225,22 @@ static int patch(struct attachment *attachment)
 	return write_slots(attachment);
 }
 
-/* 4. One word, and sampling begins. */
+/* 4. Writes one word, and sampling begins. */
 static int arm(struct attachment *attachment)
 {
 	attachment->step = "arming the gate";
-	attachment->arena.shared->deadman_cycles = DEADMAN_SECONDS * arch_cycles_per_second(); /* not before: who asks early must wait */
+	/* not earlier: an early caller waits for the calibration of the cycle counter */
+	attachment->arena.shared->deadman_cycles = DEADMAN_SECONDS * arch_cycles_per_second();
 	attachment->arena.shared->heartbeat = arch_cycles();
 	attachment->control->phase = HI_PHASE_ARMED;
 	const int err = attachment_store(attachment);
 	return err ? err : arena_arm(attachment->control, &attachment->memory);
 }
 
-/* What was loaded and patched is undone as any session is; `step` keeps saying what failed first. */
+/*
+ * Undoes what was loaded and patched, as for any session. `step` keeps naming the step that failed
+ * first.
+ */
 static void give_back(struct attachment *attachment)
 {
 	const char *step = attachment->step;
@@ -242,7 +260,8 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 		err = plan(attachment, options, layout);
 	if (!err)
 		err = tracee_worker(load, &(struct load){.attachment = attachment, .layout = layout});
-	const int settled = attach_entries_settle(attachment, options->hook); /* some may have turned out not to be possible */
+	/* some functions may turn out not to be hookable at their entry */
+	const int settled = attach_entries_settle(attachment, options->hook);
 	err = err ? err : settled;
 	arena_control_free(layout);
 	if (!err)

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room attach/: from a process that preflight approved to one that samples, and back to exactly what it was.
+ * The room attach/: from a process that preflight approved to one that samples, and back to exactly
+ * what it was.
  *
  *   attach.h           the steps of an attach: enter here; attachment.h: what an attach holds
- *   detach.h           the steps back, and the receipt; recover.h: the same after an injector that died, heir.h: for a process that was forked
- *   quiesce.h          waits until no thread is in the payload; stale_frames.h: counts of threads that ended there
- *   escaped.h             copies of our addresses are found and replaced; doubts.h: those that nobody can be certain of
+ *   detach.h           the steps back, and the receipt; recover.h: the same after an injector that
+ *                      died; heir.h: for a process that took over the memory of one that exited
+ *   quiesce.h          waits until no thread is in the payload; stale_frames.h: clears counts of
+ *                      threads that ended there
+ *   escaped.h          finds and replaces copies of gate addresses; doubts.h: copies that nobody
+ *                      can be certain of
  *   watch.h            while attached: libraries that come and go
  *   refusal.h          what an error of attach means to the user
  *
  * Uses all rooms below.
  */
 
-/* attach.h - DESIGN "Attach, step by step": from a process that preflight approved to a sampling one, or back to exactly what it was. */
+/*
+ * attach.h - docs/architecture.md "Attach, in order": from a process that preflight approved to a
+ * sampling one, or back to exactly what it was.
+ */
 #ifndef HI_ATTACH_H
 #define HI_ATTACH_H
 
@@ -21,15 +28,17 @@
 struct attach_options {
 	uint64_t interval; /* mean bytes between samples; 1 = every allocation */
 	uint64_t live_max; /* live samples to have room for; 0 = what fits the interval */
-	bool tells_all;    /* every free is told; see struct arena_plan */
+	bool tells_all;    /* every free is recorded; see struct arena_plan */
 	enum hi_loader loader;
 	enum hi_hook hook;
 };
 
 /*
- * On success the payload samples into attachment->arena.ring. On failure everything has been undone (by detach, if slots were written already) and
- * attachment->step says what failed. -ENOENT: no import of malloc to hook. -EADDRNOTAVAIL: HI_HOOK_ENTRY, and some
- * function cannot be hooked at its entry. -EAGAIN: no thread could be borrowed; try again.
+ * On success the payload samples into attachment->arena.ring. On failure everything has been undone
+ * (by detach, if slots were already written), unless attachment->left_behind is set.
+ * attachment->step says what failed. -ENOENT: no import of malloc to hook. -EADDRNOTAVAIL:
+ * HI_HOOK_ENTRY, and some function cannot be hooked at its entry. -EAGAIN: no thread could be
+ * borrowed; try again.
  */
 must_check int attach(struct attachment *attachment, const struct attach_options *options);
 

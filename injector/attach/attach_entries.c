@@ -14,7 +14,7 @@
 
 /* ---- which ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* Pages that are locked in memory would not be any more, once their mapping was duplicated. */
+/* Does the process have locked pages? Duplicating their mapping would unlock them. */
 static bool has_locked_memory(const struct attachment *attachment)
 {
 	struct proc_status status;
@@ -49,7 +49,7 @@ struct range {
 	remote_addr lo, hi;
 };
 
-/* The pages that an entry changes, added to those of the same mapping. */
+/* Adds the pages that an entry changes to the range of the same mapping. */
 static bool widen(const struct attachment *attachment, const struct entry *entry, struct range range[HI_CODE_RANGES_MAX])
 {
 	const struct mapping *mapping = maps_find(&attachment->maps, entry->at);
@@ -107,7 +107,7 @@ static int write_word(const struct attachment *attachment, enum hi_function func
 	return err ? err : memory_write_u64(&attachment->memory, staged, new_value);
 }
 
-/* Into the duplicate, which nobody executes yet. */
+/* Writes the jumps into the duplicate, which no thread executes yet. */
 static int write_words(struct attachment *attachment)
 {
 	struct entry_word words[ENTRY_WORDS_MAX];
@@ -155,7 +155,10 @@ int attach_entries_write(struct attachment *attachment)
 
 /* ---- probes ----------------------------------------------------------------------------------------------------------------------------- */
 
-/* A debugger writes back what it found, our jump; and it is no concern of ours as long as it traces. */
+/*
+ * A debugger that removes its breakpoint writes back the byte that it found, which is our jump's.
+ * So a breakpoint is no concern as long as a debugger traces the process.
+ */
 static bool is_traced(const struct attachment *attachment)
 {
 	struct proc_status status;
@@ -168,7 +171,10 @@ static bool has_breakpoint(const struct attachment *attachment, const struct ent
 	return !memory_read(&attachment->memory, entry->at, &first, sizeof first) && arch_is_breakpoint(first);
 }
 
-/* A debugger's is gone when the debugger is: so it is looked for once more when there is none. */
+/*
+ * A debugger's breakpoint is gone when the debugger is. So once no tracer is seen, the breakpoint
+ * is looked for again.
+ */
 static bool yield(const struct attachment *attachment, const struct entry *entry)
 {
 	if (!has_breakpoint(attachment, entry) || is_traced(attachment) || !has_breakpoint(attachment, entry))

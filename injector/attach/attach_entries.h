@@ -1,23 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* attach_entries.h - what an attach does about functions that are hooked at their entries: which they are, and the jumps in their code. Undone by detach. */
+/*
+ * attach_entries.h - what an attach does about functions that are hooked at their entries: chooses
+ * them and writes the jumps into their code. detach undoes it.
+ */
 #ifndef HI_ATTACH_ENTRIES_H
 #define HI_ATTACH_ENTRIES_H
 
 #include "attachment.h"
 
-/* Each: -EADDRNOTAVAIL: HI_HOOK_ENTRY, and some function would need slots. */
+/*
+ * Each function that returns an int: -EADDRNOTAVAIL: HI_HOOK_ENTRY, and some function would need
+ * slots.
+ */
 
 /* Fills attachment->entries and by_slot, while the target runs. */
 must_check int attach_entries_choose(struct attachment *attachment, enum hi_hook hook);
-/* Notes in the layout which code will be changed; where that is too much, or not as its file has it, no function is hooked at its entry after all. */
+/*
+ * Records in the layout which code will be changed. If that is too much code, or code differs from
+ * its file, no function is hooked at its entry.
+ */
 must_check int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct hi_control *layout);
-/* Once the arena is mapped, which may have dropped some: what is left to slots. */
+/*
+ * To be called once the arena is mapped, which may have dropped some entries: determines which
+ * functions are left to slots.
+ */
 must_check int attach_entries_settle(struct attachment *attachment, enum hi_hook hook);
-/* Once the gate leads to the payload: by a borrowed thread the functions lead to the gate, all at once. */
+/*
+ * To be called once the gate leads to the payload: a borrowed thread makes all hooked functions
+ * lead to the gate, all at once.
+ */
 must_check int attach_entries_write(struct attachment *attachment);
 /*
- * While attached: did somebody put a breakpoint on a jump of ours, without tracing the process? A uprobe is that. When it is taken away, its first byte alone
- * will be that of the file: so the others are made what the file has there, too, while nobody executes them. True: the function is not hooked any more.
+ * While attached: did another program put a breakpoint on one of our jumps without tracing the
+ * process? A uprobe does that. When a uprobe is removed, the kernel restores its first byte alone,
+ * from the file. So this writes the file's bytes after the first one, too, while no thread executes
+ * them. True: the function is not hooked any more.
  */
 must_check bool attach_entries_yield(const struct attachment *attachment);
 

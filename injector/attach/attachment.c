@@ -26,8 +26,10 @@ void attachment_init(struct attachment *attachment, pid_t pid)
 }
 
 /*
- * The lock lies on the target's memory file, which everybody opens who could do what we do, whatever their user or runtime directory. (Not so through another
- * mount of /proc: attach looks for an arena once more, and detach for a heartbeat.) One who was just killed holds it until the kernel has closed his files.
+ * The lock is a flock of the target's memory file. Every process that could do what we do opens
+ * that file, whatever its user or runtime directory. (Through another mount of /proc the lock is
+ * not shared: so attach looks for an arena once more, and detach for a heartbeat.) An injector that
+ * was just killed holds the lock until the kernel has closed its files.
  */
 static int lock(const struct memory *memory)
 {
@@ -56,7 +58,8 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 		return err;
 	attachment->memory.force = force_write;
 	(void)!proc_auxv(attachment->pid, tid, AT_RANDOM, &attachment->memory.witness);
-	watchdog_start(); /* now: what a fork costs grows with what we have in memory, and that is little as yet */
+	/* start it now: the cost of a fork grows with our memory, which is still small */
+	watchdog_start();
 	return lock(&attachment->memory);
 }
 
@@ -139,7 +142,10 @@ struct live_patch_target attachment_patch_target(const struct attachment *attach
 	};
 }
 
-/* Between its last look at memory and its end a process may take long: it unmounts what only it had mounted, for one. */
+/*
+ * A process may take long between giving up its memory and its end: it may have to unmount what
+ * only it had mounted, for example.
+ */
 static bool has_address_space(pid_t pid)
 {
 	char path[64], exe[8];

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * detach.c - the recipe, in mirror order of attach.c. A step that fails is reported; the ones after it that are still safe are done all the same.
+ * detach.c - the steps of a detach, in the reverse order of attach.c. A step that fails is
+ * reported; later steps that are still safe are done all the same.
  *
- * The order is the argument: first nobody new comes in (disarm, restore), then nobody is in (quiesce), then nobody knows the way (escaped), and only then it goes.
+ * Why it is safe is in the order: first no thread can newly come in (disarm, restore), then no
+ * thread is inside (quiesce), then no pointer leads inside (escaped). Only then the payload is
+ * removed.
  */
 #include "detach.h"
 
@@ -19,11 +22,22 @@
 #include "snapshot.h"
 #include "stop_world.h"
 
-#define QUIESCE_DEADLINE_MS 30000    /* long: threads that get no CPU do not get out, either; nothing waits for us meanwhile */
-#define QUIESCE_LOOK_MS 2500         /* a count that stands for so long may be one that nobody will lower */
-#define BORROW_DEADLINE_MS 30000     /* as long: to unload by dlclose a thread must be met at a safe point, where a busy one is in one of hundreds of looks */
-#define STOP_WORLD_DEADLINE_MS 10000 /* a vfork parent, a thread in state D: looked at again until then, and nobody held */
-#define STOP_WORLD_ALLOWED_MS 1000   /* what is done must be undone, be all used up that a session may stop all threads for */
+/* long: a thread that gets no CPU does not get out either; nothing waits for us meanwhile */
+#define QUIESCE_DEADLINE_MS 30000
+/* a count unchanged for so long may be one that no thread will lower */
+#define QUIESCE_LOOK_MS 2500
+/*
+ * as long: to unload by dlclose, a thread must be at a safe point; a busy one is at one in one of
+ * hundreds of looks
+ */
+#define BORROW_DEADLINE_MS 30000
+/* a vfork parent, or a thread in state D: retried until then, while no thread is held */
+#define STOP_WORLD_DEADLINE_MS 10000
+/*
+ * at least so much of the allowance for stops of all threads is left to detach: even if the session
+ * used it up, changes must be undone
+ */
+#define STOP_WORLD_ALLOWED_MS 1000
 #define ROUNDS_MAX 16
 
 static int failed(struct receipt *receipt, const char *step, int err)
@@ -35,7 +49,7 @@ static int failed(struct receipt *receipt, const char *step, int err)
 	return err;
 }
 
-/* Who is in the way of a step that failed, if anybody is. */
+/* Names the thread or program that prevented a failed step, if any is known. */
 static void name_obstacle(struct receipt *receipt, pid_t pid, bool world_stopped)
 {
 	const struct stop_world_account account = stop_world_account();
@@ -52,7 +66,10 @@ static void name_obstacle(struct receipt *receipt, pid_t pid, bool world_stopped
 	memory_threads_close(&threads);
 }
 
-/* Who serves what, from the gate's own words: they are there as long as the gate is, whoever attached. */
+/*
+ * Reads the original of each gate entry from the gate's own words. They exist as long as the gate,
+ * whichever injector attached.
+ */
 static int read_originals(const struct attachment *attachment, struct escaped_target *out_target)
 {
 	const struct hi_control *control = attachment->control;
@@ -98,7 +115,10 @@ static void note(struct receipt *receipt, const struct quiesced *quiesced)
 		receipt->longest_check_ns = quiesced->longest_stop_ns;
 }
 
-/* Until every thread is outside. Counts that stand still are looked into now and then: do they belong to anybody? */
+/*
+ * Waits until every thread is outside. If counts stop changing, stale_frames_forget checks now and
+ * then whether they still belong to any thread.
+ */
 static int wait_until_outside(const struct quiesce_target *target, struct receipt *receipt, struct quiesced *quiesced)
 {
 	int left_ms = QUIESCE_DEADLINE_MS, look_ms = QUIESCE_LOOK_MS, err;
@@ -114,7 +134,10 @@ static int wait_until_outside(const struct quiesce_target *target, struct receip
 	return err;
 }
 
-/* Is every thread outside? out_found: some had copies in registers, which they may have stored or passed on before. */
+/*
+ * Waits until every thread is outside. out_found: some threads had copies in registers, which they
+ * may have stored or passed on before.
+ */
 static int look_at_threads(const struct quiesce_target *target, struct escaped_target *escaped, struct receipt *receipt, bool *out_found)
 {
 	const size_t fixed_before = receipt->fixed_registers;
@@ -132,7 +155,10 @@ static int look_at_threads(const struct quiesce_target *target, struct escaped_t
 	return err;
 }
 
-/* Does memory hold copies? They are turned back; if the target would not stand still they stay, and so does what they lead to. */
+/*
+ * Fixes up the copies in memory. If not all threads could be stopped, the copies stay, and so does
+ * the gate that they lead to.
+ */
 static int look_at_memory(const struct escaped_target *escaped, struct receipt *receipt, bool *out_found)
 {
 	struct escaped_pointers copies;
@@ -158,9 +184,11 @@ static int look_at_memory(const struct escaped_target *escaped, struct receipt *
 }
 
 /*
- * Rounds, until one finds nobody inside, no register and no word that leads there. Copies that never end are being passed around, those in files, or in shapes
- * of which nobody can be certain, are not ours to change, and what is swapped out is not to be brought back in for us: then the gate stays, inert. has_slots:
- * where only entries of functions were changed the program never saw an address of ours.
+ * Does rounds until one finds no thread inside and no register or word that leads there. The gate
+ * stays, inert, in these cases: the program keeps passing copies around, so that rounds never end;
+ * copies lie in files, or cannot be identified for certain, and must not be changed; memory is
+ * swapped out, and must not be brought back in for us. has_slots: false where only entries of
+ * functions were changed: then the program never saw an address of ours.
  */
 static int look_until_clear(const struct quiesce_target *target, struct escaped_target *escaped, bool has_slots, struct receipt *receipt)
 {
@@ -186,14 +214,14 @@ struct unload {
 	struct receipt *receipt;
 };
 
-/* To a thread of the target. */
+/* Finds what is needed to borrow a thread of the target. */
 static int find_the_way(struct attachment *attachment)
 {
 	int err = attachment->images.count ? 0 : attachment_read_images(attachment);
 	return err ? err : remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
 }
 
-/* 5. One thread is borrowed once more. Run in a tracing thread of its own. */
+/* 5. Borrows one thread once more and unmaps everything. Runs in a tracing thread of its own. */
 static int unload(void *context)
 {
 	struct attachment *attachment = ((struct unload *)context)->attachment;
@@ -211,7 +239,7 @@ static int unload(void *context)
 	err = attachment_store(attachment);
 	if (!err)
 		err = loader->unload(&target, &remote);
-	if (!err) /* an image that is gone must not be asked for again */
+	if (!err) /* an image that is gone must not be unloaded again */
 		err = attachment_store(attachment);
 	for (size_t i = 0; !err && i < attachment->leftover_count; i++)
 		err = arena_close_fd(&remote, attachment->leftover_fd[i]);
@@ -225,7 +253,7 @@ static int unload(void *context)
 static void compare(const struct attachment *attachment, struct receipt *receipt)
 {
 	receipt->before = attachment->control->before;
-	receipt->has_before = !attachment->is_inherited; /* else it is what its parent was like */
+	receipt->has_before = !attachment->is_inherited; /* else `before` describes its parent */
 	int err = snapshot_take(attachment->pid, attachment->tid, &receipt->after);
 	struct snapshot_left left = {0};
 	if (!err)
@@ -244,7 +272,7 @@ static int restore_unloadable(void *context)
 	return journal_restore(unload->attachment->control, &patcher, JOURNAL_UNLOADABLE, &unload->receipt->slots);
 }
 
-/* Slots of libraries that may be unloaded while we write (journal.h). */
+/* Restores slots of libraries that may be unloaded while the injector writes (journal.h). */
 static int restore_world_stopped(struct attachment *attachment, struct receipt *receipt)
 {
 	uint64_t held_ns;
@@ -257,7 +285,7 @@ static int restore_world_stopped(struct attachment *attachment, struct receipt *
 	return err;
 }
 
-/* Slots first: who comes in no more need not be led past. */
+/* Restores slots first: a call that no longer goes through the gate needs no bypass. */
 static int restore_pinned(const struct patcher *patcher, void *context)
 {
 	struct unload *unload = context;
@@ -295,13 +323,15 @@ static int undo_code(void *context)
 }
 
 /*
- * Code that somebody else has changed meanwhile (a breakpoint) is left alone: what will stand there once that is taken away, we cannot know, and it may well
- * lead to us.
+ * Restores the code of hooked functions. Code that another program has changed meanwhile (a
+ * breakpoint) is left alone: which bytes appear when the breakpoint is removed cannot be known, and
+ * they may well lead to the gate.
  */
 static int restore_code(struct attachment *attachment, struct receipt *receipt)
 {
 	receipt->functions = journal_functions(attachment->control);
-	if (!attachment->control->code[0].size) /* whatever the journal says, over which the target may have written */
+	/* whatever the journal says: the target may have overwritten it */
+	if (!attachment->control->code[0].size)
 		return 0;
 	if (attachment->images.count == 0 && attachment_read_images(attachment))
 		return -EIO;
@@ -312,7 +342,10 @@ static int restore_code(struct attachment *attachment, struct receipt *receipt)
 		const int err = tracee_worker(undo_code, &(struct unload){.attachment = attachment, .receipt = receipt});
 		if (err)
 			return err;
-		/* Seen, not believed: with a jump left where it was, to unmap what it leads to would be the end of the target. */
+		/*
+		 * Check the result: if a jump were left, unmapping its destination would crash the
+		 * target.
+		 */
 		if (code_swap_look(attachment->control, &attachment->memory, &attachment->images) != CODE_ORIGINAL)
 			return -EIO;
 		break;
@@ -325,14 +358,15 @@ static int restore_code(struct attachment *attachment, struct receipt *receipt)
 	return 0;
 }
 
-/* 1. and 2.: nobody new comes in. */
+/* 1. and 2.: Disarms the gate and restores code and slots, so that no thread newly comes in. */
 static int close_the_way(struct attachment *attachment, struct receipt *receipt)
 {
 	struct hi_control *control = attachment->control;
 	control->phase = HI_PHASE_DISARMED;
-	(void)!attachment_store(attachment); /* a word to those after us; what counts is below */
+	/* a note for a later injector; the steps below are what counts */
+	(void)!attachment_store(attachment);
 	int disarmed = failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
-	(void)!find_the_way(attachment); /* without it all threads are stopped */
+	(void)!find_the_way(attachment); /* if this fails, all threads are stopped instead of one */
 	const int code = failed(receipt, "restoring its functions", restore_code(attachment, receipt));
 	const int restored = failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
 	control->phase = HI_PHASE_RESTORED;
@@ -340,7 +374,7 @@ static int close_the_way(struct attachment *attachment, struct receipt *receipt)
 	return disarmed ? disarmed : code ? code : restored;
 }
 
-/* 3. and 4.: nobody is in, and nobody knows the way. */
+/* 3. and 4.: Waits until no thread is inside and no pointer leads inside. */
 static int empty(struct attachment *attachment, struct receipt *receipt)
 {
 	struct escaped_target escaped;
@@ -350,7 +384,10 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 	if (err)
 		return err;
 	struct quiesce_target target = describe_inside(attachment, &escaped);
-	/* Without a walker (objects that cannot be read any more) counts and registers must carry the proof. */
+	/*
+	 * Without a walker (objects cannot be read any more) the proof rests on counts and
+	 * registers.
+	 */
 	if (attachment_read_images(attachment) || stackwalker_open(attachment->pid, &attachment->images, &target.walker))
 		target.walker = NULL;
 	err = look_until_clear(&target, &escaped, attachment->control->has_slots, receipt);
@@ -369,11 +406,12 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 	}
 	int err = 0;
 	stop_world_allow(STOP_WORLD_ALLOWED_MS);
-	/* Else no slot was ever written, and nobody can be inside. */
+	/* Otherwise no slot was ever written, and no thread can be inside. */
 	if (attachment->control->phase > HI_PHASE_LOADING || attachment->control->journal_count)
 		err = empty(attachment, &receipt);
 	receipt.died = attachment->died;
-	if (!err && attachment->died && attachment->control->loader == HI_LOADER_DLOPEN) /* its threads need not be any that the dynamic linker knows */
+	/* the dynamic linker need not know the threads of its heir */
+	if (!err && attachment->died && attachment->control->loader == HI_LOADER_DLOPEN)
 		err = failed(&receipt, "unloading the library of a process that is gone", -ENOTSUP);
 	if (!err)
 		err = failed(&receipt, "unloading the payload", tracee_worker(unload, &(struct unload){.attachment = attachment, .receipt = &receipt}));
@@ -433,7 +471,7 @@ static void print_gate(const struct receipt *receipt, FILE *out)
 	fprintf(out, "  left behind    an inert page of plain jumps: %s\n", why);
 }
 
-/* What was not searched, and what that means. */
+/* Prints what was not searched, and what that means. */
 static void print_unsearched(const struct receipt *receipt, FILE *out)
 {
 	if (receipt->unsearched)
@@ -475,7 +513,7 @@ static void print_slots(const struct receipt *receipt, FILE *out)
 	print_unsearched(receipt, out);
 }
 
-/* All threads at once. */
+/* Prints the stops of all threads at once. */
 static void print_world_stops(const struct stop_world_account *account, FILE *out)
 {
 	static const char *const purpose[] = {
@@ -533,7 +571,7 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 	else
 		fprintf(out, "  process        it had inherited this when it was forked, from a parent that was attached to\n");
 	fprintf(out, "  stopped        ");
-	if (receipt->attach_stop_ns) /* not known of a session whose injector died */
+	if (receipt->attach_stop_ns) /* unknown if the session's injector died */
 		fprintf(out, "one thread %.2f ms at attach, ", (double)receipt->attach_stop_ns / 1e6);
 	fprintf(out, "one %.2f and %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->restore_stop_ns / 1e6,
 		(double)receipt->detach_stop_ns / 1e6, receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);

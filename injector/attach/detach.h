@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* detach.h - DESIGN "Detach, step by step": leave the target as it was found, prove it, and write the receipt. */
+/*
+ * detach.h - docs/architecture.md "Detach, in order": leaves the target as it was found, proves it,
+ * and writes the receipt.
+ */
 #ifndef HI_DETACH_H
 #define HI_DETACH_H
 
@@ -11,48 +14,63 @@
 #include "journal.h"
 #include "stop_world.h"
 
-/* What was undone, and how the target compares with what it was. */
+/* What was undone, and how the target compares with its state before the attach. */
 struct receipt {
 	bool target_gone;                     /* exited or replaced its program: nothing to restore */
-	bool went_meanwhile;                  /* target_gone, and it was there when detach began */
-	size_t functions, functions_restored; /* that were hooked at their entry */
+	bool went_meanwhile;                  /* target_gone, but it was there when detach began */
+	size_t functions, functions_restored; /* hooked at their entry */
 	struct journal_restored slots;
 	size_t fixed_words, fixed_registers;
 	size_t threads_checked;
-	uint64_t frames_leaked; /* hook frames that were counted for nobody (stale_frames.h) */
-	uint64_t frames_inside; /* what the wait for them ended with, if it failed: hook frames, */
-	pid_t thread_inside;    /* or a thread that was inside or could not be stopped; 0 = none */
+	/* hook frames whose threads are no longer inside (stale_frames.h) */
+	uint64_t frames_leaked;
+	/* if the wait for threads failed: hook frames that were still inside */
+	uint64_t frames_inside;
+	pid_t thread_inside; /* if it failed without such frames: a thread inside, or not stoppable */
 	uint64_t attach_stop_ns, restore_stop_ns, detach_stop_ns, longest_check_ns;
 	struct held held;                      /* all stops since this process began */
 	struct stop_world_account world_stops; /* and those of all threads at once */
-	bool is_unhooked;                      /* libraries that came by dlopen could not be hooked in the end, as that takes a stop of the world */
-	bool is_unseen;                        /* a thread could not be stopped, so that its registers were not seen: */
+	/*
+	 * libraries loaded by dlopen could not be hooked in the end: that takes a stop of all
+	 * threads
+	 */
+	bool is_unhooked;
+	/* a thread could not be stopped, so its registers were not seen; `unseen` explains */
+	bool is_unseen;
 	char unseen[BLOCKED_TEXT];
-	char obstacle[BLOCKED_TEXT]; /* who was in the way of the step that failed; "" = nobody is known */
+	char obstacle[BLOCKED_TEXT]; /* what prevented the step that failed; "" = not known */
 	bool has_before;             /* `before` is known */
 	struct hi_snapshot before, after;
 	size_t own_mappings_left; /* lines of maps that are still ours */
-	size_t earlier_gates;     /* and those of inert gates that earlier sessions had to leave */
-	uint64_t unsearched;      /* bytes of shared memory that were too many to search for copies */
-	size_t copies_left;       /* in memory, that stay, as the target would not stand still */
-	uint64_t swapped;         /* bytes that were not searched, as they are swapped out */
-	size_t copies_in_files;   /* of function pointers, in the last look at files that are mapped shared: they stay */
-	bool copies_too_many;     /* to be turned back while everybody waits: they stay */
-	struct doubts doubts;     /* copies that nobody can turn back for certain, in the last look */
-	bool gate_kept;           /* escaped pointers cannot be ruled out: an inert page stays */
-	bool is_clean;            /* nothing of ours is left */
-	pid_t died;               /* the process that another took the place of (heir.h); 0 = none */
-	const char *failed_step;  /* NULL, or what could not be done */
+	size_t earlier_gates;     /* lines of maps of inert gates left by earlier sessions */
+	/* bytes of shared memory not searched for copies, as they were too many */
+	uint64_t unsearched;
+	size_t copies_left; /* copies in memory that stay, as not all threads could be stopped */
+	uint64_t swapped;   /* bytes not searched, as they are swapped out */
+	/* copies of function pointers in shared mappings of files, in the last look: they stay */
+	size_t copies_in_files;
+	/* copies were too many to be fixed up while all threads are stopped: they stay */
+	bool copies_too_many;
+	struct doubts doubts;    /* copies that cannot be fixed up for certain, in the last look */
+	bool gate_kept;          /* escaped pointers cannot be ruled out: an inert page stays */
+	bool is_clean;           /* nothing of ours is left */
+	pid_t died;              /* the process whose place another one took (heir.h); 0 = none */
+	const char *failed_step; /* NULL, or what could not be done */
 	int error;
 };
 
 /*
- * Works from attachment->control, attachment->memory and the payload image alone, so it serves a session of our own and one whose injector died. Idempotent:
- * what failed may be tried again, now or by another process. Returns 0 if nothing of ours is left (or an inert gate page by intention), else the first error.
+ * Works from attachment->control, attachment->memory and the payload image alone, so it serves a
+ * session of our own and one whose injector died. Idempotent: a failed detach may be repeated, now
+ * or by another process. Returns 0 if nothing of ours is left (or an inert gate page by intention),
+ * else the first error.
  */
 int detach(struct attachment *attachment, struct receipt *out_receipt);
 
-/* All that is left are descriptors (attachment->leftover_fd): closes them in the target. */
+/*
+ * For a target in which only descriptors (attachment->leftover_fd) are left: closes them in the
+ * target.
+ */
 int detach_descriptors(struct attachment *attachment);
 
 /* The receipt as the user sees it, several lines. */

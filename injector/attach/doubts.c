@@ -8,8 +8,12 @@
 #include "hi_wire.h"
 
 #define WORD_BYTES 8u
-#define ADDRESS_BITS 0x0000fffffffffff8ull /* the kernel maps nothing above unless asked for that address; entries are aligned by much more than 8 */
-#define MIDDLE_SHIFT 16                    /* four bytes that whatever marks an address leaves alone */
+/*
+ * the kernel maps nothing above, unless asked for that address; gate entries are aligned by much
+ * more than 8
+ */
+#define ADDRESS_BITS 0x0000fffffffffff8ull
+#define MIDDLE_SHIFT 16 /* four bytes that no mark in an address changes */
 #define OPERAND_BYTES 4u
 #define GATE_SPAN (4u * HI_PAGE_BYTES) /* a power of two that the gate fits into */
 _Static_assert(HI_GATE_BYTES <= GATE_SPAN, "span of operands");
@@ -25,7 +29,7 @@ static bool is_own(const struct doubts_gate *gate, remote_addr at)
 	return at >= gate->skip_lo && at < gate->skip_hi;
 }
 
-/* Eight bytes that lie at `at`. */
+/* Counts eight bytes of the target at address `at`, if they are a doubtful copy. */
 static void judge_word(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes, remote_addr at, bool is_code)
 {
 	uint64_t word;

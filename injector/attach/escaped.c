@@ -15,29 +15,31 @@
 #include "pages.h"
 #include "stop_world.h"
 
-#define CHUNK_BYTES (256u << 10)   /* stays in the cache from when the kernel has copied it until it has been looked at */
-#define SHARED_MAX (256ull << 20)  /* of all shared memory together: some tens of milliseconds of reading */
-#define FILES_MAX (64ull << 20)    /* of all files that are mapped shared */
-#define RESERVED_MAX (64ull << 30) /* of mappings out of the program's reach, where a look at each page's word is all there is */
+#define CHUNK_BYTES (256u << 10) /* stays in the cache between the kernel's copy and the search */
+/* limit for all shared memory together: some tens of milliseconds of reading */
+#define SHARED_MAX (256ull << 20)
+#define FILES_MAX (64ull << 20) /* limit for all files that are mapped shared */
+/* limit per inaccessible mapping where each page's pagemap word must be read */
+#define RESERVED_MAX (64ull << 30)
 #define PAGE_BYTES 4096u
-#define OVERLAP_BYTES 7u   /* what begins with the last bytes of a piece ends in the next */
-#define STOP_WORLD_MS 3000 /* after which who will not stop is left alone */
+#define OVERLAP_BYTES 7u   /* a copy may begin in the last bytes of a piece and end in the next */
+#define STOP_WORLD_MS 3000 /* after this time, threads that do not stop are left alone */
 #define ASK_AGAIN_NS 2000000
 #define COPIES_AT_ONCE 4096 /* some milliseconds of work */
-#define RUN_WORDS 512       /* that lie one behind the other are read, and written, at once */
+#define RUN_WORDS 512       /* adjacent words that are read and written at once */
 
 enum place { IN_PRIVATE, IN_SHARED, IN_FILE, PLACES };
 
 struct scan {
 	const struct escaped_target *target;
 	struct pages *pages;
-	struct arch_pattern pattern[2]; /* of a copy, in plain and in disguise */
-	uint64_t *words;                /* behind one that holds the end of the last piece */
-	remote_addr end;                /* where that was */
+	struct arch_pattern pattern[2]; /* patterns of a copy: plain and disguised */
+	uint64_t *words;                /* words[-1] holds the end of the last piece */
+	remote_addr end;                /* the address at which the last piece ended */
 	const struct mapping *mapping;
 	struct escaped_pointers copies;
 	size_t room;
-	enum place place; /* that is being scanned now */
+	enum place place; /* where the scanned piece lies */
 	uint64_t left[PLACES];
 };
 
@@ -50,7 +52,7 @@ static bool is_gate_entry(const struct escaped_target *target, uint64_t value, u
 	return true;
 }
 
-/* Is value a copy, in plain or in disguise? Then out_value is what should stand there. */
+/* Is value a copy, plain or disguised? Then out_value is its replacement. */
 static bool is_copy(const struct escaped_target *target, uint64_t value, uint64_t *out_value)
 {
 	unsigned entry;
@@ -64,7 +66,7 @@ static bool is_copy(const struct escaped_target *target, uint64_t value, uint64_
 	return true;
 }
 
-/* What all addresses in [lo, hi] have in common. */
+/* The high bits that all addresses in [lo, hi] have in common. */
 static struct arch_pattern pattern_of(uint64_t lo, uint64_t hi)
 {
 	uint64_t mask = UINT64_MAX;
@@ -73,7 +75,10 @@ static struct arch_pattern pattern_of(uint64_t lo, uint64_t hi)
 	return (struct arch_pattern){.mask = mask, .value = lo & mask};
 }
 
-/* The disguise is a word mixed in, and then bits in another order: a mask goes that way, too. */
+/*
+ * Disguising mixes in a word and then permutes the bits (arch.h). The mask's bits are permuted,
+ * too.
+ */
 static struct arch_pattern disguised(struct arch_pattern plain, uint64_t guard)
 {
 	const uint64_t mask = arch_disguise_pointer(plain.mask, 0);
@@ -99,7 +104,10 @@ static int push(struct scan *scan, remote_addr at)
 	return 0;
 }
 
-/* What is not an aligned word; with the end of the piece before, if this one follows it. */
+/*
+ * Looks for copies that are not aligned words. Includes the end of the previous piece if this one
+ * follows it.
+ */
 static void scan_shapes(struct scan *scan, remote_addr lo, size_t size)
 {
 	const size_t more = scan->end == lo ? OVERLAP_BYTES : 0;
@@ -109,11 +117,12 @@ static void scan_shapes(struct scan *scan, remote_addr lo, size_t size)
 	scan->end = lo + size;
 }
 
-/* Whole pages that have been read. */
+/* Scans whole pages that have been read into scan->words. */
 static int scan_words(struct scan *scan, remote_addr lo, size_t size)
 {
 	const size_t count = size / 8;
-	const bool is_view = scan->mapping->shared && !scan->mapping->writable; /* of code that is made elsewhere, say; nor could we write there */
+	/* for example of code that is generated elsewhere; we could not write there either */
+	const bool is_view = scan->mapping->shared && !scan->mapping->writable;
 	int err = 0;
 	for (size_t i = 0; !err && (i = arch_find_pattern(scan->words, i, count, scan->pattern)) < count; i++) {
 		uint64_t original;
@@ -140,13 +149,16 @@ static int note_unread(void *context, remote_addr at, uint64_t size)
 	return 0;
 }
 
-/* What the kernel's own pages of a process, and devices, hold are no pointers of the program. */
+/* The kernel's own pages of a process, and devices, hold no pointers of the program. */
 static bool is_of_program(const struct mapping *mapping)
 {
 	return strncmp(mapping->path, "[v", 2) != 0 && strncmp(mapping->path, "/dev/", 5) != 0;
 }
 
-/* The target could not read the next page; we may read what is out of its reach. If not even that, and it is still there, nobody knows what it holds. */
+/*
+ * The target could not read the next page; the injector may read pages that the target cannot. If
+ * that fails, too, and the page is still there, its contents are unknown.
+ */
 static int scan_page(struct scan *scan, remote_addr at)
 {
 	if (!memory_read(scan->target->memory, at, scan->words, PAGE_BYTES))
@@ -169,7 +181,7 @@ static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
 	return err;
 }
 
-/* A run of pages that hold something. */
+/* Scans a run of pages that hold something. */
 static int scan_run(void *context, remote_addr lo, uint64_t size)
 {
 	struct scan *scan = context;
@@ -186,7 +198,10 @@ static int scan_run(void *context, remote_addr lo, uint64_t size)
 	return err;
 }
 
-/* Shared memory, and of shared files what the program can write to; not devices, nor what is our own. */
+/*
+ * Is this mapping searched? Of shared mappings: memory, and files that the program can write to; no
+ * devices, and no mappings of our own.
+ */
 static bool is_searched(const struct mapping *mapping, const struct pages *pages, enum place *out_place)
 {
 	const char *path = mapping->path;
@@ -195,7 +210,11 @@ static bool is_searched(const struct mapping *mapping, const struct pages *pages
 	if (!strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
 		return false;
 	*out_place = !mapping->shared ? IN_PRIVATE : is_memory ? IN_SHARED : IN_FILE;
-	if (!mapping->shared) /* also what it cannot write or reach: that may have been sealed since, or be opened again */
+	/*
+	 * also what it cannot write or access: that may have been sealed since, or be made
+	 * accessible again
+	 */
+	if (!mapping->shared)
 		return mapping->readable || pages->can_scan || mapping->hi - mapping->lo <= RESERVED_MAX;
 	return is_memory || (mapping->readable && mapping->writable && path[0] == '/' && strncmp(path, "/dev/", 5) != 0);
 }
@@ -238,9 +257,12 @@ void escaped_pointers_close(struct escaped_pointers *copies)
 	*copies = (struct escaped_pointers){0};
 }
 
-/* ---- turning back -------------------------------------------------------------------------------------------------------------------- */
+/* ---- fixing up ----------------------------------------------------------------------------------------------------------------------- */
 
-/* In registers that no call goes by, and are not changed: the base of a segment, say. */
+/*
+ * Counts exact copies in registers that no call uses and that are not changed: the base of a
+ * segment, for example.
+ */
 static size_t count_exact(const struct escaped_target *target, const struct arch_regs *regs)
 {
 	size_t count = 0;
@@ -260,7 +282,10 @@ static size_t count_doubtful(const struct escaped_target *target, const uint8_t 
 	return doubts.count[DOUBT_UNALIGNED] + doubts.count[DOUBT_TAGGED];
 }
 
-/* Whole words of vector registers; `state` is as the kernel keeps it, in which they are aligned. */
+/*
+ * Fixes up whole words of vector registers; `state` has the kernel's layout, in which they are
+ * aligned.
+ */
 static size_t replace_words(const struct escaped_target *target, uint8_t *state, size_t size)
 {
 	size_t changed = 0;
@@ -276,7 +301,10 @@ static size_t replace_words(const struct escaped_target *target, uint8_t *state,
 	return changed;
 }
 
-/* Copied along with what lies around it: code that moves a structure has it in there for a moment, or for as long as a loop takes. */
+/*
+ * Vector registers hold a gate address when code copies a structure that contains one: for a
+ * moment, or for as long as a loop takes.
+ */
 static int fix_up_vectors(const struct escaped_target *target, const struct tracee *tracee, struct fixed_registers *fixed_up)
 {
 	_Alignas(64) uint8_t state[ARCH_XSTATE_MAX];
@@ -306,7 +334,7 @@ int escaped_fix_up_registers(const struct escaped_target *target, const struct t
 		return err;
 	fixed_up->changed += changed;
 	*out_regs = regs;
-	arch_set_pc(&regs, 0); /* who stands in the first instruction of an entry holds no copy */
+	arch_set_pc(&regs, 0); /* a pc at the first instruction of an entry is not a copy */
 	fixed_up->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs) + count_exact(target, &regs);
 	return fix_up_vectors(target, tracee, fixed_up);
 }
@@ -318,7 +346,7 @@ struct batch {
 	struct fixed_up *result;
 };
 
-/* How many words from number `first` on lie one behind the other, up to a run's length. */
+/* How many words from number `first` on are adjacent, up to RUN_WORDS. */
 static size_t run_length(const struct batch *batch, size_t first)
 {
 	size_t length = 1;
@@ -327,7 +355,7 @@ static size_t run_length(const struct batch *batch, size_t first)
 	return length;
 }
 
-/* As many as are copies, one behind the other, are written at once; where they are not, nothing is. */
+/* Writes adjacent copies at once. Words that are not copies are not written. */
 static int write_originals(const struct batch *batch, remote_addr at, uint64_t *word, size_t count)
 {
 	int err = 0;
@@ -340,8 +368,8 @@ static int write_originals(const struct batch *batch, remote_addr at, uint64_t *
 		err = memory_write(batch->target->memory, at + i * 8, word + i, (end - i) * 8);
 		if (!err)
 			batch->result->words += end - i;
-		else if (memory_read_u64(batch->target->memory, at + i * 8, &now)) /* gone since: a file that was truncated */
-			err = 0;
+		else if (memory_read_u64(batch->target->memory, at + i * 8, &now))
+			err = 0; /* unmapped since: a file was truncated */
 	}
 	return err;
 }
@@ -371,7 +399,8 @@ static int fix_up_batch(void *context)
 		return first;
 	for (size_t i = 0; i < world.count; i++) {
 		struct arch_regs regs;
-		const bool has_stopped = world.tracee[i].state == TRACEE_STOPPED; /* else nobody sees its registers, here or in quiesce */
+		/* otherwise its registers are not seen, neither here nor in quiesce */
+		const bool has_stopped = world.tracee[i].state == TRACEE_STOPPED;
 		const int err = has_stopped ? escaped_fix_up_registers(batch->target, &world.tracee[i], &regs, &batch->result->registers) : 0;
 		if (err && err != -ESRCH && !first)
 			first = err;
@@ -382,7 +411,7 @@ static int fix_up_batch(void *context)
 	return first ? first : err ? err : ended;
 }
 
-/* Nobody is held while we wait until all can be. */
+/* Retries until all threads can be stopped. No thread is held between two tries. */
 static int fix_up_when_stopped(struct batch *batch, uint64_t deadline_ns)
 {
 	const struct timespec pause = {.tv_nsec = ASK_AGAIN_NS};

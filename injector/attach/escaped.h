@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * escaped.h - copies of gate addresses that the target made while we were attached (`ops->free = free`), found in its memory and registers and turned back into
- * the originals.
+ * escaped.h - copies of gate addresses that the target made while attached (`ops->free = free`):
+ * finds them in its memory and registers and replaces them by the originals.
  *
- * Looking reads every page of private memory that the target has written to, inaccessible ones, too; those never touched are not touched by us either. Of
- * shared memory and of files that are mapped shared it reads what is in the target's own page tables, up to a limit: a buffer pool of many gigabytes holds no
- * function pointers, as they mean nothing to another program. Files are not written to: a copy there is only counted, and so are copies that are no aligned
- * words (doubts.h). The target runs meanwhile. Turning back happens while it stands still: a word that held a copy a microsecond ago may be a return address by
- * now, on a stack in use or in memory that was freed and given out again.
+ * The search reads every page of private memory that the target has written to, including
+ * inaccessible ones. It does not touch pages that the target never touched. Of shared memory and of
+ * files that are mapped shared it reads what is in the target's own page tables, up to a limit: a
+ * buffer pool of many gigabytes holds no function pointers, as they mean nothing to another
+ * program. Files are not written to: a copy there is only counted. Copies that are not aligned
+ * words are only counted, too (doubts.h). The target runs during the search. Fixing up happens
+ * while all threads are stopped: a word that held a copy a microsecond ago may be a return address
+ * by now, on a stack in use or in memory that was freed and allocated again.
  */
 #ifndef HI_ESCAPED_H
 #define HI_ESCAPED_H
@@ -23,13 +26,18 @@ struct escaped_target {
 	remote_addr gate; /* first entry */
 	unsigned gate_count;
 	remote_addr original[HI_GATE_ENTRIES];
-	remote_addr skip_lo, skip_hi; /* the arena: our own words are no escaped copies */
-	uint64_t pointer_guard;       /* with which libc disguises the function pointers that it keeps (arch.h); 0 = not known */
+	remote_addr skip_lo, skip_hi; /* the arena: words in it are not escaped copies */
+	/*
+	 * the word with which libc disguises the function pointers that it keeps (arch.h); 0 = not
+	 * known
+	 */
+	uint64_t pointer_guard;
 };
 
 /*
- * Each copy costs the whole target some microseconds of standing still: more than so many are not turned back, neither in one look nor in one detach, and what
- * they lead to stays. A program that makes copies as fast as we find them is let go as soon as any other.
+ * Each copy keeps all threads of the target stopped for some microseconds. More copies than this
+ * are not fixed up, neither in one look nor in one detach; they stay, and so does the gate. So a
+ * program that makes copies as fast as the injector finds them cannot delay its detach.
  */
 #define ESCAPED_POINTERS_MAX (1u << 18)
 
@@ -37,13 +45,17 @@ struct escaped_target {
 struct escaped_pointers {
 	remote_addr *at;
 	size_t count;
-	size_t in_files;     /* and how many in shared mappings of files, which are left as they are */
+	size_t in_files;     /* copies in shared mappings of files, which are left as they are */
 	uint64_t unsearched; /* bytes of shared memory beyond the limit */
-	uint64_t swapped;    /* bytes that are swapped out: to search them would bring them back in */
+	/* bytes that are swapped out, not searched: that would bring them back in */
+	uint64_t swapped;
 	struct doubts doubts;
 };
 
-/* Of stopped threads: those that held copies and now hold the originals; and copies that cannot be turned back. */
+/*
+ * Registers of stopped threads. changed: held copies and now hold the originals. doubtful: copies
+ * that cannot be fixed up.
+ */
 struct fixed_registers {
 	size_t changed, doubtful;
 };
@@ -53,17 +65,20 @@ struct fixed_up {
 	struct fixed_registers registers;
 };
 
-/* One look at all memory. */
+/* Searches all memory once. Free the result with escaped_pointers_close. */
 must_check int escaped_find(const struct escaped_target *target, struct escaped_pointers *out_copies);
 void escaped_pointers_close(struct escaped_pointers *copies);
 
 /*
- * Turns back those of the copies that still are some, and whatever registers hold, with all threads stopped. Adds to *result. -EAGAIN: some thread would not
- * stop; all run as before.
+ * Stops all threads and fixes up the listed words that still hold copies, and all registers. Adds
+ * to *result. -EAGAIN: some thread did not stop; all threads run as before.
  */
 must_check int escaped_fix_up(const struct escaped_target *target, const struct escaped_pointers *copies, struct fixed_up *result);
 
-/* The registers of one stopped thread, vectors included, turned back. out_regs: as they are now. Adds to *fixed_up. */
+/*
+ * Fixes up the registers of one stopped thread, including vector registers. out_regs: the registers
+ * as they are now. Adds to *fixed_up.
+ */
 must_check int escaped_fix_up_registers(const struct escaped_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct fixed_registers *fixed_up);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heir.c - see heir.h. Who lives in the memory is known by our own control block: who has it at its place, with what stands in it, has that memory; or a copy
- * of it, from a fork, in which one word is zero.
+ * heir.c - see heir.h. Our own control block shows which processes live in the memory: a process
+ * with an identical block at the same address has that memory, or a copy of it made by fork, in
+ * which the word `unforked` is zero.
  */
 #include "heir.h"
 
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LEAVE_TRIES 60 /* of a child of vfork: 300 ms */
+#define LEAVE_TRIES 60 /* waiting for a child of vfork: 300 ms */
 #define LEAVE_PAUSE_NS 5000000
 #define HEAD_BYTES 64 /* of the control block */
 
@@ -30,7 +31,7 @@ static bool is_left(const struct attachment *attachment)
 	return false;
 }
 
-/* Through that thread the same is seen as through our descriptor. */
+/* Is the memory seen through that thread the same as through our descriptor? */
 static bool has_our_block(const struct attachment *attachment, pid_t tid)
 {
 	const remote_addr at = attachment->control->arena;
@@ -43,7 +44,10 @@ static bool has_our_block(const struct attachment *attachment, pid_t tid)
 	       !memcmp(ours, its, sizeof ours) && process_vm_readv(tid, &local_word, 1, &remote_word, 1, 0) == sizeof unforked && unforked;
 }
 
-/* A thread of that process that lives in the memory; 0: none. A leader that has ended lives nowhere. */
+/*
+ * Returns a thread of that process that lives in the memory; 0: none. A leader that has ended lives
+ * in no memory.
+ */
 static pid_t find_thread(const struct attachment *attachment, pid_t pid)
 {
 	pid_t *tids, found = 0;

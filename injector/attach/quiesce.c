@@ -15,15 +15,22 @@
 #include "memory_sharers.h"
 #include "thread_table.h"
 
-/* For one thread: at first, and at most; doubled in each pass, because on a starved machine a thread gets to its stop only when it gets a CPU. */
+/*
+ * For one thread, at first and at most. Doubled in each pass, because on a starved machine a thread
+ * reaches its stop only when it gets a CPU.
+ */
 #define STOP_DEADLINE_MS 200
 #define STOP_DEADLINE_MAX_MS 1600
 #define RETRY_NS 500000
-#define WINDOW 64                /* threads that are asked to stop at the same time, */
-#define ASLEEP_MAX 4             /* so many of them asleep: those will all stop at once */
-#define COPIES 8                 /* of stacks that are still to be walked */
-#define BLOCKED_PATIENCE_MS 2000 /* with a thread that cannot stop; then it is looked at from outside */
-/* What cannot be known of a stack at first, nor so much later, will not be known; and few signal handlers take so long. */
+#define WINDOW 64    /* threads that are asked to stop at the same time */
+#define ASLEEP_MAX 4 /* at most so many of them asleep: those all stop at once */
+#define COPIES 8     /* of stacks that remain to be walked */
+/* for a thread that cannot stop; then it is examined from outside */
+#define BLOCKED_PATIENCE_MS 2000
+/*
+ * A stack that cannot be judged at first nor after this time will never be; and few signal handlers
+ * take so long.
+ */
 #define UNREAD_PATIENCE_MS 10
 
 static void pause_ns(long ns)
@@ -69,15 +76,17 @@ struct pass {
 	struct quiesced *result;
 	uint64_t deadline_ns;
 	int stop_deadline_ms;
-	uint64_t patient_until_ns;     /* until then no thread is taken out of a transfer (borrow.h) */
-	uint64_t blocked_until_ns;     /* until then threads that cannot stop are waited for */
-	uint64_t unread_until_ns;      /* passes that begin before that are patient; 0 = there was no such thread yet */
-	bool is_patient;               /* threads whose stacks cannot be read are busy */
+	uint64_t patient_until_ns; /* until then no transfer of a thread is broken off (borrow.h) */
+	uint64_t blocked_until_ns; /* until then, threads that cannot stop are waited for */
+	/* passes that begin before that are patient; 0 = every stack could be judged so far */
+	uint64_t unread_until_ns;
+	bool is_patient;               /* threads whose stacks cannot be judged are busy */
 	struct memory_threads threads; /* of this pass */
 	struct tids clear;             /* threads that were seen outside */
-	struct tids deep;              /* whose stacks are deeper than what can be copied */
-	struct tids unread;            /* whose stacks could not be read; not to be asked again while we are patient */
-	bool is_busy;                  /* some thread is not clear */
+	struct tids deep;              /* threads whose stacks are deeper than what can be copied */
+	/* threads whose stacks could not be judged; not asked again while the pass is patient */
+	struct tids unread;
+	bool is_busy; /* some thread is not clear */
 };
 
 static bool is_listed(const struct tids *tids, pid_t tid)
@@ -108,7 +117,7 @@ static void note_clear(struct pass *pass, pid_t tid)
 	pass->clear.tid[pass->clear.count++] = tid;
 }
 
-/* Its stack could not be read, and it is too early to look again. */
+/* Its stack could not be judged, and it is too early to look again. */
 static bool is_waited_for(const struct pass *pass, pid_t tid)
 {
 	return pass->is_patient && is_listed(&pass->unread, tid);
@@ -122,7 +131,10 @@ static int let_go(struct pass *pass, struct tracee *tracee)
 	return err;
 }
 
-/* Registers of a stopped thread: -EAGAIN = it is inside, or on a stack in the arena: a call of the dlopen loader that outlived its injector. */
+/*
+ * Examines and fixes up the registers of a stopped thread. -EAGAIN: it is inside, or on a stack in
+ * the arena, which means a call of the dlopen loader that outlived its injector.
+ */
 static int look_at_registers(struct pass *pass, struct tracee *tracee)
 {
 	const struct quiesce_target *target = pass->target;
@@ -135,7 +147,10 @@ static int look_at_registers(struct pass *pass, struct tracee *tracee)
 	return is_on_our_stack || quiesce_is_inside(target, arch_pc(&regs)) ? -EAGAIN : 0;
 }
 
-/* All of the stack was copied, up to where the thread pointer points or to the end of the mapping, and not one word of it leads inside. */
+/*
+ * True if all of the stack was copied (up to the thread pointer or to the end of the mapping) and
+ * no word of it leads inside.
+ */
 static bool is_copy_clear(const struct quiesce_target *target, const struct stackwalk_copy *copy)
 {
 	const remote_addr thread = arch_thread_pointer(&copy->regs);
@@ -152,9 +167,12 @@ static bool is_copy_clear(const struct quiesce_target *target, const struct stac
 }
 
 /*
- * What a walk says of a thread whose pc was outside. One that was cut says nothing of the frames above: a signal handler may have interrupted the thread in the
- * first instructions of a hook, where it is not counted yet. Then no word of the stack may lead there. Where some do, most often they are remains of earlier
- * calls, and where the stack cannot be read there are none to look at; neither may keep us for ever, so such a thread is looked at once more.
+ * Judges a thread whose pc was outside by the walk of its stack. A walk that was cut says nothing
+ * about the frames above: a signal handler may have interrupted the thread in the first
+ * instructions of a hook, where it is not counted yet. Then no word of the stack may lead inside.
+ * If some do, most often they are remains of earlier calls; if the stack cannot be read, there are
+ * no words to check. Neither may keep the injector for ever, so such a thread is examined once
+ * more.
  */
 static void judge(struct pass *pass, pid_t tid, const struct stackwalk *walk, const struct stackwalk_copy *copy)
 {
@@ -170,7 +188,10 @@ static void judge(struct pass *pass, pid_t tid, const struct stackwalk *walk, co
 	}
 }
 
-/* A stack deeper than what can be copied is walked while its thread stands: only when no other does. */
+/*
+ * A stack deeper than what can be copied is walked while its thread is stopped, and only when no
+ * other thread is.
+ */
 static int look_at_deep_stack(struct pass *pass, pid_t tid)
 {
 	static struct stackwalk_copy copy; /* one pass at a time */
@@ -193,14 +214,15 @@ static int look_at_deep_stack(struct pass *pass, pid_t tid)
 
 /* ---- many at once ---------------------------------------------------------------------------------------------------------------------- */
 
-/* Asked to stop and not seen to yet. */
+/* A thread that was asked to stop and has not been examined yet. */
 struct waiting {
 	struct tracee tracee;
 	uint64_t since_ns;
-	bool is_asleep; /* was, when asked: it stops at once, the others when they get a CPU */
+	/* it was asleep when asked: it stops at once, the others when they get a CPU */
+	bool is_asleep;
 };
 
-/* Seen and let go: its stack remains to be walked. */
+/* A thread that was examined and goes on: its stack remains to be walked. */
 struct seen {
 	pid_t tid;
 	struct stackwalk_copy stack;
@@ -213,7 +235,7 @@ struct window {
 	size_t seen_count;
 };
 
-/* How many may still be waited for: neither stopped nor late. */
+/* Counts the threads that are still waited for: asked to stop less than stop_deadline_ms ago. */
 static size_t count_in_time(const struct pass *pass, const struct window *window, bool only_asleep)
 {
 	const uint64_t now = clock_now_ns();
@@ -223,7 +245,10 @@ static size_t count_in_time(const struct pass *pass, const struct window *window
 	return count;
 }
 
-/* False: not now, as so many sleepers woken at once would wait for each other. */
+/*
+ * Asks a thread to stop. False: not now, as so many sleepers woken at once would wait for each
+ * other.
+ */
 static bool ask(struct pass *pass, struct window *window, const struct memory_thread *thread)
 {
 	const pid_t pid = thread->pid, tid = thread->tid;
@@ -241,7 +266,7 @@ static bool ask(struct pass *pass, struct window *window, const struct memory_th
 	const int err = tracee_halt(&last->tracee, pid, tid);
 	if (!err)
 		window->count++;
-	else if (err == -ESRCH) /* a thread that ended is nowhere */
+	else if (err == -ESRCH) /* a thread that has ended is outside */
 		note_clear(pass, tid);
 	else
 		note_busy(pass, tid);
@@ -249,8 +274,9 @@ static bool ask(struct pass *pass, struct window *window, const struct memory_th
 }
 
 /*
- * The thread has stopped. It goes on as soon as its registers have been seen and its stack copied: what is proved is that it was outside at a time when nobody
- * could come in any more, and for that it need not wait while the copy is walked.
+ * The thread has stopped. It goes on as soon as its registers have been examined and its stack
+ * copied. The proof needs only that it was outside at a time when no thread could come in any more,
+ * so it need not wait while the copy is walked.
  */
 static int look_at(struct pass *pass, struct window *window, struct tracee *tracee)
 {
@@ -270,7 +296,10 @@ static int look_at(struct pass *pass, struct window *window, struct tracee *trac
 	return err;
 }
 
-/* Looks at those who have stopped by now, as many as there is room for. False: it was nobody. */
+/*
+ * Examines the threads that have stopped by now, as many as there is room for. False: none had
+ * stopped.
+ */
 static bool look_at_stopped(struct pass *pass, struct window *window)
 {
 	bool some = false;
@@ -312,7 +341,10 @@ static void walk_seen(struct pass *pass, struct window *window)
 	window->seen_count = 0;
 }
 
-/* A thread that cannot stop, for who knows how long: all but its registers can be seen from outside. In vfork its child, which is listed, must be seen, too. */
+/*
+ * For a thread that cannot stop, for an unknown time: everything but its registers can be seen from
+ * outside. If it waits in vfork, its child, which is listed, must have been seen, too.
+ */
 static bool is_seen_from_outside(const struct pass *pass, pid_t pid, pid_t tid)
 {
 	const struct quiesce_target *target = pass->target;
@@ -326,10 +358,11 @@ static bool is_seen_from_outside(const struct pass *pass, pid_t pid, pid_t tid)
 		return false;
 	if (blocked.child)
 		return is_listed(&pass->clear, blocked.child);
-	return !arch_is_clone(blocked.call.number, blocked.call.argument, &flags, &flags_at); /* else there is a child, and nobody knows which */
+	/* otherwise it has a child, but which is not known */
+	return !arch_is_clone(blocked.call.number, blocked.call.argument, &flags, &flags_at);
 }
 
-/* The tracing thread ends after this, and the kernel lets go of whoever would not stop. */
+/* The tracing thread ends after this. Then the kernel detaches the threads that did not stop. */
 static void give_up(struct pass *pass, struct window *window)
 {
 	for (size_t i = 0; i < window->count; i++) {
@@ -345,7 +378,7 @@ static void give_up(struct pass *pass, struct window *window)
 	}
 }
 
-/* Asks those who are next, as many as may be; how far it came. */
+/* Asks the next threads to stop, as many as allowed. Returns how far it came. */
 static size_t ask_more(struct pass *pass, struct window *window, size_t next)
 {
 	while (next < pass->threads.count && window->count < WINDOW) {
@@ -361,8 +394,9 @@ static size_t ask_more(struct pass *pass, struct window *window, size_t next)
 }
 
 /*
- * Many threads are asked at once, as on a machine with more threads than CPUs each gets to its stop only when its turn comes; there it waits for nobody but us.
- * Stacks are walked when nobody waits.
+ * Asks many threads at once: on a machine with more threads than CPUs each reaches its stop only
+ * when its turn comes, and until then it does not wait for us. Stacks are walked when no thread is
+ * stopped.
  */
 static void check_listed(struct pass *pass)
 {
@@ -379,7 +413,8 @@ static void check_listed(struct pass *pass)
 			break;
 		if (some)
 			continue;
-		if (!count_in_time(pass, &window, false)) /* nobody is left, or nobody who will stop */
+		/* no thread is left, or none that will stop */
+		if (!count_in_time(pass, &window, false))
 			break;
 		tracee_nap();
 	}
@@ -388,7 +423,7 @@ static void check_listed(struct pass *pass)
 	give_up(pass, &window);
 }
 
-/* Before any other is asked to stop. */
+/* Examines threads with deep stacks, before any other is asked to stop. */
 static void check_deep(struct pass *pass)
 {
 	for (size_t i = 0; i < pass->deep.count; i++) {
@@ -404,8 +439,8 @@ static void check_deep(struct pass *pass)
 }
 
 /*
- * One look at every thread that is not clear yet, in a tracing thread of its own. Threads that were born meanwhile can only have come in through an escaped
- * pointer; they are looked at, too.
+ * Examines every thread that is not clear yet, in a tracing thread of its own. Threads born
+ * meanwhile can have come in only through an escaped pointer; they are examined, too.
  */
 static int check_threads(void *context)
 {
@@ -450,7 +485,7 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 			err = -EAGAIN;
 		if (!err)
 			err = tracee_worker(check_threads, &pass);
-		if (!err) /* whoever was inside while others were looked at would show here */
+		if (!err) /* a thread that was inside while others were examined shows here */
 			err = frames_in_flight(target, &result.frames) ? -ESRCH : result.frames ? -EAGAIN : 0;
 		if (err != -EAGAIN || clock_now_ns() >= deadline)
 			break;

@@ -31,7 +31,10 @@ static bool all_is_arena(const struct maps *maps, remote_addr base, uint64_t siz
 	return true;
 }
 
-/* One behind the other, as arena_layout places them, up to the end of the arena; where a size is known beforehand, of that size. */
+/*
+ * The parts must be adjacent, as arena_layout places them, up to the end of the arena; parts of
+ * fixed size must have that size.
+ */
 static bool parts_are_sound(const struct hi_control *control)
 {
 	const struct hi_part *parts[] = {&control->ring,  &control->stacks, &control->tables, &control->relays, &control->state,
@@ -46,8 +49,9 @@ static bool parts_are_sound(const struct hi_control *control)
 }
 
 /*
- * Slots lie in what an object has for itself. Elsewhere somebody else can have put our value, and take the page away while a thread of the target stores there:
- * a file that is mapped shared, and then truncated.
+ * A slot lies in private memory of a loaded object. Anywhere else another process can have put our
+ * value there, and can remove the page while a thread of the target stores to it: a file that is
+ * mapped shared, and then truncated.
  */
 static bool may_be_slot(const struct attachment *attachment, const struct maps *maps, remote_addr at)
 {
@@ -56,8 +60,9 @@ static bool may_be_slot(const struct attachment *attachment, const struct maps *
 }
 
 /*
- * A journal tells where a value of ours is to be replaced; an entry whose value never was ours could name any word of the target. Such entries are passed over:
- * a slot that is lost so, as the objects cannot be read any more, is found as any copy is.
+ * A journal names words in which a value of ours is to be replaced. An entry whose value was never
+ * ours could name any word of the target. Such entries are skipped. A slot that is lost this way,
+ * because the objects cannot be read any more, is found as any copy is.
  */
 static void drop_forged_entries(const struct attachment *attachment, const struct maps *maps, struct hi_control *control)
 {
@@ -72,12 +77,15 @@ static void drop_forged_entries(const struct attachment *attachment, const struc
 }
 
 /*
- * The journal lies in memory that every child has which was forked while attached, and a child may have fewer rights than its parent. So where a slot of ours
- * stands is its word, but not what the slot is to hold again: the words of the gate entry, of which each process has a copy of its own, name what that served,
- * and its object's file names the stub of a slot that was not bound yet. Nor which pages are to be read-only.
+ * Every child that was forked while attached shares the memory of the journal, and a child may have
+ * fewer rights than its parent. So the journal is trusted for where our slots are, but not for the
+ * values to restore: those come from the words of the gate entry, of which each process has a copy
+ * of its own, and for a slot that was not bound yet from its object's file, which names the stub.
+ * Nor is the journal trusted for which pages are to be read-only.
  *
- * The journal that a child sees is its parent's, which goes on: what was written back there was not here, and an entry may have come to tell of another word.
- * But a word that holds the address of a gate entry is known by that alone.
+ * The journal that a child sees is its parent's, and the parent goes on: a slot written back in the
+ * parent was not written back in the child, and an entry may have been reused for another word. But
+ * a word that holds the address of a gate entry is recognized by that alone.
  */
 static int rely_on_gate(const struct attachment *attachment, struct hi_control *control)
 {
@@ -101,14 +109,17 @@ static int rely_on_gate(const struct attachment *attachment, struct hi_control *
 	return err;
 }
 
-/* Killed before the first mapping was made as large as the arena (arena_reserve.h): it is all there is. */
+/*
+ * The injector was killed before the first mapping was grown to the size of the arena
+ * (arena_reserve.h): the first mapping is all there is.
+ */
 static bool is_begun(const struct maps *maps, remote_addr base)
 {
 	const struct mapping *after = maps_find(maps, base + ARENA_FIRST_BYTES);
 	return !after || !is_arena(after, base);
 }
 
-/* The last part keeps its name to the end. */
+/* The last part keeps its name until the arena is unmapped. */
 static bool ends_with_words(const struct hi_control *control, const struct maps *maps, remote_addr base)
 {
 	const struct mapping *first = maps_find(maps, base + control->words.offset), *last = maps_find(maps, base + control->arena_size - 1);
@@ -116,9 +127,11 @@ static bool ends_with_words(const struct hi_control *control, const struct maps 
 }
 
 /*
- * A block that does not fit the mappings it was found in is not followed: what it says is ours will be unmapped. From the state on sizes are known, and not
- * every part has our name: the state is anonymous, and so is a gate that was made inert already. The process it names may be another one: it shared this
- * memory, or still does, or it is the parent from which this one has inherited it (and which then went on, perhaps to another place for its arena).
+ * A block that does not fit the mappings in which it was found is not used: everything that it says
+ * is ours will be unmapped. From the state on, part sizes are known, and not every part has our
+ * name: the state is anonymous, and so is a gate that was already made inert. The process that the
+ * block names may be another one: one that shared this memory or still does, or the parent from
+ * which this one inherited it (and which then went on, perhaps with its arena elsewhere).
  */
 static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base)
 {
@@ -142,15 +155,16 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 		arena_control_free(control);
 		return err;
 	}
-	/* What is known need not be believed. */
-	control->arena = base; /* nor is it always told: killed between the mapping and the note of it */
+	/* Values that can be computed are not taken from the block. */
+	/* the block may lack it: the injector may have died between mapping and recording it */
+	control->arena = base;
 	if (control->loader == HI_LOADER_MAP) {
 		control->payload_base = base + control->image.offset;
 		control->payload_size = control->image.size;
 	}
 	attachment->is_inherited = arena_is_inherited(base, &attachment->memory);
 	attachment->is_early = maps_find(maps, base)->shared;
-	if (attachment->is_early) { /* nor is there anything to undo but mappings */
+	if (attachment->is_early) { /* there is nothing to undo but mappings */
 		control->phase = HI_PHASE_LOADING;
 		control->journal_count = 0;
 	}
@@ -183,8 +197,9 @@ static void find_descriptors(struct attachment *attachment, const char *prefix)
 }
 
 /*
- * An injector that was just killed has closed its files, or we would not hold the lock; but threads that it held are let go of last. It is on its way out once
- * it has no memory any more; a debugger has.
+ * An injector that was just killed has closed its files, or we would not hold the lock. But it may
+ * still trace threads: the kernel detaches those last. A tracer that has no memory is exiting; a
+ * debugger has memory.
  */
 static bool is_held_by_the_dead(const struct proc_status *held)
 {
@@ -210,7 +225,10 @@ static bool is_any_not_back(pid_t pid)
 	return is_away;
 }
 
-/* Only then it is sure what is left. In the end we go on: a program may block all signals itself. */
+/*
+ * Waits until no thread is held by a dying injector: only then it is certain what is left. After
+ * five seconds it goes on: a program may block all signals itself.
+ */
 static void wait_until_all_are_back(pid_t pid)
 {
 	const struct timespec pause = {.tv_nsec = DYING_PAUSE_NS};
@@ -226,9 +244,13 @@ int recover(struct attachment *attachment)
 	if (err)
 		return err;
 	const remote_addr base = arena_find(&maps);
-	/* With an arena the loader closes its own: if we closed them once more, their numbers might be the application's by then. */
+	/*
+	 * With an arena, the loader closes its own descriptors: if we closed them again, their
+	 * numbers might be the application's by then.
+	 */
 	find_descriptors(attachment, base ? ARENA_PATH " " : ARENA_PATH);
-	(void)!attachment_read_images(attachment); /* without its objects no slot is known to have been unbound */
+	/* without the objects, stubs of unbound slots are not known */
+	(void)!attachment_read_images(attachment);
 	err = base ? copy_control(attachment, &maps, base) : -ENOENT;
 	maps_close(&maps);
 	return err ? err : payload_image_open(&attachment->payload);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refusal.c - a table of errors and remedies. An error that is not in it is a failure of ours, not a refusal.
+ * refusal.c - a table of errors and remedies. An error that is not in it is a failure of
+ * heapinject, not a refusal.
  */
 #include "refusal.h"
 
@@ -13,10 +14,13 @@
 
 #include "hi_exit.h"
 
-/* Errors that mean: this target will not have us, and nothing of ours is left in it. The first line that fits names the remedy. */
+/*
+ * Errors that mean: this target cannot be attached to, and nothing of ours is left in it. The first
+ * line that fits names the remedy.
+ */
 static const struct refusal {
 	int error;
-	bool is_dlopen; /* only by that loader */
+	bool is_dlopen; /* only with the dlopen loader */
 	const char *remedy;
 } refusals[] = {
 	{EBUSY, false, "another heapinject is at work in it; end that with `heapinject detach`, or try again"},
@@ -38,12 +42,12 @@ static const struct refusal {
 	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
 };
 
-/* Attaching needs fewer at a time. */
+/* More than an attach needs at a time. */
 #define DESCRIPTORS_NEEDED 16
 
 static const char own_descriptors[] = "heapinject itself can open no more descriptors (ulimit -n where it is started)";
 
-/* The same error comes from the target, which then has none for us. */
+/* The same error occurs when the target is out of descriptors. */
 static bool is_short_of_descriptors(void)
 {
 	struct rlimit limit;
@@ -60,7 +64,10 @@ static bool is_short_of_descriptors(void)
 
 static const char own_memory[] = "heapinject itself may map no more memory (ulimit -v where it is started)";
 
-/* The same error comes from the target. A thread of ours that cannot be started is -EAGAIN. */
+/*
+ * The same error occurs when the target is out of memory. A thread of ours that cannot be started
+ * is -EAGAIN.
+ */
 static bool is_short_of_memory(void)
 {
 	struct rlimit limit;
@@ -92,7 +99,9 @@ static const struct refusal *find_refusal(enum hi_loader loader, int err)
 	return NULL;
 }
 
-/* Whatever step failed, and however: if this is what happened meanwhile, it is why. */
+/*
+ * Whatever step failed: if the target exited or replaced its program meanwhile, that is the reason.
+ */
 static bool is_gone(const struct preflight *preflight, const struct attachment *attachment)
 {
 	const int gone = attachment_check(attachment);

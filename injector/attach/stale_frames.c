@@ -13,10 +13,12 @@
 #define ROUNDS 3
 #define PAUSE_NS 200000000
 #define STOP_DEADLINE_MS 1000
-#define STACK_MAX (256u << 10) /* of a stack that cannot be walked: how much is looked at while its thread stands still */
+/* of a stack that cannot be walked: how much is read while its thread is stopped */
+#define STACK_MAX (256u << 10)
 
 /*
- * The part of its own stack that the thread uses: with its thread pointer above it, or the main thread's. False: it runs on another one, or on too much of it.
+ * Finds the part of its own stack that the thread uses: the stack below its thread pointer, or the
+ * main thread's. False: the thread runs on another stack, or uses more than STACK_MAX.
  */
 static bool own_stack(const struct maps *maps, const struct arch_regs *regs, remote_addr *out_lo, remote_addr *out_hi)
 {
@@ -30,7 +32,7 @@ static bool own_stack(const struct maps *maps, const struct arch_regs *regs, rem
 	return (holds_thread || !strcmp(mapping->path, "[stack]")) && *out_hi - lo <= STACK_MAX;
 }
 
-/* Not one word of it leads into the payload, be it by chance. */
+/* Is there no word on the stack that leads into the payload, even by chance? */
 static bool is_stack_clear(const struct quiesce_target *target, const struct maps *maps, const struct arch_regs *regs)
 {
 	static uint64_t word[STACK_MAX / sizeof(uint64_t)];
@@ -66,15 +68,16 @@ static int look_at(const struct quiesce_target *target, const struct maps *maps,
 	struct tracee tracee;
 	int err = tracee_stop(&tracee, thread->pid, thread->tid, STOP_DEADLINE_MS);
 	if (err)
-		return err == -ESRCH ? 0 : -EAGAIN; /* a thread that ended is nowhere */
+		return err == -ESRCH ? 0 : -EAGAIN; /* a thread that has ended is outside */
 	const bool outside = is_outside(target, maps, &tracee);
 	err = tracee_detach(&tracee);
 	return outside ? err : -EAGAIN;
 }
 
 /*
- * Children of vfork are not stopped: they are gone by the time their parents' threads have been, which wait for them. Those that are not may be other children
- * that were taken for such: then it is too early.
+ * Children of vfork are not stopped. They are gone by the time their parents' threads have been
+ * stopped, which wait for them. A child that is not gone may be another kind of child that was
+ * mistaken for one of vfork: then it is too early.
  */
 static int check_awaited(pid_t pid, const struct memory_threads *threads)
 {
@@ -92,7 +95,10 @@ static int check_awaited(pid_t pid, const struct memory_threads *threads)
 	return err;
 }
 
-/* Every thread once, one after the other. Those born meanwhile were born outside. Run in a tracing thread of its own. */
+/*
+ * Examines every thread once, one after the other. Threads born meanwhile were born outside. Runs
+ * in a tracing thread of its own.
+ */
 static int look_at_all(void *context)
 {
 	const struct quiesce_target *target = context;
@@ -125,7 +131,7 @@ int stale_frames_forget(const struct quiesce_target *target, uint64_t *out_frame
 	if (!err)
 		err = thread_table_read(target->escaped->memory, target->thread_slots, &after);
 	if (!err && memcmp(before.count, after.count, sizeof before.count))
-		err = -EAGAIN; /* somebody came out */
+		err = -EAGAIN; /* some thread came out */
 	if (!err)
 		err = thread_table_clear(target->escaped->memory, target->thread_slots, &after);
 	if (!err)

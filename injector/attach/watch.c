@@ -9,11 +9,13 @@
 #include "stop_world.h"
 
 /*
- * Libraries that may be unloaded are hooked once the list has not changed for this long: for that all threads are stopped, which is not to happen for a plug-in
- * that goes again at once.
+ * Libraries that may be unloaded are hooked once the list of objects has not changed for this long:
+ * hooking them stops all threads, which should not happen for a plug-in that is unloaded again at
+ * once.
  */
 #define SETTLED_NS 200000000ull
-#define LEARN_SHARE 4 /* after a look at the mappings at least so many times what it took without one */
+/* after reading the mappings, pause at least this many times the CPU time that it took */
+#define LEARN_SHARE 4
 
 struct patch {
 	struct attachment *attachment;
@@ -36,7 +38,7 @@ static int write_slots(const struct patcher *patcher, void *context)
 	return journal_write(&journal, &plan, patcher, &attachment->slots_written);
 }
 
-/* All threads stand still: if the list is what we know, so is what is mapped. */
+/* All threads are stopped: if the list of objects is the known one, the mappings are, too. */
 static int write_unloadable(void *context)
 {
 	const struct patch *patch = context;
@@ -70,7 +72,8 @@ static int patch_new_slots(struct attachment *attachment, enum journal_kind whic
 	struct slots slots;
 	if (!attachment_needs_slots(attachment))
 		return 0;
-	if (which == JOURNAL_UNLOADABLE && !may_unload(&attachment->images)) /* to look at all relocations takes milliseconds */
+	/* reading all relocations takes milliseconds */
+	if (which == JOURNAL_UNLOADABLE && !may_unload(&attachment->images))
 		return 0;
 	int err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
@@ -87,7 +90,10 @@ static int patch_new_slots(struct attachment *attachment, enum journal_kind whic
 	return err;
 }
 
-/* -EAGAIN: some thread would not stand still; later, then. */
+/*
+ * Writes the slots of unloadable libraries when they are due. If some thread did not stop
+ * (-EAGAIN), tries again later.
+ */
 static int patch_settled(struct attachment *attachment)
 {
 	if (!attachment->unloadable_due_ns || clock_now_ns() < attachment->unloadable_due_ns)
@@ -98,7 +104,10 @@ static int patch_settled(struct attachment *attachment)
 	return err == -EAGAIN ? 0 : err;
 }
 
-/* The list of loaded objects is another than the one we know. Tables come first: a stack through new code is then walked right from its first sample on. */
+/*
+ * The list of loaded objects has changed. Unwind tables are published first, so that a stack
+ * through new code is walked correctly from its first sample on.
+ */
 static int refresh(struct attachment *attachment, struct pump *pump)
 {
 	int err = attachment_follow(attachment);
@@ -114,7 +123,8 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 	if (!err)
 		err = sent;
 	int patched = patch_new_slots(attachment, JOURNAL_PINNED);
-	attachment->unloadable_due_ns = clock_now_ns() + (attachment->link_map ? SETTLED_NS : 0); /* what was there before us has settled */
+	/* objects loaded before the attach have settled */
+	attachment->unloadable_due_ns = clock_now_ns() + (attachment->link_map ? SETTLED_NS : 0);
 	return err ? err : patched;
 }
 
@@ -149,7 +159,8 @@ int watch_round(struct attachment *attachment, struct pump *pump)
 	}
 	if (!err)
 		err = refresh(attachment, pump);
-	if (!err || err == -ENOSPC) /* the journal is full, and will be no emptier in the next round */
+	/* the journal is full, and will still be full in the next round */
+	if (!err || err == -ENOSPC)
 		attachment->link_map = link_map;
-	return err == -EFAULT ? -EAGAIN : err; /* what was being read has just been unloaded */
+	return err == -EFAULT ? -EAGAIN : err; /* an object was unloaded while it was read */
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - while attached: libraries that come and go are patched, described and given unwind tables; new stacks are made readable. All from outside, nothing
- * stopped.
+ * watch.h - while attached: patches, describes and builds unwind tables for libraries that come and
+ * go; makes new stacks readable. Looking stops no thread. Writing slots borrows one thread, or
+ * stops all for libraries that may be unloaded (live_patch.h, stop_world.h).
  */
 #ifndef HI_WATCH_H
 #define HI_WATCH_H
@@ -10,8 +11,9 @@
 #include "pump.h"
 
 /*
- * One look, some tens of microseconds when nothing changed. -EAGAIN: the dynamic linker is at work, so that the list of objects cannot be trusted just now.
- * -ESRCH: the target is gone. Other errors are about one change and not fatal.
+ * Looks once for changes; some tens of microseconds when nothing changed. -EAGAIN: the dynamic
+ * linker is at work, so that the list of objects cannot be trusted just now. -ESRCH: the target is
+ * gone. Other errors concern one change and are not fatal.
  */
 must_check int watch_round(struct attachment *attachment, struct pump *pump);
 

@@ -2,9 +2,10 @@
 /*
  * elf_dynamic.c - the dynamic segment of one ELF file.
  *
- * A symbol table does not say how long it is; the dynamic linker never needs to know. Here its length is what the hash table reaches, or what the
- * relocations name, whichever is more (a program that exports nothing has an empty GNU hash table and a full list of imports). Lookup goes by the same hash
- * tables as the dynamic linker's, less the Bloom filter, which is an optimization.
+ * A symbol table does not record its length; the dynamic linker never needs it. Here its length is
+ * what the hash table reaches or what the relocations refer to, whichever is more (a program that
+ * exports nothing has an empty GNU hash table and a full list of imports). Lookup uses the same
+ * hash tables as the dynamic linker's, without the Bloom filter, which is only an optimization.
  *
  * Chunks may be unaligned in a damaged file, so entries are copied out.
  */
@@ -19,7 +20,11 @@
 #include "steps.h"
 
 #define VERSION_HIDDEN 0x8000u
-#define CHAIN_MAX 65536u /* symbols of one hash; real ones are a handful, and one file may be asked for many names */
+/*
+ * symbols with one hash value; real files have a handful, and one file may be searched for many
+ * names
+ */
+#define CHAIN_MAX 65536u
 
 /* A checked array inside the file. */
 struct array {
@@ -36,7 +41,11 @@ struct elf_dynamic {
 	struct array chain;   /* Elf64_Word by symbol number - chain_first */
 	uint32_t chain_first;
 	bool gnu_hash;
-	struct array relocation[2]; /* Elf64_Rela of DT_RELA but for those that name no symbol at its start, of DT_JMPREL */
+	/*
+	 * Elf64_Rela: [0] of DT_RELA, without the first ones, which name no symbol; [1] of
+	 * DT_JMPREL
+	 */
+	struct array relocation[2];
 };
 
 /* The entries of the dynamic section that matter here; 0 = absent. */
@@ -57,7 +66,7 @@ static int take_array(Elf *elf, uint64_t address, uint64_t count, size_t entry_s
 	return error;
 }
 
-/* The same for what an object may do without: stays empty if it is not there. */
+/* The same for an optional array: stays empty if it is not there. */
 static void take_optional(Elf *elf, uint64_t address, uint64_t count, size_t entry_size, struct array *out_array)
 {
 	if (take_array(elf, address, count, entry_size, out_array) < 0)
@@ -149,7 +158,7 @@ static int gnu_chain_end(Elf *elf, uint64_t chains, uint64_t first, uint64_t *ou
 	const uint64_t most = elf_segment_room(elf, chains) / sizeof(uint32_t);
 	struct array words = {0};
 
-	/* In pieces that grow: a chain is a few entries long, what lies behind it may be megabytes. */
+	/* Reads growing pieces: a chain is a few entries long, but megabytes may follow it. */
 	for (uint64_t piece = 64; first < most; piece *= 4) {
 		int error;
 
@@ -219,7 +228,7 @@ static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dy
 	size_t hashed = 0, relocated;
 	int error;
 
-	if (relocations > tags->relacount) /* the dynamic linker takes the count's word for it, too */
+	if (relocations > tags->relacount) /* the dynamic linker trusts this count, too */
 		take_optional(elf, tags->rela + tags->relacount * sizeof(Elf64_Rela), relocations - tags->relacount, sizeof(Elf64_Rela),
 			      &dynamic->relocation[0]);
 	if (tags->pltrelsz && tags->pltrel == DT_RELA)
@@ -231,7 +240,7 @@ static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dy
 		error = open_gnu_hash(elf, tags->gnu_hash, dynamic, &hashed);
 	else if (tags->hash)
 		error = open_sysv_hash(elf, tags->hash, dynamic, &hashed);
-	if (error) /* imports are still worth having */
+	if (error) /* the imports are still useful */
 		dynamic->bucket.count = hashed = 0;
 	relocated = symbols_relocated(dynamic);
 	error = take_array(elf, tags->symtab, hashed > relocated ? hashed : relocated, sizeof(Elf64_Sym), &dynamic->symbol);
@@ -311,7 +320,7 @@ uint16_t elf_dynamic_version(const struct elf_dynamic *dynamic, uint32_t number)
 	return version_word(dynamic, number) & (uint16_t)~VERSION_HIDDEN;
 }
 
-/* What is looked for; takes what is found, and says whether that is all. */
+/* What to search for, and what was found. */
 struct search {
 	const char *name;
 	bool any_version;
@@ -320,7 +329,10 @@ struct search {
 	Elf64_Sym symbol;
 };
 
-/* Is symbol `number` what a reference to the name from another object may bind to? */
+/*
+ * Can a reference to the name from another object bind to symbol `number`? Records it in search.
+ * Returns true if the search is finished.
+ */
 static bool take_definition(const struct elf_dynamic *dynamic, uint32_t number, struct search *search)
 {
 	Elf64_Sym symbol;

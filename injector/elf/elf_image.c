@@ -2,8 +2,8 @@
 /*
  * elf_image.c - one ELF object: its file, its place, its mappings, its build-id.
  *
- * Opening files by names that the target chose: never anything but a regular file, and a path outside of map_files only if the inode is right.
- * Enter at elf_image_open.
+ * The target chose the names of the files. So only regular files are opened, and a path outside
+ * map_files only if the inode matches. Enter at elf_image_open.
  */
 #include "elf_image.h"
 
@@ -62,12 +62,17 @@ static struct elf_version version_of(const struct stat *status)
 	return (struct elf_version){.size = (uint64_t)status->st_size, .changed_s = status->st_ctim.tv_sec, .changed_ns = status->st_ctim.tv_nsec};
 }
 
-/* Opens path if it is a regular file; where_inode: and only if it is the mapped one. */
+/*
+ * Opens path if it is a regular file and, if where_inode is given, only if it is the mapped file.
+ */
 static int open_regular(const char *path, const struct mapping *where_inode, struct elf_version *out_version)
 {
 	char own_path[64];
 	struct stat status;
-	/* Looked at before it is opened, as to open a device may have effects; and then the very same is opened, whatever the path leads to by then. */
+	/*
+	 * The file is examined before it is opened, because opening a device may have effects. Then
+	 * exactly that file is opened, whatever the path leads to by then.
+	 */
 	const int found = open(path, O_PATH | O_CLOEXEC);
 	int fd = found < 0 || fstat(found, &status) != 0 ? -errno : 0;
 
@@ -87,8 +92,9 @@ static int open_regular(const char *path, const struct mapping *where_inode, str
 }
 
 /*
- * libelf makes room for all sections at once, and for all program headers, however many the file says it has. Numbers that do not fit into the header stand
- * elsewhere, and no object that can be run has so many.
+ * libelf allocates room for all sections and all program headers at once, however many the file
+ * claims to have. A number that does not fit into the ELF header is stored elsewhere, and no object
+ * that can run has so many.
  */
 static bool is_countable(int fd)
 {
@@ -124,7 +130,7 @@ static int open_file(const struct elf_image_source *source, const struct mapping
 	image->fd = fd;
 	if (!is_countable(fd))
 		return -ENOEXEC;
-	/* Read, not mapped: a file that shrinks under a mapping is a SIGBUS. */
+	/* ELF_C_READ, not mmap: a mapped file that shrinks would raise SIGBUS. */
 	image->elf = elf_begin(fd, ELF_C_READ, NULL);
 	return is_usable(image->elf) ? 0 : -ENOEXEC;
 }
@@ -145,8 +151,9 @@ static int open_memory(const struct elf_image_source *source, const struct mappi
 /* ---- one image ---- */
 
 /*
- * An object begins with its first PT_LOAD. Mappings of the same file from elsewhere are not objects: V8 maps the builtins that are embedded in the program's
- * file a second time, close to its own code.
+ * An object begins with its first PT_LOAD. Mappings of other parts of the same file are not
+ * objects: V8 maps the builtins that are embedded in the program's file a second time, close to its
+ * own code.
  */
 static int find_bias(Elf *elf, const struct mapping *mapping, uint64_t *out_bias)
 {
@@ -169,7 +176,7 @@ static remote_addr image_end(const struct elf_image *image)
 	return end;
 }
 
-/* Where in the file an address of a code segment comes from. */
+/* The file offset from which the address of a code segment was mapped. */
 static bool code_offset(const struct elf_image *image, remote_addr address, uint64_t *out_offset)
 {
 	GElf_Phdr load;
@@ -219,7 +226,7 @@ static int take_mappings(const struct elf_image_source *source, size_t first, st
 	return error;
 }
 
-/* The build-id among the notes of one segment. */
+/* Takes the build-id from the notes of one segment. */
 static bool take_build_id(struct elf_image *image, Elf_Data *notes)
 {
 	size_t name, description;
@@ -290,7 +297,10 @@ int elf_image_open(const struct elf_image_source *source, size_t first, struct e
 
 /* ---- one that is open already ---- */
 
-/* An inode's number cannot have become another file's, as we hold the file open. */
+/*
+ * The inode number cannot have been reused for another file, because the injector holds the file
+ * open.
+ */
 bool elf_image_is_same(const struct elf_image *known, const struct mapping *mapping)
 {
 	struct elf_version now;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* elf_image.h - one ELF object of a target. elf_images.c finds them all, and alone opens and closes them. */
+/*
+ * elf_image.h - one ELF object of a target. elf_images.c finds all objects, and is the only one
+ * that opens and closes them.
+ */
 #ifndef HI_ELF_IMAGE_H
 #define HI_ELF_IMAGE_H
 
@@ -15,7 +18,7 @@ struct elf_text {
 	uint64_t file_offset;
 };
 
-/* What says that a file was not written to. */
+/* If these are unchanged, the file was not written to. */
 struct elf_version {
 	uint64_t size;
 	int64_t changed_s, changed_ns; /* ctime */
@@ -25,7 +28,7 @@ struct elf_image {
 	char *path;      /* as in maps; "[vdso]" */
 	char *open_path; /* where it was opened; "" for memory images */
 	uint64_t device, inode;
-	struct elf_version version; /* of the file, as it was opened */
+	struct elf_version version; /* of the file when it was opened */
 	remote_addr lo, hi;         /* from its first to its last mapping */
 	remote_addr head_hi;        /* the end of its first mapping */
 	uint64_t bias;              /* address in memory minus address in the file */
@@ -34,31 +37,48 @@ struct elf_image {
 	struct elf_text *text;
 	size_t text_count;
 	bool is_vdso, is_main, is_loader; /* is_loader: ld.so (the target's PT_INTERP) */
-	bool is_pinned;                  /* is never unloaded: the program, what was preloaded, and what these need, be it by way of others */
-	int link_order;                   /* place in the link map of the base namespace, 0 = main program; -1 = not in it */
-	Elf *elf;                         /* open until elf_images_close */
+	/*
+	 * never unloaded: the program, preloaded objects, and all that these need, directly or
+	 * indirectly
+	 */
+	bool is_pinned;
+	int link_order; /* place in the link map of the base namespace, 0 = main program; -1 = not in it */
+	Elf *elf;       /* open until elf_images_close */
 	int fd;
-	void *memory_copy;           /* of images read from memory: their data is as the program has it, relocated */
+	/* for images read from memory; their data is as the program has it, relocated */
+	void *memory_copy;
 	struct elf_dynamic *dynamic; /* symbols and relocations; NULL if it has none */
-	struct elf_image *known;     /* while images are read: the one of the reading before whose file this is; NULL after that */
+	/*
+	 * only while images are read: the image of the previous reading whose file this one uses;
+	 * NULL after that
+	 */
+	struct elf_image *known;
 };
 
 struct elf_image_source {
-	pid_t pid; /* whose /proc entries work: a zombie leader's do not */
+	pid_t pid; /* a pid or tid whose /proc entries work: a zombie leader's do not */
 	const struct maps *maps;
 	const struct memory *memory;
-	bool *taken;       /* by number of mapping: belongs to an image already */
-	size_t *copy_room; /* how much memory the copies of images that cannot be opened may still take, all together */
+	bool *taken; /* by mapping index: the mapping already belongs to an image */
+	/* bytes that the copies of images that cannot be opened may still take, all together */
+	size_t *copy_room;
 };
 
 /*
- * Opens the object that begins with mapping number `first`, and takes its mappings. image: zeroed but for fd = -1, link_order = -1; to be closed in any case.
- * -ENOEXEC: no ELF file of this CPU, or none of its code is mapped.
+ * Opens the object that begins with mapping number `first`, and takes its mappings. image must be
+ * zeroed, except for fd = -1 and link_order = -1, and must be closed even after a failure.
+ * -ENOEXEC: not an ELF file for this CPU, or none of its code is mapped.
  */
 must_check int elf_image_open(const struct elf_image_source *source, size_t first, struct elf_image *image);
-/* Is an image of an earlier reading what begins with this mapping? Never one that was copied from memory. */
+/*
+ * Does this mapping begin the object that `known`, an image of an earlier reading, describes? Never
+ * true for an image that was copied from memory.
+ */
 bool elf_image_is_same(const struct elf_image *known, const struct mapping *mapping);
-/* In the place of elf_image_open: what the file says comes from `known`, and belongs to it until elf_image_take_over. */
+/*
+ * Replaces elf_image_open for an object that was read earlier. The data from its file is shared
+ * with `known` and belongs to it until elf_image_take_over.
+ */
 must_check int elf_image_open_known(const struct elf_image_source *source, size_t first, struct elf_image *known, struct elf_image *image);
 void elf_image_take_over(struct elf_image *image);
 void elf_image_close(struct elf_image *image);

@@ -2,10 +2,11 @@
 /*
  * elf_images.c - from the mappings of a process to its ELF objects.
  *
- * A mapping that begins with an ELF header, or is executable, and belongs to no object yet, begins one. Its file's program headers say how far the object
- * reaches; mappings of the same file in that range are its own (and anonymous executable ones where a code segment should be: programs that moved their
- * text to huge pages). Files that are only mapped for reading have no executable mapping and are dropped.
- * Enter at elf_images_read.
+ * A mapping that belongs to no object yet begins a new one if it begins with an ELF header or is
+ * executable. The program headers of its file show how far the object reaches. Mappings of the same
+ * file in that range belong to it. So do anonymous executable mappings where a code segment should
+ * be: some programs move their text to huge pages. Files that are only mapped for reading have no
+ * executable mapping and are dropped. Enter at elf_images_read.
  */
 #include "elf_images.h"
 
@@ -19,7 +20,7 @@
 #include "steps.h"
 
 #define DYNAMIC_MAX 4096u
-/* Against targets that map objects without end: more than any real one has. */
+/* Protects against targets that map objects without end: no real target has so many. */
 #define IMAGES_MAX 10000u
 #define COPY_BYTES_MAX (256u << 20)
 #define COMPARISONS_MAX 10000000u /* a program of 500 libraries with 20 needs each takes half of them */
@@ -100,7 +101,7 @@ static int read_images(struct reader *reader)
 	return 0;
 }
 
-/* ---- who is who ---- */
+/* ---- roles of the objects ---- */
 
 static remote_addr dynamic_address(const struct elf_image *image)
 {
@@ -109,7 +110,7 @@ static remote_addr dynamic_address(const struct elf_image *image)
 	return elf_segment_find(image->elf, PT_DYNAMIC, &segment) ? image->bias + segment.p_vaddr : 0;
 }
 
-/* DT_DEBUG of the program as it lies in memory: the dynamic linker fills it in at start. 0 = none. */
+/* The program's DT_DEBUG in memory: the dynamic linker sets it at start. 0 = none. */
 static remote_addr find_r_debug(const struct elf_image *program, const struct memory *memory)
 {
 	struct steps steps = {DYNAMIC_MAX};
@@ -122,7 +123,10 @@ static remote_addr find_r_debug(const struct elf_image *program, const struct me
 		if (entry.d_tag == DT_DEBUG)
 			return entry.d_un.d_ptr;
 	}
-	/* Where a program was run as `ld.so PROGRAM`, the kernel takes ld.so for the program, and that has no DT_DEBUG. */
+	/*
+	 * If the program was started as `ld.so PROGRAM`, the kernel regards ld.so as the program,
+	 * and ld.so has no DT_DEBUG.
+	 */
 	return elf_image_symbol(program, "_r_debug", &by_name, NULL) == 0 ? by_name : 0;
 }
 
@@ -142,7 +146,7 @@ static void set_link_order(struct elf_images *images, const remote_addr *dynamic
 	images->unread = count > read ? count - read : 0;
 }
 
-/* Is this what others call `name` in DT_NEEDED? */
+/* Is this the object that others name `name` in DT_NEEDED? */
 static bool is_named(const struct elf_image *image, const char *name)
 {
 	size_t at = 0;
@@ -152,7 +156,10 @@ static bool is_named(const struct elf_image *image, const char *name)
 	return (soname && strcmp(soname, name) == 0) || strcmp(slash && !strchr(name, '/') ? slash + 1 : image->path, name) == 0;
 }
 
-/* The first of that name in link-map order: a later one came by dlopen, from another folder. NULL: there is none, or no room for so many comparisons. */
+/*
+ * The first object of that name in link-map order: a later one was loaded by dlopen, from another
+ * directory. NULL: there is none, or the limit on comparisons is reached.
+ */
 static struct elf_image *find_named(struct elf_images *images, const char *name, struct steps *room)
 {
 	struct elf_image *first = NULL;
@@ -166,7 +173,11 @@ static struct elf_image *find_named(struct elf_images *images, const char *name,
 	return room->left ? first : NULL;
 }
 
-/* What `needs` names is lasting; those that were not so far go to the end of the list. room: a hostile file may need a million names. */
+/*
+ * Marks the objects that `needs` names in DT_NEEDED as pinned, and appends those that were not
+ * pinned before to the list. room: bounds the comparisons, because a hostile file may need a
+ * million names.
+ */
 static void add_needed(struct elf_images *images, const struct elf_image *needs, struct elf_image **list, size_t *count, struct steps *room)
 {
 	const char *name;
@@ -183,8 +194,8 @@ static void add_needed(struct elf_images *images, const struct elf_image *needs,
 }
 
 /*
- * The place in the link map of the first object that the program itself names: before it stand only the program and what LD_PRELOAD or an option of ld.so
- * brought.
+ * The link-map position of the first object that the program itself needs. Before it are only the
+ * program and the objects loaded by LD_PRELOAD or an option of ld.so.
  */
 static int first_needed(const struct elf_images *images)
 {
@@ -210,7 +221,7 @@ static void add_preloaded(struct elf_images *images, struct elf_image **list, si
 	}
 }
 
-/* Objects that came by dlopen are not marked. */
+/* Marks the objects that are never unloaded. Objects loaded by dlopen are not marked. */
 static int mark_pinned(struct elf_images *images, struct elf_image *program)
 {
 	struct elf_image **list = calloc(images->count, sizeof(struct elf_image *));

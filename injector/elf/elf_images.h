@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room elf/: which ELF objects are mapped in the target, and what they define.
+ * Directory elf/: which ELF objects are mapped in the target, and what they define.
  *
- *   elf_images.h       all of them: enter here; elf_image.h: one, its file, symbols, relocations
+ *   elf_images.h       all of them: start here; elf_image.h: one, its file, symbols, relocations
  *   link_map.h         the dynamic linker's list of them, read from outside
  *   elf_dynamic.h      the dynamic section, of memory or of a file; elf_segment.h: the bytes of a segment
- *   glibc_version.h    which release it is
+ *   glibc_version.h    which glibc release it is
  *
- * Uses target/ and libelf. Opens files by way of the target's own mappings, so that they are those that run, in any mount namespace.
+ * Uses target/ and libelf. Opens files by way of the target's own mappings, so that they are the
+ * files that the target runs, in any mount namespace.
  */
 
 /*
- * elf_images.h - the ELF objects mapped in a target, read with libelf from the very files that are mapped.
+ * elf_images.h - the ELF objects mapped in a target, read with libelf from the very files that are
+ * mapped.
  *
- * Files are opened through /proc/PID/map_files/LO-HI (right in every mount namespace and for deleted files); without that right through
- * /proc/PID/root + path, accepted only if device and inode match; the vdso, and whatever cannot be opened, from memory.
- * Nothing here stops the target. 0 or negative errno.
+ * Files are opened through /proc/PID/map_files/LO-HI, which is right in every mount namespace and
+ * for deleted files. Without permission for that they are opened through /proc/PID/root + path, and
+ * accepted only if device and inode match. The vdso, and objects whose file cannot be opened, are
+ * read from memory. Nothing here stops the target. All functions return 0 or a negative errno.
  */
 #ifndef HI_ELF_IMAGES_H
 #define HI_ELF_IMAGES_H
@@ -26,7 +29,11 @@
 struct elf_images {
 	struct elf_image *image; /* sorted by lo */
 	size_t count;
-	size_t unread;       /* objects of the base namespace's link map that are not among these, or not with their symbols */
+	/*
+	 * objects of the base namespace's link map that are missing here, or whose symbols are
+	 * missing
+	 */
+	size_t unread;
 	remote_addr r_debug; /* address of the main program's struct r_debug; 0 = static program */
 };
 
@@ -36,14 +43,19 @@ struct elf_images {
  */
 must_check int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *out_images);
 /*
- * The same anew, for images of an earlier reading, or of none (zeroed). What an object's file says is taken from there if that very file is still mapped where
- * it was, and was not written to since; what is in the target (mappings, link map, copies of its memory) is read in any case. On failure all stays as it was.
+ * The same, for images of an earlier reading, or of none (zeroed). The data from an object's file
+ * is taken over if the same file is still mapped at the same place and was not written to since.
+ * What lies in the target (mappings, link map, copies of its memory) is always read again. On
+ * failure images stays as it was.
  */
 must_check int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *images);
 void elf_images_close(struct elf_images *images);
 const struct elf_image *elf_images_find(const struct elf_images *images, remote_addr address);
 
-/* As elf_image_symbol, in link-map order over all objects of the base namespace, as the dynamic linker resolves it. out_image may be NULL. */
+/*
+ * As elf_image_symbol, over all objects of the base namespace in link-map order, as the dynamic
+ * linker resolves a name. out_image may be NULL.
+ */
 must_check int elf_images_resolve(const struct elf_images *images, const char *name, remote_addr *out_address, const struct elf_image **out_image);
 
 #endif

@@ -23,7 +23,7 @@ static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr 
 	return memory_read(memory, at + out_header->e_phoff, out_segment, out_header->e_phnum * sizeof(Elf64_Phdr));
 }
 
-/* Copies a segment page by page; what the program has unmapped since stays zero. */
+/* Copies a segment page by page. Pages that the program has unmapped since stay zero. */
 static void copy_segment(const struct memory *memory, const Elf64_Phdr *segment, uint64_t bias, char *copy)
 {
 	for (uint64_t at = 0; at < segment->p_filesz;) {
@@ -51,7 +51,10 @@ int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most
 	for (unsigned i = 0; i < ehdr.e_phnum; i++) {
 		if (segment[i].p_type != PT_LOAD)
 			continue;
-		/* In all, too: segments that lie over each other are no way to have more read than there is room for. */
+		/*
+		 * The sum is limited, too: overlapping segments must not make the injector read
+		 * more than fits.
+		 */
 		if (segment[i].p_filesz > most - total || segment[i].p_offset > most - segment[i].p_filesz)
 			return -ENOEXEC;
 		total += segment[i].p_filesz;
@@ -68,7 +71,7 @@ int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most
 	for (unsigned i = 0; i < ehdr.e_phnum; i++)
 		if (segment[i].p_type == PT_LOAD)
 			copy_segment(memory, &segment[i], bias, copy);
-	/* Section headers are not loaded; what lies there now is something else. */
+	/* Section headers are not loaded; the bytes at their offset are something else. */
 	ehdr.e_shoff = ehdr.e_shnum = ehdr.e_shstrndx = 0;
 	memcpy(copy, &ehdr, sizeof(ehdr));
 	*out_copy = copy;

@@ -7,7 +7,7 @@
 
 #include "steps.h"
 
-#define DEFINITIONS_MAX 4096u /* glibc 2.36 has 40; a chain may lead back */
+#define DEFINITIONS_MAX 4096u /* glibc 2.36 has 40; a chain may be circular */
 
 static Elf_Data *find_definitions(Elf *elf, GElf_Shdr *out_header)
 {

@@ -77,7 +77,10 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
-/* Adds the chain that begins at `at` to *hash; an object is what it is named, where it lies and where its node lies. */
+/*
+ * Adds the chain that begins at `at` to *hash. An object is identified by the addresses of its
+ * node, of its name, of its dynamic section, and of the object itself.
+ */
 static int hash_chain(const struct memory *memory, remote_addr at, struct steps *steps, uint64_t *hash)
 {
 	struct link link;

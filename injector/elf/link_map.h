@@ -10,14 +10,16 @@
 #include "memory.h"
 
 /*
- * The addresses of the .dynamic sections (l_ld) of the base namespace, in link-map order, main program first; caller frees. l_ld names an object better than
- * l_addr does: musl and glibc mean different things by the latter.
+ * The addresses of the .dynamic sections (l_ld) of the base namespace, in link-map order, main
+ * program first; the caller frees them. l_ld identifies an object better than l_addr: musl and
+ * glibc mean different things by l_addr.
  */
 must_check int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr **out_dynamic, size_t *out_count);
 
 /*
- * r_debug's state, and a number that changes whenever the list of loaded objects does (a hash over the link maps of all namespaces).
- * -EAGAIN: the dynamic linker is at work just now (r_state != RT_CONSISTENT): ask again later.
+ * Returns a number that changes whenever the list of loaded objects does (a hash over the link maps
+ * of all namespaces). -EAGAIN: the dynamic linker is working at the moment (r_state !=
+ * RT_CONSISTENT): call again later.
  */
 must_check int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint);
 

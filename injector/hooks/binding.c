@@ -18,7 +18,10 @@ static int push(struct definitions *definitions, const struct definition *defini
 	return 0;
 }
 
-/* What ld.so defines (malloc, in old versions of glibc) comes after libc; unless it is libc (musl), and the only one. */
+/*
+ * Drops the definitions in ld.so (malloc, in old versions of glibc): they come after libc's. Keeps
+ * the definition if ld.so is libc (musl), and the only one.
+ */
 static void drop_loader(struct definitions *definitions)
 {
 	size_t kept = 0;
@@ -68,9 +71,11 @@ static const struct definition *definition_in(const struct definitions *definiti
 /* ---- binding ---- */
 
 /*
- * May this one be found instead of that in the definer? An object that came with the program finds what came with it, in link-map order: something behind the
- * definer only if that does not serve the version asked for, something before it only in a version that is not the default one. And its own definition, if it
- * searches itself first (DT_SYMBOLIC).
+ * May the dynamic linker find `rival` instead of the definition in the definer? An object that was
+ * loaded with the program finds objects that were loaded with it, in link-map order. It finds an
+ * object after the definer only if the definer does not provide the requested version, and an
+ * object before it only if that object provides it in a version that is not the default one. It
+ * finds its own definition if it searches itself first (DT_SYMBOLIC).
  */
 static bool may_be_preferred(const struct reference *reference, const struct definition *rival, const struct definition *definer)
 {
@@ -84,7 +89,7 @@ bool binding_is_certain(const struct reference *reference, const struct elf_imag
 	const struct definitions *definitions = reference->definitions;
 	const struct definition *wanted = definition_in(definitions, definer);
 
-	/* Objects of other namespaces bind by an order that we do not know. */
+	/* The order in which objects of other namespaces bind is not known. */
 	if (!wanted || reference->importer->link_order < 0 || (!reference->importer->is_pinned && reference->images->unread))
 		return false;
 	for (size_t i = 0; i < definitions->count; i++)

@@ -2,8 +2,9 @@
 /*
  * entries.c - see entries.h. Enter at entries_find.
  *
- * Room for a relay is what lies between the function before and this one: bytes that belong to no entry of .eh_frame, all of it instructions that do
- * nothing. It is there for alignment, behind code that returns, jumps or never comes back, and nobody executes it.
+ * A relay in the gap lies between the previous function and this one: in bytes that belong to no
+ * entry of .eh_frame and consist only of instructions that do nothing. They are there for
+ * alignment, after code that returns, jumps or never continues, and no thread executes them.
  */
 #include "entries.h"
 
@@ -15,8 +16,10 @@
 #include "unwind_table.h"
 
 #define WORD 8u
-#define GAP_MAX 64u             /* bytes before a function that are looked at: alignment takes no more */
-#define FAR_MARGIN (1ull << 20) /* around a relay's page: others have room to grow */
+/* bytes before a function that are examined: alignment takes no more */
+#define GAP_MAX 64u
+/* distance around a relay's page, so that other mappings have room to grow */
+#define FAR_MARGIN (1ull << 20)
 
 struct finder {
 	const struct elf_images *images;
@@ -39,7 +42,7 @@ static bool is_code_as_in_file(const struct finder *finder, const struct elf_ima
 
 /* ---- relays ----------------------------------------------------------------------------------------------------------------------------- */
 
-/* Where the function before it ends, in the file; 0: not within GAP_MAX. */
+/* End of the previous function, as an address in the file; 0: not within GAP_MAX. */
 static uint64_t end_of_previous(const struct eh_frame *frame, uint64_t at)
 {
 	uint64_t end = 0;
@@ -49,7 +52,10 @@ static uint64_t end_of_previous(const struct eh_frame *frame, uint64_t at)
 	return end <= at && at - end <= GAP_MAX ? end : 0;
 }
 
-/* How far before the end of this filling an instruction of it begins, with room for a relay; 0: nowhere, or it is not all filling. */
+/*
+ * How many bytes before the end of this padding one of its instructions begins, with room for a
+ * relay; 0: nowhere, or it is not all padding.
+ */
 static size_t find_room(const uint8_t *code, size_t size)
 {
 	size_t found = 0;
@@ -85,7 +91,7 @@ static bool is_ours(const struct mapping *mapping)
 	return strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) == 0;
 }
 
-/* In a page where nothing is mapped; several may share it. */
+/* Is the place in a page where nothing is mapped? Several relays may share the page. */
 static bool is_free_place(const struct finder *finder, remote_addr at)
 {
 	const remote_addr page = at / HI_PAGE_BYTES * HI_PAGE_BYTES;
@@ -123,14 +129,14 @@ static void find_relay(struct finder *finder, const struct elf_image *image, con
 	entry->by = ENTRY_IN_GAP;
 	if (entry->relay)
 		return;
-	entry->by = ENTRY_DIRECT; /* for the search's sake */
+	entry->by = ENTRY_DIRECT; /* so that is_free_place skips this entry */
 	entry->relay = find_far_place(finder, entry);
 	entry->by = ENTRY_FAR_AWAY;
 	if (!entry->relay)
 		entry->at = 0;
 }
 
-/* Of the image's functions those whose first instruction is shorter than a jump to the gate. */
+/* Is the entry in this image, with a first instruction shorter than a jump to the gate? */
 static bool needs_relay(const struct finder *finder, const struct elf_image *image, const struct entry *entry)
 {
 	return entry->at && entry->size < ARCH_JUMP_BYTES && elf_images_find(finder->images, entry->at) == image;
@@ -164,7 +170,7 @@ static int find_relays_in(struct finder *finder, const struct elf_image *image)
 
 /* ---- functions -------------------------------------------------------------------------------------------------------------------------- */
 
-/* Under another name, perhaps. */
+/* Is the function at this address hooked, perhaps under another name? */
 static bool is_hooked(const struct entries *entries, remote_addr at)
 {
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
@@ -173,7 +179,7 @@ static bool is_hooked(const struct entries *entries, remote_addr at)
 	return false;
 }
 
-/* The first instruction, if it can be replaced. */
+/* Fills in the entry if the function's first instruction can be replaced. */
 static void look_at_entry(struct finder *finder, enum hi_function function)
 {
 	const remote_addr at = finder->allocator->original[function];
@@ -192,7 +198,10 @@ static void look_at_entry(struct finder *finder, enum hi_function function)
 		finder->entries.entry[function] = entry;
 }
 
-/* Is it the same function as one before it, or one that only jumps to another? */
+/*
+ * Is the function the same as an earlier one, or does it only jump to another? Then it is covered
+ * by that one's entry.
+ */
 static void look_at_alias(struct finder *finder, enum hi_function function)
 {
 	const remote_addr original = finder->allocator->original[function];
@@ -267,7 +276,7 @@ struct bytes {
 	uint64_t old_value[2], new_value[2];
 };
 
-/* The words in which the bytes [at, at + size) lie. */
+/* Reads the words that contain the bytes [at, at + size). */
 static int read_bytes(const struct memory *memory, remote_addr at, size_t size, struct bytes *out)
 {
 	out->lo = at / WORD * WORD;

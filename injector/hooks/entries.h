@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entries.h - the allocator's functions, hooked where they begin: the one place that all calls pass, whoever kept their address, and since when.
+ * entries.h - the allocator's functions, hooked at their entry: the one place that all calls pass,
+ * regardless of which code stored the function's address, and when.
  *
- * A jump takes the place of a function's first instruction. Where that is five bytes long or more, the jump leads to the gate by itself. Where it is
- * shorter, it leads to a relay, a second jump that goes on to the gate:
- *   - in the filling right before the function, by a short jump of two bytes. Nobody executes that filling; and when it is there again, who still
- *     stood at the relay runs through it, into the function; or, where there is no room,
- *   - in a page of our own, by a long jump whose last bytes are those that stand behind the first instruction anyway, and stay as they are. So they
- *     say, but for the bytes that the first instruction leaves free, where that page has to lie ("instruction punning").
- * Only bytes of the first instruction change, and no other instruction begins in them: wherever a thread is when they change, it goes on with whole
- * instructions. How they are changed: code_swap.h.
+ * A jump replaces a function's first instruction. If that instruction is at least five bytes long,
+ * the jump leads directly to the gate. If it is shorter, the jump leads to a relay, a second jump
+ * that leads to the gate. The relay lies
+ *   - in the padding right before the function, reached by a short jump of two bytes. No thread
+ *     executes that padding; and once the padding is restored, a thread that was still at the relay
+ *     runs through it into the function; or, where there is no room,
+ *   - in a page of the injector's own, reached by a long jump whose last bytes are the bytes that
+ *     follow the first instruction anyway; they stay as they are. So these bytes determine where
+ *     that page must lie, except for the bytes that the first instruction leaves free ("instruction
+ *     punning").
  *
- * Refused, so that slots have to do: a first instruction that cannot be moved; no place for a relay; code in memory that is not what the file
- * has there (a breakpoint, a uprobe, another patch); code that is not privately mapped from its file. Nothing here writes.
+ * Only bytes of the first instruction change, and no other instruction begins in them. So a thread
+ * executes whole instructions wherever it is when they change. How they are changed: code_swap.h.
+ *
+ * Not hooked here, but by their slots: a function whose first instruction cannot be moved; one
+ * without a place for a relay; code in memory that differs from its file (a breakpoint, a uprobe,
+ * another patch); code that is not privately mapped from its file. Nothing here writes.
  */
 #ifndef HI_ENTRIES_H
 #define HI_ENTRIES_H
@@ -22,51 +29,60 @@
 
 #define ENTRY_WORDS_MAX 4u
 
-/* Does the function reach another one that is hooked? What is found out by nesting.h. */
+/* Does the function call another one that is hooked? nesting.h finds it out. */
 enum entry_nesting {
-	ENTRY_INNERMOST, /* no; or by a call from code that is in nested_from */
-	ENTRY_NULL,      /* realloc, which jumps to malloc's entry for a block of NULL */
-	ENTRY_NESTS,     /* perhaps, in a way that only a visit around it can know of */
+	ENTRY_INNERMOST, /* no; or only by a call from code that is in nested_from */
+	ENTRY_NULL,      /* realloc, which for a block of NULL jumps to malloc's entry */
+	ENTRY_NESTS,     /* perhaps, in a way that only an enclosing visit can detect */
 };
 
 enum entry_relay {
-	ENTRY_DIRECT,   /* none is needed */
+	ENTRY_DIRECT,   /* no relay is needed */
 	ENTRY_IN_GAP,   /* right before the function */
-	ENTRY_FAR_AWAY, /* in a page that is to be mapped */
+	ENTRY_FAR_AWAY, /* in a page that must be mapped */
 };
 
 struct entry {
-	remote_addr at;               /* of the function; 0 = it is not hooked here */
-	uint8_t code[ARCH_ENTRY_MAX]; /* with which it begins */
-	uint8_t size;                 /* so many of these are its first instruction, or enough for a jump */
+	remote_addr at;               /* address of the function; 0 = it is not hooked here */
+	uint8_t code[ARCH_ENTRY_MAX]; /* its first bytes */
+	/* size of its first instruction, or of a jump if that is smaller */
+	uint8_t size;
 	enum entry_relay by;
-	remote_addr relay; /* where that jump lies, of ARCH_JUMP_BYTES */
+	remote_addr relay; /* address of the relay, a jump of ARCH_JUMP_BYTES */
 };
 
 #define ENTRY_NOT_COVERED HI_FUNCTION_COUNT
 struct entries {
 	struct entry entry[HI_FUNCTION_COUNT];
-	enum hi_function covered_by[HI_FUNCTION_COUNT]; /* all of its calls come by the entry of this one: it is the same function, or jumps there at once */
-	enum entry_nesting nesting[HI_FUNCTION_COUNT];  /* of those hooked by slots, too */
+	/*
+	 * all calls of the function go through the entry of this one: it is the same function, or
+	 * jumps there at once
+	 */
+	enum hi_function covered_by[HI_FUNCTION_COUNT];
+	enum entry_nesting nesting[HI_FUNCTION_COUNT]; /* also of functions hooked by slots */
 	struct {
 		remote_addr lo, hi;
 	} nested_from[HI_NESTED_FROM_MAX];
 };
 
-/* Which of the allocator's functions can be. memory: NULL: once all that is ours has been removed. -ENOMEM. */
+/*
+ * Finds which of the allocator's functions can be hooked at their entry. memory may be NULL: then
+ * the code is assumed to be as it will be once all changes of the injector have been removed.
+ * -ENOMEM.
+ */
 must_check int entries_find(const struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator,
 			    struct entries *out_entries);
 
-/* None are, and nothing is known. */
+/* Clears everything: no function is hooked at its entry, and nothing is known. */
 void entries_clear(struct entries *entries);
-/* None are, after all. */
+/* Drops all entries: no function is hooked at its entry after all. */
 void entries_drop_all(struct entries *entries);
-/* How many functions are. */
+/* Number of functions that are hooked at their entry. */
 size_t entries_count(const struct entries *entries);
-/* This one is not, after all. */
+/* Drops one entry: this function is not hooked at its entry after all. */
 void entries_drop(struct entries *entries, enum hi_function function);
 
-/* Is nothing to be done about the slots of this function? */
+/* True if the function is hooked at an entry, so that its slots need no change. */
 static inline bool entries_have(const struct entries *entries, enum hi_function function)
 {
 	const enum hi_function by = entries->covered_by[function];
@@ -74,13 +90,14 @@ static inline bool entries_have(const struct entries *entries, enum hi_function 
 	return entries->entry[function].at || (by != ENTRY_NOT_COVERED && entries->entry[by].at);
 }
 
-/* A word to be changed so that the function's calls lead to the gate. */
+/* A word of the target that must change so that the function's calls lead to the gate. */
 struct entry_word {
 	remote_addr at;
 	uint64_t old_value, new_value;
 };
 /*
- * The words for an entry that is to lead to `gate`; -ERANGE: that is too far. -EFAULT: the code cannot be read. -EBUSY: it has been changed.
+ * Finds the words that make the entry lead to `gate`. -ERANGE: the gate is too far away. -EFAULT:
+ * the code cannot be read. -EBUSY: the code has changed.
  */
 must_check int entry_words(const struct entry *entry, remote_addr gate, const struct memory *memory, struct entry_word out_words[ENTRY_WORDS_MAX],
 			   size_t *out_count);

@@ -8,14 +8,14 @@
 #include "payload_image.h"
 #include "unwind_table.h"
 
-#define FUNCTION_BYTES_MAX (16u << 10) /* of one function that are looked through */
-#define UNKNOWN_BYTES_MAX 512u         /* of one whose size nothing tells */
-#define STUB_INSTRUCTIONS 3u           /* of a stub that calls by way of a slot, at most */
-#define HELPERS_MAX 64u                /* that one function calls or jumps to */
+#define FUNCTION_BYTES_MAX (16u << 10) /* bytes of one function that are examined */
+#define UNKNOWN_BYTES_MAX 512u         /* of a function of unknown size */
+#define STUB_INSTRUCTIONS 3u           /* most instructions of a stub that calls through a slot */
+#define HELPERS_MAX 64u                /* functions that one function calls or jumps to */
 
 struct finder {
 	const struct allocator *allocator;
-	const struct elf_image *image; /* of the functions that are looked at */
+	const struct elf_image *image; /* of the functions that are examined */
 	struct eh_frame frame;
 	struct entries *entries;
 };
@@ -28,7 +28,11 @@ struct code {
 
 struct reached {
 	bool by_call, by_jump; /* directly, by the function itself */
-	bool by_slot_jump;     /* the same by way of a slot: that may be one whatever entries there are */
+	/*
+	 * the same through a slot, which may lead to a hook whichever functions are hooked at their
+	 * entry
+	 */
+	bool by_slot_jump;
 	bool by_helper;
 	remote_addr helper[HELPERS_MAX];
 	unsigned helpers;
@@ -97,7 +101,7 @@ static remote_addr slot_of(const struct arch_instruction *instruction, const uin
 	return at + instruction->size + (uint64_t)(int64_t)distance;
 }
 
-/* The same of a stub in the procedure linkage table. */
+/* The slot through which a stub in the procedure linkage table jumps; 0: none. */
 static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
 {
 	struct arch_instruction instruction;
@@ -142,7 +146,7 @@ static void note_way(const struct finder *finder, const struct code *code, const
 	}
 }
 
-/* What cannot be decoded is stepped over, byte by byte. */
+/* Bytes that cannot be decoded are skipped one by one. */
 static void look_through(const struct finder *finder, const struct code *code, struct reached *reached)
 {
 	struct arch_instruction instruction;
@@ -155,7 +159,9 @@ static void look_through(const struct finder *finder, const struct code *code, s
 	}
 }
 
-/* Those whose extent is known: what follows another may be a function that has nothing to do with this one. */
+/*
+ * Examines helpers whose extent is known: after another function an unrelated function may follow.
+ */
 static void look_through_helpers(const struct finder *finder, struct reached *reached)
 {
 	const unsigned helpers = reached->helpers;
@@ -174,7 +180,10 @@ static void look_through_helpers(const struct finder *finder, struct reached *re
 
 /* ---- what that means -------------------------------------------------------------------------------------------------------------------- */
 
-/* One that is often called, and therefore looked into: what it does itself is all that it does. */
+/*
+ * A function that is called often, and whose code is therefore examined: what its own code does is
+ * all that it does.
+ */
 static bool is_plain(enum hi_function function)
 {
 	switch (function) {
@@ -189,7 +198,7 @@ static bool is_plain(enum hi_function function)
 	}
 }
 
-/* True: what is called from there is known to be nested. */
+/* True: calls from that code are known to be nested. */
 static bool add_nested_from(struct entries *entries, const struct code *code)
 {
 	unsigned number = 0;

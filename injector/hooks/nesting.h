@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nesting.h - which of the allocator's functions reach others of them, so that a block is counted once: by the function that was called first.
+ * nesting.h - which of the allocator's functions call others of them, so that a block is counted
+ * only once: by the function that was called first.
  *
- * The code says it: a call or a jump to a function that is hooked at its entry, or by way of a slot of its own object, which is hooked either way. A function's
- * own code is looked through, and that of the functions that it calls or jumps to, so who allocates through one helper is found. Deeper, in all allocators that
- * were looked at, lies only what reports errors.
+ * Found by decoding the code: a call or jump to a function that is hooked at its entry, or a call
+ * or jump through a slot of its own object, whether that function is hooked by entry or by slots.
+ * The decoder examines a function's own code and the code of the functions that it calls or jumps
+ * to, so a function that allocates through one helper is found. In all allocators that were
+ * examined, only error reporting lies deeper.
  */
 #ifndef HI_NESTING_H
 #define HI_NESTING_H
 
 #include "entries.h"
 
-/* Fills in what entries say of nesting; of all functions of the allocator, those that are hooked by slots included. -ENOMEM. */
+/*
+ * Fills in the nesting fields of entries, for all functions of the allocator, including those that
+ * are hooked by slots. -ENOMEM.
+ */
 must_check int nesting_find(const struct elf_images *images, const struct allocator *allocator, struct entries *entries);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_image.c - see payload_image.h. The image is our own build's, yet bounds are checked: a wrong build must say so and not be mapped. */
+/*
+ * payload_image.c - see payload_image.h. The image comes from the project's own build, yet bounds
+ * are checked: a wrong build must be reported and not mapped.
+ */
 #include "payload_image.h"
 
 #include <elf.h>
@@ -10,7 +13,10 @@
 
 extern const uint8_t hi_payload_so[], hi_payload_so_end[];
 
-/* Hooks of C functions carry the function's name, those of C++ operators, whose symbols are mangled, the id of HI_FUNCTIONS in lower case. */
+/*
+ * The hook of a C function has the function's name. The hook of a C++ operator, whose symbol is
+ * mangled, has its id of HI_FUNCTIONS in lower case.
+ */
 static const struct {
 	const char *name;
 	enum gate_class class;
@@ -63,7 +69,10 @@ static int find_text(struct payload_image *image, const Elf64_Ehdr *header)
 			continue;
 		image->text_offset = segment[i].p_offset;
 		image->text_size = segment[i].p_filesz;
-		/* Mapped at its file offset from the load address, so the two must be one. */
+		/*
+		 * The segment is mapped at its file offset from the load address, so offset and
+		 * address must be equal.
+		 */
 		return segment[i].p_offset == segment[i].p_vaddr && at(image, image->text_offset, image->text_size) ? 0 : -EINVAL;
 	}
 	return -EINVAL;

@@ -25,14 +25,22 @@ enum gate_class {
 struct payload_image {
 	const uint8_t *file; /* the .so, in this program's read-only data */
 	size_t file_size;
-	uint64_t text_offset, text_size;  /* its one r-x segment in the file, holding everything that is needed at run time (file offset == address) */
+	/*
+	 * its single r-x segment in the file, which holds all that is needed at run time (file
+	 * offset == address)
+	 */
+	uint64_t text_offset, text_size;
 	uint64_t hook[HI_FUNCTION_COUNT]; /* offsets from the load address; 0 = none */
 	struct {
 		const uint8_t *code;
 		size_t size;
-		size_t exit; /* offset of the HI_GATE_EXIT_BYTES through which it leaves for the function; 0: it has none */
+		/*
+		 * offset of the HI_GATE_EXIT_BYTES through which it continues in the function; 0:
+		 * it has none
+		 */
+		size_t exit;
 	} gate[GATE_CLASS_COUNT];
-	uint64_t store; /* hi_store_words, like the hooks */
+	uint64_t store; /* offset of hi_store_words, like the hooks */
 	size_t store_size;
 };
 #define PAYLOAD_STORE_MAX 256u /* store_size at most */

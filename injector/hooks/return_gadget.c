@@ -9,8 +9,10 @@
 #include "elf_segment.h"
 #include "unwind_table.h"
 
-#define TEXT_BYTES (64u << 10) /* of code at first: most libraries have a gadget there */
-#define SECTION_MAX (4u << 20) /* of unwind information that is worth the search: libc's is a tenth of that */
+/* of code that are read at first: most libraries have a gadget there */
+#define TEXT_BYTES (64u << 10)
+/* of unwind information, at most, that are searched: libc's is a tenth of that */
+#define SECTION_MAX (4u << 20)
 
 static bool is_saved_at(const struct cfi_saved *saved, int64_t offset)
 {
@@ -27,7 +29,10 @@ static bool is_hook_frame(const struct cfi_rules *rules)
 	return is;
 }
 
-/* Do the rows say of the instruction before `at` that it is in such a frame? Unwinders look up what is before a return address. */
+/*
+ * Do the unwind rows of the instruction before `at` describe such a frame? Unwinders look up the
+ * address before a return address.
+ */
 static bool has_hook_frame(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t at)
 {
 	const struct cfi_rules *rules;
@@ -47,7 +52,9 @@ static bool has_hook_frame(const struct eh_frame *frame, const struct eh_fde *fd
 	return is;
 }
 
-/* Is it the same in memory, and no place to which a call returns? */
+/*
+ * Is the code in memory the same as in the file, and is `at` not a place to which a call returns?
+ */
 static bool is_fit(const struct elf_image *image, const struct memory *memory, uint64_t at, const uint8_t *code)
 {
 	uint8_t now[ARCH_CALL_MAX + ARCH_GADGET_MAX];
@@ -56,13 +63,16 @@ static bool is_fit(const struct elf_image *image, const struct memory *memory, u
 	       !memcmp(now, code - ARCH_CALL_MAX, sizeof(now));
 }
 
-/* The first bytes of a segment, twice as many each time that more are wanted: libelf remembers each piece it is asked for, and looks through all of them. */
+/*
+ * The first bytes of a segment. The size doubles each time that more are wanted: libelf remembers
+ * each piece that it was asked for, and searches all of them.
+ */
 struct text {
 	uint64_t lo, size;
 	const uint8_t *bytes;
 };
 
-/* NULL: the file does not have all of it. Functions come by their addresses. */
+/* NULL: the file does not have all of it. Functions are examined in ascending order of address. */
 static const uint8_t *code_at(struct text *text, const struct elf_image *image, uint64_t at, uint64_t size)
 {
 	if (at < text->lo || at - text->lo > text->size || text->size - (at - text->lo) < size) {

@@ -2,10 +2,11 @@
 /*
  * slots.c - the GOT slots through which a target reaches its allocator.
  *
- * The original of a function is its first definition in link-map order, in an object that is never unloaded. A slot that holds it is taken. So is a slot that
- * still holds its object's own lazy stub, where it is certain to come to hold the original (binding.h), and no other slot of the same object shows that this
- * object is bound to another allocator: a block must never be freed by an allocator that it is not from.
- * Enter at allocator_find, then slots_find.
+ * The original of a function is its first definition in link-map order, in an object that is never
+ * unloaded. A slot that holds it is taken. So is a slot that still holds its object's own lazy
+ * stub, if it is certain to be bound to the original (binding.h), and if no other slot of the same
+ * object shows that this object is bound to another allocator: a block must never be freed by an
+ * allocator other than the one that allocated it. Enter at allocator_find, then slots_find.
  */
 #include "slots.h"
 
@@ -37,8 +38,9 @@ const char *slots_symbol(enum hi_function function)
 }
 
 /*
- * Throwing operator new, and what the hook calls in its stead, so that no exception passes through it. One without is not hooked: nobody could call it. That of
- * another object will not do, as its blocks may be from elsewhere.
+ * Throwing operator new, and the function that the hook calls instead, so that no exception passes
+ * through the hook. An operator without such a function is not hooked: the hook would have nothing
+ * to call. A function of another object will not do, because its blocks may be from elsewhere.
  */
 static const struct {
 	enum hi_function throwing, plain, nothrow;
@@ -50,9 +52,11 @@ static const struct {
 };
 
 /*
- * malloc_usable_size is the one function of a library of the target that the payload calls of its own accord. So it is called only in allocators where it was
- * looked into: it reads what belongs to the block, and does nothing else (docs/safety.md). They are known by a symbol that only they have. Wrappers of malloc
- * may do anything there; gperftools' goes through a slot that is not bound yet, and aborts for blocks of its emergency allocator.
+ * malloc_usable_size is the only function of the target's libraries that the payload calls of its
+ * own accord. So it is called only in allocators in which it was examined: it reads what belongs to
+ * the block, and does nothing else (docs/safety.md). They are recognized by a symbol that only they
+ * have. Wrappers of malloc may do anything in this function; that of gperftools goes through a slot
+ * that is not bound yet, and aborts for blocks of its emergency allocator.
  */
 static const char *const mark_of_the_asked[] = {
 	"gnu_get_libc_version", /* glibc */
@@ -76,8 +80,10 @@ static remote_addr usable_size_in(const struct elf_image *image)
 /* ---- operator new ---- */
 
 /*
- * Is a block of operator new one of malloc? For certain where operator delete is free, which then cannot tell (gperftools, mimalloc). jemalloc's jumps there.
- * Allocators that look for errors do tell: gperftools' debugging variant ends a program that deletes what it has from malloc.
+ * Are blocks of operator new the same as blocks of malloc? Certainly if operator delete is the same
+ * function as free, which then cannot tell them apart (gperftools, mimalloc). jemalloc's operator
+ * delete jumps to free. Allocators that check for errors do distinguish them: gperftools' debugging
+ * variant ends a program that deletes a block from malloc.
  */
 static bool is_new_malloc(const struct elf_image *image)
 {
@@ -88,7 +94,10 @@ static bool is_new_malloc(const struct elf_image *image)
 	return delete == release || elf_image_symbol(image, "mallctl", &mark, NULL) == 0;
 }
 
-/* By the code of the function that returns it. Where the library may go, the word would, too. */
+/*
+ * Takes it from the code of the function that returns it. If the library can be unloaded, the word
+ * would be unmapped with it.
+ */
 void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory, struct allocator *allocator)
 {
 	const struct elf_image *image;
@@ -134,7 +143,10 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 
 		if (elf_images_resolve(images, functions[function].symbol, &address, &image) < 0)
 			continue;
-		/* What came by dlopen is not where the rest of the program would be bound, and may go. */
+		/*
+		 * The rest of the program would not be bound to an object loaded by dlopen, and
+		 * that object may be unloaded.
+		 */
 		if (image == allocator.image || (image->is_pinned && !functions[function].allocator_only))
 			allocator.original[function] = address;
 		if (image == allocator.image)
@@ -157,7 +169,7 @@ struct scan {
 	size_t capacity;
 };
 
-/* HI_FUNCTION_COUNT if name is none of ours. */
+/* HI_FUNCTION_COUNT if name is not one of HI_FUNCTIONS. */
 static enum hi_function function_of(const char *name)
 {
 	int function = 0;
@@ -195,7 +207,10 @@ static bool is_in_text(const struct elf_image *image, remote_addr address)
 	return false;
 }
 
-/* What the link editor put there, relocated by the bias. A copy from memory does not show what the file held. */
+/*
+ * The value that the link editor stored there, relocated by the bias. A copy from memory does not
+ * show what the file held.
+ */
 remote_addr slots_stub_at(const struct elf_image *image, remote_addr slot)
 {
 	const void *bytes;
@@ -217,7 +232,7 @@ bool slots_is_relro(const struct elf_image *image, remote_addr slot)
 /* Does the slot hold the stub that calls the dynamic linker? */
 static bool is_lazy_stub(const struct elf_image *image, remote_addr slot, bool is_import, uint64_t value)
 {
-	/* An import that leads into its own object leads to a stub. */
+	/* If an imported function's slot leads into its own object, it leads to a stub. */
 	if (image->memory_copy)
 		return is_import && is_in_text(image, value);
 	return value && value == slots_stub_at(image, slot);
@@ -232,7 +247,10 @@ static bool is_other_definition(const struct scan *scan, const struct slot *slot
 	return image && elf_image_symbol(image, functions[slot->function].symbol, &address, NULL) == 0 && address == slot->value;
 }
 
-/* operator new of another object may reach the malloc that is hooked, as libstdc++'s does. */
+/*
+ * Records an object to whose functions a slot leads. Operators are not recorded: operator new of
+ * another object may call the hooked malloc, as libstdc++'s does.
+ */
 static void note_other(struct slots *slots, const struct elf_image *definer, const struct elf_image *importer, enum hi_function function)
 {
 	if (definer == importer || functions[function].allocator_only)
@@ -295,7 +313,10 @@ static struct reference reference_of(const struct scan *scan, const struct slot 
 	};
 }
 
-/* Is this lazy slot certain to be bound to the original, by itself or because another slot of its object is? Those of its object were found since `first`. */
+/*
+ * Is this lazy slot certain to be bound to the original, by itself or because another slot of its
+ * object is? The slots of its object are those from index `first` on.
+ */
 static bool is_certain(const struct scan *scan, const struct slot *slot, size_t first)
 {
 	const struct reference reference = reference_of(scan, slot);
@@ -313,7 +334,10 @@ static bool is_certain(const struct scan *scan, const struct slot *slot, size_t 
 	return false;
 }
 
-/* Drops the lazy slots found since `first`, all of them or those that may be bound to another definition. */
+/*
+ * Drops the lazy slots from index `first` on: all of them, or those that may be bound to another
+ * definition.
+ */
 static void drop_lazy(struct scan *scan, size_t first, bool all)
 {
 	struct slots *slots = &scan->slots;
@@ -376,7 +400,7 @@ static void sort_slots(struct slots *slots)
 	slots->count = kept;
 }
 
-/* ld.so's slots stay alone, unless it is the C library as well (musl). */
+/* ld.so's slots are not scanned, unless it is also the C library (musl). */
 static bool is_scanned(const struct scan *scan, const struct elf_image *image)
 {
 	return image->dynamic && !image->is_vdso && (!image->is_loader || image == scan->allocator->image);

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room hooks/: which functions of the target are hooked, where, and what of the payload takes the call.
+ * Directory hooks/: which functions of the target are hooked, where, and which code of the payload
+ * takes the call.
  *
- *   slots.h            by the GOT slots that lead to them: enter here; binding.h: where a slot leads that is not bound yet
- *   entries.h          by their own first instruction
- *   nesting.h          which of them call others, so that nothing is counted twice
- *   return_gadget.h    where originals return to that a hook calls
+ *   slots.h            hooks by the GOT slots that lead to the functions: start here
+ *   binding.h          where a slot leads that is not bound yet
+ *   entries.h          hooks by the functions' own first instruction
+ *   nesting.h          which of them call others, so that no block is counted twice
+ *   return_gadget.h    the place to which originals return that a hook calls
  *   unhooked.h         allocators that no hook reaches
- *   payload_image.h    what the payload has for it (payload_blob.S: its file, embedded)
+ *   payload_image.h    the payload's code for it (payload_blob.S: its file, embedded)
  *
- * Plans only: what is found here is written by arena/ and attach/, under the journal. Uses elf/, unwind/, target/, arch/.
+ * Only plans: arena/ and attach/ write what is found here, under the journal. Uses elf/, unwind/,
+ * target/, arch/.
  */
 
 /*
  * slots.h - the GOT slots through which a target reaches its allocator.
  *
- * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a name of HI_FUNCTIONS, in every object except ld.so, the vdso and the payload. A slot is taken
- * only if it holds the original (the first definition in link-map order), or its own object's lazy stub and is certain to be bound to the original; anything
- * else (another interposer, a canonical PLT address of a non-PIE program) is counted and left alone. Nothing here writes.
+ * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a name of HI_FUNCTIONS, in every
+ * object except ld.so, the vdso and the payload. A slot is taken only if it holds the original (the
+ * first definition in link-map order), or if it holds its own object's lazy stub and is certain to
+ * be bound to the original. Any other slot (another interposer, a canonical PLT address of a
+ * non-PIE program) is counted and left alone. Nothing here writes.
  */
 #ifndef HI_SLOTS_H
 #define HI_SLOTS_H
@@ -28,50 +33,66 @@
 struct slot {
 	remote_addr address;
 	uint64_t value;       /* what it holds now */
-	remote_addr original; /* what the gate entry must serve */
+	remote_addr original; /* the function that the gate entry must call */
 	enum hi_function function;
-	uint16_t version; /* of the reference: its number in this object */
+	uint16_t version; /* version of the reference, as numbered in this object */
 	bool lazy;        /* value is the object's own lazy stub */
-	bool pinned;      /* of an object that is never unloaded */
+	bool pinned;      /* the slot belongs to an object that is never unloaded */
 	size_t image;     /* index into images */
 };
 
 #define SLOTS_OTHERS_MAX 8u
 struct slots {
-	struct slot *slot;                               /* sorted by address */
-	const struct elf_image *other[SLOTS_OTHERS_MAX]; /* objects to whose malloc, or its kin, some slots of others lead; those beyond the room left out */
+	struct slot *slot; /* sorted by address */
+	/*
+	 * objects to whose malloc, or related functions, some slots of other objects lead; those
+	 * that do not fit are left out
+	 */
+	const struct elf_image *other[SLOTS_OTHERS_MAX];
 	size_t other_count;
 	size_t count;
-	size_t ours;    /* slots that lead to what was to be ignored: left out */
+	size_t ours;    /* slots that lead into the range to be ignored: left out */
 	size_t foreign; /* slots that hold neither original nor stub, or a stub that may lead elsewhere: skipped */
 };
 
-/* The originals by function; 0 = this target has no such function, or it must not be hooked (libstdc++'s operators). */
+/*
+ * The originals by function. 0 = this target has no such function, or it must not be hooked
+ * (libstdc++'s operators).
+ */
 struct allocator {
 	remote_addr original[HI_FUNCTION_COUNT];
-	/* Of throwing operator new: malloc or memalign, where their blocks are the same; else the nothrow variant. 0 = there is none. */
+	/*
+	 * For throwing operator new. plain: malloc or memalign, where their blocks are
+	 * interchangeable; else the nothrow variant. 0 = there is none.
+	 */
 	remote_addr plain[HI_FUNCTION_COUNT], nothrow[HI_FUNCTION_COUNT];
-	remote_addr new_handler; /* the word in which the C++ library keeps its new-handler, 0 = not known */
+	/* address of the word in which the C++ library keeps its new-handler; 0 = not known */
+	remote_addr new_handler;
 	remote_addr usable_size
-		[HI_FUNCTION_COUNT];   /* malloc_usable_size of the object that defines malloc and the function; 0 = it has none, or none that may be asked */
+		[HI_FUNCTION_COUNT];   /* malloc_usable_size of the object that defines malloc and the function; 0 = it has none, or none that may be called */
 	const struct elf_image *image; /* object that defines malloc */
 };
-/* What the function is called in symbol tables. */
+/* The function's name in symbol tables. */
 const char *slots_symbol(enum hi_function function);
-/* Which one the object means by the slot at this address; HI_FUNCTION_COUNT: none. */
+/* The function that the object refers to with the slot at this address; HI_FUNCTION_COUNT: none. */
 enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot);
 /*
- * What its file says of a slot. The stub that calls the dynamic linker, which it holds until it is bound; 0: it is not to hold one, or the file cannot be read.
- * And does it lie in what is made read-only once it is relocated?
+ * Facts about a slot from its object's file. slots_stub_at: the stub that calls the dynamic linker,
+ * whose address the slot holds until it is bound; 0: the slot does not hold a stub at first, or the
+ * file cannot be read. slots_is_relro: does the slot lie in memory that is made read-only after
+ * relocation?
  */
 remote_addr slots_stub_at(const struct elf_image *image, remote_addr slot);
 bool slots_is_relro(const struct elf_image *image, remote_addr slot);
 /* -ENOENT: nothing in the link map defines malloc. */
 must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
-/* Fills in its new_handler, if that can be known. */
+/* Fills in allocator->new_handler, if it can be determined. */
 void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory, struct allocator *allocator);
 
-/* ignore_lo/hi: range of gate addresses already written, whose slots are not foreign but ours; they are left out. */
+/*
+ * ignore_lo/hi: range of gate addresses that the injector has already written. Slots that lead
+ * there are the injector's, not foreign; they are left out.
+ */
 must_check int slots_find(const struct elf_images *images, const struct allocator *allocator, const struct memory *memory, remote_addr ignore_lo,
 			  remote_addr ignore_hi, struct slots *out_slots);
 void slots_close(struct slots *slots);

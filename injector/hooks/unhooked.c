@@ -2,7 +2,8 @@
 /*
  * unhooked.c - see unhooked.h. Start at unhooked_find().
  *
- * The names of .symtab are read by the file's descriptor into memory of our own and let go of again: through libelf they would stay as long as the image.
+ * The names of .symtab are read through the file's descriptor into memory of the injector's own,
+ * and freed afterwards: through libelf they would stay as long as the image.
  */
 #include "unhooked.h"
 
@@ -14,7 +15,10 @@
 
 #include "plain_text.h"
 
-/* Of all objects together: so much is read in a fraction of a second. What is larger has its symbols left unread, and is told by what the process grows by. */
+/*
+ * For all objects together: this much is read in a fraction of a second. Beyond it, symbols are not
+ * read; the allocations then show only as growth of the process.
+ */
 #define TABLE_BYTES_MAX (192u << 20)
 
 struct search {
@@ -32,7 +36,7 @@ static bool is_function(const Elf64_Sym *symbol)
 	return symbol->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC);
 }
 
-/* The library whose functions are hooked may have them under other names as well. */
+/* The library whose functions are hooked may define them under other names as well. */
 static bool is_hooked_library(const struct search *search)
 {
 	return search->image == search->allocator->image && !search->image->is_main;
@@ -66,7 +70,10 @@ static void add(const struct search *search, enum hi_unhooked how, const char *p
 	add_to(search->list, search->image, how, name, address);
 }
 
-/* is_exported: other objects find it there, so that its own calls may go by a slot. */
+/*
+ * is_exported: other objects can find the symbol in this object, so that the object's own calls may
+ * go through a slot.
+ */
 static void look_at(const struct search *search, const char *name, const Elf64_Sym *symbol, bool is_exported)
 {
 	const struct elf_image *image = search->image;
@@ -80,7 +87,10 @@ static void look_at(const struct search *search, const char *name, const Elf64_S
 		return;
 	}
 	prefix = hi_allocator_prefix(name);
-	/* An allocator's library that stands behind another one: nobody calls it by these names, who does not by the others. */
+	/*
+	 * A library that exports malloc too but comes after another allocator: a caller that uses
+	 * these names also uses the standard names. So it is not recorded under its prefix.
+	 */
 	if (prefix && (image->is_main || !exports_malloc(image)))
 		add(search, HI_UNHOOKED_PREFIXED, name, prefix, image->bias + symbol->st_value);
 }
@@ -101,7 +111,10 @@ static void search_exported(struct search *search)
 	}
 }
 
-/* Terminated by one byte more; to be freed. NULL: too much, or not all there. */
+/*
+ * Returns the section with one terminating byte added; the caller frees it. NULL: too large, or
+ * incomplete.
+ */
 static char *read_section(struct search *search, const GElf_Shdr *section)
 {
 	const size_t size = section->sh_size;
@@ -141,7 +154,7 @@ static void search_table(struct search *search, const GElf_Shdr *table, const GE
 	free(names);
 }
 
-/* The table that the dynamic linker does not need, where it was not stripped. */
+/* Searches .symtab, which the dynamic linker does not need, if it was not stripped. */
 static void search_all(struct search *search)
 {
 	Elf_Scn *section = NULL;
@@ -157,7 +170,7 @@ static void search_all(struct search *search)
 	}
 }
 
-/* The payload, brought by dlopen to a parent of this process. */
+/* Is it the payload, loaded by dlopen into a parent of this process? */
 static bool is_ours(const struct elf_image *image)
 {
 	return strncmp(image->path, "/memfd:" HI_MEMFD_NAME, sizeof("/memfd:" HI_MEMFD_NAME) - 1) == 0;
@@ -186,7 +199,7 @@ void unhooked_add_bound(const struct slots *slots, struct unhooked_list *list)
 	}
 }
 
-/* Nothing, if the name says it. */
+/* Explains why the allocations are not seen; empty if the function's name shows it. */
 static const char *whose_calls(enum hi_unhooked how)
 {
 	return how == HI_UNHOOKED_DIRECT ? " (by direct calls)" : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)" : "";

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room loader/: the payload's code into the target and out again. loader_map.c maps it into the arena's file; loader_dlopen.c has the target's own
- * dynamic linker load it. Uses arena/ and below.
+ * Directory loader/: puts the payload's code into the target and takes it out again. loader_map.c
+ * maps it into the arena's file; loader_dlopen.c has the target's own dynamic linker load it. Uses
+ * arena/ and below.
  */
 
 /*
- * loader.h - how the payload's code gets into the target, and out again: one interface, two loaders (loader_map.c, loader_dlopen.c).
+ * loader.h - how the payload's code gets into the target, and out again: one interface, two loaders
+ * (loader_map.c, loader_dlopen.c).
  *
- * The arena (hi_wire.h) exists already and the borrowed thread is held by the caller. A loader journals what it is about to do in `control` first.
+ * The caller has created the arena (hi_wire.h) and holds the borrowed thread. A loader records in
+ * the journal in `control` what it is about to do before it does it.
  */
 #ifndef HI_LOADER_H
 #define HI_LOADER_H
@@ -33,17 +36,21 @@ struct loader {
 	const char *name; /* "map", "dlopen" */
 	enum hi_loader id;
 	/*
-	 * Stops a thread fit for this loader and opens `remote` on it. map: any. dlopen: one proved to be at a safe point.
-	 * -EAGAIN: none found within the deadline; the target is untouched.
+	 * Stops a suitable thread and opens `remote` on it. map: any thread. dlopen: one that was
+	 * proved to be at a safe point. -EAGAIN: none found within the deadline; the target is
+	 * untouched.
 	 */
 	int (*borrow)(const struct loader_target *target, struct remote *remote, int deadline_ms);
 	/* Loads the image; sets control->payload_base and payload_size (and dlopen_handle). */
 	int (*load)(const struct loader_target *target, struct remote *remote);
-	/* Takes it out; afterwards no mapping of the image is left. */
+	/* Removes the image; afterwards no mapping of it is left. */
 	int (*unload)(const struct loader_target *target, struct remote *remote);
 };
 
-/* Name of the memfd that the dlopen loader's image lives in: shows as /memfd:heapinject-payload (deleted). The arena's own name is HI_MEMFD_NAME. */
+/*
+ * Name of the memfd that holds the dlopen loader's image: appears as /memfd:heapinject-payload
+ * (deleted). The arena's own name is HI_MEMFD_NAME.
+ */
 #define LOADER_DLOPEN_MEMFD HI_MEMFD_NAME "-payload"
 
 extern const struct loader loader_map;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader_dlopen.c - the classic shim: the target's own dlopen loads the payload, so that debuggers and crash reports know it by name.
+ * loader_dlopen.c - the classic shim: the target's own dlopen loads the payload, so that debuggers
+ * and crash reports know it by name.
  *
- * The only place where code of the target's libraries runs for us; therefore only on a thread proved to be at a safe point (safepoint.h), and with what such a
- * call leaves behind in a thread put back: errno, the pending dlerror. It runs on the far end of the arena's state, which is empty while a loader is at work;
- * so even if we die in the middle nothing exists that the arena's mapping does not lead to.
+ * This is the only place where code of the target's libraries runs for the injector. So it runs
+ * only on a thread that was proved to be at a safe point (safepoint.h), and afterwards restores
+ * what such a call leaves behind in a thread: errno and the pending dlerror. The call's stack is
+ * the far end of the arena's state, which is empty while a loader works; so even if the injector
+ * dies in the middle, nothing exists that cannot be found from the arena's mapping.
  *
- * The file is a memfd in the target, reached once as /proc/thread-self/fd/N. glibc takes a name that it knows for the object that it knows; so the path is
- * spelled in one of many equivalent ways, and what came of it is checked against the memfd's inode.
+ * The file is a memfd in the target, opened once as /proc/thread-self/fd/N. For a name that it
+ * already knows, glibc returns the object that it already has. So the path is spelled in one of
+ * many equivalent ways, and the inode of the result is compared with the memfd's.
  */
 #include <dlfcn.h>
 #include <dirent.h>
@@ -36,10 +40,10 @@
 #endif
 
 #define PATH_BEGIN "/proc/thread-self/fd/"
-#define SHOWN_NAME "[" HI_MEMFD_NAME "]" /* put in its place, once it is loaded */
+#define SHOWN_NAME "[" HI_MEMFD_NAME "]" /* replaces the path once the file is loaded */
 #define STACK_BYTES (512u << 10)
 #define CALL_MS 10000           /* dlopen may have to wait for another thread's dlopen, with all its constructors */
-#define RTLD_DLOPEN 0x80000000u /* __libc_dlopen_mode wants to be told that dlopen is meant */
+#define RTLD_DLOPEN 0x80000000u /* __libc_dlopen_mode requires this flag to act like dlopen */
 #define SPELLINGS 64u
 #define OBJECTS_MAX 10000u
 #define LIST_ATTEMPTS 200
@@ -65,13 +69,16 @@ static int call_name(const struct loader_target *target, struct remote *remote, 
 	return error ? error : call_address(target, remote, function, argument, out_result);
 }
 
-/* The thread's errno, and the state that the stack has lain in: as if nothing had been called. */
+/*
+ * What the calls change and what must be restored: the thread's errno. (The part of the arena's
+ * state that served as stack is zeroed.)
+ */
 struct footprint {
 	remote_addr errno_at;
 	int errno_value;
 };
 
-/* Should we die, the thread restores it on its way back. */
+/* Arranges that the thread restores errno itself on its way back if the injector dies. */
 static int keep_errno(const struct loader_target *target, struct remote *remote, const struct footprint *footprint)
 {
 	const uint64_t words[] = {footprint->errno_at, (uint32_t)footprint->errno_value};
@@ -96,7 +103,10 @@ static int footprint_save(const struct loader_target *target, struct remote *rem
 	return error;
 }
 
-/* Memory that is locked (mlockall(MCL_FUTURE) in the target) cannot be dropped; ours need not be locked. */
+/*
+ * Locked memory (mlockall(MCL_FUTURE) in the target) cannot be dropped; the arena's memory need not
+ * be locked.
+ */
 static int zero_stack(const struct loader_target *target, struct remote *remote)
 {
 	const remote_addr stack = stack_top(target) - STACK_BYTES;
@@ -149,7 +159,11 @@ static int find_loaded(const struct remote *remote, struct loaded *out_loaded)
 	return 0;
 }
 
-/* What was loaded from another file may have lain at the same address: its node, though freed, still says so. */
+/*
+ * Is this link map node the payload's? A library that was loaded from another file may have been at
+ * the same address; its node, although freed, still contains that address. So the name is compared,
+ * too.
+ */
 static bool is_ours(const struct loader_target *target, const struct link_map *link, remote_addr base)
 {
 	char name[sizeof(SHOWN_NAME)];
@@ -180,8 +194,10 @@ static int look_for_handle(const struct loader_target *target, remote_addr base,
 }
 
 /*
- * glibc's handle is the object's struct link_map. Found here, as dlopen's result is not asked for, or we died before we noted it. The other threads go on, and
- * where one of them unloads a library under our eyes the list leads nowhere, or in circles: then once more from its beginning.
+ * glibc's handle is the object's struct link_map. It is searched for here because dlopen's result
+ * is not read, or because the injector died before it recorded the handle. The other threads keep
+ * running. If one of them unloads a library during the walk, the list may lead nowhere or in
+ * circles; then the walk restarts from the beginning of the list.
  */
 static int find_handle(const struct loader_target *target, remote_addr base, uint64_t *out_handle)
 {
@@ -204,9 +220,13 @@ static int close_file(struct remote *remote, int fd)
 	return remote_syscall_or_fail(remote, SYS_close, (uint64_t[6]){(uint64_t)fd}, NULL);
 }
 
-#define FOR_GOOD (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) /* a child of fewer rights may come to have the file, too */
+/* a child with fewer rights may inherit the file, too */
+#define FOR_GOOD (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
-/* A process that was forked since the file was created has it, too, and could write to it until it was sealed. */
+/*
+ * Compares the file with the image. A process that was forked since the file was created has the
+ * file, too, and could write to it until it was sealed.
+ */
 static int compare_file(const struct payload_image *payload, int file)
 {
 	uint8_t part[4096];
@@ -221,7 +241,10 @@ static int compare_file(const struct payload_image *payload, int file)
 	return 0;
 }
 
-/* Writes the image into descriptor fd of the target, through our own descriptor on the same file. */
+/*
+ * Writes the image into descriptor fd of the target, through the injector's own descriptor on the
+ * same file.
+ */
 static int fill_file(const struct loader_target *target, const struct remote *remote, int fd, uint64_t *out_inode)
 {
 	const struct payload_image *payload = target->payload;
@@ -252,7 +275,7 @@ static int create_file(const struct loader_target *target, struct remote *remote
 	if (error)
 		return error;
 	error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_NOEXEC_SEAL}, &fd);
-	if (error == -EINVAL) /* kernels before 6.3 know no such flag */
+	if (error == -EINVAL) /* kernels before 6.3 do not know MFD_NOEXEC_SEAL */
 		error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
 	if (error)
 		return error;
@@ -264,7 +287,7 @@ static int create_file(const struct loader_target *target, struct remote *remote
 	return error;
 }
 
-/* Descriptors on our file that an injector which died has left open. */
+/* Closes descriptors on the payload's file that an injector which died has left open. */
 static int close_leftovers(struct remote *remote)
 {
 	char path[64], link[64];
@@ -289,7 +312,10 @@ static int close_leftovers(struct remote *remote)
 
 /* ---- load --------------------------------------------------------------------------------------------------------------------------------- */
 
-/* /proc/thread-self/fd/./././N: every number of dots is a name of its own to the dynamic linker, and the same file to the kernel. */
+/*
+ * /proc/thread-self/fd/./././N: each number of dots is a different name to the dynamic linker, and
+ * the same file to the kernel.
+ */
 static void spell_path(int fd, char *path, size_t size)
 {
 	unsigned char random = 0;
@@ -303,9 +329,11 @@ static void spell_path(int fd, char *path, size_t size)
 }
 
 /*
- * Neither dlopen nor dlclose is asked for its result: should we die meanwhile, a result of 0 would be taken for the number of a system call, read(), with
- * whatever arguments the function has left (remote_call). What came of it can be seen. An error message of theirs is taken along: the program's next dlerror is
- * not to show it.
+ * The results of dlopen and dlclose are not requested from remote_call. With a requested result, if
+ * the injector died meanwhile, the thread would use a result of 0 as the number of a system call,
+ * read(), with whatever arguments the function has left (remote_call). The effect of the call can
+ * be seen in maps. A pending error message of the call is fetched with dlerror, so that the
+ * program's next dlerror does not return it.
  */
 static int call_dlopen(const struct loader_target *target, struct remote *remote, int fd, struct loaded *out_loaded)
 {
@@ -333,7 +361,7 @@ static int call_dlopen(const struct loader_target *target, struct remote *remote
 		return error;
 	if (!loaded.lo) {
 		(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, NULL);
-		return -ELIBACC; /* it sees no /proc, or may open no more descriptors */
+		return -ELIBACC; /* the target sees no /proc, or may open no more descriptors */
 	}
 	*out_loaded = loaded;
 	return 0;
@@ -358,9 +386,11 @@ static int call_dlclose(const struct loader_target *target, struct remote *remot
 }
 
 /*
- * The path leads to the file only from within, and only as long as the descriptor is open. A debugger that reads it in the list of objects opens a descriptor
- * of its own instead: perhaps a pipe, in which it then reads for ever, while the program stands still. So the name that is shown is replaced, in place; what
- * the dynamic linker compares names with, it keeps elsewhere, too.
+ * The path leads to the file only inside the target, and only while the descriptor is open. A
+ * debugger that reads the path in the list of objects would open a descriptor of its own instead:
+ * perhaps a pipe, from which it then reads forever while the program is stopped. So the visible
+ * name is replaced, in place; the dynamic linker keeps the names that it compares with elsewhere,
+ * too.
  */
 static void replace_shown_name(const struct loader_target *target, uint64_t handle)
 {
@@ -432,8 +462,9 @@ static int close_handle(const struct loader_target *target, struct remote *remot
 }
 
 /*
- * Mapped, but no object of the dynamic linker: it gave up in the middle, under a seccomp filter that came to life again when the injector died, and which did
- * not let it unmap either.
+ * Unmaps an image that is mapped but is no object of the dynamic linker. The dynamic linker gave up
+ * in the middle, under a seccomp filter that became active again when the injector died, and that
+ * did not let it unmap the image either.
  */
 static int unmap_stray(struct remote *remote)
 {
@@ -478,7 +509,10 @@ static int dlopen_unload(const struct loader_target *target, struct remote *remo
 
 /* ---- borrow --------------------------------------------------------------------------------------------------------------------------------- */
 
-/* musl's dlclose does nothing, and its libc has no unwind information to prove a safe point by. */
+/*
+ * Not for musl: its dlclose does nothing, and its libc has no unwind information with which to
+ * prove a safe point.
+ */
 static int dlopen_borrow(const struct loader_target *target, struct remote *remote, int deadline_ms)
 {
 	struct tracee tracee;
@@ -498,7 +532,10 @@ static int dlopen_borrow(const struct loader_target *target, struct remote *remo
 			return 0;
 		(void)tracee_detach(&tracee);
 		left_ms = (deadline_ns - (int64_t)clock_now_ns()) / 1000000;
-	} while (error == -EAGAIN && left_ms > 0); /* -EAGAIN: on a signal stack or a coroutine's; not for long, perhaps */
+		/*
+		 * -EAGAIN: the thread was on a signal stack or a coroutine's, perhaps not for long
+		 */
+	} while (error == -EAGAIN && left_ms > 0);
 	return error;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader_map.c - the default loader: the payload's image is a part of the arena, so by the time the arena is mapped the code is in place, and it goes with the
- * arena.
- *
- * Nothing of the target's own code runs. Any thread will do, at any instant.
+ * loader_map.c - the default loader: the payload's image is a part of the arena. So the code is in
+ * place as soon as the arena is mapped, and it is removed with the arena. None of the target's own
+ * code runs. Any thread is suitable, at any instant.
  */
 #include "loader.h"
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight.c - a table of checks, each of which looks at one possible obstacle and, if it is there, names cause and remedy.
+ * preflight.c - a table of checks. Each examines one possible obstacle and, if it exists, names
+ * cause and remedy.
  *
- * The order of the table matters: the cheap and certain come first, and a check may use what those before it have opened. No check may stop, write to or signal
- * the target. Which process it is, is found out here; the other questions have a file each: are we able to (preflight_caller.c), are we allowed to
- * (preflight_access.c), is it in a state for it (preflight_state.c), is its program one for it (preflight_program.c). Enter at preflight_run.
+ * The order of the table matters: the cheap and certain checks come first, and a check may use what
+ * those before it have opened. No check may stop, write to or signal the target. This file finds
+ * out which process is meant. The other questions have a file each: is the injector able to attach
+ * (preflight_caller.c), is it allowed to (preflight_access.c), is the process in a suitable state
+ * (preflight_state.c), is its program suitable (preflight_program.c). Enter at preflight_run.
  */
 #include "preflight.h"
 
@@ -24,7 +27,7 @@
 
 /* ---- which process is it --------------------------------------------------------------------------------------------------------- */
 
-/* A process of a container that has this number there; 0: none, or more than one. */
+/* Finds the process that has this pid inside a container; 0: none, or more than one. */
 static pid_t find_by_inner_pid(pid_t inner, char comm[16])
 {
 	DIR *proc = opendir("/proc");
@@ -102,7 +105,10 @@ static int take_thread(struct subject *subject, pid_t tid, const struct proc_sta
 	return 1;
 }
 
-/* A leader that has ended while other threads live on hides maps, exe and mem of the process; any live thread still shows them. */
+/*
+ * A leader that has exited while other threads still run hides maps, exe and mem of the process;
+ * any live thread still shows them.
+ */
 static int check_zombie(struct subject *subject)
 {
 	struct preflight *out = subject->out;
@@ -148,7 +154,10 @@ static int (*const checks[])(struct subject *) = {
 #define LOADING_TRIES 50
 #define LOADING_PAUSE_NS 10000000
 
-/* Then what was found is of two programs, and so may be an error. */
+/*
+ * Has the process executed a new program? Then the facts found are of two programs, and an error
+ * may be a result of that.
+ */
 static bool is_replaced(const struct subject *subject)
 {
 	const struct memory *memory = &subject->memory;
@@ -164,7 +173,7 @@ static int run_checks(const struct arena_plan *plan, struct preflight *out, stru
 
 	for (i = 0; i < sizeof(checks) / sizeof(checks[0]) && !answer; i++)
 		answer = checks[i](&subject);
-	if (!answer) /* of this program, and not of the one before */
+	if (!answer) /* read now, so that it is this program's name and not the previous one's */
 		comm_of(out->pid, out->comm);
 	if (is_replaced(&subject))
 		answer = refuse(&subject, PREFLIGHT_LOADING, "try again in a moment", "it has just replaced its program");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight_access.c - may we? The kernel is asked by opening the target's memory, which takes the same permission check as PTRACE_SEIZE and leaves no trace.
+ * preflight_access.c - is the injector allowed to attach?
  *
- * The kernel's no has no reason in it. The rules it follows (ptrace_may_access, then the security modules) are gone through one by one to find out which one
- * said it. Enter at check_permission and check_seccomp.
+ * It asks the kernel by opening the target's memory, which takes the same permission check as
+ * PTRACE_SEIZE and leaves no trace. The kernel's refusal contains no reason. So the kernel's rules
+ * (ptrace_may_access, then the security modules) are checked one by one to find out which one
+ * refused. Enter at check_permission and check_seccomp.
  */
 #include "preflight_checks.h"
 
@@ -20,14 +22,14 @@
 
 /* ---- the rules of the kernel, in its order ------------------------------------------------------------------------------------------- */
 
-/* All three ids of both kinds must be ours, as the kernel asks for. */
+/* All three uids and all three gids must be the injector's, as the kernel demands. */
 static bool same_user(const struct proc_status *status, uid_t uid, gid_t gid)
 {
 	return status->uid_real == uid && status->uid_effective == uid && status->uid_saved == uid && status->gid_real == gid && status->gid_effective == gid &&
 	       status->gid_saved == gid;
 }
 
-/* What gives CAP_SYS_PTRACE to whom: sudo to a user; root without it is root of a container. */
+/* How to get CAP_SYS_PTRACE: a user needs sudo; root without it is root of a container. */
 const char *more_rights(const struct proc_status *ours)
 {
 	if (ours->uid_effective == 0)
@@ -53,7 +55,7 @@ static int check_user(struct subject *subject, pid_t tid, const struct proc_stat
 	return refuse(subject, PREFLIGHT_OTHER_USER, remedy, "Operation not permitted");
 }
 
-/* The kernel gives /proc/PID of a process that is not dumpable to root, whoever runs it. */
+/* The kernel makes root the owner of /proc/PID if the process is not dumpable, whoever runs it. */
 static int check_dumpable(struct subject *subject, const struct proc_status *status)
 {
 	struct stat info;
@@ -156,7 +158,7 @@ static int check_selinux(struct subject *subject)
 		      "SELinux denies it to %.100s", ours);
 }
 
-/* Only a confined tracer is ever denied. */
+/* AppArmor denies only confined tracers. */
 static int check_apparmor(struct subject *subject)
 {
 	char profile[128], enabled[8];
@@ -175,7 +177,7 @@ static int check_apparmor(struct subject *subject)
 
 /* ---- which rule was it ------------------------------------------------------------------------------------------------------------------- */
 
-/* The map of a user namespace reads differently from anywhere else than from that namespace itself. */
+/* The uid_map of a user namespace reads differently from another namespace than from inside. */
 static bool in_our_user_namespace(pid_t pid)
 {
 	char ours[512], its[512], path[64];
@@ -186,7 +188,10 @@ static bool in_our_user_namespace(pid_t pid)
 	return size < 0 || (read_system(path, its, sizeof(its)) == size && strcmp(ours, its) == 0);
 }
 
-/* Our capabilities are good only for processes of our user namespace and of those below it. */
+/*
+ * The injector's capabilities are valid only for processes of its own user namespace and of those
+ * below it.
+ */
 static int check_user_namespace(struct subject *subject)
 {
 	if (in_initial_user_namespace() || in_our_user_namespace(subject->out->pid))
@@ -195,7 +200,10 @@ static int check_user_namespace(struct subject *subject)
 		      "Operation not permitted: you are privileged in a user namespace only, and it lives outside");
 }
 
-/* CAP_SYS_PTRACE is asked for by the files of /proc/PID as well; but they belong to the target's user, and that is for another capability to override. */
+/*
+ * The files of /proc/PID require CAP_SYS_PTRACE as well; but they also belong to the target's user,
+ * and overriding that takes another capability.
+ */
 static int check_files(struct subject *subject)
 {
 	struct stat info;
@@ -225,7 +233,10 @@ static int check_rules(struct subject *subject, pid_t tid, const struct proc_sta
 	return answer ? answer : check_capabilities(subject, status);
 }
 
-/* Nothing tells a process that it is in a Landlock domain. What is left when all else is ruled out is that, where the kernel has it. */
+/*
+ * A process cannot find out that it is in a Landlock domain. If all other causes are ruled out,
+ * Landlock remains, where the kernel has it.
+ */
 static int refuse_unexplained(struct subject *subject)
 {
 	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0)
@@ -252,7 +263,7 @@ int explain_denied(struct subject *subject, pid_t tid, const struct proc_status 
 
 /* ---- the question to the kernel ----------------------------------------------------------------------------------------------------- */
 
-/* Threads may have users of their own, and detach must be able to stop each of them. */
+/* Threads may have different users, and detach must be able to stop each of them. */
 static int ask_for_thread(struct subject *subject, pid_t tid, const struct proc_status *status)
 {
 	struct memory memory;
@@ -286,7 +297,8 @@ int check_permission(struct subject *subject)
 /* ---- seccomp in the target ------------------------------------------------------------------------------------------------------------- */
 
 /*
- * Strict seccomp could be suspended like a filter; but a heap that can never grow (brk and mmap are forbidden, too) is not worth the risk to the process.
+ * Strict seccomp could be suspended like a filter. But a heap that can never grow (brk and mmap are
+ * forbidden, too) is not worth the risk to the process.
  */
 static int look_for_seccomp(struct subject *subject, pid_t tid, const struct proc_status *status)
 {

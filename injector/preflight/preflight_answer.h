@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* preflight_answer.h - what preflight.h finds out of a process. */
+/* preflight_answer.h - the facts that preflight.h finds out about a process. */
 #ifndef HI_PREFLIGHT_ANSWER_H
 #define HI_PREFLIGHT_ANSWER_H
 
@@ -7,50 +7,59 @@
 #include "unhooked.h"
 
 /*
- * In the order in which they are looked for. Everything but OK is a refusal (HI_EXIT_REFUSED). preflight_verdict_name gives the word for each that scripts may
- * rely on.
+ * In the order in which they are checked. Everything but OK is a refusal (HI_EXIT_REFUSED).
+ * preflight_verdict_name gives the word for each on which scripts may rely.
  */
 enum preflight_verdict {
 	PREFLIGHT_OK = 0,
 	/* Is there such a process? */
-	PREFLIGHT_FOREIGN_PROC, /* the /proc that we see does not number processes as our system calls do */
+	/* the /proc that the injector sees does not number processes as its system calls do */
+	PREFLIGHT_FOREIGN_PROC,
 	PREFLIGHT_NO_PROCESS,
 	PREFLIGHT_HIDDEN, /* by hidepid */
 	PREFLIGHT_SELF,
 	PREFLIGHT_KERNEL_THREAD,
 	PREFLIGHT_ZOMBIE,
 	PREFLIGHT_TRACED,
-	/* May we? */
+	/* Is the injector allowed to? */
 	PREFLIGHT_OTHER_USER,
 	PREFLIGHT_NOT_DUMPABLE,
-	PREFLIGHT_CAPABILITIES, /* it has some that we lack */
+	PREFLIGHT_CAPABILITIES, /* it has some that the injector lacks */
 	PREFLIGHT_YAMA,
 	PREFLIGHT_USER_NAMESPACE,
 	PREFLIGHT_SECURITY_MODULE, /* SELinux, AppArmor */
-	PREFLIGHT_SANDBOXED,       /* we are, most likely by Landlock */
-	PREFLIGHT_NO_PTRACE,       /* our seccomp profile, or an emulator, keeps system calls from us that we need */
+	PREFLIGHT_SANDBOXED,       /* the injector is sandboxed, most likely by Landlock */
+	/* the injector's seccomp profile, or an emulator, blocks system calls that it needs */
+	PREFLIGHT_NO_PTRACE,
 	PREFLIGHT_STRICT_SECCOMP,
 	PREFLIGHT_SECCOMP_FILTER,
-	/* Would the machinery work in it? */
+	/* Would the injector work in it? */
 	PREFLIGHT_SHADOW_STACK,
 	PREFLIGHT_FROZEN,
 	PREFLIGHT_UNINTERRUPTIBLE,
-	PREFLIGHT_MEMORY_SHARED, /* by a process that we cannot look at */
+	PREFLIGHT_MEMORY_SHARED, /* by a process that the injector cannot examine */
 	PREFLIGHT_INSTRUMENTED,
 	PREFLIGHT_ATTACHED, /* by a heapinject that is alive */
-	PREFLIGHT_ORPHAN,   /* remains of a heapinject that died */
+	PREFLIGHT_ORPHAN,   /* left by a heapinject that died */
 	PREFLIGHT_WRONG_ABI,
 	PREFLIGHT_NO_ROOM,
-	PREFLIGHT_LOADING,  /* the dynamic linker was at work all the time; a program that has just been started is waited for */
-	PREFLIGHT_NO_HOOKS, /* static, or an allocator that nothing imports */
+	/*
+	 * the dynamic linker was busy all the time; preflight waits for a program that has just
+	 * been started
+	 */
+	PREFLIGHT_LOADING,
+	PREFLIGHT_NO_HOOKS, /* a static program, or an allocator that no object imports */
 	PREFLIGHT_VERDICTS,
 };
 
 enum preflight_libc { PREFLIGHT_LIBC_UNKNOWN = 0, PREFLIGHT_LIBC_GLIBC, PREFLIGHT_LIBC_MUSL, PREFLIGHT_LIBC_STATIC };
 
-/* Facts are filled in as far as the checks came; the rest is zero. Strings are safe to print, whatever names the target has chosen. */
+/*
+ * Facts are filled in as far as the checks got; the rest is zero. Strings are safe to print,
+ * whatever names the target has chosen.
+ */
 struct preflight {
-	pid_t asked; /* the number the user gave: a thread's stands for its process */
+	pid_t asked; /* the number that the user gave; a thread id stands for its process */
 	pid_t pid;   /* 0: there is no such process */
 	pid_t tid;   /* a live thread through which /proc can be read: the leader, unless that is a zombie */
 	char comm[16];
@@ -58,13 +67,21 @@ struct preflight {
 	struct proc_status status; /* of tid */
 	enum preflight_libc libc;
 	char libc_version[16];
-	char allocator[256];       /* the object that defines malloc */
-	size_t entry_count;        /* of its functions, so many are hooked where they begin, if nothing comes between; */
-	size_t slot_count;         /* and so many slots for the others */
+	char allocator[256]; /* the object that defines malloc */
+	/*
+	 * number of the allocator's functions that can be hooked at their entry, if nothing changes
+	 * before that
+	 */
+	size_t entry_count;
+	size_t slot_count;         /* number of slots to hook for the other functions */
 	size_t foreign_slot_count; /* slots that lead to neither the allocator nor a lazy stub: left alone */
 	struct unhooked_list unhooked;
-	bool is_inherited; /* it has what its parent had of us when it was forked: attach removes that first */
-	pid_t injector;    /* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
+	/*
+	 * it inherited the parts of the injector that its parent had when it was forked: attach
+	 * removes these first
+	 */
+	bool is_inherited;
+	pid_t injector; /* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
 
 	enum preflight_verdict verdict;
 	char cause[192];

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight_caller.c - are we able to? Whatever the target: is /proc of our own pid namespace, are the system calls that we need kept from us.
+ * preflight_caller.c - is the injector able to attach, whatever the target? Is /proc that of its
+ * own pid namespace, and does something block the system calls that it needs?
  *
- * A seccomp profile cannot be read, so it is asked: with the calls themselves, made on a child of ours. Enter at check_proc and check_ptrace.
+ * A seccomp profile cannot be read. So it is tested with the calls themselves, made on a child of
+ * the injector. Enter at check_proc and check_ptrace.
  */
 #include "preflight_checks.h"
 
@@ -26,7 +28,10 @@ bool in_initial_user_namespace(void)
 	return stat("/proc/self/ns/user", &info) == 0 && info.st_ino == INITIAL_USER_NAMESPACE;
 }
 
-/* If /proc is of another pid namespace, its numbers are other processes to our system calls: we would look at one process and stop another. */
+/*
+ * If /proc is of another pid namespace, its numbers mean other processes to the injector's system
+ * calls: it would examine one process and stop another.
+ */
 int check_proc(struct subject *subject)
 {
 	char number[16];
@@ -55,7 +60,7 @@ static pid_t start_child(void)
 	_exit(0);
 }
 
-/* out_error: what ptrace says to us about a child of our own. */
+/* out_error: ptrace's error for a child of the injector. */
 static int probe(int *out_error, bool *out_may_suspend)
 {
 	const pid_t child = start_child();

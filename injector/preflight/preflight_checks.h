@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight_checks.h - what the files of the preflight share; nobody else needs it.
+ * preflight_checks.h - declarations shared by the files of the preflight, for no other file.
  *
- * A check looks at one possible obstacle. 0: not there. PREFLIGHT_REFUSED: there, and refuse() has named cause and remedy. Negative: errno.
+ * A check looks for one possible obstacle. 0: not there. PREFLIGHT_REFUSED: there, and refuse() has
+ * recorded cause and remedy. Negative: errno.
  */
 #ifndef HI_PREFLIGHT_CHECKS_H
 #define HI_PREFLIGHT_CHECKS_H
@@ -11,7 +12,7 @@
 #include "memory.h"
 #include "preflight_answer.h"
 
-/* One process under examination, and what the checks so far have opened of it. */
+/* One process under examination, and what the checks have opened of it so far. */
 struct subject {
 	struct preflight *out;
 	const struct arena_plan *plan;
@@ -31,36 +32,40 @@ void comm_of(pid_t pid, char comm[16]);
 bool is_dead(char state); /* as in struct proc_status */
 bool has_capability(const struct proc_status *status, unsigned capability);
 /*
- * Reads a small file that tells about the machine: /proc/sys, /sys, /proc/self; always terminated. Bytes read or negative errno. Tests of what this machine
- * does not have put a folder in front of all these paths.
+ * Reads a small file with facts about the machine (/proc/sys, /sys, /proc/self). The text is always
+ * terminated. Returns bytes read or a negative errno. Tests that simulate other machines put a
+ * directory in front of all these paths (system_root).
  */
 extern const char *system_root;
 ssize_t read_system(const char *path, char *into, size_t size);
 long read_system_number(const char *path, long otherwise);
 
-/* Calls look(subject, tid, status) for each live thread until one returns something else than 0; that, or negative errno. */
+/*
+ * Calls look(subject, tid, status) for each live thread until one returns a value other than 0.
+ * Returns that value, 0, or a negative errno.
+ */
 must_check int for_each_thread(struct subject *subject, int (*look)(struct subject *, pid_t, const struct proc_status *));
 
-/* preflight_caller.c: what we are able to do, whatever the target. */
+/* preflight_caller.c: what the injector is able to do, whatever the target. */
 must_check int check_proc(struct subject *subject);
 must_check int check_ptrace(struct subject *subject);
-/* May a tracer of ours suspend seccomp filters? */
+/* May the injector as a tracer suspend seccomp filters? */
 must_check int ask_suspend(bool *out_may);
 bool in_initial_user_namespace(void);
 
 /* preflight_access.c */
 must_check int check_permission(struct subject *subject);
-/* The kernel has said no to the thread with this status: which rule was it? */
+/* The kernel refused access to the thread with this status: finds out by which rule. */
 must_check int explain_denied(struct subject *subject, pid_t tid, const struct proc_status *status);
 must_check int check_seccomp(struct subject *subject);
 
-/* What gives us CAP_SYS_PTRACE. */
+/* How the user can give the injector CAP_SYS_PTRACE. */
 const char *more_rights(const struct proc_status *ours);
 
 /* preflight_sharers.c */
 must_check int check_sharers(struct subject *subject);
 
-/* preflight_state.c: can it be stopped, and is there room in it? */
+/* preflight_state.c: can the process be stopped, and is there room in it? */
 bool is_frozen(pid_t pid);
 must_check int check_shadow_stack(struct subject *subject);
 must_check int check_frozen(struct subject *subject);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight_print.c - the answer of the preflight, for people and for programs.
+ * preflight_print.c - prints the answer of the preflight, for users and for programs.
  *
- * The JSON is a contract (heapinject(1)): members may be added, never renamed or removed. Enter at preflight_explain, preflight_print and preflight_print_json.
+ * The JSON is a contract (heapinject(1)): members may be added, never renamed or removed. Enter at
+ * preflight_explain, preflight_print and preflight_print_json.
  */
 #include "preflight.h"
 
@@ -97,7 +98,10 @@ void preflight_print(FILE *stream, const struct preflight *preflight)
 
 /* ---- for programs ---------------------------------------------------------------------------------------------------------------- */
 
-/* Length of the well-formed UTF-8 sequence at `text`; 0: there is none. A terminated string ends no sequence, so nothing behind it is read. */
+/*
+ * Length of the well-formed UTF-8 sequence at `text`; 0: there is none. The terminating NUL is part
+ * of no sequence, so no byte after it is read.
+ */
 static size_t utf8_length(const unsigned char *text)
 {
 	static const struct {
@@ -120,7 +124,9 @@ static size_t utf8_length(const unsigned char *text)
 	return 0;
 }
 
-/* Names may be cut in the middle of a character, or be no text at all: such bytes become U+FFFD. */
+/*
+ * Names may be cut in the middle of a character, or be no text at all: invalid bytes become U+FFFD.
+ */
 static void print_json_string(FILE *stream, const char *string)
 {
 	const unsigned char *text = (const unsigned char *)string;
@@ -140,7 +146,7 @@ static void print_json_string(FILE *stream, const char *string)
 	fputc('"', stream);
 }
 
-/* An empty text is one that is not known. */
+/* An empty text means that it is not known. */
 static void print_text_member(FILE *stream, const char *name, const char *text)
 {
 	fprintf(stream, ",\"%s\":", name);
@@ -150,7 +156,7 @@ static void print_text_member(FILE *stream, const char *name, const char *text)
 		fputs("null", stream);
 }
 
-/* Zero is a number that is not known. */
+/* Zero means that the number is not known. */
 static void print_number_member(FILE *stream, const char *name, uint64_t number)
 {
 	if (number)

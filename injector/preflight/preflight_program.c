@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight_program.c - would it work in this program? What is mapped, what it was built for, and whether it imports an allocator.
+ * preflight_program.c - would the injector work in this program?
  *
+ * Checks what is mapped, what the program was built for, and whether it imports an allocator.
  * Everything is read from outside. Enter at check_earlier_session and check_hooks.
  */
 #include "preflight_checks.h"
@@ -21,7 +22,7 @@
 
 /* ---- an earlier session ---------------------------------------------------------------------------------------------------------- */
 
-/* Pids are used again; but whoever maps the same memfd is the injector of that session. */
+/* Pids are reused; but a process that maps the same memfd is the injector of that session. */
 static bool is_injector_alive(pid_t injector, const struct mapping *arena)
 {
 	struct maps maps = {0};
@@ -31,7 +32,8 @@ static bool is_injector_alive(pid_t injector, const struct mapping *arena)
 
 	if (injector <= 0)
 		return false;
-	if (maps_read(injector, injector, &maps)) { /* of another user, perhaps: then go by the name */
+	/* perhaps of another user: then compare the name */
+	if (maps_read(injector, injector, &maps)) {
 		comm_of(injector, comm);
 		return strcmp(comm, "heapinject") == 0;
 	}
@@ -41,7 +43,10 @@ static bool is_injector_alive(pid_t injector, const struct mapping *arena)
 	return found;
 }
 
-/* Only a mapped control block makes a session: a gate that had to stay behind is no obstacle. What a fork has inherited attach removes. */
+/*
+ * Only a mapped control block is a session: a gate that had to stay behind is no obstacle. attach
+ * removes what a fork has inherited.
+ */
 int check_earlier_session(struct subject *subject)
 {
 	struct preflight *out = subject->out;
@@ -55,7 +60,8 @@ int check_earlier_session(struct subject *subject)
 	if (memory_read(&subject->memory, arena->lo + offsetof(struct hi_control, injector_pid), &injector, sizeof(injector)) == 0)
 		out->injector = (pid_t)injector;
 	snprintf(remedy, sizeof(remedy), "run heapinject detach %d", out->pid);
-	if (out->injector == out->pid) /* it wrote that itself, so that somebody would end it, or be told to */
+	/* the target wrote its own pid there, so that somebody would end it, or be advised to */
+	if (out->injector == out->pid)
 		out->injector = 0;
 	if (is_injector_alive(out->injector, arena))
 		return refuse(subject, PREFLIGHT_ATTACHED, remedy, "heapinject is attached to it already (pid %d)", out->injector);
@@ -64,7 +70,7 @@ int check_earlier_session(struct subject *subject)
 
 /* ---- is there anything to hook ---------------------------------------------------------------------------------------------------- */
 
-/* qemu-ARCH or qemu-ARCH-static, but not qemu-system-ARCH or qemu-img, whose heap is their own. */
+/* qemu-ARCH or qemu-ARCH-static, but not qemu-system-ARCH or qemu-img: their heap is their own. */
 static bool is_user_emulator(const char *exe)
 {
 	static const char *const machines[] = {"aarch64",     "alpha",     "arm",        "armeb", "hexagon", "hppa",     "i386",
@@ -106,7 +112,10 @@ int check_emulated(struct subject *subject)
 	return 0;
 }
 
-/* Of the file; of memory, if that may be executed but not read. */
+/*
+ * Reads the ELF header from the program's file; from memory, if the file may be executed but not
+ * read.
+ */
 static int read_header(const struct subject *subject, Elf64_Ehdr *out_header)
 {
 	const struct preflight *out = subject->out;
@@ -198,7 +207,10 @@ static void find_libc(const struct elf_images *images, struct preflight *out)
 	}
 }
 
-/* No object besides the program and the vdso. (A static PIE has an r_debug, but nothing fills it.) */
+/*
+ * True if there is no object besides the program and the vdso. (A static PIE has an r_debug, but
+ * nothing fills it.)
+ */
 static bool is_static(const struct elf_images *images)
 {
 	size_t i;
@@ -210,7 +222,10 @@ static bool is_static(const struct elf_images *images)
 	return true;
 }
 
-/* Is the dynamic linker still loading the program, or just loading something else? Then what is found now is not what will be. */
+/*
+ * Is the dynamic linker still loading the program, or loading something else at the moment? Then
+ * the objects found now are not the final ones.
+ */
 static bool is_loading(const struct subject *subject)
 {
 	uint64_t fingerprint;
@@ -223,7 +238,10 @@ static int refuse_loading(struct subject *subject)
 	return refuse(subject, PREFLIGHT_LOADING, "try again in a moment", "its dynamic linker is at work");
 }
 
-/* Slots that lead to an arena that was inherited will be the program's own again. */
+/*
+ * Counts the slots to hook. Slots that lead to an inherited arena count too: attach makes them the
+ * program's own again.
+ */
 static int count_slots(struct subject *subject, const struct allocator *allocator)
 {
 	const remote_addr arena = subject->out->is_inherited ? arena_find(&subject->maps) : 0;
@@ -252,8 +270,9 @@ static size_t count_code(const struct maps *maps)
 }
 
 /*
- * Another heapinject may have come in since the maps were read: then it is its slots that lead nowhere we know. Or the libraries of a program that has just
- * been started.
+ * Checks again with new maps. Another heapinject may have attached since the maps were read: then
+ * slots lead to addresses that are not in the old maps. Or a program that has just been started may
+ * have loaded its libraries since.
  */
 static int check_maps_of_now(struct subject *subject)
 {
@@ -277,7 +296,7 @@ static int refuse_unimported(struct subject *subject)
 		      "no import of malloc to hook (the allocator is bound inside %s)", subject->out->allocator[0] ? subject->out->allocator : "the program");
 }
 
-/* Allocators beside this one. */
+/* Adds other allocators to which slots lead. */
 static int find_bound(struct subject *subject, const struct allocator *allocator)
 {
 	struct slots slots = {0};
@@ -290,7 +309,10 @@ static int find_bound(struct subject *subject, const struct allocator *allocator
 	return 0;
 }
 
-/* Those that attach finds by default; what a fork has inherited will be gone by then. */
+/*
+ * Counts the hooks that attach would set by default; inherited changes will have been removed by
+ * then.
+ */
 static int count_hooks(struct subject *subject, struct allocator *allocator)
 {
 	struct preflight *out = subject->out;
@@ -317,7 +339,7 @@ int check_hooks(struct subject *subject)
 	struct allocator allocator;
 	int error = elf_images_read(out->pid, &subject->maps, &subject->memory, &subject->images);
 
-	if (error == -ENOEXEC) /* in the midst of exec there is none yet */
+	if (error == -ENOEXEC) /* during exec there is no program yet */
 		return refuse(subject, PREFLIGHT_LOADING, "try again in a moment", "its program is being loaded, or cannot be read");
 	if (error)
 		return error;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight_sharers.c - can we look at every thread that runs in the process's memory, be it of another process? Only then detach may unmap what they could be
- * in. Children of vfork are passed over: they are gone in an instant, or hold up a thread of the process itself, which has a check of its own.
+ * preflight_sharers.c - can the injector examine every thread that runs in the process's memory,
+ * including threads of other processes?
+ *
+ * Only then detach may unmap the memory in which they could be. Children of vfork are skipped: they
+ * exist only for a moment, or they block a thread of the process itself, which has a check of its
+ * own.
  *
  * Enter at check_sharers.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight_state.c - is the process in a state for it: can its threads be stopped and borrowed, and is there room for what we map.
- *
- * Enter at the check_ functions.
+ * preflight_state.c - is the process in a suitable state: can its threads be stopped and borrowed,
+ * and is there room for the injector's mappings? Enter at the check_ functions.
  */
 #include "preflight_checks.h"
 
@@ -25,7 +24,10 @@ int check_shadow_stack(struct subject *subject)
 
 /* ---- frozen -------------------------------------------------------------------------------------------------------------------------- */
 
-/* Where distributions mount the hierarchies; version 2 is at the second place where both are in use. Each file tells of frozen ancestors, too. */
+/*
+ * Where distributions mount the hierarchies; version 2 is at the second place if both versions are
+ * in use. Each file also shows whether an ancestor is frozen.
+ */
 static bool is_group_frozen(const char *line, const char *group)
 {
 	static const struct {
@@ -84,7 +86,10 @@ static int look_for_stoppable(struct subject *subject, pid_t tid, const struct p
 	return status->state != 'D';
 }
 
-/* All threads in state D: a moment's wait for a disk, or a vfork that lasts until the child has exec'd, or a file server that is gone. */
+/*
+ * Are all threads in state D? Causes: a short wait for a disk, a vfork that lasts until the child
+ * has exec'd, or a file server that is gone.
+ */
 int check_uninterruptible(struct subject *subject)
 {
 	const struct timespec pause = {.tv_nsec = STUCK_PAUSE_NS};
@@ -107,10 +112,16 @@ int check_uninterruptible(struct subject *subject)
 /* ---- room ------------------------------------------------------------------------------------------------------------------------------ */
 
 /*
- * What we take of a limit the target cannot have meanwhile: its own allocations would fail where they would not have. So we take a small part of what is left.
+ * What the injector takes of a limit is not available to the target meanwhile: the target's
+ * allocations could fail where they would not have failed. So the injector takes only a small part
+ * of what is left.
  */
-#define LEFT_SHARE 4      /* one part in so many, at most */
-#define MAPPINGS_LEFT 256 /* we need 16 and what they split; a page that changes its protection makes two */
+#define LEFT_SHARE 4 /* at most one part in so many */
+/*
+ * the injector needs 16 and those that its changes split; a page that changes its protection makes
+ * two
+ */
+#define MAPPINGS_LEFT 256
 #define MIB (1ull << 20)
 
 /* The soft limit of that name in /proc/PID/limits; UINT64_MAX: unlimited, or not known. */
@@ -139,7 +150,10 @@ static int refuse_room(struct subject *subject, const char *what, const char *op
 		      (unsigned long long)(need / MIB + 1), (unsigned long long)(used / MIB), (unsigned long long)(limit / MIB));
 }
 
-/* Tables of the objects that are loaded come on top of this plan, some megabytes of address space at most. */
+/*
+ * The unwind tables of the loaded objects come on top of this plan, at most some megabytes of
+ * address space.
+ */
 static int check_spaces(struct subject *subject)
 {
 	static struct hi_control layout;
@@ -154,12 +168,16 @@ static int check_spaces(struct subject *subject)
 	used_space = (uint64_t)read_system_number(path, 0) * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (space != UINT64_MAX && used_space + LEFT_SHARE * layout.arena_size > space)
 		return refuse_room(subject, "address space", "as", space, used_space, layout.arena_size);
-	if (data != UINT64_MAX && used_data + LEFT_SHARE * layout.state.size > data) /* the rest is shared, or a few pages */
+	/* the rest of the arena is shared memory, or a few pages */
+	if (data != UINT64_MAX && used_data + LEFT_SHARE * layout.state.size > data)
 		return refuse_room(subject, "data size", "data", data, used_data, layout.state.size);
 	return 0;
 }
 
-/* Numbers from `limit` on may be in use, too, by files that were opened before it was set. */
+/*
+ * Is every descriptor number below `limit` in use? Numbers from `limit` on may be in use, too, by
+ * files that were opened before the limit was set.
+ */
 static bool is_full_of_files(const struct preflight *out, uint64_t limit)
 {
 	char path[64];

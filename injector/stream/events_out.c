@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events_out.c - see events_out.h: what is done once for thousands of events. */
+/* events_out.c - see events_out.h: the operations that run only once for thousands of events. */
 #include "events_out.h"
 
 #include <string.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events_out.h - allocations and frees on their way into the record stream, put together in EVENTS records of hi_stream.h.
+ * events_out.h - allocations and frees on their way into the record stream, collected in EVENTS
+ * records of hi_stream.h.
  *
- * Nearly all blocks of a busy program are freed soon: such a free costs no more than finding its allocation in the same record. The record at hand is kept here
- * until it is full or closed; whatever is to stand behind its events in the stream must be written after that. Zero-initialized = empty.
+ * Nearly all blocks of a busy program are freed soon; such a free costs only the search for its
+ * allocation in the same record. The current record is kept here until it is full or closed. A
+ * record that must follow these events in the stream may be written only after that.
+ * Zero-initialized = empty.
  */
 #ifndef HI_EVENTS_OUT_H
 #define HI_EVENTS_OUT_H
@@ -11,23 +14,33 @@
 #include "hi_wire.h"
 #include "stream_out.h"
 
-#define EVENTS_OUT_BYTES (32u << 10) /* of a record: fits the caches with all that is done to it */
-#define EVENTS_OUT_PLACES 2048u      /* a power of two */
+/* of a record: together with all that is done to it, it fits the caches */
+#define EVENTS_OUT_BYTES (32u << 10)
+#define EVENTS_OUT_PLACES 2048u /* a power of two */
 
 struct events_out {
-	uint32_t size;                     /* of the record at hand; 0 = none */
-	uint16_t place[EVENTS_OUT_PLACES]; /* by hash of the address: where in the record its last allocation is, perhaps; 0 = nowhere */
+	uint32_t size; /* of the current record; 0 = none */
+	/*
+	 * by hash of the address: offset in the record of what may be its last allocation; 0 = none
+	 */
+	uint16_t place[EVENTS_OUT_PLACES];
 	union {
 		struct hi_stream_events head;
 		uint8_t bytes[EVENTS_OUT_BYTES];
 	} record;
 };
 
-/* The record at hand goes to `out`, if there is one. -ENOMEM, or what stream_out says; so do all others. */
+/*
+ * Writes the current record to `out`, if there is one. -ENOMEM, or an error of stream_out; the same
+ * holds for the functions below.
+ */
 must_check int events_out_close(struct events_out *events, struct stream_out *out);
-/* As a record of its own, behind all others. */
+/* Closes the current record and writes this one as a record of its own after it. */
 must_check int events_out_alone(struct events_out *events, struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size);
-/* A new record at hand, for events of that time and later. interval 0: that of the one before. */
+/*
+ * Starts a new current record, for events of that time and later. interval 0: the same as in the
+ * record before.
+ */
 must_check int events_out_begin(struct events_out *events, struct stream_out *out, uint64_t time_ns, uint64_t interval);
 
 #define EVENTS_OUT_ADDRESS_MASK ((1ull << HI_STREAM_EVENT_ADDRESS_BITS) - 1)
@@ -54,7 +67,10 @@ static inline void events_out_note_time(struct events_out *events, uint64_t time
 		events->record.head.last_ns = time_ns;
 }
 
-/* As an ALLOC record without frames would have it; record.size and record.type are not looked at. */
+/*
+ * Adds an allocation, given as an ALLOC record without frames. alloc->record.size and .type are not
+ * read.
+ */
 must_check static inline int events_out_alloc(struct events_out *events, struct stream_out *out, const struct hi_stream_alloc *alloc)
 {
 	if (!alloc->stack || alloc->bytes > UINT32_MAX || alloc->address > EVENTS_OUT_ADDRESS_MASK || alloc->function >= HI_FUNCTION_COUNT) {
@@ -77,7 +93,10 @@ must_check static inline int events_out_alloc(struct events_out *events, struct 
 	return err;
 }
 
-/* The allocation in the record at hand that this frees, if it is there and can say so. */
+/*
+ * Records the free in its allocation's event, if that is in the current record and can express it.
+ * Returns false otherwise.
+ */
 static inline bool events_out_end_life(struct events_out *events, uint64_t address, uint64_t time_ns)
 {
 	const uint16_t offset = *events_out_place(events, address);
@@ -92,7 +111,7 @@ static inline bool events_out_end_life(struct events_out *events, uint64_t addre
 	return true;
 }
 
-/* As a FREE record would have it. */
+/* Adds a free, given as a FREE record. */
 must_check static inline int events_out_free(struct events_out *events, struct stream_out *out, const struct hi_stream_free *from)
 {
 	if (events_out_end_life(events, from->address, from->time_ns))

@@ -48,7 +48,11 @@ void file_broker_close(struct file_broker *broker)
 
 /* ---- keeping --------------------------------------------------------------------------------------------------------------- */
 
-/* A library that comes and goes gets a new number each time, but not a new file: held open, its inode cannot become another's. */
+/*
+ * Finds the kept file of an image. A library that is loaded repeatedly gets a new module number
+ * each time, but not a new file: while the file is kept open, its inode cannot be reused for
+ * another.
+ */
 static int find_file(const struct file_broker *broker, const struct elf_image *image, size_t *out_index)
 {
 	for (size_t i = 0; image->inode && i < broker->file_count; i++)
@@ -69,7 +73,8 @@ static int add_file(struct file_broker *broker, const struct elf_image *image, s
 	if (!file.path)
 		return -ENOMEM;
 	if (image->fd >= 0)
-		file.fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0); /* no more descriptors: then no names for this one */
+		/* if no descriptors are left, this object gets no names */
+		file.fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
 	*out_index = broker->file_count;
 	broker->file[broker->file_count++] = file;
 	return 0;
@@ -78,7 +83,8 @@ static int add_file(struct file_broker *broker, const struct elf_image *image, s
 static void keep(struct file_broker *broker, uint32_t module, const struct elf_image *image)
 {
 	size_t index;
-	if (module != broker->module_count + 1 || module > MODULES_MAX) /* numbers are dense: it is known already, for another of its mappings */
+	/* numbers are dense, so this module is known already, from another of its mappings */
+	if (module != broker->module_count + 1 || module > MODULES_MAX)
 		return;
 	uint32_t *grown = reallocarray(broker->file_of, module, sizeof *grown);
 	if (!grown)
@@ -105,7 +111,7 @@ static int open_in_root(int root, const char *path, uint64_t flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* What was found is looked at before it is opened: to open a device may have effects. */
+/* The found file is examined before it is opened: opening a device may have effects. */
 static int open_found(int found, struct stat *out_status)
 {
 	char link[64];
@@ -123,7 +129,10 @@ static int open_path(const struct file_broker *broker, const struct hi_file_requ
 	const bool is_perf_map = request->kind == HI_FILE_PERF_MAP;
 	const int root = hi_file_is_in_target(request->place) ? broker->target_root : broker->own_root;
 	struct stat status;
-	/* Kernels before 5.6 cannot keep a path within a root. Ours needs no keeping, the target's is then not looked into. */
+	/*
+	 * Kernels before 5.6 cannot confine a path to a root. The injector's own root needs no
+	 * confinement; the target's root is then not searched.
+	 */
 	int found = open_in_root(root, path, is_perf_map ? O_NOFOLLOW : 0);
 	if (found == -ENOSYS && root == broker->own_root)
 		found = open(path, O_PATH | O_CLOEXEC | (is_perf_map ? O_NOFOLLOW : 0));
@@ -131,7 +140,10 @@ static int open_path(const struct file_broker *broker, const struct hi_file_requ
 		return -ENOENT;
 	int fd = open_found(found, &status);
 	close(found);
-	/* Anybody can put a file into /tmp: it counts only if it belongs to whom the process belongs to, or to root. */
+	/*
+	 * Any user can put a file into /tmp: it is accepted only if it belongs to the target's user
+	 * or to root.
+	 */
 	if (fd >= 0 && is_perf_map && status.st_uid != broker->owner.uid && status.st_uid != 0) {
 		close(fd);
 		fd = -EACCES;
@@ -154,7 +166,10 @@ static int open_place(const struct file_broker *broker, const struct hi_file_req
 	return fd;
 }
 
-/* The path of the object, and a copy of its descriptor, -1 = none: what is kept may move as soon as the lock is given back. */
+/*
+ * Returns copies of the object's path and of its descriptor (-1 = none): the array of kept files
+ * may move as soon as the lock is released.
+ */
 static int find_object(struct file_broker *broker, uint32_t module, char **out_path, int *out_fd)
 {
 	int err = -EINVAL;
@@ -169,7 +184,7 @@ static int find_object(struct file_broker *broker, uint32_t module, char **out_p
 	return err;
 }
 
-/* A descriptor of the caller's own, or negative errno. */
+/* Returns a descriptor that the caller owns, or a negative errno. */
 static int open_requested(struct file_broker *broker, const struct hi_file_request *request)
 {
 	char *path;
@@ -209,7 +224,10 @@ int file_broker_answer(int socket, int fd)
 		control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
 	}
-	/* Who asks on and on without reading the answers gets none. */
+	/*
+	 * A client that keeps asking without reading the answers gets none: the send must not
+	 * block.
+	 */
 	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -EPIPE : 0;
 }
 

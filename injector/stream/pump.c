@@ -8,10 +8,15 @@
 #include <string.h>
 #include <time.h>
 
-#define DRAIN_ROUNDS_MAX 64 /* many times all that they hold: a target that still has the rings, and is hostile, may fill them for ever */
+/*
+ * many times the capacity of the rings: a hostile target that still has the rings may keep filling
+ * them
+ */
+#define DRAIN_ROUNDS_MAX 64
 #define SET_CLOCK_NS_MIN 100000000u
 #define RATE_ERROR_MAX 1e-3
-#define PATIENCE_NS 1000000000ull /* for a record whose producer may be merely descheduled */
+/* how long to wait for a record whose producer may only be descheduled */
+#define PATIENCE_NS 1000000000ull
 
 int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid)
 {
@@ -48,7 +53,10 @@ int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint6
 	return 0;
 }
 
-/* Counters of different CPUs may disagree by a little; an event before the start is one at the start. */
+/*
+ * Counters of different CPUs may differ a little; an event with a time before the start counts as
+ * an event at the start.
+ */
 static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
 {
 	const int64_t since_set = (int64_t)(cycles - pump->set.cycles);
@@ -60,9 +68,10 @@ static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
 }
 
 /*
- * Over the fifth of a second from one time to the next, the counter's rate can be told far better than when it was calibrated, and what is still wrong does not
- * add up. A rate that is another than that by more than calibration can be off means that the counter was not running all the time, or the clock (suspend):
- * then only the moment counts.
+ * Over the fifth of a second between two calls, the counter's rate can be measured far better than
+ * by the calibration, and the remaining error does not accumulate. If the rate differs from the
+ * calibrated one by more than the calibration's error can be, the counter or the clock was not
+ * running all the time (suspend): then only the current moment is taken over, not the rate.
  */
 static void set_clock(struct pump *pump)
 {
@@ -106,7 +115,7 @@ int pump_header(struct pump *pump, const struct pump_target *target)
 	return stream_out_record(pump->out, HI_STREAM_HEADER, &header, sizeof header, parts, sizeof parts / sizeof *parts);
 }
 
-/* Whole lines, as many as a record may hold: a target can have more than that. */
+/* Size of as many whole lines as fit into a record: a target can have more than that. */
 static size_t maps_that_fit(const struct maps *maps)
 {
 	const size_t most = HI_STREAM_RECORD_MAX - sizeof(struct hi_stream_maps);
@@ -185,15 +194,15 @@ int pump_threads(struct pump *pump)
 {
 	const struct thread *renamed;
 	int err = 0;
-	/* A target may rename its threads as fast as it can. */
+	/* Bounded: a target may rename its threads as fast as it can. */
 	for (int i = 0; !err && i < THREADS_RENAMED_AT_ONCE && (renamed = threads_renamed(&pump->threads, pump->memory)); i++) {
 		err = send_thread(pump, renamed, pump_now_ns(pump));
-		pump->last_pointer = 0; /* its number may be another */
+		pump->last_pointer = 0; /* the thread with this pointer may have a new number */
 	}
 	return err;
 }
 
-/* A THREAD record goes first where it is new. */
+/* Finds the thread's number. Writes a THREAD record first if the thread is new. */
 static int new_thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
 {
 	const struct thread *thread;
@@ -206,7 +215,7 @@ static int new_thread_number(struct pump *pump, const struct hi_record_header *h
 	return is_new ? send_thread(pump, thread, to_ns(pump, header->cycles)) : 0;
 }
 
-/* The number of the thread behind an event. */
+/* The number of the thread that caused an event. */
 static inline int thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
 {
 	*out_number = pump->last_thread;
@@ -240,7 +249,10 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 	return stream_out_record(pump->out, HI_STREAM_ALLOC, &alloc, sizeof alloc, &frames, 1);
 }
 
-/* Copies a stack out of memory that the target can write: what was checked is what is used. False: there is none. */
+/*
+ * Copies a stack out of memory that the target can write, so that the values that were checked are
+ * the ones that are used. False: there is none.
+ */
 static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_stack *out_stack, uint64_t frame[HI_FRAMES_MAX])
 {
 	const uint64_t offset = (uint64_t)id * HI_STACK_UNIT;
@@ -257,7 +269,9 @@ static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_st
 	return true;
 }
 
-/* A STACK record goes first where it is new. 0: the id names none. */
+/*
+ * Assigns a stack number and writes the stack's STACK record first. 0: the id refers to no stack.
+ */
 static int new_stack_number(struct pump *pump, uint32_t id, uint32_t *out_number)
 {
 	struct hi_stream_stack stack;
@@ -271,7 +285,7 @@ static int new_stack_number(struct pump *pump, uint32_t id, uint32_t *out_number
 	return stream_out_record(pump->out, HI_STREAM_STACK, &stack, sizeof stack, &frames, 1);
 }
 
-/* The number of a stack in the stream. */
+/* The stack's number in the stream. */
 static inline int stack_number(struct pump *pump, uint32_t id, uint32_t *out_number)
 {
 	*out_number = id < pump->stacks_size / HI_STACK_UNIT ? pump->stack_number[id] : 0;
@@ -292,7 +306,7 @@ static int send_known(struct pump *pump, const struct hi_record_known *from)
 	if (!err)
 		err = stack_number(pump, from->stack, &alloc.stack);
 	if (!alloc.stack)
-		alloc.record.flags = HI_END_BAD_FRAME; /* nothing is known of it */
+		alloc.record.flags = HI_END_BAD_FRAME; /* nothing is known about the stack */
 	return err ? err : events_out_alloc(&pump->events, pump->out, &alloc);
 }
 

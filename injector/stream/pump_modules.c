@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_modules.c - which loaded objects the stream has told of, and what has changed since: see pump_modules() in pump.h.
+ * pump_modules.c - which loaded objects the stream has described, and what has changed since: see
+ * pump_modules() in pump.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static struct sent_module *sent_find(struct pump *pump, const struct elf_image *
 	return NULL;
 }
 
-/* All mappings of one loaded object carry one number. */
+/* All mappings of one loaded object have the same number. */
 static uint32_t number_for(struct pump *pump, const struct elf_image *image)
 {
 	for (size_t i = 0; i < pump->sent_count; i++) {
@@ -78,7 +79,10 @@ static const struct sent_module *sent_unseen(const struct pump *pump)
 	return NULL;
 }
 
-/* The number stands for the whole object: with it go all texts, and what of them is still mapped will be sent anew. */
+/*
+ * The number identifies the whole object: all its texts are removed with it, and those that are
+ * still mapped will be sent again.
+ */
 static int send_gone(struct pump *pump, uint32_t number)
 {
 	struct hi_stream_module_gone gone = {.module = number, .time_ns = pump_now_ns(pump)};

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* ring_reader.c - see ring_reader.h, and "rings" in hi_wire.h for the protocol and why the order is right. */
+/*
+ * ring_reader.c - see ring_reader.h. For the protocol, and why the order is right, see "rings" in
+ * hi_wire.h.
+ */
 #include "ring_reader.h"
 
 #include <errno.h>
 
-#define TOLD_BYTES_MAX 4096u /* consumed at most before the producers are given the room, */
-#define AHEAD_BYTES 1024u    /* a record's line is asked for when the one so far before it is taken: producers have it */
-#define TOLD_SHARE 64u       /* or this part of the ring */
-#define GIVE_UP_NS 2000000u  /* after which no instruction is still running, and what it stored is to be seen */
+/* most consumed bytes before they are published to the producers */
+#define TOLD_BYTES_MAX 4096u
+/* a record's line is prefetched this far ahead: the line is in a producer's cache */
+#define AHEAD_BYTES 1024u
+#define TOLD_SHARE 64u /* if smaller: this part of the ring */
+/* after this time no instruction of the producer is still running, and what it stored is visible */
+#define GIVE_UP_NS 2000000u
 
 void ring_reader_open(struct ring_reader *reader, const struct rings *rings)
 {
@@ -22,13 +28,15 @@ static uint64_t head_of(const struct ring_lane *lane)
 	return __atomic_load_n(&lane->ring->head, __ATOMIC_ACQUIRE);
 }
 
-/* Where a head may be: on the border of a unit, and not further away than the ring is long. */
+/*
+ * Is this a possible head: on a unit boundary, and not further from `from` than the ring is long?
+ */
 static bool is_place(const struct ring_reader *reader, uint64_t from, uint64_t head)
 {
 	return head - from <= reader->capacity && head % HI_RING_UNIT == 0;
 }
 
-/* All marks before the first limit. */
+/* Reads all marks before the first limit. */
 void ring_reader_mark(struct ring_reader *reader)
 {
 	struct ring_lane *const end = reader->lane + reader->count;
@@ -61,7 +69,10 @@ void ring_reader_release(struct ring_reader *reader)
 		release(&reader->lane[i]);
 }
 
-/* Let producers have what was consumed, which is zero again by now: a reserved record must read so until its producer begins it. */
+/*
+ * Publishes consumed room to the producers. The room is zero again by now: a reserved record must
+ * read as zero until its producer begins it.
+ */
 static void advance(const struct ring_reader *reader, struct ring_lane *lane, uint64_t size)
 {
 	lane->tail += size;
@@ -99,7 +110,10 @@ static bool is_valid(const union ring_record *record, uint64_t size)
 	}
 }
 
-/* How much to give up at tail: a begun record by its size, else zeros up to the next word that is not. */
+/*
+ * How many bytes to give up at tail: the size of a record that was begun; else the zeros up to the
+ * next nonzero word.
+ */
 static uint64_t unfinished_bytes(const struct ring_reader *reader, const struct ring_lane *lane, uint64_t first)
 {
 	const uint64_t size = first & UINT32_MAX, available = lane->limit - lane->tail;
@@ -112,8 +126,8 @@ static uint64_t unfinished_bytes(const struct ring_reader *reader, const struct 
 }
 
 /*
- * True once the record at tail was reserved at least patience_ns ago, for all we know. Those behind it that are unfinished, too, are not waited for anew, one
- * after the other.
+ * True once the record at tail was reserved at least patience_ns ago, as far as the reader knows.
+ * Unfinished records after it that were reserved by then do not each start a new wait.
  */
 static bool has_stalled(struct ring_lane *lane, uint64_t now_ns, uint64_t patience_ns)
 {
@@ -124,7 +138,10 @@ static bool has_stalled(struct ring_lane *lane, uint64_t now_ns, uint64_t patien
 	return now_ns - lane->waited_ns >= patience_ns;
 }
 
-/* Marks a begun record, and gives it up once the mark has stood for a while: its producer may just be committing it, by an instruction that is not locked. */
+/*
+ * Marks a record that was begun, and gives it up once the mark is GIVE_UP_NS old: its producer may
+ * just be committing it, by an instruction that is not locked.
+ */
 static bool is_given_up(const struct ring_reader *reader, struct ring_lane *lane, uint64_t first, uint64_t now_ns)
 {
 	if (first & HI_RING_GIVEN_UP)
@@ -134,7 +151,10 @@ static bool is_given_up(const struct ring_reader *reader, struct ring_lane *lane
 	return false;
 }
 
-/* Looks at the record at tail, past those that are given up: 1 = it is committed, 0 = it is waited for, or there is none; -EPROTO. */
+/*
+ * Examines the record at tail, after skipping those that are given up: 1 = it is committed, 0 = the
+ * reader waits for it, or there is none; -EPROTO.
+ */
 static int look(struct ring_reader *reader, struct ring_lane *lane, uint64_t now_ns, uint64_t patience_ns)
 {
 	while (lane->tail < lane->limit) {
@@ -157,16 +177,18 @@ static int look(struct ring_reader *reader, struct ring_lane *lane, uint64_t now
 	return 0;
 }
 
-/* Records of one lane that go next, all of them, whatever the others hold. */
+/* Records of one lane that all come next, whatever the other lanes contain. */
 struct run {
 	struct ring_lane *lane; /* NULL: there is none */
-	uint64_t end;           /* which begin before this position, */
-	uint64_t cycles;        /* and are not later than this; true of the first one in any case */
+	uint64_t end;           /* the records that begin before this position */
+	/* and whose time is not later than this; the first record belongs to the run in any case */
+	uint64_t cycles;
 };
 
 /*
- * The lane whose record goes next, and how long it stays the next one while the others are left alone: what is known of them is not changed by what is written
- * meanwhile. None: all that is marked has been read, or one is waited for.
+ * Chooses the lane whose record comes next, and how long it stays the next one while the other
+ * lanes are left alone: records that are written meanwhile do not change what is known of the other
+ * lanes. No lane: all that is marked has been read, or the reader waits for a record.
  */
 static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct run *out_run)
 {
@@ -199,8 +221,8 @@ static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience
 }
 
 /*
- * A unit out of the ring, which reads zero then. In halves, each of which is read once; whoever looks at what was taken out does not wait for several stores to
- * come together.
+ * Takes a unit out of the ring and leaves zeros. It works in two halves, and reads each once. So a
+ * later load of the copy need not wait for several stores to be merged.
  */
 typedef uint64_t unit_half __attribute__((vector_size(HI_RING_UNIT / 2), aligned(8), may_alias));
 static inline void take_unit(uint8_t *unit, uint64_t *to)
@@ -212,15 +234,19 @@ static inline void take_unit(uint8_t *unit, uint64_t *to)
 	half[0] = half[1] = (unit_half){0};
 }
 
-/* Unit by unit: that is where a record may wrap. */
+/* Copies unit by unit, because a record may wrap at a unit boundary. */
 static inline void take(const struct ring_reader *reader, const struct ring_lane *lane, uint64_t position, uint64_t first, uint64_t *to)
 {
 	for (uint64_t done = 0; done < (first & UINT32_MAX); done += HI_RING_UNIT)
 		take_unit((uint8_t *)word_at(reader, lane, position + done), to + done / sizeof(uint64_t));
-	to[0] = first; /* what was checked, not what may have been written since */
+	/* the word that was checked, not one that the target may have written since */
+	to[0] = first;
 }
 
-/* The first word of the next record of a run, if it is there as it should be. Else 0, and to find out why is choose's business. */
+/*
+ * The first word of the next record of a run, if the record is there and plausible. Otherwise 0;
+ * choose then finds out why.
+ */
 static inline uint64_t peek(const struct ring_reader *reader, const struct run *run, uint64_t position)
 {
 	const uint64_t *word = word_at(reader, run->lane, position);
@@ -254,7 +280,7 @@ static void read_run(struct ring_reader *reader, const struct run *run, struct r
 	advance(reader, lane, position - lane->tail);
 }
 
-/* Most often one, or a few, of many. */
+/* Collects the lanes with unread records: usually one, or a few, of many. */
 static void note_busy(struct ring_reader *reader)
 {
 	reader->busy_count = 0;
@@ -277,7 +303,7 @@ int ring_reader_read(struct ring_reader *reader, uint64_t now_ns, uint64_t patie
 		read_run(reader, &run, out_batch);
 	}
 	if (out_batch->size)
-		return 1; /* what is wrong will be so the next time */
+		return 1; /* an error will be found again at the next call */
 	ring_reader_release(reader);
 	return err;
 }

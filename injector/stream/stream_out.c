@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FULL_BYTES (12u << 20) /* most of a million events; the buffer becomes twice that and a bit */
+/* holds most of a million events; the buffer becomes a bit more than twice as large */
+#define FULL_BYTES (12u << 20)
 
 int stream_out_open(struct stream_out *out, int fd)
 {
@@ -24,7 +25,8 @@ void stream_out_close(struct stream_out *out)
 }
 
 /*
- * What is queued is moved to the front only where that makes as much room as there is to move: else each record would move it all as long as the queue is long.
+ * Queued bytes are moved to the front only if that frees at least as many bytes as are moved.
+ * Otherwise each record would move the whole queue while the queue is long.
  */
 static int make_room(struct stream_out *out, size_t size)
 {

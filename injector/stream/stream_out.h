@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_out.h - writing the record stream (hi_stream.h) to a pipe or file without ever blocking the pump.
+ * stream_out.h - writing the record stream (hi_stream.h) to a pipe or file without ever blocking
+ * the pump.
  *
- * A reader that stalls must not stall us: records queue in memory up to a bound, and past it stream_out_is_full tells the pump to leave the ring alone,
- * which makes the payload drop and count.
+ * A reader that stalls must not stall the injector: records queue in memory up to a bound. Beyond
+ * it stream_out_is_full tells the pump to leave the ring alone; then the payload drops records and
+ * counts them.
  */
 #ifndef HI_STREAM_OUT_H
 #define HI_STREAM_OUT_H
@@ -29,11 +31,11 @@ must_check int stream_out_open(struct stream_out *out, int fd);
 void stream_out_close(struct stream_out *out);
 
 /*
- * Queues one record: its fixed part (which starts with struct hi_stream_record; size and type are filled in here), then the variable parts, padded. -ENOMEM or
- * the sticky error.
+ * Queues one record: its fixed part (which starts with struct hi_stream_record; size and type are
+ * set here), then the variable parts, padded. Returns -ENOMEM or the sticky error.
  */
 must_check int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size, const struct stream_part *parts, size_t part_count);
-/* Writes what the descriptor takes now. */
+/* Writes as much as the descriptor accepts now. */
 must_check int stream_out_flush(struct stream_out *out);
 /* Writes everything, waiting at most deadline_ms for the reader. -ETIMEDOUT. */
 must_check int stream_out_drain(struct stream_out *out, int deadline_ms);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_MAX (1u << 18) /* a hostile ring may name any number */
+#define THREADS_MAX (1u << 18) /* a hostile ring may contain any number of thread pointers */
 
 int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images, const struct memory *memory)
 {
@@ -28,7 +28,10 @@ void threads_close(struct threads *threads)
 
 static struct thread *slot_of(struct thread *slots, size_t room, uint64_t pointer)
 {
-	/* The highest bits of the product depend on all of the pointer; thread pointers lie megabytes apart, and their low bits are alike. */
+	/*
+	 * The highest bits of the product depend on all bits of the pointer. Thread pointers lie
+	 * megabytes apart, so their low bits are alike.
+	 */
 	size_t i = (pointer * 0x9e3779b97f4a7c15ull) >> (64 - __builtin_ctzll(room));
 	while (slots[i & (room - 1)].pointer && slots[i & (room - 1)].pointer != pointer)
 		i++;
@@ -50,7 +53,7 @@ static int grow(struct threads *threads)
 	return 0;
 }
 
-/* True: the name is another now. */
+/* True: the name has changed. */
 static bool read_name(pid_t pid, struct thread *thread)
 {
 	struct proc_status status;
@@ -61,7 +64,7 @@ static bool read_name(pid_t pid, struct thread *thread)
 	return true;
 }
 
-/* The tid that stands behind a thread pointer; 0: none. */
+/* The tid that is stored for a thread pointer; 0: none. */
 static pid_t read_tid(const struct threads *threads, const struct memory *memory, uint64_t pointer)
 {
 	uint32_t tid;
@@ -81,7 +84,7 @@ static void identify(const struct threads *threads, const struct memory *memory,
 		thread->name[i] = status.comm[i];
 }
 
-/* True: another thread lives there now, and has got a number of its own. */
+/* True: another thread now has this thread pointer, and it has received a number of its own. */
 static bool was_followed(struct threads *threads, const struct memory *memory, struct thread *thread)
 {
 	const pid_t tid = read_tid(threads, memory, thread->pointer);
@@ -99,7 +102,7 @@ static bool was_followed(struct threads *threads, const struct memory *memory, s
 int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new)
 {
 	if (!pointer)
-		pointer = 1; /* 0 marks a free slot; no thread lives at either */
+		pointer = 1; /* 0 marks a free slot; no thread has either pointer */
 	struct thread *thread = slot_of(threads->slot, threads->room, pointer);
 	const bool is_new = !thread->pointer;
 	if (is_new && threads->last_number >= THREADS_MAX) {

@@ -16,7 +16,7 @@
 
 #define WHERE_MAX 64
 
-/* In stat the state comes after the name, which may hold anything. */
+/* In stat the state follows the name, which may contain anything. */
 char blocked_state(pid_t pid, pid_t tid)
 {
 	char *text;
@@ -28,7 +28,10 @@ char blocked_state(pid_t pid, pid_t tid)
 	return state;
 }
 
-/* Until it execs or ends the child runs in its parent's memory. Others may do so for good: it is the youngest. */
+/*
+ * The child runs in its parent's memory until it execs or exits. Other children may do so
+ * permanently; the vfork child is the youngest.
+ */
 static pid_t find_child(pid_t pid, pid_t tid)
 {
 	struct same_memory_reference reference;
@@ -47,7 +50,10 @@ static pid_t find_child(pid_t pid, pid_t tid)
 	return found;
 }
 
-/* With threads, or a vfork of its own, it is beyond what is looked after. */
+/*
+ * A child that has threads, or that waits in a vfork of its own, is not handled: it keeps the
+ * default effect.
+ */
 static void look_at_child(struct blocked *blocked)
 {
 	const pid_t pid = blocked->child;

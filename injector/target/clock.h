@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - the time by which deadlines are kept: it neither jumps nor counts while the machine is suspended; and the time that we ourselves used up. */
+/*
+ * clock.h - the clock for deadlines, which neither jumps nor counts while the machine is suspended;
+ * and the CPU time that the injector itself used.
+ */
 #ifndef HI_CLOCK_H
 #define HI_CLOCK_H
 
@@ -15,7 +18,7 @@ static inline uint64_t clock_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Of the calling thread on a CPU, nanoseconds. */
+/* CPU time of the calling thread, nanoseconds. */
 static inline uint64_t clock_used_ns(void)
 {
 	struct timespec used;

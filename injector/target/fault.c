@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault.c - counts the operations on the target and makes one of them fail, or the last. Empty in ordinary builds.
+ * fault.c - counts the operations on the target and makes one of them fail, or kills or stops the
+ * injector there. Empty in ordinary builds.
  *
- * The environment is read at every ask: asks are rare beside the system calls they stand before, and a test may change its mind between two sessions.
+ * The environment is read at every call: the calls are rare compared with the system calls that
+ * follow them, and a test may change the environment between two sessions.
  */
 #include "fault.h"
 
@@ -24,7 +26,7 @@ static unsigned long setting(const char *name)
 	return value ? strtoul(value, NULL, 10) : 0;
 }
 
-/* The one thing a leaf module prints: tests enumerate the operations by it. */
+/* The only output of a module at this level: tests use it to enumerate the operations. */
 __attribute__((destructor)) static void print_count(void)
 {
 	if (setting("HEAPINJECT_FAULT_COUNT"))

@@ -2,8 +2,10 @@
 /*
  * identity.c - see identity.h.
  *
- * The window changes the ids for files (setfsuid) of one thread: unlike seteuid they leave the rights over the target alone, which the walk through /proc/PID
- * needs. The kernel takes root's file capabilities (CAP_DAC_OVERRIDE and the like) out of the effective set with them, and puts them back.
+ * The window changes the filesystem ids (setfsuid) of one thread. Unlike seteuid, this keeps the
+ * rights over the target, which are needed to open files under /proc/PID. With the ids the kernel
+ * removes root's file capabilities (CAP_DAC_OVERRIDE and similar) from the effective set, and
+ * restores them later.
  */
 #include "identity.h"
 
@@ -54,11 +56,11 @@ struct identity identity_to_run_as(struct identity identity)
 
 static bool is_for_files(struct identity wanted)
 {
-	/* With an id that does not exist they change nothing and tell what is set. */
+	/* With an invalid id these calls change nothing and return the current id. */
 	return (uid_t)setfsuid((uid_t)-1) == wanted.uid && (gid_t)setfsgid((gid_t)-1) == wanted.gid;
 }
 
-/* The call itself: the library's would change all threads. */
+/* The raw system call: the library function would change all threads. */
 static int set_groups(int count, const gid_t *group)
 {
 	return syscall(SYS_setgroups, count, group) ? -errno : 0;
@@ -68,7 +70,8 @@ int identity_begin(struct identity wanted, struct identity_window *window)
 {
 	window->is_open = false;
 	window->own = (struct identity){.uid = (uid_t)setfsuid((uid_t)-1), .gid = (gid_t)setfsgid((gid_t)-1)};
-	if (wanted.uid == window->own.uid) /* a group of our own choice would win nothing */
+	/* a group of the caller's own choice would gain nothing */
+	if (wanted.uid == window->own.uid)
 		return 0;
 	window->group_count = getgroups(IDENTITY_GROUPS_MAX, window->group);
 	int err = window->group_count < 0 ? -errno : set_groups(0, NULL);
@@ -89,5 +92,6 @@ void identity_end(const struct identity_window *window)
 		return;
 	setfsuid(window->own.uid);
 	setfsgid(window->own.gid);
-	(void)set_groups(window->group_count, window->group); /* on failure we have fewer rights than before */
+	/* on failure the injector has fewer rights than before */
+	(void)set_groups(window->group_count, window->group);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * identity.h - for whom we act. Root's rights are for the target alone: files are written for who called us, and read for who may see what is in them.
+ * identity.h - the user for whom the injector acts. Root's rights serve only to access the target:
+ * output files are written as the user who called the injector, and input files are read as the
+ * user who may see the target's data.
  *
- * Under sudo the caller is the user who typed it. Nobody is ever given more than they have: an identity other than our own is only taken by root.
+ * Under sudo the caller is the user who typed the command. No user gains rights: only root takes an
+ * identity other than its own.
  */
 #ifndef HI_IDENTITY_H
 #define HI_IDENTITY_H
@@ -16,16 +19,23 @@ struct identity {
 	gid_t gid;
 };
 
-/* Who called: SUDO_UID and SUDO_GID, or the real user of a set-user-id program, where we are root; else ourselves. */
+/*
+ * The calling user. If the injector runs as root: SUDO_UID and SUDO_GID, or the real user of a
+ * set-user-id program. Otherwise the injector's own user.
+ */
 struct identity identity_of_caller(void);
-/* Who may see what belongs to a process of that owner: the caller or, if that is root, the owner. */
+/*
+ * The user who may see the data of a process of that owner: the caller or, if the caller is root,
+ * the owner.
+ */
 struct identity identity_for_data_of(struct identity owner);
-/* The same, but nobody (65534) instead of root: to run as. */
+/* The identity to run as: the same, with nobody (65534) in place of root. */
 struct identity identity_to_run_as(struct identity identity);
 
 /*
- * From begin to end this thread opens and creates files with the rights of `wanted` only, which matters if we are root. Rights over other processes stay. Where
- * that cannot be had, begin returns negative errno, and nothing has changed.
+ * Between begin and end the calling thread opens and creates files with only the rights of
+ * `wanted`; this matters if the injector is root. Its rights over other processes stay. If the
+ * rights cannot be changed, begin returns a negative errno and has changed nothing.
  */
 #define IDENTITY_GROUPS_MAX 1024
 struct identity_window {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.c - /proc/PID/task/TID/maps, parsed. Declared in procfs.h.
+ * maps.c - parser of /proc/PID/task/TID/maps. Declared in procfs.h.
  *
- * A line is `lo-hi perms offset major:minor inode   path`. The kernel escapes newlines in paths as \012 and nothing else, not even the backslash. The file
- * is not a snapshot: between two reads the target may map and unmap, so that neighbouring lines may overlap; the later one is then left out.
+ * A line is `lo-hi perms offset major:minor inode   path`. The kernel escapes newlines in paths as
+ * \012 and nothing else, not even the backslash. The file is not a snapshot: between two reads the
+ * target may map and unmap memory, so neighboring lines may overlap. Then the later one is left
+ * out.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -31,7 +33,7 @@ static bool take_number(const char **at, int base, char separator, uint64_t *out
 	return true;
 }
 
-/* Copies the path up to the end of the line, decoded; returns where the next path may go. */
+/* Copies the path up to the end of the line, unescaped. Returns where the next path may go. */
 static char *take_path(const char *at, const char *end, char *into, struct mapping *mapping)
 {
 	const size_t suffix = sizeof(deleted_suffix) - 1;

@@ -2,8 +2,9 @@
 /*
  * memory.c - the target's memory through one descriptor on /proc/PID/task/TID/mem.
  *
- * The kernel's answers, and what they mean here: 0 bytes = the address space has no users left (exit, exec), EIO = no such page, or one that may not be
- * written, EINVAL = an address in the upper half. Enter at memory_open.
+ * Meaning of the kernel's answers: 0 bytes = the address space has no users left (exit, exec); EIO
+ * = no such page, or one that must not be written; EINVAL = an address in the upper half. Enter at
+ * memory_open.
  */
 #include "memory.h"
 
@@ -40,7 +41,7 @@ void memory_close(struct memory *memory)
 	memory->fd = -1;
 }
 
-/* What a transfer that moved nothing (count <= 0) says about the target. */
+/* The error that a transfer of no bytes (count <= 0) indicates. */
 static int transfer_error(ssize_t count)
 {
 	if (count == 0)
@@ -74,7 +75,10 @@ static bool is_readable(const struct memory *memory, remote_addr from, size_t si
 	return !error;
 }
 
-/* A write of bytes that can be read was refused for the page's protection (proc_mem.force_override, Linux 6.12), not for want of a page. */
+/*
+ * The error of a refused write. If the bytes can be read, the page's protection refused it
+ * (proc_mem.force_override, Linux 6.12), not a missing page.
+ */
 static int write_error(const struct memory *memory, remote_addr to, const void *from, size_t size, ssize_t count)
 {
 	int error = transfer_error(count);
@@ -84,7 +88,10 @@ static int write_error(const struct memory *memory, remote_addr to, const void *
 	return error;
 }
 
-/* The other call writes as this file does on kernels that were told so: only what the target itself could write. */
+/*
+ * process_vm_writev writes only what the target itself could write, like /proc/PID/mem on kernels
+ * that were configured so.
+ */
 static ssize_t write_some(const struct memory *memory, remote_addr to, const void *from, size_t size)
 {
 	const struct iovec local = {(void *)(uintptr_t)from, size}, remote = {(void *)(uintptr_t)to, size};
@@ -115,8 +122,10 @@ static int write_all(const struct memory *memory, remote_addr to, const void *fr
 }
 
 /*
- * No write of the kernel's into another process is atomic, not even of an aligned word: its copy may be interrupted after any byte, and a running thread then
- * sees a word of which some bytes are old and some are new. That is rare; here it lasts for milliseconds, so that a test sees who reads such a word.
+ * No write by the kernel into another process is atomic, not even of an aligned word. The copy may
+ * be interrupted after any byte, and a running thread then sees a word of which some bytes are old
+ * and some are new. That is rare; here it lasts for milliseconds, so that a test detects code that
+ * reads such a word.
  */
 static int write_slowly(const struct memory *memory, remote_addr to, const void *from)
 {
@@ -166,11 +175,17 @@ int memory_is_alive(const struct memory *memory)
 {
 	char byte;
 
-	/* Page zero is never mapped: EIO from a living address space, 0 from none. */
+	/*
+	 * Page zero is never mapped: a read gives EIO if the address space is alive, and 0 bytes if
+	 * it is gone.
+	 */
 	return pread(memory->fd, &byte, 1, 0) != 0;
 }
 
-/* A descriptor of its own, as through that one pages are read that the program itself may not. */
+/*
+ * Opens a descriptor of its own for the thread: through such a descriptor the injector can read
+ * pages that the program itself may not read.
+ */
 static bool is_witness_there(const struct memory *memory, pid_t tid)
 {
 	uint8_t ours[WITNESS_BYTES], its[WITNESS_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory_sharers.c - see memory_sharers.h. What was found is kept from one question to the next; sharers are found in it, threads are read anew each time.
- * Enter at memory_threads_list.
+ * memory_sharers.c - see memory_sharers.h. The processes that were found are kept from one call to
+ * the next; the threads are read anew each time. Enter at memory_threads_list.
  */
 #include "memory_sharers.h"
 
@@ -20,24 +20,32 @@
 #include "clock.h"
 #include "same_memory.h"
 
-#define FRESH_NS 250000000ull /* numbers do not come round in that time: it would take 100,000 births in a second */
-#define NUMBERS_MIN 32768     /* of processes, with which this holds */
-#define BORN_MAX 1024         /* more than that are not looked at one by one */
-#define UNDER_WAY 32          /* numbers that are given out, and not seen yet: the last ones before a look are looked at once more */
+/*
+ * pids do not wrap around in that time: it would take 100,000 new processes or threads in a second
+ */
+#define FRESH_NS 250000000ull
+#define NUMBERS_MIN 32768 /* smallest pid_max for which this holds */
+#define BORN_MAX 1024     /* more new pids than that are not examined one by one */
+/* pids that are assigned but not visible yet: the last ones before a scan are examined once more */
+#define UNDER_WAY 32
 #define TRIES 3
-#define LAST_NUMBER "/proc/sys/kernel/ns_last_pid" /* that was given out to a process or a thread */
+/* the pid last assigned to a process or a thread */
+#define LAST_NUMBER "/proc/sys/kernel/ns_last_pid"
 
 struct pids {
 	pid_t *pid;
 	size_t count, room;
 };
 
-/* Of the process that was asked for last. Those that share its memory are looked at each time; all others when it is time, or once they are born. */
+/*
+ * What is known about the process of the last call. Processes that share its memory are examined at
+ * each call; all others when the last full scan is too old, or once after they were created.
+ */
 static struct {
 	struct same_memory_reference reference; /* pid 0: nothing is known */
 	uint64_t start_time;
 	uint64_t looked_ns;
-	pid_t last; /* the number that was given out last, before the look; 0 = not known */
+	pid_t last; /* the pid last assigned before the scan; 0 = not known */
 	struct pids sharers, untold;
 } found;
 static pthread_mutex_t found_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -73,13 +81,16 @@ static pid_t read_number(const char *path)
 	return atoi(text);
 }
 
-/* 0: it is not told, or there are so few numbers that they may come round unseen. */
+/* 0: the kernel does not show it, or pid_max is so small that pids may wrap around unnoticed. */
 static pid_t last_number(void)
 {
 	return read_number("/proc/sys/kernel/pid_max") >= NUMBERS_MIN ? read_number(LAST_NUMBER) : 0;
 }
 
-/* pid may be the number of a thread, of a process that is known already or of the target itself. */
+/*
+ * Adds the process of pid if it shares the memory, or may share it. pid may be a thread's, a known
+ * process's, or the target's own.
+ */
 static int take_in(pid_t pid)
 {
 	const struct same_memory_reference *reference = &found.reference;
@@ -90,7 +101,10 @@ static int take_in(pid_t pid)
 	return push(same == SAME_MEMORY_YES ? &found.sharers : &found.untold, status.tgid);
 }
 
-/* A thread by which others are compared may end meanwhile, and another take its place: -EAGAIN. */
+/*
+ * -EAGAIN: the reference thread, with which others are compared, ended meanwhile; another thread
+ * may have reused its tid.
+ */
 static int look_at_all(pid_t pid)
 {
 	DIR *proc = opendir("/proc");
@@ -110,7 +124,10 @@ static int look_at_all(pid_t pid)
 	return err || same_memory_is_sound(&found.reference) ? err : -EAGAIN;
 }
 
-/* Those that no longer share it were children of vfork, as a rule. */
+/*
+ * Keeps the processes for which the answer is still `as`. Those that no longer share the memory
+ * were usually children of vfork.
+ */
 static void look_again(struct pids *pids, enum same_memory as)
 {
 	size_t kept = 0;
@@ -120,7 +137,10 @@ static void look_again(struct pids *pids, enum same_memory as)
 	pids->count = kept;
 }
 
-/* Since the last look at all, and while that was under way. -EAGAIN: too many, or they cannot be told. */
+/*
+ * Examines the processes created since the last full scan, and during it. -EAGAIN: there are too
+ * many, or they cannot be determined.
+ */
 static int look_at_born(void)
 {
 	const pid_t last = found.last ? read_number(LAST_NUMBER) : 0;
@@ -152,7 +172,7 @@ static int find_sharers(pid_t pid)
 
 /* ---- their threads --------------------------------------------------------------------------------------------------------------------- */
 
-/* Threads of processes that have ended since are none. */
+/* Adds the threads of one process; a process that has exited since adds none. */
 static int add_threads(struct memory_threads *threads, pid_t pid, bool is_awaited)
 {
 	pid_t *tids;
@@ -190,7 +210,11 @@ static bool waits_for_a_child(pid_t pid, pid_t tid)
 	       status.state == 'D';
 }
 
-/* A child of vfork's parent is one of us, and a thread of it waits. Others of its children are taken for such as well, for as long as that lasts. */
+/*
+ * True if the parent is the target or a process that shares its memory, and a thread of the parent
+ * waits in vfork. While that lasts, the parent's other children that share the memory are treated
+ * as vfork children too.
+ */
 static bool is_awaited(pid_t target, pid_t pid)
 {
 	struct proc_status status;

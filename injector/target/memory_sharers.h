@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory_sharers.h - all threads that run in the target's memory: those of the process itself, and those of others that share it (same_memory.h). Whoever has
- * to know where every thread stands, or to have all of them stopped, asks here.
+ * memory_sharers.h - all threads that run in the target's memory: those of the process itself, and
+ * those of other processes that share it (same_memory.h). Code that must know where every thread
+ * is, or must stop all of them, gets the list here.
  *
- * To find those others all processes are looked at, which takes some microseconds each; but for a fraction of a second later only those that were born since:
- * memory is shared from birth or never, and processes are numbered one after the other. A child of vfork is one for as long as it takes to exec or to end.
+ * To find the other processes, the injector examines all processes, which takes some microseconds
+ * each. For a fraction of a second after that it examines only those that were created since:
+ * memory is shared from creation on or never, and pids are assigned in ascending order. A child of
+ * vfork is such a process until it execs or ends.
  *
- * Not seen are processes outside of our pid namespace, and with hidepid those of others. A process that was born under a number of its parent's choice
- * (clone3 with set_tid, which takes CAP_CHECKPOINT_RESTORE) is seen when all are looked at.
+ * Not seen are processes outside the injector's pid namespace and, with hidepid, those of other
+ * users. A process that was created with a pid of its parent's choice (clone3 with set_tid, which
+ * takes CAP_CHECKPOINT_RESTORE) is seen only when all are examined.
  */
 #ifndef HI_MEMORY_SHARERS_H
 #define HI_MEMORY_SHARERS_H
@@ -21,16 +25,18 @@
 struct memory_thread {
 	pid_t pid, tid;
 	/*
-	 * A child of vfork: a thread of its parent waits for it. To stop it is to keep that thread from its own stop; and were it about to exec a program with
-	 * privileges, to be traced by us would cost it these.
+	 * A child of vfork: a thread of its parent waits for it. While the child is stopped, that
+	 * thread cannot stop. And if the child is about to exec a program with privileges, being
+	 * traced by the injector would cost the program these privileges.
 	 */
 	bool is_awaited;
 };
 
 struct memory_threads {
-	struct memory_thread *thread; /* those of the process first */
+	struct memory_thread *thread; /* threads of the process itself first */
 	size_t count;
-	pid_t untold; /* a process that we may not look at, and that may share the memory; 0 = none */
+	/* a process that the injector may not examine and that may share the memory; 0 = none */
+	pid_t untold;
 };
 
 /* -ESRCH: the process is gone. */
@@ -38,7 +44,10 @@ must_check int memory_threads_list(pid_t pid, struct memory_threads *out_threads
 void memory_threads_close(struct memory_threads *threads);
 /* The process that a listed thread belongs to; `otherwise` if it is not listed. */
 pid_t memory_threads_pid(const struct memory_threads *threads, pid_t tid, pid_t otherwise);
-/* Is this call, which thread tid is in, one that waits until the child that it bore has exec'd or ended? */
+/*
+ * Is thread tid, with this current call, waiting in vfork until the child that it created has
+ * exec'd or ended?
+ */
 bool memory_thread_is_in_vfork(pid_t tid, const struct proc_syscall *call);
 
 #endif

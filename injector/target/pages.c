@@ -13,7 +13,7 @@
 /* A word of /proc/PID/pagemap */
 #define WORD_PRESENT (1ull << 63)
 #define WORD_SWAPPED (1ull << 62)
-#define WORD_FILE (1ull << 61) /* as the file has it; or shared memory */
+#define WORD_FILE (1ull << 61) /* unchanged from its file, or shared memory */
 
 /* linux/fs.h of Linux 6.7, which older headers lack. */
 struct scan_run {
@@ -26,7 +26,7 @@ struct scan {
 #define SCAN_FILE (1u << 2)
 #define SCAN_PRESENT (1u << 3)
 #define SCAN_SWAPPED (1u << 4)
-#define SCAN_ZERO (1u << 5) /* the page of zeros that all share */
+#define SCAN_ZERO (1u << 5) /* the kernel's shared zero page */
 #define SCAN _IOWR('f', 16, struct scan)
 
 static bool can_scan(int fd)
@@ -58,7 +58,7 @@ struct walk {
 	uint64_t swapped;
 };
 
-/* From *lo on as far as one call gets; -1: it cannot be done. */
+/* Scans from *lo on, as far as one call gets, and advances *lo. -1: scanning is not possible. */
 static int scan_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 {
 	struct scan_run run[AT_ONCE];
@@ -121,7 +121,8 @@ int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_fi
 	int err = 0;
 	while (lo < hi && !err) {
 		err = scans ? scan_some(pages->fd, &lo, hi, &walk) : read_some(pages->fd, &lo, hi, &walk);
-		if (scans && err == -1) /* no mapping any more, or of a kind that cannot be scanned */
+		/* the mapping is gone, or is of a kind that cannot be scanned */
+		if (scans && err == -1)
 			scans = false, err = 0;
 	}
 	pages->swapped += walk.swapped;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Control characters: those of seven bits, and those of eight as UTF-8 spells them (C2 80 to C2 9F). */
+/* Is it a control character, either ASCII or an 8-bit one in UTF-8 (C2 80 to C2 9F)? */
 static bool is_control(const unsigned char *byte, bool is_first)
 {
 	const unsigned char lead = is_first ? 0 : byte[-1];

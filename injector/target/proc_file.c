@@ -2,8 +2,9 @@
 /*
  * proc_file.c - one whole file of /proc/PID in memory.
  *
- * Files of /proc have no size beforehand and are made up while they are read, so: large reads into a buffer that doubles. The bound is against a target
- * that maps without end, not against any real one (65,530 mappings of the longest path are below it).
+ * Files of /proc have no size in advance and are generated while they are read. So this reads large
+ * pieces into a buffer that doubles. The size limit is against a target that maps without end; no
+ * real target reaches it (65,530 mappings with the longest path are below it).
  */
 #include "proc_file.h"
 

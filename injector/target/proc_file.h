@@ -9,8 +9,9 @@
 #include "memory.h"
 
 /*
- * /proc/PID/task/TID/name, or /proc/PID/name where tid is 0. The text is terminated, and the caller's to free; out_size (may be NULL) leaves the
- * terminator out. -ESRCH: no such process or thread, or it has just exited.
+ * Reads /proc/PID/task/TID/name, or /proc/PID/name if tid is 0. The text is NUL-terminated, and the
+ * caller frees it. out_size (may be NULL) does not count the terminator. -ESRCH: no such process or
+ * thread, or it has just exited.
  */
 must_check int proc_file_read(pid_t pid, pid_t tid, const char *name, char **out_text, size_t *out_size);
 

@@ -2,9 +2,10 @@
 /*
  * procfs.c - readers of the files in /proc/PID, other than maps (maps.c).
  *
- * Each reader takes the whole file into memory and hands it to a parser. Names in these files are chosen by the target, so parsers trust no field
- * separator that a name may contain: comm in stat ends at the LAST parenthesis, comm in status has its newlines escaped by the kernel.
- * Files are read through task/TID wherever a zombie leader would show nothing.
+ * Each reader takes the whole file into memory and passes it to a parser. The target chooses the
+ * names in these files, so the parsers trust no field separator that a name may contain: comm in
+ * stat ends at the LAST parenthesis, and the kernel escapes newlines of comm in status. Where a
+ * zombie leader would show nothing, files are read through task/TID.
  */
 #include "procfs.h"
 
@@ -352,8 +353,9 @@ int proc_fd_count(pid_t pid, size_t *out_count)
 	if (error)
 		return error;
 	/*
-	 * The leader's, as a rule: it need not have the lowest number, and a thread that ends while its list is read shows too few. But a zombie leader shows
-	 * none, while the other threads still have them all.
+	 * Normally the leader's count: the leader need not have the lowest tid, and a thread that
+	 * exits while its list is read shows too few descriptors. But a zombie leader shows none,
+	 * while the other threads still have them all.
 	 */
 	error = task_fd_count(pid, pid, &fds);
 	for (size_t i = 0; fds == 0 && i < count; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * procfs.h - facts about a process as /proc tells them, without touching the process.
+ * procfs.h - facts about a process from /proc, without touching the process.
  *
- * All functions return 0 or a negative errno. Anything read here may be out of date when the call returns.
+ * All functions return 0 or a negative errno. Anything read here may be out of date when the call
+ * returns.
  */
 #ifndef HI_PROCFS_H
 #define HI_PROCFS_H
@@ -20,7 +21,8 @@ struct mapping {
 	uint64_t device; /* makedev(major, minor) */
 	uint64_t inode;
 	bool readable, writable, executable, shared;
-	const char *path; /* points into maps.paths; "" if anonymous; " (deleted)" removed, see deleted */
+	/* points into maps.paths; "" if anonymous; a suffix " (deleted)" is removed, see deleted */
+	const char *path;
 	bool deleted;
 };
 
@@ -35,7 +37,9 @@ struct maps {
 /* Reads /proc/PID/task/TID/maps. maps_close frees, and may be called on a zeroed struct. */
 must_check int maps_read(pid_t pid, pid_t tid, struct maps *out_maps);
 void maps_close(struct maps *maps);
-/* The parser of maps_read. Copies text; lines that make no sense, or overlap the one before, are left out. */
+/*
+ * The parser of maps_read. Copies text. Skips lines that are malformed or overlap the one before.
+ */
 must_check int maps_parse(const char *text, size_t size, struct maps *out_maps);
 const struct mapping *maps_find(const struct maps *maps, remote_addr address);
 
@@ -54,9 +58,10 @@ struct proc_status {
 	uint64_t resident_bytes, locked_bytes;
 	uint64_t anonymous_bytes; /* resident or swapped; 0 before Linux 4.5 */
 	uint64_t writable_bytes;  /* private writable mappings, without the stack */
-	uint64_t switches;        /* how often the thread was taken off a CPU, of its own will or not */
-	bool is_kernel_thread;    /* as Kthread says; before Linux 6.8, no VmSize line and not a zombie */
-	bool shadow_stack;        /* x86_Thread_features has shstk */
+	uint64_t switches;        /* how often the thread was taken off a CPU, voluntarily or not */
+	/* from the Kthread line; before Linux 6.8: no VmSize line and not a zombie */
+	bool is_kernel_thread;
+	bool shadow_stack; /* x86_Thread_features has shstk */
 };
 must_check int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_status);
 /* The parser of proc_status_read; text is terminated. -EPROTO: not a status file. */
@@ -66,7 +71,10 @@ must_check int proc_status_parse(const char *text, struct proc_status *out_statu
 must_check int proc_start_time(pid_t pid, uint64_t *out_ticks);
 /* utime + stime of the whole process, nanoseconds. */
 must_check int proc_cpu_time(pid_t pid, uint64_t *out_ns);
-/* Field `number` (as numbered in proc(5), from 4 on) of the text of a stat file, whatever comm holds. -EPROTO: no such field. */
+/*
+ * Field `number` (as numbered in proc(5), from 4 on) of the text of a stat file; comm may contain
+ * anything. -EPROTO: no such field.
+ */
 must_check int proc_stat_field(const char *text, unsigned number, uint64_t *out_value);
 /* One entry of the auxiliary vector (AT_...). -ENOENT: not there. */
 must_check int proc_auxv(pid_t pid, pid_t tid, uint64_t type, uint64_t *out_value);

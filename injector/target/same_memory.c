@@ -17,17 +17,21 @@
 #include "proc_file.h"
 #include "procfs.h"
 
-#define LOOKS 3         /* at sizes, which differ where they are of two processes, unless by chance */
-#define LOOKS_AT_MAPS 5 /* while the program keeps mapping something */
+/* comparisons of sizes: those of different processes differ in at least one, except by chance */
+#define LOOKS 3
+#define LOOKS_AT_MAPS 5 /* comparisons of maps, if the program keeps mapping something */
 
-/* 0: the same. Positive: not. Both of two threads without any memory have the same one, too. */
+/*
+ * 0: the same memory. Positive: not the same. Two threads that both have no memory count as the
+ * same.
+ */
 static int compare_by_kernel(pid_t one, pid_t other)
 {
 	const long answer = syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0);
 	return answer < 0 ? -errno : (int)answer;
 }
 
-/* Ended threads and kernel threads have none. */
+/* Does the thread have memory? Exited threads and kernel threads have none. */
 static bool has_memory(pid_t pid, pid_t tid)
 {
 	char path[64], exe[8];
@@ -58,12 +62,15 @@ static int end_at_once(void *unused)
 }
 
 /*
- * Who has the same memory as one that has ended has none: that is asked in two microseconds, where /proc takes ten, of thousands of processes. It ends without
- * a signal to us, and shares our memory only until it has ended, for it has no need of a copy.
+ * A process with the same memory as an exited process has no memory. kcmp answers that in two
+ * microseconds, /proc takes ten; thousands of processes are examined. The child exits without a
+ * signal to the injector. It shares the injector's memory until it has exited, because it needs no
+ * copy.
  */
 static pid_t end_a_child(void)
 {
-	static _Alignas(16) char stack[16384]; /* one at a time, as its parent waits */
+	/* used by one child at a time, because its parent waits */
+	static _Alignas(16) char stack[16384];
 	const pid_t pid = clone(end_at_once, stack + sizeof stack, CLONE_VM | CLONE_VFORK, NULL);
 	return pid > 0 ? pid : 0;
 }
@@ -106,7 +113,10 @@ bool same_memory_is_sound(const struct same_memory_reference *reference)
 
 /* ---- without the kernel's word --------------------------------------------------------------------------------------------------------- */
 
-/* Of status the lines about the memory, which anybody may read: sizes, and the largest that they have been. A name cannot hold a line. */
+/*
+ * The lines of status about the memory, which anybody may read: the sizes, and the largest that
+ * they have been. A name cannot contain a line.
+ */
 static const char *memory_lines(char *status)
 {
 	char *begin = strstr(status, "\nVmPeak:"), *end = begin ? strstr(begin, "\nThreads:") : NULL;
@@ -116,7 +126,10 @@ static const char *memory_lines(char *status)
 	return begin;
 }
 
-/* -1, 0, 1: cannot be told, differ, equal. The file of `tid` is read before and after, as it may change meanwhile. */
+/*
+ * -1: cannot be determined; 0: differ; 1: equal. The file of the reference is read before and
+ * after, because it may change meanwhile.
+ */
 static int compare_file(const struct same_memory_reference *reference, pid_t pid, const char *name)
 {
 	char *before = NULL, *its = NULL, *after = NULL;
@@ -152,7 +165,10 @@ static bool have_begun_alike(const struct same_memory_reference *reference, pid_
 	return may_be;
 }
 
-/* In doubt it is taken for one: to look at the threads of a stranger that we may trace does no harm. */
+/*
+ * In doubt the answer is yes: it does no harm to examine the threads of an unrelated process that
+ * the injector may trace.
+ */
 static bool may_have_same(const struct same_memory_reference *reference, pid_t pid, const char *name)
 {
 	int answer = -1;
@@ -161,7 +177,10 @@ static bool may_have_same(const struct same_memory_reference *reference, pid_t p
 	return answer != 0;
 }
 
-/* A forked child may have the same mappings, but not as many pages of what is shared: these come in when they are touched. */
+/*
+ * A forked child may have the same mappings, but not as many resident pages of shared mappings:
+ * these are mapped in when the child touches them.
+ */
 static bool have_same_maps(const struct same_memory_reference *reference, pid_t pid)
 {
 	return may_have_same(reference, pid, "maps") && may_have_same(reference, pid, "statm");
@@ -202,7 +221,8 @@ static bool is_without_memory(const struct same_memory_reference *reference, pid
 enum same_memory same_memory_ask(const struct same_memory_reference *reference, pid_t pid)
 {
 	int answer = may_ask(reference, pid) ? compare(reference, pid, pid) : -EPERM;
-	if (answer > 0 && is_without_memory(reference, pid)) { /* its leader has ended: and the others? */
+	/* its leader has exited; ask about another thread */
+	if (answer > 0 && is_without_memory(reference, pid)) {
 		const pid_t tid = thread_with_memory(pid);
 		answer = tid ? compare(reference, pid, tid) : -ESRCH;
 	}

@@ -9,7 +9,7 @@ static bool is_ours(const struct mapping *mapping)
 	return !strncmp(mapping->path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1);
 }
 
-/* The arena's file, and not the payload's. */
+/* Is it the arena's file, and not the payload's? */
 static bool is_arena(const struct mapping *mapping)
 {
 	return !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME);

@@ -6,9 +6,15 @@
 #include "hi_wire.h"
 #include "procfs.h"
 
-/* map_count leaves out whatever carries the name of our memfd: it counts the mappings of the target itself. */
+/*
+ * map_count counts the target's own mappings: those that carry the name of the injector's memfd are
+ * left out.
+ */
 must_check int snapshot_take(pid_t pid, pid_t tid, struct hi_snapshot *out_snapshot);
-/* Lines of maps that carry our memfd's name: what lies in [lo, hi) or is the payload's own file, and inert gates that earlier sessions had to leave. */
+/*
+ * Counts the lines of maps that carry the memfd's name. of_session: those in [lo, hi) and those of
+ * the payload's own file. earlier: inert gates that earlier sessions had to leave.
+ */
 struct snapshot_left {
 	size_t of_session, earlier;
 };

@@ -2,8 +2,9 @@
 /*
  * borrow.c - the choice of a thread.
  *
- * A bare stop is visible to some system calls (they fail with EINTR) and impossible in others (a vfork parent), so the call a thread is in decides. What is
- * seen here may be out of date at the stop: every wait has its deadline, and the rewind catches the rest.
+ * A bare stop is visible to some system calls (they fail with EINTR) and impossible in others (a
+ * vfork parent), so the system call that a thread is in decides. What is seen here may be out of
+ * date at the stop: every wait has its deadline, and the rewind (arch.h) handles the rest.
  */
 #include "borrow.h"
 
@@ -12,9 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Any thread that sleeps on goes before all others that could be taken. */
+/* A thread that sleeps on comes before all others that could be taken. */
 #define STILL_BONUS 100
-#define STILL_SCORE_MIN 3 /* in calls that can be broken off unseen */
+#define STILL_SCORE_MIN 3 /* threads in calls that can be broken off unnoticed */
 #define STILL_NS 4000000
 
 struct candidate {
@@ -47,7 +48,7 @@ static int thread_score(pid_t pid, pid_t tid)
 		return -1;
 	if (call.running)
 		return arch_borrow_score(-1);
-	if (call.sp == 0 && call.pc == 0) /* io_uring and vhost workers: they have no user side */
+	if (call.sp == 0 && call.pc == 0) /* io_uring and vhost workers: they have no user mode */
 		return -1;
 	return arch_is_transfer(call.number, call.argument) ? 0 : arch_borrow_score(call.number);
 }
@@ -60,7 +61,8 @@ static uint64_t switches_of(pid_t pid, pid_t tid)
 }
 
 /*
- * Nobody misses a thread that sleeps anyway. The others are in the midst of something, be it a short nap, and what they do waits for as long as we hold them.
+ * Holding a thread that sleeps anyway delays nothing. The others are busy, even those in a short
+ * nap, and their work waits for as long as they are held.
  */
 static void prefer_still(pid_t pid, struct candidate *candidate, size_t count)
 {
@@ -135,6 +137,6 @@ int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs, re
 		return 0;
 	if (thread < arch_sp(regs) || thread >= mapping->hi)
 		return -EAGAIN;
-	/* Not in the last page either: it may be somebody's guard. */
+	/* Not in the lowest page either: it may be a guard page. */
 	return lowest >= mapping->lo + 4096 && lowest < mapping->hi ? 0 : -EAGAIN;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * force_write.c - see force_write.h. A stop for each write costs more than one for all of them; it is what lets everybody write without knowing of this.
+ * force_write.c - see force_write.h. A stop for each write costs more than one for all writes, but
+ * callers need not know about it.
  *
- * Enter at force_write.
+ * Entry point: force_write.
  */
 #include "force_write.h"
 
@@ -23,7 +24,7 @@ struct request {
 	size_t size;
 };
 
-/* Whole words are written: what stands around the bytes is written back. */
+/* Writes whole words. The bytes around the range are written back unchanged. */
 static int poke(const struct request *request, pid_t tid)
 {
 	const remote_addr end = request->to + request->size;
@@ -43,7 +44,7 @@ static int poke(const struct request *request, pid_t tid)
 	return error;
 }
 
-/* -ESRCH: the caller holds none. */
+/* -ESRCH: the calling thread holds no thread of the target. */
 static int poke_through_held(const struct request *request)
 {
 	pid_t *tids;

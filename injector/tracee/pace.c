@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SLICE_NS 4000000 /* several times what tasks have that ask for nothing */
+#define SLICE_NS 4000000 /* several times the default slice */
 #define NICE_MIN (-20)
 
 static _Thread_local struct sched_attr before;
@@ -34,7 +34,7 @@ void pace_give_way(void)
 	(void)set(&attr);
 }
 
-/* Real time is refused in some cgroups even to root. */
+/* Some cgroups refuse real-time scheduling even to root. */
 void pace_boost(void)
 {
 	struct sched_attr attr;

@@ -19,7 +19,7 @@ static int change_standing(const struct memory *memory, struct word_patch *chang
 	err = memory_write_u64(memory, change->at, change->value);
 	if (!err)
 		change->state = PATCH_DONE;
-	return err == -EFAULT ? -EACCES : err; /* it is there, and what it holds may lead to us */
+	return err == -EFAULT ? -EACCES : err; /* the word is there, and may lead to the gate */
 }
 
 static int change_all_standing(void *context, struct word_patch *change, size_t count)

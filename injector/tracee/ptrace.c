@@ -33,7 +33,7 @@ int ptrace_request(int number, const char *name, pid_t tid, uintptr_t address, u
 	return ptrace((enum __ptrace_request)number, tid, address, data) < 0 ? -errno : 0;
 }
 
-/* Not a step of ours in the target, so it is not one that tests make fail. */
+/* This is not a step in the target, so fault injection does not make it fail. */
 int tracee_probe(pid_t child, bool *out_may_suspend)
 {
 	const bool may_suspend = ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP) == 0;
@@ -46,7 +46,7 @@ int tracee_probe(pid_t child, bool *out_may_suspend)
 
 /* ---- stops -------------------------------------------------------------------------------------------------------------------------- */
 
-/* A thread in its last stop: it must not wait for us there, nor the thread that execs. */
+/* Detaches a thread in its last stop: neither it nor a thread that execs may wait for us there. */
 static int let_die(struct tracee *tracee)
 {
 	fault_pass("let_die");
@@ -82,9 +82,11 @@ void ptrace_note_running(struct tracee *tracee, int64_t seen_ns)
 }
 
 /*
- * Sleeps until SIGCHLD tells of a stop; not for long, as it is not counted on: another thread may take it, or the program ignore it. No busy wait before: where
- * a CPU is idle it would halve the time that the thread stands still, but where none is the thread waits for the very CPU on which we spin, and if we yield it,
- * the rest of the target goes first (medians with 4 threads on 2 CPUs: 0.5 ms asleep, 3 ms spinning, 4 ms with tails of 76 ms yielding).
+ * Sleeps until SIGCHLD reports a stop. Not for long, as the signal is not relied on: another thread
+ * may take it, or the program may ignore it. There is no busy wait before: where a CPU is idle it
+ * would halve the time that the thread is stopped. But where none is idle, the thread waits for the
+ * very CPU on which we spin, and if we yield it, the rest of the target runs first (medians with 4
+ * threads on 2 CPUs: 0.5 ms asleep, 3 ms spinning, 4 ms with tails of 76 ms yielding).
  */
 void ptrace_nap(int64_t left_ns)
 {
@@ -105,7 +107,10 @@ int ptrace_resume(struct tracee *tracee, int number, int signal)
 	return error;
 }
 
-/* The call that the stop broke off, and nothing else did, is made again, whoever lets the thread go, and if it is our death. */
+/*
+ * Makes the thread repeat a system call that only the stop broke off, no matter what lets the
+ * thread go, even our death.
+ */
 static int repeat_call(const struct tracee *tracee)
 {
 	struct arch_regs regs = {0};
@@ -163,7 +168,7 @@ void tracee_note_held(struct tracee *tracee)
 	held_add((uint64_t)tracee->held_ns);
 }
 
-/* Detaching is undoing, and leaves a thread frozen if it fails: so it is tried twice. */
+/* If detaching fails the thread stays frozen: so it is tried twice. */
 int tracee_detach_stopped(const struct tracee *tracee)
 {
 	int error = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remote.c - the life of a borrowed thread: saved, guarded, used, given back.
+ * remote.c - the life of a borrowed thread: saved, guarded, used, restored.
  *
- * The idea is one invariant: from the moment the thread's registers are changed until they are restored, letting it go in whatever state it is in leads into
- * rt_sigreturn on the guard frame, by way of a `ret` that finds that frame. So every error, and our death, has the same cure, and the order of the steps in
- * save_and_guard() and give_back() is what the invariant rests on. Enter at remote_open.
+ * It rests on one invariant: from the moment the thread's registers are changed until they are
+ * restored, letting the thread go in any state leads into rt_sigreturn on the guard frame, by way
+ * of a `ret` that finds that frame. So every error, and the death of the injector, has the same
+ * remedy. The invariant depends on the order of the steps in save_and_guard() and give_back().
+ * Entry point: remote_open.
  */
 #include "remote.h"
 
@@ -34,8 +36,9 @@ static int first_error(int first, int then)
 /* ---- save and guard -------------------------------------------------------------------------------------------------------- */
 
 /*
- * Inside a restartable sequence the kernel would have moved the thread to its abort address when it goes on. It will not, as it finds the program counter
- * elsewhere: so we do. The descriptor itself is cleared by the kernel, for the same reason.
+ * If the thread is interrupted inside a restartable sequence, the kernel moves it to the sequence's
+ * abort address when it goes on. Here the kernel will not, as it finds another program counter: so
+ * we do it. The kernel clears the descriptor itself, for the same reason.
  */
 static int leave_rseq(struct remote *remote)
 {
@@ -83,7 +86,10 @@ static bool gadgets_stand(const struct remote *remote)
 	       memory_read(remote->memory, remote->gadgets.sigreturn, code, sizeof(code)) == 0 && arch_find_sigreturn(code, sizeof(code)) == 0;
 }
 
-/* The stack below the red zone is dead; it is written before anything else is changed. */
+/*
+ * Writes the guard frame below the red zone, where the stack is dead, before anything else is
+ * changed.
+ */
 static int guard(struct remote *remote, const struct maps *maps)
 {
 	struct arch_guard guard;
@@ -115,7 +121,8 @@ static int save_and_guard(struct remote *remote, const struct maps *maps)
 
 	if (remote->tracee.is_filtered)
 		return -EACCES;
-	if (!memory_is_of(remote->memory, remote->tracee.tid)) /* what is written there is not for the program that this thread runs now */
+	/* the memory written to does not belong to the program that this thread runs now */
+	if (!memory_is_of(remote->memory, remote->tracee.tid))
 		return -ENOEXEC;
 	error = save(remote);
 	return error ? error : guard(remote, maps);
@@ -123,7 +130,10 @@ static int save_and_guard(struct remote *remote, const struct maps *maps)
 
 /* ---- give back ------------------------------------------------------------------------------------------------------------- */
 
-/* To an event stop, from wherever a failed step may have left the thread. A call that has not begun is skipped. */
+/*
+ * Brings the thread to an event stop, from wherever a failed step may have left it. A call that has
+ * not begun is skipped.
+ */
 static int make_ready(struct remote *remote)
 {
 	enum tracee_state state = remote->tracee.state;
@@ -135,8 +145,9 @@ static int make_ready(struct remote *remote)
 }
 
 /*
- * Only at an event stop: registers restored at a system-call stop would make the kernel forget its restart, and programs would see errno 512. Registers come
- * last: while they are the resting ones, rt_sigreturn repairs whatever has failed.
+ * Restores only at an event stop: if registers were restored at a system-call stop, the kernel
+ * would forget its restart, and programs would see errno 512. Registers come last: while they are
+ * the resting ones, rt_sigreturn repairs whatever has failed.
  */
 static int give_back(struct remote *remote)
 {
@@ -229,13 +240,13 @@ static int try_thread(struct remote *remote, pid_t pid, pid_t tid, const struct 
 	return error;
 }
 
-/* Worth another look, at this thread or at the next? */
+/* Is it worth trying again, with this thread or the next? */
 static bool is_passing(int error)
 {
 	return error == -EAGAIN || error == -ESRCH || error == -ETIMEDOUT;
 }
 
-/* Once through all threads. */
+/* Tries all threads once. */
 static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 {
 	struct maps maps = {0};
@@ -271,13 +282,17 @@ int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, c
 			return -ESRCH;
 		if (clock_now_ns() >= deadline_ns)
 			return -EAGAIN;
-		tracee_pause(RETRY_PAUSE_NS); /* who stopped too late must go on, or would look like somebody else's */
+		/*
+		 * lets go of threads that stopped too late: otherwise they would stay stopped, and
+		 * seem to be traced by another program
+		 */
+		tracee_pause(RETRY_PAUSE_NS);
 	}
 }
 
 /* ---- use --------------------------------------------------------------------------------------------------------------------- */
 
-/* From one system call to the next the thread need not be steered anywhere. */
+/* Prepares the thread for a call. Between two system calls it need not be steered anywhere. */
 static int begin(struct remote *remote)
 {
 	if (!remote->is_guarded)
@@ -324,7 +339,10 @@ int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t ar
 	return 0;
 }
 
-/* The word below the guard frame is what the gadget's `ret` finds then, and the frame's first word what that of the code finds. */
+/*
+ * The gadget's `ret` then finds the address of the code in the word below the guard frame, and the
+ * code's `ret` finds the frame's first word.
+ */
 int remote_return_through(struct remote *remote, remote_addr code)
 {
 	struct arch_regs resting = remote->resting;
@@ -346,8 +364,10 @@ int remote_return_through(struct remote *remote, remote_addr code)
 }
 
 /*
- * What the called function returns to. With a result: the gadget's system call, at whose entry we read it (and then skip the call), followed by a frame for the
- * gadget's `ret`. Without: the frame at once. Either way the frame's copy refers to the extended state in the guard frame, which stays where it is.
+ * Writes what the called function returns to. With a result: the gadget's system call, at whose
+ * entry we read the result (and then skip the call), followed by a frame for the gadget's `ret`.
+ * Without: the frame at once. Either way the frame's copy refers to the extended state in the guard
+ * frame, which stays where it is.
  */
 static int write_return(const struct remote *remote, remote_addr slot, bool with_result)
 {
@@ -366,7 +386,10 @@ static int write_return(const struct remote *remote, remote_addr slot, bool with
 	return memory_write(remote->memory, slot, bytes, used + sizeof(remote->frame_head));
 }
 
-/* The function makes system calls of its own; ours is the one with the stack unwound beyond the return address. */
+/*
+ * The function makes system calls of its own; ours is the one at which the stack is unwound beyond
+ * the return address.
+ */
 static int run_to_return(struct remote *remote, remote_addr returned_sp, uint64_t deadline_ns, struct arch_regs *out_regs)
 {
 	for (;;) {
@@ -387,8 +410,8 @@ static int run_to_return(struct remote *remote, remote_addr returned_sp, uint64_
 }
 
 /*
- * The function cannot be broken off: it may hold locks. Nobody waits for its result any more, so let it return to the frame at once, unless it has returned
- * already and is on its way there.
+ * The function cannot be broken off: it may hold locks. Its result is not needed any more, so it is
+ * made to return to the frame at once, unless it has already returned and is on its way there.
  */
 static void let_finish(struct remote *remote, remote_addr slot)
 {
@@ -402,7 +425,8 @@ static void let_finish(struct remote *remote, remote_addr slot)
 
 int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms, uint64_t *out_result)
 {
-	const remote_addr slot = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8; /* as at the first instruction of any function */
+	/* the alignment at the first instruction of any function */
+	const remote_addr slot = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8;
 	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 	struct arch_regs regs = remote->resting;
 	int error = begin(remote);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remote_gadgets.c - finds the two pieces of code that a borrowed thread executes, in the target's live memory.
+ * remote_gadgets.c - finds the two pieces of code that a borrowed thread executes, in the target's
+ * live memory.
  *
- * Memory and not files: a probe or a debugger may have patched the bytes. libc comes first, as it never goes away; our own mappings are left out, as
- * they do.
+ * It searches memory and not files: a probe or a debugger may have patched the bytes. libc comes
+ * first, as it is never unmapped. Our own mappings are skipped, as they will be unmapped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +40,10 @@ static void find_in(const uint8_t *code, size_t size, remote_addr address, struc
 		found->sigreturn = address + (size_t)at;
 }
 
-/* In chunks that overlap by more than a gadget. What cannot be read any more holds none. */
+/*
+ * Searches in chunks that overlap by at least a gadget. Memory that cannot be read any more holds
+ * none.
+ */
 static void scan(const struct mapping *mapping, const struct memory *memory, uint8_t *chunk, struct remote_gadgets *found)
 {
 	for (remote_addr at = mapping->lo; at < mapping->hi && !(found->syscall_ret && found->sigreturn); at += CHUNK_BYTES - ARCH_GADGET_MAX) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seccomp_filter.c - the kernel's classic BPF machine, as far as seccomp allows it, and the calls of a session as its input.
+ * seccomp_filter.c - the kernel's classic BPF machine, as far as seccomp allows it, and the system
+ * calls of a session as its input.
  *
- * The list of calls must name whatever arena.c, the loaders and the guard frame make in the target. Arguments that we do not choose (addresses, descriptors)
- * are small numbers here: filters that judge those are rare. Enter at seccomp_filter_check.
+ * The list of calls must name every call that arena.c, the loaders and the guard frame make in the
+ * target. Arguments that we do not choose (addresses, descriptors) are represented by arbitrary
+ * values here: filters that judge those are rare. Entry point: seccomp_filter_check.
  */
 #include "seccomp_filter.h"
 
@@ -140,9 +142,9 @@ uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count, const 
 static const struct {
 	int number;
 	uint64_t argument[6];
-	bool is_dlopen; /* made by that loader only, and by the target's own dlopen for us */
+	bool is_dlopen; /* made only with the dlopen loader, by the target's own dlopen */
 } calls[] = {
-	{SYS_rt_sigreturn, {0}, false}, /* the guard frame; the only one that must not fail either */
+	{SYS_rt_sigreturn, {0}, false}, /* the guard frame; the only call that must not even fail */
 	{SYS_memfd_create, {SOMEWHERE, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL}, false},
 	{SYS_mmap, {0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, SOME_FD, 0}, false},
 	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0}, false},
@@ -171,7 +173,10 @@ static const struct {
 	{SYS_mmap, {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_DENYWRITE, SOME_FD, 0}, true},
 };
 
-/* An error is nothing to the thread: it returns through the guard frame. The rest are a signal, or somebody who may never answer. */
+/*
+ * An error does no harm: the thread returns through the guard frame. The other answers are a
+ * signal, or a supervisor that may never answer.
+ */
 static bool is_harmless(uint32_t answer, int number)
 {
 	switch (answer & SECCOMP_RET_ACTION_FULL) {
@@ -179,7 +184,7 @@ static bool is_harmless(uint32_t answer, int number)
 	case SECCOMP_RET_LOG:
 		return true;
 	case SECCOMP_RET_ERRNO:
-	case SECCOMP_RET_TRACE: /* nobody traces it for that: an error */
+	case SECCOMP_RET_TRACE: /* no tracer asked for that event: an error */
 		return number != SYS_rt_sigreturn;
 	default:
 		return false;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seccomp_filter.h - would a thread's seccomp filters let the calls pass that we are to make in it?
+ * seccomp_filter.h - would a thread's seccomp filters allow the system calls that the injector is
+ * going to make in it?
  *
- * While we trace a thread its filters are suspended, and every call passes. But that ends with us: killed between placing a call and its execution, we leave
- * the thread to make that call under its filters, and where these answer by a signal the target dies with us. So the filters are read and run, here, for each
- * of the calls of a session, before the first is placed.
+ * While the injector traces a thread the filters are suspended, and every call passes. But that
+ * ends with the injector: if it is killed between placing a call and its execution, the thread
+ * makes that call under its filters, and if these answer with a signal the target dies, too. So the
+ * filters are read and run here for each system call of a session, before the first is placed.
  */
 #ifndef HI_SECCOMP_FILTER_H
 #define HI_SECCOMP_FILTER_H
@@ -14,10 +16,13 @@
 
 #include "tracee.h"
 
-/* What the filter answers to a call: SECCOMP_RET_*, with its data. A program that makes no sense kills. */
+/* The filter's answer to a call: SECCOMP_RET_*, with its data. An invalid program kills. */
 uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count, const struct seccomp_data *call);
 
-/* The thread is stopped. 0, -ECANCELED if a call of ours might kill it or hold it up should we die, or what reading the filters failed with. */
+/*
+ * The thread must be stopped. 0; -ECANCELED: if the injector died, a call of ours might kill the
+ * thread or block it; or the error of reading the filters.
+ */
 must_check int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instruction, bool with_dlopen);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stop_world.c - see stop_world.h. Only a running thread can bear another, or a process in its memory: once a look at the list of threads finds none that
- * is not held, there is none.
+ * stop_world.c - see stop_world.h. Only a running thread can create another thread, or a process in
+ * its memory. So once a look at the list of threads finds none that is not held, there is none.
  */
 #include "stop_world.h"
 
@@ -15,15 +15,17 @@
 #include "memory_sharers.h"
 #include "proc_file.h"
 
-#define PATIENCE_NS 5000000ull       /* with threads that run, at first; doubled with each attempt that fails, */
-#define PATIENCE_MAX_NS 200000000ull /* up to this: on an overloaded machine a thread waits so long for a CPU, to come to its stop */
-#define SLEEPER_NS 100000ull         /* for each that sleeps: it only needs to be woken */
-#define PAUSE_TIMES 20               /* what an attempt took, until the next */
+/* with threads that run, at first; doubled after each failed attempt */
+#define PATIENCE_NS 5000000ull
+/* upper limit: on an overloaded machine a thread waits so long for a CPU, to reach its stop */
+#define PATIENCE_MAX_NS 200000000ull
+#define SLEEPER_NS 100000ull /* for each sleeping thread: it only needs to be woken */
+#define PAUSE_TIMES 20       /* pause until the next attempt, as a multiple of what this one took */
 #define PAUSE_MIN_NS 10000000ull
-#define ALLOWED_NS 500000000ull /* for all attempts of a session together, and */
-#define ALLOWED_SHARE 1000      /* one part in so many of the time since the first */
-#define ASLEEP_NS 3000000       /* who sleeps for so long sleeps on */
-#define SECOND_LOOK_NS 1000000  /* most waits that cannot be broken off are over by then */
+#define ALLOWED_NS 500000000ull /* for all attempts of a session together, */
+#define ALLOWED_SHARE 1000      /* plus one part in so many of the time since the first */
+#define ASLEEP_NS 3000000       /* a thread that sleeps for so long is taken to sleep on */
+#define SECOND_LOOK_NS 1000000  /* most uninterruptible waits are over by then */
 #define ASK_AGAIN_NS 2000000
 
 /* ---- the allowance ------------------------------------------------------------------------------------------------------------------- */
@@ -79,7 +81,7 @@ static void note_done(const struct stop_world *world, uint64_t held_ns)
 	session.next_ns = 0;
 }
 
-/* held_ns: 0 = a look was enough, and nobody was stopped */
+/* held_ns: 0 = a look was enough, and no thread was stopped */
 static void note_given_up(const struct stop_world *world, uint64_t held_ns)
 {
 	const uint64_t pause_ns = held_ns * PAUSE_TIMES;
@@ -122,7 +124,10 @@ static bool is_in_the_way(const struct stop_world *world, const struct memory_th
 	       (out_blocked->effect > world->effect || out_blocked->child_traced);
 }
 
-/* Is anybody in a wait that will keep us? Most are over in no time: only who is found in the same one twice is in the way. */
+/*
+ * Is any thread in a wait that would prevent the stop? Most such waits are over at once: only a
+ * thread that is found in the same wait twice counts.
+ */
 static int look_first(struct stop_world *world)
 {
 	struct memory_threads threads;
@@ -152,14 +157,14 @@ static int compare_tids(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* What has ended stays in the list if it is the first thread of a process. */
+/* A thread that has ended stays in the list if it is the first thread of a process. */
 static bool is_over(const struct memory_thread *thread)
 {
 	const char state = blocked_state(thread->pid, thread->tid);
 	return !state || state == 'Z' || state == 'X';
 }
 
-/* And those that have ended: what remains has to be asked. */
+/* Drops threads that are held or have ended. Those that remain have to be asked. */
 static int drop_held(const struct stop_world *world, struct memory_threads *threads)
 {
 	pid_t *held = calloc(world->count + 1, sizeof *held);
@@ -178,8 +183,8 @@ static int drop_held(const struct stop_world *world, struct memory_threads *thre
 }
 
 /*
- * Children of vfork are for when all others are held: by then most have left the memory, and their parents' threads, which wait for those that have not, have
- * been asked to stop.
+ * Children of vfork are asked when all other threads are held. By then most have left the memory,
+ * and their parents' threads, which wait for the rest, have been asked to stop.
  */
 static void put_off_awaited(struct memory_threads *threads)
 {
@@ -191,7 +196,10 @@ static void put_off_awaited(struct memory_threads *threads)
 		threads->count = kept;
 }
 
-/* How often it was given a CPU so far; without the figure (a kernel without it) whoever sleeps now is taken to sleep on. */
+/*
+ * How often the thread was given a CPU so far. Without this figure (a kernel that lacks it) a
+ * thread that sleeps now is taken to sleep on.
+ */
 static uint64_t turns_of(pid_t pid, pid_t tid)
 {
 	unsigned long long turns = 0;
@@ -204,8 +212,10 @@ static uint64_t turns_of(pid_t pid, pid_t tid)
 }
 
 /*
- * Nobody misses a thread that sleeps on, and with thousands of threads these are nearly all: so they are stopped before those that work, and have to stand for
- * as long as it takes. Who was on a CPU since the first look works. out_sleepers: how many they are, at the head of the list.
+ * Stopping a thread that sleeps on delays nothing, and with thousands of threads nearly all do. So
+ * they are stopped before those that work, which must then stay stopped for as long as the rest
+ * takes. A thread that was on a CPU since the first look works. out_sleepers: the number of
+ * sleepers, at the head of the list.
  */
 static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
 {
@@ -234,7 +244,7 @@ static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
 	return 0;
 }
 
-/* Its place is the last. */
+/* Asks a thread to stop, and appends it to world->tracee. */
 static int ask(struct stop_world *world, const struct memory_thread *thread)
 {
 	if (!world->since_ns)
@@ -242,14 +252,14 @@ static int ask(struct stop_world *world, const struct memory_thread *thread)
 	const int err = tracee_halt(&world->tracee[world->count], thread->pid, thread->tid);
 	if (!err)
 		world->count++;
-	else if (err != -ESRCH) /* else it has ended */
+	else if (err != -ESRCH) /* otherwise it has ended */
 		note_obstacle(world, thread->pid, thread->tid);
 	return err == -ESRCH ? 0 : err;
 }
 
 /*
- * Has been asked to stop, and waits in the kernel for something that does not matter: as good as a stop. Whoever it waits for in vfork is listed, and will be
- * held as well.
+ * The thread has been asked to stop, and waits in the kernel for something harmless: that is as
+ * good as a stop. A child that it waits for in vfork is listed, and will be held as well.
  */
 static bool is_standing(const struct stop_world *world, const struct tracee *tracee)
 {
@@ -257,7 +267,10 @@ static bool is_standing(const struct stop_world *world, const struct tracee *tra
 	return !blocked_look(tracee->pid, tracee->tid, &blocked) && blocked.is_blocked && blocked.effect <= world->effect;
 }
 
-/* Waits for the threads from number `first` on, all of which have been asked to stop; those that end meanwhile are dropped. */
+/*
+ * Waits for the threads from number `first` on, all of which have been asked to stop. Drops those
+ * that end meanwhile.
+ */
 static int wait_for(struct stop_world *world, size_t first, uint64_t deadline_ns)
 {
 	for (size_t i = first; i < world->count;) {
@@ -300,7 +313,7 @@ static int make_room(struct stop_world *world, size_t more)
 	return 0;
 }
 
-/* Stops every listed thread that is not held yet. out_stopped: how many those were. */
+/* Stops every listed thread that is not held yet. out_stopped: their number. */
 static int stop_listed(struct stop_world *world, size_t *out_stopped)
 {
 	struct memory_threads threads;
@@ -308,7 +321,7 @@ static int stop_listed(struct stop_world *world, size_t *out_stopped)
 	int err = list_threads(world, &threads);
 	if (err)
 		return err;
-	if (world->count) /* this is to find those that were born since: few, if any */
+	if (world->count) /* this finds threads that were born since: few, if any */
 		err = drop_held(world, &threads);
 	put_off_awaited(&threads);
 	if (!err && !world->count)
@@ -328,7 +341,10 @@ static int stop_listed(struct stop_world *world, size_t *out_stopped)
 	return err;
 }
 
-/* Who ran goes on first. Those that have not stopped will when the tracing thread ends, which is soon. */
+/*
+ * Threads that were running are let go first. Those that have not stopped are let go when the
+ * tracing thread ends, which is soon.
+ */
 static int let_go(struct stop_world *world, uint64_t *out_held_ns)
 {
 	int first = 0;
@@ -352,7 +368,7 @@ static int let_go(struct stop_world *world, uint64_t *out_held_ns)
 
 int stop_world_begin(struct stop_world *world, pid_t pid, enum stop_world_purpose purpose)
 {
-	/* No system call writes to slots; to a word that holds a copy it may. */
+	/* A system call may write to a word that holds a copy, but never to a slot. */
 	*world = (struct stop_world){.pid = pid, .purpose = purpose, .effect = purpose == STOP_WORLD_COPIES ? ARCH_CALL_READS : ARCH_CALL_WRITES};
 	if (!may_begin())
 		return -EAGAIN;
@@ -365,7 +381,8 @@ int stop_world_begin(struct stop_world *world, pid_t pid, enum stop_world_purpos
 	uint64_t held_ns;
 	(void)let_go(world, &held_ns);
 	note_given_up(world, held_ns);
-	return err == -EPERM ? -EAGAIN : err; /* EPERM: somebody else traces one of them just now */
+	/* EPERM: another program traces one of them just now */
+	return err == -EPERM ? -EAGAIN : err;
 }
 
 int stop_world_end(struct stop_world *world, uint64_t *out_held_ns)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracee.c - a vocabulary over the stops of ptrace.h. It must not swallow a signal that is the target's own, nor leave a thread in a stop that nobody will end.
- * Enter at tracee_stop.
+ * tracee.c - operations on one thread, built on the stops of ptrace.h. It must not swallow a signal
+ * that is the target's own, nor leave a thread in a stop that nothing ends. Entry point:
+ * tracee_stop.
  */
 #include "tracee.h"
 
@@ -85,7 +86,10 @@ static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 
 /* ---- seizing and letting go ------------------------------------------------------------------------------------------------ */
 
-/* For one on which no call will be made it does not matter what its filters would say; to ask takes as long as all the rest of its stop. */
+/*
+ * minds_filters: false for a thread in which no system call will be made: its filters do not
+ * matter, and reading whether it has any takes as long as all the rest of its stop.
+ */
 static int seize(struct tracee *tracee, bool minds_filters)
 {
 	struct proc_status status = {.seccomp = 0};
@@ -97,13 +101,13 @@ static int seize(struct tracee *tracee, bool minds_filters)
 	tracee->minds_filters = minds_filters;
 	error = -EPERM;
 	if (tracee->is_filtered) {
-		/* A call that the filter does not know may kill the target. */
+		/* a call that the filter does not allow may kill the target */
 		error = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0, OPTIONS | PTRACE_O_SUSPEND_SECCOMP);
 		tracee->is_filtered = error != 0;
 	}
 	if (error == -EPERM || error == -EINVAL)
 		error = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0, OPTIONS);
-	/* A thread that is exiting is refused, too. */
+	/* An exiting thread is refused with EPERM, too. */
 	if (error == -EPERM && (proc_status_read(tracee->pid, tracee->tid, &status) || status.state == 'Z' || status.state == 'X'))
 		error = -ESRCH;
 	if (!error)
@@ -111,7 +115,10 @@ static int seize(struct tracee *tracee, bool minds_filters)
 	return error;
 }
 
-/* The thread may have ended after it was looked at, and its number become that of a thread of another process, before it was seized. */
+/*
+ * The thread may have ended before it was seized, and its number may now be that of a thread of
+ * another process.
+ */
 static bool is_still_its_own(const struct tracee *tracee)
 {
 	char path[64];
@@ -209,7 +216,7 @@ int tracee_detach(struct tracee *tracee)
 	if (tracee->state > TRACEE_RUNNING && tracee->state < TRACEE_GONE)
 		error = tracee_detach_stopped(tracee);
 	if (error == -ESRCH && tracee->state != TRACEE_GONE) {
-		/* Killed in our hands: it waits for us in its exit stop. */
+		/* Killed while we held it: it waits for us in its exit stop. */
 		enum ptrace_stop stop;
 		int signal;
 
@@ -241,7 +248,10 @@ int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms)
 			tracee->state = next;
 			return 0;
 		}
-		if (stop == STOP_EVENT) /* SIGSTOP or SIGCONT came: the kernel remembers, and acts on it when we are gone */
+		/*
+		 * SIGSTOP or SIGCONT came: the kernel remembers it, and acts on it after we detach
+		 */
+		if (stop == STOP_EVENT)
 			signal = 0;
 	}
 }

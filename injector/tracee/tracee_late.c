@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tracee_late.c - the list of late threads. Whoever wants one takes it off the list first.
- */
+/* tracee_late.c - the list of late threads. A caller that wants one takes it off the list first. */
 #include "tracee_late.h"
 
 #include <errno.h>
@@ -12,8 +10,8 @@
 #include "procfs.h"
 
 enum {
-	END_MS = 3000,       /* for who only lacks a CPU; less than the payload waits for a sign of life from us */
-	BLOCKED_END_MS = 20, /* for who cannot stop: most such waits are over by then */
+	END_MS = 3000,       /* for threads that only lack a CPU; less than the payload's deadman */
+	BLOCKED_END_MS = 20, /* for threads that cannot stop: most such waits are over by then */
 };
 
 static _Thread_local struct tracee *late;
@@ -73,7 +71,7 @@ void tracee_late_look(void)
 	}
 }
 
-/* Is any of them on its way to its stop? */
+/* Will any of them still stop in time? */
 static bool is_any_coming(int64_t waited_ns)
 {
 	for (size_t i = 0; i < late_count; i++) {

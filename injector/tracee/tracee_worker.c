@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracee_worker.c - the short-lived thread in which all tracing is done: a thread of the target that will not stop can only be let go of by the end of its
- * tracer.
+ * tracee_worker.c - the short-lived thread in which all tracing is done: a thread of the target
+ * that does not stop is let go only when its tracer ends.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -30,8 +30,8 @@ static void *worker_main(void *argument)
 }
 
 /*
- * A thread that has been joined still has some way to go in the kernel, and threads that it traced are let go of towards the end of that: until then, whoever
- * wants to trace them is told that he may not.
+ * A thread that has been joined is still exiting in the kernel, and detaches the threads that it
+ * traced towards the end of that. Until then, other attempts to trace them are refused.
  */
 static void wait_until_gone(pid_t tid)
 {
@@ -50,7 +50,7 @@ int tracee_worker(int (*work)(void *), void *context)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&thread, NULL, worker_main, &worker);
-	/* Ctrl-Z would stop the worker, too, and what it holds: that may wait. */
+	/* Ctrl-Z would stop the worker, too, and the threads that it holds: so it is delayed. */
 	waiting = before;
 	sigaddset(&waiting, SIGTSTP);
 	sigaddset(&waiting, SIGTTIN);

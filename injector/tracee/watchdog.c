@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.c - see watchdog.h. The two processes share two words: is a thread held, and how often did we show life. */
+/*
+ * watchdog.c - see watchdog.h. The two processes share two words: is a thread held, and how many
+ * signs of life has the injector given.
+ */
 #include "watchdog.h"
 
 #include <limits.h>
@@ -24,7 +27,8 @@ struct shared {
 };
 
 static struct shared *shared;
-static pid_t owner, watchdog; /* whose it is: a fork of ours has none of its own */
+/* owner: the process that started it; a fork of that one has no watchdog of its own */
+static pid_t owner, watchdog;
 
 static void end_it(pid_t watched)
 {
@@ -54,7 +58,10 @@ static void watch(pid_t watched)
 	}
 }
 
-/* Nothing of ours may be kept open by it, or who reads from us would wait for its end. */
+/*
+ * The watchdog closes our descriptors: otherwise a reader of our output would wait for the
+ * watchdog's end.
+ */
 static _Noreturn void be_watchdog(pid_t watched)
 {
 	static char name[] = "heapinject:wd";
@@ -92,7 +99,8 @@ void watchdog_start(void)
 	if (owner == self)
 		return;
 	page = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	shared = page == MAP_FAILED ? NULL : page; /* a new one: a fork of ours shares its parent's */
+	/* a new page: a fork of ours shares its parent's */
+	shared = page == MAP_FAILED ? NULL : page;
 	if (!shared)
 		return;
 	watchdog = fork();
@@ -101,7 +109,11 @@ void watchdog_start(void)
 	if (watchdog < 0)
 		return;
 	owner = self;
-	atexit(stop); /* and not left to the kernel: in a container its zombie might become a child of the target */
+	/*
+	 * not left to the kernel: in a container the watchdog's zombie might become a child of the
+	 * target
+	 */
+	atexit(stop);
 }
 
 void watchdog_begin(void)

@@ -17,7 +17,7 @@ static bool is_in(const struct blocked_range *ranges, size_t count, remote_addr 
 	return false;
 }
 
-/* From the red zone to the end of the mapping. */
+/* Reads the stack from the red zone below sp to the end of the mapping. */
 static int read_stack(const struct memory *memory, pid_t tid, remote_addr sp, uint64_t **out_words, size_t *out_count)
 {
 	const remote_addr lo = (sp - ARCH_RED_ZONE) & ~7ull;
@@ -41,7 +41,7 @@ static int read_stack(const struct memory *memory, pid_t tid, remote_addr sp, ui
 	return 0;
 }
 
-/* tid: through which maps are read. */
+/* tid: the thread through which maps are read. */
 static int check_stack(const struct memory *memory, pid_t tid, remote_addr sp, const struct blocked_range *ranges, size_t count)
 {
 	uint64_t *words;

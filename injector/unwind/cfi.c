@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfi.c - call frame instructions. A table says what each instruction is followed by and what it does; decode reads it, apply does it.
- * Enter at cfi_start, then cfi_next until it says no.
+ * cfi.c - call frame instructions.
+ *
+ * A table lists the operands and the effect of each instruction; decode reads it, apply executes
+ * it. Enter at cfi_start, then call cfi_next until it returns false.
  */
 #include "cfi.h"
 
@@ -80,7 +82,8 @@ static const struct instruction {
 struct decoded {
 	enum effect effect;
 	uint64_t reg;
-	uint64_t number; /* as two's complement, so that hostile numbers wrap instead of overflowing */
+	/* in two's complement, so that hostile numbers wrap instead of overflowing */
+	uint64_t number;
 	struct dwarf_cursor block;
 };
 
@@ -149,13 +152,16 @@ static void decode(struct cfi *cfi, struct decoded *decoded)
 	}
 }
 
-/* Is the expression "what the frame pointer points to"? So do compilers save it in frames that realign their stack. */
+/*
+ * Is the expression "the memory to which the frame pointer points"? Compilers use it for frames
+ * that realign their stack.
+ */
 static bool is_at_bp(struct dwarf_cursor expression)
 {
 	return dwarf_byte(&expression) == DW_OP_breg0 + ARCH_DWARF_BP && dwarf_sleb(&expression) == 0 && !expression.failed && dwarf_left(&expression) == 0;
 }
 
-/* What the rules say of a register; NULL: nothing. */
+/* The rule for a register; NULL: none is tracked. */
 static struct cfi_saved *saved_of(struct cfi_rules *rules, uint64_t reg)
 {
 	const int kept = arch_kept_index(reg);
@@ -194,7 +200,7 @@ static void apply_saved(struct cfi *cfi, const struct decoded *decoded)
 	}
 }
 
-/* Everything but saved registers; false if it cannot be done. */
+/* Executes all instructions except those for saved registers; false if that is impossible. */
 static bool apply(struct cfi *cfi, const struct decoded *decoded)
 {
 	struct cfi_rules *rules = &cfi->rules;
@@ -240,7 +246,7 @@ static bool apply(struct cfi *cfi, const struct decoded *decoded)
 	return true;
 }
 
-/* Runs until pc moves or the program ends; false if it makes no sense. */
+/* Runs until pc moves or the program ends; false if the program is malformed. */
 static bool run_row(struct cfi *cfi)
 {
 	const uint64_t pc = cfi->pc;
@@ -259,7 +265,10 @@ bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie, str
 {
 	struct cfi cfi = {.section = section, .cie = cie, .program = cie->program};
 
-	/* DWARF leaves open what holds before the first instruction; nothing may be taken for granted of the return address. */
+	/*
+	 * DWARF does not define the rules before the first instruction; nothing may be assumed
+	 * about the return address.
+	 */
 	cfi.rules.pc.where = CFI_ELSEWHERE;
 	cfi.initial = cfi.rules;
 	if (!run_row(&cfi) || dwarf_left(&cfi.program))

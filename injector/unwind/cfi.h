@@ -2,8 +2,9 @@
 /*
  * cfi.h - call frame instructions, executed row by row.
  *
- * DWARF 5, 6.4.2. Only three things are followed: the CFA, where the caller's frame pointer and return address are, and where the registers that calls keep.
- * Instructions for other registers are decoded and dropped.
+ * DWARF 5, 6.4.2. Only three things are tracked: the CFA, where the caller's frame pointer and
+ * return address are, and where the registers are that calls preserve. Instructions for other
+ * registers are decoded and dropped.
  */
 #ifndef HI_CFI_H
 #define HI_CFI_H
@@ -15,7 +16,7 @@ enum cfi_where {
 	CFI_SAME,      /* still in its register */
 	CFI_AT_CFA,    /* saved at CFA + offset */
 	CFI_AT_BP,     /* saved where the frame pointer points */
-	CFI_UNDEFINED, /* there is no such value: for the return address, the end of the stack */
+	CFI_UNDEFINED, /* the value does not exist: for the return address, the end of the stack */
 	CFI_ELSEWHERE, /* anything else */
 };
 
@@ -46,13 +47,14 @@ struct cfi {
 	bool is_done;
 };
 
-/* The rules that the CIE sets up for all its FDEs. False: its program makes no sense. */
+/* The rules that the CIE sets up for all its FDEs. False: its program is malformed. */
 bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie, struct cfi_rules *out_rules);
 
 void cfi_start(struct cfi *cfi, const struct eh_frame *frame, const struct eh_fde *fde, const struct cfi_rules *initial);
 /*
- * The next row: from *out_pc on *out_rules hold (until the next row's pc, or the end of the FDE; may be the same pc again). False: there are no more.
- * -- if the program makes no sense from some point on, *out_rules is NULL there, and that row is the last.
+ * The next row: *out_rules hold from *out_pc on, until the next row's pc or the end of the FDE. The
+ * pc may be the same as before. False: there are no more rows. If the program is malformed from
+ * some point on, *out_rules is NULL for that point, and that row is the last.
  */
 bool cfi_next(struct cfi *cfi, uint64_t *out_pc, const struct cfi_rules **out_rules);
 

@@ -2,8 +2,8 @@
 /*
  * derived_rows.c - see derived_rows.h.
  *
- * First the text is read from one end to the other for calls and for addresses that are taken: these may be entries, too. Then function after function is
- * followed. Enter at derived_rows_make.
+ * First the whole text is scanned for calls and for addresses that are taken: their targets may be
+ * entries, too. Then the functions are followed one after the other. Enter at derived_rows_make.
  */
 #include "derived_rows.h"
 
@@ -16,19 +16,23 @@
 #define WORD 8
 #define DEPTH_MAX 0x7000 /* words */
 #define LOST INT16_MIN
-#define STEPS_PER_BYTE 16 /* functions that are followed in vain, and share their ends, may take long in a file that is made to */
+/* limits the work: in a crafted file, functions that fail and share their ends could take long */
+#define STEPS_PER_BYTE 16
 
-/* What holds before an instruction, in words. */
+/* The state before an instruction, in words. */
 struct place {
 	int16_t depth;    /* from sp up to the CFA; LOST */
 	int16_t bp_depth; /* from bp up to the CFA, where bp is a frame pointer; else 0 */
 	int8_t bp_slot;   /* as in the row */
-	bool is_end;      /* of the outermost function */
+	bool is_end;      /* in the outermost function */
 	bool is_known;
 	bool is_entry;
 };
 
-/* Candidates, in the order in which they are tried: a function that was called is one more surely than an address that was taken. */
+/*
+ * Candidates, in the order in which they are tried: the target of a call is more likely a function
+ * than an address that was taken.
+ */
 struct list {
 	uint64_t *address;
 	size_t count, capacity;
@@ -37,10 +41,11 @@ struct list {
 struct follower {
 	const struct derived_code *code;
 	struct place *place; /* by offset */
-	struct list open;    /* places that are still to be followed */
-	struct list later;   /* those behind calls, which may not return: what is reached otherwise is surer */
-	struct list padded;  /* and those where padding lies behind the call */
-	struct list own;     /* places that belong to the function that is being followed */
+	struct list open;    /* places still to be followed */
+	/* calls, which may not return: a place that is reached in another way is more reliable */
+	struct list later;
+	struct list padded; /* places after a call at which padding begins */
+	struct list own;    /* places that belong to the current function */
 	uint64_t steps_left;
 	int error;
 	bool is_sound;
@@ -83,7 +88,10 @@ static bool is_same(const struct place *a, const struct place *b)
 	return a->is_end == b->is_end && a->depth == b->depth && a->bp_depth == b->bp_depth && a->bp_slot == b->bp_slot;
 }
 
-/* From `to` on, `place` holds: to be followed, unless it is known already, and then it must be the same. */
+/*
+ * Records that `place` is the state at `to`. The place will be followed, unless it is known
+ * already; then the state must be the same.
+ */
 static void reach(struct follower *follower, uint64_t to, struct place place)
 {
 	struct place *there;
@@ -143,7 +151,7 @@ static void apply_bp(struct place *place, const struct arch_instruction *instruc
 	}
 }
 
-/* False: it cannot be followed further. */
+/* Applies the instruction to the state. False: the path cannot be followed further. */
 static bool apply(struct place *place, const struct arch_instruction *instruction)
 {
 	const int depth = place->depth;
@@ -170,8 +178,8 @@ static bool apply(struct place *place, const struct arch_instruction *instructio
 }
 
 /*
- * What comes behind a call, which may not return; then anything may lie there: another function, or a part of this one that is reached with another stack
- * pointer.
+ * Continues after a call. The call may not return; then anything may follow it: another function,
+ * or a part of this one that is reached with another stack pointer.
  */
 static void go_on_behind_call(struct follower *follower, uint64_t pc, struct place place)
 {
@@ -189,7 +197,9 @@ static void go_on_behind_call(struct follower *follower, uint64_t pc, struct pla
 	follower->error = list_add(&follower->padded, pc);
 }
 
-/* What comes behind an instruction, perhaps another function, and the one before was padding. */
+/*
+ * Continues after an instruction. Another function may begin there, if the instruction was padding.
+ */
 static void go_on(struct follower *follower, uint64_t pc, struct place place)
 {
 	const struct place *there = place_at(follower, pc);
@@ -233,7 +243,9 @@ static void follow_one(struct follower *follower, uint64_t pc)
 		return;
 	}
 	pc += instruction.size;
-	/* What the outermost function calls first does not come back to it, or to the end of the thread. */
+	/*
+	 * The first call in the outermost function never returns, or only at the end of the thread.
+	 */
 	if (!is_inside(follower->code, pc) || (place.is_end && instruction.flow == ARCH_FLOW_CALL))
 		return;
 	if (instruction.flow == ARCH_FLOW_CALL)
@@ -242,7 +254,7 @@ static void follow_one(struct follower *follower, uint64_t pc)
 		go_on(follower, pc, place);
 }
 
-/* Calls are passed when all else is done. */
+/* Follows the next place. Calls come last, after all other places. */
 static void follow_next(struct follower *follower)
 {
 	struct list *list = follower->open.count ? &follower->open : &follower->later;
@@ -255,7 +267,7 @@ static void follow_next(struct follower *follower)
 		follow_one(follower, pc);
 }
 
-/* Follows all paths from here; what it leads to is forgotten if it does not add up. */
+/* Follows all paths from here; forgets the places that they reach if the result is inconsistent. */
 static void try_from(struct follower *follower, uint64_t pc, struct place place)
 {
 	follower->is_sound = true;
@@ -270,7 +282,10 @@ static void try_from(struct follower *follower, uint64_t pc, struct place place)
 		place_at(follower, follower->own.address[i])->is_known = false;
 }
 
-/* One function; and then, each on its own, what lies behind padding behind a call: the head of a loop, or what does not belong to it. */
+/*
+ * Follows one function, and then, separately, each place at padding after a call: the head of a
+ * loop, or code that does not belong to it.
+ */
 static void follow(struct follower *follower, uint64_t entry)
 {
 	if (!is_inside(follower->code, entry) || place_at(follower, entry)->is_known)
@@ -318,7 +333,10 @@ static struct hi_unwind_row row_of(const struct place *place)
 	return (struct hi_unwind_row){.kind = HI_UNWIND_SP, .cfa = place->depth, .bp_slot = place->bp_slot};
 }
 
-/* The row of an instruction for each of its bytes; and of the trampoline behind a signal handler, which is looked for at the address before it. */
+/*
+ * Sets the row of each instruction for each of its bytes. Also sets the row of the trampoline to
+ * which a signal handler returns; unwinders look it up at the address before it.
+ */
 static void set_rows(const struct follower *follower, struct derived_rows *rows)
 {
 	const struct derived_code *code = follower->code;

@@ -2,8 +2,9 @@
 /*
  * dwarf_cursor.h - reading the primitive values of DWARF from a piece of memory.
  *
- * A read beyond the end gives 0 and sets `failed` for good, so that a parser checks once, at the end of a unit. Inline, because a table of a large program is
- * some millions of these reads. Little-endian, as everything here.
+ * A read beyond the end returns 0 and sets `failed` permanently, so that a parser checks only once,
+ * at the end of a unit. Inline, because the table of a large program takes some millions of these
+ * reads. Little-endian, like all of the project.
  */
 #ifndef HI_DWARF_CURSOR_H
 #define HI_DWARF_CURSOR_H
@@ -58,7 +59,10 @@ static inline uint8_t dwarf_byte(struct dwarf_cursor *cursor)
 	return (uint8_t)dwarf_unsigned(cursor, 1);
 }
 
-/* The bits of a LEB128 number, and in *out_shift how many there were; those above the 64th are lost. */
+/*
+ * The bits of a LEB128 number. *out_shift: how many bits there were. *out_last: the last byte. Bits
+ * above the 64th are lost.
+ */
 static inline uint64_t dwarf_leb_bits(struct dwarf_cursor *cursor, unsigned *out_shift, uint8_t *out_last)
 {
 	uint64_t value = 0;

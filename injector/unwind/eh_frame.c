@@ -8,7 +8,10 @@
 
 #include "arch.h"
 
-/* Pointer encodings: low four bits the format, the others what it is relative to (and the indirect bit, which does not occur here). */
+/*
+ * Pointer encodings: the low four bits are the format; the others give the base (and the indirect
+ * bit, which does not occur here).
+ */
 #define FORMAT_MASK 0x0f
 #define RELATIVE_MASK 0xf0
 #define EXTENDED_LENGTH 0xffffffffu
@@ -58,7 +61,10 @@ uint64_t eh_pointer(struct dwarf_cursor *cursor, uint8_t encoding, const struct 
 
 /* ---- CIE ---- */
 
-/* Reads augmentation data as the letters of the augmentation string after 'z' say. False: there is a letter that we do not know. */
+/*
+ * Reads augmentation data as the letters of the augmentation string after 'z' specify. False: an
+ * unknown letter.
+ */
 static bool read_augmentation(struct dwarf_cursor *cursor, const char *letters, struct eh_cie *cie)
 {
 	for (; *letters; letters++) {
@@ -86,7 +92,7 @@ static bool read_augmentation(struct dwarf_cursor *cursor, const char *letters, 
 	return !cursor->failed;
 }
 
-/* cursor: after the id, to the end of the entry. False: this is no CIE. */
+/* cursor: from after the id to the end of the entry. False: this is no valid CIE. */
 static bool read_cie(struct dwarf_cursor cursor, struct eh_cie *cie)
 {
 	const uint8_t version = dwarf_byte(&cursor);
@@ -126,7 +132,7 @@ struct parser {
 	struct eh_frame frame;
 	uint64_t lo, hi;
 	size_t cie_capacity, fde_capacity;
-	size_t last_cie; /* neighbouring FDEs mostly share it */
+	size_t last_cie; /* neighboring FDEs mostly share it */
 };
 
 /* Makes room for one more element of an array that doubles. */
@@ -202,7 +208,7 @@ static int add_fde(struct parser *parser, struct dwarf_cursor cursor)
 	return 0;
 }
 
-/* One entry: a length, an id, the rest. -EBADMSG: no entry, or the last. */
+/* Parses one entry: a length, an id, the rest. -EBADMSG: no valid entry, or the end mark. */
 static int add_entry(struct parser *parser, struct dwarf_cursor *cursor)
 {
 	const struct eh_section *section = &parser->frame.section;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * eh_frame.h - the entries of an .eh_frame section: which unwind program holds for which code.
+ * eh_frame.h - the entries of an .eh_frame section: which unwind program applies to which code.
  *
- * Formats: LSB Core, chapter "Exception Frames", and DWARF 5, 6.4.1. Addresses are those of the file. The section is hostile: pointers stay inside it, and
- * parsing ends at the first entry that makes no sense.
+ * Formats: LSB Core, chapter "Exception Frames", and DWARF 5, 6.4.1. Addresses are those of the
+ * file. The section may be hostile: pointers stay inside it, and parsing ends at the first
+ * malformed entry.
  */
 #ifndef HI_EH_FRAME_H
 #define HI_EH_FRAME_H
@@ -14,10 +15,10 @@
 struct eh_section {
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t address; /* of bytes[0] in the file: what pc-relative pointers count from */
+	uint64_t address; /* address of bytes[0] in the file, the base of pc-relative pointers */
 };
 
-/* What many functions have in common. */
+/* The data that many functions have in common. */
 struct eh_cie {
 	size_t offset; /* in the section */
 	uint64_t code_factor;
@@ -25,8 +26,8 @@ struct eh_cie {
 	uint8_t pointer_encoding; /* DW_EH_PE_... */
 	bool has_size;            /* of augmentation data, in its FDEs too */
 	bool is_signal;           /* frames of a signal trampoline */
-	bool has_personality;     /* a routine of the language is asked when an exception passes */
-	bool is_usable;           /* false: an augmentation or a return address column that we do not know */
+	bool has_personality;     /* a personality routine runs when an exception passes */
+	bool is_usable;           /* false: an unknown augmentation or return address column */
 	struct dwarf_cursor program;
 };
 
@@ -45,13 +46,16 @@ struct eh_frame {
 };
 
 /*
- * Collects the FDEs that cover something in [lo, hi). -ENOMEM is the only error: a damaged section just has fewer entries. section->bytes must outlive the
- * result.
+ * Collects the FDEs that cover code in [lo, hi). -ENOMEM is the only error: a damaged section just
+ * yields fewer entries. section->bytes must outlive the result.
  */
 must_check int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi, struct eh_frame *out_frame);
 void eh_frame_close(struct eh_frame *frame);
 
-/* A pointer in one of the encodings DW_EH_PE_...; indirect and relative to anything but pc: fails. */
+/*
+ * Reads a pointer in one of the encodings DW_EH_PE_... Fails for indirect pointers and for those
+ * relative to anything but pc.
+ */
 uint64_t eh_pointer(struct dwarf_cursor *cursor, uint8_t encoding, const struct eh_section *section);
 
 #endif

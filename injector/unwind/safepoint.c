@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * safepoint.c - which code a thread must not be in when dlopen is run on it, and how to find one that is not.
+ * safepoint.c - which code a thread must not be in when dlopen is run on it, and how to find a
+ * thread that is not in such code.
  *
- * Code that may hold a lock which dlopen takes, or that may leave the heap or the list of objects half changed, is unsafe, as is everything called from it.
- * Names are not enough: memalign and its kin jump into static functions of malloc.o, so that no frame carries an exported name. Hence ranges, wide on the safe
- * side. Enter at safepoint_find.
+ * Code is unsafe if it may hold a lock that dlopen takes, or may leave the heap or the list of
+ * objects half changed; so is everything called from it. Names are not enough: memalign and related
+ * functions jump into static functions of malloc.o, so that no frame carries an exported name.
+ * Hence the rules are address ranges, wide on the safe side. Enter at safepoint_find.
  */
 #include "safepoint.h"
 
@@ -30,13 +32,17 @@ struct safepoint_rules {
 /* ---- what is unsafe ----------------------------------------------------------------------------------------------------------------- */
 
 /*
- * All of glibc's malloc.o, static functions included: it begins less than this before malloc, and ends less than this after the start of malloc_info, its last
+ * All of glibc's malloc.o, static functions included: it begins less than MALLOC_BEFORE bytes
+ * before malloc, and ends less than MALLOC_AFTER bytes after the start of malloc_info, its last
  * function (glibc 2.28 to 2.41).
  */
 #define MALLOC_BEFORE 0x8000
 #define MALLOC_AFTER 0x800
 
-/* They hold locks of the dynamic linker, of the exit handlers, of all arenas (fork), or call back with such locks held. */
+/*
+ * These hold locks of the dynamic linker, of the exit handlers, of all arenas (fork), or call back
+ * with such locks held.
+ */
 static const char *const unsafe_functions[] = {
 	"dlopen",
 	"dlmopen",
@@ -200,7 +206,7 @@ enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, cons
 
 /* ---- finding a thread ----------------------------------------------------------------------------------------------------------------- */
 
-#define STOP_MS 1000 /* for one thread to stop: it does so when it gets a CPU, and runs until then */
+#define STOP_MS 1000 /* for one thread to stop: it stops when it gets a CPU, and runs until then */
 
 struct finder {
 	pid_t pid;
@@ -217,7 +223,7 @@ static int left_ms(const struct finder *finder)
 	return left > 0 ? (int)left : 0;
 }
 
-/* 0: at a safe point. -EAGAIN: it is not, and nobody knows when. */
+/* 0: at a safe point. -EAGAIN: it is not, and nothing shows when it will be. */
 static int look(struct finder *finder, const struct tracee *tracee)
 {
 	int error = stackwalk_read(finder->walker, tracee, &finder->walk);
@@ -227,7 +233,7 @@ static int look(struct finder *finder, const struct tracee *tracee)
 	return safepoint_judge(finder->rules, &finder->walk) == SAFEPOINT_SAFE ? 0 : -EAGAIN;
 }
 
-/* 0: it stands at a safe point and stays stopped. Otherwise it was let go. */
+/* 0: the thread is at a safe point and stays stopped. Otherwise it was released. */
 static int try_thread(struct finder *finder, pid_t tid, struct tracee *out_tracee)
 {
 	struct tracee tracee;
@@ -246,8 +252,10 @@ static int try_thread(struct finder *finder, pid_t tid, struct tracee *out_trace
 }
 
 /*
- * The main thread goes first, whatever it waits in: it has allocated before. On a thread that never has, dlopen's first malloc makes the allocator set up an
- * arena for it, which stays, and with jemalloc a background thread for that arena (Debian 12's redis-server, when one of its idle workers was taken).
+ * The main thread is tried first, whatever it waits in, because it has allocated before. On a
+ * thread that never has, dlopen's first malloc makes the allocator set up an arena for it, which
+ * stays; with jemalloc also a background thread for that arena (seen with Debian 12's redis-server
+ * when one of its idle workers was used).
  */
 static void main_first(pid_t pid, pid_t *tids, size_t count)
 {
@@ -261,7 +269,7 @@ static void main_first(pid_t pid, pid_t *tids, size_t count)
 	tids[0] = pid;
 }
 
-/* One look at each thread. */
+/* Examines each thread once. */
 static int try_round(struct finder *finder, struct tracee *out_tracee)
 {
 	pid_t *tids;
@@ -279,8 +287,9 @@ static int try_round(struct finder *finder, struct tracee *out_tracee)
 }
 
 /*
- * 0.2 to 1 ms: long enough for a thread to get elsewhere, never in step with it. And as long as the round took: we go before all others while we look, and they
- * want the CPU, too.
+ * Waits 0.2 to 1 ms: long enough for a thread to move on, and never in step with it. Waits at least
+ * as long as the round took: the injector has priority over all others while it searches, and they
+ * need the CPU, too.
  */
 static void pause_a_moment(int64_t round_ns)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * safepoint.h - may a stopped thread call dlopen or dlclose here?
+ * safepoint.h - may a stopped thread call dlopen or dlclose where it is?
  *
- * Yes only if the walk is complete and no frame is in the allocator's text (glibc: the whole of malloc.o; others: their whole object), in ld.so, or in dlopen,
- * dlclose, dlsym, dl_iterate_phdr, fork, exit, pthread_create; a frame in no known object is unsafe, too. And the dynamic linker must be consistent.
+ * Only if the stack walk is complete and no frame is in the allocator's text (glibc: all of
+ * malloc.o; other allocators: their whole object), in ld.so, or in dlopen, dlclose, dlsym,
+ * dl_iterate_phdr, fork, exit, pthread_create. A frame in no known object is unsafe, too. And the
+ * dynamic linker must be consistent.
  */
 #ifndef HI_SAFEPOINT_H
 #define HI_SAFEPOINT_H
@@ -23,11 +25,12 @@ enum safepoint_verdict {
 enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk);
 
 /*
- * Finds a thread at a safe point and leaves it TRACEE_STOPPED: looks at one thread after the other, again and again, until the deadline.
- * -EAGAIN: none; every thread has been let go. A program that does nothing but load libraries is hardly ever at one.
+ * Finds a thread at a safe point and leaves it TRACEE_STOPPED: examines one thread after the other,
+ * repeatedly, until the deadline. -EAGAIN: none was found, and every thread has been released. A
+ * program that only loads libraries is hardly ever at a safe point.
  *
- * Nobody is made to stop at a chosen place: the kernel has no way to do that but by a signal, and were we killed before we took that signal back, it would kill
- * the target.
+ * No thread is made to stop at a chosen place. The kernel can do that only with a signal; if the
+ * injector were killed before it took that signal back, the signal would kill the target.
  */
 must_check int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee);
 

@@ -2,8 +2,10 @@
 /*
  * stack_end.c - see stack_end.h.
  *
- * Only where all frames are sure: after a guess the last one may be any word of the stack. The trampoline behind a signal handler is not called either, and
- * what was interrupted lies anywhere; both are told by the trampoline's code.
+ * Applies only if all frames are certain: after a guess the last frame may be any word of the
+ * stack. Two more kinds of address do not follow a call: the trampoline to which a signal handler
+ * returns, and the address where the signal interrupted the code. The code of the trampoline
+ * identifies both.
  */
 #include "stack_end.h"
 
@@ -16,7 +18,7 @@ static bool is_trampoline(const struct memory *memory, remote_addr pc)
 	return !memory_read(memory, pc, code, sizeof(code)) && arch_find_sigreturn(code, sizeof(code)) == 0;
 }
 
-/* An address that is not behind a call: false as well where the code cannot be read. */
+/* Does the address not follow a call instruction? False as well if the code cannot be read. */
 static bool is_made_up(const struct memory *memory, remote_addr pc)
 {
 	uint8_t before[ARCH_CALL_MAX];

@@ -2,8 +2,10 @@
 /*
  * stack_end.h - whether a stack that the payload could not follow any further ends there.
  *
- * The first function of a coroutine was not called. Whoever prepared the stack (makecontext, make_fcontext, a scheduler's assembly) put an address there for it
- * to return to, and no unwind information says that this is the end. But the address gives itself away: what stands before it in the code is no call.
+ * The first function of a coroutine was not called. The code that prepared the stack (makecontext,
+ * make_fcontext, a scheduler's assembly) stored a return address for it, and no unwind information
+ * marks this as the end. But the address shows it: the instruction before it in the code is not a
+ * call.
  */
 #ifndef HI_STACK_END_H
 #define HI_STACK_END_H
@@ -15,7 +17,7 @@
 
 #define STACK_END_KNOWN 256u
 
-/* What was found out about an address; zeroed to begin with. */
+/* Cache of results by address; must be zeroed at first. */
 struct stack_ends {
 	struct {
 		uint64_t pc;
@@ -23,7 +25,10 @@ struct stack_ends {
 	} known[STACK_END_KNOWN];
 };
 
-/* How a stack ended, all considered: as the payload says, or HI_END_COMPLETE in place of HI_END_NO_ROW. */
+/*
+ * How a stack ended: the payload's stack_end, except that HI_END_NO_ROW becomes HI_END_COMPLETE
+ * where the stack does end there.
+ */
 uint16_t stack_end_classify(struct stack_ends *ends, const struct memory *memory, uint16_t stack_end, const uint64_t *frame, uint32_t count);
 
 #endif

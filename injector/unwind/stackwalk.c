@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stackwalk.c - libunwind's remote machinery fed by three accessors of our own: memory, registers, and where the unwind information of a pc lies.
+ * stackwalk.c - libunwind's remote machinery with three accessors of the project's own: memory,
+ * registers, and the unwind information of a pc.
  *
- * libunwind is kind to its callers: where it finds no information it tries the frame-pointer chain, and where that makes no sense it reports the end of the
- * stack. Neither is good enough as proof. So a walk counts as complete only if information was found for every frame, and our own unwind table says of the last
- * one that its return address is undefined. Enter at stackwalk_read.
+ * libunwind is lenient: without unwind information it tries the frame-pointer chain, and if that is
+ * implausible it reports the end of the stack. Neither is good enough as proof. So a walk counts as
+ * complete only if information was found for every frame, and the project's own unwind table shows
+ * that the last frame's return address is undefined. Enter at stackwalk_read.
  */
 #include "stackwalk.h"
 
@@ -24,7 +26,11 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t pc, un
 
 #define PAGE_BYTES 4096u
 #define CACHE_PAGES 256u
-#define KEPT UINT64_MAX /* generation of pages of mapped objects: they hold unwind information, which does not change while the object is there */
+/*
+ * generation of pages of mapped objects: their unwind information does not change while the object
+ * is mapped
+ */
+#define KEPT UINT64_MAX
 
 struct page {
 	remote_addr address;
@@ -35,7 +41,7 @@ struct page {
 /* Unwind information of one object; in the order of images. */
 struct unwind_source {
 	remote_addr header;         /* .eh_frame_hdr, 0 = the object has none */
-	struct unwind_table *table; /* one for each text, once the ends of stacks were asked for */
+	struct unwind_table *table; /* one for each text, after stackwalker_learn_ends */
 };
 
 struct stackwalker {
@@ -45,9 +51,12 @@ struct stackwalker {
 	uint64_t generation; /* number of the walk */
 	pid_t tid;
 	struct arch_regs regs;
-	bool has_gap;            /* a pc of this walk had no unwind information */
-	bool is_unread;          /* some memory that this walk wanted could not be read */
-	bool is_copy, is_beyond; /* the stack is what was copied; the walk wanted more */
+	bool has_gap;   /* a pc of this walk had no unwind information */
+	bool is_unread; /* some memory that this walk needed could not be read */
+	/*
+	 * is_copy: the walk reads a copy of the stack; is_beyond: it needed memory beyond the copy
+	 */
+	bool is_copy, is_beyond;
 	struct page page[CACHE_PAGES];
 };
 
@@ -105,7 +114,7 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
 
 /* ---- registers -------------------------------------------------------------------------------------------------------------------- */
 
-/* libunwind numbers a CPU's registers as DWARF does. */
+/* libunwind uses DWARF's register numbers. */
 static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int is_write, void *argument)
 {
 	const struct stackwalker *walker = argument;
@@ -127,8 +136,9 @@ static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 /* ---- unwind information -------------------------------------------------------------------------------------------------------------- */
 
 /*
- * The head of .eh_frame_hdr as all linkers write it: version, three encodings, a 4-byte pointer to .eh_frame, the number of entries; then the entries, sorted,
- * each two 4-byte offsets from the head. Anything else is no information.
+ * The head of .eh_frame_hdr as all linkers write it: version, three encodings, a 4-byte pointer to
+ * .eh_frame, the number of entries. The entries follow, sorted, each with two 4-byte offsets from
+ * the head. Anything else counts as no information.
  */
 #define HEADER_BYTES 12
 #define HEADER_START 0x3b031b01u /* version 1; pcrel sdata4, udata4, datarel sdata4 */

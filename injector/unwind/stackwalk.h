@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stackwalk.h - the stack of one stopped thread, walked with libunwind-ptrace's machinery over our own accessors.
+ * stackwalk.h - the stack of one stopped thread, walked with libunwind-ptrace's machinery over the
+ * project's own accessors.
  *
- * Registers come from one GETREGSET, memory from a page cache over process_vm_readv, unwind information from .eh_frame_hdr in the target's memory: no file is
- * opened, so that it works in every mount namespace. (The stock accessors stop early in a chroot and call that the end of the stack.)
+ * Registers come from one GETREGSET, memory from a page cache over process_vm_readv, unwind
+ * information from .eh_frame_hdr in the target's memory. No file is opened, so the walk works in
+ * every mount namespace. (libunwind's own accessors stop early in a chroot and report that as the
+ * end of the stack.)
  */
 #ifndef HI_STACKWALK_H
 #define HI_STACKWALK_H
@@ -15,26 +18,41 @@
 
 struct stackwalk {
 	size_t count;
-	remote_addr pc[STACKWALK_FRAMES_MAX];  /* [0] is where the thread stands, the rest are return addresses */
-	remote_addr cfa[STACKWALK_FRAMES_MAX]; /* sp after the frame has returned; the return address lies 8 below (x86-64); 0 for the last */
-	bool is_signal[STACKWALK_FRAMES_MAX];  /* the trampoline of a signal handler: the frame above it was interrupted, it did not call */
-	bool is_complete; /* ended at a frame whose return address is undefined: only then is it proof of anything (stackwalker_learn_ends) */
-	bool is_cut;      /* ended for want of unwind information, of memory that can be read, or of room: nothing is known of the frames above */
+	/* [0] is the thread's pc, the rest are return addresses */
+	remote_addr pc[STACKWALK_FRAMES_MAX];
+	/*
+	 * sp after the frame has returned; the return address lies 8 below (x86-64); 0 for the last
+	 */
+	remote_addr cfa[STACKWALK_FRAMES_MAX];
+	/* the trampoline of a signal handler: the next frame was interrupted, it did not call */
+	bool is_signal[STACKWALK_FRAMES_MAX];
+	/*
+	 * ended at a frame whose return address is undefined: only then does the walk prove
+	 * anything (stackwalker_learn_ends)
+	 */
+	bool is_complete;
+	/*
+	 * ended because unwind information, readable memory or room was missing: nothing is known
+	 * of the frames above
+	 */
+	bool is_cut;
 };
 
 /* Opaque cache of one target; valid while its list of objects does not change. */
 struct stackwalker;
 must_check int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker);
 /*
- * Learns where stacks may end, which takes milliseconds: before any thread is stopped, and only for who needs to know. Without it no walk counts as complete.
+ * Learns where stacks may end. That takes milliseconds, so call it before any thread is stopped,
+ * and only if the caller needs complete walks: without it no walk counts as complete.
  */
 void stackwalker_learn_ends(struct stackwalker *walker);
 void stackwalker_close(struct stackwalker *walker);
 /* The thread must be TRACEE_STOPPED. 0 also for incomplete walks, of which some are empty: see is_complete and is_cut. */
 must_check int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk);
 /*
- * The same in two steps, of which only the first needs the thread to stand still, for a few microseconds: its stack is copied; once it runs again, the copy is
- * walked. stackwalk_read_copy: -E2BIG = the stack is deeper than what was copied, and nothing is known.
+ * The same in two steps, of which only the first needs the thread stopped, for a few microseconds.
+ * stackwalk_copy copies its stack; stackwalk_read_copy walks the copy after the thread has been
+ * resumed. stackwalk_read_copy: -E2BIG = the stack is deeper than the copy, and nothing is known.
  */
 #define STACKWALK_COPY_BYTES 65536
 struct stackwalk_copy {

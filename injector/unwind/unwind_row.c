@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_row.c - what the rules at one pc say, as a row. Enter at unwind_row, the last function; those before it know the expressions that compilers, linkers
- * and hand-written code use.
+ * unwind_row.c - converts the rules at one pc to a row. Enter at unwind_row, the last function; the
+ * functions before it recognize the expressions that compilers, linkers and hand-written code use.
  */
 #include "unwind_row.h"
 
@@ -37,7 +37,10 @@ static int plt_boundary(struct dwarf_cursor expression)
 	return literal >= DW_OP_lit0 && literal <= DW_OP_lit15 ? literal - DW_OP_lit0 : -1;
 }
 
-/* *(sp + offset) + more, or *(sp + 8 + 8 * index) + more, as hand-written code has it that aligned its stack. */
+/*
+ * *(sp + offset) + more, or *(sp + 8 + 8 * index) + more: used by hand-written code that has
+ * aligned its stack.
+ */
 struct spilled {
 	bool is_indexed;
 	uint64_t index; /* register number */
@@ -72,7 +75,7 @@ static bool is_spilled(struct dwarf_cursor expression, struct spilled *out_spill
 	return !expression.failed && dwarf_left(&expression) == 0;
 }
 
-/* *(bp + offset), as compilers write it for frames that realigned their stack. */
+/* *(bp + offset): used by compilers for frames that have realigned their stack. */
 static bool is_bp_deref(struct dwarf_cursor expression, int64_t *out_offset)
 {
 	const bool is_bp = dwarf_byte(&expression) == DW_OP_breg0 + ARCH_DWARF_BP;
@@ -81,7 +84,7 @@ static bool is_bp_deref(struct dwarf_cursor expression, int64_t *out_offset)
 	return is_bp && dwarf_byte(&expression) == DW_OP_deref && !expression.failed && dwarf_left(&expression) == 0;
 }
 
-/* offset in words, if it is a whole number of them within [least, most]. */
+/* Converts offset to words. False: it is not a whole number of words within [least, most]. */
 static bool to_words(int64_t offset, int least, int most, int *out_words)
 {
 	if (offset % WORD_BYTES || offset / WORD_BYTES < least || offset / WORD_BYTES > most)
@@ -90,7 +93,7 @@ static bool to_words(int64_t offset, int least, int most, int *out_words)
 	return true;
 }
 
-/* Two numbers in one field, see hi_wire.h. False: they do not fit. */
+/* Packs two numbers into one field, see hi_wire.h. False: they do not fit. */
 static bool pack_cfa(int low, int64_t high_bytes, int16_t *out_cfa)
 {
 	int high;
@@ -128,7 +131,7 @@ static struct hi_unwind_row row_from_register(const struct cfi_rules *rules, int
 	return row;
 }
 
-/* Where the caller's bp is, in words from the CFA; false: no row can say that. */
+/* Where the caller's bp is, in words from the CFA; false: no row can express it. */
 static bool bp_in_words(const struct cfi_rules *rules, int *out_slot)
 {
 	*out_slot = 0;

@@ -2,11 +2,12 @@
 /*
  * unwind_table.c - .eh_frame compiled to rows.
  *
- * The section is found by PT_GNU_EH_FRAME, or by its name where a static program has none. Its FDEs are taken in address order; each one's rows hold from their
- * pc to the next; what lies between FDEs becomes a row of kind NONE. A row that says the same as the one before is left out.
- *
- * Code that has no entries in the section, as musl's, gets derived rows (derived_rows.h). What a row cannot say is NONE as well: the walker then tries the
- * frame pointer, which is a guess that it knows to be one. Enter at unwind_table_build.
+ * The section is found by PT_GNU_EH_FRAME, or by its name if a static program has no such segment.
+ * Its FDEs are taken in address order. The rows of each FDE are valid from their pc to the next
+ * row; the space between FDEs becomes a row of kind NONE. A row equal to the one before is left
+ * out. Code without entries in the section, such as musl's, gets derived rows (derived_rows.h).
+ * Rules that no row can express become NONE as well: the walker then tries the frame pointer and
+ * marks the result as a guess. Enter at unwind_table_build.
  */
 #include "unwind_table.h"
 
@@ -60,7 +61,10 @@ static uint64_t address_by_name(Elf *elf)
 	return 0;
 }
 
-/* Up to the end of its segment: the section ends by its own end mark, or where entries cease to make sense. 0 = there is none. */
+/*
+ * Bytes up to the end of its segment; the section itself ends at its end mark or at the first
+ * malformed entry. 0 = there is none.
+ */
 static uint64_t section_room(Elf *elf, uint64_t *out_address)
 {
 	*out_address = address_by_header(elf);
@@ -101,7 +105,10 @@ static bool says_the_same(const struct hi_unwind_row *a, const struct hi_unwind_
 	return a->kind == b->kind && a->cfa == b->cfa && a->bp_slot == b->bp_slot;
 }
 
-/* From pc on, `row` holds. Calls come by ascending pc; at the same pc the last one counts. */
+/*
+ * Adds a row that is valid from pc on. Calls must come in ascending order of pc; at the same pc the
+ * last call counts.
+ */
 static int push_row(struct builder *builder, uint64_t pc, struct hi_unwind_row row)
 {
 	struct unwind_table *table = builder->table;
@@ -124,7 +131,7 @@ static int push_row(struct builder *builder, uint64_t pc, struct hi_unwind_row r
 	return 0;
 }
 
-/* The rows of one FDE, cut off at `end`. */
+/* Adds the rows of one FDE that begin before `end`. */
 static int push_fde(struct builder *builder, struct cfi *cfi, uint64_t end)
 {
 	const struct cfi_rules *rules;
@@ -146,7 +153,10 @@ static int push_all(struct builder *builder, const struct eh_frame *frame, const
 		const struct eh_fde *fde = &frame->fde[i];
 		uint64_t end = fde->hi < builder->hi ? fde->hi : builder->hi;
 
-		/* Functions do not overlap; where a damaged section says so, the later one wins. */
+		/*
+		 * Functions do not overlap; if a damaged section has overlapping ones, the later
+		 * one takes precedence.
+		 */
 		if (i + 1 < frame->fde_count && frame->fde[i + 1].lo < end)
 			end = frame->fde[i + 1].lo;
 		if (has_initial[fde->cie]) {
@@ -194,7 +204,7 @@ static int build_index(struct unwind_table *table)
 
 #define DERIVED_BYTES_MAX (2u << 20)
 
-/* Where functions begin, as the symbol tables say. */
+/* The addresses at which functions begin, from the symbol tables. */
 static int entries_of(Elf *elf, uint64_t **out_entries, size_t *out_count)
 {
 	uint64_t *entries = NULL;
@@ -228,7 +238,7 @@ static int entries_of(Elf *elf, uint64_t **out_entries, size_t *out_count)
 	return 0;
 }
 
-/* Puts derived rows where there are none. */
+/* Replaces rows of kind NONE by derived rows. */
 static int merge(struct builder *builder, const struct derived_code *code, const struct derived_rows *derived)
 {
 	struct unwind_table *table = builder->table;
@@ -270,7 +280,7 @@ static int derive(struct builder *builder, Elf *elf, struct derived_code code, c
 	return error;
 }
 
-/* Hardly any of the text has rows: it is all derived. */
+/* For a text of which hardly any part has rows: derives all of it. */
 static int derive_all(struct builder *builder, Elf *elf)
 {
 	uint64_t *entries;
@@ -284,7 +294,7 @@ static int derive_all(struct builder *builder, Elf *elf)
 	return error;
 }
 
-/* Code without rows about the program's entry: from there all stacks come. */
+/* Derives rows for the code around the program's entry if it has none: all stacks begin there. */
 static int derive_entry(struct builder *builder, Elf *elf)
 {
 	const struct unwind_table *table = builder->table;

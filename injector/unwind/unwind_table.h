@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room unwind/: how stacks of the target are walked, by us and by the payload.
+ * Directory unwind/: how the injector and the payload walk stacks of the target.
  *
- *   unwind_table.h     .eh_frame of an object as rows for the payload: enter here; cfi.h, eh_frame.h, unwind_row.h are its steps
+ *   unwind_table.h     .eh_frame of an object as rows for the payload: start here
+ *                      (its steps: cfi.h, eh_frame.h, unwind_row.h)
  *   derived_rows.h     rows for code that has no .eh_frame, from its instructions
  *   stackwalk.h        the stack of a stopped thread, by libunwind
- *   safepoint.h        may a function be called where this thread stands; blocked_stack.h: the stack of one that cannot stop
- *   stack_end.h        where stacks end that no unwind information ends
+ *   safepoint.h        may a stopped thread call a function where it is?
+ *   blocked_stack.h    the stack of a thread that cannot stop
+ *   stack_end.h        ends of stacks that no unwind information marks
  *
  * Uses elf/, tracee/, target/, arch/. Nothing here writes to the target.
  */
@@ -14,7 +16,8 @@
 /*
  * unwind_table.h - .eh_frame of one object compiled to the payload's unwind rows (hi_wire.h).
  *
- * Written by us, not by a library: it must build 36,000 rows in a millisecond, treat the section as hostile, and say "unknown" rather than guess.
+ * The project has its own parser instead of a library's: it must build 36,000 rows in a
+ * millisecond, treat the section as hostile, and answer "unknown" rather than guess.
  */
 #ifndef HI_UNWIND_TABLE_H
 #define HI_UNWIND_TABLE_H
@@ -31,14 +34,17 @@ struct unwind_table {
 	uint32_t index_count;
 };
 
-/* How many bytes unwind_table_build will read: its time is in proportion. 0: there is nothing to build a table from. */
+/*
+ * Number of bytes that unwind_table_build will read; its time is proportional to that. 0: there is
+ * nothing to build a table from.
+ */
 uint64_t unwind_table_cost(const struct elf_image *image);
-/* Where the object's .eh_frame lies; its bytes are those of the open file. -ENOENT: it has none. */
+/* Finds the object's .eh_frame; its bytes are those of the open file. -ENOENT: it has none. */
 must_check int unwind_table_section(const struct elf_image *image, struct eh_section *out_section);
-/* -ENOENT: the object has no .eh_frame: no table. text: one of image->text. */
+/* text: one of image->text. -ENOENT: the object has no .eh_frame, so there is no table. */
 must_check int unwind_table_build(const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table);
 void unwind_table_close(struct unwind_table *table);
-/* The row that covers pc, as the payload finds it; never NULL for lo <= pc < hi. */
+/* Returns the row that covers pc, as the payload finds it; never NULL for lo <= pc < hi. */
 const struct hi_unwind_row *unwind_table_find(const struct unwind_table *table, remote_addr pc);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch.h - all the payload knows about a CPU; implemented by arch/$(ARCH)/, chosen at link time.
+ * arch.h - everything that the payload knows about a CPU; implemented by arch/$(ARCH)/, chosen at
+ * link time.
  *
- * Beside the functions below, gate.S defines the gate templates and the hook stubs that hi_wire.h lists.
+ * In addition to the functions below, gate.S defines the gate templates and the hook stubs that
+ * hi_wire.h lists.
  */
 #ifndef PAYLOAD_ARCH_H
 #define PAYLOAD_ARCH_H
@@ -10,58 +12,83 @@
 #include "hi_wire.h"
 
 /*
- * Never goes back on one CPU; agrees between CPUs where the kernel tells the time by it. Read when all that stands before it in the program has been done: what
- * another thread did before it let us know of something that we know is earlier. (What comes after it may be done before.) No system call.
+ * Reads the cycle counter. It never goes back on one CPU. The counters of all CPUs agree if the
+ * kernel uses the counter as its clock. The read takes place after everything before it in the
+ * program has been executed. So anything that another thread did before it let this thread know of
+ * something is earlier than the read. (What comes after the read in the program may be executed
+ * before it.) No system call.
  */
 static inline uint64_t arch_cycles(void);
-/* The same, by an instruction that not every CPU has: hi_state.fast_clock. */
+/* The same, by an instruction that not every CPU has: to be used if hi_state.fast_clock is 1. */
 static inline uint64_t arch_cycles_fast(void);
-/* The same, but perhaps of a moment ago, and faster: it does not wait for anything. */
+/* The same, but faster, and perhaps slightly old: it does not wait for earlier instructions. */
 static inline uint64_t arch_cycles_about(void);
 
 /* Unique to each live thread, never 0. */
 static inline uint64_t arch_thread_pointer(void);
 
 /*
- * For words that no other thread changes: whole for a signal handler of this thread, which comes before it or after it, and visible to others a moment later,
- * but before whatever this thread stores after it. The second returns what was there.
+ * For words that no other thread changes. The change is indivisible with respect to a signal
+ * handler of this thread, which runs before it or after it. Other threads see the change somewhat
+ * later, but before they see anything that this thread stores after it. The second function returns
+ * the value that was there.
  */
 static inline void arch_increment_alone(uint32_t *word);
 static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired);
 
-/* Where the interrupted registers lie, relative to the stack pointer on the signal trampoline. */
+/*
+ * Offsets in bytes of the interrupted registers, relative to the stack pointer in the signal
+ * trampoline.
+ */
 struct arch_signal_frame {
 	uint16_t pc, sp, bp;
 };
 struct arch_signal_frame arch_signal_frame(void);
 
 /*
- * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first, for the handler to read. The handler sets `guard` to the
- * count that it has raised, in_flight of a slot or one that is shared; the stub lowers it as its last act.
+ * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first,
+ * for the handler to read. The handler sets `guard` to the address of the count that it has raised:
+ * in_flight of a slot, or a shared count. The stub lowers that count as its last act.
  */
 struct hook_call {
 	uint64_t argument[6];
 	uint32_t *guard;
 	struct hi_gate_words *words;
-	uint64_t begun;          /* for the handler: when our own code began to run */
-	uint64_t kept[5];        /* the caller's, as any function saves them that needs them all: the unwind rows of the return gadget know of no other order */
-	uint64_t bp;             /* the caller's frame pointer */
-	uint64_t return_address; /* into the caller; the caller's stack begins behind it */
+	/* for the handler: cycle counter when the payload's own code began to run */
+	uint64_t begun;
+	/*
+	 * callee-saved registers of the caller, in the usual order for a function that saves all of
+	 * them: the unwind rows of the return gadget know only that order
+	 */
+	uint64_t kept[5];
+	uint64_t bp; /* the caller's frame pointer */
+	/* address in the caller; the caller's stack frame begins after it */
+	uint64_t return_address;
 };
 
 /*
- * Calls a function of the target's so that whoever takes the stack in there comes to the hook's caller. An allocator may do so while it serves the call
- * (tcmalloc whenever its heap grows, any with a profiler of its own), and for our code there are no unwind rows where it looks. So the function returns to
- * words->return_gadget, whose rows say of any frame that begins like that of the stub where the registers of its caller are: the frame pointer is the stub's,
- * which chains of frame pointers lead through as well. That gadget is a call by any of the other registers that calls keep, and all of them lead back to us.
+ * Calls a function of the target in such a way that an unwinder inside that function reaches the
+ * hook's caller. An allocator may unwind while it serves the call (tcmalloc does so whenever its
+ * heap grows, and so does any allocator with a profiler of its own), and an unwinder finds no rows
+ * for the payload's code. So the function returns to words->return_gadget. The unwind rows of the
+ * gadget describe, for any frame that begins like the frame of the stub, where the registers of its
+ * caller are. The frame pointer is that of the stub, so a chain of frame pointers leads through it
+ * as well. The gadget is a call through one of the other callee-saved registers, and all of these
+ * lead back to the payload.
  *
- * Without a gadget the frame pointer is zero, by which the ABI marks the end of the stack. For want of rows an unwinder would take it for that of our frame.
- * Where it leads to the caller's, libunwind comes out there with the right pc but a stack pointer of its own making, and goes by what lies in our frames from
- * then on; it asks the kernel whether there is memory, and the answer is left in errno of a call that succeeds.
+ * Without a gadget the frame pointer is zero, by which the ABI marks the end of the stack. If it
+ * were not zero, an unwinder without rows would take it for the frame pointer of the payload's
+ * frame. If it led to the caller's frame, libunwind would continue there with the right pc but a
+ * stack pointer that it computed itself, and would then use words of the payload's frames.
+ * libunwind also asks the kernel whether memory is readable, and leaves the answer in errno of a
+ * call that succeeds.
  */
 uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2, uint64_t argument3, uint64_t function, const struct hook_call *call);
 
-/* What the stub does next: return `result` to the caller, or, if `pass`, jump to words->original with all arguments as they came. */
+/*
+ * What the stub does next: it returns `result` to the caller, or, if `pass` is not 0, jumps to
+ * words->original with all arguments unchanged.
+ */
 struct hook_outcome {
 	uint64_t result;
 	uint64_t pass;

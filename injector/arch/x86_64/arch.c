@@ -152,7 +152,7 @@ void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t a
 {
 	regs->user.rip = function;
 	regs->user.rsp = stack;
-	regs->user.rax = 0; /* no vector arguments, should the function be variadic */
+	regs->user.rax = 0; /* no vector arguments, in case the function is variadic */
 	regs->user.rdi = argument[0];
 	regs->user.rsi = argument[1];
 	regs->user.rdx = argument[2];
@@ -191,9 +191,11 @@ ssize_t arch_find_sigreturn(const uint8_t *code, size_t size)
 }
 
 /*
- * Restarted by the kernel without a trace: best. Then threads in no call at all. Then those that a bare stop makes fail with EINTR and that we rewind
- * (a relative timeout then starts anew). Last those that wait under another signal mask: right in the end, but they run twice.
- * A vfork parent does not stop; a thread on its way out or into another program is of no use.
+ * Best: calls that the kernel restarts invisibly. Then threads in no call at all. Then calls that a
+ * bare stop makes fail with EINTR and that the injector rewinds (a relative timeout then starts
+ * anew). Last: calls that wait under another signal mask; their result is right in the end, but
+ * they run twice. A vfork parent does not stop. A thread that is exiting or executing another
+ * program is of no use.
  */
 int arch_borrow_score(long number)
 {
@@ -216,7 +218,8 @@ int arch_borrow_score(long number)
 	case SYS_accept4:
 		return 3;
 	case SYS_rt_sigtimedwait:
-	case SYS_restart_syscall: /* if we died here the guard frame could not resume it: EINTR */
+	/* if the injector died here, the guard frame could not resume it: EINTR */
+	case SYS_restart_syscall:
 		return 1;
 	case SYS_rt_sigsuspend:
 	case SYS_ppoll:
@@ -349,7 +352,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Between two looks at one clock and a look at the other we may be interrupted. The narrowest of some attempts was not. */
+/*
+ * The thread may be interrupted between the two readings of the cycle counter around the clock
+ * reading. The narrowest of some attempts was not interrupted.
+ */
 struct arch_moment arch_moment_now(void)
 {
 	struct arch_moment moment = {0};
@@ -366,7 +372,8 @@ struct arch_moment arch_moment_now(void)
 	return moment;
 }
 
-#define CALIBRATION_NS 20000000u /* at least: clocks are read to some tens of nanoseconds */
+/* minimum: clocks are read with an error of some tens of nanoseconds */
+#define CALIBRATION_NS 20000000u
 
 static struct arch_moment calibration_start;
 
@@ -375,7 +382,10 @@ void arch_cycles_calibrate(void)
 	calibration_start = arch_moment_now();
 }
 
-/* Whatever was done since the start has been time to wait. */
+/*
+ * The time since the start of the calibration counts as waiting time, whatever the program did
+ * meanwhile.
+ */
 uint64_t arch_cycles_per_second(void)
 {
 	static uint64_t cycles_per_second;
@@ -403,7 +413,7 @@ bool arch_cycles_agree(void)
 	return got > 0 && strcmp(source, "tsc\n") == 0;
 }
 
-/* prefetchw: the first 64-bit CPUs of Intel do not even take it for a nop. */
+/* prefetchw: the first 64-bit CPUs of Intel do not even execute it as a nop. */
 bool arch_has_write_prefetch(void)
 {
 	unsigned eax, ebx, ecx, edx;
@@ -411,7 +421,7 @@ bool arch_has_write_prefetch(void)
 	return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) && (ecx & bit_PRFCHW);
 }
 
-/* rdtscp: a hypervisor may forbid it, and then does not show it. */
+/* rdtscp: a hypervisor may forbid it, and then CPUID does not show it. */
 bool arch_has_fast_clock(void)
 {
 	unsigned eax, ebx, ecx, edx;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * byte_search.c - what a program knows of an address without having it in an aligned word: searched for at every byte, in all the memory of a process.
+ * byte_search.c - searches all memory of a process, at every byte, for references to an address
+ * that are not aligned pointers.
  *
- * As in pattern.c: the compiler's vectors, in blocks, of which only is asked whether there is anything in them, and the loop twice, for CPUs with wider
- * registers. Four loads, each a byte further than the last, bring each place of four bytes into a lane. Enter at the arch_find_ functions.
+ * As in pattern.c: it uses the compiler's vectors and works in blocks. It tests only whether a
+ * block has any hit. The loop exists twice, once for CPUs with wider registers. Four loads, each
+ * one byte further than the last, bring each group of four bytes into a lane. Enter at the
+ * arch_find_ functions.
  */
 #include "arch.h"
 
@@ -11,8 +14,8 @@
 
 #define LANES 8
 #define WIDTH sizeof(uint32_t)
-#define BLOCK (LANES * WIDTH) /* places in one look, */
-#define REACH (BLOCK + WIDTH) /* and bytes that it reads */
+#define BLOCK (LANES * WIDTH) /* places tested at once */
+#define REACH (BLOCK + WIDTH) /* bytes that are read for one block */
 #define OPERAND_REACH (1ull << 31)
 
 typedef uint32_t vector __attribute__((vector_size(BLOCK), aligned(1), may_alias));
@@ -76,7 +79,10 @@ size_t arch_find_bytes(const uint8_t *byte, size_t from, size_t size, uint32_t v
 
 /* ---- relative operands -------------------------------------------------------------------------------------------------------------------- */
 
-/* That of call, jmp, a conditional jump, or lea. Four bytes of code that are no operand look like one seldom; with what stands before them, hardly ever. */
+/*
+ * Is it the operand of call, jmp, a conditional jump, or lea? Four bytes of code that are no
+ * operand seldom look like one; together with the opcode before them, hardly ever.
+ */
 static bool is_operand(const uint8_t *code, size_t at)
 {
 	const uint8_t before = at > 0 ? code[at - 1] : 0, opcode = at > 1 ? code[at - 2] : 0;
@@ -114,7 +120,7 @@ static __attribute__((target("avx2"))) size_t find_near_avx2(const uint8_t *code
 size_t arch_find_operand(const uint8_t *code, size_t from, size_t size, uint64_t at, uint64_t lo, uint64_t span)
 {
 	const uint64_t begin = at < lo ? at : lo, end = at + size > lo + span ? at + size : lo + span;
-	/* An operand counts from the end of its instruction. */
+	/* An operand is relative to the end of its instruction. */
 	const uint32_t ahead = (uint32_t)(at + WIDTH - lo), mask = ~(uint32_t)(span - 1);
 
 	if (end - begin > OPERAND_REACH)

@@ -9,7 +9,7 @@
 #define GROUP_5 0xff
 #define GROUP_5_CALL 2
 #define WITH_SIB 4
-#define NO_BASE 5 /* a displacement in its place */
+#define NO_BASE 5 /* a displacement in place of the base */
 
 /* Bytes of a GROUP_5 instruction whose second byte is modrm, and whose third is sib if it has one. */
 static unsigned length(uint8_t modrm, uint8_t sib)
@@ -29,7 +29,7 @@ static unsigned length(uint8_t modrm, uint8_t sib)
 	}
 }
 
-/* Without operands in memory: of rbx, and, with a prefix, of r12 to r15. */
+/* Only calls without memory operands: through rbx and, with a prefix, through r12 to r15. */
 size_t arch_find_kept_call(const uint8_t *code, size_t from, size_t size)
 {
 	static const uint8_t by_bx[] = {GROUP_5, 0xd3}, by_r12[] = {0x41, GROUP_5, 0xd4};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.c - instructions: how long they are, where they go on, what they do to the stack pointer and to the frame pointer.
+ * decode.c - decodes instructions: their length, where control continues, and what they do to the
+ * stack pointer and the frame pointer.
  *
- * The maps of opcodes are those of the manual's appendix A for 64-bit mode. What compilers do not write (far calls, enter, 16-bit pushes, EVEX) is not known
- * here. Enter at arch_decode.
+ * The opcode maps are those of the manual's appendix A for 64-bit mode. Instructions that compilers
+ * do not generate (far calls, enter, 16-bit pushes, EVEX) are not known here. Enter at arch_decode.
  */
 #include <string.h>
 
@@ -86,7 +87,7 @@ static void read_opcode(struct decoder *decoder)
 	decoder->opcode = byte;
 }
 
-/* One bit for each opcode, from the left. */
+/* One bit for each opcode, the leftmost first. */
 static bool is_in(const uint16_t rows[16], uint8_t opcode)
 {
 	return rows[opcode >> 4] >> (15 - (opcode & 15)) & 1;
@@ -212,7 +213,10 @@ static void set_pop(const struct decoder *decoder, uint8_t reg, struct arch_inst
 	out->effect = decoder->is_16 || reg == SP ? ARCH_SP_LOST : reg == BP ? ARCH_SP_POPS_BP : ARCH_SP_MOVES;
 }
 
-/* The register that a plain move or arithmetic instruction writes, or -1. Bytes are left out: numbers 4 and 5 are ah and ch. */
+/*
+ * The register that a plain move or arithmetic instruction writes, or -1. Byte operations are left
+ * out: their registers 4 and 5 are ah and ch.
+ */
 static int written(const struct decoder *decoder)
 {
 	const uint8_t opcode = decoder->opcode;
@@ -255,7 +259,7 @@ static void set_effect(const struct decoder *decoder, int64_t immediate, struct 
 	const uint8_t opcode = decoder->opcode;
 	const bool is_sp = decoder->is_wide && decoder->mod == 3 && decoder->rm == SP;
 
-	/* Which of these write a general register is not told apart. */
+	/* The decoder does not distinguish which of these write a general register. */
 	if ((decoder->map || decoder->has_vex) && (decoder->reg == BP || (decoder->mod == 3 && decoder->rm == BP)))
 		out->effect = ARCH_SP_NOT_BP;
 	if (decoder->map || decoder->has_vex)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry.c - the first instruction of a function, moved.
+ * entry.c - moves the first instruction of a function.
  *
- * It may be anything that runs the same elsewhere: no call, no branch; a jump leads where it led, and an operand relative to pc is addressed from the new
- * place.
+ * The instruction may be any that does the same elsewhere: no call and no branch. A jump keeps its
+ * target. An operand relative to pc is readdressed from the new place.
  */
 #include <string.h>
 

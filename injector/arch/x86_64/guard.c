@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard.c - x86-64: the guard frame, and what becomes of a system call that our stop broke off.
+ * guard.c - x86-64: the guard frame, and what happens to a system call that the injector's stop
+ * interrupted.
  *
- * The frame is what the kernel writes when it delivers a signal, laid out by hand because user headers do not declare it:
+ * The frame is what the kernel writes when it delivers a signal, laid out by hand because user
+ * headers do not declare it:
  *
- *     at + 0    u64 pretcode       address of code that makes rt_sigreturn; what a `ret` finds
- *     at + 8    ucontext           u64 flags, u64 link, stack_t, sigcontext (256 bytes, fpstate pointer inside), u64 sigmask
- *     at + 312  siginfo            unused
- *     ...       fpstate            64-byte aligned; the XSAVE image, closed by a magic word
+ *       at + 0    u64 pretcode       address of code that makes rt_sigreturn; a `ret` takes it
+ *       at + 8    ucontext           u64 flags, u64 link, stack_t, sigcontext (256 bytes, with the
+ *                                    fpstate pointer), u64 sigmask
+ *       at + 312  siginfo            unused
+ *       ...       fpstate            64-byte aligned; the XSAVE image, closed by a magic word
  *
- * rt_sigreturn restores all of it but fs_base and gs_base, which we never change.
+ * rt_sigreturn restores all of it except fs_base and gs_base, which the injector never changes.
  */
 #include "arch.h"
 
@@ -26,15 +29,22 @@
 _Static_assert(offsetof(ucontext_t, uc_mcontext) == 40, "as in the kernel's struct ucontext");
 _Static_assert(offsetof(ucontext_t, uc_sigmask) == SIGMASK_AT - CONTEXT_AT, "as in the kernel's struct ucontext");
 
-/* uc_flags: extended state present, ss saved, ss to be restored whatever it is */
+/* uc_flags: extended state present, ss saved, ss to be restored unconditionally */
 #define CONTEXT_FLAGS (0x1 | 0x2 | 0x4)
-/* The kernel's restore_altstack() ignores a stack_t that is in error: so the thread's alternate stack stays as it is, unknown to us. */
+/*
+ * The kernel's restore_altstack() ignores an invalid stack_t. So the thread's alternate stack,
+ * which the injector does not know, stays as it is.
+ */
 #define INVALID_STACK_FLAGS 7
 
-/* What must not be set when foreign code begins: single-stepping, string operations backwards, alignment checks. */
+/*
+ * Flags that must not be set when injected code begins: single-stepping, backward string
+ * operations, alignment checks.
+ */
 #define FLAGS_CLEARED (0x100ull | 0x400ull | 0x40000ull)
 
-#define FXSAVE_SOFTWARE_AT 464 /* 48 bytes that the hardware leaves to software: struct _fpx_sw_bytes */
+/* 48 bytes that the hardware leaves for software: struct _fpx_sw_bytes */
+#define FXSAVE_SOFTWARE_AT 464
 #define XSTATE_BV_AT 512
 #define XSTATE_ALIGN 64
 #define XSTATE_MAGIC1 0x46505853u
@@ -50,15 +60,18 @@ struct software_bytes {
 };
 _Static_assert(sizeof(struct software_bytes) == 48, "struct _fpx_sw_bytes");
 
-/* Error codes with which a system call asks the kernel's signal code for a restart; never seen by programs. */
+/*
+ * Error codes with which a system call asks the kernel's signal code for a restart. Programs never
+ * see them.
+ */
 #define ERESTARTSYS 512
 #define ERESTARTNOINTR 513
 #define ERESTARTNOHAND 514
 #define ERESTART_RESTARTBLOCK 516
 
 /*
- * The calls that a bare stop makes fail with EINTR (signal(7), "never restarted") and that begin anew without harm when repeated. close is not among
- * them: its descriptor is gone by then.
+ * The calls that a bare stop makes fail with EINTR (signal(7), "never restarted") and that can be
+ * repeated without harm. close is not among them: by then its descriptor is closed.
  */
 static bool is_repeatable(uint64_t number)
 {
@@ -95,7 +108,10 @@ bool arch_rewind_interrupted(struct arch_regs *regs)
 {
 	if ((int64_t)regs->user.orig_rax < 0 || (int64_t)regs->user.rax != -EINTR || !is_repeatable(regs->user.orig_rax))
 		return false;
-	/* Left to the kernel: it restarts, unless it runs a handler; then the program gets the EINTR that it expects. */
+	/*
+	 * This leaves the decision to the kernel. It restarts the call unless it runs a handler;
+	 * then the program gets the EINTR that it expects.
+	 */
 	regs->user.rax = (uint64_t)-ERESTARTNOHAND;
 	return true;
 }
@@ -137,8 +153,9 @@ static void fill_registers(const struct user_regs_struct *user, gregset_t to)
 }
 
 /*
- * How much of the XSAVE image rt_sigreturn accepts. The regset always has room for AMX tiles, 8 KiB at the end; a thread that never used them has a smaller
- * state, and the kernel compares sizes. The closing magic word goes behind both, as kernels differ in where they look for it.
+ * How much of the XSAVE image rt_sigreturn accepts. The regset always has room for AMX tiles, 8 KiB
+ * at the end. A thread that never used them has a smaller state, and the kernel compares sizes. The
+ * closing magic word goes after both sizes, because kernels differ in where they look for it.
  */
 static size_t frame_xstate_size(const uint8_t *xstate, size_t size)
 {
@@ -158,7 +175,8 @@ static void fill_xstate(const struct arch_context *context, uint8_t *to)
 	struct software_bytes software = {.magic1 = XSTATE_MAGIC1, .extended_size = (uint32_t)(size + sizeof(magic2)), .size = (uint32_t)size};
 
 	memcpy(to, context->xstate, context->xstate_size);
-	memcpy(&software.features, to + FXSAVE_SOFTWARE_AT, sizeof(software.features)); /* XCR0, where the regset keeps it */
+	/* XCR0, which the regset stores here */
+	memcpy(&software.features, to + FXSAVE_SOFTWARE_AT, sizeof(software.features));
 	if (size < context->xstate_size)
 		software.features &= ~(1ull << FEATURE_TILE_DATA);
 	memcpy(to + FXSAVE_SOFTWARE_AT, &software, sizeof(software));
@@ -187,7 +205,10 @@ int arch_build_guard(const struct arch_context *context, uint64_t sigreturn, str
 	memcpy(out_guard->frame + SIGMASK_AT, &context->sigmask, SIGMASK_BYTES);
 	fill_xstate(context, out_guard->frame + (xstate_at - out_guard->at));
 
-	/* Resting: as after that `ret`; and in no system call, lest the kernel "restart" what we begin by moving rip back two bytes. */
+	/*
+	 * Resting: the state after that `ret`. The thread must be in no system call, or the kernel
+	 * would "restart" the injector's call by moving rip back two bytes.
+	 */
 	out_guard->resting = context->regs;
 	out_guard->resting.user.rip = sigreturn;
 	out_guard->resting.user.rsp = out_guard->at + sizeof(uint64_t);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pattern.c - words that may be a pointer of a few, searched for in all the memory of a process: a hundred megabytes at a time, so that each instruction for a
- * word is felt.
+ * pattern.c - searches all memory of a process for words that may be one of a few pointers. It
+ * reads a hundred megabytes at a time, so each instruction per word matters.
  *
- * The compiler's vectors, in blocks: what is asked of a block is only whether any of its words fits; which one it was is a second, rare look. The loop is there
- * twice, once for CPUs with wider registers.
+ * It uses the compiler's vectors and works in blocks. It tests only whether any word of a block
+ * fits; a second, rare search finds which one. The loop exists twice, once for CPUs with wider
+ * registers.
  */
 #include "arch.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* arch.c - the contract of arch.h for x86-64 under Linux, and the proof that gate.S means the same numbers as the headers. */
+/*
+ * arch.c - implements arch.h for x86-64 under Linux, and asserts that gate.S uses the same numbers
+ * as the headers.
+ */
 #include "arch/arch.h"
 
 #include "gate_layout.h"
@@ -28,7 +31,10 @@ _Static_assert(CALL_GUARD == offsetof(struct hook_call, guard), "gate_layout.h")
 _Static_assert(CALL_WORDS == offsetof(struct hook_call, words) && CALL_BP == offsetof(struct hook_call, bp), "gate_layout.h");
 _Static_assert(sizeof(struct hook_call) == 128, "the stub pushes sixteen words, return address included");
 
-/* The handler's return has popped the first word of the rt_sigframe: sp is at the ucontext. Offsets of RIP, RSP, RBP in its gregs. */
+/*
+ * The return from the handler has popped the first word of the rt_sigframe, so sp points at the
+ * ucontext. These are the offsets of RIP, RSP and RBP in its gregs.
+ */
 struct arch_signal_frame arch_signal_frame(void)
 {
 	return (struct arch_signal_frame){.pc = 168, .sp = 160, .bp = 120};

@@ -11,7 +11,10 @@ static inline uint64_t arch_cycles(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* It waits until all instructions before it have been executed, and holds up none that follows. */
+/*
+ * rdtscp waits until all instructions before it have been executed, and does not delay those after
+ * it.
+ */
 static inline uint64_t arch_cycles_fast(void)
 {
 	uint32_t low, high;
@@ -37,7 +40,7 @@ static inline uint64_t arch_thread_pointer(void)
 	return pointer;
 }
 
-/* No lock prefix: interrupts come between instructions. */
+/* No lock prefix: interrupts, and so signals, come between instructions. */
 static inline void arch_increment_alone(uint32_t *word)
 {
 	__asm__ volatile("incl %0" : "+m"(*word) : : "memory", "cc");

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.S - the gate's entries, which are the fast path, the stubs through which the slow path is entered and left, and the call of an original from there.
+ * gate.S - the gate's entries, which are the fast path; the stubs through which a thread enters and
+ * leaves the slow path; and the call of an original from there.
  *
- * GATE ENTRIES are templates: the injector copies one to each entry in use and puts that entry's words HI_GATE_BYTES behind it, so every access is
- * rip-relative to the local label 9 at its start (never a global symbol: that would leave a relocation). An entry may use rax, r10 and r11. It touches no
- * stack, so that it is not there for an unwinder, a signal, or detach.
+ * GATE ENTRIES are templates. The injector copies one to each entry in use, and puts the words of
+ * that entry HI_GATE_BYTES after it. So every access is rip-relative to the local label 9 at the
+ * start of the entry (never a global symbol: that would leave a relocation). An entry may use rax,
+ * r10 and r11. It does not touch the stack, so unwinders, signals and detach need not know about
+ * it.
  *
- * The C twin of an allocating entry:
+ * The C equivalent of an allocating entry:
  *
  *     slot = &slots[(thread * HASH >> SHIFT) % number of slots];
  *     for (way = 1; way < 4 && slot->fast_owner != thread; way++)
- *         slot = &slots[home ^ way];                   // some threads share a hash; all of them shall be fast
+ *         slot = &slots[home ^ way];   // some threads share a home; all shall be fast
  *     if (slot->fast_owner == thread) {
  *         is_due = (uint64_t)slot->countdown <= size;
  *         slot->countdown -= size;
@@ -19,17 +22,22 @@
  *     }
  *     return hook(...);
  *
- * original(...) is what the exit holds: a jump by way of words->original, or, for a function that is hooked at its entry, the instruction that the jump at
- * that entry took the place of, and a jump behind it. words->original is then the address of the exit itself, so that hooks call it like any function.
+ * original(...) is what the exit holds: a jump through words->original, or, for a function that is
+ * hooked at its entry, the instruction that the jump at the function's entry displaced, and a jump
+ * to the instruction after it. words->original is then the address of the exit itself, so that
+ * hooks call it like any function.
  *
- * A countdown at rest is greater than zero. Below that it is for as long as the way to the hook takes, which draws anew; as the comparison is without signs,
- * what a signal handler allocates meanwhile is no sample. A size beyond all bounds is greater than any countdown, and goes to the hook.
+ * Outside of an entry and a hook a countdown is greater than zero. It is zero or less only on the
+ * way to the hook, which draws a new one. As the comparison is unsigned, an allocation that a
+ * signal handler makes in that time is no sample. A size beyond all bounds is greater than any
+ * countdown, and goes to the hook.
  *
- * The countdown is memory of the thread's own, changed in one instruction: a signal handler that allocates in between is counted, too.
+ * The countdown is memory of the thread's own, and one instruction changes it. So an allocation
+ * that a signal handler makes in between is counted, too.
  */
 #include "gate_layout.h"
 
-#define TO_ORIGINAL_BYTES 6 /* of the jump with which all entries can end */
+#define TO_ORIGINAL_BYTES 6 /* size of the jump with which every entry can end */
 
 	.text
 
@@ -51,7 +59,10 @@
 	jmp *9b + GATE_BYTES + WORDS_ORIGINAL(%rip)
 	.endm
 
-	/* The way on, to the function itself. Where that is hooked at its entry, the injector puts what the entry displaced here, and the jump behind it. */
+	/*
+	 * The exit to the function itself. If the function is hooked at its entry, the injector
+	 * puts the displaced instruction here, and the jump after it.
+	 */
 	.macro gate_exit name
 	.globl \name\()_exit
 	.type \name\()_exit, @function
@@ -111,7 +122,10 @@
 	count_or_hook hi_gate_sizearg3, %rdx
 	gate_end hi_gate_sizearg3
 
-	/* A product that overflows is no allocation: the hook knows, and the original says so. */
+	/*
+	 * A product that overflows is no allocation. The entry leaves it to the hook, and the
+	 * original reports the error.
+	 */
 	gate_begin hi_gate_size2
 	mov %rdi, %r10
 	imul %rsi, %r10
@@ -119,7 +133,7 @@
 	count_or_hook hi_gate_size2, %r10
 	gate_end hi_gate_size2
 
-	/* Most blocks are no samples, and their bucket's occupancy byte says so. */
+	/* Most blocks are no samples, and the occupancy byte of their home says so. */
 	gate_begin hi_gate_free
 	load_occupancy
 	jne 3f
@@ -127,14 +141,19 @@
 3:	to_hook
 	gate_end hi_gate_free
 
-	/* Both at once. The look at the old block comes first: what goes to the hook for its sake has not been counted yet. */
+	/*
+	 * Does both. It checks the old block first, so that a call that goes to the hook for the
+	 * old block has not been counted yet.
+	 */
 	gate_begin hi_gate_realloc
 	load_occupancy
 	jne 3f
 	count_or_hook hi_gate_realloc, %rsi
 	gate_end hi_gate_realloc
 
-	/* Of a realloc that leaves a block of NULL to malloc, whose own entry counts it then. */
+	/*
+	 * For a realloc that passes a block of NULL on to malloc, whose own entry then counts it.
+	 */
 	gate_begin hi_gate_realloc_null
 	test %rdi, %rdi
 	jz 5f
@@ -149,8 +168,10 @@
 	gate_end hi_gate_always
 
 	/*
-	 * Takes the place of any of these while threads come through: one that stands between two instructions of an entry goes on at the same place in this
-	 * one. So there is a way to the original from every byte but the second, and none of the others begins with an instruction as short as that.
+	 * Replaces any of the entries above while threads run in them. A thread that is between two
+	 * instructions of an entry continues at the same offset in this one. So there is a path to
+	 * the original from every byte except the second, and no other entry begins with an
+	 * instruction as short as one byte.
 	 */
 	gate_begin hi_gate_inert
 	.byte 0xeb, 127 /* jmp, as far towards the end as it goes */
@@ -159,7 +180,10 @@
 	.size hi_gate_inert, . - hi_gate_inert
 	.org 9b + GATE_STRIDE, 0xcc
 
-	/* Not for calls: a borrowed thread returns through it, and finds its errno as it was, whatever became of who borrowed it. */
+	/*
+	 * Not for calls. A borrowed thread returns through this entry, and finds its errno
+	 * unchanged, whatever became of the injector that borrowed it.
+	 */
 	gate_begin hi_gate_restore
 	mov 9b + GATE_BYTES + WORDS_RESTORE_AT(%rip), %rax
 	mov 9b + GATE_BYTES + WORDS_RESTORE_VALUE(%rip), %ecx
@@ -168,12 +192,15 @@
 	gate_end hi_gate_restore
 
 /*
- * THE HOOK STUB, common to all hooks: rax = handler, r10 = words, arguments as the application passed them. Builds struct hook_call of arch.h (lowest field
- * last pushed) and calls handler(call), which answers in rax = result, rdx = whether to go on in the original instead. Then the
- * frame goes, and with the arguments as they were the original finds nothing of us on the stack.
+ * THE HOOK STUB, common to all hooks: rax = handler, r10 = words, arguments as the application
+ * passed them. It builds struct hook_call of arch.h (lowest field pushed last) and calls
+ * handler(call). The handler returns rax = result, rdx = whether to continue in the original
+ * instead. Then the stub removes its frame. The arguments are as they were, and the original finds
+ * nothing of the payload on the stack.
  *
- * armed is looked at before all else: in a forked child it reads 0, and nothing is sampled there.
- * The guard, which counts who is inside, falls when one instruction is left to execute here: without a lock if it is the thread's own (see hi_wire.h).
+ * The stub checks `armed` before anything else: in a forked child it reads 0, and nothing is
+ * sampled there. The stub lowers the guard, the count of threads inside, when only one instruction
+ * is left to execute here. It needs no lock if the count is the thread's own (see hi_wire.h).
  */
 	.p2align 4
 	.type hook_stub, @function
@@ -276,11 +303,12 @@ arch_call_original:
 	mov %rbx, %r13
 	mov %rbx, %r14
 	mov %rbx, %r15
-	push %rax /* aligns the stack, and then stands where a call leaves its return address */
+	/* aligns the stack; the second push is the return address that a call would leave */
+	push %rax
 	push %rax
 	.cfi_adjust_cfa_offset 16
 	jmp *%r8
-2:	add $16, %rsp /* what the gadget pushed, and the first of the two */
+2:	add $16, %rsp /* removes what the gadget pushed, and the first of the two words */
 	.cfi_adjust_cfa_offset -16
 	pop_kept %r15
 	pop_kept %r14

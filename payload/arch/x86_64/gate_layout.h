@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* gate_layout.h - the numbers of hi_wire.h and arch.h that gate.S needs; arch.c holds them against the structures. */
+/*
+ * gate_layout.h - the numbers of hi_wire.h and arch.h that gate.S needs; arch.c compares them with
+ * the structures.
+ */
 #ifndef PAYLOAD_GATE_LAYOUT_H
 #define PAYLOAD_GATE_LAYOUT_H
 
 #define GATE_BYTES 12288
 #define GATE_STRIDE 192
 #define GATE_EXIT_BYTES 16
-#define GATE_HASH 0x61c88647 /* no suffix: for the assembler; positive as a signed factor */
+#define GATE_HASH 0x61c88647 /* without suffix, for the assembler; positive as a signed factor */
 #define THREAD_HASH 0x233bde3d
 #define THREAD_HASH_SHIFT 30
 
@@ -26,7 +29,11 @@
 #define SLOT_BYTES_LOG2 6
 #define SLOT_FAST_OWNER 0
 #define SLOT_COUNTDOWN 8
-#define SLOT_SHARED_COUNT 4 /* set in the addresses of counts that several threads change, not in that of in_flight */
+/*
+ * bit that is set in the addresses of counts that several threads change, and not in that of
+ * in_flight
+ */
+#define SLOT_SHARED_COUNT 4
 
 #define CALL_GUARD 48
 #define CALL_WORDS 56
