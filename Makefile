@@ -4,13 +4,13 @@
 #
 # Four parts: injector/, analyzer/, and cmd/, which runs the two, are ordinary host code and become one program; payload/ is a
 # freestanding shared object that runs inside other people's processes, is never instrumented, and is embedded into the program by
-# injector/hooks/payload_blob.S. Each folder is an include root for the part it belongs to, and include/ is what they share.
+# injector/hooks/payload_blob.S. Each directory is an include root for the part it belongs to, and include/ is what they share.
 
 ##
 ## Variables:
 ##   O=build              build directory
 ##   CC=gcc               or clang
-##   ARCH=x86_64          CPU folder under */arch/
+##   ARCH=x86_64          CPU directory under */arch/
 ##   SAN=address,undefined  sanitizers for host code (never for the payload)
 ##   FAULTS=1             compile the fault-injection seam into everything
 ##   WERROR=1             warnings are errors
@@ -78,7 +78,7 @@ endif
 # Linked in: libdeflate and libedit with what it needs, as few servers have them, and a file that is copied to one has to run there; of libsupc++ one object.
 LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a -l:libmd.a -lpthread -ldl -lm
 
-# The rooms: folders that hold sources, each named once.
+# The rooms: directories that hold sources, each named once.
 rooms_of = $(sort $(patsubst %/,%,$(dir $(wildcard $(1)))))
 roots = $(addprefix -I,$(1))
 injector_rooms := injector/arch $(call rooms_of,injector/*/*.c)

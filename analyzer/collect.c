@@ -46,12 +46,12 @@ struct collector {
 	size_t old_for; /* the next old_for STATS records reuse the live_ values */
 };
 
-static void tell_done(const struct collector *collector, int error)
+static void report_done(const struct collector *collector, int error)
 {
-	const struct hi_file_request told = {.kind = HI_FILE_DUMP_DONE, .place = (uint32_t)-error};
+	const struct hi_file_request done = {.kind = HI_FILE_DUMP_DONE, .place = (uint32_t)-error};
 
 	/* If the reader is gone, nobody waits for this. */
-	(void)file_source_tell(collector->outputs->ask_fd, &told);
+	(void)file_source_notify(collector->outputs->ask_fd, &done);
 }
 
 /*
@@ -72,7 +72,7 @@ static void reap_writer(struct collector *collector, int flags)
 		return;
 	collector->writer = 0;
 	if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
-		tell_done(collector, -ECANCELED);
+		report_done(collector, -ECANCELED);
 }
 
 /*
@@ -237,7 +237,7 @@ static void write_dump(const struct collector *collector, struct profile *profil
 	if (!error)
 		error = write_output(profile, fd[1], pprof_write);
 	profile->meta.end_reason = 0;
-	tell_done(collector, error);
+	report_done(collector, error);
 }
 
 /*
@@ -293,7 +293,7 @@ static void on_dump(void *context, struct profile *profile)
 	(void)look_for_allocators(collector, profile);
 	const int error = ask_for_files(ask_fd, fd);
 	if (error)
-		tell_done(collector, error);
+		report_done(collector, error);
 	else if ((collector->writer = fork()) == 0)
 		run_writer(collector, profile, fd);
 	else if (collector->writer < 0)

@@ -99,11 +99,11 @@ static int check_binary(const struct report_options *options, const char *file, 
 /* Prints once, for all files, which missing files would have provided more names. */
 static void complain_of_lacks(const struct report_options *options, const struct symbols_findings *findings)
 {
-	static bool is_told;
+	static bool is_reported;
 
-	if (!findings->lacked || is_told)
+	if (!findings->lacked || is_reported)
 		return;
-	is_told = true;
+	is_reported = true;
 	report_complain(options, "frames without the calls that are inlined there, for want of split debug information: %zu; %s is not there%s%s%s",
 			findings->lacking, findings->lacked, findings->lacked_here ? ", and " : "", findings->lacked_here ? findings->lacked_here : "",
 			findings->lacked_here ? " is a package of such files, which libdw reads from elfutils 0.191 on" : "");
@@ -114,7 +114,7 @@ static int look_up(const struct symbols_options *symbols, struct known_names *na
 	int error = bias_complete(profile, symbols->binary);
 
 	if (!error && names)
-		error = known_names_tell(names, profile);
+		error = known_names_apply(names, profile);
 	progress_bar_phase("naming");
 	if (!error)
 		error = symbols_resolve(profile, symbols);
@@ -311,7 +311,7 @@ static int load_all(const struct report_options *options, struct series *series,
 /* ---- the view ---- */
 
 /* Prints the caveats on standard error if the format of the view has no place for them. */
-static void tell_caveats(const struct report_options *options, const struct profile *profile)
+static void warn_caveats(const struct report_options *options, const struct profile *profile)
 {
 	for (int kind = 0; kind < HI_CAVEATS && options->renderer->is_bare; kind++)
 		if (profile->meta.caveat[kind])
@@ -344,7 +344,7 @@ static int render(const struct report_options *options, const struct profile *pr
 	if (error)
 		report_complain(options, "cannot write %s: %s", options->output ? options->output : "standard output", strerror(-error));
 	else
-		tell_caveats(options, profile);
+		warn_caveats(options, profile);
 	return error;
 }
 

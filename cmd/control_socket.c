@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "folder.h"
+#include "directory.h"
 #include "identity.h"
 #include "proc_file.h"
 #include "procfs.h"
@@ -26,17 +26,17 @@
  * Whether the directory belongs to this user. A runtime directory of another user, as after sudo,
  * must not be used.
  */
-static bool is_owned(const char *folder, uid_t owner)
+static bool is_owned(const char *directory, uid_t owner)
 {
 	struct stat status;
-	return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == owner;
+	return lstat(directory, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == owner;
 }
 
 /*
  * The path of the socket directory of that user's sessions. runtime: their XDG_RUNTIME_DIR, or
  * NULL.
  */
-static int folder_path(const char *runtime, uid_t owner, char *path, size_t size)
+static int directory_path(const char *runtime, uid_t owner, char *path, size_t size)
 {
 	int length;
 	if (runtime && *runtime == '/' && is_owned(runtime, owner))
@@ -53,59 +53,59 @@ static int folder_path(const char *runtime, uid_t owner, char *path, size_t size
  * may write to, is refused: a socket there could end sessions. All later steps use the descriptor
  * that was checked, whatever the path leads to by then.
  */
-static int open_folder(const char *runtime, uid_t owner, bool create, int *out_folder)
+static int open_directory(const char *runtime, uid_t owner, bool create, int *out_directory)
 {
 	char path[PATH_MAX];
 	struct stat status;
-	int parent, err = folder_path(runtime, owner, path, sizeof path);
+	int parent, err = directory_path(runtime, owner, path, sizeof path);
 	if (!err)
-		err = folder_open(path, &parent);
+		err = directory_open(path, &parent);
 	if (err)
 		return err;
 	const char *name = strrchr(path, '/') + 1;
 	if (create && mkdirat(parent, name, 0700) && errno != EEXIST)
 		err = -errno;
-	const int folder = err ? -1 : openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (!err && folder < 0)
+	const int directory = err ? -1 : openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!err && directory < 0)
 		err = -errno;
 	close(parent);
-	if (!err && (fstat(folder, &status) || status.st_uid != owner || status.st_mode & 022)) {
-		close(folder);
+	if (!err && (fstat(directory, &status) || status.st_uid != owner || status.st_mode & 022)) {
+		close(directory);
 		err = -EPERM;
 	}
 	if (!err)
-		*out_folder = folder;
+		*out_directory = directory;
 	return err;
 }
 
-static struct sockaddr_un socket_address(int folder, pid_t pid)
+static struct sockaddr_un socket_address(int directory, pid_t pid)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%d.sock", folder, (int)pid);
+	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%d.sock", directory, (int)pid);
 	return address;
 }
 
 /* Removes the socket directory. That fails if other sessions have sockets in it, as it should. */
-static void remove_folder(void)
+static void remove_directory(void)
 {
 	char path[PATH_MAX];
-	if (!folder_path(getenv("XDG_RUNTIME_DIR"), geteuid(), path, sizeof path))
+	if (!directory_path(getenv("XDG_RUNTIME_DIR"), geteuid(), path, sizeof path))
 		(void)rmdir(path);
 }
 
 static int listen_once(struct control_socket *listener, pid_t pid)
 {
-	*listener = (struct control_socket){.fd = -1, .folder = -1, .pid = pid};
-	int err = open_folder(getenv("XDG_RUNTIME_DIR"), geteuid(), true, &listener->folder);
+	*listener = (struct control_socket){.fd = -1, .directory = -1, .pid = pid};
+	int err = open_directory(getenv("XDG_RUNTIME_DIR"), geteuid(), true, &listener->directory);
 	if (err)
 		return err;
-	const struct sockaddr_un address = socket_address(listener->folder, pid);
+	const struct sockaddr_un address = socket_address(listener->directory, pid);
 	unlink(address.sun_path);
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listener->fd >= 0 && !bind(listener->fd, (const struct sockaddr *)&address, sizeof address) && !listen(listener->fd, 4))
 		return 0;
 	err = -errno;
-	close(listener->folder);
+	close(listener->directory);
 	if (listener->fd >= 0)
 		close(listener->fd);
 	listener->fd = -1;
@@ -152,10 +152,10 @@ void control_socket_close(struct control_socket *listener)
 {
 	if (listener->fd < 0)
 		return;
-	unlink(socket_address(listener->folder, listener->pid).sun_path);
+	unlink(socket_address(listener->directory, listener->pid).sun_path);
 	close(listener->fd);
-	close(listener->folder);
-	remove_folder();
+	close(listener->directory);
+	remove_directory();
 	listener->fd = -1;
 }
 
@@ -169,13 +169,13 @@ static int open_socket(const char *runtime, uid_t owner, pid_t pid, int *out_soc
 {
 	char name[32];
 	struct stat status;
-	int folder, err = open_folder(runtime, owner, false, &folder);
+	int directory, err = open_directory(runtime, owner, false, &directory);
 	if (err)
 		return err;
 	snprintf(name, sizeof name, "%d.sock", (int)pid);
-	const int found = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	const int found = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	err = found < 0 ? -errno : 0;
-	close(folder);
+	close(directory);
 	if (!err && (fstat(found, &status) || !S_ISSOCK(status.st_mode) || status.st_uid != owner)) {
 		close(found);
 		err = -EPERM;

@@ -12,7 +12,7 @@
  * Root may send requests to the sessions of other users. The paths to their sockets lead through
  * directories that those users created and that others may write to. So root walks such a path with
  * the rights of the session's user only, and follows no link that another user may have created
- * (folder.h). The directory, the socket and the answering process must all belong to the session's
+ * (directory.h). The directory, the socket and the answering process must all belong to the session's
  * user.
  */
 #ifndef HI_CONTROL_SOCKET_H
@@ -23,7 +23,7 @@
 
 struct control_socket {
 	int fd; /* listening; readable = a request is waiting. -1 = none */
-	int folder;
+	int directory;
 	pid_t pid;
 };
 

@@ -67,7 +67,7 @@ bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 }
 
 /* Tells the user which files were written, or why not. */
-static void tell(struct dumps *dumps, int error, const struct outputs_dump *dump)
+static void report_result(struct dumps *dumps, int error, const struct outputs_dump *dump)
 {
 	char line[2 * PATH_MAX + 128];
 
@@ -111,7 +111,7 @@ static void finish(struct dumps *dumps, int error, const struct outputs_dump *du
 	if (!error)
 		count(dumps, dump);
 	if (error != -EPIPE) /* the session itself reports that the analyzer has gone */
-		tell(dumps, error, dump);
+		report_result(dumps, error, dump);
 	answer_waiting(dumps, error, dump);
 }
 

@@ -20,8 +20,8 @@
  * lowering the shift doubles the cost, which must then still be well within the budget, or the
  * shift would oscillate
  */
-#define CALM_SHARE 4u
-#define CALM_WINDOWS 8u
+#define CHEAP_SHARE 4u
+#define CHEAP_WINDOWS 8u
 
 void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t interval)
 {
@@ -52,13 +52,13 @@ bool overhead_step(struct overhead *overhead, const struct hi_stream_stats *stat
 	overhead->payload_ns = stats->payload_cpu_ns;
 	if (cost / SAMPLE_NS_MAX > samples)
 		cost = samples * SAMPLE_NS_MAX;
-	overhead->calm = cost < budget / CALM_SHARE ? overhead->calm + 1 : 0;
+	overhead->cheap_windows = cost < budget / CHEAP_SHARE ? overhead->cheap_windows + 1 : 0;
 	overhead->interval_shift += steps_to(cost, budget);
 	if (overhead->interval_shift > overhead->interval_shift_max)
 		overhead->interval_shift = overhead->interval_shift_max;
-	if (overhead->calm >= CALM_WINDOWS && overhead->interval_shift) {
+	if (overhead->cheap_windows >= CHEAP_WINDOWS && overhead->interval_shift) {
 		overhead->interval_shift--;
-		overhead->calm = 0;
+		overhead->cheap_windows = 0;
 	}
 	return overhead->interval_shift != before;
 }

@@ -21,7 +21,7 @@ struct overhead {
 	uint32_t interval_shift, interval_shift_max;
 	uint64_t samples, payload_ns, target_ns; /* the figures at the start of the window */
 	/* consecutive windows in which half the interval would also have been within the budget */
-	uint32_t calm;
+	uint32_t cheap_windows;
 };
 
 /* interval: mean bytes between samples as asked for. */

@@ -75,7 +75,7 @@ static void raise_descriptor_limit(void)
 }
 
 /* Whether every free is recorded, and so no live set is kept. */
-static bool tells_all(const struct session_options *options)
+static bool records_all_frees(const struct session_options *options)
 {
 	return options->interval == 1 && !options->budget_ppm && !options->live_max;
 }
@@ -84,7 +84,7 @@ static bool tells_all(const struct session_options *options)
 static int check_target(struct session *session)
 {
 	const struct arena_plan plan = {
-		.interval = session->options->interval, .live_max = session->options->live_max, .tells_all = tells_all(session->options)};
+		.interval = session->options->interval, .live_max = session->options->live_max, .records_all_frees = records_all_frees(session->options)};
 	struct preflight_program program;
 	int err = preflight_run(session->options->pid, &plan, &session->preflight, &program);
 	if (err) {
@@ -205,7 +205,7 @@ static int send_memory(struct session *session)
 }
 
 /* Warns of an unhooked allocator. Later the user could notice it only by what is missing. */
-static void tell_unhooked(const struct session *session)
+static void warn_unhooked(const struct session *session)
 {
 	char text[UNHOOKED_TEXT_MAX];
 	if (session->preflight.unhooked.count && !session->options->quiet)
@@ -269,7 +269,7 @@ static int begin(struct session *session)
 		 * If every block is a sample for the whole session, the target needs no live set:
 		 * the analyzer knows which block a free belongs to.
 		 */
-		.tells_all = tells_all(asked),
+		.records_all_frees = records_all_frees(asked),
 		.loader = asked->loader,
 		.hook = asked->hook,
 	};
@@ -297,7 +297,7 @@ static int begin(struct session *session)
 	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval);
 	if (session->options->verbose)
 		describe_session(session);
-	tell_unhooked(session);
+	warn_unhooked(session);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 

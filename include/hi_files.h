@@ -73,13 +73,13 @@ struct hi_file_answer {
 };
 
 /* Whether the name is a relative path that does not lead upwards. */
-static inline bool hi_file_name_is_plain(const char name[HI_FILE_NAME_MAX], bool may_have_folders)
+static inline bool hi_file_name_is_plain(const char name[HI_FILE_NAME_MAX], bool may_have_directories)
 {
 	const size_t size = strnlen(name, HI_FILE_NAME_MAX);
 
 	if (size == 0 || size == HI_FILE_NAME_MAX || name[0] == '.' || name[0] == '/' || strstr(name, "/."))
 		return false;
-	return may_have_folders || !strchr(name, '/');
+	return may_have_directories || !strchr(name, '/');
 }
 
 static inline int hi_file_format_build_id(const struct hi_file_request *request, char *out_path, size_t size)
@@ -96,13 +96,13 @@ static inline int hi_file_format_build_id(const struct hi_file_request *request,
 static inline int hi_file_format_debug_link(const struct hi_file_request *request, const char *object_path, char *out_path, size_t size)
 {
 	/* parts of the path before and after the object's own directory */
-	static const char *const folders[][2] = {{"", "/"}, {"", "/.debug/"}, {HI_FILE_DEBUG_ROOT, "/"}};
+	static const char *const directories[][2] = {{"", "/"}, {"", "/.debug/"}, {HI_FILE_DEBUG_ROOT, "/"}};
 	const char *slash = strrchr(object_path, '/');
 
 	if (request->place >= HI_FILE_DEBUG_LINK_PLACES || !slash || !hi_file_name_is_plain(request->name, false))
 		return -EINVAL;
-	const char *const *folder = folders[request->place / HI_FILE_ROOTS];
-	return snprintf(out_path, size, "%s%.*s%s%s", folder[0], (int)(slash - object_path), object_path, folder[1], request->name);
+	const char *const *directory = directories[request->place / HI_FILE_ROOTS];
+	return snprintf(out_path, size, "%s%.*s%s%s", directory[0], (int)(slash - object_path), object_path, directory[1], request->name);
 }
 
 /*

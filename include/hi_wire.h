@@ -187,7 +187,7 @@ struct hi_gate_words {
 	uint64_t restore_value; /* 72: last entry only: the value to store there again, 32 bits */
 	/*
 	 * 80: 1 = the original may reach another function that is hooked at its entry. The hook
-	 * then calls the original from within the visit, so that the inner call is known to be
+	 * then calls the original from within the hook scope, so that the inner call is known to be
 	 * nested
 	 */
 	uint64_t nests;
@@ -254,8 +254,8 @@ static inline uint32_t hi_thread_hash(uint64_t thread)
  * from `countdown`; both belong to the owning thread. A thread that loses its slot to another draws
  * a new countdown: the exponential distribution has no memory, so the samples stay unbiased.
  *
- * WHO IS INSIDE. A visit to a hook adds one to a count at its start and subtracts one at its end. A
- * locked instruction for each would be a large part of the cost of a visit in exact mode. A thread
+ * WHO IS INSIDE. A hook adds one to a count at its start and subtracts one at its end. A
+ * locked instruction for each would be a large part of the cost of a hook scope in exact mode. A thread
  * that is alone with its count needs no lock: one instruction that reads, adds and writes is
  * indivisible with respect to a signal handler of that thread. The only thread that is alone with
  * `in_flight` of a slot is the slot's first owner, which found `owner` 0 and swapped itself in.
@@ -265,9 +265,9 @@ static inline uint32_t hi_thread_hash(uint64_t thread)
  * pointer may be given to another thread after it has ended.)
  *
  * All other threads are called guests: later owners, owners for which no scratch was left, and
- * threads that have no slot. A guest takes a PLACE for the time of the visit (struct hi_place). A
+ * threads that have no slot. A guest takes a PLACE for the time of the hook scope (struct hi_place). A
  * place has one holder at a time, and records it, so a guest can distinguish a nested call of its
- * own from the visit of another thread. A guest that has no slot draws a countdown for this one
+ * own from the hook scope of another thread. A guest that has no slot draws a countdown for this one
  * call, in a slot that belongs to the place. That sample is as good as any other, as the
  * exponential distribution has no memory. If no place is free, the call is passed over, and counted
  * in `passing` while it is inside.
@@ -306,18 +306,18 @@ struct hi_thread_slot {
 	 */
 	uint16_t own_ring;
 	/*
-	 * 60: cycle counter >> HI_REGION_TOLD_SHIFT when this thread last wrote a HI_RECORD_REGION.
+	 * 60: cycle counter >> HI_REGION_RECORDED_SHIFT when this thread last wrote a HI_RECORD_REGION.
 	 * Used to limit how often it writes one
 	 */
-	uint32_t region_told;
+	uint32_t region_recorded;
 };
 _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 #define HI_SLOT_GUEST 1ull /* a bit that no thread pointer has set */
-#define HI_REGION_TOLD_SHIFT 20u
+#define HI_REGION_RECORDED_SHIFT 20u
 
 /*
  * A thread takes a place by one compare-and-swap of both halves, from any holder with count 0 to
- * its own mark with count 1. Calls nested in that visit add one to the count and subtract it again.
+ * its own mark with count 1. Calls nested in that hook scope add one to the count and subtract it again.
  * A place with count 0 is free. A thread may take any of HI_PLACE_WAYS adjacent places, chosen by
  * its thread pointer. They are one cache line.
  */
@@ -369,9 +369,9 @@ _Static_assert(sizeof(struct hi_thread_table) % 64 == 0, "whole cache lines");
  * not fit on the stack, as some stacks are small. Scratches are numbered. The numbers below
  * HI_OWN_SCRATCHES are given out in order, each to a slot that is claimed for the first time; that
  * scratch then belongs to the slot's in_flight. Number 0 belongs to nobody. The numbers from
- * HI_OWN_SCRATCHES on belong to one place each. Only the visit that found the count of a scratch at
- * 0 may use the scratch. A visit that finds another value (a signal handler that interrupted the
- * first visit) takes no sample.
+ * HI_OWN_SCRATCHES on belong to one place each. Only the hook scope that found the count of a scratch at
+ * 0 may use the scratch. A hook scope that finds another value (a signal handler that interrupted the
+ * first hook scope) takes no sample.
  */
 #define HI_OWN_SCRATCHES 4096u
 #define HI_SCRATCHES (HI_OWN_SCRATCHES + HI_PLACES)
@@ -525,7 +525,7 @@ struct hi_state {
 	uint64_t scratches_used; /* number of slots that asked for a scratch */
 	uint64_t unforked;       /* 1 from the beginning; 0 in a forked child */
 };
-_Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack behind the head");
+_Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack after the head");
 _Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
 
 /* ---- control block: shared, at arena offset 0 ------------------------------------------------------------------------------ */
@@ -574,7 +574,7 @@ struct hi_counters {
 	 * samples whose stack found no room among the interned stacks; the record carries the
 	 * frames
 	 */
-	uint64_t stacks_untold;
+	uint64_t stacks_unrecorded;
 	uint64_t stacks_truncated; /* samples whose walk did not end at HI_END_COMPLETE */
 	uint64_t deadman;          /* times the payload disarmed itself */
 	/* records that the reader skipped before their producer committed them */

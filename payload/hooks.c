@@ -11,15 +11,15 @@
 
 #include "live_set.h"
 #include "stack_table.h"
-#include "visit.h"
+#include "hook_scope.h"
 
 /*
  * While the original ran, the injector may have detached. Or a signal handler may have forked, and
  * this is the child, in which `armed` is wiped.
  */
-static bool is_still_armed(const struct visit *visit)
+static bool is_still_armed(const struct hook_scope *scope)
 {
-	return __atomic_load_n(&visit->event.state->armed, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&scope->event.state->armed, __ATOMIC_ACQUIRE);
 }
 
 /*
@@ -28,9 +28,9 @@ static bool is_still_armed(const struct visit *visit)
  * query may do no more than malloc itself, which has just run there. A malloc_usable_size of
  * another object knows nothing of this block, and is not asked.
  */
-static uint32_t slack_of(const struct visit *visit, uint64_t address, uint64_t bytes)
+static uint32_t slack_of(const struct hook_scope *scope, uint64_t address, uint64_t bytes)
 {
-	uint64_t function = visit->call->words->usable_size, usable;
+	uint64_t function = scope->call->words->usable_size, usable;
 
 	if (!function)
 		return HI_SLACK_UNKNOWN;
@@ -69,71 +69,71 @@ static void prefetch_size(uint64_t address, uint64_t bytes)
  *
  * Always inlined: that saves one frame on a stack that may be small.
  */
-__attribute__((always_inline)) static inline void sample(struct visit *visit, uint64_t address, uint64_t bytes)
+__attribute__((always_inline)) static inline void sample(struct hook_scope *scope, uint64_t address, uint64_t bytes)
 {
-	struct hi_state *state = visit->event.state;
+	struct hi_state *state = scope->event.state;
 	struct stack_end stack;
 
-	if (!address || !is_still_armed(visit))
+	if (!address || !is_still_armed(scope))
 		return;
 	prefetch_block(state, address);
 	prefetch_size(address, bytes);
-	stack = stack_capture(state, visit->event.thread, visit->call, record_scratch(&visit->event));
+	stack = stack_capture(state, scope->event.thread, scope->call, record_scratch(&scope->event));
 	if (!stack.id)
 		stack_table_prefetch(state, stack);
-	visit->event.slack = slack_of(visit, address, bytes);
-	if (!visit_may_tell(visit))
+	scope->event.slack = slack_of(scope, address, bytes);
+	if (!hook_scope_may_record(scope))
 		return;
 	if (!live_set_insert(state, address))
-		record_count(state, &visit_control(visit)->counters.live_set_full);
-	else if (!record_alloc(&visit->event, visit->call, stack, (struct record_block){.address = address, .bytes = bytes}))
+		record_count(state, &hook_scope_control(scope)->counters.live_set_full);
+	else if (!record_alloc(&scope->event, scope->call, stack, (struct record_block){.address = address, .bytes = bytes}))
 		live_set_remove(state, address);
 }
 
 /*
  * Removes a sampled block from the live set and records its free. False: the block is no sample.
- * *out_told: the record was put into the ring.
+ * *out_recorded: the record was put into the ring.
  */
-static inline bool take_out(struct visit *visit, uint64_t address, bool *out_told)
+static inline bool take_out(struct hook_scope *scope, uint64_t address, bool *out_recorded)
 {
-	if (!address || !visit_may_tell(visit) || !live_set_remove(visit->event.state, address))
+	if (!address || !hook_scope_may_record(scope) || !live_set_remove(scope->event.state, address))
 		return false;
-	*out_told = record_free(&visit->event, address);
+	*out_recorded = record_free(&scope->event, address);
 	return true;
 }
 
 /*
- * Puts back a block that take_out has removed, as the block is still allocated. was_told: its free
+ * Puts back a block that take_out has removed, as the block is still allocated. was_recorded: its free
  * was recorded.
  */
-static void put_back(struct visit *visit, uint64_t address, bool was_told)
+static void put_back(struct hook_scope *scope, uint64_t address, bool was_recorded)
 {
-	struct hi_state *state = visit->event.state;
+	struct hi_state *state = scope->event.state;
 
-	if (!is_still_armed(visit) || !visit_may_tell(visit))
+	if (!is_still_armed(scope) || !hook_scope_may_record(scope))
 		return;
 	if (!live_set_insert(state, address))
-		record_count(state, &visit_control(visit)->counters.live_set_full);
-	else if (was_told && !record_unfree(&visit->event, address))
+		record_count(state, &hook_scope_control(scope)->counters.live_set_full);
+	else if (was_recorded && !record_unfree(&scope->event, address))
 		live_set_remove(state, address);
 }
 
 /* by_import: the original may reach another hooked function. See reallocate(). */
 static struct hook_outcome allocate(struct hook_call *call, uint64_t size, bool by_import)
 {
-	struct visit visit;
+	struct hook_scope scope;
 	uint64_t block;
 	bool is_due;
 
-	if (!visit_begin(&visit, call))
-		return VISIT_PASS;
-	is_due = visit_is_sample_due(&visit, size);
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	is_due = hook_scope_is_sample_due(&scope, size);
 	if (!is_due && !by_import && !call->words->nests)
-		return visit_pass(&visit);
-	block = visit_original(&visit);
+		return hook_scope_pass(&scope);
+	block = hook_scope_original(&scope);
 	if (is_due)
-		sample(&visit, block, size);
-	return visit_end(&visit, block);
+		sample(&scope, block, size);
+	return hook_scope_end(&scope, block);
 }
 
 struct hook_outcome hook_alloc(struct hook_call *call)
@@ -170,24 +170,24 @@ struct hook_outcome hook_calloc(struct hook_call *call)
 
 struct hook_outcome hook_posix_memalign(struct hook_call *call)
 {
-	struct visit visit;
+	struct hook_scope scope;
 	uint64_t size = call->argument[2], error;
 	bool is_due;
 
-	if (!visit_begin(&visit, call))
-		return VISIT_PASS;
-	is_due = visit_is_sample_due(&visit, size);
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	is_due = hook_scope_is_sample_due(&scope, size);
 	if (!is_due && !call->words->nests)
-		return visit_pass(&visit);
-	error = visit_original(&visit);
+		return hook_scope_pass(&scope);
+	error = hook_scope_original(&scope);
 	if (!(int)error && is_due)
-		sample(&visit, *(const uint64_t *)call->argument[0], size);
-	return visit_end(&visit, error);
+		sample(&scope, *(const uint64_t *)call->argument[0], size);
+	return hook_scope_end(&scope, error);
 }
 
 /*
  * Throwing operator new. If it ended in another way than by return (an exception, a cancellation, a
- * jump), this visit would stay open. So the hook calls another function, which returns NULL on
+ * jump), this hook scope would stay open. So the hook calls another function, which returns NULL on
  * failure. On NULL the hook passes, and the throwing operator runs in its place: it tries again,
  * asks the new-handler, and throws by itself.
  *
@@ -196,36 +196,36 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
  * an exception or ended its thread, the process would end there. So the nothrow variant is called
  * only if no handler is set, or if it cannot be known.
  */
-static uint64_t allocate_without_handler(struct visit *visit, bool is_aligned)
+static uint64_t allocate_without_handler(struct hook_scope *scope, bool is_aligned)
 {
-	const struct hi_gate_words *words = visit->call->words;
-	const uint64_t size = visit->call->argument[0], alignment = visit->call->argument[1];
-	const uint64_t nothrow_tag = (uint64_t)visit->call; /* std::nothrow_t is empty: any address will do */
+	const struct hi_gate_words *words = scope->call->words;
+	const uint64_t size = scope->call->argument[0], alignment = scope->call->argument[1];
+	const uint64_t nothrow_tag = (uint64_t)scope->call; /* std::nothrow_t is empty: any address will do */
 
 	if (words->plain)
-		return is_aligned ? visit_call(visit, words->plain, alignment, size, 0) : visit_call(visit, words->plain, size, 0, 0);
+		return is_aligned ? hook_scope_call(scope, words->plain, alignment, size, 0) : hook_scope_call(scope, words->plain, size, 0, 0);
 	if (!words->nothrow || (words->new_handler && *(const uint64_t *)words->new_handler))
 		return 0;
-	return visit_call(visit, words->nothrow, size, is_aligned ? alignment : nothrow_tag, nothrow_tag);
+	return hook_scope_call(scope, words->nothrow, size, is_aligned ? alignment : nothrow_tag, nothrow_tag);
 }
 
 static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_aligned)
 {
-	struct visit visit;
+	struct hook_scope scope;
 	uint64_t block;
 	bool is_due;
 
-	if (!visit_begin(&visit, call))
-		return VISIT_PASS;
-	is_due = visit_is_sample_due(&visit, call->argument[0]);
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	is_due = hook_scope_is_sample_due(&scope, call->argument[0]);
 	if (!is_due && !call->words->nests)
-		return visit_pass(&visit);
-	block = allocate_without_handler(&visit, is_aligned);
+		return hook_scope_pass(&scope);
+	block = allocate_without_handler(&scope, is_aligned);
 	if (!block)
-		return visit_pass(&visit);
+		return hook_scope_pass(&scope);
 	if (is_due)
-		sample(&visit, block, call->argument[0]);
-	return visit_end(&visit, block);
+		sample(&scope, block, call->argument[0]);
+	return hook_scope_end(&scope, block);
 }
 
 struct hook_outcome hook_new(struct hook_call *call)
@@ -245,29 +245,29 @@ struct hook_outcome hook_new_aligned(struct hook_call *call)
  * malloc.
  *
  * libc's reallocarray calls realloc through its own import, which is hooked as well. So the hook
- * calls reallocarray from within the visit, and realloc is a nested call. Otherwise the block would
+ * calls reallocarray from within the hook scope, and realloc is a nested call. Otherwise the block would
  * have two chances to be a sample.
  */
 enum realloc_kind { REALLOC_ZERO_FREES, REALLOC_NEVER_FREES, REALLOC_BY_REALLOC };
 
 static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enum realloc_kind kind)
 {
-	struct visit visit;
+	struct hook_scope scope;
 	uint64_t old = call->argument[0], block;
-	bool was_sampled, is_due, was_told = false;
+	bool was_sampled, is_due, was_recorded = false;
 
-	if (!visit_begin(&visit, call))
-		return VISIT_PASS;
-	was_sampled = take_out(&visit, old, &was_told);
-	is_due = visit_is_sample_due(&visit, size);
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	was_sampled = take_out(&scope, old, &was_recorded);
+	is_due = hook_scope_is_sample_due(&scope, size);
 	if (!was_sampled && !is_due && kind != REALLOC_BY_REALLOC && !call->words->nests)
-		return visit_pass(&visit);
-	block = visit_original(&visit);
+		return hook_scope_pass(&scope);
+	block = hook_scope_original(&scope);
 	if (block && is_due)
-		sample(&visit, block, size);
+		sample(&scope, block, size);
 	if (!block && was_sampled && !(kind != REALLOC_NEVER_FREES && size == 0))
-		put_back(&visit, old, was_told);
-	return visit_end(&visit, block);
+		put_back(&scope, old, was_recorded);
+	return hook_scope_end(&scope, block);
 }
 
 struct hook_outcome hook_realloc(struct hook_call *call)
@@ -291,33 +291,33 @@ struct hook_outcome hook_rallocx(struct hook_call *call)
  */
 struct hook_outcome hook_xallocx(struct hook_call *call)
 {
-	struct visit visit;
+	struct hook_scope scope;
 	uint64_t size = call->argument[1], real_size;
-	bool told;
+	bool recorded;
 
-	if (!visit_begin(&visit, call))
-		return VISIT_PASS;
-	real_size = visit_original(&visit);
-	if (real_size >= size && is_still_armed(&visit)) {
-		take_out(&visit, call->argument[0], &told);
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	real_size = hook_scope_original(&scope);
+	if (real_size >= size && is_still_armed(&scope)) {
+		take_out(&scope, call->argument[0], &recorded);
 		/* the alloc record must have a later time than the free record */
-		visit.event.cycles = 0;
-		if (visit_is_sample_due(&visit, size))
-			sample(&visit, call->argument[0], size);
+		scope.event.cycles = 0;
+		if (hook_scope_is_sample_due(&scope, size))
+			sample(&scope, call->argument[0], size);
 	}
-	return visit_end(&visit, real_size);
+	return hook_scope_end(&scope, real_size);
 }
 
 struct hook_outcome hook_free(struct hook_call *call)
 {
-	struct visit visit;
-	bool told;
+	struct hook_scope scope;
+	bool recorded;
 
 	prefetch_block((const struct hi_state *)call->words->state, call->argument[0]);
-	if (!visit_begin(&visit, call))
-		return VISIT_PASS;
-	take_out(&visit, call->argument[0], &told);
-	if (!visit.is_exact && visit.has_slot && !visit.is_nested && visit.event.slot->countdown < 0)
-		visit_draw(visit.event.state, visit.event.slot, visit.event.thread);
-	return visit_pass(&visit);
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	take_out(&scope, call->argument[0], &recorded);
+	if (!scope.is_exact && scope.has_slot && !scope.is_nested && scope.event.slot->countdown < 0)
+		hook_scope_draw(scope.event.state, scope.event.slot, scope.event.thread);
+	return hook_scope_pass(&scope);
 }

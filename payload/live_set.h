@@ -16,7 +16,7 @@
  * In front of the levels is one occupancy byte for each of 2^occupancy_bits homes. The gate looks
  * only at these bytes. Invariant: while an address is in the set, the occupancy of its home is not
  * zero. So the byte rises before the address goes in, and falls after the address is out. At 255 it
- * stays for good, which costs visits to the hook and nothing else. If every block is a sample, the
+ * stays for good, which costs calls of the hook and nothing else. If every block is a sample, the
  * injector sets all bytes to 255, as they could distinguish nothing.
  *
  * Lock-free, every loop bounded, safe in signal handlers. The thread that the allocator has just

@@ -9,7 +9,7 @@
 #include "thread_slot.h"
 
 /* about 5 ms: the injector does not react faster than that */
-#define REGION_PAUSE (15000000u >> HI_REGION_TOLD_SHIFT)
+#define REGION_PAUSE (15000000u >> HI_REGION_RECORDED_SHIFT)
 
 static struct hi_counters *counters_of(const struct record_event *event)
 {
@@ -103,7 +103,7 @@ static inline struct ring_home home_of(const struct record_event *event)
  * Puts a record into the home ring or another shared one: for the case that the home ring is full,
  * and for records that are rare. The next record of this thread must have a later time than the
  * moment at which this one was reserved, in whichever ring that was. The times of a thread that is
- * alone would not ensure this by themselves (visit.h), so last_seen is set from the clock.
+ * alone would not ensure this by themselves (hook_scope.h), so last_seen is set from the clock.
  */
 __attribute__((noinline)) static bool put_anywhere(const struct record_event *event, enum hi_record_type type, const uint64_t *word, uint32_t count)
 {
@@ -131,11 +131,11 @@ __attribute__((noinline)) static bool put_free_anywhere(const struct record_even
 
 __attribute__((noinline)) static void record_region(const struct record_event *event, uint64_t stack_pointer)
 {
-	uint32_t now = (uint32_t)(event->cycles >> HI_REGION_TOLD_SHIFT);
+	uint32_t now = (uint32_t)(event->cycles >> HI_REGION_RECORDED_SHIFT);
 
-	if (now - event->slot->region_told <= REGION_PAUSE)
+	if (now - event->slot->region_recorded <= REGION_PAUSE)
 		return;
-	event->slot->region_told = now;
+	event->slot->region_recorded = now;
 	put_free_anywhere(event, HI_RECORD_REGION, stack_pointer);
 }
 _Static_assert(offsetof(struct hi_record_region, stack_pointer) == offsetof(struct hi_record_free, address) &&
@@ -169,7 +169,7 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 	word[4] = block.bytes;
 	word[5] = word_of(word_of(stack.count, stack.reason, 32), call->words->function, 48);
 	word[6] = word_of(event->slack, event->interval_shift, 32);
-	record_count(event->state, &counters_of(event)->stacks_untold);
+	record_count(event->state, &counters_of(event)->stacks_unrecorded);
 	return put_anywhere(event, HI_RECORD_ALLOC, word, (uint32_t)sizeof(struct hi_record_alloc) / 8 + stack.count);
 }
 _Static_assert(offsetof(struct hi_record_alloc, address) == 24 && offsetof(struct hi_record_alloc, bytes) == 32 &&

@@ -27,7 +27,7 @@ struct record_event {
 	uint32_t slack;
 	uint16_t interval_shift;
 	bool is_alone; /* the emitting thread is alone with the slot, and not a guest */
-	/* number of the scratch in which the record is built; not valid in a nested visit */
+	/* number of the scratch in which the record is built; not valid in a nested hook scope */
 	uint32_t scratch;
 };
 
@@ -38,7 +38,7 @@ struct record_block {
 
 /*
  * Records a block that was allocated, with the stack of its caller. The frames are in
- * event->scratch, which must belong to this visit. False: the record was dropped.
+ * event->scratch, which must belong to this hook scope. False: the record was dropped.
  */
 bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);

@@ -288,7 +288,7 @@ static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end en
  * Records, for the second to last frame of scratch->frame if there is one, the position of its
  * caller's entry.
  */
-__attribute__((noinline)) static void tell_next(const struct walk *walk, const uint64_t *end, uint64_t next)
+__attribute__((noinline)) static void remember_next(const struct walk *walk, const uint64_t *end, uint64_t next)
 {
 	if (end - walk->scratch->frame > 1)
 		rules_remember_next(walk->state, walk->stamp, end[-2] - 1, next);
@@ -322,13 +322,13 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 			if (next <= RULES_NEXT_VARIES)
 				break;
 			next = RULES_NEXT_VARIES;
-			tell_next(walk, end, next);
+			remember_next(walk, end, next);
 			place = rules_place(pc - 1);
 			if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc + mark)
 				break;
 		}
 		if (next == RULES_NEXT_UNKNOWN)
-			tell_next(walk, end, place);
+			remember_next(walk, end, place);
 		slot = rules_bp_slot(value);
 		cfa = sp + 8 * (uint64_t)rules_cfa(value);
 		if (rules_is_by_bp(value)) {

@@ -26,7 +26,7 @@
  *
  * ADDING. A node is written completely, then linked in by compare-and-swap. From then on it does
  * not move, and nothing in it changes except its links, VARIES and NEXT. Nodes are not freed: once
- * they are used up, nothing more is added. A visit that is abandoned halfway has wasted a node. So
+ * they are used up, nothing more is added. A hook scope that is abandoned halfway has wasted a node. So
  * has the slower of two threads that add the same node. A link leads to a node that was not linked
  * in before, so there are no cycles; and the walk's sp rises with each frame.
  *

@@ -3,7 +3,7 @@
  * thread_slot.c - finding and claiming a thread's slot.
  *
  * A claim is one compare-and-swap on `owner`. An eviction checks in_flight first. The old owner may
- * enter a hook between that check and the swap. Then both threads use the slot for that one visit.
+ * enter a hook between that check and the swap. Then both threads use the slot for that one hook scope.
  * The new owner is a guest, and leaves in_flight and scratch alone (hi_wire.h). The only effect is
  * one countdown too few or too many.
  */

@@ -5,9 +5,9 @@
  *
  * A thread may have any of HI_THREAD_WAYS slots: home ^ 0, home ^ 1, ... The gate looks at all of
  * them, so every thread with a slot takes the fast path. Another thread may take a slot that was
- * not used for a while. The old owner notices that at its next visit, and takes another slot. A
+ * not used for a while. The old owner notices that at its next hook scope, and takes another slot. A
  * thread for which no slot is free enters the hook with each call, which is slower, but not wrong
- * (visit.c).
+ * (hook_scope.c).
  */
 #ifndef PAYLOAD_THREAD_SLOT_H
 #define PAYLOAD_THREAD_SLOT_H
@@ -63,7 +63,7 @@ static inline bool thread_slot_is_alone(const struct hi_thread_slot *slot, uint6
 }
 
 /*
- * Raises in_flight of a slot with which the thread is alone. True: it was 0, so the visit is not
+ * Raises in_flight of a slot with which the thread is alone. True: it was 0, so the hook scope is not
  * nested.
  */
 static inline bool thread_slot_enter(struct hi_thread_slot *slot)

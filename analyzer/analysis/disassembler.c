@@ -142,7 +142,7 @@ static uint64_t target_of(const struct machine *machine, const cs_insn *instruct
 	return *end ? 0 : target;
 }
 
-static void tell_bytes(const struct machine *machine, const struct disassembler_code *code, struct instruction *instruction)
+static void format_bytes(const struct machine *machine, const struct disassembler_code *code, struct instruction *instruction)
 {
 	size_t used = (size_t)snprintf(instruction->text, sizeof(instruction->text), ".byte");
 
@@ -160,7 +160,7 @@ void disassembler_first(const struct disassembler *disassembler, const struct di
 
 	*out_instruction = (struct instruction){.address = code->address};
 	if (!disassembler->disasm_iter(disassembler->handle, &bytes, &size, &address, disassembler->instruction) || found->size == 0) {
-		tell_bytes(disassembler->machine, code, out_instruction);
+		format_bytes(disassembler->machine, code, out_instruction);
 		return;
 	}
 	out_instruction->size = found->size;

@@ -76,13 +76,13 @@ static int open_regular(const char *path, struct stat *out_status)
 }
 
 /* Searches below one directory: the whole name, then the part after each slash of it. */
-static int open_below(const char *folder, size_t folder_size, const char *name, char path[PATH_MAX], struct stat *out_status)
+static int open_below(const char *directory, size_t directory_size, const char *name, char path[PATH_MAX], struct stat *out_status)
 {
 	int fd = -1;
 
 	for (const char *at = name; at && fd < 0; at = strchr(at, '/')) {
 		at += strspn(at, "/");
-		if (*at && snprintf(path, PATH_MAX, "%.*s/%s", (int)folder_size, folder, at) < PATH_MAX)
+		if (*at && snprintf(path, PATH_MAX, "%.*s/%s", (int)directory_size, directory, at) < PATH_MAX)
 			fd = open_regular(path, out_status);
 	}
 	return fd;
@@ -90,15 +90,15 @@ static int open_below(const char *folder, size_t folder_size, const char *name, 
 
 static int open_anywhere(const struct source_places *places, const char *file, char path[PATH_MAX], struct stat *out_status)
 {
-	const char *name = trimmed(places, file), *at = places->path, *folder;
+	const char *name = trimmed(places, file), *at = places->path, *directory;
 	size_t size;
 	int fd = -1;
 
 	if ((*name == '/' || !places->path) && snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
 		fd = open_regular(path, out_status);
-	while (fd < 0 && next_name(&at, &folder, &size)) {
+	while (fd < 0 && next_name(&at, &directory, &size)) {
 		if (size < PATH_MAX)
-			fd = open_below(folder, size, name, path, out_status);
+			fd = open_below(directory, size, name, path, out_status);
 	}
 	return fd;
 }
@@ -121,7 +121,7 @@ char *source_text_sought(const struct source_places *places, const char *file)
 	else if (places->path)
 		size = asprintf(&text, "no source: looked for %s and its end below %s", name, places->path);
 	else
-		size = asprintf(&text, "no source: looked for %s; --source-path names folders with sources", name);
+		size = asprintf(&text, "no source: looked for %s; --source-path names directories with sources", name);
 	if (size < 0)
 		return NULL;
 	printable(text);

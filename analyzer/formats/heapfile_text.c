@@ -170,13 +170,13 @@ static int field_set_text(const struct field *field, char *value, void *meta)
 int heapfile_read_meta(const char *key, char *value, struct profile_meta *meta)
 {
 	const struct field *field = fields;
-	const struct field *const behind = fields + sizeof(fields) / sizeof(fields[0]);
+	const struct field *const fields_end = fields + sizeof(fields) / sizeof(fields[0]);
 	uint64_t number;
 	char *end;
 
-	while (field < behind && strcmp(field->key, key) != 0)
+	while (field < fields_end && strcmp(field->key, key) != 0)
 		field++;
-	if (field == behind)
+	if (field == fields_end)
 		return -ENOENT;
 	if (field->kind == TEXT)
 		return field_set_text(field, value, meta);

@@ -202,7 +202,7 @@ int read_collapsed(struct input *input, struct profile *profile)
 	reader->profile = profile;
 	profile->meta.interval = 1;
 	profile->meta.is_scaled = true;
-	profile->meta.untold = PROFILE_UNTOLD_OBJECTS;
+	profile->meta.missing = PROFILE_MISSING_OBJECTS;
 	error = read_lines(reader);
 	if (!error)
 		read_count_samples(profile);

@@ -142,13 +142,13 @@ static int choose_columns(struct pprof_reader *reader)
 	if (!has_any && !(meta->damage && reader->tables.string_count == 0 && guess_columns(reader)))
 		return refuse_types(reader);
 	if (!pprof_has(reader, ALLOC_OBJECTS) && !pprof_has(reader, INUSE_OBJECTS))
-		meta->untold |= PROFILE_UNTOLD_OBJECTS;
+		meta->missing |= PROFILE_MISSING_OBJECTS;
 	if (!pprof_has(reader, ALLOC_SPACE) && !pprof_has(reader, INUSE_SPACE))
-		meta->untold |= PROFILE_UNTOLD_SPACE;
+		meta->missing |= PROFILE_MISSING_SPACE;
 	if (!pprof_has(reader, INUSE_OBJECTS) && !pprof_has(reader, INUSE_SPACE))
-		meta->untold |= PROFILE_UNTOLD_INUSE;
+		meta->missing |= PROFILE_MISSING_INUSE;
 	if (!pprof_has(reader, ALLOC_OBJECTS) && !pprof_has(reader, ALLOC_SPACE))
-		meta->untold |= PROFILE_UNTOLD_ALLOC;
+		meta->missing |= PROFILE_MISSING_ALLOC;
 	return 0;
 }
 

@@ -127,7 +127,7 @@ static int read_body(struct symbolized_reader *reader)
 	if (read_jemalloc_recognize(bytes, size))
 		return read_jemalloc(reader->input, reader->profile);
 	read_check_end(reader->input, reader->profile, size > 0);
-	read_damage(reader->profile, "names, and no heap profile behind them");
+	read_damage(reader->profile, "names, and no heap profile after them");
 	return -EBADMSG;
 }
 

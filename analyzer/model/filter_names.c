@@ -143,13 +143,13 @@ int filter_frame(const struct profile *profile, const struct profile_frame *fram
  * Takes the next directory of a list that is separated by colons, and returns its length. *list
  * moves to the next one, or becomes NULL.
  */
-static size_t take_folder(const char **list, const char **out_folder)
+static size_t take_directory(const char **list, const char **out_directory)
 {
 	size_t length = strcspn(*list, ":");
 
-	*out_folder = *list;
+	*out_directory = *list;
 	*list = (*list)[length] ? *list + length + 1 : NULL;
-	while (length > 1 && (*out_folder)[length - 1] == '/')
+	while (length > 1 && (*out_directory)[length - 1] == '/')
 		length--;
 	return length;
 }
@@ -164,14 +164,14 @@ static bool trim_prefix(char *file, const char *prefix, size_t length)
 }
 
 /* "/elsewhere/project/a.c" becomes "a.c" if "/here/project" is a source directory. */
-static bool trim_to_folder(char *file, const char *folder, size_t length)
+static bool trim_to_directory(char *file, const char *directory, size_t length)
 {
 	size_t base = length;
 
-	while (base > 0 && folder[base - 1] != '/')
+	while (base > 0 && directory[base - 1] != '/')
 		base--;
 	for (char *at = strchr(file, '/'); at && base < length; at = strchr(at + 1, '/')) {
-		if (strncmp(at + 1, folder + base, length - base) == 0 && at[1 + length - base] == '/') {
+		if (strncmp(at + 1, directory + base, length - base) == 0 && at[1 + length - base] == '/') {
 			at += 2 + length - base;
 			memmove(file, at, strlen(at) + 1);
 			return true;
@@ -183,18 +183,18 @@ static bool trim_to_folder(char *file, const char *folder, size_t length)
 void filter_trim_path(char *file, const struct filter_options *options)
 {
 	static const char *const always[] = {"/proc/self/cwd/./", "/proc/self/cwd/"};
-	const char *folder;
+	const char *directory;
 
 	for (const char *list = options->trim_path ? NULL : options->source_path; list;) {
-		const size_t length = take_folder(&list, &folder);
+		const size_t length = take_directory(&list, &directory);
 
-		if (trim_to_folder(file, folder, length))
+		if (trim_to_directory(file, directory, length))
 			return;
 	}
 	for (const char *list = options->trim_path; list;) {
-		const size_t length = take_folder(&list, &folder);
+		const size_t length = take_directory(&list, &directory);
 
-		if (trim_prefix(file, folder, length))
+		if (trim_prefix(file, directory, length))
 			return;
 	}
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {

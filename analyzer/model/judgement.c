@@ -128,7 +128,7 @@ static int judge_in_use(struct profile *profile, const struct amounts *amounts)
 }
 
 /* Writes how much of the growth the hooks have seen, if that is little; else an empty text. */
-static void tell_growth(const struct profile *profile, const struct amounts *amounts, char *text, size_t size)
+static void format_growth(const struct profile *profile, const struct amounts *amounts, char *text, size_t size)
 {
 	const struct profile_memory *memory = &profile->meta.memory;
 	const double growth = memory->anonymous_begin ? (double)memory->anonymous_end - (double)memory->anonymous_begin : 0;
@@ -149,7 +149,7 @@ static int judge_unseen(struct profile *profile, const struct amounts *amounts)
 	const char *unhooked = profile->meta.unhooked;
 	char growth[CAVEATS_TEXT_MAX / 4];
 
-	tell_growth(profile, amounts, growth, sizeof(growth));
+	format_growth(profile, amounts, growth, sizeof(growth));
 	if (unhooked && *unhooked)
 		return set(profile, HI_CAVEAT_UNHOOKED, "its allocations go to %s, which is not hooked: they are not in these figures%s%s", unhooked,
 			   *growth ? "; " : "", growth);

@@ -46,10 +46,10 @@ static int32_t *known_modules(struct known_names *names, const struct profile *p
 }
 
 /*
- * Copies lines between a frame and its copy in `names`: to the frame if is_told, else to the copy;
+ * Copies lines between a frame and its copy in `names`: to the frame if to_frame, else to the copy;
  * only if the target has none.
  */
-static int share_lines(struct known_names *names, const int32_t *module, struct profile_frame *frame, bool is_told)
+static int share_lines(struct known_names *names, const int32_t *module, struct profile_frame *frame, bool to_frame)
 {
 	struct profile_frame *known;
 	uint32_t index;
@@ -57,12 +57,12 @@ static int share_lines(struct known_names *names, const int32_t *module, struct 
 	if (profile_frame_at(&names->profile, frame->address, module[frame->module], &index))
 		return -ENOMEM;
 	known = &names->profile.frame[index];
-	if (is_told)
+	if (to_frame)
 		return known->line_count ? profile_frame_lines(frame, known->line, known->line_count) : 0;
 	return known->line_count ? 0 : profile_frame_lines(known, frame->line, frame->line_count);
 }
 
-static int share_all(struct known_names *names, const struct profile *profile, bool is_told)
+static int share_all(struct known_names *names, const struct profile *profile, bool to_frame)
 {
 	int32_t *module = known_modules(names, profile);
 	int error = module ? 0 : -ENOMEM;
@@ -70,14 +70,14 @@ static int share_all(struct known_names *names, const struct profile *profile, b
 	for (size_t i = 0; i < profile->frame_count && !error; i++) {
 		struct profile_frame *frame = &profile->frame[i];
 
-		if (frame->module >= 0 && (size_t)frame->module < profile->module_count && (frame->line_count == 0) == is_told)
-			error = share_lines(names, module, frame, is_told);
+		if (frame->module >= 0 && (size_t)frame->module < profile->module_count && (frame->line_count == 0) == to_frame)
+			error = share_lines(names, module, frame, to_frame);
 	}
 	free(module);
 	return error;
 }
 
-int known_names_tell(struct known_names *names, struct profile *profile)
+int known_names_apply(struct known_names *names, struct profile *profile)
 {
 	return share_all(names, profile, true);
 }

@@ -21,7 +21,7 @@ struct known_names {
  * Fills the lines of frames that have none, where they are known. The biases of the modules must be
  * the same here as in known_names_learn(). 0 or -ENOMEM.
  */
-int known_names_tell(struct known_names *names, struct profile *profile);
+int known_names_apply(struct known_names *names, struct profile *profile);
 /* Remembers the lines of a profile whose names were looked up. 0 or -ENOMEM. */
 int known_names_learn(struct known_names *names, const struct profile *profile);
 void known_names_close(struct known_names *names);

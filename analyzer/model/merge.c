@@ -208,7 +208,7 @@ static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	to->is_scaled |= from->is_scaled;
-	to->untold |= from->untold;
+	to->missing |= from->missing;
 	to->duration_ns += from->duration_ns;
 	/* the peak of several profiles does not follow from their peaks */
 	to->peak_inuse_bytes = to->peak_ns = 0;

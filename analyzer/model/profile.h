@@ -99,7 +99,7 @@ struct profile_change {
  * What another tool's file does not contain. Readers put substitutes in its place, so that views
  * need no special cases: 1 block for each value, or as much in use as was allocated.
  */
-enum profile_untold { PROFILE_UNTOLD_OBJECTS = 1, PROFILE_UNTOLD_SPACE = 2, PROFILE_UNTOLD_INUSE = 4, PROFILE_UNTOLD_ALLOC = 8 };
+enum profile_missing { PROFILE_MISSING_OBJECTS = 1, PROFILE_MISSING_SPACE = 2, PROFILE_MISSING_INUSE = 4, PROFILE_MISSING_ALLOC = 8 };
 
 /* What the views count as one function. */
 enum profile_granularity { PROFILE_FUNCTIONS, PROFILE_FILES, PROFILE_LINES, PROFILE_ADDRESSES, PROFILE_MODULES };
@@ -121,7 +121,7 @@ struct profile_meta {
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
 	uint64_t interval; /* nominal R; 1 = exact, as long as there is no change */
 	bool is_scaled;    /* the counts are another tool's estimates, of unknown certainty */
-	uint32_t untold;   /* bits of enum profile_untold: which figures are substitutes */
+	uint32_t missing;   /* bits of enum profile_missing: which figures are substitutes */
 	/* limit for our share of CPU time, kept by the rate, in millionths; 0 = none */
 	uint32_t budget_ppm;
 	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first changes */

@@ -17,9 +17,9 @@
 
 int browser_file(const char *ending, char out_path[BROWSER_PATH_MAX])
 {
-	const char *folder = getenv("TMPDIR");
+	const char *directory = getenv("TMPDIR");
 
-	if (snprintf(out_path, BROWSER_PATH_MAX, "%s/heapinject.XXXXXX%s", folder && *folder ? folder : "/tmp", ending) >= BROWSER_PATH_MAX)
+	if (snprintf(out_path, BROWSER_PATH_MAX, "%s/heapinject.XXXXXX%s", directory && *directory ? directory : "/tmp", ending) >= BROWSER_PATH_MAX)
 		return -ENAMETOOLONG;
 	const int fd = mkostemps(out_path, (int)strlen(ending), O_CLOEXEC);
 	return fd < 0 ? -errno : fd;

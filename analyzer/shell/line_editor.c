@@ -166,18 +166,18 @@ static FILE *open_history(const char *path, int flags, const char *mode)
 	return file;
 }
 
-static bool is_own(const char *folder)
+static bool is_own(const char *directory)
 {
 	struct stat status;
 
-	return stat(folder, &status) == 0 && status.st_uid == geteuid();
+	return stat(directory, &status) == 0 && status.st_uid == geteuid();
 }
 
 /*
  * Creates the missing directories of a path, each accessible only to the user, below directories
  * that the user owns. True if the user owns the last one.
  */
-static bool make_folders(const char *path)
+static bool make_directories(const char *path)
 {
 	char *copy = strdup(path);
 	bool owned = false;
@@ -220,7 +220,7 @@ static void print_history(struct line_editor *editor, FILE *file)
 
 static void save_history(struct line_editor *editor)
 {
-	if (!editor->setup->history || !make_folders(editor->setup->history))
+	if (!editor->setup->history || !make_directories(editor->setup->history))
 		return;
 	FILE *file = open_history(editor->setup->history, O_WRONLY | O_CREAT, "w");
 	if (!file)

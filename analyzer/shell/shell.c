@@ -289,10 +289,10 @@ static void run_help(struct shell *shell, const struct shell_words *words)
 	printf("Commands:\n");
 	for (const struct command *command = commands; command->name; command++)
 		print_help_line(command->name, command->argument, command->help);
-	printf("Views; behind each may stand a number of rows, a REGEX to focus on, -REGEX to ignore, and > FILE:\n");
+	printf("Views; after each may stand a number of rows, a REGEX to focus on, -REGEX to ignore, and > FILE:\n");
 	for (const struct renderer *renderer = renderers; renderer->name; renderer++)
 		print_help_line(renderer->name, renderer->argument, renderer->help);
-	printf("Options, in force from OPTION=VALUE, or OPTION, to OPTION=; for one view --OPTION=VALUE behind it:\n ");
+	printf("Options, in force from OPTION=VALUE, or OPTION, to OPTION=; for one view --OPTION=VALUE after it:\n ");
 	for (const struct option *option = report_options_known(&letters); option->name; option++) {
 		if (shell_settings_find(option->name, strlen(option->name)) != option)
 			continue;

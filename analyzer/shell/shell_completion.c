@@ -116,18 +116,18 @@ static int offer_options(const struct completing *completing)
 static int offer_files(const struct completing *completing)
 {
 	const char *slash = strrchr(completing->word, '/');
-	char *folder = slash ? strndup(completing->word, (size_t)(slash - completing->word) + 1) : strdup("");
-	DIR *directory = folder ? opendir(*folder ? folder : ".") : NULL;
+	char *path = slash ? strndup(completing->word, (size_t)(slash - completing->word) + 1) : strdup("");
+	DIR *directory = path ? opendir(*path ? path : ".") : NULL;
 	const struct dirent *entry;
-	int error = folder ? 0 : -ENOMEM;
+	int error = path ? 0 : -ENOMEM;
 
 	while (directory && !error && (entry = readdir(directory))) {
 		if (entry->d_name[0] != '.' || (slash ? slash[1] : completing->word[0]) == '.')
-			error = offer(completing, folder, entry->d_name, entry->d_type == DT_DIR ? "/" : "");
+			error = offer(completing, path, entry->d_name, entry->d_type == DT_DIR ? "/" : "");
 	}
 	if (directory)
 		closedir(directory);
-	free(folder);
+	free(path);
 	return error;
 }
 

@@ -28,17 +28,17 @@ static size_t modules_above(const struct modules *modules, uint64_t address)
 
 int modules_add(struct modules *modules, const struct module_range *range)
 {
-	size_t at = modules_above(modules, range->lo), behind = at;
+	size_t at = modules_above(modules, range->lo), end = at;
 
 	if (modules->count >= MODULES_MAX)
 		return -ENOSPC;
 	if (array_reserve(&modules->range, &modules->capacity, modules->count, sizeof(*modules->range)))
 		return -ENOMEM;
-	while (behind < modules->count && modules->range[behind].lo < range->hi)
-		behind++;
-	memmove(&modules->range[at + 1], &modules->range[behind], (modules->count - behind) * sizeof(*modules->range));
+	while (end < modules->count && modules->range[end].lo < range->hi)
+		end++;
+	memmove(&modules->range[at + 1], &modules->range[end], (modules->count - end) * sizeof(*modules->range));
 	modules->range[at] = *range;
-	modules->count = modules->count - (behind - at) + 1;
+	modules->count = modules->count - (end - at) + 1;
 	return 0;
 }
 

@@ -121,7 +121,7 @@ static int on_interval(struct replay *replay, const struct hi_stream_interval *r
 	return 0;
 }
 
-static void tell_peak(struct replay *replay)
+static void record_peak(struct replay *replay)
 {
 	replay->profile->meta.peak_inuse_bytes = estimate_round(replay->peak.most);
 	replay->profile->meta.peak_ns = replay->peak.most_ns;
@@ -132,7 +132,7 @@ static int judge(struct replay *replay)
 {
 	struct profile *profile = replay->profile;
 
-	tell_peak(replay);
+	record_peak(replay);
 	profile->meta.memory.spread = live_spread(&replay->live, judgement_spread_piece(profile));
 	return judgement_make(profile);
 }
@@ -175,21 +175,21 @@ static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *r
 {
 	const char *cursor = (const char *)(record + 1);
 	char **all = &replay->profile->meta.unhooked;
-	char *name = NULL, *path = NULL, *told = NULL;
+	char *name = NULL, *path = NULL, *text = NULL;
 	int error = 0;
 
 	if (replay->unhooked_count++ >= UNHOOKED_TOLD)
 		return 0;
 	if (take_string(&cursor, record->name_size, &name) || take_string(&cursor, record->path_size, &path)) {
 		error = -ENOMEM;
-	} else if (asprintf(&told, "%s%s%.*s in %.*s%s", *all ? *all : "", *all ? " and " : "", UNHOOKED_NAME_MAX, name, UNHOOKED_PATH_MAX,
+	} else if (asprintf(&text, "%s%s%.*s in %.*s%s", *all ? *all : "", *all ? " and " : "", UNHOOKED_NAME_MAX, name, UNHOOKED_PATH_MAX,
 			    *path ? path : "the program itself", whose_calls(record->record.flags)) < 0) {
-		told = NULL;
+		text = NULL;
 		error = -ENOMEM;
 	} else {
-		printable(told);
+		printable(text);
 		free(*all);
-		*all = told;
+		*all = text;
 	}
 	free(name);
 	free(path);
@@ -394,7 +394,7 @@ int replay_stream(struct input *input, const struct replay_observer *observer, s
 	if (!error)
 		error = judge(replay);
 	modules_close(&replay->modules);
-	stack_ids_close(&replay->told);
+	stack_ids_close(&replay->stack_ids);
 	live_close(&replay->live);
 	free(replay->site);
 	free(replay);

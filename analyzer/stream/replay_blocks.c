@@ -19,7 +19,7 @@
  */
 #define STACKS_MAX (1u << 19)
 #define FRAMES_MAX (1u << 20)
-#define TOLD_FRAMES_MAX (1u << 25)
+#define INTERNED_FRAMES_MAX (1u << 25)
 #define LIVE_MAX (1u << 28) /* more than any session has; memory runs out before */
 /*
  * on one stack: from then on fewer size classes are told apart, because rows that the CPU's caches
@@ -62,35 +62,35 @@ static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t
  */
 static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack, uint16_t *out_end)
 {
-	struct interned_stack *told = stack_ids_get(&replay->told, alloc->stack);
+	struct interned_stack *interned = stack_ids_get(&replay->stack_ids, alloc->stack);
 
-	*out_end = told ? told->end : alloc->stack ? END_UNKNOWN : alloc->record.flags & 0xff;
-	if (!told && alloc->stack) {
+	*out_end = interned ? interned->end : alloc->stack ? END_UNKNOWN : alloc->record.flags & 0xff;
+	if (!interned && alloc->stack) {
 		replay_bad(replay, "an allocation with a stack that was not told");
 		return intern_stack(replay, NULL, 0, END_UNKNOWN, out_stack);
 	}
-	if (!told)
+	if (!interned)
 		return intern_stack(replay, (const uint64_t *)(alloc + 1), alloc->frame_count, *out_end, out_stack);
-	if (told->moment != replay->moment) {
-		if (intern_stack(replay, told->frame, told->frame_count, told->end, &told->profile_stack))
+	if (interned->moment != replay->moment) {
+		if (intern_stack(replay, interned->frame, interned->frame_count, interned->end, &interned->profile_stack))
 			return -ENOMEM;
-		told->moment = replay->moment;
+		interned->moment = replay->moment;
 	}
-	*out_stack = told->profile_stack;
+	*out_stack = interned->profile_stack;
 	return 0;
 }
 
 int replay_on_stack(struct replay *replay, const struct hi_stream_stack *stack)
 {
-	bool is_too_much = replay->told.frame_count >= TOLD_FRAMES_MAX;
+	bool is_too_much = replay->stack_ids.frame_count >= INTERNED_FRAMES_MAX;
 
-	if (stack->stack != replay->told.count + 1) {
+	if (stack->stack != replay->stack_ids.count + 1) {
 		replay_bad(replay, "a stack out of turn");
 		return 0;
 	}
 	if (stack->stack > STACKS_MAX)
 		return 0; /* an ALLOC that names it finds no stack */
-	return stack_ids_add(&replay->told, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
+	return stack_ids_add(&replay->stack_ids, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
 }
 
 static struct profile_row *row_of(const struct profile *profile, const struct live_block *block)
@@ -184,15 +184,15 @@ void replay_credit(struct replay *replay, struct live_block *block, uint16_t end
 
 uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes, uint64_t interval)
 {
-	const struct interned_stack *told = interval == EXACT ? stack_ids_get(&replay->told, stack) : NULL;
+	const struct interned_stack *interned = interval == EXACT ? stack_ids_get(&replay->stack_ids, stack) : NULL;
 
-	return told && told->sizes >= SIZES_MANY ? profile_coarse_size_class(bytes) : profile_size_class(bytes);
+	return interned && interned->sizes >= SIZES_MANY ? profile_coarse_size_class(bytes) : profile_size_class(bytes);
 }
 
 int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part, uint16_t *out_end)
 {
 	const size_t rows = replay->profile->row_count;
-	struct interned_stack *told = stack_ids_get(&replay->told, alloc->stack);
+	struct interned_stack *interned = stack_ids_get(&replay->stack_ids, alloc->stack);
 	struct profile_row_key key = {
 		.size_class = replay_size_class(replay, alloc->stack, alloc->bytes, alloc->interval),
 		.interval = alloc->interval,
@@ -201,8 +201,8 @@ int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, u
 
 	if (stack_of(replay, alloc, &key.stack, out_end) || profile_row_at(replay->profile, &key, &row))
 		return -ENOMEM;
-	if (told && told->sizes < SIZES_MANY)
-		told->sizes += replay->profile->row_count > rows;
+	if (interned && interned->sizes < SIZES_MANY)
+		interned->sizes += replay->profile->row_count > rows;
 	return thread_breakdown_at(&replay->profile->breakdown, row, alloc->thread, out_part);
 }
 

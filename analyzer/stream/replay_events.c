@@ -63,7 +63,7 @@ static int learn_site(struct replay *replay, const struct hi_stream_event *event
 		.stack = event->stack,
 		.thread = event->thread,
 		.size_class = replay_size_class(replay, event->stack, event->bytes, replay->sites_interval),
-		.stamp = stack_ids_get(&replay->told, event->stack) ? replay->stamp : 0,
+		.stamp = stack_ids_get(&replay->stack_ids, event->stack) ? replay->stamp : 0,
 	};
 
 	if (replay_part_of(replay, &alloc, &site.part, &site.end))

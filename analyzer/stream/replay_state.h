@@ -37,7 +37,7 @@ struct replay {
 	const struct replay_observer *observer;
 	struct modules modules;
 	uint64_t moment; /* from 1; rises whenever a module comes or goes */
-	struct stack_ids told;
+	struct stack_ids stack_ids;
 	struct live live;
 	struct peak peak;
 	uint64_t position; /* byte position of the current record */

@@ -8,11 +8,11 @@
 
 #include "table.h"
 
-int stack_ids_add(struct stack_ids *told, const uint64_t *frame, uint32_t frame_count, uint16_t end)
+int stack_ids_add(struct stack_ids *ids, const uint64_t *frame, uint32_t frame_count, uint16_t end)
 {
 	uint64_t *copy = NULL;
 
-	if (array_reserve(&told->stack, &told->capacity, told->count, sizeof(*told->stack)))
+	if (array_reserve(&ids->stack, &ids->capacity, ids->count, sizeof(*ids->stack)))
 		return -ENOMEM;
 	if (frame_count) {
 		copy = malloc(frame_count * sizeof(*copy));
@@ -20,20 +20,20 @@ int stack_ids_add(struct stack_ids *told, const uint64_t *frame, uint32_t frame_
 			return -ENOMEM;
 		memcpy(copy, frame, frame_count * sizeof(*copy));
 	}
-	told->stack[told->count++] = (struct interned_stack){.frame = copy, .frame_count = frame_count, .end = end};
-	told->frame_count += frame_count;
+	ids->stack[ids->count++] = (struct interned_stack){.frame = copy, .frame_count = frame_count, .end = end};
+	ids->frame_count += frame_count;
 	return 0;
 }
 
-struct interned_stack *stack_ids_get(struct stack_ids *told, uint32_t number)
+struct interned_stack *stack_ids_get(struct stack_ids *ids, uint32_t number)
 {
-	return number && number <= told->count ? &told->stack[number - 1] : NULL;
+	return number && number <= ids->count ? &ids->stack[number - 1] : NULL;
 }
 
-void stack_ids_close(struct stack_ids *told)
+void stack_ids_close(struct stack_ids *ids)
 {
-	for (size_t i = 0; i < told->count; i++)
-		free((void *)told->stack[i].frame);
-	free(told->stack);
-	*told = (struct stack_ids){0};
+	for (size_t i = 0; i < ids->count; i++)
+		free((void *)ids->stack[i].frame);
+	free(ids->stack);
+	*ids = (struct stack_ids){0};
 }

@@ -29,9 +29,9 @@ struct stack_ids {
 };
 
 /* Adds the next stack, whose number is count + 1. Copies the frames. 0 or -ENOMEM. */
-int stack_ids_add(struct stack_ids *told, const uint64_t *frame, uint32_t frame_count, uint16_t end);
+int stack_ids_add(struct stack_ids *ids, const uint64_t *frame, uint32_t frame_count, uint16_t end);
 /* NULL: no stack has this number. Valid until the next add. */
-struct interned_stack *stack_ids_get(struct stack_ids *told, uint32_t number);
-void stack_ids_close(struct stack_ids *told);
+struct interned_stack *stack_ids_get(struct stack_ids *ids, uint32_t number);
+void stack_ids_close(struct stack_ids *ids);
 
 #endif

@@ -382,14 +382,14 @@ static bool walk_on(Dwarf_Die *path, size_t *depth, bool descend)
 static void note_lack(struct dwarf_lines *lines, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attribute;
-	const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	const char *directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	const char *name = dwarf_formstring(dwarf_attr(unit, DW_AT_dwo_name, &attribute));
 
 	if (!name)
 		name = dwarf_formstring(dwarf_attr(unit, DW_AT_GNU_dwo_name, &attribute));
 	if (lines->lacks.file || !name)
 		return;
-	if (asprintf(&lines->lacks.file, "%s%s%s", name[0] != '/' && folder ? folder : "", name[0] != '/' && folder ? "/" : "", name) < 0)
+	if (asprintf(&lines->lacks.file, "%s%s%s", name[0] != '/' && directory ? directory : "", name[0] != '/' && directory ? "/" : "", name) < 0)
 		lines->lacks.file = NULL;
 	lines->lacks.package = lines->package[0] ? strdup(lines->package) : NULL;
 }
@@ -446,7 +446,7 @@ static void set_file(Dwarf_Die *unit, const char *file, struct dwarf_call *call)
 	Dwarf_Attribute attribute;
 
 	call->file = file;
-	call->folder = file && file[0] != '/' ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)) : NULL;
+	call->directory = file && file[0] != '/' ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)) : NULL;
 }
 
 /* Sets the caller's file and line to the place of the inlined call `die`. */
@@ -533,9 +533,9 @@ char *dwarf_call_path(const struct dwarf_call *call)
 {
 	char *path;
 
-	if (!call->folder)
+	if (!call->directory)
 		return strdup(call->file);
-	return asprintf(&path, "%s/%s", call->folder, strncmp(call->file, "./", 2) == 0 ? call->file + 2 : call->file) < 0 ? NULL : path;
+	return asprintf(&path, "%s/%s", call->directory, strncmp(call->file, "./", 2) == 0 ? call->file + 2 : call->file) < 0 ? NULL : path;
 }
 
 const struct dwarf_lacks *dwarf_lines_lacks(const struct dwarf_lines *lines)

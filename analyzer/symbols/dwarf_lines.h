@@ -24,7 +24,7 @@ struct dwarf_call {
 	 * the compiler's directory, to which a relative file name refers; NULL = unknown, or the
 	 * file name is absolute
 	 */
-	const char *folder;
+	const char *directory;
 	uint32_t line; /* 0 = unknown */
 };
 

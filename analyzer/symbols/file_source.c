@@ -40,7 +40,7 @@ static int receive_answer(int ask_fd)
 	return answer.status ? answer.status : fd;
 }
 
-int file_source_tell(int ask_fd, const struct hi_file_request *request)
+int file_source_notify(int ask_fd, const struct hi_file_request *request)
 {
 	struct hi_file_request copy = *request;
 	struct iovec part = {.iov_base = &copy, .iov_len = sizeof(copy)};
@@ -58,7 +58,7 @@ static int ask(int ask_fd, const struct profile_module *module, const struct hi_
 	struct hi_file_request numbered = *request;
 
 	numbered.module = module ? module->number : 0;
-	return file_source_tell(ask_fd, &numbered) ? -EPIPE : receive_answer(ask_fd);
+	return file_source_notify(ask_fd, &numbered) ? -EPIPE : receive_answer(ask_fd);
 }
 
 /* ---- by ourselves -------------------------------------------------------------------------------------------------------- */
@@ -117,10 +117,10 @@ static int open_regular(const char *path, int flags, struct stat *out_status)
 static int open_perf_map(const struct file_source *source, const char *path)
 {
 	struct stat process, status;
-	char folder[ROOT_SIZE];
+	char directory[ROOT_SIZE];
 
-	snprintf(folder, sizeof(folder), "/proc/%u", source->pid);
-	if (!is_still_there(source) || stat(folder, &process))
+	snprintf(directory, sizeof(directory), "/proc/%u", source->pid);
+	if (!is_still_there(source) || stat(directory, &process))
 		return -ENOENT;
 	const int fd = open_regular(path, O_NOFOLLOW, &status);
 	if (fd < 0 || status.st_uid == process.st_uid || status.st_uid == 0)

@@ -27,6 +27,6 @@ struct file_source {
  */
 int file_source_open(const struct file_source *source, const struct profile_module *module, const struct hi_file_request *request);
 /* Sends a request without waiting for an answer. 0, or -EPIPE: nobody receives it. */
-int file_source_tell(int ask_fd, const struct hi_file_request *request);
+int file_source_notify(int ask_fd, const struct hi_file_request *request);
 
 #endif

@@ -292,7 +292,7 @@ int objfile_open_debug(const struct file_source *source, const struct profile_mo
  */
 static const char *alternate_link(Elf *elf, struct identity *out_wanted)
 {
-	static const char folder[] = "/.dwz/";
+	static const char directory[] = "/.dwz/";
 	Elf_Scn *section = objfile_section(elf, SHT_NULL, ".gnu_debugaltlink");
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 
@@ -303,8 +303,8 @@ static const char *alternate_link(Elf *elf, struct identity *out_wanted)
 		return NULL;
 	out_wanted->build_id = (const uint8_t *)data->d_buf + size + 1;
 	out_wanted->build_id_size = data->d_size - size - 1;
-	const char *found = strstr(data->d_buf, folder);
-	return found ? found + sizeof(folder) - 1 : "";
+	const char *found = strstr(data->d_buf, directory);
+	return found ? found + sizeof(directory) - 1 : "";
 }
 
 int objfile_open_alternate(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_alternate)

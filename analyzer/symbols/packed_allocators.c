@@ -33,15 +33,15 @@ static const char *find_name(Elf *elf)
 	return NULL;
 }
 
-static int tell(struct profile_meta *meta, const char *name)
+static int set_unhooked(struct profile_meta *meta, const char *name)
 {
 	const size_t prefix = hi_allocator_prefix(name);
-	char *told;
+	char *text;
 
-	if (asprintf(&told, "%.*smalloc in the program itself%s", (int)prefix, name, prefix ? "" : " (by direct calls)") < 0)
+	if (asprintf(&text, "%.*smalloc in the program itself%s", (int)prefix, name, prefix ? "" : " (by direct calls)") < 0)
 		return -ENOMEM;
-	printable(told);
-	meta->unhooked = told;
+	printable(text);
+	meta->unhooked = text;
 	return 0;
 }
 
@@ -59,7 +59,7 @@ int packed_allocators_find(struct profile *profile, int ask_fd)
 	if (!error)
 		name = find_name(mini.elf);
 	if (name)
-		error = tell(&profile->meta, name);
+		error = set_unhooked(&profile->meta, name);
 	mini_debug_close(&mini);
 	objfile_close(&file);
 	return error == -ENOMEM ? error : 0;

@@ -102,7 +102,7 @@ static int fill_frame(const struct dwarf_call *calls, size_t count, bool full_na
  * True if the calls have more than the frame: inlined calls, or a source file, that it lacks.
  * Otherwise the frame keeps what it has.
  */
-static bool tells_more(const struct profile_frame *frame, const struct dwarf_call *calls, size_t count)
+static bool has_more(const struct profile_frame *frame, const struct dwarf_call *calls, size_t count)
 {
 	return !frame->line_count || count > frame->line_count || (count == frame->line_count && calls[0].file && !frame->line[0].file);
 }
@@ -112,7 +112,7 @@ static int name_frame(const struct resolver *resolver, const struct dwarf_call *
 	struct symbols_findings *findings = resolver->options->findings;
 	const bool is_new = !frame->line_count;
 
-	if (!tells_more(frame, calls, count))
+	if (!has_more(frame, calls, count))
 		return 0;
 	const int error = fill_frame(calls, count, resolver->options->full_names, frame);
 	if (!error && findings) {

@@ -222,13 +222,13 @@ static void print_peak(const struct profile_meta *meta, enum sample_type type, c
 }
 
 /* Warns about figures that the file of another tool does not have. */
-static void print_untold(const struct profile_meta *meta, enum sample_type type, FILE *out)
+static void print_missing(const struct profile_meta *meta, enum sample_type type, FILE *out)
 {
 	const bool is_space = type == ALLOC_SPACE || type == INUSE_SPACE, is_inuse = type == INUSE_OBJECTS || type == INUSE_SPACE;
 
-	if (meta->untold & (is_space ? PROFILE_UNTOLD_SPACE : PROFILE_UNTOLD_OBJECTS))
+	if (meta->missing & (is_space ? PROFILE_MISSING_SPACE : PROFILE_MISSING_OBJECTS))
 		fprintf(out, "Warning: the input tells no %s: these figures mean nothing\n", is_space ? "bytes" : "numbers of objects");
-	if (meta->untold & (is_inuse ? PROFILE_UNTOLD_INUSE : PROFILE_UNTOLD_ALLOC))
+	if (meta->missing & (is_inuse ? PROFILE_MISSING_INUSE : PROFILE_MISSING_ALLOC))
 		fprintf(out, "Warning: the input does not tell what %s; --%s-space shows what it tells\n",
 			is_inuse ? "is in use" : "was allocated and freed again", is_inuse ? "alloc" : "inuse");
 }
@@ -284,7 +284,7 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 	print_total(meta, type, total, out);
 	print_peak(meta, type, total, out);
 	print_slack(meta, type, total, out);
-	print_untold(meta, type, out);
+	print_missing(meta, type, out);
 	print_warnings(profile, out);
 }
 

@@ -186,7 +186,7 @@ int render_list(const struct profile *profile, const struct render_options *opti
 	if (error)
 		return render_result(error, out);
 	error = annotated_wanted("list", options->argument, &listing.graph.functions, &wanted);
-	const bool is_told = error && error != -ENOMEM;
+	const bool is_reported = error && error != -ENOMEM;
 	if (!error)
 		error = source_lines_sum(profile, &listing.graph.functions, options->type, wanted, &listing.lines);
 	if (!error)
@@ -194,5 +194,5 @@ int render_list(const struct profile *profile, const struct render_options *opti
 	source_lines_close(&listing.lines);
 	callgraph_close(&listing.graph);
 	free(wanted);
-	return is_told ? error : render_result(error, out);
+	return is_reported ? error : render_result(error, out);
 }

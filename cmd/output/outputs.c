@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "folder.h"
+#include "directory.h"
 #include "identity.h"
 
 #define NUMBER_MAX 999999
@@ -21,7 +21,7 @@
 
 /*
  * The last component of a path. The paths are for messages; files are opened by their last
- * component in the directory that is open as folder_fd.
+ * component in the directory that is open as directory_fd.
  */
 static const char *last_part(const char *path)
 {
@@ -37,7 +37,7 @@ static int make_path(const struct outputs *outputs, unsigned number, const char 
 
 static int create_file(const struct outputs *outputs, const char *path)
 {
-	const int fd = openat(outputs->folder_fd, last_part(path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	const int fd = openat(outputs->directory_fd, last_part(path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -60,7 +60,7 @@ static int create_pair(struct outputs *outputs)
 		if (outputs->pprof_fd >= 0)
 			return 0;
 		const int err = outputs->pprof_fd;
-		unlinkat(outputs->folder_fd, last_part(outputs->heap_path), 0);
+		unlinkat(outputs->directory_fd, last_part(outputs->heap_path), 0);
 		close(outputs->heap_fd);
 		if (err != -EEXIST)
 			return err;
@@ -76,11 +76,11 @@ int outputs_create(struct outputs *outputs, const char *prefix, pid_t pid)
 	if (err)
 		return err;
 	*outputs = (struct outputs){.prefix = prefix, .pid = pid};
-	err = folder_open(prefix, &outputs->folder_fd);
+	err = directory_open(prefix, &outputs->directory_fd);
 	if (!err) {
 		err = create_pair(outputs);
 		if (err)
-			close(outputs->folder_fd);
+			close(outputs->directory_fd);
 	}
 	identity_end(&window);
 	return err;
@@ -92,8 +92,8 @@ static void remove_pair(const struct outputs *outputs)
 
 	if (identity_begin(identity_of_caller(), &window))
 		return;
-	unlinkat(outputs->folder_fd, last_part(outputs->heap_path), 0);
-	unlinkat(outputs->folder_fd, last_part(outputs->pprof_path), 0);
+	unlinkat(outputs->directory_fd, last_part(outputs->heap_path), 0);
+	unlinkat(outputs->directory_fd, last_part(outputs->pprof_path), 0);
 	identity_end(&window);
 }
 
@@ -106,7 +106,7 @@ void outputs_remove_empty(const struct outputs *outputs, bool out_removed[2])
 
 	for (int i = 0; i < 2; i++) {
 		struct stat info;
-		out_removed[i] = may && !fstat(fds[i], &info) && !info.st_size && !unlinkat(outputs->folder_fd, last_part(paths[i]), 0);
+		out_removed[i] = may && !fstat(fds[i], &info) && !info.st_size && !unlinkat(outputs->directory_fd, last_part(paths[i]), 0);
 	}
 	if (may)
 		identity_end(&window);
@@ -118,7 +118,7 @@ void outputs_close(struct outputs *outputs, bool remove)
 		remove_pair(outputs);
 	close(outputs->heap_fd);
 	close(outputs->pprof_fd);
-	close(outputs->folder_fd);
+	close(outputs->directory_fd);
 	free(outputs->kept);
 	outputs->kept = NULL;
 }
@@ -127,7 +127,7 @@ void outputs_close(struct outputs *outputs, bool remove)
 
 static void unlink_file(const struct outputs *outputs, const char *path)
 {
-	unlinkat(outputs->folder_fd, last_part(path), 0);
+	unlinkat(outputs->directory_fd, last_part(path), 0);
 }
 
 static int create_temporary(const struct outputs *outputs, const char *suffix, char path[PATH_MAX])
@@ -169,13 +169,13 @@ int outputs_dump_open(struct outputs *outputs, struct outputs_dump *out_dump)
  */
 static int rename_file(const struct outputs *outputs, const char *from, const char *to)
 {
-	const int folder = outputs->folder_fd;
+	const int directory = outputs->directory_fd;
 
-	if (!renameat2(folder, last_part(from), folder, last_part(to), RENAME_NOREPLACE))
+	if (!renameat2(directory, last_part(from), directory, last_part(to), RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (linkat(folder, last_part(from), folder, last_part(to), 0))
+	if (linkat(directory, last_part(from), directory, last_part(to), 0))
 		return -errno;
 	unlink_file(outputs, from);
 	return 0;
@@ -234,7 +234,7 @@ static void remove_kept(const struct outputs *outputs, const struct kept_dump *k
 	struct stat status;
 
 	for (int i = 0; i < 2; i++)
-		if (!make_path(outputs, kept->number, suffixes[i], path) && !fstatat(outputs->folder_fd, last_part(path), &status, AT_SYMLINK_NOFOLLOW) &&
+		if (!make_path(outputs, kept->number, suffixes[i], path) && !fstatat(outputs->directory_fd, last_part(path), &status, AT_SYMLINK_NOFOLLOW) &&
 		    status.st_dev == kept->device && status.st_ino == kept->inode[i])
 			unlink_file(outputs, path);
 }
@@ -307,10 +307,10 @@ void outputs_dump_discard(struct outputs *outputs, struct outputs_dump *dump)
 
 void outputs_absolute(const struct outputs *outputs, const char *path, char out_path[PATH_MAX])
 {
-	char link[64], folder[PATH_MAX];
+	char link[64], directory[PATH_MAX];
 
-	snprintf(link, sizeof link, "/proc/self/fd/%d", outputs->folder_fd);
-	const ssize_t size = readlink(link, folder, sizeof folder - 1);
-	if (size <= 0 || (size_t)snprintf(out_path, PATH_MAX, "%.*s/%s", (int)size, folder, last_part(path)) >= PATH_MAX)
+	snprintf(link, sizeof link, "/proc/self/fd/%d", outputs->directory_fd);
+	const ssize_t size = readlink(link, directory, sizeof directory - 1);
+	if (size <= 0 || (size_t)snprintf(out_path, PATH_MAX, "%.*s/%s", (int)size, directory, last_part(path)) >= PATH_MAX)
 		snprintf(out_path, PATH_MAX, "%s", path);
 }

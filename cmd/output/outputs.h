@@ -31,7 +31,7 @@ struct kept_dump {
 
 struct outputs {
 	char heap_path[PATH_MAX], pprof_path[PATH_MAX]; /* of the final files */
-	int heap_fd, pprof_fd, folder_fd;
+	int heap_fd, pprof_fd, directory_fd;
 	/* owned by the caller, who must not change it while the session lasts */
 	const char *prefix;
 	pid_t pid;

@@ -34,7 +34,7 @@ static void complain_of_files(const char *prefix, pid_t pid, int err)
 		snprintf(as_whom, sizeof as_whom, " with the rights of user %u, who called sudo", (unsigned)caller.uid);
 	if (err == -ELOOP)
 		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap: %s\n", prefix, (int)pid,
-			"on the way is a symbolic link that somebody else made in a folder open to all; name the real folder with -o");
+			"on the way is a symbolic link that somebody else made in a directory open to all; name the real directory with -o");
 	else
 		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap%s: %s; choose another prefix with -o\n", prefix, (int)pid, as_whom, strerror(-err));
 }

@@ -385,11 +385,11 @@ static int check_control(const struct arena *arena, const struct memory *memory)
  */
 static int leave_out_of_core_dumps(const struct hi_control *control, struct remote *remote)
 {
-	const uint64_t end = control->code[0].size ? control->stage.offset : control->arena_size, behind = control->stage.offset + control->stage.size;
+	const uint64_t end = control->code[0].size ? control->stage.offset : control->arena_size, rest = control->stage.offset + control->stage.size;
 	const int err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->arena, end, MADV_DONTDUMP}, NULL);
 	if (err || end == control->arena_size)
 		return err;
-	return remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->arena + behind, control->arena_size - behind, MADV_DONTDUMP}, NULL);
+	return remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->arena + rest, control->arena_size - rest, MADV_DONTDUMP}, NULL);
 }
 
 static int map_parts(struct arena *arena, struct remote *remote, const struct arena_code *code)

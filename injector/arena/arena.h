@@ -70,7 +70,7 @@ struct arena {
 struct arena_plan {
 	uint64_t interval;
 	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
-	bool tells_all;      /* every free is recorded, of whatever block: no live set is kept */
+	bool records_all_frees;      /* every free is recorded, of whatever block: no live set is kept */
 	size_t tables_bytes; /* what the tables need now; room for growth is added */
 	size_t image_bytes;  /* 0: the loader puts the image elsewhere */
 };

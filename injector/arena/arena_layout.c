@@ -190,7 +190,7 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	control->version = HI_WIRE_VERSION;
 	control->interval = plan->interval;
 	control->bucket_bits = bucket_bits(plan->interval);
-	control->bucket_levels = plan->tells_all ? 0 : bucket_levels(control->bucket_bits, live_max_of(plan));
+	control->bucket_levels = plan->records_all_frees ? 0 : bucket_levels(control->bucket_bits, live_max_of(plan));
 	control->occupancy_bits = occupancy_bits(plan->interval);
 	control->known_bits = known_bits(plan->interval);
 	control->walk_bits = walk_bits(plan->interval);

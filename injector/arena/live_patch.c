@@ -335,7 +335,7 @@ static int run_borrowed(void *context)
 	return err ? err : errand->work(&patcher, errand->context);
 }
 
-static int run_standing(void *context)
+static int run_stopped(void *context)
 {
 	const struct errand *errand = context;
 	const struct patcher patcher = patcher_for_stopped(errand->storer.target->memory);
@@ -355,7 +355,7 @@ int live_patch_do(const struct live_patch_target *target, int (*work)(const stru
 		err = tracee_worker(run_borrowed, &errand);
 		out_held->one_ns = storer->held_ns;
 		if (err && err != -ESRCH && err != -ENOEXEC && storer->has_failed)
-			err = stop_world_wait(target->pid, STOP_WORLD_WORDS, run_standing, &errand, STOP_WORLD_DEADLINE_MS, &out_held->all_ns);
+			err = stop_world_wait(target->pid, STOP_WORLD_WORDS, run_stopped, &errand, STOP_WORLD_DEADLINE_MS, &out_held->all_ns);
 	}
 	maps_close(&storer->maps);
 	return err;

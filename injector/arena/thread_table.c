@@ -43,9 +43,9 @@ static int read_slots(const struct memory *memory, remote_addr at, struct inside
 
 int thread_table_read(const struct memory *memory, remote_addr at, struct inside *out_inside)
 {
-	const size_t behind = offsetof(struct hi_thread_table, place_slot);
+	const size_t rest = offsetof(struct hi_thread_table, place_slot);
 	memset(out_inside, 0, sizeof *out_inside);
-	int err = memory_read(memory, at + behind, table.place_slot, sizeof table - behind);
+	int err = memory_read(memory, at + rest, table.place_slot, sizeof table - rest);
 	if (!err)
 		err = read_slots(memory, at, out_inside);
 	if (err)

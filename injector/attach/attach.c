@@ -93,7 +93,7 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 	const struct arena_plan sizes = {
 		.interval = options->interval,
 		.live_max = options->live_max,
-		.tells_all = options->tells_all,
+		.records_all_frees = options->records_all_frees,
 		.tables_bytes = publisher_bytes(&attachment->publisher),
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};

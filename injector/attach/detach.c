@@ -215,7 +215,7 @@ struct unload {
 };
 
 /* Finds what is needed to borrow a thread of the target. */
-static int find_the_way(struct attachment *attachment)
+static int find_gadgets(struct attachment *attachment)
 {
 	int err = attachment->images.count ? 0 : attachment_read_images(attachment);
 	return err ? err : remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
@@ -230,7 +230,7 @@ static int unload(void *context)
 	const struct loader *loader = loader_by_id((enum hi_loader)control->loader);
 	const struct loader_target target = attachment_loader_target(attachment);
 	struct remote remote;
-	int err = find_the_way(attachment);
+	int err = find_gadgets(attachment);
 	if (!err)
 		err = loader->borrow(&target, &remote, BORROW_DEADLINE_MS);
 	if (err)
@@ -359,14 +359,14 @@ static int restore_code(struct attachment *attachment, struct receipt *receipt)
 }
 
 /* 1. and 2.: Disarms the gate and restores code and slots, so that no thread newly comes in. */
-static int close_the_way(struct attachment *attachment, struct receipt *receipt)
+static int restore_program(struct attachment *attachment, struct receipt *receipt)
 {
 	struct hi_control *control = attachment->control;
 	control->phase = HI_PHASE_DISARMED;
 	/* a note for a later injector; the steps below are what counts */
 	(void)!attachment_store(attachment);
 	int disarmed = failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
-	(void)!find_the_way(attachment); /* if this fails, all threads are stopped instead of one */
+	(void)!find_gadgets(attachment); /* if this fails, all threads are stopped instead of one */
 	const int code = failed(receipt, "restoring its functions", restore_code(attachment, receipt));
 	const int restored = failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
 	control->phase = HI_PHASE_RESTORED;
@@ -378,7 +378,7 @@ static int close_the_way(struct attachment *attachment, struct receipt *receipt)
 static int empty(struct attachment *attachment, struct receipt *receipt)
 {
 	struct escaped_target escaped;
-	int err = close_the_way(attachment, receipt);
+	int err = restore_program(attachment, receipt);
 	if (!err)
 		err = failed(receipt, "reading the gate", read_originals(attachment, &escaped));
 	if (err)
@@ -457,9 +457,9 @@ static void print_gate(const struct receipt *receipt, FILE *out)
 	if (receipt->copies_in_files)
 		why = "copies of allocator pointers lie in a file that is mapped shared, and files are not changed";
 	else if (receipt->copies_too_many)
-		why = "copies of allocator pointers are too many to turn back while the process stands still";
+		why = "copies of allocator pointers are too many to fix up while the process is stopped";
 	else if (receipt->copies_left)
-		why = "copies of allocator pointers could not be turned back, as not all threads could be stopped at once";
+		why = "copies of allocator pointers could not be fixed up, as not all threads could be stopped at once";
 	else if (receipt->is_unseen)
 		why = "registers of a thread could not be looked at";
 	else if (receipt->swapped)
@@ -509,7 +509,7 @@ static void print_slots(const struct receipt *receipt, FILE *out)
 {
 	fprintf(out, "  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu gone with their libraries\n", receipt->slots.written,
 		receipt->slots.restored, receipt->slots.overwritten, receipt->slots.vanished);
-	fprintf(out, "  copies         %zu in memory and %zu in registers turned back\n", receipt->fixed_words, receipt->fixed_registers);
+	fprintf(out, "  copies         %zu in memory and %zu in registers fixed up\n", receipt->fixed_words, receipt->fixed_registers);
 	print_unsearched(receipt, out);
 }
 
@@ -523,13 +523,13 @@ static void print_world_stops(const struct stop_world_account *account, FILE *ou
 	};
 	const char *separator = " for ";
 	unsigned count = 0;
-	for (size_t i = 0; i < STANDSTILL_PURPOSES; i++)
+	for (size_t i = 0; i < STOP_WORLD_PURPOSES; i++)
 		count += account->count[i];
 	if (!count && !account->given_up)
 		return;
 	fprintf(out, "                 all of them %u time%s, at most %.2f ms each, those that did not sleep %.2f,", count, count == 1 ? "" : "s",
 		(double)account->longest_ns / 1e6, (double)account->longest_awake_ns / 1e6);
-	for (size_t i = 0; i < STANDSTILL_PURPOSES; i++)
+	for (size_t i = 0; i < STOP_WORLD_PURPOSES; i++)
 		if (account->count[i]) {
 			fprintf(out, "%s%s (%u)", separator, purpose[i], account->count[i]);
 			separator = ", ";

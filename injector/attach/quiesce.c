@@ -457,8 +457,8 @@ static int check_threads(void *context)
 	if (!err) {
 		pass->is_patient = !pass->unread_until_ns || clock_now_ns() < pass->unread_until_ns;
 		pass->is_busy = false;
-		if (pass->threads.untold)
-			note_busy(pass, pass->threads.untold);
+		if (pass->threads.unknown)
+			note_busy(pass, pass->threads.unknown);
 		check_deep(pass);
 		check_listed(pass);
 	}

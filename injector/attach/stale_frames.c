@@ -107,7 +107,7 @@ static int look_at_all(void *context)
 	int err = memory_threads_list(target->escaped->pid, &threads);
 	if (err)
 		return err;
-	err = threads.untold ? -EAGAIN : maps_read(target->escaped->pid, target->escaped->memory->tid, &maps);
+	err = threads.unknown ? -EAGAIN : maps_read(target->escaped->pid, target->escaped->memory->tid, &maps);
 	for (size_t i = 0; i < threads.count && !err; i++)
 		err = threads.thread[i].is_awaited ? 0 : look_at(target, &maps, &threads.thread[i]);
 	if (!err)

@@ -8,7 +8,7 @@
  * never end.
  *
  * The argument: once the slots are restored and the gate is disarmed, no thread comes in. From the
- * raising of the count until the last instruction of a visit its thread has an address of the
+ * raising of the count until the last instruction of a hook scope its thread has an address of the
  * payload in its pc, or as a return address on its stack. So a thread that has none, in no register
  * and nowhere on its stack, is outside for good. When all threads were seen so, the counted frames
  * belong to no thread. A stack counts as seen if its walk is complete, or if it is the thread's own

@@ -33,7 +33,7 @@
 enum entry_nesting {
 	ENTRY_INNERMOST, /* no; or only by a call from code that is in nested_from */
 	ENTRY_NULL,      /* realloc, which for a block of NULL jumps to malloc's entry */
-	ENTRY_NESTS,     /* perhaps, in a way that only an enclosing visit can detect */
+	ENTRY_NESTS,     /* perhaps, in a way that only an enclosing hook scope can detect */
 };
 
 enum entry_relay {

@@ -26,7 +26,7 @@ static int refuse_traced(struct subject *subject, pid_t pid, pid_t tracer)
 	return refuse(subject, PREFLIGHT_MEMORY_SHARED, remedy, "process %d (%s) shares its memory, and is being traced by %d (%s)", pid, comm, tracer, name);
 }
 
-static int refuse_untold(struct subject *subject, pid_t pid, const char *may)
+static int refuse_unknown(struct subject *subject, pid_t pid, const char *may)
 {
 	char comm[16];
 
@@ -46,7 +46,7 @@ static int check_thread(struct subject *subject, const struct memory_thread *thr
 	if (!error)
 		error = memory_open(&memory, thread->pid, thread->tid);
 	if (error == -EACCES || error == -EPERM)
-		return refuse_untold(subject, thread->pid, "shares");
+		return refuse_unknown(subject, thread->pid, "shares");
 	if (!error)
 		memory_close(&memory);
 	return error == -ESRCH ? 0 : error; /* that thread has just ended */
@@ -73,8 +73,8 @@ int check_sharers(struct subject *subject)
 		return refuse(subject, PREFLIGHT_NO_PROCESS, "nothing is left to profile", "it has just exited");
 	if (answer)
 		return answer;
-	if (threads.untold)
-		answer = refuse_untold(subject, threads.untold, "may share");
+	if (threads.unknown)
+		answer = refuse_unknown(subject, threads.unknown, "may share");
 	for (size_t i = 0; i < threads.count && !answer; i++) {
 		const struct memory_thread *thread = &threads.thread[i];
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 /* most consumed bytes before they are published to the producers */
-#define TOLD_BYTES_MAX 4096u
+#define PUBLISH_BYTES_MAX 4096u
 /* a record's line is prefetched this far ahead: the line is in a producer's cache */
 #define AHEAD_BYTES 1024u
 #define TOLD_SHARE 64u /* if smaller: this part of the ring */
@@ -18,7 +18,7 @@
 void ring_reader_open(struct ring_reader *reader, const struct rings *rings)
 {
 	const uint64_t share = rings->capacity / TOLD_SHARE;
-	*reader = (struct ring_reader){.count = rings->count, .capacity = rings->capacity, .told_bytes = share < TOLD_BYTES_MAX ? share : TOLD_BYTES_MAX};
+	*reader = (struct ring_reader){.count = rings->count, .capacity = rings->capacity, .publish_bytes = share < PUBLISH_BYTES_MAX ? share : PUBLISH_BYTES_MAX};
 	for (uint32_t i = 0; i < reader->count; i++)
 		reader->lane[i].ring = hi_ring_at(rings->first, rings->capacity, i);
 }
@@ -57,9 +57,9 @@ static uint64_t *word_at(const struct ring_reader *reader, const struct ring_lan
 
 static void release(struct ring_lane *lane)
 {
-	if (lane->told == lane->tail)
+	if (lane->published == lane->tail)
 		return;
-	lane->told = lane->tail;
+	lane->published = lane->tail;
 	__atomic_store_n(&lane->ring->tail, lane->tail, __ATOMIC_RELEASE);
 }
 
@@ -77,7 +77,7 @@ static void advance(const struct ring_reader *reader, struct ring_lane *lane, ui
 {
 	lane->tail += size;
 	lane->first = 0;
-	if (lane->tail - lane->told >= reader->told_bytes)
+	if (lane->tail - lane->published >= reader->publish_bytes)
 		release(lane);
 }
 

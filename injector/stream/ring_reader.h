@@ -31,7 +31,7 @@ struct ring_lane {
 	/*
 	 * tail as last published to the producers: each publication costs one of them a cache line
 	 */
-	uint64_t told;
+	uint64_t published;
 	uint64_t mark; /* records before this position are to be read */
 	/*
 	 * records from mark to this position are read, too, if the order demands it; mark and limit
@@ -56,7 +56,7 @@ struct ring_reader {
 	struct ring_lane *busy[HI_RINGS];
 	/* of each ring; the injector's own copy, never read back from the target */
 	uint64_t capacity;
-	uint64_t told_bytes; /* bytes consumed at most before tail is published */
+	uint64_t publish_bytes; /* bytes consumed at most before tail is published */
 	/* prefetches cache lines for writing: set if the CPU can */
 	bool asks_ahead;
 	bool is_damaged; /* a head was at an impossible position */

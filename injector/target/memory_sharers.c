@@ -46,7 +46,7 @@ static struct {
 	uint64_t start_time;
 	uint64_t looked_ns;
 	pid_t last; /* the pid last assigned before the scan; 0 = not known */
-	struct pids sharers, untold;
+	struct pids sharers, unknown;
 } found;
 static pthread_mutex_t found_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -98,7 +98,7 @@ static int take_in(pid_t pid)
 	const enum same_memory same = pid == reference->pid ? SAME_MEMORY_NO : same_memory_ask(reference, pid);
 	if (same == SAME_MEMORY_NO || proc_status_read(pid, pid, &status) || status.tgid == reference->pid)
 		return 0;
-	return push(same == SAME_MEMORY_YES ? &found.sharers : &found.untold, status.tgid);
+	return push(same == SAME_MEMORY_YES ? &found.sharers : &found.unknown, status.tgid);
 }
 
 /*
@@ -113,13 +113,13 @@ static int look_at_all(pid_t pid)
 	int err = same_memory_open(pid, &found.reference);
 	found.last = last_number();
 	found.looked_ns = clock_now_ns();
-	found.sharers.count = found.untold.count = 0;
+	found.sharers.count = found.unknown.count = 0;
 	if (!err)
-		same_memory_hurry(&found.reference);
+		same_memory_boost(&found.reference);
 	for (const struct dirent *entry; !err && (entry = readdir(proc));)
 		if (isdigit((unsigned char)entry->d_name[0]))
 			err = take_in(atoi(entry->d_name));
-	same_memory_calm_down(&found.reference);
+	same_memory_restore(&found.reference);
 	closedir(proc);
 	return err || same_memory_is_sound(&found.reference) ? err : -EAGAIN;
 }
@@ -147,7 +147,7 @@ static int look_at_born(void)
 	if (!last || last < found.last || last - found.last > BORN_MAX || clock_now_ns() - found.looked_ns > FRESH_NS)
 		return -EAGAIN;
 	look_again(&found.sharers, SAME_MEMORY_YES);
-	look_again(&found.untold, SAME_MEMORY_UNTOLD);
+	look_again(&found.unknown, SAME_MEMORY_UNKNOWN);
 	int err = 0;
 	for (pid_t pid = found.last > UNDER_WAY ? found.last - UNDER_WAY : 1; pid <= last && !err; pid++)
 		err = take_in(pid);
@@ -243,7 +243,7 @@ int memory_threads_list(pid_t pid, struct memory_threads *out_threads)
 		err = add_threads(&threads, pid, false);
 	for (size_t i = 0; i < found.sharers.count && !err; i++)
 		err = add_threads(&threads, found.sharers.pid[i], is_awaited(pid, found.sharers.pid[i]));
-	threads.untold = found.untold.count ? found.untold.pid[0] : 0;
+	threads.unknown = found.unknown.count ? found.unknown.pid[0] : 0;
 	pthread_mutex_unlock(&found_lock);
 	if (err)
 		memory_threads_close(&threads);

@@ -36,7 +36,7 @@ struct memory_threads {
 	struct memory_thread *thread; /* threads of the process itself first */
 	size_t count;
 	/* a process that the injector may not examine and that may share the memory; 0 = none */
-	pid_t untold;
+	pid_t unknown;
 };
 
 /* -ESRCH: the process is gone. */

@@ -94,12 +94,12 @@ int same_memory_open(pid_t pid, struct same_memory_reference *out_reference)
 	return 0;
 }
 
-void same_memory_hurry(struct same_memory_reference *reference)
+void same_memory_boost(struct same_memory_reference *reference)
 {
 	reference->nobody = reference->has_kcmp ? end_a_child() : 0;
 }
 
-void same_memory_calm_down(struct same_memory_reference *reference)
+void same_memory_restore(struct same_memory_reference *reference)
 {
 	if (reference->nobody)
 		waitpid(reference->nobody, NULL, __WALL);
@@ -228,5 +228,5 @@ enum same_memory same_memory_ask(const struct same_memory_reference *reference, 
 	}
 	if (answer == 0)
 		return SAME_MEMORY_YES;
-	return answer == -EPERM && have_same_sizes(reference, pid) ? SAME_MEMORY_UNTOLD : SAME_MEMORY_NO;
+	return answer == -EPERM && have_same_sizes(reference, pid) ? SAME_MEMORY_UNKNOWN : SAME_MEMORY_NO;
 }

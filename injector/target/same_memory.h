@@ -19,7 +19,7 @@
 enum same_memory {
 	SAME_MEMORY_NO,
 	SAME_MEMORY_YES,
-	SAME_MEMORY_UNTOLD, /* the injector may not examine it, and it may share the memory */
+	SAME_MEMORY_UNKNOWN, /* the injector may not examine it, and it may share the memory */
 };
 
 /* The process with which others are compared. */
@@ -43,8 +43,8 @@ must_check int same_memory_open(pid_t pid, struct same_memory_reference *out_ref
  * Enclose the questions about thousands of processes: between the two calls each question is
  * answered faster.
  */
-void same_memory_hurry(struct same_memory_reference *reference);
-void same_memory_calm_down(struct same_memory_reference *reference);
+void same_memory_boost(struct same_memory_reference *reference);
+void same_memory_restore(struct same_memory_reference *reference);
 /* Does the reference's thread still have memory? If not, answers of NO mean nothing. */
 bool same_memory_is_sound(const struct same_memory_reference *reference);
 /* pid: a process, or one of its threads. NO if it has exited. */

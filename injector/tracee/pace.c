@@ -12,7 +12,7 @@
 #define NICE_MIN (-20)
 
 static _Thread_local struct sched_attr before;
-static _Thread_local bool hurries;
+static _Thread_local bool is_boosted;
 
 static bool get(struct sched_attr *attr)
 {
@@ -39,21 +39,21 @@ void pace_boost(void)
 {
 	struct sched_attr attr;
 
-	hurries = false;
+	is_boosted = false;
 	if (!get(&before) || before.sched_policy != SCHED_NORMAL)
 		return;
 	attr = (struct sched_attr){.size = sizeof(attr), .sched_policy = SCHED_FIFO, .sched_priority = 1};
-	hurries = set(&attr);
-	if (hurries)
+	is_boosted = set(&attr);
+	if (is_boosted)
 		return;
 	attr = before;
 	attr.sched_nice = NICE_MIN;
-	hurries = set(&attr);
+	is_boosted = set(&attr);
 }
 
 void pace_restore(void)
 {
-	if (hurries)
+	if (is_boosted)
 		(void)set(&before);
-	hurries = false;
+	is_boosted = false;
 }

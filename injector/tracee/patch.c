@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static int change_standing(const struct memory *memory, struct word_patch *change)
+static int change_stopped(const struct memory *memory, struct word_patch *change)
 {
 	uint64_t now;
 	int err = memory_read_u64(memory, change->at, &now);
@@ -22,11 +22,11 @@ static int change_standing(const struct memory *memory, struct word_patch *chang
 	return err == -EFAULT ? -EACCES : err; /* the word is there, and may lead to the gate */
 }
 
-static int change_all_standing(void *context, struct word_patch *change, size_t count)
+static int change_all_stopped(void *context, struct word_patch *change, size_t count)
 {
 	int first = 0;
 	for (size_t i = 0; i < count; i++) {
-		const int err = change[i].state == PATCH_PENDING ? change_standing(context, &change[i]) : 0;
+		const int err = change[i].state == PATCH_PENDING ? change_stopped(context, &change[i]) : 0;
 		if (err && !first)
 			first = err;
 	}
@@ -35,5 +35,5 @@ static int change_all_standing(void *context, struct word_patch *change, size_t 
 
 struct patcher patcher_for_stopped(const struct memory *memory)
 {
-	return (struct patcher){.change = change_all_standing, .context = (void *)(uintptr_t)memory};
+	return (struct patcher){.change = change_all_stopped, .context = (void *)(uintptr_t)memory};
 }

@@ -241,7 +241,7 @@ static int try_thread(struct remote *remote, pid_t pid, pid_t tid, const struct 
 }
 
 /* Is it worth trying again, with this thread or the next? */
-static bool is_passing(int error)
+static bool is_transient(int error)
 {
 	return error == -EAGAIN || error == -ESRCH || error == -ETIMEDOUT;
 }
@@ -259,7 +259,7 @@ static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 	error = count ? maps_read(pid, tids[0], &maps) : -EAGAIN;
 	if (!error) {
 		error = -EAGAIN;
-		for (size_t i = 0; i < count && is_passing(error) && clock_now_ns() < deadline_ns; i++)
+		for (size_t i = 0; i < count && is_transient(error) && clock_now_ns() < deadline_ns; i++)
 			error = try_thread(remote, pid, tids[i], &maps);
 	}
 	maps_close(&maps);
@@ -276,7 +276,7 @@ int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, c
 	for (;;) {
 		int error = try_threads(remote, pid, deadline_ns);
 
-		if (!is_passing(error))
+		if (!is_transient(error))
 			return error;
 		if (!memory_is_alive(memory))
 			return -ESRCH;

@@ -88,8 +88,8 @@ static void note_given_up(const struct stop_world *world, uint64_t held_ns)
 	session.next_ns = clock_now_ns() + (pause_ns > PAUSE_MIN_NS ? pause_ns : PAUSE_MIN_NS);
 	if (world->obstacle.tid)
 		blocked_explain(world->obstacle.pid, world->obstacle.tid, session.account.obstacle);
-	else if (world->untold)
-		snprintf(session.account.obstacle, BLOCKED_TEXT, "process %d may share the memory, and we may not look at it", (int)world->untold);
+	else if (world->unknown)
+		snprintf(session.account.obstacle, BLOCKED_TEXT, "process %d may share the memory, and we may not look at it", (int)world->unknown);
 	if (!held_ns)
 		return;
 	note_used(held_ns);
@@ -105,9 +105,9 @@ static void note_given_up(const struct stop_world *world, uint64_t held_ns)
 static int list_threads(struct stop_world *world, struct memory_threads *out_threads)
 {
 	int err = memory_threads_list(world->pid, out_threads);
-	if (err || !out_threads->untold)
+	if (err || !out_threads->unknown)
 		return err;
-	world->untold = out_threads->untold;
+	world->unknown = out_threads->unknown;
 	memory_threads_close(out_threads);
 	return -EAGAIN;
 }
@@ -261,7 +261,7 @@ static int ask(struct stop_world *world, const struct memory_thread *thread)
  * The thread has been asked to stop, and waits in the kernel for something harmless: that is as
  * good as a stop. A child that it waits for in vfork is listed, and will be held as well.
  */
-static bool is_standing(const struct stop_world *world, const struct tracee *tracee)
+static bool is_harmless(const struct stop_world *world, const struct tracee *tracee)
 {
 	struct blocked blocked;
 	return !blocked_look(tracee->pid, tracee->tid, &blocked) && blocked.is_blocked && blocked.effect <= world->effect;
@@ -276,7 +276,7 @@ static int wait_for(struct stop_world *world, size_t first, uint64_t deadline_ns
 	for (size_t i = first; i < world->count;) {
 		struct tracee *tracee = &world->tracee[i];
 		int err = tracee_has_stopped(tracee);
-		if (err == -EAGAIN && is_standing(world, tracee))
+		if (err == -EAGAIN && is_harmless(world, tracee))
 			err = 0;
 		if (!err) {
 			i++;

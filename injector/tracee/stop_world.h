@@ -33,7 +33,7 @@ enum stop_world_purpose {
 	STOP_WORLD_SLOTS,  /* to write slots of libraries that may be unloaded */
 	STOP_WORLD_COPIES, /* to fix up copies of pointers in memory */
 	STOP_WORLD_WORDS,  /* to write words that no borrowed thread could store */
-	STANDSTILL_PURPOSES,
+	STOP_WORLD_PURPOSES,
 };
 
 struct stop_world {
@@ -57,7 +57,7 @@ struct stop_world {
 		pid_t pid, tid;
 	} obstacle; /* a thread that did not stop; 0 = none */
 	/* a process that may share the memory, and that the injector may not examine; 0 = none */
-	pid_t untold;
+	pid_t unknown;
 };
 
 /*
@@ -85,7 +85,7 @@ must_check int stop_world_wait(pid_t pid, enum stop_world_purpose purpose, int (
 
 /* What the session did so far. */
 struct stop_world_account {
-	unsigned count[STANDSTILL_PURPOSES]; /* successful stops, by purpose */
+	unsigned count[STOP_WORLD_PURPOSES]; /* successful stops, by purpose */
 	uint64_t longest_ns;                 /* from the first stop until the last thread goes on */
 	uint64_t longest_awake_ns;           /* same, from the first thread that did not sleep */
 	unsigned given_up;                   /* attempts in which a thread did not stop */

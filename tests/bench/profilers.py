@@ -71,11 +71,11 @@ class Heapinject:
         return facts
 
     def _read_profiles(self, facts):
-        folder, name = os.path.split(self.prefix)
-        for file in os.listdir(folder):
+        directory, name = os.path.split(self.prefix)
+        for file in os.listdir(directory):
             if not file.startswith(f"{name}."):
                 continue
-            path = os.path.join(folder, file)
+            path = os.path.join(directory, file)
             if file.endswith(".heap"):
                 with open(path, encoding="utf-8", errors="replace") as text:
                     for line in text:
@@ -198,12 +198,12 @@ class Profiler:
         """Variables of the target, and a helper process or None."""
         variables, helper = dict(self.variables), None
         if self.own_library:
-            folder = os.path.join(work, "own")
-            os.makedirs(folder, exist_ok=True)
+            directory = os.path.join(work, "own")
+            os.makedirs(directory, exist_ok=True)
             for library in (f"{LIBRARIES}/libc.so.6", JEMALLOC):
                 if os.path.exists(library):
-                    shutil.copy(os.path.realpath(library), os.path.join(folder, os.path.basename(library)))
-            variables["LD_LIBRARY_PATH"] = folder
+                    shutil.copy(os.path.realpath(library), os.path.join(directory, os.path.basename(library)))
+            variables["LD_LIBRARY_PATH"] = directory
         if self.fifo:
             fifo = os.path.join(work, "fifo")
             if not os.path.exists(fifo):

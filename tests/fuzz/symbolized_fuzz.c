@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolized_fuzz.c - names, and a heap profile behind them.
+ * symbolized_fuzz.c - names, and a heap profile after them.
  *
  * libFuzzer: -max_len=4096
  */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A headless Chromium, driven over a pair of pipes by its DevTools protocol. Needs nothing but Python.
 
-    with Browser("chromium", folder) as browser:
+    with Browser("chromium", directory) as browser:
         page = browser.open("file:///...")
         page.evaluate("document.title")
 
@@ -27,21 +27,21 @@ class CannotStart(BrowserError):
 
 
 class Browser:
-    def __init__(self, program, folder):
+    def __init__(self, program, directory):
         to_browser, from_us = os.pipe()
         from_browser, to_us = os.pipe()
-        self.log_path = os.path.join(folder, "chromium.log")
+        self.log_path = os.path.join(directory, "chromium.log")
         # The protocol's pipes are descriptors 3 and 4 of the browser; on the way there they must not be in each other's place.
         to_browser, to_us = (self.moved_up(end) for end in (to_browser, to_us))
         # As root it has no sandbox of its own, and what is opened here is our own file.
         arguments = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
                      "--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--force-device-scale-factor=1",
-                     f"--user-data-dir={folder}/chromium", "--remote-debugging-pipe"]
+                     f"--user-data-dir={directory}/chromium", "--remote-debugging-pipe"]
         wrapper = f"exec 3<&{to_browser} 4>&{to_us}; exec \"$@\""
         with open(self.log_path, "wb") as log:
             try:
                 self.process = subprocess.Popen(["bash", "-c", wrapper, "bash", *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                pass_fds=(to_browser, to_us), env={**os.environ, "HOME": folder, "DBUS_SESSION_BUS_ADDRESS": "disabled:"})
+                                                pass_fds=(to_browser, to_us), env={**os.environ, "HOME": directory, "DBUS_SESSION_BUS_ADDRESS": "disabled:"})
             finally:
                 os.close(to_browser)
                 os.close(to_us)

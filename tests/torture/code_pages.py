@@ -11,7 +11,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
-import got_words  # noqa: E402  (the folder is known only now)
+import got_words  # noqa: E402  (the directory is known only now)
 
 PAGE = 4096
 DT_HASH, DT_GNU_HASH = 4, 0x6ffffef5

@@ -98,7 +98,7 @@ def no_space(trial):
             ended = not trial.attach(session) or not session.listen(1)
     else:
         prefix = [] if kind == 1 else ["prlimit", "--fsize=4096"]
-        output = full_disk(trial.bench) if kind == 1 else trial.running.folder
+        output = full_disk(trial.bench) if kind == 1 else trial.running.directory
         session = trial.session(output=f"{output}/profile", options=["-c", "4K"], prefix=prefix)
         ended = not trial.attach(session) or not session.listen(0.05)
     if not ended:
@@ -108,7 +108,7 @@ def no_space(trial):
 
 def unwritable(trial):
     """Where nothing can be written: told before the target is touched."""
-    trial.notes.append("no folder" if trial.index % 2 else "a file for a folder")
+    trial.notes.append("no directory" if trial.index % 2 else "a file for a directory")
     output = "/nonexistent/profile" if trial.index % 2 else "/dev/null/profile"
     session = trial.session(output=output)
     if trial.attach(session):

@@ -13,35 +13,35 @@ CORES_MAX = 5  # of living targets; they are large
 CORE_SECONDS = 20
 
 
-def keep(folder, trial, running, reason):
-    """Writes it to a folder of its own; returns that folder. Never fails: evidence is what can still be had."""
-    os.makedirs(folder, exist_ok=True)
-    write(folder, "reason", reason + "\n")
+def keep(directory, trial, running, reason):
+    """Writes it to a directory of its own; returns that directory. Never fails: evidence is what can still be had."""
+    os.makedirs(directory, exist_ok=True)
+    write(directory, "reason", reason + "\n")
     if trial:
-        write(folder, "sessions", "\n".join(f"{session.process.args} -> {session.code}, stage {trial.stage}\n{session.text}" for session in trial.sessions))
-        write(folder, "notes", "\n".join(trial.notes))
+        write(directory, "sessions", "\n".join(f"{session.process.args} -> {session.code}, stage {trial.stage}\n{session.text}" for session in trial.sessions))
+        write(directory, "notes", "\n".join(trial.notes))
         for session in trial.sessions:
             if session.process.poll() is None:
-                attempt(folder, f"heapinject.{session.pid}.threads", lambda pid=session.pid: thread_report(pid))
+                attempt(directory, f"heapinject.{session.pid}.threads", lambda pid=session.pid: thread_report(pid))
     if running:
-        write(folder, "target.errors", running.errors())
-        write(folder, "target.figures", str(running.figures))
+        write(directory, "target.errors", running.errors())
+        write(directory, "target.figures", str(running.figures))
         if running.pid:
-            attempt(folder, "target.maps", lambda: read(f"/proc/{running.pid}/maps"))
-            attempt(folder, "target.threads", lambda: thread_report(running.pid))
-            attempt(folder, "target.status", lambda: read(f"/proc/{running.pid}/status"))
-            attempt(folder, "target.descriptors", lambda: subprocess.run(["ls", "-l", f"/proc/{running.pid}/fd"], capture_output=True, text=True, check=False).stdout)
-            keep_cores(folder, running)
-    return folder
+            attempt(directory, "target.maps", lambda: read(f"/proc/{running.pid}/maps"))
+            attempt(directory, "target.threads", lambda: thread_report(running.pid))
+            attempt(directory, "target.status", lambda: read(f"/proc/{running.pid}/status"))
+            attempt(directory, "target.descriptors", lambda: subprocess.run(["ls", "-l", f"/proc/{running.pid}/fd"], capture_output=True, text=True, check=False).stdout)
+            keep_cores(directory, running)
+    return directory
 
 
-def keep_cores(folder, running):
-    for core in glob.glob(f"{running.folder}/core*"):
-        shutil.move(core, folder)
+def keep_cores(directory, running):
+    for core in glob.glob(f"{running.directory}/core*"):
+        shutil.move(core, directory)
     living = task_status(running.pid, running.pid) if os.path.exists(f"/proc/{running.pid}") else None
     is_free = living and living["State"][0] in "RSD" and living["TracerPid"] == "0"
-    if is_free and shutil.which("gdb") and len(glob.glob(os.path.join(os.path.dirname(folder), "*", "core.living"))) < CORES_MAX:
-        take_core(running.pid, os.path.join(folder, "core.living"))
+    if is_free and shutil.which("gdb") and len(glob.glob(os.path.join(os.path.dirname(directory), "*", "core.living"))) < CORES_MAX:
+        take_core(running.pid, os.path.join(directory, "core.living"))
 
 
 def take_core(pid, path):
@@ -53,13 +53,13 @@ def take_core(pid, path):
         os.kill(pid, signal.SIGCONT)
 
 
-def write(folder, name, text):
-    with open(os.path.join(folder, name), "w", encoding="utf-8", errors="surrogateescape") as file:
+def write(directory, name, text):
+    with open(os.path.join(directory, name), "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
 
 
-def attempt(folder, name, get):
+def attempt(directory, name, get):
     try:
-        write(folder, name, get())
+        write(directory, name, get())
     except (OSError, Broken) as error:
-        write(folder, name, f"{error}\n")
+        write(directory, name, f"{error}\n")

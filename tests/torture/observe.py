@@ -13,7 +13,7 @@ from collections import Counter
 from table import Broken
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
-import code_pages  # noqa: E402  (the folder is known only now)
+import code_pages  # noqa: E402  (the directory is known only now)
 import got_words  # noqa: E402
 
 OURS = "memfd:heapinject"
@@ -48,7 +48,7 @@ def task_status(pid, tid):
 
 
 def live_task(pid):
-    """Folder of a thread that shows memory and descriptors: the leader, or if that has ended another."""
+    """Directory of a thread that shows memory and descriptors: the leader, or if that has ended another."""
     for tid in sorted(tasks(pid), key=lambda tid: tid != pid):
         status = task_status(pid, tid)
         if status and status["State"][0] not in "ZX":
@@ -56,10 +56,10 @@ def live_task(pid):
     raise Broken(f"process {pid} is dead")
 
 
-def split_maps(folder):
+def split_maps(directory):
     """(lines of /proc/PID/maps without the pages of plain jumps that detach leaves where copies of pointers cannot be turned back, how many of these pages there are)."""
     lines, kept = [], 0
-    for line in read(f"{folder}/maps").splitlines():
+    for line in read(f"{directory}/maps").splitlines():
         if lines and is_kept(lines[-1], line):
             lines.pop()
             kept += 1
@@ -84,26 +84,26 @@ def is_mapped(pid):
     return any(OURS in line for line in split_maps(live_task(pid))[0])
 
 
-def read_maps(folder, has_kept):
+def read_maps(directory, has_kept):
     """Lines of /proc/PID/maps that a program does not change by allocating. has_kept: nor pages that stay."""
     lines = []
-    for line in split_maps(folder)[0] if has_kept else read(f"{folder}/maps").splitlines():
+    for line in split_maps(directory)[0] if has_kept else read(f"{directory}/maps").splitlines():
         fields = line.split(None, 5)
         name = fields[5] if len(fields) > 5 else ""
         if name == "[stack]":
             lines.append(f"{fields[1]} {name}")
         elif not (name == "[heap]" or name.startswith("[anon")) and (name or "x" in fields[1]):
             lines.append(line)
-    flags = re.findall(r"^VmFlags:(.*)$", read(f"{folder}/smaps"), re.M)
+    flags = re.findall(r"^VmFlags:(.*)$", read(f"{directory}/smaps"), re.M)
     lines.append(f"{sum(bool({'wf', 'dc'} & set(each.split())) for each in flags)} mappings wiped or absent after fork")
     return lines
 
 
-def read_descriptors(folder):
+def read_descriptors(directory):
     links = []
-    for name in os.listdir(f"{folder}/fd"):
+    for name in os.listdir(f"{directory}/fd"):
         try:
-            link = os.readlink(f"{folder}/fd/{name}")
+            link = os.readlink(f"{directory}/fd/{name}")
         except FileNotFoundError:
             continue
         links.append("socket" if link.startswith("socket:") else link)
@@ -148,9 +148,9 @@ class Observer:
     def maps(self):
         return got_words.Maps(self.place())
 
-    def read_slots(self, folder):
+    def read_slots(self, directory):
         words = {}
-        with open(f"{folder}/mem", "rb", buffering=0) as memory:
+        with open(f"{directory}/mem", "rb", buffering=0) as memory:
             for name, where, symbol, address in self.slots:
                 words[f"{name} {where:#x} {symbol}"] = got_words.read_slot(memory, address)
         return words
@@ -165,19 +165,19 @@ class Observer:
         return self.look_once()
 
     def look_once(self):
-        folder = live_task(self.pid)
+        directory = live_task(self.pid)
         statuses = {tid: status for tid, status in ((tid, task_status(self.pid, tid)) for tid in tasks(self.pid)) if status}
         seen = {
             "tracer": sorted({status["TracerPid"] for status in statuses.values()}),
             "state": ["stopped" if any(status["State"][0] in "Tt" for status in statuses.values()) else "runs"],
-            "maps": read_maps(folder, self.has_kept),
-            "descriptors": read_descriptors(folder),
+            "maps": read_maps(directory, self.has_kept),
+            "descriptors": read_descriptors(directory),
             "threads": [str(len(statuses))],
             "signals": sorted(" ".join(f"{name} {status[name]}" for name in SIGNALS) for status in statuses.values()),
             "masks": sorted(tid for tid, status in statuses.items()
                             if int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED and not status["Name"].startswith(IO_WORKER)),
-            "got": [f"{slot} {value:#x}" for slot, value in self.read_slots(folder).items() if value is not None],
-            "code": code_pages.look(folder[len("/proc/"):], self.allocators) if self.allocators else [],
+            "got": [f"{slot} {value:#x}" for slot, value in self.read_slots(directory).items() if value is not None],
+            "code": code_pages.look(directory[len("/proc/"):], self.allocators) if self.allocators else [],
         }
         return {part: value for part, value in seen.items() if part not in self.varies}
 
@@ -226,9 +226,9 @@ class Observer:
 
 def leftovers(pid, has_kept):
     """Lines that name whatever of ours is mapped or open."""
-    folder = live_task(pid)
-    lines = [f"left: {line}" for line in (split_maps(folder)[0] if has_kept else read(f"{folder}/maps").splitlines()) if OURS in line]
-    return lines + [f"left: descriptor of {link}" for link in read_descriptors(folder) if OURS in link]
+    directory = live_task(pid)
+    lines = [f"left: {line}" for line in (split_maps(directory)[0] if has_kept else read(f"{directory}/maps").splitlines()) if OURS in line]
+    return lines + [f"left: descriptor of {link}" for link in read_descriptors(directory) if OURS in link]
 
 
 def trace_of(pid):

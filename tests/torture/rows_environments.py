@@ -15,7 +15,7 @@ from dataclasses import replace
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "environments")
 sys.path.insert(0, HERE)
-from groups import Group  # noqa: E402  (the folder is known only now)
+from groups import Group  # noqa: E402  (the directory is known only now)
 from session import Lines  # noqa: E402
 from table import Broken, Server, Target  # noqa: E402
 
@@ -29,13 +29,13 @@ ANSWER_SECONDS = 30
 
 # ---- helpers that are built ------------------------------------------------------------------------------------------------------
 
-def build(name, folder, *flags):
-    """environments/NAME.c, in a folder; the path of what came out."""
+def build(name, directory, *flags):
+    """environments/NAME.c, in a directory; the path of what came out."""
     suffix = ".so" if "-shared" in flags else ""
-    output = os.path.join(folder, name + suffix)
+    output = os.path.join(directory, name + suffix)
     source = os.path.join(HERE, f"{name}.c")
     if not os.path.exists(output) or os.path.getmtime(output) < os.path.getmtime(source):
-        new = f"{output}.{os.getpid()}.{id(folder)}"
+        new = f"{output}.{os.getpid()}.{id(directory)}"
         subprocess.run([os.environ.get("CC", "gcc"), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", *flags, "-o", new, source], check=True)
         os.rename(new, output)
     return output
@@ -43,10 +43,10 @@ def build(name, folder, *flags):
 
 def inside(*surroundings, before=()):
     """A wrapper: the program makes these for itself, before its main. `before` is an argv prefix that they do not concern."""
-    def wrap(argv, folder):
-        os.chmod(folder, 0o777)  # the program may be somebody else's
+    def wrap(argv, directory):
+        os.chmod(directory, 0o777)  # the program may be somebody else's
         library = build("inside", os.path.dirname(argv[0]), "-shared", "-fPIC")
-        made = " ".join(surroundings).replace("{folder}", folder)
+        made = " ".join(surroundings).replace("{directory}", directory)
         return [*before, "env", f"LD_PRELOAD={library}", f"SURROUNDINGS={made}", *argv]
     return wrap
 
@@ -59,11 +59,11 @@ def libraries_of(program):
 
 def contained(kinds):
     """A wrapper: in a container of these kinds, with copies of the program and its libraries at paths that exist nowhere else."""
-    def wrap(argv, folder):
-        root = os.path.join(folder, "root")
+    def wrap(argv, directory):
+        root = os.path.join(directory, "root")
         for name in ("app", "proc", "lib64"):
             os.makedirs(os.path.join(root, name))
-        os.chmod(folder, 0o755)
+        os.chmod(directory, 0o755)
         shutil.copy(argv[0], f"{root}/app/program")
         for path in libraries_of(argv[0]):
             shutil.copy(path, f"{root}/lib64" if os.path.basename(path).startswith("ld-") else f"{root}/app")
@@ -73,8 +73,8 @@ def contained(kinds):
 
 def renamed(name, *more):
     """A wrapper: a copy of the program under a name that is hard to read, and more of `inside`."""
-    def wrap(argv, folder):
-        copy = os.path.join(folder, name)
+    def wrap(argv, directory):
+        copy = os.path.join(directory, name)
         shutil.copy(argv[0], copy)
         command = [copy, *argv[1:]]
         if not more:
@@ -84,12 +84,12 @@ def renamed(name, *more):
     return wrap
 
 
-def replaced_libc(argv, folder):
+def replaced_libc(argv, directory):
     """A wrapper: its libc is deleted once it is loaded, as after an upgrade."""
     libc = next(path for path in libraries_of(argv[0]) if os.path.basename(path).startswith("libc.so"))
-    copy = shutil.copy(libc, folder)
+    copy = shutil.copy(libc, directory)
     library = build("inside", os.path.dirname(argv[0]), "-shared", "-fPIC")
-    return ["env", f"LD_LIBRARY_PATH={folder}", f"LD_PRELOAD={library}", f"SURROUNDINGS=delete={copy}", *argv]
+    return ["env", f"LD_LIBRARY_PATH={directory}", f"LD_PRELOAD={library}", f"SURROUNDINGS=delete={copy}", *argv]
 
 
 # ---- limits from outside -----------------------------------------------------------------------------------------------------------
@@ -122,13 +122,13 @@ def limit_descriptors(room):
     return apply
 
 
-def memory_group(argv, _folder):
+def memory_group(argv, _directory):
     group = Group("memory")
     group.set(64 * MEBI, "memory.limit_in_bytes", "memory.max")
     return group.entering(argv)
 
 
-def throttled_group(argv, _folder):
+def throttled_group(argv, _directory):
     """A fifth of one CPU, in slices of 20 ms: most of the time nothing of it runs."""
     group = Group("cpu")
     if group.version == 1:
@@ -158,9 +158,9 @@ def freeze(server, frozen):
 
 
 def start_frozen(version):
-    def start(folder):
+    def start(directory):
         group = Group("freezer", (version,))
-        program = build_settled(folder)
+        program = build_settled(directory)
         process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         server = Server(process.pid, [process], {"group": group, "lines": Lines(process.stdout)})
         try:
@@ -177,8 +177,8 @@ def start_frozen(version):
     return start
 
 
-def build_settled(folder):
-    output = os.path.join(folder, "settled")
+def build_settled(directory):
+    output = os.path.join(directory, "settled")
     source = os.path.join(os.path.dirname(HERE), "targets", "settled.c")
     subprocess.run([os.environ.get("CC", "gcc"), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", "-o", output, source], check=True)
     return output
@@ -201,7 +201,7 @@ def thaw(server):
 # ---- allocators ----------------------------------------------------------------------------------------------------------------------
 
 def library(pattern):
-    """The library in the system's folders, or None."""
+    """The library in the system's directories, or None."""
     return next(iter(sorted(glob.glob(f"/usr/lib/*/{pattern}") + glob.glob(f"/usr/lib/{pattern}"))), None)
 
 
@@ -250,8 +250,8 @@ ROWS = [
     as_root(refused("seccomp-no-admin", *SECCOMP, wrapper=inside("seccomp=kill"), attach_wrapper=["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"])),
     as_root(refused("seccomp-nobody", *SECCOMP, wrapper=inside("seccomp=kill", before=NOBODY), attach_wrapper=NOBODY)),
 
-    as_root(works("chroot", wrapper=inside("chroot={folder}"), loaders=("map",))),
-    as_root(refused("chroot-dlopen", *NO_WAY_IN, wrapper=inside("chroot={folder}"), loaders=("dlopen",))),
+    as_root(works("chroot", wrapper=inside("chroot={directory}"), loaders=("map",))),
+    as_root(refused("chroot-dlopen", *NO_WAY_IN, wrapper=inside("chroot={directory}"), loaders=("dlopen",))),
     as_root(works("user-namespace", wrapper=inside("userns"))),
     as_root(works("mount-namespace", wrapper=contained("mount"), loaders=("map",))),
     as_root(refused("mount-namespace-dlopen", *NO_WAY_IN, wrapper=contained("mount"), loaders=("dlopen",))),

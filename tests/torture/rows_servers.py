@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rows of real servers in service: attached to again and again under load, with every answer checked at the clients.
 
-Each starts one server on a free port of 127.0.0.1 with its files in the scratch folder, and load for it that tells how it gets on (environments/load); what a probe
+Each starts one server on a free port of 127.0.0.1 with its files in the scratch directory, and load for it that tells how it gets on (environments/load); what a probe
 returns is the load's progress. Everything is ended by the process that started it.
 """
 import os
@@ -40,9 +40,9 @@ def wait_port(process, port, errors):
         raise Broken(f"nothing listens on port {port}: {file.read()[-1000:]}")
 
 
-def launch(folder, argv, **more):
-    with open(f"{folder}/errors", "ab") as errors:
-        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, cwd=folder, **more)
+def launch(directory, argv, **more):
+    with open(f"{directory}/errors", "ab") as errors:
+        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, cwd=directory, **more)
 
 
 def talk(argv, **more):
@@ -71,12 +71,12 @@ def probe_load(server):
     return ask(server, "state")
 
 
-def serve(folder, argv, port, protocol, pid_of=lambda process: process.pid, connections=4, **more):
+def serve(directory, argv, port, protocol, pid_of=lambda process: process.pid, connections=4, **more):
     """The server, once it listens, and load for it."""
-    process = launch(folder, argv, **more)
+    process = launch(directory, argv, **more)
     server = Server(process.pid, [process])
     try:
-        wait_port(process, port, f"{folder}/errors")
+        wait_port(process, port, f"{directory}/errors")
         server.pid = pid_of(process)
         load = talk([sys.executable, f"{HERE}/load", protocol, str(port), str(connections)])
     except BaseException:
@@ -90,15 +90,15 @@ def serve(folder, argv, port, protocol, pid_of=lambda process: process.pid, conn
 
 # ---- one by one ------------------------------------------------------------------------------------------------------------------------
 
-def start_redis(folder):
+def start_redis(directory):
     port = free_port()
-    return serve(folder, ["redis-server", "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no", "--dir", folder], port, "redis")
+    return serve(directory, ["redis-server", "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no", "--dir", directory], port, "redis")
 
 
-def start_memcached(folder):
+def start_memcached(directory):
     port = free_port()
     user = ["-u", "root"] if os.geteuid() == 0 else []
-    return serve(folder, ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-m", "64", "-t", "4", *user], port, "memcached")
+    return serve(directory, ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-m", "64", "-t", "4", *user], port, "memcached")
 
 
 PAGE = "0123456789" * 2000  # which the load asks for
@@ -106,18 +106,18 @@ NGINX = """
 daemon off;
 {user}
 worker_processes 1;
-pid {folder}/pid;
-error_log {folder}/error.log;
+pid {directory}/pid;
+error_log {directory}/error.log;
 events {{ worker_connections 256; }}
 http {{
 	access_log off;
 	keepalive_requests 100000;
-	client_body_temp_path {folder}/body;
-	proxy_temp_path {folder}/proxy;
-	fastcgi_temp_path {folder}/fastcgi;
-	uwsgi_temp_path {folder}/uwsgi;
-	scgi_temp_path {folder}/scgi;
-	server {{ listen 127.0.0.1:{port}; root {folder}; }}
+	client_body_temp_path {directory}/body;
+	proxy_temp_path {directory}/proxy;
+	fastcgi_temp_path {directory}/fastcgi;
+	uwsgi_temp_path {directory}/uwsgi;
+	scgi_temp_path {directory}/scgi;
+	server {{ listen 127.0.0.1:{port}; root {directory}; }}
 }}
 """
 
@@ -140,25 +140,25 @@ def write(path, text):
         file.write(text)
 
 
-def start_nginx(folder):
+def start_nginx(directory):
     port = free_port()
-    write(f"{folder}/page", PAGE)
-    write(f"{folder}/conf", NGINX.format(folder=folder, port=port, user="user root;" if os.geteuid() == 0 else ""))
-    return serve(folder, ["nginx", "-c", f"{folder}/conf", "-e", f"{folder}/error.log"], port, "http", only_child)
+    write(f"{directory}/page", PAGE)
+    write(f"{directory}/conf", NGINX.format(directory=directory, port=port, user="user root;" if os.geteuid() == 0 else ""))
+    return serve(directory, ["nginx", "-c", f"{directory}/conf", "-e", f"{directory}/error.log"], port, "http", only_child)
 
 
-def start_node(folder):
+def start_node(directory):
     port = free_port()
-    return serve(folder, ["node", f"{HERE}/server.js", str(port)], port, "http")
+    return serve(directory, ["node", f"{HERE}/server.js", str(port)], port, "http")
 
 
 # One process that serves one connection after the other. PHP takes its memory from malloc, not from its own allocator, which takes a few large mappings.
 APACHE = """
 ServerName localhost
 Listen 127.0.0.1:{port}
-PidFile {folder}/pid
-ErrorLog {folder}/error.log
-DocumentRoot {folder}
+PidFile {directory}/pid
+ErrorLog {directory}/error.log
+DocumentRoot {directory}
 {user}
 LoadModule mpm_prefork_module {modules}/mod_mpm_prefork.so
 LoadModule authz_core_module {modules}/mod_authz_core.so
@@ -167,7 +167,7 @@ LoadModule mime_module {modules}/mod_mime.so
 LoadModule php_module {modules}/{php}
 TypesConfig /dev/null
 AddHandler application/x-httpd-php .php
-Alias /page {folder}/page.php
+Alias /page {directory}/page.php
 StartServers 1
 MinSpareServers 1
 MaxSpareServers 1
@@ -191,16 +191,16 @@ def php_module():
     return next((name for name in names if name.startswith("libphp")), None)
 
 
-def start_apache(folder):
+def start_apache(directory):
     port = free_port()
-    write(f"{folder}/page.php", PHP)
+    write(f"{directory}/page.php", PHP)
     # Under root its children are another user's, who has to be able to read the page.
-    write(f"{folder}/conf", APACHE.format(folder=folder, port=port, modules=APACHE_MODULES, php=php_module(),
+    write(f"{directory}/conf", APACHE.format(directory=directory, port=port, modules=APACHE_MODULES, php=php_module(),
                                           user="User nobody\nGroup nogroup" if os.geteuid() == 0 else ""))
     if os.geteuid() == 0:
-        os.chown(folder, NOBODY, NOBODY)
+        os.chown(directory, NOBODY, NOBODY)
     # At its end it sends SIGTERM to all of its process group, which must not be ours.
-    return serve(folder, ["apache2", "-d", folder, "-f", f"{folder}/conf", "-DFOREGROUND"], port, "http", only_child, connections=1,
+    return serve(directory, ["apache2", "-d", directory, "-f", f"{directory}/conf", "-DFOREGROUND"], port, "http", only_child, connections=1,
                  env={**os.environ, "USE_ZEND_ALLOC": "0"}, start_new_session=True)
 
 
@@ -214,46 +214,46 @@ defaults
 frontend load
 	bind 127.0.0.1:{port}
 	http-request return status 404 unless {{ path /page }}
-	http-request return status 200 content-type text/plain lf-file {folder}/page
+	http-request return status 200 content-type text/plain lf-file {directory}/page
 """
 
 
-def start_haproxy(folder):
+def start_haproxy(directory):
     port = free_port()
-    write(f"{folder}/page", PAGE)
-    write(f"{folder}/conf", HAPROXY.format(folder=folder, port=port))
-    return serve(folder, ["haproxy", "-db", "-f", f"{folder}/conf"], port, "http")
+    write(f"{directory}/page", PAGE)
+    write(f"{directory}/conf", HAPROXY.format(directory=directory, port=port))
+    return serve(directory, ["haproxy", "-db", "-f", f"{directory}/conf"], port, "http")
 
 
 ERLANG = """{{ok, _}} = application:ensure_all_started(inets),
-{{ok, _}} = inets:start(httpd, [{{port, {port}}}, {{bind_address, {{127, 0, 0, 1}}}}, {{server_name, "localhost"}}, {{server_root, "{folder}"}},
-    {{document_root, "{folder}"}}, {{keep_alive, true}}, {{max_keep_alive_request, 1000000}}, {{keep_alive_timeout, 60}}]),
-ok = file:write_file("{folder}/ready", "")."""
+{{ok, _}} = inets:start(httpd, [{{port, {port}}}, {{bind_address, {{127, 0, 0, 1}}}}, {{server_name, "localhost"}}, {{server_root, "{directory}"}},
+    {{document_root, "{directory}"}}, {{keep_alive, true}}, {{max_keep_alive_request, 1000000}}, {{keep_alive_timeout, 60}}]),
+ok = file:write_file("{directory}/ready", "")."""
 
 
-def start_beam(folder):
+def start_beam(directory):
     def once_ready(process):
         """It listens before it can answer."""
         end = time.monotonic() + START_SECONDS
-        while not os.path.exists(f"{folder}/ready"):
+        while not os.path.exists(f"{directory}/ready"):
             if time.monotonic() > end:
                 raise Broken("httpd does not start")
             time.sleep(0.05)
         return process.pid
 
     port = free_port()
-    write(f"{folder}/page", PAGE)
-    return serve(folder, ["erl", "-noshell", "-boot", "start_clean", "-eval", ERLANG.format(folder=folder, port=port)], port, "http", once_ready)
+    write(f"{directory}/page", PAGE)
+    return serve(directory, ["erl", "-noshell", "-boot", "start_clean", "-eval", ERLANG.format(directory=directory, port=port)], port, "http", once_ready)
 
 
-def start_mariadb(folder):
+def start_mariadb(directory):
     """Anybody may connect, with all rights, to what listens on loopback for as long as the row lasts."""
-    port, data = free_port(), f"{folder}/data"
+    port, data = free_port(), f"{directory}/data"
     owner = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     if owner:
-        os.chown(folder, NOBODY, NOBODY)
-    run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db", "--skip-name-resolve"], cwd=folder, **owner)
-    return serve(folder, ["mariadbd", "--no-defaults", f"--datadir={data}", "--bind-address=127.0.0.1", f"--port={port}", f"--socket={folder}/socket",
+        os.chown(directory, NOBODY, NOBODY)
+    run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db", "--skip-name-resolve"], cwd=directory, **owner)
+    return serve(directory, ["mariadbd", "--no-defaults", f"--datadir={data}", "--bind-address=127.0.0.1", f"--port={port}", f"--socket={directory}/socket",
                           "--skip-grant-tables", "--skip-name-resolve", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0"],
                  port, "mariadb", **owner)
 
@@ -270,8 +270,8 @@ def postgres_programs():
     """Debian keeps them out of the PATH."""
     root = "/usr/lib/postgresql"
     versions = sorted(os.listdir(root), key=float) if os.path.isdir(root) else []
-    folder = f"{root}/{versions[-1]}/bin" if versions else os.path.dirname(shutil.which("initdb") or "")
-    return folder if os.path.exists(f"{folder}/initdb") and os.path.exists(f"{folder}/pgbench") else None
+    directory = f"{root}/{versions[-1]}/bin" if versions else os.path.dirname(shutil.which("initdb") or "")
+    return directory if os.path.exists(f"{directory}/initdb") and os.path.exists(f"{directory}/pgbench") else None
 
 
 def run(argv, **more):
@@ -281,23 +281,23 @@ def run(argv, **more):
     return done.stdout
 
 
-def start_postgres(folder):
-    """It will not run as root; nor does it need any more than a folder of its own."""
+def start_postgres(directory):
+    """It will not run as root; nor does it need any more than a directory of its own."""
     programs = postgres_programs()
     owner = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    data, port = f"{folder}/data", str(free_port())
+    data, port = f"{directory}/data", str(free_port())
     if owner:
-        os.chown(folder, NOBODY, NOBODY)
-    client = {"env": {**os.environ, "PGHOST": "127.0.0.1", "PGPORT": port, "PGUSER": "torture", "PGDATABASE": "postgres"}, "cwd": folder}
-    run([f"{programs}/initdb", "-D", data, "-U", "torture", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-locale"], cwd=folder, **owner)
+        os.chown(directory, NOBODY, NOBODY)
+    client = {"env": {**os.environ, "PGHOST": "127.0.0.1", "PGPORT": port, "PGUSER": "torture", "PGDATABASE": "postgres"}, "cwd": directory}
+    run([f"{programs}/initdb", "-D", data, "-U", "torture", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-locale"], cwd=directory, **owner)
     argv = [f"{programs}/postgres", "-D", data, "-h", "127.0.0.1", "-p", port, "-k", "", "-c", "fsync=off", "-c", "autovacuum=off", "-c", "shared_buffers=16MB"]
-    server = Server(0, [launch(folder, argv, **owner)])
+    server = Server(0, [launch(directory, argv, **owner)])
     try:
-        wait_port(server.processes[0], int(port), f"{folder}/errors")
+        wait_port(server.processes[0], int(port), f"{directory}/errors")
         while subprocess.run([f"{programs}/pg_isready", "-q"], check=False, **client).returncode == 1:  # it listens, and says that it is starting up
             time.sleep(0.05)
         run([f"{programs}/pgbench", "-i", "-q", "-s", "1"], **client)
-        server.processes.append(launch(folder, [f"{programs}/pgbench", "-n", "-c", "1", "-T", "1000000", "-M", "prepared"], env={**client["env"], "PGAPPNAME": "load"}))
+        server.processes.append(launch(directory, [f"{programs}/pgbench", "-n", "-c", "1", "-T", "1000000", "-M", "prepared"], env={**client["env"], "PGAPPNAME": "load"}))
         load = talk([f"{programs}/psql", "-X", "-q", "-A", "-t", "-F", " "], **client)
         server.processes.append(load[0])
         server.about["load"] = load

@@ -16,15 +16,15 @@ ROWS = [
     Target("realloc-1", ["malloc_storm", "1", "realloc"], is_storm=True),
     Target("realloc-8", ["malloc_storm", "8", "realloc"], is_storm=True),
 
-    Target("dlopen-1", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "1"], is_storm=True, varies=("maps", "got", "descriptors"), **BY_BOTH),
-    Target("dlopen-4", ["dlopen_storm", "{build}/libplugin.so", "{folder}", "4"], is_storm=True, varies=("maps", "got", "descriptors"), **BY_BOTH),
+    Target("dlopen-1", ["dlopen_storm", "{build}/libplugin.so", "{directory}", "1"], is_storm=True, varies=("maps", "got", "descriptors"), **BY_BOTH),
+    Target("dlopen-4", ["dlopen_storm", "{build}/libplugin.so", "{directory}", "4"], is_storm=True, varies=("maps", "got", "descriptors"), **BY_BOTH),
     # Libraries that bind to an allocator of their own, when they come to need it. (Whose code is its allocator's, changes as they come and go.)
-    Target("deepbind", ["deepbind", "{build}/librelease.so", "{folder}"], is_storm=True, varies=("maps", "got", "descriptors", "code"), **BY_BOTH),
+    Target("deepbind", ["deepbind", "{build}/librelease.so", "{directory}"], is_storm=True, varies=("maps", "got", "descriptors", "code"), **BY_BOTH),
     Target("churn", ["thread_churn"], is_storm=True, varies=("threads", "signals")),
     Target("fork", ["processes", "fork"], is_storm=True, varies=("signals",)),
     Target("vfork", ["processes", "vfork"], is_storm=True, varies=("signals",)),
     # A thread that cannot be stopped.
-    Target("vfork-slow", ["slow_vfork", "{build}/libplugin.so", "{folder}"], is_storm=True, varies=("maps", "got", "descriptors", "signals"), **BY_BOTH),
+    Target("vfork-slow", ["slow_vfork", "{build}/libplugin.so", "{directory}"], is_storm=True, varies=("maps", "got", "descriptors", "signals"), **BY_BOTH),
     Target("spawn", ["processes", "spawn"], is_storm=True, varies=("signals",)),
     Target("exec", ["processes", "exec"], is_storm=True, varies=("signals",)),
     # Processes of their own in the target's memory.
@@ -74,6 +74,6 @@ ROWS = [
 
     # Copies of ours that are never turned back: threads keep coming through them while the gate goes and plain jumps take its place. Nobody copies what leads there from the
     # entry of a function.
-    Target("copies", ["copies", "{folder}/copies"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), **BY_SLOT),
-    Target("copies-marked", ["copies", "{folder}/copies", "marked"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), **BY_SLOT),
+    Target("copies", ["copies", "{directory}/copies"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), **BY_SLOT),
+    Target("copies-marked", ["copies", "{directory}/copies", "marked"], is_storm=True, copies="copies", events=("cycle", "kill", "enumerate"), **BY_SLOT),
 ]

@@ -51,7 +51,7 @@ class Session:
         # The record stream goes nowhere; with files, what is said on standard output is worth to be kept.
         stdout = stdout or (subprocess.DEVNULL if output == "-" else subprocess.PIPE)
         self.started = time.monotonic()
-        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout, cwd=running.folder, env={**os.environ, **(environment or {})},
+        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout, cwd=running.directory, env={**os.environ, **(environment or {})},
                                         stderr=subprocess.PIPE if stdout != subprocess.PIPE else subprocess.STDOUT)
         self.pipe = self.process.stderr or self.process.stdout
         self.pid, self.code, self.text = self.process.pid, None, ""

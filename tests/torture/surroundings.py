@@ -66,7 +66,7 @@ def once(make):
 @once
 def clock_jump(bench):
     """A library to be preloaded into heapinject."""
-    library = os.path.join(bench.builder.folder, "clock_jump.so")
+    library = os.path.join(bench.builder.directory, "clock_jump.so")
     done = subprocess.run([bench.builder.compiler, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=CLOCK_JUMP, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Skip(f"clock_jump does not build: {done.stderr}")
@@ -75,17 +75,17 @@ def clock_jump(bench):
 
 @once
 def full_disk(bench):
-    """A folder on a disk that is full."""
-    folder = os.path.join(bench.folder, f"full.{os.getpid()}")
-    os.makedirs(folder)
-    atexit.register(os.rmdir, folder)
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=1000", "torture", folder], capture_output=True, text=True, check=False)
+    """A directory on a disk that is full."""
+    directory = os.path.join(bench.directory, f"full.{os.getpid()}")
+    os.makedirs(directory)
+    atexit.register(os.rmdir, directory)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=1000", "torture", directory], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Skip(f"a small disk cannot be mounted: {done.stderr.strip()}")
-    atexit.register(subprocess.run, ["umount", folder], check=False)
-    with open(f"{folder}/filler", "wb", buffering=0) as file:
+    atexit.register(subprocess.run, ["umount", directory], check=False)
+    with open(f"{directory}/filler", "wb", buffering=0) as file:
         try:
             while True:
                 file.write(bytes(4096))
         except OSError:
-            return folder
+            return directory

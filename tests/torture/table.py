@@ -34,16 +34,16 @@ class Server:
 class Target:
     name: str
     # argv of a self-checking program. A first word without a slash for which targets/WORD.c (or .cc) exists is built from that; anything else is run as it is.
-    # Every word may hold {folder} (a scratch folder of this run of the target, removed afterwards) and {build} (where the built targets lie).
+    # Every word may hold {directory} (a scratch directory of this run of the target, removed afterwards) and {build} (where the built targets lie).
     command: Sequence[str] = ()
     cflags: Sequence[str] = ()
     compiler: str = ""  # "" = $CC
-    # Around the command: an argv prefix, or a function (argv, folder) -> argv. A prefix that forks (unshare --fork) is fine: the target is the process that runs the program.
+    # Around the command: an argv prefix, or a function (argv, directory) -> argv. A prefix that forks (unshare --fork) is fine: the target is the process that runs the program.
     wrapper: Union[Sequence[str], Callable, None] = None
     environment: dict = field(default_factory=dict)
     once_ready: Optional[Callable] = None  # (pid): what is done to the program from outside when it is in full swing, e.g. a limit that leaves it no more room
 
-    # Instead of a command: start(folder) -> Server; probe(server) -> text like a `state` line without the first word (`ok progress=7`), or raises Broken; stop(server).
+    # Instead of a command: start(directory) -> Server; probe(server) -> text like a `state` line without the first word (`ok progress=7`), or raises Broken; stop(server).
     start: Optional[Callable] = None
     probe: Optional[Callable] = None
     stop: Optional[Callable] = None
@@ -60,7 +60,7 @@ class Target:
     patience: float = 1  # times as long a standstill as in other rows is its own affair: so many threads that never rest wait for a CPU, and for each other
     # What the program itself changes all the time, and cannot be compared before and after: of maps, descriptors, threads, signals, got, code.
     varies: Sequence[str] = ()
-    # It copies the allocator's addresses, once in each session, to where nobody turns them back: a file of this name in {folder}, mapped shared, at whose beginning it keeps
+    # It copies the allocator's addresses, once in each session, to where nobody turns them back: a file of this name in {directory}, mapped shared, at whose beginning it keeps
     # count of that, in eight bytes. For each copy the page of plain jumps must stay that detach leaves, and nothing else.
     copies: str = ""
 

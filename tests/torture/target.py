@@ -40,19 +40,19 @@ def missing(target):
 class Builder:
     """Compiles targets/NAME.c once for each set of flags; lib*.c become shared objects that lie beside them; who needs another of these says so, and comes behind it."""
 
-    def __init__(self, folder, compiler):
-        self.folder, self.compiler, self.lock = folder, compiler, threading.Lock()
-        os.makedirs(folder, exist_ok=True)
+    def __init__(self, directory, compiler):
+        self.directory, self.compiler, self.lock = directory, compiler, threading.Lock()
+        os.makedirs(directory, exist_ok=True)
         for source in sorted(glob.glob(f"{HERE}/targets/lib*.c")):
             with open(source, encoding="utf-8") as file:
                 needed = re.findall(r"^/\* needs (lib\w+\.so) \*/$", file.read(), re.M)
-            self.compile(source, f"{folder}/{os.path.basename(source)[:-2]}.so", ["-fPIC", "-shared", "-Wl,--no-as-needed"], compiler, [f"{folder}/{name}" for name in needed])
+            self.compile(source, f"{directory}/{os.path.basename(source)[:-2]}.so", ["-fPIC", "-shared", "-Wl,--no-as-needed"], compiler, [f"{directory}/{name}" for name in needed])
 
     def path(self, target):
         """The program of a row: built, or found; None for rows that start by themselves."""
         if not target.command:
             return None
-        word = target.command[0].replace("{build}", self.folder)
+        word = target.command[0].replace("{build}", self.directory)
         source = next((path for path in (f"{HERE}/targets/{word}{suffix}" for suffix in (".c", ".cc")) if os.path.exists(path)), None)
         if "/" in word or not source:
             return word if "/" in word else shutil.which(word)
@@ -60,7 +60,7 @@ class Builder:
         if source.endswith(".cc"):
             compiler = "clang++" if "clang" in compiler else "g++"
         variant = "".join(c if c.isalnum() else "_" for c in "".join([target.compiler, *target.cflags]))
-        output = f"{self.folder}/{word}" + (f".{variant}" if variant else "")
+        output = f"{self.directory}/{word}" + (f".{variant}" if variant else "")
         with self.lock:
             self.compile(source, output, ["-rdynamic"], compiler, target.cflags)
         return output
@@ -82,7 +82,7 @@ class Running:
 
     def __init__(self, target, program):
         self.target, self.program = target, program
-        self.folder = tempfile.mkdtemp(prefix="torture.")
+        self.directory = tempfile.mkdtemp(prefix="torture.")
         self.process = self.server = self.lines = self.pid = None
         self.figures, self.progress = {}, 0
         self.starved, self.stops = Starved(), None
@@ -97,7 +97,7 @@ class Running:
 
     def start(self):
         if self.target.start:
-            self.server = self.target.start(self.folder)
+            self.server = self.target.start(self.directory)
             assert isinstance(self.server, Server), self.target.name
             self.pid = self.server.pid
         else:
@@ -111,19 +111,19 @@ class Running:
         self.stops = Stops(self.pid)
 
     def fill_in(self, word):
-        return word.replace("{folder}", self.folder).replace("{build}", os.path.dirname(self.program or ""))
+        return word.replace("{directory}", self.directory).replace("{build}", os.path.dirname(self.program or ""))
 
     def start_command(self):
         argv = [self.program] + [self.fill_in(word) for word in self.target.command[1:]]
         if callable(self.target.wrapper):
-            argv = self.target.wrapper(argv, self.folder)
+            argv = self.target.wrapper(argv, self.directory)
         elif self.target.wrapper:
             argv = [self.fill_in(word) for word in self.target.wrapper] + argv
         if self.target.is_storm:  # the injector's own work is not to be starved: how long things take is measured elsewhere
             argv = ["nice", "-n", "10", *argv]
         environment = {**os.environ, **{name: self.fill_in(value) for name, value in self.target.environment.items()}}
-        with open(f"{self.folder}/errors", "wb") as errors:
-            self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder, env=environment,
+        with open(f"{self.directory}/errors", "wb") as errors:
+            self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=self.directory, env=environment,
                                             start_new_session=True)  # as a service is: the kernel shares the CPUs between sessions
         if self.target.is_storm:
             with contextlib.suppress(OSError):
@@ -154,7 +154,7 @@ class Running:
 
     def errors(self):
         try:
-            with open(f"{self.folder}/errors", encoding="utf-8", errors="replace") as file:
+            with open(f"{self.directory}/errors", encoding="utf-8", errors="replace") as file:
                 return file.read()[-2000:].strip()
         except OSError:
             return ""
@@ -229,7 +229,7 @@ class Running:
     # ---- copies of our pointers ----
 
     def count_copies(self):
-        with open(os.path.join(self.folder, self.target.copies), "rb") as file:
+        with open(os.path.join(self.directory, self.target.copies), "rb") as file:
             return int.from_bytes(file.read(8), sys.byteorder)
 
     def wait_for_copies(self):
@@ -296,7 +296,7 @@ class Running:
                 self.process.stdin.close()  # a target behind a wrapper leaves at the end of its input
             self.process.wait()
             self.process.stdout.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def stop_server(self):
         if self.target.stop:

@@ -56,7 +56,7 @@ class Trial:
     # ---- heapinject ----
 
     def session(self, **how):
-        """Starts `heapinject attach`; what it writes, if it writes files, goes to the target's scratch folder."""
+        """Starts `heapinject attach`; what it writes, if it writes files, goes to the target's scratch directory."""
         self.sessions.append(Session(how.pop("heapinject", self.bench.heapinject), self.running, how.pop("loader", self.loader), how.pop("hook", self.hook), **how))
         return self.sessions[-1]
 
@@ -74,7 +74,7 @@ class Trial:
             self.clean_up()
 
     def prefix(self):
-        return os.path.join(self.running.folder, "profile")
+        return os.path.join(self.running.directory, "profile")
 
     def attach(self, session):
         """True: attached. False: it gave up, and has ended."""

@@ -23,7 +23,7 @@ struct program {
 	struct hi_thread_slot *slot;
 	struct registers at;
 	uint64_t *sp;
-	uint32_t id;    /* by which the stack was told that was seen last */
+	uint32_t id;    /* by which the stack was recorded that was seen last */
 	bool was_known; /* and whether it was found without a walk by rules */
 };
 
@@ -113,16 +113,16 @@ static inline struct hi_scratch *scratch_of(const struct program *program)
 }
 
 /* What is said of the stack under its id, and what there is by rules, are the same; how it ended. */
-static inline enum hi_stack_end check_told(const struct program *program, const struct hook_call *call, uint64_t thread)
+static inline enum hi_stack_end check_recorded(const struct program *program, const struct hook_call *call, uint64_t thread)
 {
 	static _Thread_local struct hi_scratch scratch;
 	const struct stack_end end = stack_walk(program->scene.arena.state, thread, call, &scratch);
-	const struct hi_stack *told = (const void *)((const uint8_t *)program->scene.arena.stacks + 8ull * program->id);
+	const struct hi_stack *recorded = (const void *)((const uint8_t *)program->scene.arena.stacks + 8ull * program->id);
 
 	CHECK(program->id);
-	CHECK_EQ(told->stack_end, end.reason);
-	CHECK_EQ(told->frame_count, end.count);
-	CHECK(memcmp(told->frame, scratch.frame, 8ull * end.count) == 0);
+	CHECK_EQ(recorded->stack_end, end.reason);
+	CHECK_EQ(recorded->frame_count, end.count);
+	CHECK(memcmp(recorded->frame, scratch.frame, 8ull * end.count) == 0);
 	return end.reason;
 }
 
@@ -146,7 +146,7 @@ static inline enum hi_stack_end see_on(struct program *program, uint64_t thread)
 	while (record.known.header.type_busy == HI_RECORD_REGION);
 	CHECK_EQ(record.known.header.type_busy, HI_RECORD_KNOWN);
 	program->id = record.known.stack;
-	return check_told(program, call, thread);
+	return check_recorded(program, call, thread);
 }
 
 static inline enum hi_stack_end see(struct program *program)

@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-static int zombie_leader_told[2];
+static int zombie_leader_pipe[2];
 static pthread_t zombie_leader;
 
 static inline void *outlive_leader(void *unused)
@@ -16,7 +16,7 @@ static inline void *outlive_leader(void *unused)
 	const pid_t tid = gettid();
 
 	pthread_join(zombie_leader, NULL);
-	(void)!write(zombie_leader_told[1], &tid, sizeof(tid));
+	(void)!write(zombie_leader_pipe[1], &tid, sizeof(tid));
 	pause();
 	return unused;
 }
@@ -26,7 +26,7 @@ static inline pid_t zombie_leader_start(pid_t *out_tid)
 {
 	pid_t child;
 
-	CHECK_EQ(pipe(zombie_leader_told), 0);
+	CHECK_EQ(pipe(zombie_leader_pipe), 0);
 	child = fork();
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -36,7 +36,7 @@ static inline pid_t zombie_leader_start(pid_t *out_tid)
 		pthread_create(&thread, NULL, outlive_leader, NULL);
 		pthread_exit(NULL);
 	}
-	CHECK_EQ(read(zombie_leader_told[0], out_tid, sizeof(*out_tid)), sizeof(*out_tid));
+	CHECK_EQ(read(zombie_leader_pipe[0], out_tid, sizeof(*out_tid)), sizeof(*out_tid));
 	return child;
 }
 

@@ -45,7 +45,7 @@ static unsigned every = 1, tag;
 static __thread unsigned countdown __attribute__((tls_model("initial-exec")));
 static __thread pid_t thread __attribute__((tls_model("initial-exec")));
 
-static void tell(struct testimony *testimony, void *address, size_t bytes)
+static void testify(struct testimony *testimony, void *address, size_t bytes)
 {
 	if (!thread)
 		thread = gettid();
@@ -80,7 +80,7 @@ static void *witness_malloc(size_t bytes)
 	bytes = tagged(bytes);
 	testimony.count = (uint64_t)backtrace(testimony.frame, FRAMES_MAX);
 	block = malloc(bytes);
-	tell(&testimony, block, bytes);
+	testify(&testimony, block, bytes);
 	return block;
 }
 
@@ -95,7 +95,7 @@ static void *witness_calloc(size_t count, size_t size)
 	bytes = tagged(bytes);
 	testimony.count = (uint64_t)backtrace(testimony.frame, FRAMES_MAX);
 	block = calloc(1, bytes);
-	tell(&testimony, block, bytes);
+	testify(&testimony, block, bytes);
 	return block;
 }
 
@@ -109,7 +109,7 @@ static void *witness_realloc(void *old, size_t bytes)
 	bytes = tagged(bytes);
 	testimony.count = (uint64_t)backtrace(testimony.frame, FRAMES_MAX);
 	block = realloc(old, bytes);
-	tell(&testimony, block, bytes);
+	testify(&testimony, block, bytes);
 	return block;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reports at a pseudo-terminal and elsewhere, with an eye on colour: drive.py HEAPINJECT OLD NEW FOLDER. Ends with `colours: ok`."""
+"""Reports at a pseudo-terminal and elsewhere, with an eye on colour: drive.py HEAPINJECT OLD NEW DIRECTORY. Ends with `colours: ok`."""
 import os
 import pty
 import re
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-HEAPINJECT, OLD, NEW, FOLDER = sys.argv[1:5]
+HEAPINJECT, OLD, NEW, DIRECTORY = sys.argv[1:5]
 LIMIT_S = 60
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r|\a")
@@ -21,7 +21,7 @@ OTHERS = (["--collapsed"], ["--json"], ["--dot"], ["--speedscope"], ["--flame"],
 
 
 def environment(**more):
-    variables = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "HOME": FOLDER, "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
+    variables = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "HOME": DIRECTORY, "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
     variables.update(more)
     return {name: value for name, value in variables.items() if value is not None}
 
@@ -104,7 +104,7 @@ def check_views():
 
 
 def check_files():
-    path = f"{FOLDER}/out.txt"
+    path = f"{DIRECTORY}/out.txt"
     for option in ("auto", "always"):
         said = at_terminal("diff", OLD, NEW, "--text", "--color", option, "-o", path)
         with open(path, encoding="utf-8") as file:
@@ -141,8 +141,8 @@ def check_shell():
     answer = ask("text")
     check("400B" in answer and MORE not in answer, "until it is refused", answer)
     ask("color=always")
-    ask(f"text > {FOLDER}/shell.txt")
-    with open(f"{FOLDER}/shell.txt", encoding="utf-8") as file:
+    ask(f"text > {DIRECTORY}/shell.txt")
+    with open(f"{DIRECTORY}/shell.txt", encoding="utf-8") as file:
         written = file.read()
     check("400B" in written and "\x1b" not in written, "its files have none", written)
     os.write(terminal, b"quit\n")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Types at a zsh with the completion of heapinject: zsh.py FOLDER COMMAND..., where FOLDER holds the function."""
+"""Types at a zsh with the completion of heapinject: zsh.py DIRECTORY COMMAND..., where DIRECTORY holds the function."""
 import os
 import pty
 import re
@@ -14,12 +14,12 @@ CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()=>][A-Z0-9]?|\r|\a")
 
 
 class Zsh:
-    def __init__(self, folder):
+    def __init__(self, directory):
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.execvp("zsh", ["zsh", "-f", "-i"])
         self.text = ""
-        self.enter(f"PS1='READY> '; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; stty columns 200; unsetopt zle_bracketed_paste; zstyle ':completion:*' verbose no; LISTMAX=1000; echo set''up")
+        self.enter(f"PS1='READY> '; fpath=({directory} $fpath); autoload -Uz compinit; compinit -u -D; stty columns 200; unsetopt zle_bracketed_paste; zstyle ':completion:*' verbose no; LISTMAX=1000; echo set''up")
         self.wait_for("setup")
 
     def wait_for(self, wanted):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages of two sessions of the target (first.heap, second.heap, hostile.heap and empty.heap in a folder) in a browser: checks.py BROWSER HEAPINJECT FOLDER
+"""The pages of two sessions of the target (first.heap, second.heap, hostile.heap and empty.heap in a directory) in a browser: checks.py BROWSER HEAPINJECT DIRECTORY
 
 What they show is compared with what `report --collapsed` and `--text` say of the same files. Exit status 77 if the browser cannot be started.
 """
@@ -28,17 +28,17 @@ def number_of(text):
 
 
 class Session:
-    def __init__(self, heapinject, folder):
-        self.heapinject, self.folder = heapinject, folder
+    def __init__(self, heapinject, directory):
+        self.heapinject, self.directory = heapinject, directory
 
     def report(self, *arguments):
-        return subprocess.run([self.heapinject, "report", *arguments], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        return subprocess.run([self.heapinject, "report", *arguments], cwd=self.directory, check=True, capture_output=True, text=True).stdout
 
     def view(self, name, *arguments):
         """Writes a file whose ending says which view, and returns its address."""
         self.report(*arguments, "-o", name)
-        check(os.path.getsize(f"{self.folder}/{name}") < 1000000, name, "is large")
-        return f"file://{self.folder}/{name}"
+        check(os.path.getsize(f"{self.directory}/{name}") < 1000000, name, "is large")
+        return f"file://{self.directory}/{name}"
 
     def stacks(self, heap, kind):
         lines = (line.rsplit(" ", 1) for line in self.report(heap, "--collapsed", f"--{kind}").splitlines())
@@ -340,10 +340,10 @@ def check_picture(session, browser):
 
 
 def main():
-    program, heapinject, folder = sys.argv[1:]
-    session = Session(heapinject, folder)
+    program, heapinject, directory = sys.argv[1:]
+    session = Session(heapinject, directory)
     try:
-        browser = Browser(program, folder)
+        browser = Browser(program, directory)
     except CannotStart as reason:
         print(reason)
         sys.exit(77)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The page of growth over the snapshots of a session (out.PID.NNNN.heap in a folder, and the same with hostile names) in a browser:
-checks.py BROWSER HEAPINJECT FOLDER
+"""The page of growth over the snapshots of a session (out.PID.NNNN.heap in a directory, and the same with hostile names) in a browser:
+checks.py BROWSER HEAPINJECT DIRECTORY
 
 What it shows is compared with what `report --json`, `--collapsed` and `--growth` say of the same files, and with slopes computed here. Exit status 77 if
 the browser cannot be started.
@@ -37,17 +37,17 @@ def number_of(text):
 
 
 class Session:
-    def __init__(self, heapinject, folder):
-        self.heapinject, self.folder = heapinject, folder
-        self.files = sorted(os.path.basename(path) for path in glob.glob(f"{folder}/out.*.heap"))
+    def __init__(self, heapinject, directory):
+        self.heapinject, self.directory = heapinject, directory
+        self.files = sorted(os.path.basename(path) for path in glob.glob(f"{directory}/out.*.heap"))
 
     def report(self, *arguments):
-        return subprocess.run([self.heapinject, "report", *arguments], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        return subprocess.run([self.heapinject, "report", *arguments], cwd=self.directory, check=True, capture_output=True, text=True).stdout
 
     def shown(self, browser, name, files, *arguments, **wishes):
         self.report("--growth", *arguments, "-o", name, *files)
-        check(os.path.getsize(f"{self.folder}/{name}") < 1000000, name, "is large")
-        return browser.open(f"file://{self.folder}/{name}", **wishes)
+        check(os.path.getsize(f"{self.directory}/{name}") < 1000000, name, "is large")
+        return browser.open(f"file://{self.directory}/{name}", **wishes)
 
     def read(self):
         """By snapshot: time, total with its interval, and what the functions hold that allocate."""
@@ -299,7 +299,7 @@ def check_untimed(session, browser):
     """Another tool's files, many of them, in which nothing is said of times, and everything was counted."""
     files = [f"untimed.{i:03}.heap" for i in range(300)]
     for i, file in enumerate(files):
-        with open(f"{session.folder}/{file}", "w", encoding="ascii") as out:
+        with open(f"{session.directory}/{file}", "w", encoding="ascii") as out:
             out.write(f"heap profile: {10 + i}: {(10 + i) * 1000} [0: 0] @ heap_v2/1\n{10 + i}: {(10 + i) * 1000} [0: 0] @ 0x11 0x99\n\nMAPPED_LIBRARIES:\n")
     page = session.shown(browser, "untimed.html", files)
     check("do not say when" in page.evaluate("byId('notice').textContent") and "240 of 300 snapshots are drawn" in page.evaluate("byId('notice').textContent"),
@@ -320,20 +320,20 @@ def check_ways(session):
     check("<title>heapinject</title>" in page and 'id="growth"' in page, "--growth --html gives", page[:80])
     check(page == session.report("--html", "--growth", *session.files), "--html --growth gives something else")
     session.report("--growth", "-o", "same.html", *session.files)
-    with open(f"{session.folder}/same.html", encoding="utf-8") as file:
+    with open(f"{session.directory}/same.html", encoding="utf-8") as file:
         check(page == file.read(), "-o same.html gives something else")
     session.report("--growth", "-o", "same.txt", *session.files)
-    with open(f"{session.folder}/same.txt", encoding="utf-8") as file:
+    with open(f"{session.directory}/same.txt", encoding="utf-8") as file:
         check(file.read().startswith("Snapshots:"), "-o same.txt gives no text")
 
 
 def main():
-    program, heapinject, folder = sys.argv[1:]
-    session = Session(heapinject, folder)
+    program, heapinject, directory = sys.argv[1:]
+    session = Session(heapinject, directory)
     check_ways(session)
     session.read()
     try:
-        browser = Browser(program, folder)
+        browser = Browser(program, directory)
     except CannotStart as reason:
         print(reason)
         sys.exit(77)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Are reports by two programs on the same profiles the same: compare.py FOLDER
+"""Are reports by two programs on the same profiles the same: compare.py DIRECTORY
 
-FOLDER/reports lists them, one a line, tabs between: KIND, text or tree; SLACK; flat or cum, by which it is sorted; and what it is. Of the N-th, from 0 on,
-FOLDER/N.theirs and FOLDER/N.ours are what `go tool pprof -unit=b` and `heapinject report --unit b` printed. Rows, their order and their percentages have to
+DIRECTORY/reports lists them, one a line, tabs between: KIND, text or tree; SLACK; flat or cum, by which it is sorted; and what it is. Of the N-th, from 0 on,
+DIRECTORY/N.theirs and DIRECTORY/N.ours are what `go tool pprof -unit=b` and `heapinject report --unit b` printed. Rows, their order and their percentages have to
 agree, and callers and callees. SLACK is by how many bytes (or objects) a figure may be off: pprof's are sums of samples that were rounded one by one; 0 for
 exact profiles.
 
@@ -133,11 +133,11 @@ def compare(kind, theirs, ours, slack, by_cum):
 
 
 def main():
-    folder, rows, failed = sys.argv[1], 0, 0
-    with open(f"{folder}/reports", encoding="utf-8") as file:
+    directory, rows, failed = sys.argv[1], 0, 0
+    with open(f"{directory}/reports", encoding="utf-8") as file:
         reports = [line.rstrip("\n").split("\t") for line in file]
     for number, (kind, slack, order, what) in enumerate(reports):
-        theirs, ours = Report(f"{folder}/{number}.theirs", False), Report(f"{folder}/{number}.ours", True)
+        theirs, ours = Report(f"{directory}/{number}.theirs", False), Report(f"{directory}/{number}.ours", True)
         compare(kind, theirs, ours, float(slack), order == "cum")
         rows += len(theirs.rows)
         if problems:

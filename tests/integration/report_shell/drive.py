@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Types at the shell of `heapinject report FILE` through a pseudo-terminal: drive.py HEAPINJECT FILE FOLDER. Ends with `shell: ok`."""
+"""Types at the shell of `heapinject report FILE` through a pseudo-terminal: drive.py HEAPINJECT FILE DIRECTORY. Ends with `shell: ok`."""
 import os
 import pty
 import re
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-HEAPINJECT, HEAP, FOLDER = sys.argv[1:4]
+HEAPINJECT, HEAP, DIRECTORY = sys.argv[1:4]
 PROMPT = "(heapinject) "
 LIMIT_S = 60
 CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r|\a")
@@ -22,11 +22,11 @@ class Shell:
     """One shell on a terminal of its own."""
 
     def __init__(self, *options, command="report", **environment):
-        variables = {"PATH": os.environ["PATH"], "TERM": "xterm", "HOME": FOLDER, "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
+        variables = {"PATH": os.environ["PATH"], "TERM": "xterm", "HOME": DIRECTORY, "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
         variables.update(environment)
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
-            os.chdir(FOLDER)
+            os.chdir(DIRECTORY)
             os.execve(HEAPINJECT, [HEAPINJECT, command, *options, HEAP], {k: v for k, v in variables.items() if v is not None})
         self.text = ""
         self.wait_for(PROMPT)
@@ -146,7 +146,7 @@ def main():
 
     answer = shell.ask("collapsed > out.collapsed")
     written = subprocess.run([HEAPINJECT, "report", HEAP, "--collapsed"], capture_output=True, text=True, check=True).stdout
-    with open(f"{FOLDER}/out.collapsed", encoding="utf-8") as file:
+    with open(f"{DIRECTORY}/out.collapsed", encoding="utf-8") as file:
         text = file.read()
     check(text == written and "keep_apples" in text, "a view goes into a file as it does without the shell", text)
     check("keep_apples" not in answer.split("out.collapsed", 1)[1], "and not to the terminal", answer)
@@ -165,9 +165,9 @@ def main():
 
 def check_interrupt(shell):
     """A view that waits for a reader of its output, a pipe, ends at Ctrl-C; the shell goes on. What it may leave is nothing."""
-    os.mkfifo(f"{FOLDER}/fifo")
-    reader = os.open(f"{FOLDER}/fifo", os.O_RDONLY | os.O_NONBLOCK)
-    writer = os.open(f"{FOLDER}/fifo", os.O_WRONLY | os.O_NONBLOCK)
+    os.mkfifo(f"{DIRECTORY}/fifo")
+    reader = os.open(f"{DIRECTORY}/fifo", os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(f"{DIRECTORY}/fifo", os.O_WRONLY | os.O_NONBLOCK)
     try:
         while True:
             os.write(writer, b"x" * 4096)
@@ -213,25 +213,25 @@ def check_web(shell):
     os.unlink(path.group(1))
     if not shutil.which("dot"):
         print("dot is not installed: the graph itself is not asked for")
-    folder = f"{FOLDER}/bin"
-    os.mkdir(folder)
-    with open(f"{folder}/xdg-open", "w", encoding="utf-8") as file:
-        file.write(f'#!/bin/sh\nprintf "%s" "$1" >"{FOLDER}/shown.part" && mv "{FOLDER}/shown.part" "{FOLDER}/shown"\n')
-    os.chmod(f"{folder}/xdg-open", 0o755)
-    other = Shell(PATH=f"{folder}:{os.environ['PATH']}", DISPLAY=":0", XDG_STATE_HOME=f"{FOLDER}/other", TMPDIR=FOLDER)
+    directory = f"{DIRECTORY}/bin"
+    os.mkdir(directory)
+    with open(f"{directory}/xdg-open", "w", encoding="utf-8") as file:
+        file.write(f'#!/bin/sh\nprintf "%s" "$1" >"{DIRECTORY}/shown.part" && mv "{DIRECTORY}/shown.part" "{DIRECTORY}/shown"\n')
+    os.chmod(f"{directory}/xdg-open", 0o755)
+    other = Shell(PATH=f"{directory}:{os.environ['PATH']}", DISPLAY=":0", XDG_STATE_HOME=f"{DIRECTORY}/other", TMPDIR=DIRECTORY)
     answer = other.ask("web" if shutil.which("dot") else "web text")
     path = re.search(r"(/\S+): written, and shown", answer)
     check(path, "web with a display", answer)
     end = time.monotonic() + LIMIT_S
-    while not os.path.exists(f"{FOLDER}/shown"):
+    while not os.path.exists(f"{DIRECTORY}/shown"):
         check_time(end)
-    with open(f"{FOLDER}/shown", encoding="utf-8") as file:
+    with open(f"{DIRECTORY}/shown", encoding="utf-8") as file:
         check(file.read() == path.group(1), "xdg-open gets the file", "")
     other.end("\x04")
 
 
 def check_history():
-    path = f"{FOLDER}/.local/state/heapinject/history"
+    path = f"{DIRECTORY}/.local/state/heapinject/history"
     check(stat.S_IMODE(os.stat(path).st_mode) == 0o600, "the history is for its owner alone", "")
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -243,15 +243,15 @@ def check_history():
     shell.wait_for("^C\n" + PROMPT)
     check("nonsense 3" in shell.ask("history"), "the next shell knows them", "")
     shell.end("quit\n")
-    moved = Shell(XDG_STATE_HOME=f"{FOLDER}/state")
+    moved = Shell(XDG_STATE_HOME=f"{DIRECTORY}/state")
     moved.end("exit\n")
-    check(os.path.exists(f"{FOLDER}/state/heapinject/history"), "XDG_STATE_HOME says where", "")
+    check(os.path.exists(f"{DIRECTORY}/state/heapinject/history"), "XDG_STATE_HOME says where", "")
     Shell(HOME=None).end("quit\n")
     if os.geteuid() == 0:
-        os.mkdir(f"{FOLDER}/another")
-        os.chown(f"{FOLDER}/another", 65534, 65534)
-        Shell(HOME=f"{FOLDER}/another").end("quit\n")
-        check(not os.listdir(f"{FOLDER}/another"), "nothing of root's in another user's home", "")
+        os.mkdir(f"{DIRECTORY}/another")
+        os.chown(f"{DIRECTORY}/another", 65534, 65534)
+        Shell(HOME=f"{DIRECTORY}/another").end("quit\n")
+        check(not os.listdir(f"{DIRECTORY}/another"), "nothing of root's in another user's home", "")
     else:
         print("not root: another user's home is not tried")
     os.chmod(path, 0o644)

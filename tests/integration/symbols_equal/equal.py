@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""equal.py HEAPINJECT PROGRAM COUNT SEED FOLDER: compares what we say of so many random addresses of a program with what addr2line and llvm-symbolizer say.
+"""equal.py HEAPINJECT PROGRAM COUNT SEED DIRECTORY: compares what we say of so many random addresses of a program with what addr2line and llvm-symbolizer say.
 
 Prints the shares that are equal, and how many differences of each class there are. Exit status 1 if one is of no class.
 """
@@ -48,9 +48,9 @@ def call(name, file, line):
     return (name or UNKNOWN), (os.path.normpath(file) if file and number else UNKNOWN), number
 
 
-def ours(heapinject, program, addresses, folder):
+def ours(heapinject, program, addresses, directory):
     """By address: the calls, innermost first, functions as in the symbol table."""
-    given, named = os.path.join(folder, "random.heap"), os.path.join(folder, "named.heap")
+    given, named = os.path.join(directory, "random.heap"), os.path.join(directory, "named.heap")
     write_profile(program, addresses, given)
     output(heapinject, "report", "--symbolize", given, "-o", named)
     found = collections.defaultdict(list)
@@ -178,9 +178,9 @@ def compare(tool, mine, other, third, aliases):
 
 
 def main():
-    heapinject, program, count, seed, folder = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    heapinject, program, count, seed, directory = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
     addresses = choose(program, count, seed)
-    mine = ours(heapinject, program, addresses, folder)
+    mine = ours(heapinject, program, addresses, directory)
     others = {"addr2line": theirs(("addr2line", "-a", "-f", "-i", "-e", program), addresses),
               "llvm-symbolizer": theirs(("llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "--no-demangle", f"--obj={program}"), addresses)}
     inlined = sum(len(calls) > 1 for calls in mine.values())

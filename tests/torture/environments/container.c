@@ -8,7 +8,7 @@
  *   pid       a pid namespace, in which the program is process 1
  *   user      a user namespace, whose root is user 100000 outside
  *   noexec=N  vm.memfd_noexec=N in the pid namespace (wants pid and proc)
- * ROOT has a folder proc. The program is the only child of this process, and dies with it.
+ * ROOT has a directory proc. The program is the only child of this process, and dies with it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,7 @@ def put(path, text):
 
 
 def root_of(controller, version):
-    """Folder in which to make a group, or None. The freezer needs no controller in version 2."""
+    """Directory in which to make a group, or None. The freezer needs no controller in version 2."""
     if version == 1:
         return f"{ROOT}/{controller}" if os.path.exists(f"{ROOT}/{controller}/cgroup.procs") else None
     for root in V2_ROOTS:

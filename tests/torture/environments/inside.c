@@ -186,11 +186,11 @@ static void refuse_exec_gain(const char *unused)
 		give_up("PR_SET_MDWE");
 }
 
-/* Into an empty folder: no /proc, and none of our own files. */
-static void change_root(const char *folder)
+/* Into an empty directory: no /proc, and none of our own files. */
+static void change_root(const char *directory)
 {
-	if (chroot(folder) || chdir("/"))
-		give_up(folder);
+	if (chroot(directory) || chdir("/"))
+		give_up(directory);
 }
 
 static void own_user_namespace(const char *unused)

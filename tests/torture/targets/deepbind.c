@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deepbind LIBRARY FOLDER - eight copies of librelease.c's LIBRARY, made in FOLDER, are loaded with RTLD_LAZY and RTLD_DEEPBIND, and with them libown.c: what
+ * deepbind LIBRARY DIRECTORY - eight copies of librelease.c's LIBRARY, made in DIRECTORY, are loaded with RTLD_LAZY and RTLD_DEEPBIND, and with them libown.c: what
  * is allocated there comes from an allocator of its own, and free is bound when it is first called, just before the copy is unloaded. Whoever had bound it to
  * the allocator of all others would have that one free a stranger's block.
  */

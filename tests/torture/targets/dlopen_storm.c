@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlopen_storm LIBRARY FOLDER THREADS - loads and unloads eight copies of libplugin.c's LIBRARY, made in FOLDER, without a pause: a slot that is written too
+ * dlopen_storm LIBRARY DIRECTORY THREADS - loads and unloads eight copies of libplugin.c's LIBRARY, made in DIRECTORY, without a pause: a slot that is written too
  * late is written into a stranger. What one plugin allocates another one releases.
  */
 #include "selfcheck.h"

@@ -15,11 +15,11 @@
 
 #define PLUGINS 8
 
-static const char *plugins_folder;
+static const char *plugins_directory;
 
 static void plugin_path(unsigned number, char path[200])
 {
-	snprintf(path, 200, "%s/plugin%u.so", plugins_folder, number);
+	snprintf(path, 200, "%s/plugin%u.so", plugins_directory, number);
 }
 
 static void plugin_make(const char *library, unsigned number)
@@ -36,9 +36,9 @@ static void plugin_make(const char *library, unsigned number)
 	close(to);
 }
 
-static void plugins_make(const char *library, const char *folder)
+static void plugins_make(const char *library, const char *directory)
 {
-	plugins_folder = folder;
+	plugins_directory = directory;
 	for (unsigned i = 0; i < PLUGINS; i++)
 		plugin_make(library, i);
 }

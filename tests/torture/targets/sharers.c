@@ -18,7 +18,7 @@ struct sharer {
 	struct self_worker *worker;
 	pid_t pid;
 	bool is_holding;
-	bool is_passing;
+	bool is_transient;
 	struct sharer_place place;
 	struct self_block blocks[BLOCKS];
 };
@@ -53,7 +53,7 @@ static int allocate(void *data)
 		for (int i = 0; i < LOOPS; i++)
 			self_block_renew(sharer->worker, &sharer->blocks[i % BLOCKS], 1 + self_random(sharer->worker) % 3000);
 		self_step(sharer->worker);
-	} while (!self_is_stopping() && !sharer->is_passing);
+	} while (!self_is_stopping() && !sharer->is_transient);
 	return 0;
 }
 
@@ -72,7 +72,7 @@ static void follow(const struct sharer *end)
 
 		if (waitpid(sharer->pid, &status, __WALL | WNOHANG) != sharer->pid)
 			continue;
-		if (status || !sharer->is_passing)
+		if (status || !sharer->is_transient)
 			self_wrong("a process that shares the memory ended with wait status %#x", (unsigned)status);
 		else
 			start(sharer);
@@ -81,16 +81,16 @@ static void follow(const struct sharer *end)
 
 int main(int argc, char **argv)
 {
-	const bool is_passing = argc == 2 && strcmp(argv[1], "passing") == 0;
-	struct sharer *end = sharers + (is_passing ? SHARERS / 2 : SHARERS);
+	const bool is_transient = argc == 2 && strcmp(argv[1], "passing") == 0;
+	struct sharer *end = sharers + (is_transient ? SHARERS / 2 : SHARERS);
 
-	if (!is_passing && (argc != 2 || strcmp(argv[1], "lasting") != 0))
+	if (!is_transient && (argc != 2 || strcmp(argv[1], "lasting") != 0))
 		return 2;
 	sharer_be_threaded();
 	for (struct sharer *sharer = sharers; sharer < end; sharer++) {
 		sharer->worker = self_worker_new();
-		sharer->is_holding = !is_passing && (sharer - sharers) % 2;
-		sharer->is_passing = is_passing;
+		sharer->is_holding = !is_transient && (sharer - sharers) % 2;
+		sharer->is_transient = is_transient;
 		start(sharer);
 	}
 	self_ready();

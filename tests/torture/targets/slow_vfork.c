@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow_vfork LIBRARY FOLDER - a thread stands in vfork nearly all the time, as its children, which allocate in its memory, take up to half a second; it cannot
- * be stopped meanwhile. Another loads and unloads copies of libplugin.c's LIBRARY, made in FOLDER, and allocates through their slots, two more allocate.
+ * slow_vfork LIBRARY DIRECTORY - a thread stands in vfork nearly all the time, as its children, which allocate in its memory, take up to half a second; it cannot
+ * be stopped meanwhile. Another loads and unloads copies of libplugin.c's LIBRARY, made in DIRECTORY, and allocates through their slots, two more allocate.
  */
 #include "selfcheck.h"
 

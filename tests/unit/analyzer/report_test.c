@@ -18,7 +18,7 @@ struct result {
 	char out[16384], err[4096];
 };
 
-static char folder[] = "/tmp/report_test.XXXXXX";
+static char directory[] = "/tmp/report_test.XXXXXX";
 
 static void make_stream(FILE *file)
 {
@@ -81,16 +81,16 @@ static const char *path_of(const char *name)
 	static size_t turn;
 
 	turn = (turn + 1) % 4;
-	snprintf(path[turn], sizeof(path[turn]), "%s/%s", folder, name);
+	snprintf(path[turn], sizeof(path[turn]), "%s/%s", directory, name);
 	return path[turn];
 }
 
-/* A folder with a profile in it: in.heap, as collect writes it, its stream in.stream, and the same cut short. */
+/* A directory with a profile in it: in.heap, as collect writes it, its stream in.stream, and the same cut short. */
 static void setup(void)
 {
 	FILE *stream, *heap;
 
-	CHECK(mkdtemp(folder) != NULL);
+	CHECK(mkdtemp(directory) != NULL);
 	stream = fopen(path_of("in.stream"), "w+");
 	heap = fopen(path_of("in.heap"), "w");
 	make_stream(stream);
@@ -114,7 +114,7 @@ static void teardown(void)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unlink(path_of(names[i]));
-	CHECK_EQ(rmdir(folder), 0); /* fails if a temporary file is left */
+	CHECK_EQ(rmdir(directory), 0); /* fails if a temporary file is left */
 }
 
 UNIT_TEST(heap_and_stream_give_the_same_table)

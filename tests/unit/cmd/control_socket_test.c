@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* control_socket: a request reaches its session; folders that others may write are not trusted. */
+/* control_socket: a request reaches its session; directories that others may write are not trusted. */
 #include "control_socket.h"
 
 #include <errno.h>
@@ -17,13 +17,13 @@
 
 static char runtime[] = "/tmp/control_test.XXXXXX";
 
-static void use_runtime_folder(void)
+static void use_runtime_directory(void)
 {
 	CHECK(mkdtemp(runtime));
 	setenv("XDG_RUNTIME_DIR", runtime, 1);
 }
 
-static void remove_runtime_folder(void)
+static void remove_runtime_directory(void)
 {
 	char command[300];
 	snprintf(command, sizeof command, "rm -rf %s", runtime);
@@ -33,7 +33,7 @@ static void remove_runtime_folder(void)
 UNIT_TEST(carries_a_request_and_an_answer)
 {
 	struct control_socket listener;
-	use_runtime_folder();
+	use_runtime_directory();
 	CHECK_EQ(control_socket_listen(&listener, 4711), 0);
 	const pid_t client = fork();
 	if (client == 0) {
@@ -51,79 +51,79 @@ UNIT_TEST(carries_a_request_and_an_answer)
 	CHECK_EQ(status, 0);
 	control_socket_close(&listener);
 	CHECK(control_socket_request(4711, "detach") < 0);
-	remove_runtime_folder();
+	remove_runtime_directory();
 }
 
-UNIT_TEST(the_last_session_leaves_no_folder)
+UNIT_TEST(the_last_session_leaves_no_directory)
 {
 	struct control_socket first, second;
-	char folder[300];
-	use_runtime_folder();
-	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
+	char directory[300];
+	use_runtime_directory();
+	snprintf(directory, sizeof directory, "%s/heapinject", runtime);
 	CHECK_EQ(control_socket_listen(&first, 4711), 0);
 	CHECK_EQ(control_socket_listen(&second, 4712), 0);
 	control_socket_close(&first);
-	CHECK_EQ(access(folder, F_OK), 0);
+	CHECK_EQ(access(directory, F_OK), 0);
 	control_socket_close(&second);
-	CHECK_EQ(access(folder, F_OK), -1);
-	remove_runtime_folder();
+	CHECK_EQ(access(directory, F_OK), -1);
+	remove_runtime_directory();
 }
 
 UNIT_TEST(replaces_the_socket_of_a_dead_session)
 {
 	struct control_socket dead, listener;
-	use_runtime_folder();
+	use_runtime_directory();
 	CHECK_EQ(control_socket_listen(&dead, 4711), 0);
 	close(dead.fd);
 	CHECK_EQ(control_socket_request(4711, "detach"), -ECONNREFUSED);
 	CHECK_EQ(control_socket_listen(&listener, 4711), 0);
 	CHECK(control_socket_request(4711, "detach") >= 0);
 	control_socket_close(&listener);
-	remove_runtime_folder();
+	remove_runtime_directory();
 }
 
-UNIT_TEST(distrusts_a_folder_that_others_may_write)
+UNIT_TEST(distrusts_a_directory_that_others_may_write)
 {
 	struct control_socket listener;
-	char folder[300];
-	use_runtime_folder();
-	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
-	CHECK_EQ(mkdir(folder, 0777), 0);
-	CHECK_EQ(chmod(folder, 0777), 0);
+	char directory[300];
+	use_runtime_directory();
+	snprintf(directory, sizeof directory, "%s/heapinject", runtime);
+	CHECK_EQ(mkdir(directory, 0777), 0);
+	CHECK_EQ(chmod(directory, 0777), 0);
 	CHECK_EQ(control_socket_listen(&listener, 4711), -EPERM);
-	remove_runtime_folder();
+	remove_runtime_directory();
 }
 
 /* After sudo XDG_RUNTIME_DIR may still be the caller's, who could lead us anywhere from there. */
 UNIT_TEST(puts_nothing_into_the_directory_of_another_user)
 {
 	struct control_socket listener;
-	char folder[300];
+	char directory[300];
 	if (geteuid() != 0)
 		SKIP("only root comes from sudo");
-	use_runtime_folder();
+	use_runtime_directory();
 	CHECK_EQ(chown(runtime, 65534, 65534), 0);
 	CHECK_EQ(control_socket_listen(&listener, 2147480011), 0);
-	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
-	CHECK(access(folder, F_OK));
+	snprintf(directory, sizeof directory, "%s/heapinject", runtime);
+	CHECK(access(directory, F_OK));
 	const int connection = control_socket_request(2147480011, "detach");
 	CHECK(connection >= 0);
 	CHECK_EQ(control_socket_peer(connection), getpid());
 	control_socket_close(&listener);
 	CHECK_EQ(access("/run/heapinject/2147480011.sock", F_OK), -1);
-	remove_runtime_folder();
+	remove_runtime_directory();
 }
 
 /* Who waits there under the name of a session must be of our user, or root. */
 UNIT_TEST(asks_no_stranger)
 {
-	char folder[300];
+	char directory[300];
 	int ready[2];
 	if (geteuid() != 0)
 		SKIP("only root can be two users");
-	use_runtime_folder();
-	snprintf(folder, sizeof folder, "%s/heapinject", runtime);
-	CHECK_EQ(mkdir(folder, 0700), 0);
+	use_runtime_directory();
+	snprintf(directory, sizeof directory, "%s/heapinject", runtime);
+	CHECK_EQ(mkdir(directory, 0700), 0);
 	CHECK_EQ(pipe(ready), 0);
 	const pid_t stranger = fork();
 	if (stranger == 0) {
@@ -143,7 +143,7 @@ UNIT_TEST(asks_no_stranger)
 	CHECK_EQ(control_socket_request(4711, "detach"), -EPERM);
 	kill(stranger, SIGKILL);
 	waitpid(stranger, NULL, 0);
-	remove_runtime_folder();
+	remove_runtime_directory();
 }
 
 /* ---- root asks the session of another user ---- */
@@ -151,7 +151,7 @@ UNIT_TEST(asks_no_stranger)
 #define PID 2147480012 /* no process has that */
 
 static uid_t owner, stranger; /* of nobody else, as far as possible */
-static char default_folder[64], session_socket[96];
+static char default_directory[64], session_socket[96];
 
 static void use_other_users(void)
 {
@@ -162,9 +162,9 @@ static void use_other_users(void)
 	do { /* somebody who has sessions of their own is left alone */
 		owner = owner ? owner + 1 : 20000 + (uid_t)getpid() % 20000;
 		stranger = owner + 20000;
-		snprintf(default_folder, sizeof default_folder, "/tmp/heapinject-%u", (unsigned)owner);
-	} while (!lstat(default_folder, &status));
-	snprintf(session_socket, sizeof session_socket, "%s/%d.sock", default_folder, PID);
+		snprintf(default_directory, sizeof default_directory, "/tmp/heapinject-%u", (unsigned)owner);
+	} while (!lstat(default_directory, &status));
+	snprintf(session_socket, sizeof session_socket, "%s/%d.sock", default_directory, PID);
 }
 
 static void remove_all(const char *path)
@@ -216,7 +216,7 @@ UNIT_TEST(root_reaches_the_session_of_another_user)
 	CHECK_EQ(geteuid(), 0);
 	end_session(session);
 	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -ESRCH);
-	remove_all(default_folder);
+	remove_all(default_directory);
 }
 
 /* Who is not root asks nobody else's. */
@@ -228,7 +228,7 @@ UNIT_TEST(nobody_but_root_reaches_it)
 	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
 	CHECK_EQ(seteuid(0), 0);
 	end_session(session);
-	remove_all(default_folder);
+	remove_all(default_directory);
 }
 
 /* /tmp is for everybody: a name there may be somebody else's. */
@@ -239,32 +239,32 @@ UNIT_TEST(root_goes_through_no_link_of_a_stranger)
 	const pid_t session = start_session(owner, true);
 	CHECK(mkdtemp(elsewhere));
 	CHECK_EQ(rmdir(elsewhere), 0);
-	CHECK_EQ(rename(default_folder, elsewhere), 0);
-	CHECK_EQ(symlink(elsewhere, default_folder), 0);
-	CHECK_EQ(lchown(default_folder, stranger, stranger), 0);
+	CHECK_EQ(rename(default_directory, elsewhere), 0);
+	CHECK_EQ(symlink(elsewhere, default_directory), 0);
+	CHECK_EQ(lchown(default_directory, stranger, stranger), 0);
 	CHECK(control_socket_request_of(session, PID, "dump") < 0);
-	CHECK_EQ(lchown(default_folder, owner, owner), 0); /* nor of the owner: sessions make folders */
+	CHECK_EQ(lchown(default_directory, owner, owner), 0); /* nor of the owner: sessions make directories */
 	CHECK(control_socket_request_of(session, PID, "dump") < 0);
-	CHECK_EQ(unlink(default_folder), 0);
-	CHECK_EQ(rename(elsewhere, default_folder), 0);
+	CHECK_EQ(unlink(default_directory), 0);
+	CHECK_EQ(rename(elsewhere, default_directory), 0);
 	CHECK(control_socket_request_of(session, PID, "dump") >= 0); /* it was there all the time */
 	end_session(session);
-	remove_all(default_folder);
+	remove_all(default_directory);
 }
 
-UNIT_TEST(root_trusts_no_folder_of_a_stranger)
+UNIT_TEST(root_trusts_no_directory_of_a_stranger)
 {
 	use_other_users();
 	const pid_t session = start_session(owner, true);
-	CHECK_EQ(chmod(default_folder, 0777), 0);
+	CHECK_EQ(chmod(default_directory, 0777), 0);
 	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
-	CHECK_EQ(chmod(default_folder, 0755), 0);
-	CHECK_EQ(chown(default_folder, stranger, stranger), 0);
+	CHECK_EQ(chmod(default_directory, 0755), 0);
+	CHECK_EQ(chown(default_directory, stranger, stranger), 0);
 	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
-	CHECK_EQ(chown(default_folder, owner, owner), 0);
+	CHECK_EQ(chown(default_directory, owner, owner), 0);
 	CHECK(control_socket_request_of(session, PID, "dump") >= 0);
 	end_session(session);
-	remove_all(default_folder);
+	remove_all(default_directory);
 }
 
 UNIT_TEST(root_trusts_no_socket_of_a_stranger)
@@ -287,7 +287,7 @@ UNIT_TEST(root_trusts_no_socket_of_a_stranger)
 	CHECK_EQ(rename(moved, session_socket), 0);
 	CHECK(control_socket_request_of(session, PID, "dump") >= 0);
 	end_session(session);
-	remove_all(default_folder);
+	remove_all(default_directory);
 }
 
 /* Who listens there must be of that user, too, whoever the file is said to belong to. */
@@ -297,13 +297,13 @@ UNIT_TEST(root_asks_no_stranger_instead)
 	use_other_users();
 	const pid_t session = start_session(owner, false), impostor = start_session(stranger, true);
 	snprintf(there, sizeof there, "/tmp/heapinject-%u", (unsigned)stranger);
-	CHECK_EQ(rename(there, default_folder), 0);
-	CHECK_EQ(chown(default_folder, owner, owner), 0);
+	CHECK_EQ(rename(there, default_directory), 0);
+	CHECK_EQ(chown(default_directory, owner, owner), 0);
 	CHECK_EQ(lchown(session_socket, owner, owner), 0);
 	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
 	end_session(impostor);
 	end_session(session);
-	remove_all(default_folder);
+	remove_all(default_directory);
 }
 
 UNIT_MAIN()

@@ -16,7 +16,7 @@ static void sink_with_child(struct sink *sink, int *out_child)
 {
 	int pair[2];
 
-	*sink = (struct sink){.broker = {.own_root = -1, .target_root = -1}, .outputs = {.folder_fd = -1}};
+	*sink = (struct sink){.broker = {.own_root = -1, .target_root = -1}, .outputs = {.directory_fd = -1}};
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	CHECK_EQ(file_service_open(&sink->service, pair[0], &sink->broker, &sink->outputs), 0);
 	close(pair[0]);
@@ -45,7 +45,7 @@ static const char *answer(int client)
 UNIT_TEST(one_is_due_each_so_often)
 {
 	struct dumps dumps;
-	struct sink sink = {.outputs = {.folder_fd = -1}};
+	struct sink sink = {.outputs = {.directory_fd = -1}};
 	unsigned due = 0;
 
 	dumps_open(&dumps, &sink, &quiet, 2 * SECOND);

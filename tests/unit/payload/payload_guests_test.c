@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * payload_guests_test.c - threads that are not alone with a slot: later owners, and those that have none. They are sampled like all others, without bias, know
- * their nested calls from the visits of other threads, and leave nothing behind.
+ * their nested calls from the hook scopes of other threads, and leave nothing behind.
  */
 #include <math.h>
 #include <pthread.h>
@@ -144,7 +144,7 @@ static void *freeing_malloc(size_t size)
 	return nesting_malloc(size);
 }
 
-/* A slot that comes free in the midst of a visit is not claimed by a call that is nested in it: it would take itself for the first. */
+/* A slot that comes free in the midst of a hook scope is not claimed by a call that is nested in it: it would take itself for the first. */
 UNIT_TEST(a_nested_call_claims_no_slot)
 {
 	struct guest guest = guest_open(1);

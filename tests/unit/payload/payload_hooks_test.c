@@ -100,12 +100,12 @@ UNIT_TEST(errno_is_left_alone)
 
 /* ---- what a record says beside ------------------------------------------------------------------------------------------ */
 
-static size_t tell(void *block)
+static size_t usable(void *block)
 {
 	return *(const uint64_t *)block; /* what the block holds */
 }
 
-static uint32_t slack_told(struct guest *guest, uint64_t usable)
+static uint32_t recorded_slack(struct guest *guest, uint64_t usable)
 {
 	uint64_t *block = guest->malloc(100);
 
@@ -123,12 +123,12 @@ UNIT_TEST(usable_size_is_the_allocators_own)
 {
 	struct guest guest = guest_open(1);
 
-	CHECK_EQ(slack_told(&guest, 0), HI_SLACK_UNKNOWN); /* nobody to ask */
-	words_of((void *)guest.realloc)->usable_size = (uintptr_t)tell;
-	CHECK_EQ(slack_told(&guest, 100), 0);
-	CHECK_EQ(slack_told(&guest, 112), 12);
-	CHECK_EQ(slack_told(&guest, 99), HI_SLACK_UNKNOWN); /* it knows nothing of this block */
-	CHECK_EQ(slack_told(&guest, 100 + (1ull << 32)), HI_SLACK_UNKNOWN - 1);
+	CHECK_EQ(recorded_slack(&guest, 0), HI_SLACK_UNKNOWN); /* nobody to ask */
+	words_of((void *)guest.realloc)->usable_size = (uintptr_t)usable;
+	CHECK_EQ(recorded_slack(&guest, 100), 0);
+	CHECK_EQ(recorded_slack(&guest, 112), 12);
+	CHECK_EQ(recorded_slack(&guest, 99), HI_SLACK_UNKNOWN); /* it knows nothing of this block */
+	CHECK_EQ(recorded_slack(&guest, 100 + (1ull << 32)), HI_SLACK_UNKNOWN - 1);
 
 	void *blocks[4] = {0};
 	guest.malloc_words->usable_size = words_of((void *)guest.calloc)->usable_size = (uintptr_t)malloc_usable_size;
@@ -252,7 +252,7 @@ UNIT_TEST(gate_counts_and_the_crossing_call_is_the_sample)
 	arena_expect(&guest.arena, HI_RECORD_FREE);
 	CHECK_EQ(own_slot(&guest)->countdown, FAR_AWAY - 200);
 	own_slot(&guest)->cycles = 0;
-	third = guest.realloc(third, 300); /* no sample any more: the gate counts, and nobody visits the hook */
+	third = guest.realloc(third, 300); /* no sample any more: the gate counts, and nobody calls the hook */
 	CHECK_EQ(own_slot(&guest)->countdown, FAR_AWAY - 500);
 	CHECK_EQ(own_slot(&guest)->cycles, 0);
 	expect_nothing(&guest);

@@ -198,20 +198,20 @@ UNIT_TEST(a_full_ring_spills_over_to_those_for_all)
 	CHECK_EQ(ring_reader_next(&reader, 1, 0, &got), 0);
 }
 
-/* A signal handler of the thread to which a ring belongs tells something, too, at whatever instruction it comes. */
+/* A signal handler of the thread to which a ring belongs records something, too, at whatever instruction it comes. */
 static struct arena stepped_arena;
 static const struct ring_home stepped_home = {.number = 3, .is_own = true};
-static volatile unsigned steps_left, told_by_handler;
+static volatile unsigned steps_left, by_handler;
 extern const char __executable_start, etext;
 
-static void tell_at_step(int signal, siginfo_t *info, void *context)
+static void put_at_step(int signal, siginfo_t *info, void *context)
 {
 	const uintptr_t pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 
 	(void)signal, (void)info;
 	if (pc < (uintptr_t)&__executable_start || pc >= (uintptr_t)&etext || !steps_left || --steps_left)
 		return;
-	told_by_handler += put_at(&stepped_arena, stepped_home, 2, RING_VITAL) == RING_COMMITTED;
+	by_handler += put_at(&stepped_arena, stepped_home, 2, RING_VITAL) == RING_COMMITTED;
 }
 
 /* Beyond the red zone. */
@@ -222,8 +222,8 @@ static inline void set_stepping(uint64_t flag)
 
 UNIT_TEST(the_owner_of_a_ring_may_be_interrupted_anywhere)
 {
-	const struct sigaction action = {.sa_sigaction = tell_at_step, .sa_flags = SA_SIGINFO};
-	unsigned told = 0, interrupted = 0;
+	const struct sigaction action = {.sa_sigaction = put_at_step, .sa_flags = SA_SIGINFO};
+	unsigned put = 0, interrupted = 0;
 	struct ring_reader reader;
 	union ring_record got;
 
@@ -231,23 +231,23 @@ UNIT_TEST(the_owner_of_a_ring_may_be_interrupted_anywhere)
 	ring_reader_open(&reader, &(struct rings){stepped_arena.ring, 16 * CAPACITY, RINGS});
 	CHECK_EQ(sigaction(SIGTRAP, &action, NULL), 0);
 	do {
-		steps_left = ++told;
-		told_by_handler = 0;
+		steps_left = ++put;
+		by_handler = 0;
 		set_stepping(0x100);
 		const enum ring_outcome outcome = put_at(&stepped_arena, stepped_home, 1, RING_VITAL);
 		set_stepping(0);
 
 		CHECK_EQ(outcome, RING_COMMITTED);
-		interrupted += told_by_handler;
+		interrupted += by_handler;
 		ring_reader_mark(&reader);
-		for (unsigned i = 0; i < 1 + told_by_handler; i++)
+		for (unsigned i = 0; i < 1 + by_handler; i++)
 			CHECK_EQ(ring_reader_next(&reader, 1, UINT64_MAX, &got), 1);
 		CHECK_EQ(ring_reader_next(&reader, 1, UINT64_MAX, &got), 0);
-	} while (told_by_handler);
-	printf("# %u records, %u by the handler\n", told, interrupted);
+	} while (by_handler);
+	printf("# %u records, %u by the handler\n", put, interrupted);
 	CHECK(interrupted > 40);
 	CHECK_EQ(reader.skipped, 0);
-	CHECK_EQ(hi_ring_at(stepped_arena.ring, 16 * CAPACITY, 3)->head, (uint64_t)HI_RING_UNIT * (told + interrupted));
+	CHECK_EQ(hi_ring_at(stepped_arena.ring, 16 * CAPACITY, 3)->head, (uint64_t)HI_RING_UNIT * (put + interrupted));
 }
 
 /* Blocks that one thread allocates, another one frees, and a third is given next. */
@@ -265,7 +265,7 @@ struct trader {
 	pthread_t id;
 };
 
-static void tell(const struct trader *trader, enum hi_record_type type, uint64_t address)
+static void record(const struct trader *trader, enum hi_record_type type, uint64_t address)
 {
 	uint64_t word[sizeof(struct hi_record_known) / 8] = {0};
 	struct hi_record_header *header = (void *)word;
@@ -295,12 +295,12 @@ static void *trade(void *argument)
 		uint64_t block = swap(trader, market->free_block, 0);
 
 		if (block) {
-			tell(trader, HI_RECORD_KNOWN, block);
+			record(trader, HI_RECORD_KNOWN, block);
 			events++;
 		}
 		block = swap(trader, market->live_block, block);
 		if (block) {
-			tell(trader, HI_RECORD_FREE, block);
+			record(trader, HI_RECORD_FREE, block);
 			events++;
 		}
 		while (block) /* there is a place for each */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_stack_table_test.c - stacks told once: by one thread and by several, until there is no room, and not in a child. */
+/* payload_stack_table_test.c - stacks recorded once: by one thread and by several, until there is no room, and not in a child. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -30,17 +30,17 @@ static uint32_t id_of(const struct hi_state *state, const uint64_t *frame, uint3
 	return id_of_new(state, frame, count, reason, &is_new);
 }
 
-static const struct hi_stack *told(const struct arena *arena, uint32_t id)
+static const struct hi_stack *recorded(const struct arena *arena, uint32_t id)
 {
 	return (const void *)((const uint8_t *)arena->stacks + 8ull * id);
 }
 
-static void check_told(const struct arena *arena, uint32_t id, const uint64_t *frame, uint32_t count, uint16_t end)
+static void check_recorded(const struct arena *arena, uint32_t id, const uint64_t *frame, uint32_t count, uint16_t end)
 {
 	CHECK(id && 8ull * id >= sizeof(struct hi_stacks));
-	CHECK_EQ(told(arena, id)->frame_count, count);
-	CHECK_EQ(told(arena, id)->stack_end, end);
-	CHECK(memcmp(told(arena, id)->frame, frame, count * sizeof(*frame)) == 0);
+	CHECK_EQ(recorded(arena, id)->frame_count, count);
+	CHECK_EQ(recorded(arena, id)->stack_end, end);
+	CHECK(memcmp(recorded(arena, id)->frame, frame, count * sizeof(*frame)) == 0);
 }
 
 UNIT_TEST(a_stack_is_told_once)
@@ -54,7 +54,7 @@ UNIT_TEST(a_stack_is_told_once)
 		make(frame, i);
 		id[i] = id_of_new(arena.state, frame, FRAMES, HI_END_COMPLETE, &is_new);
 		CHECK(is_new);
-		check_told(&arena, id[i], frame, FRAMES, HI_END_COMPLETE);
+		check_recorded(&arena, id[i], frame, FRAMES, HI_END_COMPLETE);
 	}
 	used = arena.stacks->used;
 	CHECK_EQ(used, sizeof(struct hi_stacks) + STACKS * (sizeof(struct hi_stack) + FRAMES * 8));
@@ -210,7 +210,7 @@ UNIT_TEST(a_child_tells_nothing)
 	CHECK_EQ(arena.stacks->used, used);
 }
 
-static void *tell_all(void *argument)
+static void *record_all(void *argument)
 {
 	const struct arena *arena = argument;
 	uint64_t frame[FRAMES];
@@ -218,7 +218,7 @@ static void *tell_all(void *argument)
 	for (uint64_t round = 0; round < 20; round++)
 		for (uint64_t i = 0; i < STACKS; i++) {
 			make(frame, i);
-			check_told(arena, id_of(arena->state, frame, FRAMES, HI_END_COMPLETE), frame, FRAMES, HI_END_COMPLETE);
+			check_recorded(arena, id_of(arena->state, frame, FRAMES, HI_END_COMPLETE), frame, FRAMES, HI_END_COMPLETE);
 		}
 	return NULL;
 }
@@ -229,7 +229,7 @@ UNIT_TEST(threads_agree)
 	pthread_t thread[THREADS];
 
 	for (int i = 0; i < THREADS; i++)
-		CHECK_EQ(pthread_create(&thread[i], NULL, tell_all, &arena), 0);
+		CHECK_EQ(pthread_create(&thread[i], NULL, record_all, &arena), 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 }

@@ -101,7 +101,7 @@ static void learn_alone(struct learner *learner)
 	program->id = stack.id ? stack.id : stack_table_id(state, scratch_of(program)->frame, stack, &is_new);
 	if (!stack.id && !is_new && stack.is_plain)
 		stack_trie_add(state, scratch_of(program)->frame, stack.count, program->id);
-	check_told(program, call, THREAD);
+	check_recorded(program, call, THREAD);
 }
 
 static void *learn_all(void *argument)

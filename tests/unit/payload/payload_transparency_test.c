@@ -501,7 +501,7 @@ static void check_is_fast_behind(unsigned others)
 	arena_drain(&guest.arena);
 	CHECK_EQ(slot->fast_owner, arch_thread_pointer());
 	slot->countdown = 1000;
-	slot->last_seen = never; /* a visit to the hook would change it */
+	slot->last_seen = never; /* a hook scope to the hook would change it */
 	guest.free(guest.malloc(600));
 	CHECK_EQ(slot->countdown, 400);
 	CHECK_EQ(slot->last_seen, never);
@@ -678,7 +678,7 @@ UNIT_TEST(an_inert_entry_leads_to_the_original_from_every_byte_but_its_second)
 	expect_nothing(&guest);
 }
 
-/* One visit in 64 stands for all: none of these in two thousand would be a fault of the choice. */
+/* One hook scope in 64 stands for all: none of these in two thousand would be a fault of the choice. */
 UNIT_TEST(own_time_is_accounted)
 {
 	enum { VISITS = 1000 };
@@ -694,7 +694,7 @@ UNIT_TEST(own_time_is_accounted)
 	CHECK(own_slot(&guest)->cycles < 64 * all);
 }
 
-/* Where visits are rare each is timed. */
+/* Where hook scopes are rare each is timed. */
 UNIT_TEST(every_sample_is_timed)
 {
 	struct guest guest = guest_open(2);

@@ -8,13 +8,13 @@
 
 #include "source_text.h"
 
-static char folder[] = "/tmp/source_text_test.XXXXXX";
+static char directory[] = "/tmp/source_text_test.XXXXXX";
 
 static char *path_of(const char *name)
 {
 	char *path;
 
-	CHECK(asprintf(&path, "%s/%s", folder, name) > 0);
+	CHECK(asprintf(&path, "%s/%s", directory, name) > 0);
 	return path;
 }
 
@@ -29,7 +29,7 @@ static void write_file(const char *name, const char *bytes, size_t size)
 	free(path);
 }
 
-static void make_folder(const char *name)
+static void make_directory(const char *name)
 {
 	char *path = path_of(name);
 
@@ -39,9 +39,9 @@ static void make_folder(const char *name)
 
 static void set_up(void)
 {
-	CHECK(mkdtemp(folder));
-	make_folder("src");
-	make_folder("src/lib");
+	CHECK(mkdtemp(directory));
+	make_directory("src");
+	make_directory("src/lib");
 	write_file("src/lib/a.c", "one\n\ttwo \r\na\tb\n\nfive", 20);
 }
 
@@ -49,7 +49,7 @@ static void tear_down(void)
 {
 	char *command;
 
-	CHECK(asprintf(&command, "rm -rf %s", folder) > 0);
+	CHECK(asprintf(&command, "rm -rf %s", directory) > 0);
 	CHECK_EQ(system(command), 0);
 	free(command);
 }
@@ -97,7 +97,7 @@ UNIT_TEST(places)
 	check_found("src", "/one:/elsewhere/src/", "/elsewhere/src/lib/a.c", true);
 	check_found("src", "/elsewhere/sr", "/elsewhere/src/nothing.c", false);
 	check_found("nowhere:/", NULL, absolute, true);
-	CHECK_EQ(chdir(folder), 0);
+	CHECK_EQ(chdir(directory), 0);
 	check_found(NULL, NULL, "src/lib/a.c", true);
 	check_found(NULL, "/elsewhere", "/elsewhere/src/lib/a.c", true);
 	check_found(NULL, "/else", "/elsewhere/src/lib/a.c", false);
@@ -142,7 +142,7 @@ UNIT_TEST(hostile_files)
 	source_text_close(&text);
 	CHECK_EQ(mkfifo(pipe, 0600), 0);
 	CHECK_EQ(source_text_open(&(struct source_places){0}, pipe, &text), -ENOENT);
-	CHECK_EQ(source_text_open(&(struct source_places){0}, folder, &text), -ENOENT);
+	CHECK_EQ(source_text_open(&(struct source_places){0}, directory, &text), -ENOENT);
 	write_file("src/big", "", 0);
 	CHECK_EQ(truncate(big, (off_t)SOURCE_TEXT_MAX + 1), 0);
 	CHECK_EQ(source_text_open(&(struct source_places){0}, big, &text), -ENOENT);

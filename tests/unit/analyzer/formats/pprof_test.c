@@ -182,15 +182,15 @@ UNIT_TEST(values_are_estimates)
 	profile_close(&profile);
 }
 
-static void tell(struct profile *profile, uint32_t number, uint32_t tid, const char *name)
+static void name_thread(struct profile *profile, uint32_t number, uint32_t tid, const char *name)
 {
 	struct {
 		struct hi_stream_thread record;
 		char name[32];
-	} told = {.record = {.thread = number, .tid = tid, .name_size = (uint32_t)strlen(name)}};
+	} named = {.record = {.thread = number, .tid = tid, .name_size = (uint32_t)strlen(name)}};
 
-	memcpy(told.name, name, strlen(name));
-	CHECK_EQ(thread_breakdown_name(&profile->breakdown, &told.record), 0);
+	memcpy(named.name, name, strlen(name));
+	CHECK_EQ(thread_breakdown_name(&profile->breakdown, &named.record), 0);
 }
 
 /* One block more, live or not, of 48 bytes in the only row. */
@@ -220,11 +220,11 @@ UNIT_TEST(threads_have_samples_of_their_own)
 	struct profile profile;
 
 	make_profile(&profile);
-	tell(&profile, 1, 4711, "ma\xffn");
-	tell(&profile, 2, 4712, "pool");
+	name_thread(&profile, 1, 4711, "ma\xffn");
+	name_thread(&profile, 2, 4712, "pool");
 	add_block(&profile, 1, true);
 	add_block(&profile, 2, false);
-	add_block(&profile, 3, false); /* of which nothing was told */
+	add_block(&profile, 3, false); /* of which nothing was named */
 	write_and_parse(&profile, &parsed);
 	CHECK_EQ(top(&parsed, 2, 3).number, 0);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -255,7 +255,7 @@ UNIT_TEST(a_crowd_of_threads_makes_no_large_file)
 	make_profile(&profile);
 	for (uint32_t number = 1; number <= crowd; number++) {
 		snprintf(name, sizeof(name), "worker-%u", number % (number < 4000 || number % 2 ? 1000 : 5000));
-		tell(&profile, number, 10000 + number, name);
+		name_thread(&profile, number, 10000 + number, name);
 		add_block(&profile, number, true);
 		for (uint32_t row = 1; row <= 4; row++) /* which comes by other rows, too */
 			CHECK_EQ(thread_breakdown_at(&profile.breakdown, 1 + (uint32_t)(hash_number((uint64_t)number * 4 + row) % 1000), number, &(uint32_t){0}), 0);

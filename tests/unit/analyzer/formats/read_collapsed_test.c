@@ -13,7 +13,7 @@ UNIT_TEST(values_are_bytes_of_the_stack)
 	CHECK(total_of(&profile, INUSE_SPACE) == 4096 + 13 + 8 + 5);
 	CHECK(total_of(&profile, ALLOC_SPACE) == 4096 + 13 + 8 + 5);
 	CHECK(profile.meta.is_scaled);
-	CHECK_EQ(profile.meta.untold, PROFILE_UNTOLD_OBJECTS);
+	CHECK_EQ(profile.meta.missing, PROFILE_MISSING_OBJECTS);
 	CHECK_EQ(profile.stack[profile.row[0].key.stack].frame_count, 3);
 	CHECK_STR(leaf_name(&profile, 0), "malloc");
 	CHECK_STR(leaf_name(&profile, 1), "parse_[i]");

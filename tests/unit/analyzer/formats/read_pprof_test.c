@@ -145,7 +145,7 @@ UNIT_TEST(values_frames_and_modules)
 	CHECK(profile.meta.damage == NULL);
 	CHECK(profile.meta.is_scaled);
 	CHECK_EQ(profile.meta.interval, 1);
-	CHECK_EQ(profile.meta.untold, 0);
+	CHECK_EQ(profile.meta.missing, 0);
 	CHECK(total_of(&profile, ALLOC_OBJECTS) == 10 && total_of(&profile, ALLOC_SPACE) == 1000);
 	CHECK(total_of(&profile, INUSE_OBJECTS) == 4 && total_of(&profile, INUSE_SPACE) == 400);
 	const uint32_t *index = profile.stack[0].frame;
@@ -223,7 +223,7 @@ UNIT_TEST(some_types_only)
 	put_tables(&writer);
 	CHECK_EQ(finish(&writer, &profile), 0);
 	CHECK(total_of(&profile, INUSE_SPACE) == 5000 && total_of(&profile, ALLOC_SPACE) == 5000);
-	CHECK_EQ(profile.meta.untold, PROFILE_UNTOLD_OBJECTS | PROFILE_UNTOLD_ALLOC);
+	CHECK_EQ(profile.meta.missing, PROFILE_MISSING_OBJECTS | PROFILE_MISSING_ALLOC);
 	profile_close(&profile);
 	writer_close(&writer);
 

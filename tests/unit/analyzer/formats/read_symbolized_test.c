@@ -62,7 +62,7 @@ UNIT_TEST(names_alone_are_no_profile)
 	CHECK(profile.meta.damage != NULL);
 	profile_close(&profile);
 	CHECK_EQ(read_bytes(SYMBOLS "--- profile\n\0\0\0\0\0\0\0\0\3\0\0\0", sizeof(SYMBOLS "--- profile\n") + 11, &profile), -EBADMSG);
-	CHECK_STR(profile.meta.damage, "names, and no heap profile behind them");
+	CHECK_STR(profile.meta.damage, "names, and no heap profile after them");
 	profile_close(&profile);
 }
 

@@ -159,7 +159,7 @@ UNIT_TEST(percentages_stay_those_of_the_whole)
 /* What the percentages of in-use space are of, relative to what passes. */
 static double relative_percent_base(const struct profile *profile, enum percent_base_of of, enum filter_kind kind, const char *expression)
 {
-	struct filter_options options = {.relative = true, .whole = of};
+	struct filter_options options = {.relative = true, .percent_base = of};
 	struct profile left;
 	unsigned int unmatched;
 

@@ -35,7 +35,7 @@ static void learn(struct known_names *names)
 
 	CHECK_EQ(profile_frame_lines(&profile.frame[0], lines, 2), 0);
 	CHECK_EQ(profile_frame_lines(&profile.frame[2], lines, 2), 0);
-	CHECK_EQ(known_names_tell(names, &profile), 0); /* nothing is known yet, and what has names keeps them */
+	CHECK_EQ(known_names_apply(names, &profile), 0); /* nothing is known yet, and what has names keeps them */
 	CHECK_EQ(known_names_learn(names, &profile), 0);
 	CHECK_EQ(profile.frame[1].line_count, 0);
 	profile_close(&profile);
@@ -48,7 +48,7 @@ UNIT_TEST(the_same_code_has_the_same_names)
 
 	learn(&names);
 	struct profile profile = profile_of(&module);
-	CHECK_EQ(known_names_tell(&names, &profile), 0);
+	CHECK_EQ(known_names_apply(&names, &profile), 0);
 	CHECK_EQ(profile.frame[0].line_count, 2);
 	CHECK_STR(profile.frame[0].line[0].function, "put");
 	CHECK_STR(profile.frame[0].line[1].file, "store.c");
@@ -78,7 +78,7 @@ UNIT_TEST(other_code_has_not)
 	for (size_t i = 0; i < 7; i++) {
 		struct profile profile = profile_of(&others[i]);
 
-		CHECK_EQ(known_names_tell(&names, &profile), 0);
+		CHECK_EQ(known_names_apply(&names, &profile), 0);
 		CHECK_EQ(profile.frame[0].line_count, 0);
 		profile_close(&profile);
 	}

@@ -490,7 +490,7 @@ UNIT_TEST(events_are_what_their_records_would_be)
 	CHECK(!one.meta.damage);
 	CHECK_EQ(one.row_count, 1);
 	check_same_row(&one.row[0], &other.row[0]);
-	CHECK_EQ(memcmp(&one.parts.part[0], &other.parts.part[0], sizeof(struct part)), 0);
+	CHECK_EQ(memcmp(&one.breakdown.part[0], &other.breakdown.part[0], sizeof(struct part)), 0);
 	CHECK_EQ(one.meta.samples, 9);
 	CHECK_EQ(one.meta.frees, other.meta.frees);
 	CHECK_EQ(one.meta.slack_samples, 9);

@@ -291,7 +291,7 @@ UNIT_TEST(unknown_addresses_stay_empty)
 static const char source[] = "__attribute__((noinline)) int hidden_worker(int x) { __asm__ volatile(\"\"); return x + 1; }\n"
 			     "int main(int n, char **v) { (void)v; return hidden_worker(n); }\n";
 
-static char folder[64];
+static char directory[64];
 
 static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void run(const char *format, ...)
@@ -306,19 +306,19 @@ static void run(const char *format, ...)
 		UNIT_FAIL("%s", command);
 }
 
-/* Compiles the source into FOLDER/program; the address of hidden_worker in it. */
+/* Compiles the source into DIRECTORY/program; the address of hidden_worker in it. */
 static uint64_t compile(const char *flags)
 {
 	char path[128];
 	uint64_t address = 0;
 
-	strcpy(folder, "/tmp/symbols_test.XXXXXX");
-	CHECK(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/program.c", folder);
+	strcpy(directory, "/tmp/symbols_test.XXXXXX");
+	CHECK(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/program.c", directory);
 	FILE *file = fopen(path, "w");
 	CHECK(file && fputs(source, file) >= 0 && fclose(file) == 0);
-	run("cd %s && cc -O1 -g %s program.c -o program && nm program | awk '/hidden_worker/ {print $1}' > address", folder, flags);
-	snprintf(path, sizeof(path), "%s/address", folder);
+	run("cd %s && cc -O1 -g %s program.c -o program && nm program | awk '/hidden_worker/ {print $1}' > address", directory, flags);
+	snprintf(path, sizeof(path), "%s/address", directory);
 	file = fopen(path, "r");
 	CHECK(file && fscanf(file, "%" SCNx64, &address) == 1 && fclose(file) == 0);
 	return address;
@@ -328,7 +328,7 @@ static void check_worker(uint64_t address, bool expected)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/program", folder);
+	snprintf(path, sizeof(path), "%s/program", directory);
 	struct profile profile = profile_of(path, 0, address + 1);
 	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
 	CHECK_EQ(profile.frame[0].line_count, expected ? 1 : 0);
@@ -338,22 +338,22 @@ static void check_worker(uint64_t address, bool expected)
 		CHECK(strstr(profile.frame[0].line[0].file, "program.c"));
 	}
 	profile_close(&profile);
-	run("rm -r %s", folder);
+	run("rm -r %s", directory);
 }
 
 UNIT_TEST(debug_link_next_to_the_file)
 {
 	const uint64_t address = compile("-Wl,--build-id=none");
 
-	run("cd %s && objcopy --only-keep-debug program program.debug && strip program && objcopy --add-gnu-debuglink=program.debug program", folder);
+	run("cd %s && objcopy --only-keep-debug program program.debug && strip program && objcopy --add-gnu-debuglink=program.debug program", directory);
 	check_worker(address, true);
 }
 
-UNIT_TEST(debug_link_in_a_folder_with_build_id)
+UNIT_TEST(debug_link_in_a_directory_with_build_id)
 {
 	const uint64_t address = compile("-Wl,--build-id");
 
-	run("cd %s && mkdir .debug && objcopy --only-keep-debug program .debug/x && strip program && objcopy --add-gnu-debuglink=.debug/x program", folder);
+	run("cd %s && mkdir .debug && objcopy --only-keep-debug program .debug/x && strip program && objcopy --add-gnu-debuglink=.debug/x program", directory);
 	check_worker(address, true);
 }
 
@@ -363,7 +363,7 @@ UNIT_TEST(debug_link_with_wrong_checksum)
 
 	run("cd %s && objcopy --only-keep-debug program program.debug && strip program && objcopy --add-gnu-debuglink=program.debug program && "
 	    "objcopy --add-section .extra=program.c program.debug",
-	    folder);
+	    directory);
 	check_worker(address, false);
 }
 
@@ -387,7 +387,7 @@ static void damage(const char *options)
 	struct stat status;
 	uint64_t random = 88172645463325252u;
 
-	snprintf(path, sizeof(path), "%s/program", folder);
+	snprintf(path, sizeof(path), "%s/program", directory);
 	const int fd = open(path, O_RDWR | O_CLOEXEC);
 	CHECK(fd >= 0 && fstat(fd, &status) == 0);
 	for (int round = 0; round < 600; round++) {
@@ -412,7 +412,7 @@ static void damage(const char *options)
 		profile_close(&profile);
 	}
 	close(fd);
-	run("rm -r %s", folder);
+	run("rm -r %s", directory);
 }
 
 UNIT_TEST(damaged_files)
@@ -434,7 +434,7 @@ UNIT_TEST(compressed_section_that_lies_about_its_size)
 	uint64_t truth;
 	GElf_Shdr header;
 
-	snprintf(path, sizeof(path), "%s/program", folder);
+	snprintf(path, sizeof(path), "%s/program", directory);
 	const int fd = open(path, O_RDWR | O_CLOEXEC);
 	elf_version(EV_CURRENT);
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -494,15 +494,15 @@ UNIT_TEST(fifo_does_not_block)
 {
 	char path[128];
 
-	strcpy(folder, "/tmp/symbols_test.XXXXXX");
-	CHECK(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/program", folder);
+	strcpy(directory, "/tmp/symbols_test.XXXXXX");
+	CHECK(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/program", directory);
 	CHECK_EQ(mkfifo(path, 0600), 0);
 	struct profile profile = profile_of(path, 0, 0x1000);
 	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
 	CHECK_EQ(profile.frame[0].line_count, 0);
 	profile_close(&profile);
-	run("rm -r %s", folder);
+	run("rm -r %s", directory);
 }
 
 /* Of frames that have been looked up before, only those that have come since are looked up again. */

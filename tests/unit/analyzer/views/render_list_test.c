@@ -55,7 +55,7 @@ UNIT_TEST(lines_without_sources)
 
 	check_has(text, "ROUTINE ======================== serve in src/file.c\n"
 			"       1kB        4kB (flat, cum) 66.67% of Total\n"
-			"no source: looked for src/file.c; --source-path names folders with sources\n"
+			"no source: looked for src/file.c; --source-path names directories with sources\n"
 			"       1kB        4kB     10:\n"
 			"ROUTINE");
 	check_has(text, "copy in src/file.c\n       3kB        3kB (flat, cum) 50.00% of Total\n");

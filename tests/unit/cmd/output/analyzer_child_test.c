@@ -192,12 +192,12 @@ UNIT_TEST(an_abandoned_child_is_gone_and_has_written_nothing)
 
 /* ---- dumps ---- */
 
-static char folder[] = "/tmp/analyzer_child_test.XXXXXX", prefix[64];
+static char directory[] = "/tmp/analyzer_child_test.XXXXXX", prefix[64];
 
 static void with_outputs(struct scene *scene)
 {
-	CHECK(mkdtemp(folder));
-	snprintf(prefix, sizeof prefix, "%s/p", folder);
+	CHECK(mkdtemp(directory));
+	snprintf(prefix, sizeof prefix, "%s/p", directory);
 	CHECK_EQ(outputs_create(&scene->outputs, prefix, 12), 0);
 }
 
@@ -205,7 +205,7 @@ static void without_outputs(struct scene *scene)
 {
 	char command[300];
 	outputs_close(&scene->outputs, false);
-	snprintf(command, sizeof command, "rm -rf %s", folder);
+	snprintf(command, sizeof command, "rm -rf %s", directory);
 	CHECK_EQ(system(command), 0);
 }
 

@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-static char folder[] = "/tmp/file_service_test.XXXXXX", prefix[64];
+static char directory[] = "/tmp/file_service_test.XXXXXX", prefix[64];
 
 struct scene {
 	struct file_broker broker; /* of a session without objects */
@@ -22,8 +22,8 @@ static void scene_open(struct scene *scene)
 {
 	int pair[2];
 
-	CHECK(mkdtemp(folder));
-	snprintf(prefix, sizeof prefix, "%s/p", folder);
+	CHECK(mkdtemp(directory));
+	snprintf(prefix, sizeof prefix, "%s/p", directory);
 	*scene = (struct scene){.broker = {.own_root = -1, .target_root = -1}};
 	CHECK_EQ(outputs_create(&scene->outputs, prefix, 12), 0);
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
@@ -40,11 +40,11 @@ static void scene_close(struct scene *scene)
 	file_service_close(&scene->service); /* once is enough */
 	outputs_close(&scene->outputs, false);
 	close(scene->child);
-	snprintf(command, sizeof command, "rm -rf %s", folder);
+	snprintf(command, sizeof command, "rm -rf %s", directory);
 	CHECK_EQ(system(command), 0);
 }
 
-static void tell(const struct scene *scene, uint32_t kind, uint32_t place)
+static void notify(const struct scene *scene, uint32_t kind, uint32_t place)
 {
 	const struct hi_file_request request = {.kind = kind, .place = place};
 	CHECK_EQ(send(scene->child, &request, sizeof request, 0), sizeof request);
@@ -62,7 +62,7 @@ static int ask(const struct scene *scene, uint32_t kind)
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
 	int fd = -1;
 
-	tell(scene, kind, 0);
+	notify(scene, kind, 0);
 	CHECK_EQ(recvmsg(scene->child, &message, 0), sizeof answer);
 	if (answer.status)
 		return answer.status;
@@ -121,7 +121,7 @@ UNIT_TEST(two_files_get_their_names_when_they_are_whole)
 		CHECK_EQ(file_service_expect(&scene.service), -EBUSY);
 		write_both(&scene);
 		CHECK_EQ(file_service_result(&scene.service, &(int){0}, &dump), 0);
-		tell(&scene, HI_FILE_DUMP_DONE, 0);
+		notify(&scene, HI_FILE_DUMP_DONE, 0);
 		CHECK_EQ(result(&scene, &dump), 0);
 		check_text(dump.heap_path, "heap");
 		check_text(dump.pprof_path, "pprof");
@@ -138,7 +138,7 @@ UNIT_TEST(nobody_gets_files_that_are_not_expected)
 
 	scene_open(&scene);
 	CHECK_EQ(ask(&scene, HI_FILE_DUMP_HEAP), -EINVAL);
-	tell(&scene, HI_FILE_DUMP_DONE, 0); /* of nothing */
+	notify(&scene, HI_FILE_DUMP_DONE, 0); /* of nothing */
 	CHECK_EQ(ask(&scene, HI_FILE_MAPPED), -EINVAL);
 	CHECK_EQ(file_service_result(&scene.service, &(int){0}, &dump), 0);
 	CHECK(exists(".12.0001.heap") && !exists(".12.0002.heap"));
@@ -154,13 +154,13 @@ UNIT_TEST(what_could_not_be_written_leaves_nothing)
 	CHECK_EQ(file_service_expect(&scene.service), 0);
 	write_both(&scene);
 	CHECK(exists(".12.0001.heap.tmp"));
-	tell(&scene, HI_FILE_DUMP_DONE, ENOSPC);
+	notify(&scene, HI_FILE_DUMP_DONE, ENOSPC);
 	CHECK_EQ(result(&scene, &dump), -ENOSPC);
 	CHECK(!exists(".12.0001.heap.tmp") && !exists(".12.0001.pb.gz.tmp") && !exists(".12.0002.heap"));
 	/* The next one is none the worse for it. */
 	CHECK_EQ(file_service_expect(&scene.service), 0);
 	write_both(&scene);
-	tell(&scene, HI_FILE_DUMP_DONE, 0);
+	notify(&scene, HI_FILE_DUMP_DONE, 0);
 	CHECK_EQ(result(&scene, &dump), 0);
 	CHECK(exists(".12.0001.pb.gz") && exists(".12.0002.heap"));
 	scene_close(&scene);
@@ -173,10 +173,10 @@ UNIT_TEST(a_child_that_lies_gets_nowhere)
 
 	scene_open(&scene);
 	CHECK_EQ(file_service_expect(&scene.service), 0);
-	tell(&scene, HI_FILE_DUMP_DONE, 0); /* has never asked for files */
+	notify(&scene, HI_FILE_DUMP_DONE, 0); /* has never asked for files */
 	CHECK_EQ(result(&scene, &dump), -EPROTO);
 	CHECK_EQ(file_service_expect(&scene.service), 0);
-	tell(&scene, HI_FILE_DUMP_DONE, UINT32_MAX); /* no such errno */
+	notify(&scene, HI_FILE_DUMP_DONE, UINT32_MAX); /* no such errno */
 	CHECK_EQ(result(&scene, &dump), -EPROTO);
 	CHECK(!exists(".12.0002.heap"));
 	scene_close(&scene);
@@ -210,19 +210,19 @@ UNIT_TEST(an_end_amid_a_dump_drops_it)
 	scene_close(&scene);
 }
 
-/* A folder that is not there any more: the child is told, and tells in turn. */
+/* A directory that is not there any more: the child is told, and tells in turn. */
 UNIT_TEST(files_that_cannot_be_created_are_an_answer)
 {
 	struct outputs_dump dump;
 	struct scene scene;
 
 	scene_open(&scene);
-	close(scene.outputs.folder_fd);
-	scene.outputs.folder_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	close(scene.outputs.directory_fd);
+	scene.outputs.directory_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CHECK_EQ(file_service_expect(&scene.service), 0);
 	const int err = ask(&scene, HI_FILE_DUMP_HEAP);
 	CHECK(err < 0);
-	tell(&scene, HI_FILE_DUMP_DONE, (uint32_t)-err);
+	notify(&scene, HI_FILE_DUMP_DONE, (uint32_t)-err);
 	CHECK_EQ(result(&scene, &dump), err);
 	scene_close(&scene);
 }

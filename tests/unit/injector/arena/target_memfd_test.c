@@ -57,16 +57,16 @@ UNIT_TEST(other_memory_files_are_not_opened)
 /* Even where it is called what a memory file is called: in a mount namespace of its own a target can see to that. */
 UNIT_TEST(files_on_a_disk_are_not_opened)
 {
-	char folder[] = "/dev/shm/target_memfd_test.XXXXXX", path[128];
-	CHECK(mkdtemp(folder));
-	snprintf(path, sizeof path, "%s/wanted", folder);
+	char directory[] = "/dev/shm/target_memfd_test.XXXXXX", path[128];
+	CHECK(mkdtemp(directory));
+	snprintf(path, sizeof path, "%s/wanted", directory);
 	const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	unlink(path);
 	check_refused(file);
 	CHECK_EQ(mkfifo(path, 0600), 0);
 	check_refused(open(path, O_RDWR | O_CLOEXEC));
 	unlink(path);
-	rmdir(folder);
+	rmdir(directory);
 	check_refused(open("/dev/null", O_RDWR | O_CLOEXEC));
 }
 

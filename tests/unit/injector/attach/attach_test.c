@@ -310,7 +310,7 @@ static uint64_t original_of(const struct attached *attached, enum hi_function fu
 	UNIT_FAIL("no slot of function %d", function);
 }
 
-UNIT_TEST(copies_in_memory_are_turned_back)
+UNIT_TEST(copies_in_memory_are_fixed_up)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
 	struct attached attached;
@@ -367,7 +367,7 @@ static void hoist(struct victim_page *page)
 	hoisted_loop(&page->progress);
 }
 
-UNIT_TEST(copies_in_registers_are_turned_back)
+UNIT_TEST(copies_in_registers_are_fixed_up)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
 	struct attached attached;
@@ -382,7 +382,7 @@ UNIT_TEST(copies_in_registers_are_turned_back)
 	attached_end(&attached);
 }
 
-/* A copy in a file that is mapped shared is not turned back; and from there it is copied again and again. */
+/* A copy in a file that is mapped shared is not fixed up; and from there it is copied again and again. */
 static void pass_copies_around(struct victim_page *page)
 {
 	char path[] = "/tmp/heapinject-test.XXXXXX";
@@ -709,7 +709,7 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	snprintf(receipt.unseen, sizeof receipt.unseen, "thread 5 (x) waits");
 	CHECK(strstr(print_receipt(&receipt), "registers of a thread") && strstr(text, "not seen       registers: thread 5 (x) waits"));
 	receipt.copies_left = 2;
-	CHECK(strstr(print_receipt(&receipt), "could not be turned back"));
+	CHECK(strstr(print_receipt(&receipt), "could not be fixed up"));
 	receipt.copies_in_files = 1;
 	CHECK(strstr(print_receipt(&receipt), "files are not changed"));
 	receipt.failed_step = "unloading the payload";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doubts_test.c - what is a copy that cannot be turned back, and what is none, at every place of a run of bytes. */
+/* doubts_test.c - what is a copy that cannot be fixed up, and what is none, at every place of a run of bytes. */
 #include "doubts.h"
 
 #include "hi_wire.h"

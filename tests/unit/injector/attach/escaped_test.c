@@ -23,7 +23,7 @@
 
 /* Others write to it, which a compiler does not see. */
 static volatile uint64_t in_data[3] = {1, 2, 3};
-/* For what is compared with GATE at the end: a register in which it was kept until then has been turned back, too. */
+/* For what is compared with GATE at the end: a register in which it was kept until then has been fixed up, too. */
 static volatile uint64_t not_gate = ~GATE;
 
 static void check_child(int from, int to)
@@ -96,7 +96,7 @@ static void find_copies(pid_t child, int from_child, struct escaped_pointers *ou
 	CHECK_EQ(escaped_find(&target, out_copies), 0);
 }
 
-/* They are told, and the file stays as it is: up to its limit. */
+/* They are reported, and the file stays as it is: up to its limit. */
 UNIT_TEST(copies_in_files_are_counted)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -177,7 +177,7 @@ UNIT_TEST(copies_are_seen_across_pieces_and_out_of_reach)
 	waitpid(child, NULL, 0);
 }
 
-/* Shared memory is searched up to a limit, and what is beyond it is told. */
+/* Shared memory is searched up to a limit, and what is beyond it is reported. */
 UNIT_TEST(much_shared_memory_is_not_searched)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leak: a count without a frame is forgotten; one with a frame, a thread that cannot be told, or a count that moves is not.
+ * stale_frames: a count without a frame is forgotten; one with a frame, a thread that cannot be told, or a count that moves is not.
  */
 #include "stale_frames.h"
 

@@ -3,7 +3,7 @@
  * preflight_test.c - each obstacle is set up for real, in a child process, and must be the one that is named; a plain child must be approved.
  *
  * Most obstacles need another program, user, namespace or container: they are in tests/integration/permissions. Security modules that this machine does not run
- * are played by a folder of files that say so.
+ * are played by a directory of files that say so.
  */
 #include "preflight.h"
 #include "preflight_checks.h"

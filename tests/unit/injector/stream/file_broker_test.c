@@ -11,7 +11,7 @@
 #include "own_images.h"
 #include "unit.h"
 
-static char folder[] = "/tmp/file_broker_test.XXXXXX";
+static char directory[] = "/tmp/file_broker_test.XXXXXX";
 
 struct scene {
 	struct own own;
@@ -80,12 +80,12 @@ static ino_t inode_of(int fd)
 	return status.st_ino;
 }
 
-/* Makes path below the test's folder, and the folders on the way. */
+/* Makes path below the test's directory, and the directories on the way. */
 static void make_file(const char *path)
 {
 	char command[512];
 
-	snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && echo text >'%s/%s'", folder, path, folder, path);
+	snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && echo text >'%s/%s'", directory, path, directory, path);
 	CHECK_EQ(system(command), 0);
 }
 
@@ -93,25 +93,25 @@ static void make_link(const char *path, const char *target)
 {
 	char full[512];
 
-	snprintf(full, sizeof full, "%s/%s", folder, path);
+	snprintf(full, sizeof full, "%s/%s", directory, path);
 	CHECK_EQ(symlink(target, full), 0);
 }
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
 	char command[300];
 
-	snprintf(command, sizeof command, "rm -rf %s", folder);
+	snprintf(command, sizeof command, "rm -rf %s", directory);
 	(void)!system(command);
 }
 
-/* The target's root is the test's folder, and the object is one of its /opt. */
-static void use_folder_as_root(struct scene *scene)
+/* The target's root is the test's directory, and the object is one of its /opt. */
+static void use_directory_as_root(struct scene *scene)
 {
-	CHECK(mkdtemp(folder));
-	CHECK_EQ(chmod(folder, 0755), 0);
+	CHECK(mkdtemp(directory));
+	CHECK_EQ(chmod(directory, 0755), 0);
 	close(scene->broker.target_root);
-	scene->broker.target_root = open(folder, O_PATH | O_DIRECTORY);
+	scene->broker.target_root = open(directory, O_PATH | O_DIRECTORY);
 	const struct elf_image image = {.path = (char *)(uintptr_t) "/opt/program", .fd = -1};
 	file_broker_keep(&scene->broker, 1, &image);
 }
@@ -142,9 +142,9 @@ UNIT_TEST(a_file_outlives_target_and_name)
 	char path[300];
 
 	scene_open(&scene);
-	CHECK(mkdtemp(folder));
+	CHECK(mkdtemp(directory));
 	make_file("gone");
-	snprintf(path, sizeof path, "%s/gone", folder);
+	snprintf(path, sizeof path, "%s/gone", directory);
 	struct stat status;
 	struct elf_image image = {.path = path, .fd = open(path, O_RDONLY)};
 	CHECK_EQ(fstat(image.fd, &status), 0);
@@ -153,7 +153,7 @@ UNIT_TEST(a_file_outlives_target_and_name)
 	unlink(path);
 	CHECK_EQ(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 1})), status.st_ino);
 	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_NAMED, .module = 1}), -ENOENT);
-	remove_folder();
+	remove_directory();
 	scene_close(&scene);
 }
 
@@ -176,7 +176,7 @@ UNIT_TEST(debug_files_in_their_places)
 	struct scene scene;
 
 	scene_open(&scene);
-	use_folder_as_root(&scene);
+	use_directory_as_root(&scene);
 	make_file("usr/lib/debug/.build-id/ab/cd01.debug");
 	make_file("opt/.debug/program.debug");
 	make_file("usr/lib/debug/.dwz/x86_64-linux-gnu/program.debug");
@@ -187,7 +187,7 @@ UNIT_TEST(debug_files_in_their_places)
 	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_DEBUG_LINK, .module = 1, .place = 0, .name = "program.debug"}), -ENOENT);
 	CHECK(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_ALTERNATE, .module = 1, .name = "x86_64-linux-gnu/program.debug"})));
 	CHECK(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_PERF_MAP})));
-	remove_folder();
+	remove_directory();
 	scene_close(&scene);
 }
 
@@ -199,7 +199,7 @@ UNIT_TEST(requests_that_make_no_sense)
 	struct hi_file_request request = {.kind = HI_FILE_DEBUG_LINK, .module = 1};
 
 	scene_open(&scene);
-	use_folder_as_root(&scene);
+	use_directory_as_root(&scene);
 	CHECK_EQ(ask(&scene, "short", 5), -EINVAL);
 	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = 0, .module = 1}), -EINVAL);
 	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = 77, .module = 1}), -EINVAL);
@@ -213,7 +213,7 @@ UNIT_TEST(requests_that_make_no_sense)
 	request.place = 0;
 	memset(request.name, 'x', sizeof request.name); /* without an end */
 	CHECK_EQ(ask_for(&scene, request), -EINVAL);
-	remove_folder();
+	remove_directory();
 	scene_close(&scene);
 }
 
@@ -224,7 +224,7 @@ UNIT_TEST(names_that_lead_elsewhere)
 	struct scene scene;
 
 	scene_open(&scene);
-	use_folder_as_root(&scene);
+	use_directory_as_root(&scene);
 	make_file("opt/a/b");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		snprintf(request.name, sizeof request.name, "%s", names[i]);
@@ -233,7 +233,7 @@ UNIT_TEST(names_that_lead_elsewhere)
 		request.kind = HI_FILE_ALTERNATE;
 		CHECK_EQ(ask_for(&scene, request), strcmp(names[i], "a/b") ? -EINVAL : -ENOENT);
 	}
-	remove_folder();
+	remove_directory();
 	scene_close(&scene);
 }
 
@@ -244,7 +244,7 @@ UNIT_TEST(links_do_not_lead_out_of_the_root_of_the_target)
 	struct scene scene;
 
 	scene_open(&scene);
-	use_folder_as_root(&scene);
+	use_directory_as_root(&scene);
 	make_file("usr/lib/debug/.build-id/ab/other");
 	make_link("usr/lib/debug/.build-id/ab/cd.debug", "/etc/passwd");
 	CHECK_EQ(ask_for(&scene, request), -ENOENT);
@@ -252,7 +252,7 @@ UNIT_TEST(links_do_not_lead_out_of_the_root_of_the_target)
 	struct stat outside;
 	CHECK_EQ(stat("/etc/passwd", &outside), 0);
 	CHECK(inode_of(ask_for(&scene, request)) != outside.st_ino);
-	remove_folder();
+	remove_directory();
 	scene_close(&scene);
 }
 
@@ -263,15 +263,15 @@ UNIT_TEST(only_regular_files)
 	char path[300];
 
 	scene_open(&scene);
-	use_folder_as_root(&scene);
+	use_directory_as_root(&scene);
 	make_file("opt/other");
-	snprintf(path, sizeof path, "%s/opt/program", folder);
+	snprintf(path, sizeof path, "%s/opt/program", directory);
 	CHECK_EQ(mkfifo(path, 0666), 0);
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
 	unlink(path);
 	CHECK_EQ(mkdir(path, 0755), 0);
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
-	remove_folder();
+	remove_directory();
 	scene_close(&scene);
 }
 
@@ -285,9 +285,9 @@ UNIT_TEST(files_are_opened_with_the_rights_of_the_reader)
 	if (geteuid() != 0)
 		SKIP("only root can open what others cannot");
 	scene_open(&scene);
-	use_folder_as_root(&scene);
+	use_directory_as_root(&scene);
 	make_file("opt/program");
-	snprintf(path, sizeof path, "%s/opt/program", folder);
+	snprintf(path, sizeof path, "%s/opt/program", directory);
 	CHECK_EQ(chmod(path, 0600), 0);
 	scene.broker.reader = (struct identity){.uid = 65534, .gid = 65534};
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
@@ -296,7 +296,7 @@ UNIT_TEST(files_are_opened_with_the_rights_of_the_reader)
 	scene.broker.reader = (struct identity){0};
 	CHECK_EQ(chmod(path, 0600), 0);
 	CHECK(inode_of(ask_for(&scene, request)));
-	remove_folder();
+	remove_directory();
 	scene_close(&scene);
 }
 
@@ -310,10 +310,10 @@ UNIT_TEST(a_perf_map_of_somebody_else_does_not_count)
 	if (geteuid() != 0)
 		SKIP("only root can give files away");
 	scene_open(&scene);
-	use_folder_as_root(&scene);
+	use_directory_as_root(&scene);
 	make_file("tmp/perf-77.map");
 	scene.broker.ns_pid = 77;
-	snprintf(path, sizeof path, "%s/tmp/perf-77.map", folder);
+	snprintf(path, sizeof path, "%s/tmp/perf-77.map", directory);
 	CHECK_EQ(chown(path, 1, 1), 0);
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
 	scene.broker.owner.uid = 1;
@@ -321,7 +321,7 @@ UNIT_TEST(a_perf_map_of_somebody_else_does_not_count)
 	unlink(path);
 	make_link("tmp/perf-77.map", "../opt");
 	CHECK(ask_for(&scene, request) < 0);
-	remove_folder();
+	remove_directory();
 	scene_close(&scene);
 }
 

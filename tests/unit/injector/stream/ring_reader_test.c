@@ -93,22 +93,22 @@ UNIT_TEST(takes_records_in_order_and_clears_them)
 		CHECK_EQ(ring->data[i], 0);
 }
 
-/* How much has been consumed is told seldom, for each time costs a producer a cache line; but it is told in the end, whatever the end is. */
+/* How much has been consumed is told seldom, for each time costs a producer a cache line; but it is published in the end, whatever the end is. */
 UNIT_TEST(gives_room_back_in_batches_and_always_at_the_end)
 {
 	struct ring_reader reader;
 	union ring_record record;
 	struct hi_ring *ring = new_ring(&reader);
-	unsigned told = 0;
+	unsigned published = 0;
 	for (uint64_t i = 0; i < 64; i++)
 		put_free(ring, i + 1);
 	for (uint64_t i = 0, tail = 0; i < 64; i++) {
 		CHECK_EQ(next(&reader, 1, PATIENCE, &record), 1);
 		CHECK(reader.lane[0].tail - ring->tail < CAPACITY / 32); /* and never late by much */
-		told += ring->tail != tail;
+		published += ring->tail != tail;
 		tail = ring->tail;
 	}
-	CHECK(told > 1 && told <= 32);
+	CHECK(published > 1 && published <= 32);
 	CHECK_EQ(reader.allocs, 0);
 	CHECK_EQ(reader.frees, 64);
 	put_free(ring, 1);
@@ -138,7 +138,7 @@ UNIT_TEST(reads_an_alloc_record_that_wraps)
 	struct ring_reader reader;
 	union ring_record record, got;
 	struct hi_ring *ring = new_ring(&reader);
-	ring->head = ring->tail = reader.lane[0].told = reader.lane[0].tail = CAPACITY - HI_RING_UNIT;
+	ring->head = ring->tail = reader.lane[0].published = reader.lane[0].tail = CAPACITY - HI_RING_UNIT;
 	memset(&record, 0, sizeof record);
 	record.alloc = (struct hi_record_alloc){.header = {.size = 96, .type_busy = HI_RECORD_ALLOC}, .address = 0x1000, .bytes = 77, .frame_count = 5};
 	for (unsigned i = 0; i < 5; i++)

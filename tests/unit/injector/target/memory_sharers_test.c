@@ -67,7 +67,7 @@ static bool is_listed(pid_t pid, pid_t tid, bool *out_is_awaited)
 	struct memory_threads threads;
 	bool is = false;
 	CHECK_EQ(memory_threads_list(pid, &threads), 0);
-	CHECK_EQ(threads.untold, 0);
+	CHECK_EQ(threads.unknown, 0);
 	for (size_t i = 0; i < threads.count; i++)
 		if (threads.thread[i].tid == tid) {
 			is = true;
@@ -101,7 +101,7 @@ UNIT_TEST(a_process_in_the_same_memory_is_found_and_one_that_was_forked_is_not)
 	end(pid, shared);
 }
 
-static void bear_when_told(struct shared *shared)
+static void bear_when_asked(struct shared *shared)
 {
 	while (!shared->go)
 		usleep(1000);
@@ -113,7 +113,7 @@ UNIT_TEST(one_that_is_born_between_two_looks_is_found_by_the_second)
 {
 	for (int round = 0; round < 20; round++) {
 		struct shared *shared = share();
-		const pid_t pid = start(bear_when_told, shared);
+		const pid_t pid = start(bear_when_asked, shared);
 		bool is_awaited;
 		CHECK(is_listed(pid, pid, &is_awaited));
 		shared->go = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hold_test.c - who holds a thread hurries, and only for as long; the thread's own priority stays what it is. */
+/* hold_test.c - who holds a thread is_boosted, and only for as long; the thread's own priority stays what it is. */
 #include "hold.h"
 
 #include "pace.h"

@@ -217,7 +217,7 @@ UNIT_TEST(what_all_of_them_take_is_bounded)
 	uint64_t held_ns;
 	unsigned rounds = 0;
 	victim_start(&victim, work_and_sleep);
-	while (rounds < ROUNDS_MAX && !stop_world_wait(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, 2000, &held_ns))
+	while (rounds < ROUNDS_MAX && !stop_world_wait(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, 20000, &held_ns))
 		rounds++;
 	CHECK(rounds > 0 && rounds < ROUNDS_MAX);
 	struct stop_world_account account = stop_world_account();

@@ -172,12 +172,12 @@ UNIT_TEST(rows_are_those_of_the_unwind_information)
 	CHECK_EQ(unwind_table_build(libc.image, &libc.image->text[0], &table), 0);
 	CHECK_EQ(derived_rows_make(&libc.code, libc.entry, libc.count, &rows), 0);
 	for (size_t i = 0; i < rows.count; i++) {
-		const struct hi_unwind_row *told = unwind_table_find(&table, table.lo + i), *derived = &rows.row[i];
+		const struct hi_unwind_row *described = unwind_table_find(&table, table.lo + i), *derived = &rows.row[i];
 
-		if (told->kind != HI_UNWIND_SP || derived->kind != HI_UNWIND_SP)
+		if (described->kind != HI_UNWIND_SP || derived->kind != HI_UNWIND_SP)
 			continue;
-		same += told->cfa == derived->cfa;
-		different += told->cfa != derived->cfa;
+		same += described->cfa == derived->cfa;
+		different += described->cfa != derived->cfa;
 	}
 	/* Those that differ lie behind calls of abort(), one after the other where the compiler gathers what is never reached. */
 	printf("# %zu bytes of code the same, %zu different\n", same, different);

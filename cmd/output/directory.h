@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* folder.h - opens a directory without following symbolic links that other users created. */
-#ifndef HI_FOLDER_H
-#define HI_FOLDER_H
+/* directory.h - opens a directory without following symbolic links that other users created. */
+#ifndef HI_DIRECTORY_H
+#define HI_DIRECTORY_H
 
 #include "memory.h"
 
@@ -12,6 +12,6 @@
  * Linux does the same by itself if fs.protected_symlinks is set. Negative errno; *out_fd belongs to
  * the caller.
  */
-must_check int folder_open(const char *path, int *out_fd);
+must_check int directory_open(const char *path, int *out_fd);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder.c - see folder.h.
+ * directory.c - see directory.h.
  *
  * The path is walked one component at a time. Each component is opened from the directory before it
  * and checked through its descriptor, so nobody can replace it between check and use. The text of a
  * symbolic link is put in front of the rest of the path.
  */
-#include "folder.h"
+#include "directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +21,16 @@
 #define LINKS_MAX 40 /* as in the kernel */
 
 struct walk {
-	int folder;
+	int directory;
 	char rest[PATH_MAX]; /* the part of the path that is still to be walked */
 	unsigned links;
 };
 
-static bool is_trusted_link(int folder, const struct stat *link)
+static bool is_trusted_link(int directory, const struct stat *link)
 {
 	struct stat around;
 
-	if (fstat(folder, &around))
+	if (fstat(directory, &around))
 		return false;
 	return !(around.st_mode & S_IWOTH) || link->st_uid == around.st_uid || link->st_uid == (uid_t)setfsuid((uid_t)-1);
 }
@@ -39,9 +39,9 @@ static int walk_to(struct walk *walk, int fd)
 {
 	if (fd < 0)
 		return -errno;
-	if (walk->folder >= 0)
-		close(walk->folder);
-	walk->folder = fd;
+	if (walk->directory >= 0)
+		close(walk->directory);
+	walk->directory = fd;
 	return 0;
 }
 
@@ -84,22 +84,22 @@ static int walk_on(struct walk *walk)
 	memcpy(name, walk->rest, size);
 	name[size] = 0;
 	memmove(walk->rest, walk->rest + size + slashes, strlen(walk->rest + size + slashes) + 1);
-	const int next = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	const int next = openat(walk->directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	int err = next < 0 || fstat(next, &status) ? -errno : 0;
 	if (!err && S_ISDIR(status.st_mode))
 		return walk_to(walk, next);
 	if (!err)
-		err = !S_ISLNK(status.st_mode) ? -ENOTDIR : is_trusted_link(walk->folder, &status) ? walk_link(walk, next) : -ELOOP;
+		err = !S_ISLNK(status.st_mode) ? -ENOTDIR : is_trusted_link(walk->directory, &status) ? walk_link(walk, next) : -ELOOP;
 	if (next >= 0)
 		close(next);
 	return err;
 }
 
-int folder_open(const char *path, int *out_fd)
+int directory_open(const char *path, int *out_fd)
 {
 	const char *slash = strrchr(path, '/');
 	const size_t size = slash ? (size_t)(slash + 1 - path) : 0;
-	struct walk walk = {.folder = -1};
+	struct walk walk = {.directory = -1};
 
 	if (size >= sizeof walk.rest)
 		return -ENAMETOOLONG;
@@ -108,8 +108,8 @@ int folder_open(const char *path, int *out_fd)
 	while (!err && walk.rest[0])
 		err = walk_on(&walk);
 	if (!err)
-		*out_fd = walk.folder;
-	else if (walk.folder >= 0)
-		close(walk.folder);
+		*out_fd = walk.directory;
+	else if (walk.directory >= 0)
+		close(walk.directory);
 	return err;
 }
