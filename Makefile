@@ -346,7 +346,7 @@ uninstall: ## remove what install put there
 # ---- housekeeping ---------------------------------------------------------------------------------------------------------
 
 formatted := $(sort $(wildcard include/*.h $(foreach part,injector cmd payload analyzer,$(addprefix $(part)/,*.[ch] */*.[ch] */*/*.[ch])) \
-	tests/*.[ch] tests/unit/*.h tests/unit/*/*.c tests/unit/*/*/*.c tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.c tests/integration/*/*.cc \
+	tests/*.[ch] tests/unit/*.h tests/unit/*/*.c tests/unit/*/*/*.c tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.[ch] tests/integration/*/*/*.c tests/integration/*/*.cc \
 	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc tests/bench/*.[ch] tests/bench/*.cc))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)

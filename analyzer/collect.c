@@ -108,7 +108,8 @@ static void send_status(void *context, const struct profile *profile, uint64_t b
 	};
 
 	reap_writer(collector, WNOHANG);
-	if (collector->outputs->status_fd >= 0 && write(collector->outputs->status_fd, &status, sizeof(status)) < 0)
+	if (collector->outputs->status_fd >= 0 &&
+	    write(collector->outputs->status_fd, &status, sizeof(status)) < 0)
 		return; /* nobody reads the progress */
 }
 
@@ -133,7 +134,8 @@ static int close_output(FILE *out)
 	return failed ? -EIO : 0;
 }
 
-static int write_output(const struct profile *profile, int fd, int (*write_format)(const struct profile *, FILE *))
+static int write_output(const struct profile *profile, int fd,
+			int (*write_format)(const struct profile *, FILE *))
 {
 	FILE *out;
 	int error, close_error;
@@ -165,17 +167,25 @@ static double unsampled_bound(const struct profile_meta *meta)
 static void print_total(const struct profile *profile, bool inuse, FILE *out)
 {
 	const struct estimate bytes = estimate_total(profile, inuse ? INUSE_SPACE : ALLOC_SPACE);
-	const struct estimate objects = estimate_total(profile, inuse ? INUSE_OBJECTS : ALLOC_OBJECTS);
+	const struct estimate objects =
+		estimate_total(profile, inuse ? INUSE_OBJECTS : ALLOC_OBJECTS);
 	char value[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
 	double low, high;
 
 	estimate_interval(&bytes, &low, &high);
-	fprintf(out, "  %-10s %s", inuse ? "in use:" : "allocated:", hi_format_bytes(bytes.value, value, sizeof(value)));
+	fprintf(out, "  %-10s %s", inuse ? "in use:" : "allocated:",
+		hi_format_bytes(bytes.value, value, sizeof(value)));
 	fprintf(out, " in %.0f objects", objects.value);
+	/* no sample does not mean no memory */
 	if (high > low)
-		fprintf(out, ", 95%% interval %s .. %s", hi_format_bytes(low, low_text, sizeof(low_text)), hi_format_bytes(high, high_text, sizeof(high_text)));
-	else if (bytes.value <= 0 && unsampled_bound(&profile->meta) > 0 && !caveats_withdraw(&profile->meta, inuse)) /* no sample does not mean no memory */
-		fprintf(out, ", 95%% interval 0 .. %s", hi_format_bytes(unsampled_bound(&profile->meta), high_text, sizeof(high_text)));
+		fprintf(out, ", 95%% interval %s .. %s",
+			hi_format_bytes(low, low_text, sizeof(low_text)),
+			hi_format_bytes(high, high_text, sizeof(high_text)));
+	else if (bytes.value <= 0 && unsampled_bound(&profile->meta) > 0 &&
+		 !caveats_withdraw(&profile->meta, inuse))
+		fprintf(out, ", 95%% interval 0 .. %s",
+			hi_format_bytes(unsampled_bound(&profile->meta), high_text,
+					sizeof(high_text)));
 	fprintf(out, "%s\n", inuse ? " (allocated in the window and still live)" : "");
 }
 
@@ -183,30 +193,42 @@ static int print_summary(const struct profile *profile, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
 	char value[HI_UNITS_TEXT_MAX];
-	const double complete = meta->samples ? 100.0 * (double)meta->stacks_complete / (double)meta->samples : 100;
+	const double complete =
+		meta->samples ? 100.0 * (double)meta->stacks_complete / (double)meta->samples : 100;
 
 	print_total(profile, true, out);
 	print_total(profile, false, out);
-	fprintf(out, "  %-10s %" PRIu64 " (%.1f%% complete stacks), dropped %" PRIu64, "samples:", meta->samples, complete,
-		meta->dropped_allocs + meta->dropped_frees);
+	fprintf(out, "  %-10s %" PRIu64 " (%.1f%% complete stacks), dropped %" PRIu64,
+		"samples:", meta->samples, complete, meta->dropped_allocs + meta->dropped_frees);
 	if (meta->dropped_allocs)
-		fprintf(out, " (%.2f%% of the samples)", 100.0 * (double)meta->dropped_allocs / ((double)meta->samples + (double)meta->dropped_allocs));
+		fprintf(out, " (%.2f%% of the samples)",
+			100.0 * (double)meta->dropped_allocs /
+				((double)meta->samples + (double)meta->dropped_allocs));
 	fprintf(out, "\n");
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		if (meta->caveat[kind])
 			fprintf(out, "  note: %s\n", meta->caveat[kind]);
 	if (meta->samples == 0 && !caveats_too_low(caveats_bits(meta)))
-		fprintf(out, "  note: nothing was sampled; a longer window (--duration) or a finer rate (--sample) would show more\n");
+		fprintf(out, "  note: nothing was sampled; a longer window (--duration) or a finer "
+			     "rate (--sample) would show more\n");
 	if (meta->dropped_frees)
-		fprintf(out, "  note: %" PRIu64 " frees were dropped; in use may be too high\n", meta->dropped_frees);
+		fprintf(out, "  note: %" PRIu64 " frees were dropped; in use may be too high\n",
+			meta->dropped_frees);
 	if (meta->dropped_allocs || meta->dropped_frees)
-		fprintf(out, "  note: the reader did not keep up; --sample %s would have fitted\n", profile_fitting_rate(profile, value, sizeof(value)));
+		fprintf(out, "  note: the reader did not keep up; --sample %s would have fitted\n",
+			profile_fitting_rate(profile, value, sizeof(value)));
 	if (meta->live_set_full)
-		fprintf(out, "  note: %" PRIu64 " samples were given up, as too many were live (--live-max)\n", meta->live_set_full);
+		fprintf(out,
+			"  note: %" PRIu64
+			" samples were given up, as too many were live (--live-max)\n",
+			meta->live_set_full);
 	if (meta->no_thread_slot)
 		fprintf(out,
-			"  note: up to %" PRIu64 " allocations of %s were passed over, as too many threads were inside at once; the intervals allow for them\n",
-			meta->no_thread_slot, hi_format_bytes((double)meta->passed_bytes, value, sizeof(value)));
+			"  note: up to %" PRIu64
+			" allocations of %s were passed over, as too many threads were inside at "
+			"once; the intervals allow for them\n",
+			meta->no_thread_slot,
+			hi_format_bytes((double)meta->passed_bytes, value, sizeof(value)));
 	if (meta->damage)
 		fprintf(out, "  note: the record stream was %s\n", meta->damage);
 	return 0;
@@ -218,16 +240,18 @@ static int write_all(const struct hi_analyzer_outputs *outputs, const struct pro
 
 	first = write_output(profile, outputs->heap_fd, heapfile_write);
 	if (first)
-		dprintf(outputs->summary_fd, "  cannot write the heap profile: %s\n", strerror(-first));
+		dprintf(outputs->summary_fd, "  cannot write the heap profile: %s\n",
+			strerror(-first));
 	error = write_output(profile, outputs->pprof_fd, pprof_write);
 	if (error)
-		dprintf(outputs->summary_fd, "  cannot write the pprof profile: %s\n", strerror(-error));
+		dprintf(outputs->summary_fd, "  cannot write the pprof profile: %s\n",
+			strerror(-error));
 	first = first ? first : error;
 	error = write_output(profile, outputs->summary_fd, print_summary);
 	return first ? first : error;
 }
 
-/* ---- in mid-session ------------------------------------------------------------------------------------------------------ */
+/* ---- in mid-session -------------------------------------------------------------------------- */
 
 static void write_dump(const struct collector *collector, struct profile *profile, const int fd[2])
 {
@@ -244,7 +268,8 @@ static void write_dump(const struct collector *collector, struct profile *profil
  * Runs the writer in the child process. It closes its copies of the parent's descriptors first, so
  * that a reader that waits for the end of one waits for the parent only.
  */
-_Noreturn static void run_writer(const struct collector *collector, struct profile *profile, const int fd[2])
+_Noreturn static void run_writer(const struct collector *collector, struct profile *profile,
+				 const int fd[2])
 {
 	close(collector->outputs->stream_fd);
 	close(collector->outputs->status_fd);
@@ -260,7 +285,8 @@ static int ask_for_files(int ask_fd, int out_fd[2])
 
 	out_fd[1] = -1;
 	for (int i = 0; i < 2; i++) {
-		out_fd[i] = file_source_open(&source, NULL, &(struct hi_file_request){.kind = kinds[i]});
+		out_fd[i] = file_source_open(&source, NULL,
+					     &(struct hi_file_request){.kind = kinds[i]});
 		if (out_fd[i] < 0)
 			return out_fd[i];
 	}
@@ -273,7 +299,8 @@ static int look_for_allocators(struct collector *collector, struct profile *prof
 	const bool has_looked = collector->has_looked;
 
 	collector->has_looked = true;
-	if (has_looked || packed_allocators_find(profile, collector->outputs->ask_fd) || !profile->meta.unhooked)
+	if (has_looked || packed_allocators_find(profile, collector->outputs->ask_fd) ||
+	    !profile->meta.unhooked)
 		return 0;
 	return judgement_make(profile);
 }
@@ -288,7 +315,9 @@ static void on_dump(void *context, struct profile *profile)
 		return;
 	reap_writer(collector, 0);
 	/* If memory runs out, names are missing. That is better than no profile. */
-	(void)symbols_resolve(profile, &(struct symbols_options){.ask_fd = ask_fd, .first_frame = collector->named_frames});
+	(void)symbols_resolve(profile,
+			      &(struct symbols_options){.ask_fd = ask_fd,
+							.first_frame = collector->named_frames});
 	collector->named_frames = profile->frame_count;
 	(void)look_for_allocators(collector, profile);
 	const int error = ask_for_files(ask_fd, fd);
@@ -305,23 +334,27 @@ static void on_dump(void *context, struct profile *profile)
 			close(fd[i]);
 }
 
-/* ---- at the end ---------------------------------------------------------------------------------------------------------- */
+/* ---- at the end ------------------------------------------------------------------------------ */
 
-static int collect(const struct hi_analyzer_outputs *outputs, struct input *input, struct profile *profile)
+static int collect(const struct hi_analyzer_outputs *outputs, struct input *input,
+		   struct profile *profile)
 {
 	struct collector collector = {.outputs = outputs};
-	const struct replay_observer observer = {.on_stats = send_status, .on_dump = on_dump, .context = &collector};
+	const struct replay_observer observer = {
+		.on_stats = send_status, .on_dump = on_dump, .context = &collector};
 	int error = replay_stream(input, &observer, profile);
 
 	reap_writer(&collector, 0);
 	if (error == -EBADMSG)
-		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n", profile->meta.damage ? profile->meta.damage : "");
+		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n",
+			profile->meta.damage ? profile->meta.damage : "");
 	if (error)
 		return error;
 	if (look_for_allocators(&collector, profile))
 		return -ENOMEM;
 	if (symbols_resolve(profile, &(struct symbols_options){.ask_fd = outputs->ask_fd}))
-		dprintf(outputs->summary_fd, "  note: not enough memory for all names; heapinject report may find more\n");
+		dprintf(outputs->summary_fd, "  note: not enough memory for all names; heapinject "
+					     "report may find more\n");
 	return write_all(outputs, profile);
 }
 

@@ -28,7 +28,7 @@
 #include "snapshots.h"
 #include "symbols.h"
 
-/* ---- the profile ---- */
+/* ---- the profile ----------------------------------------------------------------------------- */
 
 static const char *unreadable(int error)
 {
@@ -36,7 +36,8 @@ static const char *unreadable(int error)
 	case -ENODATA:
 		return "empty";
 	case -ENOEXEC:
-		return "none of what can be read: heap profiles of heapinject, gperftools and jemalloc, with names before them or without, pprof profiles, "
+		return "none of what can be read: heap profiles of heapinject, gperftools and "
+		       "jemalloc, with names before them or without, pprof profiles, "
 		       "recordings of heaptrack, collapsed stacks, record streams";
 	default:
 		return strerror(-error);
@@ -48,9 +49,11 @@ static const char *unreadable(int error)
  * moment incomplete. As the last snapshot of a series it would show that all memory is gone, so
  * --growth leaves it out.
  */
-static bool is_left_out(const struct report_options *options, const char *file, int error, const struct profile *profile)
+static bool is_left_out(const struct report_options *options, const char *file, int error,
+			const struct profile *profile)
 {
-	if (options->renderer->render != render_growth || file != options->file[options->file_count - 1] || options->file_count < 2)
+	if (options->renderer->render != render_growth ||
+	    file != options->file[options->file_count - 1] || options->file_count < 2)
 		return false;
 	return error == -ENODATA || error == -EBADMSG || (!error && profile->meta.damage);
 }
@@ -75,41 +78,56 @@ static int load(const struct report_options *options, const char *file, struct p
 	if (is_left_out(options, file, error, profile))
 		return error;
 	if (error == -EBADMSG)
-		report_complain(options, "%s: %s", name, profile->meta.damage ? profile->meta.damage : "damaged");
+		report_complain(options, "%s: %s", name,
+				profile->meta.damage ? profile->meta.damage : "damaged");
 	else if (error)
 		report_complain(options, "%s: %s", name, unreadable(error));
 	else if (profile->meta.damage)
-		report_complain(options, "%s: %s; showing what was good", name, profile->meta.damage);
+		report_complain(options, "%s: %s; showing what was good", name,
+				profile->meta.damage);
 	return error;
 }
 
 /* Refuses a --binary with another build-id: wrong names are worse than none. */
-static int check_binary(const struct report_options *options, const char *file, const struct profile *profile)
+static int check_binary(const struct report_options *options, const char *file,
+			const struct profile *profile)
 {
 	const int error = symbols_check_binary(profile, &options->symbols);
 	const char *binary = options->symbols.binary;
 
 	if (error == -ESTALE)
-		report_complain(options, "%s is another build than the program in %s: their build-ids differ", binary, file);
+		report_complain(
+			options,
+			"%s is another build than the program in %s: their build-ids differ",
+			binary, file);
 	else if (error)
-		report_complain(options, "%s: %s", binary, error == -ENOEXEC ? "not an ELF file" : strerror(-error));
+		report_complain(options, "%s: %s", binary,
+				error == -ENOEXEC ? "not an ELF file" : strerror(-error));
 	return error;
 }
 
 /* Prints once, for all files, which missing files would have provided more names. */
-static void complain_of_lacks(const struct report_options *options, const struct symbols_findings *findings)
+static void complain_of_lacks(const struct report_options *options,
+			      const struct symbols_findings *findings)
 {
 	static bool is_reported;
 
 	if (!findings->lacked || is_reported)
 		return;
 	is_reported = true;
-	report_complain(options, "frames without the calls that are inlined there, for want of split debug information: %zu; %s is not there%s%s%s",
-			findings->lacking, findings->lacked, findings->lacked_here ? ", and " : "", findings->lacked_here ? findings->lacked_here : "",
-			findings->lacked_here ? " is a package of such files, which libdw reads from elfutils 0.191 on" : "");
+	report_complain(
+		options,
+		"frames without the calls that are inlined there, for want of split debug "
+		"information: %zu; %s is not there%s%s%s",
+		findings->lacking, findings->lacked, findings->lacked_here ? ", and " : "",
+		findings->lacked_here ? findings->lacked_here : "",
+		findings->lacked_here
+			? " is a package of such files, which libdw reads from elfutils 0.191 on"
+			: "");
 }
 
-static int look_up(const struct symbols_options *symbols, struct known_names *names, struct profile *profile)
+static int look_up(const struct symbols_options *symbols, struct known_names *names,
+		   struct profile *profile)
 {
 	int error = bias_complete(profile, symbols->binary);
 
@@ -123,7 +141,8 @@ static int look_up(const struct symbols_options *symbols, struct known_names *na
 	return error;
 }
 
-static int resolve(const struct report_options *options, struct known_names *names, struct profile *profile)
+static int resolve(const struct report_options *options, struct known_names *names,
+		   struct profile *profile)
 {
 	struct symbols_findings findings = {0};
 	struct symbols_options symbols = options->symbols;
@@ -136,7 +155,9 @@ static int resolve(const struct report_options *options, struct known_names *nam
 	else
 		complain_of_lacks(options, &findings);
 	if (!error && symbols.complete)
-		report_complain(options, "%zu frames without a name, of which %zu have one now; %zu that had one have source lines or inlined calls now",
+		report_complain(options,
+				"%zu frames without a name, of which %zu have one now; %zu that "
+				"had one have source lines or inlined calls now",
 				findings.sought, findings.found, findings.bettered);
 	free(findings.lacked);
 	free(findings.lacked_here);
@@ -148,7 +169,8 @@ static int resolve(const struct report_options *options, struct known_names *nam
  * another file other code may be at the same addresses. names: those of the files before; NULL =
  * there is no other file.
  */
-static int load_resolved(const struct report_options *options, const char *file, struct known_names *names, struct profile *profile)
+static int load_resolved(const struct report_options *options, const char *file,
+			 struct known_names *names, struct profile *profile)
 {
 	int error = load(options, file, profile);
 
@@ -161,7 +183,8 @@ static void complain_of_unmatched(const struct report_options *options, unsigned
 {
 	for (unsigned int kind = 0; kind < FILTER_KINDS; kind++) {
 		if (unmatched & 1u << kind)
-			report_complain(options, "--%s %s matches nothing", filter_names[kind], options->filter.text[kind]);
+			report_complain(options, "--%s %s matches nothing", filter_names[kind],
+					options->filter.text[kind]);
 	}
 }
 
@@ -187,7 +210,8 @@ static int apply_filters(const struct report_options *options, struct profile *p
 }
 
 /* Takes what the views need from each file separately, before it is merged with the others. */
-static int add_snapshot(const struct report_options *options, enum profile_side side, const struct profile *profile)
+static int add_snapshot(const struct report_options *options, enum profile_side side,
+			const struct profile *profile)
 {
 	struct profile filtered;
 	unsigned int unmatched;
@@ -211,14 +235,16 @@ struct merged {
 	struct known_names names;
 };
 
-static int add_file(const struct report_options *options, const char *file, enum profile_side side, struct merged *merged)
+static int add_file(const struct report_options *options, const char *file, enum profile_side side,
+		    struct merged *merged)
 {
 	struct profile profile;
 	int error = profile_open(&profile);
 
 	if (!error)
 		error = load_resolved(options, file, &merged->names, &profile);
-	if (!error && (add_snapshot(options, side, &profile) || profile_merge(merged->profile, &profile, side))) {
+	if (!error && (add_snapshot(options, side, &profile) ||
+		       profile_merge(merged->profile, &profile, side))) {
 		report_complain(options, "out of memory");
 		error = -ENOMEM;
 	}
@@ -226,19 +252,24 @@ static int add_file(const struct report_options *options, const char *file, enum
 	return error;
 }
 
-static void complain_of_left_out(const struct report_options *options, const char *file, int error, struct profile *profile)
+static void complain_of_left_out(const struct report_options *options, const char *file, int error,
+				 struct profile *profile)
 {
 	if (error == -ENODATA) {
-		report_complain(options, "%s: empty, as the last file is while its session goes on; left out", file);
+		report_complain(
+			options,
+			"%s: empty, as the last file is while its session goes on; left out", file);
 		return;
 	}
 	if (!profile->meta.damage)
 		profile->meta.damage = strdup("damaged");
-	report_complain(options, "%s: %s; left out", file, profile->meta.damage ? profile->meta.damage : "damaged");
+	report_complain(options, "%s: %s; left out", file,
+			profile->meta.damage ? profile->meta.damage : "damaged");
 }
 
 /* Loads a file separately and adds it to the series, which keeps only the values of its stacks. */
-static int add_to_series(const struct report_options *options, const char *file, struct known_names *names, struct series *series, struct profile_meta *all)
+static int add_to_series(const struct report_options *options, const char *file,
+			 struct known_names *names, struct series *series, struct profile_meta *all)
 {
 	struct profile profile;
 	int error = profile_open(&profile);
@@ -263,7 +294,8 @@ static int add_to_series(const struct report_options *options, const char *file,
 	return error;
 }
 
-static int load_series(const struct report_options *options, struct series *series, struct profile_meta *all)
+static int load_series(const struct report_options *options, struct series *series,
+		       struct profile_meta *all)
 {
 	struct known_names names = {0};
 	int error = 0;
@@ -285,14 +317,17 @@ static int add_all(const struct report_options *options, struct profile *profile
 
 	for (size_t i = 0; i < count && !error; i++) {
 		progress_bar_part(i, count);
-		error = i < options->file_count ? add_file(options, options->file[i], PROFILE_NEW, &merged)
-						: add_file(options, options->base[i - options->file_count], PROFILE_BASE, &merged);
+		error = i < options->file_count
+				? add_file(options, options->file[i], PROFILE_NEW, &merged)
+				: add_file(options, options->base[i - options->file_count],
+					   PROFILE_BASE, &merged);
 	}
 	known_names_close(&merged.names);
 	return error;
 }
 
-static int load_all(const struct report_options *options, struct series *series, struct profile *profile)
+static int load_all(const struct report_options *options, struct series *series,
+		    struct profile *profile)
 {
 	int error;
 
@@ -308,7 +343,7 @@ static int load_all(const struct report_options *options, struct series *series,
 	return error;
 }
 
-/* ---- the view ---- */
+/* ---- the view -------------------------------------------------------------------------------- */
 
 /* Prints the caveats on standard error if the format of the view has no place for them. */
 static void warn_caveats(const struct report_options *options, const struct profile *profile)
@@ -331,7 +366,8 @@ static int render(const struct report_options *options, const struct profile *pr
 	if (output_is_seen(&output))
 		progress_bar_close();
 	style_use(output.stream, options->color);
-	shown.intervals &= !caveats_withdraw(&profile->meta, shown.type == INUSE_SPACE || shown.type == INUSE_OBJECTS);
+	shown.intervals &= !caveats_withdraw(&profile->meta, shown.type == INUSE_SPACE ||
+								     shown.type == INUSE_OBJECTS);
 	error = options->renderer->render(profile, &shown, output.stream);
 	style_use(NULL, STYLE_NEVER);
 	progress_bar_close();
@@ -342,27 +378,31 @@ static int render(const struct report_options *options, const struct profile *pr
 	}
 	error = output_close(&output);
 	if (error)
-		report_complain(options, "cannot write %s: %s", options->output ? options->output : "standard output", strerror(-error));
+		report_complain(options, "cannot write %s: %s",
+				options->output ? options->output : "standard output",
+				strerror(-error));
 	else
 		warn_caveats(options, profile);
 	return error;
 }
 
-/* ---- the limit ---- */
+/* ---- the limit ------------------------------------------------------------------------------- */
 
 /*
  * The value that --fail-above limits: for --leaks what grows; otherwise what is in use, in the last
  * file of --growth, or in a comparison the difference from the base.
  */
-static int limited_value(const struct report_options *options, const struct profile *profile, double *out_value)
+static int limited_value(const struct report_options *options, const struct profile *profile,
+			 double *out_value)
 {
 	const struct series *series = options->render.series;
 	struct stack_text text;
 	struct leaks leaks = {0};
 	int error;
 
-	*out_value = options->renderer->render == render_growth && series->snapshot_count ? series->snapshot[series->snapshot_count - 1].in_use
-											  : estimate_total(profile, INUSE_SPACE).value;
+	*out_value = options->renderer->render == render_growth && series->snapshot_count
+			     ? series->snapshot[series->snapshot_count - 1].in_use
+			     : estimate_total(profile, INUSE_SPACE).value;
 	if (options->renderer->render != render_leaks)
 		return 0;
 	error = stack_text_open(profile, &text);
@@ -377,7 +417,8 @@ static int limited_value(const struct report_options *options, const struct prof
 /* True if the view asks what grows, and the caveats withhold the answer. */
 static bool is_unsure_of_growth(const struct report_options *options, uint32_t caveats)
 {
-	const bool asks = options->renderer->render == render_leaks || options->renderer->render == render_growth;
+	const bool asks = options->renderer->render == render_leaks ||
+			  options->renderer->render == render_growth;
 
 	return asks && caveats_withhold_verdicts(caveats);
 }
@@ -401,17 +442,23 @@ static int check_limit(const struct report_options *options, const struct profil
 	/*
 	 * With caveats_too_low() the value is a lower bound, so a value above the limit is certain.
 	 */
-	if (caveats_too_high(caveats) || (caveats_too_low(caveats) && value <= (double)options->fail_above)) {
-		report_complain(options, "cannot tell whether more than the %s of --fail-above %s: see the warnings of the report",
-				hi_format_bytes((double)options->fail_above, limit_text, sizeof(limit_text)),
+	if (caveats_too_high(caveats) ||
+	    (caveats_too_low(caveats) && value <= (double)options->fail_above)) {
+		report_complain(options,
+				"cannot tell whether more than the %s of --fail-above %s: see the "
+				"warnings of the report",
+				hi_format_bytes((double)options->fail_above, limit_text,
+						sizeof(limit_text)),
 				options->renderer->render == render_leaks ? "grow" : "are in use");
 		return HI_EXIT_UNSURE;
 	}
 	if (value <= (double)options->fail_above)
 		return HI_EXIT_OK;
-	report_complain(options, "%s %s, more than the %s of --fail-above", hi_format_bytes(value, value_text, sizeof(value_text)),
-			options->renderer->render == render_leaks ? "grow" : "are in use",
-			hi_format_bytes((double)options->fail_above, limit_text, sizeof(limit_text)));
+	report_complain(
+		options, "%s %s, more than the %s of --fail-above",
+		hi_format_bytes(value, value_text, sizeof(value_text)),
+		options->renderer->render == render_leaks ? "grow" : "are in use",
+		hi_format_bytes((double)options->fail_above, limit_text, sizeof(limit_text)));
 	return HI_EXIT_ABOVE;
 }
 
@@ -419,7 +466,8 @@ static int check_limit(const struct report_options *options, const struct profil
 static int show(const struct report_options *options, struct profile *profile)
 {
 	/* --growth has no profile of all files together; each file was filtered by itself. */
-	const int error = options->renderer->render == render_growth ? 0 : apply_filters(options, profile);
+	const int error =
+		options->renderer->render == render_growth ? 0 : apply_filters(options, profile);
 
 	return error ? error : render(options, profile);
 }
@@ -436,7 +484,8 @@ static int report(struct report_options *options)
 	if (error || shell_is_wanted(options))
 		progress_bar_close();
 	if (!error)
-		error = shell_is_wanted(options) ? shell_run(options, &profile, show) : show(options, &profile);
+		error = shell_is_wanted(options) ? shell_run(options, &profile, show)
+						 : show(options, &profile);
 	if (!error && !profile.meta.damage)
 		status = check_limit(options, &profile);
 	progress_bar_close();
@@ -460,7 +509,8 @@ int hi_analyzer_report(int argc, char **argv)
 	else if (options->help)
 		status = fputs(hi_analyzer_report_help(), stdout) < 0 ? HI_EXIT_FAILED : HI_EXIT_OK;
 	else {
-		options->render.snapshots = options->renderer->render == render_massif ? &snapshots : NULL;
+		options->render.snapshots =
+			options->renderer->render == render_massif ? &snapshots : NULL;
 		status = report(options);
 	}
 	snapshots_close(&snapshots);

@@ -40,41 +40,62 @@ static int run_detach(int argc, char **argv);
 static int run_help(int argc, char **argv);
 
 static const struct command commands[] = {
-	{"check", run_check, "PID [--json]", "tell whether attach will work, without touching the process",
-	 "Prints the facts about the process, or the reason why it cannot be attached to and the remedy.\n"
+	{"check", run_check, "PID [--json]",
+	 "tell whether attach will work, without touching the process",
+	 "Prints the facts about the process, or the reason why it cannot be attached to and the "
+	 "remedy.\n"
 	 "\n"
-	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) has its members\n"},
+	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) "
+	 "has its members\n"},
 	{"attach", run_attach,
-	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] [--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--loader "
+	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] "
+	 "[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--loader "
 	 "map|dlopen] [-q] [-v]",
 	 "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
-	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process exits; each time the files are written.\n"
+	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process "
+	 "exits; each time the files are written.\n"
 	 "\n"
 	 "  -s, --duration TIME    how long: 120, 120s, 2m, 1h (default 60s)\n"
-	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M (default 512K); 1 = every allocation, exact\n"
-	 "      --every TIME       write a profile of what there is so far each so often, besides that of the end: 30s, 5m; their numbers\n"
+	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M (default 512K); 1 "
+	 "= every allocation, exact\n"
+	 "      --every TIME       write a profile of what there is so far each so often, besides "
+	 "that of the end: 30s, 5m; their numbers\n"
 	 "                         NNNN follow each other in time, the end has the last one\n"
 	 "      --keep COUNT       of these, keep only the newest; older ones are removed\n"
-	 "      --max-overhead SHARE  share of its CPU time that sampling may take: 1%, 0.2%, or off; above it samples are taken more seldom,\n"
-	 "                         and weighed by how seldom (default 1%, or off where --sample says how often)\n"
-	 "      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default 256K; exact: any number); memory for\n"
-	 "                         them is reserved in the process, and used as needed: some 16 bytes each\n"
-	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default ./heapinject);\n"
-	 "                         - writes the record stream to standard output, for `heapinject report -`\n"
-	 "      --hook WHERE       entry: where the allocator's functions begin, the place that all calls pass; slot: in the tables of addresses by\n"
-	 "                         which programs and libraries call them, which leaves code alone, but misses what kept an address;\n"
+	 "      --max-overhead SHARE  share of its CPU time that sampling may take: 1%, 0.2%, or "
+	 "off; above it samples are taken more seldom,\n"
+	 "                         and weighed by how seldom (default 1%, or off where --sample "
+	 "says how often)\n"
+	 "      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default "
+	 "256K; exact: any number); memory for\n"
+	 "                         them is reserved in the process, and used as needed: some 16 "
+	 "bytes each\n"
+	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default "
+	 "./heapinject);\n"
+	 "                         - writes the record stream to standard output, for `heapinject "
+	 "report -`\n"
+	 "      --hook WHERE       entry: where the allocator's functions begin, the place that "
+	 "all calls pass; slot: in the tables of addresses by\n"
+	 "                         which programs and libraries call them, which leaves code "
+	 "alone, but misses what kept an address;\n"
 	 "                         auto (default): entry where that can be done safely, else slot\n"
 	 "      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
-	 "                         dlopen: debuggers see the payload by name, only at a proved safe point\n"
+	 "                         dlopen: debuggers see the payload by name, only at a proved "
+	 "safe point\n"
 	 "  -q, --quiet            no progress\n"
 	 "  -v, --verbose          say what is done\n"},
 	{"dump", run_dump, "PID", "have the attach that is running write a profile now, and go on",
-	 "Prints the names of the two files, once they are whole. What is in them is what the session has seen so far.\n"},
-	{"detach", run_detach, "PID", "end the attach that is running, or clean up after one that was killed",
-	 "A running session detaches, writes its files and ends. If its injector was killed, everything that it left in the process is removed.\n"},
-	{"report", hi_analyzer_report, "FILE|-... [VIEW] [-o OUT]", "show profiles as text, graphs, flame graphs, other tools' formats", NULL},
-	{"diff", hi_analyzer_report, "OLD NEW [VIEW] [-o OUT]", "show what has changed from one profile to another", NULL},
+	 "Prints the names of the two files, once they are whole. What is in them is what the "
+	 "session has seen so far.\n"},
+	{"detach", run_detach, "PID",
+	 "end the attach that is running, or clean up after one that was killed",
+	 "A running session detaches, writes its files and ends. If its injector was killed, "
+	 "everything that it left in the process is removed.\n"},
+	{"report", hi_analyzer_report, "FILE|-... [VIEW] [-o OUT]",
+	 "show profiles as text, graphs, flame graphs, other tools' formats", NULL},
+	{"diff", hi_analyzer_report, "OLD NEW [VIEW] [-o OUT]",
+	 "show what has changed from one profile to another", NULL},
 	{"help", run_help, "[COMMAND]", "show this help, or that of a command", ""},
 	{NULL, NULL, NULL, NULL, NULL},
 };
@@ -98,7 +119,10 @@ static void print_command(const struct command *command, FILE *out)
 
 static void print_overview(FILE *out)
 {
-	fprintf(out, "heapinject %s - attach to a live process, sample its heap, leave it as it was found\n\n", HI_VERSION);
+	fprintf(out,
+		"heapinject %s - attach to a live process, sample its heap, leave it as it was "
+		"found\n\n",
+		HI_VERSION);
 	fprintf(out, "Usage:\n");
 	for (const struct command *command = commands; command->name; command++)
 		fprintf(out, "  heapinject %-7s %s\n", command->name, command->usage);
@@ -109,7 +133,8 @@ static void print_overview(FILE *out)
 		     "\nCommands:\n");
 	for (const struct command *command = commands; command->name; command++)
 		fprintf(out, "  %-8s %s\n", command->name, command->help);
-	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, 4 a report is above --fail-above,\n"
+	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, "
+		     "4 a report is above --fail-above,\n"
 		     "5 a report cannot tell.\n"
 		     "More: heapinject help COMMAND, man heapinject\n");
 }
@@ -117,7 +142,8 @@ static void print_overview(FILE *out)
 /* Prints one line about the error, and one that says where to read on. */
 static int usage_error(const char *command, const char *what, const char *value)
 {
-	fprintf(stderr, "heapinject %s: %s%s%s; see `heapinject help %s`\n", command, what, value ? ": " : "", value ? value : "", command);
+	fprintf(stderr, "heapinject %s: %s%s%s; see `heapinject help %s`\n", command, what,
+		value ? ": " : "", value ? value : "", command);
 	return HI_EXIT_USAGE;
 }
 
@@ -144,9 +170,11 @@ static int parse_only_pid(int argc, char **argv, int first, pid_t *out_pid)
 /* Parses options anywhere among the arguments, and the pid as the only other argument. */
 static int parse_check(int argc, char **argv, bool *out_json, pid_t *out_pid)
 {
-	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+						     {NULL, 0, NULL, 0}};
 	opterr = 0;
-	for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1; *out_json = true)
+	for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;
+	     *out_json = true)
 		if (option != 'j')
 			return usage_error("check", "unknown option", argv[optind - 1]);
 	return parse_only_pid(argc, argv, optind, out_pid);
@@ -162,7 +190,8 @@ static int run_check(int argc, char **argv)
 		return exit_code;
 	int err = preflight_run(pid, NULL, &preflight, NULL);
 	if (err) {
-		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
+		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
+			strerror(-err));
 		return HI_EXIT_FAILED;
 	}
 	if (json)
@@ -196,14 +225,16 @@ static int parse_keep(const char *text, size_t *out_keep)
 	uint64_t value;
 	const char *end;
 	if (hi_parse_digits(text, &value, &end) || *end || !value || value > KEEP_MAX)
-		return usage_error("attach", "not a number of profiles to keep (10; at most 100000)", text);
+		return usage_error("attach",
+				   "not a number of profiles to keep (10; at most 100000)", text);
 	*out_keep = (size_t)value;
 	return HI_EXIT_OK;
 }
 
 static int parse_hook(const char *text, enum hi_hook *out_hook)
 {
-	static const char *const names[] = {[HI_HOOK_AUTO] = "auto", [HI_HOOK_SLOT] = "slot", [HI_HOOK_ENTRY] = "entry"};
+	static const char *const names[] = {
+		[HI_HOOK_AUTO] = "auto", [HI_HOOK_SLOT] = "slot", [HI_HOOK_ENTRY] = "entry"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(text, names[i])) {
 			*out_hook = (enum hi_hook)i;
@@ -217,20 +248,31 @@ static int parse_attach_option(int option, const char *argument, struct session_
 {
 	switch (option) {
 	case 's':
-		return hi_parse_seconds(optarg, &options->duration_s) ? usage_error("attach", "not a time (120, 120s, 2m)", optarg) : HI_EXIT_OK;
+		return hi_parse_seconds(optarg, &options->duration_s)
+			       ? usage_error("attach", "not a time (120, 120s, 2m)", optarg)
+			       : HI_EXIT_OK;
 	case 'c':
-		return hi_parse_bytes(optarg, &options->interval) ? usage_error("attach", "not a number of bytes (524288, 512K, 1M)", optarg) : HI_EXIT_OK;
+		return hi_parse_bytes(optarg, &options->interval)
+			       ? usage_error("attach", "not a number of bytes (524288, 512K, 1M)",
+					     optarg)
+			       : HI_EXIT_OK;
 	case 'b':
-		return hi_parse_bytes(optarg, &options->live_max) || options->live_max > LIVE_MAX_MAX
-			       ? usage_error("attach", "not a number of blocks (1000000, 50M; at most 1G)", optarg)
+		return hi_parse_bytes(optarg, &options->live_max) ||
+				       options->live_max > LIVE_MAX_MAX
+			       ? usage_error("attach",
+					     "not a number of blocks (1000000, 50M; at most 1G)",
+					     optarg)
 			       : HI_EXIT_OK;
 	case 'e':
-		return hi_parse_seconds(optarg, &options->every_s) ? usage_error("attach", "not a time (30, 30s, 5m)", optarg) : HI_EXIT_OK;
+		return hi_parse_seconds(optarg, &options->every_s)
+			       ? usage_error("attach", "not a time (30, 30s, 5m)", optarg)
+			       : HI_EXIT_OK;
 	case 'k':
 		return parse_keep(optarg, &options->keep);
 	case 'o':
 		options->prefix = optarg;
-		return *optarg ? HI_EXIT_OK : usage_error("attach", "the output prefix is empty", NULL);
+		return *optarg ? HI_EXIT_OK
+			       : usage_error("attach", "the output prefix is empty", NULL);
 	case 'l':
 		if (strcmp(optarg, "map") != 0 && strcmp(optarg, "dlopen") != 0)
 			return usage_error("attach", "not a loader (map, dlopen)", optarg);
@@ -240,8 +282,9 @@ static int parse_attach_option(int option, const char *argument, struct session_
 		return parse_hook(optarg, &options->hook);
 	case 'm':
 		options->budget_ppm = 0;
-		return strcmp(optarg, "off") && hi_parse_percent(optarg, &options->budget_ppm) ? usage_error("attach", "not a share (1%, 0.2%, off)", optarg)
-											       : HI_EXIT_OK;
+		return strcmp(optarg, "off") && hi_parse_percent(optarg, &options->budget_ppm)
+			       ? usage_error("attach", "not a share (1%, 0.2%, off)", optarg)
+			       : HI_EXIT_OK;
 	case 'q':
 		options->quiet = true;
 		return HI_EXIT_OK;
@@ -249,7 +292,9 @@ static int parse_attach_option(int option, const char *argument, struct session_
 		options->verbose = true;
 		return HI_EXIT_OK;
 	default:
-		return usage_error("attach", option == ':' ? "an option lacks its value" : "unknown option", argument);
+		return usage_error("attach",
+				   option == ':' ? "an option lacks its value" : "unknown option",
+				   argument);
 	}
 }
 
@@ -259,30 +304,41 @@ static int check_attach_options(const struct session_options *options)
 	const bool streams = !strcmp(options->prefix, "-");
 	char duration[HI_UNITS_TEXT_MAX];
 	if (streams && (options->every_s || options->keep))
-		return usage_error("attach", "the record stream (-o -) has no files for --every and --keep", NULL);
+		return usage_error("attach",
+				   "the record stream (-o -) has no files for --every and --keep",
+				   NULL);
 	if (options->every_s < options->duration_s || !options->every_s)
 		return HI_EXIT_OK;
-	return usage_error("attach", "--every would come only after the end, which is at", hi_format_duration(options->duration_s, duration, sizeof duration));
+	return usage_error("attach", "--every would come only after the end, which is at",
+			   hi_format_duration(options->duration_s, duration, sizeof duration));
 }
 
 static int run_attach(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{"duration", required_argument, NULL, 's'}, {"sample", required_argument, NULL, 'c'},
-		{"every", required_argument, NULL, 'e'},    {"keep", required_argument, NULL, 'k'},
-		{"output", required_argument, NULL, 'o'},   {"hook", required_argument, NULL, 'h'},
-		{"loader", required_argument, NULL, 'l'},   {"max-overhead", required_argument, NULL, 'm'},
-		{"live-max", required_argument, NULL, 'b'}, {"quiet", no_argument, NULL, 'q'},
-		{"verbose", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0},
+		{"duration", required_argument, NULL, 's'},
+		{"sample", required_argument, NULL, 'c'},
+		{"every", required_argument, NULL, 'e'},
+		{"keep", required_argument, NULL, 'k'},
+		{"output", required_argument, NULL, 'o'},
+		{"hook", required_argument, NULL, 'h'},
+		{"loader", required_argument, NULL, 'l'},
+		{"max-overhead", required_argument, NULL, 'm'},
+		{"live-max", required_argument, NULL, 'b'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"verbose", no_argument, NULL, 'v'},
+		{NULL, 0, NULL, 0},
 	};
-	struct session_options options = {.duration_s = DEFAULT_SECONDS, .budget_ppm = BUDGET_UNSET, .prefix = "heapinject"};
+	struct session_options options = {
+		.duration_s = DEFAULT_SECONDS, .budget_ppm = BUDGET_UNSET, .prefix = "heapinject"};
 	static const char letters[] = ":s:c:o:qv";
 	opterr = 0;
 	for (int option; (option = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
 		/* An unknown letter may be in the middle of a word that getopt has not finished. */
 		const char letter[] = {'-', (char)optopt, 0};
 		const bool is_letter = option == '?' && optopt && !strchr(letters, optopt);
-		int exit_code = parse_attach_option(option, is_letter ? letter : argv[optind - 1], &options);
+		int exit_code = parse_attach_option(option, is_letter ? letter : argv[optind - 1],
+						    &options);
 		if (exit_code != HI_EXIT_OK)
 			return exit_code;
 	}
@@ -330,10 +386,12 @@ int cli_run(int argc, char **argv)
 	}
 	const struct command *command = command_find(argv[1]);
 	if (!command) {
-		fprintf(stderr, "heapinject: no such command: %s; see `heapinject --help`\n", argv[1]);
+		fprintf(stderr, "heapinject: no such command: %s; see `heapinject --help`\n",
+			argv[1]);
 		return HI_EXIT_USAGE;
 	}
-	if (argc > 2 && command->run != hi_analyzer_report && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+	if (argc > 2 && command->run != hi_analyzer_report &&
+	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
 		print_command(command, stdout);
 		return HI_EXIT_OK;
 	}

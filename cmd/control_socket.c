@@ -65,7 +65,8 @@ static int open_directory(const char *runtime, uid_t owner, bool create, int *ou
 	const char *name = strrchr(path, '/') + 1;
 	if (create && mkdirat(parent, name, 0700) && errno != EEXIST)
 		err = -errno;
-	const int directory = err ? -1 : openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int directory =
+		err ? -1 : openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (!err && directory < 0)
 		err = -errno;
 	close(parent);
@@ -81,7 +82,8 @@ static int open_directory(const char *runtime, uid_t owner, bool create, int *ou
 static struct sockaddr_un socket_address(int directory, pid_t pid)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%d.sock", directory, (int)pid);
+	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%d.sock", directory,
+		 (int)pid);
 	return address;
 }
 
@@ -102,7 +104,9 @@ static int listen_once(struct control_socket *listener, pid_t pid)
 	const struct sockaddr_un address = socket_address(listener->directory, pid);
 	unlink(address.sun_path);
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener->fd >= 0 && !bind(listener->fd, (const struct sockaddr *)&address, sizeof address) && !listen(listener->fd, 4))
+	if (listener->fd >= 0 &&
+	    !bind(listener->fd, (const struct sockaddr *)&address, sizeof address) &&
+	    !listen(listener->fd, 4))
 		return 0;
 	err = -errno;
 	close(listener->directory);
@@ -127,7 +131,8 @@ static bool is_welcome(int connection, uid_t user)
 {
 	struct ucred peer;
 	socklen_t size = sizeof peer;
-	return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (peer.uid == user || peer.uid == 0);
+	return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
+	       (peer.uid == user || peer.uid == 0);
 }
 
 int control_socket_accept(const struct control_socket *listener, char *request, size_t size)
@@ -159,7 +164,7 @@ void control_socket_close(struct control_socket *listener)
 	listener->fd = -1;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 /*
  * Opens the socket itself, with O_PATH. A symbolic link in its place, which might lead to any
@@ -176,7 +181,8 @@ static int open_socket(const char *runtime, uid_t owner, pid_t pid, int *out_soc
 	const int found = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	err = found < 0 ? -errno : 0;
 	close(directory);
-	if (!err && (fstat(found, &status) || !S_ISSOCK(status.st_mode) || status.st_uid != owner)) {
+	if (!err &&
+	    (fstat(found, &status) || !S_ISSOCK(status.st_mode) || status.st_uid != owner)) {
 		close(found);
 		err = -EPERM;
 	}
@@ -191,7 +197,8 @@ static int connect_to(int found, uid_t owner)
 	int err = 0;
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", found);
 	const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (connection < 0 || connect(connection, (const struct sockaddr *)&address, sizeof address))
+	if (connection < 0 ||
+	    connect(connection, (const struct sockaddr *)&address, sizeof address))
 		err = -errno;
 	else if (!is_welcome(connection, owner))
 		err = -EPERM;

@@ -12,8 +12,8 @@
  * Root may send requests to the sessions of other users. The paths to their sockets lead through
  * directories that those users created and that others may write to. So root walks such a path with
  * the rights of the session's user only, and follows no link that another user may have created
- * (directory.h). The directory, the socket and the answering process must all belong to the session's
- * user.
+ * (directory.h). The directory, the socket and the answering process must all belong to the
+ * session's user.
  */
 #ifndef HI_CONTROL_SOCKET_H
 #define HI_CONTROL_SOCKET_H
@@ -29,7 +29,10 @@ struct control_socket {
 
 /* Creates the socket, in place of one that a dead session left. Returns 0 or negative errno. */
 int control_socket_listen(struct control_socket *listener, pid_t pid);
-/* Accepts one connection and reads its line. Returns the connection, or negative errno. Only the same user or root is served. */
+/*
+ * Accepts one connection and reads its line. Returns the connection, or negative errno. Only the
+ * same user or root is served.
+ */
 int control_socket_accept(const struct control_socket *listener, char *request, size_t size);
 /* Removes the socket, and its directory if no other session has a socket there. */
 void control_socket_close(struct control_socket *listener);

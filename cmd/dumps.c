@@ -11,12 +11,14 @@
 
 #define SECOND_NS 1000000000ull
 
-void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progress, uint64_t every_ns)
+void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progress,
+		uint64_t every_ns)
 {
-	*dumps = (struct dumps){.sink = sink, .progress = progress, .every_ns = every_ns, .due_ns = every_ns};
+	*dumps = (struct dumps){
+		.sink = sink, .progress = progress, .every_ns = every_ns, .due_ns = every_ns};
 }
 
-/* ---- clients ---------------------------------------------------------------------------------------------------------------- */
+/* ---- clients --------------------------------------------------------------------------------- */
 
 static void answer(int connection, const char *word, const char *text)
 {
@@ -35,14 +37,15 @@ void dumps_ask(struct dumps *dumps, int connection)
 {
 	if (dumps->sink->streams)
 		answer(connection, "failed",
-		       "the session writes its record stream to standard output (-o -) and has no files; look at the stream with heapinject report -");
+		       "the session writes its record stream to standard output (-o -) and has no "
+		       "files; look at the stream with heapinject report -");
 	else if (dumps->asking.count == DUMPS_CLIENTS_MAX)
 		answer(connection, "failed", "too many ask for a profile at once; try again");
 	else
 		dumps->asking.connection[dumps->asking.count++] = connection;
 }
 
-/* ---- one dump --------------------------------------------------------------------------------------------------------------- */
+/* ---- one dump -------------------------------------------------------------------------------- */
 
 static const char *elapsed(uint64_t ns)
 {
@@ -59,7 +62,9 @@ bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 	if (is_time)
 		dumps->due_ns = (now_ns / dumps->every_ns + 1) * dumps->every_ns;
 	if (is_time && dumps->is_pending) {
-		snprintf(line, sizeof line, "heapinject: %s: no profile, as the one before is still being written", elapsed(now_ns));
+		snprintf(line, sizeof line,
+			 "heapinject: %s: no profile, as the one before is still being written",
+			 elapsed(now_ns));
 		progress_say(dumps->progress, line);
 		is_time = false;
 	}
@@ -72,9 +77,12 @@ static void report_result(struct dumps *dumps, int error, const struct outputs_d
 	char line[2 * PATH_MAX + 128];
 
 	if (error)
-		snprintf(line, sizeof line, "heapinject: %s: cannot write the profile: %s; the session goes on", elapsed(dumps->begun_ns), strerror(-error));
+		snprintf(line, sizeof line,
+			 "heapinject: %s: cannot write the profile: %s; the session goes on",
+			 elapsed(dumps->begun_ns), strerror(-error));
 	else
-		snprintf(line, sizeof line, "heapinject: %s: wrote %s and %s", elapsed(dumps->begun_ns), dump->heap_path, dump->pprof_path);
+		snprintf(line, sizeof line, "heapinject: %s: wrote %s and %s",
+			 elapsed(dumps->begun_ns), dump->heap_path, dump->pprof_path);
 	if (error)
 		progress_complain(dumps->progress, line);
 	else
@@ -86,7 +94,9 @@ static void answer_waiting(struct dumps *dumps, int error, const struct outputs_
 	char text[2 * PATH_MAX + 128], heap[PATH_MAX], pprof[PATH_MAX];
 
 	if (error) {
-		snprintf(text, sizeof text, "the profile could not be written: %s; the session goes on", strerror(-error));
+		snprintf(text, sizeof text,
+			 "the profile could not be written: %s; the session goes on",
+			 strerror(-error));
 	} else {
 		outputs_absolute(&dumps->sink->outputs, dump->heap_path, heap);
 		outputs_absolute(&dumps->sink->outputs, dump->pprof_path, pprof);
@@ -141,5 +151,6 @@ void dumps_close(struct dumps *dumps)
 {
 	dumps_look(dumps);
 	answer_all(&dumps->waiting, "failed", "the session has ended");
-	answer_all(&dumps->asking, "failed", "the session has ended; its last profile is the answer");
+	answer_all(&dumps->asking, "failed",
+		   "the session has ended; its last profile is the answer");
 }

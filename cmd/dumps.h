@@ -32,7 +32,8 @@ struct dumps {
 	char first_path[PATH_MAX];
 };
 
-void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progress, uint64_t every_ns);
+void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progress,
+		uint64_t every_ns);
 /*
  * A client asks for a dump. dumps.c owns the connection from here on, and answers on it as
  * control_socket.h says; on success the answer is two lines, the paths.

@@ -29,7 +29,9 @@ static void occupy_standard_descriptors(void)
 /* Output that is lost (a full disk) is a failure, because scripts depend on the exit code. */
 static int all_written(int exit_code)
 {
-	const char *why = fflush(stdout) ? strerror(errno) : ferror(stdout) ? "some of it is lost" : NULL;
+	const char *why = fflush(stdout)   ? strerror(errno)
+			  : ferror(stdout) ? "some of it is lost"
+					   : NULL;
 	if (!why || exit_code != HI_EXIT_OK || output_was_closed)
 		return exit_code;
 	fprintf(stderr, "heapinject: standard output cannot be written: %s\n", why);

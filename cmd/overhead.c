@@ -26,7 +26,8 @@
 void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t interval)
 {
 	*overhead = (struct overhead){.budget_ppm = budget_ppm};
-	while (overhead->interval_shift_max < HI_INTERVAL_SHIFT_MAX && interval << overhead->interval_shift_max < INTERVAL_MAX)
+	while (overhead->interval_shift_max < HI_INTERVAL_SHIFT_MAX &&
+	       interval << overhead->interval_shift_max < INTERVAL_MAX)
 		overhead->interval_shift_max++;
 }
 
@@ -41,9 +42,11 @@ static uint32_t steps_to(uint64_t cost, uint64_t budget)
 
 bool overhead_step(struct overhead *overhead, const struct hi_stream_stats *stats)
 {
-	const uint64_t cpu = stats->target_cpu_ns - overhead->target_ns, samples = stats->samples - overhead->samples;
+	const uint64_t cpu = stats->target_cpu_ns - overhead->target_ns,
+		       samples = stats->samples - overhead->samples;
 	uint64_t cost = stats->payload_cpu_ns - overhead->payload_ns;
-	if (!overhead->budget_ppm || stats->target_cpu_ns < overhead->target_ns || stats->payload_cpu_ns < overhead->payload_ns || cpu < WINDOW_NS)
+	if (!overhead->budget_ppm || stats->target_cpu_ns < overhead->target_ns ||
+	    stats->payload_cpu_ns < overhead->payload_ns || cpu < WINDOW_NS)
 		return false;
 	const uint64_t budget = (uint64_t)((double)cpu * overhead->budget_ppm / 1e6);
 	const uint32_t before = overhead->interval_shift;

@@ -17,22 +17,27 @@
 void progress_open(struct progress *progress, bool quiet)
 {
 	const char *terminal = getenv("TERM");
-	*progress = (struct progress){.quiet = quiet, .is_terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0};
+	*progress = (struct progress){.quiet = quiet,
+				      .is_terminal = isatty(STDERR_FILENO) && terminal &&
+						     strcmp(terminal, "dumb") != 0};
 }
 
 /*
  * If the ring was too full: the share of the events that was lost, and a rate at which none would
  * have been lost.
  */
-static void format_losses(char *text, size_t size, const struct hi_stream_stats *stats, uint64_t interval)
+static void format_losses(char *text, size_t size, const struct hi_stream_stats *stats,
+			  uint64_t interval)
 {
 	const double lost = (double)stats->dropped_allocs + (double)stats->dropped_frees;
 	const double all = lost + (double)stats->samples + (double)stats->frees;
 	char rate[HI_UNITS_TEXT_MAX];
 	*text = 0;
 	if (lost > 0 && interval)
-		snprintf(text, size, "; too many to be read, %.2f%% lost: --sample %s would fit", 100 * lost / all,
-			 hi_format_rate(hi_fitting_interval(interval, 0, (all - lost) / all), rate, sizeof rate));
+		snprintf(text, size, "; too many to be read, %.2f%% lost: --sample %s would fit",
+			 100 * lost / all,
+			 hi_format_rate(hi_fitting_interval(interval, 0, (all - lost) / all), rate,
+					sizeof rate));
 }
 
 /* The first caveat that applies is the most important one. */
@@ -50,19 +55,30 @@ static const char *caveat(uint32_t caveats)
 	return "";
 }
 
-static void format(char *line, size_t size, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns)
+static void format(char *line, size_t size, const struct hi_stream_stats *stats,
+		   const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
-	char elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX] = "", live[HI_UNITS_TEXT_MAX + 80] = "";
+	char elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX] = "",
+					 live[HI_UNITS_TEXT_MAX + 80] = "";
 	hi_format_duration(stats->time_ns / SECOND_NS, elapsed, sizeof elapsed);
 	if (duration_ns)
 		hi_format_duration(duration_ns / SECOND_NS, whole, sizeof whole);
 	if (status) {
 		char bytes[HI_UNITS_TEXT_MAX];
-		snprintf(live, sizeof live, ", %s live%s", hi_format_bytes((double)status->live_bytes, bytes, sizeof bytes), caveat(status->caveats));
+		snprintf(live, sizeof live, ", %s live%s",
+			 hi_format_bytes((double)status->live_bytes, bytes, sizeof bytes),
+			 caveat(status->caveats));
 	}
-	const double overhead = stats->target_cpu_ns ? 100.0 * (double)stats->payload_cpu_ns / (double)stats->target_cpu_ns : 0;
-	snprintf(line, size, "heapinject: %s%s%s, %llu samples%s, %llu dropped, overhead %.3f%% of its CPU time", elapsed, duration_ns ? " of " : "", whole,
-		 (unsigned long long)stats->samples, live, (unsigned long long)(stats->dropped_allocs + stats->dropped_frees + stats->live_set_full), overhead);
+	const double overhead = stats->target_cpu_ns ? 100.0 * (double)stats->payload_cpu_ns /
+							       (double)stats->target_cpu_ns
+						     : 0;
+	snprintf(
+		line, size,
+		"heapinject: %s%s%s, %llu samples%s, %llu dropped, overhead %.3f%% of its CPU time",
+		elapsed, duration_ns ? " of " : "", whole, (unsigned long long)stats->samples, live,
+		(unsigned long long)(stats->dropped_allocs + stats->dropped_frees +
+				     stats->live_set_full),
+		overhead);
 }
 
 /*
@@ -75,7 +91,8 @@ static bool would_wait(void)
 	return poll(&writable, 1, 0) == 0;
 }
 
-void progress_show(struct progress *progress, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns)
+void progress_show(struct progress *progress, const struct hi_stream_stats *stats,
+		   const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
 	const uint64_t every = progress->is_terminal ? REDRAW_EVERY_NS : LINE_EVERY_NS;
 	if (progress->quiet || stats->time_ns < progress->shown_ns + every || would_wait())

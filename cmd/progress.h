@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h - what a running attach shows on standard error: one line redrawn on a terminal, a line every ten seconds elsewhere, nothing with -q. */
+/*
+ * progress.h - what a running attach shows on standard error: one line redrawn on a terminal, a
+ * line every ten seconds elsewhere, nothing with -q.
+ */
 #ifndef HI_PROGRESS_H
 #define HI_PROGRESS_H
 
@@ -25,7 +28,8 @@ void progress_open(struct progress *progress, bool quiet);
  * duration_ns: 0 = until stopped. status: NULL = live bytes are not known (the records go to
  * standard output).
  */
-void progress_show(struct progress *progress, const struct hi_stream_stats *stats, const struct hi_analyzer_status *status, uint64_t duration_ns);
+void progress_show(struct progress *progress, const struct hi_stream_stats *stats,
+		   const struct hi_analyzer_status *status, uint64_t duration_ns);
 /*
  * Prints a separate line between the others, nothing with -q. progress_complain prints it even with
  * -q.

@@ -60,7 +60,7 @@ struct session {
 	uint64_t stats_ns, cpu_before_ns, busy_rounds;
 };
 
-/* ---- before the target is touched -------------------------------------------------------------------------------------------------- */
+/* ---- before the target is touched ------------------------------------------------------------ */
 
 /*
  * Each object's file is open twice or more during a session, and there may be hundreds of objects.
@@ -83,12 +83,14 @@ static bool records_all_frees(const struct session_options *options)
 /* HI_EXIT_OK: the attachment holds what preflight has read, and the caller must close it. */
 static int check_target(struct session *session)
 {
-	const struct arena_plan plan = {
-		.interval = session->options->interval, .live_max = session->options->live_max, .records_all_frees = records_all_frees(session->options)};
+	const struct arena_plan plan = {.interval = session->options->interval,
+					.live_max = session->options->live_max,
+					.records_all_frees = records_all_frees(session->options)};
 	struct preflight_program program;
 	int err = preflight_run(session->options->pid, &plan, &session->preflight, &program);
 	if (err) {
-		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)session->options->pid, strerror(-err));
+		fprintf(stderr, "heapinject: cannot look at process %d: %s\n",
+			(int)session->options->pid, strerror(-err));
 		return HI_EXIT_FAILED;
 	}
 	if (session->preflight.verdict == PREFLIGHT_OK) {
@@ -96,8 +98,11 @@ static int check_target(struct session *session)
 		session->attachment.memory = program.memory;
 		session->attachment.images = program.images;
 		if (session->preflight.asked != session->preflight.pid && !session->options->quiet)
-			fprintf(stderr, "heapinject: %d is a thread of process %d (%s); attaching to that\n", (int)session->preflight.asked,
-				(int)session->preflight.pid, session->preflight.comm);
+			fprintf(stderr,
+				"heapinject: %d is a thread of process %d (%s); attaching to "
+				"that\n",
+				(int)session->preflight.asked, (int)session->preflight.pid,
+				session->preflight.comm);
 		return HI_EXIT_OK;
 	}
 	char line[512];
@@ -179,7 +184,7 @@ static void let_signals_kill(const struct session *session)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* ---- attach ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- attach ---------------------------------------------------------------------------------- */
 
 static size_t read_cmdline(pid_t pid, char *into, size_t size)
 {
@@ -199,7 +204,8 @@ static size_t read_cmdline(pid_t pid, char *into, size_t size)
 static int send_memory(struct session *session)
 {
 	struct proc_status status;
-	if (proc_status_read(session->attachment.pid, session->attachment.tid, &status) || !status.writable_bytes)
+	if (proc_status_read(session->attachment.pid, session->attachment.tid, &status) ||
+	    !status.writable_bytes)
 		return 0;
 	return pump_memory(&session->pump, &status, session->attachment.control->state.size);
 }
@@ -209,7 +215,9 @@ static void warn_unhooked(const struct session *session)
 {
 	char text[UNHOOKED_TEXT_MAX];
 	if (session->preflight.unhooked.count && !session->options->quiet)
-		fprintf(stderr, "heapinject: its allocations go to %s, which is not hooked: they will not be seen\n",
+		fprintf(stderr,
+			"heapinject: its allocations go to %s, which is not hooked: they will not "
+			"be seen\n",
 			unhooked_describe(&session->preflight.unhooked, text, sizeof text));
 }
 
@@ -246,14 +254,20 @@ static void listen_for_detach(struct session *session)
 {
 	int err = control_socket_listen(&session->socket, session->attachment.pid);
 	if (err && !session->options->quiet)
-		fprintf(stderr, "heapinject: no control socket (%s): `heapinject detach` will not reach this session; end it with Ctrl-C\n", strerror(-err));
+		fprintf(stderr,
+			"heapinject: no control socket (%s): `heapinject detach` will not reach "
+			"this session; end it with Ctrl-C\n",
+			strerror(-err));
 }
 
 static void describe_session(const struct session *session)
 {
 	const struct attachment *attachment = &session->attachment;
-	fprintf(stderr, "heapinject: attached to %d (%s): %zu functions at their entry, %zu GOT slots, thread held for %.2f ms, %s loader\n",
-		(int)attachment->pid, session->preflight.comm, attachment->entries_written, attachment->slots_written, (double)attachment->attach_stop_ns / 1e6,
+	fprintf(stderr,
+		"heapinject: attached to %d (%s): %zu functions at their entry, %zu GOT slots, "
+		"thread held for %.2f ms, %s loader\n",
+		(int)attachment->pid, session->preflight.comm, attachment->entries_written,
+		attachment->slots_written, (double)attachment->attach_stop_ns / 1e6,
 		attachment->loader->name);
 	sink_describe(&session->sink);
 }
@@ -279,20 +293,26 @@ static int begin(struct session *session)
 		err = attach(attachment, &options);
 	}
 	if (err)
-		return refusal_explain(&session->preflight, attachment, session->options->loader, err);
+		return refusal_explain(&session->preflight, attachment, session->options->loader,
+				       err);
 	/*
 	 * malloc could not be hooked at its entry, although preflight may have taken that for
 	 * possible
 	 */
 	if (!attachment->entries.entry[HI_FN_MALLOC].at)
-		unhooked_find(&attachment->images, &attachment->allocator, 0, &session->preflight.unhooked);
-	err = pump_open(&session->pump, &session->sink.out, &attachment->memory, &attachment->images, attachment->pid);
+		unhooked_find(&attachment->images, &attachment->allocator, 0,
+			      &session->preflight.unhooked);
+	err = pump_open(&session->pump, &session->sink.out, &attachment->memory,
+			&attachment->images, attachment->pid);
 	session->pump.broker = sink_broker(&session->sink);
 	if (!err)
 		err = describe_target(session);
-	pump_connect(&session->pump, &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity, attachment->arena.ring_count});
+	pump_connect(&session->pump,
+		     &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity,
+				     attachment->arena.ring_count});
 	if (!err)
-		err = pump_connect_stacks(&session->pump, attachment->arena.stacks, attachment->arena.stacks_size);
+		err = pump_connect_stacks(&session->pump, attachment->arena.stacks,
+					  attachment->arena.stacks_size);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
 	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval);
 	if (session->options->verbose)
@@ -301,19 +321,21 @@ static int begin(struct session *session)
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
-/* ---- while attached ---------------------------------------------------------------------------------------------------------------- */
+/* ---- while attached -------------------------------------------------------------------------- */
 
 /* Writes the record first: the payload may draw with the new mean from the next instruction on. */
 static void change_interval(struct session *session)
 {
 	const uint32_t interval_shift = session->overhead.interval_shift;
 	(void)!pump_interval(&session->pump, session->options->interval << interval_shift);
-	__atomic_store_n(&session->attachment.arena.shared->interval_shift, interval_shift, __ATOMIC_RELAXED);
+	__atomic_store_n(&session->attachment.arena.shared->interval_shift, interval_shift,
+			 __ATOMIC_RELAXED);
 }
 
 static void send_stats(struct session *session)
 {
-	struct hi_stream_stats stats = stats_read(&session->attachment, &session->pump, session->cpu_before_ns);
+	struct hi_stream_stats stats =
+		stats_read(&session->attachment, &session->pump, session->cpu_before_ns);
 	(void)!send_memory(session);
 	(void)!pump_stats(&session->pump, &stats);
 	(void)!pump_threads(&session->pump);
@@ -321,7 +343,8 @@ static void send_stats(struct session *session)
 		change_interval(session);
 	if (sink_status(&session->sink, &session->status))
 		session->has_status = true;
-	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL, session->options->duration_s * SECOND_NS);
+	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL,
+		      session->options->duration_s * SECOND_NS);
 }
 
 /* Begins a dump. The current figures and mappings precede the DUMP record. */
@@ -395,7 +418,9 @@ static int serve(struct session *session)
 static enum hi_stream_end_reason run(struct session *session)
 {
 	for (;;) {
-		struct pollfd waits[] = {{session->signal_fd, POLLIN, 0}, {session->socket.fd, POLLIN, 0}, {session->attachment.pidfd, POLLIN, 0}};
+		struct pollfd waits[] = {{session->signal_fd, POLLIN, 0},
+					 {session->socket.fd, POLLIN, 0},
+					 {session->attachment.pidfd, POLLIN, 0}};
 		(void)poll(waits, 3, ROUND_MS);
 		const int trouble = work(session);
 		if (waits[2].revents)
@@ -418,7 +443,7 @@ static enum hi_stream_end_reason run(struct session *session)
 	}
 }
 
-/* ---- the way out -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the way out ----------------------------------------------------------------------------- */
 
 static const char *explain_end(enum hi_stream_end_reason reason)
 {
@@ -428,9 +453,11 @@ static const char *explain_end(enum hi_stream_end_reason reason)
 	case HI_STREAM_END_EXEC:
 		return "the process replaced its program";
 	case HI_STREAM_END_DEADMAN:
-		return "heapinject was silent for too long (stopped?), so that the payload disarmed itself";
+		return "heapinject was silent for too long (stopped?), so that the payload "
+		       "disarmed itself";
 	case HI_STREAM_END_PROBE:
-		return "somebody put a probe (uprobe, perf, bpftrace) at a function of the allocator, whose calls cannot be seen any more";
+		return "somebody put a probe (uprobe, perf, bpftrace) at a function of the "
+		       "allocator, whose calls cannot be seen any more";
 	case HI_STREAM_END_ERROR:
 		return "the sample stream broke";
 	case HI_STREAM_END_DETACH:
@@ -441,11 +468,13 @@ static const char *explain_end(enum hi_stream_end_reason reason)
 }
 
 /* Writes everything that was sampled, then the mappings at the end, then the end record. */
-static int drain(struct session *session, enum hi_stream_end_reason reason, const struct receipt *receipt)
+static int drain(struct session *session, enum hi_stream_end_reason reason,
+		 const struct receipt *receipt)
 {
 	struct maps maps;
 	int err = pump_drain(&session->pump, READER_DEADLINE_MS);
-	if (!receipt->target_gone && !maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
+	if (!receipt->target_gone &&
+	    !maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
 		(void)!pump_maps(&session->pump, &maps);
 		maps_close(&maps);
 	}
@@ -463,15 +492,20 @@ static int report(struct session *session, const struct receipt *receipt)
 		receipt_print(receipt, stderr);
 	dumps_close(&session->dumps);
 	if (session->sink.is_written)
-		fprintf(out, "Look at it with: heapinject report %s --text\n", session->sink.outputs.heap_path);
+		fprintf(out, "Look at it with: heapinject report %s --text\n",
+			session->sink.outputs.heap_path);
 	if (session->sink.is_written && session->dumps.first_path[0])
-		fprintf(out, "What has changed since the first of %u before it: heapinject diff %s %s --text\n", session->dumps.written,
-			session->dumps.first_path, session->sink.outputs.heap_path);
+		fprintf(out,
+			"What has changed since the first of %u before it: heapinject diff %s %s "
+			"--text\n",
+			session->dumps.written, session->dumps.first_path,
+			session->sink.outputs.heap_path);
 	fflush(out);
 	return exit_code;
 }
 
-static void answer_client(const struct session *session, const struct receipt *receipt, int exit_code)
+static void answer_client(const struct session *session, const struct receipt *receipt,
+			  int exit_code)
 {
 	if (session->client < 0)
 		return;
@@ -480,7 +514,8 @@ static void answer_client(const struct session *session, const struct receipt *r
 		return;
 	fprintf(answer, "%s\n", exit_code == HI_EXIT_OK ? "ok" : "failed");
 	if (session->sink.is_written)
-		fprintf(answer, "Files: %s and %s\n", session->sink.outputs.heap_path, session->sink.outputs.pprof_path);
+		fprintf(answer, "Files: %s and %s\n", session->sink.outputs.heap_path,
+			session->sink.outputs.pprof_path);
 	receipt_print(receipt, answer);
 	fclose(answer);
 }
@@ -504,7 +539,9 @@ static int end(struct session *session, enum hi_stream_end_reason reason)
 	const int drained = drain(session, reason, &receipt);
 	if (drained)
 		fprintf(stderr, "heapinject: the record stream is incomplete: %s\n",
-			drained == -EPROTO ? "the process has written over the buffer through which samples come" : strerror(-drained));
+			drained == -EPROTO ? "the process has written over the buffer through "
+					     "which samples come"
+					   : strerror(-drained));
 	if (!detached)
 		arena_free_rings(&session->attachment.arena);
 	int exit_code = report(session, &receipt);
@@ -519,9 +556,11 @@ static int run_attached(struct session *session)
 	int exit_code = begin(session);
 	if (exit_code == HI_EXIT_OK || session->attachment.control) {
 		progress_open(&session->progress, session->options->quiet);
-		dumps_open(&session->dumps, &session->sink, &session->progress, session->options->every_s * SECOND_NS);
+		dumps_open(&session->dumps, &session->sink, &session->progress,
+			   session->options->every_s * SECOND_NS);
 		session->progress.interval = session->options->interval;
-		exit_code = end(session, exit_code == HI_EXIT_OK ? run(session) : HI_STREAM_END_ERROR);
+		exit_code =
+			end(session, exit_code == HI_EXIT_OK ? run(session) : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);
 	}
 	/*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_detach.c - `heapinject detach PID`: asks the session that is attached to end, or cleans up after one that died.
+ * session_detach.c - `heapinject detach PID`: asks the session that is attached to end, or cleans
+ * up after one that died.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,10 +24,13 @@ static int detach_orphan(struct attachment *attachment)
 		const size_t count = attachment->leftover_count;
 		int err = detach_descriptors(attachment);
 		if (err)
-			fprintf(stderr, "heapinject: cannot close the descriptors that a killed heapinject left in %d: %s\n", (int)attachment->pid,
-				strerror(-err));
+			fprintf(stderr,
+				"heapinject: cannot close the descriptors that a killed heapinject "
+				"left in %d: %s\n",
+				(int)attachment->pid, strerror(-err));
 		else
-			printf("Detach receipt: nothing was mapped yet; %zu descriptor%s closed\n", count, count == 1 ? "" : "s");
+			printf("Detach receipt: nothing was mapped yet; %zu descriptor%s closed\n",
+			       count, count == 1 ? "" : "s");
 		return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 	}
 	int err = detach(attachment, &receipt);
@@ -44,7 +48,9 @@ static bool is_beating(const struct attachment *attachment)
 	const struct timespec pause = {.tv_nsec = BEAT_LOOK_NS};
 	uint64_t heartbeat;
 	nanosleep(&pause, NULL);
-	return !memory_read_u64(&attachment->memory, attachment->control->arena + offsetof(struct hi_control, heartbeat), &heartbeat) &&
+	return !memory_read_u64(&attachment->memory,
+				attachment->control->arena + offsetof(struct hi_control, heartbeat),
+				&heartbeat) &&
 	       heartbeat != attachment->control->heartbeat;
 }
 
@@ -52,22 +58,28 @@ static bool is_beating(const struct attachment *attachment)
 static bool is_heapinject(pid_t pid)
 {
 	struct proc_status status;
-	return pid && !proc_status_read(pid, pid, &status) && !strncmp(status.comm, "heapinject", sizeof "heapinject" - 1);
+	return pid && !proc_status_read(pid, pid, &status) &&
+	       !strncmp(status.comm, "heapinject", sizeof "heapinject" - 1);
 }
 
 static void explain_busy(pid_t pid, const struct preflight *preflight)
 {
 	if (preflight->injector && !is_heapinject(preflight->injector))
 		fprintf(stderr,
-			"heapinject: %d (%s) is attached to by a heapinject in another container (there pid %d), or a process that was forked from it pretends "
+			"heapinject: %d (%s) is attached to by a heapinject in another container "
+			"(there pid %d), or a process that was forked from it pretends "
 			"so; "
 			"end that first\n",
 			(int)pid, preflight->comm, (int)preflight->injector);
 	else if (preflight->injector)
-		fprintf(stderr, "heapinject: %d (%s) is attached to by pid %d, of another user or in another container; end it there, or kill -TERM %d\n",
-			(int)pid, preflight->comm, (int)preflight->injector, (int)preflight->injector);
+		fprintf(stderr,
+			"heapinject: %d (%s) is attached to by pid %d, of another user or in "
+			"another container; end it there, or kill -TERM %d\n",
+			(int)pid, preflight->comm, (int)preflight->injector,
+			(int)preflight->injector);
 	else
-		fprintf(stderr, "heapinject: another heapinject is at work in %d (%s); try again\n", (int)pid, preflight->comm);
+		fprintf(stderr, "heapinject: another heapinject is at work in %d (%s); try again\n",
+			(int)pid, preflight->comm);
 }
 
 /*
@@ -98,12 +110,16 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 		err = -EBUSY;
 	int exit_code = HI_EXIT_FAILED;
 	if (err == -ENOENT && !attachment.leftover_count)
-		fprintf(stderr, "heapinject: %d (%s) has nothing of heapinject in it; nothing to detach\n", (int)pid, preflight->comm);
+		fprintf(stderr,
+			"heapinject: %d (%s) has nothing of heapinject in it; nothing to detach\n",
+			(int)pid, preflight->comm);
 	else if (err == -EBUSY)
 		explain_busy(pid, preflight);
 	else if (err && err != -ENOENT)
-		fprintf(stderr, "heapinject: cannot detach from %d (%s): %s%s\n", (int)pid, preflight->comm, strerror(-err),
-			err == -EPROTO                    ? "; what is left in it is another version's (use that one), or the process has written over it"
+		fprintf(stderr, "heapinject: cannot detach from %d (%s): %s%s\n", (int)pid,
+			preflight->comm, strerror(-err),
+			err == -EPROTO ? "; what is left in it is another version's (use that "
+					 "one), or the process has written over it"
 			: err == -EACCES || err == -EPERM ? "; try sudo"
 							  : "");
 	else
@@ -123,7 +139,8 @@ int session_detach(pid_t pid)
 	 * child of it still held the socket.
 	 */
 	if (!preflight.pid) {
-		fprintf(stderr, "heapinject: cannot detach from %d: %s; %s\n", (int)pid, preflight.cause, preflight.remedy);
+		fprintf(stderr, "heapinject: cannot detach from %d: %s; %s\n", (int)pid,
+			preflight.cause, preflight.remedy);
 		return HI_EXIT_REFUSED;
 	}
 	return clean_up_after(preflight.pid, &preflight);

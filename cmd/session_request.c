@@ -28,8 +28,11 @@ static bool wait_for_answer(int connection, const char *request)
 
 	while (poll(&readable, 1, ANSWER_LOOK_MS) == 0) {
 		struct proc_status status;
-		if (session && !proc_status_read(session, session, &status) && status.state == 'T') {
-			fprintf(stderr, "heapinject: the session (pid %d) is stopped and will %s once it goes on; continue it with kill -CONT %d\n",
+		if (session && !proc_status_read(session, session, &status) &&
+		    status.state == 'T') {
+			fprintf(stderr,
+				"heapinject: the session (pid %d) is stopped and will %s once it "
+				"goes on; continue it with kill -CONT %d\n",
 				(int)session, request, (int)session);
 			return false;
 		}
@@ -97,7 +100,8 @@ static int look(pid_t pid, struct preflight *preflight)
 		return HI_EXIT_REFUSED;
 	}
 	if (err) {
-		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid, strerror(-err));
+		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
+			strerror(-err));
 		return HI_EXIT_FAILED;
 	}
 	return HI_EXIT_OK;
@@ -115,8 +119,11 @@ int session_request(pid_t pid, const char *request, bool is_own, struct prefligh
 	exit_code = SESSION_NO_ANSWER;
 	/* pid was one of the threads of that process */
 	if (out_preflight->pid && out_preflight->pid != pid)
-		exit_code = await(control_socket_request(out_preflight->pid, request), request, is_own);
+		exit_code =
+			await(control_socket_request(out_preflight->pid, request), request, is_own);
 	if (exit_code == SESSION_NO_ANSWER && out_preflight->verdict == PREFLIGHT_ATTACHED)
-		exit_code = await(control_socket_request_of(out_preflight->injector, out_preflight->pid, request), request, is_own);
+		exit_code = await(control_socket_request_of(out_preflight->injector,
+							    out_preflight->pid, request),
+				  request, is_own);
 	return exit_code;
 }

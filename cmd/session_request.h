@@ -22,6 +22,7 @@
  * ask, or it died during the request. In that case only, out_preflight describes the process, and
  * nothing has been printed about it yet.
  */
-must_check int session_request(pid_t pid, const char *request, bool is_own, struct preflight *out_preflight);
+must_check int session_request(pid_t pid, const char *request, bool is_own,
+			       struct preflight *out_preflight);
 
 #endif

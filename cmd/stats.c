@@ -14,7 +14,8 @@ static uint64_t payload_cpu_ns(const struct attachment *attachment, const struct
 	return (uint64_t)((double)inside.cycles / (double)pump->cycles_per_second * 1e9);
 }
 
-struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump, uint64_t cpu_before_ns)
+struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump,
+				  uint64_t cpu_before_ns)
 {
 	const struct hi_counters *counters = &attachment->arena.shared->counters;
 	struct proc_status status = {0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.h - the figures of a session so far: what the payload counts, and what it costs the target. */
+/*
+ * stats.h - the figures of a session so far: what the payload counts, and what it costs the target.
+ */
 #ifndef HI_STATS_H
 #define HI_STATS_H
 
@@ -9,6 +11,7 @@
 /*
  * cpu_before_ns: CPU time of the target when the session began. Figures that cannot be read are 0.
  */
-struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump, uint64_t cpu_before_ns);
+struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump,
+				  uint64_t cpu_before_ns);
 
 #endif

@@ -24,7 +24,8 @@
  */
 static inline size_t hi_allocator_prefix(const char *name)
 {
-	static const char *const known[] = {"je_malloc", "_rjem_malloc", "_rjem_je_malloc", "tc_malloc", "mi_malloc", "rpmalloc"};
+	static const char *const known[] = {"je_malloc", "_rjem_malloc", "_rjem_je_malloc",
+					    "tc_malloc", "mi_malloc",    "rpmalloc"};
 	static const char mallocx[] = "mallocx", malloc_name[] = "malloc";
 	const size_t length = strnlen(name, HI_ALLOCATOR_NAME_MAX), tail = sizeof(mallocx) - 1;
 

@@ -61,7 +61,9 @@ struct hi_analyzer_outputs {
 };
 int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs);
 
-/* `heapinject report ...` and `heapinject diff ...`: argv[0] is the command. Returns an exit code. */
+/*
+ * `heapinject report ...` and `heapinject diff ...`: argv[0] is the command. Returns an exit code.
+ */
 int hi_analyzer_report(int argc, char **argv);
 
 /* Help text of `report`, for `heapinject help report`. */

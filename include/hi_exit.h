@@ -5,7 +5,8 @@
 
 enum hi_exit {
 	HI_EXIT_OK = 0,
-	HI_EXIT_FAILED = 1,  /* something went wrong; the message says what, and what state the target is in */
+	/* something went wrong; the message says what, and what state the target is in */
+	HI_EXIT_FAILED = 1,
 	HI_EXIT_USAGE = 2,   /* the command line is wrong; nothing was touched */
 	HI_EXIT_REFUSED = 3, /* this target cannot be attached to (now); nothing was touched */
 	HI_EXIT_ABOVE = 4,   /* a report's figure is above --fail-above */

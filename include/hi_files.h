@@ -73,16 +73,19 @@ struct hi_file_answer {
 };
 
 /* Whether the name is a relative path that does not lead upwards. */
-static inline bool hi_file_name_is_plain(const char name[HI_FILE_NAME_MAX], bool may_have_directories)
+static inline bool hi_file_name_is_plain(const char name[HI_FILE_NAME_MAX],
+					 bool may_have_directories)
 {
 	const size_t size = strnlen(name, HI_FILE_NAME_MAX);
 
-	if (size == 0 || size == HI_FILE_NAME_MAX || name[0] == '.' || name[0] == '/' || strstr(name, "/."))
+	if (size == 0 || size == HI_FILE_NAME_MAX || name[0] == '.' || name[0] == '/' ||
+	    strstr(name, "/."))
 		return false;
 	return may_have_directories || !strchr(name, '/');
 }
 
-static inline int hi_file_format_build_id(const struct hi_file_request *request, char *out_path, size_t size)
+static inline int hi_file_format_build_id(const struct hi_file_request *request, char *out_path,
+					  size_t size)
 {
 	char hex[2 * HI_FILE_BUILD_ID_MAX + 1];
 
@@ -90,19 +93,24 @@ static inline int hi_file_format_build_id(const struct hi_file_request *request,
 		return -EINVAL;
 	for (size_t i = 0; i < request->build_id_size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", request->build_id[i]);
-	return snprintf(out_path, size, HI_FILE_DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2);
+	return snprintf(out_path, size, HI_FILE_DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex,
+			hex + 2);
 }
 
-static inline int hi_file_format_debug_link(const struct hi_file_request *request, const char *object_path, char *out_path, size_t size)
+static inline int hi_file_format_debug_link(const struct hi_file_request *request,
+					    const char *object_path, char *out_path, size_t size)
 {
 	/* parts of the path before and after the object's own directory */
-	static const char *const directories[][2] = {{"", "/"}, {"", "/.debug/"}, {HI_FILE_DEBUG_ROOT, "/"}};
+	static const char *const directories[][2] = {
+		{"", "/"}, {"", "/.debug/"}, {HI_FILE_DEBUG_ROOT, "/"}};
 	const char *slash = strrchr(object_path, '/');
 
-	if (request->place >= HI_FILE_DEBUG_LINK_PLACES || !slash || !hi_file_name_is_plain(request->name, false))
+	if (request->place >= HI_FILE_DEBUG_LINK_PLACES || !slash ||
+	    !hi_file_name_is_plain(request->name, false))
 		return -EINVAL;
 	const char *const *directory = directories[request->place / HI_FILE_ROOTS];
-	return snprintf(out_path, size, "%s%.*s%s%s", directory[0], (int)(slash - object_path), object_path, directory[1], request->name);
+	return snprintf(out_path, size, "%s%.*s%s%s", directory[0], (int)(slash - object_path),
+			object_path, directory[1], request->name);
 }
 
 /*
@@ -110,16 +118,20 @@ static inline int hi_file_format_debug_link(const struct hi_file_request *reques
  * path of the module, "" if unknown. own_pid: the pid of the target in its own pid namespace, if
  * the place is in the target's root. Returns 0, or -EINVAL: there is no such place.
  */
-static inline int hi_file_path(const struct hi_file_request *request, const char *object_path, uint32_t own_pid, char *out_path, size_t size)
+static inline int hi_file_path(const struct hi_file_request *request, const char *object_path,
+			       uint32_t own_pid, char *out_path, size_t size)
 {
 	int length = -EINVAL;
 
 	if (request->kind == HI_FILE_DEBUG_LINK)
-		length = object_path[0] == '/' ? hi_file_format_debug_link(request, object_path, out_path, size) : -EINVAL;
+		length = object_path[0] == '/'
+				 ? hi_file_format_debug_link(request, object_path, out_path, size)
+				 : -EINVAL;
 	else if (request->place >= HI_FILE_ROOTS)
 		return -EINVAL;
 	else if (request->kind == HI_FILE_NAMED)
-		length = object_path[0] == '/' ? snprintf(out_path, size, "%s", object_path) : -EINVAL;
+		length = object_path[0] == '/' ? snprintf(out_path, size, "%s", object_path)
+					       : -EINVAL;
 	else if (request->kind == HI_FILE_BUILD_ID)
 		length = hi_file_format_build_id(request, out_path, size);
 	else if (request->kind == HI_FILE_ALTERNATE && hi_file_name_is_plain(request->name, true))

@@ -46,7 +46,11 @@ enum hi_stream_type {
 	HI_STREAM_INTERVAL = 8,
 	HI_STREAM_STATS = 9,
 	HI_STREAM_END = 10,
-	HI_STREAM_UNFREE = 11, /* struct hi_stream_free: the last free of this address did not happen (a realloc that failed) */
+	/*
+	 * struct hi_stream_free: the last free of this address did not happen (a realloc that
+	 * failed)
+	 */
+	HI_STREAM_UNFREE = 11,
 	HI_STREAM_STACK = 12,
 	HI_STREAM_EVENTS = 13,
 	HI_STREAM_DUMP = 14,
@@ -62,12 +66,17 @@ struct hi_stream_record {
 
 struct hi_stream_header {
 	struct hi_stream_record record;
-	uint64_t magic;         /* HI_STREAM_MAGIC */
-	uint32_t version;       /* HI_STREAM_VERSION */
-	uint32_t pid;           /* as the injector saw it */
-	uint64_t interval;      /* mean bytes between samples (Poisson) as asked for; 1 = every allocation, exact */
+	uint64_t magic;   /* HI_STREAM_MAGIC */
+	uint32_t version; /* HI_STREAM_VERSION */
+	uint32_t pid;     /* as the injector saw it */
+	/* mean bytes between samples (Poisson) as asked for; 1 = every allocation, exact */
+	uint64_t interval;
 	uint64_t start_unix_ns; /* wall clock at the start of the session */
-	uint16_t comm_size;     /* variable part: comm, command line (arguments separated by NUL), executable path, host name, tool version */
+	/*
+	 * variable part: comm, command line (arguments separated by NUL), executable path, host
+	 * name, tool version
+	 */
+	uint16_t comm_size;
 	uint16_t host_size;
 	uint16_t version_size;
 	uint16_t exe_size;
@@ -83,7 +92,8 @@ struct hi_stream_header {
 /* One executable mapping of one object. The same object may have several. */
 struct hi_stream_module {
 	struct hi_stream_record record;
-	uint32_t module;        /* number of the object, dense from 1; the same for all mappings of one loaded object */
+	/* number of the object, dense from 1; the same for all mappings of one loaded object */
+	uint32_t module;
 	uint32_t build_id_size; /* 0..HI_STREAM_BUILD_ID_MAX; 0 = unknown */
 	uint64_t time_ns;
 	uint64_t lo, hi;      /* executable addresses [lo, hi) */
@@ -142,7 +152,8 @@ struct hi_stream_thread {
 struct hi_stream_stack {
 	struct hi_stream_record record; /* flags: enum hi_stack_end of hi_wire.h in the low byte */
 	uint32_t stack;                 /* number used in ALLOC, dense from 1 */
-	uint32_t frame_count;           /* variable part: u64 frames, return addresses, leaf first */
+	/* variable part: u64 frames, return addresses, leaf first */
+	uint32_t frame_count;
 };
 
 struct hi_stream_alloc {

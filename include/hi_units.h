@@ -29,7 +29,8 @@ static inline int hi_parse_digits(const char *text, uint64_t *out_value, const c
 	if (*text < '0' || *text > '9')
 		return -EINVAL;
 	for (; *text >= '0' && *text <= '9'; text++) {
-		if (__builtin_mul_overflow(value, (uint64_t)10, &value) || __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+		if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
 			return -ERANGE;
 	}
 	*out_value = value;
@@ -51,7 +52,8 @@ static inline int hi_parse_bytes(const char *text, uint64_t *out_bytes)
 		const char *suffix = strchr(suffixes, *end);
 		if (!suffix || end[1])
 			return -EINVAL;
-		if (__builtin_mul_overflow(value, UINT64_C(1024) << ((suffix - suffixes) / 2 * 10), &value))
+		if (__builtin_mul_overflow(value, UINT64_C(1024) << ((suffix - suffixes) / 2 * 10),
+					   &value))
 			return -ERANGE;
 	}
 	if (value == 0)
@@ -110,7 +112,10 @@ static inline int hi_parse_percent(const char *text, uint32_t *out_ppm)
 	return 0;
 }
 
-/* "0", "512B", "1.50MB", "2GB": the style of pprof, so that figures can be compared by eye; units are powers of 1024. */
+/*
+ * "0", "512B", "1.50MB", "2GB": the style of pprof, so that figures can be compared by eye; units
+ * are powers of 1024.
+ */
 static inline char *hi_format_bytes(double bytes, char *text, size_t size)
 {
 	static const char units[][3] = {"B", "kB", "MB", "GB", "TB", "PB"};
@@ -136,7 +141,8 @@ static inline char *hi_format_bytes(double bytes, char *text, size_t size)
 /* "45s", "2m05s", "1h00m30s". */
 static inline char *hi_format_duration(uint64_t seconds, char *text, size_t size)
 {
-	const unsigned long long hours = seconds / 3600, minutes = seconds / 60 % 60, rest = seconds % 60;
+	const unsigned long long hours = seconds / 3600, minutes = seconds / 60 % 60,
+				 rest = seconds % 60;
 
 	if (hours)
 		snprintf(text, size, "%lluh%02llum%02llus", hours, minutes, rest);
@@ -157,7 +163,8 @@ static inline const char *hi_format_rate(uint64_t interval, char *buffer, size_t
 		interval /= 1024;
 		steps++;
 	}
-	snprintf(buffer, size, steps ? "%llu%c" : "%llu", (unsigned long long)interval, suffixes[steps]);
+	snprintf(buffer, size, steps ? "%llu%c" : "%llu", (unsigned long long)interval,
+		 suffixes[steps]);
 	return buffer;
 }
 
@@ -171,7 +178,8 @@ static inline const char *hi_format_rate(uint64_t interval, char *buffer, size_t
 static inline uint64_t hi_fitting_interval(uint64_t interval, uint64_t block_bytes, double share)
 {
 	const uint64_t from = block_bytes ? block_bytes : 64;
-	const double wanted = (double)(interval > from ? interval : from) * 1.5 / (share > 0.001 ? share : 0.001);
+	const double wanted =
+		(double)(interval > from ? interval : from) * 1.5 / (share > 0.001 ? share : 0.001);
 	uint64_t fitting = 1;
 
 	while ((double)fitting < wanted && fitting < UINT64_C(1) << 40)

@@ -74,7 +74,7 @@
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
 
-/* ---- functions that can be hooked -------------------------------------------------------------------------------------- */
+/* ---- functions that can be hooked ------------------------------------------------------------ */
 
 /*
  * One row per hooked function: X(id, symbol, kind, where). A symbol that an object does not define
@@ -134,7 +134,7 @@ enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
 _Static_assert(HI_FUNCTION_COUNT <= 64, "the journal has one bit for each");
 #undef HI_ENUM
 
-/* ---- the gate ---------------------------------------------------------------------------------------------------------- */
+/* ---- the gate -------------------------------------------------------------------------------- */
 
 /* size of the exit of an entry, the jump to its function; hi_gate_<class>_exit in the image */
 #define HI_GATE_EXIT_BYTES 16u
@@ -213,9 +213,10 @@ struct hi_gate_words {
 	uint64_t reserved[6];
 };
 #define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* the last entry, see restore_at */
-_Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE, "entry and words must advance together");
+_Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE,
+	       "entry and words must advance together");
 
-/* ---- state: private anonymous memory of the payload, wiped in a forked child -------------------------------------------------- */
+/* ---- state: private anonymous memory of the payload, wiped in a forked child ----------------- */
 
 #define HI_THREAD_SLOT_BITS 14u
 #define HI_THREAD_SLOTS (1u << HI_THREAD_SLOT_BITS)
@@ -255,8 +256,8 @@ static inline uint32_t hi_thread_hash(uint64_t thread)
  * a new countdown: the exponential distribution has no memory, so the samples stay unbiased.
  *
  * WHO IS INSIDE. A hook adds one to a count at its start and subtracts one at its end. A
- * locked instruction for each would be a large part of the cost of a hook scope in exact mode. A thread
- * that is alone with its count needs no lock: one instruction that reads, adds and writes is
+ * locked instruction for each would be a large part of the cost of a hook scope in exact mode. A
+ * thread that is alone with its count needs no lock: one instruction that reads, adds and writes is
  * indivisible with respect to a signal handler of that thread. The only thread that is alone with
  * `in_flight` of a slot is the slot's first owner, which found `owner` 0 and swapped itself in.
  * Nothing ever makes `owner` 0 again. A thread that takes a slot over sets HI_SLOT_GUEST in `owner`
@@ -265,12 +266,12 @@ static inline uint32_t hi_thread_hash(uint64_t thread)
  * pointer may be given to another thread after it has ended.)
  *
  * All other threads are called guests: later owners, owners for which no scratch was left, and
- * threads that have no slot. A guest takes a PLACE for the time of the hook scope (struct hi_place). A
- * place has one holder at a time, and records it, so a guest can distinguish a nested call of its
- * own from the hook scope of another thread. A guest that has no slot draws a countdown for this one
- * call, in a slot that belongs to the place. That sample is as good as any other, as the
- * exponential distribution has no memory. If no place is free, the call is passed over, and counted
- * in `passing` while it is inside.
+ * threads that have no slot. A guest takes a PLACE for the time of the hook scope (struct
+ * hi_place). A place has one holder at a time, and records it, so a guest can distinguish a nested
+ * call of its own from the hook scope of another thread. A guest that has no slot draws a countdown
+ * for this one call, in a slot that belongs to the place. That sample is as good as any other, as
+ * the exponential distribution has no memory. If no place is free, the call is passed over, and
+ * counted in `passing` while it is inside.
  *
  * The injector learns that no thread is inside as follows: (1) it clears `armed`, and has
  * `original` stored to each gate entry's hook; (2) it stops each thread once; (3) it reads the
@@ -306,8 +307,8 @@ struct hi_thread_slot {
 	 */
 	uint16_t own_ring;
 	/*
-	 * 60: cycle counter >> HI_REGION_RECORDED_SHIFT when this thread last wrote a HI_RECORD_REGION.
-	 * Used to limit how often it writes one
+	 * 60: cycle counter >> HI_REGION_RECORDED_SHIFT when this thread last wrote a
+	 * HI_RECORD_REGION. Used to limit how often it writes one
 	 */
 	uint32_t region_recorded;
 };
@@ -317,9 +318,9 @@ _Static_assert(sizeof(struct hi_thread_slot) == 64, "one cache line a thread");
 
 /*
  * A thread takes a place by one compare-and-swap of both halves, from any holder with count 0 to
- * its own mark with count 1. Calls nested in that hook scope add one to the count and subtract it again.
- * A place with count 0 is free. A thread may take any of HI_PLACE_WAYS adjacent places, chosen by
- * its thread pointer. They are one cache line.
+ * its own mark with count 1. Calls nested in that hook scope add one to the count and subtract it
+ * again. A place with count 0 is free. A thread may take any of HI_PLACE_WAYS adjacent places,
+ * chosen by its thread pointer. They are one cache line.
  */
 struct hi_place {
 	/*
@@ -358,8 +359,9 @@ struct hi_thread_table {
 };
 _Static_assert(sizeof(struct hi_thread_table) % 64 == 0, "whole cache lines");
 
-#define HI_BUCKET_ENTRIES 8u /* block addresses in one live-set bucket: 64 bytes, one cache line */
-#define HI_BUCKET_PROBES 2u  /* adjacent buckets in which an address may lie; a power of two */
+/* block addresses in one live-set bucket: 64 bytes, one cache line */
+#define HI_BUCKET_ENTRIES 8u
+#define HI_BUCKET_PROBES 2u /* adjacent buckets in which an address may lie; a power of two */
 /* each level of the live set has 2^this times as many buckets as the level above it */
 #define HI_LEVEL_BITS 2u
 #define HI_LEVELS_MAX 8u
@@ -369,9 +371,9 @@ _Static_assert(sizeof(struct hi_thread_table) % 64 == 0, "whole cache lines");
  * not fit on the stack, as some stacks are small. Scratches are numbered. The numbers below
  * HI_OWN_SCRATCHES are given out in order, each to a slot that is claimed for the first time; that
  * scratch then belongs to the slot's in_flight. Number 0 belongs to nobody. The numbers from
- * HI_OWN_SCRATCHES on belong to one place each. Only the hook scope that found the count of a scratch at
- * 0 may use the scratch. A hook scope that finds another value (a signal handler that interrupted the
- * first hook scope) takes no sample.
+ * HI_OWN_SCRATCHES on belong to one place each. Only the hook scope that found the count of a
+ * scratch at 0 may use the scratch. A hook scope that finds another value (a signal handler that
+ * interrupted the first hook scope) takes no sample.
  */
 #define HI_OWN_SCRATCHES 4096u
 #define HI_SCRATCHES (HI_OWN_SCRATCHES + HI_PLACES)
@@ -525,10 +527,14 @@ struct hi_state {
 	uint64_t scratches_used; /* number of slots that asked for a scratch */
 	uint64_t unforked;       /* 1 from the beginning; 0 in a forked child */
 };
-_Static_assert(offsetof(struct hi_state, store) == 512 && offsetof(struct hi_state, store_stack) == 2048, "list and stack after the head");
-_Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES && sizeof(struct hi_state) == 2 * HI_PAGE_BYTES, "a page that is kept, a page that is wiped");
+_Static_assert(offsetof(struct hi_state, store) == 512 &&
+		       offsetof(struct hi_state, store_stack) == 2048,
+	       "list and stack after the head");
+_Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES &&
+		       sizeof(struct hi_state) == 2 * HI_PAGE_BYTES,
+	       "a page that is kept, a page that is wiped");
 
-/* ---- control block: shared, at arena offset 0 ------------------------------------------------------------------------------ */
+/* ---- control block: shared, at arena offset 0 ------------------------------------------------ */
 
 /*
  * The step that the injector has reached. It is written before the step begins, so that undo knows
@@ -612,7 +618,8 @@ struct hi_regions {
  */
 struct hi_unwind_module {
 	uint64_t lo, hi; /* text addresses covered */
-	uint64_t rows;   /* offset in tables: struct hi_unwind_row[row_count], sorted by pc; row 0 has pc 0 */
+	/* offset in tables: struct hi_unwind_row[row_count], sorted by pc; row 0 has pc 0 */
+	uint64_t rows;
 	/*
 	 * offset in tables: uint32_t[index_count]: the first row to look at for each HI_INDEX_BYTES
 	 * of text
@@ -632,8 +639,9 @@ struct hi_unwind_directory {
 };
 
 /*
- * One unwind row covers [pc, next row's pc), as offsets from the module's lo. The return address is always at CFA - 8 (x86-64).
- * 8 bytes; names follow .eh_frame. Lookup uses the return address minus one, except for the frame above a signal frame.
+ * One unwind row covers [pc, next row's pc), as offsets from the module's lo. The return address is
+ * always at CFA - 8 (x86-64). 8 bytes; names follow .eh_frame. Lookup uses the return address minus
+ * one, except for the frame above a signal frame.
  */
 enum hi_unwind_kind {
 	/*
@@ -775,7 +783,8 @@ struct hi_control {
 	uint64_t arena; /* base address in the target, 0 until known */
 	uint64_t arena_size;
 	struct hi_part ring, stacks, tables, relays, state, stage, image, gate, words;
-	uint64_t payload_base; /* load address of the payload image; inside the arena for the map loader */
+	/* load address of the payload image; inside the arena for the map loader */
+	uint64_t payload_base;
 	uint64_t payload_size;
 	uint64_t dlopen_handle; /* dlopen loader only */
 	uint32_t gate_count;    /* gate entries in use */
@@ -849,9 +858,10 @@ struct hi_control {
 };
 _Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one page is private");
 /* Size of the control part of the arena, in whole pages. */
-#define HI_CONTROL_BYTES ((sizeof(struct hi_control) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES)
+#define HI_CONTROL_BYTES \
+	((sizeof(struct hi_control) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES)
 
-/* ---- rings --------------------------------------------------------------------------------------------------------------------- */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 /*
  * control->ring_mask + 1 rings of equal size follow one another. Each has a head of its own, so
@@ -949,7 +959,8 @@ _Static_assert(offsetof(struct hi_ring, data) == 192, "ring head is three cache 
 
 static inline struct hi_ring *hi_ring_at(struct hi_ring *first, uint64_t capacity, uint64_t index)
 {
-	return (struct hi_ring *)(void *)((uint8_t *)first + index * (sizeof(struct hi_ring) + capacity));
+	return (struct hi_ring *)(void *)((uint8_t *)first +
+					  index * (sizeof(struct hi_ring) + capacity));
 }
 
 enum hi_record_type {
@@ -1034,25 +1045,31 @@ struct hi_record_region {
 _Static_assert(sizeof(struct hi_record_header) == 24, "record header");
 _Static_assert(offsetof(struct hi_record_alloc, frame) == 56, "alloc record");
 _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is one unit");
-_Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX, "longest record");
-_Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT, "an alloc of a known stack is two units");
+_Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX,
+	       "longest record");
+_Static_assert(sizeof(struct hi_record_known) <= 2 * HI_RING_UNIT,
+	       "an alloc of a known stack is two units");
 
 /*
  * A scratch takes HI_SCRATCH_BYTES. The region fields are valid as long as the region list has the
  * generation that region_stamp holds.
  */
 struct hi_scratch {
-	uint64_t region_stamp; /* 2 * generation + index of the list in which the region was found */
+	/* 2 * generation + index of the list in which the region was found */
+	uint64_t region_stamp;
 	uint64_t region_lo, region_hi;
 	/* stack pointer, in no region, of the last stack that ended with HI_END_REGION */
 	uint64_t unknown_sp;
 	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* a struct hi_record_alloc */
 	uint64_t frame[HI_FRAMES_MAX];                      /* the frames of that record */
 };
-_Static_assert(offsetof(struct hi_scratch, frame) == offsetof(struct hi_scratch, alloc) + sizeof(struct hi_record_alloc), "the frames follow the record");
-_Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0, "whole cache lines");
+_Static_assert(offsetof(struct hi_scratch, frame) ==
+		       offsetof(struct hi_scratch, alloc) + sizeof(struct hi_record_alloc),
+	       "the frames follow the record");
+_Static_assert(sizeof(struct hi_scratch) <= HI_SCRATCH_BYTES && HI_SCRATCH_BYTES % 64 == 0,
+	       "whole cache lines");
 
-/* ---- stacks -------------------------------------------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /*
  * Interned stacks: each sampled stack is stored here once, and alloc records name it by its id. So
@@ -1100,7 +1117,11 @@ struct hi_stack {
 };
 _Static_assert(sizeof(struct hi_stack) == 8, "stack head");
 
-/* ---- what the payload image exports (payload/exports.map); the injector finds these by name in its .dynsym ------------------------ */
+/* ---- what the payload image exports ---------------------------------------------------------- */
+
+/*
+ * The names are those of payload/exports.map; the injector finds them in the .dynsym.
+ */
 /*
  * hi_gate_<class>: gate entry templates, at most HI_GATE_STRIDE bytes, position-independent,
  * st_size = bytes to copy:

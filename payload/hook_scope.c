@@ -4,8 +4,8 @@
  *
  * WHO COUNTS THE BYTES. An allocating gate entry subtracts the size if it finds the thread's slot,
  * and then jumps here only if the countdown has reached zero. All other paths lead here with the
- * size uncounted. So hook_scope_is_sample_due always subtracts. Either that subtraction was due, or it
- * makes a countdown that is over still smaller, which changes nothing.
+ * size uncounted. So hook_scope_is_sample_due always subtracts. Either that subtraction was due, or
+ * it makes a countdown that is over still smaller, which changes nothing.
  *
  * A countdown must not stay below zero for long, because the gate compares without signs. It may
  * stay there if a signal handler jumps out (siglongjmp) on the way to the hook. In that case the
@@ -51,10 +51,10 @@ static struct hi_thread_slot *claim(struct hi_state *state, uint64_t thread)
 }
 
 /*
- * Begins the hook scope in a place. The hook scope uses the thread's own slot, or, if it has none, the slot
- * of the place. Other threads have used the slot of the place before. So a countdown is drawn for
- * this call alone; it makes the call a sample with the same probability as a countdown that began
- * long ago.
+ * Begins the hook scope in a place. The hook scope uses the thread's own slot, or, if it has none,
+ * the slot of the place. Other threads have used the slot of the place before. So a countdown is
+ * drawn for this call alone; it makes the call a sample with the same probability as a countdown
+ * that began long ago.
  */
 static void come_in(struct hook_scope *scope, struct hi_place *place)
 {
@@ -74,8 +74,8 @@ static void come_in(struct hook_scope *scope, struct hi_place *place)
 }
 
 /*
- * All places that the thread may take are held by others. Records of this hook scope name the slot of
- * one of those places, and several threads may then use that slot at the same time.
+ * All places that the thread may take are held by others. Records of this hook scope name the slot
+ * of one of those places, and several threads may then use that slot at the same time.
  */
 static void pass_by(struct hook_scope *scope)
 {
@@ -88,7 +88,8 @@ static void pass_by(struct hook_scope *scope)
 	scope->call->guard = &table->passing;
 	__atomic_fetch_add(&table->passing, 1, __ATOMIC_ACQ_REL);
 	if (!scope->has_slot)
-		scope->event.slot = &table->place_slot[scope->event.thread * HI_HASH >> (64 - HI_PLACE_BITS)];
+		scope->event.slot =
+			&table->place_slot[scope->event.thread * HI_HASH >> (64 - HI_PLACE_BITS)];
 }
 
 void hook_scope_begin_as_guest(struct hook_scope *scope)
@@ -102,12 +103,13 @@ void hook_scope_begin_as_guest(struct hook_scope *scope)
 		__atomic_fetch_add(&place->count, 1, __ATOMIC_ACQ_REL);
 	} else {
 		/*
-		 * A thread claims a slot only outside of any hook scope of its own, because that hook scope
-		 * must know of the hook scopes nested in it.
+		 * A thread claims a slot only outside of any hook scope of its own, because that
+		 * hook scope must know of the hook scopes nested in it.
 		 */
 		if (!scope->event.slot)
 			scope->event.slot = claim(state, thread);
-		scope->event.is_alone = scope->event.slot && thread_slot_is_alone(scope->event.slot, thread);
+		scope->event.is_alone =
+			scope->event.slot && thread_slot_is_alone(scope->event.slot, thread);
 		if (scope->event.is_alone)
 			return;
 		place = place_take(state, thread);
@@ -164,7 +166,10 @@ bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size)
 	}
 	scope->event.interval_shift = (uint16_t)slot->interval_shift;
 	if (!scope->has_place && !is_absurd)
-		count_passed(scope, size, scope->is_exact ? 0 : hook_scope_control(scope)->interval << (slot->interval_shift & 63));
+		count_passed(scope, size,
+			     scope->is_exact ? 0
+					     : hook_scope_control(scope)->interval
+						       << (slot->interval_shift & 63));
 	hook_scope_draw(scope->event.state, slot, scope->event.thread);
 	return !hook_scope_is_inner(scope) && !is_absurd;
 }

@@ -2,14 +2,14 @@
 /*
  * hook_scope.h - a VISIT is one passage of a thread through a handler of hooks.c.
  *
- * hook_scope_begin raises a count, so that detach knows that a thread is inside; the stub of the gate
- * lowers it again. The handler ends in one of two ways. Either it passes: the stub jumps to the
- * original, and leaves nothing of the payload on the stack. Or the handler calls the original
+ * hook_scope_begin raises a count, so that detach knows that a thread is inside; the stub of the
+ * gate lowers it again. The handler ends in one of two ways. Either it passes: the stub jumps to
+ * the original, and leaves nothing of the payload on the stack. Or the handler calls the original
  * itself and returns its result.
  *
  * NESTED calls are not sampled. A call is nested if the original reaches another hooked function,
- * or if a signal handler interrupts a hook scope. Its bytes belong to the outer call, or are too few to
- * matter. A free in a nested call is recorded like any other.
+ * or if a signal handler interrupts a hook scope. Its bytes belong to the outer call, or are too
+ * few to matter. A free in a nested call is recorded like any other.
  */
 #ifndef PAYLOAD_HOOK_SCOPE_H
 #define PAYLOAD_HOOK_SCOPE_H
@@ -31,16 +31,16 @@ struct hook_scope {
 	struct hook_call *call;
 	bool has_slot; /* this hook scope may subtract from the slot's countdown */
 	/*
-	 * the hook scope is counted in in_flight of its slot or in a place, where its nested calls can
-	 * be distinguished from calls of other threads, and it has a scratch. If false, nothing is
-	 * sampled
+	 * the hook scope is counted in in_flight of its slot or in a place, where its nested calls
+	 * can be distinguished from calls of other threads, and it has a scratch. If false, nothing
+	 * is sampled
 	 */
 	bool has_place;
 	bool is_exact; /* every call is a sample */
 	bool is_nested;
 	/*
-	 * factor by which the time of this hook scope is multiplied for the account; 0 = the hook scope is
-	 * not timed
+	 * factor by which the time of this hook scope is multiplied for the account; 0 = the hook
+	 * scope is not timed
 	 */
 	uint8_t weight;
 };
@@ -53,12 +53,14 @@ static inline struct hi_control *hook_scope_control(const struct hook_scope *sco
 }
 
 /* False: the handler must pass, and the thread is not counted as inside. */
-__attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_scope *scope, struct hook_call *call);
+__attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_scope *scope,
+								   struct hook_call *call);
 /*
  * Calls the original, or another function instead of it. The time that it takes is not counted as
  * the payload's. A function with fewer arguments ignores the rest.
  */
-static inline uint64_t hook_scope_call(struct hook_scope *scope, uint64_t function, uint64_t argument0, uint64_t argument1, uint64_t argument2);
+static inline uint64_t hook_scope_call(struct hook_scope *scope, uint64_t function,
+				       uint64_t argument0, uint64_t argument1, uint64_t argument2);
 /*
  * Whether another hooked function of the allocator called this one. The bytes of this call then
  * belong to that caller.
@@ -71,8 +73,8 @@ static inline bool hook_scope_is_inner(const struct hook_scope *scope);
 static inline bool hook_scope_is_sample_due(struct hook_scope *scope, uint64_t size);
 /*
  * To be called before anything is recorded. Sets event.cycles to the current time, unless the clock
- * was read since the original returned or, before that, since the hook scope began. False: the injector
- * has been silent for too long, and nothing may be recorded from now on.
+ * was read since the original returned or, before that, since the hook scope began. False: the
+ * injector has been silent for too long, and nothing may be recorded from now on.
  */
 __attribute__((always_inline)) static inline bool hook_scope_may_record(struct hook_scope *scope);
 /* Draws a new countdown to the thread's next sample. */
@@ -89,8 +91,8 @@ void hook_scope_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64
 void hook_scope_disarm(struct hi_state *state, struct hi_gate_words *words);
 /*
  * For a thread that is not alone with the slot in `event`, or for which `event` has no slot (NULL).
- * Claims a slot for the thread. If the thread is not alone with that slot either, the hook scope begins
- * as a guest, and is counted.
+ * Claims a slot for the thread. If the thread is not alone with that slot either, the hook scope
+ * begins as a guest, and is counted.
  */
 void hook_scope_begin_as_guest(struct hook_scope *scope);
 /* Ends the hook scope of a guest: its count is lowered again. */
@@ -98,10 +100,10 @@ void hook_scope_leave(struct hook_scope *scope);
 bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size);
 
 /*
- * If every call is a hook scope, reading the clock for the account of the payload's time is a large part
- * of that time. So only one hook scope in TIMED_ONE_IN is timed, and counts for all of them. It is
- * chosen at random, so that no regular pattern in the program can coincide with the choice. (The
- * generator is Knuth's for MMIX; its upper bits are the good ones.)
+ * If every call is a hook scope, reading the clock for the account of the payload's time is a large
+ * part of that time. So only one hook scope in TIMED_ONE_IN is timed, and counts for all of them.
+ * It is chosen at random, so that no regular pattern in the program can coincide with the choice.
+ * (The generator is Knuth's for MMIX; its upper bits are the good ones.)
  */
 static inline uint8_t hook_scope_weight(bool is_exact, struct hi_thread_slot *slot)
 {
@@ -113,9 +115,9 @@ static inline uint8_t hook_scope_weight(bool is_exact, struct hi_thread_slot *sl
 
 /*
  * While only one thread has entered the hooks, its records are in order without the clock, and the
- * clock is needed only for the time of day. So a hook scope that is not timed uses a substitute: the
- * time of the thread's last record plus one cycle, or the injector's last heartbeat, whichever is
- * later. The substitute is never ahead of the clock and at most some milliseconds behind it. It
+ * clock is needed only for the time of day. So a hook scope that is not timed uses a substitute:
+ * the time of the thread's last record plus one cycle, or the injector's last heartbeat, whichever
+ * is later. The substitute is never ahead of the clock and at most some milliseconds behind it. It
  * rises by at least one cycle with each record, because the reader takes records from two rings in
  * the order of their times.
  *
@@ -126,13 +128,15 @@ static inline bool hook_scope_is_only_thread(const struct hook_scope *scope)
 {
 	/* orders what this thread learned from other threads before the load of `threads` */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return scope->is_exact && scope->has_slot && __atomic_load_n(&scope->event.state->threads, __ATOMIC_RELAXED) == 1;
+	return scope->is_exact && scope->has_slot &&
+	       __atomic_load_n(&scope->event.state->threads, __ATOMIC_RELAXED) == 1;
 }
 
 static inline uint64_t hook_scope_time_without_clock(const struct hook_scope *scope)
 {
 	const uint64_t last = __atomic_load_n(&scope->event.slot->last_seen, __ATOMIC_RELAXED) + 1;
-	const uint64_t heartbeat = __atomic_load_n(&hook_scope_control(scope)->heartbeat, __ATOMIC_RELAXED);
+	const uint64_t heartbeat =
+		__atomic_load_n(&hook_scope_control(scope)->heartbeat, __ATOMIC_RELAXED);
 
 	return clock_is_past(heartbeat, last, 0) ? heartbeat : last;
 }
@@ -142,7 +146,8 @@ static inline void hook_scope_start_clock(struct hook_scope *scope)
 {
 	scope->call->begun = scope->event.cycles = clock_now(scope->event.state);
 	if (scope->has_slot)
-		__atomic_store_n(&scope->event.slot->last_seen, scope->event.cycles, __ATOMIC_RELAXED);
+		__atomic_store_n(&scope->event.slot->last_seen, scope->event.cycles,
+				 __ATOMIC_RELAXED);
 }
 
 /* Returns false for the same reason as hook_scope_may_record. */
@@ -155,7 +160,8 @@ static inline bool hook_scope_look_at_clock(struct hook_scope *scope)
 	return false;
 }
 
-__attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_scope *scope, struct hook_call *call)
+__attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_scope *scope,
+								   struct hook_call *call)
 {
 	struct hi_state *state = (struct hi_state *)call->words->state;
 	const uint64_t thread = arch_thread_pointer();
@@ -168,7 +174,8 @@ __attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_s
 	scope->event.is_alone = slot && thread_slot_is_alone(slot, thread);
 	scope->event.cycles = 0;
 	scope->call = call;
-	scope->is_exact = __atomic_load_n(&hook_scope_control(scope)->interval, __ATOMIC_RELAXED) <= 1;
+	scope->is_exact =
+		__atomic_load_n(&hook_scope_control(scope)->interval, __ATOMIC_RELAXED) <= 1;
 	if (!scope->event.is_alone)
 		hook_scope_begin_as_guest(scope);
 	slot = scope->event.slot;
@@ -203,15 +210,18 @@ static inline void hook_scope_account(struct hook_scope *scope)
 	if (!scope->weight)
 		return;
 	cycles = clock_about_now() - scope->call->begun;
-	scope->event.slot->cycles += (cycles < HOOK_SCOPE_CYCLES_MAX ? cycles : HOOK_SCOPE_CYCLES_MAX) * scope->weight;
+	scope->event.slot->cycles +=
+		(cycles < HOOK_SCOPE_CYCLES_MAX ? cycles : HOOK_SCOPE_CYCLES_MAX) * scope->weight;
 }
 
-static inline uint64_t hook_scope_call(struct hook_scope *scope, uint64_t function, uint64_t argument0, uint64_t argument1, uint64_t argument2)
+static inline uint64_t hook_scope_call(struct hook_scope *scope, uint64_t function,
+				       uint64_t argument0, uint64_t argument1, uint64_t argument2)
 {
 	uint64_t value;
 
 	hook_scope_account(scope);
-	value = arch_call_original(argument0, argument1, argument2, scope->call->argument[3], function, scope->call);
+	value = arch_call_original(argument0, argument1, argument2, scope->call->argument[3],
+				   function, scope->call);
 	scope->event.cycles = 0;
 	if (scope->weight)
 		hook_scope_start_clock(scope);
@@ -225,14 +235,17 @@ static inline bool hook_scope_is_inner(const struct hook_scope *scope)
 
 	/* lo < return_address <= hi, as a call may be the last instruction of a function */
 	for (unsigned i = 0; i < HI_NESTED_FROM_MAX; i++)
-		is_inner |= scope->call->return_address - words->nested_from[i].lo - 1 < words->nested_from[i].hi - words->nested_from[i].lo;
+		is_inner |= scope->call->return_address - words->nested_from[i].lo - 1 <
+			    words->nested_from[i].hi - words->nested_from[i].lo;
 	return is_inner;
 }
 
 static inline bool hook_scope_is_sample_due(struct hook_scope *scope, uint64_t size)
 {
-	const bool has_no_countdown = scope->is_exact && scope->has_slot && scope->has_place && !scope->event.slot->interval_shift &&
-				      !__atomic_load_n(&hook_scope_control(scope)->interval_shift, __ATOMIC_RELAXED);
+	const bool has_no_countdown =
+		scope->is_exact && scope->has_slot && scope->has_place &&
+		!scope->event.slot->interval_shift &&
+		!__atomic_load_n(&hook_scope_control(scope)->interval_shift, __ATOMIC_RELAXED);
 
 	/* In exact mode no countdown was drawn, and none will be. */
 	if (!has_no_countdown)
@@ -257,7 +270,8 @@ static inline uint64_t hook_scope_original(struct hook_scope *scope)
 {
 	const uint64_t *argument = scope->call->argument;
 
-	return hook_scope_call(scope, scope->call->words->original, argument[0], argument[1], argument[2]);
+	return hook_scope_call(scope, scope->call->words->original, argument[0], argument[1],
+			       argument[2]);
 }
 
 #endif

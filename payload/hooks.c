@@ -37,7 +37,8 @@ static uint32_t slack_of(const struct hook_scope *scope, uint64_t address, uint6
 	usable = ((uint64_t(*)(uint64_t))function)(address);
 	if (usable < bytes)
 		return HI_SLACK_UNKNOWN;
-	return usable - bytes < HI_SLACK_UNKNOWN ? (uint32_t)(usable - bytes) : HI_SLACK_UNKNOWN - 1;
+	return usable - bytes < HI_SLACK_UNKNOWN ? (uint32_t)(usable - bytes)
+						 : HI_SLACK_UNKNOWN - 1;
 }
 
 /*
@@ -69,7 +70,8 @@ static void prefetch_size(uint64_t address, uint64_t bytes)
  *
  * Always inlined: that saves one frame on a stack that may be small.
  */
-__attribute__((always_inline)) static inline void sample(struct hook_scope *scope, uint64_t address, uint64_t bytes)
+__attribute__((always_inline)) static inline void sample(struct hook_scope *scope, uint64_t address,
+							 uint64_t bytes)
 {
 	struct hi_state *state = scope->event.state;
 	struct stack_end stack;
@@ -78,7 +80,8 @@ __attribute__((always_inline)) static inline void sample(struct hook_scope *scop
 		return;
 	prefetch_block(state, address);
 	prefetch_size(address, bytes);
-	stack = stack_capture(state, scope->event.thread, scope->call, record_scratch(&scope->event));
+	stack = stack_capture(state, scope->event.thread, scope->call,
+			      record_scratch(&scope->event));
 	if (!stack.id)
 		stack_table_prefetch(state, stack);
 	scope->event.slack = slack_of(scope, address, bytes);
@@ -86,7 +89,8 @@ __attribute__((always_inline)) static inline void sample(struct hook_scope *scop
 		return;
 	if (!live_set_insert(state, address))
 		record_count(state, &hook_scope_control(scope)->counters.live_set_full);
-	else if (!record_alloc(&scope->event, scope->call, stack, (struct record_block){.address = address, .bytes = bytes}))
+	else if (!record_alloc(&scope->event, scope->call, stack,
+			       (struct record_block){.address = address, .bytes = bytes}))
 		live_set_remove(state, address);
 }
 
@@ -96,15 +100,16 @@ __attribute__((always_inline)) static inline void sample(struct hook_scope *scop
  */
 static inline bool take_out(struct hook_scope *scope, uint64_t address, bool *out_recorded)
 {
-	if (!address || !hook_scope_may_record(scope) || !live_set_remove(scope->event.state, address))
+	if (!address || !hook_scope_may_record(scope) ||
+	    !live_set_remove(scope->event.state, address))
 		return false;
 	*out_recorded = record_free(&scope->event, address);
 	return true;
 }
 
 /*
- * Puts back a block that take_out has removed, as the block is still allocated. was_recorded: its free
- * was recorded.
+ * Puts back a block that take_out has removed, as the block is still allocated. was_recorded: its
+ * free was recorded.
  */
 static void put_back(struct hook_scope *scope, uint64_t address, bool was_recorded)
 {
@@ -200,13 +205,16 @@ static uint64_t allocate_without_handler(struct hook_scope *scope, bool is_align
 {
 	const struct hi_gate_words *words = scope->call->words;
 	const uint64_t size = scope->call->argument[0], alignment = scope->call->argument[1];
-	const uint64_t nothrow_tag = (uint64_t)scope->call; /* std::nothrow_t is empty: any address will do */
+	/* std::nothrow_t is empty: any address will do */
+	const uint64_t nothrow_tag = (uint64_t)scope->call;
 
 	if (words->plain)
-		return is_aligned ? hook_scope_call(scope, words->plain, alignment, size, 0) : hook_scope_call(scope, words->plain, size, 0, 0);
+		return is_aligned ? hook_scope_call(scope, words->plain, alignment, size, 0)
+				  : hook_scope_call(scope, words->plain, size, 0, 0);
 	if (!words->nothrow || (words->new_handler && *(const uint64_t *)words->new_handler))
 		return 0;
-	return hook_scope_call(scope, words->nothrow, size, is_aligned ? alignment : nothrow_tag, nothrow_tag);
+	return hook_scope_call(scope, words->nothrow, size, is_aligned ? alignment : nothrow_tag,
+			       nothrow_tag);
 }
 
 static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_aligned)
@@ -245,8 +253,8 @@ struct hook_outcome hook_new_aligned(struct hook_call *call)
  * malloc.
  *
  * libc's reallocarray calls realloc through its own import, which is hooked as well. So the hook
- * calls reallocarray from within the hook scope, and realloc is a nested call. Otherwise the block would
- * have two chances to be a sample.
+ * calls reallocarray from within the hook scope, and realloc is a nested call. Otherwise the block
+ * would have two chances to be a sample.
  */
 enum realloc_kind { REALLOC_ZERO_FREES, REALLOC_NEVER_FREES, REALLOC_BY_REALLOC };
 
@@ -317,7 +325,8 @@ struct hook_outcome hook_free(struct hook_call *call)
 	if (!hook_scope_begin(&scope, call))
 		return HOOK_SCOPE_PASS;
 	take_out(&scope, call->argument[0], &recorded);
-	if (!scope.is_exact && scope.has_slot && !scope.is_nested && scope.event.slot->countdown < 0)
+	if (!scope.is_exact && scope.has_slot && !scope.is_nested &&
+	    scope.event.slot->countdown < 0)
 		hook_scope_draw(scope.event.state, scope.event.slot, scope.event.thread);
 	return hook_scope_pass(&scope);
 }

@@ -15,13 +15,17 @@ struct hook_outcome hook_alloc(struct hook_call *call);          /* (size, ...) 
 struct hook_outcome hook_alloc_sizearg2(struct hook_call *call); /* (_, size) -> block */
 struct hook_outcome hook_memalign(struct hook_call *call);       /* (alignment, size) -> block */
 struct hook_outcome hook_calloc(struct hook_call *call);         /* (count, size) -> block */
-struct hook_outcome hook_posix_memalign(struct hook_call *call); /* (&block, alignment, size) -> error */
-struct hook_outcome hook_new(struct hook_call *call);            /* (size) -> block, or throws */
-struct hook_outcome hook_new_aligned(struct hook_call *call);    /* (size, alignment) -> block, or throws */
-struct hook_outcome hook_realloc(struct hook_call *call);        /* (block, size) -> block; size 0 frees */
-struct hook_outcome hook_reallocarray(struct hook_call *call);   /* (block, count, size) -> block */
-struct hook_outcome hook_rallocx(struct hook_call *call);        /* (block, size, flags) -> block */
-struct hook_outcome hook_xallocx(struct hook_call *call);        /* (block, size, extra, flags) -> real size */
-struct hook_outcome hook_free(struct hook_call *call);           /* (block, ...) */
+/* (&block, alignment, size) -> error */
+struct hook_outcome hook_posix_memalign(struct hook_call *call);
+struct hook_outcome hook_new(struct hook_call *call); /* (size) -> block, or throws */
+/* (size, alignment) -> block, or throws */
+struct hook_outcome hook_new_aligned(struct hook_call *call);
+/* (block, size) -> block; size 0 frees */
+struct hook_outcome hook_realloc(struct hook_call *call);
+struct hook_outcome hook_reallocarray(struct hook_call *call); /* (block, count, size) -> block */
+struct hook_outcome hook_rallocx(struct hook_call *call);      /* (block, size, flags) -> block */
+/* (block, size, extra, flags) -> real size */
+struct hook_outcome hook_xallocx(struct hook_call *call);
+struct hook_outcome hook_free(struct hook_call *call); /* (block, ...) */
 
 #endif

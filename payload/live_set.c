@@ -14,7 +14,8 @@ static uint64_t hash_of(uint64_t address)
 
 static uint8_t *occupancy_of(const struct hi_state *state, uint64_t address)
 {
-	return (uint8_t *)state->occupancy + (hi_gate_hash(address) & ((1u << state->occupancy_bits) - 1));
+	return (uint8_t *)state->occupancy +
+	       (hi_gate_hash(address) & ((1u << state->occupancy_bits) - 1));
 }
 
 struct level {
@@ -48,7 +49,8 @@ static inline uint64_t *window_of(const struct level *level, uint64_t hash)
 
 static bool is_used(const struct hi_state *state, const struct level *level)
 {
-	return level->number < state->bucket_levels && __atomic_load_n(&state->levels_used, __ATOMIC_RELAXED) >> level->number & 1;
+	return level->number < state->bucket_levels &&
+	       __atomic_load_n(&state->levels_used, __ATOMIC_RELAXED) >> level->number & 1;
 }
 
 static bool occupancy_add(uint8_t *byte, int change)
@@ -58,7 +60,8 @@ static bool occupancy_add(uint8_t *byte, int change)
 	for (int i = 0; i < SWAP_ATTEMPTS; i++) {
 		if (old == OCCUPANCY_MAX)
 			return true;
-		if (__atomic_compare_exchange_n(byte, &old, (uint8_t)(old + change), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(byte, &old, (uint8_t)(old + change), false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return true;
 	}
 	return false;
@@ -70,7 +73,8 @@ void live_set_ask(const struct hi_state *state, uint64_t address)
 
 	for (struct level level = first_level(state); is_used(state, &level); next_level(&level))
 		for (uint32_t bucket = 0; bucket < HI_BUCKET_PROBES; bucket++)
-			__builtin_prefetch(window_of(&level, hash) + (uint64_t)bucket * HI_BUCKET_ENTRIES);
+			__builtin_prefetch(window_of(&level, hash) +
+					   (uint64_t)bucket * HI_BUCKET_ENTRIES);
 }
 
 enum placement { PLACED, WAS_IN, NO_ROOM };
@@ -92,7 +96,8 @@ static enum placement place(uint64_t *window, uint64_t address)
 			room = &window[i];
 	}
 	for (; room && room < window + WINDOW; room++, expected = 0)
-		if (__atomic_compare_exchange_n(room, &expected, address, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(room, &expected, address, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
 			return PLACED;
 	return NO_ROOM;
 }
@@ -105,13 +110,15 @@ bool live_set_add(struct hi_state *state, uint64_t address)
 
 	if (!occupancy_add(occupancy, 1))
 		return false;
-	for (struct level level = first_level(state); level.number < state->bucket_levels && placement == NO_ROOM; next_level(&level)) {
+	for (struct level level = first_level(state);
+	     level.number < state->bucket_levels && placement == NO_ROOM; next_level(&level)) {
 		/*
 		 * The bit is set before the address is inserted: the thread that frees the block
 		 * must search this level.
 		 */
 		if (!is_used(state, &level))
-			__atomic_fetch_or(&state->levels_used, 1ull << level.number, __ATOMIC_RELAXED);
+			__atomic_fetch_or(&state->levels_used, 1ull << level.number,
+					  __ATOMIC_RELAXED);
 		placement = place(window_of(&level, hash), address);
 	}
 	if (placement != PLACED)

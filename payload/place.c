@@ -15,7 +15,8 @@ static uint64_t word_of(uint32_t holder, uint32_t count)
 {
 	return holder | (uint64_t)count << 32;
 }
-_Static_assert(offsetof(struct hi_place, holder) == 0 && offsetof(struct hi_place, count) == 4, "as a word");
+_Static_assert(offsetof(struct hi_place, holder) == 0 && offsetof(struct hi_place, count) == 4,
+	       "as a word");
 
 /*
  * The product differs for each thread. Its upper bits choose the places that the thread may take;
@@ -58,7 +59,9 @@ struct hi_place *place_take(const struct hi_state *state, uint64_t thread)
 	for (unsigned i = 0; i < HI_PLACE_WAYS; i++) {
 		word = load(&way[i]);
 		if (!(word >> 32) &&
-		    __atomic_compare_exchange_n((uint64_t *)(void *)&way[i], &word, word_of(mark_of(thread), 1), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		    __atomic_compare_exchange_n((uint64_t *)(void *)&way[i], &word,
+						word_of(mark_of(thread), 1), false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return &way[i];
 	}
 	return NULL;

@@ -41,7 +41,8 @@ static uint64_t *dropped_of(const struct record_event *event, enum hi_record_typ
 }
 
 /* Counts a record that was not put into a ring. */
-__attribute__((noinline)) static bool count_lost(const struct record_event *event, enum hi_record_type type, enum ring_outcome outcome)
+__attribute__((noinline)) static bool
+count_lost(const struct record_event *event, enum hi_record_type type, enum ring_outcome outcome)
 {
 	uint64_t *dropped = dropped_of(event, type);
 
@@ -62,7 +63,8 @@ static inline uint64_t word_of(uint64_t low, uint64_t high, unsigned high_at)
 	return low | high << high_at;
 }
 
-static inline struct words words_of(const struct record_event *event, enum hi_record_type type, uint64_t address)
+static inline struct words words_of(const struct record_event *event, enum hi_record_type type,
+				    uint64_t address)
 {
 	struct words words;
 
@@ -73,7 +75,8 @@ static inline struct words words_of(const struct record_event *event, enum hi_re
 	return words;
 }
 
-static inline struct words known_of(const struct record_event *event, const struct hook_call *call, struct record_block block, uint32_t stack)
+static inline struct words known_of(const struct record_event *event, const struct hook_call *call,
+				    struct record_block block, uint32_t stack)
 {
 	struct words words = words_of(event, HI_RECORD_KNOWN, block.address);
 
@@ -82,11 +85,16 @@ static inline struct words known_of(const struct record_event *event, const stru
 	words.word[6] = word_of(event->slack, event->interval_shift, 32);
 	return words;
 }
-_Static_assert(offsetof(struct hi_record_header, type_busy) == 4 && offsetof(struct hi_record_header, cycles) == 8 &&
-		       offsetof(struct hi_record_header, thread) == 16 && offsetof(struct hi_record_free, address) == 24 &&
-		       offsetof(struct hi_record_known, address) == 24 && offsetof(struct hi_record_known, bytes) == 32 &&
-		       offsetof(struct hi_record_known, stack) == 40 && offsetof(struct hi_record_known, function) == 46 &&
-		       offsetof(struct hi_record_known, slack) == 48 && offsetof(struct hi_record_known, interval_shift) == 52,
+_Static_assert(offsetof(struct hi_record_header, type_busy) == 4 &&
+		       offsetof(struct hi_record_header, cycles) == 8 &&
+		       offsetof(struct hi_record_header, thread) == 16 &&
+		       offsetof(struct hi_record_free, address) == 24 &&
+		       offsetof(struct hi_record_known, address) == 24 &&
+		       offsetof(struct hi_record_known, bytes) == 32 &&
+		       offsetof(struct hi_record_known, stack) == 40 &&
+		       offsetof(struct hi_record_known, function) == 46 &&
+		       offsetof(struct hi_record_known, slack) == 48 &&
+		       offsetof(struct hi_record_known, interval_shift) == 52,
 	       "words of records");
 
 static enum ring_class class_of(enum hi_record_type type)
@@ -105,31 +113,38 @@ static inline struct ring_home home_of(const struct record_event *event)
  * moment at which this one was reserved, in whichever ring that was. The times of a thread that is
  * alone would not ensure this by themselves (hook_scope.h), so last_seen is set from the clock.
  */
-__attribute__((noinline)) static bool put_anywhere(const struct record_event *event, enum hi_record_type type, const uint64_t *word, uint32_t count)
+__attribute__((noinline)) static bool put_anywhere(const struct record_event *event,
+						   enum hi_record_type type, const uint64_t *word,
+						   uint32_t count)
 {
-	enum ring_outcome outcome = ring_put(event->state, home_of(event), word, count, class_of(type));
+	enum ring_outcome outcome =
+		ring_put(event->state, home_of(event), word, count, class_of(type));
 
 	if (event->is_alone && outcome != RING_FULL)
-		__atomic_store_n(&event->slot->last_seen, clock_now(event->state), __ATOMIC_RELAXED);
+		__atomic_store_n(&event->slot->last_seen, clock_now(event->state),
+				 __ATOMIC_RELAXED);
 	return outcome == RING_COMMITTED || count_lost(event, type, outcome);
 }
 
-__attribute__((noinline)) static bool put_known_anywhere(const struct record_event *event, const struct hook_call *call, struct record_block block,
-							 uint32_t stack)
+__attribute__((noinline)) static bool put_known_anywhere(const struct record_event *event,
+							 const struct hook_call *call,
+							 struct record_block block, uint32_t stack)
 {
 	struct words words = known_of(event, call, block, stack);
 
 	return put_anywhere(event, HI_RECORD_KNOWN, words.word, sizeof(struct hi_record_known) / 8);
 }
 
-__attribute__((noinline)) static bool put_free_anywhere(const struct record_event *event, enum hi_record_type type, uint64_t address)
+__attribute__((noinline)) static bool put_free_anywhere(const struct record_event *event,
+							enum hi_record_type type, uint64_t address)
 {
 	struct words words = words_of(event, type, address);
 
 	return put_anywhere(event, type, words.word, sizeof(struct hi_record_free) / 8);
 }
 
-__attribute__((noinline)) static void record_region(const struct record_event *event, uint64_t stack_pointer)
+__attribute__((noinline)) static void record_region(const struct record_event *event,
+						    uint64_t stack_pointer)
 {
 	uint32_t now = (uint32_t)(event->cycles >> HI_REGION_RECORDED_SHIFT);
 
@@ -138,16 +153,20 @@ __attribute__((noinline)) static void record_region(const struct record_event *e
 	event->slot->region_recorded = now;
 	put_free_anywhere(event, HI_RECORD_REGION, stack_pointer);
 }
-_Static_assert(offsetof(struct hi_record_region, stack_pointer) == offsetof(struct hi_record_free, address) &&
+_Static_assert(offsetof(struct hi_record_region, stack_pointer) ==
+			       offsetof(struct hi_record_free, address) &&
 		       sizeof(struct hi_record_region) == sizeof(struct hi_record_free),
 	       "a region is laid out like a free");
 
-__attribute__((always_inline)) static inline bool put_known(const struct record_event *event, const struct hook_call *call, struct record_block block,
+__attribute__((always_inline)) static inline bool put_known(const struct record_event *event,
+							    const struct hook_call *call,
+							    struct record_block block,
 							    uint32_t stack)
 {
 	const struct words words = known_of(event, call, block, stack);
 	const uint32_t count = sizeof(struct hi_record_known) / 8;
-	enum ring_outcome outcome = ring_try(event->state, home_of(event), words.word, count, RING_ORDINARY);
+	enum ring_outcome outcome =
+		ring_try(event->state, home_of(event), words.word, count, RING_ORDINARY);
 
 	if (outcome == RING_FULL)
 		return put_known_anywhere(event, call, block, stack);
@@ -158,7 +177,9 @@ __attribute__((always_inline)) static inline bool put_known(const struct record_
  * Emits an alloc record that carries its frames. The frames already follow the record in the
  * scratch.
  */
-__attribute__((noinline)) static bool put_with_frames(const struct record_event *event, const struct hook_call *call, struct record_block block,
+__attribute__((noinline)) static bool put_with_frames(const struct record_event *event,
+						      const struct hook_call *call,
+						      struct record_block block,
 						      struct stack_end stack)
 {
 	uint64_t *word = record_scratch(event)->alloc;
@@ -170,11 +191,15 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 	word[5] = word_of(word_of(stack.count, stack.reason, 32), call->words->function, 48);
 	word[6] = word_of(event->slack, event->interval_shift, 32);
 	record_count(event->state, &counters_of(event)->stacks_unrecorded);
-	return put_anywhere(event, HI_RECORD_ALLOC, word, (uint32_t)sizeof(struct hi_record_alloc) / 8 + stack.count);
+	return put_anywhere(event, HI_RECORD_ALLOC, word,
+			    (uint32_t)sizeof(struct hi_record_alloc) / 8 + stack.count);
 }
-_Static_assert(offsetof(struct hi_record_alloc, address) == 24 && offsetof(struct hi_record_alloc, bytes) == 32 &&
-		       offsetof(struct hi_record_alloc, frame_count) == 40 && offsetof(struct hi_record_alloc, stack_end) == 44 &&
-		       offsetof(struct hi_record_alloc, function) == 46 && offsetof(struct hi_record_alloc, slack) == 48 &&
+_Static_assert(offsetof(struct hi_record_alloc, address) == 24 &&
+		       offsetof(struct hi_record_alloc, bytes) == 32 &&
+		       offsetof(struct hi_record_alloc, frame_count) == 40 &&
+		       offsetof(struct hi_record_alloc, stack_end) == 44 &&
+		       offsetof(struct hi_record_alloc, function) == 46 &&
+		       offsetof(struct hi_record_alloc, slack) == 48 &&
 		       offsetof(struct hi_record_alloc, interval_shift) == 52,
 	       "words of records");
 
@@ -182,7 +207,9 @@ _Static_assert(offsetof(struct hi_record_alloc, address) == 24 && offsetof(struc
  * The id of a stack that was found by walking. The second time that a stack is seen, it is added to
  * the stack trie. So a stack that is seen once costs no more than its interning.
  */
-__attribute__((noinline)) static uint32_t id_of_walked(const struct record_event *event, const struct hi_scratch *scratch, struct stack_end stack)
+__attribute__((noinline)) static uint32_t id_of_walked(const struct record_event *event,
+						       const struct hi_scratch *scratch,
+						       struct stack_end stack)
 {
 	bool is_new;
 	uint32_t id = stack_table_id(event->state, scratch->frame, stack, &is_new);
@@ -196,7 +223,8 @@ __attribute__((noinline)) static uint32_t id_of_walked(const struct record_event
  * In a forked child the scratch reads zero from one instruction to the next. So the values that
  * control the flow are not kept in the scratch.
  */
-bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block)
+bool record_alloc(const struct record_event *event, const struct hook_call *call,
+		  struct stack_end stack, struct record_block block)
 {
 	const struct hi_scratch *scratch = record_scratch(event);
 	uint32_t id = stack.id ? stack.id : id_of_walked(event, scratch, stack);
@@ -213,7 +241,8 @@ bool record_alloc(const struct record_event *event, const struct hook_call *call
 bool record_free(const struct record_event *event, uint64_t address)
 {
 	const struct words words = words_of(event, HI_RECORD_FREE, address);
-	enum ring_outcome outcome = ring_try(event->state, home_of(event), words.word, sizeof(struct hi_record_free) / 8, RING_VITAL);
+	enum ring_outcome outcome = ring_try(event->state, home_of(event), words.word,
+					     sizeof(struct hi_record_free) / 8, RING_VITAL);
 
 	if (outcome == RING_FULL)
 		return put_free_anywhere(event, HI_RECORD_FREE, address);

@@ -40,14 +40,16 @@ struct record_block {
  * Records a block that was allocated, with the stack of its caller. The frames are in
  * event->scratch, which must belong to this hook scope. False: the record was dropped.
  */
-bool record_alloc(const struct record_event *event, const struct hook_call *call, struct stack_end stack, struct record_block block);
+bool record_alloc(const struct record_event *event, const struct hook_call *call,
+		  struct stack_end stack, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);
 bool record_unfree(const struct record_event *event, uint64_t address);
 
 /* The scratch in which an alloc record is built; see struct hi_scratch. */
 static inline struct hi_scratch *record_scratch(const struct record_event *event)
 {
-	return (struct hi_scratch *)(event->state->scratch + (uint64_t)event->scratch * HI_SCRATCH_BYTES);
+	return (struct hi_scratch *)(event->state->scratch +
+				     (uint64_t)event->scratch * HI_SCRATCH_BYTES);
 }
 
 /*

@@ -13,13 +13,16 @@ static inline uint64_t regions_stamp(const struct hi_control *control)
 {
 	uint32_t index = __atomic_load_n(&control->current_regions, __ATOMIC_ACQUIRE) & 1;
 
-	return published_stamp(__atomic_load_n(&control->regions[index].generation, __ATOMIC_ACQUIRE), index);
+	return published_stamp(
+		__atomic_load_n(&control->regions[index].generation, __ATOMIC_ACQUIRE), index);
 }
 
 /* Whether the region that holds sp is the one that the scratch remembers. */
-static inline bool regions_is_last(const struct hi_state *state, const struct hi_scratch *scratch, uint64_t sp)
+static inline bool regions_is_last(const struct hi_state *state, const struct hi_scratch *scratch,
+				   uint64_t sp)
 {
-	return scratch->region_stamp == regions_stamp((const struct hi_control *)state->control) && scratch->region_lo <= sp && sp < scratch->region_hi;
+	return scratch->region_stamp == regions_stamp((const struct hi_control *)state->control) &&
+	       scratch->region_lo <= sp && sp < scratch->region_hi;
 }
 
 /*

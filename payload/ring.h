@@ -44,7 +44,8 @@ struct ring_home {
  * rounded up to HI_RING_UNIT, whatever the record's first word says. (The padding holds zeros
  * already.)
  */
-enum ring_outcome ring_put(const struct hi_state *state, struct ring_home home, const uint64_t *word, uint32_t count, enum ring_class class);
+enum ring_outcome ring_put(const struct hi_state *state, struct ring_home home,
+			   const uint64_t *word, uint32_t count, enum ring_class class);
 
 #define RING_RESERVE_ATTEMPTS 128
 #define RING_UNIT_WORDS (HI_RING_UNIT / 8)
@@ -53,9 +54,11 @@ enum ring_outcome ring_put(const struct hi_state *state, struct ring_home home, 
  * The address of the unit at this position. It is contiguous up to the end of the unit, and always
  * within the ring, whatever other code has written to the ring's head.
  */
-static inline uint64_t *ring_unit_at(const struct hi_state *state, struct hi_ring *ring, uint64_t position)
+static inline uint64_t *ring_unit_at(const struct hi_state *state, struct hi_ring *ring,
+				     uint64_t position)
 {
-	return (uint64_t *)(void *)(ring->data + (position & (state->ring_capacity - 1) & ~(uint64_t)(HI_RING_UNIT - 1)));
+	return (uint64_t *)(void *)(ring->data + (position & (state->ring_capacity - 1) &
+						  ~(uint64_t)(HI_RING_UNIT - 1)));
 }
 
 /*
@@ -79,19 +82,23 @@ static inline uint64_t ring_swap_head(struct hi_ring *ring, bool is_own, uint64_
 {
 	if (is_own)
 		return arch_swap_alone(&ring->head, head, to);
-	__atomic_compare_exchange_n(&ring->head, &head, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&ring->head, &head, to, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
 	return head;
 }
 
-__attribute__((always_inline)) static inline enum ring_outcome ring_reserve(const struct hi_state *state, struct hi_ring *ring, bool is_own, uint64_t size,
-									    enum ring_class class, uint64_t *out_position)
+__attribute__((always_inline)) static inline enum ring_outcome
+ring_reserve(const struct hi_state *state, struct hi_ring *ring, bool is_own, uint64_t size,
+	     enum ring_class class, uint64_t *out_position)
 {
-	uint64_t limit = class == RING_VITAL ? state->ring_capacity : state->ring_capacity - state->ring_capacity / 4;
+	uint64_t limit = class == RING_VITAL ? state->ring_capacity
+					     : state->ring_capacity - state->ring_capacity / 4;
 	/* A stale tail makes the ring look fuller than it is, never emptier. */
 	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED), found;
 
-	for (int i = 0; i < RING_RESERVE_ATTEMPTS && head + size - tail <= limit; i++, head = found) {
+	for (int i = 0; i < RING_RESERVE_ATTEMPTS && head + size - tail <= limit;
+	     i++, head = found) {
 		if (!ring_is_open(state))
 			return RING_CLOSED;
 		found = ring_swap_head(ring, is_own, head, head + size);
@@ -104,8 +111,9 @@ __attribute__((always_inline)) static inline enum ring_outcome ring_reserve(cons
 }
 
 /* Stores the words of one unit, or as many as remain. False: disarmed, nothing was stored. */
-__attribute__((always_inline)) static inline bool ring_fill_unit(const struct hi_state *state, uint64_t *to, const uint64_t *word, uint64_t first,
-								 uint32_t count)
+__attribute__((always_inline)) static inline bool ring_fill_unit(const struct hi_state *state,
+								 uint64_t *to, const uint64_t *word,
+								 uint64_t first, uint32_t count)
 {
 	if (!ring_is_open(state))
 		return false;
@@ -120,10 +128,12 @@ __attribute__((always_inline)) static inline bool ring_fill_unit(const struct hi
  * Makes one attempt at one ring. Before it fills the record, it prefetches the cache line of a
  * later record. The ring is larger than the caches, and the reader was the last to write there.
  */
-__attribute__((always_inline)) static inline enum ring_outcome ring_try(const struct hi_state *state, struct ring_home home, const uint64_t *word,
-									uint32_t count, enum ring_class class)
+__attribute__((always_inline)) static inline enum ring_outcome
+ring_try(const struct hi_state *state, struct ring_home home, const uint64_t *word, uint32_t count,
+	 enum ring_class class)
 {
-	struct hi_ring *ring = hi_ring_at((struct hi_ring *)state->ring, state->ring_capacity, home.number);
+	struct hi_ring *ring =
+		hi_ring_at((struct hi_ring *)state->ring, state->ring_capacity, home.number);
 	const uint64_t size = (count * 8ull + HI_RING_UNIT - 1) & ~(uint64_t)(HI_RING_UNIT - 1);
 	const uint64_t first = size | word[0] >> 32 << 32, busy = first | HI_RING_BUSY;
 	uint64_t position, found, *to;
@@ -138,7 +148,8 @@ __attribute__((always_inline)) static inline enum ring_outcome ring_try(const st
 		return RING_CLOSED;
 #pragma GCC unroll 1
 	for (uint32_t done = RING_UNIT_WORDS; done < count; done += RING_UNIT_WORDS)
-		if (!ring_fill_unit(state, ring_unit_at(state, ring, position + 8ull * done), word + done, word[done], count - done))
+		if (!ring_fill_unit(state, ring_unit_at(state, ring, position + 8ull * done),
+				    word + done, word[done], count - done))
 			return RING_CLOSED;
 	if (!ring_is_open(state))
 		return RING_CLOSED;

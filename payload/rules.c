@@ -7,16 +7,22 @@
 
 static bool is_table_inside(const struct hi_unwind_module *module, uint64_t tables_size)
 {
-	return module->rows <= tables_size && module->row_count <= (tables_size - module->rows) / sizeof(struct hi_unwind_row) &&
-	       module->index <= tables_size && module->index_count <= (tables_size - module->index) / sizeof(uint32_t);
+	return module->rows <= tables_size &&
+	       module->row_count <= (tables_size - module->rows) / sizeof(struct hi_unwind_row) &&
+	       module->index <= tables_size &&
+	       module->index_count <= (tables_size - module->index) / sizeof(uint32_t);
 }
 
-static bool find_module(const struct hi_state *state, uint64_t pc, struct hi_unwind_module *out_module)
+static bool find_module(const struct hi_state *state, uint64_t pc,
+			struct hi_unwind_module *out_module)
 {
 	const struct hi_control *control = (const struct hi_control *)state->control;
-	const struct hi_unwind_directory *directory = &control->directory[__atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) & 1];
+	const struct hi_unwind_directory *directory =
+		&control->directory[__atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) &
+				    1];
 	uint64_t generation = __atomic_load_n(&directory->generation, __ATOMIC_ACQUIRE);
-	uint32_t low = 0, high = directory->count < HI_MODULE_CAPACITY ? directory->count : HI_MODULE_CAPACITY;
+	uint32_t low = 0, high = directory->count < HI_MODULE_CAPACITY ? directory->count
+								       : HI_MODULE_CAPACITY;
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
@@ -29,7 +35,8 @@ static bool find_module(const struct hi_state *state, uint64_t pc, struct hi_unw
 	if (low == HI_MODULE_CAPACITY || low >= directory->count)
 		return false;
 	*out_module = directory->module[low];
-	return published_is_unchanged(&directory->generation, generation) && is_table_inside(out_module, state->tables_size) && out_module->lo <= pc &&
+	return published_is_unchanged(&directory->generation, generation) &&
+	       is_table_inside(out_module, state->tables_size) && out_module->lo <= pc &&
 	       pc < out_module->hi;
 }
 
@@ -78,15 +85,20 @@ static void remember(struct hi_rule_entry *entry, uint64_t pc_and_mark, uint64_t
  * Searches the row, and stores the rule in the cache for all threads. Does not store it if the
  * current directory is no longer the one that was asked for.
  */
-__attribute__((noinline)) static struct rule search(const struct hi_state *state, uint64_t stamp, uint64_t pc)
+__attribute__((noinline)) static struct rule search(const struct hi_state *state, uint64_t stamp,
+						    uint64_t pc)
 {
 	const struct hi_unwind_row *row = find_row(state, pc);
 	union rule_bits found = {.bits = 0};
 
 	if (row)
-		found.rule = (struct rule){.cfa = row->cfa, .kind = row->kind, .bp_slot = row->bp_slot};
+		found.rule =
+			(struct rule){.cfa = row->cfa, .kind = row->kind, .bp_slot = row->bp_slot};
 	if (!published_is_being_written(stamp) && stamp == rules_stamp(state))
-		remember(entry_at(state, rules_place(pc)), pc + rules_mark(stamp) + (rules_is_plain(found.rule) ? 0 : RULES_NOT_PLAIN), found.bits);
+		remember(entry_at(state, rules_place(pc)),
+			 pc + rules_mark(stamp) +
+				 (rules_is_plain(found.rule) ? 0 : RULES_NOT_PLAIN),
+			 found.bits);
 	return found.rule;
 }
 
@@ -99,7 +111,8 @@ struct rule rules_find(const struct hi_state *state, uint64_t stamp, uint64_t pc
 	return search(state, stamp, pc);
 }
 
-__attribute__((noinline)) void rules_remember_next(const struct hi_state *state, uint64_t stamp, uint64_t pc, uint64_t next)
+__attribute__((noinline)) void rules_remember_next(const struct hi_state *state, uint64_t stamp,
+						   uint64_t pc, uint64_t next)
 {
 	struct hi_rule_entry *entry = entry_at(state, rules_place(pc));
 	uint64_t value, mark = rules_mark(stamp);

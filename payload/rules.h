@@ -33,7 +33,9 @@ _Static_assert(sizeof(struct rule) == sizeof(uint32_t), "half of hi_rule_entry.v
 #define RULES_NEXT_SHIFT 48
 #define RULES_NEXT_UNKNOWN 0u
 #define RULES_NEXT_VARIES 1u
-_Static_assert(HI_RULES * sizeof(struct hi_rule_entry) <= 1u << 16 && sizeof(struct hi_rule_entry) > RULES_NEXT_VARIES, "it fits, and is told from these two");
+_Static_assert(HI_RULES * sizeof(struct hi_rule_entry) <= 1u << 16 &&
+		       sizeof(struct hi_rule_entry) > RULES_NEXT_VARIES,
+	       "it fits, and is told from these two");
 /* added to the mark in `check` if the rule is not plain; no pc has this bit set */
 #define RULES_NOT_PLAIN (1ull << 63)
 
@@ -43,7 +45,8 @@ static inline uint64_t rules_stamp(const struct hi_state *state)
 	const struct hi_control *control = (const struct hi_control *)state->control;
 	uint32_t index = __atomic_load_n(&control->current_directory, __ATOMIC_ACQUIRE) & 1;
 
-	return published_stamp(__atomic_load_n(&control->directory[index].generation, __ATOMIC_ACQUIRE), index);
+	return published_stamp(
+		__atomic_load_n(&control->directory[index].generation, __ATOMIC_ACQUIRE), index);
 }
 
 /*
@@ -67,7 +70,8 @@ static inline bool rules_is_plain(struct rule rule)
 {
 	if (rule.bp_slot > 0)
 		return false;
-	return rule.kind == HI_UNWIND_BP || (rule.kind == HI_UNWIND_SP && rule.cfa > 0 && rule.bp_slot + rule.cfa >= 0);
+	return rule.kind == HI_UNWIND_BP ||
+	       (rule.kind == HI_UNWIND_SP && rule.cfa > 0 && rule.bp_slot + rule.cfa >= 0);
 }
 
 /*
@@ -87,7 +91,9 @@ static inline bool rules_is_by_bp(uint64_t value)
 {
 	return value & (uint64_t)HI_UNWIND_BP << 16;
 }
-_Static_assert(offsetof(struct rule, kind) == 2 && offsetof(struct rule, bp_slot) == 3 && !(HI_UNWIND_BP & HI_UNWIND_SP), "as these read it");
+_Static_assert(offsetof(struct rule, kind) == 2 && offsetof(struct rule, bp_slot) == 3 &&
+		       !(HI_UNWIND_BP & HI_UNWIND_SP),
+	       "as these read it");
 
 static inline uint64_t rules_mark(uint64_t stamp)
 {

@@ -8,7 +8,10 @@
 
 typedef unsigned __int128 uint128;
 
-/* SplitMix64: every state is good, the sequence has full period, and one step is enough to part neighbouring seeds. */
+/*
+ * SplitMix64: every state is good, the sequence has full period, and one step is enough to part
+ * neighbouring seeds.
+ */
 static uint64_t next_random(uint64_t *random)
 {
 	uint64_t z = *random += 0x9e3779b97f4a7c15ull;

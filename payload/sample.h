@@ -16,7 +16,10 @@
 /* Start of a generator: any two (thread, cycles) give unrelated sequences. */
 uint64_t sample_seed(uint64_t thread, uint64_t cycles);
 
-/* Draws the next distance, >= 1 and <= SAMPLE_DISTANCE_MAX. Integers only: the payload must not touch vector registers. */
+/*
+ * Draws the next distance, >= 1 and <= SAMPLE_DISTANCE_MAX. Integers only: the payload must not
+ * touch vector registers.
+ */
 int64_t sample_draw(uint64_t *random, uint64_t mean);
 #define SAMPLE_DISTANCE_MAX (INT64_MAX / 2)
 

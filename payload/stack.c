@@ -63,7 +63,8 @@ __attribute__((noinline)) static bool search_region(const struct walk *walk)
 	uint32_t index = __atomic_load_n(&control->current_regions, __ATOMIC_ACQUIRE) & 1;
 	const struct hi_regions *regions = &control->regions[index];
 	uint64_t generation = __atomic_load_n(&regions->generation, __ATOMIC_ACQUIRE);
-	uint32_t low = 0, high = regions->count < HI_REGION_CAPACITY ? regions->count : HI_REGION_CAPACITY;
+	uint32_t low = 0,
+		 high = regions->count < HI_REGION_CAPACITY ? regions->count : HI_REGION_CAPACITY;
 	uint64_t sp = walk->at.sp, lo, hi;
 
 	while (low < high) {
@@ -78,7 +79,8 @@ __attribute__((noinline)) static bool search_region(const struct walk *walk)
 		return false;
 	lo = regions->range[low].lo;
 	hi = regions->range[low].hi;
-	if (low >= regions->count || !published_is_unchanged(&regions->generation, generation) || sp < lo || sp >= hi)
+	if (low >= regions->count || !published_is_unchanged(&regions->generation, generation) ||
+	    sp < lo || sp >= hi)
 		return false;
 	walk->scratch->region_lo = lo;
 	walk->scratch->region_hi = hi;
@@ -101,11 +103,14 @@ static uint64_t sure_end(const struct walk *walk)
  */
 static bool enter_stack(struct walk *walk)
 {
-	bool is_known = regions_is_last(walk->state, walk->scratch, walk->at.sp) || search_region(walk);
+	bool is_known =
+		regions_is_last(walk->state, walk->scratch, walk->at.sp) || search_region(walk);
 
 	walk->unknown_sp = is_known ? 0 : walk->at.sp;
-	walk->top = is_known ? regions_top(walk->scratch, walk->thread, walk->at.sp) : sure_end(walk);
-	walk->is_own = is_known && (walk->top == walk->thread || walk->top == control_of(walk)->main_stack);
+	walk->top =
+		is_known ? regions_top(walk->scratch, walk->thread, walk->at.sp) : sure_end(walk);
+	walk->is_own = is_known &&
+		       (walk->top == walk->thread || walk->top == control_of(walk)->main_stack);
 	return is_known;
 }
 
@@ -113,7 +118,8 @@ static bool enter_stack(struct walk *walk)
  * This function checks the bounds by the region list. An instrumented build of the tests would add
  * its own idea of the bounds of a stack.
  */
-__attribute__((no_sanitize("address"))) static bool read_word(const struct walk *walk, uint64_t address, uint64_t *out_word)
+__attribute__((no_sanitize("address"))) static bool read_word(const struct walk *walk,
+							      uint64_t address, uint64_t *out_word)
 {
 	if (address & 7 || address < walk->at.sp || address >= walk->top || walk->top - address < 8)
 		return false;
@@ -173,7 +179,8 @@ static enum hi_stack_end step_out_of_signal(struct walk *walk)
 	uint64_t sp = walk->at.sp;
 	struct registers interrupted;
 
-	if (!read_word(walk, sp + place.pc, &interrupted.pc) || !read_word(walk, sp + place.sp, &interrupted.sp) ||
+	if (!read_word(walk, sp + place.pc, &interrupted.pc) ||
+	    !read_word(walk, sp + place.sp, &interrupted.sp) ||
 	    !read_word(walk, sp + place.bp, &interrupted.bp) || interrupted.sp & 7)
 		return HI_END_BAD_FRAME;
 	walk->at = interrupted;
@@ -197,7 +204,8 @@ static enum hi_stack_end step_out_of_realigned(struct walk *walk, struct rule ru
 	uint64_t cfa, caller_bp;
 	enum hi_stack_end end;
 
-	if (!read_word(walk, walk->at.bp + 8 * (int64_t)rule.cfa, &cfa) || !read_word(walk, walk->at.bp, &caller_bp))
+	if (!read_word(walk, walk->at.bp + 8 * (int64_t)rule.cfa, &cfa) ||
+	    !read_word(walk, walk->at.bp, &caller_bp))
 		return HI_END_BAD_FRAME;
 	end = step_to_cfa(walk, cfa, 0);
 	walk->at.bp = caller_bp;
@@ -208,11 +216,13 @@ static enum hi_stack_end step_out_of_realigned(struct walk *walk, struct rule ru
  * Reads the word below sp. Only a frame that a signal interrupted may have it in use: the frame of
  * the signal itself begins further down.
  */
-__attribute__((no_sanitize("address"))) static bool read_below_sp(const struct walk *walk, uint64_t *out_word)
+__attribute__((no_sanitize("address"))) static bool read_below_sp(const struct walk *walk,
+								  uint64_t *out_word)
 {
 	const uint64_t address = walk->at.sp - 8;
 
-	if (!walk->is_pc_exact || walk->is_guess || address & 7 || address < walk->scratch->region_lo)
+	if (!walk->is_pc_exact || walk->is_guess || address & 7 ||
+	    address < walk->scratch->region_lo)
 		return false;
 	*out_word = *(const uint64_t *)address;
 	return true;
@@ -224,7 +234,8 @@ static enum hi_stack_end step_by_spilled(struct walk *walk, struct rule rule)
 	const int64_t high = HI_UNWIND_HIGH(rule.cfa);
 	uint64_t cfa;
 
-	if (!(high == -1 ? read_below_sp(walk, &cfa) : read_word(walk, walk->at.sp + 8 * high, &cfa)))
+	if (!(high == -1 ? read_below_sp(walk, &cfa)
+			 : read_word(walk, walk->at.sp + 8 * high, &cfa)))
 		return HI_END_BAD_FRAME;
 	return step_to_cfa(walk, cfa + 8 * (uint64_t)HI_UNWIND_LOW(rule.cfa), rule.bp_slot);
 }
@@ -238,7 +249,8 @@ static enum hi_stack_end step_by_register(struct walk *walk, struct rule rule)
 	uint64_t cfa, low = HI_UNWIND_LOW(rule.cfa);
 
 	/* step_out_of_signal has checked that the ucontext can be read up to pc. */
-	if (!walk->interrupted || (rule.kind == HI_UNWIND_REGISTER && !walk->is_pc_exact) || low * 8 > arch_signal_frame().pc)
+	if (!walk->interrupted || (rule.kind == HI_UNWIND_REGISTER && !walk->is_pc_exact) ||
+	    low * 8 > arch_signal_frame().pc)
 		return step_by_frame_pointer(walk);
 	cfa = walk->interrupted[low];
 	if (rule.kind == HI_UNWIND_INDEXED && !read_word(walk, walk->at.sp + 8 + 8 * cfa, &cfa))
@@ -259,7 +271,9 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
 	case HI_UNWIND_BP_DEREF:
 		return step_out_of_realigned(walk, rule);
 	case HI_UNWIND_PLT:
-		return step_to_cfa(walk, walk->at.sp + 8 + ((walk->at.pc & 15) >= (uint64_t)rule.cfa ? 8 : 0), rule.bp_slot);
+		return step_to_cfa(
+			walk, walk->at.sp + 8 + ((walk->at.pc & 15) >= (uint64_t)rule.cfa ? 8 : 0),
+			rule.bp_slot);
 	case HI_UNWIND_END:
 		return HI_END_COMPLETE;
 	case HI_UNWIND_SIGNAL:
@@ -281,14 +295,16 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
  */
 static enum hi_stack_end reason_of(const struct walk *walk, enum hi_stack_end end)
 {
-	return walk->unknown_sp && end != HI_END_COMPLETE && end != HI_END_DEPTH ? HI_END_REGION : end;
+	return walk->unknown_sp && end != HI_END_COMPLETE && end != HI_END_DEPTH ? HI_END_REGION
+										 : end;
 }
 
 /*
  * Records, for the second to last frame of scratch->frame if there is one, the position of its
  * caller's entry.
  */
-__attribute__((noinline)) static void remember_next(const struct walk *walk, const uint64_t *end, uint64_t next)
+__attribute__((noinline)) static void remember_next(const struct walk *walk, const uint64_t *end,
+						    uint64_t next)
 {
 	if (end - walk->scratch->frame > 1)
 		rules_remember_next(walk->state, walk->stamp, end[-2] - 1, next);
@@ -305,12 +321,15 @@ __attribute__((noinline)) static void remember_next(const struct walk *walk, con
  * as long as it has always been the same one. That entry is fetched before the return address is
  * known.
  */
-__attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_frames(struct walk *walk, uint32_t count)
+__attribute__((noinline, no_sanitize("address"))) static uint32_t
+pass_plain_frames(struct walk *walk, uint32_t count)
 {
-	const uint64_t rules = walk->state->rules, mark = rules_mark(walk->stamp) - 1, top = walk->top;
+	const uint64_t rules = walk->state->rules, mark = rules_mark(walk->stamp) - 1,
+		       top = walk->top;
 	uint64_t pc = walk->at.pc, sp = walk->at.sp, hash = walk->hash;
 	uint64_t next = RULES_NEXT_VARIES, place, value, cfa, caller;
-	uint64_t *end = walk->scratch->frame + count, *const full = walk->scratch->frame + HI_FRAMES_MAX;
+	uint64_t *end = walk->scratch->frame + count, *const full =
+							      walk->scratch->frame + HI_FRAMES_MAX;
 	const uint64_t *bp = &walk->at.bp;
 	int64_t slot;
 
@@ -318,13 +337,15 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 		return count;
 	for (; end < full; pc = caller) {
 		place = next > RULES_NEXT_VARIES ? next : rules_place(pc - 1);
-		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc + mark) {
+		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) !=
+		    pc + mark) {
 			if (next <= RULES_NEXT_VARIES)
 				break;
 			next = RULES_NEXT_VARIES;
 			remember_next(walk, end, next);
 			place = rules_place(pc - 1);
-			if (rules_read((const struct hi_rule_entry *)(rules + place), &value) != pc + mark)
+			if (rules_read((const struct hi_rule_entry *)(rules + place), &value) !=
+			    pc + mark)
 				break;
 		}
 		if (next == RULES_NEXT_UNKNOWN)
@@ -352,7 +373,8 @@ __attribute__((noinline, no_sanitize("address"))) static uint32_t pass_plain_fra
 	return (uint32_t)(end - walk->scratch->frame);
 }
 
-struct stack_end stack_walk(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
+struct stack_end stack_walk(const struct hi_state *state, uint64_t thread,
+			    const struct hook_call *call, struct hi_scratch *scratch)
 {
 	struct walk walk = {
 		.state = state,
@@ -373,7 +395,8 @@ struct stack_end stack_walk(const struct hi_state *state, uint64_t thread, const
 
 		count = pass_plain_frames(&walk, count);
 		rule = rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact);
-		walk.is_plain = walk.is_plain && (rules_is_plain(rule) || rule.kind == HI_UNWIND_END);
+		walk.is_plain =
+			walk.is_plain && (rules_is_plain(rule) || rule.kind == HI_UNWIND_END);
 		end = step(&walk, rule);
 		/*
 		 * The walk has left a signal frame into an unknown region: the interrupted pc is a

@@ -42,17 +42,21 @@ struct stack_end {
  * Writes the caller's return addresses to scratch->frame, beginning with call->return_address.
  * thread: the thread pointer; no frame of the thread's own stack lies above it.
  */
-struct stack_end stack_walk(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch);
+struct stack_end stack_walk(const struct hi_state *state, uint64_t thread,
+			    const struct hook_call *call, struct hi_scratch *scratch);
 
 /*
  * Finds the id of the stack in the stack trie, without reading out the frames; if it is not there,
  * does the same as stack_walk().
  */
-static inline struct stack_end stack_capture(const struct hi_state *state, uint64_t thread, const struct hook_call *call, struct hi_scratch *scratch)
+static inline struct stack_end stack_capture(const struct hi_state *state, uint64_t thread,
+					     const struct hook_call *call,
+					     struct hi_scratch *scratch)
 {
 	uint32_t id = stack_trie_find(state, thread, call, scratch);
 
-	return id ? (struct stack_end){.id = id, .reason = HI_END_COMPLETE} : stack_walk(state, thread, call, scratch);
+	return id ? (struct stack_end){.id = id, .reason = HI_END_COMPLETE}
+		  : stack_walk(state, thread, call, scratch);
 }
 
 #endif

@@ -34,28 +34,34 @@ static bool is_open(const struct hi_state *state)
 static uint64_t reserve(const struct hi_state *state, uint64_t bytes)
 {
 	struct hi_stacks *stacks = (struct hi_stacks *)state->stacks;
-	uint64_t limit = __atomic_load_n(&stacks->limit, __ATOMIC_ACQUIRE), used = __atomic_load_n(&stacks->used, __ATOMIC_RELAXED);
+	uint64_t limit = __atomic_load_n(&stacks->limit, __ATOMIC_ACQUIRE),
+		 used = __atomic_load_n(&stacks->used, __ATOMIC_RELAXED);
 
 	if (limit > state->stacks_size)
 		limit = state->stacks_size;
-	for (int i = 0; i < RESERVE_ATTEMPTS && used >= sizeof(*stacks) && used <= limit && bytes <= limit - used && used % HI_STACK_UNIT == 0; i++) {
+	for (int i = 0; i < RESERVE_ATTEMPTS && used >= sizeof(*stacks) && used <= limit &&
+			bytes <= limit - used && used % HI_STACK_UNIT == 0;
+	     i++) {
 		if (!is_open(state))
 			return 0;
-		if (__atomic_compare_exchange_n(&stacks->used, &used, used + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&stacks->used, &used, used + bytes, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return used;
 	}
 	return 0;
 }
 
 /* Appends the stack. Returns its id, or 0: no room, or disarmed. */
-__attribute__((noinline)) static uint32_t append(const struct hi_state *state, const struct hi_stack *head, const uint64_t *frame)
+__attribute__((noinline)) static uint32_t append(const struct hi_state *state,
+						 const struct hi_stack *head, const uint64_t *frame)
 {
 	uint64_t offset = reserve(state, sizeof(*head) + 8ull * head->frame_count);
 	uint64_t *word = (uint64_t *)(state->stacks + offset);
 
 	if (!offset || offset / HI_STACK_UNIT > ID_MASK || !is_open(state))
 		return 0;
-	__atomic_store_n(word, head->frame_count | (uint64_t)head->stack_end << 32, __ATOMIC_RELAXED);
+	__atomic_store_n(word, head->frame_count | (uint64_t)head->stack_end << 32,
+			 __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < head->frame_count; i++) {
 		uint64_t value = frame[i];
 
@@ -72,7 +78,8 @@ __attribute__((noinline)) static uint32_t append(const struct hi_state *state, c
  */
 static uint64_t hash_of(struct stack_end end)
 {
-	uint64_t hash = frames_hash(end.hash, end.count | (uint64_t)end.reason << 32) * 0x94d049bb133111ebull;
+	uint64_t hash = frames_hash(end.hash, end.count | (uint64_t)end.reason << 32) *
+			0x94d049bb133111ebull;
 
 	return hash ^ hash >> 32;
 }
@@ -91,7 +98,8 @@ void stack_table_prefetch(const struct hi_state *state, struct stack_end end)
 	__builtin_prefetch(place_of(state, hash_of(end), 0));
 }
 
-uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end, bool *out_is_new)
+uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end,
+			bool *out_is_new)
 {
 	const struct hi_stack head = {.frame_count = end.count, .stack_end = end.reason};
 	uint64_t hash = hash_of(end), tag = hash & ~ID_MASK;
@@ -106,7 +114,8 @@ uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, str
 			own = own ? own : append(state, &head, frame);
 			if (!own)
 				return 0;
-			if (__atomic_compare_exchange_n(place, &entry, tag | own, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+			if (__atomic_compare_exchange_n(place, &entry, tag | own, false,
+							__ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 				return own;
 		}
 		if ((entry & ~ID_MASK) == tag) {

@@ -16,7 +16,8 @@
  * stack is not interned, and there is no room for it. *out_is_new: the stack was not interned
  * before.
  */
-uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end, bool *out_is_new);
+uint32_t stack_table_id(const struct hi_state *state, const uint64_t *frame, struct stack_end end,
+			bool *out_is_new);
 
 /*
  * To be called as soon as the stack is known: prefetches the table entry at which its id will be

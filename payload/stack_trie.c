@@ -26,9 +26,9 @@
  *
  * ADDING. A node is written completely, then linked in by compare-and-swap. From then on it does
  * not move, and nothing in it changes except its links, VARIES and NEXT. Nodes are not freed: once
- * they are used up, nothing more is added. A hook scope that is abandoned halfway has wasted a node. So
- * has the slower of two threads that add the same node. A link leads to a node that was not linked
- * in before, so there are no cycles; and the walk's sp rises with each frame.
+ * they are used up, nothing more is added. A hook scope that is abandoned halfway has wasted a
+ * node. So has the slower of two threads that add the same node. A link leads to a node that was
+ * not linked in before, so there are no cycles; and the walk's sp rises with each frame.
  *
  * In a forked child everything may read zero from one instruction to the next, except what is in a
  * register by then. This is harmless: a node's rule is one word, and is read whole; a rule of zero
@@ -96,13 +96,15 @@ static inline bool is_caller(const struct hi_walk_node *node, uint32_t callee, u
  */
 static inline uint32_t *edges_of(const struct hi_state *state, uint32_t callee, uint64_t pc)
 {
-	const uint64_t home = (pc + (uint64_t)callee * HI_HASH_GATE) * HI_HASH >> (64 - state->walk_bits);
+	const uint64_t home =
+		(pc + (uint64_t)callee * HI_HASH_GATE) * HI_HASH >> (64 - state->walk_bits);
 
 	return (uint32_t *)state->walk_edges + (home & ~(uint64_t)(PROBES - 1));
 }
 
 /* Looks the node of this caller up in the hash table; returns node 0 if there is none. */
-static inline const struct hi_walk_node *find_edge(const struct hi_state *state, uint64_t nodes, uint32_t callee, uint64_t pc)
+static inline const struct hi_walk_node *find_edge(const struct hi_state *state, uint64_t nodes,
+						   uint32_t callee, uint64_t pc)
 {
 	const uint32_t *edge = edges_of(state, callee, pc), *const end = edge + PROBES;
 
@@ -121,9 +123,11 @@ static inline const struct hi_walk_node *find_edge(const struct hi_state *state,
  * Chooses between the two callers that a node links, without a branch: if the callers alternate, no
  * branch predictor could foresee the choice.
  */
-static inline const struct hi_walk_node *choose(uint64_t nodes, const struct hi_walk_node *node, uint64_t pc)
+static inline const struct hi_walk_node *choose(uint64_t nodes, const struct hi_walk_node *node,
+						uint64_t pc)
 {
-	const struct hi_walk_node *first = node_at(nodes, load(&node->caller)), *second = node_at(nodes, load(&first->other));
+	const struct hi_walk_node *first = node_at(nodes, load(&node->caller)),
+				  *second = node_at(nodes, load(&first->other));
 
 	return load_pc(first) == pc ? first : second;
 }
@@ -132,7 +136,8 @@ static inline const struct hi_walk_node *choose(uint64_t nodes, const struct hi_
  * The CFA of a frame that is left by bp. UINT64_MAX if the frame is not left by bp, or if the CFA
  * is invalid.
  */
-__attribute__((no_sanitize("address"))) static inline uint64_t cfa_by_bp(struct hi_walk_node rule, uint64_t sp)
+__attribute__((no_sanitize("address"))) static inline uint64_t cfa_by_bp(struct hi_walk_node rule,
+									 uint64_t sp)
 {
 	uint64_t cfa;
 
@@ -143,7 +148,8 @@ __attribute__((no_sanitize("address"))) static inline uint64_t cfa_by_bp(struct 
 }
 
 /* Walks from the node of a leaf. Returns the id of the stack, or 0. */
-__attribute__((no_sanitize("address"))) static inline uint32_t follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t sp, uint64_t top)
+__attribute__((no_sanitize("address"))) static inline uint32_t
+follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t sp, uint64_t top)
 {
 	const uint64_t nodes = state->walk_nodes;
 	const struct hi_walk_node *callee;
@@ -154,7 +160,8 @@ __attribute__((no_sanitize("address"))) static inline uint32_t follow(const stru
 		while ((rule = load_rule(node)).kind == (BY_SP | NEXT)) {
 			sp += (uint64_t)rule.cfa;
 			node++;
-			if (sp > top || load_pc(node) != *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA))
+			if (sp > top ||
+			    load_pc(node) != *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA))
 				return 0;
 		}
 		if (__builtin_expect(rule.kind == END, 0))
@@ -173,14 +180,17 @@ __attribute__((no_sanitize("address"))) static inline uint32_t follow(const stru
 	}
 }
 
-uint32_t stack_trie_find(const struct hi_state *state, uint64_t thread, const struct hook_call *call, const struct hi_scratch *scratch)
+uint32_t stack_trie_find(const struct hi_state *state, uint64_t thread,
+			 const struct hook_call *call, const struct hi_scratch *scratch)
 {
 	const uint64_t sp = (uint64_t)(call + 1);
 
 	if (!state->walk_bits || sp & 7 || !regions_is_last(state, scratch, sp))
 		return 0;
-	return follow(state, find_edge(state, state->walk_nodes, 0, call->return_address + rules_mark(rules_stamp(state))), sp,
-		      regions_top(scratch, thread, sp));
+	return follow(state,
+		      find_edge(state, state->walk_nodes, 0,
+				call->return_address + rules_mark(rules_stamp(state))),
+		      sp, regions_top(scratch, thread, sp));
 }
 
 /*
@@ -221,7 +231,10 @@ static uint32_t add(struct hi_state *state, uint32_t *link, const struct hi_walk
 		return 0;
 	place = (uint32_t)(number * sizeof(*node));
 	*node_at(state->walk_nodes, place) = *node;
-	return __atomic_compare_exchange_n(link, &none, place, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED) ? place : 0;
+	return __atomic_compare_exchange_n(link, &none, place, false, __ATOMIC_RELEASE,
+					   __ATOMIC_RELAXED)
+		       ? place
+		       : 0;
 }
 
 static uint8_t kind_of(struct rule rule)
@@ -241,7 +254,8 @@ static int32_t bp_behind(struct rule rule, int32_t bp_at)
 {
 	if (rule.bp_slot)
 		return rule.bp_slot;
-	return rule.kind == HI_UNWIND_BP || bp_at - rule.cfa <= BP_LOST ? BP_LOST : bp_at - rule.cfa;
+	return rule.kind == HI_UNWIND_BP || bp_at - rule.cfa <= BP_LOST ? BP_LOST
+									: bp_at - rule.cfa;
 }
 
 /*
@@ -260,9 +274,11 @@ static uint32_t go_on(struct hi_state *state, uint32_t callee, const struct hi_w
 	if (!place || !callee)
 		return place;
 	if (link != &node_at(state->walk_nodes, callee)->caller)
-		__atomic_fetch_or(&node_at(state->walk_nodes, callee)->kind, VARIES, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&node_at(state->walk_nodes, callee)->kind, VARIES,
+				  __ATOMIC_RELAXED);
 	else if (place == callee + sizeof(*node))
-		__atomic_fetch_or(&node_at(state->walk_nodes, callee)->kind, NEXT, __ATOMIC_RELEASE);
+		__atomic_fetch_or(&node_at(state->walk_nodes, callee)->kind, NEXT,
+				  __ATOMIC_RELEASE);
 	return place;
 }
 
@@ -280,7 +296,8 @@ void stack_trie_add(struct hi_state *state, const uint64_t *frame, uint32_t coun
 	 */
 	for (uint32_t i = 0; i <= count; i++) {
 		const uint64_t pc = i < count ? frame[i] : 0;
-		const struct rule rule = i < count ? rules_find(state, stamp, pc - 1) : (struct rule){.kind = HI_UNWIND_END};
+		const struct rule rule = i < count ? rules_find(state, stamp, pc - 1)
+						   : (struct rule){.kind = HI_UNWIND_END};
 		const struct hi_walk_node node = {
 			.pc = i ? pc : pc + rules_mark(stamp),
 			.kind = kind_of(rule),
@@ -291,7 +308,8 @@ void stack_trie_add(struct hi_state *state, const uint64_t *frame, uint32_t coun
 			.stack = rule.kind == HI_UNWIND_END ? id : 0,
 		};
 
-		if (!node.kind || (node.kind == BY_BP && bp_at == BP_LOST) || (node.kind == END && i + 1 < count))
+		if (!node.kind || (node.kind == BY_BP && bp_at == BP_LOST) ||
+		    (node.kind == END && i + 1 < count))
 			return;
 		/*
 		 * All nodes of a path must come from the directory of the leaf. A directory that is

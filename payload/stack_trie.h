@@ -17,7 +17,8 @@
  * Returns the id of the caller's stack. 0: the stack is not known, or not found in the trie, or
  * there is no trie. thread: as for stack_walk(). scratch: says where the stack ends.
  */
-uint32_t stack_trie_find(const struct hi_state *state, uint64_t thread, const struct hook_call *call, const struct hi_scratch *scratch);
+uint32_t stack_trie_find(const struct hi_state *state, uint64_t thread,
+			 const struct hook_call *call, const struct hi_scratch *scratch);
 
 /*
  * Adds a stack to the trie. The frames, leaf first, must be a stack that came to its proper end and

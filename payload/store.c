@@ -14,7 +14,9 @@ __attribute__((visibility("default"))) void hi_store_words(struct hi_store *stor
 	for (uint64_t i = 0; i < count && i < HI_STORES; i++) {
 		uint64_t found = store[i].expected;
 
-		(void)!__atomic_compare_exchange_n((uint64_t *)(uintptr_t)store[i].at, &found, store[i].value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		(void)!__atomic_compare_exchange_n((uint64_t *)(uintptr_t)store[i].at, &found,
+						   store[i].value, false, __ATOMIC_SEQ_CST,
+						   __ATOMIC_SEQ_CST);
 		store[i].expected = found;
 	}
 }

@@ -3,9 +3,9 @@
  * thread_slot.c - finding and claiming a thread's slot.
  *
  * A claim is one compare-and-swap on `owner`. An eviction checks in_flight first. The old owner may
- * enter a hook between that check and the swap. Then both threads use the slot for that one hook scope.
- * The new owner is a guest, and leaves in_flight and scratch alone (hi_wire.h). The only effect is
- * one countdown too few or too many.
+ * enter a hook between that check and the swap. Then both threads use the slot for that one hook
+ * scope. The new owner is a guest, and leaves in_flight and scratch alone (hi_wire.h). The only
+ * effect is one countdown too few or too many.
  */
 #include "thread_slot.h"
 
@@ -27,12 +27,14 @@ struct hi_thread_slot *thread_slot_search(const struct hi_state *state, uint64_t
 	return NULL;
 }
 
-void thread_slot_settle(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread)
+void thread_slot_settle(const struct hi_state *state, const struct hi_thread_slot *slot,
+			uint64_t thread)
 {
 	for (unsigned way = 0; way < HI_THREAD_WAYS; way++) {
 		struct hi_thread_slot *other = slot_at(state, thread, way);
 
-		if (other != slot && __atomic_load_n(&other->fast_owner, __ATOMIC_RELAXED) == thread)
+		if (other != slot &&
+		    __atomic_load_n(&other->fast_owner, __ATOMIC_RELAXED) == thread)
 			__atomic_store_n(&other->fast_owner, 0, __ATOMIC_RELAXED);
 	}
 }
@@ -78,7 +80,8 @@ static bool give_scratch(struct hi_state *state, struct hi_thread_slot *slot)
  */
 static void note_page(struct hi_state *state, const struct hi_thread_slot *slot)
 {
-	const uint64_t page = thread_slot_number(state, slot) / HI_SLOTS_A_PAGE, bit = 1ull << page % 64;
+	const uint64_t page = thread_slot_number(state, slot) / HI_SLOTS_A_PAGE,
+		       bit = 1ull << page % 64;
 	uint64_t *claimed = &((struct hi_thread_table *)state->thread_slots)->claimed[page / 64];
 
 	if (!(__atomic_load_n(claimed, __ATOMIC_RELAXED) & bit))
@@ -92,10 +95,12 @@ static void note_page(struct hi_state *state, const struct hi_thread_slot *slot)
 static bool swap_owner(struct hi_thread_slot *slot, uint64_t from, uint64_t to, uint64_t now)
 {
 	__atomic_store_n(&slot->last_seen, now, __ATOMIC_RELAXED);
-	return __atomic_compare_exchange_n(&slot->owner, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&slot->owner, &from, to, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
 }
 
-static bool take_free(struct hi_state *state, struct hi_thread_slot *slot, uint64_t thread, uint64_t now)
+static bool take_free(struct hi_state *state, struct hi_thread_slot *slot, uint64_t thread,
+		      uint64_t now)
 {
 	bool is_alone;
 
@@ -115,7 +120,8 @@ static bool take_over(struct hi_thread_slot *slot, uint64_t thread, uint64_t now
 	uint64_t owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
 
 	if (__atomic_load_n(&slot->in_flight, __ATOMIC_RELAXED) ||
-	    !clock_is_past(now, __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED), THREAD_SLOT_STALE_CYCLES))
+	    !clock_is_past(now, __atomic_load_n(&slot->last_seen, __ATOMIC_RELAXED),
+			   THREAD_SLOT_STALE_CYCLES))
 		return false;
 	return swap_owner(slot, owner, thread | HI_SLOT_GUEST, now);
 }

@@ -5,8 +5,8 @@
  *
  * A thread may have any of HI_THREAD_WAYS slots: home ^ 0, home ^ 1, ... The gate looks at all of
  * them, so every thread with a slot takes the fast path. Another thread may take a slot that was
- * not used for a while. The old owner notices that at its next hook scope, and takes another slot. A
- * thread for which no slot is free enters the hook with each call, which is slower, but not wrong
+ * not used for a while. The old owner notices that at its next hook scope, and takes another slot.
+ * A thread for which no slot is free enters the hook with each call, which is slower, but not wrong
  * (hook_scope.c).
  */
 #ifndef PAYLOAD_THREAD_SLOT_H
@@ -48,23 +48,28 @@ struct hi_thread_slot *thread_slot_search(const struct hi_state *state, uint64_t
  * fast_owner in that slot although it already belonged to another thread. If a countdown ran out
  * there, nobody would draw a new one. To be called before a slot's countdown is taken to be over.
  */
-void thread_slot_settle(const struct hi_state *state, const struct hi_thread_slot *slot, uint64_t thread);
+void thread_slot_settle(const struct hi_state *state, const struct hi_thread_slot *slot,
+			uint64_t thread);
 
 /* The number of a slot. The slots of places have numbers, too. */
-static inline uint64_t thread_slot_number(const struct hi_state *state, const struct hi_thread_slot *slot)
+static inline uint64_t thread_slot_number(const struct hi_state *state,
+					  const struct hi_thread_slot *slot)
 {
 	return (uint64_t)(slot - (const struct hi_thread_slot *)state->thread_slots);
 }
 
-/* Whether the thread is alone with the slot's in_flight: it is the first owner, and has a scratch ("who is inside", hi_wire.h). */
+/*
+ * Whether the thread is alone with the slot's in_flight: it is the first owner, and has a scratch
+ * ("who is inside", hi_wire.h).
+ */
 static inline bool thread_slot_is_alone(const struct hi_thread_slot *slot, uint64_t thread)
 {
 	return __atomic_load_n(&slot->owner, __ATOMIC_RELAXED) == thread;
 }
 
 /*
- * Raises in_flight of a slot with which the thread is alone. True: it was 0, so the hook scope is not
- * nested.
+ * Raises in_flight of a slot with which the thread is alone. True: it was 0, so the hook scope is
+ * not nested.
  */
 static inline bool thread_slot_enter(struct hi_thread_slot *slot)
 {
@@ -87,13 +92,15 @@ static inline struct hi_thread_slot *thread_slot_find(const struct hi_state *sta
  * The ring to which records of the thread go first. is_alone: the thread is the first owner of the
  * slot.
  */
-__attribute__((always_inline)) static inline struct ring_home thread_slot_ring(const struct hi_state *state, const struct hi_thread_slot *slot, bool is_alone)
+__attribute__((always_inline)) static inline struct ring_home
+thread_slot_ring(const struct hi_state *state, const struct hi_thread_slot *slot, bool is_alone)
 {
 	const uint32_t own = is_alone ? __atomic_load_n(&slot->own_ring, __ATOMIC_RELAXED) : 0;
 
 	if (own)
 		return (struct ring_home){.number = own, .is_own = true};
-	return (struct ring_home){.number = (uint32_t)thread_slot_number(state, slot) & state->ring_mask / 2};
+	return (struct ring_home){.number = (uint32_t)thread_slot_number(state, slot) &
+					    state->ring_mask / 2};
 }
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* same_reports.c - allocates on several stacks, frees some of it, and leaks the rest, for tests/same_reports to record. */
+/*
+ * same_reports.c - allocates on several stacks, frees some of it, and leaks the rest, for
+ * tests/same_reports to record.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sharer.h - for targets: a process of its own in the memory of this one, by clone with CLONE_VM and without CLONE_THREAD, that may allocate. It gets
- * thread-local storage of its own from the dynamic linker, as pthread_create would give it to a thread. (glibc, x86-64.)
+ * sharer.h - for targets: a process of its own in the memory of this one, by clone with CLONE_VM
+ * and without CLONE_THREAD, that may allocate. It gets thread-local storage of its own from the
+ * dynamic linker, as pthread_create would give it to a thread. (glibc, x86-64.)
  */
 #ifndef SHARER_H
 #define SHARER_H
@@ -39,7 +40,8 @@ static inline void sharer_be_threaded(void)
 static inline char *sharer_new_tls(char *at)
 {
 	enum { SELF = 0x10, STACK_GUARD = 0x28, POINTER_GUARD = 0x30 };
-	void *(*allocate)(void *) = (void *(*)(void *))(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_allocate_tls");
+	void *(*allocate)(void *) =
+		(void *(*)(void *))(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_allocate_tls");
 	char *tls = allocate ? allocate(at) : NULL;
 	const char *own;
 
@@ -69,19 +71,26 @@ static inline int sharer_begin(void *data)
 	return getppid() == place->parent ? place->work(place->argument) : 1;
 }
 
-/* Its pid; wait for it with __WALL. It ends when work returns, or when the thread that called this does. */
+/*
+ * Its pid; wait for it with __WALL. It ends when work returns, or when the thread that called this
+ * does.
+ */
 static inline pid_t sharer_start(struct sharer_place *place, int (*work)(void *), void *argument)
 {
 	if (!place->stack) {
-		place->stack = mmap(NULL, SHARER_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		place->stack = mmap(NULL, SHARER_STACK_BYTES, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (place->stack == MAP_FAILED)
 			abort();
-		place->tls = sharer_new_tls(place->stack + SHARER_STACK_BYTES - SHARER_THREAD_BYTES);
+		place->tls =
+			sharer_new_tls(place->stack + SHARER_STACK_BYTES - SHARER_THREAD_BYTES);
 	}
 	place->work = work;
 	place->argument = argument;
 	place->parent = getpid();
-	return clone(sharer_begin, place->tls - SHARER_TLS_BYTES, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SETTLS | SIGCHLD, place, NULL, place->tls);
+	return clone(sharer_begin, place->tls - SHARER_TLS_BYTES,
+		     CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SETTLS | SIGCHLD, place, NULL,
+		     place->tls);
 }
 
 #endif

@@ -35,7 +35,7 @@ struct call_counter {
 	uint32_t round; /* one per stack, from 1 */
 };
 
-/* ---- files and lines ---- */
+/* ---- files and lines ------------------------------------------------------------------------- */
 
 static int file_number(struct call_counter *counter, const char *name, uint32_t *out_number)
 {
@@ -47,7 +47,8 @@ static int file_number(struct call_counter *counter, const char *name, uint32_t 
 		if (strcmp(costs->file[*out_number], name) == 0)
 			return 0;
 	}
-	if (array_reserve(&costs->file, &counter->file_room, costs->file_count, sizeof(*costs->file)) ||
+	if (array_reserve(&costs->file, &counter->file_room, costs->file_count,
+			  sizeof(*costs->file)) ||
 	    table_add(&counter->files, hash, (uint32_t)costs->file_count))
 		return -ENOMEM;
 	*out_number = (uint32_t)costs->file_count;
@@ -55,7 +56,8 @@ static int file_number(struct call_counter *counter, const char *name, uint32_t 
 	return 0;
 }
 
-static int line_number(struct call_counter *counter, const struct call_place *line, uint32_t *out_number)
+static int line_number(struct call_counter *counter, const struct call_place *line,
+		       uint32_t *out_number)
 {
 	const uint64_t hash = hash_bytes(line, sizeof(*line));
 	struct table_cursor cursor = table_seek(&counter->lines, hash);
@@ -64,7 +66,8 @@ static int line_number(struct call_counter *counter, const struct call_place *li
 		if (memcmp(&counter->line[*out_number], line, sizeof(*line)) == 0)
 			return 0;
 	}
-	if (array_reserve(&counter->line, &counter->line_room, counter->line_count, sizeof(*counter->line)) ||
+	if (array_reserve(&counter->line, &counter->line_room, counter->line_count,
+			  sizeof(*counter->line)) ||
 	    table_add(&counter->lines, hash, (uint32_t)counter->line_count))
 		return -ENOMEM;
 	*out_number = (uint32_t)counter->line_count;
@@ -80,13 +83,15 @@ static int number_lines(struct call_counter *counter, size_t call_count)
 
 	costs->file_of = calloc(call_count + 1, sizeof(*costs->file_of));
 	counter->line_of = calloc(call_count + 1, sizeof(*counter->line_of));
-	if (!costs->file_of || !counter->line_of || array_reserve(&costs->file, &counter->file_room, 0, sizeof(*costs->file)))
+	if (!costs->file_of || !counter->line_of ||
+	    array_reserve(&costs->file, &counter->file_room, 0, sizeof(*costs->file)))
 		return -ENOMEM;
 	costs->file[costs->file_count++] = NULL;
 	for (size_t i = 0; i < call_count; i++) {
 		const struct function_call *call = &costs->functions.call[i];
 
-		if (call->file && *call->file && file_number(counter, call->file, &costs->file_of[i]))
+		if (call->file && *call->file &&
+		    file_number(counter, call->file, &costs->file_of[i]))
 			return -ENOMEM;
 		line.function = call->function;
 		line.file = costs->file_of[i];
@@ -94,30 +99,36 @@ static int number_lines(struct call_counter *counter, size_t call_count)
 		if (line_number(counter, &line, &counter->line_of[i]))
 			return -ENOMEM;
 	}
-	line = (struct call_place){.function = (uint32_t)costs->functions.count, .callee = CALL_COSTS_SELF};
+	line = (struct call_place){.function = (uint32_t)costs->functions.count,
+				   .callee = CALL_COSTS_SELF};
 	return line_number(counter, &line, &counter->line_of[call_count]);
 }
 
-/* ---- costs ---- */
+/* ---- costs ----------------------------------------------------------------------------------- */
 
-static int pair_number(struct call_counter *counter, uint32_t caller, uint32_t callee, uint32_t *out_pair)
+static int pair_number(struct call_counter *counter, uint32_t caller, uint32_t callee,
+		       uint32_t *out_pair)
 {
 	const uint64_t hash = hash_number((uint64_t)caller << 32 | callee);
 	struct table_cursor cursor = table_seek(&counter->pairs, hash);
 
 	while (table_next(&counter->pairs, &cursor, out_pair)) {
-		if (counter->pair[*out_pair].caller == caller && counter->pair[*out_pair].callee == callee)
+		if (counter->pair[*out_pair].caller == caller &&
+		    counter->pair[*out_pair].callee == callee)
 			return 0;
 	}
-	if (array_reserve(&counter->pair, &counter->pair_room, counter->pair_count, sizeof(*counter->pair)) ||
+	if (array_reserve(&counter->pair, &counter->pair_room, counter->pair_count,
+			  sizeof(*counter->pair)) ||
 	    table_add(&counter->pairs, hash, (uint32_t)counter->pair_count))
 		return -ENOMEM;
 	*out_pair = (uint32_t)counter->pair_count;
-	counter->pair[counter->pair_count++] = (struct call_pair){.caller = caller, .callee = callee};
+	counter->pair[counter->pair_count++] =
+		(struct call_pair){.caller = caller, .callee = callee};
 	return 0;
 }
 
-static bool find_step(const struct call_counter *counter, const struct call_place *place, uint64_t hash, uint32_t *out_cost)
+static bool find_step(const struct call_counter *counter, const struct call_place *place,
+		      uint64_t hash, uint32_t *out_cost)
 {
 	struct table_cursor cursor = table_seek(&counter->steps, hash);
 
@@ -128,12 +139,14 @@ static bool find_step(const struct call_counter *counter, const struct call_plac
 	return false;
 }
 
-static int new_step(struct call_counter *counter, const struct call_place *place, uint64_t hash, uint32_t pair)
+static int new_step(struct call_counter *counter, const struct call_place *place, uint64_t hash,
+		    uint32_t pair)
 {
 	struct call_costs *costs = &counter->costs;
 
 	if (array_reserve(&costs->cost, &counter->cost_room, costs->count, sizeof(*costs->cost)) ||
-	    array_reserve(&counter->pair_of, &counter->pair_of_room, costs->count, sizeof(*counter->pair_of)) ||
+	    array_reserve(&counter->pair_of, &counter->pair_of_room, costs->count,
+			  sizeof(*counter->pair_of)) ||
 	    table_add(&counter->steps, hash, (uint32_t)costs->count))
 		return -ENOMEM;
 	counter->pair_of[costs->count] = pair;
@@ -145,7 +158,8 @@ static int new_step(struct call_counter *counter, const struct call_place *place
  * Adds to the cost of a line, for one callee or for CALL_COSTS_SELF, unless the pair of functions
  * was already counted in this stack.
  */
-static int add_step(struct call_counter *counter, uint32_t line, uint32_t callee, const double *value)
+static int add_step(struct call_counter *counter, uint32_t line, uint32_t callee,
+		    const double *value)
 {
 	const uint64_t hash = hash_number((uint64_t)line << 32 | callee);
 	struct call_place place = counter->line[line];
@@ -173,7 +187,8 @@ static int add_step(struct call_counter *counter, uint32_t line, uint32_t callee
 	return 0;
 }
 
-static int add_stack(struct call_counter *counter, const struct profile *profile, size_t stack, const double *value)
+static int add_stack(struct call_counter *counter, const struct profile *profile, size_t stack,
+		     const double *value)
 {
 	const struct functions *functions = &counter->costs.functions;
 	uint32_t at = functions->first[profile->frame_count]; /* the stack is unknown */
@@ -186,7 +201,8 @@ static int add_stack(struct call_counter *counter, const struct profile *profile
 	while (count > 0) {
 		const uint32_t next = calls[--count], callee = functions->call[next].function;
 
-		if (callee != functions->call[at].function && add_step(counter, counter->line_of[at], callee, value))
+		if (callee != functions->call[at].function &&
+		    add_step(counter, counter->line_of[at], callee, value))
 			return -ENOMEM;
 		at = next;
 	}
@@ -200,8 +216,10 @@ static double *stack_values(const struct profile *profile)
 
 	for (size_t i = 0; value && i < profile->row_count; i++) {
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-			value[profile->row[i].key.stack * (size_t)SAMPLE_TYPE_COUNT + (size_t)type] +=
-				estimate_of(profile, &profile->row[i], (enum sample_type)type).value;
+			value[profile->row[i].key.stack * (size_t)SAMPLE_TYPE_COUNT +
+			      (size_t)type] +=
+				estimate_of(profile, &profile->row[i], (enum sample_type)type)
+					.value;
 	}
 	return value;
 }
@@ -228,11 +246,12 @@ static int add_stacks(struct call_counter *counter, const struct profile *profil
 	return error;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int compare(const void *left, const void *right)
 {
-	const struct call_place *a = &((const struct call_cost *)left)->place, *b = &((const struct call_cost *)right)->place;
+	const struct call_place *a = &((const struct call_cost *)left)->place,
+				*b = &((const struct call_cost *)right)->place;
 
 	if (a->function != b->function)
 		return a->function < b->function ? -1 : 1;
@@ -265,7 +284,8 @@ int call_costs_open(const struct profile *profile, struct call_costs *out_costs)
 		return error;
 	}
 	if (counter.costs.count)
-		qsort(counter.costs.cost, counter.costs.count, sizeof(*counter.costs.cost), compare);
+		qsort(counter.costs.cost, counter.costs.count, sizeof(*counter.costs.cost),
+		      compare);
 	*out_costs = counter.costs;
 	return 0;
 }

@@ -21,28 +21,34 @@ struct builder {
 	struct table edges;
 };
 
-static int edge_between(struct builder *builder, uint32_t caller, uint32_t callee, uint32_t *out_edge)
+static int edge_between(struct builder *builder, uint32_t caller, uint32_t callee,
+			uint32_t *out_edge)
 {
 	struct callgraph *graph = &builder->graph;
 	const uint64_t hash = hash_number((uint64_t)caller << 32 | callee);
 	struct table_cursor cursor = table_seek(&builder->edges, hash);
 
 	while (table_next(&builder->edges, &cursor, out_edge)) {
-		if (graph->edge[*out_edge].caller == caller && graph->edge[*out_edge].callee == callee)
+		if (graph->edge[*out_edge].caller == caller &&
+		    graph->edge[*out_edge].callee == callee)
 			return 0;
 	}
-	if (array_reserve(&graph->edge, &builder->edge_room, graph->edge_count, sizeof(*graph->edge)) ||
-	    array_reserve(&builder->edge_round, &builder->edge_round_room, graph->edge_count, sizeof(*builder->edge_round)) ||
+	if (array_reserve(&graph->edge, &builder->edge_room, graph->edge_count,
+			  sizeof(*graph->edge)) ||
+	    array_reserve(&builder->edge_round, &builder->edge_round_room, graph->edge_count,
+			  sizeof(*builder->edge_round)) ||
 	    table_add(&builder->edges, hash, (uint32_t)graph->edge_count))
 		return -ENOMEM;
 	*out_edge = (uint32_t)graph->edge_count++;
-	graph->edge[*out_edge] = (struct callgraph_edge){.caller = caller, .callee = callee, .is_inline = true, .is_residual = true};
+	graph->edge[*out_edge] = (struct callgraph_edge){
+		.caller = caller, .callee = callee, .is_inline = true, .is_residual = true};
 	builder->edge_round[*out_edge] = 0;
 	return 0;
 }
 
 /* Counts the edge from the caller to this call, once per row. */
-static int count_edge(struct builder *builder, uint32_t caller, const struct function_call *call, bool is_residual, const struct estimate *weight)
+static int count_edge(struct builder *builder, uint32_t caller, const struct function_call *call,
+		      bool is_residual, const struct estimate *weight)
 {
 	uint32_t index;
 
@@ -68,7 +74,8 @@ static void count_node(struct builder *builder, uint32_t function, const struct 
 }
 
 /* Counts a stack from the root to the leaf. */
-static int count_stack(struct builder *builder, const struct profile_stack *stack, const struct estimate *weight)
+static int count_stack(struct builder *builder, const struct profile_stack *stack,
+		       const struct estimate *weight)
 {
 	const struct functions *functions = &builder->graph.functions;
 	bool has_caller = false, is_residual = false;
@@ -166,14 +173,17 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 	graph->node_count = graph->functions.count;
 	graph->node = calloc(graph->node_count + 1, sizeof(*graph->node));
 	builder->node_round = calloc(graph->node_count + 1, sizeof(*builder->node_round));
-	builder->call_weight = calloc(graph->functions.first[profile->frame_count] + (size_t)1, sizeof(*builder->call_weight));
+	builder->call_weight = calloc(graph->functions.first[profile->frame_count] + (size_t)1,
+				      sizeof(*builder->call_weight));
 	double *best = calloc(graph->node_count + 1, sizeof(*best));
 	error = graph->node && builder->node_round && builder->call_weight && best ? 0 : -ENOMEM;
 	for (size_t i = 0; i < graph->node_count && !error; i++)
 		graph->node[i].name = graph->functions.name[i];
 	if (!error)
 		error = count_rows(builder, profile, type);
-	graph->percent_base = profile->meta.percent_base[type] != 0 ? profile->meta.percent_base[type] : graph->total.value;
+	graph->percent_base = profile->meta.percent_base[type] != 0
+				      ? profile->meta.percent_base[type]
+				      : graph->total.value;
 	if (!error)
 		error = callgraph_note_inlining(graph);
 	if (!error)
@@ -183,7 +193,8 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 }
 
 /* Takes ownership of the functions. */
-static int build_with(struct functions *functions, const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
+static int build_with(struct functions *functions, const struct profile *profile,
+		      enum sample_type type, const bool *keep, struct callgraph *out_graph)
 {
 	struct builder builder = {.graph.functions = *functions, .keep = keep};
 	const int error = build(&builder, profile, type);
@@ -200,7 +211,8 @@ static int build_with(struct functions *functions, const struct profile *profile
 	return error;
 }
 
-int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph)
+int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep,
+		    struct callgraph *out_graph)
 {
 	struct functions functions;
 	const int error = functions_open(profile, &functions);
@@ -208,7 +220,8 @@ int callgraph_build(const struct profile *profile, enum sample_type type, const 
 	return error ? error : build_with(&functions, profile, type, keep, out_graph);
 }
 
-int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *graph)
+int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep,
+		      struct callgraph *graph)
 {
 	struct functions functions = graph->functions;
 
@@ -236,7 +249,8 @@ static int compare(double left, double right)
 static int compare_flat(const void *left, const void *right, void *context)
 {
 	const struct callgraph *graph = context;
-	const struct callgraph_node *a = &graph->node[*(const uint32_t *)left], *b = &graph->node[*(const uint32_t *)right];
+	const struct callgraph_node *a = &graph->node[*(const uint32_t *)left],
+				    *b = &graph->node[*(const uint32_t *)right];
 	const int order = compare(a->flat.value, b->flat.value);
 
 	return order ? order : strcmp(a->name, b->name);
@@ -245,7 +259,8 @@ static int compare_flat(const void *left, const void *right, void *context)
 static int compare_cum(const void *left, const void *right, void *context)
 {
 	const struct callgraph *graph = context;
-	const struct callgraph_node *a = &graph->node[*(const uint32_t *)left], *b = &graph->node[*(const uint32_t *)right];
+	const struct callgraph_node *a = &graph->node[*(const uint32_t *)left],
+				    *b = &graph->node[*(const uint32_t *)right];
 	const int order = compare(a->cum.value, b->cum.value);
 
 	return order ? order : strcmp(a->name, b->name);
@@ -262,7 +277,8 @@ uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *ou
 		if (callgraph_has(&graph->node[i]))
 			order[count++] = (uint32_t)i;
 	}
-	qsort_r(order, count, sizeof(*order), by_cum ? compare_cum : compare_flat, (void *)(uintptr_t)graph);
+	qsort_r(order, count, sizeof(*order), by_cum ? compare_cum : compare_flat,
+		(void *)(uintptr_t)graph);
 	*out_count = count;
 	return order;
 }

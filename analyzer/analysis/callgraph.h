@@ -18,7 +18,8 @@
 enum callgraph_inlining { INLINE_NEVER, INLINE_SOMETIMES, INLINE_ALWAYS };
 
 struct callgraph_node {
-	const char *name;                 /* function, or module+0xoffset; lives as long as the graph */
+	/* function, or module+0xoffset; lives as long as the graph */
+	const char *name;
 	const char *file;                 /* of the function's most expensive call; may be NULL */
 	uint32_t line;                    /* 0 = unknown */
 	enum callgraph_inlining inlining; /* into its callers */
@@ -44,11 +45,13 @@ struct callgraph {
 	struct functions functions;
 };
 /* keep: by node; NULL = keep all. Returns 0 or -ENOMEM. */
-int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *out_graph);
+int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep,
+		    struct callgraph *out_graph);
 /*
  * As callgraph_build(), for an existing graph of the same profile. On failure the graph is closed.
  */
-int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep, struct callgraph *graph);
+int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep,
+		      struct callgraph *graph);
 void callgraph_close(struct callgraph *graph);
 /*
  * True if the node has a weight that rounds to a whole byte or object. In a comparison many weights

@@ -32,7 +32,7 @@ struct calltree_source {
 	size_t chosen_count;
 };
 
-/* ---- which ones are shown ---- */
+/* ---- which ones are shown -------------------------------------------------------------------- */
 
 static size_t limit_of(size_t limit)
 {
@@ -64,7 +64,9 @@ static size_t nodes_for(struct calltree_source *source, const struct rank *rank,
 	for (size_t i = 0; i < first; i++)
 		source->pruned_tree.pruned_node[rank[i].pruned_node].image = 0;
 	for (size_t i = first; i < source->pruned_tree.count; i++) {
-		struct pruned_node *parent = &source->pruned_tree.pruned_node[source->pruned_tree.pruned_node[rank[i].pruned_node].parent];
+		struct pruned_node *parent =
+			&source->pruned_tree.pruned_node
+				 [source->pruned_tree.pruned_node[rank[i].pruned_node].parent];
 		nodes += parent->image == 0;
 		if (parent->image == 0)
 			parent->image = 1; /* counted */
@@ -85,10 +87,14 @@ static int choose(struct calltree_source *source)
 	if (!rank)
 		return -ENOMEM;
 	for (size_t i = 0; i < source->pruned_tree.count; i++)
-		rank[i] = (struct rank){.share = pruned_node_share(source->pruned_tree.pruned_node, &source->pruned_tree.pruned_node[i], type), .pruned_node = (uint32_t)i};
+		rank[i] = (struct rank){
+			.share = pruned_node_share(source->pruned_tree.pruned_node,
+						   &source->pruned_tree.pruned_node[i], type),
+			.pruned_node = (uint32_t)i};
 	rank[0].share = 2; /* the root, whatever it weighs */
 	qsort(rank, source->pruned_tree.count, sizeof(*rank), compare_ranks);
-	while (first < source->pruned_tree.count && first < limit && rank[first].share >= source->options.fraction && rank[first].share > 0)
+	while (first < source->pruned_tree.count && first < limit &&
+	       rank[first].share >= source->options.fraction && rank[first].share > 0)
 		first++;
 	while ((nodes = nodes_for(source, rank, first)) > limit && first > limit / 2)
 		first = first - limit / 2 < nodes - limit ? limit / 2 : first - (nodes - limit);
@@ -116,7 +122,9 @@ static void draw_images(struct calltree_source *source)
 	for (size_t i = 0; i < source->pruned_tree.count; i++) {
 		struct pruned_node *pruned_node = &source->pruned_tree.pruned_node[i];
 		if (pruned_node->image == 0)
-			pruned_node->image = add_chosen(source, pruned_node->function, source->pruned_tree.pruned_node[pruned_node->parent].image);
+			pruned_node->image = add_chosen(
+				source, pruned_node->function,
+				source->pruned_tree.pruned_node[pruned_node->parent].image);
 	}
 	for (size_t i = 1; i < source->pruned_tree.count; i++) {
 		struct pruned_node *pruned_node = &source->pruned_tree.pruned_node[i];
@@ -126,22 +134,28 @@ static void draw_images(struct calltree_source *source)
 		if (source->chosen[parent].function == CALLTREE_OTHER)
 			pruned_node->image = parent;
 		else if (source->other[parent] == NOWHERE)
-			pruned_node->image = source->other[parent] = add_chosen(source, CALLTREE_OTHER, parent);
+			pruned_node->image = source->other[parent] =
+				add_chosen(source, CALLTREE_OTHER, parent);
 		else
 			pruned_node->image = source->other[parent];
 	}
 }
 
-/* ---- their figures, and their order ---- */
+/* ---- their figures, and their order ---------------------------------------------------------- */
 
 static void add_figures(struct calltree_source *source)
 {
 	const struct profile *profile = source->profile;
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		struct calltree_node *node = &source->chosen[source->pruned_tree.pruned_node[source->pruned_tree.leaf[profile->row[i].key.stack]].image];
+		struct calltree_node *node =
+			&source->chosen[source->pruned_tree
+						.pruned_node[source->pruned_tree.leaf
+								     [profile->row[i].key.stack]]
+						.image];
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-			const struct estimate estimate = estimate_of(profile, &profile->row[i], (enum sample_type)type);
+			const struct estimate estimate =
+				estimate_of(profile, &profile->row[i], (enum sample_type)type);
 			estimate_add(&node->self[type], &estimate);
 		}
 	}
@@ -150,7 +164,8 @@ static void add_figures(struct calltree_source *source)
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 			estimate_add(&node->total[type], &node->self[type]);
 			if (i > 0)
-				estimate_add(&source->chosen[node->parent].total[type], &node->total[type]);
+				estimate_add(&source->chosen[node->parent].total[type],
+					     &node->total[type]);
 		}
 	}
 }
@@ -158,8 +173,10 @@ static void add_figures(struct calltree_source *source)
 static int compare_siblings(const void *left, const void *right, void *context)
 {
 	const struct calltree_source *source = context;
-	const struct calltree_node *a = &source->chosen[*(const uint32_t *)left], *b = &source->chosen[*(const uint32_t *)right];
-	const struct estimate *x = &a->total[source->options.type], *y = &b->total[source->options.type];
+	const struct calltree_node *a = &source->chosen[*(const uint32_t *)left],
+				   *b = &source->chosen[*(const uint32_t *)right];
+	const struct estimate *x = &a->total[source->options.type],
+			      *y = &b->total[source->options.type];
 
 	if (a->parent != b->parent)
 		return a->parent < b->parent ? -1 : 1;
@@ -182,7 +199,8 @@ static void put_in_preorder(struct calltree_source *source, const uint32_t *orde
 	tree->node[tree->count++] = source->chosen[0];
 	for (;;) {
 		/* `at` is a chosen node whose image is tree->node[parent]. */
-		if (first[at] < source->chosen_count && source->chosen[order[first[at]]].parent == at) {
+		if (first[at] < source->chosen_count &&
+		    source->chosen[order[first[at]]].parent == at) {
 			const uint32_t child = order[first[at]++];
 			tree->node[tree->count] = source->chosen[child];
 			tree->node[tree->count].parent = parent;
@@ -223,7 +241,7 @@ static int put_in_order(struct calltree_source *source)
 	return error;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int note_places(struct calltree_source *source)
 {
@@ -278,15 +296,20 @@ int calltree_cut(struct calltree *tree, size_t limit)
 	return error;
 }
 
-int calltree_open(const struct profile *profile, const struct calltree_options *options, struct calltree *out_tree)
+int calltree_open(const struct profile *profile, const struct calltree_options *options,
+		  struct calltree *out_tree)
 {
 	struct calltree tree = {.source = calloc(1, sizeof(*tree.source))};
-	const struct pruned_tree_options pruned_tree = {.enough = limit_of(options->limit), .by = options->is_only_type ? &options->type : NULL};
+	const struct pruned_tree_options pruned_tree = {.enough = limit_of(options->limit),
+							.by = options->is_only_type ? &options->type
+										    : NULL};
 	int error = -ENOMEM;
 
 	if (tree.source) {
-		*tree.source = (struct calltree_source){.profile = profile, .options = *options, .tree = &tree};
-		error = pruned_tree_open(profile, &pruned_tree, &tree.functions, &tree.source->pruned_tree);
+		*tree.source = (struct calltree_source){
+			.profile = profile, .options = *options, .tree = &tree};
+		error = pruned_tree_open(profile, &pruned_tree, &tree.functions,
+					 &tree.source->pruned_tree);
 	}
 	if (!error)
 		error = note_places(tree.source);

@@ -57,7 +57,8 @@ struct calltree {
 };
 
 /* Returns 0 or -ENOMEM. The tree keeps a pointer to the profile. */
-int calltree_open(const struct profile *profile, const struct calltree_options *options, struct calltree *out_tree);
+int calltree_open(const struct profile *profile, const struct calltree_options *options,
+		  struct calltree *out_tree);
 /*
  * Rebuilds the tree with another limit, at most the one with which it was opened. This takes a
  * fraction of the time of calltree_open(). Returns 0 or -ENOMEM. The old nodes become invalid.

@@ -21,7 +21,7 @@ struct summing {
 	uint32_t *site_round, *block_round; /* by site, by block: the last row counted, from 1 */
 };
 
-/* ---- sites ---- */
+/* ---- sites ----------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct summing *summing, size_t frame, bool with_inlined)
 {
@@ -54,9 +54,11 @@ static struct code_site site_at(const struct summing *summing, size_t index)
 	const int32_t object = object_of(summing->profile, frame->module);
 	const uint64_t bias = object < 0 ? 0 : summing->profile->module[frame->module].bias;
 
-	return (struct code_site){.module = object,
-				  .address = frame->address - 1 - bias,
-				  .function = summing->functions->call[summing->functions->first[index + 1] - 1].function};
+	return (struct code_site){
+		.module = object,
+		.address = frame->address - 1 - bias,
+		.function = summing->functions->call[summing->functions->first[index + 1] - 1]
+				    .function};
 }
 
 static int compare_sites(const void *left, const void *right)
@@ -95,13 +97,14 @@ static int collect_sites(struct summing *summing, bool with_inlined)
 		if (!is_wanted(summing, i, with_inlined))
 			continue;
 		const struct code_site site = site_at(summing, i);
-		const struct code_site *found = bsearch(&site, sums->site, kept, sizeof(site), compare_sites);
+		const struct code_site *found =
+			bsearch(&site, sums->site, kept, sizeof(site), compare_sites);
 		sums->site_of[i] = (uint32_t)(found - sums->site);
 	}
 	return 0;
 }
 
-/* ---- blocks ---- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Opens the module's file on the first call. *out_code is NULL if there is no file. */
 static int code_of(struct summing *summing, int32_t module, const struct machine_code **out_code)
@@ -113,14 +116,16 @@ static int code_of(struct summing *summing, int32_t module, const struct machine
 		return 0;
 	if (!sums->is_open[module]) {
 		sums->is_open[module] = true;
-		if (machine_code_open(summing->profile, module, summing->wish->binary, &sums->code[module]) == -ENOMEM)
+		if (machine_code_open(summing->profile, module, summing->wish->binary,
+				      &sums->code[module]) == -ENOMEM)
 			return -ENOMEM;
 	}
 	*out_code = sums->code[module].names.file.elf ? &sums->code[module] : NULL;
 	return 0;
 }
 
-static bool continues(const struct summing *summing, const struct code_block *block, const struct code_site *site)
+static bool continues(const struct summing *summing, const struct code_block *block,
+		      const struct code_site *site)
 {
 	const struct code_site *first = &summing->sums.site[block->first_site];
 
@@ -150,8 +155,11 @@ static int find_blocks(struct summing *summing)
 			if (code_of(summing, site->module, &block->code))
 				return -ENOMEM;
 			if (block->code) {
-				site->address = module_names_code(&block->code->names, site->address + 1);
-				block->symbol = module_names_extent(&block->code->names, site->address, &block->begin, &block->end);
+				site->address =
+					module_names_code(&block->code->names, site->address + 1);
+				block->symbol =
+					module_names_extent(&block->code->names, site->address,
+							    &block->begin, &block->end);
 			}
 		}
 		site->block = (uint32_t)(block - sums->block);
@@ -160,7 +168,7 @@ static int find_blocks(struct summing *summing)
 	return 0;
 }
 
-/* ---- sums ---- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* The index of the frame that contains the first counted call: the frames from it on count. */
 static uint32_t leaf_frame(const struct functions *functions, const struct profile_stack *stack)
@@ -169,12 +177,15 @@ static uint32_t leaf_frame(const struct functions *functions, const struct profi
 	const uint32_t *calls = functions_unfold(functions, stack, &count);
 	uint32_t leaf = 0;
 
-	while (count && leaf < stack->frame_count && (calls[0] < functions->first[stack->frame[leaf]] || calls[0] >= functions->first[stack->frame[leaf] + 1]))
+	while (count && leaf < stack->frame_count &&
+	       (calls[0] < functions->first[stack->frame[leaf]] ||
+		calls[0] >= functions->first[stack->frame[leaf] + 1]))
 		leaf++;
 	return leaf;
 }
 
-static void sum_stack(struct summing *summing, const struct profile_stack *stack, uint32_t round, const struct estimate *weight)
+static void sum_stack(struct summing *summing, const struct profile_stack *stack, uint32_t round,
+		      const struct estimate *weight)
 {
 	const uint32_t leaf = leaf_frame(summing->functions, stack);
 
@@ -205,9 +216,11 @@ static int sum_rows(struct summing *summing)
 	if (!summing->site_round || !summing->block_round)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct estimate weight = estimate_of(profile, &profile->row[i], summing->wish->type);
+		const struct estimate weight =
+			estimate_of(profile, &profile->row[i], summing->wish->type);
 		if (weight.value != 0)
-			sum_stack(summing, &profile->stack[profile->row[i].key.stack], (uint32_t)i + 1, &weight);
+			sum_stack(summing, &profile->stack[profile->row[i].key.stack],
+				  (uint32_t)i + 1, &weight);
 	}
 	return 0;
 }
@@ -221,7 +234,8 @@ static bool has_own_code(const struct summing *summing)
 	return false;
 }
 
-int code_sums_open(const struct profile *profile, const struct functions *functions, const struct code_wish *wish, struct code_sums *out_sums)
+int code_sums_open(const struct profile *profile, const struct functions *functions,
+		   const struct code_wish *wish, struct code_sums *out_sums)
 {
 	struct summing summing = {.profile = profile, .functions = functions, .wish = wish};
 	int error = collect_sites(&summing, !has_own_code(&summing));

@@ -49,7 +49,8 @@ struct code_wish {
  * Returns 0 or -ENOMEM. If no wanted function has code of its own because all are inlined, the
  * result is about the code that they are inlined into.
  */
-int code_sums_open(const struct profile *profile, const struct functions *functions, const struct code_wish *wish, struct code_sums *out_sums);
+int code_sums_open(const struct profile *profile, const struct functions *functions,
+		   const struct code_wish *wish, struct code_sums *out_sums);
 void code_sums_close(struct code_sums *sums);
 
 #endif

@@ -77,17 +77,20 @@ static bool load(struct disassembler *disassembler)
 	disassembler->malloc = (__typeof__(cs_malloc) *)dlsym(library, "cs_malloc");
 	disassembler->free = (__typeof__(cs_free) *)dlsym(library, "cs_free");
 	disassembler->disasm_iter = (__typeof__(cs_disasm_iter) *)dlsym(library, "cs_disasm_iter");
-	return disassembler->open && disassembler->close && disassembler->option && disassembler->malloc && disassembler->free && disassembler->disasm_iter;
+	return disassembler->open && disassembler->close && disassembler->option &&
+	       disassembler->malloc && disassembler->free && disassembler->disasm_iter;
 }
 
 static int start(struct disassembler *disassembler)
 {
 	const struct machine *machine = disassembler->machine;
-	const cs_err error = disassembler->open(machine->arch, machine->mode, &disassembler->handle);
+	const cs_err error =
+		disassembler->open(machine->arch, machine->mode, &disassembler->handle);
 
 	if (error)
 		return error == CS_ERR_MEM ? -ENOMEM : -ENOTSUP;
-	if (machine->has_att_syntax && disassembler->option(disassembler->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT))
+	if (machine->has_att_syntax &&
+	    disassembler->option(disassembler->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT))
 		return -ENOTSUP;
 	disassembler->instruction = disassembler->malloc(disassembler->handle);
 	return disassembler->instruction ? 0 : -ENOMEM;
@@ -129,7 +132,8 @@ void disassembler_close(struct disassembler *disassembler)
  */
 static uint64_t target_of(const struct machine *machine, const cs_insn *instruction)
 {
-	const char *comma = strrchr(instruction->op_str, ','), *last = comma ? comma + 1 : instruction->op_str;
+	const char *comma = strrchr(instruction->op_str, ','),
+		   *last = comma ? comma + 1 : instruction->op_str;
 	bool is_branch = false;
 	char *end;
 
@@ -142,16 +146,19 @@ static uint64_t target_of(const struct machine *machine, const cs_insn *instruct
 	return *end ? 0 : target;
 }
 
-static void format_bytes(const struct machine *machine, const struct disassembler_code *code, struct instruction *instruction)
+static void format_bytes(const struct machine *machine, const struct disassembler_code *code,
+			 struct instruction *instruction)
 {
 	size_t used = (size_t)snprintf(instruction->text, sizeof(instruction->text), ".byte");
 
 	instruction->size = code->size < machine->unit ? (uint32_t)code->size : machine->unit;
 	for (uint32_t i = 0; i < instruction->size; i++)
-		used += (size_t)snprintf(instruction->text + used, sizeof(instruction->text) - used, "%s 0x%02x", i ? "," : "", code->bytes[i]);
+		used += (size_t)snprintf(instruction->text + used, sizeof(instruction->text) - used,
+					 "%s 0x%02x", i ? "," : "", code->bytes[i]);
 }
 
-void disassembler_first(const struct disassembler *disassembler, const struct disassembler_code *code, struct instruction *out_instruction)
+void disassembler_first(const struct disassembler *disassembler,
+			const struct disassembler_code *code, struct instruction *out_instruction)
 {
 	const uint8_t *bytes = code->bytes;
 	size_t size = code->size;
@@ -159,11 +166,14 @@ void disassembler_first(const struct disassembler *disassembler, const struct di
 	const cs_insn *found = disassembler->instruction;
 
 	*out_instruction = (struct instruction){.address = code->address};
-	if (!disassembler->disasm_iter(disassembler->handle, &bytes, &size, &address, disassembler->instruction) || found->size == 0) {
+	if (!disassembler->disasm_iter(disassembler->handle, &bytes, &size, &address,
+				       disassembler->instruction) ||
+	    found->size == 0) {
 		format_bytes(disassembler->machine, code, out_instruction);
 		return;
 	}
 	out_instruction->size = found->size;
 	out_instruction->target = target_of(disassembler->machine, found);
-	snprintf(out_instruction->text, sizeof(out_instruction->text), "%s%s%s", found->mnemonic, *found->op_str ? " " : "", found->op_str);
+	snprintf(out_instruction->text, sizeof(out_instruction->text), "%s%s%s", found->mnemonic,
+		 *found->op_str ? " " : "", found->op_str);
 }

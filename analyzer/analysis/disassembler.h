@@ -37,6 +37,7 @@ const char *disassembler_library(void);
  * Decodes the first instruction; code->size must be at least 1. Bytes that are no instruction are
  * emitted one byte at a time, or one word at a time on a CPU with instructions of a fixed size.
  */
-void disassembler_first(const struct disassembler *disassembler, const struct disassembler_code *code, struct instruction *out_instruction);
+void disassembler_first(const struct disassembler *disassembler,
+			const struct disassembler_code *code, struct instruction *out_instruction);
 
 #endif

@@ -8,7 +8,8 @@
 
 uint32_t *frame_label_frames(const struct profile *profile, const struct functions *functions)
 {
-	uint32_t *frame_of = malloc((functions->first[profile->frame_count] + (size_t)1) * sizeof(*frame_of));
+	uint32_t *frame_of =
+		malloc((functions->first[profile->frame_count] + (size_t)1) * sizeof(*frame_of));
 
 	for (size_t f = 0; frame_of && f < profile->frame_count; f++) {
 		for (uint32_t call = functions->first[f]; call < functions->first[f + 1]; call++)
@@ -29,7 +30,8 @@ static void write_address(const struct profile_frame *frame, char *text, size_t 
 		*text = 0;
 }
 
-char *frame_label(const struct profile *profile, const struct functions *functions, uint32_t frame, uint32_t call)
+char *frame_label(const struct profile *profile, const struct functions *functions, uint32_t frame,
+		  uint32_t call)
 {
 	const struct function_call *at = &functions->call[call];
 	const struct profile_frame *of = &profile->frame[frame];

@@ -11,6 +11,7 @@
 /* By call: the frame that contains it. The caller frees the array; NULL = out of memory. */
 uint32_t *frame_label_frames(const struct profile *profile, const struct functions *functions);
 /* The caller frees the text; NULL = out of memory. Control characters are not yet removed. */
-char *frame_label(const struct profile *profile, const struct functions *functions, uint32_t frame, uint32_t call);
+char *frame_label(const struct profile *profile, const struct functions *functions, uint32_t frame,
+		  uint32_t call);
 
 #endif

@@ -23,11 +23,14 @@ static uint32_t common_shift(const struct profile *profile)
 	while (shift < HISTORY_SHIFT_MAX && profile->meta.duration_ns >> shift >= HISTORY_SLICES)
 		shift++;
 	for (size_t i = 0; i < profile->histories.count; i++)
-		shift = profile->histories.history[i].shift > shift ? profile->histories.history[i].shift : shift;
+		shift = profile->histories.history[i].shift > shift
+				? profile->histories.history[i].shift
+				: shift;
 	return shift;
 }
 
-static void add_slices(struct trend_slices *slices, const struct history *history, const struct estimate *one)
+static void add_slices(struct trend_slices *slices, const struct history *history,
+		       const struct estimate *one)
 {
 	for (size_t i = 0; i < HISTORY_SLICES; i++) {
 		const double change = (double)history->alloc[i] - (double)history->gone[i];
@@ -52,7 +55,9 @@ static void open_slices(const struct profile *profile, struct leaks *leaks)
 	double activity[HISTORY_SLICES] = {0};
 	struct history history;
 
-	leaks->slices = (struct trend_slices){.width_ns = (double)(1ull << shift), .window_ns = leaks->window_ns, .tail_ns = leaks->tail_ns};
+	leaks->slices = (struct trend_slices){.width_ns = (double)(1ull << shift),
+					      .window_ns = leaks->window_ns,
+					      .tail_ns = leaks->tail_ns};
 	for (size_t i = 0; i < profile->row_count; i++) {
 		const struct profile_row *row = &profile->row[i];
 
@@ -81,13 +86,15 @@ static double older_part(const struct trend_slices *slices, const struct history
 	double older = 0, all = 0;
 
 	for (size_t i = 0; i < HISTORY_SLICES; i++) {
-		older += (double)history->live[i] * trend_part_before(slices, i, slices->window_ns - slices->tail_ns);
+		older += (double)history->live[i] *
+			 trend_part_before(slices, i, slices->window_ns - slices->tail_ns);
 		all += (double)history->live[i];
 	}
 	return all > 0 ? older / all : 0;
 }
 
-static void add_row(const struct profile *profile, const struct profile_row *row, struct trend_slices *slices, struct leak *leak)
+static void add_row(const struct profile *profile, const struct profile_row *row,
+		    struct trend_slices *slices, struct leak *leak)
 {
 	const uint64_t size = row->alloc_count ? row->alloc_bytes / row->alloc_count : 0;
 	const struct estimate one = estimate_row(1, size, row->key.interval, INUSE_SPACE);
@@ -110,7 +117,8 @@ static void add_row(const struct profile *profile, const struct profile_row *row
 }
 
 /* False: the group has nothing in use that is older than the tail. */
-static bool find_leak(const struct profile *profile, const struct stack_groups *groups, size_t group, struct leaks *leaks, struct leak *out_leak)
+static bool find_leak(const struct profile *profile, const struct stack_groups *groups,
+		      size_t group, struct leaks *leaks, struct leak *out_leak)
 {
 	struct trend_slices slices = leaks->slices;
 	struct leak leak = {.stack = groups->stack[group]};
@@ -132,7 +140,8 @@ static bool find_leak(const struct profile *profile, const struct stack_groups *
 static int compare_leaks(const void *left, const void *right)
 {
 	const struct leak *a = left, *b = right;
-	const bool grows_a = a->trend.verdict == TREND_GROWS, grows_b = b->trend.verdict == TREND_GROWS;
+	const bool grows_a = a->trend.verdict == TREND_GROWS,
+		   grows_b = b->trend.verdict == TREND_GROWS;
 
 	if (grows_a != grows_b)
 		return grows_a ? -1 : 1;
@@ -143,7 +152,8 @@ static int compare_leaks(const void *left, const void *right)
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-static void find_all(const struct profile *profile, const struct stack_groups *groups, struct leaks *leaks)
+static void find_all(const struct profile *profile, const struct stack_groups *groups,
+		     struct leaks *leaks)
 {
 	for (size_t group = 0; group < groups->count; group++) {
 		struct leak *leak = &leaks->leak[leaks->count];
@@ -176,13 +186,16 @@ static void count_known(const struct profile *profile, struct leaks *leaks)
 	}
 }
 
-int leaks_open(const struct stack_text *text, const struct leaks_tail *tail, struct leaks *out_leaks)
+int leaks_open(const struct stack_text *text, const struct leaks_tail *tail,
+	       struct leaks *out_leaks)
 {
 	const double window_ns = (double)text->profile->meta.duration_ns;
 	struct stack_groups groups;
 	int error;
 
-	*out_leaks = (struct leaks){.window_ns = window_ns, .tail_ns = tail->ns ? (double)tail->ns : window_ns * tail->share};
+	*out_leaks =
+		(struct leaks){.window_ns = window_ns,
+			       .tail_ns = tail->ns ? (double)tail->ns : window_ns * tail->share};
 	out_leaks->is_unsure = caveats_withhold_verdicts(caveats_bits(&text->profile->meta));
 	if (out_leaks->tail_ns >= window_ns && window_ns > 0)
 		return -ERANGE;

@@ -49,7 +49,8 @@ struct leaks {
  * Returns 0, -ENOMEM, or -ERANGE if the tail is as long as the window. The caller closes *out_leaks
  * in every case.
  */
-int leaks_open(const struct stack_text *text, const struct leaks_tail *tail, struct leaks *out_leaks);
+int leaks_open(const struct stack_text *text, const struct leaks_tail *tail,
+	       struct leaks *out_leaks);
 void leaks_close(struct leaks *leaks);
 
 #endif

@@ -12,7 +12,8 @@ static Elf *elf_of(const struct machine_code *code)
 	return code->program.elf ? code->program.elf : code->names.file.elf;
 }
 
-int machine_code_open(const struct profile *profile, int32_t module, const char *binary, struct machine_code *out_code)
+int machine_code_open(const struct profile *profile, int32_t module, const char *binary,
+		      struct machine_code *out_code)
 {
 	const struct file_source source = {.pid = profile->meta.pid, .exe = profile->meta.exe};
 	struct machine_code code = MACHINE_CODE_CLOSED;
@@ -45,7 +46,8 @@ bool machine_code_is_there(const struct machine_code *code)
 	return objfile_has_code(elf_of(code));
 }
 
-const uint8_t *machine_code_bytes(const struct machine_code *code, uint64_t address, size_t wanted, size_t *out_size)
+const uint8_t *machine_code_bytes(const struct machine_code *code, uint64_t address, size_t wanted,
+				  size_t *out_size)
 {
 	Elf *elf = elf_of(code);
 	GElf_Phdr header;
@@ -59,13 +61,15 @@ const uint8_t *machine_code_bytes(const struct machine_code *code, uint64_t addr
 		return NULL;
 	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
 		const uint64_t into = address - header.p_vaddr;
-		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) || address < header.p_vaddr || into >= header.p_filesz)
+		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) ||
+		    address < header.p_vaddr || into >= header.p_filesz)
 			continue;
 		/*
 		 * Always ask for the whole segment: libelf keeps every chunk that it was ever asked
 		 * for, and searches all of them.
 		 */
-		const Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+		const Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset,
+							    header.p_filesz, ELF_T_BYTE);
 		if (!data || !data->d_buf || into >= data->d_size)
 			return NULL;
 		*out_size = data->d_size - into < wanted ? data->d_size - into : wanted;

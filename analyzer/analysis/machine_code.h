@@ -16,13 +16,15 @@ struct machine_code {
 	struct objfile program;    /* open if names.file is a debug file, which has no code */
 	uint16_t machine;          /* e_machine */
 };
-#define MACHINE_CODE_CLOSED ((struct machine_code){.names = MODULE_NAMES_CLOSED, .program = OBJFILE_CLOSED})
+#define MACHINE_CODE_CLOSED \
+	((struct machine_code){.names = MODULE_NAMES_CLOSED, .program = OBJFILE_CLOSED})
 
 /*
  * binary: as in symbols.h. Returns 0; -ENOENT: there is no such file, or only files with another
  * build-id; -ENOMEM.
  */
-int machine_code_open(const struct profile *profile, int32_t module, const char *binary, struct machine_code *out_code);
+int machine_code_open(const struct profile *profile, int32_t module, const char *binary,
+		      struct machine_code *out_code);
 void machine_code_close(struct machine_code *code);
 /* False: only a debug file was found. It has names but no code. */
 bool machine_code_is_there(const struct machine_code *code);
@@ -30,6 +32,7 @@ bool machine_code_is_there(const struct machine_code *code);
  * Returns up to `wanted` bytes from an address of the file on; fewer where the file's segment ends.
  * NULL = no code there. The bytes live as long as `code` is open.
  */
-const uint8_t *machine_code_bytes(const struct machine_code *code, uint64_t address, size_t wanted, size_t *out_size);
+const uint8_t *machine_code_bytes(const struct machine_code *code, uint64_t address, size_t wanted,
+				  size_t *out_size);
 
 #endif

@@ -42,7 +42,8 @@ static struct node child_at(const struct tree *tree, const struct node *parent, 
 	struct node child = {.first = first, .end = first, .depth = parent->depth + 1};
 	const uint32_t step = tree->stacks.sum[first].step[parent->depth];
 
-	for (; child.end < parent->end && tree->stacks.sum[child.end].step[parent->depth] == step; child.end++)
+	for (; child.end < parent->end && tree->stacks.sum[child.end].step[parent->depth] == step;
+	     child.end++)
 		child.bytes += bytes_of(&tree->stacks.sum[child.end]);
 	return child;
 }
@@ -94,7 +95,8 @@ static void indent(const struct tree *tree, size_t depth)
 static void print_place(const struct tree *tree, const struct node *node)
 {
 	const uint32_t call = tree->stacks.sum[node->first].step[node->depth - 1];
-	char *text = frame_label(tree->profile, &tree->stacks.functions, tree->frame_of[call], call);
+	char *text =
+		frame_label(tree->profile, &tree->stacks.functions, tree->frame_of[call], call);
 
 	/* ms_print takes a # anywhere as the start of a comment. */
 	for (char *at = text; at && *at; at++)
@@ -109,11 +111,13 @@ static void print_node(const struct tree *tree, const struct node *node)
 	const size_t shown = count_children(tree, node, &small);
 
 	indent(tree, node->depth);
-	fprintf(tree->out, "n%zu: %" PRId64 " ", shown + (small.count > 0), text_whole(node->bytes));
+	fprintf(tree->out, "n%zu: %" PRId64 " ", shown + (small.count > 0),
+		text_whole(node->bytes));
 	if (node->depth)
 		print_place(tree, node);
 	else
-		fputs("(heap allocation functions) malloc/new/new[], and what leads to them", tree->out);
+		fputs("(heap allocation functions) malloc/new/new[], and what leads to them",
+		      tree->out);
 	putc('\n', tree->out);
 	for (size_t at = first_longer(tree, node); at < node->end;) {
 		const struct node child = child_at(tree, node, at);
@@ -125,7 +129,8 @@ static void print_node(const struct tree *tree, const struct node *node)
 	if (!small.count)
 		return;
 	indent(tree, node->depth + 1);
-	fprintf(tree->out, "n0: %" PRId64 " in %zu places, all below the threshold (%.2f%%)\n", text_whole(small.bytes), small.count, 100 * THRESHOLD);
+	fprintf(tree->out, "n0: %" PRId64 " in %zu places, all below the threshold (%.2f%%)\n",
+		text_whole(small.bytes), small.count, 100 * THRESHOLD);
 }
 
 int massif_tree_write(const struct profile *profile, FILE *out)

@@ -60,7 +60,8 @@ static double share_of(const double *weight, const double *whole, const enum sam
 	return share;
 }
 
-double pruned_node_share(const struct pruned_node *root, const struct pruned_node *pruned_node, const enum sample_type *by)
+double pruned_node_share(const struct pruned_node *root, const struct pruned_node *pruned_node,
+			 const enum sample_type *by)
 {
 	double weight[SAMPLE_TYPE_COUNT], whole[SAMPLE_TYPE_COUNT];
 
@@ -87,16 +88,19 @@ static int weigh(struct grower *grower, const struct profile *profile)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->row_count; i++) {
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-			const double weight = fabs(estimate_of(profile, &profile->row[i], (enum sample_type)type).value);
+			const double weight =
+				fabs(estimate_of(profile, &profile->row[i], (enum sample_type)type)
+					     .value);
 
-			grower->weight[grower->sums.group_of[profile->row[i].key.stack]][type] += weight;
+			grower->weight[grower->sums.group_of[profile->row[i].key.stack]][type] +=
+				weight;
 			grower->whole[type] += weight;
 		}
 	}
 	return 0;
 }
 
-/* ---- going through the tree ---- */
+/* ---- going through the tree ------------------------------------------------------------------ */
 
 /*
  * What a pass does with a node. add: on entering the node. end: after all nodes below it; `stack`
@@ -131,7 +135,8 @@ static int go_to(struct grower *grower, const struct pass *pass, size_t stack)
 	size_t common = 0;
 	int error = 0;
 
-	while (common < grower->depth && common < sum->count && grower->level[common + 1].function == sum->step[common])
+	while (common < grower->depth && common < sum->count &&
+	       grower->level[common + 1].function == sum->step[common])
 		common++;
 	while (grower->depth > common)
 		leave(grower, pass, stack);
@@ -149,7 +154,9 @@ static int go_to(struct grower *grower, const struct pass *pass, size_t stack)
 /* Stacks that hold nothing make no nodes; their leaf is the root. */
 static bool is_nothing(const double *weight)
 {
-	return weight[ALLOC_OBJECTS] + weight[ALLOC_SPACE] + weight[INUSE_OBJECTS] + weight[INUSE_SPACE] == 0;
+	return weight[ALLOC_OBJECTS] + weight[ALLOC_SPACE] + weight[INUSE_OBJECTS] +
+		       weight[INUSE_SPACE] ==
+	       0;
 }
 
 static int go_through(struct grower *grower, const struct pass *pass)
@@ -180,12 +187,16 @@ static void count_node(struct grower *grower, struct level *level, size_t stack)
 	grower->node_count++;
 }
 
-static int new_pruned_node(struct grower *grower, uint32_t function, uint32_t parent, uint32_t *out_index)
+static int new_pruned_node(struct grower *grower, uint32_t function, uint32_t parent,
+			   uint32_t *out_index)
 {
-	if (grower->pruned_count >= REST_FLAG || array_reserve(&grower->pruned_node, &grower->pruned_room, grower->pruned_count, sizeof(*grower->pruned_node)))
+	if (grower->pruned_count >= REST_FLAG ||
+	    array_reserve(&grower->pruned_node, &grower->pruned_room, grower->pruned_count,
+			  sizeof(*grower->pruned_node)))
 		return -ENOMEM;
 	*out_index = (uint32_t)grower->pruned_count++;
-	grower->pruned_node[*out_index] = (struct pruned_node){.function = function, .parent = parent};
+	grower->pruned_node[*out_index] =
+		(struct pruned_node){.function = function, .parent = parent};
 	return 0;
 }
 
@@ -216,13 +227,14 @@ static void keep_or_drop(struct grower *grower, struct level *level, size_t stac
 		grower->leaf[i] = level[-1].pruned_node | REST_FLAG;
 }
 
-/* ---- what is kept ---- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 static void choose_bins(struct grower *grower, size_t enough)
 {
 	size_t above = 0;
 
-	for (grower->least = BINS - 1; grower->least > 0 && above + grower->bin[grower->least] < enough; grower->least--)
+	for (grower->least = BINS - 1;
+	     grower->least > 0 && above + grower->bin[grower->least] < enough; grower->least--)
 		above += grower->bin[grower->least];
 	grower->room = enough > above ? enough - above : 0;
 }
@@ -249,7 +261,8 @@ static int add_rests(struct grower *grower)
 
 static int grow(struct grower *grower, const struct profile *profile, size_t enough)
 {
-	static const struct pass count = {.add = nothing_to_add, .end = count_node}, keep = {.add = add_pruned_node, .end = keep_or_drop};
+	static const struct pass count = {.add = nothing_to_add, .end = count_node},
+				 keep = {.add = add_pruned_node, .end = keep_or_drop};
 	size_t deepest = 0;
 	int error = weigh(grower, profile);
 
@@ -262,7 +275,9 @@ static int grow(struct grower *grower, const struct profile *profile, size_t eno
 	go_through(grower, &count);
 	choose_bins(grower, enough);
 	grower->leaf = calloc(grower->sums.count + 1, sizeof(*grower->leaf));
-	error = grower->leaf ? new_pruned_node(grower, PRUNED_ROOT, 0, &grower->level[0].pruned_node) : -ENOMEM;
+	error = grower->leaf
+			? new_pruned_node(grower, PRUNED_ROOT, 0, &grower->level[0].pruned_node)
+			: -ENOMEM;
 	if (!error)
 		error = go_through(grower, &keep);
 	if (!error) {
@@ -273,7 +288,8 @@ static int grow(struct grower *grower, const struct profile *profile, size_t eno
 }
 
 /* Converts the leaves by sum to leaves by stack. */
-static int spread_leaves(const struct grower *grower, const struct profile *profile, uint32_t **out_leaf)
+static int spread_leaves(const struct grower *grower, const struct profile *profile,
+			 uint32_t **out_leaf)
 {
 	*out_leaf = malloc((profile->stack_count + 1) * sizeof(**out_leaf));
 	for (size_t i = 0; *out_leaf && i < profile->stack_count; i++)
@@ -281,7 +297,8 @@ static int spread_leaves(const struct grower *grower, const struct profile *prof
 	return *out_leaf ? 0 : -ENOMEM;
 }
 
-int pruned_tree_open(const struct profile *profile, const struct pruned_tree_options *options, struct functions *out_functions, struct pruned_tree *out_tree)
+int pruned_tree_open(const struct profile *profile, const struct pruned_tree_options *options,
+		     struct functions *out_functions, struct pruned_tree *out_tree)
 {
 	struct grower grower = {.by = options->by};
 	struct pruned_tree pruned_tree = {0};

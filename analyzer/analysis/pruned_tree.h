@@ -41,9 +41,11 @@ struct pruned_tree_options {
  * Returns 0 or -ENOMEM. On success *out_functions is open, too. pruned_tree_close() does not close
  * it.
  */
-int pruned_tree_open(const struct profile *profile, const struct pruned_tree_options *options, struct functions *out_functions, struct pruned_tree *out_tree);
+int pruned_tree_open(const struct profile *profile, const struct pruned_tree_options *options,
+		     struct functions *out_functions, struct pruned_tree *out_tree);
 void pruned_tree_close(struct pruned_tree *pruned_tree);
 /* The node's weight as a fraction of the root's. by: as in struct pruned_tree_options. */
-double pruned_node_share(const struct pruned_node *root, const struct pruned_node *pruned_node, const enum sample_type *by);
+double pruned_node_share(const struct pruned_node *root, const struct pruned_node *pruned_node,
+			 const enum sample_type *by);
 
 #endif

@@ -44,7 +44,8 @@ static int find_stack(const struct series *series, uint64_t hash, uint32_t *out_
 	return -ENOENT;
 }
 
-static int new_stack(struct series *series, const struct stack_text *text, uint32_t stack, uint64_t hash, uint32_t *out_index)
+static int new_stack(struct series *series, const struct stack_text *text, uint32_t stack,
+		     uint64_t hash, uint32_t *out_index)
 {
 	struct series_stack added = {.hash = hash, .first = (uint32_t)series->snapshot_count};
 	const bool is_last = series->stack_count == SERIES_STACKS_MAX;
@@ -53,14 +54,17 @@ static int new_stack(struct series *series, const struct stack_text *text, uint3
 		*out_index = (uint32_t)series->stack_count - 1;
 		return 0;
 	}
-	if (array_reserve(&series->stack, &series->stack_capacity, series->stack_count, sizeof(*series->stack)))
+	if (array_reserve(&series->stack, &series->stack_capacity, series->stack_count,
+			  sizeof(*series->stack)))
 		return -ENOMEM;
 	if (is_last)
 		added.line = strdup(OTHERS), added.all = strdup("");
-	else if (print_to_text(text, stack, false, &added.line) || print_to_text(text, stack, true, &added.all))
+	else if (print_to_text(text, stack, false, &added.line) ||
+		 print_to_text(text, stack, true, &added.all))
 		added.all = NULL;
 	*out_index = (uint32_t)series->stack_count;
-	if (!added.line || !added.all || (!is_last && table_add(&series->index, hash, *out_index))) {
+	if (!added.line || !added.all ||
+	    (!is_last && table_add(&series->index, hash, *out_index))) {
 		free(added.line);
 		free(added.all);
 		return -ENOMEM;
@@ -73,7 +77,9 @@ static int new_stack(struct series *series, const struct stack_text *text, uint3
 static int grow(const struct series *series, struct series_stack *stack, uint32_t capacity)
 {
 	double *const value = reallocarray(stack->value, capacity, sizeof(*value));
-	float *const variance = value && series->keeps_variance ? reallocarray(stack->variance, capacity, sizeof(*variance)) : NULL;
+	float *const variance = value && series->keeps_variance
+					? reallocarray(stack->variance, capacity, sizeof(*variance))
+					: NULL;
 
 	stack->value = value ? value : stack->value;
 	stack->variance = variance ? variance : stack->variance;
@@ -89,7 +95,8 @@ static float narrowed(double value)
 }
 
 /* Adds an estimate to what the stack holds in the current snapshot. */
-static int add_value(const struct series *series, struct series_stack *stack, const struct estimate *estimate)
+static int add_value(const struct series *series, struct series_stack *stack,
+		     const struct estimate *estimate)
 {
 	const uint32_t at = (uint32_t)series->snapshot_count - stack->first;
 
@@ -107,7 +114,8 @@ static int add_value(const struct series *series, struct series_stack *stack, co
 	return 0;
 }
 
-static int add_groups(struct series *series, const struct stack_text *text, const struct stack_groups *groups, enum sample_type type)
+static int add_groups(struct series *series, const struct stack_text *text,
+		      const struct stack_groups *groups, enum sample_type type)
 {
 	int error = 0;
 
@@ -117,7 +125,8 @@ static int add_groups(struct series *series, const struct stack_text *text, cons
 		uint32_t index;
 
 		for (size_t i = groups->first_row[group]; i < groups->first_row[group + 1]; i++) {
-			const struct estimate row = estimate_of(text->profile, &text->profile->row[groups->row[i]], type);
+			const struct estimate row = estimate_of(
+				text->profile, &text->profile->row[groups->row[i]], type);
 
 			estimate_add(&sum, &row);
 		}
@@ -149,7 +158,10 @@ static int add_meta(struct series *series, const struct profile_meta *meta)
 	series->peak_ns = meta->peak_ns;
 	if (series->snapshot_count)
 		return 0;
-	return copy_text(&series->comm, meta->comm) || copy_text(&series->cmdline, meta->cmdline) || copy_text(&series->host, meta->host) ? -ENOMEM : 0;
+	return copy_text(&series->comm, meta->comm) || copy_text(&series->cmdline, meta->cmdline) ||
+			       copy_text(&series->host, meta->host)
+		       ? -ENOMEM
+		       : 0;
 }
 
 int series_add(struct series *series, const struct profile *profile, enum sample_type type)
@@ -161,7 +173,8 @@ int series_add(struct series *series, const struct profile *profile, enum sample
 	if (!error)
 		error = stack_groups_open(&text, &groups);
 	if (!error)
-		error = array_reserve(&series->snapshot, &series->snapshot_capacity, series->snapshot_count, sizeof(*series->snapshot));
+		error = array_reserve(&series->snapshot, &series->snapshot_capacity,
+				      series->snapshot_count, sizeof(*series->snapshot));
 	if (!error)
 		error = add_groups(series, &text, &groups, type);
 	if (!error)
@@ -181,12 +194,16 @@ int series_add(struct series *series, const struct profile *profile, enum sample
 
 double series_value(const struct series_stack *stack, size_t snapshot)
 {
-	return snapshot >= stack->first && snapshot - stack->first < stack->count ? stack->value[snapshot - stack->first] : 0;
+	return snapshot >= stack->first && snapshot - stack->first < stack->count
+		       ? stack->value[snapshot - stack->first]
+		       : 0;
 }
 
 double series_variance(const struct series_stack *stack, size_t snapshot)
 {
-	return stack->variance && snapshot >= stack->first && snapshot - stack->first < stack->count ? (double)stack->variance[snapshot - stack->first] : 0;
+	return stack->variance && snapshot >= stack->first && snapshot - stack->first < stack->count
+		       ? (double)stack->variance[snapshot - stack->first]
+		       : 0;
 }
 
 /*
@@ -201,7 +218,9 @@ bool series_times(const struct series *series, double *time)
 	for (size_t i = 0; i < series->snapshot_count && is_known; i++) {
 		const struct series_snapshot *at = &series->snapshot[i];
 
-		time[i] = ((double)(int64_t)(at->start_unix_ns - first->start_unix_ns) + (double)at->duration_ns - (double)first->duration_ns) / 1e9;
+		time[i] = ((double)(int64_t)(at->start_unix_ns - first->start_unix_ns) +
+			   (double)at->duration_ns - (double)first->duration_ns) /
+			  1e9;
 		is_known = at->start_unix_ns && (i == 0 || time[i] > time[i - 1]);
 	}
 	for (size_t i = 0; i < series->snapshot_count && !is_known; i++)
@@ -214,7 +233,8 @@ bool series_is_one_session(const struct series *series)
 	const struct series_snapshot *first = series->snapshot;
 
 	for (size_t i = 1; i < series->snapshot_count; i++) {
-		if (series->snapshot[i].pid != first->pid || series->snapshot[i].start_unix_ns != first->start_unix_ns)
+		if (series->snapshot[i].pid != first->pid ||
+		    series->snapshot[i].start_unix_ns != first->start_unix_ns)
 			return false;
 	}
 	return true;

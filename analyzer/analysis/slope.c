@@ -77,7 +77,8 @@ static double pairs_variance(const double *sorted, size_t count)
  * Fills slopes[] with the slopes between all pairs of points, sorted. Returns the number of rising
  * pairs minus the number of falling pairs.
  */
-static double pair_slopes(const double *time, const double *value, size_t count, double *slopes, size_t *out_slopes)
+static double pair_slopes(const double *time, const double *value, size_t count, double *slopes,
+			  size_t *out_slopes)
 {
 	double rising = 0;
 	size_t pairs = 0;
@@ -97,14 +98,16 @@ static double pair_slopes(const double *time, const double *value, size_t count,
 static void set_interval(const double *slopes, size_t pairs, double deviation, struct slope *slope)
 {
 	const double reach = NORMAL_95 * deviation;
-	const double low = floor(((double)pairs - reach) / 2), high = ceil(((double)pairs + reach) / 2);
+	const double low = floor(((double)pairs - reach) / 2),
+		     high = ceil(((double)pairs + reach) / 2);
 
 	slope->low = low < 0 ? -INFINITY : slopes[(size_t)low];
 	slope->high = high >= (double)pairs ? INFINITY : slopes[(size_t)high];
 }
 
 /* The median residual. Overwrites sorted[] with the residuals, sorted. */
-static double level_of(const double *time, const double *value, size_t count, double slope, double *sorted)
+static double level_of(const double *time, const double *value, size_t count, double slope,
+		       double *sorted)
 {
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = value[i] - slope * time[i];

@@ -14,14 +14,17 @@ int snapshots_add(struct snapshots *snapshots, const struct profile *profile)
 {
 	const struct estimate total = estimate_total(profile, INUSE_SPACE);
 	const uint64_t start_ns = profile->meta.start_unix_ns;
-	struct snapshot snapshot = {.time_ns = start_ns ? start_ns + profile->meta.duration_ns : 0, .bytes = total.value, .slack = total.slack};
+	struct snapshot snapshot = {.time_ns = start_ns ? start_ns + profile->meta.duration_ns : 0,
+				    .bytes = total.value,
+				    .slack = total.slack};
 	size_t size;
 	FILE *out = open_memstream(&snapshot.tree, &size);
 	int error = out ? massif_tree_write(profile, out) : -ENOMEM;
 
 	if (out && fclose(out))
 		error = -ENOMEM;
-	if (!error && array_reserve(&snapshots->snapshot, &snapshots->capacity, snapshots->count, sizeof(snapshot)))
+	if (!error && array_reserve(&snapshots->snapshot, &snapshots->capacity, snapshots->count,
+				    sizeof(snapshot)))
 		error = -ENOMEM;
 	if (error) {
 		free(snapshot.tree);

@@ -29,10 +29,12 @@ static uint64_t hash_place(const struct function_call *call)
 {
 	const char *file = text_of(call->file);
 
-	return hash_number(hash_bytes(file, strlen(file)) ^ hash_number((uint64_t)call->function << 32 | call->line));
+	return hash_number(hash_bytes(file, strlen(file)) ^
+			   hash_number((uint64_t)call->function << 32 | call->line));
 }
 
-static int line_of_call(struct summing *summing, const struct function_call *call, int32_t module, uint32_t *out_line)
+static int line_of_call(struct summing *summing, const struct function_call *call, int32_t module,
+			uint32_t *out_line)
 {
 	struct source_lines *lines = &summing->lines;
 	const uint64_t hash = hash_place(call);
@@ -41,15 +43,20 @@ static int line_of_call(struct summing *summing, const struct function_call *cal
 
 	while (table_next(&summing->by_place, &cursor, &index)) {
 		const struct source_line *line = &lines->line[index];
-		if (line->function == call->function && line->line == call->line && strcmp(text_of(line->file), text_of(call->file)) == 0) {
+		if (line->function == call->function && line->line == call->line &&
+		    strcmp(text_of(line->file), text_of(call->file)) == 0) {
 			*out_line = index;
 			return 0;
 		}
 	}
-	if (array_reserve(&lines->line, &summing->room, lines->count, sizeof(*lines->line)) || table_add(&summing->by_place, hash, (uint32_t)lines->count))
+	if (array_reserve(&lines->line, &summing->room, lines->count, sizeof(*lines->line)) ||
+	    table_add(&summing->by_place, hash, (uint32_t)lines->count))
 		return -ENOMEM;
 	*out_line = (uint32_t)lines->count++;
-	lines->line[*out_line] = (struct source_line){.function = call->function, .file = call->file, .line = call->line, .module = module};
+	lines->line[*out_line] = (struct source_line){.function = call->function,
+						      .file = call->file,
+						      .line = call->line,
+						      .module = module};
 	return 0;
 }
 
@@ -65,7 +72,9 @@ static int find_lines(struct summing *summing, const struct profile *profile, co
 		for (uint32_t i = functions->first[frame]; i < functions->first[frame + 1]; i++) {
 			const struct function_call *call = &functions->call[i];
 			summing->line_of[i] = NO_LINE;
-			if (wanted[call->function] && line_of_call(summing, call, profile->frame[frame].module, &summing->line_of[i]))
+			if (wanted[call->function] &&
+			    line_of_call(summing, call, profile->frame[frame].module,
+					 &summing->line_of[i]))
 				return -ENOMEM;
 		}
 	}
@@ -73,7 +82,8 @@ static int find_lines(struct summing *summing, const struct profile *profile, co
 	return summing->round ? 0 : -ENOMEM;
 }
 
-static void sum_stack(struct summing *summing, const struct profile_stack *stack, uint32_t round, const struct estimate *weight)
+static void sum_stack(struct summing *summing, const struct profile_stack *stack, uint32_t round,
+		      const struct estimate *weight)
 {
 	size_t count;
 	const uint32_t *calls = functions_unfold(summing->functions, stack, &count);
@@ -117,8 +127,8 @@ static void keep_counted(struct summing *summing)
 		qsort(lines->line, kept, sizeof(*lines->line), compare_lines);
 }
 
-int source_lines_sum(const struct profile *profile, const struct functions *functions, enum sample_type type, const bool *wanted,
-		     struct source_lines *out_lines)
+int source_lines_sum(const struct profile *profile, const struct functions *functions,
+		     enum sample_type type, const bool *wanted, struct source_lines *out_lines)
 {
 	struct summing summing = {.functions = functions};
 	const int error = find_lines(&summing, profile, wanted);
@@ -126,7 +136,8 @@ int source_lines_sum(const struct profile *profile, const struct functions *func
 	for (size_t i = 0; i < profile->row_count && !error; i++) {
 		const struct estimate weight = estimate_of(profile, &profile->row[i], type);
 		if (weight.value != 0)
-			sum_stack(&summing, &profile->stack[profile->row[i].key.stack], (uint32_t)i + 1, &weight);
+			sum_stack(&summing, &profile->stack[profile->row[i].key.stack],
+				  (uint32_t)i + 1, &weight);
 	}
 	if (!error)
 		keep_counted(&summing);

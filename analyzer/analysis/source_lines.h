@@ -25,8 +25,8 @@ struct source_lines {
 };
 
 /* wanted: by function. Returns 0 or -ENOMEM. */
-int source_lines_sum(const struct profile *profile, const struct functions *functions, enum sample_type type, const bool *wanted,
-		     struct source_lines *out_lines);
+int source_lines_sum(const struct profile *profile, const struct functions *functions,
+		     enum sample_type type, const bool *wanted, struct source_lines *out_lines);
 void source_lines_close(struct source_lines *lines);
 
 #endif

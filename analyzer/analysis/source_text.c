@@ -20,7 +20,7 @@
 
 #define TAB_STOP 8u
 
-/* ---- where ---- */
+/* ---- where ----------------------------------------------------------------------------------- */
 
 /*
  * Takes the next non-empty name of a list that is separated by colons, and advances *at. False at
@@ -63,7 +63,8 @@ static const char *trimmed(const struct source_places *places, const char *file)
  */
 static int check_regular(int fd, struct stat *out_status)
 {
-	if (fd >= 0 && (fstat(fd, out_status) || !S_ISREG(out_status->st_mode) || out_status->st_size > SOURCE_TEXT_MAX)) {
+	if (fd >= 0 && (fstat(fd, out_status) || !S_ISREG(out_status->st_mode) ||
+			out_status->st_size > SOURCE_TEXT_MAX)) {
 		close(fd);
 		return -1;
 	}
@@ -76,19 +77,22 @@ static int open_regular(const char *path, struct stat *out_status)
 }
 
 /* Searches below one directory: the whole name, then the part after each slash of it. */
-static int open_below(const char *directory, size_t directory_size, const char *name, char path[PATH_MAX], struct stat *out_status)
+static int open_below(const char *directory, size_t directory_size, const char *name,
+		      char path[PATH_MAX], struct stat *out_status)
 {
 	int fd = -1;
 
 	for (const char *at = name; at && fd < 0; at = strchr(at, '/')) {
 		at += strspn(at, "/");
-		if (*at && snprintf(path, PATH_MAX, "%.*s/%s", (int)directory_size, directory, at) < PATH_MAX)
+		if (*at && snprintf(path, PATH_MAX, "%.*s/%s", (int)directory_size, directory, at) <
+				   PATH_MAX)
 			fd = open_regular(path, out_status);
 	}
 	return fd;
 }
 
-static int open_anywhere(const struct source_places *places, const char *file, char path[PATH_MAX], struct stat *out_status)
+static int open_anywhere(const struct source_places *places, const char *file, char path[PATH_MAX],
+			 struct stat *out_status)
 {
 	const char *name = trimmed(places, file), *at = places->path, *directory;
 	size_t size;
@@ -103,11 +107,13 @@ static int open_anywhere(const struct source_places *places, const char *file, c
 	return fd;
 }
 
-static int open_from_server(const struct source_places *places, const char *file, char path[PATH_MAX], struct stat *out_status)
+static int open_from_server(const struct source_places *places, const char *file,
+			    char path[PATH_MAX], struct stat *out_status)
 {
 	if (!places->build_id || snprintf(path, PATH_MAX, "%s", file) >= PATH_MAX)
 		return -1;
-	return check_regular(debuginfod_open_source(places->build_id, places->build_id_size, file), out_status);
+	return check_regular(debuginfod_open_source(places->build_id, places->build_id_size, file),
+			     out_status);
 }
 
 char *source_text_sought(const struct source_places *places, const char *file)
@@ -117,18 +123,23 @@ char *source_text_sought(const struct source_places *places, const char *file)
 	int size;
 
 	if (places->path && *name == '/')
-		size = asprintf(&text, "no source: looked for %s, and for its end below %s", name, places->path);
+		size = asprintf(&text, "no source: looked for %s, and for its end below %s", name,
+				places->path);
 	else if (places->path)
-		size = asprintf(&text, "no source: looked for %s and its end below %s", name, places->path);
+		size = asprintf(&text, "no source: looked for %s and its end below %s", name,
+				places->path);
 	else
-		size = asprintf(&text, "no source: looked for %s; --source-path names directories with sources", name);
+		size = asprintf(
+			&text,
+			"no source: looked for %s; --source-path names directories with sources",
+			name);
 	if (size < 0)
 		return NULL;
 	printable(text);
 	return text;
 }
 
-/* ---- what ---- */
+/* ---- what ------------------------------------------------------------------------------------ */
 
 /* Reads from offset 0: the descriptor's file position is arbitrary. */
 static char *read_whole(int fd, size_t expected, size_t *out_size)
@@ -151,7 +162,8 @@ static char *clean_line(const char *line, size_t size)
 {
 	size_t tabs = 0, to = 0;
 
-	while (size && (line[size - 1] == '\n' || line[size - 1] == '\r' || line[size - 1] == ' ' || line[size - 1] == '\t'))
+	while (size && (line[size - 1] == '\n' || line[size - 1] == '\r' || line[size - 1] == ' ' ||
+			line[size - 1] == '\t'))
 		size--;
 	for (size_t i = 0; i < size; i++)
 		tabs += line[i] == '\t';
@@ -192,10 +204,12 @@ char *source_text_line(const struct source_text *text, size_t number)
 {
 	if (number == 0 || number > text->count)
 		return NULL;
-	return clean_line(text->bytes + text->start[number - 1], text->start[number] - text->start[number - 1]);
+	return clean_line(text->bytes + text->start[number - 1],
+			  text->start[number] - text->start[number - 1]);
 }
 
-int source_text_open(const struct source_places *places, const char *file, struct source_text *out_text)
+int source_text_open(const struct source_places *places, const char *file,
+		     struct source_text *out_text)
 {
 	char path[PATH_MAX];
 	struct source_text text = {0};
@@ -212,7 +226,8 @@ int source_text_open(const struct source_places *places, const char *file, struc
 	close(fd);
 	text.path = strdup(path);
 	if (is_here)
-		text.modified_unix_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
+		text.modified_unix_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u +
+					(uint64_t)status.st_mtim.tv_nsec;
 	const int error = text.bytes && text.path ? find_lines(size, &text) : -ENOMEM;
 	if (error) {
 		source_text_close(&text);

@@ -43,7 +43,8 @@ struct source_text {
  * A relative name in step 1 is relative to the current directory. Returns 0, -ENOENT (not found, or
  * not a text file) or -ENOMEM.
  */
-int source_text_open(const struct source_places *places, const char *file, struct source_text *out_text);
+int source_text_open(const struct source_places *places, const char *file,
+		     struct source_text *out_text);
 void source_text_close(struct source_text *text);
 /*
  * Returns a line ready to print: tabs as spaces, no end of line. The first line is 1. The caller

@@ -45,30 +45,34 @@ static size_t count_steps(const struct profile *profile, const struct functions 
 		const struct profile_stack *stack = &profile->stack[i];
 
 		for (uint32_t f = 0; f < stack->frame_count; f++)
-			count += functions->first[stack->frame[f] + 1] - functions->first[stack->frame[f]];
+			count += functions->first[stack->frame[f] + 1] -
+				 functions->first[stack->frame[f]];
 	}
 	return count;
 }
 
-static void unfold_all(const struct profile *profile, enum stack_steps by, enum stack_order order, struct stack_sums *sums, size_t *start)
+static void unfold_all(const struct profile *profile, enum stack_steps by, enum stack_order order,
+		       struct stack_sums *sums, size_t *start)
 {
 	uint32_t *step = sums->steps;
 
 	for (size_t i = 0; i < profile->stack_count; i++) {
 		size_t count;
-		const uint32_t *calls = functions_unfold(&sums->functions, &profile->stack[i], &count);
+		const uint32_t *calls =
+			functions_unfold(&sums->functions, &profile->stack[i], &count);
 
 		start[i] = (size_t)(step - sums->steps);
 		for (size_t k = 0; k < count; k++) {
 			const uint32_t call = calls[order == STEPS_ROOT_FIRST ? count - 1 - k : k];
-			step[k] = by == STEPS_BY_FUNCTION ? sums->functions.call[call].function : call;
+			step[k] = by == STEPS_BY_FUNCTION ? sums->functions.call[call].function
+							  : call;
 		}
 		step += count;
 	}
 	start[profile->stack_count] = (size_t)(step - sums->steps);
 }
 
-/* ---- sorting ---- */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
 static uint64_t step_at(const struct sorter *sorter, uint32_t stack, size_t depth)
 {
@@ -88,9 +92,11 @@ static int compare_keys(const void *left, const void *right)
 
 static int add_range(struct sorter *sorter, size_t first, size_t count, size_t depth)
 {
-	if (array_reserve(&sorter->range, &sorter->range_room, sorter->range_count, sizeof(*sorter->range)))
+	if (array_reserve(&sorter->range, &sorter->range_room, sorter->range_count,
+			  sizeof(*sorter->range)))
 		return -ENOMEM;
-	sorter->range[sorter->range_count++] = (struct range){.first = first, .count = count, .depth = depth};
+	sorter->range[sorter->range_count++] =
+		(struct range){.first = first, .count = count, .depth = depth};
 	return 0;
 }
 
@@ -100,13 +106,15 @@ static int sort_range(struct sorter *sorter, const struct range *range)
 	size_t end;
 
 	for (size_t i = 0; i < range->count; i++)
-		key[i].steps = step_at(sorter, key[i].stack, range->depth) << 32 | step_at(sorter, key[i].stack, range->depth + 1);
+		key[i].steps = step_at(sorter, key[i].stack, range->depth) << 32 |
+			       step_at(sorter, key[i].stack, range->depth + 1);
 	qsort(key, range->count, sizeof(*key), compare_keys);
 	for (size_t i = 0; i < range->count; i = end) {
 		for (end = i + 1; end < range->count && key[end].steps == key[i].steps; end++)
 			;
 		/* If the second step is missing, all these stacks have ended: they are equal. */
-		if (end > i + 1 && (uint32_t)key[i].steps && add_range(sorter, range->first + i, end - i, range->depth + 2))
+		if (end > i + 1 && (uint32_t)key[i].steps &&
+		    add_range(sorter, range->first + i, end - i, range->depth + 2))
 			return -ENOMEM;
 	}
 	return 0;
@@ -128,13 +136,15 @@ static int sort_stacks(struct sorter *sorter, size_t count)
 	return error;
 }
 
-/* ---- adding up ---- */
+/* ---- adding up ------------------------------------------------------------------------------- */
 
 static bool is_same(const struct sorter *sorter, uint32_t left, uint32_t right)
 {
-	const size_t a = sorter->start[left], b = sorter->start[right], count = sorter->start[left + 1] - a;
+	const size_t a = sorter->start[left], b = sorter->start[right],
+		     count = sorter->start[left + 1] - a;
 
-	return sorter->start[right + 1] - b == count && memcmp(sorter->step + a, sorter->step + b, count * sizeof(*sorter->step)) == 0;
+	return sorter->start[right + 1] - b == count &&
+	       memcmp(sorter->step + a, sorter->step + b, count * sizeof(*sorter->step)) == 0;
 }
 
 /* Numbers the groups of equal stacks, which are neighbours after sorting. */
@@ -143,19 +153,22 @@ static size_t number_groups(const struct sorter *sorter, size_t count, uint32_t 
 	size_t groups = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		groups += i == 0 || !is_same(sorter, sorter->key[i - 1].stack, sorter->key[i].stack);
+		groups +=
+			i == 0 || !is_same(sorter, sorter->key[i - 1].stack, sorter->key[i].stack);
 		group_of[sorter->key[i].stack] = (uint32_t)(groups - 1);
 	}
 	return groups;
 }
 
-static void add_rows(const struct profile *profile, const uint32_t *group_of, struct stack_sum *sums)
+static void add_rows(const struct profile *profile, const uint32_t *group_of,
+		     struct stack_sum *sums)
 {
 	for (size_t i = 0; i < profile->row_count; i++) {
 		struct stack_sum *sum = &sums[group_of[profile->row[i].key.stack]];
 
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-			const struct estimate estimate = estimate_of(profile, &profile->row[i], (enum sample_type)type);
+			const struct estimate estimate =
+				estimate_of(profile, &profile->row[i], (enum sample_type)type);
 
 			sum->value[type] += estimate.value;
 			sum->base[type] += estimate.base;
@@ -168,7 +181,8 @@ static void add_rows(const struct profile *profile, const uint32_t *group_of, st
 }
 
 /* A sum uses the steps of the last stack of its group. */
-static int make_sums(const struct profile *profile, const struct sorter *sorter, struct stack_sums *sums)
+static int make_sums(const struct profile *profile, const struct sorter *sorter,
+		     struct stack_sums *sums)
 {
 	sums->count = number_groups(sorter, profile->stack_count, sums->group_of);
 	sums->sum = calloc(sums->count + 1, sizeof(*sums->sum));
@@ -184,7 +198,8 @@ static int make_sums(const struct profile *profile, const struct sorter *sorter,
 	return 0;
 }
 
-static int sort_and_add(const struct profile *profile, enum stack_steps by, enum stack_order order, struct stack_sums *sums)
+static int sort_and_add(const struct profile *profile, enum stack_steps by, enum stack_order order,
+			struct stack_sums *sums)
 {
 	struct sorter sorter = {
 		.step = sums->steps,
@@ -216,7 +231,8 @@ static void find_files(const struct profile *profile, struct stack_sums *sums)
 	}
 }
 
-int stack_sums_open(const struct profile *profile, enum stack_steps by, enum stack_order order, struct stack_sums *out_sums)
+int stack_sums_open(const struct profile *profile, enum stack_steps by, enum stack_order order,
+		    struct stack_sums *out_sums)
 {
 	struct stack_sums sums = {0};
 	int error;

@@ -15,11 +15,13 @@ int stack_text_open(const struct profile *profile, struct stack_text *out_text)
 	*out_text = (struct stack_text){.profile = profile};
 	if (functions_open(profile, &out_text->functions))
 		return -ENOMEM;
-	out_text->name_hash = malloc((out_text->functions.count + 1) * sizeof(*out_text->name_hash));
+	out_text->name_hash =
+		malloc((out_text->functions.count + 1) * sizeof(*out_text->name_hash));
 	if (!out_text->name_hash)
 		return -ENOMEM;
 	for (size_t i = 0; i < out_text->functions.count; i++)
-		out_text->name_hash[i] = hash_bytes(out_text->functions.name[i], strlen(out_text->functions.name[i]));
+		out_text->name_hash[i] = hash_bytes(out_text->functions.name[i],
+						    strlen(out_text->functions.name[i]));
 	return 0;
 }
 
@@ -55,7 +57,9 @@ uint64_t stack_text_hash(const struct stack_text *text, uint32_t stack)
 /* Functions that run before main or begin a thread say nothing about the program. */
 static bool is_start(const char *name)
 {
-	static const char *const starts[] = {"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3", "__clone3"};
+	static const char *const starts[] = {
+		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
+		"clone3", "__clone3"};
 	const size_t length = strcspn(name, "@");
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
@@ -72,7 +76,8 @@ static const char *name_of(const struct stack_text *text, uint32_t call)
 
 static const uint32_t *shown_calls(const struct stack_text *text, uint32_t stack, size_t *out_count)
 {
-	const uint32_t *calls = functions_unfold(&text->functions, &text->profile->stack[stack], out_count);
+	const uint32_t *calls =
+		functions_unfold(&text->functions, &text->profile->stack[stack], out_count);
 
 	while (*out_count > 1 && is_start(name_of(text, calls[*out_count - 1])))
 		--*out_count;
@@ -105,7 +110,8 @@ static size_t first_shown(const struct stack_text *text, const uint32_t *calls, 
 {
 	size_t first = 0;
 
-	while (first + 1 < count && is_library(name_of(text, calls[first])) && is_library(name_of(text, calls[first + 1])))
+	while (first + 1 < count && is_library(name_of(text, calls[first])) &&
+	       is_library(name_of(text, calls[first + 1])))
 		first++;
 	return first + 1 < count ? first : 0;
 }
@@ -125,14 +131,17 @@ void stack_text_print(const struct stack_text *text, uint32_t stack, FILE *out)
 			fputs("... < ", out);
 			i = count - 1;
 		}
-		print_call(text, calls[i], i == (is_library(name_of(text, calls[0])) && count > 1), out);
+		print_call(text, calls[i], i == (is_library(name_of(text, calls[0])) && count > 1),
+			   out);
 	}
 }
 
-void stack_text_print_all(const struct stack_text *text, uint32_t stack, const char *before, FILE *out)
+void stack_text_print_all(const struct stack_text *text, uint32_t stack, const char *before,
+			  FILE *out)
 {
 	size_t count;
-	const uint32_t *calls = functions_unfold(&text->functions, &text->profile->stack[stack], &count);
+	const uint32_t *calls =
+		functions_unfold(&text->functions, &text->profile->stack[stack], &count);
 
 	for (size_t i = 0; i < count; i++) {
 		fputs(before, out);
@@ -141,7 +150,7 @@ void stack_text_print_all(const struct stack_text *text, uint32_t stack, const c
 	}
 }
 
-/* ---- groups ---- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static int find_groups(const struct stack_text *text, struct stack_groups *groups, uint64_t *hashes)
 {
@@ -195,7 +204,8 @@ int stack_groups_open(const struct stack_text *text, struct stack_groups *out_gr
 	if (hashes && out_groups->group_of && out_groups->stack && out_groups->row)
 		error = find_groups(text, out_groups, hashes);
 	if (!error) {
-		out_groups->first_row = calloc(out_groups->count + 2, sizeof(*out_groups->first_row));
+		out_groups->first_row =
+			calloc(out_groups->count + 2, sizeof(*out_groups->first_row));
 		error = out_groups->first_row ? 0 : -ENOMEM;
 	}
 	if (!error)

@@ -26,7 +26,8 @@ uint64_t stack_text_hash(const struct stack_text *text, uint32_t stack);
 /* Prints "leaf file.c:12 < caller < ... < outermost", shortened to a few names. */
 void stack_text_print(const struct stack_text *text, uint32_t stack, FILE *out);
 /* Prints all calls, each on a line of its own that begins with `before`. */
-void stack_text_print_all(const struct stack_text *text, uint32_t stack, const char *before, FILE *out);
+void stack_text_print_all(const struct stack_text *text, uint32_t stack, const char *before,
+			  FILE *out);
 
 /* The groups of stacks that read the same, dense from 0. */
 struct stack_groups {

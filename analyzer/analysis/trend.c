@@ -52,7 +52,8 @@ static double poisson_above(double count, double mean)
 
 double trend_part_before(const struct trend_slices *slices, size_t i, double time_ns)
 {
-	const double from = (double)i * slices->width_ns, to = fmin(from + slices->width_ns, fmax(slices->window_ns, from + 1));
+	const double from = (double)i * slices->width_ns,
+		     to = fmin(from + slices->width_ns, fmax(slices->window_ns, from + 1));
 
 	return time_ns <= from ? 0 : time_ns >= to ? 1 : (time_ns - from) / (to - from);
 }
@@ -68,10 +69,13 @@ void trend_set_clock(struct trend_slices *slices, const double *activity)
 		all += fmin(activity[i], most);
 	slices->clock[0] = 0;
 	for (size_t i = 0; i < HISTORY_SLICES; i++) {
-		const double from = fmin((double)i * slices->width_ns, slices->window_ns), to = fmin((double)(i + 1) * slices->width_ns, slices->window_ns);
+		const double from = fmin((double)i * slices->width_ns, slices->window_ns),
+			     to = fmin((double)(i + 1) * slices->width_ns, slices->window_ns);
 		const double by_clock = (to - from) / slices->window_ns;
 
-		slices->clock[i + 1] = slices->clock[i] + (all > 0 ? (by_clock + fmin(activity[i], most) / all) / 2 : by_clock);
+		slices->clock[i + 1] =
+			slices->clock[i] +
+			(all > 0 ? (by_clock + fmin(activity[i], most) / all) / 2 : by_clock);
 	}
 }
 
@@ -81,7 +85,8 @@ static double passed(const struct trend_slices *slices, double time_ns)
 	double sum = 0;
 
 	for (size_t i = 0; i < HISTORY_SLICES; i++)
-		sum += (slices->clock[i + 1] - slices->clock[i]) * trend_part_before(slices, i, time_ns);
+		sum += (slices->clock[i + 1] - slices->clock[i]) *
+		       trend_part_before(slices, i, time_ns);
 	return sum;
 }
 
@@ -92,18 +97,24 @@ static double time_at(const struct trend_slices *slices, double share)
 
 	while (i + 1 < HISTORY_SLICES && slices->clock[i + 1] < share)
 		i++;
-	const double width = slices->clock[i + 1] - slices->clock[i], from = (double)i * slices->width_ns;
+	const double width = slices->clock[i + 1] - slices->clock[i],
+		     from = (double)i * slices->width_ns;
 	const double to = fmin(from + slices->width_ns, slices->window_ns);
 
-	return fmin(slices->window_ns, from + (to - from) * (width > 0 ? fmin(1, fmax(0, (share - slices->clock[i]) / width)) : 1));
+	return fmin(slices->window_ns,
+		    from + (to - from) * (width > 0 ? fmin(1, fmax(0, (share - slices->clock[i]) /
+									      width))
+						    : 1));
 }
 
-static double sum_between(const struct trend_slices *slices, const double *of, double from_ns, double to_ns)
+static double sum_between(const struct trend_slices *slices, const double *of, double from_ns,
+			  double to_ns)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < HISTORY_SLICES; i++)
-		sum += of[i] * (trend_part_before(slices, i, to_ns) - trend_part_before(slices, i, from_ns));
+		sum += of[i] * (trend_part_before(slices, i, to_ns) -
+				trend_part_before(slices, i, from_ns));
 	return sum;
 }
 
@@ -122,22 +133,26 @@ static double grain(const struct trend_slices *slices)
 /* Was at least POOREST_SHARE of a quarter's mean born in each quarter before the tail? */
 static bool has_survivors_of_all_times(const struct trend_slices *slices, bool *out_too_few)
 {
-	const double before_tail_ns = slices->window_ns - slices->tail_ns, all = passed(slices, before_tail_ns), each = grain(slices);
+	const double before_tail_ns = slices->window_ns - slices->tail_ns,
+		     all = passed(slices, before_tail_ns), each = grain(slices);
 	double mean, poorest = INFINITY;
 
 	*out_too_few = false;
 	if (each <= 0)
 		return false;
 	for (int k = 0; k < QUARTERS; k++) {
-		const double from_ns = time_at(slices, all * k / QUARTERS), to_ns = fmin(before_tail_ns, time_at(slices, all * (k + 1) / QUARTERS));
+		const double from_ns = time_at(slices, all * k / QUARTERS),
+			     to_ns = fmin(before_tail_ns,
+					  time_at(slices, all * (k + 1) / QUARTERS));
 
 		poorest = fmin(poorest, sum_between(slices, slices->live, from_ns, to_ns) / each);
 	}
 	mean = sum_between(slices, slices->live, 0, before_tail_ns) / each / QUARTERS;
 	if (mean <= 0 || poorest < POOREST_SHARE * mean)
 		return false;
-	*out_too_few =
-		before_tail_ns < QUARTERS * slices->width_ns || mean * QUARTERS < SAMPLES_MIN || poisson_above(poorest, HEALTHY_SHARE * mean) > FALSE_ALARM;
+	*out_too_few = before_tail_ns < QUARTERS * slices->width_ns ||
+		       mean * QUARTERS < SAMPLES_MIN ||
+		       poisson_above(poorest, HEALTHY_SHARE * mean) > FALSE_ALARM;
 	return !*out_too_few;
 }
 
@@ -181,17 +196,22 @@ static void set_slope(struct trend *trend, double amount, double variance, doubl
  */
 static bool rises_all_the_time(const struct trend_slices *slices, struct trend *trend)
 {
-	const double mean = least_from(slices, slices->window_ns) / QUARTERS, first_ns = time_at(slices, 1.0 / QUARTERS);
+	const double mean = least_from(slices, slices->window_ns) / QUARTERS,
+		     first_ns = time_at(slices, 1.0 / QUARTERS);
 	double before = 0, variance_before = 0, first_variance = 0, sum = 0, squares = 0;
 
 	for (int k = 1; k <= QUARTERS; k++) {
 		const double from_ns = time_at(slices, (double)(k - 1) / QUARTERS),
-			     to_ns = k == QUARTERS ? slices->window_ns : time_at(slices, (double)k / QUARTERS);
+			     to_ns = k == QUARTERS ? slices->window_ns
+						   : time_at(slices, (double)k / QUARTERS);
 		const double at_end = least_from(slices, to_ns), rise = at_end - before;
-		const double variance = fmax(0, sum_between(slices, slices->change_variance, 0, to_ns));
+		const double variance =
+			fmax(0, sum_between(slices, slices->change_variance, 0, to_ns));
 
-		if (rise <= 0 || rise < POOREST_SHARE * mean || sum_between(slices, slices->alloc, from_ns, to_ns) < ALLOC_MIN ||
-		    rise - HEALTHY_SHARE * mean < FALSE_ALARM_NORMAL * sqrt(variance + variance_before))
+		if (rise <= 0 || rise < POOREST_SHARE * mean ||
+		    sum_between(slices, slices->alloc, from_ns, to_ns) < ALLOC_MIN ||
+		    rise - HEALTHY_SHARE * mean <
+			    FALSE_ALARM_NORMAL * sqrt(variance + variance_before))
 			return false;
 		before = at_end;
 		variance_before = variance;
@@ -199,8 +219,10 @@ static bool rises_all_the_time(const struct trend_slices *slices, struct trend *
 		sum += k == 1 ? 0 : rise;
 		squares += k == 1 ? 0 : rise * rise;
 	}
-	const double scatter = fmax(0, squares - sum * sum / (QUARTERS - 1)) / (QUARTERS - 2) * (QUARTERS - 1);
-	set_slope(trend, sum, fmax(scatter, first_variance + variance_before), slices->window_ns - first_ns);
+	const double scatter =
+		fmax(0, squares - sum * sum / (QUARTERS - 1)) / (QUARTERS - 2) * (QUARTERS - 1);
+	set_slope(trend, sum, fmax(scatter, first_variance + variance_before),
+		  slices->window_ns - first_ns);
 	return true;
 }
 
@@ -211,7 +233,8 @@ static bool rises_all_the_time(const struct trend_slices *slices, struct trend *
  */
 static double change_since(const struct trend_slices *slices, double time_ns, double *out_variance)
 {
-	const double at_end = in_use_at(slices, slices->window_ns), then = in_use_at(slices, time_ns);
+	const double at_end = in_use_at(slices, slices->window_ns),
+		     then = in_use_at(slices, time_ns);
 	const double born = sum_between(slices, slices->live, time_ns, slices->window_ns);
 	const double died = fmax(0, then - sum_between(slices, slices->live, 0, time_ns));
 
@@ -222,16 +245,19 @@ static double change_since(const struct trend_slices *slices, double time_ns, do
 static bool went_on_since(const struct trend_slices *slices, double time_ns)
 {
 	const double before_tail_ns = slices->window_ns - slices->tail_ns;
-	const double expected = sum_between(slices, slices->live, 0, before_tail_ns) / passed(slices, before_tail_ns) * (1 - passed(slices, time_ns));
+	const double expected = sum_between(slices, slices->live, 0, before_tail_ns) /
+				passed(slices, before_tail_ns) * (1 - passed(slices, time_ns));
 	double variance;
 	const double change = change_since(slices, time_ns, &variance);
 
-	return change >= GOES_ON_SHARE * expected || change >= expected - GOES_ON_DEVIATIONS * sqrt(variance);
+	return change >= GOES_ON_SHARE * expected ||
+	       change >= expected - GOES_ON_DEVIATIONS * sqrt(variance);
 }
 
 struct trend trend_of(const struct trend_slices *slices)
 {
-	const double before_tail_ns = slices->window_ns - slices->tail_ns, half_ns = slices->window_ns / 2, each = grain(slices);
+	const double before_tail_ns = slices->window_ns - slices->tail_ns,
+		     half_ns = slices->window_ns / 2, each = grain(slices);
 	struct trend trend = {.verdict = TREND_TOO_FEW};
 	double variance, change, born;
 	bool too_few, by_survivors, goes_on;
@@ -245,7 +271,8 @@ struct trend trend_of(const struct trend_slices *slices)
 	if (sum_between(slices, slices->alloc, 0, slices->window_ns) < SAMPLES_MIN)
 		return trend;
 	by_survivors = has_survivors_of_all_times(slices, &too_few);
-	goes_on = went_on_since(slices, time_at(slices, 0.5)) && went_on_since(slices, time_at(slices, 0.75));
+	goes_on = went_on_since(slices, time_at(slices, 0.5)) &&
+		  went_on_since(slices, time_at(slices, 0.75));
 	if (by_survivors && goes_on) {
 		trend.verdict = TREND_GROWS;
 		set_slope(&trend, born, born * each, before_tail_ns);

@@ -22,12 +22,15 @@ static int read_module(char *text, struct profile *profile)
 	uint64_t byte;
 	uint32_t index;
 
-	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || !scan_char(&cursor, ' ') ||
-	    !scan_number(&cursor, 16, &module.file_offset) || !scan_char(&cursor, ' ') || !scan_number(&cursor, 16, &module.bias) || !scan_char(&cursor, ' ') ||
+	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') ||
+	    !scan_number(&cursor, 16, &module.hi) || !scan_char(&cursor, ' ') ||
+	    !scan_number(&cursor, 16, &module.file_offset) || !scan_char(&cursor, ' ') ||
+	    !scan_number(&cursor, 16, &module.bias) || !scan_char(&cursor, ' ') ||
 	    module.hi <= module.lo || module.number > MODULES_MAX)
 		return -EINVAL;
 	if (!scan_char(&cursor, '-')) {
-		while (isxdigit((unsigned char)cursor[0]) && isxdigit((unsigned char)cursor[1]) && module.build_id_size < PROFILE_BUILD_ID_MAX) {
+		while (isxdigit((unsigned char)cursor[0]) && isxdigit((unsigned char)cursor[1]) &&
+		       module.build_id_size < PROFILE_BUILD_ID_MAX) {
 			const char pair[] = {cursor[0], cursor[1], 0}, *digits = pair;
 
 			scan_number(&digits, 16, &byte);
@@ -61,15 +64,20 @@ static int copy_text(const char *text, char **out_copy)
 
 static int add_line(struct profile_frame *frame, const struct profile_line *line)
 {
-	struct profile_line *grown = reallocarray(frame->line, frame->line_count + 1, sizeof(*grown)), *copy;
+	struct profile_line *grown = reallocarray(frame->line, frame->line_count + 1,
+						  sizeof(*grown)),
+			    *copy;
 
 	if (!grown)
 		return -ENOMEM;
 	frame->line = grown;
 	copy = &frame->line[frame->line_count++];
 	*copy = (struct profile_line){.line = line->line};
-	return copy_text(line->function, &copy->function) || copy_text(line->system_name, &copy->system_name) || copy_text(line->file, &copy->file) ? -ENOMEM
-																		    : 0;
+	return copy_text(line->function, &copy->function) ||
+			       copy_text(line->system_name, &copy->system_name) ||
+			       copy_text(line->file, &copy->file)
+		       ? -ENOMEM
+		       : 0;
 }
 
 /*
@@ -92,7 +100,8 @@ static int read_symbol(char *text, struct profile *profile)
 	line.system_name = take_field(&rest);
 	colon = place ? strrchr(place, ':') : NULL;
 	number = colon ? colon + 1 : NULL;
-	if (!colon || !scan_number(&number, 10, &line_number) || *number || line_number > UINT32_MAX)
+	if (!colon || !scan_number(&number, 10, &line_number) || *number ||
+	    line_number > UINT32_MAX)
 		return -EINVAL;
 	*colon = 0;
 	line.line = (uint32_t)line_number;
@@ -111,7 +120,8 @@ static int read_change(const char *text, struct profile_meta *meta)
 {
 	struct profile_change change;
 
-	if (!scan_number(&text, 10, &change.time_ns) || !scan_char(&text, ' ') || !scan_number(&text, 10, &change.interval) || *text || !change.interval)
+	if (!scan_number(&text, 10, &change.time_ns) || !scan_char(&text, ' ') ||
+	    !scan_number(&text, 10, &change.interval) || *text || !change.interval)
 		return -EINVAL;
 	profile_add_change(meta, &change);
 	return 0;

@@ -58,7 +58,7 @@ static bool scan_bucket(const char **cursor, struct profile_row *out_row)
 	return scan_char(cursor, '@');
 }
 
-/* ---- lines ---- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Sets how the counts are read, by the name after the @. docs/formats.md has the list. */
 static int read_type(struct heap_reader *reader, const char *type)
@@ -91,13 +91,16 @@ static int read_header(struct heap_reader *reader)
 {
 	const char *cursor = reader->line + strlen(MAGIC);
 
-	if (strncmp(reader->line, MAGIC, strlen(MAGIC)) != 0 || !scan_bucket(&cursor, &reader->total)) {
+	if (strncmp(reader->line, MAGIC, strlen(MAGIC)) != 0 ||
+	    !scan_bucket(&cursor, &reader->total)) {
 		read_damage(reader->profile, "not a heap profile");
 		return -EBADMSG;
 	}
 	skip_spaces(&cursor);
 	if (read_type(reader, cursor)) {
-		read_damage(reader->profile, "a heap profile of a kind that heapinject does not know: \"%.40s\"", cursor);
+		read_damage(reader->profile,
+			    "a heap profile of a kind that heapinject does not know: \"%.40s\"",
+			    cursor);
 		return -EBADMSG;
 	}
 	return 0;
@@ -105,20 +108,26 @@ static int read_header(struct heap_reader *reader)
 
 static bool is_contradictory(const struct profile_row *counts)
 {
-	return (!counts->alloc_count && counts->alloc_bytes) || (!counts->inuse_count && counts->inuse_bytes) || counts->inuse_count > counts->alloc_count;
+	return (!counts->alloc_count && counts->alloc_bytes) ||
+	       (!counts->inuse_count && counts->inuse_bytes) ||
+	       counts->inuse_count > counts->alloc_count;
 }
 
-static int add_row(struct heap_reader *reader, const struct profile_row *counts, const uint32_t *frame, uint32_t frame_count)
+static int add_row(struct heap_reader *reader, const struct profile_row *counts,
+		   const uint32_t *frame, uint32_t frame_count)
 {
 	struct profile *profile = reader->profile;
-	struct profile_row_key key = {.interval = counts->key.interval ? counts->key.interval : profile->meta.interval};
+	struct profile_row_key key = {.interval = counts->key.interval ? counts->key.interval
+								       : profile->meta.interval};
 	uint32_t index;
 	struct profile_row *row;
 	int error;
 
 	if (counts->alloc_count)
-		key.size_class = profile_read_size_class(counts->alloc_bytes / counts->alloc_count, key.interval);
-	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) || profile_row_at(profile, &key, &index))
+		key.size_class = profile_read_size_class(counts->alloc_bytes / counts->alloc_count,
+							 key.interval);
+	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) ||
+	    profile_row_at(profile, &key, &index))
 		return -ENOMEM;
 	/* before the row gets the samples of the history */
 	if (counts->key.interval && reader->history.shift)
@@ -138,7 +147,8 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 /* "A:B", as two numbers. */
 static bool scan_pair(const char **cursor, uint64_t *out_first, uint64_t *out_second)
 {
-	return scan_number(cursor, 10, out_first) && scan_char(cursor, ':') && scan_number(cursor, 10, out_second) && *out_first <= INT64_MAX &&
+	return scan_number(cursor, 10, out_first) && scan_char(cursor, ':') &&
+	       scan_number(cursor, 10, out_second) && *out_first <= INT64_MAX &&
 	       *out_second <= INT64_MAX;
 }
 
@@ -153,10 +163,12 @@ static bool scan_history(const char **cursor, struct history *out_history)
 	*out_history = (struct history){0};
 	if (!**cursor)
 		return true;
-	if (!scan_char(cursor, ' ') || !scan_number(cursor, 10, &shift) || shift < HISTORY_SHIFT_FIRST || shift > HISTORY_SHIFT_MAX || !scan_char(cursor, ' '))
+	if (!scan_char(cursor, ' ') || !scan_number(cursor, 10, &shift) ||
+	    shift < HISTORY_SHIFT_FIRST || shift > HISTORY_SHIFT_MAX || !scan_char(cursor, ' '))
 		return false;
 	do {
-		if (!scan_pair(cursor, &slice, &alloc) || !scan_char(cursor, ':') || !scan_pair(cursor, &live, &gone) || slice >= HISTORY_SLICES ||
+		if (!scan_pair(cursor, &slice, &alloc) || !scan_char(cursor, ':') ||
+		    !scan_pair(cursor, &live, &gone) || slice >= HISTORY_SLICES ||
 		    alloc > UINT32_MAX || live > alloc || gone > UINT32_MAX)
 			return false;
 		out_history->alloc[slice] = (uint32_t)alloc;
@@ -174,10 +186,12 @@ static int read_beside(struct heap_reader *reader)
 	struct profile_row row = {0};
 	uint64_t lifetime_ns = 0, born_ns = 0; /* mean times */
 	const bool is_whole =
-		scan_number(&cursor, 10, &row.key.interval) && scan_char(&cursor, ' ') && scan_pair(&cursor, &row.inuse_count, &row.inuse_bytes) &&
-		scan_char(&cursor, ' ') && scan_pair(&cursor, &row.alloc_count, &row.alloc_bytes) && scan_char(&cursor, ' ') &&
-		scan_pair(&cursor, &row.inuse_slack, &row.alloc_slack) && scan_char(&cursor, ' ') && scan_pair(&cursor, &row.freed_count, &lifetime_ns) &&
-		scan_char(&cursor, ' ') && scan_number(&cursor, 10, &born_ns) && scan_history(&cursor, &reader->history);
+		scan_number(&cursor, 10, &row.key.interval) && scan_char(&cursor, ' ') &&
+		scan_pair(&cursor, &row.inuse_count, &row.inuse_bytes) && scan_char(&cursor, ' ') &&
+		scan_pair(&cursor, &row.alloc_count, &row.alloc_bytes) && scan_char(&cursor, ' ') &&
+		scan_pair(&cursor, &row.inuse_slack, &row.alloc_slack) && scan_char(&cursor, ' ') &&
+		scan_pair(&cursor, &row.freed_count, &lifetime_ns) && scan_char(&cursor, ' ') &&
+		scan_number(&cursor, 10, &born_ns) && scan_history(&cursor, &reader->history);
 
 	if (!is_whole || *cursor || !row.key.interval || !row.alloc_count || is_contradictory(&row))
 		return heap_bad(reader, "a comment of heapinject's that makes no sense");
@@ -252,16 +266,19 @@ static int read_line(struct heap_reader *reader)
 	if (reader->line[0] == '#') {
 		const int error = heapfile_read_comment(reader->line + 1, reader->profile);
 
-		return error == -EINVAL ? heap_bad(reader, "a comment of heapinject's that makes no sense") : error;
+		return error == -EINVAL
+			       ? heap_bad(reader, "a comment of heapinject's that makes no sense")
+			       : error;
 	}
-	if (strcmp(reader->line, HEAPFILE_MAPS) == 0 || strcmp(reader->line, "--- Memory map: ---") == 0) {
+	if (strcmp(reader->line, HEAPFILE_MAPS) == 0 ||
+	    strcmp(reader->line, "--- Memory map: ---") == 0) {
 		reader->in_maps = true;
 		return 0;
 	}
 	return reader->line[strspn(reader->line, " ")] ? read_row(reader) : 0;
 }
 
-/* ---- the file ---- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static int read_lines(struct heap_reader *reader)
 {
@@ -279,9 +296,13 @@ static int read_lines(struct heap_reader *reader)
 
 static void check_end(struct heap_reader *reader)
 {
-	read_check_end(reader->text->input, reader->profile, is_ours(reader) ? reader->ended : reader->in_maps);
-	if (is_ours(reader) && (reader->sum.inuse_count != reader->total.inuse_count || reader->sum.inuse_bytes != reader->total.inuse_bytes))
-		read_damage(reader->profile, "damaged: the lines add up to %" PRIu64 " samples in use, the header at line 1 says %" PRIu64,
+	read_check_end(reader->text->input, reader->profile,
+		       is_ours(reader) ? reader->ended : reader->in_maps);
+	if (is_ours(reader) && (reader->sum.inuse_count != reader->total.inuse_count ||
+				reader->sum.inuse_bytes != reader->total.inuse_bytes))
+		read_damage(reader->profile,
+			    "damaged: the lines add up to %" PRIu64
+			    " samples in use, the header at line 1 says %" PRIu64,
 			    reader->sum.inuse_count, reader->total.inuse_count);
 }
 

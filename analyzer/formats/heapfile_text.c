@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_text.c - one table of metadata for both directions: a new figure is one line here. Start at fields[].
+ * heapfile_text.c - one table of metadata for both directions: a new figure is one line here. Start
+ * at fields[].
  */
 #include "heapfile_text.h"
 
@@ -73,7 +74,9 @@ void heapfile_escape(const char *text, FILE *out)
 
 static unsigned int hex_digit(char digit)
 {
-	return isdigit((unsigned char)digit) ? (unsigned int)(digit - '0') : (unsigned int)(tolower((unsigned char)digit) - 'a' + 10);
+	return isdigit((unsigned char)digit)
+		       ? (unsigned int)(digit - '0')
+		       : (unsigned int)(tolower((unsigned char)digit) - 'a' + 10);
 }
 
 void heapfile_unescape(char *text)
@@ -81,7 +84,8 @@ void heapfile_unescape(char *text)
 	char *to = text;
 
 	for (; *text; to++) {
-		if (text[0] == '\\' && text[1] == 'x' && isxdigit((unsigned char)text[2]) && isxdigit((unsigned char)text[3])) {
+		if (text[0] == '\\' && text[1] == 'x' && isxdigit((unsigned char)text[2]) &&
+		    isxdigit((unsigned char)text[3])) {
 			*to = (char)(hex_digit(text[2]) << 4 | hex_digit(text[3]));
 			text += 4;
 		} else {
@@ -182,7 +186,8 @@ int heapfile_read_meta(const char *key, char *value, struct profile_meta *meta)
 		return field_set_text(field, value, meta);
 	errno = 0;
 	number = strtoull(value, &end, 10);
-	if (errno || end == value || *end || !isdigit((unsigned char)*value) || (field->kind == U32 && number > UINT32_MAX) ||
+	if (errno || end == value || *end || !isdigit((unsigned char)*value) ||
+	    (field->kind == U32 && number > UINT32_MAX) ||
 	    (field->kind == INT && number > INT32_MAX))
 		return -EINVAL;
 	field_set(field, number, meta);

@@ -18,7 +18,8 @@
 #define NO_ADDRESS "0x00000001"
 #define MADE_UP_STEP 16u
 #define MADE_UP UINT64_C(0x1000000000000000) /* no CPU has code there */
-#define MAPS_LINE_MAX 16384u                 /* four times the longest path; go pprof reads no line of 64 KiB */
+/* four times the longest path; go pprof reads no line of 64 KiB */
+#define MAPS_LINE_MAX 16384u
 
 /*
  * The row as other readers should see it. They weight all rows by the nominal interval. So a row
@@ -28,17 +29,25 @@
  */
 static struct profile_row seen_by_others(const struct profile_row *row, uint64_t nominal)
 {
-	const double size = row->alloc_count ? (double)row->alloc_bytes / (double)row->alloc_count : 0;
+	const double size =
+		row->alloc_count ? (double)row->alloc_bytes / (double)row->alloc_count : 0;
 	struct profile_row seen = *row;
 
 	if (row->key.interval == nominal || size <= 0)
 		return seen;
-	const double all = nominal <= 1 ? 1 : -expm1(-size / (double)nominal), ours = row->key.interval <= 1 ? 1 : -expm1(-size / (double)row->key.interval);
-	seen.alloc_count = (uint64_t)fmin(fmax(round((double)row->alloc_count * all / ours), 1), COUNT_MAX);
-	seen.inuse_count = (uint64_t)fmin(round((double)row->inuse_count * all / ours), (double)seen.alloc_count);
+	const double all = nominal <= 1 ? 1 : -expm1(-size / (double)nominal),
+		     ours = row->key.interval <= 1 ? 1 : -expm1(-size / (double)row->key.interval);
+	seen.alloc_count =
+		(uint64_t)fmin(fmax(round((double)row->alloc_count * all / ours), 1), COUNT_MAX);
+	seen.inuse_count = (uint64_t)fmin(round((double)row->inuse_count * all / ours),
+					  (double)seen.alloc_count);
 	seen.alloc_bytes = (uint64_t)fmin(round((double)seen.alloc_count * size), COUNT_MAX);
 	seen.inuse_bytes =
-		row->inuse_count ? (uint64_t)fmin(round((double)seen.inuse_count * (double)row->inuse_bytes / (double)row->inuse_count), COUNT_MAX) : 0;
+		row->inuse_count
+			? (uint64_t)fmin(round((double)seen.inuse_count * (double)row->inuse_bytes /
+					       (double)row->inuse_count),
+					 COUNT_MAX)
+			: 0;
 	return seen;
 }
 
@@ -66,7 +75,8 @@ static void write_history(const struct profile *profile, const struct profile_ro
 	for (uint32_t i = 0; i < HISTORY_SLICES; i++) {
 		if (!history.alloc[i] && !history.gone[i])
 			continue;
-		fprintf(out, "%c%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":%" PRIu32, before, i, history.alloc[i], history.live[i], history.gone[i]);
+		fprintf(out, "%c%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":%" PRIu32, before, i,
+			history.alloc[i], history.live[i], history.gone[i]);
 		before = ',';
 	}
 }
@@ -77,19 +87,29 @@ static void write_history(const struct profile *profile, const struct profile_ro
  */
 static void write_beside(const struct profile *profile, const struct profile_row *row, FILE *out)
 {
-	const double lifetime_ns = row->freed_count ? fmin(fmax(row->freed_ns / (double)row->freed_count, 0), COUNT_MAX) : 0;
-	const double born_ns = row->inuse_count ? fmin(fmax(row->inuse_ns / (double)row->inuse_count, 0), COUNT_MAX) : 0;
+	const double lifetime_ns =
+		row->freed_count
+			? fmin(fmax(row->freed_ns / (double)row->freed_count, 0), COUNT_MAX)
+			: 0;
+	const double born_ns =
+		row->inuse_count
+			? fmin(fmax(row->inuse_ns / (double)row->inuse_count, 0), COUNT_MAX)
+			: 0;
 
-	fprintf(out, HEAPFILE_ROW "%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%.0f %.0f",
-		row->key.interval, row->inuse_count, row->inuse_bytes, row->alloc_count, row->alloc_bytes, row->inuse_slack, row->alloc_slack, row->freed_count,
-		lifetime_ns, born_ns);
+	fprintf(out,
+		HEAPFILE_ROW "%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64
+			     ":%" PRIu64 " %" PRIu64 ":%.0f %.0f",
+		row->key.interval, row->inuse_count, row->inuse_bytes, row->alloc_count,
+		row->alloc_bytes, row->inuse_slack, row->alloc_slack, row->freed_count, lifetime_ns,
+		born_ns);
 	write_history(profile, row, out);
 	putc('\n', out);
 }
 
 static void write_bucket(const struct profile_row *row, FILE *out)
 {
-	fprintf(out, "%6" PRIu64 ": %8" PRIu64 " [%6" PRIu64 ": %8" PRIu64 "] @", row->inuse_count, row->inuse_bytes, row->alloc_count, row->alloc_bytes);
+	fprintf(out, "%6" PRIu64 ": %8" PRIu64 " [%6" PRIu64 ": %8" PRIu64 "] @", row->inuse_count,
+		row->inuse_bytes, row->alloc_count, row->alloc_bytes);
 }
 
 /*
@@ -102,7 +122,8 @@ static void write_header(const struct profile *profile, FILE *out)
 	struct profile_row total = {0};
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct profile_row row = whole_row(&profile->row[i]), seen = seen_by_others(&row, profile->meta.interval);
+		const struct profile_row row = whole_row(&profile->row[i]),
+					 seen = seen_by_others(&row, profile->meta.interval);
 
 		total.inuse_count = heapfile_sum(total.inuse_count, seen.inuse_count);
 		total.inuse_bytes = heapfile_sum(total.inuse_bytes, seen.inuse_bytes);
@@ -121,7 +142,8 @@ static void write_modules(const struct profile *profile, FILE *out)
 	for (size_t i = 0; i < profile->module_count; i++) {
 		const struct profile_module *module = &profile->module[i];
 
-		fprintf(out, "# module %" PRIx64 "-%" PRIx64 " %" PRIx64 " %" PRIx64 " ", module->lo, module->hi, module->file_offset, module->bias);
+		fprintf(out, "# module %" PRIx64 "-%" PRIx64 " %" PRIx64 " %" PRIx64 " ",
+			module->lo, module->hi, module->file_offset, module->bias);
 		for (size_t k = 0; k < module->build_id_size; k++)
 			fprintf(out, "%02x", module->build_id[k]);
 		fputs(module->build_id_size ? " " : "- ", out);
@@ -137,7 +159,8 @@ static void write_symbol(uint64_t address, const struct profile_line *line, FILE
 	putc('\t', out);
 	heapfile_escape(line->file ? line->file : HEAPFILE_UNKNOWN, out);
 	fprintf(out, ":%" PRIu32, line->line);
-	if (line->system_name && (!line->function || strcmp(line->system_name, line->function) != 0)) {
+	if (line->system_name &&
+	    (!line->function || strcmp(line->system_name, line->function) != 0)) {
 		putc('\t', out);
 		heapfile_escape(line->system_name, out);
 	}
@@ -145,9 +168,11 @@ static void write_symbol(uint64_t address, const struct profile_line *line, FILE
 }
 
 /* A frame that got another address keeps, as its name, its module and the place in it. */
-static void write_place(uint64_t address, const struct profile *profile, const struct profile_frame *frame, FILE *out)
+static void write_place(uint64_t address, const struct profile *profile,
+			const struct profile_frame *frame, FILE *out)
 {
-	const bool has_module = frame->module >= 0 && frame->module < (int64_t)profile->module_count;
+	const bool has_module =
+		frame->module >= 0 && frame->module < (int64_t)profile->module_count;
 	const struct profile_module *module = has_module ? &profile->module[frame->module] : NULL;
 	const char *slash = module && module->path ? strrchr(module->path, '/') : NULL;
 
@@ -156,7 +181,8 @@ static void write_place(uint64_t address, const struct profile *profile, const s
 		heapfile_escape(slash ? slash + 1 : module->path, out);
 		putc('+', out);
 	}
-	fprintf(out, "0x%" PRIx64 "\t" HEAPFILE_UNKNOWN ":0\n", frame->address - (module ? 1 + module->bias : 0));
+	fprintf(out, "0x%" PRIx64 "\t" HEAPFILE_UNKNOWN ":0\n",
+		frame->address - (module ? 1 + module->bias : 0));
 }
 
 static void write_symbols(const struct profile *profile, const uint64_t *address, FILE *out)
@@ -171,10 +197,12 @@ static void write_symbols(const struct profile *profile, const uint64_t *address
 	}
 }
 
-static void write_row(const struct profile *profile, const struct profile_row *counts, const uint64_t *address, FILE *out)
+static void write_row(const struct profile *profile, const struct profile_row *counts,
+		      const uint64_t *address, FILE *out)
 {
 	const struct profile_stack *stack = &profile->stack[counts->key.stack];
-	const struct profile_row row = whole_row(counts), seen = seen_by_others(&row, profile->meta.interval);
+	const struct profile_row row = whole_row(counts),
+				 seen = seen_by_others(&row, profile->meta.interval);
 
 	write_beside(profile, &row, out);
 	write_bucket(&seen, out);
@@ -217,7 +245,8 @@ static bool is_taken(const struct table *by_address, const uint64_t *address, ui
  * or the address of another frame (of another process, or of a module that was mapped there
  * before), gets an address that no other frame has.
  */
-static int find_addresses(const struct profile *profile, struct table *by_address, uint64_t *out_address)
+static int find_addresses(const struct profile *profile, struct table *by_address,
+			  uint64_t *out_address)
 {
 	uint64_t next = MADE_UP;
 
@@ -225,7 +254,8 @@ static int find_addresses(const struct profile *profile, struct table *by_addres
 		const struct profile_frame *frame = &profile->frame[i];
 
 		out_address[i] = frame->address;
-		if ((frame->line_count && !frame->address) || is_taken(by_address, out_address, frame->address)) {
+		if ((frame->line_count && !frame->address) ||
+		    is_taken(by_address, out_address, frame->address)) {
 			while (is_taken(by_address, out_address, next))
 				next += MADE_UP_STEP;
 			out_address[i] = next;
@@ -259,7 +289,8 @@ int heapfile_write(const struct profile *profile, FILE *out)
 	write_header(profile, out);
 	heapfile_write_meta(&profile->meta, out);
 	for (size_t i = 0; i < profile->meta.change_count && i < PROFILE_CHANGES_MAX; i++)
-		fprintf(out, "# interval %" PRIu64 " %" PRIu64 "\n", profile->meta.change[i].time_ns, profile->meta.change[i].interval);
+		fprintf(out, "# interval %" PRIu64 " %" PRIu64 "\n",
+			profile->meta.change[i].time_ns, profile->meta.change[i].interval);
 	write_modules(profile, out);
 	write_symbols(profile, address, out);
 	for (size_t i = 0; i < profile->row_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof.c - builds the message in memory, strings and functions numbered at first use, and compresses it. Start at pprof_build().
+ * pprof.c - builds the message in memory, strings and functions numbered at first use, and
+ * compresses it. Start at pprof_build().
  */
 #include "pprof.h"
 
@@ -61,7 +62,8 @@ static uint64_t string_number(struct pprof *pprof, const char *text)
 	uint64_t hash;
 	uint32_t index;
 
-	if (!copy || array_reserve(&pprof->string, &pprof->string_capacity, pprof->string_count, sizeof(*pprof->string))) {
+	if (!copy || array_reserve(&pprof->string, &pprof->string_capacity, pprof->string_count,
+				   sizeof(*pprof->string))) {
 		pprof->failed = true;
 		free(copy);
 		return 0;
@@ -99,7 +101,8 @@ static uint64_t function_number(struct pprof *pprof, const struct profile_line *
 {
 	const struct pprof_function wanted = {
 		.name = string_number(pprof, line->function),
-		.system_name = string_number(pprof, line->system_name ? line->system_name : line->function),
+		.system_name = string_number(pprof, line->system_name ? line->system_name
+								      : line->function),
 		.file = string_number(pprof, line->file),
 	};
 	const uint64_t hash = hash_bytes(&wanted, sizeof(wanted));
@@ -111,7 +114,8 @@ static uint64_t function_number(struct pprof *pprof, const struct profile_line *
 			return index + 1ull;
 	}
 	index = (uint32_t)pprof->function_count;
-	if (array_reserve(&pprof->function, &pprof->function_capacity, pprof->function_count, sizeof(*pprof->function)) ||
+	if (array_reserve(&pprof->function, &pprof->function_capacity, pprof->function_count,
+			  sizeof(*pprof->function)) ||
 	    table_add(&pprof->functions, hash, index)) {
 		pprof->failed = true;
 		return 0;
@@ -121,7 +125,8 @@ static uint64_t function_number(struct pprof *pprof, const struct profile_line *
 	return index + 1ull;
 }
 
-static void put_value_type(struct pprof *pprof, unsigned int field, const char *type, const char *unit)
+static void put_value_type(struct pprof *pprof, unsigned int field, const char *type,
+			   const char *unit)
 {
 	part_begin(pprof);
 	protobuf_number(&pprof->part, VALUE_TYPE, string_number(pprof, type));
@@ -192,7 +197,8 @@ static void put_location(struct pprof *pprof, size_t index)
 	protobuf_number(&pprof->part, LOCATION_ADDRESS, frame->address ? frame->address - 1 : 0);
 	for (size_t i = 0; i < frame->line_count; i++) {
 		protobuf_reset(&pprof->line);
-		protobuf_number(&pprof->line, LINE_FUNCTION_ID, function_number(pprof, &frame->line[i]));
+		protobuf_number(&pprof->line, LINE_FUNCTION_ID,
+				function_number(pprof, &frame->line[i]));
 		protobuf_number(&pprof->line, LINE_LINE, frame->line[i].line);
 		protobuf_message(&pprof->part, LOCATION_LINE, &pprof->line);
 	}
@@ -221,7 +227,8 @@ static uint64_t block_size(const struct profile_row *row)
  */
 static void put_labels(struct pprof *pprof, const struct profile_row *row, const struct part *part)
 {
-	const struct part_thread *thread = part->thread ? &pprof->profile->breakdown.thread[part->thread] : NULL;
+	const struct part_thread *thread =
+		part->thread ? &pprof->profile->breakdown.thread[part->thread] : NULL;
 	char tid[16];
 
 	protobuf_reset(&pprof->line);
@@ -244,21 +251,29 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
  * A part's share in the estimate of its row. All blocks of a row have the same weight, so the
  * shares add up to the estimate.
  */
-static int64_t value_of(const struct pprof *pprof, const struct profile_row *row, const struct part *part, enum sample_type type)
+static int64_t value_of(const struct pprof *pprof, const struct profile_row *row,
+			const struct part *part, enum sample_type type)
 {
-	const uint64_t wholes[] = {
-		[ALLOC_OBJECTS] = row->alloc_count, [ALLOC_SPACE] = row->alloc_bytes, [INUSE_OBJECTS] = row->inuse_count, [INUSE_SPACE] = row->inuse_bytes};
-	const uint64_t shares[] = {
-		[ALLOC_OBJECTS] = part->alloc_count, [ALLOC_SPACE] = part->alloc_bytes, [INUSE_OBJECTS] = part->inuse_count, [INUSE_SPACE] = part->inuse_bytes};
+	const uint64_t wholes[] = {[ALLOC_OBJECTS] = row->alloc_count,
+				   [ALLOC_SPACE] = row->alloc_bytes,
+				   [INUSE_OBJECTS] = row->inuse_count,
+				   [INUSE_SPACE] = row->inuse_bytes};
+	const uint64_t shares[] = {[ALLOC_OBJECTS] = part->alloc_count,
+				   [ALLOC_SPACE] = part->alloc_bytes,
+				   [INUSE_OBJECTS] = part->inuse_count,
+				   [INUSE_SPACE] = part->inuse_bytes};
 	const double value = estimate_of(pprof->profile, row, type).value;
 
-	return text_whole(shares[type] == wholes[type] ? value : value * (double)shares[type] / (double)wholes[type]);
+	return text_whole(shares[type] == wholes[type]
+				  ? value
+				  : value * (double)shares[type] / (double)wholes[type]);
 }
 
 static void put_sample(struct pprof *pprof, const struct profile_row *row, const struct part *part)
 {
 	const struct profile_stack *stack = &pprof->profile->stack[row->key.stack];
-	uint64_t value[SAMPLE_TYPE_COUNT], *location = calloc(stack->frame_count + 1u, sizeof(*location));
+	uint64_t value[SAMPLE_TYPE_COUNT],
+		*location = calloc(stack->frame_count + 1u, sizeof(*location));
 
 	if (!location) {
 		pprof->failed = true;
@@ -267,7 +282,8 @@ static void put_sample(struct pprof *pprof, const struct profile_row *row, const
 	for (uint32_t i = 0; i < stack->frame_count; i++)
 		location[i] = stack->frame[i] + 1ull;
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		value[type] = (uint64_t)value_of(pprof, row, part, (enum sample_type)type); /* as int64 on the wire */
+		/* as int64 on the wire */
+		value[type] = (uint64_t)value_of(pprof, row, part, (enum sample_type)type);
 	part_begin(pprof);
 	protobuf_packed(&pprof->part, SAMPLE_LOCATION_ID, location, stack->frame_count);
 	protobuf_packed(&pprof->part, SAMPLE_VALUE, value, SAMPLE_TYPE_COUNT);
@@ -281,20 +297,25 @@ static void put_samples(struct pprof *pprof)
 	const struct profile *profile = pprof->profile;
 
 	for (size_t i = 0; i < profile->breakdown.count; i++) {
-		if (profile->breakdown.part[i].alloc_count || profile->breakdown.part[i].inuse_count)
-			put_sample(pprof, &profile->row[profile->breakdown.part[i].row], &profile->breakdown.part[i]);
+		if (profile->breakdown.part[i].alloc_count ||
+		    profile->breakdown.part[i].inuse_count)
+			put_sample(pprof, &profile->row[profile->breakdown.part[i].row],
+				   &profile->breakdown.part[i]);
 	}
 	for (size_t i = 0; i < profile->row_count && !profile->breakdown.count; i++) {
 		const struct profile_row *row = &profile->row[i];
-		const struct part all = {
-			.alloc_count = row->alloc_count, .alloc_bytes = row->alloc_bytes, .inuse_count = row->inuse_count, .inuse_bytes = row->inuse_bytes};
+		const struct part all = {.alloc_count = row->alloc_count,
+					 .alloc_bytes = row->alloc_bytes,
+					 .inuse_count = row->inuse_count,
+					 .inuse_bytes = row->inuse_bytes};
 
 		if (row->alloc_count || row->inuse_count)
 			put_sample(pprof, row, &all);
 	}
 }
 
-__attribute__((format(printf, 2, 3))) static void put_comment(struct pprof *pprof, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put_comment(struct pprof *pprof,
+							      const char *format, ...)
 {
 	char text[COMMENT_MAX];
 	va_list arguments;
@@ -315,27 +336,38 @@ static void put_comments(struct pprof *pprof)
 
 	estimate_interval(&total, &from, &to);
 	put_comment(pprof, "heapinject %s", meta->version ? meta->version : "");
-	put_comment(pprof, "pid %" PRIu32 " (%s) on %s", meta->pid, meta->comm ? meta->comm : "", meta->host ? meta->host : "");
+	put_comment(pprof, "pid %" PRIu32 " (%s) on %s", meta->pid, meta->comm ? meta->comm : "",
+		    meta->host ? meta->host : "");
 	put_comment(pprof, "command line: %s", meta->cmdline ? meta->cmdline : "");
 	if (meta->is_scaled)
-		put_comment(pprof, "figures as told by the file that was read; how sure they are is not known");
+		put_comment(pprof, "figures as told by the file that was read; how sure they are "
+				   "is not known");
 	else if (meta->interval <= 1)
 		put_comment(pprof, "every allocation counted: exact");
 	else
-		put_comment(pprof, "one sample per %" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64 " dropped", meta->interval, meta->samples,
-			    meta->dropped_allocs);
+		put_comment(pprof,
+			    "one sample per %" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64
+			    " dropped",
+			    meta->interval, meta->samples, meta->dropped_allocs);
 	if (meta->change_count)
-		put_comment(pprof, "the rate changed %" PRIu64 " times; each sample is weighed by its own", meta->change_count);
+		put_comment(pprof,
+			    "the rate changed %" PRIu64 " times; each sample is weighed by its own",
+			    meta->change_count);
 	if (meta->slack_samples)
-		put_comment(pprof, "waste: %s more than was requested, of what is in use", hi_format_bytes(total.slack, value, sizeof(value)));
+		put_comment(pprof, "waste: %s more than was requested, of what is in use",
+			    hi_format_bytes(total.slack, value, sizeof(value)));
 	if (caveats_withdraw(meta, true))
-		put_comment(pprof, "in use: %s, of which it is not known how sure that is", hi_format_bytes(total.value, value, sizeof(value)));
+		put_comment(pprof, "in use: %s, of which it is not known how sure that is",
+			    hi_format_bytes(total.value, value, sizeof(value)));
 	else
-		put_comment(pprof, "in use: %s, 95 %% interval %s to %s", hi_format_bytes(total.value, value, sizeof(value)),
-			    hi_format_bytes(from, low, sizeof(low)), hi_format_bytes(to, high, sizeof(high)));
+		put_comment(pprof, "in use: %s, 95 %% interval %s to %s",
+			    hi_format_bytes(total.value, value, sizeof(value)),
+			    hi_format_bytes(from, low, sizeof(low)),
+			    hi_format_bytes(to, high, sizeof(high)));
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		if (meta->caveat[kind])
-			put_comment(pprof, HEAPFILE_CAVEAT_KEY " %s %s", caveats_name((enum hi_caveat)kind), meta->caveat[kind]);
+			put_comment(pprof, HEAPFILE_CAVEAT_KEY " %s %s",
+				    caveats_name((enum hi_caveat)kind), meta->caveat[kind]);
 }
 
 /* Makes pprof leave out the same functions at the leaf of a stack as our views do. */
@@ -354,10 +386,12 @@ static int pprof_build(struct pprof *pprof)
 
 	string_number(pprof, ""); /* string 0 must be empty */
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		put_value_type(pprof, PROFILE_SAMPLE_TYPE, sample_types[type].name, sample_types[type].unit);
+		put_value_type(pprof, PROFILE_SAMPLE_TYPE, sample_types[type].name,
+			       sample_types[type].unit);
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, "space", "bytes");
 	protobuf_number(&pprof->message, PROFILE_PERIOD, profile->meta.interval);
-	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE, string_number(pprof, sample_types[INUSE_SPACE].name));
+	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE,
+			string_number(pprof, sample_types[INUSE_SPACE].name));
 	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, profile->meta.start_unix_ns);
 	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, profile->meta.duration_ns);
 	put_comments(pprof);
@@ -366,7 +400,9 @@ static int pprof_build(struct pprof *pprof)
 	for (size_t i = 0; i < profile->frame_count; i++)
 		put_location(pprof, i);
 	put_samples(pprof);
-	return pprof->failed || pprof->message.failed || pprof->part.failed || pprof->line.failed ? -ENOMEM : 0;
+	return pprof->failed || pprof->message.failed || pprof->part.failed || pprof->line.failed
+		       ? -ENOMEM
+		       : 0;
 }
 
 static void pprof_close(struct pprof *pprof)
@@ -389,7 +425,8 @@ static int write_gzip(const struct protobuf *message, FILE *out)
 	z_stream stream = {.next_in = message->bytes, .avail_in = (uInt)message->size};
 	int state;
 
-	if (message->size > UINT32_MAX || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (message->size > UINT32_MAX || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+						       gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
 	do {
 		stream.next_out = buffer;

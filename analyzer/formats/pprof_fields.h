@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof_fields.h - field numbers of github.com/google/pprof/proto/profile.proto, for its writer and its reader. */
+/*
+ * pprof_fields.h - field numbers of github.com/google/pprof/proto/profile.proto, for its writer and
+ * its reader.
+ */
 #ifndef HI_PPROF_FIELDS_H
 #define HI_PPROF_FIELDS_H
 

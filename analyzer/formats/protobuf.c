@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * protobuf.c - varints, and fields of the two wire types that are in use. Start at protobuf_number().
+ * protobuf.c - varints, and fields of the two wire types that are in use. Start at
+ * protobuf_number().
  */
 #include "protobuf.h"
 
@@ -55,7 +56,8 @@ static void append_varint(struct protobuf *message, uint64_t value)
 	append(message, bytes, size);
 }
 
-static void append_bytes(struct protobuf *message, unsigned int field, const void *bytes, size_t size)
+static void append_bytes(struct protobuf *message, unsigned int field, const void *bytes,
+			 size_t size)
 {
 	append_varint(message, field << 3 | WIRE_BYTES);
 	append_varint(message, size);
@@ -81,7 +83,8 @@ void protobuf_message(struct protobuf *message, unsigned int field, const struct
 	append_bytes(message, field, inner->bytes, inner->size);
 }
 
-void protobuf_packed(struct protobuf *message, unsigned int field, const uint64_t *value, size_t count)
+void protobuf_packed(struct protobuf *message, unsigned int field, const uint64_t *value,
+		     size_t count)
 {
 	uint8_t bytes[VARINT_MAX];
 	size_t size = 0;
@@ -178,5 +181,6 @@ int protobuf_next(struct protobuf_rest *rest, struct protobuf_field *out_field)
 
 struct protobuf_rest protobuf_inside(const struct protobuf_field *field)
 {
-	return (struct protobuf_rest){.at = field->bytes, .end = field->bytes ? field->bytes + field->size : NULL};
+	return (struct protobuf_rest){.at = field->bytes,
+				      .end = field->bytes ? field->bytes + field->size : NULL};
 }

@@ -20,15 +20,17 @@ struct protobuf {
 	bool failed;
 };
 
-void protobuf_number(struct protobuf *message, unsigned int field, uint64_t value); /* 0 is the default and is left out */
+/* 0 is the default and is left out */
+void protobuf_number(struct protobuf *message, unsigned int field, uint64_t value);
 void protobuf_string(struct protobuf *message, unsigned int field, const char *text);
 void protobuf_message(struct protobuf *message, unsigned int field, const struct protobuf *inner);
-void protobuf_packed(struct protobuf *message, unsigned int field, const uint64_t *value, size_t count);
+void protobuf_packed(struct protobuf *message, unsigned int field, const uint64_t *value,
+		     size_t count);
 /* Empties it for the next message of the kind; keeps its memory. */
 void protobuf_reset(struct protobuf *message);
 void protobuf_close(struct protobuf *message);
 
-/* ---- reading ---- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The rest of a message, [at, end). */
 struct protobuf_rest {
@@ -40,7 +42,10 @@ struct protobuf_field {
 	const uint8_t *bytes; /* of a string, a message or packed numbers; NULL: it is a number */
 	size_t size;
 };
-/* Takes the next field. 0, -ENODATA at the end, -EBADMSG if it makes no sense or is cut off: then nothing is taken. */
+/*
+ * Takes the next field. 0, -ENODATA at the end, -EBADMSG if it makes no sense or is cut off: then
+ * nothing is taken.
+ */
 int protobuf_next(struct protobuf_rest *rest, struct protobuf_field *out_field);
 /* Takes the next of packed numbers. Likewise. */
 int protobuf_next_number(struct protobuf_rest *rest, uint64_t *out_value);

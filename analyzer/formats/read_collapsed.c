@@ -44,7 +44,8 @@ static bool take_number(const char *text, size_t *size, double *out_value)
 
 	while (end > 0 && (is_blank(text[end - 1]) || text[end - 1] == '\r'))
 		end--;
-	for (begin = end; begin > 0 && (isdigit((unsigned char)text[begin - 1]) || text[begin - 1] == '.');)
+	for (begin = end;
+	     begin > 0 && (isdigit((unsigned char)text[begin - 1]) || text[begin - 1] == '.');)
 		begin--;
 	if (begin == end || end - begin >= sizeof(number) || !isdigit((unsigned char)text[begin]))
 		return false;
@@ -52,14 +53,15 @@ static bool take_number(const char *text, size_t *size, double *out_value)
 	number[end - begin] = 0;
 	if (begin > 0 && text[begin - 1] == '-')
 		begin--;
-	if (begin < 2 || !is_blank(text[begin - 1]) || memchr(number, '.', end - begin) != strrchr(number, '.'))
+	if (begin < 2 || !is_blank(text[begin - 1]) ||
+	    memchr(number, '.', end - begin) != strrchr(number, '.'))
 		return false;
 	*out_value = strtod(number, NULL) * (text[begin] == '-' ? -1 : 1);
 	*size = begin - 1;
 	return fabs(*out_value) <= VALUE_MAX;
 }
 
-/* ---- recognition ---- */
+/* ---- recognition ----------------------------------------------------------------------------- */
 
 struct sniffed {
 	size_t lines, with_two;
@@ -89,7 +91,8 @@ static struct sniffed sniff(const uint8_t *bytes, size_t size)
 
 	while (size > 0) {
 		const uint8_t *newline = memchr(bytes, '\n', size);
-		const size_t length = newline ? (size_t)(newline - bytes) : size, taken = newline ? length + 1 : length;
+		const size_t length = newline ? (size_t)(newline - bytes) : size,
+			     taken = newline ? length + 1 : length;
 
 		sniff_line((const char *)bytes, length, newline != NULL, &sniffed);
 		bytes += taken;
@@ -105,7 +108,7 @@ bool read_collapsed_recognize(const uint8_t *bytes, size_t size)
 	return sniffed.is_text && sniffed.has_separator;
 }
 
-/* ---- lines ---- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Splits the stack in place. Reverses it: root first becomes leaf first. */
 static int read_frames(struct collapsed_reader *reader, char *stack, uint32_t *out_count)
@@ -114,7 +117,8 @@ static int read_frames(struct collapsed_reader *reader, char *stack, uint32_t *o
 
 	while (stack) {
 		char *name = strsep(&stack, ";");
-		struct profile_line line = {.function = *name ? name : no_name, .system_name = *name ? name : no_name};
+		struct profile_line line = {.function = *name ? name : no_name,
+					    .system_name = *name ? name : no_name};
 
 		printable(name);
 		if (profile_frame_named(reader->profile, &line, 1, &reader->frame[count++]))
@@ -130,11 +134,16 @@ static int read_frames(struct collapsed_reader *reader, char *stack, uint32_t *o
 	return 0;
 }
 
-static int add_value(struct collapsed_reader *reader, uint32_t stack, double value, enum profile_side side)
+static int add_value(struct collapsed_reader *reader, uint32_t stack, double value,
+		     enum profile_side side)
 {
 	const uint64_t bytes = (uint64_t)llround(fabs(value));
-	const struct profile_row counts = {.alloc_count = 1, .inuse_count = 1, .alloc_bytes = bytes, .inuse_bytes = bytes};
-	struct profile_row_key key = {.stack = stack, .size_class = profile_size_class(bytes), .interval = 1, .side = side};
+	const struct profile_row counts = {
+		.alloc_count = 1, .inuse_count = 1, .alloc_bytes = bytes, .inuse_bytes = bytes};
+	struct profile_row_key key = {.stack = stack,
+				      .size_class = profile_size_class(bytes),
+				      .interval = 1,
+				      .side = side};
 	uint32_t row;
 	int error;
 
@@ -143,7 +152,9 @@ static int add_value(struct collapsed_reader *reader, uint32_t stack, double val
 	if (value < 0)
 		key.side = side == PROFILE_NEW ? PROFILE_BASE : PROFILE_NEW;
 	error = read_add(reader->profile, &key, &counts, &row);
-	return error == -ERANGE ? read_bad(reader->input, reader->profile, "values that are too large") : error;
+	return error == -ERANGE
+		       ? read_bad(reader->input, reader->profile, "values that are too large")
+		       : error;
 }
 
 static int read_line(struct collapsed_reader *reader)
@@ -155,7 +166,8 @@ static int read_line(struct collapsed_reader *reader)
 
 	if (reader->line[strspn(reader->line, " \t\r")] == 0)
 		return 0;
-	if (!take_number(reader->line, &size, &value) || (reader->is_comparison && !take_number(reader->line, &size, &before)))
+	if (!take_number(reader->line, &size, &value) ||
+	    (reader->is_comparison && !take_number(reader->line, &size, &before)))
 		return read_bad(reader->input, reader->profile, "not a stack with its value");
 	while (size > 0 && is_blank(reader->line[size - 1]))
 		size--;
@@ -185,10 +197,12 @@ static int read_lines(struct collapsed_reader *reader)
 		else if (input_peek(reader->input, 1, &bytes) > 0)
 			read_bad(reader->input, reader->profile, "the line is too long");
 		else if (!reader->input->error)
-			read_damage(reader->profile, "cut off in line %" PRIu64, reader->input->line_number);
+			read_damage(reader->profile, "cut off in line %" PRIu64,
+				    reader->input->line_number);
 	}
 	read_check_end(reader->input, reader->profile, true);
-	return !error && reader->profile->row_count == 0 && reader->profile->meta.damage ? -EBADMSG : error;
+	return !error && reader->profile->row_count == 0 && reader->profile->meta.damage ? -EBADMSG
+											 : error;
 }
 
 int read_collapsed(struct input *input, struct profile *profile)

@@ -37,27 +37,31 @@ int read_bad(const struct input *input, struct profile *profile, const char *wha
 void read_check_end(const struct input *input, struct profile *profile, bool ended)
 {
 	if (input->error)
-		read_damage(profile, "unreadable after line %" PRIu64 ": %s", input->line_number, input_complaint(input));
+		read_damage(profile, "unreadable after line %" PRIu64 ": %s", input->line_number,
+			    input_complaint(input));
 	else if (!ended)
 		read_damage(profile, "cut off after line %" PRIu64, input->line_number);
 }
 
-/* ---- counts ---- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 static bool runs_over(uint64_t sum, uint64_t more)
 {
 	return more > INT64_MAX || sum > INT64_MAX - more;
 }
 
-int read_add(struct profile *profile, const struct profile_row_key *key, const struct profile_row *counts, uint32_t *out_row)
+int read_add(struct profile *profile, const struct profile_row_key *key,
+	     const struct profile_row *counts, uint32_t *out_row)
 {
 	struct profile_row *row;
 
 	if (profile_row_at(profile, key, out_row))
 		return -ENOMEM;
 	row = &profile->row[*out_row];
-	if (runs_over(row->alloc_count, counts->alloc_count) || runs_over(row->alloc_bytes, counts->alloc_bytes) ||
-	    runs_over(row->inuse_count, counts->inuse_count) || runs_over(row->inuse_bytes, counts->inuse_bytes))
+	if (runs_over(row->alloc_count, counts->alloc_count) ||
+	    runs_over(row->alloc_bytes, counts->alloc_bytes) ||
+	    runs_over(row->inuse_count, counts->inuse_count) ||
+	    runs_over(row->inuse_bytes, counts->inuse_bytes))
 		return -ERANGE;
 	row->alloc_count += counts->alloc_count;
 	row->alloc_bytes += counts->alloc_bytes;
@@ -66,7 +70,8 @@ int read_add(struct profile *profile, const struct profile_row_key *key, const s
 	return 0;
 }
 
-int read_add_part(struct profile *profile, uint32_t row, uint32_t thread, const struct profile_row *counts)
+int read_add_part(struct profile *profile, uint32_t row, uint32_t thread,
+		  const struct profile_row *counts)
 {
 	struct part *part;
 	uint32_t index;
@@ -97,7 +102,8 @@ int read_share_rest(struct profile *profile)
 		rest[part->row].inuse_bytes -= part->inuse_bytes;
 	}
 	for (size_t i = 0; i < profile->row_count && !error; i++) {
-		if (rest[i].alloc_count || rest[i].alloc_bytes || rest[i].inuse_count || rest[i].inuse_bytes)
+		if (rest[i].alloc_count || rest[i].alloc_bytes || rest[i].inuse_count ||
+		    rest[i].inuse_bytes)
 			error = read_add_part(profile, (uint32_t)i, 0, &rest[i]);
 	}
 	free(rest);
@@ -109,13 +115,14 @@ void read_count_samples(struct profile *profile)
 	uint64_t samples = 0;
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		if (profile->row[i].key.side == PROFILE_NEW && !runs_over(samples, profile->row[i].alloc_count))
+		if (profile->row[i].key.side == PROFILE_NEW &&
+		    !runs_over(samples, profile->row[i].alloc_count))
 			samples += profile->row[i].alloc_count;
 	}
 	profile->meta.samples = profile->meta.stacks_complete = samples;
 }
 
-/* ---- text ---- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 struct read_text *read_text_open(struct input *input, struct profile *profile)
 {
@@ -154,7 +161,8 @@ bool read_text_next(struct read_text *text)
 
 int read_text_map(struct read_text *text, bool is_module)
 {
-	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN, .number = (uint32_t)text->profile->module_count + 1};
+	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN,
+					.number = (uint32_t)text->profile->module_count + 1};
 	const char *cursor = text->line;
 	char perms[5] = "";
 	int path = 0;
@@ -164,8 +172,11 @@ int read_text_map(struct read_text *text, bool is_module)
 		text->maps_kept += (size_t)fprintf(text->maps, "%s\n", text->line);
 	if (!is_module || module.number > MODULES_MAX)
 		return 0;
-	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') || !scan_number(&cursor, 16, &module.hi) || module.hi <= module.lo ||
-	    sscanf(cursor, " %4s %" SCNx64 " %*s %" SCNu64 " %n", perms, &module.file_offset, &module.inode, &path) < 3 || path == 0)
+	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') ||
+	    !scan_number(&cursor, 16, &module.hi) || module.hi <= module.lo ||
+	    sscanf(cursor, " %4s %" SCNx64 " %*s %" SCNu64 " %n", perms, &module.file_offset,
+		   &module.inode, &path) < 3 ||
+	    path == 0)
 		return 0;
 	module.path = text->line + (cursor - text->line) + path;
 	if (!strchr(perms, 'x') || module.path[0] != '/')
@@ -179,7 +190,8 @@ static bool scan_pair(const char **cursor, uint64_t *out_count, uint64_t *out_by
 	if (!scan_number(cursor, 10, out_count) || !scan_char(cursor, ':'))
 		return false;
 	skip_spaces(cursor);
-	return scan_number(cursor, 10, out_bytes) && *out_count <= INT64_MAX && *out_bytes <= INT64_MAX;
+	return scan_number(cursor, 10, out_bytes) && *out_count <= INT64_MAX &&
+	       *out_bytes <= INT64_MAX;
 }
 
 bool read_scan_counts(const char **cursor, struct profile_row *out_counts)
@@ -187,10 +199,13 @@ bool read_scan_counts(const char **cursor, struct profile_row *out_counts)
 	if (!scan_pair(cursor, &out_counts->inuse_count, &out_counts->inuse_bytes))
 		return false;
 	skip_spaces(cursor);
-	return scan_char(cursor, '[') && scan_pair(cursor, &out_counts->alloc_count, &out_counts->alloc_bytes) && scan_char(cursor, ']');
+	return scan_char(cursor, '[') &&
+	       scan_pair(cursor, &out_counts->alloc_count, &out_counts->alloc_bytes) &&
+	       scan_char(cursor, ']');
 }
 
-int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame, uint32_t *out_frame_count)
+int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame,
+		     uint32_t *out_frame_count)
 {
 	uint32_t count = 0;
 	uint64_t address;
@@ -229,13 +244,17 @@ int read_assign_modules(struct profile *profile)
 
 	for (size_t i = 0; i < profile->module_count && !error; i++) {
 		const struct profile_module *module = &profile->module[i];
-		const struct module_range range = {.lo = module->lo, .hi = module->hi, .number = module->number, .index = (uint32_t)i};
+		const struct module_range range = {.lo = module->lo,
+						   .hi = module->hi,
+						   .number = module->number,
+						   .index = (uint32_t)i};
 
 		error = modules_add(&modules, &range);
 	}
 	for (size_t i = 0; i < profile->frame_count && !error; i++) {
 		if (profile->frame[i].module < 0)
-			profile->frame[i].module = modules_find(&modules, profile->frame[i].address - 1);
+			profile->frame[i].module =
+				modules_find(&modules, profile->frame[i].address - 1);
 	}
 	modules_close(&modules);
 	return error ? -ENOMEM : 0;

@@ -18,7 +18,8 @@
 #define READ_FRAMES_MAX 1024u
 
 /* Sets meta.damage, made printable, unless an earlier damage has set it. */
-void read_damage(struct profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void read_damage(struct profile *profile, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* The same, for the current line. Returns 0. */
 int read_bad(const struct input *input, struct profile *profile, const char *what);
 /* Records damage at the end of the input: it is unreadable or, unless `ended`, cut off. */
@@ -28,12 +29,14 @@ void read_check_end(const struct input *input, struct profile *profile, bool end
  * Adds the first four counts of `counts` to the row of this key. 0, -ENOMEM, or -ERANGE if a sum
  * would overflow; then no count has changed.
  */
-int read_add(struct profile *profile, const struct profile_row_key *key, const struct profile_row *counts, uint32_t *out_row);
+int read_add(struct profile *profile, const struct profile_row_key *key,
+	     const struct profile_row *counts, uint32_t *out_row);
 /*
  * Adds a thread's share of these counts to its part of the row. thread: index in the profile's
  * breakdown.thread[]. The sum of a row's parts must not exceed the row. 0 or -ENOMEM.
  */
-int read_add_part(struct profile *profile, uint32_t row, uint32_t thread, const struct profile_row *counts);
+int read_add_part(struct profile *profile, uint32_t row, uint32_t thread,
+		  const struct profile_row *counts);
 /*
  * Gives the counts of each row that no thread has to nobody (thread 0), so that the parts of a row
  * add up to it. 0 or -ENOMEM.
@@ -45,7 +48,7 @@ int read_share_rest(struct profile *profile);
  */
 void read_count_samples(struct profile *profile);
 
-/* ---- text ---- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 struct read_text {
 	struct input *input;
@@ -72,7 +75,8 @@ int read_text_map(struct read_text *text, bool is_module);
  * Reads "0x1 0x2", to the end of the line, and interns the addresses as frames without a module. 0,
  * -ENOMEM, or -EBADMSG: something else, or more than READ_FRAMES_MAX.
  */
-int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame, uint32_t *out_frame_count);
+int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame,
+		     uint32_t *out_frame_count);
 /*
  * Scans "inuse: bytes [alloc: bytes]", as gperftools and jemalloc write it, after leading spaces,
  * into the first four counts. False: something else.

@@ -26,7 +26,10 @@ int read_heaptrack(struct input *input, struct profile *profile);
 /* github.com/google/pprof's profile.proto. */
 bool read_pprof_recognize(const uint8_t *bytes, size_t size);
 int read_pprof(struct input *input, struct profile *profile);
-/* "main;serve;malloc 4096", or with two numbers, before and after. Nothing marks the format, so it is recognized last. */
+/*
+ * "main;serve;malloc 4096", or with two numbers, before and after. Nothing marks the format, so it
+ * is recognized last.
+ */
 bool read_collapsed_recognize(const uint8_t *bytes, size_t size);
 int read_collapsed(struct input *input, struct profile *profile);
 

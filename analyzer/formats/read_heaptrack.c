@@ -70,7 +70,8 @@ bool read_heaptrack_recognize(const uint8_t *bytes, size_t size)
 
 	for (size_t i = 0; i < size && i + 1 < sizeof(line) && bytes[i] != '\n'; i++)
 		line[i] = (char)bytes[i];
-	return scan_char(&cursor, 'v') && scan_char(&cursor, ' ') && scan_number(&cursor, 16, &number) && number >= 0x10000 && scan_char(&cursor, ' ') &&
+	return scan_char(&cursor, 'v') && scan_char(&cursor, ' ') &&
+	       scan_number(&cursor, 16, &number) && number >= 0x10000 && scan_char(&cursor, ' ') &&
 	       scan_number(&cursor, 16, &number) && !*cursor;
 }
 
@@ -85,7 +86,7 @@ static bool next_number(const char **cursor, uint64_t *out_number)
 	return scan_char(cursor, ' ') && scan_number(cursor, 16, out_number);
 }
 
-/* ---- what things are called ---- */
+/* ---- what things are called ------------------------------------------------------------------ */
 
 static int read_string(struct heaptrack_reader *reader, const char *cursor)
 {
@@ -97,7 +98,8 @@ static int read_string(struct heaptrack_reader *reader, const char *cursor)
 	scan_char(&cursor, ' ');
 	if (reader->format >= 3 && length != strlen(cursor))
 		bad(reader, "a string of another length");
-	if (array_reserve(&reader->string, &reader->string_room, reader->string_count, sizeof(*reader->string)))
+	if (array_reserve(&reader->string, &reader->string_room, reader->string_count,
+			  sizeof(*reader->string)))
 		return -ENOMEM;
 	string.text = strdup(cursor);
 	if (!string.text)
@@ -116,7 +118,8 @@ static struct heaptrack_string *string_at(struct heaptrack_reader *reader, uint6
  * The recording does not say where a module was mapped, so it reaches from its first known
  * instruction to its last.
  */
-static int module_of(struct heaptrack_reader *reader, uint64_t number, uint64_t ip, int32_t *out_module)
+static int module_of(struct heaptrack_reader *reader, uint64_t number, uint64_t ip,
+		     int32_t *out_module)
 {
 	struct heaptrack_string *path = string_at(reader, number);
 	struct profile_module *module;
@@ -125,7 +128,11 @@ static int module_of(struct heaptrack_reader *reader, uint64_t number, uint64_t 
 	if (!path || (path->module == NONE && reader->profile->module_count >= MODULES_MAX))
 		return 0;
 	if (path->module == NONE) {
-		const struct profile_module new = {.lo = ip, .hi = ip + 1, .path = path->text, .number = (uint32_t)reader->profile->module_count + 1};
+		const struct profile_module new = {
+			.lo = ip,
+			.hi = ip + 1,
+			.path = path->text,
+			.number = (uint32_t)reader->profile->module_count + 1};
 
 		if (profile_add_module(reader->profile, &new, &path->module))
 			return -ENOMEM;
@@ -152,7 +159,8 @@ static char *short_name(const char *name)
  * "FUNCTION FILE LINE" once or several times, or a function alone. If heaptrack knew no function,
  * the module's name is used, because addresses differ from run to run.
  */
-static int read_lines_of(struct heaptrack_reader *reader, const char *cursor, const struct heaptrack_string *module, struct profile_frame *frame)
+static int read_lines_of(struct heaptrack_reader *reader, const char *cursor,
+			 const struct heaptrack_string *module, struct profile_frame *frame)
 {
 	struct profile_line line[LINES_MAX] = {{0}};
 	const char *slash = module ? strrchr(module->text, '/') : NULL;
@@ -164,7 +172,8 @@ static int read_lines_of(struct heaptrack_reader *reader, const char *cursor, co
 		file = number = 0;
 		if (next_number(&cursor, &file))
 			next_number(&cursor, &number);
-		const struct heaptrack_string *name = string_at(reader, function), *path = string_at(reader, file);
+		const struct heaptrack_string *name = string_at(reader, function),
+					      *path = string_at(reader, file);
 
 		if (!name)
 			continue;
@@ -175,7 +184,9 @@ static int read_lines_of(struct heaptrack_reader *reader, const char *cursor, co
 		error = line[count++].function ? 0 : -ENOMEM;
 	}
 	if (!error && !count && module) {
-		error = asprintf(&line[0].function, "[%s]", slash ? slash + 1 : module->text) < 0 ? -ENOMEM : 0;
+		error = asprintf(&line[0].function, "[%s]", slash ? slash + 1 : module->text) < 0
+				? -ENOMEM
+				: 0;
 		line[0].system_name = line[0].function;
 		count = !error;
 	}
@@ -192,37 +203,47 @@ static int read_ip(struct heaptrack_reader *reader, const char *cursor)
 	int32_t module;
 	uint32_t index;
 
-	if (!next_number(&cursor, &ip) || (*cursor && !next_number(&cursor, &module_number)) || ip == UINT64_MAX)
+	if (!next_number(&cursor, &ip) || (*cursor && !next_number(&cursor, &module_number)) ||
+	    ip == UINT64_MAX)
 		return bad(reader, "not an instruction pointer");
-	if (array_reserve(&reader->frame, &reader->frame_room, reader->frame_count, sizeof(*reader->frame)) || module_of(reader, module_number, ip, &module))
+	if (array_reserve(&reader->frame, &reader->frame_room, reader->frame_count,
+			  sizeof(*reader->frame)) ||
+	    module_of(reader, module_number, ip, &module))
 		return -ENOMEM;
 	/* The ip is the address of the call; frames of a profile have return addresses. */
 	if (profile_frame_at(reader->profile, ip + 1, module, &index))
 		return -ENOMEM;
 	reader->frame[reader->frame_count++] = index;
-	return read_lines_of(reader, cursor, string_at(reader, module_number), &reader->profile->frame[index]);
+	return read_lines_of(reader, cursor, string_at(reader, module_number),
+			     &reader->profile->frame[index]);
 }
 
-/* ---- stacks ---- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 static int read_trace(struct heaptrack_reader *reader, const char *cursor)
 {
 	uint64_t ip, parent;
 
-	if (!next_number(&cursor, &ip) || !next_number(&cursor, &parent) || !ip || ip > reader->frame_count || parent > reader->trace_count) {
+	if (!next_number(&cursor, &ip) || !next_number(&cursor, &parent) || !ip ||
+	    ip > reader->frame_count || parent > reader->trace_count) {
 		bad(reader, "a trace of what was not told");
 		ip = parent = 0; /* it still takes a number */
 	}
-	if (array_reserve(&reader->trace, &reader->trace_room, reader->trace_count, sizeof(*reader->trace)))
+	if (array_reserve(&reader->trace, &reader->trace_room, reader->trace_count,
+			  sizeof(*reader->trace)))
 		return -ENOMEM;
-	reader->trace[reader->trace_count++] = (struct heaptrack_trace){.frame = ip ? reader->frame[ip - 1] : NONE, .parent = (uint32_t)parent, .stack = NONE};
+	reader->trace[reader->trace_count++] =
+		(struct heaptrack_trace){.frame = ip ? reader->frame[ip - 1] : NONE,
+					 .parent = (uint32_t)parent,
+					 .stack = NONE};
 	return 0;
 }
 
 /* Parents come before their children, so this ends. */
 static int stack_of(struct heaptrack_reader *reader, uint64_t number, uint32_t *out_stack)
 {
-	struct heaptrack_trace *trace = number && number <= reader->trace_count ? &reader->trace[number - 1] : NULL;
+	struct heaptrack_trace *trace =
+		number && number <= reader->trace_count ? &reader->trace[number - 1] : NULL;
 	uint32_t frame[DEPTH_MAX] = {0}, count = 0;
 	int error;
 
@@ -230,7 +251,8 @@ static int stack_of(struct heaptrack_reader *reader, uint64_t number, uint32_t *
 		*out_stack = trace->stack;
 		return 0;
 	}
-	for (const struct heaptrack_trace *at = trace; at && at->frame != NONE && count < DEPTH_MAX; at = at->parent ? &reader->trace[at->parent - 1] : NULL)
+	for (const struct heaptrack_trace *at = trace; at && at->frame != NONE && count < DEPTH_MAX;
+	     at = at->parent ? &reader->trace[at->parent - 1] : NULL)
 		frame[count++] = at->frame;
 	error = profile_stack_of(reader->profile, frame, count, 0, out_stack);
 	if (!error && trace)
@@ -238,7 +260,7 @@ static int stack_of(struct heaptrack_reader *reader, uint64_t number, uint32_t *
 	return error;
 }
 
-/* ---- allocations ---- */
+/* ---- allocations ----------------------------------------------------------------------------- */
 
 static int read_kind(struct heaptrack_reader *reader, const char *cursor)
 {
@@ -246,13 +268,16 @@ static int read_kind(struct heaptrack_reader *reader, const char *cursor)
 	struct profile_row_key key = {.interval = 1};
 	uint64_t trace;
 
-	if (array_reserve(&reader->kind, &reader->kind_room, reader->kind_count, sizeof(*reader->kind)))
+	if (array_reserve(&reader->kind, &reader->kind_room, reader->kind_count,
+			  sizeof(*reader->kind)))
 		return -ENOMEM;
-	if (!next_number(&cursor, &kind.size) || !next_number(&cursor, &trace) || kind.size > INT64_MAX || trace > reader->trace_count) {
+	if (!next_number(&cursor, &kind.size) || !next_number(&cursor, &trace) ||
+	    kind.size > INT64_MAX || trace > reader->trace_count) {
 		bad(reader, "an allocation of what was not told");
 	} else {
 		key.size_class = profile_size_class(kind.size);
-		if (stack_of(reader, trace, &key.stack) || profile_row_at(reader->profile, &key, &kind.row))
+		if (stack_of(reader, trace, &key.stack) ||
+		    profile_row_at(reader->profile, &key, &kind.row))
 			return -ENOMEM;
 	}
 	reader->kind[reader->kind_count++] = kind;
@@ -265,7 +290,8 @@ static int read_event(struct heaptrack_reader *reader, const char *cursor, bool 
 	uint64_t number, size;
 
 	if (!next_number(&cursor, &number) || number >= reader->kind_count)
-		return bad(reader, is_free ? "a free of what was not told" : "an allocation of what was not told");
+		return bad(reader, is_free ? "a free of what was not told"
+					   : "an allocation of what was not told");
 	if (reader->kind[number].row == NONE)
 		return 0;
 	row = &reader->profile->row[reader->kind[number].row];
@@ -289,7 +315,7 @@ static int read_event(struct heaptrack_reader *reader, const char *cursor, bool 
 	return 0;
 }
 
-/* ---- lines ---- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static int read_command(struct heaptrack_reader *reader, const char *text)
 {
@@ -338,10 +364,14 @@ static int read_line(struct heaptrack_reader *reader)
 		return 0;
 	case 'm':
 	case 'x':
-		read_damage(reader->profile, "a raw recording of heaptrack's: have heaptrack --interpret read it first");
+		read_damage(
+			reader->profile,
+			"a raw recording of heaptrack's: have heaptrack --interpret read it first");
 		return -EBADMSG;
 	default:
-		return isalpha((unsigned char)reader->line[0]) || !reader->line[0] ? 0 : bad(reader, "nothing that heaptrack writes");
+		return isalpha((unsigned char)reader->line[0]) || !reader->line[0]
+			       ? 0
+			       : bad(reader, "nothing that heaptrack writes");
 	}
 }
 
@@ -351,13 +381,17 @@ static int read_header(struct heaptrack_reader *reader)
 	uint64_t version;
 	bool is_whole;
 
-	if (!input_line(reader->input, reader->line, sizeof(reader->line), &is_whole) || !is_whole || !next_number(&cursor, &version) ||
+	if (!input_line(reader->input, reader->line, sizeof(reader->line), &is_whole) ||
+	    !is_whole || !next_number(&cursor, &version) ||
 	    !next_number(&cursor, &reader->format)) {
 		read_damage(reader->profile, "not a recording of heaptrack's");
 		return -EBADMSG;
 	}
 	if (reader->format < 1 || reader->format > 3) {
-		read_damage(reader->profile, "a recording of heaptrack's in format %" PRIu64 "; formats 1 to 3 are known", reader->format);
+		read_damage(reader->profile,
+			    "a recording of heaptrack's in format %" PRIu64
+			    "; formats 1 to 3 are known",
+			    reader->format);
 		return -EBADMSG;
 	}
 	return 0;

@@ -67,7 +67,7 @@ static int bad(struct jemalloc_reader *reader, const char *what)
 	return read_bad(reader->text->input, reader->profile, what);
 }
 
-/* ---- threads ---- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static struct jemalloc_thread *find_thread(struct jemalloc_reader *reader, uint64_t number)
 {
@@ -90,8 +90,10 @@ static int add_thread(struct jemalloc_reader *reader, uint64_t number, const cha
 	if (find_thread(reader, number))
 		return 0;
 	snprintf(text, sizeof(text), "t%" PRIu64, number);
-	if (thread_breakdown_thread(&reader->profile->breakdown, *name ? name : text, 0, &thread.thread) ||
-	    array_reserve(&reader->thread, &reader->thread_capacity, reader->thread_count, sizeof(*reader->thread)) ||
+	if (thread_breakdown_thread(&reader->profile->breakdown, *name ? name : text, 0,
+				    &thread.thread) ||
+	    array_reserve(&reader->thread, &reader->thread_capacity, reader->thread_count,
+			  sizeof(*reader->thread)) ||
 	    table_add(&reader->threads, hash_number(number), (uint32_t)reader->thread_count))
 		return -ENOMEM;
 	reader->thread[reader->thread_count++] = thread;
@@ -110,7 +112,8 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
  * Adds a thread's part of the stack's row, at most what is left of the row: the threads' counts are
  * rounded, too.
  */
-static int add_part(struct jemalloc_reader *reader, uint32_t thread, const struct profile_row *counts)
+static int add_part(struct jemalloc_reader *reader, uint32_t thread,
+		    const struct profile_row *counts)
 {
 	const struct profile_row part = {
 		.alloc_count = take(&reader->left.alloc_count, counts->alloc_count),
@@ -124,11 +127,12 @@ static int add_part(struct jemalloc_reader *reader, uint32_t thread, const struc
 	return read_add_part(reader->profile, reader->row, thread, &part);
 }
 
-/* ---- lines ---- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static int read_stack(struct jemalloc_reader *reader)
 {
-	const int error = read_text_frames(reader->profile, reader->text->line + 1, reader->frame, &reader->frame_count);
+	const int error = read_text_frames(reader->profile, reader->text->line + 1, reader->frame,
+					   &reader->frame_count);
 
 	reader->has_row = false;
 	reader->has_stack = !error;
@@ -146,7 +150,8 @@ static int read_all_threads(struct jemalloc_reader *reader, const struct profile
 		return 0;
 	if (counts->alloc_count)
 		key.size_class = profile_size_class(counts->alloc_bytes / counts->alloc_count);
-	if (reader->has_row || (!counts->alloc_count && counts->alloc_bytes) || (!counts->inuse_count && counts->inuse_bytes))
+	if (reader->has_row || (!counts->alloc_count && counts->alloc_bytes) ||
+	    (!counts->inuse_count && counts->inuse_bytes))
 		return bad(reader, "counts that contradict each other");
 	if (!counts->alloc_count)
 		return 0;
@@ -167,7 +172,8 @@ static int read_thread(struct jemalloc_reader *reader, const char *cursor)
 	uint64_t number = 0;
 	const bool is_all = scan_char(&cursor, '*');
 
-	if ((!is_all && !scan_number(&cursor, 10, &number)) || !scan_char(&cursor, ':') || !scan_bucket(&cursor, &counts))
+	if ((!is_all && !scan_number(&cursor, 10, &number)) || !scan_char(&cursor, ':') ||
+	    !scan_bucket(&cursor, &counts))
 		return bad(reader, "not the counts of a thread");
 	if (is_all)
 		return read_all_threads(reader, &counts);
@@ -200,8 +206,10 @@ static int read_header(struct jemalloc_reader *reader)
 	struct profile_meta *meta = &reader->profile->meta;
 	const char *cursor = reader->text->line + strlen(MAGIC);
 
-	if (!read_text_next(reader->text) || strncmp(reader->text->line, MAGIC, strlen(MAGIC)) != 0 || !scan_number(&cursor, 10, &meta->interval) || *cursor ||
-	    !meta->interval || meta->interval > INT64_MAX) {
+	if (!read_text_next(reader->text) ||
+	    strncmp(reader->text->line, MAGIC, strlen(MAGIC)) != 0 ||
+	    !scan_number(&cursor, 10, &meta->interval) || *cursor || !meta->interval ||
+	    meta->interval > INT64_MAX) {
 		meta->interval = 1;
 		read_damage(reader->profile, "not a heap profile of jemalloc's");
 		return -EBADMSG;

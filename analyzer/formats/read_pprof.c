@@ -24,7 +24,7 @@
 #define MESSAGE_MAX (1u << 30)
 #define FIRST_PEEK (256u << 10)
 
-/* ---- recognition ---- */
+/* ---- recognition ----------------------------------------------------------------------------- */
 
 /* A value type: nothing but two string numbers. */
 static bool is_value_type(const struct protobuf_field *field)
@@ -69,19 +69,24 @@ bool read_pprof_recognize(const uint8_t *bytes, size_t size)
 	while (!protobuf_next(&rest, &field)) {
 		if (!is_possible(&field))
 			return false;
-		counts_something |= field.number == PROFILE_SAMPLE_TYPE || field.number == PROFILE_PERIOD_TYPE;
+		counts_something |=
+			field.number == PROFILE_SAMPLE_TYPE || field.number == PROFILE_PERIOD_TYPE;
 	}
 	return counts_something;
 }
 
-/* ---- what it counts ---- */
+/* ---- what it counts -------------------------------------------------------------------------- */
 
 static const struct {
 	const char *type;
 	enum sample_type of;
 } known_types[] = {
-	{"alloc_objects", ALLOC_OBJECTS}, {"alloc_space", ALLOC_SPACE}, {"inuse_objects", INUSE_OBJECTS},
-	{"inuse_space", INUSE_SPACE},     {"objects", INUSE_OBJECTS}, /* go pprof's for heap profiles that know nothing of what was freed */
+	{"alloc_objects", ALLOC_OBJECTS},
+	{"alloc_space", ALLOC_SPACE},
+	{"inuse_objects", INUSE_OBJECTS},
+	/* go pprof's for heap profiles that know nothing of what was freed */
+	{"inuse_space", INUSE_SPACE},
+	{"objects", INUSE_OBJECTS},
 	{"space", INUSE_SPACE},
 };
 
@@ -91,7 +96,9 @@ static void find_columns(struct pprof_reader *reader)
 		reader->column[type] = -1;
 	for (size_t i = 0; i < reader->type_count; i++) {
 		for (size_t k = 0; k < sizeof(known_types) / sizeof(known_types[0]); k++) {
-			if (reader->column[known_types[k].of] < 0 && strcmp(pprof_string(&reader->tables, reader->type[i]), known_types[k].type) == 0)
+			if (reader->column[known_types[k].of] < 0 &&
+			    strcmp(pprof_string(&reader->tables, reader->type[i]),
+				   known_types[k].type) == 0)
 				reader->column[known_types[k].of] = (int)i;
 		}
 	}
@@ -103,7 +110,8 @@ static void find_columns(struct pprof_reader *reader)
  */
 static bool guess_columns(struct pprof_reader *reader)
 {
-	for (int type = 0; type < SAMPLE_TYPE_COUNT && reader->type_count == SAMPLE_TYPE_COUNT; type++)
+	for (int type = 0; type < SAMPLE_TYPE_COUNT && reader->type_count == SAMPLE_TYPE_COUNT;
+	     type++)
 		reader->column[type] = type;
 	for (int type = 0; type < 2 && reader->type_count == 2; type++)
 		reader->column[INUSE_OBJECTS + type] = type;
@@ -120,12 +128,16 @@ static int refuse_types(struct pprof_reader *reader)
 	if (!out)
 		return -ENOMEM;
 	for (size_t i = 0; i < reader->type_count; i++)
-		fprintf(out, "%s%s (%s)", i ? ", " : "", pprof_string(&reader->tables, reader->type[i]), pprof_string(&reader->tables, reader->unit[i]));
+		fprintf(out, "%s%s (%s)", i ? ", " : "",
+			pprof_string(&reader->tables, reader->type[i]),
+			pprof_string(&reader->tables, reader->unit[i]));
 	if (fclose(out)) {
 		free(text);
 		return -ENOMEM;
 	}
-	read_damage(reader->profile, "no heap profile: it counts %.400s, and none of alloc_objects, alloc_space, inuse_objects, inuse_space, objects, space",
+	read_damage(reader->profile,
+		    "no heap profile: it counts %.400s, and none of alloc_objects, alloc_space, "
+		    "inuse_objects, inuse_space, objects, space",
 		    *text ? text : "nothing");
 	free(text);
 	return -EBADMSG;
@@ -139,7 +151,8 @@ static int choose_columns(struct pprof_reader *reader)
 	find_columns(reader);
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
 		has_any |= pprof_has(reader, (enum sample_type)type);
-	if (!has_any && !(meta->damage && reader->tables.string_count == 0 && guess_columns(reader)))
+	if (!has_any &&
+	    !(meta->damage && reader->tables.string_count == 0 && guess_columns(reader)))
 		return refuse_types(reader);
 	if (!pprof_has(reader, ALLOC_OBJECTS) && !pprof_has(reader, INUSE_OBJECTS))
 		meta->missing |= PROFILE_MISSING_OBJECTS;
@@ -152,7 +165,7 @@ static int choose_columns(struct pprof_reader *reader)
 	return 0;
 }
 
-/* ---- the message ---- */
+/* ---- the message ----------------------------------------------------------------------------- */
 
 static int read_type(struct pprof_reader *reader, const struct protobuf_field *field)
 {
@@ -205,12 +218,14 @@ static int read_first(struct pprof_reader *reader, const struct protobuf_field *
 
 static int read_mapping(struct pprof_reader *reader, const struct protobuf_field *field)
 {
-	return field->number == PROFILE_MAPPING ? pprof_tables_add_mapping(&reader->tables, field) : 0;
+	return field->number == PROFILE_MAPPING ? pprof_tables_add_mapping(&reader->tables, field)
+						: 0;
 }
 
 static int read_location(struct pprof_reader *reader, const struct protobuf_field *field)
 {
-	return field->number == PROFILE_LOCATION ? pprof_tables_add_location(&reader->tables, field) : 0;
+	return field->number == PROFILE_LOCATION ? pprof_tables_add_location(&reader->tables, field)
+						 : 0;
 }
 
 static int read_samples(struct pprof_reader *reader, const struct protobuf_field *field)
@@ -222,7 +237,9 @@ static int read_samples(struct pprof_reader *reader, const struct protobuf_field
  * Reads every field of the message, to its end or to where it makes no sense any more. An error
  * inside a field is damage; the other fields still count.
  */
-static int for_each_field(struct pprof_reader *reader, int (*read)(struct pprof_reader *reader, const struct protobuf_field *field))
+static int for_each_field(struct pprof_reader *reader,
+			  int (*read)(struct pprof_reader *reader,
+				      const struct protobuf_field *field))
 {
 	struct protobuf_rest rest = {.at = reader->bytes, .end = reader->bytes + reader->size};
 	struct protobuf_field field;
@@ -236,10 +253,13 @@ static int for_each_field(struct pprof_reader *reader, int (*read)(struct pprof_
 			break;
 		error = read(reader, &field);
 		if (error == -EBADMSG)
-			read_damage(reader->profile, "damaged at byte %zu of the message, in its field %u", at, field.number);
+			read_damage(reader->profile,
+				    "damaged at byte %zu of the message, in its field %u", at,
+				    field.number);
 	}
 	if (end == -EBADMSG)
-		read_damage(reader->profile, "cut off or damaged at byte %zu of the message", (size_t)(rest.at - reader->bytes));
+		read_damage(reader->profile, "cut off or damaged at byte %zu of the message",
+			    (size_t)(rest.at - reader->bytes));
 	return error == -ENOMEM ? error : 0;
 }
 
@@ -272,7 +292,8 @@ static int read_message(struct pprof_reader *reader)
 		error = read_share_rest(reader->profile);
 	if (!error)
 		pprof_own_take_back(reader->profile, reader->row_size);
-	return !error && !reader->profile->row_count && reader->profile->meta.damage ? -EBADMSG : error;
+	return !error && !reader->profile->row_count && reader->profile->meta.damage ? -EBADMSG
+										     : error;
 }
 
 int read_pprof(struct input *input, struct profile *profile)
@@ -284,12 +305,15 @@ int read_pprof(struct input *input, struct profile *profile)
 	if (!reader)
 		return -ENOMEM;
 	reader->profile = reader->tables.profile = profile;
-	while ((reader->size = input_peek(input, wanted, &reader->bytes)) >= wanted && wanted < MESSAGE_MAX)
+	while ((reader->size = input_peek(input, wanted, &reader->bytes)) >= wanted &&
+	       wanted < MESSAGE_MAX)
 		wanted *= 2;
 	if (reader->size >= MESSAGE_MAX)
-		read_damage(profile, "larger than %u MiB: the rest was not read", MESSAGE_MAX >> 20);
+		read_damage(profile, "larger than %u MiB: the rest was not read",
+			    MESSAGE_MAX >> 20);
 	if (input->error)
-		read_damage(profile, "unreadable after byte %zu of the message: %s", reader->size, input_complaint(input));
+		read_damage(profile, "unreadable after byte %zu of the message: %s", reader->size,
+			    input_complaint(input));
 	error = read_message(reader);
 	pprof_tables_close(&reader->tables);
 	free(reader->row_size);

@@ -40,7 +40,8 @@ static void read_process(const char *text, struct profile_meta *meta)
 	/* a program's name may hold ") on ", a host's may not */
 	for (; last; last = strstr(last + 1, ") on "))
 		end = last;
-	if (!scan_number(&text, 10, &pid) || pid > UINT32_MAX || strncmp(text, " (", 2) != 0 || !end || end < text + 2)
+	if (!scan_number(&text, 10, &pid) || pid > UINT32_MAX || strncmp(text, " (", 2) != 0 ||
+	    !end || end < text + 2)
 		return;
 	meta->pid = (uint32_t)pid;
 	set_text(&meta->comm, text + 2, (size_t)(end - text - 2));
@@ -61,7 +62,8 @@ static void read_rate(const char *text, struct profile_meta *meta)
 {
 	uint64_t interval, samples, dropped;
 
-	if (!scan_number(&text, 10, &interval) || !skip_text(&text, " bytes, ") || !scan_number(&text, 10, &samples) || !skip_text(&text, " samples, ") ||
+	if (!scan_number(&text, 10, &interval) || !skip_text(&text, " bytes, ") ||
+	    !scan_number(&text, 10, &samples) || !skip_text(&text, " samples, ") ||
 	    !scan_number(&text, 10, &dropped) || interval <= 1 || interval > INT64_MAX)
 		return;
 	meta->interval = interval;
@@ -164,22 +166,30 @@ static void take_back_parts(struct profile *profile, const uint64_t *row_size)
 		const uint64_t size = row_size[part->row];
 
 		if (is_estimate(row))
-			take_back_part(part, share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size),
-				       share_of(row->inuse_count, row->inuse_bytes, row->key.interval, size));
+			take_back_part(part,
+				       share_of(row->alloc_count, row->alloc_bytes,
+						row->key.interval, size),
+				       share_of(row->inuse_count, row->inuse_bytes,
+						row->key.interval, size));
 	}
 	for (size_t i = 0; i < profile->row_count; i++) {
 		if (is_estimate(&profile->row[i]))
-			profile->row[i].alloc_count = profile->row[i].alloc_bytes = profile->row[i].inuse_count = profile->row[i].inuse_bytes = 0;
+			profile->row[i].alloc_count = profile->row[i].alloc_bytes =
+				profile->row[i].inuse_count = profile->row[i].inuse_bytes = 0;
 	}
 	for (size_t i = 0; i < profile->breakdown.count; i++) {
 		if (is_estimate(&profile->row[profile->breakdown.part[i].row]))
-			add_part(&profile->row[profile->breakdown.part[i].row], &profile->breakdown.part[i]);
+			add_part(&profile->row[profile->breakdown.part[i].row],
+				 &profile->breakdown.part[i]);
 	}
 }
 
 static void take_back_row(struct profile_row *row, uint64_t size)
 {
-	struct part all = {.alloc_count = row->alloc_count, .alloc_bytes = row->alloc_bytes, .inuse_count = row->inuse_count, .inuse_bytes = row->inuse_bytes};
+	struct part all = {.alloc_count = row->alloc_count,
+			   .alloc_bytes = row->alloc_bytes,
+			   .inuse_count = row->inuse_count,
+			   .inuse_bytes = row->inuse_bytes};
 
 	take_back_part(&all, share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size),
 		       share_of(row->inuse_count, row->inuse_bytes, row->key.interval, size));

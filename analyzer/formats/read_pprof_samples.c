@@ -29,7 +29,8 @@ static void add_to_side(uint64_t *count_new, uint64_t *count_base, int64_t value
 		*count_base += 0 - (uint64_t)value;
 }
 
-static int64_t value_of(const struct pprof_reader *reader, const struct pprof_sample *sample, enum sample_type type)
+static int64_t value_of(const struct pprof_reader *reader, const struct pprof_sample *sample,
+			enum sample_type type)
 {
 	const int column = reader->column[type];
 
@@ -43,7 +44,8 @@ static int64_t value_of(const struct pprof_reader *reader, const struct pprof_sa
 static void complete_sides(struct profile_row side[SIDES])
 {
 	for (int i = 0; i < SIDES; i++) {
-		if ((side[i].alloc_bytes && !side[i].alloc_count) || (side[i].inuse_bytes && !side[i].inuse_count)) {
+		if ((side[i].alloc_bytes && !side[i].alloc_count) ||
+		    (side[i].inuse_bytes && !side[i].inuse_count)) {
 			for (int k = 0; k < SIDES; k++) {
 				side[k].inuse_count += side[i].inuse_bytes && !side[i].inuse_count;
 				side[k].alloc_count++;
@@ -51,7 +53,9 @@ static void complete_sides(struct profile_row side[SIDES])
 		}
 	}
 	for (int i = 0; i < SIDES; i++) {
-		const uint64_t missing = side[i].inuse_count > side[i].alloc_count ? side[i].inuse_count - side[i].alloc_count : 0;
+		const uint64_t missing = side[i].inuse_count > side[i].alloc_count
+						 ? side[i].inuse_count - side[i].alloc_count
+						 : 0;
 
 		side[PROFILE_NEW].alloc_count += missing;
 		side[PROFILE_BASE].alloc_count += missing;
@@ -62,7 +66,8 @@ static void complete_sides(struct profile_row side[SIDES])
  * Splits the values into the two sides; negative values belong to the base. If the file counts no
  * objects, one value stands for one block.
  */
-static void split_sides(const struct pprof_reader *reader, const struct pprof_sample *sample, struct profile_row side[SIDES])
+static void split_sides(const struct pprof_reader *reader, const struct pprof_sample *sample,
+			struct profile_row side[SIDES])
 {
 	struct profile_row *new = &side[PROFILE_NEW], *base = &side[PROFILE_BASE];
 
@@ -83,25 +88,30 @@ static void split_sides(const struct pprof_reader *reader, const struct pprof_sa
 	complete_sides(side);
 }
 
-static int thread_of(struct pprof_reader *reader, const struct pprof_sample *sample, uint32_t *out_thread)
+static int thread_of(struct pprof_reader *reader, const struct pprof_sample *sample,
+		     uint32_t *out_thread)
 {
 	*out_thread = 0;
 	if (!sample->thread && !sample->tid)
 		return 0;
 	reader->has_threads = true;
-	return thread_breakdown_thread(&reader->profile->breakdown, sample->thread, sample->tid <= UINT32_MAX ? (uint32_t)sample->tid : 0, out_thread);
+	return thread_breakdown_thread(&reader->profile->breakdown, sample->thread,
+				       sample->tid <= UINT32_MAX ? (uint32_t)sample->tid : 0,
+				       out_thread);
 }
 
 static bool is_too_large(const struct profile_row *counts)
 {
-	return counts->alloc_count > INT64_MAX || counts->alloc_bytes > INT64_MAX || counts->inuse_count > INT64_MAX || counts->inuse_bytes > INT64_MAX;
+	return counts->alloc_count > INT64_MAX || counts->alloc_bytes > INT64_MAX ||
+	       counts->inuse_count > INT64_MAX || counts->inuse_bytes > INT64_MAX;
 }
 
 /* Keeps what the file says about the size of a row's blocks, for pprof_own_take_back(). */
 static int note_size(struct pprof_reader *reader, uint32_t row, uint64_t bytes)
 {
 	while (reader->size_count <= row) {
-		if (array_reserve(&reader->row_size, &reader->size_capacity, reader->size_count, sizeof(*reader->row_size)))
+		if (array_reserve(&reader->row_size, &reader->size_capacity, reader->size_count,
+				  sizeof(*reader->row_size)))
 			return -ENOMEM;
 		reader->row_size[reader->size_count++] = 0;
 	}
@@ -120,13 +130,16 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 	split_sides(reader, sample, side);
 	if (is_too_large(&side[PROFILE_NEW]) || is_too_large(&side[PROFILE_BASE]))
 		return -EBADMSG;
-	if (thread_of(reader, sample, &thread) || profile_stack_of(reader->profile, reader->frame, sample->frame_count, 0, &key.stack))
+	if (thread_of(reader, sample, &thread) ||
+	    profile_stack_of(reader->profile, reader->frame, sample->frame_count, 0, &key.stack))
 		return -ENOMEM;
 	for (int i = 0; i < SIDES && !error; i++) {
 		if (!side[i].alloc_count)
 			continue;
 		key.side = (enum profile_side)i;
-		key.size_class = profile_read_size_class(sample->bytes ? sample->bytes : side[i].alloc_bytes / side[i].alloc_count, key.interval);
+		key.size_class = profile_read_size_class(
+			sample->bytes ? sample->bytes : side[i].alloc_bytes / side[i].alloc_count,
+			key.interval);
 		error = read_add(reader->profile, &key, &side[i], &row);
 		if (!error)
 			error = note_size(reader, row, sample->bytes);
@@ -136,7 +149,8 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 	return error == -ERANGE ? -EBADMSG : error;
 }
 
-int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest, uint64_t *out_value)
+int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest,
+		  uint64_t *out_value)
 {
 	const uint8_t *const before = rest->at;
 
@@ -149,14 +163,16 @@ int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest
 	return 0;
 }
 
-static int read_locations(struct pprof_reader *reader, const struct protobuf_field *field, struct pprof_sample *sample)
+static int read_locations(struct pprof_reader *reader, const struct protobuf_field *field,
+			  struct pprof_sample *sample)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
 	uint64_t id;
 	int end;
 
 	while (!(end = pprof_numbers(field, &rest, &id))) {
-		if (sample->frame_count == PPROF_FRAMES_MAX || !pprof_frame(&reader->tables, id, &reader->frame[sample->frame_count]))
+		if (sample->frame_count == PPROF_FRAMES_MAX ||
+		    !pprof_frame(&reader->tables, id, &reader->frame[sample->frame_count]))
 			return -EBADMSG;
 		sample->frame_count++;
 	}
@@ -182,7 +198,8 @@ static bool is_one_of(const char *key, const char *a, const char *b)
 	return strcmp(key, a) == 0 || strcmp(key, b) == 0;
 }
 
-static int read_label(const struct pprof_reader *reader, const struct protobuf_field *field, struct pprof_sample *sample)
+static int read_label(const struct pprof_reader *reader, const struct protobuf_field *field,
+		      struct pprof_sample *sample)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
 	struct protobuf_field part;

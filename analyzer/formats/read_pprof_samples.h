@@ -40,7 +40,8 @@ static inline bool pprof_has(const struct pprof_reader *reader, enum sample_type
  * Takes the next number of a field, which is packed or a single number. At first *rest must be
  * protobuf_inside(field). Returns as protobuf_next_number().
  */
-int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest, uint64_t *out_value);
+int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest,
+		  uint64_t *out_value);
 /* Reads a sample of the message. 0, -ENOMEM, or -EBADMSG: it makes no sense, and is left out. */
 int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *field);
 

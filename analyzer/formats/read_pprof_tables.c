@@ -17,7 +17,7 @@
 
 static char no_name[] = "[unknown]";
 
-/* ---- by id ---- */
+/* ---- by id ----------------------------------------------------------------------------------- */
 
 static bool find_entry(const struct pprof_entries *entries, uint64_t id, uint32_t *out_index)
 {
@@ -35,7 +35,8 @@ static bool find_entry(const struct pprof_entries *entries, uint64_t id, uint32_
 
 static int add_entry(struct pprof_entries *entries, uint64_t id, uint32_t index)
 {
-	if (array_reserve(&entries->entry, &entries->capacity, entries->count, sizeof(*entries->entry)) ||
+	if (array_reserve(&entries->entry, &entries->capacity, entries->count,
+			  sizeof(*entries->entry)) ||
 	    table_add(&entries->by_id, hash_number(id), (uint32_t)entries->count))
 		return -ENOMEM;
 	entries->entry[entries->count++] = (struct pprof_entry){.id = id, .index = index};
@@ -64,7 +65,7 @@ bool pprof_frame(const struct pprof_tables *tables, uint64_t location_id, uint32
 	return find_entry(&tables->frames, location_id, out_frame);
 }
 
-/* ---- fields of the profile ---- */
+/* ---- fields of the profile ------------------------------------------------------------------- */
 
 static int add_string(struct pprof_tables *tables, const struct protobuf_field *field)
 {
@@ -72,7 +73,8 @@ static int add_string(struct pprof_tables *tables, const struct protobuf_field *
 
 	if (!field->bytes)
 		return -EBADMSG;
-	if (array_reserve(&tables->string, &tables->string_capacity, tables->string_count, sizeof(*tables->string)))
+	if (array_reserve(&tables->string, &tables->string_capacity, tables->string_count,
+			  sizeof(*tables->string)))
 		return -ENOMEM;
 	copy = strndup((const char *)field->bytes, field->size);
 	if (!copy)
@@ -101,8 +103,10 @@ static int add_function(struct pprof_tables *tables, const struct protobuf_field
 	}
 	if (end != -ENODATA || !function.id || find_function(tables, function.id))
 		return -EBADMSG;
-	if (array_reserve(&tables->function, &tables->function_capacity, tables->function_count, sizeof(*tables->function)) ||
-	    table_add(&tables->functions, hash_number(function.id), (uint32_t)tables->function_count))
+	if (array_reserve(&tables->function, &tables->function_capacity, tables->function_count,
+			  sizeof(*tables->function)) ||
+	    table_add(&tables->functions, hash_number(function.id),
+		      (uint32_t)tables->function_count))
 		return -ENOMEM;
 	tables->function[tables->function_count++] = function;
 	return 0;
@@ -120,14 +124,15 @@ int pprof_tables_add(struct pprof_tables *tables, const struct protobuf_field *f
 	}
 }
 
-/* ---- mappings ---- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 /* Two hexadecimal digits a byte; Go's build ids are something else, and are left out. */
 static void read_build_id(const char *text, struct profile_module *module)
 {
 	const size_t length = strlen(text);
 
-	if (length % 2 || length / 2 > PROFILE_BUILD_ID_MAX || strspn(text, "0123456789abcdefABCDEF") != length)
+	if (length % 2 || length / 2 > PROFILE_BUILD_ID_MAX ||
+	    strspn(text, "0123456789abcdefABCDEF") != length)
 		return;
 	for (size_t i = 0; i < length / 2; i++) {
 		const char pair[] = {text[2 * i], text[2 * i + 1], 0}, *digits = pair;
@@ -138,7 +143,8 @@ static void read_build_id(const char *text, struct profile_module *module)
 	}
 }
 
-static void set_mapping(const struct pprof_tables *tables, const struct protobuf_field *part, uint64_t *id, struct profile_module *module)
+static void set_mapping(const struct pprof_tables *tables, const struct protobuf_field *part,
+			uint64_t *id, struct profile_module *module)
 {
 	switch (part->number) {
 	case MAPPING_ID:
@@ -166,7 +172,8 @@ static void set_mapping(const struct pprof_tables *tables, const struct protobuf
 
 int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_field *field)
 {
-	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN, .number = (uint32_t)tables->profile->module_count + 1};
+	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN,
+					.number = (uint32_t)tables->profile->module_count + 1};
 	struct protobuf_rest rest = protobuf_inside(field);
 	struct protobuf_field part;
 	uint64_t id = 0;
@@ -178,19 +185,21 @@ int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_
 			module.build_id_size = 0;
 		set_mapping(tables, &part, &id, &module);
 	}
-	if (end != -ENODATA || !id || find_entry(&tables->modules, id, &index) || module.number > MODULES_MAX)
+	if (end != -ENODATA || !id || find_entry(&tables->modules, id, &index) ||
+	    module.number > MODULES_MAX)
 		return -EBADMSG;
 	/*
 	 * Programs that know the names of all their frames need not say where anything was mapped.
 	 */
 	if (module.hi <= module.lo || !module.path || !*module.path)
 		return 0;
-	if (profile_add_module(tables->profile, &module, &index) || add_entry(&tables->modules, id, index))
+	if (profile_add_module(tables->profile, &module, &index) ||
+	    add_entry(&tables->modules, id, index))
 		return -ENOMEM;
 	return 0;
 }
 
-/* ---- locations ---- */
+/* ---- locations ------------------------------------------------------------------------------- */
 
 /* The function's name as it is shown: demangled, if the file has it as in the symbol table. */
 static const char *shown_name(const struct pprof_tables *tables, struct pprof_function *function)
@@ -205,7 +214,8 @@ static const char *shown_name(const struct pprof_tables *tables, struct pprof_fu
 }
 
 /* 0, -ENODATA if the line names no function, or -ENOMEM. The texts are those of the tables. */
-static int read_line(struct pprof_tables *tables, const struct protobuf_field *field, struct profile_line *out_line)
+static int read_line(struct pprof_tables *tables, const struct protobuf_field *field,
+		     struct profile_line *out_line)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
 	struct pprof_function *function = NULL;
@@ -240,12 +250,14 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool has_lines(const struct profile_frame *frame, const struct profile_line *line, size_t count)
+static bool has_lines(const struct profile_frame *frame, const struct profile_line *line,
+		      size_t count)
 {
 	bool is_same = frame->line_count == count;
 
 	for (size_t i = 0; i < count && is_same; i++)
-		is_same = frame->line[i].line == line[i].line && is_same_text(frame->line[i].function, line[i].function) &&
+		is_same = frame->line[i].line == line[i].line &&
+			  is_same_text(frame->line[i].function, line[i].function) &&
 			  is_same_text(frame->line[i].file, line[i].file);
 	return is_same;
 }
@@ -254,7 +266,8 @@ static bool has_lines(const struct profile_frame *frame, const struct profile_li
  * If two locations have one address and differ in their lines, as in merged files, the second
  * becomes a frame with lines only.
  */
-static int make_frame(struct profile *profile, uint64_t address, int32_t module, const struct profile_line *line, size_t count, uint32_t *out_frame)
+static int make_frame(struct profile *profile, uint64_t address, int32_t module,
+		      const struct profile_line *line, size_t count, uint32_t *out_frame)
 {
 	static const struct profile_line nobody = {.function = no_name, .system_name = no_name};
 
@@ -297,7 +310,9 @@ int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf
 		return error;
 	if (end != -ENODATA || !id || find_entry(&tables->frames, id, &frame))
 		return -EBADMSG;
-	if (make_frame(tables->profile, address, find_entry(&tables->modules, mapping, &module) ? (int32_t)module : -1, line, count, &frame))
+	if (make_frame(tables->profile, address,
+		       find_entry(&tables->modules, mapping, &module) ? (int32_t)module : -1, line,
+		       count, &frame))
 		return -ENOMEM;
 	return add_entry(&tables->frames, id, frame);
 }

@@ -70,16 +70,19 @@ static int read_symbol(struct symbolized_reader *reader)
 	const char *cursor = reader->line;
 	struct symbol symbol = {0};
 
-	if (!scan_number(&cursor, 16, &symbol.address) || !*cursor || cursor[strspn(cursor, " \t")] == 0)
+	if (!scan_number(&cursor, 16, &symbol.address) || !*cursor ||
+	    cursor[strspn(cursor, " \t")] == 0)
 		return read_bad(reader->input, reader->profile, "not an address with its names");
 	cursor += strspn(cursor, " \t");
-	if (array_reserve(&reader->symbol, &reader->symbol_capacity, reader->symbol_count, sizeof(*reader->symbol)))
+	if (array_reserve(&reader->symbol, &reader->symbol_capacity, reader->symbol_count,
+			  sizeof(*reader->symbol)))
 		return -ENOMEM;
 	symbol.names = strdup(cursor);
 	if (!symbol.names)
 		return -ENOMEM;
 	reader->symbol[reader->symbol_count++] = symbol;
-	return table_add(&reader->by_address, hash_number(symbol.address), (uint32_t)(reader->symbol_count - 1));
+	return table_add(&reader->by_address, hash_number(symbol.address),
+			 (uint32_t)(reader->symbol_count - 1));
 }
 
 static int read_symbol_line(struct symbolized_reader *reader)
@@ -105,7 +108,8 @@ static int read_symbols(struct symbolized_reader *reader)
 		if (!is_first && is_whole)
 			error = read_symbol_line(reader);
 		else if (!is_whole && !reader->input->error)
-			read_bad(reader->input, reader->profile, "the line is too long, or cut off");
+			read_bad(reader->input, reader->profile,
+				 "the line is too long, or cut off");
 		is_first = false;
 	}
 	return error;
@@ -139,7 +143,8 @@ static void drop_address(char *name)
 {
 	char *open = strrchr(name, '<');
 
-	if (open && open > name && strspn(open + 1, "0123456789abcdef") == 16 && strcmp(open + 17, ">") == 0)
+	if (open && open > name && strspn(open + 1, "0123456789abcdef") == 16 &&
+	    strcmp(open + 17, ">") == 0)
 		*open = 0;
 }
 
@@ -194,7 +199,8 @@ static int name_frames(struct symbolized_reader *reader)
 		/*
 		 * A tool that did not know a name puts question marks or the address in its place.
 		 */
-		if (!names || frame->line_count || strncmp(names, "0x", 2) == 0 || strncmp(names, "??", 2) == 0)
+		if (!names || frame->line_count || strncmp(names, "0x", 2) == 0 ||
+		    strncmp(names, "??", 2) == 0)
 			continue;
 		copy = strdup(names);
 		error = copy ? name_frame(frame, copy) : -ENOMEM;

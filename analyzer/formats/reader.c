@@ -51,7 +51,8 @@ int reader_read(int fd, struct profile *profile)
 		return error;
 	}
 	size = input_peek(&input, READER_SNIFF_BYTES, &bytes);
-	while (reader->name && !reader->recognize(bytes, size < READER_SNIFF_BYTES ? size : READER_SNIFF_BYTES))
+	while (reader->name &&
+	       !reader->recognize(bytes, size < READER_SNIFF_BYTES ? size : READER_SNIFF_BYTES))
 		reader++;
 	if (reader->name)
 		error = reader->read(&input, profile);

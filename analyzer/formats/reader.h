@@ -5,7 +5,10 @@
  * Uses stream/, symbols/, model/, io/, text/. Every byte that is read is treated as hostile.
  */
 
-/* reader.h - the table of formats that are read. A new one is a file of its own and one line in reader.c. */
+/*
+ * reader.h - the table of formats that are read. A new one is a file of its own and one line in
+ * reader.c.
+ */
 #ifndef HI_READER_H
 #define HI_READER_H
 
@@ -28,7 +31,8 @@ struct reader {
 	 */
 	int (*read)(struct input *input, struct profile *profile);
 };
-extern const struct reader readers[]; /* the first that recognizes it reads it; ends with name == NULL */
+/* the first that recognizes it reads it; ends with name == NULL */
+extern const struct reader readers[];
 
 /*
  * Reads a file of any of these formats. Returns as read() of struct reader, and -ENODATA: empty;

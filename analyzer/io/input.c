@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input.c - see input.h. The buffer grows to what is peeked at, which the readers bound. Start at input_peek().
+ * input.c - see input.h. The buffer grows to what is peeked at, which the readers bound. Start at
+ * input_peek().
  */
 #include "input.h"
 
@@ -106,7 +107,8 @@ const char *input_complaint(const struct input *input)
 
 size_t input_peek(struct input *input, size_t wanted, const uint8_t **out_bytes)
 {
-	if (input->end - input->begin < wanted && !input->at_end && input_make_room(input, wanted)) {
+	if (input->end - input->begin < wanted && !input->at_end &&
+	    input_make_room(input, wanted)) {
 		input->error = ENOMEM;
 		input->at_end = true;
 	}

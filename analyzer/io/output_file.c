@@ -34,7 +34,10 @@ static void set_buffer(FILE *stream, char *buffer)
 	__fsetlocking(stream, FSETLOCKING_BYCALLER);
 }
 
-/* mkostemp makes files that only their owner may read; this one gets the permissions of any new file. */
+/*
+ * mkostemp makes files that only their owner may read; this one gets the permissions of any new
+ * file.
+ */
 static int open_temporary(const char *path, char **out_temporary)
 {
 	const mode_t mask = umask(0);
@@ -93,7 +96,8 @@ bool output_is_seen(const struct output_file *file)
 {
 	struct stat status;
 
-	return fstat(fileno(file->stream), &status) || S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || isatty(fileno(file->stream));
+	return fstat(fileno(file->stream), &status) || S_ISFIFO(status.st_mode) ||
+	       S_ISSOCK(status.st_mode) || isatty(fileno(file->stream));
 }
 
 int output_close(struct output_file *file)

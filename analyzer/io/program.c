@@ -130,7 +130,8 @@ static int become(char *const argv[], const int files[3], pid_t parent)
  */
 static int run(char *const argv[], const int files[3], unsigned int patience_ms)
 {
-	int *failure = mmap(NULL, sizeof(*failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int *failure = mmap(NULL, sizeof(*failure), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const pid_t parent = getpid();
 	int error;
 
@@ -147,7 +148,10 @@ static int run(char *const argv[], const int files[3], unsigned int patience_ms)
 	return error;
 }
 
-/* A memory file whose descriptor is not 0, 1 or 2, so that moving one there does not overwrite another. */
+/*
+ * A memory file whose descriptor is not 0, 1 or 2, so that moving one there does not overwrite
+ * another.
+ */
 static int open_file(void)
 {
 	const int fd = memfd_create("filter", MFD_CLOEXEC);
@@ -159,7 +163,8 @@ static int open_file(void)
 	return moved < 0 ? -errno : moved;
 }
 
-int program_filter(char *const argv[], const struct program_input *input, FILE *out, char error_text[256])
+int program_filter(char *const argv[], const struct program_input *input, FILE *out,
+		   char error_text[256])
 {
 	int files[3], error = 0;
 

@@ -35,7 +35,8 @@ static bool begins_with(const uint8_t *bytes, size_t size, const uint8_t *magic,
 
 bool unpack_recognize(const uint8_t *bytes, size_t size)
 {
-	return begins_with(bytes, size, gzip_magic, sizeof(gzip_magic)) || begins_with(bytes, size, zstd_magic, sizeof(zstd_magic));
+	return begins_with(bytes, size, gzip_magic, sizeof(gzip_magic)) ||
+	       begins_with(bytes, size, zstd_magic, sizeof(zstd_magic));
 }
 
 static int open_decompressor(struct unpack *unpack)
@@ -85,7 +86,10 @@ static int fill(struct unpack *unpack)
 	return 0;
 }
 
-/* A decompressor's step: takes from the packed bytes, makes up to `size`. False if they are damaged. */
+/*
+ * A decompressor's step: takes from the packed bytes, makes up to `size`. False if they are
+ * damaged.
+ */
 static bool step_gzip(struct unpack *unpack, uint8_t *to, size_t size, size_t *out_made)
 {
 	const size_t packed = unpack->end - unpack->begin;
@@ -112,7 +116,8 @@ static bool step_gzip(struct unpack *unpack, uint8_t *to, size_t size, size_t *o
 
 static bool step_zstd(struct unpack *unpack, uint8_t *to, size_t size, size_t *out_made)
 {
-	ZSTD_inBuffer in = {.src = unpack->packed + unpack->begin, .size = unpack->end - unpack->begin};
+	ZSTD_inBuffer in = {.src = unpack->packed + unpack->begin,
+			    .size = unpack->end - unpack->begin};
 	ZSTD_outBuffer out = {.dst = to, .size = size};
 	const size_t state = ZSTD_decompressStream(unpack->zstd, &out, &in);
 
@@ -133,7 +138,9 @@ static ssize_t complain(struct unpack *unpack, const char *complaint)
 
 static bool is_bomb(const struct unpack *unpack)
 {
-	return unpack->made > UNPACK_MAX || (unpack->made > UNPACK_FREE && unpack->made - UNPACK_FREE > unpack->taken * UNPACK_RATIO_MAX);
+	return unpack->made > UNPACK_MAX ||
+	       (unpack->made > UNPACK_FREE &&
+		unpack->made - UNPACK_FREE > unpack->taken * UNPACK_RATIO_MAX);
 }
 
 ssize_t unpack_read(struct unpack *unpack, uint8_t *to, size_t size)
@@ -158,7 +165,9 @@ ssize_t unpack_read(struct unpack *unpack, uint8_t *to, size_t size)
 		if (made || unpack->begin < unpack->end)
 			continue;
 		if (unpack->at_end)
-			return unpack->is_between ? 0 : complain(unpack, "the compressed data is cut off");
+			return unpack->is_between
+				       ? 0
+				       : complain(unpack, "the compressed data is cut off");
 		error = fill(unpack);
 		if (error)
 			return error;

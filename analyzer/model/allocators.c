@@ -35,7 +35,8 @@ bool allocators_has(const char *function)
 	for (size_t i = 0; i < NAMES; i++) {
 		const size_t length = strcspn(names[i], "*");
 
-		if (names[i][length] ? strncmp(function, names[i], length) == 0 : strcmp(function, names[i]) == 0)
+		if (names[i][length] ? strncmp(function, names[i], length) == 0
+				     : strcmp(function, names[i]) == 0)
 			return true;
 	}
 	return false;

@@ -15,9 +15,12 @@ static const struct {
 	bool withdraws_inuse, withdraws_alloc, withholds_verdicts;
 	bool too_high, too_low;
 } effects[HI_CAVEATS] = {
-	[HI_CAVEAT_MISSED_FREES] = {"missed-frees", .withdraws_inuse = true, .withholds_verdicts = true, .too_high = true},
-	[HI_CAVEAT_IMPOSSIBLE] = {"impossible", .withdraws_inuse = true, .withholds_verdicts = true, .too_high = true},
-	[HI_CAVEAT_UNHOOKED] = {"unhooked", .withdraws_inuse = true, .withdraws_alloc = true, .withholds_verdicts = true, .too_low = true},
+	[HI_CAVEAT_MISSED_FREES] = {"missed-frees", .withdraws_inuse = true,
+				    .withholds_verdicts = true, .too_high = true},
+	[HI_CAVEAT_IMPOSSIBLE] = {"impossible", .withdraws_inuse = true, .withholds_verdicts = true,
+				  .too_high = true},
+	[HI_CAVEAT_UNHOOKED] = {"unhooked", .withdraws_inuse = true, .withdraws_alloc = true,
+				.withholds_verdicts = true, .too_low = true},
 	/* The figures are right for the allocations that were seen. */
 	[HI_CAVEAT_OTHER_MEANS] = {"other-means", .too_low = true},
 };
@@ -31,7 +34,8 @@ enum hi_caveat caveats_kind(const char *name, size_t size)
 {
 	int kind = 0;
 
-	while (kind < HI_CAVEATS && (strlen(effects[kind].name) != size || memcmp(effects[kind].name, name, size) != 0))
+	while (kind < HI_CAVEATS &&
+	       (strlen(effects[kind].name) != size || memcmp(effects[kind].name, name, size) != 0))
 		kind++;
 	return (enum hi_caveat)kind;
 }
@@ -74,7 +78,8 @@ uint32_t caveats_bits(const struct profile_meta *meta)
 bool caveats_withdraw(const struct profile_meta *meta, bool is_inuse)
 {
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
-		if (meta->caveat[kind] && (is_inuse ? effects[kind].withdraws_inuse : effects[kind].withdraws_alloc))
+		if (meta->caveat[kind] &&
+		    (is_inuse ? effects[kind].withdraws_inuse : effects[kind].withdraws_alloc))
 			return true;
 	return false;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * estimate.c - Horvitz-Thompson sums and their intervals. Derivation, sources and measured coverage: docs/sampling.md.
+ * estimate.c - Horvitz-Thompson sums and their intervals. Derivation, sources and measured
+ * coverage: docs/sampling.md.
  *
- * Samples are points of a Poisson process over the bytes allocated, one per R bytes in the mean; an object of s bytes is in the sample when at least one point
- * falls into it, with probability p = 1 - e^(-s/R). Each sampled object therefore stands for 1/p objects, s/p bytes. Start at estimate_row().
+ * Samples are points of a Poisson process over the bytes allocated, one per R bytes in the mean; an
+ * object of s bytes is in the sample when at least one point falls into it, with probability p = 1
+ * - e^(-s/R). Each sampled object therefore stands for 1/p objects, s/p bytes. Start at
+ * estimate_row().
  */
 #include "estimate.h"
 
@@ -43,7 +46,8 @@ void estimate_add(struct estimate *to, const struct estimate *from)
 }
 
 /* size: mean size in bytes of the objects, of which `count` were sampled. */
-static struct estimate estimate_sized(uint64_t count, double size, uint64_t interval, enum sample_type type)
+static struct estimate estimate_sized(uint64_t count, double size, uint64_t interval,
+				      enum sample_type type)
 {
 	const double each = is_space(type) ? size : 1;
 	const double rate = (double)interval;
@@ -65,7 +69,8 @@ static struct estimate estimate_sized(uint64_t count, double size, uint64_t inte
 	};
 }
 
-struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, enum sample_type type)
+struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval,
+			     enum sample_type type)
 {
 	return estimate_sized(count, count ? (double)bytes / (double)count : 0, interval, type);
 }
@@ -75,10 +80,12 @@ static double weight_of(const struct profile_row *row)
 {
 	const double size = (double)row->alloc_bytes / (double)row->alloc_count;
 
-	return row->key.interval <= 1 || size <= 0 ? 1 : -1 / expm1(-size / (double)row->key.interval);
+	return row->key.interval <= 1 || size <= 0 ? 1
+						   : -1 / expm1(-size / (double)row->key.interval);
 }
 
-static void add_details(const struct profile *profile, const struct profile_row *row, enum sample_type type, struct estimate *estimate)
+static void add_details(const struct profile *profile, const struct profile_row *row,
+			enum sample_type type, struct estimate *estimate)
 {
 	const double weight = weight_of(row), end_ns = (double)profile->meta.duration_ns;
 
@@ -97,10 +104,12 @@ static void turn_around(struct estimate *estimate)
 {
 	estimate->base = estimate->value;
 	estimate->value = -estimate->value;
-	estimate->slack = estimate->live = estimate->age_ns = estimate->freed = estimate->lifetime_ns = 0;
+	estimate->slack = estimate->live = estimate->age_ns = estimate->freed =
+		estimate->lifetime_ns = 0;
 }
 
-struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type)
+struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,
+			    enum sample_type type)
 {
 	const uint64_t count = is_inuse(type) ? row->inuse_count : row->alloc_count;
 	const uint64_t bytes = is_inuse(type) ? row->inuse_bytes : row->alloc_bytes;
@@ -109,7 +118,8 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 	if (count || !row->alloc_count)
 		estimate = estimate_row(count, bytes, row->key.interval, type);
 	else /* No sample is live. The mean size of all says how much may be live unsampled. */
-		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count, row->key.interval, type);
+		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count,
+					  row->key.interval, type);
 	if (row->alloc_count)
 		add_details(profile, row, type, &estimate);
 	if (row->key.side == PROFILE_BASE)
@@ -119,19 +129,25 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 	return estimate;
 }
 
-static double share_of(const struct profile_row *row, const struct part *part, enum sample_type type)
+static double share_of(const struct profile_row *row, const struct part *part,
+		       enum sample_type type)
 {
-	const uint64_t wholes[] = {
-		[ALLOC_OBJECTS] = row->alloc_count, [ALLOC_SPACE] = row->alloc_bytes, [INUSE_OBJECTS] = row->inuse_count, [INUSE_SPACE] = row->inuse_bytes};
-	const uint64_t shares[] = {
-		[ALLOC_OBJECTS] = part->alloc_count, [ALLOC_SPACE] = part->alloc_bytes, [INUSE_OBJECTS] = part->inuse_count, [INUSE_SPACE] = part->inuse_bytes};
+	const uint64_t wholes[] = {[ALLOC_OBJECTS] = row->alloc_count,
+				   [ALLOC_SPACE] = row->alloc_bytes,
+				   [INUSE_OBJECTS] = row->inuse_count,
+				   [INUSE_SPACE] = row->inuse_bytes};
+	const uint64_t shares[] = {[ALLOC_OBJECTS] = part->alloc_count,
+				   [ALLOC_SPACE] = part->alloc_bytes,
+				   [INUSE_OBJECTS] = part->inuse_count,
+				   [INUSE_SPACE] = part->inuse_bytes};
 
 	if (wholes[type])
 		return (double)shares[type] / (double)wholes[type];
 	return row->alloc_count ? (double)part->alloc_count / (double)row->alloc_count : 1;
 }
 
-struct estimate estimate_part(const struct profile *profile, const struct profile_row *row, const struct part *part, enum sample_type type)
+struct estimate estimate_part(const struct profile *profile, const struct profile_row *row,
+			      const struct part *part, enum sample_type type)
 {
 	struct estimate estimate = estimate_of(profile, row, type);
 	const double share = part ? share_of(row, part, type) : 1;
@@ -157,7 +173,8 @@ struct estimate estimate_total(const struct profile *profile, enum sample_type t
 
 		estimate_add(&total, &row);
 	}
-	total.passed = (double)(is_space(type) ? profile->meta.passed_bytes : profile->meta.no_thread_slot);
+	total.passed = (double)(is_space(type) ? profile->meta.passed_bytes
+					       : profile->meta.no_thread_slot);
 	return total;
 }
 
@@ -184,7 +201,8 @@ static struct cube_root cube_root_of(double mean, double variance)
 
 static double share_below(const struct cube_root *root, double at)
 {
-	return root->deviation > 0 ? 0.5 * erfc((root->mean - at) / (root->deviation * M_SQRT2)) : at >= root->mean;
+	return root->deviation > 0 ? 0.5 * erfc((root->mean - at) / (root->deviation * M_SQRT2))
+				   : at >= root->mean;
 }
 
 /*
@@ -220,14 +238,18 @@ struct trial {
  * counts for half. It takes some seven steps, where halving takes forty. low and high: places with
  * too little and too much excess.
  */
-static double place_between(const struct mixture *mixture, struct trial low, struct trial high, double share)
+static double place_between(const struct mixture *mixture, struct trial low, struct trial high,
+			    double share)
 {
 	struct trial trial = low;
 	/* number of last trials that were all on one side; negative: too little */
 	int same_side = 0;
 
-	for (int i = 0; i < STEPS && fabs(trial.excess) > PRECISION && high.at - low.at > PRECISION * high.at; i++) {
-		trial.at = (low.at * high.excess - high.at * low.excess) / (high.excess - low.excess);
+	for (int i = 0;
+	     i < STEPS && fabs(trial.excess) > PRECISION && high.at - low.at > PRECISION * high.at;
+	     i++) {
+		trial.at =
+			(low.at * high.excess - high.at * low.excess) / (high.excess - low.excess);
 		trial.excess = excess(mixture, trial.at, share);
 		if (trial.excess < 0) {
 			low = trial;
@@ -251,10 +273,12 @@ static double quantile(const struct estimate *estimate, double share, double dev
 {
 	const struct mixture mixture = {
 		.seen = cube_root_of(estimate->value, estimate->variance),
-		.more = cube_root_of(estimate->value + estimate->unit, estimate->variance + estimate->unit * estimate->unit),
+		.more = cube_root_of(estimate->value + estimate->unit,
+				     estimate->variance + estimate->unit * estimate->unit),
 	};
 	struct trial low = {.at = fmax(0, mixture.seen.mean + deviations * mixture.seen.deviation)};
-	struct trial high = {.at = fmax(low.at, mixture.more.mean + deviations * mixture.more.deviation)};
+	struct trial high = {
+		.at = fmax(low.at, mixture.more.mean + deviations * mixture.more.deviation)};
 	double root = low.at;
 
 	low.excess = excess(&mixture, low.at, share);
@@ -273,7 +297,8 @@ static void interval_of_samples(const struct estimate *estimate, double *out_low
 		/*
 		 * A difference of two sums is normal, with room for one sample more on either side.
 		 */
-		const double spread = NORMAL_TAIL * sqrt(estimate->variance + estimate->unit * estimate->unit);
+		const double spread =
+			NORMAL_TAIL * sqrt(estimate->variance + estimate->unit * estimate->unit);
 
 		*out_low = estimate->value - spread;
 		*out_high = estimate->value + spread;

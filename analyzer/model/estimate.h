@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * estimate.h - from sampled counts to estimates with intervals. Derivation and sources: docs/sampling.md.
+ * estimate.h - from sampled counts to estimates with intervals. Derivation and sources:
+ * docs/sampling.md.
  */
 #ifndef HI_ESTIMATE_H
 #define HI_ESTIMATE_H
@@ -30,7 +31,8 @@ struct estimate {
 	 */
 	double passed;
 	/* Further figures, where known. Their blocks are weighted in the same way. */
-	double slack;              /* usable bytes beyond those requested, of the blocks that `value` counts */
+	/* usable bytes beyond those requested, of the blocks that `value` counts */
+	double slack;
 	double live, age_ns;       /* blocks in use, and the sum of their ages */
 	double freed, lifetime_ns; /* blocks that were freed, and the sum of their lifetimes */
 };
@@ -39,17 +41,20 @@ void estimate_add(struct estimate *to, const struct estimate *from);
  * The contribution of `count` sampled objects with `bytes` bytes in all, at mean interval R
  * (`interval`).
  */
-struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval, enum sample_type type);
+struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval,
+			     enum sample_type type);
 /*
  * The estimate of a row of this profile. Where the profile's caveats withdraw the interval, the
  * estimate has none, as if every allocation had been counted.
  */
-struct estimate estimate_of(const struct profile *profile, const struct profile_row *row, enum sample_type type);
+struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,
+			    enum sample_type type);
 /*
  * The estimate of a thread's part of a row; part NULL = the whole row. All blocks of a row have the
  * same weight, so the parts add up to the row.
  */
-struct estimate estimate_part(const struct profile *profile, const struct profile_row *row, const struct part *part, enum sample_type type);
+struct estimate estimate_part(const struct profile *profile, const struct profile_row *row,
+			      const struct part *part, enum sample_type type);
 /*
  * The sum of all rows. The allocations that were passed over may belong to any row, so a profile of
  * which a filter has left a part keeps all of `passed`.

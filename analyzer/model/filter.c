@@ -16,8 +16,10 @@
 #include "merge.h"
 
 const char *const filter_names[FILTER_KINDS] = {
-	[FILTER_FOCUS] = "focus",         [FILTER_IGNORE] = "ignore",         [FILTER_HIDE] = "hide",         [FILTER_SHOW] = "show",
-	[FILTER_SHOW_FROM] = "show-from", [FILTER_PRUNE_FROM] = "prune-from", [FILTER_TAGFOCUS] = "tagfocus", [FILTER_TAGIGNORE] = "tagignore",
+	[FILTER_FOCUS] = "focus",         [FILTER_IGNORE] = "ignore",
+	[FILTER_HIDE] = "hide",           [FILTER_SHOW] = "show",
+	[FILTER_SHOW_FROM] = "show-from", [FILTER_PRUNE_FROM] = "prune-from",
+	[FILTER_TAGFOCUS] = "tagfocus",   [FILTER_TAGIGNORE] = "tagignore",
 };
 
 struct filter {
@@ -33,7 +35,7 @@ struct filter {
 	unsigned int matched;
 };
 
-/* ---- options ---- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static int open_one(struct filter *filter, size_t kind, char complaint[PATTERN_COMPLAINT_MAX])
 {
@@ -57,8 +59,9 @@ static int open_patterns(struct filter *filter, char complaint[FILTER_COMPLAINT_
 	for (size_t kind = 0; kind < FILTER_KINDS && !error; kind++) {
 		error = open_one(filter, kind, reason);
 		if (error == -EINVAL)
-			snprintf(complaint, FILTER_COMPLAINT_MAX, "--%s: \"%.200s\" is no regular expression: %s", filter_names[kind],
-				 filter->options->text[kind], reason);
+			snprintf(complaint, FILTER_COMPLAINT_MAX,
+				 "--%s: \"%.200s\" is no regular expression: %s",
+				 filter_names[kind], filter->options->text[kind], reason);
 	}
 	return error;
 }
@@ -86,15 +89,17 @@ bool filter_is_idle(const struct filter_options *options)
 		if (options->text[kind])
 			return false;
 	}
-	return !options->trim_path && !options->source_path && options->granularity == PROFILE_FUNCTIONS && !options->no_inlines;
+	return !options->trim_path && !options->source_path &&
+	       options->granularity == PROFILE_FUNCTIONS && !options->no_inlines;
 }
 
-/* ---- frames ---- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static int filter_frames(struct filter *filter)
 {
 	for (size_t i = 0; i < filter->from->frame_count; i++) {
-		if (filter_frame(filter->from, &filter->from->frame[i], filter->pattern, &filter->frame[i], &filter->matched))
+		if (filter_frame(filter->from, &filter->from->frame[i], filter->pattern,
+				 &filter->frame[i], &filter->matched))
 			return -ENOMEM;
 	}
 	return 0;
@@ -119,7 +124,9 @@ static int copy_frame(struct filter *filter, uint32_t index)
 	if (profile_frame_at(&filter->into, frame->address, frame->module, to))
 		return -ENOMEM;
 	struct profile_frame *copy = &filter->into.frame[*to];
-	return filtered->line_count && !copy->line_count ? profile_frame_lines(copy, filtered->line, filtered->line_count) : 0;
+	return filtered->line_count && !copy->line_count
+		       ? profile_frame_lines(copy, filtered->line, filtered->line_count)
+		       : 0;
 }
 
 static void trim_paths(struct filter *filter)
@@ -134,7 +141,7 @@ static void trim_paths(struct filter *filter)
 	}
 }
 
-/* ---- stacks ---- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /* The index of the first frame that the views show. */
 static uint32_t first_frame(const struct filter *filter, const struct profile_stack *stack)
@@ -167,7 +174,8 @@ static uint32_t thin_out(struct filter *filter, const struct profile_stack *stac
 		if (!filter->frame[stack->frame[i]].is_hidden)
 			filter->longest[count++] = stack->frame[i];
 	}
-	while (filter->pattern[FILTER_SHOW_FROM].is_set && count > 0 && !filter->frame[filter->longest[count - 1]].is_show_from)
+	while (filter->pattern[FILTER_SHOW_FROM].is_set && count > 0 &&
+	       !filter->frame[filter->longest[count - 1]].is_show_from)
 		count--;
 	while (first < count && !filter->frame[filter->longest[first]].is_prune_from)
 		first++;
@@ -190,22 +198,29 @@ static int filter_stacks(struct filter *filter)
 				return -ENOMEM;
 			filter->longest[f] = filter->new_frame[filter->longest[f]];
 		}
-		if (count && profile_stack_of(&filter->into, filter->longest, count, stack->end, &filter->stack[i]))
+		if (count && profile_stack_of(&filter->into, filter->longest, count, stack->end,
+					      &filter->stack[i]))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* ---- the profile ---- */
+/* ---- the profile ----------------------------------------------------------------------------- */
 
 static int filter_all_rows(struct filter *filter)
 {
-	struct filter_rows rows = {.from = filter->from, .into = &filter->into, .stack = filter->stack, .focus = &filter->focus, .ignore = &filter->ignore};
+	struct filter_rows rows = {.from = filter->from,
+				   .into = &filter->into,
+				   .stack = filter->stack,
+				   .focus = &filter->focus,
+				   .ignore = &filter->ignore};
 	int error = filter_rows(&rows);
 
-	filter->matched |= (rows.is_focus_matched ? 1u << FILTER_TAGFOCUS : 0) | (rows.is_ignore_matched ? 1u << FILTER_TAGIGNORE : 0);
+	filter->matched |= (rows.is_focus_matched ? 1u << FILTER_TAGFOCUS : 0) |
+			   (rows.is_ignore_matched ? 1u << FILTER_TAGIGNORE : 0);
 	if (!error && filter->options->relative)
-		error = percent_base_set_relative(&filter->into, filter->options->percent_base, filter->from, rows.origin);
+		error = percent_base_set_relative(&filter->into, filter->options->percent_base,
+						  filter->from, rows.origin);
 	free(rows.origin);
 	return error;
 }
@@ -213,7 +228,9 @@ static int filter_all_rows(struct filter *filter)
 /* Copies the session's meta and modules. */
 static int copy_rest(struct filter *filter)
 {
-	const struct profile rest = {.meta = filter->from->meta, .module = filter->from->module, .module_count = filter->from->module_count};
+	const struct profile rest = {.meta = filter->from->meta,
+				     .module = filter->from->module,
+				     .module_count = filter->from->module_count};
 	struct profile_meta *meta = &filter->into.meta;
 	size_t size;
 	FILE *out;
@@ -241,7 +258,8 @@ static int reserve(struct filter *filter)
 	uint32_t longest = 0;
 
 	for (size_t i = 0; i < from->stack_count; i++)
-		longest = from->stack[i].frame_count > longest ? from->stack[i].frame_count : longest;
+		longest =
+			from->stack[i].frame_count > longest ? from->stack[i].frame_count : longest;
 	filter->frame = calloc(from->frame_count + 1, sizeof(*filter->frame));
 	filter->new_frame = malloc((from->frame_count + 1) * sizeof(*filter->new_frame));
 	filter->stack = malloc((from->stack_count + 1) * sizeof(*filter->stack));
@@ -264,7 +282,8 @@ static void filter_close(struct filter *filter)
 	close_patterns(filter);
 }
 
-int filter_profile(const struct profile *from, const struct filter_options *options, struct profile *out_profile, unsigned int *out_unmatched)
+int filter_profile(const struct profile *from, const struct filter_options *options,
+		   struct profile *out_profile, unsigned int *out_unmatched)
 {
 	struct filter filter = {.options = options, .from = from};
 	char complaint[FILTER_COMPLAINT_MAX];
@@ -272,7 +291,8 @@ int filter_profile(const struct profile *from, const struct filter_options *opti
 
 	if (!error)
 		error = open_patterns(&filter, complaint);
-	if (!error && (reserve(&filter) || copy_rest(&filter) || filter_frames(&filter) || filter_stacks(&filter) || filter_all_rows(&filter)))
+	if (!error && (reserve(&filter) || copy_rest(&filter) || filter_frames(&filter) ||
+		       filter_stacks(&filter) || filter_all_rows(&filter)))
 		error = -ENOMEM;
 	filter_close(&filter);
 	if (error) {
@@ -283,6 +303,7 @@ int filter_profile(const struct profile *from, const struct filter_options *opti
 	*out_profile = filter.into;
 	*out_unmatched = 0;
 	for (unsigned int kind = 0; kind < FILTER_KINDS; kind++)
-		*out_unmatched |= options->text[kind] && !(filter.matched & 1u << kind) ? 1u << kind : 0;
+		*out_unmatched |=
+			options->text[kind] && !(filter.matched & 1u << kind) ? 1u << kind : 0;
 	return 0;
 }

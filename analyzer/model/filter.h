@@ -27,6 +27,7 @@ bool filter_is_idle(const struct filter_options *options);
  * filter_kind of the filters that matched nothing, which are likely to be mistyped. Returns as
  * filter_check(); on failure there is nothing to close.
  */
-int filter_profile(const struct profile *from, const struct filter_options *options, struct profile *out_profile, unsigned int *out_unmatched);
+int filter_profile(const struct profile *from, const struct filter_options *options,
+		   struct profile *out_profile, unsigned int *out_unmatched);
 
 #endif

@@ -16,13 +16,15 @@ static bool matches_line(const struct pattern *pattern, const struct profile_lin
 	return pattern_matches(pattern, line->function) || pattern_matches(pattern, line->file);
 }
 
-static bool matches_module(const struct profile *profile, const struct profile_frame *frame, const struct pattern *pattern)
+static bool matches_module(const struct profile *profile, const struct profile_frame *frame,
+			   const struct pattern *pattern)
 {
-	return frame->module >= 0 && frame->module < (int64_t)profile->module_count && pattern_matches(pattern, profile->module[frame->module].path);
+	return frame->module >= 0 && frame->module < (int64_t)profile->module_count &&
+	       pattern_matches(pattern, profile->module[frame->module].path);
 }
 
-static bool matches_frame(const struct profile *profile, const struct profile_frame *frame, const struct filtered_frame *filtered,
-			  const struct pattern *pattern)
+static bool matches_frame(const struct profile *profile, const struct profile_frame *frame,
+			  const struct filtered_frame *filtered, const struct pattern *pattern)
 {
 	for (size_t i = 0; i < filtered->line_count; i++) {
 		if (matches_line(pattern, &filtered->line[i]))
@@ -32,7 +34,8 @@ static bool matches_frame(const struct profile *profile, const struct profile_fr
 }
 
 /* Leaves the lines that match, or those that do not. */
-static void choose_lines(struct filtered_frame *filtered, const struct pattern *pattern, bool matching)
+static void choose_lines(struct filtered_frame *filtered, const struct pattern *pattern,
+			 bool matching)
 {
 	size_t count = 0;
 
@@ -43,7 +46,8 @@ static void choose_lines(struct filtered_frame *filtered, const struct pattern *
 	filtered->line_count = count;
 }
 
-static void hide(const struct profile *profile, const struct profile_frame *frame, const struct pattern *pattern, struct filtered_frame *filtered,
+static void hide(const struct profile *profile, const struct profile_frame *frame,
+		 const struct pattern *pattern, struct filtered_frame *filtered,
 		 unsigned int *matched)
 {
 	if (!matches_frame(profile, frame, filtered, pattern))
@@ -57,7 +61,8 @@ static void hide(const struct profile *profile, const struct profile_frame *fram
 }
 
 /* Code without a name is not shown even if its module matches: there is nothing to show of it. */
-static void show(const struct profile *profile, const struct profile_frame *frame, const struct pattern *pattern, struct filtered_frame *filtered,
+static void show(const struct profile *profile, const struct profile_frame *frame,
+		 const struct pattern *pattern, struct filtered_frame *filtered,
 		 unsigned int *matched)
 {
 	if (!matches_module(profile, frame, pattern))
@@ -68,7 +73,8 @@ static void show(const struct profile *profile, const struct profile_frame *fram
 		filtered->is_hidden = true;
 }
 
-static void show_from(const struct profile *profile, const struct profile_frame *frame, const struct pattern *pattern, struct filtered_frame *filtered,
+static void show_from(const struct profile *profile, const struct profile_frame *frame,
+		      const struct pattern *pattern, struct filtered_frame *filtered,
 		      unsigned int *matched)
 {
 	size_t count = filtered->line_count;
@@ -83,14 +89,17 @@ static void show_from(const struct profile *profile, const struct profile_frame 
 		*matched |= 1u << FILTER_SHOW_FROM;
 }
 
-static void prune_from(const struct pattern *pattern, struct filtered_frame *filtered, unsigned int *matched)
+static void prune_from(const struct pattern *pattern, struct filtered_frame *filtered,
+		       unsigned int *matched)
 {
 	for (size_t i = 0; i < filtered->line_count; i++) {
-		if (!filtered->line[i].function || !pattern_matches(pattern, filtered->line[i].function))
+		if (!filtered->line[i].function ||
+		    !pattern_matches(pattern, filtered->line[i].function))
 			continue;
 		filtered->is_prune_from = true;
 		filtered->line_count -= i;
-		memmove(filtered->line, filtered->line + i, filtered->line_count * sizeof(*filtered->line));
+		memmove(filtered->line, filtered->line + i,
+			filtered->line_count * sizeof(*filtered->line));
 		*matched |= 1u << FILTER_PRUNE_FROM;
 		return;
 	}
@@ -101,16 +110,19 @@ static void drop_allocators(struct filtered_frame *filtered)
 {
 	size_t count = 0;
 
-	while (count < filtered->line_count && filtered->line[count].function && allocators_has(filtered->line[count].function))
+	while (count < filtered->line_count && filtered->line[count].function &&
+	       allocators_has(filtered->line[count].function))
 		count++;
 	filtered->is_allocator = count > 0 && count == filtered->line_count;
 	if (count == filtered->line_count)
 		return;
 	filtered->line_count -= count;
-	memmove(filtered->line, filtered->line + count, filtered->line_count * sizeof(*filtered->line));
+	memmove(filtered->line, filtered->line + count,
+		filtered->line_count * sizeof(*filtered->line));
 }
 
-int filter_frame(const struct profile *profile, const struct profile_frame *frame, const struct pattern *pattern, struct filtered_frame *out_frame,
+int filter_frame(const struct profile *profile, const struct profile_frame *frame,
+		 const struct pattern *pattern, struct filtered_frame *out_frame,
 		 unsigned int *matched)
 {
 	struct filtered_frame filtered = {.line_count = frame->line_count};
@@ -122,9 +134,12 @@ int filter_frame(const struct profile *profile, const struct profile_frame *fram
 		memcpy(filtered.line, frame->line, frame->line_count * sizeof(*filtered.line));
 	drop_allocators(&filtered);
 	filtered.is_ignored = matches_frame(profile, frame, &filtered, &pattern[FILTER_IGNORE]);
-	filtered.is_focused = !filtered.is_ignored && (!pattern[FILTER_FOCUS].is_set || matches_frame(profile, frame, &filtered, &pattern[FILTER_FOCUS]));
+	filtered.is_focused = !filtered.is_ignored &&
+			      (!pattern[FILTER_FOCUS].is_set ||
+			       matches_frame(profile, frame, &filtered, &pattern[FILTER_FOCUS]));
 	if (!filtered.is_allocator)
-		*matched |= (filtered.is_ignored ? 1u << FILTER_IGNORE : 0) | (filtered.is_focused ? 1u << FILTER_FOCUS : 0);
+		*matched |= (filtered.is_ignored ? 1u << FILTER_IGNORE : 0) |
+			    (filtered.is_focused ? 1u << FILTER_FOCUS : 0);
 	if (pattern[FILTER_HIDE].is_set)
 		hide(profile, frame, &pattern[FILTER_HIDE], &filtered, matched);
 	if (pattern[FILTER_SHOW].is_set)
@@ -137,7 +152,7 @@ int filter_frame(const struct profile *profile, const struct profile_frame *fram
 	return 0;
 }
 
-/* ---- source files ---- */
+/* ---- source files ---------------------------------------------------------------------------- */
 
 /*
  * Takes the next directory of a list that is separated by colons, and returns its length. *list
@@ -156,7 +171,8 @@ static size_t take_directory(const char **list, const char **out_directory)
 
 static bool trim_prefix(char *file, const char *prefix, size_t length)
 {
-	if (!length || strncmp(file, prefix, length) != 0 || (prefix[length - 1] != '/' && file[length] != '/'))
+	if (!length || strncmp(file, prefix, length) != 0 ||
+	    (prefix[length - 1] != '/' && file[length] != '/'))
 		return false;
 	length += prefix[length - 1] != '/';
 	memmove(file, file + length, strlen(file + length) + 1);
@@ -171,7 +187,8 @@ static bool trim_to_directory(char *file, const char *directory, size_t length)
 	while (base > 0 && directory[base - 1] != '/')
 		base--;
 	for (char *at = strchr(file, '/'); at && base < length; at = strchr(at + 1, '/')) {
-		if (strncmp(at + 1, directory + base, length - base) == 0 && at[1 + length - base] == '/') {
+		if (strncmp(at + 1, directory + base, length - base) == 0 &&
+		    at[1 + length - base] == '/') {
 			at += 2 + length - base;
 			memmove(file, at, strlen(at) + 1);
 			return true;

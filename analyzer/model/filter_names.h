@@ -26,7 +26,8 @@ struct filtered_frame {
  * pattern: by enum filter_kind. Sets in *matched the bits 1 << kind of the filters that match
  * something. 0 or -ENOMEM.
  */
-int filter_frame(const struct profile *profile, const struct profile_frame *frame, const struct pattern *pattern, struct filtered_frame *out_frame,
+int filter_frame(const struct profile *profile, const struct profile_frame *frame,
+		 const struct pattern *pattern, struct filtered_frame *out_frame,
 		 unsigned int *matched);
 /*
  * Removes, in place, the directories that lead to a source file: the prefixes in options->trim_path

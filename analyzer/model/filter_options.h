@@ -21,15 +21,17 @@ extern const char *const filter_names[FILTER_KINDS]; /* the name of the option: 
 
 struct filter_options {
 	const char *text[FILTER_KINDS]; /* NULL = not given */
-	const char *trim_path;          /* prefixes of source files that are not shown, separated by colons */
+	/* prefixes of source files that are not shown, separated by colons */
+	const char *trim_path;
 	/*
 	 * directories of source files on this machine, separated by colons: the directories that
 	 * lead to the same place on another machine are not shown
 	 */
 	const char *source_path;
 	enum profile_granularity granularity;
-	bool no_inlines;                   /* inlined functions count as their caller */
-	bool relative;                     /* percentages are of what passes; else of what meta.percent_base says */
+	bool no_inlines; /* inlined functions count as their caller */
+	/* percentages are of what passes; else of what meta.percent_base says */
+	bool relative;
 	enum percent_base_of percent_base; /* what the percentages of a comparison are of */
 };
 

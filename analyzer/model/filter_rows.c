@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool passes_tags(struct filter_rows *rows, const struct profile_row *row, const struct part_thread *thread)
+static bool passes_tags(struct filter_rows *rows, const struct profile_row *row,
+			const struct part_thread *thread)
 {
-	const bool is_focused = !rows->focus->is_set || filter_tag_matches(rows->focus, row, thread);
-	const bool is_ignored = rows->ignore->is_set && filter_tag_matches(rows->ignore, row, thread);
+	const bool is_focused =
+		!rows->focus->is_set || filter_tag_matches(rows->focus, row, thread);
+	const bool is_ignored =
+		rows->ignore->is_set && filter_tag_matches(rows->ignore, row, thread);
 
 	rows->is_focus_matched |= is_focused;
 	rows->is_ignore_matched |= is_ignored;
@@ -23,7 +26,8 @@ static bool passes_part(struct filter_rows *rows, const struct part *part)
 {
 	const struct profile *from = rows->from;
 
-	return passes_tags(rows, &from->row[part->row], part->thread ? &from->breakdown.thread[part->thread] : NULL);
+	return passes_tags(rows, &from->row[part->row],
+			   part->thread ? &from->breakdown.thread[part->thread] : NULL);
 }
 
 static void add_counts(struct part *to, const struct part *from)
@@ -63,7 +67,8 @@ static double share_of(uint64_t part, uint64_t whole)
 
 static struct profile_row row_of(const struct profile_row *row, const struct part *kept)
 {
-	const double of_alloc = share_of(kept->alloc_count, row->alloc_count), of_inuse = share_of(kept->inuse_count, row->inuse_count);
+	const double of_alloc = share_of(kept->alloc_count, row->alloc_count),
+		     of_inuse = share_of(kept->inuse_count, row->inuse_count);
 	struct profile_row part = *row;
 
 	if (kept->alloc_count == row->alloc_count && kept->inuse_count == row->inuse_count)
@@ -145,7 +150,8 @@ static int copy_parts(struct filter_rows *rows, const uint32_t *new_row)
 
 		if (new_row[part->row] == FILTER_GONE || !passes_part(rows, part))
 			continue;
-		if (thread_breakdown_of(&rows->into->breakdown, new_row[part->row], part->thread, &index))
+		if (thread_breakdown_of(&rows->into->breakdown, new_row[part->row], part->thread,
+					&index))
 			return -ENOMEM;
 		add_counts(&rows->into->breakdown.part[index], part);
 	}

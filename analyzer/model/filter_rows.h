@@ -17,8 +17,9 @@
 
 struct filter_rows {
 	const struct profile *from;
-	struct profile *into;                    /* has no rows yet */
-	const uint32_t *stack;                   /* by stack of `from`: the one in `into`; FILTER_GONE = nothing is left of it */
+	struct profile *into; /* has no rows yet */
+	/* by stack of `from`: the one in `into`; FILTER_GONE = nothing is left of it */
+	const uint32_t *stack;
 	const struct filter_tag *focus, *ignore; /* may be unset */
 	/* set by filter_rows(): the tag matched something, perhaps only in stacks that are gone */
 	bool is_focus_matched, is_ignore_matched;

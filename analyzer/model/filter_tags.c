@@ -18,7 +18,11 @@
 /* "600", "4kb", "1MB": advances *text. */
 static bool take_size(const char **text, double *out_bytes)
 {
-	static const char *const units[][2] = {{"b", "bytes"}, {"kb", "kilobytes"}, {"mb", "megabytes"}, {"gb", "gigabytes"}, {"tb", "terabytes"}};
+	static const char *const units[][2] = {{"b", "bytes"},
+					       {"kb", "kilobytes"},
+					       {"mb", "megabytes"},
+					       {"gb", "gigabytes"},
+					       {"tb", "terabytes"}};
 	uint64_t number;
 	size_t length = 0;
 
@@ -27,7 +31,8 @@ static bool take_size(const char **text, double *out_bytes)
 	while (isalpha((unsigned char)(*text)[length]))
 		length++;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (length && strncasecmp(*text, units[i][0], length) && strncasecmp(*text, units[i][1], length))
+		if (length && strncasecmp(*text, units[i][0], length) &&
+		    strncasecmp(*text, units[i][1], length))
 			continue;
 		if (length && length < strlen(units[i][0]))
 			continue;
@@ -57,14 +62,16 @@ static bool parse_range(const char *text, struct filter_tag *tag)
 	return !*text || (take_size(&text, &tag->high) && !*text);
 }
 
-static int add_patterns(struct filter_tag *tag, const char *text, char complaint[PATTERN_COMPLAINT_MAX])
+static int add_patterns(struct filter_tag *tag, const char *text,
+			char complaint[PATTERN_COMPLAINT_MAX])
 {
 	char *copy = strdup(text), *rest = copy, *part;
 	int error = copy ? 0 : -ENOMEM;
 
 	while (!error && (part = strsep(&rest, ","))) {
 		if (tag->pattern_count == FILTER_TAG_PATTERNS) {
-			snprintf(complaint, PATTERN_COMPLAINT_MAX, "more than %u expressions", FILTER_TAG_PATTERNS);
+			snprintf(complaint, PATTERN_COMPLAINT_MAX, "more than %u expressions",
+				 FILTER_TAG_PATTERNS);
 			error = -EINVAL;
 		} else {
 			error = pattern_open(&tag->pattern[tag->pattern_count], part, complaint);
@@ -98,7 +105,8 @@ void filter_tag_close(struct filter_tag *tag)
 	*tag = (struct filter_tag){0};
 }
 
-static bool matches_value(const struct filter_tag *tag, const struct pattern *pattern, const char *key, const char *value)
+static bool matches_value(const struct filter_tag *tag, const struct pattern *pattern,
+			  const char *key, const char *value)
 {
 	char text[TAG_TEXT_MAX];
 
@@ -108,7 +116,8 @@ static bool matches_value(const struct filter_tag *tag, const struct pattern *pa
 	return pattern_matches(pattern, tag->key ? value : text);
 }
 
-static bool matches_thread(const struct filter_tag *tag, const struct pattern *pattern, const struct part_thread *thread)
+static bool matches_thread(const struct filter_tag *tag, const struct pattern *pattern,
+			   const struct part_thread *thread)
 {
 	char tid[16] = "";
 
@@ -116,12 +125,15 @@ static bool matches_thread(const struct filter_tag *tag, const struct pattern *p
 		return false;
 	if (thread->tid)
 		snprintf(tid, sizeof(tid), "%" PRIu32, thread->tid);
-	return matches_value(tag, pattern, "thread", thread->name ? thread->name : "") || matches_value(tag, pattern, "thread_id", tid);
+	return matches_value(tag, pattern, "thread", thread->name ? thread->name : "") ||
+	       matches_value(tag, pattern, "thread_id", tid);
 }
 
-bool filter_tag_matches(const struct filter_tag *tag, const struct profile_row *row, const struct part_thread *thread)
+bool filter_tag_matches(const struct filter_tag *tag, const struct profile_row *row,
+			const struct part_thread *thread)
 {
-	const uint64_t count = row->alloc_count ? row->alloc_count : row->inuse_count, bytes = row->alloc_count ? row->alloc_bytes : row->inuse_bytes;
+	const uint64_t count = row->alloc_count ? row->alloc_count : row->inuse_count,
+		       bytes = row->alloc_count ? row->alloc_bytes : row->inuse_bytes;
 	const double size = count ? (double)(bytes / count) : 0;
 	size_t matches = 0;
 

@@ -27,9 +27,11 @@ struct filter_tag {
  * text: NULL = no filter. 0, -ENOMEM, or -EINVAL with the reason in complaint. The caller closes
  * the tag in any case.
  */
-int filter_tag_open(struct filter_tag *tag, const char *text, char complaint[PATTERN_COMPLAINT_MAX]);
+int filter_tag_open(struct filter_tag *tag, const char *text,
+		    char complaint[PATTERN_COMPLAINT_MAX]);
 void filter_tag_close(struct filter_tag *tag);
 /* thread: NULL = unknown. */
-bool filter_tag_matches(const struct filter_tag *tag, const struct profile_row *row, const struct part_thread *thread);
+bool filter_tag_matches(const struct filter_tag *tag, const struct profile_row *row,
+			const struct part_thread *thread);
 
 #endif

@@ -27,7 +27,8 @@ static int function_named(struct functions *functions, char *name, uint32_t *out
 			return 0;
 		}
 	}
-	if (array_reserve(&functions->name, &functions->name_room, functions->count, sizeof(*functions->name)) ||
+	if (array_reserve(&functions->name, &functions->name_room, functions->count,
+			  sizeof(*functions->name)) ||
 	    table_add(&functions->by_name, hash, (uint32_t)functions->count)) {
 		free(name);
 		return -ENOMEM;
@@ -43,14 +44,18 @@ static int function_named(struct functions *functions, char *name, uint32_t *out
  */
 static char *placeholder(const struct profile *profile, const struct profile_frame *frame)
 {
-	const struct profile_module *module = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? &profile->module[frame->module] : NULL;
+	const struct profile_module *module =
+		frame->module >= 0 && frame->module < (int64_t)profile->module_count
+			? &profile->module[frame->module]
+			: NULL;
 	const char *path = module && module->path ? module->path : NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	char *text;
 	int size;
 
 	if (path && *path)
-		size = asprintf(&text, "%s+0x%" PRIx64, slash ? slash + 1 : path, frame->address - 1 - module->bias);
+		size = asprintf(&text, "%s+0x%" PRIx64, slash ? slash + 1 : path,
+				frame->address - 1 - module->bias);
 	else
 		size = asprintf(&text, "0x%" PRIx64, frame->address);
 	return size < 0 ? NULL : text;
@@ -59,7 +64,9 @@ static char *placeholder(const struct profile *profile, const struct profile_fra
 /* Also the name of code without a source file, where the views count by file. */
 static char *module_name(const struct profile *profile, const struct profile_frame *frame)
 {
-	const char *path = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? profile->module[frame->module].path : NULL;
+	const char *path = frame->module >= 0 && frame->module < (int64_t)profile->module_count
+				   ? profile->module[frame->module].path
+				   : NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	char *text;
 
@@ -77,7 +84,8 @@ static char *clean_path(char *path)
 
 	for (const char *part = path + root; *part;) {
 		const size_t length = strcspn(part, "/");
-		const bool is_up = length == 2 && part[0] == '.' && part[1] == '.', is_here = length == 1 && part[0] == '.';
+		const bool is_up = length == 2 && part[0] == '.' && part[1] == '.',
+			   is_here = length == 1 && part[0] == '.';
 
 		if (is_up && size > kept_up) {
 			while (size > kept_up && path[--size] != '/')
@@ -108,9 +116,12 @@ static char *clean_copy(const char *path)
 }
 
 /* "ADDRESS function file:line", as far as the granularity needs it. Takes ownership of function. */
-static char *name_with_place(enum profile_granularity granularity, const struct profile_frame *frame, const struct profile_line *line, char *function)
+static char *name_with_place(enum profile_granularity granularity,
+			     const struct profile_frame *frame, const struct profile_line *line,
+			     char *function)
 {
-	char address[24] = "", place[16] = "", *text = NULL, *file = line->file ? clean_copy(line->file) : NULL;
+	char address[24] = "", place[16] = "", *text = NULL,
+	     *file = line->file ? clean_copy(line->file) : NULL;
 
 	if (!function || (line->file && !file)) {
 		free(function);
@@ -121,14 +132,16 @@ static char *name_with_place(enum profile_granularity granularity, const struct 
 		snprintf(address, sizeof(address), "%016" PRIx64 " ", frame->address - 1);
 	if (line->file && line->line)
 		snprintf(place, sizeof(place), ":%" PRIu32, line->line);
-	const int size = asprintf(&text, "%s%s%s%s%s", address, function, file ? " " : "", file ? file : "", place);
+	const int size = asprintf(&text, "%s%s%s%s%s", address, function, file ? " " : "",
+				  file ? file : "", place);
 	free(function);
 	free(file);
 	return size < 0 ? NULL : text;
 }
 
 /* The name of one line's function, by the profile's granularity. The caller frees it. */
-static char *line_name(const struct profile *profile, const struct profile_frame *frame, const struct profile_line *line)
+static char *line_name(const struct profile *profile, const struct profile_frame *frame,
+		       const struct profile_line *line)
 {
 	const enum profile_granularity granularity = profile->meta.granularity;
 
@@ -137,16 +150,21 @@ static char *line_name(const struct profile *profile, const struct profile_frame
 	if (granularity == PROFILE_MODULES)
 		return module_name(profile, frame);
 	char *function = line->function ? strdup(line->function) : placeholder(profile, frame);
-	return granularity == PROFILE_FUNCTIONS ? function : name_with_place(granularity, frame, line, function);
+	return granularity == PROFILE_FUNCTIONS
+		       ? function
+		       : name_with_place(granularity, frame, line, function);
 }
 
-static int unfold_frame(struct functions *functions, const struct profile *profile, const struct profile_frame *frame, struct function_call *calls)
+static int unfold_frame(struct functions *functions, const struct profile *profile,
+			const struct profile_frame *frame, struct function_call *calls)
 {
 	const size_t count = frame->line_count ? frame->line_count : 1;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct profile_line *line = frame->line_count ? &frame->line[i] : &(struct profile_line){0};
-		calls[i] = (struct function_call){.line = line->line, .file = line->file, .is_inline = i + 1 < count};
+		const struct profile_line *line =
+			frame->line_count ? &frame->line[i] : &(struct profile_line){0};
+		calls[i] = (struct function_call){
+			.line = line->line, .file = line->file, .is_inline = i + 1 < count};
 		calls[i].is_allocator = line->function && allocators_has(line->function);
 		if (function_named(functions, line_name(profile, frame, line), &calls[i].function))
 			return -ENOMEM;
@@ -173,7 +191,8 @@ static int reserve_calls(struct functions *functions, const struct profile *prof
 		const struct profile_stack *stack = &profile->stack[i];
 		size_t length = 0;
 		for (uint32_t f = 0; f < stack->frame_count; f++)
-			length += functions->first[stack->frame[f] + 1] - functions->first[stack->frame[f]];
+			length += functions->first[stack->frame[f] + 1] -
+				  functions->first[stack->frame[f]];
 		longest = length > longest ? length : longest;
 	}
 	functions->call = malloc((calls + 1) * sizeof(*functions->call));
@@ -187,7 +206,8 @@ int functions_open(const struct profile *profile, struct functions *out_function
 	int error = reserve_calls(&functions, profile);
 
 	for (size_t i = 0; i < profile->frame_count && !error; i++)
-		error = unfold_frame(&functions, profile, &profile->frame[i], &functions.call[functions.first[i]]);
+		error = unfold_frame(&functions, profile, &profile->frame[i],
+				     &functions.call[functions.first[i]]);
 	if (error) {
 		functions_close(&functions);
 		return error;
@@ -208,12 +228,14 @@ void functions_close(struct functions *functions)
 	*functions = (struct functions){0};
 }
 
-const uint32_t *functions_unfold(const struct functions *functions, const struct profile_stack *stack, size_t *out_count)
+const uint32_t *functions_unfold(const struct functions *functions,
+				 const struct profile_stack *stack, size_t *out_count)
 {
 	size_t count = 0, leaf = 0;
 
 	for (uint32_t f = 0; f < stack->frame_count; f++) {
-		for (uint32_t call = functions->first[stack->frame[f]]; call < functions->first[stack->frame[f] + 1]; call++)
+		for (uint32_t call = functions->first[stack->frame[f]];
+		     call < functions->first[stack->frame[f] + 1]; call++)
 			functions->unfolded[count++] = call;
 	}
 	while (leaf + 1 < count && functions->call[functions->unfolded[leaf]].is_allocator)

@@ -44,6 +44,7 @@ void functions_close(struct functions *functions);
  * Leaves out the allocator's own functions at the leaf (operator new and what containers call on
  * the way to it): the first function that the programmer wrote is what counts.
  */
-const uint32_t *functions_unfold(const struct functions *functions, const struct profile_stack *stack, size_t *out_count);
+const uint32_t *functions_unfold(const struct functions *functions,
+				 const struct profile_stack *stack, size_t *out_count);
 
 #endif

@@ -130,7 +130,9 @@ void history_add(struct history *to, const struct history *from)
 
 uint32_t histories_new(struct histories *histories)
 {
-	if (histories->count >= HISTORIES_MAX || array_reserve(&histories->history, &histories->capacity, histories->count, sizeof(*histories->history)))
+	if (histories->count >= HISTORIES_MAX ||
+	    array_reserve(&histories->history, &histories->capacity, histories->count,
+			  sizeof(*histories->history)))
 		return 0;
 	history_open(&histories->history[histories->count++]);
 	return (uint32_t)histories->count;

@@ -15,7 +15,8 @@
  * How many missed frees make a caveat. A few may be records that two CPUs saw in different order.
  */
 #define MISSED_MIN 8u
-#define MISSED_MIN_SAMPLED 3u /* sampled blocks are hardly ever sampled again at the same address */
+/* sampled blocks are hardly ever sampled again at the same address */
+#define MISSED_MIN_SAMPLED 3u
 #define MISSED_SHARE 0.01
 #define MISSED_SHARE_SAMPLED 0.002
 /*
@@ -36,7 +37,8 @@
 #define PIECE_INTERVALS 8u
 #define PIECE_MIN (64u << 10)
 
-__attribute__((format(printf, 3, 4))) static int set(struct profile *profile, enum hi_caveat kind, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int set(struct profile *profile, enum hi_caveat kind,
+						     const char *format, ...)
 {
 	char text[CAVEATS_TEXT_MAX];
 	va_list arguments;
@@ -52,7 +54,8 @@ static uint64_t coarsest_interval(const struct profile *profile)
 	uint64_t coarsest = 1;
 
 	for (size_t i = 0; i < profile->row_count; i++)
-		coarsest = profile->row[i].key.interval > coarsest ? profile->row[i].key.interval : coarsest;
+		coarsest = profile->row[i].key.interval > coarsest ? profile->row[i].key.interval
+								   : coarsest;
 	return coarsest;
 }
 
@@ -73,8 +76,10 @@ struct amounts {
 
 static struct amounts amounts_of(const struct profile *profile)
 {
-	const struct estimate allocated = estimate_total(profile, ALLOC_SPACE), in_use = estimate_total(profile, INUSE_SPACE);
-	const uint64_t interval = profile->row_count ? coarsest_interval(profile) : profile->meta.interval;
+	const struct estimate allocated = estimate_total(profile, ALLOC_SPACE),
+			      in_use = estimate_total(profile, INUSE_SPACE);
+	const uint64_t interval =
+		profile->row_count ? coarsest_interval(profile) : profile->meta.interval;
 	const double unseen = interval > 1 ? UNSEEN_INTERVALS * (double)interval : 0;
 	struct amounts amounts;
 	double low;
@@ -82,7 +87,8 @@ static struct amounts amounts_of(const struct profile *profile)
 	estimate_interval(&allocated, &low, &amounts.allocated_most);
 	estimate_interval(&in_use, &amounts.in_use_least, &amounts.in_use_most);
 	amounts.allocated_most = fmax(amounts.allocated_most, unseen);
-	amounts.in_use_most = fmax(fmax(amounts.in_use_most, (double)profile->meta.peak_inuse_bytes), unseen);
+	amounts.in_use_most =
+		fmax(fmax(amounts.in_use_most, (double)profile->meta.peak_inuse_bytes), unseen);
 	return amounts;
 }
 
@@ -94,13 +100,17 @@ static int judge_missed(struct profile *profile)
 {
 	const struct profile_meta *meta = &profile->meta;
 	const bool is_sampled = coarsest_interval(profile) > 1;
-	const uint64_t missed = meta->missed_frees > meta->dropped_frees ? meta->missed_frees - meta->dropped_frees : 0;
+	const uint64_t missed = meta->missed_frees > meta->dropped_frees
+					? meta->missed_frees - meta->dropped_frees
+					: 0;
 	const double share = (double)missed / ((double)missed + (double)meta->frees + 1);
 
-	if (missed < (is_sampled ? MISSED_MIN_SAMPLED : MISSED_MIN) || share < (is_sampled ? MISSED_SHARE_SAMPLED : MISSED_SHARE))
+	if (missed < (is_sampled ? MISSED_MIN_SAMPLED : MISSED_MIN) ||
+	    share < (is_sampled ? MISSED_SHARE_SAMPLED : MISSED_SHARE))
 		return 0;
 	return set(profile, HI_CAVEAT_MISSED_FREES,
-		   "frees go past the hooks: %" PRIu64 " sampled blocks were given out again without a free in between (%" PRIu64
+		   "frees go past the hooks: %" PRIu64
+		   " sampled blocks were given out again without a free in between (%" PRIu64
 		   " frees were seen): what is in use is too high%s",
 		   missed, meta->frees, is_sampled ? "; --sample 1 finds them" : "");
 }
@@ -115,33 +125,44 @@ static int judge_in_use(struct profile *profile, const struct amounts *amounts)
 	char low[HI_UNITS_TEXT_MAX], there[HI_UNITS_TEXT_MAX];
 
 	hi_format_bytes(amounts->in_use_least, low, sizeof(low));
-	if (memory->writable_end && amounts->in_use_least > (double)memory->writable_end * THERE_FACTOR + THERE_ROOM)
-		return set(
-			profile, HI_CAVEAT_IMPOSSIBLE,
-			"what is in use cannot be right: the samples stand for %s at least, and the process has %s of memory for it; frees go past the hooks",
-			low, hi_format_bytes((double)memory->writable_end, there, sizeof(there)));
-	if (memory->spread && amounts->in_use_least > (double)memory->spread * THERE_FACTOR + THERE_ROOM)
+	if (memory->writable_end &&
+	    amounts->in_use_least > (double)memory->writable_end * THERE_FACTOR + THERE_ROOM)
 		return set(profile, HI_CAVEAT_IMPOSSIBLE,
-			   "what is in use cannot be right: the samples stand for %s at least, and all of them lie in %s of memory; frees go past the hooks",
+			   "what is in use cannot be right: the samples stand for %s at least, and "
+			   "the process has %s of memory for it; frees go past the hooks",
+			   low,
+			   hi_format_bytes((double)memory->writable_end, there, sizeof(there)));
+	if (memory->spread &&
+	    amounts->in_use_least > (double)memory->spread * THERE_FACTOR + THERE_ROOM)
+		return set(profile, HI_CAVEAT_IMPOSSIBLE,
+			   "what is in use cannot be right: the samples stand for %s at least, and "
+			   "all of them lie in %s of memory; frees go past the hooks",
 			   low, hi_format_bytes((double)memory->spread, there, sizeof(there)));
 	return 0;
 }
 
 /* Writes how much of the growth the hooks have seen, if that is little; else an empty text. */
-static void format_growth(const struct profile *profile, const struct amounts *amounts, char *text, size_t size)
+static void format_growth(const struct profile *profile, const struct amounts *amounts, char *text,
+			  size_t size)
 {
 	const struct profile_memory *memory = &profile->meta.memory;
-	const double growth = memory->anonymous_begin ? (double)memory->anonymous_end - (double)memory->anonymous_begin : 0;
+	const double growth = memory->anonymous_begin ? (double)memory->anonymous_end -
+								(double)memory->anonymous_begin
+						      : 0;
 	char growth_text[HI_UNITS_TEXT_MAX], seen[HI_UNITS_TEXT_MAX];
 
 	*text = 0;
 	hi_format_bytes(growth, growth_text, sizeof(growth_text));
 	if (growth >= GROWTH_MIN + ALLOCATED_FACTOR * amounts->allocated_most)
-		snprintf(text, size, "the process grew by %s, of which the hooked functions account for at most %s", growth_text,
-			 hi_format_bytes(amounts->allocated_most, seen, sizeof(seen)));
+		snprintf(text, size,
+			 "the process grew by %s, of which the hooked functions account for at "
+			 "most %s",
+			 growth_text, hi_format_bytes(amounts->allocated_most, seen, sizeof(seen)));
 	else if (growth >= GROWTH_MIN + IN_USE_FACTOR * amounts->in_use_most)
-		snprintf(text, size, "the process grew by %s, while through the hooked functions it had at most %s at a time", growth_text,
-			 hi_format_bytes(amounts->in_use_most, seen, sizeof(seen)));
+		snprintf(text, size,
+			 "the process grew by %s, while through the hooked functions it had at "
+			 "most %s at a time",
+			 growth_text, hi_format_bytes(amounts->in_use_most, seen, sizeof(seen)));
 }
 
 static int judge_unseen(struct profile *profile, const struct amounts *amounts)
@@ -151,11 +172,15 @@ static int judge_unseen(struct profile *profile, const struct amounts *amounts)
 
 	format_growth(profile, amounts, growth, sizeof(growth));
 	if (unhooked && *unhooked)
-		return set(profile, HI_CAVEAT_UNHOOKED, "its allocations go to %s, which is not hooked: they are not in these figures%s%s", unhooked,
-			   *growth ? "; " : "", growth);
+		return set(profile, HI_CAVEAT_UNHOOKED,
+			   "its allocations go to %s, which is not hooked: they are not in these "
+			   "figures%s%s",
+			   unhooked, *growth ? "; " : "", growth);
 	if (*growth)
 		return set(profile, HI_CAVEAT_OTHER_MEANS,
-			   "%s: it allocates by other means (mmap, an allocator of its own), or fills memory that it had before", growth);
+			   "%s: it allocates by other means (mmap, an allocator of its own), or "
+			   "fills memory that it had before",
+			   growth);
 	return 0;
 }
 

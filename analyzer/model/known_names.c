@@ -13,11 +13,15 @@ static bool is_same_text(const char *a, const char *b)
 
 static bool is_same_module(const struct profile_module *a, const struct profile_module *b)
 {
-	return a->lo == b->lo && a->hi == b->hi && a->bias == b->bias && a->file_offset == b->file_offset && a->device == b->device && a->inode == b->inode &&
-	       a->build_id_size == b->build_id_size && memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && is_same_text(a->path, b->path);
+	return a->lo == b->lo && a->hi == b->hi && a->bias == b->bias &&
+	       a->file_offset == b->file_offset && a->device == b->device && a->inode == b->inode &&
+	       a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
+	       is_same_text(a->path, b->path);
 }
 
-static int known_module(struct profile *known, const struct profile_module *module, int32_t *out_index)
+static int known_module(struct profile *known, const struct profile_module *module,
+			int32_t *out_index)
 {
 	uint32_t index = 0;
 
@@ -49,7 +53,8 @@ static int32_t *known_modules(struct known_names *names, const struct profile *p
  * Copies lines between a frame and its copy in `names`: to the frame if to_frame, else to the copy;
  * only if the target has none.
  */
-static int share_lines(struct known_names *names, const int32_t *module, struct profile_frame *frame, bool to_frame)
+static int share_lines(struct known_names *names, const int32_t *module,
+		       struct profile_frame *frame, bool to_frame)
 {
 	struct profile_frame *known;
 	uint32_t index;
@@ -58,7 +63,9 @@ static int share_lines(struct known_names *names, const int32_t *module, struct 
 		return -ENOMEM;
 	known = &names->profile.frame[index];
 	if (to_frame)
-		return known->line_count ? profile_frame_lines(frame, known->line, known->line_count) : 0;
+		return known->line_count
+			       ? profile_frame_lines(frame, known->line, known->line_count)
+			       : 0;
 	return known->line_count ? 0 : profile_frame_lines(known, frame->line, frame->line_count);
 }
 
@@ -70,7 +77,8 @@ static int share_all(struct known_names *names, const struct profile *profile, b
 	for (size_t i = 0; i < profile->frame_count && !error; i++) {
 		struct profile_frame *frame = &profile->frame[i];
 
-		if (frame->module >= 0 && (size_t)frame->module < profile->module_count && (frame->line_count == 0) == to_frame)
+		if (frame->module >= 0 && (size_t)frame->module < profile->module_count &&
+		    (frame->line_count == 0) == to_frame)
 			error = share_lines(names, module, frame, to_frame);
 	}
 	free(module);

@@ -29,8 +29,10 @@ static bool is_same_text(const char *a, const char *b)
 
 static bool is_same_module(const struct profile_module *a, const struct profile_module *b)
 {
-	return a->lo == b->lo && a->hi == b->hi && a->bias == b->bias && a->file_offset == b->file_offset && a->build_id_size == b->build_id_size &&
-	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && is_same_text(a->path, b->path);
+	return a->lo == b->lo && a->hi == b->hi && a->bias == b->bias &&
+	       a->file_offset == b->file_offset && a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
+	       is_same_text(a->path, b->path);
 }
 
 /*
@@ -70,15 +72,20 @@ static int merge_frames(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->from->frame_count; i++) {
 		const struct profile_frame *frame = &merge->from->frame[i];
-		const int32_t module = frame->module < 0 ? -1 : (int32_t)merge->module[frame->module];
+		const int32_t module =
+			frame->module < 0 ? -1 : (int32_t)merge->module[frame->module];
 		struct profile_frame *copy;
-		const bool has_name_only = !frame->address && frame->module < 0 && frame->line_count;
+		const bool has_name_only =
+			!frame->address && frame->module < 0 && frame->line_count;
 
-		if (has_name_only ? profile_frame_named(merge->into, frame->line, frame->line_count, &merge->frame[i])
-				  : profile_frame_at(merge->into, frame->address, module, &merge->frame[i]))
+		if (has_name_only ? profile_frame_named(merge->into, frame->line, frame->line_count,
+							&merge->frame[i])
+				  : profile_frame_at(merge->into, frame->address, module,
+						     &merge->frame[i]))
 			return -ENOMEM;
 		copy = &merge->into->frame[merge->frame[i]];
-		if (frame->line_count && !copy->line_count && profile_frame_lines(copy, frame->line, frame->line_count))
+		if (frame->line_count && !copy->line_count &&
+		    profile_frame_lines(copy, frame->line, frame->line_count))
 			return -ENOMEM;
 	}
 	return 0;
@@ -91,7 +98,8 @@ static int merge_stacks(struct merge *merge)
 
 		for (uint32_t f = 0; f < stack->frame_count; f++)
 			merge->longest[f] = merge->frame[stack->frame[f]];
-		if (profile_stack_of(merge->into, merge->longest, stack->frame_count, stack->end, &merge->stack[i]))
+		if (profile_stack_of(merge->into, merge->longest, stack->frame_count, stack->end,
+				     &merge->stack[i]))
 			return -ENOMEM;
 	}
 	return 0;
@@ -156,7 +164,8 @@ static int add_part(struct merge *merge, uint32_t row, uint32_t thread, const st
 }
 
 /* Rows whose threads are unknown belong to nobody (thread 0). */
-static int add_nobodys(struct merge *merge, size_t row_count, const struct profile_row *rows, const uint32_t *place)
+static int add_nobodys(struct merge *merge, size_t row_count, const struct profile_row *rows,
+		       const uint32_t *place)
 {
 	for (size_t i = 0; i < row_count; i++) {
 		const struct part counts = {.alloc_count = rows[i].alloc_count,
@@ -174,14 +183,18 @@ static int merge_threads(struct merge *merge)
 	const struct thread_breakdown *from = &merge->from->breakdown;
 
 	for (size_t i = 0; i < from->thread_count; i++) {
-		if (thread_breakdown_thread(&merge->into->breakdown, from->thread[i].name, from->thread[i].tid, &merge->thread[i]))
+		if (thread_breakdown_thread(&merge->into->breakdown, from->thread[i].name,
+					    from->thread[i].tid, &merge->thread[i]))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < from->count; i++) {
-		if (add_part(merge, merge->row[from->part[i].row], merge->thread[from->part[i].thread], &from->part[i]))
+		if (add_part(merge, merge->row[from->part[i].row],
+			     merge->thread[from->part[i].thread], &from->part[i]))
 			return -ENOMEM;
 	}
-	return from->count ? 0 : add_nobodys(merge, merge->from->row_count, merge->from->row, merge->row);
+	return from->count
+		       ? 0
+		       : add_nobodys(merge, merge->from->row_count, merge->from->row, merge->row);
 }
 
 static int copy_text(char **to, const char *from)
@@ -196,11 +209,15 @@ static int copy_text(char **to, const char *from)
 static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	*to = *from;
-	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters = to->damage = to->unhooked = NULL;
+	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters =
+		to->damage = to->unhooked = NULL;
 	memset(to->caveat, 0, sizeof(to->caveat));
-	return copy_text(&to->comm, from->comm) || copy_text(&to->cmdline, from->cmdline) || copy_text(&to->exe, from->exe) ||
-			       copy_text(&to->host, from->host) || copy_text(&to->version, from->version) || copy_text(&to->maps, from->maps) ||
-			       copy_text(&to->damage, from->damage) || copy_text(&to->unhooked, from->unhooked)
+	return copy_text(&to->comm, from->comm) || copy_text(&to->cmdline, from->cmdline) ||
+			       copy_text(&to->exe, from->exe) || copy_text(&to->host, from->host) ||
+			       copy_text(&to->version, from->version) ||
+			       copy_text(&to->maps, from->maps) ||
+			       copy_text(&to->damage, from->damage) ||
+			       copy_text(&to->unhooked, from->unhooked)
 		       ? -ENOMEM
 		       : 0;
 }
@@ -237,19 +254,24 @@ static int reserve(struct merge *merge)
 	uint32_t longest = 0;
 
 	for (size_t i = 0; i < from->stack_count; i++)
-		longest = from->stack[i].frame_count > longest ? from->stack[i].frame_count : longest;
+		longest =
+			from->stack[i].frame_count > longest ? from->stack[i].frame_count : longest;
 	merge->module = malloc((from->module_count + 1) * sizeof(*merge->module));
 	merge->frame = malloc((from->frame_count + 1) * sizeof(*merge->frame));
 	merge->stack = malloc((from->stack_count + 1) * sizeof(*merge->stack));
 	merge->row = malloc((from->row_count + 1) * sizeof(*merge->row));
 	merge->thread = malloc((from->breakdown.thread_count + 1) * sizeof(*merge->thread));
 	merge->longest = malloc((longest + (size_t)1) * sizeof(*merge->longest));
-	return merge->module && merge->frame && merge->stack && merge->row && merge->thread && merge->longest ? 0 : -ENOMEM;
+	return merge->module && merge->frame && merge->stack && merge->row && merge->thread &&
+			       merge->longest
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int merge_all(struct merge *merge)
 {
-	const bool has_parts = merge->into->breakdown.count > 0, has_rows = merge->into->row_count > 0;
+	const bool has_parts = merge->into->breakdown.count > 0,
+		   has_rows = merge->into->row_count > 0;
 	const size_t rows_before = merge->into->row_count;
 
 	if (merge_modules(merge) || merge_frames(merge) || merge_stacks(merge))
@@ -257,7 +279,8 @@ static int merge_all(struct merge *merge)
 	/*
 	 * Before merge_rows() adds to the rows: what they hold so far becomes the part of nobody.
 	 */
-	if (has_rows && !has_parts && merge->from->breakdown.count && add_nobodys(merge, rows_before, merge->into->row, NULL))
+	if (has_rows && !has_parts && merge->from->breakdown.count &&
+	    add_nobodys(merge, rows_before, merge->into->row, NULL))
 		return -ENOMEM;
 	if (merge_rows(merge))
 		return -ENOMEM;
@@ -273,7 +296,8 @@ int profile_merge(struct profile *into, const struct profile *from, enum profile
 	if (!error)
 		error = merge_all(&merge);
 	if (!error && side == PROFILE_NEW)
-		error = is_first ? copy_meta(&into->meta, &from->meta) : merge_meta(&into->meta, &from->meta);
+		error = is_first ? copy_meta(&into->meta, &from->meta)
+				 : merge_meta(&into->meta, &from->meta);
 	if (!error)
 		error = caveats_take_over(&into->meta, &from->meta);
 	free(merge.module);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* percent_base.c - see percent_base.h. Rows that are to be subtracted from each other are brought together by sorting. */
+/*
+ * percent_base.c - see percent_base.h. Rows that are to be subtracted from each other are brought
+ * together by sorting.
+ */
 #include "percent_base.h"
 
 #include <errno.h>
@@ -24,15 +27,20 @@ static uint64_t hash_text(const char *text)
 /* Hashes the place in the object: two processes seldom have it at the same address. */
 static uint64_t hash_frame(const struct profile *profile, const struct profile_frame *frame)
 {
-	const struct profile_module *module = frame->module >= 0 && frame->module < (int64_t)profile->module_count ? &profile->module[frame->module] : NULL;
+	const struct profile_module *module =
+		frame->module >= 0 && frame->module < (int64_t)profile->module_count
+			? &profile->module[frame->module]
+			: NULL;
 	uint64_t hash = frame->address;
 
 	if (module) {
 		hash = hash_number(frame->address - module->lo + module->file_offset);
-		hash ^= module->build_id_size ? hash_bytes(module->build_id, module->build_id_size) : hash_text(module->path);
+		hash ^= module->build_id_size ? hash_bytes(module->build_id, module->build_id_size)
+					      : hash_text(module->path);
 	}
 	for (size_t i = 0; i < frame->line_count && !frame->address; i++)
-		hash = hash_number(hash ^ hash_text(frame->line[i].function)) ^ hash_text(frame->line[i].file) ^ frame->line[i].line;
+		hash = hash_number(hash ^ hash_text(frame->line[i].function)) ^
+		       hash_text(frame->line[i].file) ^ frame->line[i].line;
 	return hash;
 }
 
@@ -83,7 +91,8 @@ static uint64_t mean_size(const struct profile_row *row)
 
 static uint64_t hash_thread(const struct profile *profile, const struct part *part)
 {
-	const struct part_thread *thread = part && part->thread ? &profile->breakdown.thread[part->thread] : NULL;
+	const struct part_thread *thread =
+		part && part->thread ? &profile->breakdown.thread[part->thread] : NULL;
 
 	return thread ? hash_number(thread->tid) ^ hash_text(thread->name) : 0;
 }
@@ -99,20 +108,28 @@ struct compared {
 };
 
 /* part: NULL = the whole row */
-static struct difference difference_of(const struct compared *compared, uint32_t index, const struct part *part)
+static struct difference difference_of(const struct compared *compared, uint32_t index,
+				       const struct part *part)
 {
-	const struct profile_row *row = &compared->profile->row[index], *origin = &compared->before->row[compared->origin ? compared->origin[index] : index];
-	struct difference difference = {.stack = compared->stack[origin->key.stack], .size = mean_size(origin), .thread = hash_thread(compared->profile, part)};
+	const struct profile_row *
+		row = &compared->profile->row[index],
+	       *origin = &compared->before->row[compared->origin ? compared->origin[index] : index];
+	struct difference difference = {.stack = compared->stack[origin->key.stack],
+					.size = mean_size(origin),
+					.thread = hash_thread(compared->profile, part)};
 
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		difference.value[type] = estimate_part(compared->profile, row, part, (enum sample_type)type).value;
+		difference.value[type] =
+			estimate_part(compared->profile, row, part, (enum sample_type)type).value;
 	return difference;
 }
 
-static int set_to_changes(struct profile *profile, const struct profile *before, const uint32_t *origin)
+static int set_to_changes(struct profile *profile, const struct profile *before,
+			  const uint32_t *origin)
 {
 	const struct part *part = profile->breakdown.part;
-	const size_t count = profile->breakdown.count ? profile->breakdown.count : profile->row_count;
+	const size_t count =
+		profile->breakdown.count ? profile->breakdown.count : profile->row_count;
 	struct compared compared = {.profile = profile, .before = before, .origin = origin};
 	struct difference *difference = malloc((count + 1) * sizeof(*difference));
 
@@ -120,7 +137,9 @@ static int set_to_changes(struct profile *profile, const struct profile *before,
 	for (size_t i = 0; compared.stack && i < before->stack_count; i++)
 		compared.stack[i] = hash_stack(before, &before->stack[i]);
 	for (size_t i = 0; difference && compared.stack && i < count; i++)
-		difference[i] = profile->breakdown.count ? difference_of(&compared, part[i].row, &part[i]) : difference_of(&compared, (uint32_t)i, NULL);
+		difference[i] = profile->breakdown.count
+					? difference_of(&compared, part[i].row, &part[i])
+					: difference_of(&compared, (uint32_t)i, NULL);
 	const int error = difference && compared.stack ? 0 : -ENOMEM;
 	if (!error) {
 		qsort(difference, count, sizeof(*difference), compare_differences);
@@ -131,7 +150,8 @@ static int set_to_changes(struct profile *profile, const struct profile *before,
 	return error;
 }
 
-int percent_base_set_relative(struct profile *left, enum percent_base_of of, const struct profile *before, const uint32_t *origin)
+int percent_base_set_relative(struct profile *left, enum percent_base_of of,
+			      const struct profile *before, const uint32_t *origin)
 {
 	double base[SAMPLE_TYPE_COUNT];
 	bool has_base = false;
@@ -149,7 +169,8 @@ int percent_base_set_relative(struct profile *left, enum percent_base_of of, con
 	if (set_to_changes(left, before, origin))
 		return -ENOMEM;
 	for (int type = 0; type < SAMPLE_TYPE_COUNT && of == PERCENT_BASE_BASE; type++)
-		left->meta.percent_base[type] = base[type] > 0 ? base[type] : left->meta.percent_base[type];
+		left->meta.percent_base[type] =
+			base[type] > 0 ? base[type] : left->meta.percent_base[type];
 	return 0;
 }
 

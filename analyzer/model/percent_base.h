@@ -26,6 +26,7 @@ int percent_base_set(struct profile *profile, enum percent_base_of of);
  * `before` that it is made of. Differences are taken by the stacks and sizes of `before`, because
  * the filter may have made one of several. 0 or -ENOMEM.
  */
-int percent_base_set_relative(struct profile *left, enum percent_base_of of, const struct profile *before, const uint32_t *origin);
+int percent_base_set_relative(struct profile *left, enum percent_base_of of,
+			      const struct profile *before, const uint32_t *origin);
 
 #endif

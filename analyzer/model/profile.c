@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.c - the model's arrays, each with a hash table beside it so that equal things are stored once. Start at profile_stack_of().
+ * profile.c - the model's arrays, each with a hash table beside it so that equal things are stored
+ * once. Start at profile_stack_of().
  */
 #include "profile.h"
 
@@ -27,7 +28,8 @@ uint32_t profile_size_class(uint64_t bytes)
 	if (bytes <= CLASS_EXACT_MAX)
 		return (uint32_t)bytes;
 	doubling = 63u - (unsigned int)__builtin_clzll(bytes);
-	step = (unsigned int)(bytes >> (doubling - CLASS_STEP_BITS)) & ((1u << CLASS_STEP_BITS) - 1);
+	step = (unsigned int)(bytes >> (doubling - CLASS_STEP_BITS)) &
+	       ((1u << CLASS_STEP_BITS) - 1);
 	return CLASS_EXACT_MAX + 1 + ((doubling - CLASS_EXACT_BITS) << CLASS_STEP_BITS) + step;
 }
 
@@ -38,7 +40,8 @@ uint32_t profile_coarse_size_class(uint64_t bytes)
 
 uint32_t profile_read_size_class(uint64_t mean_bytes, uint64_t interval)
 {
-	return interval == 1 && mean_bytes <= UINT32_MAX ? (uint32_t)mean_bytes : profile_size_class(mean_bytes);
+	return interval == 1 && mean_bytes <= UINT32_MAX ? (uint32_t)mean_bytes
+							 : profile_size_class(mean_bytes);
 }
 
 int profile_open(struct profile *profile)
@@ -106,11 +109,13 @@ static int copy_string(const char *text, char **out_copy)
 	return text && !*out_copy ? -ENOMEM : 0;
 }
 
-int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index)
+int profile_add_module(struct profile *profile, const struct profile_module *module,
+		       uint32_t *out_index)
 {
 	struct profile_module copy = *module;
 
-	if (array_reserve(&profile->module, &profile->index->module_capacity, profile->module_count, sizeof(*profile->module)))
+	if (array_reserve(&profile->module, &profile->index->module_capacity, profile->module_count,
+			  sizeof(*profile->module)))
 		return -ENOMEM;
 	if (copy_string(module->path, &copy.path))
 		return -ENOMEM;
@@ -130,16 +135,19 @@ int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, 
 	uint32_t index;
 
 	while (table_next(&profile->index->frames, &cursor, &index)) {
-		if (profile->frame[index].address == address && profile->frame[index].module == module) {
+		if (profile->frame[index].address == address &&
+		    profile->frame[index].module == module) {
 			*out_frame = index;
 			return 0;
 		}
 	}
 	index = (uint32_t)profile->frame_count;
-	if (array_reserve(&profile->frame, &profile->index->frame_capacity, profile->frame_count, sizeof(*profile->frame)) ||
+	if (array_reserve(&profile->frame, &profile->index->frame_capacity, profile->frame_count,
+			  sizeof(*profile->frame)) ||
 	    table_add(&profile->index->frames, hash, index))
 		return -ENOMEM;
-	profile->frame[profile->frame_count++] = (struct profile_frame){.address = address, .module = module};
+	profile->frame[profile->frame_count++] =
+		(struct profile_frame){.address = address, .module = module};
 	*out_frame = index;
 	return 0;
 }
@@ -149,17 +157,20 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool has_lines(const struct profile_frame *frame, const struct profile_line *line, size_t line_count)
+static bool has_lines(const struct profile_frame *frame, const struct profile_line *line,
+		      size_t line_count)
 {
 	bool is_same = frame->line_count == line_count;
 
 	for (size_t i = 0; i < line_count && is_same; i++)
-		is_same = frame->line[i].line == line[i].line && is_same_text(frame->line[i].function, line[i].function) &&
+		is_same = frame->line[i].line == line[i].line &&
+			  is_same_text(frame->line[i].function, line[i].function) &&
 			  is_same_text(frame->line[i].file, line[i].file);
 	return is_same;
 }
 
-int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line, size_t line_count)
+int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line,
+			size_t line_count)
 {
 	int error = 0;
 
@@ -171,7 +182,8 @@ int profile_frame_lines(struct profile_frame *frame, const struct profile_line *
 		struct profile_line *copy = &frame->line[i];
 
 		copy->line = line[i].line;
-		error = copy_string(line[i].function, &copy->function) || copy_string(line[i].system_name, &copy->system_name) ||
+		error = copy_string(line[i].function, &copy->function) ||
+			copy_string(line[i].system_name, &copy->system_name) ||
 			copy_string(line[i].file, &copy->file);
 	}
 	return error ? -ENOMEM : 0;
@@ -182,11 +194,13 @@ static uint64_t hash_lines(const struct profile_line *line, size_t line_count)
 	uint64_t hash = line_count;
 
 	for (size_t i = 0; i < line_count; i++)
-		hash = hash_number(hash ^ hash_bytes(line[i].function, strlen(line[i].function)) ^ line[i].line);
+		hash = hash_number(hash ^ hash_bytes(line[i].function, strlen(line[i].function)) ^
+				   line[i].line);
 	return hash;
 }
 
-int profile_frame_named(struct profile *profile, const struct profile_line *line, size_t line_count, uint32_t *out_frame)
+int profile_frame_named(struct profile *profile, const struct profile_line *line, size_t line_count,
+			uint32_t *out_frame)
 {
 	const uint64_t hash = hash_lines(line, line_count);
 	struct table_cursor cursor = table_seek(&profile->index->named_frames, hash);
@@ -198,7 +212,8 @@ int profile_frame_named(struct profile *profile, const struct profile_line *line
 	}
 	*out_frame = (uint32_t)profile->frame_count;
 	if (profile_frame_lines(&frame, line, line_count) ||
-	    array_reserve(&profile->frame, &profile->index->frame_capacity, profile->frame_count, sizeof(*profile->frame)) ||
+	    array_reserve(&profile->frame, &profile->index->frame_capacity, profile->frame_count,
+			  sizeof(*profile->frame)) ||
 	    table_add(&profile->index->named_frames, hash, *out_frame)) {
 		frame_close(&frame);
 		return -ENOMEM;
@@ -207,23 +222,30 @@ int profile_frame_named(struct profile *profile, const struct profile_line *line
 	return 0;
 }
 
-/* A stack of no frames is kept too, with an array of one unused element, so that frame is never NULL. */
-static int stack_add(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end)
+/*
+ * A stack of no frames is kept too, with an array of one unused element, so that frame is never
+ * NULL.
+ */
+static int stack_add(struct profile *profile, const uint32_t *frame, uint32_t frame_count,
+		     uint16_t end)
 {
 	uint32_t *copy;
 
-	if (array_reserve(&profile->stack, &profile->index->stack_capacity, profile->stack_count, sizeof(*profile->stack)))
+	if (array_reserve(&profile->stack, &profile->index->stack_capacity, profile->stack_count,
+			  sizeof(*profile->stack)))
 		return -ENOMEM;
 	copy = calloc(frame_count ? frame_count : 1, sizeof(*copy));
 	if (!copy)
 		return -ENOMEM;
 	if (frame_count)
 		memcpy(copy, frame, frame_count * sizeof(*copy));
-	profile->stack[profile->stack_count++] = (struct profile_stack){.frame = copy, .frame_count = frame_count, .end = end};
+	profile->stack[profile->stack_count++] =
+		(struct profile_stack){.frame = copy, .frame_count = frame_count, .end = end};
 	return 0;
 }
 
-int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack)
+int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count,
+		     uint16_t end, uint32_t *out_stack)
 {
 	uint64_t hash = hash_number(hash_bytes(frame, frame_count * sizeof(*frame)) ^ end);
 	struct table_cursor cursor = table_seek(&profile->index->stacks, hash);
@@ -233,13 +255,15 @@ int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t fr
 		const struct profile_stack *stack = &profile->stack[index];
 
 		if (stack->frame_count == frame_count && stack->end == end &&
-		    (!frame_count || memcmp(stack->frame, frame, frame_count * sizeof(*frame)) == 0)) {
+		    (!frame_count ||
+		     memcmp(stack->frame, frame, frame_count * sizeof(*frame)) == 0)) {
 			*out_stack = index;
 			return 0;
 		}
 	}
 	index = (uint32_t)profile->stack_count;
-	if (stack_add(profile, frame, frame_count, end) || table_add(&profile->index->stacks, hash, index))
+	if (stack_add(profile, frame, frame_count, end) ||
+	    table_add(&profile->index->stacks, hash, index))
 		return -ENOMEM;
 	*out_stack = index;
 	return 0;
@@ -247,20 +271,23 @@ int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t fr
 
 int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row)
 {
-	uint64_t hash = hash_number(hash_number((uint64_t)key->stack << 32 | key->size_class) ^ key->interval ^ (uint64_t)key->side << 63);
+	uint64_t hash = hash_number(hash_number((uint64_t)key->stack << 32 | key->size_class) ^
+				    key->interval ^ (uint64_t)key->side << 63);
 	struct table_cursor cursor = table_seek(&profile->index->rows, hash);
 	uint32_t index;
 
 	while (table_next(&profile->index->rows, &cursor, &index)) {
 		const struct profile_row_key *other = &profile->row[index].key;
 
-		if (other->stack == key->stack && other->size_class == key->size_class && other->interval == key->interval && other->side == key->side) {
+		if (other->stack == key->stack && other->size_class == key->size_class &&
+		    other->interval == key->interval && other->side == key->side) {
 			*out_row = index;
 			return 0;
 		}
 	}
 	index = (uint32_t)profile->row_count;
-	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count, sizeof(*profile->row)) ||
+	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count,
+			  sizeof(*profile->row)) ||
 	    table_add(&profile->index->rows, hash, index))
 		return -ENOMEM;
 	profile->row[profile->row_count++] = (struct profile_row){.key = *key};
@@ -270,7 +297,8 @@ int profile_row_at(struct profile *profile, const struct profile_row_key *key, u
 
 int profile_row_append(struct profile *profile, const struct profile_row *row, uint32_t *out_row)
 {
-	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count, sizeof(*profile->row)))
+	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count,
+			  sizeof(*profile->row)))
 		return -ENOMEM;
 	*out_row = (uint32_t)profile->row_count;
 	profile->row[profile->row_count++] = *row;
@@ -287,12 +315,15 @@ void profile_add_change(struct profile_meta *meta, const struct profile_change *
 const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size)
 {
 	const struct profile_meta *meta = &profile->meta;
-	const double fitted = (double)meta->samples + (double)meta->frees, lost = (double)meta->dropped_allocs + (double)meta->dropped_frees;
+	const double fitted = (double)meta->samples + (double)meta->frees,
+		     lost = (double)meta->dropped_allocs + (double)meta->dropped_frees;
 	uint64_t bytes = 0, count = 0;
 
 	for (size_t i = 0; i < profile->row_count; i++) {
 		bytes += profile->row[i].alloc_bytes;
 		count += profile->row[i].alloc_count;
 	}
-	return hi_format_rate(hi_fitting_interval(meta->interval, count ? bytes / count : 0, fitted / (fitted + lost)), buffer, size);
+	return hi_format_rate(hi_fitting_interval(meta->interval, count ? bytes / count : 0,
+						  fitted / (fitted + lost)),
+			      buffer, size);
 }

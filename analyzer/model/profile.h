@@ -35,7 +35,8 @@
 #define PROFILE_BIAS_UNKNOWN UINT64_MAX
 
 struct profile_module {
-	uint64_t lo, hi, file_offset, bias; /* one executable mapping; bias: memory minus file address */
+	/* one executable mapping; bias: memory minus file address */
+	uint64_t lo, hi, file_offset, bias;
 	uint64_t device, inode;
 	uint32_t number; /* object number of the stream; several mappings may share it */
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
@@ -43,7 +44,10 @@ struct profile_module {
 	char *path, *open_path;
 };
 
-/* One source-level frame. An address with inlined calls has several: [0] is the innermost, the last one is the function that owns the code. */
+/*
+ * One source-level frame. An address with inlined calls has several: [0] is the innermost, the last
+ * one is the function that owns the code.
+ */
 struct profile_line {
 	char *function;    /* demangled, short form; NULL = unknown */
 	char *system_name; /* as in the symbol table */
@@ -81,12 +85,14 @@ struct profile_row {
 	struct profile_row_key key;
 	uint64_t alloc_count, alloc_bytes; /* sampled, since the start */
 	uint64_t inuse_count, inuse_bytes; /* sampled, still live */
-	uint64_t alloc_slack, inuse_slack; /* usable bytes beyond those requested, as far as known */
-	uint64_t freed_count;              /* sampled, and seen to be freed */
-	double freed_ns;                   /* sum of their lifetimes */
-	double inuse_ns;                   /* sum of the times at which the live ones were allocated */
-	uint64_t first_ns, last_ns;        /* of the allocations; 0 = unknown */
-	uint32_t history;                  /* number in histories; 0 = none, see row_history.h */
+	/* usable bytes beyond those requested, as far as known */
+	uint64_t alloc_slack, inuse_slack;
+	uint64_t freed_count; /* sampled, and seen to be freed */
+	double freed_ns;      /* sum of their lifetimes */
+	/* sum of the times at which the live ones were allocated */
+	double inuse_ns;
+	uint64_t first_ns, last_ns; /* of the allocations; 0 = unknown */
+	uint32_t history;           /* number in histories; 0 = none, see row_history.h */
 };
 
 /* From time_ns on, the countdowns to the next sample were drawn with this mean interval. */
@@ -99,10 +105,21 @@ struct profile_change {
  * What another tool's file does not contain. Readers put substitutes in its place, so that views
  * need no special cases: 1 block for each value, or as much in use as was allocated.
  */
-enum profile_missing { PROFILE_MISSING_OBJECTS = 1, PROFILE_MISSING_SPACE = 2, PROFILE_MISSING_INUSE = 4, PROFILE_MISSING_ALLOC = 8 };
+enum profile_missing {
+	PROFILE_MISSING_OBJECTS = 1,
+	PROFILE_MISSING_SPACE = 2,
+	PROFILE_MISSING_INUSE = 4,
+	PROFILE_MISSING_ALLOC = 8
+};
 
 /* What the views count as one function. */
-enum profile_granularity { PROFILE_FUNCTIONS, PROFILE_FILES, PROFILE_LINES, PROFILE_ADDRESSES, PROFILE_MODULES };
+enum profile_granularity {
+	PROFILE_FUNCTIONS,
+	PROFILE_FILES,
+	PROFILE_LINES,
+	PROFILE_ADDRESSES,
+	PROFILE_MODULES
+};
 #define PROFILE_VALUES 4u /* one for each enum sample_type of estimate.h */
 
 /* Memory of the process, and address space of the sampled blocks, in bytes; 0 = unknown. */
@@ -121,7 +138,7 @@ struct profile_meta {
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
 	uint64_t interval; /* nominal R; 1 = exact, as long as there is no change */
 	bool is_scaled;    /* the counts are another tool's estimates, of unknown certainty */
-	uint32_t missing;   /* bits of enum profile_missing: which figures are substitutes */
+	uint32_t missing;  /* bits of enum profile_missing: which figures are substitutes */
 	/* limit for our share of CPU time, kept by the rate, in millionths; 0 = none */
 	uint32_t budget_ppm;
 	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first changes */
@@ -129,8 +146,10 @@ struct profile_meta {
 	uint64_t slack_samples;                            /* samples whose usable size is known */
 	uint64_t start_unix_ns;
 	uint64_t duration_ns;
-	uint64_t peak_inuse_bytes, peak_ns; /* the most that was in use at once, by estimate, and when; 0 = unknown */
-	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot, passed_bytes;
+	/* the most that was in use at once, by estimate, and when; 0 = unknown */
+	uint64_t peak_inuse_bytes, peak_ns;
+	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot,
+		passed_bytes;
 	/* frees that were inferred because the address was allocated again */
 	uint64_t missed_frees;
 	struct profile_memory memory;
@@ -140,12 +159,14 @@ struct profile_meta {
 	uint64_t payload_cpu_ns, target_cpu_ns;
 	uint64_t stacks_complete, stacks_truncated;
 	uint64_t stack_ends[HI_STACK_ENDS]; /* truncated stacks, by enum hi_stack_end */
-	int end_reason;                     /* enum hi_stream_end_reason; 0 = the stream was cut off */
-	char *maps;                         /* text of /proc/PID/maps at the end */
+	/* enum hi_stream_end_reason; 0 = the stream was cut off */
+	int end_reason;
+	char *maps; /* text of /proc/PID/maps at the end */
 	enum profile_granularity granularity;
 	double percent_base[PROFILE_VALUES]; /* what percentages are of; 0 = the sum of the rows */
 	char *filters;                       /* applied filters, in whole lines; NULL = none */
-	char *damage;                        /* what was wrong with the input and where; NULL = nothing */
+	/* what was wrong with the input and where; NULL = nothing */
+	char *damage;
 };
 
 struct profile {
@@ -167,17 +188,26 @@ struct profile {
 /* 0 or -ENOMEM everywhere. */
 int profile_open(struct profile *profile);
 void profile_close(struct profile *profile);
-int profile_add_module(struct profile *profile, const struct profile_module *module, uint32_t *out_index); /* copies */
-int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame);      /* interned */
+/* copies */
+int profile_add_module(struct profile *profile, const struct profile_module *module,
+		       uint32_t *out_index);
+/* interned */
+int profile_frame_at(struct profile *profile, uint64_t address, int32_t module,
+		     uint32_t *out_frame);
 /*
  * The interned frame with these lines, one or more; it has no address (0) and no module. Copies the
  * lines; each must have its function.
  */
-int profile_frame_named(struct profile *profile, const struct profile_line *line, size_t line_count, uint32_t *out_frame);
+int profile_frame_named(struct profile *profile, const struct profile_line *line, size_t line_count,
+			uint32_t *out_frame);
 /* Copies lines to a frame that has none. */
-int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line, size_t line_count);
-int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count, uint16_t end, uint32_t *out_stack); /* interned */
-int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row);                             /* interned */
+int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line,
+			size_t line_count);
+/* interned */
+int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t frame_count,
+		     uint16_t end, uint32_t *out_stack);
+/* interned */
+int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row);
 /*
  * Adds a row without interning it. A profile may have several rows of one key, as long as nobody
  * calls profile_row_at() with that key.

@@ -11,7 +11,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 /* Makes the history of a row's only sample. */
 static void history_of_one(const struct profile_row *row, struct history *out_history)
 {
-	const uint64_t lived_ns = row->freed_count && row->freed_ns > 0 && row->freed_ns < 0x1p62 ? (uint64_t)row->freed_ns : 0;
+	const uint64_t lived_ns = row->freed_count && row->freed_ns > 0 && row->freed_ns < 0x1p62
+					  ? (uint64_t)row->freed_ns
+					  : 0;
 
 	history_open(out_history);
 	if (!row->inuse_count) /* first, as it may make the slices wider */
@@ -47,7 +49,8 @@ void row_history_lives(struct profile *profile, const struct profile_row *row, u
 		history_add_live(history, born_ns);
 }
 
-void row_history_passed(struct profile *profile, const struct profile_row *row, uint64_t born_ns, uint64_t time_ns)
+void row_history_passed(struct profile *profile, const struct profile_row *row, uint64_t born_ns,
+			uint64_t time_ns)
 {
 	struct history *history = histories_get(&profile->histories, row->history);
 
@@ -55,7 +58,8 @@ void row_history_passed(struct profile *profile, const struct profile_row *row, 
 		history_add_gone(history, later(born_ns, time_ns));
 }
 
-void row_history_died(struct profile *profile, const struct profile_row *row, uint64_t born_ns, uint64_t time_ns)
+void row_history_died(struct profile *profile, const struct profile_row *row, uint64_t born_ns,
+		      uint64_t time_ns)
 {
 	struct history *history = histories_get(&profile->histories, row->history);
 
@@ -65,7 +69,8 @@ void row_history_died(struct profile *profile, const struct profile_row *row, ui
 	history_take_live(history, born_ns);
 }
 
-void row_history_came_back(struct profile *profile, const struct profile_row *row, uint64_t born_ns, uint64_t time_ns)
+void row_history_came_back(struct profile *profile, const struct profile_row *row, uint64_t born_ns,
+			   uint64_t time_ns)
 {
 	struct history *history = histories_get(&profile->histories, row->history);
 
@@ -85,7 +90,8 @@ static bool is_true_of(const struct history *history, const struct profile_row *
 	return alloc == row->alloc_count && live == row->inuse_count && alloc == live + gone;
 }
 
-bool row_history_get(const struct profile *profile, const struct profile_row *row, struct history *out_history)
+bool row_history_get(const struct profile *profile, const struct profile_row *row,
+		     struct history *out_history)
 {
 	const struct history *history = histories_get(&profile->histories, row->history);
 	struct history whole;
@@ -103,7 +109,9 @@ bool row_history_get(const struct profile *profile, const struct profile_row *ro
 	return true;
 }
 
-/* The middle of the slice in which the one sample was allocated; 0 if there are several, or none. */
+/*
+ * The middle of the slice in which the one sample was allocated; 0 if there are several, or none.
+ */
 static uint64_t time_of_one(const struct history *history)
 {
 	uint64_t count = 0, time_ns = 0;

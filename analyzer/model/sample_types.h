@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_types.h - what the sample types are called in files: the names of go's heap profiles, which every reader of profiles knows. */
+/*
+ * sample_types.h - what the sample types are called in files: the names of go's heap profiles,
+ * which every reader of profiles knows.
+ */
 #ifndef HI_SAMPLE_TYPES_H
 #define HI_SAMPLE_TYPES_H
 

@@ -39,7 +39,8 @@ struct table_cursor table_seek(const struct table *table, uint64_t hash)
 {
 	uint32_t short_hash = (uint32_t)(hash >> 32);
 
-	return (struct table_cursor){.hash = short_hash, .at = table->size ? short_hash & (table->size - 1) : 0};
+	return (struct table_cursor){.hash = short_hash,
+				     .at = table->size ? short_hash & (table->size - 1) : 0};
 }
 
 bool table_next(const struct table *table, struct table_cursor *cursor, uint32_t *out_index)
@@ -91,7 +92,8 @@ int table_add(struct table *table, uint64_t hash, uint32_t index)
 		return -ENOMEM;
 	if (table->count >= table->size / 2 && table_grow(table))
 		return -ENOMEM;
-	table_put(table->slot, table->size, (struct table_slot){.hash = (uint32_t)(hash >> 32), .index_plus_1 = index + 1});
+	table_put(table->slot, table->size,
+		  (struct table_slot){.hash = (uint32_t)(hash >> 32), .index_plus_1 = index + 1});
 	table->count++;
 	return 0;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - a hash table of array indices: how the model finds the one copy of a frame, a stack, a row, a string.
+ * table.h - a hash table of array indices: how the model finds the one copy of a frame, a stack, a
+ * row, a string.
  *
- * The things themselves live in arrays of the caller. The table stores (hash, index) and knows nothing else, so a look-up walks the candidates
- * and the caller compares:
+ * The things themselves live in arrays of the caller. The table stores (hash, index) and knows
+ * nothing else, so a look-up walks the candidates and the caller compares:
  *
  *     struct table_cursor cursor = table_seek(&table, hash);
  *     while (table_next(&table, &cursor, &index))
@@ -43,7 +44,10 @@ void table_close(struct table *table);
 uint64_t hash_number(uint64_t number);
 uint64_t hash_bytes(const void *bytes, size_t size);
 
-/* Makes room for one element more in a growing array of `count` elements. 0 or -ENOMEM; the array is untouched on failure. */
+/*
+ * Makes room for one element more in a growing array of `count` elements. 0 or -ENOMEM; the array
+ * is untouched on failure.
+ */
 int array_reserve(void *array_pointer, size_t *capacity, size_t count, size_t element_size);
 
 #endif

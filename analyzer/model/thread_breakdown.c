@@ -15,16 +15,19 @@
 static int reserve_number(struct thread_breakdown *breakdown, uint32_t number)
 {
 	while (breakdown->number_count <= number) {
-		if (array_reserve(&breakdown->thread_of, &breakdown->number_capacity, breakdown->number_count, sizeof(*breakdown->thread_of)))
+		if (array_reserve(&breakdown->thread_of, &breakdown->number_capacity,
+				  breakdown->number_count, sizeof(*breakdown->thread_of)))
 			return -ENOMEM;
 		breakdown->thread_of[breakdown->number_count++] = 0;
 	}
 	return 0;
 }
 
-static int add_thread(struct thread_breakdown *breakdown, const struct part_thread *thread, uint32_t *out_index)
+static int add_thread(struct thread_breakdown *breakdown, const struct part_thread *thread,
+		      uint32_t *out_index)
 {
-	if (array_reserve(&breakdown->thread, &breakdown->thread_capacity, breakdown->thread_count, sizeof(*breakdown->thread)))
+	if (array_reserve(&breakdown->thread, &breakdown->thread_capacity, breakdown->thread_count,
+			  sizeof(*breakdown->thread)))
 		return -ENOMEM;
 	*out_index = (uint32_t)breakdown->thread_count;
 	breakdown->thread[breakdown->thread_count++] = *thread;
@@ -57,7 +60,8 @@ static int thread_by_name(struct thread_breakdown *breakdown, char *name, uint32
 }
 
 /* The entry of one of the first threads. Takes ownership of the name, except on failure. */
-static int thread_by_number(struct thread_breakdown *breakdown, uint32_t number, const struct part_thread *thread)
+static int thread_by_number(struct thread_breakdown *breakdown, uint32_t number,
+			    const struct part_thread *thread)
 {
 	struct part_thread *known = &breakdown->thread[breakdown->thread_of[number]];
 
@@ -78,13 +82,16 @@ int thread_breakdown_name(struct thread_breakdown *breakdown, const struct hi_st
 		return 0;
 	if (!breakdown->thread_count && add_thread(breakdown, &(struct part_thread){0}, &nobody))
 		return -ENOMEM;
-	thread.name = record->name_size ? strndup((const char *)(record + 1), record->name_size) : NULL;
+	thread.name =
+		record->name_size ? strndup((const char *)(record + 1), record->name_size) : NULL;
 	if ((record->name_size && !thread.name) || reserve_number(breakdown, record->thread)) {
 		free(thread.name);
 		return -ENOMEM;
 	}
 	if (record->thread > BREAKDOWN_THREADS_MAX)
-		return thread.name ? thread_by_name(breakdown, thread.name, &breakdown->thread_of[record->thread]) : 0;
+		return thread.name ? thread_by_name(breakdown, thread.name,
+						    &breakdown->thread_of[record->thread])
+				   : 0;
 	error = thread_by_number(breakdown, record->thread, &thread);
 	if (error)
 		free(thread.name);
@@ -97,7 +104,8 @@ static bool find_part(const struct thread_breakdown *breakdown, uint64_t key, ui
 	uint32_t index;
 
 	while (table_next(&breakdown->index, &cursor, &index)) {
-		if (((uint64_t)breakdown->part[index].row << 32 | breakdown->part[index].thread) == key) {
+		if (((uint64_t)breakdown->part[index].row << 32 | breakdown->part[index].thread) ==
+		    key) {
 			*out_part = index;
 			return true;
 		}
@@ -112,7 +120,8 @@ static bool is_thread(const struct part_thread *thread, const char *name, uint32
 	return !name || strcmp(thread->name, name) == 0;
 }
 
-int thread_breakdown_thread(struct thread_breakdown *breakdown, const char *name, uint32_t tid, uint32_t *out_thread)
+int thread_breakdown_thread(struct thread_breakdown *breakdown, const char *name, uint32_t tid,
+			    uint32_t *out_thread)
 {
 	struct part_thread thread = {.tid = tid};
 	uint32_t nobody;
@@ -138,12 +147,16 @@ int thread_breakdown_thread(struct thread_breakdown *breakdown, const char *name
 	return 0;
 }
 
-int thread_breakdown_at(struct thread_breakdown *breakdown, uint32_t row, uint32_t number, uint32_t *out_part)
+int thread_breakdown_at(struct thread_breakdown *breakdown, uint32_t row, uint32_t number,
+			uint32_t *out_part)
 {
-	return thread_breakdown_of(breakdown, row, number < breakdown->number_count ? breakdown->thread_of[number] : 0, out_part);
+	return thread_breakdown_of(
+		breakdown, row, number < breakdown->number_count ? breakdown->thread_of[number] : 0,
+		out_part);
 }
 
-int thread_breakdown_of(struct thread_breakdown *breakdown, uint32_t row, uint32_t thread, uint32_t *out_part)
+int thread_breakdown_of(struct thread_breakdown *breakdown, uint32_t row, uint32_t thread,
+			uint32_t *out_part)
 {
 	const uint64_t of_row = (uint64_t)row << 32;
 
@@ -153,7 +166,8 @@ int thread_breakdown_of(struct thread_breakdown *breakdown, uint32_t row, uint32
 		thread = 0;
 	if (!thread && find_part(breakdown, of_row, out_part))
 		return 0;
-	if (array_reserve(&breakdown->part, &breakdown->capacity, breakdown->count, sizeof(*breakdown->part)) ||
+	if (array_reserve(&breakdown->part, &breakdown->capacity, breakdown->count,
+			  sizeof(*breakdown->part)) ||
 	    table_add(&breakdown->index, hash_number(of_row | thread), (uint32_t)breakdown->count))
 		return -ENOMEM;
 	*out_part = (uint32_t)breakdown->count;

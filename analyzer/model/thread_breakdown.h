@@ -39,16 +39,20 @@ struct thread_breakdown {
 };
 
 /* Applies a sound THREAD record: the thread has that name from now on. 0 or -ENOMEM. */
-int thread_breakdown_name(struct thread_breakdown *breakdown, const struct hi_stream_thread *record);
+int thread_breakdown_name(struct thread_breakdown *breakdown,
+			  const struct hi_stream_thread *record);
 /* The part in a row of the thread with this number in the stream. 0 or -ENOMEM. */
-int thread_breakdown_at(struct thread_breakdown *breakdown, uint32_t row, uint32_t number, uint32_t *out_part);
+int thread_breakdown_at(struct thread_breakdown *breakdown, uint32_t row, uint32_t number,
+			uint32_t *out_part);
 /*
  * For files, which name threads but do not number them: the thread's index into thread[], 0 if
  * there are too many threads. name may be NULL; it is copied. 0 or -ENOMEM.
  */
-int thread_breakdown_thread(struct thread_breakdown *breakdown, const char *name, uint32_t tid, uint32_t *out_thread);
+int thread_breakdown_thread(struct thread_breakdown *breakdown, const char *name, uint32_t tid,
+			    uint32_t *out_thread);
 /* The part in a row of a thread, by its index. 0 or -ENOMEM. */
-int thread_breakdown_of(struct thread_breakdown *breakdown, uint32_t row, uint32_t thread, uint32_t *out_part);
+int thread_breakdown_of(struct thread_breakdown *breakdown, uint32_t row, uint32_t thread,
+			uint32_t *out_part);
 void thread_breakdown_close(struct thread_breakdown *breakdown);
 
 #endif

@@ -61,7 +61,7 @@ void report_complain(const struct report_options *options, const char *format, .
 	putc('\n', stderr);
 }
 
-/* ---- command line ---- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 /* The fixed options, the sample types, and one option for each renderer. */
 static const struct option always[] = {
@@ -128,11 +128,13 @@ static void build_options(struct option_table *table)
 	letter = strlen(table->letters);
 	memcpy(table->option, always, sizeof(always));
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		table->option[count++] = (struct option){type_options[type], no_argument, NULL, OPTION_TYPE + type};
+		table->option[count++] =
+			(struct option){type_options[type], no_argument, NULL, OPTION_TYPE + type};
 	for (size_t i = 0; i < RENDERERS_MAX && renderers[i].name; i++) {
 		const int has_argument = renderers[i].argument ? required_argument : no_argument;
 
-		table->option[count++] = (struct option){renderers[i].name, has_argument, NULL, OPTION_RENDERER + (int)i};
+		table->option[count++] = (struct option){renderers[i].name, has_argument, NULL,
+							 OPTION_RENDERER + (int)i};
 		if (renderers[i].letter)
 			table->letters[letter++] = renderers[i].letter;
 	}
@@ -157,7 +159,8 @@ const char *report_options_type(enum sample_type type)
 static bool is_growth_page(const struct renderer *one, const struct renderer *other)
 {
 	return one && other &&
-	       ((one->render == render_growth && other->render == render_html) || (one->render == render_html && other->render == render_growth));
+	       ((one->render == render_growth && other->render == render_html) ||
+		(one->render == render_html && other->render == render_growth));
 }
 
 static int set_renderer(struct report_options *options, const struct renderer *renderer)
@@ -169,7 +172,8 @@ static int set_renderer(struct report_options *options, const struct renderer *r
 		return 0;
 	}
 	if (options->renderer && options->renderer != renderer) {
-		report_complain(options, "--%s and --%s exclude each other", options->renderer->name, renderer->name);
+		report_complain(options, "--%s and --%s exclude each other",
+				options->renderer->name, renderer->name);
 		return -EINVAL;
 	}
 	options->renderer = renderer;
@@ -212,8 +216,12 @@ static int set_tail(struct report_options *options, const char *text)
 	uint32_t ppm = 0;
 
 	if (strcmp(text, "0") != 0 &&
-	    (strchr(text, '%') ? hi_parse_percent(text, &ppm) || ppm >= 1000000 : hi_parse_seconds(text, &seconds) != 0 || seconds > INT32_MAX)) {
-		report_complain(options, "--tail wants a part of the window below 100%%, or a time: 10%%, 5s, 2m; not \"%s\"", text);
+	    (strchr(text, '%') ? hi_parse_percent(text, &ppm) || ppm >= 1000000
+			       : hi_parse_seconds(text, &seconds) != 0 || seconds > INT32_MAX)) {
+		report_complain(options,
+				"--tail wants a part of the window below 100%%, or a time: 10%%, "
+				"5s, 2m; not \"%s\"",
+				text);
 		return -EINVAL;
 	}
 	tail.ns = seconds * 1000000000u;
@@ -225,7 +233,10 @@ static int set_tail(struct report_options *options, const char *text)
 static int set_fail_above(struct report_options *options, const char *text)
 {
 	if (hi_parse_bytes(text, &options->fail_above)) {
-		report_complain(options, "--fail-above wants a number of bytes above 0: 1000000, 64M; not \"%s\"", text);
+		report_complain(
+			options,
+			"--fail-above wants a number of bytes above 0: 1000000, 64M; not \"%s\"",
+			text);
 		return -EINVAL;
 	}
 	return 0;
@@ -237,7 +248,8 @@ static int set_fraction(const struct report_options *options, const char *name, 
 	const double value = strtod(optarg, &end);
 
 	if (end == optarg || *end || !(value >= 0 && value <= 1)) {
-		report_complain(options, "--%s wants a number from 0 to 1, not \"%s\"", name, optarg);
+		report_complain(options, "--%s wants a number from 0 to 1, not \"%s\"", name,
+				optarg);
 		return -EINVAL;
 	}
 	*fraction = value > 0 ? value : -1; /* as defined in struct render_options */
@@ -247,7 +259,8 @@ static int set_fraction(const struct report_options *options, const char *name, 
 static int set_unit(const struct report_options *options, const char *name)
 {
 	if (render_use_unit(name)) {
-		report_complain(options, "--unit is bytes, kb, mb, gb, tb or auto, not \"%s\"", name);
+		report_complain(options, "--unit is bytes, kb, mb, gb, tb or auto, not \"%s\"",
+				name);
 		return -EINVAL;
 	}
 	return 0;
@@ -262,7 +275,8 @@ static int set_color(struct report_options *options, const char *word)
 	return 0;
 }
 
-static int add_base(struct report_options *options, const char *file, enum percent_base_of percent_base)
+static int add_base(struct report_options *options, const char *file,
+		    enum percent_base_of percent_base)
 {
 	if (options->base_count && options->filter.percent_base != percent_base) {
 		report_complain(options, "--base and --diff-base exclude each other");
@@ -291,11 +305,14 @@ static const struct renderer *renderer_of(int code)
 static int wrong_option(const struct report_options *options, int code, char **argv)
 {
 	if (code == ':')
-		report_complain(options, "%s wants a value; see heapinject %s --help", argv[optind - 1], options->command);
+		report_complain(options, "%s wants a value; see heapinject %s --help",
+				argv[optind - 1], options->command);
 	else if (optopt > 0 && optopt < OPTION_SORT)
-		report_complain(options, "unknown option -%c; see heapinject %s --help", optopt, options->command);
+		report_complain(options, "unknown option -%c; see heapinject %s --help", optopt,
+				options->command);
 	else
-		report_complain(options, "unknown option %s; see heapinject %s --help", argv[optind - 1], options->command);
+		report_complain(options, "unknown option %s; see heapinject %s --help",
+				argv[optind - 1], options->command);
 	return -EINVAL;
 }
 
@@ -351,7 +368,8 @@ static int check_expressions(const struct report_options *options)
 	error = pattern_open(&pattern, options->render.argument, complaint);
 	pattern_close(&pattern);
 	if (error)
-		report_complain(options, "--%s: \"%s\" is no regular expression: %s", renderer->name, options->render.argument,
+		report_complain(options, "--%s: \"%s\" is no regular expression: %s",
+				renderer->name, options->render.argument,
 				error == -ENOMEM ? "out of memory" : complaint);
 	return error;
 }
@@ -409,9 +427,12 @@ static const struct renderer *renderer_by_ending(const char *name)
 	const struct renderer *best = NULL;
 
 	for (const struct renderer *renderer = renderers; name && renderer->name; renderer++) {
-		const size_t length = renderer->ending ? strlen(renderer->ending) : 0, size = strlen(name);
+		const size_t length = renderer->ending ? strlen(renderer->ending) : 0,
+			     size = strlen(name);
 
-		if (length && size > length && strcmp(name + size - length, renderer->ending) == 0 && (!best || length > strlen(best->ending)))
+		if (length && size > length &&
+		    strcmp(name + size - length, renderer->ending) == 0 &&
+		    (!best || length > strlen(best->ending)))
 			best = renderer;
 	}
 	return best;
@@ -421,15 +442,21 @@ static int take_files(struct report_options *options, int count, char **file)
 {
 	if (strcmp(options->command, "diff") == 0) {
 		if (count != 2) {
-			report_complain(options, "two files, please: the old one and the new one; see heapinject diff --help");
+			report_complain(options, "two files, please: the old one and the new one; "
+						 "see heapinject diff --help");
 			return -EINVAL;
 		}
-		if (add_base(options, *file++, options->base_count ? options->filter.percent_base : PERCENT_BASE_BASE))
+		if (add_base(options, *file++,
+			     options->base_count ? options->filter.percent_base
+						 : PERCENT_BASE_BASE))
 			return -EINVAL;
 		count--;
 	}
 	if (count < 1) {
-		report_complain(options, "which file? A heap profile, a record stream, or - for standard input; see heapinject %s --help", options->command);
+		report_complain(options,
+				"which file? A heap profile, a record stream, or - for standard "
+				"input; see heapinject %s --help",
+				options->command);
 		return -EINVAL;
 	}
 	options->file = file;
@@ -456,7 +483,8 @@ static int check_symbolize(const struct report_options *options)
 		why = "a .heap file: what else it is to be, with its names, is a view of its own";
 	if (!why)
 		return 0;
-	report_complain(options, "--symbolize completes %s; --heap and --pprof write names, too", why);
+	report_complain(options, "--symbolize completes %s; --heap and --pprof write names, too",
+			why);
 	return -EINVAL;
 }
 
@@ -466,7 +494,11 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 	struct option_table table;
 	int code, error = 0;
 
-	*options = (struct report_options){.command = argv[0], .argc = argc, .argv = argv, .render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
+	*options = (struct report_options){
+		.command = argv[0],
+		.argc = argc,
+		.argv = argv,
+		.render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
 	build_options(&table);
 	(void)render_use_unit("auto"); /* the shell's last command line may have set it */
 	optind = 0;                    /* the caller may have parsed options of its own */

@@ -50,6 +50,7 @@ const struct option *report_options_known(const char **out_letters);
 /* The name of the option that selects this type. */
 const char *report_options_type(enum sample_type type);
 /* Prints a line on standard error, after the name of the command. */
-void report_complain(const struct report_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_complain(const struct report_options *options, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -19,7 +19,8 @@ int browser_file(const char *ending, char out_path[BROWSER_PATH_MAX])
 {
 	const char *directory = getenv("TMPDIR");
 
-	if (snprintf(out_path, BROWSER_PATH_MAX, "%s/heapinject.XXXXXX%s", directory && *directory ? directory : "/tmp", ending) >= BROWSER_PATH_MAX)
+	if (snprintf(out_path, BROWSER_PATH_MAX, "%s/heapinject.XXXXXX%s",
+		     directory && *directory ? directory : "/tmp", ending) >= BROWSER_PATH_MAX)
 		return -ENAMETOOLONG;
 	const int fd = mkostemps(out_path, (int)strlen(ending), O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -39,7 +40,8 @@ static bool find_opener(char path[PATH_MAX])
 
 	while (at && *at) {
 		const size_t size = strcspn(at, ":");
-		if (size && size < PATH_MAX - sizeof(OPENER) - 1 && snprintf(path, PATH_MAX, "%.*s/" OPENER, (int)size, at) < PATH_MAX &&
+		if (size && size < PATH_MAX - sizeof(OPENER) - 1 &&
+		    snprintf(path, PATH_MAX, "%.*s/" OPENER, (int)size, at) < PATH_MAX &&
 		    access(path, X_OK) == 0)
 			return true;
 		at += size + (at[size] == ':');

@@ -35,13 +35,14 @@ struct line_editor {
 	char line[LINE_MAX_BYTES];
 };
 
-/* ---- completion ---- */
+/* ---- completion ------------------------------------------------------------------------------ */
 
 int line_candidates_add(struct line_candidates *candidates, const char *text)
 {
 	char *copy = strdup(text);
 
-	if (!copy || array_reserve(&candidates->text, &candidates->room, candidates->count, sizeof(*candidates->text))) {
+	if (!copy || array_reserve(&candidates->text, &candidates->room, candidates->count,
+				   sizeof(*candidates->text))) {
 		free(copy);
 		return -ENOMEM;
 	}
@@ -94,14 +95,16 @@ static void list_candidates(struct line_candidates *candidates)
 static unsigned char insert(EditLine *edit, struct line_candidates *candidates, size_t typed)
 {
 	const size_t length = common_length(candidates);
-	const bool is_whole = candidates->count == 1 && length && !strchr("=/", candidates->text[0][length - 1]);
+	const bool is_whole =
+		candidates->count == 1 && length && !strchr("=/", candidates->text[0][length - 1]);
 	char *text;
 
 	if (length <= typed && candidates->count > 1) {
 		list_candidates(candidates);
 		return CC_REDISPLAY;
 	}
-	if (asprintf(&text, "%.*s%s", (int)(length - typed), candidates->text[0] + typed, is_whole ? " " : "") < 0)
+	if (asprintf(&text, "%.*s%s", (int)(length - typed), candidates->text[0] + typed,
+		     is_whole ? " " : "") < 0)
 		return CC_ERROR;
 	const int failed = *text ? el_insertstr(edit, text) : 0;
 	free(text);
@@ -118,7 +121,8 @@ static unsigned char complete(EditLine *edit, wint_t key)
 
 	(void)key;
 	el_get(edit, EL_CLIENTDATA, &editor);
-	if (line && !editor->setup->complete(editor->setup->context, line, &candidates) && candidates.count) {
+	if (line && !editor->setup->complete(editor->setup->context, line, &candidates) &&
+	    candidates.count) {
 		qsort(candidates.text, candidates.count, sizeof(*candidates.text), compare_texts);
 		action = insert(edit, &candidates, strlen(line) - candidates.start);
 	}
@@ -143,7 +147,7 @@ static unsigned char give_up(EditLine *edit, wint_t key)
 	return CC_NEWLINE;
 }
 
-/* ---- history ---- */
+/* ---- history --------------------------------------------------------------------------------- */
 
 /*
  * Opens the history file, which must be a regular file of the effective user. So root's history
@@ -156,7 +160,8 @@ static FILE *open_history(const char *path, int flags, const char *mode)
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid() || status.st_size > HISTORY_BYTES_MAX || fchmod(fd, 0600)) {
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+	    status.st_size > HISTORY_BYTES_MAX || fchmod(fd, 0600)) {
 		close(fd);
 		return NULL;
 	}
@@ -182,7 +187,8 @@ static bool make_directories(const char *path)
 	char *copy = strdup(path);
 	bool owned = false;
 
-	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash;
+	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (owned)
 			mkdir(copy, 0700);
@@ -199,7 +205,8 @@ static bool make_directories(const char *path)
  */
 static void load_history(struct line_editor *editor)
 {
-	FILE *file = editor->setup->history ? open_history(editor->setup->history, O_RDONLY, "r") : NULL;
+	FILE *file =
+		editor->setup->history ? open_history(editor->setup->history, O_RDONLY, "r") : NULL;
 	HistEvent event;
 
 	while (file && fgets(editor->line, sizeof(editor->line), file)) {
@@ -214,7 +221,8 @@ static void print_history(struct line_editor *editor, FILE *file)
 {
 	HistEvent event;
 
-	for (int found = history(editor->history, &event, H_LAST); found >= 0; found = history(editor->history, &event, H_PREV))
+	for (int found = history(editor->history, &event, H_LAST); found >= 0;
+	     found = history(editor->history, &event, H_PREV))
 		fprintf(file, "%.*s\n", (int)strcspn(event.str, "\n"), event.str);
 }
 
@@ -235,7 +243,7 @@ void line_editor_print_history(struct line_editor *editor)
 	print_history(editor, stdout);
 }
 
-/* ---- the editor ---- */
+/* ---- the editor ------------------------------------------------------------------------------ */
 
 static char *prompt_of(EditLine *edit)
 {

@@ -37,15 +37,20 @@ struct command {
 	void (*run)(struct shell *shell, const struct shell_words *words);
 };
 
-/* ---- views ---- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 static struct shell_view view_of(const struct shell *shell, const char *name)
 {
-	return (struct shell_view){
-		.command = shell->start->command, .profile = shell->profile, .show = shell->show, .settings = &shell->settings, .name = name, .output_fd = -1};
+	return (struct shell_view){.command = shell->start->command,
+				   .profile = shell->profile,
+				   .show = shell->show,
+				   .settings = &shell->settings,
+				   .name = name,
+				   .output_fd = -1};
 }
 
-static void run_view(const struct shell *shell, const struct shell_words *words, const char *name, const char *limit)
+static void run_view(const struct shell *shell, const struct shell_words *words, const char *name,
+		     const char *limit)
 {
 	struct shell_view view = view_of(shell, name);
 	struct output_file output = {0};
@@ -105,10 +110,13 @@ static void run_web(struct shell *shell, const struct shell_words *words)
 	if (error)
 		unlink(path);
 	else
-		printf("%s: %s\n", path, browser_open(path) ? "written; there is no display and no xdg-open to show it" : "written, and shown by xdg-open");
+		printf("%s: %s\n", path,
+		       browser_open(path)
+			       ? "written; there is no display and no xdg-open to show it"
+			       : "written, and shown by xdg-open");
 }
 
-/* ---- settings ---- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static void set(struct shell *shell, const struct option *option, const char *value)
 {
@@ -116,7 +124,8 @@ static void set(struct shell *shell, const struct option *option, const char *va
 	const int error = shell_settings_set(&shell->settings, option, value);
 
 	if (error)
-		shell_complain("%s", error == -ENOMEM ? "out of memory" : "too many options are set");
+		shell_complain("%s",
+			       error == -ENOMEM ? "out of memory" : "too many options are set");
 	else if (!shell_view_is_right(&view))
 		shell_settings_unset(&shell->settings, option);
 }
@@ -157,8 +166,10 @@ static void assign(struct shell *shell, const char *name, size_t size, const cha
 		if (!set_type(shell, value))
 			shell_complain("no sample type is called \"%s\"", value);
 	} else if (!option) {
-		shell_complain("no option that can be set here is called \"%.*s\"; help lists them", (int)size, name);
-	} else if (!*value || (option->has_arg == no_argument && (strcmp(value, "false") == 0 || strcmp(value, "off") == 0))) {
+		shell_complain("no option that can be set here is called \"%.*s\"; help lists them",
+			       (int)size, name);
+	} else if (!*value || (option->has_arg == no_argument &&
+			       (strcmp(value, "false") == 0 || strcmp(value, "off") == 0))) {
 		shell_settings_unset(&shell->settings, option);
 	} else {
 		set(shell, option, option->has_arg == no_argument ? NULL : value);
@@ -176,7 +187,8 @@ static bool run_setting(struct shell *shell, const struct shell_words *words)
 
 	if (*rest == '=')
 		assign(shell, text, size, rest + 1);
-	else if (option && words->count == 1 && !set_type(shell, text) && option->has_arg == no_argument)
+	else if (option && words->count == 1 && !set_type(shell, text) &&
+		 option->has_arg == no_argument)
 		set(shell, option, NULL);
 	else if (option && option->has_arg == required_argument)
 		shell_complain("%s wants a value: %s=VALUE", text, text);
@@ -195,13 +207,14 @@ static void run_options(struct shell *shell, const struct shell_words *words)
 static void run_unset(struct shell *shell, const struct shell_words *words)
 {
 	for (size_t i = 1; i < words->count; i++) {
-		const struct option *option = shell_settings_find(words->word[i], strlen(words->word[i]));
+		const struct option *option =
+			shell_settings_find(words->word[i], strlen(words->word[i]));
 		if (!option || !shell_settings_unset(&shell->settings, option))
 			shell_complain("%s is not set", words->word[i]);
 	}
 }
 
-/* ---- the rest ---- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static void run_history(struct shell *shell, const struct shell_words *words)
 {
@@ -247,10 +260,12 @@ static bool print_option_help(const char *name)
 	for (; *line; line = end + (*end == '\n')) {
 		end = line + strcspn(line, "\n");
 		const char *found = strstr(line, "--");
-		const bool is_option = found && found < end && strspn(line, " ") < 8 && line[0] == ' ';
+		const bool is_option =
+			found && found < end && strspn(line, " ") < 8 && line[0] == ' ';
 		if (is_found && (is_option || line == end || *line != ' '))
 			return true;
-		is_found |= is_option && strncmp(found + 2, name, size) == 0 && strchr(" \n", found[2 + size]);
+		is_found |= is_option && strncmp(found + 2, name, size) == 0 &&
+			    strchr(" \n", found[2 + size]);
 		if (is_found)
 			printf("%.*s\n", (int)(end - line), line);
 	}
@@ -289,21 +304,24 @@ static void run_help(struct shell *shell, const struct shell_words *words)
 	printf("Commands:\n");
 	for (const struct command *command = commands; command->name; command++)
 		print_help_line(command->name, command->argument, command->help);
-	printf("Views; after each may stand a number of rows, a REGEX to focus on, -REGEX to ignore, and > FILE:\n");
+	printf("Views; after each may stand a number of rows, a REGEX to focus on, -REGEX to "
+	       "ignore, and > FILE:\n");
 	for (const struct renderer *renderer = renderers; renderer->name; renderer++)
 		print_help_line(renderer->name, renderer->argument, renderer->help);
-	printf("Options, in force from OPTION=VALUE, or OPTION, to OPTION=; for one view --OPTION=VALUE after it:\n ");
+	printf("Options, in force from OPTION=VALUE, or OPTION, to OPTION=; for one view "
+	       "--OPTION=VALUE after it:\n ");
 	for (const struct option *option = report_options_known(&letters); option->name; option++) {
 		if (shell_settings_find(option->name, strlen(option->name)) != option)
 			continue;
 		column += strlen(option->name) + 2;
-		printf("%s %s%s", column > 90 ? "\n " : "", option->name, option->has_arg == required_argument ? "=" : "");
+		printf("%s %s%s", column > 90 ? "\n " : "", option->name,
+		       option->has_arg == required_argument ? "=" : "");
 		column = column > 90 ? strlen(option->name) + 2 : column;
 	}
 	printf("\n");
 }
 
-/* ---- the loop ---- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static void run_words(struct shell *shell, const struct shell_words *words)
 {
@@ -356,7 +374,10 @@ static int converse(struct shell *shell)
 	const char *names[sizeof(commands) / sizeof(commands[0])] = {NULL};
 	struct shell_completion completion = {.functions = &shell->functions, .commands = names};
 	char *history = history_path();
-	const struct line_editor_setup setup = {.prompt = "(heapinject) ", .history = history, .complete = shell_complete, .context = &completion};
+	const struct line_editor_setup setup = {.prompt = "(heapinject) ",
+						.history = history,
+						.complete = shell_complete,
+						.context = &completion};
 	const char *line;
 	int error;
 
@@ -381,7 +402,8 @@ bool shell_is_wanted(const struct report_options *options)
 
 	for (size_t i = 0; i < options->file_count; i++)
 		reads_terminal |= strcmp(options->file[i], "-") == 0;
-	return !options->has_view && !options->output && !reads_terminal && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	return !options->has_view && !options->output && !reads_terminal && isatty(STDIN_FILENO) &&
+	       isatty(STDOUT_FILENO);
 }
 
 int shell_run(const struct report_options *options, struct profile *profile, shell_show *show)

@@ -25,7 +25,8 @@ struct completing {
 	struct line_candidates *candidates;
 };
 
-static int offer(const struct completing *completing, const char *prefix, const char *name, const char *suffix)
+static int offer(const struct completing *completing, const char *prefix, const char *name,
+		 const char *suffix)
 {
 	char *text;
 	int error = 0;
@@ -85,9 +86,11 @@ static int offer_settings(const struct completing *completing, const char *suffi
 	const char *letters;
 	int error = 0;
 
-	for (const struct option *option = report_options_known(&letters); option->name && !error; option++) {
+	for (const struct option *option = report_options_known(&letters); option->name && !error;
+	     option++) {
 		if (shell_settings_find(option->name, strlen(option->name)) == option)
-			error = offer(completing, "", option->name, option->has_arg == required_argument ? suffix : "");
+			error = offer(completing, "", option->name,
+				      option->has_arg == required_argument ? suffix : "");
 	}
 	return error;
 }
@@ -96,7 +99,8 @@ static int offer_commands(const struct completing *completing)
 {
 	int error = 0;
 
-	for (const char *const *command = completing->shell->commands; *command && !error; command++)
+	for (const char *const *command = completing->shell->commands; *command && !error;
+	     command++)
 		error = offer(completing, "", *command, "");
 	for (const struct renderer *renderer = renderers; renderer->name && !error; renderer++)
 		error = offer(completing, "", renderer->name, "");
@@ -108,22 +112,26 @@ static int offer_options(const struct completing *completing)
 	const char *letters;
 	int error = 0;
 
-	for (const struct option *option = report_options_known(&letters); option->name && !error; option++)
-		error = offer(completing, "--", option->name, option->has_arg == required_argument ? "=" : "");
+	for (const struct option *option = report_options_known(&letters); option->name && !error;
+	     option++)
+		error = offer(completing, "--", option->name,
+			      option->has_arg == required_argument ? "=" : "");
 	return error;
 }
 
 static int offer_files(const struct completing *completing)
 {
 	const char *slash = strrchr(completing->word, '/');
-	char *path = slash ? strndup(completing->word, (size_t)(slash - completing->word) + 1) : strdup("");
+	char *path = slash ? strndup(completing->word, (size_t)(slash - completing->word) + 1)
+			   : strdup("");
 	DIR *directory = path ? opendir(*path ? path : ".") : NULL;
 	const struct dirent *entry;
 	int error = path ? 0 : -ENOMEM;
 
 	while (directory && !error && (entry = readdir(directory))) {
 		if (entry->d_name[0] != '.' || (slash ? slash[1] : completing->word[0]) == '.')
-			error = offer(completing, path, entry->d_name, entry->d_type == DT_DIR ? "/" : "");
+			error = offer(completing, path, entry->d_name,
+				      entry->d_type == DT_DIR ? "/" : "");
 	}
 	if (directory)
 		closedir(directory);
@@ -140,7 +148,10 @@ static int offer_value(const struct completing *completing, const char *equals)
 	if (!error && strcmp(prefix, "sample_index=") == 0)
 		error = offer_types(completing, prefix);
 	else if (!error && strcmp(prefix + (strncmp(prefix, "--", 2) ? 0 : 2), "sort=") == 0)
-		error = offer(completing, prefix, "flat", "") || offer(completing, prefix, "cum", "") ? -ENOMEM : 0;
+		error = offer(completing, prefix, "flat", "") ||
+					offer(completing, prefix, "cum", "")
+				? -ENOMEM
+				: 0;
 	else if (!error)
 		error = offer_functions(completing, prefix);
 	free(prefix);

@@ -80,14 +80,16 @@ static bool is_of(const char *argument, const char *name)
 {
 	const size_t size = strlen(name);
 
-	return strncmp(argument + 2, name, size) == 0 && (argument[2 + size] == '=' || argument[2 + size] == '\0');
+	return strncmp(argument + 2, name, size) == 0 &&
+	       (argument[2 + size] == '=' || argument[2 + size] == '\0');
 }
 
 static void remove_at(struct shell_settings *settings, size_t index)
 {
 	free(settings->argument[index]);
 	settings->count--;
-	memmove(&settings->argument[index], &settings->argument[index + 1], (settings->count - index) * sizeof(settings->argument[0]));
+	memmove(&settings->argument[index], &settings->argument[index + 1],
+		(settings->count - index) * sizeof(settings->argument[0]));
 }
 
 bool shell_settings_unset(struct shell_settings *settings, const struct option *option)
@@ -104,12 +106,14 @@ bool shell_settings_unset(struct shell_settings *settings, const struct option *
 static char *argument_of(const struct option *option, const char *value)
 {
 	char *argument;
-	const int size = value ? asprintf(&argument, "--%s=%s", option->name, value) : asprintf(&argument, "--%s", option->name);
+	const int size = value ? asprintf(&argument, "--%s=%s", option->name, value)
+			       : asprintf(&argument, "--%s", option->name);
 
 	return size < 0 ? NULL : argument;
 }
 
-int shell_settings_set(struct shell_settings *settings, const struct option *option, const char *value)
+int shell_settings_set(struct shell_settings *settings, const struct option *option,
+		       const char *value)
 {
 	char *argument = argument_of(option, value);
 
@@ -147,7 +151,8 @@ static int take(struct shell_settings *settings, const struct option *option, co
 
 int shell_settings_open(int argc, char **argv, struct shell_settings *out_settings)
 {
-	struct shell_settings settings = {.fixed = calloc((size_t)argc + 1, sizeof(*settings.fixed))};
+	struct shell_settings settings = {
+		.fixed = calloc((size_t)argc + 1, sizeof(*settings.fixed))};
 	const char *letters;
 	const struct option *known = report_options_known(&letters);
 	int code, error = settings.fixed ? 0 : -ENOMEM;
@@ -157,7 +162,8 @@ int shell_settings_open(int argc, char **argv, struct shell_settings *out_settin
 	while (!error && (code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
 		const struct option *option = first_of(known, code);
 		if (option)
-			error = take(&settings, option, option->has_arg == no_argument ? NULL : optarg);
+			error = take(&settings, option,
+				     option->has_arg == no_argument ? NULL : optarg);
 	}
 	settings.file = argv + optind;
 	settings.file_count = (size_t)(argc - optind);

@@ -38,7 +38,8 @@ void shell_settings_close(struct shell_settings *settings);
 /* The settable option of this name, under its primary name; NULL = none. */
 const struct option *shell_settings_find(const char *name, size_t size);
 /* value: NULL for an option without an argument. Returns 0, -ENOMEM or -ENOSPC. */
-int shell_settings_set(struct shell_settings *settings, const struct option *option, const char *value);
+int shell_settings_set(struct shell_settings *settings, const struct option *option,
+		       const char *value);
 /* Returns false if the option was not set. */
 bool shell_settings_unset(struct shell_settings *settings, const struct option *option);
 void shell_settings_print(const struct shell_settings *settings, FILE *out);

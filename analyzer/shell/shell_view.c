@@ -36,7 +36,7 @@ void shell_complain(const char *format, ...)
 	putc('\n', stderr);
 }
 
-/* ---- the command line ---- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static void put(struct command_line *line, const char *argument)
 {
@@ -125,7 +125,8 @@ static int put_view(const struct shell_view *view, struct command_line *line)
 	int error = 0;
 
 	if (renderer->argument && view->word_count == 0) {
-		shell_complain("%s wants an argument: %s %s", view->name, view->name, renderer->argument);
+		shell_complain("%s wants an argument: %s %s", view->name, view->name,
+			       renderer->argument);
 		return -EINVAL;
 	}
 	if (renderer->argument)
@@ -176,8 +177,10 @@ static void command_line_close(struct command_line *line)
 
 static int command_line_open(const struct shell_view *view, struct command_line *out_line)
 {
-	const size_t room = view->settings->fixed_count + view->settings->count + view->settings->file_count + view->word_count + 16;
-	struct command_line line = {.argument = calloc(room, sizeof(*line.argument)), .owned = calloc(room, sizeof(*line.owned))};
+	const size_t room = view->settings->fixed_count + view->settings->count +
+			    view->settings->file_count + view->word_count + 16;
+	struct command_line line = {.argument = calloc(room, sizeof(*line.argument)),
+				    .owned = calloc(room, sizeof(*line.owned))};
 	int error = line.argument && line.owned ? 0 : -ENOMEM;
 
 	if (!error)
@@ -220,7 +223,7 @@ bool shell_view_is_right(const struct shell_view *view)
 	return is_right;
 }
 
-/* ---- the process ---- */
+/* ---- the process ----------------------------------------------------------------------------- */
 
 static int await(pid_t child)
 {
@@ -235,12 +238,14 @@ static int await(pid_t child)
 	if (WTERMSIG(status) == SIGINT)
 		shell_complain("\nended");
 	else
-		shell_complain("the view ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+		shell_complain("the view ended by signal %d (%s)", WTERMSIG(status),
+			       strsignal(WTERMSIG(status)));
 	return -EINTR;
 }
 
 /* Runs in the child process. It frees nothing that the shell holds: the exit does that. */
-__attribute__((noreturn)) static void make_view(const struct shell_view *view, const struct report_options *options)
+__attribute__((noreturn)) static void make_view(const struct shell_view *view,
+						const struct report_options *options)
 {
 	signal(SIGINT, SIG_DFL);
 	if (view->output_fd >= 0 && dup2(view->output_fd, STDOUT_FILENO) < 0) {

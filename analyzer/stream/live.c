@@ -41,7 +41,8 @@ static struct live_block *live_new(size_t size)
 	const size_t bytes = size * sizeof(struct live_block);
 	void *blocks;
 
-	if (posix_memalign(&blocks, bytes < HUGE_PAGE ? 2 * sizeof(struct live_block) : HUGE_PAGE, bytes))
+	if (posix_memalign(&blocks, bytes < HUGE_PAGE ? 2 * sizeof(struct live_block) : HUGE_PAGE,
+			   bytes))
 		return NULL;
 	if (bytes >= HUGE_PAGE)
 		(void)madvise(blocks, bytes, MADV_HUGEPAGE);
@@ -51,7 +52,8 @@ static struct live_block *live_new(size_t size)
 static bool live_grow(struct live *live)
 {
 	struct live_block *const old = live->block;
-	const size_t old_size = live->size, size = old_size ? old_size * 2 : (size_t)1 << LIVE_FIRST_BITS;
+	const size_t old_size = live->size,
+		     size = old_size ? old_size * 2 : (size_t)1 << LIVE_FIRST_BITS;
 	struct live_block *const blocks = live_new(size);
 
 	if (!blocks)

@@ -51,7 +51,8 @@ bool live_has(const struct live *live, uint64_t address);
 /*
  * Removes the block, and remembers it for live_put_back(). False: no block is live at this address.
  */
-bool live_take(struct live *live, uint64_t address, uint64_t freed_ns, struct live_block *out_block);
+bool live_take(struct live *live, uint64_t address, uint64_t freed_ns,
+	       struct live_block *out_block);
 /* Remembers the free of a block that was never added, because its free was known when it came. */
 void live_pass(struct live *live, const struct live_block *block, uint64_t freed_ns);
 /* Removes the block, and does not remember it. */

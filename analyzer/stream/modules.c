@@ -32,11 +32,13 @@ int modules_add(struct modules *modules, const struct module_range *range)
 
 	if (modules->count >= MODULES_MAX)
 		return -ENOSPC;
-	if (array_reserve(&modules->range, &modules->capacity, modules->count, sizeof(*modules->range)))
+	if (array_reserve(&modules->range, &modules->capacity, modules->count,
+			  sizeof(*modules->range)))
 		return -ENOMEM;
 	while (end < modules->count && modules->range[end].lo < range->hi)
 		end++;
-	memmove(&modules->range[at + 1], &modules->range[end], (modules->count - end) * sizeof(*modules->range));
+	memmove(&modules->range[at + 1], &modules->range[end],
+		(modules->count - end) * sizeof(*modules->range));
 	modules->range[at] = *range;
 	modules->count = modules->count - (end - at) + 1;
 	return 0;
@@ -57,7 +59,9 @@ int32_t modules_find(const struct modules *modules, uint64_t address)
 {
 	size_t at = modules_above(modules, address);
 
-	return at < modules->count && modules->range[at].lo <= address ? (int32_t)modules->range[at].index : -1;
+	return at < modules->count && modules->range[at].lo <= address
+		       ? (int32_t)modules->range[at].index
+		       : -1;
 }
 
 void modules_close(struct modules *modules)

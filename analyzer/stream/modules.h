@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODULES_MAX 65536u /* about what the kernel allows a process to map by default (vm.max_map_count) */
+/* about what the kernel allows a process to map by default (vm.max_map_count) */
+#define MODULES_MAX 65536u
 
 struct module_range {
 	uint64_t lo, hi;

@@ -12,9 +12,13 @@ double peak_weight(struct peak *peak, uint64_t bytes, uint64_t interval)
 
 	if (interval <= 1)
 		return (double)bytes;
-	known = &peak->known[(bytes ^ interval << 20) * WEIGHT_HASH >> (64 - __builtin_ctz(PEAK_WEIGHTS))];
+	known = &peak->known[(bytes ^ interval << 20) * WEIGHT_HASH >>
+			     (64 - __builtin_ctz(PEAK_WEIGHTS))];
 	if (known->bytes != bytes || known->interval != interval)
-		*known = (struct peak_weight){.bytes = bytes, .interval = interval, .weight = estimate_row(1, bytes, interval, INUSE_SPACE).value};
+		*known = (struct peak_weight){
+			.bytes = bytes,
+			.interval = interval,
+			.weight = estimate_row(1, bytes, interval, INUSE_SPACE).value};
 	return known->weight;
 }
 

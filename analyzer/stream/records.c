@@ -20,9 +20,12 @@ bool records_recognize(const uint8_t *bytes, size_t size)
 static int records_cut(const struct input *input, size_t size, char *damage)
 {
 	if (input->error)
-		snprintf(damage, RECORDS_DAMAGE_MAX, "unreadable from byte %" PRIu64 " on: %s", input->position, input_complaint(input));
+		snprintf(damage, RECORDS_DAMAGE_MAX, "unreadable from byte %" PRIu64 " on: %s",
+			 input->position, input_complaint(input));
 	else
-		snprintf(damage, RECORDS_DAMAGE_MAX, "cut off in the record at byte %" PRIu64 ", %zu bytes into it", input->position, size);
+		snprintf(damage, RECORDS_DAMAGE_MAX,
+			 "cut off in the record at byte %" PRIu64 ", %zu bytes into it",
+			 input->position, size);
 	return -EBADMSG;
 }
 
@@ -37,8 +40,11 @@ int records_next(struct input *input, const struct hi_stream_record **out_record
 	if (size < sizeof(struct hi_stream_record))
 		return records_cut(input, size, damage);
 	memcpy(&record_size, bytes, sizeof(record_size));
-	if (record_size < sizeof(struct hi_stream_record) || record_size % 8 || record_size > HI_STREAM_RECORD_MAX) {
-		snprintf(damage, RECORDS_DAMAGE_MAX, "damaged at byte %" PRIu64 ": a record cannot be %" PRIu32 " bytes long", input->position, record_size);
+	if (record_size < sizeof(struct hi_stream_record) || record_size % 8 ||
+	    record_size > HI_STREAM_RECORD_MAX) {
+		snprintf(damage, RECORDS_DAMAGE_MAX,
+			 "damaged at byte %" PRIu64 ": a record cannot be %" PRIu32 " bytes long",
+			 input->position, record_size);
 		return -EBADMSG;
 	}
 	size = input_peek(input, record_size, &bytes);
@@ -52,24 +58,28 @@ int records_next(struct input *input, const struct hi_stream_record **out_record
 /* Bytes that a record with this fixed part must have, or 0 if the fixed part contradicts itself. */
 static uint64_t header_needs(const struct hi_stream_header *header)
 {
-	return sizeof(*header) + (uint64_t)header->comm_size + header->cmdline_size + header->exe_size + header->host_size + header->version_size;
+	return sizeof(*header) + (uint64_t)header->comm_size + header->cmdline_size +
+	       header->exe_size + header->host_size + header->version_size;
 }
 
 static uint64_t module_needs(const struct hi_stream_module *module)
 {
 	if (module->build_id_size > HI_STREAM_BUILD_ID_MAX || module->hi <= module->lo)
 		return 0;
-	return sizeof(*module) + (uint64_t)module->build_id_size + module->path_size + module->open_path_size;
+	return sizeof(*module) + (uint64_t)module->build_id_size + module->path_size +
+	       module->open_path_size;
 }
 
 static uint64_t alloc_needs(const struct hi_stream_alloc *alloc)
 {
-	return alloc->frame_count > RECORDS_FRAMES_MAX ? 0 : sizeof(*alloc) + 8ull * alloc->frame_count;
+	return alloc->frame_count > RECORDS_FRAMES_MAX ? 0
+						       : sizeof(*alloc) + 8ull * alloc->frame_count;
 }
 
 static uint64_t stack_needs(const struct hi_stream_stack *stack)
 {
-	return stack->frame_count > RECORDS_FRAMES_MAX ? 0 : sizeof(*stack) + 8ull * stack->frame_count;
+	return stack->frame_count > RECORDS_FRAMES_MAX ? 0
+						       : sizeof(*stack) + 8ull * stack->frame_count;
 }
 
 static uint64_t unhooked_needs(const struct hi_stream_unhooked *unhooked)

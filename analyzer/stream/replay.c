@@ -55,8 +55,10 @@ static int on_header(struct replay *replay, const struct hi_stream_header *heade
 	meta->interval = header->interval ? header->interval : 1;
 	meta->budget_ppm = header->budget_ppm;
 	meta->start_unix_ns = header->start_unix_ns;
-	if (take_string(&cursor, header->comm_size, &meta->comm) || take_string(&cursor, header->cmdline_size, &meta->cmdline) ||
-	    take_string(&cursor, header->exe_size, &meta->exe) || take_string(&cursor, header->host_size, &meta->host) ||
+	if (take_string(&cursor, header->comm_size, &meta->comm) ||
+	    take_string(&cursor, header->cmdline_size, &meta->cmdline) ||
+	    take_string(&cursor, header->exe_size, &meta->exe) ||
+	    take_string(&cursor, header->host_size, &meta->host) ||
 	    take_string(&cursor, header->version_size, &meta->version))
 		return -ENOMEM;
 	return 0;
@@ -117,7 +119,8 @@ static int on_interval(struct replay *replay, const struct hi_stream_interval *r
 	if (record->interval == 0 || record->interval > INTERVAL_MAX)
 		replay_bad(replay, "an impossible sampling interval");
 	else
-		profile_add_change(&replay->profile->meta, &(struct profile_change){record->time_ns, record->interval});
+		profile_add_change(&replay->profile->meta,
+				   &(struct profile_change){record->time_ns, record->interval});
 	return 0;
 }
 
@@ -164,7 +167,9 @@ static int on_memory(struct replay *replay, const struct hi_stream_memory *recor
 /* How the object calls its own allocator; empty if the allocator's name says it. */
 static const char *whose_calls(unsigned how)
 {
-	return how == HI_UNHOOKED_DIRECT ? " (by direct calls)" : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)" : "";
+	return how == HI_UNHOOKED_DIRECT  ? " (by direct calls)"
+	       : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)"
+					  : "";
 }
 
 /*
@@ -180,10 +185,13 @@ static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *r
 
 	if (replay->unhooked_count++ >= UNHOOKED_TOLD)
 		return 0;
-	if (take_string(&cursor, record->name_size, &name) || take_string(&cursor, record->path_size, &path)) {
+	if (take_string(&cursor, record->name_size, &name) ||
+	    take_string(&cursor, record->path_size, &path)) {
 		error = -ENOMEM;
-	} else if (asprintf(&text, "%s%s%.*s in %.*s%s", *all ? *all : "", *all ? " and " : "", UNHOOKED_NAME_MAX, name, UNHOOKED_PATH_MAX,
-			    *path ? path : "the program itself", whose_calls(record->record.flags)) < 0) {
+	} else if (asprintf(&text, "%s%s%.*s in %.*s%s", *all ? *all : "", *all ? " and " : "",
+			    UNHOOKED_NAME_MAX, name, UNHOOKED_PATH_MAX,
+			    *path ? path : "the program itself",
+			    whose_calls(record->record.flags)) < 0) {
 		text = NULL;
 		error = -ENOMEM;
 	} else {
@@ -211,7 +219,8 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 	if (judge_now_and_then(replay))
 		return -ENOMEM;
 	if (replay->observer)
-		replay->observer->on_stats(replay->observer->context, replay->profile, replay->bad_records);
+		replay->observer->on_stats(replay->observer->context, replay->profile,
+					   replay->bad_records);
 	return 0;
 }
 
@@ -329,12 +338,16 @@ static int replay_header(struct replay *replay, struct input *input)
 		return -EBADMSG;
 	}
 	header = (const void *)record;
-	if (record->type != HI_STREAM_HEADER || !record_is_sound(record) || header->magic != HI_STREAM_MAGIC) {
+	if (record->type != HI_STREAM_HEADER || !record_is_sound(record) ||
+	    header->magic != HI_STREAM_MAGIC) {
 		replay_damage(replay, "not a heapinject record stream");
 		return -EBADMSG;
 	}
 	if (header->version != HI_STREAM_VERSION) {
-		replay_damage(replay, "a record stream of version %" PRIu32 "; this heapinject reads version %u", header->version, HI_STREAM_VERSION);
+		replay_damage(replay,
+			      "a record stream of version %" PRIu32
+			      "; this heapinject reads version %u",
+			      header->version, HI_STREAM_VERSION);
 		return -EBADMSG;
 	}
 	if (header->interval > INTERVAL_MAX) {
@@ -370,7 +383,9 @@ static int replay_rest(struct replay *replay, struct input *input)
 		if (got < 0)
 			replay_damage(replay, "%s", damage);
 		else if (got == 0)
-			replay_damage(replay, "cut off at byte %" PRIu64 ": the stream has no end record", input->position);
+			replay_damage(replay,
+				      "cut off at byte %" PRIu64 ": the stream has no end record",
+				      input->position);
 		if (got != 1)
 			return got < 0 ? replay_cut(replay, input) : 0;
 		error = replay_record(replay, record);
@@ -378,7 +393,8 @@ static int replay_rest(struct replay *replay, struct input *input)
 	return error;
 }
 
-int replay_stream(struct input *input, const struct replay_observer *observer, struct profile *profile)
+int replay_stream(struct input *input, const struct replay_observer *observer,
+		  struct profile *profile)
 {
 	struct replay *replay = calloc(1, sizeof(*replay));
 	int error;

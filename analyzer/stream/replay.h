@@ -6,7 +6,8 @@
  */
 
 /*
- * replay.h - a record stream played into a profile: what was allocated on which stack, and what of it is live at the end.
+ * replay.h - a record stream played into a profile: what was allocated on which stack, and what of
+ * it is live at the end.
  */
 #ifndef HI_REPLAY_H
 #define HI_REPLAY_H
@@ -30,6 +31,7 @@ struct replay_observer {
  * nothing to show, not even a header. Damage further on is no error: what was good is in the
  * profile, and meta.damage says what the first damage was.
  */
-int replay_stream(struct input *input, const struct replay_observer *observer, struct profile *profile);
+int replay_stream(struct input *input, const struct replay_observer *observer,
+		  struct profile *profile);
 
 #endif

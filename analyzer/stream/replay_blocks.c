@@ -36,19 +36,27 @@ static bool stacks_are_full(struct replay *replay)
 {
 	if (replay->profile->stack_count < STACKS_MAX && replay->profile->frame_count < FRAMES_MAX)
 		return false;
-	replay_damage(replay, "too long: from byte %" PRIu64 " on, after %u different stacks, samples are shown without theirs", replay->position, STACKS_MAX);
+	replay_damage(replay,
+		      "too long: from byte %" PRIu64
+		      " on, after %u different stacks, samples are shown without theirs",
+		      replay->position, STACKS_MAX);
 	return true;
 }
 
-static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t count, uint16_t end, uint32_t *out_stack)
+static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t count,
+			uint16_t end, uint32_t *out_stack)
 {
 	uint32_t frame[RECORDS_FRAMES_MAX];
 
 	if (stacks_are_full(replay))
 		count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		/* The byte before a return address belongs to the call; the address itself may lie in the next function, or in no module. */
-		if (profile_frame_at(replay->profile, address[i], modules_find(&replay->modules, address[i] - 1), &frame[i]))
+		/*
+		 * The byte before a return address belongs to the call; the address itself may lie
+		 * in the next function, or in no module.
+		 */
+		if (profile_frame_at(replay->profile, address[i],
+				     modules_find(&replay->modules, address[i] - 1), &frame[i]))
 			return -ENOMEM;
 	}
 	if (count == 0 && profile_frame_at(replay->profile, UNKNOWN_ADDRESS, -1, &frame[count++]))
@@ -60,19 +68,24 @@ static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t
  * The stack that the record names or carries. A stack that no record has introduced becomes a stack
  * of one unknown frame.
  */
-static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack, uint16_t *out_end)
+static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack,
+		    uint16_t *out_end)
 {
 	struct interned_stack *interned = stack_ids_get(&replay->stack_ids, alloc->stack);
 
-	*out_end = interned ? interned->end : alloc->stack ? END_UNKNOWN : alloc->record.flags & 0xff;
+	*out_end = interned       ? interned->end
+		   : alloc->stack ? END_UNKNOWN
+				  : alloc->record.flags & 0xff;
 	if (!interned && alloc->stack) {
 		replay_bad(replay, "an allocation with a stack that was not told");
 		return intern_stack(replay, NULL, 0, END_UNKNOWN, out_stack);
 	}
 	if (!interned)
-		return intern_stack(replay, (const uint64_t *)(alloc + 1), alloc->frame_count, *out_end, out_stack);
+		return intern_stack(replay, (const uint64_t *)(alloc + 1), alloc->frame_count,
+				    *out_end, out_stack);
 	if (interned->moment != replay->moment) {
-		if (intern_stack(replay, interned->frame, interned->frame_count, interned->end, &interned->profile_stack))
+		if (intern_stack(replay, interned->frame, interned->frame_count, interned->end,
+				 &interned->profile_stack))
 			return -ENOMEM;
 		interned->moment = replay->moment;
 	}
@@ -90,7 +103,8 @@ int replay_on_stack(struct replay *replay, const struct hi_stream_stack *stack)
 	}
 	if (stack->stack > STACKS_MAX)
 		return 0; /* an ALLOC that names it finds no stack */
-	return stack_ids_add(&replay->stack_ids, (const void *)(stack + 1), is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
+	return stack_ids_add(&replay->stack_ids, (const void *)(stack + 1),
+			     is_too_much ? 0 : stack->frame_count, stack->record.flags & 0xff);
 }
 
 static struct profile_row *row_of(const struct profile *profile, const struct live_block *block)
@@ -140,7 +154,8 @@ int replay_credit_live(struct replay *replay, const struct live_block *block)
 	row->inuse_ns += (double)block->born_ns;
 	part->inuse_count++;
 	part->inuse_bytes += block->bytes;
-	peak_allocated(&replay->peak, block->born_ns, peak_weight(&replay->peak, block->bytes, row->key.interval));
+	peak_allocated(&replay->peak, block->born_ns,
+		       peak_weight(&replay->peak, block->bytes, row->key.interval));
 	return 0;
 }
 
@@ -184,22 +199,27 @@ void replay_credit(struct replay *replay, struct live_block *block, uint16_t end
 
 uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes, uint64_t interval)
 {
-	const struct interned_stack *interned = interval == EXACT ? stack_ids_get(&replay->stack_ids, stack) : NULL;
+	const struct interned_stack *interned =
+		interval == EXACT ? stack_ids_get(&replay->stack_ids, stack) : NULL;
 
-	return interned && interned->sizes >= SIZES_MANY ? profile_coarse_size_class(bytes) : profile_size_class(bytes);
+	return interned && interned->sizes >= SIZES_MANY ? profile_coarse_size_class(bytes)
+							 : profile_size_class(bytes);
 }
 
-int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part, uint16_t *out_end)
+int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part,
+		   uint16_t *out_end)
 {
 	const size_t rows = replay->profile->row_count;
 	struct interned_stack *interned = stack_ids_get(&replay->stack_ids, alloc->stack);
 	struct profile_row_key key = {
-		.size_class = replay_size_class(replay, alloc->stack, alloc->bytes, alloc->interval),
+		.size_class =
+			replay_size_class(replay, alloc->stack, alloc->bytes, alloc->interval),
 		.interval = alloc->interval,
 	};
 	uint32_t row;
 
-	if (stack_of(replay, alloc, &key.stack, out_end) || profile_row_at(replay->profile, &key, &row))
+	if (stack_of(replay, alloc, &key.stack, out_end) ||
+	    profile_row_at(replay->profile, &key, &row))
 		return -ENOMEM;
 	if (interned && interned->sizes < SIZES_MANY)
 		interned->sizes += replay->profile->row_count > rows;
@@ -208,11 +228,16 @@ int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, u
 
 int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 {
-	struct live_block block = {.address = alloc->address, .bytes = alloc->bytes, .born_ns = alloc->time_ns, .slack = alloc->slack};
+	struct live_block block = {.address = alloc->address,
+				   .bytes = alloc->bytes,
+				   .born_ns = alloc->time_ns,
+				   .slack = alloc->slack};
 	uint16_t end;
 
-	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX || alloc->interval == 0 || alloc->interval > INTERVAL_MAX) {
-		replay_bad(replay, "an allocation of an impossible size, address or sampling interval");
+	if (alloc->address == 0 || alloc->bytes > BLOCK_BYTES_MAX || alloc->interval == 0 ||
+	    alloc->interval > INTERVAL_MAX) {
+		replay_bad(replay,
+			   "an allocation of an impossible size, address or sampling interval");
 		return 0;
 	}
 	if (replay_part_of(replay, alloc, &block.part, &end))
@@ -246,7 +271,8 @@ void replay_credit_passed(struct replay *replay, const struct live_block *block,
 		replay->profile->meta.missed_frees++;
 	}
 	row_history_passed(replay->profile, row, block->born_ns, freed_ns);
-	peak_passed(&replay->peak, block->born_ns, freed_ns, peak_weight(&replay->peak, block->bytes, row->key.interval));
+	peak_passed(&replay->peak, block->born_ns, freed_ns,
+		    peak_weight(&replay->peak, block->bytes, row->key.interval));
 	credit_freed(replay->profile, block, freed_ns);
 	live_pass(&replay->live, block, freed_ns);
 }
@@ -268,7 +294,8 @@ int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record)
 	struct profile_row *row;
 
 	/* If a block is live at the address, no freed one came back. */
-	if (live_has(&replay->live, record->address) || !live_put_back(&replay->live, record->address, &freed))
+	if (live_has(&replay->live, record->address) ||
+	    !live_put_back(&replay->live, record->address, &freed))
 		return 0;
 	row = row_of(replay->profile, &freed.block);
 	row_history_came_back(replay->profile, row, freed.block.born_ns, freed.freed_ns);

@@ -45,9 +45,11 @@ static size_t size_of(const struct hi_stream_event *event)
 	return is_free(event) ? HI_STREAM_EVENT_FREE_BYTES : sizeof(*event);
 }
 
-static struct replay_site *site_of(struct replay *replay, const struct hi_stream_event *event, uint32_t size_class)
+static struct replay_site *site_of(struct replay *replay, const struct hi_stream_event *event,
+				   uint32_t size_class)
 {
-	const uint64_t kind = ((uint64_t)event->stack << 32 | size_class) ^ (uint64_t)event->thread << 20;
+	const uint64_t kind = ((uint64_t)event->stack << 32 | size_class) ^ (uint64_t)event->thread
+										    << 20;
 
 	return &replay->site[kind * SITE_HASH >> (64 - replay->site_bits)];
 }
@@ -56,13 +58,18 @@ static struct replay_site *site_of(struct replay *replay, const struct hi_stream
  * Finds the part of an allocation. It is remembered only if the stream has introduced the stack
  * (else stamp is 0), so that each event that names an unknown stack is reported as bad.
  */
-static int learn_site(struct replay *replay, const struct hi_stream_event *event, struct replay_site *out_site)
+static int learn_site(struct replay *replay, const struct hi_stream_event *event,
+		      struct replay_site *out_site)
 {
-	const struct hi_stream_alloc alloc = {.bytes = event->bytes, .thread = event->thread, .interval = replay->sites_interval, .stack = event->stack};
+	const struct hi_stream_alloc alloc = {.bytes = event->bytes,
+					      .thread = event->thread,
+					      .interval = replay->sites_interval,
+					      .stack = event->stack};
 	struct replay_site site = {
 		.stack = event->stack,
 		.thread = event->thread,
-		.size_class = replay_size_class(replay, event->stack, event->bytes, replay->sites_interval),
+		.size_class = replay_size_class(replay, event->stack, event->bytes,
+						replay->sites_interval),
 		.stamp = stack_ids_get(&replay->stack_ids, event->stack) ? replay->stamp : 0,
 	};
 
@@ -75,14 +82,19 @@ static int learn_site(struct replay *replay, const struct hi_stream_event *event
 static int on_alloc(struct replay *replay, const struct upcoming *upcoming, uint64_t time_ns)
 {
 	const struct hi_stream_event *event = upcoming->event;
-	struct live_block block = {.address = event->what & ADDRESS_MASK, .bytes = event->bytes, .born_ns = time_ns, .slack = event->slack};
+	struct live_block block = {.address = event->what & ADDRESS_MASK,
+				   .bytes = event->bytes,
+				   .born_ns = time_ns,
+				   .slack = event->slack};
 	struct replay_site *site = upcoming->site;
 
 	if (!block.address) {
-		replay_bad(replay, "an allocation of an impossible size, address or sampling interval");
+		replay_bad(replay,
+			   "an allocation of an impossible size, address or sampling interval");
 		return 0;
 	}
-	if (site->stamp != replay->stamp || site->stack != event->stack || site->size_class != upcoming->size_class || site->thread != event->thread) {
+	if (site->stamp != replay->stamp || site->stack != event->stack ||
+	    site->size_class != upcoming->size_class || site->thread != event->thread) {
 		if (learn_site(replay, event, site))
 			return -ENOMEM;
 	}
@@ -103,7 +115,9 @@ static int make_sites(struct replay *replay)
 	const unsigned bits = replay->site ? replay->site_bits + SITE_BITS_MORE : SITE_BITS_FIRST;
 	struct replay_site *site;
 
-	if (replay->site && (bits > SITE_BITS_MAX || replay->profile->breakdown.count <= (1ull << replay->site_bits) / SITES_A_PART))
+	if (replay->site &&
+	    (bits > SITE_BITS_MAX ||
+	     replay->profile->breakdown.count <= (1ull << replay->site_bits) / SITES_A_PART))
 		return 0;
 	site = calloc(1ull << bits, sizeof(*site));
 	if (!site)
@@ -123,7 +137,8 @@ static int begin(struct replay *replay, uint64_t interval)
 }
 
 /* Takes the next events that are complete. Returns where they end. */
-static const uint8_t *take_step(struct replay *replay, const uint8_t *at, const uint8_t *end, struct upcoming *step, size_t *out_count)
+static const uint8_t *take_step(struct replay *replay, const uint8_t *at, const uint8_t *end,
+				struct upcoming *step, size_t *out_count)
 {
 	size_t count = 0;
 
@@ -136,7 +151,8 @@ static const uint8_t *take_step(struct replay *replay, const uint8_t *at, const 
 		*upcoming = (struct upcoming){.event = event};
 		live_prefetch(&replay->live, event->what & ADDRESS_MASK);
 		if (!is_free(event)) {
-			upcoming->size_class = replay_size_class(replay, event->stack, event->bytes, replay->sites_interval);
+			upcoming->size_class = replay_size_class(replay, event->stack, event->bytes,
+								 replay->sites_interval);
 			upcoming->site = site_of(replay, event, upcoming->size_class);
 			__builtin_prefetch(upcoming->site, 1);
 		}
@@ -156,7 +172,9 @@ static void fetch_step(const struct replay *replay, struct upcoming *step, size_
 	const struct profile *profile = replay->profile;
 
 	for (size_t i = 0; i < count; i++) {
-		step[i].part = step[i].site ? step[i].site->part : live_hint(&replay->live, step[i].event->what & ADDRESS_MASK);
+		step[i].part =
+			step[i].site ? step[i].site->part
+				     : live_hint(&replay->live, step[i].event->what & ADDRESS_MASK);
 		if (step[i].part < profile->breakdown.count)
 			__builtin_prefetch(&profile->breakdown.part[step[i].part], 1);
 	}
@@ -173,7 +191,8 @@ static void fetch_step(const struct replay *replay, struct upcoming *step, size_
 	}
 }
 
-static int count_step(struct replay *replay, const struct upcoming *step, size_t count, uint64_t from_ns)
+static int count_step(struct replay *replay, const struct upcoming *step, size_t count,
+		      uint64_t from_ns)
 {
 	int error = 0;
 

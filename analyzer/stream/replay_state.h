@@ -53,7 +53,8 @@ struct replay {
 };
 
 /* Sets meta.damage, unless an earlier damage has set it. */
-__attribute__((format(printf, 2, 3))) void replay_damage(struct replay *replay, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void replay_damage(struct replay *replay, const char *format,
+							 ...);
 /* The same for the current record, which counts as bad. */
 void replay_bad(struct replay *replay, const char *what);
 
@@ -69,9 +70,11 @@ void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns);
  * The size class in which an allocation counts. It is coarse if every allocation is counted, on a
  * stack that has many size classes.
  */
-uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes, uint64_t interval);
+uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes,
+			   uint64_t interval);
 /* The part in which an allocation counts, and how its stack ended. 0 or -ENOMEM. */
-int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part, uint16_t *out_end);
+int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_part,
+		   uint16_t *out_end);
 /*
  * Counts the allocation of a block in its part. On entry block->slack is as in the stream; on
  * return it is as counted: 0 if unknown.

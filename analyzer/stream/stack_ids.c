@@ -20,7 +20,8 @@ int stack_ids_add(struct stack_ids *ids, const uint64_t *frame, uint32_t frame_c
 			return -ENOMEM;
 		memcpy(copy, frame, frame_count * sizeof(*copy));
 	}
-	ids->stack[ids->count++] = (struct interned_stack){.frame = copy, .frame_count = frame_count, .end = end};
+	ids->stack[ids->count++] =
+		(struct interned_stack){.frame = copy, .frame_count = frame_count, .end = end};
 	ids->frame_count += frame_count;
 	return 0;
 }

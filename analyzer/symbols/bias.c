@@ -14,7 +14,8 @@
 /* The kernel maps whole pages: the first one may begin before the segment does. */
 static bool holds(const GElf_Phdr *header, uint64_t file_offset)
 {
-	return header->p_type == PT_LOAD && (header->p_flags & PF_X) && file_offset >= (header->p_offset & ~(uint64_t)PAGE_MASK) &&
+	return header->p_type == PT_LOAD && (header->p_flags & PF_X) &&
+	       file_offset >= (header->p_offset & ~(uint64_t)PAGE_MASK) &&
 	       file_offset - (header->p_offset & ~(uint64_t)PAGE_MASK) < header->p_filesz;
 }
 
@@ -27,7 +28,8 @@ static uint64_t bias_in(Elf *elf, const struct profile_module *module)
 		count = 0;
 	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
 		if (holds(&header, module->file_offset))
-			return module->lo - (header.p_vaddr - header.p_offset + module->file_offset);
+			return module->lo -
+			       (header.p_vaddr - header.p_offset + module->file_offset);
 	}
 	/* Right for most position-independent files, whose addresses are their offsets. */
 	return module->lo - module->file_offset;

@@ -25,9 +25,9 @@
  * The sections that the walk over units and line tables may touch. Of the others, those with the
  * places of variables are by far the largest.
  */
-static const char names[] =
-	"\0.debug_info\0.debug_types\0.debug_abbrev\0.debug_addr\0.debug_line\0.debug_line_str\0.debug_str\0.debug_str_offsets\0.debug_ranges\0"
-	".debug_rnglists\0.debug_aranges\0.shstrtab";
+static const char names[] = "\0.debug_info\0.debug_types\0.debug_abbrev\0.debug_addr\0.debug_"
+			    "line\0.debug_line_str\0.debug_str\0.debug_str_offsets\0.debug_ranges\0"
+			    ".debug_rnglists\0.debug_aranges\0.shstrtab";
 #define SECTIONS_MAX 16u
 
 struct section {
@@ -81,14 +81,15 @@ static bool read_all(int fd, void *into, uint64_t size, uint64_t at)
 	return true;
 }
 
-/* ---- what is where ------------------------------------------------------------------------------------------------------- */
+/* ---- what is where --------------------------------------------------------------------------- */
 
 /* Skips the head of a packed section, and takes its unpacked size from it. */
 static bool open_packed(int fd, struct section *section)
 {
 	Elf64_Chdr head;
 
-	if (section->size < sizeof(head) || !read_all(fd, &head, sizeof(head), section->at) || head.ch_type != ELFCOMPRESS_ZLIB)
+	if (section->size < sizeof(head) || !read_all(fd, &head, sizeof(head), section->at) ||
+	    head.ch_type != ELFCOMPRESS_ZLIB)
 		return false;
 	section->at += sizeof(head);
 	section->size -= sizeof(head);
@@ -99,13 +100,18 @@ static bool open_packed(int fd, struct section *section)
 
 static bool add_section(int fd, const GElf_Shdr *header, Elf64_Word name, struct layout *layout)
 {
-	struct section section = {.name = name, .at = header->sh_offset, .size = header->sh_size, .whole_size = header->sh_size, .to = layout->size};
+	struct section section = {.name = name,
+				  .at = header->sh_offset,
+				  .size = header->sh_size,
+				  .whole_size = header->sh_size,
+				  .to = layout->size};
 
 	if (header->sh_offset > INT64_MAX || header->sh_size > INT64_MAX - header->sh_offset)
 		return false;
 	if ((header->sh_flags & SHF_COMPRESSED) && !open_packed(fd, &section))
 		return false;
-	if (__builtin_add_overflow(layout->size, section.whole_size, &layout->size) || layout->size > INT64_MAX)
+	if (__builtin_add_overflow(layout->size, section.whole_size, &layout->size) ||
+	    layout->size > INT64_MAX)
 		return false;
 	layout->size = (layout->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	if (section.is_packed && section.size > layout->packed_max)
@@ -121,12 +127,15 @@ static int plan(const struct objfile *file, struct layout *layout)
 	GElf_Ehdr elf;
 	GElf_Shdr header;
 
-	if (file->fd < 0 || !gelf_getehdr(file->elf, &elf) || elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (file->fd < 0 || !gelf_getehdr(file->elf, &elf) || elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    elf.e_ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOTSUP;
 	if (elf.e_type == ET_REL || elf_getshdrstrndx(file->elf, &strings))
 		return -ENOTSUP;
 	while ((section = elf_nextscn(file->elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(file->elf, strings, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(file->elf, strings, header.sh_name)
+					   : NULL;
 		const Elf64_Word wanted = name ? wanted_name(name) : 0;
 		if (name && strncmp(name, ".zdebug", 7) == 0)
 			return -ENOTSUP;
@@ -138,7 +147,7 @@ static int plan(const struct objfile *file, struct layout *layout)
 	return has_section(layout, wanted_name(".debug_info")) ? 0 : -ENOENT;
 }
 
-/* ---- filling it ---------------------------------------------------------------------------------------------------------- */
+/* ---- filling it ------------------------------------------------------------------------------ */
 
 static void write_head(const struct objfile *file, const struct layout *layout, struct head *head)
 {
@@ -157,8 +166,11 @@ static void write_head(const struct objfile *file, const struct layout *layout, 
 	memcpy(head->header.e_ident, elf.e_ident, EI_NIDENT);
 	for (size_t i = 0; i < layout->count; i++) {
 		const struct section *section = &layout->section[i];
-		head->section[i + 1] = (Elf64_Shdr){
-			.sh_name = section->name, .sh_type = SHT_PROGBITS, .sh_offset = section->to, .sh_size = section->whole_size, .sh_addralign = 1};
+		head->section[i + 1] = (Elf64_Shdr){.sh_name = section->name,
+						    .sh_type = SHT_PROGBITS,
+						    .sh_offset = section->to,
+						    .sh_size = section->whole_size,
+						    .sh_addralign = 1};
 	}
 	head->section[last] = (Elf64_Shdr){.sh_name = sizeof(names) - sizeof(".shstrtab"),
 					   .sh_type = SHT_STRTAB,
@@ -168,22 +180,27 @@ static void write_head(const struct objfile *file, const struct layout *layout, 
 	memcpy(head->names, names, sizeof(names));
 }
 
-static bool unpack(int fd, struct libdeflate_decompressor *unpacker, const struct section *section, void *packed, void *into)
+static bool unpack(int fd, struct libdeflate_decompressor *unpacker, const struct section *section,
+		   void *packed, void *into)
 {
 	return read_all(fd, packed, section->size, section->at) &&
-	       libdeflate_zlib_decompress(unpacker, packed, section->size, into, section->whole_size, NULL) == LIBDEFLATE_SUCCESS;
+	       libdeflate_zlib_decompress(unpacker, packed, section->size, into,
+					  section->whole_size, NULL) == LIBDEFLATE_SUCCESS;
 }
 
 static bool fill(const struct objfile *file, const struct layout *layout, uint8_t *bytes)
 {
-	struct libdeflate_decompressor *unpacker = layout->packed_max ? libdeflate_alloc_decompressor() : NULL;
+	struct libdeflate_decompressor *unpacker =
+		layout->packed_max ? libdeflate_alloc_decompressor() : NULL;
 	void *packed = layout->packed_max ? malloc(layout->packed_max) : NULL;
 	bool done = !layout->packed_max || (unpacker && packed);
 
 	for (size_t i = 0; i < layout->count && done; i++) {
 		const struct section *section = &layout->section[i];
-		done = section->is_packed ? unpack(file->fd, unpacker, section, packed, bytes + section->to)
-					  : read_all(file->fd, bytes + section->to, section->size, section->at);
+		done = section->is_packed
+			       ? unpack(file->fd, unpacker, section, packed, bytes + section->to)
+			       : read_all(file->fd, bytes + section->to, section->size,
+					  section->at);
 	}
 	free(packed);
 	libdeflate_free_decompressor(unpacker);
@@ -192,13 +209,15 @@ static bool fill(const struct objfile *file, const struct layout *layout, uint8_
 
 int debug_image_open(const struct objfile *file, struct debug_image *out_image)
 {
-	struct layout layout = {.size = (sizeof(struct head) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT};
+	struct layout layout = {.size = (sizeof(struct head) + ALIGNMENT - 1) / ALIGNMENT *
+					ALIGNMENT};
 	const int error = plan(file, &layout);
 
 	if (error)
 		return error;
 	struct debug_image image = {.size = layout.size};
-	image.bytes = mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	image.bytes =
+		mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (image.bytes == MAP_FAILED)
 		return -ENOTSUP;
 	write_head(file, &layout, image.bytes);

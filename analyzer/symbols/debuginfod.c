@@ -16,9 +16,14 @@ struct debuginfod_client;
 /* As libdebuginfod declares them. */
 static struct {
 	struct debuginfod_client *(*begin)(void);
-	void (*set_progress)(struct debuginfod_client *client, int (*progress)(struct debuginfod_client *client, long done, long all));
-	int (*find[2])(struct debuginfod_client *client, const unsigned char *build_id, int size, char **path); /* by enum debuginfod_kind */
-	int (*find_source)(struct debuginfod_client *client, const unsigned char *build_id, int size, const char *file, char **path);
+	void (*set_progress)(struct debuginfod_client *client,
+			     int (*progress)(struct debuginfod_client *client, long done,
+					     long all));
+	/* by enum debuginfod_kind */
+	int (*find[2])(struct debuginfod_client *client, const unsigned char *build_id, int size,
+		       char **path);
+	int (*find_source)(struct debuginfod_client *client, const unsigned char *build_id,
+			   int size, const char *file, char **path);
 	void (*end)(struct debuginfod_client *client);
 } library;
 
@@ -38,7 +43,8 @@ static bool is_late(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec > deadline.tv_sec || (now.tv_sec == deadline.tv_sec && now.tv_nsec >= deadline.tv_nsec);
+	return now.tv_sec > deadline.tv_sec ||
+	       (now.tv_sec == deadline.tv_sec && now.tv_nsec >= deadline.tv_nsec);
 }
 
 /* The library calls this while it waits; a result other than 0 ends the transfer. */
@@ -58,10 +64,14 @@ static void look_for_library(void)
 	void *from = urls && *urls ? dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
 	if (!from)
 		return;
-	is_given_up = !find_function(from, "debuginfod_begin", &library.begin) || !find_function(from, "debuginfod_set_progressfn", &library.set_progress) ||
-		      !find_function(from, "debuginfod_find_debuginfo", &library.find[DEBUGINFOD_DEBUG]) ||
-		      !find_function(from, "debuginfod_find_executable", &library.find[DEBUGINFOD_PROGRAM]) ||
-		      !find_function(from, "debuginfod_find_source", &library.find_source) || !find_function(from, "debuginfod_end", &library.end);
+	is_given_up = !find_function(from, "debuginfod_begin", &library.begin) ||
+		      !find_function(from, "debuginfod_set_progressfn", &library.set_progress) ||
+		      !find_function(from, "debuginfod_find_debuginfo",
+				     &library.find[DEBUGINFOD_DEBUG]) ||
+		      !find_function(from, "debuginfod_find_executable",
+				     &library.find[DEBUGINFOD_PROGRAM]) ||
+		      !find_function(from, "debuginfod_find_source", &library.find_source) ||
+		      !find_function(from, "debuginfod_end", &library.end);
 	const unsigned long limit = seconds ? strtoul(seconds, NULL, 10) : 0;
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += limit && limit < 86400 ? (time_t)limit : (time_t)SECONDS_MAX;
@@ -72,7 +82,8 @@ static struct debuginfod_client *ask_begin(size_t build_id_size)
 {
 	if (!is_looked_for)
 		look_for_library();
-	struct debuginfod_client *client = is_given_up || is_late() || !build_id_size ? NULL : library.begin();
+	struct debuginfod_client *client =
+		is_given_up || is_late() || !build_id_size ? NULL : library.begin();
 	if (client)
 		library.set_progress(client, go_on);
 	return client;
@@ -94,12 +105,15 @@ int debuginfod_open(enum debuginfod_kind kind, const uint8_t *build_id, size_t s
 {
 	struct debuginfod_client *client = ask_begin(size);
 
-	return client ? ask_end(client, library.find[kind](client, build_id, (int)size, NULL)) : -ENOENT;
+	return client ? ask_end(client, library.find[kind](client, build_id, (int)size, NULL))
+		      : -ENOENT;
 }
 
 int debuginfod_open_source(const uint8_t *build_id, size_t size, const char *file)
 {
 	struct debuginfod_client *client = file[0] == '/' ? ask_begin(size) : NULL;
 
-	return client ? ask_end(client, library.find_source(client, build_id, (int)size, file, NULL)) : -ENOENT;
+	return client ? ask_end(client,
+				library.find_source(client, build_id, (int)size, file, NULL))
+		      : -ENOENT;
 }

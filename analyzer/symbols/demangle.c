@@ -2,7 +2,8 @@
 /*
  * demangle.c - see demangle.h.
  *
- * Rust goes first: its older names are valid C++ manglings as well, and __cxa_demangle would show them with their hash and escapes.
+ * Rust goes first: its older names are valid C++ manglings as well, and __cxa_demangle would show
+ * them with their hash and escapes.
  */
 #include "demangle.h"
 
@@ -14,7 +15,8 @@
 /* C names too carry marks of the linker and the optimizer: memcpy@@GLIBC_2.14, resize.part.0. */
 static void cut_marks(char *name)
 {
-	static const char *const marks[] = {"@", ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm."};
+	static const char *const marks[] = {"@",     ".constprop.", ".isra.", ".part.",
+					    ".cold", ".lto_priv.",  ".llvm."};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		char *mark = *name ? strstr(name + 1, marks[i]) : NULL;

@@ -8,12 +8,16 @@
 #include <stdbool.h>
 
 /*
- * A new string, printable, to be freed by the caller; the name itself if it is not mangled. Without full, names lose parameters,
- * template and generic arguments, and return type, as in pprof. NULL = out of memory.
+ * A new string, printable, to be freed by the caller; the name itself if it is not mangled. Without
+ * full, names lose parameters, template and generic arguments, and return type, as in pprof. NULL =
+ * out of memory.
  */
 char *demangle(const char *name, bool full);
 
-/* Rust's older scheme, _ZN...17h<hash>E, and its newer one, _R... NULL if name is not of that kind, or out of memory. */
+/*
+ * Rust's older scheme, _ZN...17h<hash>E, and its newer one, _R... NULL if name is not of that kind,
+ * or out of memory.
+ */
 char *demangle_rust_legacy(const char *name);
 char *demangle_rust_v0(const char *name, bool full);
 /* C++, _Z... Likewise; NULL also if the name would grow beyond a bound. May fork. */

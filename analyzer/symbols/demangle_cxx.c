@@ -19,7 +19,10 @@
 #include <unistd.h>
 
 #define NAME_MAX_BYTES 4096
-/* n references grow a name at most 3^(n/3) times, three parts at each level being the worst: 6561 times here, some megabytes. */
+/*
+ * n references grow a name at most 3^(n/3) times, three parts at each level being the worst: 6561
+ * times here, some megabytes.
+ */
 #define REFERENCES_MAX 24
 #define CHILD_OUTPUT_MAX (1u << 16)
 #define CHILD_SECONDS 1
@@ -31,7 +34,10 @@
  */
 char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
-/* Substitutions (S_, S0_, SZ_) and template parameters (T_, T0_). Counts what only looks like one as well. */
+/*
+ * Substitutions (S_, S0_, SZ_) and template parameters (T_, T0_). Counts what only looks like one
+ * as well.
+ */
 static size_t count_references(const char *name)
 {
 	size_t count = 0;
@@ -50,7 +56,8 @@ static size_t count_references(const char *name)
 /* The child writes the readable name to the pipe, if it fits and is ready in time. */
 static _Noreturn void demangle_and_exit(const char *name, int out)
 {
-	const struct rlimit limit = {.rlim_cur = CHILD_SECONDS, .rlim_max = CHILD_SECONDS}, no_core = {0};
+	const struct rlimit limit = {.rlim_cur = CHILD_SECONDS, .rlim_max = CHILD_SECONDS},
+			    no_core = {0};
 	int status;
 
 	setrlimit(RLIMIT_CORE, &no_core);
@@ -109,7 +116,9 @@ char *demangle_cxx(const char *name, bool full)
 
 	if (strncmp(name, "_Z", 2) != 0 || strlen(name) > NAME_MAX_BYTES)
 		return NULL;
-	readable = count_references(name) > REFERENCES_MAX ? demangle_in_child(name) : __cxa_demangle(name, NULL, NULL, &status);
+	readable = count_references(name) > REFERENCES_MAX
+			   ? demangle_in_child(name)
+			   : __cxa_demangle(name, NULL, NULL, &status);
 	if (readable && !full)
 		demangle_shorten(readable);
 	if (readable && !*readable) {

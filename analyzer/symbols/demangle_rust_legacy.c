@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle_rust_legacy.c - Rust's older mangling: a C++ nested name whose last part is "h" and 16 hexadecimal digits.
+ * demangle_rust_legacy.c - Rust's older mangling: a C++ nested name whose last part is "h" and 16
+ * hexadecimal digits.
  *
- * The parts are joined by "::", the hash is dropped; characters that an assembler would not take are written $LT$ or $u7b$, "::" is "..".
- * rustc and LLVM may append ".llvm.1234" or the like, which says nothing and is dropped too.
+ * The parts are joined by "::", the hash is dropped; characters that an assembler would not take
+ * are written $LT$ or $u7b$, "::" is "..". rustc and LLVM may append ".llvm.1234" or the like,
+ * which says nothing and is dropped too.
  */
 #include "demangle.h"
 
@@ -59,7 +61,8 @@ static size_t decode_escape(const char *text, size_t length, char *out_character
 	static const struct {
 		const char *text;
 		char character;
-	} escapes[] = {{"$SP$", '@'}, {"$BP$", '*'}, {"$RF$", '&'}, {"$LT$", '<'}, {"$GT$", '>'}, {"$LP$", '('}, {"$RP$", ')'}, {"$C$", ','}};
+	} escapes[] = {{"$SP$", '@'}, {"$BP$", '*'}, {"$RF$", '&'}, {"$LT$", '<'},
+		       {"$GT$", '>'}, {"$LP$", '('}, {"$RP$", ')'}, {"$C$", ','}};
 	const char *end = memchr(text + 1, '$', length - 1);
 	const size_t size = end ? (size_t)(end - text) + 1 : 0;
 
@@ -78,11 +81,13 @@ static size_t decode_escape(const char *text, size_t length, char *out_character
 /* Decodes one part. The output is never longer than the input. */
 static char *decode_part(const char *part, size_t length, char *write)
 {
-	size_t i = length > 1 && part[0] == '_' && part[1] == '$' ? 1 : 0; /* an underscore hides a leading escape from C++ demanglers */
+	/* an underscore hides a leading escape from C++ demanglers */
+	size_t i = length > 1 && part[0] == '_' && part[1] == '$' ? 1 : 0;
 
 	while (i < length) {
 		char character;
-		const size_t escape = part[i] == '$' ? decode_escape(part + i, length - i, &character) : 0;
+		const size_t escape =
+			part[i] == '$' ? decode_escape(part + i, length - i, &character) : 0;
 		if (escape) {
 			*write++ = character;
 			i += escape;

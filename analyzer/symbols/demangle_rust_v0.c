@@ -34,7 +34,7 @@ struct reader {
 static void read_path(struct reader *reader, bool in_value);
 static void read_type(struct reader *reader);
 
-/* ---- reading and writing ------------------------------------------------------------------------------------------------- */
+/* ---- reading and writing --------------------------------------------------------------------- */
 
 static void write_bytes(struct reader *reader, const char *bytes, size_t size)
 {
@@ -95,8 +95,11 @@ static uint64_t read_base62(struct reader *reader)
 		return 0;
 	while (!take(reader, '_')) {
 		const char c = next(reader);
-		const int digit = isdigit((unsigned char)c) ? c - '0' : islower((unsigned char)c) ? c - 'a' + 10 : c - 'A' + 36;
-		if (!isalnum((unsigned char)c) || __builtin_mul_overflow(value, (uint64_t)62, &value) ||
+		const int digit = isdigit((unsigned char)c)   ? c - '0'
+				  : islower((unsigned char)c) ? c - 'a' + 10
+							      : c - 'A' + 36;
+		if (!isalnum((unsigned char)c) ||
+		    __builtin_mul_overflow(value, (uint64_t)62, &value) ||
 		    __builtin_add_overflow(value, (uint64_t)digit, &value)) {
 			reader->has_failed = true;
 			return 0;
@@ -160,7 +163,7 @@ static size_t read_back_reference(struct reader *reader)
 	return reader->has_failed ? reader->at : (size_t)target;
 }
 
-/* ---- constants ----------------------------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 static void write_constant_value(struct reader *reader, char type, const char *digits, size_t size)
 {
@@ -209,14 +212,17 @@ static void read_constant(struct reader *reader)
 	reader->depth--;
 }
 
-/* ---- types --------------------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static const char *basic_type(char c)
 {
 	static const char *const names[26] = {
-		['a' - 'a'] = "i8",   ['b' - 'a'] = "bool",  ['c' - 'a'] = "char",  ['d' - 'a'] = "f64", ['e' - 'a'] = "str", ['f' - 'a'] = "f32",
-		['h' - 'a'] = "u8",   ['i' - 'a'] = "isize", ['j' - 'a'] = "usize", ['l' - 'a'] = "i32", ['m' - 'a'] = "u32", ['n' - 'a'] = "i128",
-		['o' - 'a'] = "u128", ['p' - 'a'] = "_",     ['s' - 'a'] = "i16",   ['t' - 'a'] = "u16", ['u' - 'a'] = "()",  ['v' - 'a'] = "...",
+		['a' - 'a'] = "i8",   ['b' - 'a'] = "bool",  ['c' - 'a'] = "char",
+		['d' - 'a'] = "f64",  ['e' - 'a'] = "str",   ['f' - 'a'] = "f32",
+		['h' - 'a'] = "u8",   ['i' - 'a'] = "isize", ['j' - 'a'] = "usize",
+		['l' - 'a'] = "i32",  ['m' - 'a'] = "u32",   ['n' - 'a'] = "i128",
+		['o' - 'a'] = "u128", ['p' - 'a'] = "_",     ['s' - 'a'] = "i16",
+		['t' - 'a'] = "u16",  ['u' - 'a'] = "()",    ['v' - 'a'] = "...",
 		['x' - 'a'] = "i64",  ['y' - 'a'] = "u64",   ['z' - 'a'] = "!",
 	};
 
@@ -331,7 +337,7 @@ static void read_type(struct reader *reader)
 	reader->depth--;
 }
 
-/* ---- paths --------------------------------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* Skips the path of an impl block, which is no part of the name. */
 static void skip_impl_path(struct reader *reader)
@@ -357,7 +363,10 @@ static void read_nested(struct reader *reader, bool in_value)
 		write_bytes(reader, name, size);
 		return;
 	}
-	snprintf(text, sizeof(text), "::{%s", space == 'C' ? "closure" : space == 'S' ? "shim" : (char[]){space, 0});
+	snprintf(text, sizeof(text), "::{%s",
+		 space == 'C'   ? "closure"
+		 : space == 'S' ? "shim"
+				: (char[]){space, 0});
 	write_text(reader, text);
 	write_text(reader, size ? ":" : "");
 	write_bytes(reader, name, size);
@@ -440,7 +449,9 @@ char *demangle_rust_v0(const char *name, bool full)
 	if (isupper((unsigned char)peek(reader)))
 		read_path(reader, false);
 	const char end = peek(reader);
-	char *readable = reader->has_failed || (end && end != '.' && end != '$') ? NULL : strndup(reader->output, reader->written);
+	char *readable = reader->has_failed || (end && end != '.' && end != '$')
+				 ? NULL
+				 : strndup(reader->output, reader->written);
 	free(reader);
 	return readable;
 }

@@ -57,8 +57,9 @@ static size_t group_length(const char *text)
  */
 static size_t operator_length(const char *text)
 {
-	static const char *const symbols[] = {" new[]", " delete[]", " new", " delete", " co_await", "()", "[]", "<=>", "->*",
-					      "<<=",    ">>=",       "<<",   ">>",      "<=",        ">=", "->", "<",   ">"};
+	static const char *const symbols[] = {
+		" new[]", " delete[]", " new", " delete", " co_await", "()", "[]", "<=>", "->*",
+		"<<=",    ">>=",       "<<",   ">>",      "<=",        ">=", "->", "<",   ">"};
 	const size_t word = strlen("operator");
 	size_t length = word;
 
@@ -68,7 +69,10 @@ static size_t operator_length(const char *text)
 		if (starts_with(text + word, symbols[i]))
 			return word + strlen(symbols[i]);
 	}
-	/* A conversion or a literal ("operator bool", "operator std::vector<int>", "operator"" _s") may hold template arguments of its own. */
+	/*
+	 * A conversion or a literal ("operator bool", "operator std::vector<int>", "operator"" _s")
+	 * may hold template arguments of its own.
+	 */
 	const bool keeps_arguments = text[word] == ' ' || text[word] == '"';
 	while (text[length] && text[length] != '(' && (keeps_arguments || text[length] != '<'))
 		length += text[length] == '<' ? group_length(text + length) : 1;
@@ -134,7 +138,8 @@ void demangle_shorten(char *name)
 
 	while (*read) {
 		const bool at_word = read == name || !is_word(read[-1]);
-		const size_t operator_size = at_word && starts_with(read, "operator") ? operator_length(read) : 0;
+		const size_t operator_size =
+			at_word && starts_with(read, "operator") ? operator_length(read) : 0;
 		if (operator_size)
 			read += copy(read, operator_size, &write);
 		else if (starts_with(read, anonymous))

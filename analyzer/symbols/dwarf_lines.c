@@ -27,14 +27,16 @@
 
 #define NEST_MAX 256 /* entries below this depth of the tree are passed over */
 #define NO_SCOPE UINT32_MAX
-#define UNITS_ASKED 16 /* units to check; the first ones are those of the C library's start files */
+/* units to check; the first ones are those of the C library's start files */
+#define UNITS_ASKED 16
 
 /* Code of one function or of one inlined call. */
 struct scope {
 	uint64_t lo, hi;
 	Dwarf_Off die;
 	uint32_t outer; /* index of the scope around it in the sorted array, NO_SCOPE = none */
-	uint16_t depth; /* in the tree: of two scopes with the same range the deeper one is the inner one */
+	/* in the tree: of two scopes with the same range the deeper one is the inner one */
+	uint16_t depth;
 	bool is_inlined;
 };
 
@@ -68,7 +70,8 @@ struct dwarf_lines {
 	struct unit *unit;
 	size_t unit_count, unit_room;
 	struct table unit_by_die;
-	struct unit_range *range; /* of all units, sorted by lo; empty until an address asks for it */
+	/* of all units, sorted by lo; empty until an address asks for it */
+	struct unit_range *range;
 	size_t range_count, range_room;
 	bool has_ranges;
 	bool may_open_split;
@@ -95,11 +98,12 @@ static int compare_scopes(const void *left, const void *right)
 	return (int)a->depth - (int)b->depth;
 }
 
-/* ---- finding the unit ---------------------------------------------------------------------------------------------------- */
+/* ---- finding the unit ------------------------------------------------------------------------ */
 
 static int add_unit(struct dwarf_lines *lines, Dwarf_Off die)
 {
-	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count, sizeof(*lines->unit)) ||
+	if (array_reserve(&lines->unit, &lines->unit_room, lines->unit_count,
+			  sizeof(*lines->unit)) ||
 	    table_add(&lines->unit_by_die, hash_number(die), (uint32_t)lines->unit_count))
 		return -ENOMEM;
 	lines->unit[lines->unit_count++] = (struct unit){.die = die};
@@ -117,9 +121,11 @@ static int add_ranges(struct dwarf_lines *lines, Dwarf_Die *die)
 	while ((at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
 		if (lo >= hi || lo == 0)
 			continue; /* a function that the linker threw away */
-		if (array_reserve(&lines->range, &lines->range_room, lines->range_count, sizeof(*lines->range)))
+		if (array_reserve(&lines->range, &lines->range_room, lines->range_count,
+				  sizeof(*lines->range)))
 			return -ENOMEM;
-		lines->range[lines->range_count++] = (struct unit_range){.lo = lo, .hi = hi, .unit = (uint32_t)(lines->unit_count - 1)};
+		lines->range[lines->range_count++] = (struct unit_range){
+			.lo = lo, .hi = hi, .unit = (uint32_t)(lines->unit_count - 1)};
 	}
 	return 0;
 }
@@ -133,7 +139,8 @@ static bool is_terminated(Elf *elf, const char *name)
 	Elf_Scn *section = objfile_section(elf, SHT_NULL, name);
 	const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
 
-	return !data || !data->d_size || (data->d_buf && ((const char *)data->d_buf)[data->d_size - 1] == 0);
+	return !data || !data->d_size ||
+	       (data->d_buf && ((const char *)data->d_buf)[data->d_size - 1] == 0);
 }
 
 static void source_close(struct source *source)
@@ -153,7 +160,8 @@ static void source_open(const struct objfile *file, bool whole, struct source *s
 	Elf *elf = error ? file->elf : source->image.elf;
 
 	source->dwarf = error == -ENOENT ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (!source->dwarf || !is_terminated(elf, ".debug_str") || !is_terminated(elf, ".debug_line_str"))
+	if (!source->dwarf || !is_terminated(elf, ".debug_str") ||
+	    !is_terminated(elf, ".debug_line_str"))
 		source_close(source);
 }
 
@@ -189,7 +197,8 @@ static int read_ranges(struct dwarf_lines *lines)
 	return error;
 }
 
-int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, bool may_open_split, struct dwarf_lines **out_lines)
+int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate,
+		     bool may_open_split, struct dwarf_lines **out_lines)
 {
 	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
 	Dwarf_Aranges *aranges;
@@ -256,8 +265,10 @@ static int find_unit_by_aranges(struct dwarf_lines *lines, uint64_t address, str
 	size_t count;
 	uint32_t index;
 
-	if (dwarf_getaranges(lines->dwarf, &aranges, &count) || !(found = dwarf_getarange_addr(aranges, address)) ||
-	    dwarf_getarangeinfo(found, NULL, NULL, &offset) || !dwarf_offdie(lines->dwarf, offset, &die) || dwarf_haspc(&die, address) <= 0)
+	if (dwarf_getaranges(lines->dwarf, &aranges, &count) ||
+	    !(found = dwarf_getarange_addr(aranges, address)) ||
+	    dwarf_getarangeinfo(found, NULL, NULL, &offset) ||
+	    !dwarf_offdie(lines->dwarf, offset, &die) || dwarf_haspc(&die, address) <= 0)
 		return -ENOENT;
 	struct table_cursor cursor = table_seek(&lines->unit_by_die, hash_number(offset));
 	while (table_next(&lines->unit_by_die, &cursor, &index)) {
@@ -283,7 +294,9 @@ static struct unit *find_unit_by_ranges(const struct dwarf_lines *lines, uint64_
 		else
 			high = middle;
 	}
-	return low > 0 && address < lines->range[low - 1].hi ? &lines->unit[lines->range[low - 1].unit] : NULL;
+	return low > 0 && address < lines->range[low - 1].hi
+		       ? &lines->unit[lines->range[low - 1].unit]
+		       : NULL;
 }
 
 /* 0, -ENOENT, -ENOMEM. */
@@ -298,7 +311,7 @@ static int find_unit(struct dwarf_lines *lines, uint64_t address, struct unit **
 	return error ? error : *out_unit ? 0 : -ENOENT;
 }
 
-/* ---- walking a unit ------------------------------------------------------------------------------------------------------ */
+/* ---- walking a unit -------------------------------------------------------------------------- */
 
 /* Entries that own code, or that hold such entries. */
 static bool may_hold_code(int tag)
@@ -330,12 +343,13 @@ static int add_scopes(struct unit *unit, Dwarf_Die *die, int tag, size_t depth)
 			continue;
 		if (array_reserve(&unit->scope, &unit->room, unit->count, sizeof(*unit->scope)))
 			return -ENOMEM;
-		unit->scope[unit->count++] = (struct scope){.lo = lo,
-							    .hi = hi,
-							    .die = dwarf_dieoffset(die),
-							    .outer = NO_SCOPE,
-							    .depth = (uint16_t)depth,
-							    .is_inlined = tag == DW_TAG_inlined_subroutine};
+		unit->scope[unit->count++] =
+			(struct scope){.lo = lo,
+				       .hi = hi,
+				       .die = dwarf_dieoffset(die),
+				       .outer = NO_SCOPE,
+				       .depth = (uint16_t)depth,
+				       .is_inlined = tag == DW_TAG_inlined_subroutine};
 	}
 	return 0;
 }
@@ -363,7 +377,8 @@ static bool walk_on(Dwarf_Die *path, size_t *depth, bool descend)
 	Dwarf_Off last = dwarf_dieoffset(&path[*depth]);
 	Dwarf_Die next;
 
-	if (descend && *depth + 1 < NEST_MAX && dwarf_child(&path[*depth], &next) == 0 && dwarf_dieoffset(&next) > last) {
+	if (descend && *depth + 1 < NEST_MAX && dwarf_child(&path[*depth], &next) == 0 &&
+	    dwarf_dieoffset(&next) > last) {
 		path[++*depth] = next;
 		return true;
 	}
@@ -389,7 +404,8 @@ static void note_lack(struct dwarf_lines *lines, Dwarf_Die *unit)
 		name = dwarf_formstring(dwarf_attr(unit, DW_AT_GNU_dwo_name, &attribute));
 	if (lines->lacks.file || !name)
 		return;
-	if (asprintf(&lines->lacks.file, "%s%s%s", name[0] != '/' && directory ? directory : "", name[0] != '/' && directory ? "/" : "", name) < 0)
+	if (asprintf(&lines->lacks.file, "%s%s%s", name[0] != '/' && directory ? directory : "",
+		     name[0] != '/' && directory ? "/" : "", name) < 0)
 		lines->lacks.file = NULL;
 	lines->lacks.package = lines->package[0] ? strdup(lines->package) : NULL;
 }
@@ -405,7 +421,9 @@ static bool find_tree(struct dwarf_lines *lines, struct unit *unit)
 
 	if (!dwarf_offdie(lines->dwarf, unit->die, &unit->tree))
 		return false;
-	if (!lines->may_open_split || dwarf_cu_info(unit->tree.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) || type != DW_UT_skeleton)
+	if (!lines->may_open_split ||
+	    dwarf_cu_info(unit->tree.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) ||
+	    type != DW_UT_skeleton)
 		return true;
 	Elf *elf = split.cu ? dwarf_getelf(dwarf_cu_getdwarf(split.cu)) : NULL;
 	unit->lacks_split = !elf || !is_terminated(elf, ".debug_str.dwo");
@@ -429,7 +447,8 @@ static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
 	while (walk_on(path, &depth, descend) && unit->count < NO_SCOPE) {
 		const int tag = dwarf_tag(&path[depth]);
 		descend = may_hold_code(tag);
-		if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) && add_scopes(unit, &path[depth], tag, depth))
+		if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) &&
+		    add_scopes(unit, &path[depth], tag, depth))
 			return -ENOMEM;
 	}
 	if (unit->count > 1)
@@ -438,7 +457,7 @@ static int walk_unit(struct dwarf_lines *lines, struct unit *unit)
 	return 0;
 }
 
-/* ---- answering ----------------------------------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 /* Compilers record a file name as it was given to them, so it may be relative. */
 static void set_file(Dwarf_Die *unit, const char *file, struct dwarf_call *call)
@@ -446,20 +465,25 @@ static void set_file(Dwarf_Die *unit, const char *file, struct dwarf_call *call)
 	Dwarf_Attribute attribute;
 
 	call->file = file;
-	call->directory = file && file[0] != '/' ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)) : NULL;
+	call->directory = file && file[0] != '/'
+				  ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+				  : NULL;
 }
 
 /* Sets the caller's file and line to the place of the inlined call `die`. */
-static void place_caller(Dwarf_Die *unit, Dwarf_Die *tree, Dwarf_Die *die, struct dwarf_call *caller)
+static void place_caller(Dwarf_Die *unit, Dwarf_Die *tree, Dwarf_Die *die,
+			 struct dwarf_call *caller)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Files *files;
 	Dwarf_Word file = 0, line = 0;
 	size_t count;
 
-	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) == 0 && line <= UINT32_MAX)
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) == 0 &&
+	    line <= UINT32_MAX)
 		caller->line = (uint32_t)line;
-	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 && dwarf_getsrcfiles(tree, &files, &count) == 0 && file < count)
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 &&
+	    dwarf_getsrcfiles(tree, &files, &count) == 0 && file < count)
 		set_file(unit, dwarf_filesrc(files, file, NULL, NULL), caller);
 }
 
@@ -493,7 +517,8 @@ static uint32_t last_scope(const struct unit *unit, uint64_t address)
 	return low ? (uint32_t)(low - 1) : NO_SCOPE;
 }
 
-int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_call out_calls[DWARF_CALLS_MAX], size_t *out_count)
+int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
+		     struct dwarf_call out_calls[DWARF_CALLS_MAX], size_t *out_count)
 {
 	Dwarf_Die unit_die, die;
 	struct unit *unit;
@@ -510,9 +535,11 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_c
 	const bool cxx = unit->count && dwarf_names_is_cxx(&unit->tree);
 	memset(out_calls, 0, DWARF_CALLS_MAX * sizeof(*out_calls));
 	place_innermost(&unit_die, address, &out_calls[0]);
-	for (uint32_t i = last_scope(unit, address); i != NO_SCOPE && count < DWARF_CALLS_MAX; i = unit->scope[i].outer) {
+	for (uint32_t i = last_scope(unit, address); i != NO_SCOPE && count < DWARF_CALLS_MAX;
+	     i = unit->scope[i].outer) {
 		const struct scope *scope = &unit->scope[i];
-		if (address >= scope->hi || !dwarf_offdie(dwarf_cu_getdwarf(unit->tree.cu), scope->die, &die))
+		if (address >= scope->hi ||
+		    !dwarf_offdie(dwarf_cu_getdwarf(unit->tree.cu), scope->die, &die))
 			continue;
 		struct dwarf_call *call = &out_calls[count++];
 		call->is_cxx = cxx;
@@ -535,7 +562,10 @@ char *dwarf_call_path(const struct dwarf_call *call)
 
 	if (!call->directory)
 		return strdup(call->file);
-	return asprintf(&path, "%s/%s", call->directory, strncmp(call->file, "./", 2) == 0 ? call->file + 2 : call->file) < 0 ? NULL : path;
+	return asprintf(&path, "%s/%s", call->directory,
+			strncmp(call->file, "./", 2) == 0 ? call->file + 2 : call->file) < 0
+		       ? NULL
+		       : path;
 }
 
 const struct dwarf_lacks *dwarf_lines_lacks(const struct dwarf_lines *lines)

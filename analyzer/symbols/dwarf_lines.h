@@ -16,8 +16,9 @@ struct dwarf_lines;
 
 /* One source-level function at an address. */
 struct dwarf_call {
-	const char *name;     /* NULL = unknown */
-	bool is_linkage_name; /* name is as in a symbol table, perhaps mangled; else as in the source, qualified in C++ */
+	const char *name; /* NULL = unknown */
+	/* name is as in a symbol table, perhaps mangled; else as in the source, qualified in C++ */
+	bool is_linkage_name;
 	bool is_cxx;
 	const char *file; /* NULL = unknown */
 	/*
@@ -45,13 +46,15 @@ struct dwarf_lacks {
  * missing. libdw reads packages from elfutils 0.191 on. 0, -ENOENT without debug information,
  * -ENOMEM.
  */
-int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate, bool may_open_split, struct dwarf_lines **out_lines);
+int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate,
+		     bool may_open_split, struct dwarf_lines **out_lines);
 void dwarf_lines_close(struct dwarf_lines *lines);
 /*
- * The calls at an address of the file, innermost first; the last one is the function that owns the code. Names live until close.
- * 0 with *out_count at least 1, -ENOENT if nothing is known, -ENOMEM.
+ * The calls at an address of the file, innermost first; the last one is the function that owns the
+ * code. Names live until close. 0 with *out_count at least 1, -ENOENT if nothing is known, -ENOMEM.
  */
-int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address, struct dwarf_call out_calls[DWARF_CALLS_MAX], size_t *out_count);
+int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
+		     struct dwarf_call out_calls[DWARF_CALLS_MAX], size_t *out_count);
 /*
  * The path of the call's file with its directory, as for open(); call->file must be known. The
  * caller frees it. NULL = out of memory.

@@ -49,7 +49,8 @@ static void go_to_holder(Dwarf_Die *die, Dwarf_Off offset)
 {
 	Dwarf_Die next;
 
-	while (dwarf_siblingof(die, &next) == 0 && dwarf_dieoffset(&next) > dwarf_dieoffset(die) && dwarf_dieoffset(&next) <= offset)
+	while (dwarf_siblingof(die, &next) == 0 && dwarf_dieoffset(&next) > dwarf_dieoffset(die) &&
+	       dwarf_dieoffset(&next) <= offset)
 		*die = next;
 }
 
@@ -70,7 +71,8 @@ static void write_scopes(Dwarf_Die *declaration, FILE *out)
 		const char *name = dwarf_diename(&holder);
 		if (tag == DW_TAG_namespace)
 			fprintf(out, "%s::", name ? name : "(anonymous namespace)");
-		else if (name && (tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type))
+		else if (name && (tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+				  tag == DW_TAG_union_type))
 			fprintf(out, "%s::", name);
 	}
 }
@@ -114,21 +116,27 @@ static const char *qualified_name(struct dwarf_names *names, Dwarf_Die die, cons
 		free(name);
 		return NULL;
 	}
-	names->name[names->count++] = (struct dwarf_name){.dwarf = dwarf, .die = offset, .text = name};
+	names->name[names->count++] =
+		(struct dwarf_name){.dwarf = dwarf, .die = offset, .text = name};
 	return name;
 }
 
-int dwarf_names_find(struct dwarf_names *names, Dwarf_Die *die, bool is_cxx, const char **out_name, bool *out_is_linkage)
+int dwarf_names_find(struct dwarf_names *names, Dwarf_Die *die, bool is_cxx, const char **out_name,
+		     bool *out_is_linkage)
 {
 	Dwarf_Attribute attribute;
 
 	/* Follows abstract origin and specification. */
-	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+	const char *linkage =
+		dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
 	if (!linkage)
-		linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute));
+		linkage = dwarf_formstring(
+			dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute));
 	const char *plain = linkage ? NULL : dwarf_diename(die);
 	*out_is_linkage = linkage != NULL;
-	*out_name = linkage ? linkage : plain && is_cxx ? qualified_name(names, *die, plain) : plain;
+	*out_name = linkage           ? linkage
+		    : plain && is_cxx ? qualified_name(names, *die, plain)
+				      : plain;
 	return plain && !*out_name ? -ENOMEM : 0;
 }
 

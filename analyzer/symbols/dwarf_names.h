@@ -33,7 +33,8 @@ bool dwarf_names_is_cxx(Dwarf_Die *unit);
  * symbol table, perhaps mangled; else as in the source, in C++ with its scopes. The name lives
  * until close, but not longer than the Dwarf. 0, or -ENOMEM.
  */
-int dwarf_names_find(struct dwarf_names *names, Dwarf_Die *die, bool is_cxx, const char **out_name, bool *out_is_linkage);
+int dwarf_names_find(struct dwarf_names *names, Dwarf_Die *die, bool is_cxx, const char **out_name,
+		     bool *out_is_linkage);
 void dwarf_names_close(struct dwarf_names *names);
 
 #endif

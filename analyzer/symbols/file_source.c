@@ -13,7 +13,7 @@
 
 #define ROOT_SIZE 32
 
-/* ---- asked for ----------------------------------------------------------------------------------------------------------- */
+/* ---- asked for ------------------------------------------------------------------------------- */
 
 union fd_message {
 	struct cmsghdr header;
@@ -25,7 +25,10 @@ static int receive_answer(int ask_fd)
 	struct hi_file_answer answer;
 	struct iovec part = {.iov_base = &answer, .iov_len = sizeof(answer)};
 	union fd_message control;
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
 	ssize_t got;
 	int fd = -EPIPE;
 
@@ -53,7 +56,8 @@ int file_source_notify(int ask_fd, const struct hi_file_request *request)
 	return sent == (ssize_t)sizeof(copy) ? 0 : -EPIPE;
 }
 
-static int ask(int ask_fd, const struct profile_module *module, const struct hi_file_request *request)
+static int ask(int ask_fd, const struct profile_module *module,
+	       const struct hi_file_request *request)
 {
 	struct hi_file_request numbered = *request;
 
@@ -61,7 +65,7 @@ static int ask(int ask_fd, const struct profile_module *module, const struct hi_
 	return file_source_notify(ask_fd, &numbered) ? -EPIPE : receive_answer(ask_fd);
 }
 
-/* ---- by ourselves -------------------------------------------------------------------------------------------------------- */
+/* ---- by ourselves ---------------------------------------------------------------------------- */
 
 /*
  * True if the pid is still that of the target. It was recorded earlier, and another process may
@@ -129,7 +133,8 @@ static int open_perf_map(const struct file_source *source, const char *path)
 	return -ENOENT;
 }
 
-static int open_here(const struct file_source *source, const struct profile_module *module, const struct hi_file_request *request)
+static int open_here(const struct file_source *source, const struct profile_module *module,
+		     const struct hi_file_request *request)
 {
 	const bool in_target = hi_file_is_in_target(request->place);
 	const char *object_path = module && module->path ? module->path : "";
@@ -138,17 +143,24 @@ static int open_here(const struct file_source *source, const struct profile_modu
 	size_t root = 0;
 
 	if (request->kind == HI_FILE_MAPPED)
-		return module->open_path && module->open_path[0] == '/' ? open_regular(module->open_path, 0, &status) : -ENOENT;
+		return module->open_path && module->open_path[0] == '/'
+			       ? open_regular(module->open_path, 0, &status)
+			       : -ENOENT;
 	if (in_target)
 		root = (size_t)snprintf(path, sizeof(path), "/proc/%u/root", source->pid);
-	const uint32_t pid = request->kind == HI_FILE_PERF_MAP && in_target ? own_pid_of(source->pid) : source->pid;
+	const uint32_t pid = request->kind == HI_FILE_PERF_MAP && in_target
+				     ? own_pid_of(source->pid)
+				     : source->pid;
 	const int error = hi_file_path(request, object_path, pid, path + root, sizeof(path) - root);
 	if (error)
 		return error;
-	return request->kind == HI_FILE_PERF_MAP ? open_perf_map(source, path) : open_regular(path, 0, &status);
+	return request->kind == HI_FILE_PERF_MAP ? open_perf_map(source, path)
+						 : open_regular(path, 0, &status);
 }
 
-int file_source_open(const struct file_source *source, const struct profile_module *module, const struct hi_file_request *request)
+int file_source_open(const struct file_source *source, const struct profile_module *module,
+		     const struct hi_file_request *request)
 {
-	return source->ask_fd ? ask(source->ask_fd, module, request) : open_here(source, module, request);
+	return source->ask_fd ? ask(source->ask_fd, module, request)
+			      : open_here(source, module, request);
 }

@@ -25,7 +25,8 @@ struct file_source {
  * goes into the request. The caller has to check that it is the right file, except for perf maps:
  * these belong to the process's owner or to root.
  */
-int file_source_open(const struct file_source *source, const struct profile_module *module, const struct hi_file_request *request);
+int file_source_open(const struct file_source *source, const struct profile_module *module,
+		     const struct hi_file_request *request);
 /* Sends a request without waiting for an answer. 0, or -EPIPE: nobody receives it. */
 int file_source_notify(int ask_fd, const struct hi_file_request *request);
 

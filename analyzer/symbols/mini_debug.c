@@ -27,7 +27,9 @@ static int unpack(const Elf_Data *packed, uint8_t **out_bytes, size_t *out_size)
 
 		if (!bytes)
 			return -ENOMEM;
-		const lzma_ret result = lzma_stream_buffer_decode(&memory_max, 0, NULL, packed->d_buf, &in_at, packed->d_size, bytes, &out_at, size);
+		const lzma_ret result =
+			lzma_stream_buffer_decode(&memory_max, 0, NULL, packed->d_buf, &in_at,
+						  packed->d_size, bytes, &out_at, size);
 		if (result == LZMA_OK) {
 			*out_bytes = bytes;
 			*out_size = out_at;

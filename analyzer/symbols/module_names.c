@@ -2,7 +2,8 @@
 /*
  * module_names.c - see module_names.h.
  *
- * A file may hold everything, names only, or the few names that others link to; its debug file fills the gaps. Enter at module_names_open().
+ * A file may hold everything, names only, or the few names that others link to; its debug file
+ * fills the gaps. Enter at module_names_open().
  */
 #include "module_names.h"
 
@@ -20,7 +21,8 @@ struct opening {
 int32_t module_names_main(const struct profile *profile)
 {
 	for (size_t i = 0; profile->meta.exe && i < profile->module_count; i++) {
-		if (profile->module[i].path && strcmp(profile->module[i].path, profile->meta.exe) == 0)
+		if (profile->module[i].path &&
+		    strcmp(profile->module[i].path, profile->meta.exe) == 0)
 			return (int32_t)i;
 	}
 	return profile->module_count ? 0 : -1;
@@ -28,18 +30,25 @@ int32_t module_names_main(const struct profile *profile)
 
 bool module_names_is_same(const struct profile *profile, int32_t a, int32_t b)
 {
-	return a == b || (a >= 0 && b >= 0 && profile->module[a].number != 0 && profile->module[a].number == profile->module[b].number);
+	return a == b || (a >= 0 && b >= 0 && profile->module[a].number != 0 &&
+			  profile->module[a].number == profile->module[b].number);
 }
 
 static int open_lines(struct opening *opening, const struct objfile *file)
 {
 	struct module_names *names = &opening->names;
-	const int error = objfile_open_alternate(opening->source, opening->module, file, &names->alternate);
+	const int error =
+		objfile_open_alternate(opening->source, opening->module, file, &names->alternate);
 
-	return error == -ENOMEM ? error : dwarf_lines_open(file, &names->alternate, !opening->source->ask_fd, &names->lines);
+	return error == -ENOMEM ? error
+				: dwarf_lines_open(file, &names->alternate,
+						   !opening->source->ask_fd, &names->lines);
 }
 
-/* A stripped file still has the names that others link to, and perhaps a packed table of the others. */
+/*
+ * A stripped file still has the names that others link to, and perhaps a packed table of the
+ * others.
+ */
 static int open_exported(struct module_names *names)
 {
 	int error = mini_debug_open(names->file.elf, &names->mini);
@@ -56,11 +65,13 @@ static int open_exported(struct module_names *names)
 static int open_tables(struct opening *opening)
 {
 	struct module_names *names = &opening->names;
-	const int table = symtab_open_full(names->file.elf, &names->table), lines = open_lines(opening, &names->file);
+	const int table = symtab_open_full(names->file.elf, &names->table),
+		  lines = open_lines(opening, &names->file);
 	int error = table == -ENOMEM || lines == -ENOMEM ? -ENOMEM : 0;
 
 	if (!error && (table == -ENOENT || lines == -ENOENT))
-		error = objfile_open_debug(opening->source, opening->module, &names->file, &names->debug);
+		error = objfile_open_debug(opening->source, opening->module, &names->file,
+					   &names->debug);
 	if (table == -ENOENT && names->debug.elf)
 		error = symtab_open_full(names->debug.elf, &names->table);
 	if (lines == -ENOENT && names->debug.elf && error != -ENOMEM) {
@@ -72,12 +83,16 @@ static int open_tables(struct opening *opening)
 	return error;
 }
 
-int module_names_open(const struct file_source *source, const struct profile *profile, int32_t module, const char *binary, struct module_names *out_names)
+int module_names_open(const struct file_source *source, const struct profile *profile,
+		      int32_t module, const char *binary, struct module_names *out_names)
 {
 	const int32_t program = module_names_main(profile);
 	const bool is_program = module_names_is_same(profile, module, program);
-	struct opening opening = {.source = source, .module = &profile->module[is_program ? program : module], .names = MODULE_NAMES_CLOSED};
-	int error = objfile_open(source, opening.module, is_program ? binary : NULL, &opening.names.file);
+	struct opening opening = {.source = source,
+				  .module = &profile->module[is_program ? program : module],
+				  .names = MODULE_NAMES_CLOSED};
+	int error = objfile_open(source, opening.module, is_program ? binary : NULL,
+				 &opening.names.file);
 
 	if (error)
 		return error;
@@ -85,7 +100,8 @@ int module_names_open(const struct file_source *source, const struct profile *pr
 		module_names_close(&opening.names);
 		return -ENOMEM;
 	}
-	opening.names.is_vdso = opening.module->path && strcmp(opening.module->path, VDSO_PATH) == 0;
+	opening.names.is_vdso =
+		opening.module->path && strcmp(opening.module->path, VDSO_PATH) == 0;
 	*out_names = opening.names;
 	return 0;
 }
@@ -106,7 +122,10 @@ uint64_t module_names_code(const struct module_names *names, uint64_t return_add
 {
 	const uint64_t call = return_address - 1;
 
-	return names->is_vdso && !module_names_symbol(names, call) && module_names_symbol(names, return_address) ? return_address : call;
+	return names->is_vdso && !module_names_symbol(names, call) &&
+			       module_names_symbol(names, return_address)
+		       ? return_address
+		       : call;
 }
 
 const char *module_names_symbol(const struct module_names *names, uint64_t address)
@@ -116,7 +135,8 @@ const char *module_names_symbol(const struct module_names *names, uint64_t addre
 	return packed ? packed : symtab_find(&names->table, address);
 }
 
-const char *module_names_extent(const struct module_names *names, uint64_t address, uint64_t *out_begin, uint64_t *out_end)
+const char *module_names_extent(const struct module_names *names, uint64_t address,
+				uint64_t *out_begin, uint64_t *out_end)
 {
 	const char *packed = symtab_find_extent(&names->mini_table, address, out_begin, out_end);
 

@@ -23,7 +23,9 @@ struct module_names {
 	struct dwarf_lines *lines; /* NULL = no debug information */
 	bool is_vdso;
 };
-#define MODULE_NAMES_CLOSED ((struct module_names){.file = OBJFILE_CLOSED, .debug = OBJFILE_CLOSED, .alternate = OBJFILE_CLOSED})
+#define MODULE_NAMES_CLOSED     \
+	((struct module_names){ \
+		.file = OBJFILE_CLOSED, .debug = OBJFILE_CLOSED, .alternate = OBJFILE_CLOSED})
 
 /*
  * The module of the program itself: found by its path or, if that is unknown, the module that is
@@ -39,7 +41,8 @@ bool module_names_is_same(const struct profile *profile, int32_t a, int32_t b);
  * binary: the program's file, as the user gives it (NULL = find it); ignored for other modules. 0;
  * -ENOENT: no such file, or only other builds of that name; -ENOMEM.
  */
-int module_names_open(const struct file_source *source, const struct profile *profile, int32_t module, const char *binary, struct module_names *out_names);
+int module_names_open(const struct file_source *source, const struct profile *profile,
+		      int32_t module, const char *binary, struct module_names *out_names);
 void module_names_close(struct module_names *names);
 /*
  * The address to look up for a return address of the file: the last byte of the call before it. But
@@ -48,9 +51,13 @@ void module_names_close(struct module_names *names);
  * address itself.
  */
 uint64_t module_names_code(const struct module_names *names, uint64_t return_address);
-/* The function that covers an address of the file, by the symbol tables; NULL if none does. Lives as long as they are open. */
+/*
+ * The function that covers an address of the file, by the symbol tables; NULL if none does. Lives
+ * as long as they are open.
+ */
 const char *module_names_symbol(const struct module_names *names, uint64_t address);
 /* The same, and the addresses that the function takes up, as in symtab.h. */
-const char *module_names_extent(const struct module_names *names, uint64_t address, uint64_t *out_begin, uint64_t *out_end);
+const char *module_names_extent(const struct module_names *names, uint64_t address,
+				uint64_t *out_begin, uint64_t *out_end);
 
 #endif

@@ -38,7 +38,8 @@ Elf_Scn *objfile_section(Elf *elf, uint32_t type, const char *name)
 			continue;
 		if (type != SHT_NULL && header.sh_type == type)
 			return section;
-		const char *found = type == SHT_NULL ? elf_strptr(elf, strings, header.sh_name) : NULL;
+		const char *found =
+			type == SHT_NULL ? elf_strptr(elf, strings, header.sh_name) : NULL;
 		if (found && strcmp(found, name) == 0)
 			return section;
 	}
@@ -53,7 +54,9 @@ static const uint8_t *build_id_in(Elf_Data *data, size_t *out_size)
 
 	while (data && (at = gelf_getnote(data, at, &note, &name_at, &text_at)) > 0) {
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
-		    memcmp((const char *)data->d_buf + name_at, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0 && note.n_descsz > 0) {
+		    memcmp((const char *)data->d_buf + name_at, ELF_NOTE_GNU,
+			   sizeof(ELF_NOTE_GNU)) == 0 &&
+		    note.n_descsz > 0) {
 			*out_size = note.n_descsz;
 			return (const uint8_t *)data->d_buf + text_at;
 		}
@@ -71,7 +74,8 @@ const uint8_t *objfile_build_id(Elf *elf, size_t *out_size)
 
 	*out_size = 0;
 	while ((section = elf_nextscn(elf, section))) {
-		if (gelf_getshdr(section, &section_header) && section_header.sh_type == SHT_NOTE && (id = build_id_in(elf_getdata(section, NULL), out_size)))
+		if (gelf_getshdr(section, &section_header) && section_header.sh_type == SHT_NOTE &&
+		    (id = build_id_in(elf_getdata(section, NULL), out_size)))
 			return id;
 	}
 	/* A file without section headers (sstrip) still has the segment. */
@@ -80,7 +84,9 @@ const uint8_t *objfile_build_id(Elf *elf, size_t *out_size)
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_NOTE)
 			continue;
-		Elf_Data *notes = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		Elf_Data *notes =
+			elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz,
+					     header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 		if ((id = build_id_in(notes, out_size)))
 			return id;
 	}
@@ -101,7 +107,8 @@ static bool crc_matches(int fd, uint32_t wanted)
 	return size == 0 && crc == wanted;
 }
 
-static bool is_wanted(const struct objfile *file, const struct stat *status, const struct identity *wanted)
+static bool is_wanted(const struct objfile *file, const struct stat *status,
+		      const struct identity *wanted)
 {
 	size_t size;
 
@@ -138,10 +145,12 @@ static int open_candidate(int fd, const struct identity *wanted, struct objfile 
 	return 0;
 }
 
-static int open_places(const struct file_source *source, const struct profile_module *module, struct hi_file_request *request, const struct identity *wanted,
+static int open_places(const struct file_source *source, const struct profile_module *module,
+		       struct hi_file_request *request, const struct identity *wanted,
 		       struct objfile *out_file)
 {
-	const uint32_t count = request->kind == HI_FILE_DEBUG_LINK ? HI_FILE_DEBUG_LINK_PLACES : HI_FILE_ROOTS;
+	const uint32_t count =
+		request->kind == HI_FILE_DEBUG_LINK ? HI_FILE_DEBUG_LINK_PLACES : HI_FILE_ROOTS;
 	int error = -ENOENT;
 
 	for (request->place = 0; request->place < count && error == -ENOENT; request->place++)
@@ -149,9 +158,11 @@ static int open_places(const struct file_source *source, const struct profile_mo
 	return error;
 }
 
-static int open_by_build_id(const struct file_source *source, const struct profile_module *module, const struct identity *wanted, struct objfile *out_file)
+static int open_by_build_id(const struct file_source *source, const struct profile_module *module,
+			    const struct identity *wanted, struct objfile *out_file)
 {
-	struct hi_file_request request = {.kind = HI_FILE_BUILD_ID, .build_id_size = (uint32_t)wanted->build_id_size};
+	struct hi_file_request request = {.kind = HI_FILE_BUILD_ID,
+					  .build_id_size = (uint32_t)wanted->build_id_size};
 
 	if (wanted->build_id_size < 2 || wanted->build_id_size > sizeof(request.build_id))
 		return -ENOENT;
@@ -160,14 +171,20 @@ static int open_by_build_id(const struct file_source *source, const struct profi
 }
 
 /* The last resort, as it may take long. */
-static int open_from_server(const struct file_source *source, enum debuginfod_kind kind, const struct identity *wanted, struct objfile *out_file)
+static int open_from_server(const struct file_source *source, enum debuginfod_kind kind,
+			    const struct identity *wanted, struct objfile *out_file)
 {
-	return source->ask_fd ? -ENOENT : open_candidate(debuginfod_open(kind, wanted->build_id, wanted->build_id_size), wanted, out_file);
+	return source->ask_fd ? -ENOENT
+			      : open_candidate(debuginfod_open(kind, wanted->build_id,
+							       wanted->build_id_size),
+					       wanted, out_file);
 }
 
-static int open_vdso(const struct file_source *source, const struct identity *wanted, struct objfile *out_file)
+static int open_vdso(const struct file_source *source, const struct identity *wanted,
+		     struct objfile *out_file)
 {
-	struct objfile file = {.fd = -1, .elf = wanted->build_id_size || source->ask_fd ? vdso_open() : NULL};
+	struct objfile file = {.fd = -1,
+			       .elf = wanted->build_id_size || source->ask_fd ? vdso_open() : NULL};
 	const struct stat none = {0};
 
 	if (!file.elf || !is_wanted(&file, &none, wanted)) {
@@ -178,29 +195,41 @@ static int open_vdso(const struct file_source *source, const struct identity *wa
 	return 0;
 }
 
-int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file)
+int objfile_open(const struct file_source *source, const struct profile_module *module,
+		 const char *binary, struct objfile *out_file)
 {
-	const struct identity wanted = {.build_id = module->build_id, .build_id_size = module->build_id_size, .inode = module->inode};
+	const struct identity wanted = {.build_id = module->build_id,
+					.build_id_size = module->build_id_size,
+					.inode = module->inode};
 	struct identity trusted = wanted;
 	int error = -ENOENT;
 
 	trusted.is_trusted = true;
 	if (binary)
-		error = open_candidate(open(binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), &trusted, out_file);
+		error = open_candidate(open(binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
+				       &trusted, out_file);
 	if (error == -ENOENT && module->path && strcmp(module->path, VDSO_PATH) == 0)
 		error = open_vdso(source, &wanted, out_file);
 	if (error == -ENOENT)
-		error = open_candidate(file_source_open(source, module, &(struct hi_file_request){.kind = HI_FILE_MAPPED}), &trusted, out_file);
+		error = open_candidate(
+			file_source_open(source, module,
+					 &(struct hi_file_request){.kind = HI_FILE_MAPPED}),
+			&trusted, out_file);
 	if (error == -ENOENT)
-		error = open_places(source, module, &(struct hi_file_request){.kind = HI_FILE_NAMED}, &wanted, out_file);
+		error = open_places(source, module,
+				    &(struct hi_file_request){.kind = HI_FILE_NAMED}, &wanted,
+				    out_file);
 	if (error == -ENOENT)
 		error = open_by_build_id(source, module, &wanted, out_file);
-	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_file) : error;
+	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_file)
+				: error;
 }
 
-int objfile_open_program(const struct file_source *source, const struct profile_module *module, struct objfile *out_file)
+int objfile_open_program(const struct file_source *source, const struct profile_module *module,
+			 struct objfile *out_file)
 {
-	const struct identity wanted = {.build_id = module->build_id, .build_id_size = module->build_id_size};
+	const struct identity wanted = {.build_id = module->build_id,
+					.build_id_size = module->build_id_size};
 
 	return open_from_server(source, DEBUGINFOD_PROGRAM, &wanted, out_file);
 }
@@ -228,7 +257,8 @@ bool objfile_has_package(const struct objfile *file, char out_path[PATH_MAX])
 	struct stat status;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", file->fd);
-	const ssize_t size = file->fd < 0 ? -1 : readlink(link, out_path, PATH_MAX - sizeof(ending));
+	const ssize_t size =
+		file->fd < 0 ? -1 : readlink(link, out_path, PATH_MAX - sizeof(ending));
 	if (size <= 0 || out_path[0] != '/')
 		return false;
 	memcpy(out_path + size, ending, sizeof(ending));
@@ -247,7 +277,9 @@ int objfile_check(const struct profile_module *module, const char *binary)
 	if (open_candidate(fd, &anything, &file))
 		return -ENOEXEC;
 	const uint8_t *id = objfile_build_id(file.elf, &size);
-	const bool is_other = id && module->build_id_size && (size != module->build_id_size || memcmp(id, module->build_id, size) != 0);
+	const bool is_other =
+		id && module->build_id_size &&
+		(size != module->build_id_size || memcmp(id, module->build_id, size) != 0);
 	objfile_close(&file);
 	return is_other ? -ESTALE : 0;
 }
@@ -268,7 +300,8 @@ static const char *debug_link(Elf *elf, uint32_t *out_crc)
 	return name;
 }
 
-int objfile_open_debug(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_debug)
+int objfile_open_debug(const struct file_source *source, const struct profile_module *module,
+		       const struct objfile *file, struct objfile *out_debug)
 {
 	struct hi_file_request request = {.kind = HI_FILE_DEBUG_LINK};
 	struct identity wanted = {0};
@@ -283,7 +316,8 @@ int objfile_open_debug(const struct file_source *source, const struct profile_mo
 		memcpy(request.name, name, strlen(name));
 		error = open_places(source, module, &request, &linked, out_debug);
 	}
-	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_debug) : error;
+	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_debug)
+				: error;
 }
 
 /*
@@ -307,7 +341,8 @@ static const char *alternate_link(Elf *elf, struct identity *out_wanted)
 	return found ? found + sizeof(directory) - 1 : "";
 }
 
-int objfile_open_alternate(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_alternate)
+int objfile_open_alternate(const struct file_source *source, const struct profile_module *module,
+			   const struct objfile *file, struct objfile *out_alternate)
 {
 	struct hi_file_request request = {.kind = HI_FILE_ALTERNATE};
 	struct identity wanted = {0};
@@ -320,7 +355,8 @@ int objfile_open_alternate(const struct file_source *source, const struct profil
 		memcpy(request.name, name, strlen(name));
 		error = open_places(source, module, &request, &wanted, out_alternate);
 	}
-	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_alternate) : error;
+	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_alternate)
+				: error;
 }
 
 void objfile_close(struct objfile *file)

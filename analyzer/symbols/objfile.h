@@ -29,23 +29,30 @@ struct objfile {
  * file: this process's own vdso is used if the build-id is the same or, where none is known, in a
  * session, which runs on the kernel of its target. 0, -ENOENT, -ENOMEM.
  */
-int objfile_open(const struct file_source *source, const struct profile_module *module, const char *binary, struct objfile *out_file);
+int objfile_open(const struct file_source *source, const struct profile_module *module,
+		 const char *binary, struct objfile *out_file);
 /*
  * Checks whether a file that the user names can be the module's. 0; -ESTALE: it is another build;
  * -ENOEXEC: it is no ELF file; or the negative errno of open().
  */
 int objfile_check(const struct profile_module *module, const char *binary);
 /* Opens the file that was run, not its debug file, from a server. 0 or -ENOENT. */
-int objfile_open_program(const struct file_source *source, const struct profile_module *module, struct objfile *out_file);
+int objfile_open_program(const struct file_source *source, const struct profile_module *module,
+			 struct objfile *out_file);
 /* False for a debug file, which has the section headers of code, but no code. */
 bool objfile_has_code(Elf *elf);
-/* The separate debug file that belongs to a module's file: by build-id, then by .gnu_debuglink, then from a server. 0, -ENOENT, -ENOMEM. */
-int objfile_open_debug(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_debug);
+/*
+ * The separate debug file that belongs to a module's file: by build-id, then by .gnu_debuglink,
+ * then from a server. 0, -ENOENT, -ENOMEM.
+ */
+int objfile_open_debug(const struct file_source *source, const struct profile_module *module,
+		       const struct objfile *file, struct objfile *out_debug);
 /*
  * The file with what a debug file shares with others (dwz): by build-id, then by the name in
  * .gnu_debugaltlink, then from a server. 0, -ENOENT, -ENOMEM.
  */
-int objfile_open_alternate(const struct file_source *source, const struct profile_module *module, const struct objfile *file, struct objfile *out_alternate);
+int objfile_open_alternate(const struct file_source *source, const struct profile_module *module,
+			   const struct objfile *file, struct objfile *out_alternate);
 void objfile_close(struct objfile *file);
 /*
  * Whether a package of split debug information (.dwp) lies beside the file, and its path. For

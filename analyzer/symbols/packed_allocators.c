@@ -25,7 +25,9 @@ static const char *find_name(Elf *elf)
 		return NULL;
 	for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
 		const char *name =
-			symbol.st_shndx != SHN_UNDEF && GELF_ST_TYPE(symbol.st_info) == STT_FUNC ? elf_strptr(elf, header.sh_link, symbol.st_name) : NULL;
+			symbol.st_shndx != SHN_UNDEF && GELF_ST_TYPE(symbol.st_info) == STT_FUNC
+				? elf_strptr(elf, header.sh_link, symbol.st_name)
+				: NULL;
 
 		if (name && (strcmp(name, "malloc") == 0 || hi_allocator_prefix(name)))
 			return name;
@@ -38,7 +40,8 @@ static int set_unhooked(struct profile_meta *meta, const char *name)
 	const size_t prefix = hi_allocator_prefix(name);
 	char *text;
 
-	if (asprintf(&text, "%.*smalloc in the program itself%s", (int)prefix, name, prefix ? "" : " (by direct calls)") < 0)
+	if (asprintf(&text, "%.*smalloc in the program itself%s", (int)prefix, name,
+		     prefix ? "" : " (by direct calls)") < 0)
 		return -ENOMEM;
 	printable(text);
 	meta->unhooked = text;
@@ -47,12 +50,15 @@ static int set_unhooked(struct profile_meta *meta, const char *name)
 
 int packed_allocators_find(struct profile *profile, int ask_fd)
 {
-	const struct file_source source = {.ask_fd = ask_fd, .pid = profile->meta.pid, .exe = profile->meta.exe};
+	const struct file_source source = {
+		.ask_fd = ask_fd, .pid = profile->meta.pid, .exe = profile->meta.exe};
 	const int32_t program = module_names_main(profile);
 	struct objfile file = OBJFILE_CLOSED;
 	struct mini_debug mini = {0};
 	const char *name = NULL;
-	int error = profile->meta.unhooked || program < 0 ? -ENOENT : objfile_open(&source, &profile->module[program], NULL, &file);
+	int error = profile->meta.unhooked || program < 0
+			    ? -ENOENT
+			    : objfile_open(&source, &profile->module[program], NULL, &file);
 
 	if (!error)
 		error = mini_debug_open(file.elf, &mini);

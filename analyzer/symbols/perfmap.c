@@ -2,7 +2,8 @@
 /*
  * perfmap.c - see perfmap.h.
  *
- * A JIT compiler reuses addresses and appends, so of two entries at one address the later one counts.
+ * A JIT compiler reuses addresses and appends, so of two entries at one address the later one
+ * counts.
  */
 #include "perfmap.h"
 
@@ -36,7 +37,8 @@ static int parse_line(char *line, struct perfmap_entry *out_entry)
 	uint64_t size;
 	int name_at = 0;
 
-	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &out_entry->lo, &size, &name_at) != 2 || name_at == 0 || !line[name_at])
+	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &out_entry->lo, &size, &name_at) != 2 ||
+	    name_at == 0 || !line[name_at])
 		return -EINVAL;
 	out_entry->name = line + name_at;
 	return __builtin_add_overflow(out_entry->lo, size, &out_entry->hi) ? -EINVAL : 0;

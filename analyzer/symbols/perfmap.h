@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfmap.h - names of code that a JIT compiler generated, from the file it writes for perf: /tmp/perf-PID.map.
+ * perfmap.h - names of code that a JIT compiler generated, from the file it writes for perf:
+ * /tmp/perf-PID.map.
  */
 #ifndef HI_PERFMAP_H
 #define HI_PERFMAP_H

@@ -30,7 +30,7 @@ struct resolver {
 	size_t count;
 };
 
-/* ---- one frame ----------------------------------------------------------------------------------------------------------- */
+/* ---- one frame ------------------------------------------------------------------------------- */
 
 static void free_lines(struct profile_line *line, size_t count)
 {
@@ -73,14 +73,16 @@ static char *readable_name(const struct dwarf_call *call, bool full_names)
 static int fill_line(const struct dwarf_call *call, bool full_names, struct profile_line *line)
 {
 	line->line = call->line;
-	if (call->name && (!(line->function = readable_name(call, full_names)) || !(line->system_name = printable_copy(call->name))))
+	if (call->name && (!(line->function = readable_name(call, full_names)) ||
+			   !(line->system_name = printable_copy(call->name))))
 		return -ENOMEM;
 	if (call->file && !(line->file = printable_path(call)))
 		return -ENOMEM;
 	return 0;
 }
 
-static int fill_frame(const struct dwarf_call *calls, size_t count, bool full_names, struct profile_frame *frame)
+static int fill_frame(const struct dwarf_call *calls, size_t count, bool full_names,
+		      struct profile_frame *frame)
 {
 	struct profile_line *line = calloc(count, sizeof(*line));
 	int error = line ? 0 : -ENOMEM;
@@ -102,12 +104,15 @@ static int fill_frame(const struct dwarf_call *calls, size_t count, bool full_na
  * True if the calls have more than the frame: inlined calls, or a source file, that it lacks.
  * Otherwise the frame keeps what it has.
  */
-static bool has_more(const struct profile_frame *frame, const struct dwarf_call *calls, size_t count)
+static bool has_more(const struct profile_frame *frame, const struct dwarf_call *calls,
+		     size_t count)
 {
-	return !frame->line_count || count > frame->line_count || (count == frame->line_count && calls[0].file && !frame->line[0].file);
+	return !frame->line_count || count > frame->line_count ||
+	       (count == frame->line_count && calls[0].file && !frame->line[0].file);
 }
 
-static int name_frame(const struct resolver *resolver, const struct dwarf_call *calls, size_t count, struct profile_frame *frame)
+static int name_frame(const struct resolver *resolver, const struct dwarf_call *calls, size_t count,
+		      struct profile_frame *frame)
 {
 	struct symbols_findings *findings = resolver->options->findings;
 	const bool is_new = !frame->line_count;
@@ -122,14 +127,17 @@ static int name_frame(const struct resolver *resolver, const struct dwarf_call *
 	return error;
 }
 
-static int resolve_in_module(const struct resolver *resolver, const struct module_names *names, struct profile_frame *frame)
+static int resolve_in_module(const struct resolver *resolver, const struct module_names *names,
+			     struct profile_frame *frame)
 {
-	const uint64_t address = module_names_code(names, frame->address - resolver->profile->module[frame->module].bias);
+	const uint64_t address = module_names_code(
+		names, frame->address - resolver->profile->module[frame->module].bias);
 	struct dwarf_call calls[DWARF_CALLS_MAX] = {{0}};
 	size_t count = 1;
 
 	const char *symbol = module_names_symbol(names, address);
-	const int error = names->lines ? dwarf_lines_find(names->lines, address, calls, &count) : -ENOENT;
+	const int error =
+		names->lines ? dwarf_lines_find(names->lines, address, calls, &count) : -ENOENT;
 	if (error == -ENOMEM)
 		return error;
 	/*
@@ -137,19 +145,21 @@ static int resolve_in_module(const struct resolver *resolver, const struct modul
 	 * Where the debug information has the plain name, this is the mangled one.
 	 */
 	struct dwarf_call *owner = &calls[count - 1];
-	if (symbol && (!owner->name || (!owner->is_linkage_name && symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R')))) {
+	if (symbol && (!owner->name || (!owner->is_linkage_name && symbol[0] == '_' &&
+					(symbol[1] == 'Z' || symbol[1] == 'R')))) {
 		owner->name = symbol;
 		owner->is_linkage_name = true;
 	}
 	return owner->name || owner->file ? name_frame(resolver, calls, count, frame) : 0;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static int compare_frames(const void *left, const void *right, void *context)
 {
 	const struct profile *profile = context;
-	const struct profile_frame *a = &profile->frame[*(const uint32_t *)left], *b = &profile->frame[*(const uint32_t *)right];
+	const struct profile_frame *a = &profile->frame[*(const uint32_t *)left],
+				   *b = &profile->frame[*(const uint32_t *)right];
 	const uint32_t a_number = a->module == NO_MODULE ? 0 : profile->module[a->module].number;
 	const uint32_t b_number = b->module == NO_MODULE ? 0 : profile->module[b->module].number;
 
@@ -170,13 +180,15 @@ static int collect_frames(struct resolver *resolver)
 	for (size_t i = resolver->options->first_frame; i < profile->frame_count; i++) {
 		const int32_t module = profile->frame[i].module;
 		const bool is_named = profile->frame[i].line_count != 0;
-		if ((is_named && !resolver->options->complete) || module < NO_MODULE || module >= (int64_t)profile->module_count)
+		if ((is_named && !resolver->options->complete) || module < NO_MODULE ||
+		    module >= (int64_t)profile->module_count)
 			continue;
 		resolver->order[resolver->count++] = (uint32_t)i;
 		if (resolver->options->findings)
 			resolver->options->findings->sought += !is_named;
 	}
-	qsort_r(resolver->order, resolver->count, sizeof(*resolver->order), compare_frames, profile);
+	qsort_r(resolver->order, resolver->count, sizeof(*resolver->order), compare_frames,
+		profile);
 	return 0;
 }
 
@@ -185,7 +197,10 @@ int symbols_check_binary(const struct profile *profile, const struct symbols_opt
 	static const struct profile_module unknown;
 	const int32_t module = module_names_main(profile);
 
-	return options->binary ? objfile_check(module == NO_MODULE ? &unknown : &profile->module[module], options->binary) : 0;
+	return options->binary
+		       ? objfile_check(module == NO_MODULE ? &unknown : &profile->module[module],
+				       options->binary)
+		       : 0;
 }
 
 static int resolve_generated(struct resolver *resolver, size_t begin, size_t end)
@@ -220,7 +235,9 @@ static int resolve_object(struct resolver *resolver, size_t begin, size_t end)
 {
 	struct profile *profile = resolver->profile;
 	struct module_names names;
-	int error = module_names_open(&resolver->source, profile, profile->frame[resolver->order[begin]].module, resolver->options->binary, &names);
+	int error = module_names_open(&resolver->source, profile,
+				      profile->frame[resolver->order[begin]].module,
+				      resolver->options->binary, &names);
 
 	if (error)
 		return error;
@@ -239,7 +256,9 @@ int symbols_resolve(struct profile *profile, const struct symbols_options *optio
 	struct resolver resolver = {
 		.profile = profile,
 		.options = options,
-		.source = {.ask_fd = options->ask_fd, .pid = profile->meta.pid, .exe = profile->meta.exe},
+		.source = {.ask_fd = options->ask_fd,
+			   .pid = profile->meta.pid,
+			   .exe = profile->meta.exe},
 	};
 	int error = collect_frames(&resolver);
 	size_t end;
@@ -247,10 +266,12 @@ int symbols_resolve(struct profile *profile, const struct symbols_options *optio
 	for (size_t begin = 0; begin < resolver.count && error != -ENOMEM; begin = end) {
 		const int32_t module = profile->frame[resolver.order[begin]].module;
 		for (end = begin + 1; end < resolver.count; end++) {
-			if (!module_names_is_same(profile, module, profile->frame[resolver.order[end]].module))
+			if (!module_names_is_same(profile, module,
+						  profile->frame[resolver.order[end]].module))
 				break;
 		}
-		error = module == NO_MODULE ? resolve_generated(&resolver, begin, end) : resolve_object(&resolver, begin, end);
+		error = module == NO_MODULE ? resolve_generated(&resolver, begin, end)
+					    : resolve_object(&resolver, begin, end);
 	}
 	free(resolver.order);
 	return error == -ENOMEM ? error : 0;

@@ -22,7 +22,8 @@
 struct symbols_findings {
 	size_t sought, found; /* frames that had no name, and those of them that have one now */
 	size_t bettered;      /* named frames that have a source line or inlined calls now */
-	size_t lacking;       /* frames whose inlined calls are in split debug information that could not be opened */
+	/* frames whose inlined calls are in split debug information that could not be opened */
+	size_t lacking;
 	/*
 	 * a split file that could not be opened, and a package of such files that exists here; NULL
 	 * = none. Safe to print; the caller frees them

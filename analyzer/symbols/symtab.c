@@ -2,9 +2,10 @@
 /*
  * symtab.c - see symtab.h.
  *
- * The table is read and sorted once and then binary-searched; a name is fetched only for a hit. Symbols may be nested and may have no size
- * (assembly): the innermost sized symbol that covers the address wins; a sizeless one counts to the end of its section, but only where no
- * other symbol lies between it and the address, or everything in .plt would be called _init.
+ * The table is read and sorted once and then binary-searched; a name is fetched only for a hit.
+ * Symbols may be nested and may have no size (assembly): the innermost sized symbol that covers the
+ * address wins; a sizeless one counts to the end of its section, but only where no other symbol
+ * lies between it and the address, or everything in .plt would be called _init.
  */
 #include "symtab.h"
 
@@ -16,7 +17,9 @@
 
 #include "objfile.h"
 
-/* How many symbols to look back for one that encloses the address. Real code nests one or two deep. */
+/*
+ * How many symbols to look back for one that encloses the address. Real code nests one or two deep.
+ */
 #define LOOK_BACK 16
 
 struct symtab_entry {
@@ -44,7 +47,9 @@ static uint8_t alias_rank(const GElf_Sym *symbol, const char *name)
 	uint8_t rank = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 0 : 32;
 
 	rank += symbol->st_size ? 16 : 0;
-	rank += binding == STB_GLOBAL || binding == STB_GNU_UNIQUE ? 8 : binding == STB_WEAK ? 4 : 0;
+	rank += binding == STB_GLOBAL || binding == STB_GNU_UNIQUE ? 8
+		: binding == STB_WEAK                              ? 4
+								   : 0;
 	return rank + (name[0] != '_' ? 3 : name[1] != '_' ? 2 : 0);
 }
 
@@ -54,7 +59,9 @@ static bool is_function(const GElf_Sym *symbol, const char *name)
 
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return true;
-	/* Untyped: assembly's functions, but also local labels and the mapping symbols ($x) of ARM. */
+	/*
+	 * Untyped: assembly's functions, but also local labels and the mapping symbols ($x) of ARM.
+	 */
 	return type == STT_NOTYPE && name[0] != '$' && name[0] != '.';
 }
 
@@ -91,22 +98,30 @@ static int load(Elf *elf, uint32_t type, struct symtab *out_table)
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 	if (!data || !gelf_getshdr(section, &header) || symbol_size == 0)
 		return -ENOENT;
-	/* d_size is what was really read, so a count that lies cannot make us reserve more than the file holds. */
+	/*
+	 * d_size is what was really read, so a count that lies cannot make us reserve more than the
+	 * file holds.
+	 */
 	const size_t count = data->d_size / symbol_size;
 	table.strings = header.sh_link;
 	table.entry = malloc((count + 1) * sizeof(*table.entry));
 	if (!table.entry)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && i < INT32_MAX && gelf_getsym(data, (int)i, &symbol); i++) {
-		const char *name = symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE ? NULL : elf_strptr(elf, table.strings, symbol.st_name);
-		const uint64_t end = name && *name && is_function(&symbol, name) ? code_end(elf, symbol.st_shndx) : 0;
+		const char *name = symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE
+					   ? NULL
+					   : elf_strptr(elf, table.strings, symbol.st_name);
+		const uint64_t end = name && *name && is_function(&symbol, name)
+					     ? code_end(elf, symbol.st_shndx)
+					     : 0;
 		if (symbol.st_value >= end || symbol.st_size > end - symbol.st_value)
 			continue;
-		table.entry[table.count++] = (struct symtab_entry){.address = symbol.st_value,
-								   .end = symbol.st_size ? symbol.st_value + symbol.st_size : end,
-								   .name = symbol.st_name,
-								   .rank = alias_rank(&symbol, name),
-								   .is_sized = symbol.st_size != 0};
+		table.entry[table.count++] = (struct symtab_entry){
+			.address = symbol.st_value,
+			.end = symbol.st_size ? symbol.st_value + symbol.st_size : end,
+			.name = symbol.st_name,
+			.rank = alias_rank(&symbol, name),
+			.is_sized = symbol.st_size != 0};
 	}
 	if (table.count == 0) {
 		free(table.entry);
@@ -156,7 +171,8 @@ static const struct symtab_entry *entry_at(const struct symtab *table, uint64_t 
 	const size_t above = entries_up_to(table, address);
 	const struct symtab_entry *found = NULL;
 
-	for (size_t back = 1; back <= above && back <= LOOK_BACK && !(found && found->is_sized); back++) {
+	for (size_t back = 1; back <= above && back <= LOOK_BACK && !(found && found->is_sized);
+	     back++) {
 		const struct symtab_entry *entry = &table->entry[above - back];
 		if (address < entry->end && (entry->is_sized || back == 1))
 			found = entry;
@@ -171,7 +187,8 @@ const char *symtab_find(const struct symtab *table, uint64_t address)
 	return found ? elf_strptr(table->elf, table->strings, found->name) : NULL;
 }
 
-const char *symtab_find_extent(const struct symtab *table, uint64_t address, uint64_t *out_begin, uint64_t *out_end)
+const char *symtab_find_extent(const struct symtab *table, uint64_t address, uint64_t *out_begin,
+			       uint64_t *out_end)
 {
 	const struct symtab_entry *found = entry_at(table, address);
 	const size_t next = entries_up_to(table, address);
@@ -179,6 +196,9 @@ const char *symtab_find_extent(const struct symtab *table, uint64_t address, uin
 	if (!found)
 		return NULL;
 	*out_begin = found->address;
-	*out_end = found->is_sized || next == table->count || table->entry[next].address > found->end ? found->end : table->entry[next].address;
+	*out_end =
+		found->is_sized || next == table->count || table->entry[next].address > found->end
+			? found->end
+			: table->entry[next].address;
 	return elf_strptr(table->elf, table->strings, found->name);
 }

@@ -18,7 +18,8 @@ static size_t mapped_size(const ElfW(Ehdr) * header)
 	size_t size = 0;
 
 	for (size_t i = 0; i < header->e_phnum; i++) {
-		if (segment[i].p_type == PT_LOAD && segment[i].p_offset + segment[i].p_filesz > size)
+		if (segment[i].p_type == PT_LOAD &&
+		    segment[i].p_offset + segment[i].p_filesz > size)
 			size = segment[i].p_offset + segment[i].p_filesz;
 	}
 	return page ? (size + page - 1) / page * page : size;

@@ -42,7 +42,7 @@ static struct {
 #define SET(field, value) atomic_store_explicit(&bar.field, value, memory_order_relaxed)
 #define GET(field) atomic_load_explicit(&bar.field, memory_order_relaxed)
 
-/* ---- the line ---- */
+/* ---- the line -------------------------------------------------------------------------------- */
 
 struct line {
 	char text[LINE_SIZE];
@@ -87,14 +87,16 @@ static void put_elapsed(struct line *line)
 	if (clock_gettime(CLOCK_MONOTONIC, &now))
 		return;
 	put_text(line, ", ");
-	put_number(line, (size_t)(now.tv_sec - bar.began.tv_sec) - (now.tv_nsec < bar.began.tv_nsec));
+	put_number(line,
+		   (size_t)(now.tv_sec - bar.began.tv_sec) - (now.tv_nsec < bar.began.tv_nsec));
 	put_text(line, " s");
 }
 
 static void put_state(struct line *line)
 {
 	const size_t parts = GET(parts), part = GET(part), total = GET(total);
-	const int64_t size = GET(size), offset = size > 0 ? (int64_t)lseek(GET(fd), 0, SEEK_CUR) : -1;
+	const int64_t size = GET(size),
+		      offset = size > 0 ? (int64_t)lseek(GET(fd), 0, SEEK_CUR) : -1;
 
 	put_text(line, CLEAR "heapinject: ");
 	put_text(line, GET(phase));
@@ -137,7 +139,7 @@ static void draw(int signal)
 	errno = error;
 }
 
-/* ---- its life ---- */
+/* ---- its life -------------------------------------------------------------------------------- */
 
 static void set_timer(long first_ms)
 {
@@ -164,7 +166,8 @@ void progress_bar_open(void)
 
 	if (GET(is_open) || !isatty(STDERR_FILENO) || !terminal || strcmp(terminal, "dumb") == 0)
 		return;
-	if (clock_gettime(CLOCK_MONOTONIC, &bar.began) || sigaction(PROGRESS_BAR_SIGNAL, &action, &bar.before))
+	if (clock_gettime(CLOCK_MONOTONIC, &bar.began) ||
+	    sigaction(PROGRESS_BAR_SIGNAL, &action, &bar.before))
 		return;
 	if (timer_create(CLOCK_MONOTONIC, &event, &bar.timer)) {
 		sigaction(PROGRESS_BAR_SIGNAL, &bar.before, NULL);

@@ -13,14 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const sequences[] = {
-	[STYLE_PLAIN] = "", [STYLE_HEADING] = "\033[1m", [STYLE_DIM] = "\033[2m", [STYLE_MORE] = "\033[38;5;202m", [STYLE_LESS] = "\033[38;5;33m"};
+static const char *const sequences[] = {[STYLE_PLAIN] = "",
+					[STYLE_HEADING] = "\033[1m",
+					[STYLE_DIM] = "\033[2m",
+					[STYLE_MORE] = "\033[38;5;202m",
+					[STYLE_LESS] = "\033[38;5;33m"};
 
 static const FILE *styled;
 
 int style_when_parse(const char *word, enum style_when *out_when)
 {
-	static const char *const words[] = {[STYLE_AUTO] = "auto", [STYLE_ALWAYS] = "always", [STYLE_NEVER] = "never"};
+	static const char *const words[] = {
+		[STYLE_AUTO] = "auto", [STYLE_ALWAYS] = "always", [STYLE_NEVER] = "never"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(word, words[i]) == 0) {
@@ -44,7 +48,8 @@ void style_use(FILE *stream, enum style_when when)
 	struct stat status;
 
 	styled = NULL;
-	if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode) && (when == STYLE_ALWAYS || is_able(fd)))
+	if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode) &&
+	    (when == STYLE_ALWAYS || is_able(fd)))
 		styled = stream;
 }
 

@@ -35,7 +35,8 @@ void style_use(FILE *stream, enum style_when when);
  * As fprintf(), in this style. The text is a line or a part of one, without its newline. Field
  * widths are those of the visible text.
  */
-void style_print(enum style style, FILE *out, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void style_print(enum style style, FILE *out, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 /* The style of a figure: by its sign if it is a difference and is not shown as 0, else plain. */
 enum style style_of_change(double value, bool is_difference);
 

@@ -55,7 +55,8 @@ int pattern_open(struct pattern *pattern, const char *text, char complaint[PATTE
 	posix = as_posix(text + (ignores_case ? 4 : 0));
 	if (!posix)
 		return -ENOMEM;
-	status = regcomp(&pattern->regex, posix, REG_EXTENDED | REG_NOSUB | (ignores_case ? REG_ICASE : 0));
+	status = regcomp(&pattern->regex, posix,
+			 REG_EXTENDED | REG_NOSUB | (ignores_case ? REG_ICASE : 0));
 	free(posix);
 	if (status == REG_ESPACE)
 		return -ENOMEM;

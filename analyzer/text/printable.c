@@ -2,8 +2,8 @@
 /*
  * printable.c - see printable.h.
  *
- * A symbol named with an escape sequence must not drive a terminal, one with a line break must not forge a line of a report, and one with
- * a broken UTF-8 sequence must not make an SVG unreadable.
+ * A symbol named with an escape sequence must not drive a terminal, one with a line break must not
+ * forge a line of a report, and one with a broken UTF-8 sequence must not make an SVG unreadable.
  */
 #include "printable.h"
 
@@ -26,7 +26,8 @@ static size_t sequence_length(const unsigned char *text)
 	else
 		return 0;
 	/* Overlong forms, surrogates, beyond U+10FFFF; and the C1 control characters. */
-	if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f) ||
+	if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+	    (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f) ||
 	    (first == 0xc2 && second < 0xa0))
 		return 0;
 	for (size_t i = 1; i < length; i++) {

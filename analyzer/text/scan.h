@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.h - takes numbers and characters off the front of a string. Each takes what it accepts, and leaves the cursor alone otherwise.
+ * scan.h - takes numbers and characters off the front of a string. Each takes what it accepts, and
+ * leaves the cursor alone otherwise.
  */
 #ifndef HI_SCAN_H
 #define HI_SCAN_H

@@ -42,7 +42,7 @@ size_t callgraph_drop_light_edges(struct callgraph *graph, double cutoff)
 	return dropped;
 }
 
-/* ---- detours ---- */
+/* ---- detours --------------------------------------------------------------------------------- */
 
 /* The edges by caller, and the state of a search along them. */
 struct ways {
@@ -71,7 +71,8 @@ static int ways_open(const struct callgraph *graph, struct ways *out_ways)
 		.reached = calloc(graph->node_count + 1, sizeof(uint32_t)),
 		.keep = malloc(graph->edge_count + 1),
 	};
-	if (!out_ways->first || !out_ways->edge || !out_ways->queue || !out_ways->reached || !out_ways->keep)
+	if (!out_ways->first || !out_ways->edge || !out_ways->queue || !out_ways->reached ||
+	    !out_ways->keep)
 		return -ENOMEM;
 	memset(out_ways->keep, true, graph->edge_count + 1);
 	for (size_t i = 0; i < graph->edge_count; i++)
@@ -93,7 +94,8 @@ static bool is_detour(const struct callgraph *graph, struct ways *ways, uint32_t
 	ways->queue[count++] = detour->caller;
 	ways->reached[detour->caller] = search;
 	for (size_t at = 0; at < count; at++) {
-		for (uint32_t i = ways->first[ways->queue[at]]; i < ways->first[ways->queue[at] + 1]; i++) {
+		for (uint32_t i = ways->first[ways->queue[at]];
+		     i < ways->first[ways->queue[at] + 1]; i++) {
 			const uint32_t edge = ways->edge[i], node = graph->edge[edge].callee;
 
 			if (edge == index || !ways->keep[edge] || ways->reached[node] == search)
@@ -123,13 +125,14 @@ int callgraph_drop_detours(struct callgraph *graph)
 	return error;
 }
 
-/* ---- the heaviest ---- */
+/* ---- the heaviest ---------------------------------------------------------------------------- */
 
 static int compare_edges(const void *left, const void *right, void *context)
 {
 	const struct callgraph *graph = context;
 	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	const double a_size = fabs(graph->edge[a].weight.value), b_size = fabs(graph->edge[b].weight.value);
+	const double a_size = fabs(graph->edge[a].weight.value),
+		     b_size = fabs(graph->edge[b].weight.value);
 
 	if (a_size != b_size)
 		return a_size > b_size ? -1 : 1;
@@ -140,7 +143,8 @@ static int compare_edges(const void *left, const void *right, void *context)
  * order[] is sorted, heaviest first. Keeps the first edge to each node, even beyond `limit`, so
  * that no node is isolated. Then keeps the first of the others until `limit` edges are kept.
  */
-static void choose_edges(const struct callgraph *graph, const uint32_t *order, size_t limit, bool *is_called, bool *keep)
+static void choose_edges(const struct callgraph *graph, const uint32_t *order, size_t limit,
+			 bool *is_called, bool *keep)
 {
 	size_t kept = 0;
 
@@ -158,7 +162,7 @@ static void choose_edges(const struct callgraph *graph, const uint32_t *order, s
 	}
 }
 
-/* ---- how long they are ---- */
+/* ---- how long they are ----------------------------------------------------------------------- */
 
 /* A depth-first search from callers to callees, without recursion. */
 struct search {
@@ -194,11 +198,14 @@ static int search_open(const struct callgraph *graph, struct search *out_search)
 	};
 	const int error = ways_open(graph, &out_search->ways);
 
-	return out_search->next && out_search->order && out_search->rank && out_search->state ? error : -ENOMEM;
+	return out_search->next && out_search->order && out_search->rank && out_search->state
+		       ? error
+		       : -ENOMEM;
 }
 
 /* The next node to enter from this one. False: there is none. */
-static bool step(const struct callgraph *graph, struct search *search, uint32_t node, uint32_t *out_callee)
+static bool step(const struct callgraph *graph, struct search *search, uint32_t node,
+		 uint32_t *out_callee)
 {
 	while (search->next[node] < search->ways.first[node + 1]) {
 		const uint32_t edge = search->ways.edge[search->next[node]++];
@@ -250,15 +257,19 @@ static size_t length_of(const struct callgraph *graph, struct search *search)
 	for (size_t i = search->count; i-- > 0;) {
 		const uint32_t node = search->order[i];
 
-		for (uint32_t way = search->ways.first[node]; way < search->ways.first[node + 1]; way++) {
-			const uint32_t edge = search->ways.edge[way], callee = graph->edge[edge].callee;
+		for (uint32_t way = search->ways.first[node]; way < search->ways.first[node + 1];
+		     way++) {
+			const uint32_t edge = search->ways.edge[way],
+				       callee = graph->edge[edge].callee;
 
-			if (search->ways.keep[edge] && search->next[callee] < i && search->rank[callee] <= search->rank[node])
+			if (search->ways.keep[edge] && search->next[callee] < i &&
+			    search->rank[callee] <= search->rank[node])
 				search->rank[callee] = search->rank[node] + 1;
 		}
 	}
 	for (size_t i = 0; i < graph->edge_count; i++) {
-		const uint32_t from = search->rank[graph->edge[i].caller], to = search->rank[graph->edge[i].callee];
+		const uint32_t from = search->rank[graph->edge[i].caller],
+			       to = search->rank[graph->edge[i].callee];
 
 		if (search->ways.keep[i])
 			length += from < to ? to - from : from - to;
@@ -266,15 +277,19 @@ static size_t length_of(const struct callgraph *graph, struct search *search)
 	return length;
 }
 
-/* ---- more than can be drawn ---- */
+/* ---- more than can be drawn ------------------------------------------------------------------ */
 
 /*
  * Finds by bisection the largest number of edges within both limits of `room`. On return
  * search->ways.keep holds the chosen edges.
  */
-static void choose_fitting(const struct callgraph *graph, const uint32_t *order, const struct callgraph_room *room, struct search *search, bool *is_called)
+static void choose_fitting(const struct callgraph *graph, const uint32_t *order,
+			   const struct callgraph_room *room, struct search *search,
+			   bool *is_called)
 {
-	size_t fitting = 0, limit = (room->edges < graph->edge_count ? room->edges : graph->edge_count) + 1, at = limit - 1;
+	size_t fitting = 0,
+	       limit = (room->edges < graph->edge_count ? room->edges : graph->edge_count) + 1,
+	       at = limit - 1;
 
 	while (fitting + 1 < limit) {
 		choose_edges(graph, order, at, is_called, search->ways.keep);
@@ -287,7 +302,8 @@ static void choose_fitting(const struct callgraph *graph, const uint32_t *order,
 	choose_edges(graph, order, fitting, is_called, search->ways.keep);
 }
 
-int callgraph_fit_edges(struct callgraph *graph, const struct callgraph_room *room, struct callgraph_fitted *fitted)
+int callgraph_fit_edges(struct callgraph *graph, const struct callgraph_room *room,
+			struct callgraph_fitted *fitted)
 {
 	uint32_t *order = malloc((graph->edge_count + 1) * sizeof(*order));
 	bool *is_called = malloc(graph->node_count + 1);

@@ -34,6 +34,7 @@ struct callgraph_fitted {
  * Keeps the heaviest edge to each node, even beyond the room, and then as many of the heaviest
  * other edges as there is room for. Returns 0 or -ENOMEM.
  */
-int callgraph_fit_edges(struct callgraph *graph, const struct callgraph_room *room, struct callgraph_fitted *fitted);
+int callgraph_fit_edges(struct callgraph *graph, const struct callgraph_room *room,
+			struct callgraph_fitted *fitted);
 
 #endif

@@ -36,7 +36,8 @@ static double entropy(double part, double whole)
 static double *score_nodes(const struct callgraph *graph)
 {
 	double *score = calloc(graph->node_count + 1, sizeof(*score));
-	double *in = calloc(graph->node_count + 1, sizeof(*in)), *out = calloc(graph->node_count + 1, sizeof(*out));
+	double *in = calloc(graph->node_count + 1, sizeof(*in)),
+	       *out = calloc(graph->node_count + 1, sizeof(*out));
 
 	if (!score || !in || !out) {
 		free(score);
@@ -58,7 +59,8 @@ static double *score_nodes(const struct callgraph *graph)
 		const struct callgraph_edge *edge = &graph->edge[i];
 		const double weight = fabs(edge->weight.value);
 		score[edge->callee] += entropy(weight, in[edge->callee]);
-		score[edge->caller] += entropy(weight, out[edge->caller] + fabs(graph->node[edge->caller].flat.value));
+		score[edge->caller] += entropy(
+			weight, out[edge->caller] + fabs(graph->node[edge->caller].flat.value));
 	}
 	for (size_t i = 0; i < graph->node_count; i++)
 		score[i] = fabs(score[i] * graph->node[i].cum.value + graph->node[i].flat.value);
@@ -70,17 +72,22 @@ out:
 
 static int compare_scores(const void *left, const void *right, void *context)
 {
-	const double *score = context, a = score[*(const uint32_t *)left], b = score[*(const uint32_t *)right];
+	const double *score = context, a = score[*(const uint32_t *)left],
+		     b = score[*(const uint32_t *)right];
 
 	return a > b ? -1 : a < b;
 }
 
 /* Clears keep[] for all but the best nodes. */
-static int keep_best(const struct callgraph *graph, const struct callgraph_limits *limits, bool *keep)
+static int keep_best(const struct callgraph *graph, const struct callgraph_limits *limits,
+		     bool *keep)
 {
 	double *score = limits->is_picture ? score_nodes(graph) : NULL;
 	size_t count = 0;
-	uint32_t *order = limits->is_picture && !score ? NULL : callgraph_order(graph, limits->is_picture || limits->by_cum, &count);
+	uint32_t *order =
+		limits->is_picture && !score
+			? NULL
+			: callgraph_order(graph, limits->is_picture || limits->by_cum, &count);
 
 	if (order && score)
 		qsort_r(order, count, sizeof(*order), compare_scores, score);
@@ -109,7 +116,8 @@ static void weights_close(struct weights *weights)
 	free(weights->row);
 }
 
-static void weigh_row(const struct functions *functions, const struct profile_stack *stack, uint32_t row, double value, struct weights *weights)
+static void weigh_row(const struct functions *functions, const struct profile_stack *stack,
+		      uint32_t row, double value, struct weights *weights)
 {
 	size_t count;
 	const uint32_t *calls = functions_unfold(functions, stack, &count);
@@ -127,7 +135,8 @@ static void weigh_row(const struct functions *functions, const struct profile_st
 }
 
 /* Returns 0 or -ENOMEM. The caller closes *out_weights in either case. */
-static int weights_open(const struct profile *profile, enum sample_type type, const struct functions *functions, struct weights *out_weights)
+static int weights_open(const struct profile *profile, enum sample_type type,
+			const struct functions *functions, struct weights *out_weights)
 {
 	*out_weights = (struct weights){
 		.flat = calloc(functions->count + 1, sizeof(double)),
@@ -141,7 +150,8 @@ static int weights_open(const struct profile *profile, enum sample_type type, co
 		const double value = estimate_of(profile, &profile->row[i], type).value;
 
 		if (value != 0)
-			weigh_row(functions, &profile->stack[profile->row[i].key.stack], (uint32_t)i + 1, value, out_weights);
+			weigh_row(functions, &profile->stack[profile->row[i].key.stack],
+				  (uint32_t)i + 1, value, out_weights);
 	}
 	return 0;
 }
@@ -156,7 +166,8 @@ static double cutoff_of(const struct weights *weights, double fraction)
 	return floor(fabs(flat) * fraction);
 }
 
-static size_t drop_light_nodes(const struct weights *weights, double cutoff, bool *keep, size_t *out_kept)
+static size_t drop_light_nodes(const struct weights *weights, double cutoff, bool *keep,
+			       size_t *out_kept)
 {
 	size_t dropped = 0;
 
@@ -171,15 +182,19 @@ static size_t drop_light_nodes(const struct weights *weights, double cutoff, boo
 	return dropped;
 }
 
-/* ---- the steps ---- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
-static int trim_edges(struct callgraph *graph, const struct callgraph_limits *limits, double cutoff, struct callgraph_dropped *dropped)
+static int trim_edges(struct callgraph *graph, const struct callgraph_limits *limits, double cutoff,
+		      struct callgraph_dropped *dropped)
 {
 	int error = 0;
 
 	dropped->edges = callgraph_drop_light_edges(graph, cutoff);
 	if (limits->room.edges)
-		error = callgraph_fit_edges(graph, &(struct callgraph_room){.edges = CALLGRAPH_DETOURS_MAX, .length = SIZE_MAX}, &dropped->fitted);
+		error = callgraph_fit_edges(graph,
+					    &(struct callgraph_room){.edges = CALLGRAPH_DETOURS_MAX,
+								     .length = SIZE_MAX},
+					    &dropped->fitted);
 	if (!error && limits->is_picture)
 		error = callgraph_drop_detours(graph);
 	if (!error && limits->room.edges)
@@ -188,8 +203,8 @@ static int trim_edges(struct callgraph *graph, const struct callgraph_limits *li
 }
 
 /* graph: only its `functions` are set. */
-static int trim(struct callgraph *graph, const struct profile *profile, enum sample_type type, const struct callgraph_limits *limits,
-		struct callgraph_dropped *dropped)
+static int trim(struct callgraph *graph, const struct profile *profile, enum sample_type type,
+		const struct callgraph_limits *limits, struct callgraph_dropped *dropped)
 {
 	bool *keep = malloc(graph->functions.count + 1);
 	struct weights weights;
@@ -199,7 +214,9 @@ static int trim(struct callgraph *graph, const struct profile *profile, enum sam
 	if (!error && !keep)
 		error = -ENOMEM;
 	if (!error) {
-		dropped->nodes = drop_light_nodes(&weights, cutoff_of(&weights, limits->node_fraction), keep, &dropped->candidates);
+		dropped->nodes =
+			drop_light_nodes(&weights, cutoff_of(&weights, limits->node_fraction), keep,
+					 &dropped->candidates);
 		edge_cutoff = cutoff_of(&weights, limits->edge_fraction);
 	}
 	weights_close(&weights);
@@ -222,12 +239,15 @@ struct callgraph_limits callgraph_limits_of(const struct render_options *options
 	if (options->no_trim)
 		return limits;
 	limits.nodes = options->limit ? options->limit : nodes;
-	limits.node_fraction = options->node_fraction != 0 ? fmax(0, options->node_fraction) : CALLGRAPH_NODE_FRACTION;
-	limits.edge_fraction = options->edge_fraction != 0 ? fmax(0, options->edge_fraction) : CALLGRAPH_EDGE_FRACTION;
+	limits.node_fraction = options->node_fraction != 0 ? fmax(0, options->node_fraction)
+							   : CALLGRAPH_NODE_FRACTION;
+	limits.edge_fraction = options->edge_fraction != 0 ? fmax(0, options->edge_fraction)
+							   : CALLGRAPH_EDGE_FRACTION;
 	return limits;
 }
 
-int callgraph_build_limited(const struct profile *profile, enum sample_type type, const struct callgraph_limits *limits, struct callgraph *out_graph,
+int callgraph_build_limited(const struct profile *profile, enum sample_type type,
+			    const struct callgraph_limits *limits, struct callgraph *out_graph,
 			    struct callgraph_dropped *out_dropped)
 {
 	struct callgraph_dropped dropped = {0};

@@ -32,7 +32,8 @@ struct callgraph_limits callgraph_limits_of(const struct render_options *options
 /*
  * Builds the graph without what the limits exclude. out_dropped may be NULL. Returns 0 or -ENOMEM.
  */
-int callgraph_build_limited(const struct profile *profile, enum sample_type type, const struct callgraph_limits *limits, struct callgraph *out_graph,
+int callgraph_build_limited(const struct profile *profile, enum sample_type type,
+			    const struct callgraph_limits *limits, struct callgraph *out_graph,
 			    struct callgraph_dropped *out_dropped);
 
 #endif

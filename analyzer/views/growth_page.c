@@ -36,7 +36,7 @@ static size_t snapshot_at(const struct page *page, size_t point)
 	return point * (page->growth->series->snapshot_count - 1) / (page->points - 1);
 }
 
-/* ---- JSON ---- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void write_printable(const char *key, const char *text, FILE *out)
 {
@@ -81,7 +81,9 @@ static void write_values(const struct page *page, const struct series_stack *sta
 	for (size_t i = 0; i < page->points; i++) {
 		const size_t at = snapshot_at(page, i);
 
-		fprintf(page->out, "%s%" PRId64, i ? "," : "", text_whole(stack ? series_value(stack, at) : series->snapshot[at].total.value));
+		fprintf(page->out, "%s%" PRId64, i ? "," : "",
+			text_whole(stack ? series_value(stack, at)
+					 : series->snapshot[at].total.value));
 	}
 	fputc(']', page->out);
 	if (page->growth->is_exact)
@@ -89,7 +91,8 @@ static void write_values(const struct page *page, const struct series_stack *sta
 	fputs(",\"deviation\":[", page->out);
 	for (size_t i = 0; i < page->points; i++) {
 		const size_t at = snapshot_at(page, i);
-		const double variance = stack ? series_variance(stack, at) : series->snapshot[at].total.variance;
+		const double variance =
+			stack ? series_variance(stack, at) : series->snapshot[at].total.variance;
 
 		fprintf(page->out, "%s%.4g", i ? "," : "", sqrt(fmin(fmax(variance, 0), 1e300)));
 	}
@@ -143,7 +146,7 @@ static void write_stacks(const struct page *page, size_t count)
 	fputs("]}\n", page->out);
 }
 
-/* ---- whose snapshots they are ---- */
+/* ---- whose snapshots they are ---------------------------------------------------------------- */
 
 static void write_peak(const struct page *page)
 {
@@ -152,7 +155,9 @@ static void write_peak(const struct page *page)
 	if (!series->peak_bytes || !series_is_one_session(series))
 		fputs("\"peak\":null,\n", page->out);
 	else
-		fprintf(page->out, "\"peak\":{\"bytes\":%" PRIu64 ",\"time\":%.3f,\"isExact\":%s},\n", series->peak_bytes, (double)series->peak_ns / 1e9,
+		fprintf(page->out,
+			"\"peak\":{\"bytes\":%" PRIu64 ",\"time\":%.3f,\"isExact\":%s},\n",
+			series->peak_bytes, (double)series->peak_ns / 1e9,
 			page->growth->is_exact ? "true" : "false");
 }
 
@@ -176,17 +181,23 @@ static void write_meta(const struct page *page)
 	const struct growth *growth = page->growth;
 	const struct series *series = growth->series;
 	const struct series_snapshot *first = series->snapshot;
-	const bool is_inuse = page->type == INUSE_SPACE || page->type == INUSE_OBJECTS, is_bytes = page->type == ALLOC_SPACE || page->type == INUSE_SPACE;
+	const bool is_inuse = page->type == INUSE_SPACE || page->type == INUSE_OBJECTS,
+		   is_bytes = page->type == ALLOC_SPACE || page->type == INUSE_SPACE;
 	FILE *out = page->out;
 
 	write_printable("title", series->comm, out);
 	write_printable("host", series->host, out);
 	write_printable("command", series->cmdline, out);
-	fprintf(out, "\"pid\":%" PRIu32 ",\"kind\":{\"kind\":\"%s\",\"isBytes\":%s},\n", series_is_one_session(series) ? first->pid : 0,
-		is_inuse ? "inuse" : "alloc", is_bytes ? "true" : "false");
-	fprintf(out, "\"hasTimes\":%s,\"start\":%.3f,\"isScaled\":%s,\"snapshots\":%zu,\"enough\":%u,\"stackCount\":%zu,\n",
-		growth->has_times ? "true" : "false", (double)first->start_unix_ns / 1e9 + (double)first->duration_ns / 1e9,
-		series->is_scaled ? "true" : "false", series->snapshot_count, SLOPE_POINTS_MIN, series->stack_count);
+	fprintf(out, "\"pid\":%" PRIu32 ",\"kind\":{\"kind\":\"%s\",\"isBytes\":%s},\n",
+		series_is_one_session(series) ? first->pid : 0, is_inuse ? "inuse" : "alloc",
+		is_bytes ? "true" : "false");
+	fprintf(out,
+		"\"hasTimes\":%s,\"start\":%.3f,\"isScaled\":%s,\"snapshots\":%zu,\"enough\":%u,"
+		"\"stackCount\":%zu,\n",
+		growth->has_times ? "true" : "false",
+		(double)first->start_unix_ns / 1e9 + (double)first->duration_ns / 1e9,
+		series->is_scaled ? "true" : "false", series->snapshot_count, SLOPE_POINTS_MIN,
+		series->stack_count);
 	write_notes(page);
 	write_peak(page);
 	fputs("\"time\":[", out);
@@ -195,7 +206,7 @@ static void write_meta(const struct page *page)
 	fputs("],\n", out);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Returns the page's data as JSON. The caller frees it. NULL = out of memory. */
 static char *data_of(struct page *page, size_t stacks, size_t *out_size)
@@ -216,12 +227,17 @@ static char *data_of(struct page *page, size_t stacks, size_t *out_size)
 	return text;
 }
 
-int growth_page_write(const struct profile_meta *all, const struct growth *growth, enum sample_type type, size_t wanted, FILE *out)
+int growth_page_write(const struct profile_meta *all, const struct growth *growth,
+		      enum sample_type type, size_t wanted, FILE *out)
 {
-	const size_t room = FILE_MAX - (size_t)(hi_html_growth_page_end - hi_html_growth_page) - (size_t)(hi_html_growth_style_end - hi_html_growth_style) -
+	const size_t room = FILE_MAX - (size_t)(hi_html_growth_page_end - hi_html_growth_page) -
+			    (size_t)(hi_html_growth_style_end - hi_html_growth_style) -
 			    (size_t)(hi_html_growth_script_end - hi_html_growth_script);
 	const size_t snapshots = growth->series->snapshot_count;
-	struct page page = {.all = all, .growth = growth, .type = type, .points = snapshots < POINTS_MAX ? snapshots : POINTS_MAX};
+	struct page page = {.all = all,
+			    .growth = growth,
+			    .type = type,
+			    .points = snapshots < POINTS_MAX ? snapshots : POINTS_MAX};
 	size_t stacks = wanted < growth->closer ? wanted : growth->closer, size;
 	char *data = data_of(&page, stacks, &size);
 
@@ -232,7 +248,8 @@ int growth_page_write(const struct profile_meta *all, const struct growth *growt
 	}
 	if (!data)
 		return -ENOMEM;
-	html_write_page(hi_html_growth_page, hi_html_growth_style, data, hi_html_growth_script, out);
+	html_write_page(hi_html_growth_page, hi_html_growth_style, data, hi_html_growth_script,
+			out);
 	free(data);
 	return 0;
 }

@@ -37,6 +37,7 @@
  * Writes the page with as many of the first `wanted` stacks as fit into a file of a megabyte. all:
  * has the caveats of all snapshots. Returns 0 or -ENOMEM. It does not check `out` for write errors.
  */
-int growth_page_write(const struct profile_meta *all, const struct growth *growth, enum sample_type type, size_t wanted, FILE *out);
+int growth_page_write(const struct profile_meta *all, const struct growth *growth,
+		      enum sample_type type, size_t wanted, FILE *out);
 
 #endif

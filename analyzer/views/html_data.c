@@ -18,7 +18,7 @@
 
 #define UNNUMBERED UINT32_MAX
 
-/* ---- JSON ---- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void write_field(const char *key, const char *text, FILE *out)
 {
@@ -73,7 +73,7 @@ static void write_short(double value, FILE *out)
 	write_scaled(digits, digits ? power : 0, out);
 }
 
-/* ---- strings ---- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 struct strings {
 	const char **text;
@@ -127,9 +127,12 @@ static int add_function(struct writer *writer, uint32_t function)
 	if (writer->number[function] != UNNUMBERED)
 		return 0;
 	writer->number[function] = (uint32_t)writer->record_count++;
-	return string_number(&writer->strings, writer->tree->functions.name[function], &record->name) ||
-			       string_number(&writer->strings, base_name(place->module), &record->module) ||
-			       string_number(&writer->strings, place->file ? place->file : "", &record->file)
+	return string_number(&writer->strings, writer->tree->functions.name[function],
+			     &record->name) ||
+			       string_number(&writer->strings, base_name(place->module),
+					     &record->module) ||
+			       string_number(&writer->strings, place->file ? place->file : "",
+					     &record->file)
 		       ? -ENOMEM
 		       : 0;
 }
@@ -146,7 +149,8 @@ static int number_functions(struct writer *writer)
 	for (size_t i = 0; i < tree->functions.count; i++)
 		writer->number[i] = UNNUMBERED;
 	for (size_t i = 0; i < tree->count; i++) {
-		if (tree->node[i].function < CALLTREE_OTHER && add_function(writer, tree->node[i].function))
+		if (tree->node[i].function < CALLTREE_OTHER &&
+		    add_function(writer, tree->node[i].function))
 			return -ENOMEM;
 	}
 	return 0;
@@ -167,14 +171,17 @@ static void write_functions(const struct writer *writer)
 		fprintf(out, "%s\"%s\":[", c ? ",\n" : "", column[c]);
 		for (size_t i = 0; i < writer->record_count; i++) {
 			const struct function_record *record = &writer->record[i];
-			fprintf(out, "%s%" PRIu32, i ? "," : "", c == 0 ? record->name : c == 1 ? record->module : record->file);
+			fprintf(out, "%s%" PRIu32, i ? "," : "",
+				c == 0   ? record->name
+				: c == 1 ? record->module
+					 : record->file);
 		}
 		fputc(']', out);
 	}
 	fputs("},\n", out);
 }
 
-/* ---- the tree ---- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 enum quantity { SELF_NEW, SELF_BASE, DEVIATION, UNIT };
 
@@ -206,7 +213,8 @@ static void write_spread(const struct writer *writer, int type, enum quantity qu
 
 		if (i)
 			putc(',', writer->out);
-		write_short(quantity == DEVIATION ? sqrt(fmax(self->variance, 0)) : self->unit, writer->out);
+		write_short(quantity == DEVIATION ? sqrt(fmax(self->variance, 0)) : self->unit,
+			    writer->out);
 	}
 }
 
@@ -245,7 +253,10 @@ static void write_nodes(const struct writer *writer, bool is_comparison)
 
 		if (i)
 			putc(',', out);
-		text_number(function == CALLTREE_ROOT ? -1 : function == CALLTREE_OTHER ? -2 : (int64_t)writer->number[function], out);
+		text_number(function == CALLTREE_ROOT    ? -1
+			    : function == CALLTREE_OTHER ? -2
+							 : (int64_t)writer->number[function],
+			    out);
 	}
 	fputs("],\n\"depth\":[", out);
 	for (size_t i = 0; i < tree->count; i++) {
@@ -264,7 +275,7 @@ static void write_nodes(const struct writer *writer, bool is_comparison)
 	fputs("}}\n", out);
 }
 
-/* ---- whose profile it is ---- */
+/* ---- whose profile it is --------------------------------------------------------------------- */
 
 /* Writes the header lines of every report as one string. */
 static int write_report(const struct profile *profile, enum sample_type type, FILE *out)
@@ -322,8 +333,11 @@ static void write_meta(const struct profile *profile, FILE *out)
 	write_printable("title", meta->comm, out);
 	write_printable("host", meta->host, out);
 	write_printable("command", meta->cmdline, out);
-	fprintf(out, "\"pid\":%" PRIu32 ",\"start\":%" PRIu64 ",\"duration\":%.3f,\"interval\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"isScaled\":%s,", meta->pid,
-		meta->start_unix_ns / 1000000000u, (double)meta->duration_ns / 1e9, meta->interval, sample_count(profile), meta->is_scaled ? "true" : "false");
+	fprintf(out,
+		"\"pid\":%" PRIu32 ",\"start\":%" PRIu64 ",\"duration\":%.3f,\"interval\":%" PRIu64
+		",\"samples\":%" PRIu64 ",\"isScaled\":%s,",
+		meta->pid, meta->start_unix_ns / 1000000000u, (double)meta->duration_ns / 1e9,
+		meta->interval, sample_count(profile), meta->is_scaled ? "true" : "false");
 	if (stacks > 0)
 		fprintf(out, "\"complete\":%.6f,\n", (double)meta->stacks_complete / stacks);
 	else
@@ -342,7 +356,8 @@ static void write_types(const struct profile_meta *meta, enum sample_type type, 
 	fprintf(out, "\"type\":%d,\"types\":[", (int)type);
 	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
 		fprintf(out, "%s{%s,\"isUnsure\":%s}", i ? "," : "", text[i],
-			caveats_withdraw(meta, i == INUSE_OBJECTS || i == INUSE_SPACE) ? "true" : "false");
+			caveats_withdraw(meta, i == INUSE_OBJECTS || i == INUSE_SPACE) ? "true"
+										       : "false");
 	fputs("],\n", out);
 }
 
@@ -355,7 +370,8 @@ static bool is_comparison(const struct profile *profile)
 	return false;
 }
 
-int html_data_write(const struct profile *profile, const struct calltree *tree, enum sample_type type, FILE *out)
+int html_data_write(const struct profile *profile, const struct calltree *tree,
+		    enum sample_type type, FILE *out)
 {
 	struct writer writer = {.tree = tree, .out = out};
 	int error = number_functions(&writer);
@@ -366,7 +382,8 @@ int html_data_write(const struct profile *profile, const struct calltree *tree, 
 	if (!error) {
 		write_meta(profile, out);
 		write_types(&profile->meta, type, out);
-		fprintf(out, "\"isComparison\":%s,\"folded\":%zu,\n", is_comparison(profile) ? "true" : "false", tree->folded);
+		fprintf(out, "\"isComparison\":%s,\"folded\":%zu,\n",
+			is_comparison(profile) ? "true" : "false", tree->folded);
 		write_functions(&writer);
 		write_nodes(&writer, is_comparison(profile));
 	}

@@ -31,6 +31,7 @@
 #include "calltree.h"
 
 /* Returns 0 or -ENOMEM. It does not check `out` for write errors. */
-int html_data_write(const struct profile *profile, const struct calltree *tree, enum sample_type type, FILE *out);
+int html_data_write(const struct profile *profile, const struct calltree *tree,
+		    enum sample_type type, FILE *out);
 
 #endif

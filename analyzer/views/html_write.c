@@ -15,7 +15,8 @@ static const char *write_until(const char *page, const char *word, FILE *out)
 	return at + strlen(word);
 }
 
-void html_write_page(const char *page, const char *style, const char *data, const char *script, FILE *out)
+void html_write_page(const char *page, const char *style, const char *data, const char *script,
+		     FILE *out)
 {
 	const char *rest = write_until(page, "@STYLE@", out);
 
@@ -34,7 +35,8 @@ void html_write_text(const char *text, FILE *out)
 
 	fputc('"', out);
 	for (; *byte && (written < TEXT_MAX_WRITTEN || (*byte & 0xc0) == 0x80); byte++, written++) {
-		if (*byte < 0x20 || *byte == '"' || *byte == '\\' || *byte == '<' || *byte == '>' || *byte == '&')
+		if (*byte < 0x20 || *byte == '"' || *byte == '\\' || *byte == '<' || *byte == '>' ||
+		    *byte == '&')
 			fprintf(out, "\\u%04x", *byte);
 		else
 			fputc(*byte, out);

@@ -26,7 +26,8 @@ struct renderer {
 	 * Returns 0 or negative errno; -ENOENT: a program that the view needs is missing
 	 * (render_error() names its package).
 	 */
-	int (*render)(const struct profile *profile, const struct render_options *options, FILE *out);
+	int (*render)(const struct profile *profile, const struct render_options *options,
+		      FILE *out);
 	bool is_bare; /* the format has no place for the profile's caveats (caveats.h) */
 };
 extern const struct renderer renderers[]; /* ends with name == NULL */

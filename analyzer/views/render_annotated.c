@@ -25,7 +25,8 @@ static int compile(const char *view, const char *text, regex_t *out_regex)
 	return render_fail(-EINVAL, "--%s: \"%s\" is no regular expression: %s", view, text, why);
 }
 
-int annotated_wanted(const char *view, const char *text, const struct functions *functions, bool **out_wanted)
+int annotated_wanted(const char *view, const char *text, const struct functions *functions,
+		     bool **out_wanted)
 {
 	regex_t regex;
 	size_t count = 0;
@@ -44,19 +45,25 @@ int annotated_wanted(const char *view, const char *text, const struct functions 
 		return 0;
 	}
 	free(wanted);
-	return wanted ? render_fail(-ESRCH, "--%s: no function matches \"%s\"; --text shows their names", view, text) : -ENOMEM;
+	return wanted ? render_fail(-ESRCH,
+				    "--%s: no function matches \"%s\"; --text shows their names",
+				    view, text)
+		      : -ENOMEM;
 }
 
-static void print_interval(const char *what, const struct estimate *estimate, enum sample_type type, FILE *out)
+static void print_interval(const char *what, const struct estimate *estimate, enum sample_type type,
+			   FILE *out)
 {
 	char low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
 	double low, high;
 
 	estimate_interval(estimate, &low, &high);
-	fprintf(out, "%10s %s .. %s, 95%%\n", what, render_value(low, type, low_text), render_value(high, type, high_text));
+	fprintf(out, "%10s %s .. %s, 95%%\n", what, render_value(low, type, low_text),
+		render_value(high, type, high_text));
 }
 
-void annotated_head(const char *name, const char *place, const struct estimate *flat, const struct estimate *cum, const struct estimate *total,
+void annotated_head(const char *name, const char *place, const struct estimate *flat,
+		    const struct estimate *cum, const struct estimate *total,
 		    const struct render_options *options, FILE *out)
 {
 	char percent[HI_UNITS_TEXT_MAX];
@@ -76,14 +83,16 @@ static const char *figure(const struct estimate *estimate, enum sample_type type
 	return estimate && estimate->value != 0 ? render_value(estimate->value, type, text) : ".";
 }
 
-void annotated_figures(const struct estimate *flat, const struct estimate *cum, enum sample_type type, FILE *out)
+void annotated_figures(const struct estimate *flat, const struct estimate *cum,
+		       enum sample_type type, FILE *out)
 {
 	char flat_text[HI_UNITS_TEXT_MAX], cum_text[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "%10s %10s", figure(flat, type, flat_text), figure(cum, type, cum_text));
 }
 
-struct source_places annotated_places(const struct render_options *options, const struct profile *profile, int32_t module)
+struct source_places annotated_places(const struct render_options *options,
+				      const struct profile *profile, int32_t module)
 {
 	struct source_places places = {.path = options->source_path, .trim = options->trim_path};
 

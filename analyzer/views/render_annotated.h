@@ -20,13 +20,17 @@
  * *out_wanted. view: the option's name. Returns 0, or an error for render() to return, with the
  * reason in render_error(). It is an error if no function matches.
  */
-int annotated_wanted(const char *view, const char *regex, const struct functions *functions, bool **out_wanted);
+int annotated_wanted(const char *view, const char *regex, const struct functions *functions,
+		     bool **out_wanted);
 /* Prints the first two lines of a function. place: its file or module. */
-void annotated_head(const char *name, const char *place, const struct estimate *flat, const struct estimate *cum, const struct estimate *total,
+void annotated_head(const char *name, const char *place, const struct estimate *flat,
+		    const struct estimate *cum, const struct estimate *total,
 		    const struct render_options *options, FILE *out);
 /* Prints two columns without an end of line. A figure of zero is a dot. NULL = zero. */
-void annotated_figures(const struct estimate *flat, const struct estimate *cum, enum sample_type type, FILE *out);
+void annotated_figures(const struct estimate *flat, const struct estimate *cum,
+		       enum sample_type type, FILE *out);
 /* Where to look for the sources of a module. module: -1 = unknown. */
-struct source_places annotated_places(const struct render_options *options, const struct profile *profile, int32_t module);
+struct source_places annotated_places(const struct render_options *options,
+				      const struct profile *profile, int32_t module);
 
 #endif

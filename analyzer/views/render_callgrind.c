@@ -46,18 +46,22 @@ static void list_functions(struct writer *writer)
 	for (size_t f = 0; f < profile->frame_count; f++) {
 		for (uint32_t call = functions->first[f]; call < functions->first[f + 1]; call++) {
 			struct listing *listing = &writer->listing[functions->call[call].function];
-			const uint32_t file = writer->costs.file_of[call], line = functions->call[call].line;
+			const uint32_t file = writer->costs.file_of[call],
+				       line = functions->call[call].line;
 
-			listing->module = listing->module < 0 ? profile->frame[f].module : listing->module;
+			listing->module =
+				listing->module < 0 ? profile->frame[f].module : listing->module;
 			listing->file = listing->file ? listing->file : file;
-			if (line && file == listing->file && (!listing->line || line < listing->line))
+			if (line && file == listing->file &&
+			    (!listing->line || line < listing->line))
 				listing->line = line;
 		}
 	}
 }
 
 /* Writes "key=(number) name", with the name only the first time. Numbers begin with 1. */
-static void put_name(struct writer *writer, const char *key, size_t number, bool *has_name, const char *name)
+static void put_name(struct writer *writer, const char *key, size_t number, bool *has_name,
+		     const char *name)
 {
 	fputs(key, writer->out);
 	fputs("=(", writer->out);
@@ -80,7 +84,8 @@ static void put_function(struct writer *writer, const char *key, uint32_t functi
 {
 	const struct functions *functions = &writer->costs.functions;
 
-	put_name(writer, key, function, &writer->has_function[function], function < functions->count ? functions->name[function] : RENDER_UNKNOWN);
+	put_name(writer, key, function, &writer->has_function[function],
+		 function < functions->count ? functions->name[function] : RENDER_UNKNOWN);
 }
 
 static void put_module(struct writer *writer, const char *key, uint32_t function)
@@ -88,7 +93,8 @@ static void put_module(struct writer *writer, const char *key, uint32_t function
 	const int32_t module = writer->listing[function].module;
 	const size_t number = (size_t)(module + 1);
 
-	put_name(writer, key, number, &writer->has_module[number], module < 0 ? NULL : writer->profile->module[module].path);
+	put_name(writer, key, number, &writer->has_module[number],
+		 module < 0 ? NULL : writer->profile->module[module].path);
 }
 
 static void put_values(struct writer *writer, const struct call_cost *cost)
@@ -117,7 +123,8 @@ static void put_call(struct writer *writer, const struct call_cost *cost)
 	put_module(writer, "cob", callee);
 	put_file(writer, "cfi", writer->listing[callee].file);
 	put_function(writer, "cfn", callee);
-	fprintf(writer->out, "calls=%" PRId64 " %" PRIu32 "\n", calls > 0 ? calls : 1, writer->listing[callee].line);
+	fprintf(writer->out, "calls=%" PRId64 " %" PRIu32 "\n", calls > 0 ? calls : 1,
+		writer->listing[callee].line);
 }
 
 static void put_costs(struct writer *writer)
@@ -137,7 +144,8 @@ static void put_costs(struct writer *writer)
 		}
 		if (cost->place.file != file) {
 			file = cost->place.file;
-			put_file(writer, file == writer->listing[function].file ? "fe" : "fi", file);
+			put_file(writer, file == writer->listing[function].file ? "fe" : "fi",
+				 file);
 		}
 		if (cost->place.callee != CALL_COSTS_SELF)
 			put_call(writer, cost);
@@ -156,7 +164,8 @@ static void put_head(struct writer *writer)
 	text_plain(meta->cmdline ? meta->cmdline : meta->comm, "unknown", writer->out);
 	fputs("\npositions: line\n", writer->out);
 	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
-		fprintf(writer->out, "event: %s : %s\n", sample_types[writer->event[i]].name, sample_types[writer->event[i]].meaning);
+		fprintf(writer->out, "event: %s : %s\n", sample_types[writer->event[i]].name,
+			sample_types[writer->event[i]].meaning);
 	fputs("events:", writer->out);
 	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
 		fprintf(writer->out, " %s", sample_types[writer->event[i]].name);
@@ -167,7 +176,8 @@ static void put_head(struct writer *writer)
 static void order_events(struct writer *writer, enum sample_type first)
 {
 	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
-		writer->event[i] = (enum sample_type)(((int)first + SAMPLE_TYPE_COUNT - i) % SAMPLE_TYPE_COUNT);
+		writer->event[i] = (enum sample_type)(((int)first + SAMPLE_TYPE_COUNT - i) %
+						      SAMPLE_TYPE_COUNT);
 }
 
 static int reserve(struct writer *writer)
@@ -178,7 +188,9 @@ static int reserve(struct writer *writer)
 	writer->has_function = calloc(functions, sizeof(*writer->has_function));
 	writer->has_file = calloc(writer->costs.file_count, sizeof(*writer->has_file));
 	writer->has_module = calloc(writer->profile->module_count + 1, sizeof(*writer->has_module));
-	return writer->listing && writer->has_function && writer->has_file && writer->has_module ? 0 : -ENOMEM;
+	return writer->listing && writer->has_function && writer->has_file && writer->has_module
+		       ? 0
+		       : -ENOMEM;
 }
 
 static void write_all(struct writer *writer)

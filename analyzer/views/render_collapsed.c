@@ -56,9 +56,11 @@ static void print_stack(char *const names[], const struct stack_sum *sum, FILE *
 	}
 }
 
-static void print_sum(char *const names[], const struct stack_sum *sum, const struct render_options *options, bool is_comparison, FILE *out)
+static void print_sum(char *const names[], const struct stack_sum *sum,
+		      const struct render_options *options, bool is_comparison, FILE *out)
 {
-	const int64_t old = text_whole(sum->base[options->type]), now = text_whole(sum->value[options->type] + sum->base[options->type]);
+	const int64_t old = text_whole(sum->base[options->type]),
+		      now = text_whole(sum->value[options->type] + sum->base[options->type]);
 
 	if (old == 0 && now == 0)
 		return;

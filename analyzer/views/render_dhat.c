@@ -52,14 +52,19 @@ static int64_t larger(int64_t a, int64_t b)
 
 static void print_point(const struct stack_sum *sum, FILE *out)
 {
-	const int64_t left_bytes = text_whole(sum->value[INUSE_SPACE]), left_blocks = text_whole(sum->value[INUSE_OBJECTS]);
-	const int64_t bytes = larger(text_whole(sum->value[ALLOC_SPACE]), left_bytes), blocks = larger(text_whole(sum->value[ALLOC_OBJECTS]), left_blocks);
+	const int64_t left_bytes = text_whole(sum->value[INUSE_SPACE]),
+		      left_blocks = text_whole(sum->value[INUSE_OBJECTS]);
+	const int64_t bytes = larger(text_whole(sum->value[ALLOC_SPACE]), left_bytes),
+		      blocks = larger(text_whole(sum->value[ALLOC_OBJECTS]), left_blocks);
 	const int64_t one = blocks ? bytes / blocks : 0;
 
-	fprintf(out, "{\"tb\":%" PRId64 ",\"tbk\":%" PRId64 ",\"tl\":%" PRId64, bytes, blocks, text_whole(sum->lived_ns / 1000));
-	fprintf(out, ",\"mb\":%" PRId64 ",\"mbk\":%" PRId64, larger(left_bytes, one), larger(left_blocks, blocks > 0));
+	fprintf(out, "{\"tb\":%" PRId64 ",\"tbk\":%" PRId64 ",\"tl\":%" PRId64, bytes, blocks,
+		text_whole(sum->lived_ns / 1000));
+	fprintf(out, ",\"mb\":%" PRId64 ",\"mbk\":%" PRId64, larger(left_bytes, one),
+		larger(left_blocks, blocks > 0));
 	for (const char *of = "ge"; *of; of++)
-		fprintf(out, ",\"%cb\":%" PRId64 ",\"%cbk\":%" PRId64, *of, left_bytes, *of, left_blocks);
+		fprintf(out, ",\"%cb\":%" PRId64 ",\"%cbk\":%" PRId64, *of, left_bytes, *of,
+			left_blocks);
 	fputs(",\"fs\":[", out);
 	for (size_t i = 0; i < sum->count; i++)
 		fprintf(out, i ? ",%" PRIu32 : "%" PRIu32, sum->step[i] + FIRST_CALL);
@@ -68,17 +73,21 @@ static void print_point(const struct stack_sum *sum, FILE *out)
 
 static bool is_nothing(const struct stack_sum *sum)
 {
-	return text_whole(sum->value[ALLOC_OBJECTS]) == 0 && text_whole(sum->value[INUSE_OBJECTS]) == 0;
+	return text_whole(sum->value[ALLOC_OBJECTS]) == 0 &&
+	       text_whole(sum->value[INUSE_OBJECTS]) == 0;
 }
 
 static void print_head(const struct profile_meta *meta, FILE *out)
 {
 	const uint64_t end_us = meta->duration_ns / 1000;
 
-	fputs("{\"dhatFileVersion\":2,\"mode\":\"heap\",\"verb\":\"Allocated\",\"bklt\":true,\"bkacc\":false,\n\"tu\":\"us\",\"Mtu\":\"s\",\"tuth\":", out);
+	fputs("{\"dhatFileVersion\":2,\"mode\":\"heap\",\"verb\":\"Allocated\",\"bklt\":true,"
+	      "\"bkacc\":false,\n\"tu\":\"us\",\"Mtu\":\"s\",\"tuth\":",
+	      out);
 	fprintf(out, "%d,\n\"cmd\":", SHORT_LIVED_US);
 	text_json(meta->cmdline ? meta->cmdline : meta->comm ? meta->comm : "", out);
-	fprintf(out, ",\"pid\":%" PRIu32 ",\n\"te\":%" PRIu64 ",\"tg\":%" PRIu64 ",\n", meta->pid, end_us, end_us);
+	fprintf(out, ",\"pid\":%" PRIu32 ",\n\"te\":%" PRIu64 ",\"tg\":%" PRIu64 ",\n", meta->pid,
+		end_us, end_us);
 }
 
 static int print_all(const struct profile *profile, const struct stack_sums *sums, FILE *out)

@@ -41,7 +41,7 @@ struct disassembly {
 	FILE *out;
 };
 
-/* ---- one instruction ---- */
+/* ---- one instruction ------------------------------------------------------------------------- */
 
 /*
  * Opens the file's text, unless it is already open. Without a text only line numbers are shown.
@@ -50,7 +50,8 @@ struct disassembly {
 static int change_file(struct disassembly *disassembly, const struct code_block *block, char *file)
 {
 	const int32_t module = disassembly->sums.site[block->first_site].module;
-	const struct source_places places = annotated_places(disassembly->options, disassembly->profile, module);
+	const struct source_places places =
+		annotated_places(disassembly->options, disassembly->profile, module);
 
 	if (!file)
 		return -ENOMEM;
@@ -71,7 +72,8 @@ static int change_file(struct disassembly *disassembly, const struct code_block 
 	return source_text_open(&places, file, &disassembly->text) == -ENOMEM ? -ENOMEM : 0;
 }
 
-static int print_place(struct disassembly *disassembly, const struct code_block *block, uint64_t address)
+static int print_place(struct disassembly *disassembly, const struct code_block *block,
+		       uint64_t address)
 {
 	struct dwarf_call calls[DWARF_CALLS_MAX];
 	size_t count;
@@ -84,16 +86,19 @@ static int print_place(struct disassembly *disassembly, const struct code_block 
 		return error == -ENOMEM ? error : 0;
 	disassembly->line = calls[0].line;
 	char *words = source_text_line(&disassembly->text, disassembly->line);
-	fprintf(disassembly->out, "%23s%s:%" PRIu32 ":%s\n", "", disassembly->name, disassembly->line, words ? words : "");
+	fprintf(disassembly->out, "%23s%s:%" PRIu32 ":%s\n", "", disassembly->name,
+		disassembly->line, words ? words : "");
 	free(words);
 	return 0;
 }
 
 /* Prints where a call or jump goes: "function+0x10". */
-static void print_target(const struct disassembly *disassembly, const struct code_block *block, uint64_t target)
+static void print_target(const struct disassembly *disassembly, const struct code_block *block,
+			 uint64_t target)
 {
 	uint64_t begin, end;
-	const char *symbol = target ? module_names_extent(&block->code->names, target, &begin, &end) : NULL;
+	const char *symbol =
+		target ? module_names_extent(&block->code->names, target, &begin, &end) : NULL;
 	char *name = symbol ? demangle(symbol, false) : NULL;
 
 	if (!name)
@@ -106,7 +111,8 @@ static void print_target(const struct disassembly *disassembly, const struct cod
 }
 
 /* The first site of a block at or after an address. */
-static size_t site_from(const struct disassembly *disassembly, const struct code_block *block, uint64_t address)
+static size_t site_from(const struct disassembly *disassembly, const struct code_block *block,
+			uint64_t address)
 {
 	size_t low = block->first_site, high = block->site_end;
 
@@ -120,13 +126,15 @@ static size_t site_from(const struct disassembly *disassembly, const struct code
 	return low;
 }
 
-static int print_instruction(struct disassembly *disassembly, const struct code_block *block, const struct instruction *instruction)
+static int print_instruction(struct disassembly *disassembly, const struct code_block *block,
+			     const struct instruction *instruction)
 {
 	const struct code_site *site = disassembly->sums.site;
 	struct estimate flat = {0}, cum = {0};
 	const int error = print_place(disassembly, block, instruction->address);
 
-	for (size_t i = site_from(disassembly, block, instruction->address); i < block->site_end; i++) {
+	for (size_t i = site_from(disassembly, block, instruction->address); i < block->site_end;
+	     i++) {
 		if (site[i].address - instruction->address >= instruction->size)
 			break;
 		estimate_add(&flat, &site[i].flat);
@@ -139,7 +147,7 @@ static int print_instruction(struct disassembly *disassembly, const struct code_
 	return error;
 }
 
-/* ---- one function ---- */
+/* ---- one function ---------------------------------------------------------------------------- */
 
 /* The code of a block, and which of its instructions are shown. */
 struct extract {
@@ -150,7 +158,8 @@ struct extract {
 
 static struct disassembler_code rest_of(const struct extract *extract, size_t at)
 {
-	return (struct disassembler_code){extract->code.bytes + at, extract->code.size - at, extract->code.address + at};
+	return (struct disassembler_code){extract->code.bytes + at, extract->code.size - at,
+					  extract->code.address + at};
 }
 
 static void find_instructions(const struct disassembly *disassembly, struct extract *extract)
@@ -180,7 +189,8 @@ static void choose(struct extract *extract, uint64_t address)
 	}
 }
 
-static int print_extract(struct disassembly *disassembly, const struct code_block *block, const struct extract *extract)
+static int print_extract(struct disassembly *disassembly, const struct code_block *block,
+			 const struct extract *extract)
 {
 	struct instruction instruction;
 	bool is_gap = false;
@@ -206,7 +216,8 @@ static void print_addresses(const struct disassembly *disassembly, const struct 
 		const struct code_site *site = &disassembly->sums.site[i];
 		if (site->cum.samples <= 0)
 			continue;
-		annotated_figures(&site->flat, &site->cum, disassembly->options->type, disassembly->out);
+		annotated_figures(&site->flat, &site->cum, disassembly->options->type,
+				  disassembly->out);
 		fprintf(disassembly->out, " %10" PRIx64 ":\n", site->address);
 	}
 }
@@ -216,13 +227,17 @@ static int print_code(struct disassembly *disassembly, const struct code_block *
 	const uint64_t wanted = block->end - block->begin;
 	struct extract extract = {.code.address = block->begin};
 
-	extract.code.bytes = machine_code_bytes(block->code, block->begin, wanted < FUNCTION_BYTES_MAX ? wanted : FUNCTION_BYTES_MAX, &extract.code.size);
+	extract.code.bytes = machine_code_bytes(
+		block->code, block->begin,
+		wanted < FUNCTION_BYTES_MAX ? wanted : FUNCTION_BYTES_MAX, &extract.code.size);
 	extract.begins = extract.code.bytes ? calloc(extract.code.size + 1, 1) : NULL;
 	if (!extract.code.bytes) {
 		if (machine_code_is_there(block->code))
-			fprintf(disassembly->out, "no code: the file has none at 0x%" PRIx64 "\n", block->begin);
+			fprintf(disassembly->out, "no code: the file has none at 0x%" PRIx64 "\n",
+				block->begin);
 		else
-			fprintf(disassembly->out, "no code: the debug file is there, and not what was run; --binary names the program's\n");
+			fprintf(disassembly->out, "no code: the debug file is there, and not what "
+						  "was run; --binary names the program's\n");
 		print_addresses(disassembly, block);
 		return 0;
 	}
@@ -236,22 +251,26 @@ static int print_code(struct disassembly *disassembly, const struct code_block *
 	}
 	const int error = print_extract(disassembly, block, &extract);
 	if (extract.code.size < wanted)
-		fprintf(disassembly->out, "shown up to 0x%" PRIx64 " of 0x%" PRIx64 "\n", block->begin + extract.code.size, block->end);
+		fprintf(disassembly->out, "shown up to 0x%" PRIx64 " of 0x%" PRIx64 "\n",
+			block->begin + extract.code.size, block->end);
 	free(extract.begins);
 	return error;
 }
 
 /* Prints why there is no code to show. */
-static void explain(const struct disassembly *disassembly, const struct profile_module *module, const struct code_block *block)
+static void explain(const struct disassembly *disassembly, const struct profile_module *module,
+		    const struct code_block *block)
 {
 	char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "", path[PLACE_MAX];
 
 	if (module && module->path && strcmp(module->path, VDSO_PATH) == 0 && !block->code) {
-		fprintf(disassembly->out, "no code: it is the vdso of another kernel than the one that runs here\n");
+		fprintf(disassembly->out,
+			"no code: it is the vdso of another kernel than the one that runs here\n");
 		return;
 	}
 	if (!module || !module->path || module->path[0] != '/') {
-		fprintf(disassembly->out, "no code: it was generated at run time, or where it was is not known\n");
+		fprintf(disassembly->out,
+			"no code: it was generated at run time, or where it was is not known\n");
 		return;
 	}
 	snprintf(path, sizeof(path), "%s", module->path);
@@ -259,11 +278,18 @@ static void explain(const struct disassembly *disassembly, const struct profile_
 	for (size_t i = 0; i < module->build_id_size && i < PROFILE_BUILD_ID_MAX; i++)
 		sprintf(build_id + 2 * i, "%02x", module->build_id[i]);
 	if (block->code)
-		fprintf(disassembly->out, "no code: %s has no function here in its symbol table\n", path);
+		fprintf(disassembly->out, "no code: %s has no function here in its symbol table\n",
+			path);
 	else if (*build_id)
-		fprintf(disassembly->out, "no code: no file with build-id %s, neither %s nor by that id; --binary names the program's\n", build_id, path);
+		fprintf(disassembly->out,
+			"no code: no file with build-id %s, neither %s nor by that id; --binary "
+			"names the program's\n",
+			build_id, path);
 	else
-		fprintf(disassembly->out, "no code: %s is not there, or is another file than when it ran; --binary names the program's\n", path);
+		fprintf(disassembly->out,
+			"no code: %s is not there, or is another file than when it ran; --binary "
+			"names the program's\n",
+			path);
 }
 
 /* Opens a disassembler for this code's machine, unless it is already open. */
@@ -276,14 +302,18 @@ static int change_machine(struct disassembly *disassembly, const struct machine_
 	disassembly->machine = code->machine;
 	const int error = disassembler_open(code->machine, &disassembly->disassembler);
 	if (error == -ENOENT)
-		return render_fail(error, "--disasm needs capstone (%s); on Debian and Ubuntu: apt install libcapstone4", disassembler_library());
+		return render_fail(error,
+				   "--disasm needs capstone (%s); on Debian and Ubuntu: apt "
+				   "install libcapstone4",
+				   disassembler_library());
 	return error;
 }
 
 static int print_block(struct disassembly *disassembly, const struct code_block *block)
 {
 	const struct code_site *site = &disassembly->sums.site[block->first_site];
-	const struct profile_module *module = site->module < 0 ? NULL : &disassembly->profile->module[site->module];
+	const struct profile_module *module =
+		site->module < 0 ? NULL : &disassembly->profile->module[site->module];
 	char *name = block->symbol ? demangle(block->symbol, false) : NULL;
 	char place[PLACE_MAX + 32];
 	int error = 0;
@@ -291,17 +321,22 @@ static int print_block(struct disassembly *disassembly, const struct code_block 
 	if (name)
 		printable(name);
 	if (block->symbol)
-		snprintf(place, sizeof(place), "%.*s at 0x%" PRIx64, (int)PLACE_MAX, module && module->path ? module->path : "?", block->begin);
+		snprintf(place, sizeof(place), "%.*s at 0x%" PRIx64, (int)PLACE_MAX,
+			 module && module->path ? module->path : "?", block->begin);
 	else
-		snprintf(place, sizeof(place), "%.*s", (int)PLACE_MAX, module && module->path ? module->path : "no file");
+		snprintf(place, sizeof(place), "%.*s", (int)PLACE_MAX,
+			 module && module->path ? module->path : "no file");
 	printable(place);
-	annotated_head(name ? name : disassembly->graph.functions.name[site->function], place, &block->flat, &block->cum, &disassembly->graph.total,
-		       disassembly->options, disassembly->out);
+	annotated_head(name ? name : disassembly->graph.functions.name[site->function], place,
+		       &block->flat, &block->cum, &disassembly->graph.total, disassembly->options,
+		       disassembly->out);
 	free(name);
 	if (block->symbol)
 		error = change_machine(disassembly, block->code);
 	if (error == -ENOTSUP)
-		fprintf(disassembly->out, "no code: it is for a CPU that is not known here (e_machine %u)\n", block->code->machine);
+		fprintf(disassembly->out,
+			"no code: it is for a CPU that is not known here (e_machine %u)\n",
+			block->code->machine);
 	else if (block->symbol && !error)
 		return print_code(disassembly, block);
 	else if (!block->symbol)
@@ -310,12 +345,13 @@ static int print_block(struct disassembly *disassembly, const struct code_block 
 	return error == -ENOTSUP ? 0 : error;
 }
 
-/* ---- all of them ---- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* Heaviest first. */
 static int compare_blocks(const void *left, const void *right)
 {
-	const struct code_block *a = *(const struct code_block *const *)left, *b = *(const struct code_block *const *)right;
+	const struct code_block *a = *(const struct code_block *const *)left,
+				*b = *(const struct code_block *const *)right;
 
 	if (a->cum.value != b->cum.value)
 		return a->cum.value > b->cum.value ? -1 : 1;
@@ -335,10 +371,13 @@ static int print_blocks(struct disassembly *disassembly)
 	}
 	if (!error) {
 		qsort(order, count, sizeof(*order), compare_blocks);
-		render_header(disassembly->profile, disassembly->options->type, &disassembly->graph.total, disassembly->out);
+		render_header(disassembly->profile, disassembly->options->type,
+			      &disassembly->graph.total, disassembly->out);
 	}
 	if (!error && count == 0)
-		fprintf(disassembly->out, "Nothing to show: no sample of this type passes through a function that matches \"%s\".\n",
+		fprintf(disassembly->out,
+			"Nothing to show: no sample of this type passes through a function that "
+			"matches \"%s\".\n",
 			disassembly->options->argument);
 	for (size_t i = 0; i < count && !error; i++)
 		error = print_block(disassembly, order[i]);
@@ -354,10 +393,13 @@ int render_disasm(const struct profile *profile, const struct render_options *op
 
 	if (error)
 		return render_result(error, out);
-	error = annotated_wanted("disasm", options->argument, &disassembly.graph.functions, &wanted);
-	const struct code_wish wish = {.function = wanted, .binary = options->binary, .type = options->type};
+	error = annotated_wanted("disasm", options->argument, &disassembly.graph.functions,
+				 &wanted);
+	const struct code_wish wish = {
+		.function = wanted, .binary = options->binary, .type = options->type};
 	if (!error)
-		error = code_sums_open(profile, &disassembly.graph.functions, &wish, &disassembly.sums);
+		error = code_sums_open(profile, &disassembly.graph.functions, &wish,
+				       &disassembly.sums);
 	if (!error)
 		error = print_blocks(&disassembly);
 	code_sums_close(&disassembly.sums);

@@ -14,7 +14,8 @@
 #include "hi_units.h"
 #include "render_header.h"
 
-#define NAME_MAX_SHOWN 300 /* bytes; a longer name makes a box wider than a screen, and dot slow */
+/* bytes; a longer name makes a box wider than a screen, and dot slow */
+#define NAME_MAX_SHOWN 300
 
 enum quoting {
 	QUOTE_PLAIN,
@@ -66,7 +67,8 @@ static void print_colour(const char *attribute, double share, bool is_background
 	const double size = fmin(fabs(share), 1), score = pow(size, 0.3);
 	const double strength = size < 0.2 ? score * size / 0.2 : score;
 
-	fprintf(out, " %s=\"%s %.3f %.3f\"", attribute, share < 0 ? "0.6" : "0.02", strength * (is_background ? 0.12 : 1), is_background ? 0.93 : 0.7);
+	fprintf(out, " %s=\"%s %.3f %.3f\"", attribute, share < 0 ? "0.6" : "0.02",
+		strength * (is_background ? 0.12 : 1), is_background ? 0.93 : 0.7);
 }
 
 static double share_of(double value, const struct callgraph *graph)
@@ -80,7 +82,8 @@ static const char *percent(double value, const struct callgraph *graph, char *te
 	return text + strspn(text, " ");
 }
 
-static void print_node(const struct callgraph *graph, uint32_t index, enum sample_type type, double largest_flat, FILE *out)
+static void print_node(const struct callgraph *graph, uint32_t index, enum sample_type type,
+		       double largest_flat, FILE *out)
 {
 	const struct callgraph_node *node = &graph->node[index];
 	const double flat = node->flat.value, cum = node->cum.value;
@@ -92,8 +95,10 @@ static void print_node(const struct callgraph *graph, uint32_t index, enum sampl
 	if (flat != 0)
 		fprintf(out, " (%s)", percent(flat, graph, share));
 	if (flat != cum)
-		fprintf(out, "\\nof %s (%s)", render_value(cum, type, value), percent(cum, graph, share));
-	fprintf(out, "\" fontsize=%.0f shape=box tooltip=\"", 8 + ceil(largest_flat > 0 ? 16 * sqrt(fabs(flat) / largest_flat) : 0));
+		fprintf(out, "\\nof %s (%s)", render_value(cum, type, value),
+			percent(cum, graph, share));
+	fprintf(out, "\" fontsize=%.0f shape=box tooltip=\"",
+		8 + ceil(largest_flat > 0 ? 16 * sqrt(fabs(flat) / largest_flat) : 0));
 	print_name(node->name, QUOTE_PLAIN, out);
 	if (node->file && node->line) {
 		fputc(' ', out);
@@ -106,13 +111,16 @@ static void print_node(const struct callgraph *graph, uint32_t index, enum sampl
 	fputs("]\n", out);
 }
 
-static void print_edge(const struct callgraph *graph, const struct callgraph_edge *edge, enum sample_type type, FILE *out)
+static void print_edge(const struct callgraph *graph, const struct callgraph_edge *edge,
+		       enum sample_type type, FILE *out)
 {
 	const double share = share_of(edge->weight.value, graph);
 	char value[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "N%u -> N%u [label=\" %s%s\" weight=%.0f penwidth=%.2f", edge->caller, edge->callee, render_value(edge->weight.value, type, value),
-		edge->is_inline ? "\\n (inline)" : "", 1 + fmin(100, floor(100 * fabs(share))), 1 + fmin(5, 5 * fabs(share)));
+	fprintf(out, "N%u -> N%u [label=\" %s%s\" weight=%.0f penwidth=%.2f", edge->caller,
+		edge->callee, render_value(edge->weight.value, type, value),
+		edge->is_inline ? "\\n (inline)" : "", 1 + fmin(100, floor(100 * fabs(share))),
+		1 + fmin(5, 5 * fabs(share)));
 	print_colour("color", share, false, out);
 	fputs(" tooltip=\"", out);
 	print_name(graph->node[edge->caller].name, QUOTE_PLAIN, out);
@@ -127,7 +135,8 @@ void render_dot(const struct callgraph *graph, enum sample_type type, const char
 
 	for (size_t i = 0; i < graph->node_count; i++)
 		largest_flat = fmax(largest_flat, fabs(graph->node[i].flat.value));
-	fputs("digraph heap {\nnode [style=filled fillcolor=\"#f8f8f8\" fontname=\"Helvetica,Arial,sans-serif\"]\n"
+	fputs("digraph heap {\nnode [style=filled fillcolor=\"#f8f8f8\" "
+	      "fontname=\"Helvetica,Arial,sans-serif\"]\n"
 	      "edge [fontname=\"Helvetica,Arial,sans-serif\" fontsize=11]\n"
 	      "subgraph cluster_header {\ncolor=none\nheader [shape=box fontsize=14 label=\"",
 	      out);

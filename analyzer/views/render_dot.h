@@ -10,6 +10,7 @@
 #include "callgraph.h"
 
 /* header: lines for the box at the top left. The caller checks the stream for write errors. */
-void render_dot(const struct callgraph *graph, enum sample_type type, const char *header, FILE *out);
+void render_dot(const struct callgraph *graph, enum sample_type type, const char *header,
+		FILE *out);
 
 #endif

@@ -80,7 +80,7 @@ static size_t bytes_of(const char *text, size_t characters)
 	return size;
 }
 
-/* ---- figures ---- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static double new_value(const struct estimate *estimate)
 {
@@ -99,7 +99,8 @@ static void print_change(const struct picture *picture, const struct estimate *t
 {
 	char value[HI_UNITS_TEXT_MAX];
 
-	fprintf(picture->out, "; %s%s", total->value > 0 ? "+" : "", render_value(total->value, picture->type, value));
+	fprintf(picture->out, "; %s%s", total->value > 0 ? "+" : "",
+		render_value(total->value, picture->type, value));
 	if (total->base <= 0)
 		fprintf(picture->out, ", new");
 	else
@@ -109,7 +110,8 @@ static void print_change(const struct picture *picture, const struct estimate *t
 /* Prints a node's tooltip: its share is of the total of the root. */
 static void print_title(const struct picture *picture, const struct calltree_node *node)
 {
-	const struct estimate *total = &node->total[picture->type], *self = &node->self[picture->type];
+	const struct estimate *total = &node->total[picture->type],
+			      *self = &node->self[picture->type];
 	const double whole = new_value(&picture->tree->node[0].total[picture->type]);
 	const char *name = calltree_name(picture->tree, node);
 	char value[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX], text[HI_UNITS_TEXT_MAX];
@@ -123,25 +125,31 @@ static void print_title(const struct picture *picture, const struct calltree_nod
 		print_change(picture, total);
 	estimate_interval(total, &low, &high);
 	if (high > low)
-		fprintf(picture->out, "; 95%% interval %s .. %s", render_value(low, picture->type, value), render_value(high, picture->type, text));
+		fprintf(picture->out, "; 95%% interval %s .. %s",
+			render_value(low, picture->type, value),
+			render_value(high, picture->type, text));
 	if (new_value(self) > 0)
-		fprintf(picture->out, "; itself %s", render_value(new_value(self), picture->type, value));
+		fprintf(picture->out, "; itself %s",
+			render_value(new_value(self), picture->type, value));
 	fprintf(picture->out, "</title>");
 }
 
-/* ---- boxes ---- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 /*
  * The class of a box, which sets its color. The color scale is not linear, so that small changes
  * are visible.
  */
-static const char *class_of(const struct picture *picture, const struct calltree_node *node, char *text, size_t size)
+static const char *class_of(const struct picture *picture, const struct calltree_node *node,
+			    char *text, size_t size)
 {
 	const double difference = change(&node->total[picture->type]);
 
 	if (picture->is_comparison)
-		snprintf(text, size, "d%ld", 4 + lround(copysign(4 * pow(fabs(difference), 0.7), difference)));
-	else if (node->function >= CALLTREE_OTHER || picture->colour[node->function] >= MODULE_COLOURS)
+		snprintf(text, size, "d%ld",
+			 4 + lround(copysign(4 * pow(fabs(difference), 0.7), difference)));
+	else if (node->function >= CALLTREE_OTHER ||
+		 picture->colour[node->function] >= MODULE_COLOURS)
 		snprintf(text, size, "mx");
 	else
 		snprintf(text, size, "m%u", picture->colour[node->function]);
@@ -156,7 +164,8 @@ static const char *sign_of(const struct picture *picture, const struct calltree_
 	return difference >= 0.005 ? "+ " : difference <= -0.005 ? "\u2212 " : "";
 }
 
-static void print_box(const struct picture *picture, const struct calltree_node *node, double x, double width)
+static void print_box(const struct picture *picture, const struct calltree_node *node, double x,
+		      double width)
 {
 	const double y = picture->height - FOOT - ROW * (node->depth + 1);
 	const size_t letters = width > 6 ? (size_t)((width - 6) / LETTER) : 0;
@@ -166,10 +175,13 @@ static void print_box(const struct picture *picture, const struct calltree_node 
 
 	fprintf(picture->out, "<g class=\"f\">");
 	print_title(picture, node);
-	fprintf(picture->out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\"/>", class_of(picture, node, class, sizeof(class)), x, y,
-		fmax(width - 0.6, 0.1), ROW - 1);
+	fprintf(picture->out,
+		"<rect class=\"%s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\"/>",
+		class_of(picture, node, class, sizeof(class)), x, y, fmax(width - 0.6, 0.1),
+		ROW - 1);
 	if (letters >= LETTERS_MIN + signs) {
-		const size_t whole = bytes_of(name, letters - signs), cut = name[whole] ? bytes_of(name, letters - signs - 1) : whole;
+		const size_t whole = bytes_of(name, letters - signs),
+			     cut = name[whole] ? bytes_of(name, letters - signs - 1) : whole;
 
 		fprintf(picture->out, "<text x=\"%.2f\" y=\"%.1f\">%s", x + 3, y + ROW - 5.5, sign);
 		print_escaped(name, cut, picture->out);
@@ -182,7 +194,8 @@ static double width_of(const struct picture *picture, const struct calltree_node
 {
 	const double whole = new_value(&picture->tree->node[0].total[picture->type]);
 
-	return whole > 0 ? new_value(&node->total[picture->type]) / whole * (WIDTH - 2 * MARGIN) : 0;
+	return whole > 0 ? new_value(&node->total[picture->type]) / whole * (WIDTH - 2 * MARGIN)
+			 : 0;
 }
 
 /*
@@ -192,7 +205,8 @@ static double width_of(const struct picture *picture, const struct calltree_node
 static int print_boxes(const struct picture *picture)
 {
 	const struct calltree *tree = picture->tree;
-	double *next = malloc(tree->count * sizeof(*next)); /* by node: where its next child begins */
+	/* by node: where its next child begins */
+	double *next = malloc(tree->count * sizeof(*next));
 
 	if (!next)
 		return -ENOMEM;
@@ -210,7 +224,7 @@ static int print_boxes(const struct picture *picture)
 	return 0;
 }
 
-/* ---- colours of modules: the heaviest get one each ---- */
+/* ---- colours of modules: the heaviest get one each ------------------------------------------- */
 
 struct module_weight {
 	const char *module;
@@ -246,7 +260,8 @@ static int choose_colours(struct picture *picture)
 		return -ENOMEM;
 	for (size_t i = 0; i < tree->count; i++) {
 		const uint32_t function = tree->node[i].function;
-		const char *module = function < CALLTREE_OTHER ? tree->place[function].module : NULL;
+		const char *module =
+			function < CALLTREE_OTHER ? tree->place[function].module : NULL;
 		const size_t at = module ? module_find(weights, count, module) : MODULES_WEIGHED;
 
 		if (at == count && count < MODULES_WEIGHED)
@@ -256,11 +271,14 @@ static int choose_colours(struct picture *picture)
 	}
 	qsort(weights, count, sizeof(*weights), compare_weights);
 	for (size_t i = 0; i < tree->functions.count; i++)
-		picture->colour[i] = tree->place[i].module ? (uint32_t)module_find(weights, count, tree->place[i].module) : MODULE_COLOURS;
+		picture->colour[i] =
+			tree->place[i].module
+				? (uint32_t)module_find(weights, count, tree->place[i].module)
+				: MODULE_COLOURS;
 	return 0;
 }
 
-/* ---- the file ---- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* Prints one line per caveat. The full text is a tooltip. */
 static void print_caveats(const struct picture *picture, const struct profile *profile, double y)
@@ -270,7 +288,8 @@ static void print_caveats(const struct picture *picture, const struct profile *p
 
 		if (!caveat)
 			continue;
-		fprintf(picture->out, "<text class=\"sub\" x=\"%.0f\" y=\"%.0f\"><title>", MARGIN, y);
+		fprintf(picture->out, "<text class=\"sub\" x=\"%.0f\" y=\"%.0f\"><title>", MARGIN,
+			y);
 		print_escaped(caveat, strlen(caveat), picture->out);
 		fprintf(picture->out, "</title>Warning: ");
 		print_escaped(caveat, bytes_of(caveat, LINE_BYTES), picture->out);
@@ -297,10 +316,12 @@ static int print_heading(const struct picture *picture, const struct profile *pr
 	}
 	rest = text;
 	for (unsigned i = 0; (line = strsep(&rest, "\n"));) {
-		const bool is_shown = i == 0 || strncmp(line, "Window: ", 8) == 0 || strncmp(line, "Total: ", 7) == 0;
+		const bool is_shown = i == 0 || strncmp(line, "Window: ", 8) == 0 ||
+				      strncmp(line, "Total: ", 7) == 0;
 		if (!is_shown)
 			continue;
-		fprintf(picture->out, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\">", i == 0 ? "head" : "sub", MARGIN, y);
+		fprintf(picture->out, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\">",
+			i == 0 ? "head" : "sub", MARGIN, y);
 		print_escaped(line, bytes_of(line, 150), picture->out);
 		fprintf(picture->out, "</text>\n");
 		y += LINE;
@@ -315,7 +336,8 @@ static void print_start(const struct picture *picture)
 {
 	fprintf(picture->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"flame graph\">\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"flame graph\">\n"
 		"<style><![CDATA[\n%s]]></style>\n"
 		"<rect class=\"page\" x=\"0\" y=\"0\" width=\"100%%\" height=\"100%%\"/>\n",
 		WIDTH, picture->height, WIDTH, picture->height, hi_html_svg_style);
@@ -326,21 +348,30 @@ static void print_end(const struct picture *picture)
 	const struct calltree *tree = picture->tree;
 
 	if (new_value(&tree->node[0].total[picture->type]) <= 0)
-		fprintf(picture->out, "<text class=\"sub\" x=\"%.0f\" y=\"%.0f\">Nothing to show</text>\n", MARGIN, picture->head + ROW);
+		fprintf(picture->out,
+			"<text class=\"sub\" x=\"%.0f\" y=\"%.0f\">Nothing to show</text>\n",
+			MARGIN, picture->head + ROW);
 	if (tree->folded)
-		fprintf(picture->out, "<text class=\"note\" x=\"%.0f\" y=\"%.0f\">%zu light paths are summed up as (other)</text>\n", MARGIN,
-			picture->height - 8, tree->folded);
+		fprintf(picture->out,
+			"<text class=\"note\" x=\"%.0f\" y=\"%.0f\">%zu light paths are summed up "
+			"as (other)</text>\n",
+			MARGIN, picture->height - 8, tree->folded);
 	if (picture->is_comparison)
 		fprintf(picture->out,
-			"<text class=\"note\" text-anchor=\"end\" x=\"%.0f\" y=\"%.0f\">width: the new profile; blue, \u2212: less; orange, +: more</text>\n",
+			"<text class=\"note\" text-anchor=\"end\" x=\"%.0f\" y=\"%.0f\">width: the "
+			"new profile; blue, \u2212: less; orange, +: more</text>\n",
 			WIDTH - MARGIN, picture->height - 8);
 	fprintf(picture->out,
 		"<text id=\"details\" class=\"sub\" x=\"%.0f\" y=\"%.0f\"> </text>\n"
-		"<text id=\"unzoom\" class=\"button\" x=\"%.0f\" y=\"24\" text-anchor=\"end\" role=\"button\"> </text>\n"
-		"<text id=\"search\" class=\"button\" x=\"%.0f\" y=\"24\" text-anchor=\"end\" role=\"button\"> </text>\n"
-		"<text id=\"matched\" class=\"sub\" x=\"%.0f\" y=\"42\" text-anchor=\"end\"> </text>\n"
+		"<text id=\"unzoom\" class=\"button\" x=\"%.0f\" y=\"24\" text-anchor=\"end\" "
+		"role=\"button\"> </text>\n"
+		"<text id=\"search\" class=\"button\" x=\"%.0f\" y=\"24\" text-anchor=\"end\" "
+		"role=\"button\"> </text>\n"
+		"<text id=\"matched\" class=\"sub\" x=\"%.0f\" y=\"42\" text-anchor=\"end\"> "
+		"</text>\n"
 		"<script><![CDATA[\n%s]]></script>\n</svg>\n",
-		MARGIN, picture->height - 24, WIDTH - MARGIN - 70, WIDTH - MARGIN, WIDTH - MARGIN, hi_html_svg_script);
+		MARGIN, picture->height - 24, WIDTH - MARGIN - 70, WIDTH - MARGIN, WIDTH - MARGIN,
+		hi_html_svg_script);
 }
 
 static uint32_t deepest(const struct picture *picture)

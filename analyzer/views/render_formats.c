@@ -20,14 +20,19 @@ int render_refuse_comparison(const struct profile *profile, const char *format)
 {
 	if (!render_is_comparison(profile))
 		return 0;
-	return render_fail(-EINVAL, "%s has no place for what has become less; of a comparison make --collapsed, --pprof, --speedscope or --json", format);
+	return render_fail(-EINVAL,
+			   "%s has no place for what has become less; of a comparison make "
+			   "--collapsed, --pprof, --speedscope or --json",
+			   format);
 }
 
 int render_refuse_terminal(FILE *out, const char *format)
 {
 	const int fd = fileno(out);
 
-	return fd >= 0 && isatty(fd) ? render_fail(-EINVAL, "--%s is not for terminals: name a file (-o)", format) : 0;
+	return fd >= 0 && isatty(fd)
+		       ? render_fail(-EINVAL, "--%s is not for terminals: name a file (-o)", format)
+		       : 0;
 }
 
 static char last_error[512];

@@ -20,24 +20,29 @@ int render_sizes(const struct profile *profile, const struct render_options *opt
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_list(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_disasm(const struct profile *profile, const struct render_options *options, FILE *out);
-int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_collapsed(const struct profile *profile, const struct render_options *options,
+		     FILE *out);
 int render_pdf(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_png(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_dot_text(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_heap(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_pprof(const struct profile *profile, const struct render_options *options, FILE *out);
-int render_speedscope(const struct profile *profile, const struct render_options *options, FILE *out);
-int render_callgrind(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_speedscope(const struct profile *profile, const struct render_options *options,
+		      FILE *out);
+int render_callgrind(const struct profile *profile, const struct render_options *options,
+		     FILE *out);
 int render_dhat(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_massif(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_json(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_leaks(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_growth(const struct profile *profile, const struct render_options *options, FILE *out);
-int render_temporary(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_temporary(const struct profile *profile, const struct render_options *options,
+		     FILE *out);
 int render_waste(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_flame(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_html(const struct profile *profile, const struct render_options *options, FILE *out);
-int render_symbolize(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_symbolize(const struct profile *profile, const struct render_options *options,
+		     FILE *out);
 
 #define RENDER_UNKNOWN "[unknown]" /* the name of an unknown stack */
 

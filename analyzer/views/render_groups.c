@@ -40,10 +40,13 @@ struct groups {
 	const struct render_options *options;
 };
 
-static int groups_open(struct groups *groups, const struct profile *profile, const struct render_options *options, size_t count)
+static int groups_open(struct groups *groups, const struct profile *profile,
+		       const struct render_options *options, size_t count)
 {
-	*groups = (struct groups){
-		.count = count, .options = options, .whole = profile->meta.percent_base[options->type], .is_comparison = render_is_comparison(profile)};
+	*groups = (struct groups){.count = count,
+				  .options = options,
+				  .whole = profile->meta.percent_base[options->type],
+				  .is_comparison = render_is_comparison(profile)};
 	if (groups->whole == 0)
 		groups->whole = estimate_total(profile, options->type).value;
 	groups->group = calloc(count + 1, sizeof(*groups->group));
@@ -51,7 +54,8 @@ static int groups_open(struct groups *groups, const struct profile *profile, con
 }
 
 /* Adds a row, or a thread's part of it, to a group. */
-static void group_add(struct groups *groups, size_t index, const struct profile *profile, const struct profile_row *row, const struct part *part)
+static void group_add(struct groups *groups, size_t index, const struct profile *profile,
+		      const struct profile_row *row, const struct part *part)
 {
 	const enum sample_type type = groups->options->type;
 	const bool is_inuse = type == INUSE_SPACE || type == INUSE_OBJECTS;
@@ -59,8 +63,10 @@ static void group_add(struct groups *groups, size_t index, const struct profile 
 	const struct estimate value = estimate_part(profile, row, part, type);
 
 	estimate_add(&group->value, &value);
-	group->objects += estimate_part(profile, row, part, is_inuse ? INUSE_OBJECTS : ALLOC_OBJECTS).value;
-	group->bytes += estimate_part(profile, row, part, is_inuse ? INUSE_SPACE : ALLOC_SPACE).value;
+	group->objects +=
+		estimate_part(profile, row, part, is_inuse ? INUSE_OBJECTS : ALLOC_OBJECTS).value;
+	group->bytes +=
+		estimate_part(profile, row, part, is_inuse ? INUSE_SPACE : ALLOC_SPACE).value;
 	group->is_there = true;
 }
 
@@ -71,34 +77,40 @@ static bool is_worth_a_line(const struct group *group)
 
 static void print_heading(const struct groups *groups, const char *what, FILE *out)
 {
-	style_print(STYLE_HEADING, out, "%10s %10s %5s%%%s  %s", "objects", "bytes", "", groups->options->intervals ? "            95%          " : "", what);
+	style_print(STYLE_HEADING, out, "%10s %10s %5s%%%s  %s", "objects", "bytes", "",
+		    groups->options->intervals ? "            95%          " : "", what);
 	fputc('\n', out);
 }
 
 static void print_group(const struct groups *groups, const struct group *group, FILE *out)
 {
 	const enum sample_type type = groups->options->type;
-	char objects[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
+	char objects[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX],
+		low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
 
-	style_print(style_of_change(group->objects, groups->is_comparison), out, "%10s", render_value(group->objects, INUSE_OBJECTS, objects));
-	style_print(style_of_change(group->bytes, groups->is_comparison), out, " %10s", render_value(group->bytes, INUSE_SPACE, bytes));
+	style_print(style_of_change(group->objects, groups->is_comparison), out, "%10s",
+		    render_value(group->objects, INUSE_OBJECTS, objects));
+	style_print(style_of_change(group->bytes, groups->is_comparison), out, " %10s",
+		    render_value(group->bytes, INUSE_SPACE, bytes));
 	fprintf(out, " %s", render_percent(group->value.value, groups->whole, percent));
 	if (groups->options->intervals) {
 		double low, high;
 
 		estimate_interval(&group->value, &low, &high);
-		fprintf(out, " %10s .. %-10s", render_value(low, type, low_text), render_value(high, type, high_text));
+		fprintf(out, " %10s .. %-10s", render_value(low, type, low_text),
+			render_value(high, type, high_text));
 	}
 	fputs("  ", out);
 }
 
-/* ---- threads ---- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static int compare_groups(const void *left, const void *right, void *context)
 {
 	const struct groups *groups = context;
 	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	const double a_value = fabs(groups->group[a].value.value), b_value = fabs(groups->group[b].value.value);
+	const double a_value = fabs(groups->group[a].value.value),
+		     b_value = fabs(groups->group[b].value.value);
 
 	if (a_value != b_value)
 		return a_value > b_value ? -1 : 1;
@@ -148,10 +160,12 @@ int render_threads(const struct profile *profile, const struct render_options *o
 	int error;
 
 	if (!breakdown->count && profile->row_count)
-		return render_fail(-ENODATA, "this file does not say which thread allocated what; record streams and .pb.gz do");
+		return render_fail(-ENODATA, "this file does not say which thread allocated what; "
+					     "record streams and .pb.gz do");
 	error = groups_open(&groups, profile, options, breakdown->thread_count);
 	for (size_t i = 0; i < breakdown->count && !error; i++)
-		group_add(&groups, breakdown->part[i].thread, profile, &profile->row[breakdown->part[i].row], &breakdown->part[i]);
+		group_add(&groups, breakdown->part[i].thread, profile,
+			  &profile->row[breakdown->part[i].row], &breakdown->part[i]);
 	if (!error) {
 		render_header(profile, options->type, &total, out);
 		error = print_threads(profile, &groups, out);
@@ -160,11 +174,12 @@ int render_threads(const struct profile *profile, const struct render_options *o
 	return render_result(error, out);
 }
 
-/* ---- sizes ---- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static size_t size_group(const struct profile_row *row)
 {
-	const uint64_t count = row->alloc_count ? row->alloc_count : row->inuse_count, bytes = row->alloc_count ? row->alloc_bytes : row->inuse_bytes;
+	const uint64_t count = row->alloc_count ? row->alloc_count : row->inuse_count,
+		       bytes = row->alloc_count ? row->alloc_bytes : row->inuse_bytes;
 	const uint64_t size = count ? bytes / count : 0;
 
 	return size <= 1 ? 0 : 64u - (size_t)__builtin_clzll(size - 1);
@@ -185,7 +200,8 @@ static void print_size(size_t index, FILE *out)
 
 	if (index)
 		hi_format_bytes(ldexp(1, (int)index - 1), low, sizeof(low));
-	fprintf(out, "%7s .. %-7s  ", low, hi_format_bytes(ldexp(1, (int)index), high, sizeof(high)));
+	fprintf(out, "%7s .. %-7s  ", low,
+		hi_format_bytes(ldexp(1, (int)index), high, sizeof(high)));
 }
 
 static void print_sizes(const struct groups *groups, FILE *out)
@@ -223,7 +239,7 @@ int render_sizes(const struct profile *profile, const struct render_options *opt
 	return render_result(error, out);
 }
 
-/* ---- modules ---- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 int render_modules(const struct profile *profile, const struct render_options *options, FILE *out)
 {

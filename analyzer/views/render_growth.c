@@ -24,8 +24,9 @@
  */
 static void print_bars(const struct series *series, const struct series_stack *stack, FILE *out)
 {
-	static const char *const bars[] = {"\342\226\201", "\342\226\202", "\342\226\203", "\342\226\204",
-					   "\342\226\205", "\342\226\206", "\342\226\207", "\342\226\210"};
+	static const char *const bars[] = {"\342\226\201", "\342\226\202", "\342\226\203",
+					   "\342\226\204", "\342\226\205", "\342\226\206",
+					   "\342\226\207", "\342\226\210"};
 	const size_t count = series->snapshot_count, shown = count < BARS_MAX ? count : BARS_MAX;
 	double mean[BARS_MAX] = {0}, most = 0;
 
@@ -48,58 +49,71 @@ static char *format_rate(double rate, const char *unit, enum sample_type type, c
 	if (isinf(rate))
 		snprintf(text, HI_UNITS_TEXT_MAX, "?");
 	else if (type == ALLOC_SPACE || type == INUSE_SPACE)
-		snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%s", hi_format_bytes(rate, value, sizeof(value)), unit);
+		snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%s",
+			 hi_format_bytes(rate, value, sizeof(value)), unit);
 	else
 		snprintf(text, HI_UNITS_TEXT_MAX, "%.3g/%s", rate, unit);
 	return text;
 }
 
-static void print_growth(const struct growth *growth, const struct growth_stack *of, const struct render_options *options, FILE *out)
+static void print_growth(const struct growth *growth, const struct growth_stack *of,
+			 const struct render_options *options, FILE *out)
 {
 	const struct series *series = growth->series;
 	const struct slope *slope = &of->slope;
 	const char *unit = growth_unit(growth);
 	const bool is_unsure = caveats_withhold_verdicts(series->caveats);
-	char rate[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX], last[HI_UNITS_TEXT_MAX];
+	char rate[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX],
+		last[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "%-13s %12s %12s .. %-12s %10s  ", growth_verdict(growth, slope),
 		format_rate(is_unsure ? INFINITY : slope->value, unit, options->type, rate),
 		format_rate(is_unsure ? INFINITY : slope->low, unit, options->type, low),
 		format_rate(is_unsure ? INFINITY : slope->high, unit, options->type, high),
-		render_value(series_value(of->stack, series->snapshot_count - 1), options->type, last));
+		render_value(series_value(of->stack, series->snapshot_count - 1), options->type,
+			     last));
 	print_bars(series, of->stack, out);
 	fprintf(out, "  %s\n", of->stack->line);
 	if (options->details)
 		fputs(of->stack->all, out);
 }
 
-static void print_totals(const struct profile_meta *all, const struct growth *growth, const struct render_options *options, FILE *out)
+static void print_totals(const struct profile_meta *all, const struct growth *growth,
+			 const struct render_options *options, FILE *out)
 {
 	const struct series *series = growth->series;
-	const struct series_snapshot *first = series->snapshot, *last = &series->snapshot[series->snapshot_count - 1];
+	const struct series_snapshot *first = series->snapshot,
+				     *last = &series->snapshot[series->snapshot_count - 1];
 	char from[HI_UNITS_TEXT_MAX], to[HI_UNITS_TEXT_MAX], span[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "Snapshots: %zu", series->snapshot_count);
 	if (growth->has_times)
-		fprintf(out, " over %s", stack_column_time(growth->time[series->snapshot_count - 1] * 1e9, span));
-	fprintf(out, "; in all %s at first, %s at last\n", render_value(first->total.value, options->type, from),
+		fprintf(out, " over %s",
+			stack_column_time(growth->time[series->snapshot_count - 1] * 1e9, span));
+	fprintf(out, "; in all %s at first, %s at last\n",
+		render_value(first->total.value, options->type, from),
 		render_value(last->total.value, options->type, to));
 	if (series->peak_bytes && series_is_one_session(series))
-		fprintf(out, "Peak: %s%s in use at %.1fs of the session\n", growth->is_exact ? "" : "about ",
-			render_value((double)series->peak_bytes, INUSE_SPACE, from), (double)series->peak_ns / 1e9);
+		fprintf(out, "Peak: %s%s in use at %.1fs of the session\n",
+			growth->is_exact ? "" : "about ",
+			render_value((double)series->peak_bytes, INUSE_SPACE, from),
+			(double)series->peak_ns / 1e9);
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		if (all->caveat[kind])
 			fprintf(out, "Warning: %s\n", all->caveat[kind]);
 	if (!growth->has_times)
-		fprintf(out, "The files do not say when they were written, or are not in that order: they count as equally far from each other\n");
+		fprintf(out, "The files do not say when they were written, or are not in that "
+			     "order: they count as equally far from each other\n");
 }
 
-static void print_all(const struct profile_meta *all, const struct growth *growth, size_t wanted, const struct render_options *options, FILE *out)
+static void print_all(const struct profile_meta *all, const struct growth *growth, size_t wanted,
+		      const struct render_options *options, FILE *out)
 {
 	const size_t shown = wanted < growth->closer ? wanted : growth->closer;
 
 	print_totals(all, growth, options, out);
-	fprintf(out, "%-13s %12s %12s    %-12s %10s  %s\n", "", "slope", "slope, 95%", "", "at last", "stack");
+	fprintf(out, "%-13s %12s %12s    %-12s %10s  %s\n", "", "slope", "slope, 95%", "",
+		"at last", "stack");
 	for (size_t i = 0; i < shown; i++)
 		print_growth(growth, &growth->stack[i], options, out);
 	stack_columns_rest(growth->series->stack_count, shown, out);
@@ -108,7 +122,9 @@ static void print_all(const struct profile_meta *all, const struct growth *growt
 int render_growth(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	const struct series *series = options->series;
-	const size_t wanted = options->limit ? options->limit : options->is_page ? GROWTH_PAGE_STACKS : STACK_COLUMNS_LINES;
+	const size_t wanted = options->limit     ? options->limit
+			      : options->is_page ? GROWTH_PAGE_STACKS
+						 : STACK_COLUMNS_LINES;
 	struct growth growth;
 	int error;
 

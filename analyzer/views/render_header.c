@@ -42,14 +42,18 @@ static void print_text(FILE *out, const char *before, char *text, const char *af
 
 /* A global setting, because sizes are written in many places and must all have the same unit. */
 static enum render_unit unit = UNIT_AUTO;
-static const char *const unit_names[] = {[UNIT_B] = "B", [UNIT_KB] = "kB", [UNIT_MB] = "MB", [UNIT_GB] = "GB", [UNIT_TB] = "TB"};
+static const char *const unit_names[] = {
+	[UNIT_B] = "B", [UNIT_KB] = "kB", [UNIT_MB] = "MB", [UNIT_GB] = "GB", [UNIT_TB] = "TB"};
 
 int render_use_unit(const char *name)
 {
 	static const char *const words[][4] = {
-		[UNIT_AUTO] = {"auto", "auto", "auto", "auto"},       [UNIT_B] = {"b", "byte", "bytes", "b"},
-		[UNIT_KB] = {"kb", "kbyte", "kilobyte", "kilobytes"}, [UNIT_MB] = {"mb", "mbyte", "megabyte", "megabytes"},
-		[UNIT_GB] = {"gb", "gbyte", "gigabyte", "gigabytes"}, [UNIT_TB] = {"tb", "tbyte", "terabyte", "terabytes"},
+		[UNIT_AUTO] = {"auto", "auto", "auto", "auto"},
+		[UNIT_B] = {"b", "byte", "bytes", "b"},
+		[UNIT_KB] = {"kb", "kbyte", "kilobyte", "kilobytes"},
+		[UNIT_MB] = {"mb", "mbyte", "megabyte", "megabytes"},
+		[UNIT_GB] = {"gb", "gbyte", "gigabyte", "gigabytes"},
+		[UNIT_TB] = {"tb", "tbyte", "terabyte", "terabytes"},
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -79,7 +83,9 @@ static char *format_in_unit(double bytes, char *text)
 char *render_value(double value, enum sample_type type, char *text)
 {
 	if (type == ALLOC_SPACE || type == INUSE_SPACE)
-		return unit == UNIT_AUTO ? hi_format_bytes(value, text, HI_UNITS_TEXT_MAX) : format_in_unit(unit == UNIT_B ? round(value) : value, text);
+		return unit == UNIT_AUTO
+			       ? hi_format_bytes(value, text, HI_UNITS_TEXT_MAX)
+			       : format_in_unit(unit == UNIT_B ? round(value) : value, text);
 	snprintf(text, HI_UNITS_TEXT_MAX, "%.0f", round(value) == 0 ? 0 : value);
 	return text;
 }
@@ -115,7 +121,8 @@ static void print_window(const struct profile *profile, FILE *out)
 	fprintf(out, "Window: ");
 	if (meta->duration_ns)
 		fprintf(out, "%.1fs", (double)meta->duration_ns / 1e9);
-	if (start && gmtime_r(&start, &utc) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc))
+	if (start && gmtime_r(&start, &utc) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc))
 		fprintf(out, "%sfrom %s UTC", meta->duration_ns ? " " : "", text);
 	if (meta->duration_ns || start)
 		fprintf(out, ", ");
@@ -124,12 +131,14 @@ static void print_window(const struct profile *profile, FILE *out)
 		return;
 	}
 	if (meta->interval > 1)
-		fprintf(out, "one sample per %s", hi_format_bytes((double)meta->interval, text, sizeof(text)));
+		fprintf(out, "one sample per %s",
+			hi_format_bytes((double)meta->interval, text, sizeof(text)));
 	else
 		fprintf(out, "every allocation");
 	fprintf(out, "; %" PRIu64 " samples", sample_count(profile));
 	if (stacks > 0)
-		fprintf(out, ", %.1f%% complete stacks", 100 * (double)meta->stacks_complete / stacks);
+		fprintf(out, ", %.1f%% complete stacks",
+			100 * (double)meta->stacks_complete / stacks);
 	fprintf(out, "\n");
 }
 
@@ -165,7 +174,8 @@ static void print_changes(const struct profile_meta *meta, FILE *out)
 	if (meta->budget_ppm)
 		fprintf(out, " adapted to stay within %g%% of CPU time:", meta->budget_ppm / 1e4);
 	for (size_t i = 0; i < meta->change_count && i < CHANGES_SHOWN; i++)
-		fprintf(out, "%s one per %s from %.1fs", i ? "," : "", hi_format_bytes((double)meta->change[i].interval, text, sizeof(text)),
+		fprintf(out, "%s one per %s from %.1fs", i ? "," : "",
+			hi_format_bytes((double)meta->change[i].interval, text, sizeof(text)),
 			(double)meta->change[i].time_ns / 1e9);
 	if (meta->change_count > CHANGES_SHOWN)
 		fprintf(out, ", and %" PRIu64 " more changes", meta->change_count - CHANGES_SHOWN);
@@ -173,7 +183,8 @@ static void print_changes(const struct profile_meta *meta, FILE *out)
 }
 
 /* Prints the waste, if the allocator could report usable sizes. */
-static void print_slack(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
+static void print_slack(const struct profile_meta *meta, enum sample_type type,
+			const struct estimate *total, FILE *out)
 {
 	char text[HI_UNITS_TEXT_MAX];
 
@@ -186,7 +197,8 @@ static void print_slack(const struct profile_meta *meta, enum sample_type type, 
 }
 
 /* Prints the total. In a comparison it has a sign, which the reader looks for first. */
-static void print_total(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
+static void print_total(const struct profile_meta *meta, enum sample_type type,
+			const struct estimate *total, FILE *out)
 {
 	char value[HI_UNITS_TEXT_MAX], low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
 	const bool is_comparison = total->base > 0;
@@ -195,14 +207,17 @@ static void print_total(const struct profile_meta *meta, enum sample_type type, 
 	if (meta->filters)
 		fprintf(out, "Active filters:\n%s", meta->filters);
 	fprintf(out, "%s: ", is_comparison ? "Change" : meta->filters ? "Shown" : "Total");
-	style_print(style_of_change(total->value, is_comparison), out, "%s%s", is_comparison && total->value > 0 ? "+" : "",
+	style_print(style_of_change(total->value, is_comparison), out, "%s%s",
+		    is_comparison && total->value > 0 ? "+" : "",
 		    render_value(total->value, type, value));
 	fputs(what[type], out);
 	estimate_interval(total, &low, &high);
 	if (high > low)
-		fprintf(out, " (95%% interval %s .. %s)", render_value(low, type, low_text), render_value(high, type, high_text));
+		fprintf(out, " (95%% interval %s .. %s)", render_value(low, type, low_text),
+			render_value(high, type, high_text));
 	if (is_comparison)
-		fprintf(out, ", from %s to %s", render_value(total->base, type, low_text), render_value(total->base + total->value, type, high_text));
+		fprintf(out, ", from %s to %s", render_value(total->base, type, low_text),
+			render_value(total->base + total->value, type, high_text));
 	fprintf(out, "\n");
 }
 
@@ -210,27 +225,35 @@ static void print_total(const struct profile_meta *meta, enum sample_type type, 
  * Prints the peak of all that was sampled. The peak is a sum that is rounded differently from the
  * total, so the larger of both is printed.
  */
-static void print_peak(const struct profile_meta *meta, enum sample_type type, const struct estimate *total, FILE *out)
+static void print_peak(const struct profile_meta *meta, enum sample_type type,
+		       const struct estimate *total, FILE *out)
 {
-	const double most = fmax((double)meta->peak_inuse_bytes, type == INUSE_SPACE ? total->value : 0);
+	const double most =
+		fmax((double)meta->peak_inuse_bytes, type == INUSE_SPACE ? total->value : 0);
 	char text[HI_UNITS_TEXT_MAX];
 
 	if (!meta->peak_inuse_bytes || meta->filters || total->base > 0)
 		return;
-	fprintf(out, "Peak: %s%s in use at %.1fs\n", meta->interval > 1 || meta->change_count ? "about " : "", render_value(most, INUSE_SPACE, text),
-		(double)meta->peak_ns / 1e9);
+	fprintf(out, "Peak: %s%s in use at %.1fs\n",
+		meta->interval > 1 || meta->change_count ? "about " : "",
+		render_value(most, INUSE_SPACE, text), (double)meta->peak_ns / 1e9);
 }
 
 /* Warns about figures that the file of another tool does not have. */
 static void print_missing(const struct profile_meta *meta, enum sample_type type, FILE *out)
 {
-	const bool is_space = type == ALLOC_SPACE || type == INUSE_SPACE, is_inuse = type == INUSE_OBJECTS || type == INUSE_SPACE;
+	const bool is_space = type == ALLOC_SPACE || type == INUSE_SPACE,
+		   is_inuse = type == INUSE_OBJECTS || type == INUSE_SPACE;
 
 	if (meta->missing & (is_space ? PROFILE_MISSING_SPACE : PROFILE_MISSING_OBJECTS))
-		fprintf(out, "Warning: the input tells no %s: these figures mean nothing\n", is_space ? "bytes" : "numbers of objects");
+		fprintf(out, "Warning: the input tells no %s: these figures mean nothing\n",
+			is_space ? "bytes" : "numbers of objects");
 	if (meta->missing & (is_inuse ? PROFILE_MISSING_INUSE : PROFILE_MISSING_ALLOC))
-		fprintf(out, "Warning: the input does not tell what %s; --%s-space shows what it tells\n",
-			is_inuse ? "is in use" : "was allocated and freed again", is_inuse ? "alloc" : "inuse");
+		fprintf(out,
+			"Warning: the input does not tell what %s; --%s-space shows what it "
+			"tells\n",
+			is_inuse ? "is in use" : "was allocated and freed again",
+			is_inuse ? "alloc" : "inuse");
 }
 
 static void warn(FILE *out, uint64_t count, const char *what_happened)
@@ -246,28 +269,41 @@ static void print_warnings(const struct profile *profile, FILE *out)
 
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		print_text(out, "Warning: ", meta->caveat[kind], "\n");
-	warn(out, meta->dropped_allocs, "samples were lost, so figures are too low: the reader did not keep up; take fewer (--sample)");
-	warn(out, meta->dropped_frees, "frees were lost, so in-use figures are too high: the reader did not keep up; take fewer samples (--sample)");
+	warn(out, meta->dropped_allocs,
+	     "samples were lost, so figures are too low: the reader did not keep up; take fewer "
+	     "(--sample)");
+	warn(out, meta->dropped_frees,
+	     "frees were lost, so in-use figures are too high: the reader did not keep up; take "
+	     "fewer samples (--sample)");
 	if (meta->dropped_allocs || meta->dropped_frees)
 		fprintf(out, "Lost: %.2f%% of the samples; --sample %s would have fitted\n",
-			100.0 * (double)meta->dropped_allocs / ((double)meta->dropped_allocs + (double)sample_count(profile)),
+			100.0 * (double)meta->dropped_allocs /
+				((double)meta->dropped_allocs + (double)sample_count(profile)),
 			profile_fitting_rate(profile, rate, sizeof(rate)));
-	warn(out, meta->live_set_full, "samples were given up, so figures are too low: too many sampled blocks were live (--live-max, --sample)");
+	warn(out, meta->live_set_full,
+	     "samples were given up, so figures are too low: too many sampled blocks were live "
+	     "(--live-max, --sample)");
 	if (meta->no_thread_slot)
 		fprintf(out,
 			"Warning: up to %" PRIu64
-			" allocations of %s were passed over, as too many threads were inside at once; the interval of the total allows for them\n",
-			meta->no_thread_slot, hi_format_bytes((double)meta->passed_bytes, rate, sizeof(rate)));
+			" allocations of %s were passed over, as too many threads were inside at "
+			"once; the interval of the total allows for them\n",
+			meta->no_thread_slot,
+			hi_format_bytes((double)meta->passed_bytes, rate, sizeof(rate)));
 	if (meta->end_reason == HI_STREAM_END_DEADMAN)
-		fprintf(out, "Warning: the window ended early: the payload disarmed itself, as heapinject did not answer\n");
+		fprintf(out, "Warning: the window ended early: the payload disarmed itself, as "
+			     "heapinject did not answer\n");
 	else if (meta->end_reason == HI_STREAM_END_PROBE)
-		fprintf(out, "Warning: the window ended early: somebody put a probe at a function of the allocator, whose calls could not be seen any more\n");
+		fprintf(out, "Warning: the window ended early: somebody put a probe at a function "
+			     "of the allocator, whose calls could not be seen any more\n");
 	else if (meta->end_reason == HI_STREAM_END_ERROR)
 		fprintf(out, "Warning: the window ended early, by an error of the session\n");
-	print_text(out, "Warning: the input is damaged: ", meta->damage, "; what was good is shown\n");
+	print_text(out, "Warning: the input is damaged: ", meta->damage,
+		   "; what was good is shown\n");
 }
 
-void render_header(const struct profile *profile, enum sample_type type, const struct estimate *total, FILE *out)
+void render_header(const struct profile *profile, enum sample_type type,
+		   const struct estimate *total, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
 
@@ -288,8 +324,9 @@ void render_header(const struct profile *profile, enum sample_type type, const s
 	print_warnings(profile, out);
 }
 
-void render_shown(const struct callgraph *graph, const uint32_t *order, size_t count, const struct callgraph_limits *limits,
-		  const struct callgraph_dropped *dropped, enum sample_type type, FILE *out)
+void render_shown(const struct callgraph *graph, const uint32_t *order, size_t count,
+		  const struct callgraph_limits *limits, const struct callgraph_dropped *dropped,
+		  enum sample_type type, FILE *out)
 {
 	char value[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX];
 	double flat = 0;
@@ -297,16 +334,20 @@ void render_shown(const struct callgraph *graph, const uint32_t *order, size_t c
 	for (size_t i = 0; i < count; i++)
 		flat += graph->node[order[i]].flat.value;
 	render_percent(flat, graph->percent_base, percent);
-	style_print(STYLE_DIM, out, "Showing nodes accounting for %s, %s of %s total", render_value(flat, type, value), percent + strspn(percent, " "),
+	style_print(STYLE_DIM, out, "Showing nodes accounting for %s, %s of %s total",
+		    render_value(flat, type, value), percent + strspn(percent, " "),
 		    render_value(graph->percent_base, type, whole));
 	fputc('\n', out);
 	if (dropped->nodes) {
-		style_print(STYLE_DIM, out, "Dropped %zu node%s (cum <= %s)", dropped->nodes, dropped->nodes == 1 ? "" : "s",
-			    render_value(floor(fabs(graph->percent_base) * limits->node_fraction), type, value));
+		style_print(STYLE_DIM, out, "Dropped %zu node%s (cum <= %s)", dropped->nodes,
+			    dropped->nodes == 1 ? "" : "s",
+			    render_value(floor(fabs(graph->percent_base) * limits->node_fraction),
+					 type, value));
 		fputc('\n', out);
 	}
 	if (count && count < dropped->candidates) {
-		style_print(STYLE_DIM, out, "Showing top %zu nodes out of %zu", count, dropped->candidates);
+		style_print(STYLE_DIM, out, "Showing top %zu nodes out of %zu", count,
+			    dropped->candidates);
 		fputc('\n', out);
 	}
 }

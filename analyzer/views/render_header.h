@@ -12,13 +12,15 @@
 enum render_unit { UNIT_AUTO, UNIT_B, UNIT_KB, UNIT_MB, UNIT_GB, UNIT_TB };
 
 /* Prints whole lines. total: the estimate for the whole profile, of the type that is shown. */
-void render_header(const struct profile *profile, enum sample_type type, const struct estimate *total, FILE *out);
+void render_header(const struct profile *profile, enum sample_type type,
+		   const struct estimate *total, FILE *out);
 /*
  * Prints what the rows after it account for, in pprof's words. order[count] are the nodes that are
  * shown; limits and dropped say which are not, and why.
  */
-void render_shown(const struct callgraph *graph, const uint32_t *order, size_t count, const struct callgraph_limits *limits,
-		  const struct callgraph_dropped *dropped, enum sample_type type, FILE *out);
+void render_shown(const struct callgraph *graph, const uint32_t *order, size_t count,
+		  const struct callgraph_limits *limits, const struct callgraph_dropped *dropped,
+		  enum sample_type type, FILE *out);
 /*
  * Sets the unit in which all views write all sizes, from "kb", "megabytes", "auto". Returns 0 or
  * -EINVAL. UNIT_AUTO, the default, chooses a unit for each size.

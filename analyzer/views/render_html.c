@@ -21,7 +21,8 @@
 #define ATTEMPTS 8
 
 /* Returns the page's data. The caller frees it. NULL = out of memory. */
-static char *data_of(const struct profile *profile, const struct calltree *tree, enum sample_type type, size_t *out_size)
+static char *data_of(const struct profile *profile, const struct calltree *tree,
+		     enum sample_type type, size_t *out_size)
 {
 	char *text = NULL;
 	FILE *stream = open_memstream(&text, out_size);
@@ -37,9 +38,11 @@ static char *data_of(const struct profile *profile, const struct calltree *tree,
 }
 
 /* Returns the data with as many nodes as fit, and at most the requested number. */
-static char *fitting_data(const struct profile *profile, const struct render_options *options, size_t room)
+static char *fitting_data(const struct profile *profile, const struct render_options *options,
+			  size_t room)
 {
-	const struct calltree_options tree_options = {.type = options->type, .limit = options->limit ? options->limit : NODES_DEFAULT};
+	const struct calltree_options tree_options = {
+		.type = options->type, .limit = options->limit ? options->limit : NODES_DEFAULT};
 	struct calltree tree;
 	size_t size;
 
@@ -50,7 +53,9 @@ static char *fitting_data(const struct profile *profile, const struct render_opt
 		const double nodes = (double)tree.count * (double)room / (double)size * 0.97;
 
 		free(text);
-		text = calltree_cut(&tree, (size_t)nodes) ? NULL : data_of(profile, &tree, options->type, &size);
+		text = calltree_cut(&tree, (size_t)nodes)
+			       ? NULL
+			       : data_of(profile, &tree, options->type, &size);
 	}
 	calltree_close(&tree);
 	return text;
@@ -58,8 +63,9 @@ static char *fitting_data(const struct profile *profile, const struct render_opt
 
 int render_html(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	const size_t own =
-		(size_t)(hi_html_page_end - hi_html_page) + (size_t)(hi_html_style_end - hi_html_style) + (size_t)(hi_html_script_end - hi_html_script);
+	const size_t own = (size_t)(hi_html_page_end - hi_html_page) +
+			   (size_t)(hi_html_style_end - hi_html_style) +
+			   (size_t)(hi_html_script_end - hi_html_script);
 	char *data = fitting_data(profile, options, FILE_MAX - own);
 
 	if (!data)

@@ -19,7 +19,8 @@
 #define SCHEMA_VERSION 1
 
 static const char *const end_names[HI_STACK_ENDS] = {
-	[HI_END_DEPTH] = "too_deep", [HI_END_REGION] = "no_region", [HI_END_NO_ROW] = "no_row", [HI_END_BAD_FRAME] = "bad_frame", [HI_END_LOST] = "lost",
+	[HI_END_DEPTH] = "too_deep",      [HI_END_REGION] = "no_region", [HI_END_NO_ROW] = "no_row",
+	[HI_END_BAD_FRAME] = "bad_frame", [HI_END_LOST] = "lost",
 };
 
 static void put_text(const char *key, const char *text, FILE *out)
@@ -42,7 +43,8 @@ static void put_caveats(const struct profile_meta *meta, FILE *out)
 	for (int kind = 0; kind < HI_CAVEATS; kind++) {
 		if (!meta->caveat[kind])
 			continue;
-		fprintf(out, "%s{\"kind\":\"%s\",\"text\":", before, caveats_name((enum hi_caveat)kind));
+		fprintf(out, "%s{\"kind\":\"%s\",\"text\":", before,
+			caveats_name((enum hi_caveat)kind));
 		text_json(meta->caveat[kind], out);
 		putc('}', out);
 		before = ",";
@@ -86,14 +88,17 @@ static void put_meta(const struct profile *profile, FILE *out)
 	put_number("stacks_truncated", meta->stacks_truncated, out);
 	put_number("payload_cpu_ns", meta->payload_cpu_ns, out);
 	put_number("target_cpu_ns", meta->target_cpu_ns, out);
-	fprintf(out, "\"is_scaled\":%s,\n\"is_comparison\":%s},\n", meta->is_scaled ? "true" : "false", render_is_comparison(profile) ? "true" : "false");
+	fprintf(out, "\"is_scaled\":%s,\n\"is_comparison\":%s},\n",
+		meta->is_scaled ? "true" : "false",
+		render_is_comparison(profile) ? "true" : "false");
 }
 
 static void put_types(FILE *out)
 {
 	fputs("\"sample_types\":[", out);
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		fprintf(out, "%s{\"name\":\"%s\",\"unit\":\"%s\"}", type ? "," : "", sample_types[type].name, sample_types[type].unit);
+		fprintf(out, "%s{\"name\":\"%s\",\"unit\":\"%s\"}", type ? "," : "",
+			sample_types[type].name, sample_types[type].unit);
 	fputs("],\n", out);
 }
 
@@ -110,7 +115,8 @@ static void put_whole(const char *key, double value, FILE *out)
 	text_number(text_whole(value), out);
 }
 
-static void put_estimate(const struct profile *profile, const struct estimate *estimate, enum sample_type type, FILE *out)
+static void put_estimate(const struct profile *profile, const struct estimate *estimate,
+			 enum sample_type type, FILE *out)
 {
 	double low, high;
 
@@ -149,8 +155,10 @@ static void put_modules(const struct profile *profile, FILE *out)
 		fputs(",\"build_id\":\"", out);
 		for (size_t k = 0; k < module->build_id_size; k++)
 			fprintf(out, "%02x", module->build_id[k]);
-		fprintf(out, "\",\"start\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64 "\",\"offset\":\"0x%" PRIx64 "\",\"bias\":\"0x%" PRIx64 "\"}", module->lo,
-			module->hi, module->file_offset, module->bias);
+		fprintf(out,
+			"\",\"start\":\"0x%" PRIx64 "\",\"end\":\"0x%" PRIx64
+			"\",\"offset\":\"0x%" PRIx64 "\",\"bias\":\"0x%" PRIx64 "\"}",
+			module->lo, module->hi, module->file_offset, module->bias);
 	}
 	fputs("],\n", out);
 }
@@ -172,7 +180,8 @@ static void put_frames(const struct profile *profile, FILE *out)
 	for (size_t i = 0; i < profile->frame_count; i++) {
 		const struct profile_frame *frame = &profile->frame[i];
 
-		fprintf(out, "%s{\"address\":\"0x%" PRIx64 "\",\"module\":", i ? ",\n" : "\n", frame->address);
+		fprintf(out, "%s{\"address\":\"0x%" PRIx64 "\",\"module\":", i ? ",\n" : "\n",
+			frame->address);
 		if (frame->module < 0)
 			fputs("null", out);
 		else
@@ -195,7 +204,8 @@ struct rows_of {
 
 static int sort_rows(const struct profile *profile, struct rows_of *out_rows)
 {
-	struct rows_of rows = {.first = calloc(profile->stack_count + 2, sizeof(*rows.first)), .row = malloc((profile->row_count + 1) * sizeof(*rows.row))};
+	struct rows_of rows = {.first = calloc(profile->stack_count + 2, sizeof(*rows.first)),
+			       .row = malloc((profile->row_count + 1) * sizeof(*rows.row))};
 
 	*out_rows = rows;
 	if (!rows.first || !rows.row)
@@ -209,7 +219,8 @@ static int sort_rows(const struct profile *profile, struct rows_of *out_rows)
 	return 0;
 }
 
-static void put_stack(const struct profile *profile, const struct rows_of *rows, size_t index, FILE *out)
+static void put_stack(const struct profile *profile, const struct rows_of *rows, size_t index,
+		      FILE *out)
 {
 	const struct profile_stack *stack = &profile->stack[index];
 
@@ -226,7 +237,8 @@ static void put_stack(const struct profile *profile, const struct rows_of *rows,
 		struct estimate sum = {0};
 
 		for (uint32_t i = rows->first[index]; i < rows->first[index + 1]; i++) {
-			const struct estimate row = estimate_of(profile, &profile->row[rows->row[i]], (enum sample_type)type);
+			const struct estimate row = estimate_of(
+				profile, &profile->row[rows->row[i]], (enum sample_type)type);
 
 			estimate_add(&sum, &row);
 		}
@@ -262,7 +274,8 @@ static void put_rows(const struct profile *profile, FILE *out)
 		put_count(i ? ",\n{\"stack\":" : "\n{\"stack\":", row->key.stack, out);
 		put_count(",\"size_class\":", row->key.size_class, out);
 		put_count(",\"interval\":", row->key.interval, out);
-		fputs(row->key.side == PROFILE_BASE ? ",\"side\":\"base\"" : ",\"side\":\"new\"", out);
+		fputs(row->key.side == PROFILE_BASE ? ",\"side\":\"base\"" : ",\"side\":\"new\"",
+		      out);
 		put_count(",\"alloc_count\":", row->alloc_count, out);
 		put_count(",\"alloc_bytes\":", row->alloc_bytes, out);
 		put_count(",\"inuse_count\":", row->inuse_count, out);
@@ -289,9 +302,13 @@ static void put_threads(const struct thread_breakdown *breakdown, FILE *out)
 	for (size_t i = 0; i < breakdown->count; i++) {
 		const struct part *part = &breakdown->part[i];
 
-		fprintf(out, "%s{\"row\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"alloc_count\":%" PRIu64 ",\"alloc_bytes\":%" PRIu64, i ? ",\n" : "\n", part->row,
-			part->thread, part->alloc_count, part->alloc_bytes);
-		fprintf(out, ",\"inuse_count\":%" PRIu64 ",\"inuse_bytes\":%" PRIu64 "}", part->inuse_count, part->inuse_bytes);
+		fprintf(out,
+			"%s{\"row\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"alloc_count\":%" PRIu64
+			",\"alloc_bytes\":%" PRIu64,
+			i ? ",\n" : "\n", part->row, part->thread, part->alloc_count,
+			part->alloc_bytes);
+		fprintf(out, ",\"inuse_count\":%" PRIu64 ",\"inuse_bytes\":%" PRIu64 "}",
+			part->inuse_count, part->inuse_bytes);
 	}
 	fputs("]", out);
 }

@@ -30,7 +30,9 @@ static char *format_rate(double rate, bool by_hour, char *text)
 {
 	char value[HI_UNITS_TEXT_MAX];
 
-	snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%c", hi_format_bytes(by_hour ? rate * SECONDS_PER_HOUR : rate, value, sizeof(value)), by_hour ? 'h' : 's');
+	snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%c",
+		 hi_format_bytes(by_hour ? rate * SECONDS_PER_HOUR : rate, value, sizeof(value)),
+		 by_hour ? 'h' : 's');
 	return text;
 }
 
@@ -47,12 +49,15 @@ static void print_trend(const struct trend *trend, bool by_hour, FILE *out)
 {
 	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX];
 
-	style_print(trend->verdict == TREND_GROWS ? STYLE_MORE : STYLE_PLAIN, out, "%-15s", verdicts[trend->verdict]);
-	fprintf(out, " %12s %12s .. %-12s", format_rate(trend->slope, by_hour, slope), format_rate(trend->slope_low, by_hour, low),
+	style_print(trend->verdict == TREND_GROWS ? STYLE_MORE : STYLE_PLAIN, out, "%-15s",
+		    verdicts[trend->verdict]);
+	fprintf(out, " %12s %12s .. %-12s", format_rate(trend->slope, by_hour, slope),
+		format_rate(trend->slope_low, by_hour, low),
 		format_rate(trend->slope_high, by_hour, high));
 }
 
-static void print_leak(const struct stack_text *text, const struct leak *leak, bool by_hour, const struct render_options *options, FILE *out)
+static void print_leak(const struct stack_text *text, const struct leak *leak, bool by_hour,
+		       const struct render_options *options, FILE *out)
 {
 	char bytes[HI_UNITS_TEXT_MAX], age[HI_UNITS_TEXT_MAX];
 	const struct trend *trend = &leak->trend;
@@ -61,12 +66,14 @@ static void print_leak(const struct stack_text *text, const struct leak *leak, b
 		fprintf(out, "%-15s %12s %12s .. %-12s", verdicts[trend->verdict], "?", "?", "?");
 	else
 		print_trend(trend, by_hour, out);
-	fprintf(out, " %10s %8.0f %8.0f %8s  ", hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value, leak->bytes.samples,
-		stack_column_time(leak->age_ns, age));
+	fprintf(out, " %10s %8.0f %8.0f %8s  ",
+		hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value,
+		leak->bytes.samples, stack_column_time(leak->age_ns, age));
 	stack_column_stack(text, leak->stack, options, out);
 }
 
-static void print_table(const struct stack_text *text, const struct leaks *leaks, const struct render_options *options, FILE *out)
+static void print_table(const struct stack_text *text, const struct leaks *leaks,
+			const struct render_options *options, FILE *out)
 {
 	const bool by_hour = is_slow(leaks);
 	size_t shown = options->limit ? options->limit : STACK_COLUMNS_LINES;
@@ -75,8 +82,9 @@ static void print_table(const struct stack_text *text, const struct leaks *leaks
 	if (!options->limit && shown < leaks->growing_count)
 		shown = leaks->growing_count;
 	shown = shown < leaks->count ? shown : leaks->count;
-	style_print(STYLE_HEADING, out, "%-15s %12s %12s    %-12s %10s %8s %8s %8s  %s", "", "slope", "slope, 95%", "", "retained", "objects", "samples",
-		    "mean age", "stack");
+	style_print(STYLE_HEADING, out, "%-15s %12s %12s    %-12s %10s %8s %8s %8s  %s", "",
+		    "slope", "slope, 95%", "", "retained", "objects", "samples", "mean age",
+		    "stack");
 	fputc('\n', out);
 	for (size_t i = 0; i < shown; i++)
 		print_leak(text, &leaks->leak[i], by_hour, options, out);
@@ -84,7 +92,8 @@ static void print_table(const struct stack_text *text, const struct leaks *leaks
 }
 
 /* Prints "~N bytes (+-e), ~M objects (+-e)" in whole numbers, for other programs to parse. */
-static void print_amount(const struct leaks *leaks, const struct estimate *bytes, const struct estimate *objects, FILE *out)
+static void print_amount(const struct leaks *leaks, const struct estimate *bytes,
+			 const struct estimate *objects, FILE *out)
 {
 	double low, high;
 
@@ -104,8 +113,10 @@ static void print_summary(const struct leaks *leaks, FILE *out)
 
 	fprintf(out, "Retained: ");
 	print_amount(leaks, &leaks->bytes, &leaks->objects, out);
-	fprintf(out, ", %zu contexts: allocated in the window and still there, without the youngest %s\n", leaks->count,
-		stack_column_time(leaks->tail_ns, tail));
+	fprintf(out,
+		", %zu contexts: allocated in the window and still there, without the youngest "
+		"%s\n",
+		leaks->count, stack_column_time(leaks->tail_ns, tail));
 	if (leaks->is_unsure) {
 		fprintf(out, "Leak summary: cannot tell what grows; the warnings above say why\n");
 		return;
@@ -115,14 +126,17 @@ static void print_summary(const struct leaks *leaks, FILE *out)
 	fprintf(out, ", %zu contexts\n", leaks->growing_count);
 }
 
-static void print_all(const struct stack_text *text, const struct leaks *leaks, const struct render_options *options, FILE *out)
+static void print_all(const struct stack_text *text, const struct leaks *leaks,
+		      const struct render_options *options, FILE *out)
 {
 	const struct estimate total = estimate_total(text->profile, INUSE_SPACE);
 
 	render_header(text->profile, INUSE_SPACE, &total, out);
 	if (leaks->unknown_rows)
-		fprintf(out, "Warning: of %zu of %zu kinds of blocks it is not known when they were allocated; they are left out\n", leaks->unknown_rows,
-			leaks->unknown_rows + leaks->known_rows);
+		fprintf(out,
+			"Warning: of %zu of %zu kinds of blocks it is not known when they were "
+			"allocated; they are left out\n",
+			leaks->unknown_rows, leaks->unknown_rows + leaks->known_rows);
 	if (leaks->count)
 		print_table(text, leaks, options, out);
 	else
@@ -146,14 +160,18 @@ int render_leaks(const struct profile *profile, const struct render_options *opt
 	int error;
 
 	if (has_base(profile) || options->file_count > 1)
-		return render_fail(-EINVAL, "--leaks looks at one session; --growth takes several files, --base compares two");
+		return render_fail(-EINVAL, "--leaks looks at one session; --growth takes several "
+					    "files, --base compares two");
 	error = stack_text_open(profile, &text);
 	if (!error)
 		error = leaks_open(&text, &options->tail, &leaks);
 	if (error == -ERANGE)
-		error = render_fail(error, "--tail excludes the whole window of %.1fs", leaks.window_ns / 1e9);
+		error = render_fail(error, "--tail excludes the whole window of %.1fs",
+				    leaks.window_ns / 1e9);
 	else if (!error && leaks.unknown_rows && !leaks.known_rows)
-		error = render_fail(-EINVAL, "the file does not say when its samples were allocated; heap profiles and record streams of heapinject do");
+		error = render_fail(-EINVAL,
+				    "the file does not say when its samples were allocated; heap "
+				    "profiles and record streams of heapinject do");
 	else {
 		if (!error)
 			print_all(&text, &leaks, options, out);

@@ -39,7 +39,8 @@ static int compare_lines(const void *left, const void *right)
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-static size_t make_lines(const struct profile *profile, const struct stack_groups *groups, const struct view *view, struct line *lines)
+static size_t make_lines(const struct profile *profile, const struct stack_groups *groups,
+			 const struct view *view, struct line *lines)
 {
 	size_t count = 0;
 
@@ -48,7 +49,8 @@ static size_t make_lines(const struct profile *profile, const struct stack_group
 
 		for (size_t i = groups->first_row[group]; i < groups->first_row[group + 1]; i++) {
 			const struct profile_row *row = &profile->row[groups->row[i]];
-			const struct estimate bytes = estimate_of(profile, row, view->space), objects = estimate_of(profile, row, view->objects);
+			const struct estimate bytes = estimate_of(profile, row, view->space),
+					      objects = estimate_of(profile, row, view->objects);
 
 			estimate_add(&line.bytes, &bytes);
 			estimate_add(&line.objects, &objects);
@@ -61,8 +63,9 @@ static size_t make_lines(const struct profile *profile, const struct stack_group
 	return count;
 }
 
-static void print_lines(const struct stack_text *text, const struct view *view, const struct line *lines, size_t count, const struct render_options *options,
-			FILE *out)
+static void print_lines(const struct stack_text *text, const struct view *view,
+			const struct line *lines, size_t count,
+			const struct render_options *options, FILE *out)
 {
 	const struct estimate total = estimate_total(text->profile, view->space);
 	size_t shown = options->limit ? options->limit : STACK_COLUMNS_LINES;
@@ -77,7 +80,8 @@ static void print_lines(const struct stack_text *text, const struct view *view, 
 	stack_columns_rest(count, shown, out);
 }
 
-static int render_view(const struct profile *profile, const struct view *view, const struct render_options *options, FILE *out)
+static int render_view(const struct profile *profile, const struct view *view,
+		       const struct render_options *options, FILE *out)
 {
 	struct stack_text text;
 	struct stack_groups groups = {0};
@@ -91,20 +95,22 @@ static int render_view(const struct profile *profile, const struct view *view, c
 		error = lines ? 0 : -ENOMEM;
 	}
 	if (!error)
-		print_lines(&text, view, lines, make_lines(profile, &groups, view, lines), options, out);
+		print_lines(&text, view, lines, make_lines(profile, &groups, view, lines), options,
+			    out);
 	free(lines);
 	stack_groups_close(&groups);
 	stack_text_close(&text);
 	return render_result(error, out);
 }
 
-/* ---- blocks that live for a short time ---- */
+/* ---- blocks that live for a short time ------------------------------------------------------- */
 
 static double temporary_value(const struct line *line, double window_ns)
 {
 	const double freed = line->objects.freed;
 
-	return freed > 0 && line->objects.lifetime_ns / freed <= SHORT_SHARE * window_ns ? freed : 0;
+	return freed > 0 && line->objects.lifetime_ns / freed <= SHORT_SHARE * window_ns ? freed
+											 : 0;
 }
 
 static void print_temporary(const struct line *line, FILE *out)
@@ -112,7 +118,8 @@ static void print_temporary(const struct line *line, FILE *out)
 	const double freed = line->objects.freed, all = line->objects.value;
 	char bytes[HI_UNITS_TEXT_MAX], lifetime[HI_UNITS_TEXT_MAX], share[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "%12.0f %s %10s %10s %8.0f  ", freed, render_percent(freed, all, share), stack_column_time(line->objects.lifetime_ns / freed, lifetime),
+	fprintf(out, "%12.0f %s %10s %10s %8.0f  ", freed, render_percent(freed, all, share),
+		stack_column_time(line->objects.lifetime_ns / freed, lifetime),
 		hi_format_bytes(line->bytes.value, bytes, sizeof(bytes)), line->objects.samples);
 }
 
@@ -122,7 +129,8 @@ int render_temporary(const struct profile *profile, const struct render_options 
 		.space = ALLOC_SPACE,
 		.objects = ALLOC_OBJECTS,
 		.columns = "       freed  share   lifetime  allocated  samples  stack",
-		.nothing = "No stack whose blocks were freed within a hundredth of the window, in the mean.",
+		.nothing = "No stack whose blocks were freed within a hundredth of the window, in "
+			   "the mean.",
 		.value = temporary_value,
 		.print = print_temporary,
 	};
@@ -130,7 +138,7 @@ int render_temporary(const struct profile *profile, const struct render_options 
 	return render_view(profile, &view, options, out);
 }
 
-/* ---- usable bytes beyond those requested ---- */
+/* ---- usable bytes beyond those requested ----------------------------------------------------- */
 
 static double waste_value(const struct line *line, double window_ns)
 {
@@ -142,8 +150,10 @@ static void print_waste(const struct line *line, FILE *out)
 {
 	char waste[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX], share[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "%10s %s %10s %10.0f %8.0f  ", hi_format_bytes(line->bytes.slack, waste, sizeof(waste)),
-		render_percent(line->bytes.slack, line->bytes.value, share), hi_format_bytes(line->bytes.value, bytes, sizeof(bytes)), line->objects.value,
+	fprintf(out, "%10s %s %10s %10.0f %8.0f  ",
+		hi_format_bytes(line->bytes.slack, waste, sizeof(waste)),
+		render_percent(line->bytes.slack, line->bytes.value, share),
+		hi_format_bytes(line->bytes.value, bytes, sizeof(bytes)), line->objects.value,
 		line->bytes.samples);
 }
 
@@ -154,7 +164,8 @@ int render_waste(const struct profile *profile, const struct render_options *opt
 		.space = is_alloc ? ALLOC_SPACE : INUSE_SPACE,
 		.objects = is_alloc ? ALLOC_OBJECTS : INUSE_OBJECTS,
 		.columns = "     waste  share  requested    objects  samples  stack",
-		.nothing = "No waste is known: nothing is in use, or its allocator cannot be asked how much a block can hold.",
+		.nothing = "No waste is known: nothing is in use, or its allocator cannot be asked "
+			   "how much a block can hold.",
 		.value = waste_value,
 		.print = print_waste,
 	};

@@ -32,13 +32,15 @@ struct list_part {
 	struct estimate flat, cum;
 };
 
-/* ---- one file of a function ---- */
+/* ---- one file of a function ------------------------------------------------------------------ */
 
-static void print_line(const struct listing *listing, const struct source_line *line, uint32_t number, const struct source_text *text)
+static void print_line(const struct listing *listing, const struct source_line *line,
+		       uint32_t number, const struct source_text *text)
 {
 	char *words = source_text_line(text, number);
 
-	annotated_figures(line ? &line->flat : NULL, line ? &line->cum : NULL, listing->options->type, listing->out);
+	annotated_figures(line ? &line->flat : NULL, line ? &line->cum : NULL,
+			  listing->options->type, listing->out);
 	fprintf(listing->out, " %6" PRIu32 ":%s\n", number, words ? words : "");
 	free(words);
 }
@@ -47,20 +49,26 @@ static void print_line(const struct listing *listing, const struct source_line *
  * Prints the source from ANNOTATED_CONTEXT lines before the first line with figures to as many
  * after the last one.
  */
-static void print_source(const struct listing *listing, const struct list_part *part, const struct source_text *text)
+static void print_source(const struct listing *listing, const struct list_part *part,
+			 const struct source_text *text)
 {
 	const struct source_line *lines = listing->lines.line;
 	uint32_t next = 0;
 
 	for (size_t i = part->first; i < part->end; i++) {
-		const uint32_t number = lines[i].line, before = number > ANNOTATED_CONTEXT ? number - ANNOTATED_CONTEXT : 1;
+		const uint32_t number = lines[i].line,
+			       before = number > ANNOTATED_CONTEXT ? number - ANNOTATED_CONTEXT : 1;
 		if (next && before > next)
 			fprintf(listing->out, "%10s %10s %6s\n", "", "", "...");
-		for (uint32_t context = next > before ? next : before; context < number && context <= text->count; context++)
+		for (uint32_t context = next > before ? next : before;
+		     context < number && context <= text->count; context++)
 			print_line(listing, NULL, context, text);
 		print_line(listing, &lines[i], number, text);
 		next = number + 1;
-		for (; i + 1 < part->end ? next < lines[i + 1].line && next <= number + ANNOTATED_CONTEXT : next <= number + ANNOTATED_CONTEXT; next++) {
+		for (; i + 1 < part->end
+			       ? next < lines[i + 1].line && next <= number + ANNOTATED_CONTEXT
+			       : next <= number + ANNOTATED_CONTEXT;
+		     next++) {
 			if (next <= text->count)
 				print_line(listing, NULL, next, text);
 		}
@@ -80,16 +88,22 @@ static void print_numbers(const struct listing *listing, const struct list_part 
 }
 
 /* At most one entry has no line number, and it is the first of the part. */
-static void print_found(const struct listing *listing, struct list_part part, const struct source_text *text)
+static void print_found(const struct listing *listing, struct list_part part,
+			const struct source_text *text)
 {
 	const struct source_line *last = &listing->lines.line[part.end - 1];
 
-	if (text->modified_unix_ns > listing->profile->meta.start_unix_ns && listing->profile->meta.start_unix_ns)
-		fprintf(listing->out, "%s has changed since the profile was taken: lines may have moved\n", text->path);
+	if (text->modified_unix_ns > listing->profile->meta.start_unix_ns &&
+	    listing->profile->meta.start_unix_ns)
+		fprintf(listing->out,
+			"%s has changed since the profile was taken: lines may have moved\n",
+			text->path);
 	else if (last->line > text->count)
-		fprintf(listing->out, "%s has %zu lines: it is not the file that was compiled\n", text->path, text->count);
+		fprintf(listing->out, "%s has %zu lines: it is not the file that was compiled\n",
+			text->path, text->count);
 	if (listing->lines.line[part.first].line == 0) {
-		print_numbers(listing, &(struct list_part){.first = part.first, .end = part.first + 1});
+		print_numbers(listing,
+			      &(struct list_part){.first = part.first, .end = part.first + 1});
 		part.first++;
 	}
 	print_source(listing, &part, text);
@@ -98,12 +112,14 @@ static void print_found(const struct listing *listing, struct list_part part, co
 static int print_part(const struct listing *listing, const struct list_part *part)
 {
 	const struct source_line *line = &listing->lines.line[part->first];
-	const struct source_places places = annotated_places(listing->options, listing->profile, line->module);
+	const struct source_places places =
+		annotated_places(listing->options, listing->profile, line->module);
 	struct source_text text;
 	const int error = line->file ? source_text_open(&places, line->file, &text) : -ENOENT;
 
-	annotated_head(listing->graph.node[line->function].name, line->file ? line->file : "an unknown file", &part->flat, &part->cum, &listing->graph.total,
-		       listing->options, listing->out);
+	annotated_head(listing->graph.node[line->function].name,
+		       line->file ? line->file : "an unknown file", &part->flat, &part->cum,
+		       &listing->graph.total, listing->options, listing->out);
 	if (!error) {
 		print_found(listing, *part, &text);
 		source_text_close(&text);
@@ -112,13 +128,15 @@ static int print_part(const struct listing *listing, const struct list_part *par
 	if (error == -ENOMEM)
 		return error;
 	char *sought = line->file ? source_text_sought(&places, line->file) : NULL;
-	fprintf(listing->out, "%s\n", sought ? sought : "no source: nothing is known of lines here (no debug information)");
+	fprintf(listing->out, "%s\n",
+		sought ? sought
+		       : "no source: nothing is known of lines here (no debug information)");
 	free(sought);
 	print_numbers(listing, part);
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /*
  * If all lines of a function are in one file, its figures are those of the other views: a stack
@@ -131,7 +149,8 @@ static struct list_part next_part(const struct listing *listing, size_t first)
 	const struct source_line *line = &lines->line[first];
 	struct list_part part = {.first = first, .end = first};
 
-	for (; part.end < lines->count && lines->line[part.end].function == line->function; part.end++) {
+	for (; part.end < lines->count && lines->line[part.end].function == line->function;
+	     part.end++) {
 		const char *file = lines->line[part.end].file;
 		if (file != line->file && (!file || !line->file || strcmp(file, line->file)))
 			break;
@@ -139,7 +158,8 @@ static struct list_part next_part(const struct listing *listing, size_t first)
 		estimate_add(&part.cum, &lines->line[part.end].cum);
 	}
 	const bool starts = first == 0 || lines->line[first - 1].function != line->function;
-	const bool ends = part.end == lines->count || lines->line[part.end].function != line->function;
+	const bool ends =
+		part.end == lines->count || lines->line[part.end].function != line->function;
 	if (starts && ends) {
 		part.flat = listing->graph.node[line->function].flat;
 		part.cum = listing->graph.node[line->function].cum;
@@ -167,10 +187,14 @@ static int print_parts(const struct listing *listing)
 		part[count] = next_part(listing, first);
 	if (part) {
 		qsort(part, count, sizeof(*part), compare_parts);
-		render_header(listing->profile, listing->options->type, &listing->graph.total, listing->out);
+		render_header(listing->profile, listing->options->type, &listing->graph.total,
+			      listing->out);
 	}
 	if (part && count == 0)
-		fprintf(listing->out, "Nothing to show: no sample of this type passes through a function that matches \"%s\".\n", listing->options->argument);
+		fprintf(listing->out,
+			"Nothing to show: no sample of this type passes through a function that "
+			"matches \"%s\".\n",
+			listing->options->argument);
 	for (size_t i = 0; i < count && !error; i++)
 		error = print_part(listing, &part[i]);
 	free(part);
@@ -188,7 +212,8 @@ int render_list(const struct profile *profile, const struct render_options *opti
 	error = annotated_wanted("list", options->argument, &listing.graph.functions, &wanted);
 	const bool is_reported = error && error != -ENOMEM;
 	if (!error)
-		error = source_lines_sum(profile, &listing.graph.functions, options->type, wanted, &listing.lines);
+		error = source_lines_sum(profile, &listing.graph.functions, options->type, wanted,
+					 &listing.lines);
 	if (!error)
 		error = print_parts(&listing);
 	source_lines_close(&listing.lines);

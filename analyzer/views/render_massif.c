@@ -23,7 +23,8 @@ struct point {
 	double bytes, slack;
 };
 
-static void print_head(const struct profile_meta *meta, const char *description, const char *unit, FILE *out)
+static void print_head(const struct profile_meta *meta, const char *description, const char *unit,
+		       FILE *out)
 {
 	fprintf(out, "desc: %s\ncmd: ", description);
 	text_plain(meta->cmdline ? meta->cmdline : meta->comm, "unknown", out);
@@ -31,14 +32,17 @@ static void print_head(const struct profile_meta *meta, const char *description,
 }
 
 /* Prints a snapshot. tree: the value of heap_tree; the lines of the tree follow. */
-static void print_snapshot(size_t number, uint64_t time, const struct point *point, const char *tree, FILE *out)
+static void print_snapshot(size_t number, uint64_t time, const struct point *point,
+			   const char *tree, FILE *out)
 {
-	fprintf(out, "#-----------\nsnapshot=%zu\n#-----------\ntime=%" PRIu64 "\nmem_heap_B=%" PRId64 "\nmem_heap_extra_B=%" PRId64 "\n", number, time,
-		text_whole(fmax(point->bytes, 0)), text_whole(fmax(point->slack, 0)));
+	fprintf(out,
+		"#-----------\nsnapshot=%zu\n#-----------\ntime=%" PRIu64 "\nmem_heap_B=%" PRId64
+		"\nmem_heap_extra_B=%" PRId64 "\n",
+		number, time, text_whole(fmax(point->bytes, 0)), text_whole(fmax(point->slack, 0)));
 	fprintf(out, "mem_stacks_B=0\nheap_tree=%s\n", tree);
 }
 
-/* ---- several files ---- */
+/* ---- several files --------------------------------------------------------------------------- */
 
 static size_t peak_of(const struct snapshots *snapshots)
 {
@@ -57,18 +61,24 @@ static void print_files(const struct profile *profile, struct snapshots *snapsho
 	const size_t peak = peak_of(snapshots);
 
 	print_head(&profile->meta,
-		   has_times ? "heapinject, one snapshot a file" : "heapinject, one snapshot a file, in the order given: their times are not known",
+		   has_times ? "heapinject, one snapshot a file"
+			     : "heapinject, one snapshot a file, in the order given: their times "
+			       "are not known",
 		   has_times ? "ms" : "i", out);
 	for (size_t i = 0; i < snapshots->count; i++) {
 		const struct snapshot *snapshot = &snapshots->snapshot[i];
 		const struct point point = {.bytes = snapshot->bytes, .slack = snapshot->slack};
 
-		print_snapshot(i, has_times ? (snapshot->time_ns - snapshots->snapshot[0].time_ns) / 1000000 : i, &point, i == peak ? "peak" : "detailed", out);
+		print_snapshot(i,
+			       has_times ? (snapshot->time_ns - snapshots->snapshot[0].time_ns) /
+						   1000000
+					 : i,
+			       &point, i == peak ? "peak" : "detailed", out);
 		fputs(snapshot->tree, out);
 	}
 }
 
-/* ---- one file ---- */
+/* ---- one file -------------------------------------------------------------------------------- */
 
 /*
  * The fraction of a row's remaining blocks that had been allocated by time_ns. It assumes that
@@ -77,23 +87,30 @@ static void print_files(const struct profile *profile, struct snapshots *snapsho
  */
 static double share_by(const struct profile_row *row, double time_ns, double end_ns)
 {
-	const double mean = row->inuse_count ? fmin(row->inuse_ns / (double)row->inuse_count, end_ns) : 0;
+	const double mean =
+		row->inuse_count ? fmin(row->inuse_ns / (double)row->inuse_count, end_ns) : 0;
 	double width = fmin(mean, end_ns - mean);
 
 	if (row->last_ns)
-		width = fmax(fmin(width, fmin(mean - (double)row->first_ns, (double)row->last_ns - mean)), 0);
+		width = fmax(fmin(width,
+				  fmin(mean - (double)row->first_ns, (double)row->last_ns - mean)),
+			     0);
 	if (width <= 0)
 		return time_ns >= mean;
 	return fmin(fmax((time_ns - mean + width) / (2 * width), 0), 1);
 }
 
-static void add_row(const struct profile *profile, const struct profile_row *row, struct point *points, size_t count)
+static void add_row(const struct profile *profile, const struct profile_row *row,
+		    struct point *points, size_t count)
 {
 	const struct estimate estimate = estimate_of(profile, row, INUSE_SPACE);
 	const double end_ns = (double)profile->meta.duration_ns;
 
 	for (size_t i = 0; i < count; i++) {
-		const double share = i + 1 == count ? 1 : share_by(row, end_ns * (double)i / (double)(count - 1), end_ns);
+		const double share =
+			i + 1 == count
+				? 1
+				: share_by(row, end_ns * (double)i / (double)(count - 1), end_ns);
 
 		points[i].bytes += share * estimate.value;
 		points[i].slack += share * estimate.slack;
@@ -117,7 +134,10 @@ static int print_file(const struct profile *profile, FILE *out)
 
 	for (size_t i = 0; i < profile->row_count; i++)
 		add_row(profile, &profile->row[i], points, count);
-	print_head(&profile->meta, count > 1 ? "heapinject, when what is in use at the end was allocated" : "heapinject, what is in use at the end", "ms", out);
+	print_head(&profile->meta,
+		   count > 1 ? "heapinject, when what is in use at the end was allocated"
+			     : "heapinject, what is in use at the end",
+		   "ms", out);
 	for (size_t i = 0; i + 1 < count; i++)
 		print_snapshot(i, end_ms * i / (count - 1), &points[i], "empty", out);
 	print_snapshot(count - 1, end_ms, &points[count - 1], "peak", out);

@@ -17,9 +17,11 @@
 
 enum direction { SHOWN_ALL, SHOWN_GROWN, SHOWN_SHRUNK };
 
-static const char *const direction_names[] = {[SHOWN_ALL] = "", [SHOWN_GROWN] = ", grown", [SHOWN_SHRUNK] = ", shrunk"};
+static const char *const direction_names[] = {
+	[SHOWN_ALL] = "", [SHOWN_GROWN] = ", grown", [SHOWN_SHRUNK] = ", shrunk"};
 
-static int64_t weight_of(const struct stack_sum *sum, enum sample_type type, enum direction direction)
+static int64_t weight_of(const struct stack_sum *sum, enum sample_type type,
+			 enum direction direction)
 {
 	const int64_t value = text_whole(sum->value[type]);
 
@@ -56,13 +58,17 @@ static void print_steps(const struct stack_sums *sums, const struct stack_sum *s
 	putc(']', out);
 }
 
-static void print_profile(const struct stack_sums *sums, enum sample_type type, enum direction direction, FILE *out)
+static void print_profile(const struct stack_sums *sums, enum sample_type type,
+			  enum direction direction, FILE *out)
 {
 	const char *before = "";
 	int64_t total = 0;
 
-	fprintf(out, "{\"type\":\"sampled\",\"name\":\"%s%s\",\"unit\":\"%s\",\"startValue\":0,\"samples\":[", sample_types[type].name,
-		direction_names[direction], sample_types[type].is_bytes ? "bytes" : "none");
+	fprintf(out,
+		"{\"type\":\"sampled\",\"name\":\"%s%s\",\"unit\":\"%s\",\"startValue\":0,"
+		"\"samples\":[",
+		sample_types[type].name, direction_names[direction],
+		sample_types[type].is_bytes ? "bytes" : "none");
 	for (size_t i = 0; i < sums->count; i++) {
 		if (!weight_of(&sums->sum[i], type, direction))
 			continue;
@@ -90,7 +96,8 @@ static void print_profiles(const struct stack_sums *sums, bool is_comparison, FI
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 		if (type)
 			fputs(",\n", out);
-		print_profile(sums, (enum sample_type)type, is_comparison ? SHOWN_GROWN : SHOWN_ALL, out);
+		print_profile(sums, (enum sample_type)type, is_comparison ? SHOWN_GROWN : SHOWN_ALL,
+			      out);
 		if (!is_comparison)
 			continue;
 		fputs(",\n", out);
@@ -99,7 +106,8 @@ static void print_profiles(const struct stack_sums *sums, bool is_comparison, FI
 	fputs("\n]", out);
 }
 
-int render_speedscope(const struct profile *profile, const struct render_options *options, FILE *out)
+int render_speedscope(const struct profile *profile, const struct render_options *options,
+		      FILE *out)
 {
 	const bool is_comparison = render_is_comparison(profile);
 	struct stack_sums sums;
@@ -107,7 +115,9 @@ int render_speedscope(const struct profile *profile, const struct render_options
 
 	if (error)
 		return render_result(error, out);
-	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"heapinject\",\"name\":", out);
+	fputs("{\"$schema\":\"https://www.speedscope.app/"
+	      "file-format-schema.json\",\"exporter\":\"heapinject\",\"name\":",
+	      out);
 	text_json(profile->meta.comm ? profile->meta.comm : "heap profile", out);
 	fprintf(out, ",\"activeProfileIndex\":%d,\n", (int)options->type * (is_comparison ? 2 : 1));
 	print_frames(&sums, out);

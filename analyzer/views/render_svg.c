@@ -32,7 +32,8 @@ struct picture {
 	bool is_limited; /* to fewer functions than the user asked for */
 };
 
-static void write_header(const struct profile *profile, const struct picture *picture, enum sample_type type, FILE *out)
+static void write_header(const struct profile *profile, const struct picture *picture,
+			 enum sample_type type, FILE *out)
 {
 	const struct callgraph *graph = &picture->graph;
 	size_t shown = 0;
@@ -45,18 +46,24 @@ static void write_header(const struct profile *profile, const struct picture *pi
 	else
 		fprintf(out, "Nothing to show\n");
 	if (picture->is_limited && picture->dropped.candidates > picture->limits.nodes)
-		fprintf(out, "More than %zu functions are too many for graphviz\n", picture->limits.nodes);
+		fprintf(out, "More than %zu functions are too many for graphviz\n",
+			picture->limits.nodes);
 	if (picture->dropped.fitted.dropped)
-		fprintf(out, "Left out: the %zu lightest of %zu calls, as graphviz would not come to an end\n", picture->dropped.fitted.dropped,
+		fprintf(out,
+			"Left out: the %zu lightest of %zu calls, as graphviz would not come to an "
+			"end\n",
+			picture->dropped.fitted.dropped,
 			picture->dropped.fitted.dropped + graph->edge_count);
 }
 
 /* Returns the graph as dot's input. The caller frees it. NULL = out of memory. */
-static char *dot_text(const struct profile *profile, const struct picture *picture, enum sample_type type, size_t *out_size)
+static char *dot_text(const struct profile *profile, const struct picture *picture,
+		      enum sample_type type, size_t *out_size)
 {
 	char *header = NULL, *text = NULL;
 	size_t header_size;
-	FILE *header_stream = open_memstream(&header, &header_size), *stream = open_memstream(&text, out_size);
+	FILE *header_stream = open_memstream(&header, &header_size),
+	     *stream = open_memstream(&text, out_size);
 	bool is_whole = header_stream && stream;
 
 	if (header_stream) {
@@ -79,24 +86,33 @@ static char *dot_text(const struct profile *profile, const struct picture *pictu
 /* Runs dot. A large graph gets fewer optimization steps and straight lines, to finish in time. */
 static int draw(const struct program_input *input, char *format, bool is_large, FILE *out)
 {
-	static char dot[] = "dot", rows[] = "-Gnslimit1=1", columns[] = "-Gnslimit=1", crossings[] = "-Gmclimit=0.3", lines[] = "-Gsplines=line";
+	static char dot[] = "dot", rows[] = "-Gnslimit1=1", columns[] = "-Gnslimit=1",
+		    crossings[] = "-Gmclimit=0.3", lines[] = "-Gsplines=line";
 	char *const argv[] = {dot, format, is_large ? rows : NULL, columns, crossings, lines, NULL};
 	char complaint[256];
 	const int error = program_filter(argv, input, out, complaint);
 
 	if (error == -ENOENT)
-		return render_fail(error, "graphviz's dot is not installed: apt-get install graphviz; --text, --dot and --collapsed work without it");
+		return render_fail(error,
+				   "graphviz's dot is not installed: apt-get install graphviz; "
+				   "--text, --dot and --collapsed work without it");
 	if (error == -ETIMEDOUT)
-		return render_fail(error, "graphviz's dot was not done after %u s and was stopped; fewer boxes (-n) take less, --dot needs none of it",
+		return render_fail(error,
+				   "graphviz's dot was not done after %u s and was stopped; fewer "
+				   "boxes (-n) take less, --dot needs none of it",
 				   PATIENCE_MS / 1000);
 	if (error == -EIO && complaint[0])
-		return render_fail(error, "graphviz's dot failed: %s; --text, --dot and --collapsed work without it", complaint);
+		return render_fail(
+			error,
+			"graphviz's dot failed: %s; --text, --dot and --collapsed work without it",
+			complaint);
 	return render_result(error, out);
 }
 
 static int put_text(const struct program_input *input, FILE *out)
 {
-	return render_result(fwrite(input->bytes, 1, input->size, out) == input->size ? 0 : -EIO, out);
+	return render_result(fwrite(input->bytes, 1, input->size, out) == input->size ? 0 : -EIO,
+			     out);
 }
 
 /* A graph that dot draws has limits, whatever the user asked for. */
@@ -107,7 +123,8 @@ static struct picture picture_of(const struct render_options *options, bool is_d
 	picture.limits.is_picture = true;
 	if (!is_drawn)
 		return picture;
-	picture.limits.room = (struct callgraph_room){.edges = DRAWN_EDGES_MAX, .length = DRAWN_LENGTH_MAX};
+	picture.limits.room =
+		(struct callgraph_room){.edges = DRAWN_EDGES_MAX, .length = DRAWN_LENGTH_MAX};
 	picture.is_limited = !picture.limits.nodes || picture.limits.nodes > DRAWN_NODES_MAX;
 	if (picture.is_limited)
 		picture.limits.nodes = DRAWN_NODES_MAX;
@@ -115,11 +132,13 @@ static struct picture picture_of(const struct render_options *options, bool is_d
 }
 
 /* format: the argument for dot; NULL = emit dot's own input. */
-static int render_graph(const struct profile *profile, const struct render_options *options, char *format, FILE *out)
+static int render_graph(const struct profile *profile, const struct render_options *options,
+			char *format, FILE *out)
 {
 	struct program_input input = {.patience_ms = PATIENCE_MS};
 	struct picture picture = picture_of(options, format);
-	int error = callgraph_build_limited(profile, options->type, &picture.limits, &picture.graph, &picture.dropped);
+	int error = callgraph_build_limited(profile, options->type, &picture.limits, &picture.graph,
+					    &picture.dropped);
 
 	if (error)
 		return render_result(error, out);
@@ -128,7 +147,9 @@ static int render_graph(const struct profile *profile, const struct render_optio
 	if (!text)
 		error = render_result(-ENOMEM, out);
 	else
-		error = format ? draw(&input, format, picture.dropped.fitted.length > DRAWN_BEST_LENGTH_MAX, out) : put_text(&input, out);
+		error = format ? draw(&input, format,
+				      picture.dropped.fitted.length > DRAWN_BEST_LENGTH_MAX, out)
+			       : put_text(&input, out);
 	free(text);
 	callgraph_close(&picture.graph);
 	return error;

@@ -23,6 +23,8 @@ static bool has_addresses(const struct profile *profile)
 int render_symbolize(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	if (!has_addresses(profile))
-		return render_fail(-EINVAL, "this profile has names and no addresses: there is nothing to look up; --heap makes a heap profile of it");
+		return render_fail(-EINVAL,
+				   "this profile has names and no addresses: there is nothing to "
+				   "look up; --heap makes a heap profile of it");
 	return render_heap(profile, options, out);
 }

@@ -36,13 +36,16 @@ static void explain_nothing(const struct profile *profile, FILE *out)
 		fprintf(out, "The file holds no allocation.\n");
 	else if (profile->row_count == 0)
 		fprintf(out,
-			"No sample was taken: the program allocated nothing in the window, or too little for one sample per %s.\n"
+			"No sample was taken: the program allocated nothing in the window, or too "
+			"little for one sample per %s.\n"
 			"Try a longer window (--duration) or a finer rate (--sample 64K).\n",
-			hi_format_bytes((double)profile->meta.interval, interval, sizeof(interval)));
+			hi_format_bytes((double)profile->meta.interval, interval,
+					sizeof(interval)));
 	else if (is_comparison(profile))
 		fprintf(out, "Nothing to show: there is no difference.\n");
 	else
-		fprintf(out, "Nothing to show: what was sampled in the window was freed again in the window. --alloc-space shows where it was allocated.\n");
+		fprintf(out, "Nothing to show: what was sampled in the window was freed again in "
+			     "the window. --alloc-space shows where it was allocated.\n");
 }
 
 static const char *base_name(const char *path)
@@ -59,7 +62,8 @@ static void print_interval(const struct estimate *estimate, enum sample_type typ
 	double low, high;
 
 	estimate_interval(estimate, &low, &high);
-	fprintf(out, " %10s .. %-10s", render_value(low, type, low_text), render_value(high, type, high_text));
+	fprintf(out, " %10s .. %-10s", render_value(low, type, low_text),
+		render_value(high, type, high_text));
 }
 
 /* "350us", "1.20ms", "3.40s", "5m12s"; "-" where the count is 0. */
@@ -96,17 +100,25 @@ static bool has_place(const struct callgraph *graph, const struct callgraph_node
 	return graph->granularity == PROFILE_FUNCTIONS && node->file && node->line;
 }
 
-static void print_node(const struct callgraph *graph, const struct callgraph_node *node, const struct render_options *options, double sum, FILE *out)
+static void print_node(const struct callgraph *graph, const struct callgraph_node *node,
+		       const struct render_options *options, double sum, FILE *out)
 {
 	const enum sample_type type = options->type;
-	static const char *const inlining[] = {[INLINE_NEVER] = "", [INLINE_SOMETIMES] = " (partial-inline)", [INLINE_ALWAYS] = " (inline)"};
-	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX], sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX], cum_percent[HI_UNITS_TEXT_MAX];
+	static const char *const inlining[] = {[INLINE_NEVER] = "",
+					       [INLINE_SOMETIMES] = " (partial-inline)",
+					       [INLINE_ALWAYS] = " (inline)"};
+	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX],
+		sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX],
+		cum_percent[HI_UNITS_TEXT_MAX];
 	const double total = graph->percent_base;
 	const bool is_difference = graph->total.base > 0;
 
-	style_print(style_of_change(node->flat.value, is_difference), out, "%10s", render_value(node->flat.value, type, flat));
-	fprintf(out, " %s %s ", render_percent(node->flat.value, total, flat_percent), render_percent(sum, total, sum_percent));
-	style_print(style_of_change(node->cum.value, is_difference), out, "%10s", render_value(node->cum.value, type, cum));
+	style_print(style_of_change(node->flat.value, is_difference), out, "%10s",
+		    render_value(node->flat.value, type, flat));
+	fprintf(out, " %s %s ", render_percent(node->flat.value, total, flat_percent),
+		render_percent(sum, total, sum_percent));
+	style_print(style_of_change(node->cum.value, is_difference), out, "%10s",
+		    render_value(node->cum.value, type, cum));
 	fprintf(out, " %s", render_percent(node->cum.value, total, cum_percent));
 	if (options->intervals) {
 		print_interval(&node->flat, type, out);
@@ -120,12 +132,15 @@ static void print_node(const struct callgraph *graph, const struct callgraph_nod
 	fprintf(out, "\n");
 }
 
-static void print_table(const struct callgraph *graph, const uint32_t *order, size_t count, const struct render_options *options, FILE *out)
+static void print_table(const struct callgraph *graph, const uint32_t *order, size_t count,
+			const struct render_options *options, FILE *out)
 {
 	double sum = 0;
 
-	style_print(STYLE_HEADING, out, "%10s %5s%% %5s%% %10s %5s%%%s%s", "flat", "flat", "sum", "cum", "cum",
-		    options->intervals ? "         flat, 95%              cum, 95%       " : "", options->details ? "      waste   mean age   lifetime" : "");
+	style_print(STYLE_HEADING, out, "%10s %5s%% %5s%% %10s %5s%%%s%s", "flat", "flat", "sum",
+		    "cum", "cum",
+		    options->intervals ? "         flat, 95%              cum, 95%       " : "",
+		    options->details ? "      waste   mean age   lifetime" : "");
 	fputc('\n', out);
 	for (size_t i = 0; i < count; i++) {
 		const struct callgraph_node *node = &graph->node[order[i]];
@@ -142,7 +157,8 @@ int render_text(const struct profile *profile, const struct render_options *opti
 	struct callgraph_dropped dropped;
 	struct callgraph graph;
 	size_t count = 0;
-	const int error = callgraph_build_limited(profile, options->type, &limits, &graph, &dropped);
+	const int error =
+		callgraph_build_limited(profile, options->type, &limits, &graph, &dropped);
 
 	if (error)
 		return render_result(error, out);

@@ -43,7 +43,8 @@ static void print_separator(FILE *out)
 }
 
 /* Prints a call. The first call of a stack has the value before it. */
-static void print_call(const char *value, enum style style, const char *name, const char *remark, FILE *out)
+static void print_call(const char *value, enum style style, const char *name, const char *remark,
+		       FILE *out)
 {
 	style_print(style, out, "%10s", value);
 	fprintf(out, "   %s%s\n", name, remark);
@@ -56,16 +57,20 @@ static void print_trace(const struct traces *traces, const struct trace *trace, 
 	const struct functions *functions = &traces->functions;
 	char value[HI_UNITS_TEXT_MAX];
 	size_t count;
-	const uint32_t *calls = functions_unfold(functions, &traces->profile->stack[row->key.stack], &count);
+	const uint32_t *calls =
+		functions_unfold(functions, &traces->profile->stack[row->key.stack], &count);
 
 	print_separator(out);
 	if (row->alloc_count)
-		fprintf(out, "%10s:  %s\n", "bytes", hi_format_bytes((double)(row->alloc_bytes / row->alloc_count), value, sizeof(value)));
+		fprintf(out, "%10s:  %s\n", "bytes",
+			hi_format_bytes((double)(row->alloc_bytes / row->alloc_count), value,
+					sizeof(value)));
 	render_value(trace->value, traces->type, value);
 	for (size_t i = 0; i < count; i++) {
 		const struct function_call *call = &functions->call[calls[i]];
 
-		print_call(i ? "" : value, i ? STYLE_PLAIN : style, functions->name[call->function], call->is_inline ? " (inline)" : "", out);
+		print_call(i ? "" : value, i ? STYLE_PLAIN : style, functions->name[call->function],
+			   call->is_inline ? " (inline)" : "", out);
 	}
 	if (!count)
 		print_call(value, style, "<unknown>", "", out);
@@ -74,12 +79,15 @@ static void print_trace(const struct traces *traces, const struct trace *trace, 
 int render_traces(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	struct trace *trace = malloc((profile->row_count + 1) * sizeof(*trace));
-	struct traces traces = {.profile = profile, .type = options->type, .is_comparison = render_is_comparison(profile)};
+	struct traces traces = {.profile = profile,
+				.type = options->type,
+				.is_comparison = render_is_comparison(profile)};
 	size_t count = 0;
 	const int error = trace ? functions_open(profile, &traces.functions) : -ENOMEM;
 
 	for (size_t i = 0; i < profile->row_count && !error; i++) {
-		trace[count] = (struct trace){(uint32_t)i, estimate_of(profile, &profile->row[i], options->type).value};
+		trace[count] = (struct trace){
+			(uint32_t)i, estimate_of(profile, &profile->row[i], options->type).value};
 		count += llround(trace[count].value) != 0;
 	}
 	if (!error) {

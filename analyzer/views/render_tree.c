@@ -41,8 +41,10 @@ struct tree {
 static int compare_edges(const void *left, const void *right, void *context)
 {
 	const struct callgraph *graph = context;
-	const struct callgraph_edge *a = &graph->edge[*(const uint32_t *)left], *b = &graph->edge[*(const uint32_t *)right];
-	const long long a_weight = llabs(llround(a->weight.value)), b_weight = llabs(llround(b->weight.value));
+	const struct callgraph_edge *a = &graph->edge[*(const uint32_t *)left],
+				    *b = &graph->edge[*(const uint32_t *)right];
+	const long long a_weight = llabs(llround(a->weight.value)),
+			b_weight = llabs(llround(b->weight.value));
 	int order;
 
 	if (a_weight != b_weight)
@@ -73,7 +75,8 @@ static int fan_open(const struct callgraph *graph, bool is_in, struct fan *fan)
 	for (size_t i = 0; i < graph->edge_count; i++)
 		fan->edge[fan->first[end_of(&graph->edge[i], is_in) + (size_t)1]++] = (uint32_t)i;
 	for (size_t i = 0; i < graph->node_count; i++)
-		qsort_r(fan->edge + fan->first[i], fan->first[i + 1] - fan->first[i], sizeof(*fan->edge), compare_edges, (void *)(uintptr_t)graph);
+		qsort_r(fan->edge + fan->first[i], fan->first[i + 1] - fan->first[i],
+			sizeof(*fan->edge), compare_edges, (void *)(uintptr_t)graph);
 	return 0;
 }
 
@@ -89,7 +92,8 @@ static void print_separator(FILE *out)
 	fputc('\n', out);
 }
 
-static void print_fan(const struct tree *tree, const struct fan *fan, uint32_t index, bool is_in, FILE *out)
+static void print_fan(const struct tree *tree, const struct fan *fan, uint32_t index, bool is_in,
+		      FILE *out)
 {
 	const struct callgraph *graph = tree->graph;
 	char value[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX];
@@ -99,8 +103,10 @@ static void print_fan(const struct tree *tree, const struct fan *fan, uint32_t i
 
 		style_print(style_of_change(edge->weight.value, graph->total.base > 0), out, "%50s",
 			    render_value(edge->weight.value, tree->options->type, value));
-		fprintf(out, " %s |   %s%s\n", render_percent(edge->weight.value, graph->node[index].cum.value, percent),
-			graph->node[is_in ? edge->caller : edge->callee].name, edge->is_inline ? " (inline)" : "");
+		fprintf(out, " %s |   %s%s\n",
+			render_percent(edge->weight.value, graph->node[index].cum.value, percent),
+			graph->node[is_in ? edge->caller : edge->callee].name,
+			edge->is_inline ? " (inline)" : "");
 	}
 }
 
@@ -110,22 +116,29 @@ static void print_node(struct tree *tree, uint32_t index, FILE *out)
 	const struct callgraph_node *node = &graph->node[index];
 	const enum sample_type type = tree->options->type;
 	const bool is_difference = graph->total.base > 0;
-	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX], sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX], cum_percent[HI_UNITS_TEXT_MAX];
+	char flat[HI_UNITS_TEXT_MAX], flat_percent[HI_UNITS_TEXT_MAX],
+		sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX],
+		cum_percent[HI_UNITS_TEXT_MAX];
 
 	tree->sum += node->flat.value;
 	print_separator(out);
 	print_fan(tree, &tree->in, index, true, out);
-	style_print(style_of_change(node->flat.value, is_difference), out, "%10s", render_value(node->flat.value, type, flat));
-	fprintf(out, " %s %s ", render_percent(node->flat.value, graph->percent_base, flat_percent), render_percent(tree->sum, graph->percent_base, sum_percent));
-	style_print(style_of_change(node->cum.value, is_difference), out, "%10s", render_value(node->cum.value, type, cum));
-	fprintf(out, " %s                | ", render_percent(node->cum.value, graph->percent_base, cum_percent));
+	style_print(style_of_change(node->flat.value, is_difference), out, "%10s",
+		    render_value(node->flat.value, type, flat));
+	fprintf(out, " %s %s ", render_percent(node->flat.value, graph->percent_base, flat_percent),
+		render_percent(tree->sum, graph->percent_base, sum_percent));
+	style_print(style_of_change(node->cum.value, is_difference), out, "%10s",
+		    render_value(node->cum.value, type, cum));
+	fprintf(out, " %s                | ",
+		render_percent(node->cum.value, graph->percent_base, cum_percent));
 	style_print(STYLE_HEADING, out, "%s", node->name);
 	fputc('\n', out);
 	print_fan(tree, &tree->out, index, false, out);
 }
 
 /* only: prints only the nodes that match; NULL = all. Returns how many match. */
-static size_t print_nodes(struct tree *tree, const uint32_t *order, size_t count, const struct pattern *only, FILE *out)
+static size_t print_nodes(struct tree *tree, const uint32_t *order, size_t count,
+			  const struct pattern *only, FILE *out)
 {
 	size_t matches = 0;
 
@@ -143,8 +156,8 @@ static size_t print_nodes(struct tree *tree, const uint32_t *order, size_t count
 	return matches;
 }
 
-static int print_tree(const struct profile *profile, const struct render_options *options, const struct callgraph_limits *limits, const struct pattern *only,
-		      FILE *out)
+static int print_tree(const struct profile *profile, const struct render_options *options,
+		      const struct callgraph_limits *limits, const struct pattern *only, FILE *out)
 {
 	struct callgraph_dropped dropped;
 	struct callgraph graph = {0};
@@ -186,8 +199,10 @@ int render_peek(const struct profile *profile, const struct render_options *opti
 	int error = pattern_open(&pattern, options->argument ? options->argument : "", complaint);
 
 	if (error == -EINVAL)
-		return render_fail(error, "\"%s\" is no regular expression: %s", options->argument, complaint);
-	error = error ? render_result(error, out) : print_tree(profile, options, &limits, &pattern, out);
+		return render_fail(error, "\"%s\" is no regular expression: %s", options->argument,
+				   complaint);
+	error = error ? render_result(error, out)
+		      : print_tree(profile, options, &limits, &pattern, out);
 	pattern_close(&pattern);
 	return error;
 }

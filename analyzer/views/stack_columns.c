@@ -28,7 +28,8 @@ char *stack_column_error(const struct estimate *estimate, enum sample_type type,
 	return render_value((high - low) / 2, type, text);
 }
 
-void stack_column_stack(const struct stack_text *text, uint32_t stack, const struct render_options *options, FILE *out)
+void stack_column_stack(const struct stack_text *text, uint32_t stack,
+			const struct render_options *options, FILE *out)
 {
 	stack_text_print(text, stack, out);
 	fputc('\n', out);

@@ -19,7 +19,8 @@ char *stack_column_error(const struct estimate *estimate, enum sample_type type,
  * Prints the stack at the end of a line and the end of the line. With options->details all calls
  * follow on lines of their own.
  */
-void stack_column_stack(const struct stack_text *text, uint32_t stack, const struct render_options *options, FILE *out);
+void stack_column_stack(const struct stack_text *text, uint32_t stack,
+			const struct render_options *options, FILE *out);
 /* Prints how many lines were left out, if any. */
 void stack_columns_rest(size_t count, size_t shown, FILE *out);
 

@@ -70,7 +70,7 @@ static int open_ends(struct ends *near, struct ends *far)
 	return fcntl(near->stream, F_SETFL, O_NONBLOCK) ? -errno : 0;
 }
 
-/* ---- the child ------------------------------------------------------------------------------------------------------------ */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 /* The first message of the child, sent on the socket. */
 struct greeting {
@@ -90,7 +90,8 @@ static void ignore_signals(void)
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report */
 }
 
-_Noreturn static void run_child(const struct ends *far, struct identity user, const struct analyzer_files *files)
+_Noreturn static void run_child(const struct ends *far, struct identity user,
+				const struct analyzer_files *files)
 {
 	struct hi_analyzer_outputs outputs = {
 		.stream_fd = far->stream,
@@ -100,7 +101,8 @@ _Noreturn static void run_child(const struct ends *far, struct identity user, co
 		.summary_fd = far->summary,
 		.ask_fd = far->ask,
 	};
-	int *const kept[] = {&outputs.stream_fd, &outputs.status_fd, &outputs.heap_fd, &outputs.pprof_fd, &outputs.summary_fd, &outputs.ask_fd};
+	int *const kept[] = {&outputs.stream_fd, &outputs.status_fd,  &outputs.heap_fd,
+			     &outputs.pprof_fd,  &outputs.summary_fd, &outputs.ask_fd};
 	struct greeting greeting = {0};
 
 	ignore_signals();
@@ -114,7 +116,7 @@ _Noreturn static void run_child(const struct ends *far, struct identity user, co
 	_exit(hi_analyzer_collect(&outputs));
 }
 
-/* ---- the injector's side -------------------------------------------------------------------------------------------------- */
+/* ---- the injector's side --------------------------------------------------------------------- */
 
 static int reap(struct analyzer_child *child)
 {
@@ -143,7 +145,8 @@ static int read_greeting(struct analyzer_child *child)
 	return greeting.error;
 }
 
-int analyzer_child_start(struct analyzer_child *child, struct identity user, const struct analyzer_files *files)
+int analyzer_child_start(struct analyzer_child *child, struct identity user,
+			 const struct analyzer_files *files)
 {
 	struct ends near = NO_ENDS, far = NO_ENDS;
 	int err = open_ends(&near, &far);
@@ -158,7 +161,11 @@ int analyzer_child_start(struct analyzer_child *child, struct identity user, con
 		close_ends(&near);
 		return err;
 	}
-	struct analyzer_child started = {.pid = pid, .stream_fd = near.stream, .status_fd = near.status, .summary_fd = near.summary, .ask_fd = near.ask};
+	struct analyzer_child started = {.pid = pid,
+					 .stream_fd = near.stream,
+					 .status_fd = near.status,
+					 .summary_fd = near.summary,
+					 .ask_fd = near.ask};
 	err = read_greeting(&started);
 	if (err)
 		analyzer_child_abandon(&started);
@@ -172,7 +179,8 @@ int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer
 	struct hi_analyzer_status status;
 	int found = 0;
 
-	while (found < STATUSES_AT_ONCE && read(child->status_fd, &status, sizeof status) == (ssize_t)sizeof status) {
+	while (found < STATUSES_AT_ONCE &&
+	       read(child->status_fd, &status, sizeof status) == (ssize_t)sizeof status) {
 		*out_status = status;
 		found++;
 	}

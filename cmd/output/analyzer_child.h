@@ -35,9 +35,11 @@ struct analyzer_files {
 /*
  * Returns 0 or negative errno. -EPERM: the child would have had to read the target's data as root.
  */
-must_check int analyzer_child_start(struct analyzer_child *child, struct identity user, const struct analyzer_files *files);
+must_check int analyzer_child_start(struct analyzer_child *child, struct identity user,
+				    const struct analyzer_files *files);
 /* Gets the newest status. Returns 1 if one has arrived since the last call, else 0. */
-int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer_status *out_status);
+int analyzer_child_status(const struct analyzer_child *child,
+			  struct hi_analyzer_status *out_status);
 /*
  * Closes the stream, copies the child's summary to `out`, and waits for the child to end. Another
  * thread must answer the child's requests in the meantime (file_service.h). Returns the child's

@@ -32,7 +32,8 @@ static bool is_trusted_link(int directory, const struct stat *link)
 
 	if (fstat(directory, &around))
 		return false;
-	return !(around.st_mode & S_IWOTH) || link->st_uid == around.st_uid || link->st_uid == (uid_t)setfsuid((uid_t)-1);
+	return !(around.st_mode & S_IWOTH) || link->st_uid == around.st_uid ||
+	       link->st_uid == (uid_t)setfsuid((uid_t)-1);
 }
 
 static int walk_to(struct walk *walk, int fd)
@@ -89,7 +90,9 @@ static int walk_on(struct walk *walk)
 	if (!err && S_ISDIR(status.st_mode))
 		return walk_to(walk, next);
 	if (!err)
-		err = !S_ISLNK(status.st_mode) ? -ENOTDIR : is_trusted_link(walk->directory, &status) ? walk_link(walk, next) : -ELOOP;
+		err = !S_ISLNK(status.st_mode)                    ? -ENOTDIR
+		      : is_trusted_link(walk->directory, &status) ? walk_link(walk, next)
+								  : -ELOOP;
 	if (next >= 0)
 		close(next);
 	return err;
@@ -104,7 +107,8 @@ int directory_open(const char *path, int *out_fd)
 	if (size >= sizeof walk.rest)
 		return -ENAMETOOLONG;
 	memcpy(walk.rest, path, size);
-	int err = *path == '/' ? walk_slashes(&walk) : walk_to(&walk, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	int err = *path == '/' ? walk_slashes(&walk)
+			       : walk_to(&walk, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	while (!err && walk.rest[0])
 		err = walk_on(&walk);
 	if (!err)

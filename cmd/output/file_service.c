@@ -18,7 +18,7 @@
 
 #define ERRNO_MAX 4095 /* as in the kernel */
 
-/* ---- the thread ------------------------------------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static enum dump_state state_of(struct file_service *service)
 {
@@ -103,7 +103,7 @@ static void *serve(void *argument)
 	return NULL;
 }
 
-/* ---- the session -------------------------------------------------------------------------------------------------------------- */
+/* ---- the session ----------------------------------------------------------------------------- */
 
 /* The thread blocks all signals, so that the session's thread gets them. */
 static int start_thread(struct file_service *service)
@@ -117,9 +117,13 @@ static int start_thread(struct file_service *service)
 	return err;
 }
 
-int file_service_open(struct file_service *service, int socket, struct file_broker *broker, struct outputs *outputs)
+int file_service_open(struct file_service *service, int socket, struct file_broker *broker,
+		      struct outputs *outputs)
 {
-	*service = (struct file_service){.broker = broker, .outputs = outputs, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	*service = (struct file_service){.broker = broker,
+					 .outputs = outputs,
+					 .lock = PTHREAD_MUTEX_INITIALIZER,
+					 .changed = PTHREAD_COND_INITIALIZER};
 	service->socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
 	int err = service->socket < 0 ? -errno : 0;
 	service->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

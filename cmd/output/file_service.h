@@ -40,7 +40,8 @@ struct file_service {
 };
 
 /* socket: is duplicated. outputs: while a dump is expected, only the thread may use it. */
-must_check int file_service_open(struct file_service *service, int socket, struct file_broker *broker, struct outputs *outputs);
+must_check int file_service_open(struct file_service *service, int socket,
+				 struct file_broker *broker, struct outputs *outputs);
 /*
  * Waits for the operation that the thread is in, then ends the thread. A dump that is not complete
  * is dropped. May be called on a zeroed struct.
@@ -56,7 +57,8 @@ must_check int file_service_expect(struct file_service *service);
  * 1 = the expected dump has ended. This is returned once per dump; *out_error is then 0 and
  * out_dump has the paths, or *out_error is negative errno. Otherwise 0.
  */
-int file_service_result(struct file_service *service, int *out_error, struct outputs_dump *out_dump);
+int file_service_result(struct file_service *service, int *out_error,
+			struct outputs_dump *out_dump);
 /*
  * Waits until no dump is expected any more. The stream must have been closed, so that the child
  * ends.

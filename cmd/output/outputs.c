@@ -30,18 +30,24 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int make_path(const struct outputs *outputs, unsigned number, const char *suffix, char path[PATH_MAX])
+static int make_path(const struct outputs *outputs, unsigned number, const char *suffix,
+		     char path[PATH_MAX])
 {
-	return snprintf(path, PATH_MAX, "%s.%d.%04u.%s", outputs->prefix, (int)outputs->pid, number, suffix) >= PATH_MAX ? -ENAMETOOLONG : 0;
+	return snprintf(path, PATH_MAX, "%s.%d.%04u.%s", outputs->prefix, (int)outputs->pid, number,
+			suffix) >= PATH_MAX
+		       ? -ENAMETOOLONG
+		       : 0;
 }
 
 static int create_file(const struct outputs *outputs, const char *path)
 {
-	const int fd = openat(outputs->directory_fd, last_part(path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	const int fd = openat(outputs->directory_fd, last_part(path),
+			      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	return fd < 0 ? -errno : fd;
 }
 
-static int create(const struct outputs *outputs, unsigned number, const char *suffix, char path[PATH_MAX])
+static int create(const struct outputs *outputs, unsigned number, const char *suffix,
+		  char path[PATH_MAX])
 {
 	int err = make_path(outputs, number, suffix, path);
 	return err ? err : create_file(outputs, path);
@@ -106,7 +112,8 @@ void outputs_remove_empty(const struct outputs *outputs, bool out_removed[2])
 
 	for (int i = 0; i < 2; i++) {
 		struct stat info;
-		out_removed[i] = may && !fstat(fds[i], &info) && !info.st_size && !unlinkat(outputs->directory_fd, last_part(paths[i]), 0);
+		out_removed[i] = may && !fstat(fds[i], &info) && !info.st_size &&
+				 !unlinkat(outputs->directory_fd, last_part(paths[i]), 0);
 	}
 	if (may)
 		identity_end(&window);
@@ -123,7 +130,7 @@ void outputs_close(struct outputs *outputs, bool remove)
 	outputs->kept = NULL;
 }
 
-/* ---- dumps ------------------------------------------------------------------------------------------------------------------ */
+/* ---- dumps ----------------------------------------------------------------------------------- */
 
 static void unlink_file(const struct outputs *outputs, const char *path)
 {
@@ -182,7 +189,8 @@ static int rename_file(const struct outputs *outputs, const char *from, const ch
 }
 
 /* Renames the .pb.gz first: a program that waits for the .heap then finds both files. */
-static int rename_pair(const struct outputs *outputs, const char *heap, const char *pprof, unsigned number)
+static int rename_pair(const struct outputs *outputs, const char *heap, const char *pprof,
+		       unsigned number)
 {
 	char new_heap[PATH_MAX], new_pprof[PATH_MAX];
 	int err = make_path(outputs, number, HEAP, new_heap);
@@ -234,7 +242,9 @@ static void remove_kept(const struct outputs *outputs, const struct kept_dump *k
 	struct stat status;
 
 	for (int i = 0; i < 2; i++)
-		if (!make_path(outputs, kept->number, suffixes[i], path) && !fstatat(outputs->directory_fd, last_part(path), &status, AT_SYMLINK_NOFOLLOW) &&
+		if (!make_path(outputs, kept->number, suffixes[i], path) &&
+		    !fstatat(outputs->directory_fd, last_part(path), &status,
+			     AT_SYMLINK_NOFOLLOW) &&
 		    status.st_dev == kept->device && status.st_ino == kept->inode[i])
 			unlink_file(outputs, path);
 }
@@ -251,9 +261,11 @@ static void keep_newest(struct outputs *outputs, const struct outputs_dump *dump
 		return; /* out of memory: keep a dump too many rather than one too few */
 	if (outputs->kept_count == outputs->keep) {
 		remove_kept(outputs, &outputs->kept[0]);
-		memmove(outputs->kept, outputs->kept + 1, --outputs->kept_count * sizeof *outputs->kept);
+		memmove(outputs->kept, outputs->kept + 1,
+			--outputs->kept_count * sizeof *outputs->kept);
 	}
-	outputs->kept[outputs->kept_count++] = (struct kept_dump){.number = number, .device = heap.st_dev, .inode = {heap.st_ino, pprof.st_ino}};
+	outputs->kept[outputs->kept_count++] = (struct kept_dump){
+		.number = number, .device = heap.st_dev, .inode = {heap.st_ino, pprof.st_ino}};
 }
 
 static int publish(struct outputs *outputs, struct outputs_dump *dump)
@@ -311,6 +323,7 @@ void outputs_absolute(const struct outputs *outputs, const char *path, char out_
 
 	snprintf(link, sizeof link, "/proc/self/fd/%d", outputs->directory_fd);
 	const ssize_t size = readlink(link, directory, sizeof directory - 1);
-	if (size <= 0 || (size_t)snprintf(out_path, PATH_MAX, "%.*s/%s", (int)size, directory, last_part(path)) >= PATH_MAX)
+	if (size <= 0 || (size_t)snprintf(out_path, PATH_MAX, "%.*s/%s", (int)size, directory,
+					  last_part(path)) >= PATH_MAX)
 		snprintf(out_path, PATH_MAX, "%s", path);
 }

@@ -25,7 +25,7 @@
 #define MEMORY_BYTES_MAX (16ull << 30)
 #define DESCRIPTORS_MAX 64
 
-/* ---- descriptors ----------------------------------------------------------------------------------------------------------- */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 static int occupy_standard_descriptors(void)
 {
@@ -63,7 +63,7 @@ int sandbox_keep(int *const fds[], size_t count)
 	return 0;
 }
 
-/* ---- limits ---------------------------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static void limit(int resource, rlim_t bound)
 {
@@ -78,9 +78,12 @@ static void limit(int resource, rlim_t bound)
 
 static rlim_t memory_bound(void)
 {
-	const uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+	const uint64_t half =
+		(uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 
-	return half < MEMORY_BYTES_MIN ? MEMORY_BYTES_MIN : half > MEMORY_BYTES_MAX ? MEMORY_BYTES_MAX : half;
+	return half < MEMORY_BYTES_MIN   ? MEMORY_BYTES_MIN
+	       : half > MEMORY_BYTES_MAX ? MEMORY_BYTES_MAX
+					 : half;
 }
 
 /* RLIMIT_NPROC is not set: it counts all processes of the user. */
@@ -94,7 +97,7 @@ static void set_limits(void)
 		limit(RLIMIT_AS, memory_bound());
 }
 
-/* ---- rights ---------------------------------------------------------------------------------------------------------------- */
+/* ---- rights ---------------------------------------------------------------------------------- */
 
 /*
  * Without CAP_SETPCAP the bounding set stays. That does not matter: the child never executes a
@@ -119,9 +122,11 @@ static bool become(struct identity user)
 {
 	uid_t real, effective, saved;
 
-	if (geteuid() == 0 && setgroups(0, NULL) == 0 && setresgid(user.gid, user.gid, user.gid) == 0)
+	if (geteuid() == 0 && setgroups(0, NULL) == 0 &&
+	    setresgid(user.gid, user.gid, user.gid) == 0)
 		(void)!setresuid(user.uid, user.uid, user.uid);
-	return !getresuid(&real, &effective, &saved) && real == user.uid && effective == user.uid && saved == user.uid;
+	return !getresuid(&real, &effective, &saved) && real == user.uid && effective == user.uid &&
+	       saved == user.uid;
 }
 
 int sandbox_enter(struct identity user, int ask_fd, struct sandbox_state *out_state)

@@ -10,7 +10,8 @@
 
 /* A sanitizer's runtime opens /proc, maps terabytes, forks: such builds have no filter. */
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+	__has_feature(memory_sanitizer)
 #define SANDBOX_IS_SANITIZED 1
 #endif
 #endif
@@ -21,7 +22,10 @@
 #define SANDBOX_IS_SANITIZED 0
 #endif
 
-/* Negative errno: the kernel has no filters, or this is a sanitized build; nothing has changed then. */
+/*
+ * Negative errno: the kernel has no filters, or this is a sanitized build; nothing has changed
+ * then.
+ */
 must_check int sandbox_filter(int ask_fd);
 
 #endif

@@ -13,12 +13,14 @@
 static int open_standard_output(struct sink *sink)
 {
 	if (isatty(STDOUT_FILENO)) {
-		fprintf(stderr, "heapinject: the record stream is binary and standard output is a terminal; pipe it into `heapinject report -` or a file\n");
+		fprintf(stderr, "heapinject: the record stream is binary and standard output is a "
+				"terminal; pipe it into `heapinject report -` or a file\n");
 		return HI_EXIT_USAGE;
 	}
 	sink->stdout_flags = fcntl(STDOUT_FILENO, F_GETFL);
 	if (sink->stdout_flags < 0 || (sink->stdout_flags & O_ACCMODE) == O_RDONLY) {
-		fprintf(stderr, "heapinject: standard output is closed; pipe it into `heapinject report -` or a file\n");
+		fprintf(stderr, "heapinject: standard output is closed; pipe it into `heapinject "
+				"report -` or a file\n");
 		return HI_EXIT_USAGE;
 	}
 	(void)fcntl(STDOUT_FILENO, F_SETFL, sink->stdout_flags | O_NONBLOCK);
@@ -31,12 +33,17 @@ static void complain_of_files(const char *prefix, pid_t pid, int err)
 	char as_whom[64] = "";
 
 	if (caller.uid != geteuid())
-		snprintf(as_whom, sizeof as_whom, " with the rights of user %u, who called sudo", (unsigned)caller.uid);
+		snprintf(as_whom, sizeof as_whom, " with the rights of user %u, who called sudo",
+			 (unsigned)caller.uid);
 	if (err == -ELOOP)
 		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap: %s\n", prefix, (int)pid,
-			"on the way is a symbolic link that somebody else made in a directory open to all; name the real directory with -o");
+			"on the way is a symbolic link that somebody else made in a directory open "
+			"to all; name the real directory with -o");
 	else
-		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap%s: %s; choose another prefix with -o\n", prefix, (int)pid, as_whom, strerror(-err));
+		fprintf(stderr,
+			"heapinject: cannot write %s.%d.NNNN.heap%s: %s; choose another prefix "
+			"with -o\n",
+			prefix, (int)pid, as_whom, strerror(-err));
 }
 
 static void close_files(struct sink *sink, bool remove)
@@ -55,19 +62,25 @@ static int open_files(struct sink *sink, const char *prefix, const struct prefli
 		return HI_EXIT_FAILED;
 	}
 	file_broker_open(&sink->broker, preflight->pid, preflight->tid, &preflight->status);
-	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd, .pprof_fd = sink->outputs.pprof_fd};
-	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.reader), &files);
+	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd,
+					     .pprof_fd = sink->outputs.pprof_fd};
+	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.reader),
+				   &files);
 	if (!err)
-		err = file_service_open(&sink->service, sink->analyzer.ask_fd, &sink->broker, &sink->outputs);
+		err = file_service_open(&sink->service, sink->analyzer.ask_fd, &sink->broker,
+					&sink->outputs);
 	if (!err)
 		err = stream_out_open(&sink->out, sink->analyzer.stream_fd);
 	if (!err)
 		return HI_EXIT_OK;
 	fprintf(stderr, "heapinject: cannot start the analyzer: %s\n",
-		err == -EPERM ? "it can neither become another user than root nor filter its system calls here, and does not read a program's data so; "
-				"write the record stream instead (-o -) and look at it as another user"
-		: err == -EMFILE || err == -EINVAL ? "it needs some 270 descriptors (ulimit -n where heapinject is started)"
-						   : strerror(-err));
+		err == -EPERM
+			? "it can neither become another user than root nor filter its system "
+			  "calls here, and does not read a program's data so; "
+			  "write the record stream instead (-o -) and look at it as another user"
+		: err == -EMFILE || err == -EINVAL
+			? "it needs some 270 descriptors (ulimit -n where heapinject is started)"
+			: strerror(-err));
 	close_files(sink, true);
 	return HI_EXIT_FAILED;
 }
@@ -84,9 +97,12 @@ void sink_describe(const struct sink *sink)
 
 	if (sink->streams)
 		return;
-	fprintf(stderr, "heapinject: the analyzer is process %d, %s %u, without capabilities, %s\n", (int)sink->analyzer.pid,
-		sandbox->is_user ? "user" : "could not become user", (unsigned)identity_to_run_as(sink->broker.reader).uid,
-		sandbox->has_filter ? "its system calls filtered" : "its system calls not filtered: the kernel or this build cannot");
+	fprintf(stderr, "heapinject: the analyzer is process %d, %s %u, without capabilities, %s\n",
+		(int)sink->analyzer.pid, sandbox->is_user ? "user" : "could not become user",
+		(unsigned)identity_to_run_as(sink->broker.reader).uid,
+		sandbox->has_filter
+			? "its system calls filtered"
+			: "its system calls not filtered: the kernel or this build cannot");
 }
 
 struct file_broker *sink_broker(struct sink *sink)
@@ -113,9 +129,12 @@ static void complain_of_the_end(struct sink *sink, bool was_killed)
 {
 	bool removed[2];
 	outputs_remove_empty(&sink->outputs, removed);
-	fprintf(stderr, "heapinject: not everything was written%s\n", was_killed ? ": the analyzer was killed" : "");
-	fprintf(stderr, "  %s: %s\n", sink->outputs.heap_path, removed[0] ? "empty, removed" : "may not be whole");
-	fprintf(stderr, "  %s: %s\n", sink->outputs.pprof_path, removed[1] ? "empty, removed" : "may not be whole");
+	fprintf(stderr, "heapinject: not everything was written%s\n",
+		was_killed ? ": the analyzer was killed" : "");
+	fprintf(stderr, "  %s: %s\n", sink->outputs.heap_path,
+		removed[0] ? "empty, removed" : "may not be whole");
+	fprintf(stderr, "  %s: %s\n", sink->outputs.pprof_path,
+		removed[1] ? "empty, removed" : "may not be whole");
 }
 
 int sink_finish(struct sink *sink, FILE *out)
@@ -131,7 +150,8 @@ int sink_finish(struct sink *sink, FILE *out)
 	const int exit_code = analyzer_child_finish(&sink->analyzer, kept ? kept : out);
 	sink->is_written = exit_code == HI_EXIT_OK;
 	if (sink->is_written)
-		fprintf(out, "Wrote %s and %s\n", sink->outputs.heap_path, sink->outputs.pprof_path);
+		fprintf(out, "Wrote %s and %s\n", sink->outputs.heap_path,
+			sink->outputs.pprof_path);
 	else
 		complain_of_the_end(sink, exit_code < 0);
 	if (kept && !fclose(kept))

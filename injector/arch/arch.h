@@ -51,7 +51,8 @@ struct arch_pattern {
  * Finds the first word at or after `from` that may match one of the two patterns. The result may be
  * a word that matches neither, but no matching word is skipped. Returns count if there is none.
  */
-size_t arch_find_pattern(const uint64_t *word, size_t from, size_t count, const struct arch_pattern pattern[2]);
+size_t arch_find_pattern(const uint64_t *word, size_t from, size_t count,
+			 const struct arch_pattern pattern[2]);
 /*
  * Finds the first place at or after `from`, aligned or not, where four bytes have that value.
  * Returns size if there is none.
@@ -61,7 +62,8 @@ size_t arch_find_bytes(const uint8_t *byte, size_t from, size_t size, uint32_t v
  * The same for a pc-relative operand (of a relative call, a jump, or a load of an address) that
  * leads from code into [lo, lo + span). `at` is the address of code[0]. span is a power of two.
  */
-size_t arch_find_operand(const uint8_t *code, size_t from, size_t size, uint64_t at, uint64_t lo, uint64_t span);
+size_t arch_find_operand(const uint8_t *code, size_t from, size_t size, uint64_t at, uint64_t lo,
+			 uint64_t span);
 /* True if any general register, pc included, lies in [lo, hi). */
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi);
 /*
@@ -101,7 +103,7 @@ int64_t arch_hook_kept(unsigned index);
 /* True if the thread is not in a 32-bit or foreign-ABI mode at this stop. */
 bool arch_is_native(const struct arch_regs *regs);
 
-/* ---- the guard frame (guard.c) ------------------------------------------------------------------------------------------- */
+/* ---- the guard frame (guard.c) --------------------------------------------------------------- */
 
 /* The complete context of a thread, as saved at an event stop. */
 struct arch_context {
@@ -133,7 +135,8 @@ struct arch_guard {
  * sigreturn: address of code that makes the rt_sigreturn system call. -E2BIG: the extended state is
  * larger than the injector knows.
  */
-int arch_build_guard(const struct arch_context *context, uint64_t sigreturn, struct arch_guard *out_guard);
+int arch_build_guard(const struct arch_context *context, uint64_t sigreturn,
+		     struct arch_guard *out_guard);
 
 /*
  * For a stop that interrupted a system call which would now fail with EINTR although no signal
@@ -149,18 +152,20 @@ bool arch_rewind_interrupted(struct arch_regs *regs);
  */
 void arch_resolve_restart(struct arch_regs *regs);
 
-/* ---- calls ------------------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /*
  * Turns the guard's resting registers into the start of system call `number` at the gadget
  * (`syscall; ret`).
  */
-void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number, const uint64_t argument[6]);
+void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number,
+			const uint64_t argument[6]);
 /*
  * Turns the guard's resting registers into the start of a call of `function`, with sp at `stack`.
  * The return address must already lie there.
  */
-void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t argument[4], uint64_t stack);
+void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t argument[4],
+		     uint64_t stack);
 /* The result of a system call, at its exit stop. */
 uint64_t arch_result(const struct arch_regs *regs);
 /* At a system-call stop: the number of the requested call, in full width. */
@@ -220,9 +225,10 @@ struct arch_instruction {
 	bool is_padding;
 };
 /* Decodes the instruction at code, whose address is pc. False: the decoder does not know it. */
-bool arch_decode(const uint8_t *code, size_t room, uint64_t pc, struct arch_instruction *out_instruction);
+bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
+		 struct arch_instruction *out_instruction);
 
-/* ---- entries of functions (entry.c) -------------------------------------------------------------------------------------------- */
+/* ---- entries of functions (entry.c) ---------------------------------------------------------- */
 
 /*
  * A jump replaces the first instruction of a function while threads run through it. No thread can
@@ -248,7 +254,8 @@ uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
  * Makes code, to be placed at `at`, that does what the function at pc does although its first
  * instruction was replaced. False: the two lie too far apart.
  */
-bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at, uint8_t out[ARCH_EXIT_BYTES]);
+bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at,
+		    uint8_t out[ARCH_EXIT_BYTES]);
 /* Makes a jump of `size` bytes, one of the two sizes above. False: `to` is too far away. */
 bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to);
 #define ARCH_USER_END 0x7ffffffff000ull /* end of the address space of programs */
@@ -256,7 +263,8 @@ bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to);
  * The targets [out_lo, out_hi) of a jump of ARCH_JUMP_BYTES at pc of which only the first `size`
  * bytes are written; the remaining bytes are those of code. False: there is no such target.
  */
-bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc, uint64_t *out_lo, uint64_t *out_hi);
+bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc,
+		       uint64_t *out_lo, uint64_t *out_hi);
 /* Is this byte a breakpoint instruction, so that somebody has put a breakpoint here? */
 bool arch_is_breakpoint(uint8_t byte);
 /* Fills code with breakpoint instructions: a thread that reaches them gets SIGTRAP. */
@@ -288,7 +296,8 @@ enum arch_call_effect arch_call_effect(long number);
  * Does this call create a process or thread? *out_flags are its clone flags. If *out_flags_at is
  * not 0, the flags are not known: they lie in the target at that address.
  */
-bool arch_is_clone(long number, const uint64_t argument[6], uint64_t *out_flags, uint64_t *out_flags_at);
+bool arch_is_clone(long number, const uint64_t argument[6], uint64_t *out_flags,
+		   uint64_t *out_flags_at);
 
 /* Is this the type of a relocation that can refer to a function? */
 bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is_absolute);

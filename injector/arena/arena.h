@@ -69,8 +69,9 @@ struct arena {
 
 struct arena_plan {
 	uint64_t interval;
-	uint64_t live_max;   /* live samples to have room for; 0 = what fits the interval */
-	bool records_all_frees;      /* every free is recorded, of whatever block: no live set is kept */
+	uint64_t live_max; /* live samples to have room for; 0 = what fits the interval */
+	/* every free is recorded, of whatever block: no live set is kept */
+	bool records_all_frees;
 	size_t tables_bytes; /* what the tables need now; room for growth is added */
 	size_t image_bytes;  /* 0: the loader puts the image elsewhere */
 };
@@ -125,7 +126,8 @@ struct arena_code {
  * must say before anything exists. On failure everything is undone (the remote is still open).
  * -ENOBUFS: the target locks what it maps, and may lock no more.
  */
-must_check int arena_map(struct arena *arena, struct remote *remote, const struct hi_control *layout, const struct arena_code *code);
+must_check int arena_map(struct arena *arena, struct remote *remote,
+			 const struct hi_control *layout, const struct arena_code *code);
 /*
  * Allocates the ring's pages in the injector, so that they count against its memory limit and not
  * the target's. They are megabytes: not to be called while a thread is held.
@@ -141,7 +143,8 @@ void arena_extend_stacks(struct arena *arena);
  * bare jumps in every entry. May be repeated if it was interrupted at any step, even with another
  * keep_gate.
  */
-int arena_unmap(const struct hi_control *control, struct remote *remote, const struct payload_image *payload, bool keep_gate);
+int arena_unmap(const struct hi_control *control, struct remote *remote,
+		const struct payload_image *payload, bool keep_gate);
 /* Closes a descriptor in the target: a memfd that a dead injector left open. */
 must_check int arena_close_fd(struct remote *remote, int fd);
 /*
@@ -154,7 +157,8 @@ void arena_free_rings(const struct arena *arena);
 void arena_close(struct arena *arena);
 
 /* out_entry[f] = address of the gate entry of function f, 0 = none. */
-must_check int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT]);
+must_check int arena_gate_entries(const struct hi_control *control, const struct memory *memory,
+				  remote_addr out_entry[HI_FUNCTION_COUNT]);
 /*
  * Is the arena at `base` one that the process inherited from its parent by fork? Reads memory that
  * other processes may have written to.
@@ -166,7 +170,8 @@ must_check int arena_fill_state(const struct hi_control *control, const struct m
  * Makes every entry's hook lead to the payload, which checks whether it is armed. To be called
  * before the first slot is written, as no thread reads the hooks yet.
  */
-must_check int arena_set_hooks(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload);
+must_check int arena_set_hooks(const struct hi_control *control, const struct memory *memory,
+			       const struct payload_image *payload);
 /* Start and end sampling, for all threads at once. */
 must_check int arena_arm(const struct hi_control *control, const struct memory *memory);
 must_check int arena_disarm(const struct hi_control *control, const struct memory *memory);
@@ -174,7 +179,8 @@ must_check int arena_disarm(const struct hi_control *control, const struct memor
  * Makes every entry lead past the payload, for good. Works from the control block alone, and may be
  * repeated.
  */
-must_check int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct patcher *patcher);
+must_check int arena_bypass(const struct hi_control *control, const struct memory *memory,
+			    const struct patcher *patcher);
 
 static inline remote_addr arena_gate(const struct hi_control *control)
 {
@@ -196,7 +202,8 @@ static inline remote_addr arena_state(const struct hi_control *control)
 
 /* Offsets of the head and the tables from the start of the state. */
 struct arena_state_layout {
-	uint64_t thread_slots, occupancy, buckets, scratch, rules, known_stacks, walk_nodes, walk_edges, size;
+	uint64_t thread_slots, occupancy, buckets, scratch, rules, known_stacks, walk_nodes,
+		walk_edges, size;
 };
 /* Computed from the *_bits and *_levels of control. */
 struct arena_state_layout arena_state_layout(const struct hi_control *control);

@@ -29,7 +29,8 @@ int arena_note(const struct hi_control *control, const struct memory *memory)
 		end--;
 	while (first + 1 < end && now[first] == wanted[first])
 		first++;
-	return memory_write(memory, control->arena + first * sizeof *now, wanted + first, (end - first) * sizeof *now);
+	return memory_write(memory, control->arena + first * sizeof *now, wanted + first,
+			    (end - first) * sizeof *now);
 }
 
 /* Sets all occupancy bytes: then every free is treated as one of a sample. */
@@ -76,7 +77,9 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.unforked = 1,
 	};
 	int err = memory_write(memory, at, &state, sizeof state);
-	return err || control->interval > 1 ? err : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
+	return err || control->interval > 1
+		       ? err
+		       : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
 }
 
 /*
@@ -89,10 +92,13 @@ static bool is_owner(remote_addr base, const struct memory *memory)
 	uint64_t start_time, owner_start_time;
 	uint32_t owner;
 	if (memory_read(memory, base + offsetof(struct hi_control, pid), &owner, sizeof owner) ||
-	    memory_read_u64(memory, base + offsetof(struct hi_control, start_time), &owner_start_time) || proc_start_time((pid_t)owner, &start_time) ||
-	    start_time != owner_start_time)
+	    memory_read_u64(memory, base + offsetof(struct hi_control, start_time),
+			    &owner_start_time) ||
+	    proc_start_time((pid_t)owner, &start_time) || start_time != owner_start_time)
 		return false;
-	return (pid_t)owner == memory->pid || (!same_memory_open(memory->pid, &reference) && same_memory_ask(&reference, (pid_t)owner) != SAME_MEMORY_NO);
+	return (pid_t)owner == memory->pid ||
+	       (!same_memory_open(memory->pid, &reference) &&
+		same_memory_ask(&reference, (pid_t)owner) != SAME_MEMORY_NO);
 }
 
 bool arena_is_inherited(remote_addr base, const struct memory *memory)
@@ -100,11 +106,13 @@ bool arena_is_inherited(remote_addr base, const struct memory *memory)
 	uint64_t state, unforked = 0;
 	if (memory_read_u64(memory, base + offsetof(struct hi_control, state.offset), &state))
 		return false;
-	(void)!memory_read_u64(memory, base + state + offsetof(struct hi_state, unforked), &unforked);
+	(void)!memory_read_u64(memory, base + state + offsetof(struct hi_state, unforked),
+			       &unforked);
 	return !unforked && !is_owner(base, memory);
 }
 
-int arena_gate_entries(const struct hi_control *control, const struct memory *memory, remote_addr out_entry[HI_FUNCTION_COUNT])
+int arena_gate_entries(const struct hi_control *control, const struct memory *memory,
+		       remote_addr out_entry[HI_FUNCTION_COUNT])
 {
 	remote_addr found[HI_FUNCTION_COUNT] = {0};
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
@@ -113,20 +121,24 @@ int arena_gate_entries(const struct hi_control *control, const struct memory *me
 		if (err)
 			return err;
 		if (words.function < HI_FUNCTION_COUNT)
-			found[words.function] = arena_gate(control) + (uint64_t)entry * HI_GATE_STRIDE;
+			found[words.function] =
+				arena_gate(control) + (uint64_t)entry * HI_GATE_STRIDE;
 	}
 	memcpy(out_entry, found, sizeof found);
 	return 0;
 }
 
-int arena_set_hooks(const struct hi_control *control, const struct memory *memory, const struct payload_image *payload)
+int arena_set_hooks(const struct hi_control *control, const struct memory *memory,
+		    const struct payload_image *payload)
 {
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
 		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
 		if (!err && words.function < HI_FUNCTION_COUNT)
-			err = memory_write_u64(memory, arena_words(control, entry) + offsetof(struct hi_gate_words, hook),
-					       control->payload_base + payload->hook[words.function]);
+			err = memory_write_u64(
+				memory,
+				arena_words(control, entry) + offsetof(struct hi_gate_words, hook),
+				control->payload_base + payload->hook[words.function]);
 		if (err)
 			return err;
 	}
@@ -136,7 +148,8 @@ int arena_set_hooks(const struct hi_control *control, const struct memory *memor
 /* armed: zero or one, so that only one byte of the word changes. */
 static int set_armed(const struct hi_control *control, const struct memory *memory, uint64_t armed)
 {
-	return memory_write_u64(memory, arena_state(control) + offsetof(struct hi_state, armed), armed);
+	return memory_write_u64(memory, arena_state(control) + offsetof(struct hi_state, armed),
+				armed);
 }
 
 int arena_arm(const struct hi_control *control, const struct memory *memory)
@@ -149,18 +162,23 @@ int arena_disarm(const struct hi_control *control, const struct memory *memory)
 	return set_armed(control, memory, 0);
 }
 
-int arena_bypass(const struct hi_control *control, const struct memory *memory, const struct patcher *patcher)
+int arena_bypass(const struct hi_control *control, const struct memory *memory,
+		 const struct patcher *patcher)
 {
 	struct word_patch change[HI_GATE_ENTRIES];
 	size_t count = 0;
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
-		const int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		const int err =
+			memory_read(memory, arena_words(control, entry), &words, sizeof words);
 		if (err)
 			return err;
 		if (words.hook != words.original)
-			change[count++] = (struct word_patch){
-				.at = arena_words(control, entry) + offsetof(struct hi_gate_words, hook), .expected = words.hook, .value = words.original};
+			change[count++] =
+				(struct word_patch){.at = arena_words(control, entry) +
+							  offsetof(struct hi_gate_words, hook),
+						    .expected = words.hook,
+						    .value = words.original};
 	}
 	return patch_words(patcher, change, count);
 }

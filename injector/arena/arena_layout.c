@@ -113,18 +113,21 @@ struct arena_state_layout arena_state_layout(const struct hi_control *control)
 	layout.thread_slots = sizeof(struct hi_state);
 	layout.occupancy = layout.thread_slots + whole_pages(sizeof(struct hi_thread_table));
 	layout.buckets = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
-	layout.scratch = layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
+	layout.scratch =
+		layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
 	layout.rules = layout.scratch + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES);
 	layout.known_stacks = layout.rules + whole_pages(HI_RULES * sizeof(struct hi_rule_entry));
 	layout.walk_nodes = layout.known_stacks + whole_pages(8ull << control->known_bits);
-	layout.walk_edges = layout.walk_nodes + whole_pages(sizeof(struct hi_walk_node) << control->walk_bits);
+	layout.walk_edges =
+		layout.walk_nodes + whole_pages(sizeof(struct hi_walk_node) << control->walk_bits);
 	layout.size = layout.walk_edges + whole_pages(sizeof(uint32_t) << control->walk_bits);
 	return layout;
 }
 
 struct hi_control *arena_control_new(void)
 {
-	void *control = mmap(NULL, sizeof(struct hi_control), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *control = mmap(NULL, sizeof(struct hi_control), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return control == MAP_FAILED ? NULL : control;
 }
 
@@ -157,7 +160,8 @@ static bool hole_after(const struct maps *maps, size_t i, remote_addr *out_lo, r
 	const bool is_stack = strcmp(above->path, "[stack]") == 0;
 	*out_lo = below->hi + HOLE_MARGIN;
 	*out_hi = above->lo - (is_stack ? STACK_ROOM : HOLE_MARGIN);
-	return below->path[0] != '[' && (is_stack || above->path[0] != '[') && *out_hi < above->lo && *out_lo < *out_hi;
+	return below->path[0] != '[' && (is_stack || above->path[0] != '[') &&
+	       *out_hi < above->lo && *out_lo < *out_hi;
 }
 
 remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi)
@@ -169,7 +173,9 @@ remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, 
 		if (!hole_after(maps, i, &from, &to) || to - from < size)
 			continue;
 		const bool is_below = to <= lo;
-		const uint64_t distance = is_below ? lo - to : from >= hi ? from - hi + size : UINT64_MAX;
+		const uint64_t distance = is_below     ? lo - to
+					  : from >= hi ? from - hi + size
+						       : UINT64_MAX;
 		if (distance >= least)
 			continue;
 		least = distance;
@@ -190,13 +196,16 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	control->version = HI_WIRE_VERSION;
 	control->interval = plan->interval;
 	control->bucket_bits = bucket_bits(plan->interval);
-	control->bucket_levels = plan->records_all_frees ? 0 : bucket_levels(control->bucket_bits, live_max_of(plan));
+	control->bucket_levels = plan->records_all_frees
+					 ? 0
+					 : bucket_levels(control->bucket_bits, live_max_of(plan));
 	control->occupancy_bits = occupancy_bits(plan->interval);
 	control->known_bits = known_bits(plan->interval);
 	control->walk_bits = walk_bits(plan->interval);
 	uint64_t end = HI_CONTROL_BYTES;
 	control->ring_mask = arch_cycles_agree() ? HI_RINGS - 1 : 0;
-	end = place(&control->ring, end, (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));
+	end = place(&control->ring, end,
+		    (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));
 	end = place(&control->stacks, end, stacks_bytes(plan->interval));
 	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
 	end = place(&control->relays, end, (uint64_t)HI_RELAYS_MAX * HI_PAGE_BYTES);

@@ -30,11 +30,13 @@
  * (0: anywhere). out_is_locking: the target may lock what it maps. -EAGAIN: it does, and may not
  * lock that much more. On failure nothing is mapped.
  */
-must_check int arena_reserve_file(struct remote *remote, int fd, remote_addr hint, uint64_t size, remote_addr *out_base, bool *out_is_locking);
+must_check int arena_reserve_file(struct remote *remote, int fd, remote_addr hint, uint64_t size,
+				  remote_addr *out_base, bool *out_is_locking);
 /*
  * Maps private anonymous memory at `at`, over what is mapped there; is_locking as above. On failure
  * some of it may be mapped already.
  */
-must_check int arena_reserve_private(struct remote *remote, remote_addr at, uint64_t size, bool is_locking);
+must_check int arena_reserve_private(struct remote *remote, remote_addr at, uint64_t size,
+				     bool is_locking);
 
 #endif

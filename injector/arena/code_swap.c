@@ -49,21 +49,27 @@ remote_addr code_swap_staged(const struct hi_control *control, remote_addr at)
 bool code_swap_covers(const struct hi_control *control, remote_addr at, size_t size)
 {
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX; i++)
-		if (at - control->code[i].lo < control->code[i].size && control->code[i].size - (at - control->code[i].lo) >= size)
+		if (at - control->code[i].lo < control->code[i].size &&
+		    control->code[i].size - (at - control->code[i].lo) >= size)
 			return true;
 	return false;
 }
 
 static int move(struct remote *remote, remote_addr from, uint64_t size, remote_addr to)
 {
-	return remote_syscall_or_fail(remote, SYS_mremap, (uint64_t[6]){from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to}, NULL);
+	return remote_syscall_or_fail(
+		remote, SYS_mremap,
+		(uint64_t[6]){from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+			      to},
+		NULL);
 }
 
 int code_swap_stage(const struct hi_control *control, struct remote *remote)
 {
 	int err = 0;
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size && !err; i++)
-		err = move(remote, control->code[i].lo, control->code[i].size, code_swap_staged(control, control->code[i].lo));
+		err = move(remote, control->code[i].lo, control->code[i].size,
+			   code_swap_staged(control, control->code[i].lo));
 	return err;
 }
 
@@ -76,14 +82,17 @@ int code_swap_in(const struct hi_control *control, struct remote *remote)
 	int err = 0;
 	uint64_t staged = 0;
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size && !err; i++) {
-		err = move(remote, code_swap_staged(control, control->code[i].lo), control->code[i].size, control->code[i].lo);
+		err = move(remote, code_swap_staged(control, control->code[i].lo),
+			   control->code[i].size, control->code[i].lo);
 		staged += control->code[i].size;
 	}
 	if (!err && staged)
-		err = remote_syscall_or_fail(remote, SYS_mmap,
-					     (uint64_t[6]){control->arena + control->stage.offset, staged, PROT_NONE,
-							   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, (uint64_t)-1, 0},
-					     NULL);
+		err = remote_syscall_or_fail(
+			remote, SYS_mmap,
+			(uint64_t[6]){control->arena + control->stage.offset, staged, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+				      (uint64_t)-1, 0},
+			NULL);
 	return err;
 }
 
@@ -91,7 +100,8 @@ int code_swap_in(const struct hi_control *control, struct remote *remote)
  * Examines one page. file: NULL if it cannot be read any more: then only the words of the journal
  * are checked.
  */
-static enum code_state look_at(const struct hi_control *control, const uint8_t *now, const uint8_t *file, remote_addr at)
+static enum code_state look_at(const struct hi_control *control, const uint8_t *now,
+			       const uint8_t *file, remote_addr at)
 {
 	enum code_state state = CODE_ORIGINAL;
 	for (size_t i = 0; i < HI_PAGE_BYTES; i += WORD) {
@@ -112,7 +122,8 @@ static enum code_state look_at(const struct hi_control *control, const uint8_t *
 	return state;
 }
 
-enum code_state code_swap_look(const struct hi_control *control, const struct memory *memory, const struct elf_images *images)
+enum code_state code_swap_look(const struct hi_control *control, const struct memory *memory,
+			       const struct elf_images *images)
 {
 	enum code_state all = CODE_ORIGINAL;
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size; i++) {
@@ -123,7 +134,8 @@ enum code_state code_swap_look(const struct hi_control *control, const struct me
 			const void *file = NULL;
 			if (!image || memory_read(memory, at, now, sizeof now))
 				return CODE_FOREIGN;
-			if (!image->memory_copy && elf_segment_bytes(image->elf, at - image->bias, HI_PAGE_BYTES, &file))
+			if (!image->memory_copy &&
+			    elf_segment_bytes(image->elf, at - image->bias, HI_PAGE_BYTES, &file))
 				file = NULL;
 			const enum code_state state = look_at(control, now, file, at);
 			all = state > all ? state : all;
@@ -136,9 +148,15 @@ int code_swap_undo(const struct hi_control *control, struct remote *remote)
 {
 	int err = 0;
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size && !err; i++) {
-		err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->code[i].lo, control->code[i].size, MADV_DONTNEED}, NULL);
+		err = remote_syscall_or_fail(
+			remote, SYS_madvise,
+			(uint64_t[6]){control->code[i].lo, control->code[i].size, MADV_DONTNEED},
+			NULL);
 		if (err == -EINVAL) /* the target has locked it in memory meanwhile */
-			err = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){control->code[i].lo, control->code[i].size, MADV_DONTNEED_LOCKED},
+			err = remote_syscall_or_fail(remote, SYS_madvise,
+						     (uint64_t[6]){control->code[i].lo,
+								   control->code[i].size,
+								   MADV_DONTNEED_LOCKED},
 						     NULL);
 	}
 	return err;

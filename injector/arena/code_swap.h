@@ -60,7 +60,8 @@ enum code_state {
  * The state of all ranges together. Where a file cannot be read any more, only the words of the
  * journal are checked.
  */
-enum code_state code_swap_look(const struct hi_control *control, const struct memory *memory, const struct elf_images *images);
+enum code_state code_swap_look(const struct hi_control *control, const struct memory *memory,
+			       const struct elf_images *images);
 /* Through a borrowed thread: drops all changes. */
 must_check int code_swap_undo(const struct hi_control *control, struct remote *remote);
 

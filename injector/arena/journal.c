@@ -7,7 +7,8 @@
 
 static uint32_t journal_used(const struct hi_control *control)
 {
-	return control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
+	return control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count
+							    : HI_JOURNAL_CAPACITY;
 }
 
 /*
@@ -32,13 +33,16 @@ static struct hi_journal_entry *entry_for(struct hi_control *control, remote_add
 	return retired;
 }
 
-static void set_state(const struct journal *journal, struct hi_journal_entry *entry, enum hi_journal_state state)
+static void set_state(const struct journal *journal, struct hi_journal_entry *entry,
+		      enum hi_journal_state state)
 {
 	entry->state = state;
-	__atomic_store_n(&journal->shared->journal[entry - journal->own->journal].state, state, __ATOMIC_RELEASE);
+	__atomic_store_n(&journal->shared->journal[entry - journal->own->journal].state, state,
+			 __ATOMIC_RELEASE);
 }
 
-static void plan_entry(const struct journal *journal, struct hi_journal_entry *entry, const struct hi_journal_entry *planned)
+static void plan_entry(const struct journal *journal, struct hi_journal_entry *entry,
+		       const struct hi_journal_entry *planned)
 {
 	/*
 	 * FREE first: if the injector dies in the middle, a reader must not trust a half-written
@@ -47,7 +51,8 @@ static void plan_entry(const struct journal *journal, struct hi_journal_entry *e
 	set_state(journal, entry, HI_JOURNAL_FREE);
 	*entry = *planned;
 	journal->shared->journal[entry - journal->own->journal] = *entry;
-	__atomic_store_n(&journal->shared->journal_count, journal->own->journal_count, __ATOMIC_RELEASE);
+	__atomic_store_n(&journal->shared->journal_count, journal->own->journal_count,
+			 __ATOMIC_RELEASE);
 	set_state(journal, entry, HI_JOURNAL_PLANNED);
 }
 
@@ -66,7 +71,8 @@ static void changes_close(struct changes *changes)
 
 static int changes_open(struct changes *changes, size_t room)
 {
-	*changes = (struct changes){.change = calloc(room + 1, sizeof *changes->change), .entry = calloc(room + 1, sizeof(struct hi_journal_entry *))};
+	*changes = (struct changes){.change = calloc(room + 1, sizeof *changes->change),
+				    .entry = calloc(room + 1, sizeof(struct hi_journal_entry *))};
 	if (changes->change && changes->entry)
 		return 0;
 	changes_close(changes);
@@ -74,58 +80,67 @@ static int changes_open(struct changes *changes, size_t room)
 }
 
 /* Records a change in the journal, and adds it to the list, which has room. */
-static int plan_change(const struct journal *journal, const struct hi_journal_entry *planned, struct changes *changes)
+static int plan_change(const struct journal *journal, const struct hi_journal_entry *planned,
+		       struct changes *changes)
 {
 	struct hi_journal_entry *entry = entry_for(journal->own, planned->slot);
 	if (!entry)
 		return -ENOSPC;
-	changes->change[changes->count] =
-		(struct word_patch){.at = planned->slot, .expected = planned->old_value, .value = planned->new_value, .read_only = planned->read_only};
+	changes->change[changes->count] = (struct word_patch){.at = planned->slot,
+							      .expected = planned->old_value,
+							      .value = planned->new_value,
+							      .read_only = planned->read_only};
 	changes->entry[changes->count++] = entry;
 	plan_entry(journal, entry, planned);
 	return 0;
 }
 
-static int plan_slots(const struct journal *journal, const struct journal_plan *plan, struct changes *changes)
+static int plan_slots(const struct journal *journal, const struct journal_plan *plan,
+		      struct changes *changes)
 {
 	int err = 0;
 	for (size_t i = 0; i < plan->slots->count && !err; i++) {
 		const struct slot *slot = &plan->slots->slot[i];
 		const struct mapping *mapping = maps_find(plan->maps, slot->address);
 		uint64_t now;
-		if (slot->pinned != (plan->which == JOURNAL_PINNED) || !plan->entry[slot->function] || memory_read_u64(plan->memory, slot->address, &now) ||
-		    now != slot->value)
+		if (slot->pinned != (plan->which == JOURNAL_PINNED) ||
+		    !plan->entry[slot->function] ||
+		    memory_read_u64(plan->memory, slot->address, &now) || now != slot->value)
 			continue;
-		err = plan_change(journal,
-				  &(struct hi_journal_entry){
-					  .slot = slot->address,
-					  .old_value = slot->value,
-					  .new_value = plan->entry[slot->function],
-					  .original = slot->original,
-					  .function = (uint16_t)slot->function,
-					  .kind = slot->pinned ? HI_JOURNAL_PINNED : HI_JOURNAL_UNLOADABLE,
-					  .read_only = mapping && !mapping->writable,
-				  },
-				  changes);
+		err = plan_change(
+			journal,
+			&(struct hi_journal_entry){
+				.slot = slot->address,
+				.old_value = slot->value,
+				.new_value = plan->entry[slot->function],
+				.original = slot->original,
+				.function = (uint16_t)slot->function,
+				.kind = slot->pinned ? HI_JOURNAL_PINNED : HI_JOURNAL_UNLOADABLE,
+				.read_only = mapping && !mapping->writable,
+			},
+			changes);
 	}
 	return err;
 }
 
 /* Tries all planned changes, and records the outcomes. */
-static int make_changes(const struct journal *journal, const struct patcher *patcher, struct changes *changes, size_t *written)
+static int make_changes(const struct journal *journal, const struct patcher *patcher,
+			struct changes *changes, size_t *written)
 {
 	const int err = patch_words(patcher, changes->change, changes->count);
 	for (size_t i = 0; i < changes->count; i++) {
 		const enum patch_state state = changes->change[i].state;
 		if (state == PATCH_PENDING) /* outcome unknown: stays planned */
 			continue;
-		set_state(journal, changes->entry[i], state == PATCH_DONE ? HI_JOURNAL_WRITTEN : HI_JOURNAL_RESTORED);
+		set_state(journal, changes->entry[i],
+			  state == PATCH_DONE ? HI_JOURNAL_WRITTEN : HI_JOURNAL_RESTORED);
 		*written += state == PATCH_DONE;
 	}
 	return err;
 }
 
-int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct patcher *patcher, size_t *written)
+int journal_write(const struct journal *journal, const struct journal_plan *plan,
+		  const struct patcher *patcher, size_t *written)
 {
 	struct changes changes;
 	int err = changes_open(&changes, plan->slots->count);
@@ -139,7 +154,8 @@ int journal_write(const struct journal *journal, const struct journal_plan *plan
 
 _Static_assert(HI_FUNCTION_COUNT <= 64, "a bit for each function");
 
-int journal_plan_code(struct hi_control *control, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value)
+int journal_plan_code(struct hi_control *control, enum hi_function function, remote_addr at,
+		      uint64_t old_value, uint64_t new_value)
 {
 	uint32_t i = 0;
 	while (i < control->code_word_count && control->code_word[i].at != at)
@@ -157,7 +173,8 @@ size_t journal_functions(const struct hi_control *control)
 	return (size_t)__builtin_popcountll(control->code_functions);
 }
 
-bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value, uint64_t *out_new_value)
+bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value,
+		     uint64_t *out_new_value)
 {
 	for (uint32_t i = 0; i < control->code_word_count; i++) {
 		if (control->code_word[i].at != at)
@@ -169,7 +186,8 @@ bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t 
 	return false;
 }
 
-void journal_retire(const struct journal *journal, const struct memory *memory, const struct elf_images *images)
+void journal_retire(const struct journal *journal, const struct memory *memory,
+		    const struct elf_images *images)
 {
 	const uint32_t used = journal_used(journal->own);
 	for (uint32_t i = 0; i < used; i++) {
@@ -184,7 +202,8 @@ void journal_retire(const struct journal *journal, const struct memory *memory, 
 
 static bool is_to_restore(const struct hi_journal_entry *entry, enum journal_kind which)
 {
-	return (entry->state == HI_JOURNAL_PLANNED || entry->state == HI_JOURNAL_WRITTEN) && entry->kind == (uint8_t)which;
+	return (entry->state == HI_JOURNAL_PLANNED || entry->state == HI_JOURNAL_WRITTEN) &&
+	       entry->kind == (uint8_t)which;
 }
 
 size_t journal_left(const struct hi_control *control, enum journal_kind which)
@@ -196,7 +215,8 @@ size_t journal_left(const struct hi_control *control, enum journal_kind which)
 	return left;
 }
 
-static void note_restored(struct hi_journal_entry *entry, const struct word_patch *change, struct journal_restored *result)
+static void note_restored(struct hi_journal_entry *entry, const struct word_patch *change,
+			  struct journal_restored *result)
 {
 	if (change->state == PATCH_PENDING)
 		return;
@@ -209,7 +229,8 @@ static void note_restored(struct hi_journal_entry *entry, const struct word_patc
 		result->overwritten++;
 }
 
-int journal_restore(struct hi_control *control, const struct patcher *patcher, enum journal_kind which, struct journal_restored *result)
+int journal_restore(struct hi_control *control, const struct patcher *patcher,
+		    enum journal_kind which, struct journal_restored *result)
 {
 	const uint32_t used = journal_used(control);
 	struct changes changes;
@@ -220,8 +241,10 @@ int journal_restore(struct hi_control *control, const struct patcher *patcher, e
 		struct hi_journal_entry *entry = &control->journal[i];
 		if (!is_to_restore(entry, which))
 			continue;
-		changes.change[changes.count] =
-			(struct word_patch){.at = entry->slot, .expected = entry->new_value, .value = entry->old_value, .read_only = entry->read_only};
+		changes.change[changes.count] = (struct word_patch){.at = entry->slot,
+								    .expected = entry->new_value,
+								    .value = entry->old_value,
+								    .read_only = entry->read_only};
 		changes.entry[changes.count++] = entry;
 	}
 	err = patch_words(patcher, changes.change, changes.count);

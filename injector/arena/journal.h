@@ -48,26 +48,30 @@ struct journal_plan {
  * *written grows by the number of slots changed. -ENOSPC: the journal is full. Other errors are the
  * patcher's.
  */
-must_check int journal_write(const struct journal *journal, const struct journal_plan *plan, const struct patcher *patcher, size_t *written);
+must_check int journal_write(const struct journal *journal, const struct journal_plan *plan,
+			     const struct patcher *patcher, size_t *written);
 
 /*
  * Records a word of code that code_swap.h is about to change, in the part of the control block that
  * no child can write to; arena_note stores that part in the target. There is one entry for each
  * word, which two functions may share. -ENOSPC: no room for more.
  */
-must_check int journal_plan_code(struct hi_control *control, enum hi_function function, remote_addr at, uint64_t old_value, uint64_t new_value);
+must_check int journal_plan_code(struct hi_control *control, enum hi_function function,
+				 remote_addr at, uint64_t old_value, uint64_t new_value);
 /* The number of functions with changed words of code. */
 size_t journal_functions(const struct hi_control *control);
 /*
  * The values of a changed word of code before and while it is hooked; false: it is not one of ours.
  */
-bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value, uint64_t *out_new_value);
+bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value,
+		     uint64_t *out_new_value);
 
 /*
  * Frees the entries of slots that lie in no loaded object and do not hold our value: they were
  * unloaded with their library.
  */
-void journal_retire(const struct journal *journal, const struct memory *memory, const struct elf_images *images);
+void journal_retire(const struct journal *journal, const struct memory *memory,
+		    const struct elf_images *images);
 
 struct journal_restored {
 	size_t written;     /* slots that were changed, according to the journal */
@@ -81,6 +85,7 @@ size_t journal_left(const struct hi_control *control, enum journal_kind which);
  * Restores all slots of this kind. Idempotent; also works on a copy of a dead injector's control
  * block. Adds to *result, except to `written`.
  */
-must_check int journal_restore(struct hi_control *control, const struct patcher *patcher, enum journal_kind which, struct journal_restored *result);
+must_check int journal_restore(struct hi_control *control, const struct patcher *patcher,
+			       enum journal_kind which, struct journal_restored *result);
 
 #endif

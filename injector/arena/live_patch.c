@@ -44,7 +44,7 @@ struct range {
 	bool is_wanted;
 };
 
-/* ---- ranges -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 /* Reads the word from outside: that is good enough for a word that is not ours to change. */
 static int look(const struct storer *storer, struct word_patch *change)
@@ -60,7 +60,8 @@ static int look(const struct storer *storer, struct word_patch *change)
 	return err == -EFAULT ? 0 : err;
 }
 
-static void widen(struct range *range, const struct mapping *mapping, const struct word_patch *change)
+static void widen(struct range *range, const struct mapping *mapping,
+		  const struct word_patch *change)
 {
 	const remote_addr page = change->at & ~IN_PAGE;
 	if (!range->hi)
@@ -105,7 +106,8 @@ static int look_at_all(void *context, struct word_patch *change, size_t count)
  * Groups the pending changes into ranges: words of one mapping that are adjacent in the list.
  * `ranges` has room for count of them.
  */
-static int find_ranges(const struct storer *storer, struct word_patch *change, size_t count, struct range *ranges, size_t *out_count)
+static int find_ranges(const struct storer *storer, struct word_patch *change, size_t count,
+		       struct range *ranges, size_t *out_count)
 {
 	const struct mapping *last = NULL;
 	bool was_read_only = false;
@@ -134,7 +136,9 @@ static int find_ranges(const struct storer *storer, struct word_patch *change, s
 
 static int protect(struct storer *storer, const struct range *range, int protection)
 {
-	return remote_syscall_or_fail(&storer->remote, SYS_mprotect, (uint64_t[6]){range->lo, range->hi - range->lo, (uint64_t)protection}, NULL);
+	return remote_syscall_or_fail(
+		&storer->remote, SYS_mprotect,
+		(uint64_t[6]){range->lo, range->hi - range->lo, (uint64_t)protection}, NULL);
 }
 
 /*
@@ -169,7 +173,8 @@ static int close_ranges(struct storer *storer, struct range *ranges, size_t coun
 {
 	int first = 0;
 	for (size_t i = 0; i < count; i++) {
-		const int err = ranges[i].is_open ? protect(storer, &ranges[i], ranges[i].protection) : 0;
+		const int err =
+			ranges[i].is_open ? protect(storer, &ranges[i], ranges[i].protection) : 0;
 		ranges[i].is_open &= err != 0;
 		if (err && !first)
 			first = err;
@@ -177,7 +182,7 @@ static int close_ranges(struct storer *storer, struct range *ranges, size_t coun
 	return first;
 }
 
-/* ---- stores --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- stores ---------------------------------------------------------------------------------- */
 
 /*
  * Is the code to be called the payload's? A payload that is unmapped or was overwritten is not
@@ -187,7 +192,8 @@ static int check_code(const struct live_patch_target *target)
 {
 	const struct payload_image *payload = target->payload;
 	uint8_t code[PAYLOAD_STORE_MAX];
-	if (memory_read(target->memory, target->payload_base + payload->store, code, payload->store_size))
+	if (memory_read(target->memory, target->payload_base + payload->store, code,
+			payload->store_size))
 		return -ENOENT;
 	return memcmp(code, payload->file + payload->store, payload->store_size) == 0 ? 0 : -ENOENT;
 }
@@ -196,11 +202,13 @@ static int store_list(struct storer *storer, struct hi_store *list, size_t count
 {
 	const struct live_patch_target *target = storer->target;
 	const remote_addr at = target->state + offsetof(struct hi_state, store);
-	const remote_addr stack = target->state + offsetof(struct hi_state, armed); /* the end of store_stack */
+	/* the end of store_stack */
+	const remote_addr stack = target->state + offsetof(struct hi_state, armed);
 	const uint64_t argument[4] = {at, count};
 	int err = memory_write(target->memory, at, list, count * sizeof *list);
 	if (!err)
-		err = remote_call(&storer->remote, target->payload_base + target->payload->store, argument, stack, CALL_DEADLINE_MS, NULL);
+		err = remote_call(&storer->remote, target->payload_base + target->payload->store,
+				  argument, stack, CALL_DEADLINE_MS, NULL);
 	if (!err)
 		err = memory_read(target->memory, at, list, count * sizeof *list);
 	return err;
@@ -216,7 +224,9 @@ static int store_some(struct storer *storer, struct word_patch *change, size_t c
 		if (change[*next].state != PATCH_PENDING)
 			continue;
 		of[used] = &change[*next];
-		list[used] = (struct hi_store){.at = of[used]->at, .expected = of[used]->expected, .value = of[used]->value};
+		list[used] = (struct hi_store){.at = of[used]->at,
+					       .expected = of[used]->expected,
+					       .value = of[used]->value};
 		used++;
 	}
 	const int err = used ? store_list(storer, list, used) : 0;
@@ -228,7 +238,8 @@ static int store_some(struct storer *storer, struct word_patch *change, size_t c
 }
 
 /* Changes the words of the first *count ranges, or of fewer: *count is then their number. */
-static int change_ranges(struct storer *storer, struct word_patch *change, size_t *next, struct range *ranges, size_t *count)
+static int change_ranges(struct storer *storer, struct word_patch *change, size_t *next,
+			 struct range *ranges, size_t *count)
 {
 	int err = open_ranges(storer, ranges, *count, count);
 	const size_t end = ranges[*count - 1].end;
@@ -241,7 +252,8 @@ static int change_ranges(struct storer *storer, struct word_patch *change, size_
 static int borrow(struct storer *storer)
 {
 	const struct live_patch_target *target = storer->target;
-	return remote_open(&storer->remote, target->pid, target->memory, target->gadgets, BORROW_DEADLINE_MS);
+	return remote_open(&storer->remote, target->pid, target->memory, target->gadgets,
+			   BORROW_DEADLINE_MS);
 }
 
 static int give_back(struct storer *storer)
@@ -275,7 +287,8 @@ static bool is_back(const struct storer *storer)
 {
 	const uint64_t deadline_ns = clock_now_ns() + BACK_DEADLINE_NS;
 	struct proc_status thread;
-	while (!proc_status_read(storer->target->pid, storer->remote.tracee.tid, &thread) && remote_is_on_its_way_back(&thread)) {
+	while (!proc_status_read(storer->target->pid, storer->remote.tracee.tid, &thread) &&
+	       remote_is_on_its_way_back(&thread)) {
 		if (clock_now_ns() >= deadline_ns)
 			return false;
 		tracee_pause(RETRY_NS);
@@ -287,12 +300,14 @@ static bool is_back(const struct storer *storer)
  * Holds no thread for long: after some ranges the thread goes on, and perhaps another one is
  * borrowed.
  */
-static int change_running(struct storer *storer, struct word_patch *change, size_t count, struct range *ranges)
+static int change_running(struct storer *storer, struct word_patch *change, size_t count,
+			  struct range *ranges)
 {
 	size_t range_count, next = 0;
 	int err = find_ranges(storer, change, count, ranges, &range_count);
 	for (size_t done = 0; !err && done < range_count;) {
-		size_t some = range_count - done < RANGES_AT_ONCE ? range_count - done : RANGES_AT_ONCE;
+		size_t some =
+			range_count - done < RANGES_AT_ONCE ? range_count - done : RANGES_AT_ONCE;
 		err = borrow(storer);
 		if (err)
 			break;
@@ -317,7 +332,7 @@ static int change_all_running(void *context, struct word_patch *change, size_t c
 	return err;
 }
 
-/* ---- errands -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- errands --------------------------------------------------------------------------------- */
 
 struct errand {
 	struct storer storer;
@@ -342,7 +357,9 @@ static int run_stopped(void *context)
 	return errand->work(&patcher, errand->context);
 }
 
-int live_patch_do(const struct live_patch_target *target, int (*work)(const struct patcher *, void *), void *context, struct live_patch_held *out_held)
+int live_patch_do(const struct live_patch_target *target,
+		  int (*work)(const struct patcher *, void *), void *context,
+		  struct live_patch_held *out_held)
 {
 	struct errand errand = {.storer = {.target = target}, .work = work, .context = context};
 	struct storer *storer = &errand.storer;
@@ -355,7 +372,8 @@ int live_patch_do(const struct live_patch_target *target, int (*work)(const stru
 		err = tracee_worker(run_borrowed, &errand);
 		out_held->one_ns = storer->held_ns;
 		if (err && err != -ESRCH && err != -ENOEXEC && storer->has_failed)
-			err = stop_world_wait(target->pid, STOP_WORLD_WORDS, run_stopped, &errand, STOP_WORLD_DEADLINE_MS, &out_held->all_ns);
+			err = stop_world_wait(target->pid, STOP_WORLD_WORDS, run_stopped, &errand,
+					      STOP_WORLD_DEADLINE_MS, &out_held->all_ns);
 	}
 	maps_close(&storer->maps);
 	return err;

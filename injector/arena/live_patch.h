@@ -36,7 +36,8 @@ struct live_patch_held {
  * done each time. Returns the result of work, or an error of its own: -EAGAIN: no thread could be
  * borrowed, nor all of them stopped. out_held: how long threads were held.
  */
-must_check int live_patch_do(const struct live_patch_target *target, int (*work)(const struct patcher *patcher, void *context), void *context,
-			struct live_patch_held *out_held);
+must_check int live_patch_do(const struct live_patch_target *target,
+			     int (*work)(const struct patcher *patcher, void *context),
+			     void *context, struct live_patch_held *out_held);
 
 #endif

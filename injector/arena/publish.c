@@ -30,18 +30,21 @@ void publisher_close(struct publisher *publisher)
 	*publisher = (struct publisher){0};
 }
 
-static struct stored_table *stored_find(const struct publisher *publisher, const struct elf_image *image, const struct elf_text *text)
+static struct stored_table *stored_find(const struct publisher *publisher,
+					const struct elf_image *image, const struct elf_text *text)
 {
 	for (size_t i = 0; i < publisher->stored_count; i++) {
 		struct stored_table *stored = &publisher->stored[i];
-		if (stored->inode == image->inode && stored->device == image->device && stored->file_offset == text->file_offset &&
+		if (stored->inode == image->inode && stored->device == image->device &&
+		    stored->file_offset == text->file_offset &&
 		    stored->size == text->hi - text->lo && !strcmp(stored->path, image->path))
 			return stored;
 	}
 	return NULL;
 }
 
-static int build(struct publisher *publisher, const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table)
+static int build(struct publisher *publisher, const struct elf_image *image,
+		 const struct elf_text *text, struct unwind_table *out_table)
 {
 	const uint64_t cost = unwind_table_cost(image);
 	if (cost > publisher->build_room)
@@ -50,9 +53,11 @@ static int build(struct publisher *publisher, const struct elf_image *image, con
 	return unwind_table_build(image, text, out_table);
 }
 
-static int store(struct publisher *publisher, const struct elf_image *image, const struct elf_text *text)
+static int store(struct publisher *publisher, const struct elf_image *image,
+		 const struct elf_text *text)
 {
-	struct stored_table *grown = realloc(publisher->stored, (publisher->stored_count + 1) * sizeof *grown);
+	struct stored_table *grown =
+		realloc(publisher->stored, (publisher->stored_count + 1) * sizeof *grown);
 	if (!grown)
 		return -ENOMEM;
 	publisher->stored = grown;
@@ -114,7 +119,8 @@ uint64_t publisher_bytes(const struct publisher *publisher)
 	return bytes;
 }
 
-static void copy_table(struct publisher *publisher, struct stored_table *stored, uint8_t *tables, uint64_t room)
+static void copy_table(struct publisher *publisher, struct stored_table *stored, uint8_t *tables,
+		       uint64_t room)
 {
 	const uint64_t bytes = table_bytes(stored);
 	if (stored->copied || !stored->row_count)
@@ -149,7 +155,8 @@ static void end_change(uint64_t *generation, uint32_t *current, uint32_t which)
 	__atomic_store_n(current, which, __ATOMIC_RELEASE);
 }
 
-void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images, struct hi_control *control, uint8_t *tables)
+void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images,
+			      struct hi_control *control, uint8_t *tables)
 {
 	const uint64_t room = publisher->room ? publisher->room : control->tables.size;
 	const uint32_t next = !control->current_directory;
@@ -157,10 +164,12 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 	begin_change(&directory->generation);
 	publisher->missing = 0;
 	uint32_t count = 0;
-	for (size_t i = 0; i < images->count; i++) { /* images and their texts are sorted by address, and so is the directory */
+	/* images and their texts are sorted by address, and so is the directory */
+	for (size_t i = 0; i < images->count; i++) {
 		const struct elf_image *image = &images->image[i];
 		for (size_t j = 0; j < image->text_count && count < HI_MODULE_CAPACITY; j++) {
-			struct stored_table *stored = stored_find(publisher, image, &image->text[j]);
+			struct stored_table *stored =
+				stored_find(publisher, image, &image->text[j]);
 			if (stored)
 				copy_table(publisher, stored, tables, room);
 			if (!stored || !stored->copied)
@@ -182,8 +191,10 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 int publisher_learn(struct publisher *publisher, remote_addr stack_pointer)
 {
 	if (publisher->learned_count == LEARNED_MAX) /* the oldest half has likely ended */
-		memmove(publisher->learned, publisher->learned + LEARNED_MAX / 2, (publisher->learned_count = LEARNED_MAX / 2) * sizeof(remote_addr));
-	remote_addr *grown = realloc(publisher->learned, (publisher->learned_count + 1) * sizeof *grown);
+		memmove(publisher->learned, publisher->learned + LEARNED_MAX / 2,
+			(publisher->learned_count = LEARNED_MAX / 2) * sizeof(remote_addr));
+	remote_addr *grown =
+		realloc(publisher->learned, (publisher->learned_count + 1) * sizeof *grown);
 	if (!grown)
 		return -ENOMEM;
 	publisher->learned = grown;
@@ -204,7 +215,8 @@ static remote_addr *sorted_pointers(const struct publisher *publisher, size_t *o
 	remote_addr *pointers = bytes ? malloc(bytes) : NULL;
 	*out_count = pointers ? publisher->learned_count : 0;
 	if (pointers)
-		qsort(memcpy(pointers, publisher->learned, bytes), *out_count, sizeof *pointers, compare_addresses);
+		qsort(memcpy(pointers, publisher->learned, bytes), *out_count, sizeof *pointers,
+		      compare_addresses);
 	return pointers;
 }
 
@@ -228,7 +240,8 @@ static remote_addr region_start(const struct maps *maps, size_t i)
  * only for a stack pointer in it. Mappings of files are not listed, unless a stack was seen there:
  * reading a page beyond the end of the file is a SIGBUS, and reading a device may have effects.
  */
-void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, struct hi_control *control)
+void publisher_publish_regions(struct publisher *publisher, const struct maps *maps,
+			       struct hi_control *control)
 {
 	size_t pointer_count, next_pointer = 0;
 	remote_addr *pointers = sorted_pointers(publisher, &pointer_count);
@@ -241,7 +254,8 @@ void publisher_publish_regions(struct publisher *publisher, const struct maps *m
 		const bool is_main = !strcmp(mapping->path, "[stack]");
 		while (next_pointer < pointer_count && pointers[next_pointer] < mapping->lo)
 			next_pointer++;
-		const bool holds_stack = is_main || (next_pointer < pointer_count && pointers[next_pointer] < mapping->hi);
+		const bool holds_stack = is_main || (next_pointer < pointer_count &&
+						     pointers[next_pointer] < mapping->hi);
 		if (is_main)
 			control->main_stack = mapping->hi;
 		if (!mapping->readable || !mapping->writable || (mapping->inode && !holds_stack))

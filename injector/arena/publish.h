@@ -61,13 +61,15 @@ uint64_t publisher_bytes(const struct publisher *publisher);
  * Copies new tables into `tables` (our mapping of the arena's tables part) and publishes the
  * directory of what is mapped now.
  */
-void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images, struct hi_control *control, uint8_t *tables);
+void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images,
+			      struct hi_control *control, uint8_t *tables);
 
 /*
  * Publishes the mappings that may hold a stack: all that are readable and writable and have no
  * file, and the mapping of every learned stack pointer.
  */
-void publisher_publish_regions(struct publisher *publisher, const struct maps *maps, struct hi_control *control);
+void publisher_publish_regions(struct publisher *publisher, const struct maps *maps,
+			       struct hi_control *control);
 /* Remembers a stack pointer for the next publish. */
 must_check int publisher_learn(struct publisher *publisher, remote_addr stack_pointer);
 

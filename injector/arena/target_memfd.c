@@ -76,5 +76,6 @@ bool target_memfd_is_ours(pid_t pid, pid_t tid, int number)
 	static const char begin[] = "/memfd:" HI_MEMFD_NAME;
 	char path[PATH_BYTES], link[PATH_BYTES];
 	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
-	return readlink(path, link, sizeof link) >= (ssize_t)sizeof begin && !memcmp(link, begin, sizeof begin - 1);
+	return readlink(path, link, sizeof link) >= (ssize_t)sizeof begin &&
+	       !memcmp(link, begin, sizeof begin - 1);
 }

@@ -18,7 +18,8 @@ static remote_addr address_of(remote_addr at, size_t count)
 		return at + count * sizeof *slot + offsetof(struct hi_thread_slot, in_flight);
 	count -= HI_THREAD_SLOTS;
 	if (count < HI_PLACES)
-		return at + offsetof(struct hi_thread_table, place) + count * sizeof *table.place + offsetof(struct hi_place, count);
+		return at + offsetof(struct hi_thread_table, place) + count * sizeof *table.place +
+		       offsetof(struct hi_place, count);
 	return at + offsetof(struct hi_thread_table, passing);
 }
 

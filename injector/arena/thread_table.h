@@ -25,8 +25,10 @@ struct inside {
 };
 
 /* table: its address in the target. */
-must_check int thread_table_read(const struct memory *memory, remote_addr table, struct inside *out_inside);
+must_check int thread_table_read(const struct memory *memory, remote_addr table,
+				 struct inside *out_inside);
 /* Sets the counts that are not zero in `inside` to zero in the target. */
-must_check int thread_table_clear(const struct memory *memory, remote_addr table, const struct inside *inside);
+must_check int thread_table_clear(const struct memory *memory, remote_addr table,
+				  const struct inside *inside);
 
 #endif

@@ -53,7 +53,8 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 	if (!err)
 		err = allocator_find(&attachment->images, &attachment->allocator);
 	if (!err) {
-		allocator_find_new_handler(&attachment->images, &attachment->memory, &attachment->allocator);
+		allocator_find_new_handler(&attachment->images, &attachment->memory,
+					   &attachment->allocator);
 		err = attach_entries_choose(attachment, hook);
 	}
 	if (!err)
@@ -82,7 +83,8 @@ static bool is_c_library(const struct elf_image *image)
  * Fills the control block with what it must hold before anything of ours exists in the target.
  * layout is all zero.
  */
-static int plan(struct attachment *attachment, const struct attach_options *options, struct hi_control *layout)
+static int plan(struct attachment *attachment, const struct attach_options *options,
+		struct hi_control *layout)
 {
 	layout->phase = HI_PHASE_LOADING;
 	layout->loader = (uint32_t)options->loader;
@@ -99,7 +101,8 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 	};
 	arena_layout(&sizes, layout);
 	if (options->interval > 1 || !is_c_library(attachment->allocator.image))
-		layout->return_gadget = return_gadget_find(&attachment->images, attachment->allocator.image, &attachment->memory);
+		layout->return_gadget = return_gadget_find(
+			&attachment->images, attachment->allocator.image, &attachment->memory);
 	const int err = attach_entries_plan(attachment, options->hook, layout);
 	return err ? err : snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }
@@ -122,7 +125,10 @@ static int load(void *context)
 		.payload = &attachment->payload,
 		.allocator = &attachment->allocator,
 		.entries = &attachment->entries,
-		.hint = entries_count(&attachment->entries) ? arena_place(&attachment->maps, layout->arena_size, image->lo, image->hi) : 0,
+		.hint = entries_count(&attachment->entries)
+				? arena_place(&attachment->maps, layout->arena_size, image->lo,
+					      image->hi)
+				: 0,
 	};
 	struct loader_target target = attachment_loader_target(attachment);
 	struct remote remote;
@@ -130,7 +136,8 @@ static int load(void *context)
 	int err = attachment->loader->borrow(&target, &remote, BORROW_DEADLINE_MS);
 	if (err)
 		return err;
-	err = seccomp_filter_check(&remote.tracee, attachment->gadgets.syscall_ret, attachment->loader->id == HI_LOADER_DLOPEN);
+	err = seccomp_filter_check(&remote.tracee, attachment->gadgets.syscall_ret,
+				   attachment->loader->id == HI_LOADER_DLOPEN);
 	if (!err) {
 		attachment->step = "mapping memory into it";
 		err = arena_map(&attachment->arena, &remote, layout, &code);
@@ -165,7 +172,8 @@ static int write_pinned(const struct patcher *patcher, void *context)
 		.maps = &attachment->maps,
 		.which = JOURNAL_PINNED,
 	};
-	return journal_write(&(struct journal){attachment->control, attachment->arena.shared}, &plan, patcher, &attachment->slots_written);
+	return journal_write(&(struct journal){attachment->control, attachment->arena.shared},
+			     &plan, patcher, &attachment->slots_written);
 }
 
 static int write_slots(struct attachment *attachment)
@@ -180,10 +188,15 @@ static int write_slots(struct attachment *attachment)
 	attachment->control->has_slots = 1;
 	int err = attachment_store(attachment);
 	if (!err)
-		err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
+		err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory,
+				 gate, gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
-	err = slots.count ? live_patch_do(&target, write_pinned, &(struct write){attachment, &slots}, &held) : attachment->entries_written ? 0 : -ENOENT;
+	if (slots.count)
+		err = live_patch_do(&target, write_pinned, &(struct write){attachment, &slots},
+				    &held);
+	else if (!attachment->entries_written)
+		err = -ENOENT;
 	if (held.one_ns > attachment->attach_stop_ns)
 		attachment->attach_stop_ns = held.one_ns;
 	attachment->slots_foreign = slots.foreign;
@@ -204,8 +217,10 @@ static int patch(struct attachment *attachment)
 		return err;
 	arena_extend_stacks(&attachment->arena);
 	attachment->step = "publishing unwind tables";
-	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->arena.shared, attachment->arena.tables);
-	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->arena.shared);
+	publisher_publish_tables(&attachment->publisher, &attachment->images,
+				 attachment->arena.shared, attachment->arena.tables);
+	publisher_publish_regions(&attachment->publisher, &attachment->maps,
+				  attachment->arena.shared);
 	err = arena_fill_state(control, &attachment->memory);
 	if (!err)
 		err = arena_gate_entries(control, &attachment->memory, attachment->entry);
@@ -259,7 +274,8 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 	if (!err)
 		err = plan(attachment, options, layout);
 	if (!err)
-		err = tracee_worker(load, &(struct load){.attachment = attachment, .layout = layout});
+		err = tracee_worker(load,
+				    &(struct load){.attachment = attachment, .layout = layout});
 	/* some functions may turn out not to be hookable at their entry */
 	const int settled = attach_entries_settle(attachment, options->hook);
 	err = err ? err : settled;

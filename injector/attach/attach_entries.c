@@ -12,7 +12,7 @@
 #define BORROW_DEADLINE_MS 5000
 #define IN_PAGE (HI_PAGE_BYTES - 1ull)
 
-/* ---- which ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- which ----------------------------------------------------------------------------------- */
 
 /* Does the process have locked pages? Duplicating their mapping would unlock them. */
 static bool has_locked_memory(const struct attachment *attachment)
@@ -35,14 +35,16 @@ int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)
 	int err = 0;
 	entries_clear(&attachment->entries);
 	if (hook != HI_HOOK_SLOT && !has_locked_memory(attachment))
-		err = entries_find(&attachment->images, &attachment->maps, &attachment->memory, &attachment->allocator, &attachment->entries);
+		err = entries_find(&attachment->images, &attachment->maps, &attachment->memory,
+				   &attachment->allocator, &attachment->entries);
 	if (!err)
-		err = nesting_find(&attachment->images, &attachment->allocator, &attachment->entries);
+		err = nesting_find(&attachment->images, &attachment->allocator,
+				   &attachment->entries);
 	const int settled = attach_entries_settle(attachment, hook);
 	return err ? err : settled;
 }
 
-/* ---- where ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- where ----------------------------------------------------------------------------------- */
 
 struct range {
 	const struct mapping *mapping;
@@ -50,11 +52,13 @@ struct range {
 };
 
 /* Adds the pages that an entry changes to the range of the same mapping. */
-static bool widen(const struct attachment *attachment, const struct entry *entry, struct range range[HI_CODE_RANGES_MAX])
+static bool widen(const struct attachment *attachment, const struct entry *entry,
+		  struct range range[HI_CODE_RANGES_MAX])
 {
 	const struct mapping *mapping = maps_find(&attachment->maps, entry->at);
 	const remote_addr first = entry->by == ENTRY_IN_GAP ? entry->relay : entry->at;
-	const remote_addr lo = first & ~IN_PAGE, hi = (entry->at + entry->size + IN_PAGE) & ~IN_PAGE;
+	const remote_addr lo = first & ~IN_PAGE,
+			  hi = (entry->at + entry->size + IN_PAGE) & ~IN_PAGE;
 	unsigned i = 0;
 	while (i < HI_CODE_RANGES_MAX && range[i].mapping && range[i].mapping != mapping)
 		i++;
@@ -71,7 +75,8 @@ static bool find_ranges(struct attachment *attachment, struct hi_control *layout
 {
 	struct range range[HI_CODE_RANGES_MAX] = {0};
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (attachment->entries.entry[function].at && !widen(attachment, &attachment->entries.entry[function], range))
+		if (attachment->entries.entry[function].at &&
+		    !widen(attachment, &attachment->entries.entry[function], range))
 			return false;
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && range[i].mapping; i++)
 		if (code_swap_add(layout, range[i].lo, range[i].hi))
@@ -88,10 +93,11 @@ int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct
 	return attach_entries_settle(attachment, hook);
 }
 
-/* ---- the jumps -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the jumps ------------------------------------------------------------------------------- */
 
 /* Two functions may lie so close together that they share a word. */
-static int write_word(const struct attachment *attachment, enum hi_function function, const struct entry_word *word)
+static int write_word(const struct attachment *attachment, enum hi_function function,
+		      const struct entry_word *word)
 {
 	const remote_addr staged = code_swap_staged(attachment->control, word->at);
 	uint64_t old_value = word->old_value, new_value = word->new_value;
@@ -103,7 +109,8 @@ static int write_word(const struct attachment *attachment, enum hi_function func
 			if ((word->new_value ^ word->old_value) & byte)
 				new_value = (new_value & ~byte) | (word->new_value & byte);
 		}
-	const int err = journal_plan_code(attachment->control, function, word->at, old_value, new_value);
+	const int err =
+		journal_plan_code(attachment->control, function, word->at, old_value, new_value);
 	return err ? err : memory_write_u64(&attachment->memory, staged, new_value);
 }
 
@@ -117,7 +124,8 @@ static int write_words(struct attachment *attachment)
 		size_t count = 0;
 		if (!entry->at)
 			continue;
-		err = entry_words(entry, attachment->entry[function], &attachment->memory, words, &count);
+		err = entry_words(entry, attachment->entry[function], &attachment->memory, words,
+				  &count);
 		for (size_t i = 0; i < count && !err; i++)
 			err = write_word(attachment, (enum hi_function)function, &words[i]);
 	}
@@ -128,7 +136,8 @@ static int swap_in(void *context)
 {
 	struct attachment *attachment = context;
 	struct remote remote;
-	int err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, BORROW_DEADLINE_MS);
+	int err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets,
+			      BORROW_DEADLINE_MS);
 	if (err)
 		return err;
 	err = code_swap_in(attachment->control, &remote);
@@ -153,7 +162,7 @@ int attach_entries_write(struct attachment *attachment)
 	return 0;
 }
 
-/* ---- probes ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- probes ---------------------------------------------------------------------------------- */
 
 /*
  * A debugger that removes its breakpoint writes back the byte that it found, which is our jump's.
@@ -168,7 +177,8 @@ static bool is_traced(const struct attachment *attachment)
 static bool has_breakpoint(const struct attachment *attachment, const struct entry *entry)
 {
 	uint8_t first;
-	return !memory_read(&attachment->memory, entry->at, &first, sizeof first) && arch_is_breakpoint(first);
+	return !memory_read(&attachment->memory, entry->at, &first, sizeof first) &&
+	       arch_is_breakpoint(first);
 }
 
 /*
@@ -177,9 +187,11 @@ static bool has_breakpoint(const struct attachment *attachment, const struct ent
  */
 static bool yield(const struct attachment *attachment, const struct entry *entry)
 {
-	if (!has_breakpoint(attachment, entry) || is_traced(attachment) || !has_breakpoint(attachment, entry))
+	if (!has_breakpoint(attachment, entry) || is_traced(attachment) ||
+	    !has_breakpoint(attachment, entry))
 		return false;
-	return entry->size == 1 || !memory_write(&attachment->memory, entry->at + 1, entry->code + 1, entry->size - 1);
+	return entry->size == 1 ||
+	       !memory_write(&attachment->memory, entry->at + 1, entry->code + 1, entry->size - 1);
 }
 
 bool attach_entries_yield(const struct attachment *attachment)
@@ -188,6 +200,7 @@ bool attach_entries_yield(const struct attachment *attachment)
 	if (!attachment->entries_written)
 		return false;
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		has_yielded |= attachment->entries.entry[function].at && yield(attachment, &attachment->entries.entry[function]);
+		has_yielded |= attachment->entries.entry[function].at &&
+			       yield(attachment, &attachment->entries.entry[function]);
 	return has_yielded;
 }

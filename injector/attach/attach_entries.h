@@ -19,7 +19,8 @@ must_check int attach_entries_choose(struct attachment *attachment, enum hi_hook
  * Records in the layout which code will be changed. If that is too much code, or code differs from
  * its file, no function is hooked at its entry.
  */
-must_check int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct hi_control *layout);
+must_check int attach_entries_plan(struct attachment *attachment, enum hi_hook hook,
+				   struct hi_control *layout);
 /*
  * To be called once the arena is mapped, which may have dropped some entries: determines which
  * functions are left to slots.

@@ -21,7 +21,11 @@
 
 void attachment_init(struct attachment *attachment, pid_t pid)
 {
-	*attachment = (struct attachment){.pid = pid, .tid = pid, .pidfd = -1, .memory = {.fd = -1}, .arena = {.memfd = -1, .target_fd = -1}};
+	*attachment = (struct attachment){.pid = pid,
+					  .tid = pid,
+					  .pidfd = -1,
+					  .memory = {.fd = -1},
+					  .arena = {.memfd = -1, .target_fd = -1}};
 	publisher_open(&attachment->publisher);
 }
 

@@ -50,7 +50,8 @@ struct attachment {
 	 */
 	bool is_early;
 	remote_addr entry[HI_FUNCTION_COUNT]; /* gate entries */
-	uint64_t link_map;                    /* fingerprint of the loaded objects that were patched last */
+	/* fingerprint of the loaded objects that were patched last */
+	uint64_t link_map;
 	/* when to write the slots of libraries that may be unloaded (clock.h); 0 = nothing to do */
 	uint64_t unloadable_due_ns;
 

@@ -62,7 +62,8 @@ static void name_obstacle(struct receipt *receipt, pid_t pid, bool world_stopped
 		return;
 	for (size_t i = 0; i < threads.count && !receipt->obstacle[0]; i++)
 		if (blocked_state(threads.thread[i].pid, threads.thread[i].tid) == 'D')
-			blocked_explain(threads.thread[i].pid, threads.thread[i].tid, receipt->obstacle);
+			blocked_explain(threads.thread[i].pid, threads.thread[i].tid,
+					receipt->obstacle);
 	memory_threads_close(&threads);
 }
 
@@ -82,7 +83,9 @@ static int read_originals(const struct attachment *attachment, struct escaped_ta
 		.skip_hi = control->arena + control->arena_size,
 	};
 	for (unsigned entry = 0; entry < out_target->gate_count; entry++) {
-		int err = memory_read_u64(&attachment->memory, arena_words(control, entry) + offsetof(struct hi_gate_words, original),
+		int err = memory_read_u64(&attachment->memory,
+					  arena_words(control, entry) +
+						  offsetof(struct hi_gate_words, original),
 					  &out_target->original[entry]);
 		if (err)
 			return err;
@@ -90,7 +93,8 @@ static int read_originals(const struct attachment *attachment, struct escaped_ta
 	return 0;
 }
 
-static struct quiesce_target describe_inside(const struct attachment *attachment, const struct escaped_target *escaped)
+static struct quiesce_target describe_inside(const struct attachment *attachment,
+					     const struct escaped_target *escaped)
 {
 	const struct hi_control *control = attachment->control;
 	return (struct quiesce_target){
@@ -119,7 +123,8 @@ static void note(struct receipt *receipt, const struct quiesced *quiesced)
  * Waits until every thread is outside. If counts stop changing, stale_frames_forget checks now and
  * then whether they still belong to any thread.
  */
-static int wait_until_outside(const struct quiesce_target *target, struct receipt *receipt, struct quiesced *quiesced)
+static int wait_until_outside(const struct quiesce_target *target, struct receipt *receipt,
+			      struct quiesced *quiesced)
 {
 	int left_ms = QUIESCE_DEADLINE_MS, look_ms = QUIESCE_LOOK_MS, err;
 	do {
@@ -138,11 +143,13 @@ static int wait_until_outside(const struct quiesce_target *target, struct receip
  * Waits until every thread is outside. out_found: some threads had copies in registers, which they
  * may have stored or passed on before.
  */
-static int look_at_threads(const struct quiesce_target *target, struct escaped_target *escaped, struct receipt *receipt, bool *out_found)
+static int look_at_threads(const struct quiesce_target *target, struct escaped_target *escaped,
+			   struct receipt *receipt, bool *out_found)
 {
 	const size_t fixed_before = receipt->fixed_registers;
 	struct quiesced quiesced;
-	int err = failed(receipt, "waiting until no thread is in the payload", wait_until_outside(target, receipt, &quiesced));
+	int err = failed(receipt, "waiting until no thread is in the payload",
+			 wait_until_outside(target, receipt, &quiesced));
 	receipt->frames_inside = err ? quiesced.frames : 0;
 	receipt->thread_inside = err && !quiesced.frames ? quiesced.stuck : 0;
 	if (!err && quiesced.unseen) {
@@ -150,7 +157,8 @@ static int look_at_threads(const struct quiesce_target *target, struct escaped_t
 		blocked_explain(quiesced.unseen_pid, quiesced.unseen, receipt->unseen);
 	}
 	*out_found = receipt->fixed_registers > fixed_before;
-	if (!err && memory_read_u64(escaped->memory, arch_pointer_guard_at(quiesced.thread_pointer), &escaped->pointer_guard))
+	if (!err && memory_read_u64(escaped->memory, arch_pointer_guard_at(quiesced.thread_pointer),
+				    &escaped->pointer_guard))
 		escaped->pointer_guard = 0;
 	return err;
 }
@@ -159,14 +167,16 @@ static int look_at_threads(const struct quiesce_target *target, struct escaped_t
  * Fixes up the copies in memory. If not all threads could be stopped, the copies stay, and so does
  * the gate that they lead to.
  */
-static int look_at_memory(const struct escaped_target *escaped, struct receipt *receipt, bool *out_found)
+static int look_at_memory(const struct escaped_target *escaped, struct receipt *receipt,
+			  bool *out_found)
 {
 	struct escaped_pointers copies;
 	struct fixed_up fixed_up = {0};
 	int err = failed(receipt, "looking for escaped pointers", escaped_find(escaped, &copies));
 	if (err)
 		return err;
-	receipt->copies_too_many = copies.count == ESCAPED_POINTERS_MAX || receipt->fixed_words + copies.count > ESCAPED_POINTERS_MAX;
+	receipt->copies_too_many = copies.count == ESCAPED_POINTERS_MAX ||
+				   receipt->fixed_words + copies.count > ESCAPED_POINTERS_MAX;
 	if (!receipt->copies_too_many)
 		err = escaped_fix_up(escaped, &copies, &fixed_up);
 	*out_found = copies.count > 0;
@@ -190,7 +200,8 @@ static int look_at_memory(const struct escaped_target *escaped, struct receipt *
  * swapped out, and must not be brought back in for us. has_slots: false where only entries of
  * functions were changed: then the program never saw an address of ours.
  */
-static int look_until_clear(const struct quiesce_target *target, struct escaped_target *escaped, bool has_slots, struct receipt *receipt)
+static int look_until_clear(const struct quiesce_target *target, struct escaped_target *escaped,
+			    bool has_slots, struct receipt *receipt)
 {
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
 		bool in_registers, in_memory = false;
@@ -200,9 +211,11 @@ static int look_until_clear(const struct quiesce_target *target, struct escaped_
 			err = look_at_memory(escaped, receipt, &in_memory);
 		if (err)
 			return err;
-		receipt->gate_kept = receipt->copies_in_files > 0 || receipt->copies_too_many || receipt->swapped > 0 || receipt->is_unseen ||
+		receipt->gate_kept = receipt->copies_in_files > 0 || receipt->copies_too_many ||
+				     receipt->swapped > 0 || receipt->is_unseen ||
 				     receipt->copies_left > 0 || doubts_any(&receipt->doubts);
-		if (!(in_registers || in_memory) || receipt->copies_left || receipt->copies_too_many)
+		if (!(in_registers || in_memory) || receipt->copies_left ||
+		    receipt->copies_too_many)
 			return 0;
 	}
 	receipt->gate_kept = true;
@@ -218,7 +231,9 @@ struct unload {
 static int find_gadgets(struct attachment *attachment)
 {
 	int err = attachment->images.count ? 0 : attachment_read_images(attachment);
-	return err ? err : remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
+	return err ? err
+		   : remote_gadgets_find(&attachment->maps, &attachment->memory,
+					 &attachment->gadgets);
 }
 
 /* 5. Borrows one thread once more and unmaps everything. Runs in a tracing thread of its own. */
@@ -257,7 +272,8 @@ static void compare(const struct attachment *attachment, struct receipt *receipt
 	int err = snapshot_take(attachment->pid, attachment->tid, &receipt->after);
 	struct snapshot_left left = {0};
 	if (!err)
-		err = snapshot_left(attachment->pid, attachment->tid, attachment->control->arena, attachment->control->arena + attachment->control->arena_size,
+		err = snapshot_left(attachment->pid, attachment->tid, attachment->control->arena,
+				    attachment->control->arena + attachment->control->arena_size,
 				    &left);
 	(void)failed(receipt, "comparing it with what it was", err);
 	receipt->own_mappings_left = left.of_session;
@@ -269,7 +285,8 @@ static int restore_unloadable(void *context)
 {
 	struct unload *unload = context;
 	const struct patcher patcher = patcher_for_stopped(&unload->attachment->memory);
-	return journal_restore(unload->attachment->control, &patcher, JOURNAL_UNLOADABLE, &unload->receipt->slots);
+	return journal_restore(unload->attachment->control, &patcher, JOURNAL_UNLOADABLE,
+			       &unload->receipt->slots);
 }
 
 /* Restores slots of libraries that may be unloaded while the injector writes (journal.h). */
@@ -278,8 +295,10 @@ static int restore_world_stopped(struct attachment *attachment, struct receipt *
 	uint64_t held_ns;
 	if (!journal_left(attachment->control, JOURNAL_UNLOADABLE))
 		return 0;
-	const int err = stop_world_wait(attachment->pid, STOP_WORLD_SLOTS, restore_unloadable, &(struct unload){.attachment = attachment, .receipt = receipt},
-					STOP_WORLD_DEADLINE_MS, &held_ns);
+	const int err =
+		stop_world_wait(attachment->pid, STOP_WORLD_SLOTS, restore_unloadable,
+				&(struct unload){.attachment = attachment, .receipt = receipt},
+				STOP_WORLD_DEADLINE_MS, &held_ns);
 	if (err == -EAGAIN)
 		name_obstacle(receipt, attachment->pid, true);
 	return err;
@@ -289,17 +308,22 @@ static int restore_world_stopped(struct attachment *attachment, struct receipt *
 static int restore_pinned(const struct patcher *patcher, void *context)
 {
 	struct unload *unload = context;
-	const int restored = journal_restore(unload->attachment->control, patcher, JOURNAL_PINNED, &unload->receipt->slots);
-	const int bypassed = arena_bypass(unload->attachment->control, &unload->attachment->memory, patcher);
+	const int restored = journal_restore(unload->attachment->control, patcher, JOURNAL_PINNED,
+					     &unload->receipt->slots);
+	const int bypassed =
+		arena_bypass(unload->attachment->control, &unload->attachment->memory, patcher);
 	return restored ? restored : bypassed;
 }
 
 static int restore_slots(struct attachment *attachment, struct receipt *receipt)
 {
 	const struct live_patch_target target = attachment_patch_target(attachment);
-	receipt->slots.written = journal_left(attachment->control, JOURNAL_PINNED) + journal_left(attachment->control, JOURNAL_UNLOADABLE);
+	receipt->slots.written = journal_left(attachment->control, JOURNAL_PINNED) +
+				 journal_left(attachment->control, JOURNAL_UNLOADABLE);
 	struct live_patch_held held;
-	const int pinned = live_patch_do(&target, restore_pinned, &(struct unload){.attachment = attachment, .receipt = receipt}, &held);
+	const int pinned = live_patch_do(
+		&target, restore_pinned,
+		&(struct unload){.attachment = attachment, .receipt = receipt}, &held);
 	if (held.one_ns > receipt->restore_stop_ns)
 		receipt->restore_stop_ns = held.one_ns;
 	if (pinned == -EAGAIN)
@@ -313,7 +337,8 @@ static int undo_code(void *context)
 	struct attachment *attachment = ((struct unload *)context)->attachment;
 	struct receipt *receipt = ((struct unload *)context)->receipt;
 	struct remote remote;
-	int err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, BORROW_DEADLINE_MS);
+	int err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets,
+			      BORROW_DEADLINE_MS);
 	if (err)
 		return err;
 	err = code_swap_undo(attachment->control, &remote);
@@ -339,19 +364,23 @@ static int restore_code(struct attachment *attachment, struct receipt *receipt)
 	case CODE_ORIGINAL:
 		break;
 	case CODE_CHANGED: {
-		const int err = tracee_worker(undo_code, &(struct unload){.attachment = attachment, .receipt = receipt});
+		const int err = tracee_worker(
+			undo_code, &(struct unload){.attachment = attachment, .receipt = receipt});
 		if (err)
 			return err;
 		/*
 		 * Check the result: if a jump were left, unmapping its destination would crash the
 		 * target.
 		 */
-		if (code_swap_look(attachment->control, &attachment->memory, &attachment->images) != CODE_ORIGINAL)
+		if (code_swap_look(attachment->control, &attachment->memory, &attachment->images) !=
+		    CODE_ORIGINAL)
 			return -EIO;
 		break;
 	}
 	case CODE_FOREIGN:
-		snprintf(receipt->obstacle, sizeof receipt->obstacle, "somebody has a breakpoint, or a probe (perf, bpftrace), in the allocator's code");
+		snprintf(receipt->obstacle, sizeof receipt->obstacle,
+			 "somebody has a breakpoint, or a probe (perf, bpftrace), in the "
+			 "allocator's code");
 		return -ETXTBSY;
 	}
 	receipt->functions_restored = receipt->functions;
@@ -365,10 +394,13 @@ static int restore_program(struct attachment *attachment, struct receipt *receip
 	control->phase = HI_PHASE_DISARMED;
 	/* a note for a later injector; the steps below are what counts */
 	(void)!attachment_store(attachment);
-	int disarmed = failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
+	int disarmed =
+		failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
 	(void)!find_gadgets(attachment); /* if this fails, all threads are stopped instead of one */
-	const int code = failed(receipt, "restoring its functions", restore_code(attachment, receipt));
-	const int restored = failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
+	const int code =
+		failed(receipt, "restoring its functions", restore_code(attachment, receipt));
+	const int restored =
+		failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
 	control->phase = HI_PHASE_RESTORED;
 	(void)!attachment_store(attachment);
 	return disarmed ? disarmed : code ? code : restored;
@@ -388,7 +420,8 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 	 * Without a walker (objects cannot be read any more) the proof rests on counts and
 	 * registers.
 	 */
-	if (attachment_read_images(attachment) || stackwalker_open(attachment->pid, &attachment->images, &target.walker))
+	if (attachment_read_images(attachment) ||
+	    stackwalker_open(attachment->pid, &attachment->images, &target.walker))
 		target.walker = NULL;
 	err = look_until_clear(&target, &escaped, attachment->control->has_slots, receipt);
 	if (target.walker)
@@ -399,7 +432,8 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 int detach(struct attachment *attachment, struct receipt *out_receipt)
 {
 	struct receipt receipt = {.attach_stop_ns = attachment->attach_stop_ns};
-	if ((attachment_check(attachment) || attachment_follow(attachment)) && heir_take(attachment)) {
+	if ((attachment_check(attachment) || attachment_follow(attachment)) &&
+	    heir_take(attachment)) {
 		receipt.target_gone = receipt.is_clean = true;
 		*out_receipt = receipt;
 		return 0;
@@ -414,7 +448,9 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 	if (!err && attachment->died && attachment->control->loader == HI_LOADER_DLOPEN)
 		err = failed(&receipt, "unloading the library of a process that is gone", -ENOTSUP);
 	if (!err)
-		err = failed(&receipt, "unloading the payload", tracee_worker(unload, &(struct unload){.attachment = attachment, .receipt = &receipt}));
+		err = failed(&receipt, "unloading the payload",
+			     tracee_worker(unload, &(struct unload){.attachment = attachment,
+								    .receipt = &receipt}));
 	if (err == -EAGAIN || err == -EBUSY)
 		name_obstacle(&receipt, attachment->pid, false);
 	receipt.is_unhooked = attachment->unloadable_missed;
@@ -434,9 +470,11 @@ static int close_descriptors(void *context)
 	struct remote remote;
 	int err = attachment_read_images(attachment);
 	if (!err)
-		err = remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
+		err = remote_gadgets_find(&attachment->maps, &attachment->memory,
+					  &attachment->gadgets);
 	if (!err)
-		err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, BORROW_DEADLINE_MS);
+		err = remote_open(&remote, attachment->pid, &attachment->memory,
+				  &attachment->gadgets, BORROW_DEADLINE_MS);
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < attachment->leftover_count; i++)
@@ -455,17 +493,23 @@ static void print_gate(const struct receipt *receipt, FILE *out)
 	const char *doubt = doubts_text(&receipt->doubts);
 	const char *why = "copies of allocator pointers are still being passed around";
 	if (receipt->copies_in_files)
-		why = "copies of allocator pointers lie in a file that is mapped shared, and files are not changed";
+		why = "copies of allocator pointers lie in a file that is mapped shared, and files "
+		      "are not changed";
 	else if (receipt->copies_too_many)
-		why = "copies of allocator pointers are too many to fix up while the process is stopped";
+		why = "copies of allocator pointers are too many to fix up while the process is "
+		      "stopped";
 	else if (receipt->copies_left)
-		why = "copies of allocator pointers could not be fixed up, as not all threads could be stopped at once";
+		why = "copies of allocator pointers could not be fixed up, as not all threads "
+		      "could be stopped at once";
 	else if (receipt->is_unseen)
 		why = "registers of a thread could not be looked at";
 	else if (receipt->swapped)
 		why = "copies of allocator pointers may lie in memory that is swapped out";
 	else if (doubt) {
-		fprintf(out, "  left behind    an inert page of plain jumps: copies of allocator pointers %s\n", doubt);
+		fprintf(out,
+			"  left behind    an inert page of plain jumps: copies of allocator "
+			"pointers %s\n",
+			doubt);
 		return;
 	}
 	fprintf(out, "  left behind    an inert page of plain jumps: %s\n", why);
@@ -476,11 +520,15 @@ static void print_unsearched(const struct receipt *receipt, FILE *out)
 {
 	if (receipt->unsearched)
 		fprintf(out,
-			"                 %llu MB of shared memory were not searched for copies, as they are beyond the limit: a program that keeps function\n"
-			"                 pointers there, as hardly any does, should be restarted before it calls one\n",
+			"                 %llu MB of shared memory were not searched for copies, "
+			"as they are beyond the limit: a program that keeps function\n"
+			"                 pointers there, as hardly any does, should be restarted "
+			"before it calls one\n",
 			(unsigned long long)(receipt->unsearched >> 20));
 	if (receipt->swapped)
-		fprintf(out, "                 %llu KB are swapped out and were not searched: that would have brought them back in\n",
+		fprintf(out,
+			"                 %llu KB are swapped out and were not searched: that "
+			"would have brought them back in\n",
 			(unsigned long long)(receipt->swapped >> 10));
 }
 
@@ -491,25 +539,35 @@ static void print_left(const struct receipt *receipt, FILE *out)
 	else if (receipt->own_mappings_left)
 		fprintf(out, "  left behind    %zu mappings\n", receipt->own_mappings_left);
 	else if (receipt->has_before)
-		fprintf(out, "  mappings       none of ours left; %llu of its own before, %llu now\n", (unsigned long long)receipt->before.map_count,
+		fprintf(out,
+			"  mappings       none of ours left; %llu of its own before, %llu now\n",
+			(unsigned long long)receipt->before.map_count,
 			(unsigned long long)receipt->after.map_count);
 	else
 		fprintf(out, "  mappings       none of ours left\n");
 	if (receipt->earlier_gates)
-		fprintf(out, "                 %zu inert page%s of plain jumps of earlier sessions stay%s\n", receipt->earlier_gates,
-			receipt->earlier_gates == 1 ? "" : "s", receipt->earlier_gates == 1 ? "s" : "");
+		fprintf(out,
+			"                 %zu inert page%s of plain jumps of earlier sessions "
+			"stay%s\n",
+			receipt->earlier_gates, receipt->earlier_gates == 1 ? "" : "s",
+			receipt->earlier_gates == 1 ? "s" : "");
 }
 
 static bool same_signals(const struct hi_snapshot *a, const struct hi_snapshot *b)
 {
-	return a->sig_blocked == b->sig_blocked && a->sig_ignored == b->sig_ignored && a->sig_caught == b->sig_caught;
+	return a->sig_blocked == b->sig_blocked && a->sig_ignored == b->sig_ignored &&
+	       a->sig_caught == b->sig_caught;
 }
 
 static void print_slots(const struct receipt *receipt, FILE *out)
 {
-	fprintf(out, "  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu gone with their libraries\n", receipt->slots.written,
-		receipt->slots.restored, receipt->slots.overwritten, receipt->slots.vanished);
-	fprintf(out, "  copies         %zu in memory and %zu in registers fixed up\n", receipt->fixed_words, receipt->fixed_registers);
+	fprintf(out,
+		"  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu "
+		"gone with their libraries\n",
+		receipt->slots.written, receipt->slots.restored, receipt->slots.overwritten,
+		receipt->slots.vanished);
+	fprintf(out, "  copies         %zu in memory and %zu in registers fixed up\n",
+		receipt->fixed_words, receipt->fixed_registers);
 	print_unsearched(receipt, out);
 }
 
@@ -527,67 +585,105 @@ static void print_world_stops(const struct stop_world_account *account, FILE *ou
 		count += account->count[i];
 	if (!count && !account->given_up)
 		return;
-	fprintf(out, "                 all of them %u time%s, at most %.2f ms each, those that did not sleep %.2f,", count, count == 1 ? "" : "s",
-		(double)account->longest_ns / 1e6, (double)account->longest_awake_ns / 1e6);
+	fprintf(out,
+		"                 all of them %u time%s, at most %.2f ms each, those that did not "
+		"sleep %.2f,",
+		count, count == 1 ? "" : "s", (double)account->longest_ns / 1e6,
+		(double)account->longest_awake_ns / 1e6);
 	for (size_t i = 0; i < STOP_WORLD_PURPOSES; i++)
 		if (account->count[i]) {
 			fprintf(out, "%s%s (%u)", separator, purpose[i], account->count[i]);
 			separator = ", ";
 		}
-	fprintf(out, "%s%.2f of %.0f ms allowed are used\n", count ? "; " : " ", (double)account->used_ns / 1e6, (double)account->allowed_ns / 1e6);
+	fprintf(out, "%s%.2f of %.0f ms allowed are used\n", count ? "; " : " ",
+		(double)account->used_ns / 1e6, (double)account->allowed_ns / 1e6);
 	if (account->given_up)
-		fprintf(out, "                 %u attempt%s more, given up after %.2f ms at most: %s\n", account->given_up, account->given_up == 1 ? "" : "s",
-			(double)account->given_up_longest_ns / 1e6, account->obstacle[0] ? account->obstacle : "somebody else traces a thread");
+		fprintf(out,
+			"                 %u attempt%s more, given up after %.2f ms at most: %s\n",
+			account->given_up, account->given_up == 1 ? "" : "s",
+			(double)account->given_up_longest_ns / 1e6,
+			account->obstacle[0] ? account->obstacle : "somebody else traces a thread");
 }
 
 static void print_compared(const struct receipt *receipt, FILE *out)
 {
-	fprintf(out, "  descriptors    %llu before, %llu now\n", (unsigned long long)receipt->before.fd_count, (unsigned long long)receipt->after.fd_count);
-	fprintf(out, "  threads        %llu before, %llu now\n", (unsigned long long)receipt->before.thread_count,
+	fprintf(out, "  descriptors    %llu before, %llu now\n",
+		(unsigned long long)receipt->before.fd_count,
+		(unsigned long long)receipt->after.fd_count);
+	fprintf(out, "  threads        %llu before, %llu now\n",
+		(unsigned long long)receipt->before.thread_count,
 		(unsigned long long)receipt->after.thread_count);
-	fprintf(out, "  signal state   %s\n", same_signals(&receipt->before, &receipt->after) ? "unchanged" : "changed (by the target itself: we set none)");
+	fprintf(out, "  signal state   %s\n",
+		same_signals(&receipt->before, &receipt->after)
+			? "unchanged"
+			: "changed (by the target itself: we set none)");
 }
 
 void receipt_print(const struct receipt *receipt, FILE *out)
 {
 	if (receipt->target_gone) {
-		fprintf(out, "Detach receipt: the process or its program %s; nothing was left to restore\n",
-			receipt->went_meanwhile ? "went while it was being detached from" : "is gone");
+		fprintf(out,
+			"Detach receipt: the process or its program %s; nothing was left to "
+			"restore\n",
+			receipt->went_meanwhile ? "went while it was being detached from"
+						: "is gone");
 		return;
 	}
 	fprintf(out, "Detach receipt:\n");
 	if (receipt->functions)
-		fprintf(out, "  functions      %zu hooked at their entry, %zu restored\n", receipt->functions, receipt->functions_restored);
+		fprintf(out, "  functions      %zu hooked at their entry, %zu restored\n",
+			receipt->functions, receipt->functions_restored);
 	if (receipt->slots.written || !receipt->functions)
 		print_slots(receipt, out);
 	print_left(receipt, out);
 	if (receipt->frames_leaked)
-		fprintf(out, "  calls          %llu never came back (jumped out of, or their thread was cancelled): every thread was seen to be outside\n",
+		fprintf(out,
+			"  calls          %llu never came back (jumped out of, or their thread was "
+			"cancelled): every thread was seen to be outside\n",
 			(unsigned long long)receipt->frames_leaked);
 	if (receipt->died)
-		fprintf(out, "  process        %d is gone; others lived on in its memory, and one of them took its place\n", (int)receipt->died);
+		fprintf(out,
+			"  process        %d is gone; others lived on in its memory, and one of "
+			"them took its place\n",
+			(int)receipt->died);
 	else if (receipt->has_before)
 		print_compared(receipt, out);
 	else
-		fprintf(out, "  process        it had inherited this when it was forked, from a parent that was attached to\n");
+		fprintf(out, "  process        it had inherited this when it was forked, from a "
+			     "parent that was attached to\n");
 	fprintf(out, "  stopped        ");
 	if (receipt->attach_stop_ns) /* unknown if the session's injector died */
-		fprintf(out, "one thread %.2f ms at attach, ", (double)receipt->attach_stop_ns / 1e6);
-	fprintf(out, "one %.2f and %.2f ms at detach; %zu checked, at most %.2f ms each\n", (double)receipt->restore_stop_ns / 1e6,
-		(double)receipt->detach_stop_ns / 1e6, receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);
+		fprintf(out, "one thread %.2f ms at attach, ",
+			(double)receipt->attach_stop_ns / 1e6);
+	fprintf(out, "one %.2f and %.2f ms at detach; %zu checked, at most %.2f ms each\n",
+		(double)receipt->restore_stop_ns / 1e6, (double)receipt->detach_stop_ns / 1e6,
+		receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);
 	print_world_stops(&receipt->world_stops, out);
-	fprintf(out, "                 %llu stops of single threads, at most %.2f ms each, %.2f ms added up\n", (unsigned long long)receipt->held.count,
-		(double)receipt->held.longest_ns / 1e6, (double)receipt->held.sum_ns / 1e6);
+	fprintf(out,
+		"                 %llu stops of single threads, at most %.2f ms each, %.2f ms "
+		"added up\n",
+		(unsigned long long)receipt->held.count, (double)receipt->held.longest_ns / 1e6,
+		(double)receipt->held.sum_ns / 1e6);
 	if (receipt->is_unhooked)
-		fprintf(out, "  not hooked     libraries that came by dlopen: not all threads could be stopped at once%s%s\n",
-			receipt->world_stops.obstacle[0] ? "; " : "", receipt->world_stops.obstacle);
+		fprintf(out,
+			"  not hooked     libraries that came by dlopen: not all threads could be "
+			"stopped at once%s%s\n",
+			receipt->world_stops.obstacle[0] ? "; " : "",
+			receipt->world_stops.obstacle);
 	if (receipt->is_unseen)
 		fprintf(out, "  not seen       registers: %s\n", receipt->unseen);
 	if (receipt->failed_step)
-		fprintf(out, "  FAILED         %s: %s; it is inert and can wait; try `heapinject detach` again%s%s\n", receipt->failed_step,
-			strerror(-receipt->error), receipt->obstacle[0] ? " once this is over:\n                 " : "", receipt->obstacle);
+		fprintf(out,
+			"  FAILED         %s: %s; it is inert and can wait; try `heapinject "
+			"detach` again%s%s\n",
+			receipt->failed_step, strerror(-receipt->error),
+			receipt->obstacle[0] ? " once this is over:\n                 " : "",
+			receipt->obstacle);
 	if (receipt->frames_inside)
-		fprintf(out, "                 %llu calls are still inside\n", (unsigned long long)receipt->frames_inside);
+		fprintf(out, "                 %llu calls are still inside\n",
+			(unsigned long long)receipt->frames_inside);
 	if (receipt->thread_inside)
-		fprintf(out, "                 thread %d is inside, or did not stop when asked to\n", (int)receipt->thread_inside);
+		fprintf(out,
+			"                 thread %d is inside, or did not stop when asked to\n",
+			(int)receipt->thread_inside);
 }

@@ -16,7 +16,8 @@
 
 /* What was undone, and how the target compares with its state before the attach. */
 struct receipt {
-	bool target_gone;                     /* exited or replaced its program: nothing to restore */
+	/* exited or replaced its program: nothing to restore */
+	bool target_gone;
 	bool went_meanwhile;                  /* target_gone, but it was there when detach began */
 	size_t functions, functions_restored; /* hooked at their entry */
 	struct journal_restored slots;
@@ -26,7 +27,8 @@ struct receipt {
 	uint64_t frames_leaked;
 	/* if the wait for threads failed: hook frames that were still inside */
 	uint64_t frames_inside;
-	pid_t thread_inside; /* if it failed without such frames: a thread inside, or not stoppable */
+	/* if it failed without such frames: a thread inside, or not stoppable */
+	pid_t thread_inside;
 	uint64_t attach_stop_ns, restore_stop_ns, detach_stop_ns, longest_check_ns;
 	struct held held;                      /* all stops since this process began */
 	struct stop_world_account world_stops; /* and those of all threads at once */

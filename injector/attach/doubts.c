@@ -30,17 +30,20 @@ static bool is_own(const struct doubts_gate *gate, remote_addr at)
 }
 
 /* Counts eight bytes of the target at address `at`, if they are a doubtful copy. */
-static void judge_word(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes, remote_addr at, bool is_code)
+static void judge_word(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes,
+		       remote_addr at, bool is_code)
 {
 	uint64_t word;
 	memcpy(&word, bytes, sizeof word);
 	const bool is_aligned = at % WORD_BYTES == 0;
-	if (!is_entry(gate, word & ADDRESS_BITS) || is_own(gate, at) || (is_aligned && is_entry(gate, word)))
+	if (!is_entry(gate, word & ADDRESS_BITS) || is_own(gate, at) ||
+	    (is_aligned && is_entry(gate, word)))
 		return;
 	doubts->count[is_code ? DOUBT_CODE : is_aligned ? DOUBT_TAGGED : DOUBT_UNALIGNED]++;
 }
 
-static void find_words(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes, size_t size, remote_addr at, bool is_code, uint32_t middle)
+static void find_words(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes,
+		       size_t size, remote_addr at, bool is_code, uint32_t middle)
 {
 	const size_t before = MIDDLE_SHIFT / 8;
 	for (size_t i = before; (i = arch_find_bytes(bytes, i, size, middle)) < size; i++)
@@ -48,19 +51,24 @@ static void find_words(struct doubts *doubts, const struct doubts_gate *gate, co
 			judge_word(doubts, gate, bytes + i - before, at + i - before, is_code);
 }
 
-static void find_operands(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *code, size_t size, remote_addr at)
+static void find_operands(struct doubts *doubts, const struct doubts_gate *gate,
+			  const uint8_t *code, size_t size, remote_addr at)
 {
-	for (size_t i = 0; (i = arch_find_operand(code, i, size, at, gate->gate, GATE_SPAN)) < size; i++) {
+	for (size_t i = 0; (i = arch_find_operand(code, i, size, at, gate->gate, GATE_SPAN)) < size;
+	     i++) {
 		int32_t distance;
 		memcpy(&distance, code + i, sizeof distance);
-		if (is_entry(gate, at + i + OPERAND_BYTES + (uint64_t)(int64_t)distance) && !is_own(gate, at + i))
+		if (is_entry(gate, at + i + OPERAND_BYTES + (uint64_t)(int64_t)distance) &&
+		    !is_own(gate, at + i))
 			doubts->count[DOUBT_CODE]++;
 	}
 }
 
-void doubts_find(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes, size_t size, remote_addr at, bool is_code)
+void doubts_find(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes,
+		 size_t size, remote_addr at, bool is_code)
 {
-	const uint32_t first = (uint32_t)(gate->gate >> MIDDLE_SHIFT), last = (uint32_t)((gate->gate + HI_GATE_BYTES - 1) >> MIDDLE_SHIFT);
+	const uint32_t first = (uint32_t)(gate->gate >> MIDDLE_SHIFT),
+		       last = (uint32_t)((gate->gate + HI_GATE_BYTES - 1) >> MIDDLE_SHIFT);
 	find_words(doubts, gate, bytes, size, at, is_code, first);
 	if (last != first)
 		find_words(doubts, gate, bytes, size, at, is_code, last);
@@ -77,12 +85,14 @@ const char *doubts_text(const struct doubts *doubts)
 {
 	static const char *const text[DOUBTS] = {
 		[DOUBT_UNALIGNED] = "lie where no pointer is aligned, and are not changed",
-		[DOUBT_TAGGED] = "have marks in bits that addresses do not use, and are not changed",
+		[DOUBT_TAGGED] =
+			"have marks in bits that addresses do not use, and are not changed",
 		[DOUBT_CODE] = "are in code that the program made, and code is not changed",
 		[DOUBT_READ_ONLY] = "are in shared memory that is read only, and cannot be changed",
 		[DOUBT_UNREAD] = "may be in pages that could not be read",
 	};
-	static const enum doubt order[] = {DOUBT_CODE, DOUBT_TAGGED, DOUBT_UNALIGNED, DOUBT_READ_ONLY, DOUBT_UNREAD};
+	static const enum doubt order[] = {DOUBT_CODE, DOUBT_TAGGED, DOUBT_UNALIGNED,
+					   DOUBT_READ_ONLY, DOUBT_UNREAD};
 	for (size_t i = 0; i < DOUBTS; i++)
 		if (doubts->count[order[i]])
 			return text[order[i]];

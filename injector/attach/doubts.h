@@ -45,7 +45,8 @@ struct doubts_gate {
  * Adds to *doubts what `bytes` hold, which were read from the target at address `at`. Aligned words
  * that are exact copies do not count: escaped.c fixes them up.
  */
-void doubts_find(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes, size_t size, remote_addr at, bool is_code);
+void doubts_find(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes,
+		 size_t size, remote_addr at, bool is_code);
 bool doubts_any(const struct doubts *doubts);
 /* Describes the doubts for a user; NULL: there are none. */
 const char *doubts_text(const struct doubts *doubts);

@@ -60,7 +60,8 @@ static bool is_copy(const struct escaped_target *target, uint64_t value, uint64_
 		*out_value = target->original[entry];
 		return true;
 	}
-	if (!target->pointer_guard || !is_gate_entry(target, arch_reveal_pointer(value, target->pointer_guard), &entry))
+	if (!target->pointer_guard ||
+	    !is_gate_entry(target, arch_reveal_pointer(value, target->pointer_guard), &entry))
 		return false;
 	*out_value = arch_disguise_pointer(target->original[entry], target->pointer_guard);
 	return true;
@@ -82,10 +83,11 @@ static struct arch_pattern pattern_of(uint64_t lo, uint64_t hi)
 static struct arch_pattern disguised(struct arch_pattern plain, uint64_t guard)
 {
 	const uint64_t mask = arch_disguise_pointer(plain.mask, 0);
-	return (struct arch_pattern){.mask = mask, .value = arch_disguise_pointer(plain.value, guard) & mask};
+	return (struct arch_pattern){.mask = mask,
+				     .value = arch_disguise_pointer(plain.value, guard) & mask};
 }
 
-/* ---- looking ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 static int push(struct scan *scan, remote_addr at)
 {
@@ -111,8 +113,11 @@ static int push(struct scan *scan, remote_addr at)
 static void scan_shapes(struct scan *scan, remote_addr lo, size_t size)
 {
 	const size_t more = scan->end == lo ? OVERLAP_BYTES : 0;
-	doubts_find(&scan->copies.doubts, &(struct doubts_gate){scan->target->gate, scan->target->gate_count, scan->target->skip_lo, scan->target->skip_hi},
-		    (const uint8_t *)scan->words - more, size + more, lo - more, scan->mapping->executable);
+	doubts_find(&scan->copies.doubts,
+		    &(struct doubts_gate){scan->target->gate, scan->target->gate_count,
+					  scan->target->skip_lo, scan->target->skip_hi},
+		    (const uint8_t *)scan->words - more, size + more, lo - more,
+		    scan->mapping->executable);
 	scan->words[-1] = scan->words[size / 8 - 1];
 	scan->end = lo + size;
 }
@@ -124,14 +129,16 @@ static int scan_words(struct scan *scan, remote_addr lo, size_t size)
 	/* for example of code that is generated elsewhere; we could not write there either */
 	const bool is_view = scan->mapping->shared && !scan->mapping->writable;
 	int err = 0;
-	for (size_t i = 0; !err && (i = arch_find_pattern(scan->words, i, count, scan->pattern)) < count; i++) {
+	for (size_t i = 0;
+	     !err && (i = arch_find_pattern(scan->words, i, count, scan->pattern)) < count; i++) {
 		uint64_t original;
 		const remote_addr at = lo + (remote_addr)i * 8;
 		const bool ours = at >= scan->target->skip_lo && at < scan->target->skip_hi;
 		if (ours || !is_copy(scan->target, scan->words[i], &original))
 			continue;
 		if (is_view)
-			scan->copies.doubts.count[scan->mapping->executable ? DOUBT_CODE : DOUBT_READ_ONLY]++;
+			scan->copies.doubts
+				.count[scan->mapping->executable ? DOUBT_CODE : DOUBT_READ_ONLY]++;
 		else if (scan->place == IN_FILE)
 			scan->copies.in_files++;
 		else
@@ -165,15 +172,20 @@ static int scan_page(struct scan *scan, remote_addr at)
 		return scan_words(scan, at, PAGE_BYTES);
 	if (scan->place == IN_FILE || (scan->place == IN_PRIVATE && !is_of_program(scan->mapping)))
 		return 0;
-	return pages_walk(scan->pages, at, at + PAGE_BYTES, scan->place == IN_SHARED, note_unread, scan);
+	return pages_walk(scan->pages, at, at + PAGE_BYTES, scan->place == IN_SHARED, note_unread,
+			  scan);
 }
 
 static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)
 {
 	int err = 0;
 	for (size_t done = 0; done < size && !err;) {
-		const struct iovec local = {scan->words, size - done}, remote = {(void *)(uintptr_t)(lo + done), size - done};
-		const ssize_t got = scan->mapping->readable ? process_vm_readv(scan->target->memory->tid, &local, 1, &remote, 1, 0) : -1;
+		const struct iovec local = {scan->words, size - done},
+				   remote = {(void *)(uintptr_t)(lo + done), size - done};
+		const ssize_t got = scan->mapping->readable
+					    ? process_vm_readv(scan->target->memory->tid, &local, 1,
+							       &remote, 1, 0)
+					    : -1;
 		const size_t whole = got > 0 ? (size_t)got / PAGE_BYTES * PAGE_BYTES : 0;
 		err = whole ? scan_words(scan, lo + done, whole) : scan_page(scan, lo + done);
 		done += whole ? whole : PAGE_BYTES;
@@ -202,10 +214,12 @@ static int scan_run(void *context, remote_addr lo, uint64_t size)
  * Is this mapping searched? Of shared mappings: memory, and files that the program can write to; no
  * devices, and no mappings of our own.
  */
-static bool is_searched(const struct mapping *mapping, const struct pages *pages, enum place *out_place)
+static bool is_searched(const struct mapping *mapping, const struct pages *pages,
+			enum place *out_place)
 {
 	const char *path = mapping->path;
-	const bool is_memory = !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) || !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/shm/", 9) ||
+	const bool is_memory = !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) ||
+			       !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/shm/", 9) ||
 			       !strncmp(path, "/secretmem", 10);
 	if (!strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
 		return false;
@@ -215,8 +229,10 @@ static bool is_searched(const struct mapping *mapping, const struct pages *pages
 	 * accessible again
 	 */
 	if (!mapping->shared)
-		return mapping->readable || pages->can_scan || mapping->hi - mapping->lo <= RESERVED_MAX;
-	return is_memory || (mapping->readable && mapping->writable && path[0] == '/' && strncmp(path, "/dev/", 5) != 0);
+		return mapping->readable || pages->can_scan ||
+		       mapping->hi - mapping->lo <= RESERVED_MAX;
+	return is_memory || (mapping->readable && mapping->writable && path[0] == '/' &&
+			     strncmp(path, "/dev/", 5) != 0);
 }
 
 int escaped_find(const struct escaped_target *target, struct escaped_pointers *out_copies)
@@ -231,14 +247,22 @@ int escaped_find(const struct escaped_target *target, struct escaped_pointers *o
 		return -ENOMEM;
 	}
 	struct pages pages;
-	struct scan scan = {.target = target, .pages = &pages, .words = buffer + 1, .left = {UINT64_MAX, SHARED_MAX, FILES_MAX}};
-	scan.pattern[0] = pattern_of(target->gate, target->gate + (uint64_t)HI_GATE_STRIDE * (target->gate_count ? target->gate_count - 1 : 0));
-	scan.pattern[1] = target->pointer_guard ? disguised(scan.pattern[0], target->pointer_guard) : scan.pattern[0];
+	struct scan scan = {.target = target,
+			    .pages = &pages,
+			    .words = buffer + 1,
+			    .left = {UINT64_MAX, SHARED_MAX, FILES_MAX}};
+	scan.pattern[0] = pattern_of(
+		target->gate,
+		target->gate + (uint64_t)HI_GATE_STRIDE *
+				       (target->gate_count ? target->gate_count - 1 : 0));
+	scan.pattern[1] = target->pointer_guard ? disguised(scan.pattern[0], target->pointer_guard)
+						: scan.pattern[0];
 	pages_open(&pages, target->pid, target->memory->tid);
 	for (size_t i = 0; i < maps.count && !err; i++) {
 		const struct mapping *mapping = scan.mapping = &maps.mapping[i];
 		if (is_searched(mapping, &pages, &scan.place))
-			err = pages_walk(&pages, mapping->lo, mapping->hi, mapping->shared, scan_run, &scan);
+			err = pages_walk(&pages, mapping->lo, mapping->hi, mapping->shared,
+					 scan_run, &scan);
 	}
 	scan.copies.swapped = pages.swapped;
 	pages_close(&pages);
@@ -257,7 +281,7 @@ void escaped_pointers_close(struct escaped_pointers *copies)
 	*copies = (struct escaped_pointers){0};
 }
 
-/* ---- fixing up ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- fixing up ------------------------------------------------------------------------------- */
 
 /*
  * Counts exact copies in registers that no call uses and that are not changed: the base of a
@@ -278,7 +302,9 @@ static size_t count_exact(const struct escaped_target *target, const struct arch
 static size_t count_doubtful(const struct escaped_target *target, const uint8_t *bytes, size_t size)
 {
 	struct doubts doubts = {0};
-	doubts_find(&doubts, &(struct doubts_gate){.gate = target->gate, .count = target->gate_count}, bytes, size, 0, false);
+	doubts_find(&doubts,
+		    &(struct doubts_gate){.gate = target->gate, .count = target->gate_count}, bytes,
+		    size, 0, false);
 	return doubts.count[DOUBT_UNALIGNED] + doubts.count[DOUBT_TAGGED];
 }
 
@@ -305,7 +331,8 @@ static size_t replace_words(const struct escaped_target *target, uint8_t *state,
  * Vector registers hold a gate address when code copies a structure that contains one: for a
  * moment, or for as long as a loop takes.
  */
-static int fix_up_vectors(const struct escaped_target *target, const struct tracee *tracee, struct fixed_registers *fixed_up)
+static int fix_up_vectors(const struct escaped_target *target, const struct tracee *tracee,
+			  struct fixed_registers *fixed_up)
 {
 	_Alignas(64) uint8_t state[ARCH_XSTATE_MAX];
 	size_t size = sizeof state;
@@ -318,8 +345,12 @@ static int fix_up_vectors(const struct escaped_target *target, const struct trac
 	return changed ? tracee_set_xstate(tracee, state, size) : 0;
 }
 
-/* A hoisted call target: `mov malloc@GOT, %r12` before a loop. The register still holds it long after the slot was written back. */
-int escaped_fix_up_registers(const struct escaped_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct fixed_registers *fixed_up)
+/*
+ * A hoisted call target: `mov malloc@GOT, %r12` before a loop. The register still holds it long
+ * after the slot was written back.
+ */
+int escaped_fix_up_registers(const struct escaped_target *target, const struct tracee *tracee,
+			     struct arch_regs *out_regs, struct fixed_registers *fixed_up)
 {
 	struct arch_regs regs;
 	int err = tracee_get_regs(tracee, &regs);
@@ -327,7 +358,9 @@ int escaped_fix_up_registers(const struct escaped_target *target, const struct t
 		return err;
 	size_t changed = 0;
 	for (unsigned entry = 0; entry < target->gate_count; entry++)
-		changed += arch_replace_register(&regs, target->gate + (uint64_t)entry * HI_GATE_STRIDE, target->original[entry]);
+		changed += arch_replace_register(&regs,
+						 target->gate + (uint64_t)entry * HI_GATE_STRIDE,
+						 target->original[entry]);
 	if (changed)
 		err = tracee_set_regs(tracee, &regs);
 	if (err)
@@ -335,7 +368,8 @@ int escaped_fix_up_registers(const struct escaped_target *target, const struct t
 	fixed_up->changed += changed;
 	*out_regs = regs;
 	arch_set_pc(&regs, 0); /* a pc at the first instruction of an entry is not a copy */
-	fixed_up->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs) + count_exact(target, &regs);
+	fixed_up->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs) +
+			      count_exact(target, &regs);
 	return fix_up_vectors(target, tracee, fixed_up);
 }
 
@@ -350,7 +384,8 @@ struct batch {
 static size_t run_length(const struct batch *batch, size_t first)
 {
 	size_t length = 1;
-	while (length < RUN_WORDS && first + length < batch->count && batch->at[first + length] == batch->at[first] + length * 8)
+	while (length < RUN_WORDS && first + length < batch->count &&
+	       batch->at[first + length] == batch->at[first] + length * 8)
 		length++;
 	return length;
 }
@@ -401,7 +436,10 @@ static int fix_up_batch(void *context)
 		struct arch_regs regs;
 		/* otherwise its registers are not seen, neither here nor in quiesce */
 		const bool has_stopped = world.tracee[i].state == TRACEE_STOPPED;
-		const int err = has_stopped ? escaped_fix_up_registers(batch->target, &world.tracee[i], &regs, &batch->result->registers) : 0;
+		const int err = has_stopped
+					? escaped_fix_up_registers(batch->target, &world.tracee[i],
+								   &regs, &batch->result->registers)
+					: 0;
 		if (err && err != -ESRCH && !first)
 			first = err;
 	}
@@ -416,18 +454,21 @@ static int fix_up_when_stopped(struct batch *batch, uint64_t deadline_ns)
 {
 	const struct timespec pause = {.tv_nsec = ASK_AGAIN_NS};
 	int err;
-	while ((err = tracee_worker(fix_up_batch, batch)) == -EAGAIN && clock_now_ns() < deadline_ns)
+	while ((err = tracee_worker(fix_up_batch, batch)) == -EAGAIN &&
+	       clock_now_ns() < deadline_ns)
 		nanosleep(&pause, NULL);
 	return err;
 }
 
-int escaped_fix_up(const struct escaped_target *target, const struct escaped_pointers *copies, struct fixed_up *result)
+int escaped_fix_up(const struct escaped_target *target, const struct escaped_pointers *copies,
+		   struct fixed_up *result)
 {
 	const uint64_t deadline_ns = clock_now_ns() + STOP_WORLD_MS * 1000000ull;
 	int err = 0;
 	for (size_t done = 0; done < copies->count && !err; done += COPIES_AT_ONCE) {
 		const size_t left = copies->count - done;
-		struct batch batch = {target, copies->at + done, left < COPIES_AT_ONCE ? left : COPIES_AT_ONCE, result};
+		struct batch batch = {target, copies->at + done,
+				      left < COPIES_AT_ONCE ? left : COPIES_AT_ONCE, result};
 		err = fix_up_when_stopped(&batch, deadline_ns);
 	}
 	return err;

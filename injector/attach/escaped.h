@@ -66,19 +66,23 @@ struct fixed_up {
 };
 
 /* Searches all memory once. Free the result with escaped_pointers_close. */
-must_check int escaped_find(const struct escaped_target *target, struct escaped_pointers *out_copies);
+must_check int escaped_find(const struct escaped_target *target,
+			    struct escaped_pointers *out_copies);
 void escaped_pointers_close(struct escaped_pointers *copies);
 
 /*
  * Stops all threads and fixes up the listed words that still hold copies, and all registers. Adds
  * to *result. -EAGAIN: some thread did not stop; all threads run as before.
  */
-must_check int escaped_fix_up(const struct escaped_target *target, const struct escaped_pointers *copies, struct fixed_up *result);
+must_check int escaped_fix_up(const struct escaped_target *target,
+			      const struct escaped_pointers *copies, struct fixed_up *result);
 
 /*
  * Fixes up the registers of one stopped thread, including vector registers. out_regs: the registers
  * as they are now. Adds to *fixed_up.
  */
-must_check int escaped_fix_up_registers(const struct escaped_target *target, const struct tracee *tracee, struct arch_regs *out_regs, struct fixed_registers *fixed_up);
+must_check int escaped_fix_up_registers(const struct escaped_target *target,
+					const struct tracee *tracee, struct arch_regs *out_regs,
+					struct fixed_registers *fixed_up);
 
 #endif

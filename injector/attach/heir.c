@@ -39,9 +39,14 @@ static bool has_our_block(const struct attachment *attachment, pid_t tid)
 	const struct iovec local = {its, sizeof its}, remote = {(void *)(uintptr_t)at, sizeof its};
 	uint64_t unforked = 0;
 	const struct iovec local_word = {&unforked, sizeof unforked};
-	const struct iovec remote_word = {(void *)(uintptr_t)(arena_state(attachment->control) + offsetof(struct hi_state, unforked)), sizeof unforked};
-	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == HEAD_BYTES && !memory_read(&attachment->memory, at, ours, sizeof ours) &&
-	       !memcmp(ours, its, sizeof ours) && process_vm_readv(tid, &local_word, 1, &remote_word, 1, 0) == sizeof unforked && unforked;
+	const struct iovec remote_word = {(void *)(uintptr_t)(arena_state(attachment->control) +
+							      offsetof(struct hi_state, unforked)),
+					  sizeof unforked};
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == HEAD_BYTES &&
+	       !memory_read(&attachment->memory, at, ours, sizeof ours) &&
+	       !memcmp(ours, its, sizeof ours) &&
+	       process_vm_readv(tid, &local_word, 1, &remote_word, 1, 0) == sizeof unforked &&
+	       unforked;
 }
 
 /*
@@ -68,7 +73,8 @@ static pid_t find_process(const struct attachment *attachment, pid_t *out_tid)
 	*out_tid = 0;
 	for (const struct dirent *entry; proc && !*out_tid && (entry = readdir(proc));) {
 		pid = atoi(entry->d_name);
-		if (isdigit((unsigned char)entry->d_name[0]) && pid != attachment->pid && pid != getpid())
+		if (isdigit((unsigned char)entry->d_name[0]) && pid != attachment->pid &&
+		    pid != getpid())
 			*out_tid = find_thread(attachment, pid);
 	}
 	if (proc)

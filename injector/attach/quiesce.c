@@ -55,7 +55,8 @@ bool quiesce_is_inside(const struct quiesce_target *target, remote_addr address)
 			return true;
 	if (address && address == target->return_gadget)
 		return true;
-	return (address >= target->gate_lo && address < target->gate_hi) || (address >= target->payload_lo && address < target->payload_hi);
+	return (address >= target->gate_lo && address < target->gate_hi) ||
+	       (address >= target->payload_lo && address < target->payload_hi);
 }
 
 static bool walk_is_inside(const struct quiesce_target *target, const struct stackwalk *walk)
@@ -139,11 +140,13 @@ static int look_at_registers(struct pass *pass, struct tracee *tracee)
 {
 	const struct quiesce_target *target = pass->target;
 	struct arch_regs regs;
-	int err = escaped_fix_up_registers(target->escaped, tracee, &regs, &pass->result->registers);
+	int err =
+		escaped_fix_up_registers(target->escaped, tracee, &regs, &pass->result->registers);
 	if (err)
 		return err;
 	pass->result->thread_pointer = arch_thread_pointer(&regs);
-	const bool is_on_our_stack = arch_sp(&regs) >= target->escaped->skip_lo && arch_sp(&regs) < target->escaped->skip_hi;
+	const bool is_on_our_stack = arch_sp(&regs) >= target->escaped->skip_lo &&
+				     arch_sp(&regs) < target->escaped->skip_hi;
 	return is_on_our_stack || quiesce_is_inside(target, arch_pc(&regs)) ? -EAGAIN : 0;
 }
 
@@ -158,7 +161,8 @@ static bool is_copy_clear(const struct quiesce_target *target, const struct stac
 	if (!copy->size || (copy->size == sizeof copy->byte && used > copy->size))
 		return false;
 	uint64_t word;
-	for (size_t at = (size_t)(arch_sp(&copy->regs) - copy->from) & ~7ull; at + sizeof word <= copy->size && at < used; at += sizeof word) {
+	for (size_t at = (size_t)(arch_sp(&copy->regs) - copy->from) & ~7ull;
+	     at + sizeof word <= copy->size && at < used; at += sizeof word) {
 		memcpy(&word, copy->byte + at, sizeof word);
 		if (quiesce_is_inside(target, word))
 			return false;
@@ -174,7 +178,8 @@ static bool is_copy_clear(const struct quiesce_target *target, const struct stac
  * no words to check. Neither may keep the injector for ever, so such a thread is examined once
  * more.
  */
-static void judge(struct pass *pass, pid_t tid, const struct stackwalk *walk, const struct stackwalk_copy *copy)
+static void judge(struct pass *pass, pid_t tid, const struct stackwalk *walk,
+		  const struct stackwalk_copy *copy)
 {
 	if (walk_is_inside(pass->target, walk)) {
 		note_busy(pass, tid);
@@ -197,7 +202,9 @@ static int look_at_deep_stack(struct pass *pass, pid_t tid)
 	static struct stackwalk_copy copy; /* one pass at a time */
 	struct stackwalk walk;
 	struct tracee tracee;
-	int err = tracee_stop(&tracee, memory_threads_pid(&pass->threads, tid, pass->target->escaped->pid), tid, pass->stop_deadline_ms);
+	int err = tracee_stop(&tracee,
+			      memory_threads_pid(&pass->threads, tid, pass->target->escaped->pid),
+			      tid, pass->stop_deadline_ms);
 	if (err)
 		return err;
 	err = look_at_registers(pass, &tracee);
@@ -212,7 +219,7 @@ static int look_at_deep_stack(struct pass *pass, pid_t tid)
 	return err;
 }
 
-/* ---- many at once ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- many at once ---------------------------------------------------------------------------- */
 
 /* A thread that was asked to stop and has not been examined yet. */
 struct waiting {
@@ -241,7 +248,9 @@ static size_t count_in_time(const struct pass *pass, const struct window *window
 	const uint64_t now = clock_now_ns();
 	size_t count = 0;
 	for (size_t i = 0; i < window->count; i++)
-		count += (window->waiting[i].is_asleep || !only_asleep) && now - window->waiting[i].since_ns < (uint64_t)pass->stop_deadline_ms * 1000000u;
+		count += (window->waiting[i].is_asleep || !only_asleep) &&
+			 now - window->waiting[i].since_ns <
+				 (uint64_t)pass->stop_deadline_ms * 1000000u;
 	return count;
 }
 
@@ -257,7 +266,8 @@ static bool ask(struct pass *pass, struct window *window, const struct memory_th
 	(void)!proc_syscall_read(pid, tid, &call);
 	if (!call.running && count_in_time(pass, window, true) >= ASLEEP_MAX)
 		return false;
-	if (clock_now_ns() < pass->patient_until_ns && (thread->is_awaited || borrow_is_transferring(pid, tid))) {
+	if (clock_now_ns() < pass->patient_until_ns &&
+	    (thread->is_awaited || borrow_is_transferring(pid, tid))) {
 		note_busy(pass, tid);
 		return true;
 	}
@@ -330,7 +340,8 @@ static void walk_seen(struct pass *pass, struct window *window)
 	for (size_t i = 0; i < window->seen_count; i++) {
 		const struct seen *seen = &window->seen[i];
 		struct stackwalk walk;
-		const int err = stackwalk_read_copy(pass->target->walker, seen->tid, &seen->stack, &walk);
+		const int err =
+			stackwalk_read_copy(pass->target->walker, seen->tid, &seen->stack, &walk);
 		if (err == -E2BIG)
 			pass->deep.tid[pass->deep.count++] = seen->tid;
 		if (!err)
@@ -349,12 +360,15 @@ static bool is_seen_from_outside(const struct pass *pass, pid_t pid, pid_t tid)
 {
 	const struct quiesce_target *target = pass->target;
 	const struct escaped_target *escaped = target->escaped;
-	const struct blocked_range ranges[] = {{target->gate_lo, target->gate_hi}, {target->payload_lo, target->payload_hi}, {escaped->skip_lo, escaped->skip_hi}};
+	const struct blocked_range ranges[] = {{target->gate_lo, target->gate_hi},
+					       {target->payload_lo, target->payload_hi},
+					       {escaped->skip_lo, escaped->skip_hi}};
 	const size_t count = sizeof ranges / sizeof *ranges;
 	struct blocked blocked;
 	uint64_t flags, flags_at;
-	if (clock_now_ns() < pass->blocked_until_ns || blocked_stack_look(escaped->memory, pid, tid, ranges, count) || blocked_look(pid, tid, &blocked) ||
-	    !blocked.is_blocked)
+	if (clock_now_ns() < pass->blocked_until_ns ||
+	    blocked_stack_look(escaped->memory, pid, tid, ranges, count) ||
+	    blocked_look(pid, tid, &blocked) || !blocked.is_blocked)
 		return false;
 	if (blocked.child)
 		return is_listed(&pass->clear, blocked.child);
@@ -366,7 +380,8 @@ static bool is_seen_from_outside(const struct pass *pass, pid_t pid, pid_t tid)
 static void give_up(struct pass *pass, struct window *window)
 {
 	for (size_t i = 0; i < window->count; i++) {
-		const pid_t pid = window->waiting[i].tracee.pid, tid = window->waiting[i].tracee.tid;
+		const pid_t pid = window->waiting[i].tracee.pid,
+			    tid = window->waiting[i].tracee.tid;
 		if (is_seen_from_outside(pass, pid, tid)) {
 			note_clear(pass, tid);
 			pass->result->unseen = tid;
@@ -386,7 +401,8 @@ static size_t ask_more(struct pass *pass, struct window *window, size_t next)
 		const pid_t tid = thread->tid;
 		if (is_waited_for(pass, tid))
 			note_busy(pass, tid);
-		else if (!is_listed(&pass->clear, tid) && !is_listed(&pass->deep, tid) && !ask(pass, window, thread))
+		else if (!is_listed(&pass->clear, tid) && !is_listed(&pass->deep, tid) &&
+			 !ask(pass, window, thread))
 			break;
 		next++;
 	}
@@ -430,7 +446,8 @@ static void check_deep(struct pass *pass)
 		const pid_t tid = pass->deep.tid[i];
 		if (is_listed(&pass->clear, tid) || is_waited_for(pass, tid))
 			continue;
-		const int err = clock_now_ns() < pass->deadline_ns ? look_at_deep_stack(pass, tid) : -EAGAIN;
+		const int err = clock_now_ns() < pass->deadline_ns ? look_at_deep_stack(pass, tid)
+								   : -EAGAIN;
 		if (err == -ESRCH)
 			note_clear(pass, tid);
 		else if (err)
@@ -486,7 +503,9 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 		if (!err)
 			err = tracee_worker(check_threads, &pass);
 		if (!err) /* a thread that was inside while others were examined shows here */
-			err = frames_in_flight(target, &result.frames) ? -ESRCH : result.frames ? -EAGAIN : 0;
+			err = frames_in_flight(target, &result.frames) ? -ESRCH
+			      : result.frames                          ? -EAGAIN
+								       : 0;
 		if (err != -EAGAIN || clock_now_ns() >= deadline)
 			break;
 		if (!result.frames && pass.stop_deadline_ms < STOP_DEADLINE_MAX_MS)

@@ -55,6 +55,7 @@ bool quiesce_is_inside(const struct quiesce_target *target, remote_addr address)
  * Waits up to deadline_ms. -EBUSY: some thread was inside to the end, or could not be stopped.
  * -ESRCH: the target is gone.
  */
-must_check int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesced *out_result);
+must_check int quiesce(const struct quiesce_target *target, int deadline_ms,
+		       struct quiesced *out_result);
 
 #endif

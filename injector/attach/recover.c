@@ -37,15 +37,20 @@ static bool all_is_arena(const struct maps *maps, remote_addr base, uint64_t siz
  */
 static bool parts_are_sound(const struct hi_control *control)
 {
-	const struct hi_part *parts[] = {&control->ring,  &control->stacks, &control->tables, &control->relays, &control->state,
-					 &control->stage, &control->image,  &control->gate,   &control->words};
+	const struct hi_part *parts[] = {&control->ring,   &control->stacks, &control->tables,
+					 &control->relays, &control->state,  &control->stage,
+					 &control->image,  &control->gate,   &control->words};
 	uint64_t end = HI_CONTROL_BYTES;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES || __builtin_add_overflow(end, parts[i]->size, &end))
+		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES ||
+		    __builtin_add_overflow(end, parts[i]->size, &end))
 			return false;
-	return end == control->arena_size && control->relays.size == HI_RELAYS_MAX * HI_PAGE_BYTES && control->gate.size == HI_GATE_BYTES &&
-	       control->words.size == HI_GATE_BYTES && control->bucket_bits < 32 && control->bucket_levels <= HI_LEVELS_MAX && control->occupancy_bits < 32 &&
-	       control->known_bits < 32 && control->walk_bits < 32 && control->state.size == arena_state_layout(control).size;
+	return end == control->arena_size &&
+	       control->relays.size == HI_RELAYS_MAX * HI_PAGE_BYTES &&
+	       control->gate.size == HI_GATE_BYTES && control->words.size == HI_GATE_BYTES &&
+	       control->bucket_bits < 32 && control->bucket_levels <= HI_LEVELS_MAX &&
+	       control->occupancy_bits < 32 && control->known_bits < 32 &&
+	       control->walk_bits < 32 && control->state.size == arena_state_layout(control).size;
 }
 
 /*
@@ -53,10 +58,12 @@ static bool parts_are_sound(const struct hi_control *control)
  * value there, and can remove the page while a thread of the target stores to it: a file that is
  * mapped shared, and then truncated.
  */
-static bool may_be_slot(const struct attachment *attachment, const struct maps *maps, remote_addr at)
+static bool may_be_slot(const struct attachment *attachment, const struct maps *maps,
+			remote_addr at)
 {
 	const struct mapping *mapping = maps_find(maps, at);
-	return elf_images_find(&attachment->images, at) && mapping && !mapping->shared && mapping->hi - at >= sizeof(uint64_t);
+	return elf_images_find(&attachment->images, at) && mapping && !mapping->shared &&
+	       mapping->hi - at >= sizeof(uint64_t);
 }
 
 /*
@@ -64,14 +71,19 @@ static bool may_be_slot(const struct attachment *attachment, const struct maps *
  * ours could name any word of the target. Such entries are skipped. A slot that is lost this way,
  * because the objects cannot be read any more, is found as any copy is.
  */
-static void drop_forged_entries(const struct attachment *attachment, const struct maps *maps, struct hi_control *control)
+static void drop_forged_entries(const struct attachment *attachment, const struct maps *maps,
+				struct hi_control *control)
 {
-	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
+	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count
+									   : HI_JOURNAL_CAPACITY;
 	for (uint32_t i = 0; i < used; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
 		const uint64_t distance = entry->new_value - arena_gate(control);
-		if (!control->has_slots || entry->kind > HI_JOURNAL_PINNED || distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE ||
-		    distance % HI_GATE_STRIDE || entry->slot - control->arena < control->arena_size || !may_be_slot(attachment, maps, entry->slot))
+		if (!control->has_slots || entry->kind > HI_JOURNAL_PINNED ||
+		    distance >= (uint64_t)control->gate_count * HI_GATE_STRIDE ||
+		    distance % HI_GATE_STRIDE ||
+		    entry->slot - control->arena < control->arena_size ||
+		    !may_be_slot(attachment, maps, entry->slot))
 			entry->state = HI_JOURNAL_RESTORED;
 	}
 }
@@ -89,18 +101,23 @@ static void drop_forged_entries(const struct attachment *attachment, const struc
  */
 static int rely_on_gate(const struct attachment *attachment, struct hi_control *control)
 {
-	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count : HI_JOURNAL_CAPACITY;
+	const uint32_t used = control->journal_count < HI_JOURNAL_CAPACITY ? control->journal_count
+									   : HI_JOURNAL_CAPACITY;
 	uint64_t original[HI_GATE_ENTRIES];
 	int err = 0;
 	for (unsigned i = 0; i < HI_GATE_ENTRIES && !err; i++)
-		err = memory_read_u64(&attachment->memory, arena_words(control, i) + offsetof(struct hi_gate_words, original), &original[i]);
+		err = memory_read_u64(&attachment->memory,
+				      arena_words(control, i) +
+					      offsetof(struct hi_gate_words, original),
+				      &original[i]);
 	for (uint32_t i = 0; i < used && !err; i++) {
 		struct hi_journal_entry *entry = &control->journal[i];
 		const struct elf_image *image = elf_images_find(&attachment->images, entry->slot);
 		const uint64_t number = (entry->new_value - arena_gate(control)) / HI_GATE_STRIDE;
 		if (entry->state == HI_JOURNAL_FREE || number >= control->gate_count)
 			continue;
-		if (!image || !entry->old_value || entry->old_value != slots_stub_at(image, entry->slot))
+		if (!image || !entry->old_value ||
+		    entry->old_value != slots_stub_at(image, entry->slot))
 			entry->old_value = original[number];
 		entry->read_only = entry->read_only && image && slots_is_relro(image, entry->slot);
 		if (attachment->is_inherited)
@@ -120,9 +137,11 @@ static bool is_begun(const struct maps *maps, remote_addr base)
 }
 
 /* The last part keeps its name until the arena is unmapped. */
-static bool ends_with_words(const struct hi_control *control, const struct maps *maps, remote_addr base)
+static bool ends_with_words(const struct hi_control *control, const struct maps *maps,
+			    remote_addr base)
 {
-	const struct mapping *first = maps_find(maps, base + control->words.offset), *last = maps_find(maps, base + control->arena_size - 1);
+	const struct mapping *first = maps_find(maps, base + control->words.offset),
+			     *last = maps_find(maps, base + control->arena_size - 1);
 	return first && is_arena(first, base) && last && is_arena(last, base);
 }
 
@@ -136,10 +155,15 @@ static bool ends_with_words(const struct hi_control *control, const struct maps 
 static bool is_sound(const struct hi_control *control, const struct maps *maps, remote_addr base)
 {
 	const bool is_only_begun = is_begun(maps, base);
-	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION && (control->arena == base || !control->arena || is_only_begun) &&
-	       control->gate_count <= HI_GATE_ENTRIES && control->code_word_count <= HI_CODE_WORDS_MAX && control->loader <= HI_LOADER_DLOPEN &&
-	       parts_are_sound(control) && control->arena_size <= UINT64_MAX - base &&
-	       all_is_arena(maps, base, is_only_begun ? ARENA_FIRST_BYTES : control->state.offset) && (is_only_begun || ends_with_words(control, maps, base));
+	return control->magic == HI_WIRE_MAGIC && control->version == HI_WIRE_VERSION &&
+	       (control->arena == base || !control->arena || is_only_begun) &&
+	       control->gate_count <= HI_GATE_ENTRIES &&
+	       control->code_word_count <= HI_CODE_WORDS_MAX &&
+	       control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
+	       control->arena_size <= UINT64_MAX - base &&
+	       all_is_arena(maps, base,
+			    is_only_begun ? ARENA_FIRST_BYTES : control->state.offset) &&
+	       (is_only_begun || ends_with_words(control, maps, base));
 }
 
 static int copy_control(struct attachment *attachment, const struct maps *maps, remote_addr base)
@@ -148,7 +172,8 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 	if (!control)
 		return -ENOMEM;
 	const bool is_only_begun = is_begun(maps, base);
-	int err = memory_read(&attachment->memory, base, control, is_only_begun ? ARENA_FIRST_BYTES : sizeof *control);
+	int err = memory_read(&attachment->memory, base, control,
+			      is_only_begun ? ARENA_FIRST_BYTES : sizeof *control);
 	if (!err && !is_sound(control, maps, base))
 		err = -EPROTO;
 	if (err) {
@@ -181,11 +206,13 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 static void find_descriptors(struct attachment *attachment, const char *prefix)
 {
 	char path[64], link[64];
-	snprintf(path, sizeof path, "/proc/%d/task/%d/fd", (int)attachment->pid, (int)attachment->tid);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/fd", (int)attachment->pid,
+		 (int)attachment->tid);
 	DIR *dir = opendir(path);
 	if (!dir)
 		return;
-	for (const struct dirent *entry; (entry = readdir(dir)) && attachment->leftover_count < LEFTOVER_MAX;) {
+	for (const struct dirent *entry;
+	     (entry = readdir(dir)) && attachment->leftover_count < LEFTOVER_MAX;) {
 		const ssize_t size = readlinkat(dirfd(dir), entry->d_name, link, sizeof link - 1);
 		if (size <= 0)
 			continue;
@@ -219,7 +246,8 @@ static bool is_any_not_back(pid_t pid)
 	for (size_t i = 0; i < count && !is_away; i++) {
 		struct proc_status thread;
 		if (!proc_status_read(pid, tids[i], &thread))
-			is_away = is_held_by_the_dead(&thread) || remote_is_on_its_way_back(&thread);
+			is_away =
+				is_held_by_the_dead(&thread) || remote_is_on_its_way_back(&thread);
 	}
 	free(tids);
 	return is_away;

@@ -23,29 +23,50 @@ static const struct refusal {
 	bool is_dlopen; /* only with the dlopen loader */
 	const char *remedy;
 } refusals[] = {
-	{EBUSY, false, "another heapinject is at work in it; end that with `heapinject detach`, or try again"},
-	{EAGAIN, true, "no thread came to a safe point in time; the process is untouched; try again, or use --loader map"},
-	{EAGAIN, false, "no thread could be stopped in time, or none has a few KB of stack to spare; the process is untouched; try again"},
+	{EBUSY, false,
+	 "another heapinject is at work in it; end that with `heapinject detach`, or try again"},
+	{EAGAIN, true,
+	 "no thread came to a safe point in time; the process is untouched; try again, or use "
+	 "--loader map"},
+	{EAGAIN, false,
+	 "no thread could be stopped in time, or none has a few KB of stack to spare; the process "
+	 "is untouched; try again"},
 	{ENOENT, false, "no import of malloc to hook"},
-	{EADDRNOTAVAIL, false, "some of its allocator's functions cannot be hooked at their entry; use --hook auto"},
-	{EPERM, false, "something else traces it, perhaps from outside of this container; end that, or try again"},
+	{EADDRNOTAVAIL, false,
+	 "some of its allocator's functions cannot be hooked at their entry; use --hook auto"},
+	{EPERM, false,
+	 "something else traces it, perhaps from outside of this container; end that, or try "
+	 "again"},
 	{EMFILE, false, "it can open no descriptor, and we need one for a moment (ulimit -n)"},
 	{ENFILE, false, "it can open no descriptor, and we need one for a moment (fs.file-max)"},
 	{ENOMEM, false, "it has no room for a mapping of ours (ulimit -v, vm.max_map_count)"},
-	{ENOBUFS, false, "it locks what it maps (mlockall), and may lock no more; raise that limit by 256 KB: prlimit --pid PID --memlock=BYTES"},
-	{EACCES, false, "it may not map code: SELinux (execmem, execute) or another security module forbids it"},
-	{ECANCELED, false, "its seccomp filter would kill it should heapinject die amid its work; run it without the filter to profile it"},
-	{EBADMSG, true, "a process that was just forked from it has written to our file; try again, or use --loader map"},
-	{EPROTO, false, "that is of another version of heapinject (use that one to detach it), or the process has written over it"},
-	{ELIBACC, false, "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use --loader map"},
-	{EFBIG, false, "heapinject itself may make no file that large (ulimit -f where it is started)"},
+	{ENOBUFS, false,
+	 "it locks what it maps (mlockall), and may lock no more; raise that limit by 256 KB: "
+	 "prlimit --pid PID --memlock=BYTES"},
+	{EACCES, false,
+	 "it may not map code: SELinux (execmem, execute) or another security module forbids it"},
+	{ECANCELED, false,
+	 "its seccomp filter would kill it should heapinject die amid its work; run it without the "
+	 "filter to profile it"},
+	{EBADMSG, true,
+	 "a process that was just forked from it has written to our file; try again, or use "
+	 "--loader map"},
+	{EPROTO, false,
+	 "that is of another version of heapinject (use that one to detach it), or the process has "
+	 "written over it"},
+	{ELIBACC, false,
+	 "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use "
+	 "--loader map"},
+	{EFBIG, false,
+	 "heapinject itself may make no file that large (ulimit -f where it is started)"},
 	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
 };
 
 /* More than an attach needs at a time. */
 #define DESCRIPTORS_NEEDED 16
 
-static const char own_descriptors[] = "heapinject itself can open no more descriptors (ulimit -n where it is started)";
+static const char own_descriptors[] =
+	"heapinject itself can open no more descriptors (ulimit -n where it is started)";
 
 /* The same error occurs when the target is out of descriptors. */
 static bool is_short_of_descriptors(void)
@@ -62,7 +83,8 @@ static bool is_short_of_descriptors(void)
 
 #define MEMORY_NEEDED (64ul << 20)
 
-static const char own_memory[] = "heapinject itself may map no more memory (ulimit -v where it is started)";
+static const char own_memory[] =
+	"heapinject itself may map no more memory (ulimit -v where it is started)";
 
 /*
  * The same error occurs when the target is out of memory. A thread of ours that cannot be started
@@ -74,7 +96,8 @@ static bool is_short_of_memory(void)
 
 	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return false;
-	void *probe = mmap(NULL, MEMORY_NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *probe = mmap(NULL, MEMORY_NEEDED, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (probe == MAP_FAILED)
 		return true;
 	munmap(probe, MEMORY_NEEDED);
@@ -106,12 +129,14 @@ static bool is_gone(const struct preflight *preflight, const struct attachment *
 {
 	const int gone = attachment_check(attachment);
 	if (gone)
-		fprintf(stderr, "heapinject: cannot attach to %d (%s): it %s just now\n", (int)preflight->pid, preflight->comm,
+		fprintf(stderr, "heapinject: cannot attach to %d (%s): it %s just now\n",
+			(int)preflight->pid, preflight->comm,
 			gone == -ESRCH ? "exited" : "replaced its program");
 	return gone != 0;
 }
 
-int refusal_explain(const struct preflight *preflight, const struct attachment *attachment, enum hi_loader loader, int err)
+int refusal_explain(const struct preflight *preflight, const struct attachment *attachment,
+		    enum hi_loader loader, int err)
 {
 	const char *ours = own_lack(err);
 	const struct refusal *refusal = ours ? NULL : find_refusal(loader, err);
@@ -120,7 +145,7 @@ int refusal_explain(const struct preflight *preflight, const struct attachment *
 		return HI_EXIT_REFUSED;
 	if (attachment->left_behind)
 		remedy = "not everything could be undone: `heapinject detach` removes the rest";
-	fprintf(stderr, "heapinject: %s failed for %d (%s): %s%s%s\n", attachment->step, (int)preflight->pid, preflight->comm, strerror(-err),
-		*remedy ? "; " : "", remedy);
+	fprintf(stderr, "heapinject: %s failed for %d (%s): %s%s%s\n", attachment->step,
+		(int)preflight->pid, preflight->comm, strerror(-err), *remedy ? "; " : "", remedy);
 	return refusal && !attachment->left_behind ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
 }

@@ -10,6 +10,7 @@
  * Explains an error of attachment_open or attach in one line on standard error. Returns the exit
  * code: HI_EXIT_REFUSED or HI_EXIT_FAILED.
  */
-int refusal_explain(const struct preflight *preflight, const struct attachment *attachment, enum hi_loader loader, int err);
+int refusal_explain(const struct preflight *preflight, const struct attachment *attachment,
+		    enum hi_loader loader, int err);
 
 #endif

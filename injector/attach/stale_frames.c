@@ -20,9 +20,11 @@
  * Finds the part of its own stack that the thread uses: the stack below its thread pointer, or the
  * main thread's. False: the thread runs on another stack, or uses more than STACK_MAX.
  */
-static bool own_stack(const struct maps *maps, const struct arch_regs *regs, remote_addr *out_lo, remote_addr *out_hi)
+static bool own_stack(const struct maps *maps, const struct arch_regs *regs, remote_addr *out_lo,
+		      remote_addr *out_hi)
 {
-	const remote_addr lo = (arch_sp(regs) - ARCH_RED_ZONE) & ~7ull, thread = arch_thread_pointer(regs);
+	const remote_addr lo = (arch_sp(regs) - ARCH_RED_ZONE) & ~7ull,
+			  thread = arch_thread_pointer(regs);
 	const struct mapping *mapping = maps_find(maps, arch_sp(regs));
 	if (!mapping || lo < mapping->lo)
 		return false;
@@ -33,11 +35,13 @@ static bool own_stack(const struct maps *maps, const struct arch_regs *regs, rem
 }
 
 /* Is there no word on the stack that leads into the payload, even by chance? */
-static bool is_stack_clear(const struct quiesce_target *target, const struct maps *maps, const struct arch_regs *regs)
+static bool is_stack_clear(const struct quiesce_target *target, const struct maps *maps,
+			   const struct arch_regs *regs)
 {
 	static uint64_t word[STACK_MAX / sizeof(uint64_t)];
 	remote_addr lo, hi;
-	if (!own_stack(maps, regs, &lo, &hi) || memory_read(target->escaped->memory, lo, word, hi - lo))
+	if (!own_stack(maps, regs, &lo, &hi) ||
+	    memory_read(target->escaped->memory, lo, word, hi - lo))
 		return false;
 	for (size_t i = 0; i < (hi - lo) / sizeof *word; i++)
 		if (quiesce_is_inside(target, word[i]))
@@ -46,14 +50,16 @@ static bool is_stack_clear(const struct quiesce_target *target, const struct map
 }
 
 /* The thread is stopped. */
-static bool is_outside(const struct quiesce_target *target, const struct maps *maps, const struct tracee *tracee)
+static bool is_outside(const struct quiesce_target *target, const struct maps *maps,
+		       const struct tracee *tracee)
 {
 	struct stackwalk walk;
 	struct arch_regs regs;
 	struct fixed_registers fixed_up = {0};
 	if (escaped_fix_up_registers(target->escaped, tracee, &regs, &fixed_up))
 		return false;
-	if (arch_any_register_in(&regs, target->payload_lo, target->payload_hi) || arch_any_register_in(&regs, target->gate_lo, target->gate_hi))
+	if (arch_any_register_in(&regs, target->payload_lo, target->payload_hi) ||
+	    arch_any_register_in(&regs, target->gate_lo, target->gate_hi))
 		return false;
 	if (!target->walker || stackwalk_read(target->walker, tracee, &walk) || !walk.is_complete)
 		return is_stack_clear(target, maps, &regs);
@@ -63,7 +69,8 @@ static bool is_outside(const struct quiesce_target *target, const struct maps *m
 	return true;
 }
 
-static int look_at(const struct quiesce_target *target, const struct maps *maps, const struct memory_thread *thread)
+static int look_at(const struct quiesce_target *target, const struct maps *maps,
+		   const struct memory_thread *thread)
 {
 	struct tracee tracee;
 	int err = tracee_stop(&tracee, thread->pid, thread->tid, STOP_DEADLINE_MS);
@@ -107,7 +114,9 @@ static int look_at_all(void *context)
 	int err = memory_threads_list(target->escaped->pid, &threads);
 	if (err)
 		return err;
-	err = threads.unknown ? -EAGAIN : maps_read(target->escaped->pid, target->escaped->memory->tid, &maps);
+	err = threads.unknown
+		      ? -EAGAIN
+		      : maps_read(target->escaped->pid, target->escaped->memory->tid, &maps);
 	for (size_t i = 0; i < threads.count && !err; i++)
 		err = threads.thread[i].is_awaited ? 0 : look_at(target, &maps, &threads.thread[i]);
 	if (!err)

@@ -44,7 +44,8 @@ static int write_unloadable(void *context)
 	const struct patch *patch = context;
 	const struct patcher patcher = patcher_for_stopped(&patch->attachment->memory);
 	uint64_t link_map;
-	const int err = link_map_fingerprint(&patch->attachment->memory, patch->attachment->images.r_debug, &link_map);
+	const int err = link_map_fingerprint(&patch->attachment->memory,
+					     patch->attachment->images.r_debug, &link_map);
 	if (err)
 		return err;
 	return link_map == patch->attachment->link_map ? write_slots(&patcher, context) : -EAGAIN;
@@ -61,7 +62,8 @@ static bool has_any(const struct slots *slots, enum journal_kind which)
 static bool may_unload(const struct elf_images *images)
 {
 	for (size_t i = 0; i < images->count; i++)
-		if (images->image[i].dynamic && !images->image[i].is_vdso && !images->image[i].is_pinned)
+		if (images->image[i].dynamic && !images->image[i].is_vdso &&
+		    !images->image[i].is_pinned)
 			return true;
 	return false;
 }
@@ -75,7 +77,8 @@ static int patch_new_slots(struct attachment *attachment, enum journal_kind whic
 	/* reading all relocations takes milliseconds */
 	if (which == JOURNAL_UNLOADABLE && !may_unload(&attachment->images))
 		return 0;
-	int err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate, gate + HI_GATE_BYTES, &slots);
+	int err = slots_find(&attachment->images, &attachment->by_slot, &attachment->memory, gate,
+			     gate + HI_GATE_BYTES, &slots);
 	if (err)
 		return err;
 	const struct patch patch = {attachment, &slots, which};
@@ -85,7 +88,8 @@ static int patch_new_slots(struct attachment *attachment, enum journal_kind whic
 	if (has_any(&slots, which) && which == JOURNAL_PINNED)
 		err = live_patch_do(&target, write_slots, (void *)&patch, &held);
 	else if (has_any(&slots, which))
-		err = stop_world_do(attachment->pid, STOP_WORLD_SLOTS, write_unloadable, (void *)&patch, &held_ns);
+		err = stop_world_do(attachment->pid, STOP_WORLD_SLOTS, write_unloadable,
+				    (void *)&patch, &held_ns);
 	slots_close(&slots);
 	return err;
 }
@@ -115,10 +119,13 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 		err = attachment_read_images(attachment);
 	if (err)
 		return err;
-	journal_retire(&(struct journal){attachment->control, attachment->arena.shared}, &attachment->memory, &attachment->images);
+	journal_retire(&(struct journal){attachment->control, attachment->arena.shared},
+		       &attachment->memory, &attachment->images);
 	err = publisher_build(&attachment->publisher, &attachment->images);
-	publisher_publish_tables(&attachment->publisher, &attachment->images, attachment->arena.shared, attachment->arena.tables);
-	publisher_publish_regions(&attachment->publisher, &attachment->maps, attachment->arena.shared);
+	publisher_publish_tables(&attachment->publisher, &attachment->images,
+				 attachment->arena.shared, attachment->arena.tables);
+	publisher_publish_regions(&attachment->publisher, &attachment->maps,
+				  attachment->arena.shared);
 	int sent = pump_modules(pump, &attachment->images);
 	if (!err)
 		err = sent;
@@ -144,7 +151,8 @@ static int learn_stack(struct attachment *attachment, struct pump *pump)
 		return err;
 	publisher_publish_regions(&attachment->publisher, &maps, attachment->arena.shared);
 	maps_close(&maps);
-	attachment->publisher.rest_until_ns = clock_now_ns() + LEARN_SHARE * (clock_used_ns() - used_ns);
+	attachment->publisher.rest_until_ns =
+		clock_now_ns() + LEARN_SHARE * (clock_used_ns() - used_ns);
 	return 0;
 }
 

@@ -50,10 +50,12 @@ struct elf_dynamic {
 
 /* The entries of the dynamic section that matter here; 0 = absent. */
 struct tags {
-	uint64_t symtab, strtab, strsz, versym, hash, gnu_hash, rela, relasz, relacount, jmprel, pltrelsz, pltrel;
+	uint64_t symtab, strtab, strsz, versym, hash, gnu_hash, rela, relasz, relacount, jmprel,
+		pltrelsz, pltrel;
 };
 
-static int take_array(Elf *elf, uint64_t address, uint64_t count, size_t entry_size, struct array *out_array)
+static int take_array(Elf *elf, uint64_t address, uint64_t count, size_t entry_size,
+		      struct array *out_array)
 {
 	const void *bytes;
 	int error;
@@ -67,7 +69,8 @@ static int take_array(Elf *elf, uint64_t address, uint64_t count, size_t entry_s
 }
 
 /* The same for an optional array: stays empty if it is not there. */
-static void take_optional(Elf *elf, uint64_t address, uint64_t count, size_t entry_size, struct array *out_array)
+static void take_optional(Elf *elf, uint64_t address, uint64_t count, size_t entry_size,
+			  struct array *out_array)
 {
 	if (take_array(elf, address, count, entry_size, out_array) < 0)
 		*out_array = (struct array){0};
@@ -86,12 +89,18 @@ static const struct {
 	size_t place;
 	bool is_address;
 } wanted[] = {
-	{DT_SYMTAB, offsetof(struct tags, symtab), true},  {DT_STRTAB, offsetof(struct tags, strtab), true},
-	{DT_STRSZ, offsetof(struct tags, strsz), false},   {DT_VERSYM, offsetof(struct tags, versym), true},
-	{DT_HASH, offsetof(struct tags, hash), true},      {DT_GNU_HASH, offsetof(struct tags, gnu_hash), true},
-	{DT_RELA, offsetof(struct tags, rela), true},      {DT_RELASZ, offsetof(struct tags, relasz), false},
-	{DT_JMPREL, offsetof(struct tags, jmprel), true},  {DT_PLTRELSZ, offsetof(struct tags, pltrelsz), false},
-	{DT_PLTREL, offsetof(struct tags, pltrel), false}, {DT_RELACOUNT, offsetof(struct tags, relacount), false},
+	{DT_SYMTAB, offsetof(struct tags, symtab), true},
+	{DT_STRTAB, offsetof(struct tags, strtab), true},
+	{DT_STRSZ, offsetof(struct tags, strsz), false},
+	{DT_VERSYM, offsetof(struct tags, versym), true},
+	{DT_HASH, offsetof(struct tags, hash), true},
+	{DT_GNU_HASH, offsetof(struct tags, gnu_hash), true},
+	{DT_RELA, offsetof(struct tags, rela), true},
+	{DT_RELASZ, offsetof(struct tags, relasz), false},
+	{DT_JMPREL, offsetof(struct tags, jmprel), true},
+	{DT_PLTRELSZ, offsetof(struct tags, pltrelsz), false},
+	{DT_PLTREL, offsetof(struct tags, pltrel), false},
+	{DT_RELACOUNT, offsetof(struct tags, relacount), false},
 };
 
 static void take_tag(struct tags *tags, const Elf64_Dyn *entry, uint64_t bias)
@@ -122,7 +131,8 @@ static int read_tags(Elf *elf, uint64_t bias, struct tags *out_tags, struct arra
 
 	if (!elf_segment_find(elf, PT_DYNAMIC, &segment))
 		return -ENOENT;
-	if (take_array(elf, segment.p_vaddr, segment.p_filesz / sizeof(Elf64_Dyn), sizeof(Elf64_Dyn), &entries) < 0)
+	if (take_array(elf, segment.p_vaddr, segment.p_filesz / sizeof(Elf64_Dyn),
+		       sizeof(Elf64_Dyn), &entries) < 0)
 		return -ENOENT;
 	for (size_t i = 0; i < entries.count; i++) {
 		const Elf64_Dyn entry = entry_at(&entries, i);
@@ -137,7 +147,8 @@ static int read_tags(Elf *elf, uint64_t bias, struct tags *out_tags, struct arra
 }
 
 /* DT_HASH: nbucket, nchain, buckets, chains; there is one chain entry for every symbol. */
-static int open_sysv_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynamic, size_t *out_symbols)
+static int open_sysv_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynamic,
+			  size_t *out_symbols)
 {
 	struct array head;
 	int error = take_array(elf, address, 2, sizeof(uint32_t), &head);
@@ -146,13 +157,17 @@ static int open_sysv_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynami
 		return error;
 	error = take_array(elf, address + 8, word_at(&head, 0), sizeof(uint32_t), &dynamic->bucket);
 	if (!error)
-		error = take_array(elf, address + 8 + 4ull * dynamic->bucket.count, word_at(&head, 1), sizeof(uint32_t), &dynamic->chain);
+		error = take_array(elf, address + 8 + 4ull * dynamic->bucket.count,
+				   word_at(&head, 1), sizeof(uint32_t), &dynamic->chain);
 	if (!error)
 		*out_symbols = dynamic->chain.count;
 	return error;
 }
 
-/* Number of chain entries up to the end of the chain that begins at entry `first`: it ends at an odd word. */
+/*
+ * Number of chain entries up to the end of the chain that begins at entry `first`: it ends at an
+ * odd word.
+ */
 static int gnu_chain_end(Elf *elf, uint64_t chains, uint64_t first, uint64_t *out_count)
 {
 	const uint64_t most = elf_segment_room(elf, chains) / sizeof(uint32_t);
@@ -164,7 +179,8 @@ static int gnu_chain_end(Elf *elf, uint64_t chains, uint64_t first, uint64_t *ou
 
 		if (piece > most - first)
 			piece = most - first;
-		error = take_array(elf, chains + first * sizeof(uint32_t), piece, sizeof(uint32_t), &words);
+		error = take_array(elf, chains + first * sizeof(uint32_t), piece, sizeof(uint32_t),
+				   &words);
 		if (error)
 			return error;
 		for (size_t i = 0; i < words.count; i++) {
@@ -178,8 +194,12 @@ static int gnu_chain_end(Elf *elf, uint64_t chains, uint64_t first, uint64_t *ou
 	return -EFAULT;
 }
 
-/* DT_GNU_HASH: nbuckets, number of the first hashed symbol, Bloom words, shift; Bloom filter, buckets, chains. */
-static int open_gnu_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynamic, size_t *out_symbols)
+/*
+ * DT_GNU_HASH: nbuckets, number of the first hashed symbol, Bloom words, shift; Bloom filter,
+ * buckets, chains.
+ */
+static int open_gnu_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynamic,
+			 size_t *out_symbols)
 {
 	struct array head;
 	uint64_t buckets, chains, chain_count = 0;
@@ -229,10 +249,12 @@ static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dy
 	int error;
 
 	if (relocations > tags->relacount) /* the dynamic linker trusts this count, too */
-		take_optional(elf, tags->rela + tags->relacount * sizeof(Elf64_Rela), relocations - tags->relacount, sizeof(Elf64_Rela),
+		take_optional(elf, tags->rela + tags->relacount * sizeof(Elf64_Rela),
+			      relocations - tags->relacount, sizeof(Elf64_Rela),
 			      &dynamic->relocation[0]);
 	if (tags->pltrelsz && tags->pltrel == DT_RELA)
-		take_optional(elf, tags->jmprel, tags->pltrelsz / sizeof(Elf64_Rela), sizeof(Elf64_Rela), &dynamic->relocation[1]);
+		take_optional(elf, tags->jmprel, tags->pltrelsz / sizeof(Elf64_Rela),
+			      sizeof(Elf64_Rela), &dynamic->relocation[1]);
 	error = take_array(elf, tags->strtab, tags->strsz, 1, &dynamic->string);
 	if (error || dynamic->string.bytes[dynamic->string.count - 1] != 0)
 		return -ENOENT;
@@ -243,9 +265,11 @@ static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dy
 	if (error) /* the imports are still useful */
 		dynamic->bucket.count = hashed = 0;
 	relocated = symbols_relocated(dynamic);
-	error = take_array(elf, tags->symtab, hashed > relocated ? hashed : relocated, sizeof(Elf64_Sym), &dynamic->symbol);
+	error = take_array(elf, tags->symtab, hashed > relocated ? hashed : relocated,
+			   sizeof(Elf64_Sym), &dynamic->symbol);
 	if (!error && tags->versym)
-		take_optional(elf, tags->versym, dynamic->symbol.count, sizeof(Elf64_Half), &dynamic->version);
+		take_optional(elf, tags->versym, dynamic->symbol.count, sizeof(Elf64_Half),
+			      &dynamic->version);
 	return error ? -ENOENT : 0;
 }
 
@@ -282,7 +306,9 @@ const char *elf_dynamic_name(const struct elf_dynamic *dynamic, Elf64_Sxword tag
 		const Elf64_Dyn entry = entry_at(&dynamic->entry, (*at)++);
 
 		if (entry.d_tag == tag)
-			return entry.d_un.d_val < dynamic->string.count ? (const char *)dynamic->string.bytes + entry.d_un.d_val : NULL;
+			return entry.d_un.d_val < dynamic->string.count
+				       ? (const char *)dynamic->string.bytes + entry.d_un.d_val
+				       : NULL;
 	}
 	return NULL;
 }
@@ -292,7 +318,8 @@ uint32_t elf_dynamic_symbol_count(const struct elf_dynamic *dynamic)
 	return (uint32_t)(dynamic->symbol.count < UINT32_MAX ? dynamic->symbol.count : UINT32_MAX);
 }
 
-const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number, Elf64_Sym *out_symbol)
+const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number,
+			       Elf64_Sym *out_symbol)
 {
 	Elf64_Sym symbol;
 
@@ -333,7 +360,8 @@ struct search {
  * Can a reference to the name from another object bind to symbol `number`? Records it in search.
  * Returns true if the search is finished.
  */
-static bool take_definition(const struct elf_dynamic *dynamic, uint32_t number, struct search *search)
+static bool take_definition(const struct elf_dynamic *dynamic, uint32_t number,
+			    struct search *search)
 {
 	Elf64_Sym symbol;
 	const char *found = elf_dynamic_symbol(dynamic, number, &symbol);
@@ -341,9 +369,11 @@ static bool take_definition(const struct elf_dynamic *dynamic, uint32_t number, 
 
 	if (!found || strcmp(found, search->name) != 0)
 		return false;
-	if (symbol.st_shndx == SHN_UNDEF || (bind != STB_GLOBAL && bind != STB_WEAK && bind != STB_GNU_UNIQUE))
+	if (symbol.st_shndx == SHN_UNDEF ||
+	    (bind != STB_GLOBAL && bind != STB_WEAK && bind != STB_GNU_UNIQUE))
 		return false;
-	if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS || (!search->any_version && (version_word(dynamic, number) & VERSION_HIDDEN)))
+	if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS ||
+	    (!search->any_version && (version_word(dynamic, number) & VERSION_HIDDEN)))
 		return false;
 	search->symbol = symbol;
 	search->version = elf_dynamic_version(dynamic, number);
@@ -369,10 +399,12 @@ static void find_by_gnu_hash(const struct elf_dynamic *dynamic, struct search *s
 
 	if (first < dynamic->chain_first)
 		return;
-	for (size_t i = first - dynamic->chain_first; i < dynamic->chain.count && steps_take(&steps); i++) {
+	for (size_t i = first - dynamic->chain_first;
+	     i < dynamic->chain.count && steps_take(&steps); i++) {
 		const uint32_t word = word_at(&dynamic->chain, i);
 
-		if ((word | 1) == (hash | 1) && take_definition(dynamic, dynamic->chain_first + (uint32_t)i, search))
+		if ((word | 1) == (hash | 1) &&
+		    take_definition(dynamic, dynamic->chain_first + (uint32_t)i, search))
 			return;
 		if (word & 1)
 			return;
@@ -384,7 +416,8 @@ static void find_by_sysv_hash(const struct elf_dynamic *dynamic, struct search *
 	struct steps steps = {CHAIN_MAX};
 	uint32_t number = word_at(&dynamic->bucket, elf_hash(search->name) % dynamic->bucket.count);
 
-	for (; number && number < dynamic->chain.count && steps_take(&steps); number = word_at(&dynamic->chain, number))
+	for (; number && number < dynamic->chain.count && steps_take(&steps);
+	     number = word_at(&dynamic->chain, number))
 		if (take_definition(dynamic, number, search))
 			return;
 }
@@ -423,10 +456,12 @@ size_t elf_dynamic_relocation_count(const struct elf_dynamic *dynamic)
 	return dynamic->relocation[0].count + dynamic->relocation[1].count;
 }
 
-void elf_dynamic_relocation(const struct elf_dynamic *dynamic, size_t number, Elf64_Rela *out_relocation)
+void elf_dynamic_relocation(const struct elf_dynamic *dynamic, size_t number,
+			    Elf64_Rela *out_relocation)
 {
 	const bool is_plt = number >= dynamic->relocation[0].count;
 	const size_t at = is_plt ? number - dynamic->relocation[0].count : number;
 
-	memcpy(out_relocation, dynamic->relocation[is_plt].bytes + at * sizeof(*out_relocation), sizeof(*out_relocation));
+	memcpy(out_relocation, dynamic->relocation[is_plt].bytes + at * sizeof(*out_relocation),
+	       sizeof(*out_relocation));
 }

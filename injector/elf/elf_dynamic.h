@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_dynamic.h - the dynamic segment of one ELF file: symbols by name, and relocations, as the dynamic linker sees them.
+ * elf_dynamic.h - the dynamic segment of one ELF file: symbols by name, and relocations, as the
+ * dynamic linker sees them.
  *
  * Works without section headers. All indices and offsets from the file are checked.
  */
@@ -28,16 +29,19 @@ void elf_dynamic_close(struct elf_dynamic *dynamic);
 const char *elf_dynamic_name(const struct elf_dynamic *dynamic, Elf64_Sxword tag, size_t *at);
 
 /* Finds a defined global or weak symbol in its default version (or without versions). -ENOENT. */
-must_check int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol);
+must_check int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *name,
+				Elf64_Sym *out_symbol);
 /* Number of symbols, as far as the hash and relocation tables show it. */
 uint32_t elf_dynamic_symbol_count(const struct elf_dynamic *dynamic);
 /*
  * The same in any version. out_version: as from elf_dynamic_version, or ELF_VERSION_SEVERAL if it
  * is defined more than once.
  */
-must_check int elf_dynamic_find_any(const struct elf_dynamic *dynamic, const char *name, uint16_t *out_version);
+must_check int elf_dynamic_find_any(const struct elf_dynamic *dynamic, const char *name,
+				    uint16_t *out_version);
 /* The symbol with this number: returns its name, or NULL if there is no such symbol. */
-const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number, Elf64_Sym *out_symbol);
+const char *elf_dynamic_symbol(const struct elf_dynamic *dynamic, uint32_t number,
+			       Elf64_Sym *out_symbol);
 /*
  * The object's number for the version of its symbol, whether the symbol is defined or only
  * referenced. At most ELF_VERSION_NONE: it has no version.
@@ -52,6 +56,7 @@ uint16_t elf_dynamic_version(const struct elf_dynamic *dynamic, uint32_t number)
  * no symbol and are left out.
  */
 size_t elf_dynamic_relocation_count(const struct elf_dynamic *dynamic);
-void elf_dynamic_relocation(const struct elf_dynamic *dynamic, size_t number, Elf64_Rela *out_relocation);
+void elf_dynamic_relocation(const struct elf_dynamic *dynamic, size_t number,
+			    Elf64_Rela *out_relocation);
 
 #endif

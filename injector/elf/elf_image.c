@@ -33,7 +33,7 @@ bool elf_image_is_vdso(const struct mapping *mapping)
 	return strcmp(mapping->path, "[vdso]") == 0;
 }
 
-/* ---- opening ---- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 void elf_image_close(struct elf_image *image)
 {
@@ -53,19 +53,24 @@ static bool is_usable(Elf *elf)
 {
 	GElf_Ehdr header;
 
-	return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == ARCH_ELF_MACHINE && (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+	return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
+	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+	       header.e_machine == ARCH_ELF_MACHINE &&
+	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
 static struct elf_version version_of(const struct stat *status)
 {
-	return (struct elf_version){.size = (uint64_t)status->st_size, .changed_s = status->st_ctim.tv_sec, .changed_ns = status->st_ctim.tv_nsec};
+	return (struct elf_version){.size = (uint64_t)status->st_size,
+				    .changed_s = status->st_ctim.tv_sec,
+				    .changed_ns = status->st_ctim.tv_nsec};
 }
 
 /*
  * Opens path if it is a regular file and, if where_inode is given, only if it is the mapped file.
  */
-static int open_regular(const char *path, const struct mapping *where_inode, struct elf_version *out_version)
+static int open_regular(const char *path, const struct mapping *where_inode,
+			struct elf_version *out_version)
 {
 	char own_path[64];
 	struct stat status;
@@ -78,7 +83,8 @@ static int open_regular(const char *path, const struct mapping *where_inode, str
 
 	if (!fd && !S_ISREG(status.st_mode))
 		fd = -EINVAL;
-	if (!fd && where_inode && (status.st_dev != where_inode->device || status.st_ino != where_inode->inode))
+	if (!fd && where_inode &&
+	    (status.st_dev != where_inode->device || status.st_ino != where_inode->inode))
 		fd = -ESTALE;
 	if (!fd) {
 		*out_version = version_of(&status);
@@ -105,20 +111,24 @@ static bool is_countable(int fd)
 		return false;
 	if (header.e_shnum || !header.e_shoff || header.e_shoff > INT64_MAX)
 		return true;
-	return pread(fd, &first, sizeof(first), (off_t)header.e_shoff) != sizeof(first) || first.sh_size < SHN_LORESERVE;
+	return pread(fd, &first, sizeof(first), (off_t)header.e_shoff) != sizeof(first) ||
+	       first.sh_size < SHN_LORESERVE;
 }
 
-static int open_file(const struct elf_image_source *source, const struct mapping *mapping, struct elf_image *image)
+static int open_file(const struct elf_image_source *source, const struct mapping *mapping,
+		     struct elf_image *image)
 {
 	char *path;
 	int fd;
 
-	if (asprintf(&path, "/proc/%d/map_files/%lx-%lx", source->pid, mapping->lo, mapping->hi) < 0)
+	if (asprintf(&path, "/proc/%d/map_files/%lx-%lx", source->pid, mapping->lo, mapping->hi) <
+	    0)
 		return -ENOMEM;
 	fd = open_regular(path, NULL, &image->version);
 	if (fd < 0 && fd != -EINVAL && !mapping->deleted) {
 		free(path);
-		if (asprintf(&path, "/proc/%d/task/%d/root%s", source->pid, source->memory->tid, mapping->path) < 0)
+		if (asprintf(&path, "/proc/%d/task/%d/root%s", source->pid, source->memory->tid,
+			     mapping->path) < 0)
 			return -ENOMEM;
 		fd = open_regular(path, mapping, &image->version);
 	}
@@ -135,10 +145,12 @@ static int open_file(const struct elf_image_source *source, const struct mapping
 	return is_usable(image->elf) ? 0 : -ENOEXEC;
 }
 
-static int open_memory(const struct elf_image_source *source, const struct mapping *mapping, struct elf_image *image)
+static int open_memory(const struct elf_image_source *source, const struct mapping *mapping,
+		       struct elf_image *image)
 {
 	size_t size;
-	int error = elf_memory_copy(source->memory, mapping->lo, *source->copy_room, &image->memory_copy, &size);
+	int error = elf_memory_copy(source->memory, mapping->lo, *source->copy_room,
+				    &image->memory_copy, &size);
 
 	if (error)
 		return error;
@@ -148,7 +160,7 @@ static int open_memory(const struct elf_image_source *source, const struct mappi
 	return is_usable(image->elf) ? 0 : -ENOEXEC;
 }
 
-/* ---- one image ---- */
+/* ---- one image ------------------------------------------------------------------------------- */
 
 /*
  * An object begins with its first PT_LOAD. Mappings of other parts of the same file are not
@@ -159,7 +171,8 @@ static int find_bias(Elf *elf, const struct mapping *mapping, uint64_t *out_bias
 {
 	GElf_Phdr load;
 
-	if (!elf_segment_find(elf, PT_LOAD, &load) || mapping->file_offset != page_down(load.p_offset))
+	if (!elf_segment_find(elf, PT_LOAD, &load) ||
+	    mapping->file_offset != page_down(load.p_offset))
 		return -ENOEXEC;
 	*out_bias = mapping->lo - page_down(load.p_vaddr);
 	return 0;
@@ -184,7 +197,8 @@ static bool code_offset(const struct elf_image *image, remote_addr address, uint
 	for (size_t nth = 0; elf_segment_next(image->elf, PT_LOAD, &nth, &load);) {
 		const remote_addr start = image->bias + page_down(load.p_vaddr);
 
-		if (!(load.p_flags & PF_X) || address < start || address >= image->bias + load.p_vaddr + load.p_filesz)
+		if (!(load.p_flags & PF_X) || address < start ||
+		    address >= image->bias + load.p_vaddr + load.p_filesz)
 			continue;
 		*out_offset = page_down(load.p_offset) + (address - start);
 		return true;
@@ -198,25 +212,30 @@ static int add_text(struct elf_image *image, const struct mapping *mapping, uint
 
 	if (!text)
 		return -ENOMEM;
-	text[image->text_count++] = (struct elf_text){.lo = mapping->lo, .hi = mapping->hi, .file_offset = file_offset};
+	text[image->text_count++] =
+		(struct elf_text){.lo = mapping->lo, .hi = mapping->hi, .file_offset = file_offset};
 	image->text = text;
 	return 0;
 }
 
 /* Takes the mappings of this image, the first of which is number `first`. */
-static int take_mappings(const struct elf_image_source *source, size_t first, struct elf_image *image)
+static int take_mappings(const struct elf_image_source *source, size_t first,
+			 struct elf_image *image)
 {
 	const struct mapping *const head = &source->maps->mapping[first];
 	const remote_addr end = image_end(image);
 	int error = 0;
 
-	for (size_t i = first; !error && i < source->maps->count && source->maps->mapping[i].lo < end; i++) {
+	for (size_t i = first;
+	     !error && i < source->maps->count && source->maps->mapping[i].lo < end; i++) {
 		const struct mapping *mapping = &source->maps->mapping[i];
-		const bool own = mapping->device == head->device && mapping->inode == head->inode && (head->inode || i == first);
+		const bool own = mapping->device == head->device && mapping->inode == head->inode &&
+				 (head->inode || i == first);
 		const bool anonymous = mapping->inode == 0 && mapping->path[0] == 0;
 		uint64_t file_offset = mapping->file_offset;
 
-		if (source->taken[i] || (!own && !(anonymous && mapping->executable && code_offset(image, mapping->lo, &file_offset))))
+		if (source->taken[i] || (!own && !(anonymous && mapping->executable &&
+						   code_offset(image, mapping->lo, &file_offset))))
 			continue;
 		source->taken[i] = true;
 		image->hi = mapping->hi;
@@ -233,8 +252,10 @@ static bool take_build_id(struct elf_image *image, Elf_Data *notes)
 	GElf_Nhdr note;
 
 	for (size_t at = 0; notes && (at = gelf_getnote(notes, at, &note, &name, &description));) {
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) || note.n_descsz > BUILD_ID_MAX ||
-		    memcmp((const char *)notes->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) != 0)
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) ||
+		    note.n_descsz > BUILD_ID_MAX ||
+		    memcmp((const char *)notes->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) !=
+			    0)
 			continue;
 		memcpy(image->build_id, (const char *)notes->d_buf + description, note.n_descsz);
 		image->build_id_size = note.n_descsz;
@@ -252,8 +273,10 @@ static void read_build_id(struct elf_image *image)
 		if (segment.p_filesz > room)
 			continue;
 		room -= segment.p_filesz;
-		if (take_build_id(image, elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset, segment.p_filesz,
-							      segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
+		if (take_build_id(image, elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset,
+							      segment.p_filesz,
+							      segment.p_align == 8 ? ELF_T_NHDR8
+										   : ELF_T_NHDR)))
 			return;
 	}
 }
@@ -295,7 +318,7 @@ int elf_image_open(const struct elf_image_source *source, size_t first, struct e
 	return error == -ENOENT ? 0 : error;
 }
 
-/* ---- one that is open already ---- */
+/* ---- one that is open already ---------------------------------------------------------------- */
 
 /*
  * The inode number cannot have been reused for another file, because the injector holds the file
@@ -306,14 +329,17 @@ bool elf_image_is_same(const struct elf_image *known, const struct mapping *mapp
 	struct elf_version now;
 	struct stat status;
 
-	if (known->fd < 0 || known->lo != mapping->lo || known->head_hi != mapping->hi || known->device != mapping->device || known->inode != mapping->inode ||
+	if (known->fd < 0 || known->lo != mapping->lo || known->head_hi != mapping->hi ||
+	    known->device != mapping->device || known->inode != mapping->inode ||
 	    strcmp(known->path, mapping->path) != 0 || fstat(known->fd, &status) != 0)
 		return false;
 	now = version_of(&status);
-	return now.size == known->version.size && now.changed_s == known->version.changed_s && now.changed_ns == known->version.changed_ns;
+	return now.size == known->version.size && now.changed_s == known->version.changed_s &&
+	       now.changed_ns == known->version.changed_ns;
 }
 
-int elf_image_open_known(const struct elf_image_source *source, size_t first, struct elf_image *known, struct elf_image *image)
+int elf_image_open_known(const struct elf_image_source *source, size_t first,
+			 struct elf_image *known, struct elf_image *image)
 {
 	*image = *known;
 	image->known = known;
@@ -333,9 +359,10 @@ void elf_image_take_over(struct elf_image *image)
 	image->known = NULL;
 }
 
-/* ---- symbols ---- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
-int elf_image_symbol(const struct elf_image *image, const char *name, remote_addr *out_address, uint64_t *out_size)
+int elf_image_symbol(const struct elf_image *image, const char *name, remote_addr *out_address,
+		     uint64_t *out_size)
 {
 	Elf64_Sym symbol;
 	int error = image->dynamic ? elf_dynamic_find(image->dynamic, name, &symbol) : -ENOENT;

@@ -42,8 +42,9 @@ struct elf_image {
 	 * indirectly
 	 */
 	bool is_pinned;
-	int link_order; /* place in the link map of the base namespace, 0 = main program; -1 = not in it */
-	Elf *elf;       /* open until elf_images_close */
+	/* place in the link map of the base namespace, 0 = main program; -1 = not in it */
+	int link_order;
+	Elf *elf; /* open until elf_images_close */
 	int fd;
 	/* for images read from memory; their data is as the program has it, relocated */
 	void *memory_copy;
@@ -69,7 +70,8 @@ struct elf_image_source {
  * zeroed, except for fd = -1 and link_order = -1, and must be closed even after a failure.
  * -ENOEXEC: not an ELF file for this CPU, or none of its code is mapped.
  */
-must_check int elf_image_open(const struct elf_image_source *source, size_t first, struct elf_image *image);
+must_check int elf_image_open(const struct elf_image_source *source, size_t first,
+			      struct elf_image *image);
 /*
  * Does this mapping begin the object that `known`, an image of an earlier reading, describes? Never
  * true for an image that was copied from memory.
@@ -79,13 +81,18 @@ bool elf_image_is_same(const struct elf_image *known, const struct mapping *mapp
  * Replaces elf_image_open for an object that was read earlier. The data from its file is shared
  * with `known` and belongs to it until elf_image_take_over.
  */
-must_check int elf_image_open_known(const struct elf_image_source *source, size_t first, struct elf_image *known, struct elf_image *image);
+must_check int elf_image_open_known(const struct elf_image_source *source, size_t first,
+				    struct elf_image *known, struct elf_image *image);
 void elf_image_take_over(struct elf_image *image);
 void elf_image_close(struct elf_image *image);
 
 bool elf_image_is_vdso(const struct mapping *mapping);
 
-/* Address of a defined, global or weak dynamic symbol (default version), in memory; -ENOENT. Size may be NULL. */
-must_check int elf_image_symbol(const struct elf_image *image, const char *name, remote_addr *out_address, uint64_t *out_size);
+/*
+ * Address of a defined, global or weak dynamic symbol (default version), in memory; -ENOENT. Size
+ * may be NULL.
+ */
+must_check int elf_image_symbol(const struct elf_image *image, const char *name,
+				remote_addr *out_address, uint64_t *out_size);
 
 #endif

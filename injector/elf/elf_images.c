@@ -23,7 +23,8 @@
 /* Protects against targets that map objects without end: no real target has so many. */
 #define IMAGES_MAX 10000u
 #define COPY_BYTES_MAX (256u << 20)
-#define COMPARISONS_MAX 10000000u /* a program of 500 libraries with 20 needs each takes half of them */
+/* a program of 500 libraries with 20 needs each takes half of them */
+#define COMPARISONS_MAX 10000000u
 
 struct reader {
 	struct elf_image_source source;
@@ -43,7 +44,8 @@ static bool is_candidate(const struct reader *reader, size_t number)
 		return false;
 	if (mapping->file_offset != 0)
 		return mapping->executable;
-	return memory_read(source->memory, mapping->lo, magic, sizeof(magic)) == 0 && memcmp(magic, ELFMAG, SELFMAG) == 0;
+	return memory_read(source->memory, mapping->lo, magic, sizeof(magic)) == 0 &&
+	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
 static struct elf_image *find_image(const struct elf_images *images, remote_addr address)
@@ -83,7 +85,8 @@ static int read_images(struct reader *reader)
 			continue;
 		if (images->count == reader->capacity) {
 			const size_t capacity = reader->capacity ? reader->capacity * 2 : 64;
-			struct elf_image *grown = reallocarray(images->image, capacity, sizeof(*grown));
+			struct elf_image *grown =
+				reallocarray(images->image, capacity, sizeof(*grown));
 
 			if (!grown)
 				return -ENOMEM;
@@ -101,13 +104,14 @@ static int read_images(struct reader *reader)
 	return 0;
 }
 
-/* ---- roles of the objects ---- */
+/* ---- roles of the objects -------------------------------------------------------------------- */
 
 static remote_addr dynamic_address(const struct elf_image *image)
 {
 	GElf_Phdr segment;
 
-	return elf_segment_find(image->elf, PT_DYNAMIC, &segment) ? image->bias + segment.p_vaddr : 0;
+	return elf_segment_find(image->elf, PT_DYNAMIC, &segment) ? image->bias + segment.p_vaddr
+								  : 0;
 }
 
 /* The program's DT_DEBUG in memory: the dynamic linker sets it at start. 0 = none. */
@@ -150,10 +154,12 @@ static void set_link_order(struct elf_images *images, const remote_addr *dynamic
 static bool is_named(const struct elf_image *image, const char *name)
 {
 	size_t at = 0;
-	const char *soname = image->dynamic ? elf_dynamic_name(image->dynamic, DT_SONAME, &at) : NULL;
+	const char *soname =
+		image->dynamic ? elf_dynamic_name(image->dynamic, DT_SONAME, &at) : NULL;
 	const char *slash = strrchr(image->path, '/');
 
-	return (soname && strcmp(soname, name) == 0) || strcmp(slash && !strchr(name, '/') ? slash + 1 : image->path, name) == 0;
+	return (soname && strcmp(soname, name) == 0) ||
+	       strcmp(slash && !strchr(name, '/') ? slash + 1 : image->path, name) == 0;
 }
 
 /*
@@ -167,7 +173,8 @@ static struct elf_image *find_named(struct elf_images *images, const char *name,
 	for (size_t i = 0; i < images->count && steps_take(room); i++) {
 		struct elf_image *image = &images->image[i];
 
-		if (image->link_order >= 0 && (!first || image->link_order < first->link_order) && is_named(image, name))
+		if (image->link_order >= 0 && (!first || image->link_order < first->link_order) &&
+		    is_named(image, name))
 			first = image;
 	}
 	return room->left ? first : NULL;
@@ -178,12 +185,14 @@ static struct elf_image *find_named(struct elf_images *images, const char *name,
  * pinned before to the list. room: bounds the comparisons, because a hostile file may need a
  * million names.
  */
-static void add_needed(struct elf_images *images, const struct elf_image *needs, struct elf_image **list, size_t *count, struct steps *room)
+static void add_needed(struct elf_images *images, const struct elf_image *needs,
+		       struct elf_image **list, size_t *count, struct steps *room)
 {
 	const char *name;
 	size_t at = 0;
 
-	while (needs->dynamic && room->left && (name = elf_dynamic_name(needs->dynamic, DT_NEEDED, &at))) {
+	while (needs->dynamic && room->left &&
+	       (name = elf_dynamic_name(needs->dynamic, DT_NEEDED, &at))) {
 		struct elf_image *image = find_named(images, name, room);
 
 		if (image && !image->is_pinned) {
@@ -202,7 +211,8 @@ static int first_needed(const struct elf_images *images)
 	int first = INT_MAX;
 
 	for (size_t i = 0; i < images->count; i++)
-		if (images->image[i].is_pinned && images->image[i].link_order > 0 && images->image[i].link_order < first)
+		if (images->image[i].is_pinned && images->image[i].link_order > 0 &&
+		    images->image[i].link_order < first)
 			first = images->image[i].link_order;
 	return first == INT_MAX ? 0 : first;
 }
@@ -254,7 +264,8 @@ static int set_roles(const struct elf_image_source *source, struct elf_images *i
 	program = find_image(images, entry);
 	if (!program)
 		return -ENOEXEC;
-	if (proc_auxv(source->pid, source->memory->tid, AT_BASE, &base) == 0 && base && (loader = find_image(images, base)))
+	if (proc_auxv(source->pid, source->memory->tid, AT_BASE, &base) == 0 && base &&
+	    (loader = find_image(images, base)))
 		loader->is_loader = true;
 	images->r_debug = find_r_debug(program, source->memory);
 	if (images->r_debug) {
@@ -273,10 +284,13 @@ static int set_roles(const struct elf_image_source *source, struct elf_images *i
 	return mark_pinned(images, program);
 }
 
-int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *images)
+int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory,
+		      struct elf_images *images)
 {
 	size_t copy_room = COPY_BYTES_MAX;
-	struct reader reader = {.source = {.pid = pid, .maps = maps, .memory = memory, .copy_room = &copy_room}, .known = images};
+	struct reader reader = {
+		.source = {.pid = pid, .maps = maps, .memory = memory, .copy_room = &copy_room},
+		.known = images};
 	struct proc_status leader;
 	int error;
 
@@ -301,7 +315,8 @@ int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *m
 	return 0;
 }
 
-int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *out_images)
+int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory,
+		    struct elf_images *out_images)
 {
 	*out_images = (struct elf_images){0};
 	return elf_images_update(pid, maps, memory, out_images);
@@ -320,9 +335,10 @@ const struct elf_image *elf_images_find(const struct elf_images *images, remote_
 	return find_image(images, address);
 }
 
-/* ---- symbols ---- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
-int elf_images_resolve(const struct elf_images *images, const char *name, remote_addr *out_address, const struct elf_image **out_image)
+int elf_images_resolve(const struct elf_images *images, const char *name, remote_addr *out_address,
+		       const struct elf_image **out_image)
 {
 	const struct elf_image *first = NULL;
 	remote_addr address = 0, found;

@@ -4,8 +4,8 @@
  *
  *   elf_images.h       all of them: start here; elf_image.h: one, its file, symbols, relocations
  *   link_map.h         the dynamic linker's list of them, read from outside
- *   elf_dynamic.h      the dynamic section, of memory or of a file; elf_segment.h: the bytes of a segment
- *   glibc_version.h    which glibc release it is
+ *   elf_dynamic.h      the dynamic section, of memory or of a file; elf_segment.h: the bytes of a
+ * segment glibc_version.h    which glibc release it is
  *
  * Uses target/ and libelf. Opens files by way of the target's own mappings, so that they are the
  * files that the target runs, in any mount namespace.
@@ -38,17 +38,20 @@ struct elf_images {
 };
 
 /*
- * Reads every object of maps that is an ELF file of this CPU, and the link map's order. Objects that cannot be read are left out.
- * -ENOEXEC: the main program is not an ELF file of this architecture and word size.
+ * Reads every object of maps that is an ELF file of this CPU, and the link map's order. Objects
+ * that cannot be read are left out. -ENOEXEC: the main program is not an ELF file of this
+ * architecture and word size.
  */
-must_check int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *out_images);
+must_check int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory,
+			       struct elf_images *out_images);
 /*
  * The same, for images of an earlier reading, or of none (zeroed). The data from an object's file
  * is taken over if the same file is still mapped at the same place and was not written to since.
  * What lies in the target (mappings, link map, copies of its memory) is always read again. On
  * failure images stays as it was.
  */
-must_check int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory, struct elf_images *images);
+must_check int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory,
+				 struct elf_images *images);
 void elf_images_close(struct elf_images *images);
 const struct elf_image *elf_images_find(const struct elf_images *images, remote_addr address);
 
@@ -56,6 +59,7 @@ const struct elf_image *elf_images_find(const struct elf_images *images, remote_
  * As elf_image_symbol, over all objects of the base namespace in link-map order, as the dynamic
  * linker resolves a name. out_image may be NULL.
  */
-must_check int elf_images_resolve(const struct elf_images *images, const char *name, remote_addr *out_address, const struct elf_image **out_image);
+must_check int elf_images_resolve(const struct elf_images *images, const char *name,
+				  remote_addr *out_address, const struct elf_image **out_image);
 
 #endif

@@ -10,21 +10,25 @@
 #define PAGE_BYTES 4096u
 #define SEGMENTS_MAX 64u
 
-static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr *out_header, Elf64_Phdr out_segment[SEGMENTS_MAX])
+static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr *out_header,
+			Elf64_Phdr out_segment[SEGMENTS_MAX])
 {
 	int error = memory_read(memory, at, out_header, sizeof(*out_header));
 
 	if (error)
 		return error;
-	if (memcmp(out_header->e_ident, ELFMAG, SELFMAG) != 0 || out_header->e_ident[EI_CLASS] != ELFCLASS64)
+	if (memcmp(out_header->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    out_header->e_ident[EI_CLASS] != ELFCLASS64)
 		return -ENOEXEC;
 	if (out_header->e_phentsize != sizeof(Elf64_Phdr) || out_header->e_phnum > SEGMENTS_MAX)
 		return -ENOEXEC;
-	return memory_read(memory, at + out_header->e_phoff, out_segment, out_header->e_phnum * sizeof(Elf64_Phdr));
+	return memory_read(memory, at + out_header->e_phoff, out_segment,
+			   out_header->e_phnum * sizeof(Elf64_Phdr));
 }
 
 /* Copies a segment page by page. Pages that the program has unmapped since stay zero. */
-static void copy_segment(const struct memory *memory, const Elf64_Phdr *segment, uint64_t bias, char *copy)
+static void copy_segment(const struct memory *memory, const Elf64_Phdr *segment, uint64_t bias,
+			 char *copy)
 {
 	for (uint64_t at = 0; at < segment->p_filesz;) {
 		const remote_addr from = bias + segment->p_vaddr + at;
@@ -38,7 +42,8 @@ static void copy_segment(const struct memory *memory, const Elf64_Phdr *segment,
 	}
 }
 
-int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most, void **out_copy, size_t *out_size)
+int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most, void **out_copy,
+		    size_t *out_size)
 {
 	Elf64_Phdr segment[SEGMENTS_MAX];
 	uint64_t size = sizeof(Elf64_Ehdr), bias = 0, total = 0;
@@ -55,7 +60,8 @@ int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most
 		 * The sum is limited, too: overlapping segments must not make the injector read
 		 * more than fits.
 		 */
-		if (segment[i].p_filesz > most - total || segment[i].p_offset > most - segment[i].p_filesz)
+		if (segment[i].p_filesz > most - total ||
+		    segment[i].p_offset > most - segment[i].p_filesz)
 			return -ENOEXEC;
 		total += segment[i].p_filesz;
 		if (segment[i].p_offset + segment[i].p_filesz > size)

@@ -13,6 +13,7 @@
  * and no section headers; data segments are as the program left them, relocated. The caller frees
  * the copy. -ENOEXEC: not an ELF file of this word size, or one larger than `most` bytes.
  */
-must_check int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most, void **out_copy, size_t *out_size);
+must_check int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most,
+			       void **out_copy, size_t *out_size);
 
 #endif

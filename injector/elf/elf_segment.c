@@ -34,7 +34,8 @@ bool elf_segment_find(Elf *elf, uint32_t type, GElf_Phdr *out_segment)
 static bool find_load(Elf *elf, uint64_t address, GElf_Phdr *out_load)
 {
 	for (size_t at = 0; elf_segment_next(elf, PT_LOAD, &at, out_load);)
-		if (address >= out_load->p_vaddr && address - out_load->p_vaddr < out_load->p_filesz)
+		if (address >= out_load->p_vaddr &&
+		    address - out_load->p_vaddr < out_load->p_filesz)
 			return true;
 	return false;
 }
@@ -56,7 +57,8 @@ int elf_segment_bytes(Elf *elf, uint64_t address, uint64_t size, const void **ou
 	const Elf_Data *data;
 	GElf_Phdr load;
 
-	if (size == 0 || size > ELF_SEGMENT_BYTES_MAX || !find_load(elf, address, &load) || size > load.p_filesz - (address - load.p_vaddr))
+	if (size == 0 || size > ELF_SEGMENT_BYTES_MAX || !find_load(elf, address, &load) ||
+	    size > load.p_filesz - (address - load.p_vaddr))
 		return -EFAULT;
 	offset = load.p_offset + (address - load.p_vaddr);
 	if (offset > INT64_MAX - size)

@@ -22,7 +22,9 @@ static Elf_Data *find_definitions(Elf *elf, GElf_Shdr *out_header)
 static int minor_of(Elf *elf, Elf_Data *data, const GElf_Shdr *header, size_t at)
 {
 	GElf_Verdaux name;
-	const char *text = at <= INT_MAX && gelf_getverdaux(data, (int)at, &name) ? elf_strptr(elf, header->sh_link, name.vda_name) : NULL;
+	const char *text = at <= INT_MAX && gelf_getverdaux(data, (int)at, &name)
+				   ? elf_strptr(elf, header->sh_link, name.vda_name)
+				   : NULL;
 	int minor;
 
 	return text && sscanf(text, "GLIBC_2.%4d", &minor) == 1 ? minor : 0;
@@ -36,7 +38,9 @@ int glibc_version(Elf *elf)
 	GElf_Verdef definition;
 	int newest = 0;
 
-	for (size_t at = 0; data && at <= INT_MAX && steps_take(&steps) && gelf_getverdef(data, (int)at, &definition); at += definition.vd_next) {
+	for (size_t at = 0; data && at <= INT_MAX && steps_take(&steps) &&
+			    gelf_getverdef(data, (int)at, &definition);
+	     at += definition.vd_next) {
 		const int minor = minor_of(elf, data, &header, at + definition.vd_aux);
 
 		if (minor > newest)

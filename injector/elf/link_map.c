@@ -2,8 +2,9 @@
 /*
  * link_map.c - the dynamic linker's list of loaded objects.
  *
- * The debugger's interface, the same in glibc and musl: struct r_debug, and from it a chain of struct link_map. glibc 2.35 appended r_next (r_version 2),
- * which leads to the r_debug of the next namespace (dlmopen).
+ * The debugger's interface, the same in glibc and musl: struct r_debug, and from it a chain of
+ * struct link_map. glibc 2.35 appended r_next (r_version 2), which leads to the r_debug of the next
+ * namespace (dlmopen).
  */
 #include "link_map.h"
 
@@ -27,7 +28,8 @@ struct debug {
 struct link {
 	remote_addr address, name, dynamic, next, previous;
 };
-_Static_assert(sizeof(struct link) == sizeof(struct link_map), "link.h: public part of the link map");
+_Static_assert(sizeof(struct link) == sizeof(struct link_map),
+	       "link.h: public part of the link map");
 
 static int read_debug(const struct memory *memory, remote_addr at, struct debug *out_debug)
 {
@@ -39,7 +41,8 @@ static int read_debug(const struct memory *memory, remote_addr at, struct debug 
 	return error;
 }
 
-int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr **out_dynamic, size_t *out_count)
+int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr **out_dynamic,
+		  size_t *out_count)
 {
 	remote_addr *dynamic = NULL, at;
 	size_t count = 0, capacity = 0;
@@ -48,9 +51,11 @@ int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr 
 	struct link link;
 	int error = read_debug(memory, r_debug, &debug);
 
-	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !error && at && steps_take(&steps); at = link.next) {
+	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !error && at && steps_take(&steps);
+	     at = link.next) {
 		if (count == capacity) {
-			remote_addr *grown = reallocarray(dynamic, capacity = capacity ? capacity * 2 : 64, sizeof(*dynamic));
+			remote_addr *grown = reallocarray(
+				dynamic, capacity = capacity ? capacity * 2 : 64, sizeof(*dynamic));
 
 			if (!grown) {
 				error = -ENOMEM;
@@ -81,7 +86,8 @@ static uint64_t mix(uint64_t hash, uint64_t word)
  * Adds the chain that begins at `at` to *hash. An object is identified by the addresses of its
  * node, of its name, of its dynamic section, and of the object itself.
  */
-static int hash_chain(const struct memory *memory, remote_addr at, struct steps *steps, uint64_t *hash)
+static int hash_chain(const struct memory *memory, remote_addr at, struct steps *steps,
+		      uint64_t *hash)
 {
 	struct link link;
 
@@ -95,7 +101,8 @@ static int hash_chain(const struct memory *memory, remote_addr at, struct steps 
 	return 0;
 }
 
-int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint)
+int link_map_fingerprint(const struct memory *memory, remote_addr r_debug,
+			 uint64_t *out_fingerprint)
 {
 	struct steps objects = {OBJECTS_MAX}, namespaces = {NAMESPACES_MAX};
 	uint64_t hash = 0;
@@ -108,7 +115,8 @@ int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint6
 		if (!error && debug.base.r_state != RT_CONSISTENT)
 			error = -EAGAIN;
 		if (!error)
-			error = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &objects, &hash);
+			error = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map,
+					   &objects, &hash);
 		if (error)
 			return error;
 		hash = mix(hash, debug.next);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_map.h - the dynamic linker's own list of loaded objects, read from the target's memory while it runs.
+ * link_map.h - the dynamic linker's own list of loaded objects, read from the target's memory while
+ * it runs.
  *
- * The list may change under the reader: every walk is bounded, every pointer may be stale, and a failed read is an error code, never a fault.
+ * The list may change under the reader: every walk is bounded, every pointer may be stale, and a
+ * failed read is an error code, never a fault.
  */
 #ifndef HI_LINK_MAP_H
 #define HI_LINK_MAP_H
@@ -14,13 +16,15 @@
  * program first; the caller frees them. l_ld identifies an object better than l_addr: musl and
  * glibc mean different things by l_addr.
  */
-must_check int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr **out_dynamic, size_t *out_count);
+must_check int link_map_read(const struct memory *memory, remote_addr r_debug,
+			     remote_addr **out_dynamic, size_t *out_count);
 
 /*
  * Returns a number that changes whenever the list of loaded objects does (a hash over the link maps
  * of all namespaces). -EAGAIN: the dynamic linker is working at the moment (r_state !=
  * RT_CONSISTENT): call again later.
  */
-must_check int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, uint64_t *out_fingerprint);
+must_check int link_map_fingerprint(const struct memory *memory, remote_addr r_debug,
+				    uint64_t *out_fingerprint);
 
 #endif

@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- definitions ---- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 static int push(struct definitions *definitions, const struct definition *definition)
 {
-	struct definition *grown = reallocarray(definitions->definition, definitions->count + 1, sizeof(*grown));
+	struct definition *grown =
+		reallocarray(definitions->definition, definitions->count + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -33,7 +34,8 @@ static void drop_loader(struct definitions *definitions)
 		definitions->count = kept;
 }
 
-int definitions_find(const struct elf_images *images, const char *name, struct definitions *out_definitions)
+int definitions_find(const struct elf_images *images, const char *name,
+		     struct definitions *out_definitions)
 {
 	struct definitions definitions = {0};
 	int error = 0;
@@ -60,7 +62,8 @@ void definitions_close(struct definitions *definitions)
 	*definitions = (struct definitions){0};
 }
 
-static const struct definition *definition_in(const struct definitions *definitions, const struct elf_image *image)
+static const struct definition *definition_in(const struct definitions *definitions,
+					      const struct elf_image *image)
 {
 	for (size_t i = 0; i < definitions->count; i++)
 		if (definitions->definition[i].image == image)
@@ -68,7 +71,7 @@ static const struct definition *definition_in(const struct definitions *definiti
 	return NULL;
 }
 
-/* ---- binding ---- */
+/* ---- binding --------------------------------------------------------------------------------- */
 
 /*
  * May the dynamic linker find `rival` instead of the definition in the definer? An object that was
@@ -77,11 +80,13 @@ static const struct definition *definition_in(const struct definitions *definiti
  * object before it only if that object provides it in a version that is not the default one. It
  * finds its own definition if it searches itself first (DT_SYMBOLIC).
  */
-static bool may_be_preferred(const struct reference *reference, const struct definition *rival, const struct definition *definer)
+static bool may_be_preferred(const struct reference *reference, const struct definition *rival,
+			     const struct definition *definer)
 {
 	if (!reference->importer->is_pinned || rival->image == reference->importer)
 		return true;
-	return rival->image->is_pinned && (rival->image->link_order < definer->image->link_order || definer->version > ELF_VERSION_NONE);
+	return rival->image->is_pinned && (rival->image->link_order < definer->image->link_order ||
+					   definer->version > ELF_VERSION_NONE);
 }
 
 bool binding_is_certain(const struct reference *reference, const struct elf_image *definer)
@@ -90,20 +95,24 @@ bool binding_is_certain(const struct reference *reference, const struct elf_imag
 	const struct definition *wanted = definition_in(definitions, definer);
 
 	/* The order in which objects of other namespaces bind is not known. */
-	if (!wanted || reference->importer->link_order < 0 || (!reference->importer->is_pinned && reference->images->unread))
+	if (!wanted || reference->importer->link_order < 0 ||
+	    (!reference->importer->is_pinned && reference->images->unread))
 		return false;
 	for (size_t i = 0; i < definitions->count; i++)
-		if (&definitions->definition[i] != wanted && may_be_preferred(reference, &definitions->definition[i], wanted))
+		if (&definitions->definition[i] != wanted &&
+		    may_be_preferred(reference, &definitions->definition[i], wanted))
 			return false;
 	return true;
 }
 
 bool binding_follows(const struct reference *reference, const struct reference *bound)
 {
-	if (reference->importer->link_order < 0 || reference->images->unread || reference->version != bound->version)
+	if (reference->importer->link_order < 0 || reference->images->unread ||
+	    reference->version != bound->version)
 		return false;
 	for (size_t i = 0; i < reference->definitions->count; i++) {
-		const struct definition *own = &reference->definitions->definition[i], *other = definition_in(bound->definitions, own->image);
+		const struct definition *own = &reference->definitions->definition[i],
+					*other = definition_in(bound->definitions, own->image);
 
 		if (!other || other->version != own->version || own->version == ELF_VERSION_SEVERAL)
 			return false;

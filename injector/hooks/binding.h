@@ -28,7 +28,8 @@ struct definitions {
 	struct definition *definition;
 	size_t count;
 };
-must_check int definitions_find(const struct elf_images *images, const char *name, struct definitions *out_definitions);
+must_check int definitions_find(const struct elf_images *images, const char *name,
+				struct definitions *out_definitions);
 void definitions_close(struct definitions *definitions);
 
 /* The reference of an object to a function. */

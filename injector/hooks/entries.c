@@ -29,18 +29,22 @@ struct finder {
 	struct entries entries;
 };
 
-/* ---- code ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- code ------------------------------------------------------------------------------------ */
 
-static bool is_code_as_in_file(const struct finder *finder, const struct elf_image *image, remote_addr at, const uint8_t *file, size_t size)
+static bool is_code_as_in_file(const struct finder *finder, const struct elf_image *image,
+			       remote_addr at, const uint8_t *file, size_t size)
 {
 	const struct mapping *mapping = maps_find(finder->maps, at);
 	uint8_t now[GAP_MAX];
 
-	return size <= sizeof(now) && mapping && at + size <= mapping->hi && mapping->executable && !mapping->shared && mapping->inode == image->inode &&
-	       mapping->device == image->device && (!finder->memory || (memory_read(finder->memory, at, now, size) == 0 && memcmp(now, file, size) == 0));
+	return size <= sizeof(now) && mapping && at + size <= mapping->hi && mapping->executable &&
+	       !mapping->shared && mapping->inode == image->inode &&
+	       mapping->device == image->device &&
+	       (!finder->memory ||
+		(memory_read(finder->memory, at, now, size) == 0 && memcmp(now, file, size) == 0));
 }
 
-/* ---- relays ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- relays ---------------------------------------------------------------------------------- */
 
 /* End of the previous function, as an address in the file; 0: not within GAP_MAX. */
 static uint64_t end_of_previous(const struct eh_frame *frame, uint64_t at)
@@ -72,14 +76,16 @@ static size_t find_room(const uint8_t *code, size_t size)
 	return found;
 }
 
-static remote_addr find_gap(const struct finder *finder, const struct elf_image *image, const struct eh_frame *frame, const struct entry *entry)
+static remote_addr find_gap(const struct finder *finder, const struct elf_image *image,
+			    const struct eh_frame *frame, const struct entry *entry)
 {
 	const uint64_t at = entry->at - image->bias, end = end_of_previous(frame, at);
 	const size_t size = end ? (size_t)(at - end) : 0;
 	const void *code;
 	size_t room;
 
-	if (entry->size < ARCH_SHORT_JUMP_BYTES || !size || elf_segment_bytes(image->elf, end, size, &code) < 0 ||
+	if (entry->size < ARCH_SHORT_JUMP_BYTES || !size ||
+	    elf_segment_bytes(image->elf, end, size, &code) < 0 ||
 	    !is_code_as_in_file(finder, image, entry->at - size, code, size))
 		return 0;
 	room = find_room(code, size);
@@ -99,17 +105,22 @@ static bool is_free_place(const struct finder *finder, remote_addr at)
 	for (size_t i = 0; i < finder->maps->count; i++) {
 		const struct mapping *mapping = &finder->maps->mapping[i];
 
-		if (mapping->lo < page + 2 * FAR_MARGIN && mapping->hi > page - FAR_MARGIN && (finder->memory || !is_ours(mapping)))
+		if (mapping->lo < page + 2 * FAR_MARGIN && mapping->hi > page - FAR_MARGIN &&
+		    (finder->memory || !is_ours(mapping)))
 			return false;
 	}
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (finder->entries.entry[function].by == ENTRY_FAR_AWAY &&
-		    finder->entries.entry[function].relay + ARCH_JUMP_BYTES - 1 - at < 2 * ARCH_JUMP_BYTES - 1)
+		    finder->entries.entry[function].relay + ARCH_JUMP_BYTES - 1 - at <
+			    2 * ARCH_JUMP_BYTES - 1)
 			return false;
 	return page >= FAR_MARGIN && page < ARCH_USER_END - 2 * FAR_MARGIN;
 }
 
-/* The first place to which a jump at the function can lead without changing more than its first instruction. */
+/*
+ * The first place to which a jump at the function can lead without changing more than its first
+ * instruction.
+ */
 static remote_addr find_far_place(const struct finder *finder, const struct entry *entry)
 {
 	remote_addr lo, hi;
@@ -117,13 +128,15 @@ static remote_addr find_far_place(const struct finder *finder, const struct entr
 	if (!arch_punned_reach(entry->code, entry->size, entry->at, &lo, &hi))
 		return 0;
 	for (remote_addr at = lo; at + 1 <= hi; at = (at / HI_PAGE_BYTES + 1) * HI_PAGE_BYTES) {
-		if (at % HI_PAGE_BYTES <= HI_PAGE_BYTES - ARCH_JUMP_BYTES && is_free_place(finder, at))
+		if (at % HI_PAGE_BYTES <= HI_PAGE_BYTES - ARCH_JUMP_BYTES &&
+		    is_free_place(finder, at))
 			return at;
 	}
 	return 0;
 }
 
-static void find_relay(struct finder *finder, const struct elf_image *image, const struct eh_frame *frame, struct entry *entry)
+static void find_relay(struct finder *finder, const struct elf_image *image,
+		       const struct eh_frame *frame, struct entry *entry)
 {
 	entry->relay = find_gap(finder, image, frame, entry);
 	entry->by = ENTRY_IN_GAP;
@@ -137,9 +150,11 @@ static void find_relay(struct finder *finder, const struct elf_image *image, con
 }
 
 /* Is the entry in this image, with a first instruction shorter than a jump to the gate? */
-static bool needs_relay(const struct finder *finder, const struct elf_image *image, const struct entry *entry)
+static bool needs_relay(const struct finder *finder, const struct elf_image *image,
+			const struct entry *entry)
 {
-	return entry->at && entry->size < ARCH_JUMP_BYTES && elf_images_find(finder->images, entry->at) == image;
+	return entry->at && entry->size < ARCH_JUMP_BYTES &&
+	       elf_images_find(finder->images, entry->at) == image;
 }
 
 static int find_relays_in(struct finder *finder, const struct elf_image *image)
@@ -168,7 +183,7 @@ static int find_relays_in(struct finder *finder, const struct elf_image *image)
 	return error;
 }
 
-/* ---- functions -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* Is the function at this address hooked, perhaps under another name? */
 static bool is_hooked(const struct entries *entries, remote_addr at)
@@ -187,7 +202,8 @@ static void look_at_entry(struct finder *finder, enum hi_function function)
 	struct entry entry = {.at = at};
 	const void *code;
 
-	if (!image || !image->is_pinned || image->memory_copy || elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0 ||
+	if (!image || !image->is_pinned || image->memory_copy ||
+	    elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0 ||
 	    !is_code_as_in_file(finder, image, at, code, ARCH_ENTRY_MAX))
 		return;
 	memcpy(entry.code, code, sizeof(entry.code));
@@ -206,7 +222,10 @@ static void look_at_alias(struct finder *finder, enum hi_function function)
 {
 	const remote_addr original = finder->allocator->original[function];
 	struct entries *entries = &finder->entries;
-	const remote_addr target = entries->entry[function].at ? arch_entry_target(entries->entry[function].code, original) : 0;
+	const remote_addr target =
+		entries->entry[function].at
+			? arch_entry_target(entries->entry[function].code, original)
+			: 0;
 
 	for (unsigned other = 0; original && other < HI_FUNCTION_COUNT; other++) {
 		const remote_addr at = entries->entry[other].at;
@@ -219,7 +238,8 @@ static void look_at_alias(struct finder *finder, enum hi_function function)
 	}
 }
 
-int entries_find(const struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator,
+int entries_find(const struct elf_images *images, const struct maps *maps,
+		 const struct memory *memory, const struct allocator *allocator,
 		 struct entries *out_entries)
 {
 	struct finder *finder = calloc(1, sizeof(*finder));
@@ -227,7 +247,8 @@ int entries_find(const struct elf_images *images, const struct maps *maps, const
 
 	if (!finder)
 		return -ENOMEM;
-	*finder = (struct finder){.images = images, .maps = maps, .memory = memory, .allocator = allocator};
+	*finder = (struct finder){
+		.images = images, .maps = maps, .memory = memory, .allocator = allocator};
 	entries_clear(&finder->entries);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		look_at_entry(finder, (enum hi_function)function);
@@ -268,7 +289,7 @@ void entries_drop(struct entries *entries, enum hi_function function)
 	entries->entry[function].at = 0;
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 struct bytes {
 	remote_addr lo; /* whole words, */
@@ -290,7 +311,9 @@ static int read_bytes(const struct memory *memory, remote_addr at, size_t size, 
 static void push_words(const struct bytes *bytes, struct entry_word *out_words, size_t *count)
 {
 	for (size_t i = 0; i < bytes->words; i++)
-		out_words[(*count)++] = (struct entry_word){.at = bytes->lo + i * WORD, .old_value = bytes->old_value[i], .new_value = bytes->new_value[i]};
+		out_words[(*count)++] = (struct entry_word){.at = bytes->lo + i * WORD,
+							    .old_value = bytes->old_value[i],
+							    .new_value = bytes->new_value[i]};
 }
 
 /* The jump at the function itself. */
@@ -302,10 +325,12 @@ static bool make_first(const struct entry *entry, remote_addr to, uint8_t *out)
 	if (!arch_make_jump(jump, size, entry->at, to))
 		return false;
 	memcpy(out, jump, size < entry->size ? size : entry->size);
-	return size <= entry->size || memcmp(jump + entry->size, entry->code + entry->size, size - entry->size) == 0;
+	return size <= entry->size ||
+	       memcmp(jump + entry->size, entry->code + entry->size, size - entry->size) == 0;
 }
 
-int entry_words(const struct entry *entry, remote_addr gate, const struct memory *memory, struct entry_word out_words[ENTRY_WORDS_MAX], size_t *out_count)
+int entry_words(const struct entry *entry, remote_addr gate, const struct memory *memory,
+		struct entry_word out_words[ENTRY_WORDS_MAX], size_t *out_count)
 {
 	struct bytes first, relay;
 	size_t count = 0;
@@ -315,12 +340,15 @@ int entry_words(const struct entry *entry, remote_addr gate, const struct memory
 		error = read_bytes(memory, entry->relay, ARCH_JUMP_BYTES, &relay);
 	if (error)
 		return error;
-	if (memcmp((const uint8_t *)first.old_value + (entry->at - first.lo), entry->code, entry->size) != 0)
+	if (memcmp((const uint8_t *)first.old_value + (entry->at - first.lo), entry->code,
+		   entry->size) != 0)
 		return -EBUSY;
-	if (!make_first(entry, entry->by == ENTRY_DIRECT ? gate : entry->relay, (uint8_t *)first.new_value + (entry->at - first.lo)))
+	if (!make_first(entry, entry->by == ENTRY_DIRECT ? gate : entry->relay,
+			(uint8_t *)first.new_value + (entry->at - first.lo)))
 		return -ERANGE;
 	if (entry->by == ENTRY_IN_GAP) {
-		if (!arch_make_jump((uint8_t *)relay.new_value + (entry->relay - relay.lo), ARCH_JUMP_BYTES, entry->relay, gate))
+		if (!arch_make_jump((uint8_t *)relay.new_value + (entry->relay - relay.lo),
+				    ARCH_JUMP_BYTES, entry->relay, gate))
 			return -ERANGE;
 		push_words(&relay, out_words, &count);
 	}

@@ -70,7 +70,8 @@ struct entries {
  * the code is assumed to be as it will be once all changes of the injector have been removed.
  * -ENOMEM.
  */
-must_check int entries_find(const struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator,
+must_check int entries_find(const struct elf_images *images, const struct maps *maps,
+			    const struct memory *memory, const struct allocator *allocator,
 			    struct entries *out_entries);
 
 /* Clears everything: no function is hooked at its entry, and nothing is known. */
@@ -99,7 +100,7 @@ struct entry_word {
  * Finds the words that make the entry lead to `gate`. -ERANGE: the gate is too far away. -EFAULT:
  * the code cannot be read. -EBUSY: the code has changed.
  */
-must_check int entry_words(const struct entry *entry, remote_addr gate, const struct memory *memory, struct entry_word out_words[ENTRY_WORDS_MAX],
-			   size_t *out_count);
+must_check int entry_words(const struct entry *entry, remote_addr gate, const struct memory *memory,
+			   struct entry_word out_words[ENTRY_WORDS_MAX], size_t *out_count);
 
 #endif

@@ -38,16 +38,18 @@ struct reached {
 	unsigned helpers;
 };
 
-/* ---- code ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- code ------------------------------------------------------------------------------------ */
 
-static bool read_code(const struct finder *finder, remote_addr at, uint64_t size, struct code *out_code)
+static bool read_code(const struct finder *finder, remote_addr at, uint64_t size,
+		      struct code *out_code)
 {
 	const uint64_t room = elf_segment_room(finder->image->elf, at - finder->image->bias);
 	const void *bytes;
 
 	size = size < room ? size : room;
 	size = size < FUNCTION_BYTES_MAX ? size : FUNCTION_BYTES_MAX;
-	if (!size || elf_segment_bytes(finder->image->elf, at - finder->image->bias, size, &bytes) < 0)
+	if (!size ||
+	    elf_segment_bytes(finder->image->elf, at - finder->image->bias, size, &bytes) < 0)
 		return false;
 	*out_code = (struct code){.at = at, .bytes = bytes, .size = size};
 	return true;
@@ -66,7 +68,9 @@ static const struct eh_fde *find_fde(const struct finder *finder, remote_addr at
 		else
 			hi = middle;
 	}
-	return lo < finder->frame.fde_count && finder->frame.fde[lo].lo <= address ? &finder->frame.fde[lo] : NULL;
+	return lo < finder->frame.fde_count && finder->frame.fde[lo].lo <= address
+		       ? &finder->frame.fde[lo]
+		       : NULL;
 }
 
 /* The code of a function, or of the one that it jumps to at once. */
@@ -83,19 +87,23 @@ static bool find_code(const struct finder *finder, enum hi_function function, st
 	fde = find_fde(finder, at);
 	if (fde)
 		size = fde->hi - (at - finder->image->bias);
-	else if (target || elf_image_symbol(finder->image, slots_symbol(function), &address, &size) || address != at || !size)
+	else if (target ||
+		 elf_image_symbol(finder->image, slots_symbol(function), &address, &size) ||
+		 address != at || !size)
 		size = UNKNOWN_BYTES_MAX;
 	return read_code(finder, at, size, out_code);
 }
 
-/* ---- ways ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ways ------------------------------------------------------------------------------------ */
 
 /* The slot that an instruction calls or jumps through; 0: none. */
-static remote_addr slot_of(const struct arch_instruction *instruction, const uint8_t *bytes, remote_addr at)
+static remote_addr slot_of(const struct arch_instruction *instruction, const uint8_t *bytes,
+			   remote_addr at)
 {
 	int32_t distance;
 
-	if (instruction->target || !instruction->pc_relative_at || (instruction->flow != ARCH_FLOW_JUMP && instruction->flow != ARCH_FLOW_CALL))
+	if (instruction->target || !instruction->pc_relative_at ||
+	    (instruction->flow != ARCH_FLOW_JUMP && instruction->flow != ARCH_FLOW_CALL))
 		return 0;
 	memcpy(&distance, bytes + instruction->pc_relative_at, sizeof(distance));
 	return at + instruction->size + (uint64_t)(int64_t)distance;
@@ -107,8 +115,10 @@ static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
 	struct arch_instruction instruction;
 	struct code code;
 
-	for (unsigned i = 0; i < STUB_INSTRUCTIONS && read_code(finder, at, ARCH_ENTRY_MAX, &code); i++, at += instruction.size) {
-		if (!arch_decode(code.bytes, code.size, at, &instruction) || instruction.flow == ARCH_FLOW_CALL)
+	for (unsigned i = 0; i < STUB_INSTRUCTIONS && read_code(finder, at, ARCH_ENTRY_MAX, &code);
+	     i++, at += instruction.size) {
+		if (!arch_decode(code.bytes, code.size, at, &instruction) ||
+		    instruction.flow == ARCH_FLOW_CALL)
 			return 0;
 		if (instruction.flow != ARCH_FLOW_NEXT)
 			return slot_of(&instruction, code.bytes, at);
@@ -118,43 +128,55 @@ static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
 
 static bool is_allocating(const struct finder *finder, enum hi_function function)
 {
-	return function < HI_FUNCTION_COUNT && finder->allocator->original[function] && gate_class_of(function) != GATE_FREE;
+	return function < HI_FUNCTION_COUNT && finder->allocator->original[function] &&
+	       gate_class_of(function) != GATE_FREE;
 }
 
 static bool is_hooked_at_entry(const struct finder *finder, remote_addr address)
 {
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (finder->allocator->original[function] == address && is_allocating(finder, (enum hi_function)function) &&
+		if (finder->allocator->original[function] == address &&
+		    is_allocating(finder, (enum hi_function)function) &&
 		    entries_have(finder->entries, (enum hi_function)function))
 			return true;
 	return false;
 }
 
-static void note_way(const struct finder *finder, const struct code *code, const struct arch_instruction *instruction, size_t offset, struct reached *reached)
+static void note_way(const struct finder *finder, const struct code *code,
+		     const struct arch_instruction *instruction, size_t offset,
+		     struct reached *reached)
 {
 	const bool is_call = instruction->flow == ARCH_FLOW_CALL;
-	const remote_addr target = instruction->target, own_slot = slot_of(instruction, code->bytes + offset, code->at + offset);
+	const remote_addr target = instruction->target,
+			  own_slot = slot_of(instruction, code->bytes + offset, code->at + offset);
 	const bool is_entry = target && is_hooked_at_entry(finder, target);
-	const remote_addr slot = is_entry ? 0 : own_slot ? own_slot : target - code->at < code->size ? 0 : slot_of_stub(finder, target);
+	const remote_addr slot = is_entry                         ? 0
+				 : own_slot                       ? own_slot
+				 : target - code->at < code->size ? 0
+								  : slot_of_stub(finder, target);
 
 	if (is_entry || (slot && is_allocating(finder, slots_function_at(finder->image, slot)))) {
 		reached->by_call |= is_call;
 		reached->by_jump |= !is_call && is_entry;
 		reached->by_slot_jump |= !is_call && slot;
-	} else if (target && !slot && target - code->at >= code->size && reached->helpers < HELPERS_MAX) {
+	} else if (target && !slot && target - code->at >= code->size &&
+		   reached->helpers < HELPERS_MAX) {
 		reached->helper[reached->helpers++] = target;
 	}
 }
 
 /* Bytes that cannot be decoded are skipped one by one. */
-static void look_through(const struct finder *finder, const struct code *code, struct reached *reached)
+static void look_through(const struct finder *finder, const struct code *code,
+			 struct reached *reached)
 {
 	struct arch_instruction instruction;
 
 	for (size_t offset = 0; offset < code->size; offset += instruction.size) {
-		if (!arch_decode(code->bytes + offset, code->size - offset, code->at + offset, &instruction))
+		if (!arch_decode(code->bytes + offset, code->size - offset, code->at + offset,
+				 &instruction))
 			instruction.size = 1;
-		else if (instruction.flow == ARCH_FLOW_CALL || instruction.flow == ARCH_FLOW_JUMP || instruction.flow == ARCH_FLOW_BRANCH)
+		else if (instruction.flow == ARCH_FLOW_CALL || instruction.flow == ARCH_FLOW_JUMP ||
+			 instruction.flow == ARCH_FLOW_BRANCH)
 			note_way(finder, code, &instruction, offset, reached);
 	}
 }
@@ -171,14 +193,15 @@ static void look_through_helpers(const struct finder *finder, struct reached *re
 		struct reached further = {0};
 		struct code code;
 
-		if (!fde || !read_code(finder, reached->helper[i], fde->hi - (reached->helper[i] - finder->image->bias), &code))
+		if (!fde || !read_code(finder, reached->helper[i],
+				       fde->hi - (reached->helper[i] - finder->image->bias), &code))
 			continue;
 		look_through(finder, &code, &further);
 		reached->by_helper |= further.by_call || further.by_jump || further.by_slot_jump;
 	}
 }
 
-/* ---- what that means -------------------------------------------------------------------------------------------------------------------- */
+/* ---- what that means ------------------------------------------------------------------------- */
 
 /*
  * A function that is called often, and whose code is therefore examined: what its own code does is
@@ -225,7 +248,8 @@ static enum entry_nesting nesting_of(const struct finder *finder, enum hi_functi
 		return entries_have(finder->entries, function) ? ENTRY_NESTS : ENTRY_INNERMOST;
 	look_through(finder, &code, &reached);
 	look_through_helpers(finder, &reached);
-	if (reached.by_helper || reached.by_slot_jump || (reached.by_jump && function != HI_FN_REALLOC))
+	if (reached.by_helper || reached.by_slot_jump ||
+	    (reached.by_jump && function != HI_FN_REALLOC))
 		return ENTRY_NESTS;
 	if (reached.by_call && !add_nested_from(finder->entries, &code))
 		return ENTRY_NESTS;
@@ -239,24 +263,28 @@ static int look_at_image(struct finder *finder, const struct elf_images *images)
 	bool is_needed = false;
 
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		is_needed |= elf_images_find(images, finder->allocator->original[function]) == finder->image;
+		is_needed |= elf_images_find(images, finder->allocator->original[function]) ==
+			     finder->image;
 	if (!is_needed || !finder->image->elf)
 		return 0;
 	if (unwind_table_section(finder->image, &section) == 0)
 		error = eh_frame_parse(&section, 0, UINT64_MAX, &finder->frame);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !error; function++)
 		if (elf_images_find(images, finder->allocator->original[function]) == finder->image)
-			finder->entries->nesting[function] = nesting_of(finder, (enum hi_function)function);
+			finder->entries->nesting[function] =
+				nesting_of(finder, (enum hi_function)function);
 	eh_frame_close(&finder->frame);
 	return error;
 }
 
-int nesting_find(const struct elf_images *images, const struct allocator *allocator, struct entries *entries)
+int nesting_find(const struct elf_images *images, const struct allocator *allocator,
+		 struct entries *entries)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < images->count && !error; i++) {
-		struct finder finder = {.allocator = allocator, .image = &images->image[i], .entries = entries};
+		struct finder finder = {
+			.allocator = allocator, .image = &images->image[i], .entries = entries};
 
 		error = look_at_image(&finder, images);
 	}

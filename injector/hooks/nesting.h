@@ -18,6 +18,7 @@
  * Fills in the nesting fields of entries, for all functions of the allocator, including those that
  * are hooked by slots. -ENOMEM.
  */
-must_check int nesting_find(const struct elf_images *images, const struct allocator *allocator, struct entries *entries);
+must_check int nesting_find(const struct elf_images *images, const struct allocator *allocator,
+			    struct entries *entries);
 
 #endif

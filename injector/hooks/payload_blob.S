@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_blob.S - the payload's shared object as bytes in this program's read-only data, so that one file is all a user copies.
+ * payload_blob.S - the payload's shared object as bytes in this program's read-only data, so that
+ * one file is all a user copies.
  *
- * Interface: const uint8_t hi_payload_so[], hi_payload_so_end[]. PAYLOAD_SO is the path of the built object.
+ * Interface: const uint8_t hi_payload_so[], hi_payload_so_end[]. PAYLOAD_SO is the path of the
+ * built object.
  */
 	.section .rodata
 	.balign 4096

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_image.h - the payload .so that is embedded in this program, and what the injector needs to know about it.
+ * payload_image.h - the payload .so that is embedded in this program, and what the injector needs
+ * to know about it.
  */
 #ifndef HI_PAYLOAD_IMAGE_H
 #define HI_PAYLOAD_IMAGE_H

@@ -21,7 +21,8 @@ static bool is_saved_at(const struct cfi_saved *saved, int64_t offset)
 
 static bool is_hook_frame(const struct cfi_rules *rules)
 {
-	bool is = !rules->cfa_is_expression && rules->cfa_register == ARCH_DWARF_BP && rules->cfa_offset == ARCH_HOOK_CFA;
+	bool is = !rules->cfa_is_expression && rules->cfa_register == ARCH_DWARF_BP &&
+		  rules->cfa_offset == ARCH_HOOK_CFA;
 
 	is &= is_saved_at(&rules->pc, ARCH_HOOK_PC) && is_saved_at(&rules->bp, ARCH_HOOK_BP);
 	for (unsigned i = 0; i < ARCH_KEPT; i++)
@@ -55,11 +56,13 @@ static bool has_hook_frame(const struct eh_frame *frame, const struct eh_fde *fd
 /*
  * Is the code in memory the same as in the file, and is `at` not a place to which a call returns?
  */
-static bool is_fit(const struct elf_image *image, const struct memory *memory, uint64_t at, const uint8_t *code)
+static bool is_fit(const struct elf_image *image, const struct memory *memory, uint64_t at,
+		   const uint8_t *code)
 {
 	uint8_t now[ARCH_CALL_MAX + ARCH_GADGET_MAX];
 
-	return !arch_ends_in_call(code - ARCH_CALL_MAX) && !memory_read(memory, image->bias + at - ARCH_CALL_MAX, now, sizeof(now)) &&
+	return !arch_ends_in_call(code - ARCH_CALL_MAX) &&
+	       !memory_read(memory, image->bias + at - ARCH_CALL_MAX, now, sizeof(now)) &&
 	       !memcmp(now, code - ARCH_CALL_MAX, sizeof(now));
 }
 
@@ -73,11 +76,14 @@ struct text {
 };
 
 /* NULL: the file does not have all of it. Functions are examined in ascending order of address. */
-static const uint8_t *code_at(struct text *text, const struct elf_image *image, uint64_t at, uint64_t size)
+static const uint8_t *code_at(struct text *text, const struct elf_image *image, uint64_t at,
+			      uint64_t size)
 {
 	if (at < text->lo || at - text->lo > text->size || text->size - (at - text->lo) < size) {
 		const uint64_t room = elf_segment_room(image->elf, at);
-		const bool is_further = text->size && at >= text->lo && elf_segment_room(image->elf, text->lo) == room + (at - text->lo);
+		const bool is_further =
+			text->size && at >= text->lo &&
+			elf_segment_room(image->elf, text->lo) == room + (at - text->lo);
 		const uint64_t lo = is_further ? text->lo : at;
 		uint64_t wanted = is_further ? 2 * text->size : TEXT_BYTES;
 		const void *bytes;
@@ -96,20 +102,24 @@ static const uint8_t *code_at(struct text *text, const struct elf_image *image, 
 }
 
 /* 0: none in this function. */
-static uint64_t find_in_function(const struct elf_image *image, const struct memory *memory, const struct eh_frame *frame, const struct eh_fde *fde,
+static uint64_t find_in_function(const struct elf_image *image, const struct memory *memory,
+				 const struct eh_frame *frame, const struct eh_fde *fde,
 				 struct text *text)
 {
 	const size_t size = fde->hi - fde->lo;
 
-	if (!frame->cie[fde->cie].is_usable || frame->cie[fde->cie].has_personality || frame->cie[fde->cie].is_signal)
+	if (!frame->cie[fde->cie].is_usable || frame->cie[fde->cie].has_personality ||
+	    frame->cie[fde->cie].is_signal)
 		return 0;
 	const uint8_t *code = code_at(text, image, fde->lo, size + ARCH_GADGET_MAX);
 
 	if (!code)
 		return 0;
 
-	for (size_t at = arch_find_kept_call(code, ARCH_CALL_MAX, size); at < size; at = arch_find_kept_call(code, at + 1, size))
-		if (has_hook_frame(frame, fde, fde->lo + at) && is_fit(image, memory, fde->lo + at, code + at))
+	for (size_t at = arch_find_kept_call(code, ARCH_CALL_MAX, size); at < size;
+	     at = arch_find_kept_call(code, at + 1, size))
+		if (has_hook_frame(frame, fde, fde->lo + at) &&
+		    is_fit(image, memory, fde->lo + at, code + at))
 			return fde->lo + at;
 	return 0;
 }
@@ -121,7 +131,8 @@ static remote_addr find_in_image(const struct elf_image *image, const struct mem
 	struct text text = {0};
 	uint64_t at = 0;
 
-	if (!image->is_pinned || image->is_vdso || !image->elf || unwind_table_cost(image) > SECTION_MAX || unwind_table_section(image, &section) ||
+	if (!image->is_pinned || image->is_vdso || !image->elf ||
+	    unwind_table_cost(image) > SECTION_MAX || unwind_table_section(image, &section) ||
 	    eh_frame_parse(&section, 0, UINT64_MAX, &frame))
 		return 0;
 	for (size_t i = 0; i < frame.fde_count && !at; i++)
@@ -130,7 +141,8 @@ static remote_addr find_in_image(const struct elf_image *image, const struct mem
 	return at ? image->bias + at : 0;
 }
 
-remote_addr return_gadget_find(const struct elf_images *images, const struct elf_image *allocator, const struct memory *memory)
+remote_addr return_gadget_find(const struct elf_images *images, const struct elf_image *allocator,
+			       const struct memory *memory)
 {
 	remote_addr found = find_in_image(allocator, memory);
 

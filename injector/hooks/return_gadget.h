@@ -22,6 +22,7 @@
 #include "elf_images.h"
 
 /* Searches the allocator's own object first. 0: there is none. */
-remote_addr return_gadget_find(const struct elf_images *images, const struct elf_image *allocator, const struct memory *memory);
+remote_addr return_gadget_find(const struct elf_images *images, const struct elf_image *allocator,
+			       const struct memory *memory);
 
 #endif

@@ -77,7 +77,7 @@ static remote_addr usable_size_in(const struct elf_image *image)
 	return 0;
 }
 
-/* ---- operator new ---- */
+/* ---- operator new ---------------------------------------------------------------------------- */
 
 /*
  * Are blocks of operator new the same as blocks of malloc? Certainly if operator delete is the same
@@ -89,7 +89,8 @@ static bool is_new_malloc(const struct elf_image *image)
 {
 	remote_addr delete, release, mark;
 
-	if (elf_image_symbol(image, functions[HI_FN_DELETE].symbol, &delete, NULL) || elf_image_symbol(image, functions[HI_FN_FREE].symbol, &release, NULL))
+	if (elf_image_symbol(image, functions[HI_FN_DELETE].symbol, &delete, NULL) ||
+	    elf_image_symbol(image, functions[HI_FN_FREE].symbol, &release, NULL))
 		return false;
 	return delete == release || elf_image_symbol(image, "mallctl", &mark, NULL) == 0;
 }
@@ -98,13 +99,15 @@ static bool is_new_malloc(const struct elf_image *image)
  * Takes it from the code of the function that returns it. If the library can be unloaded, the word
  * would be unmapped with it.
  */
-void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory, struct allocator *allocator)
+void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory,
+				struct allocator *allocator)
 {
 	const struct elf_image *image;
 	uint8_t code[ARCH_ENTRY_MAX];
 	remote_addr getter;
 
-	if (!elf_images_resolve(images, "_ZSt15get_new_handlerv", &getter, &image) && image->is_pinned && !memory_read(memory, getter, code, sizeof(code)))
+	if (!elf_images_resolve(images, "_ZSt15get_new_handlerv", &getter, &image) &&
+	    image->is_pinned && !memory_read(memory, getter, code, sizeof(code)))
 		allocator->new_handler = arch_returned_word(code, getter);
 }
 
@@ -118,22 +121,28 @@ static void find_variants_of_new(struct allocator *allocator)
 
 		if (!allocator->original[throwing])
 			continue;
-		if (is_malloc && !elf_image_symbol(allocator->image, functions[variants_of_new[i].plain].symbol, &address, NULL))
+		if (is_malloc &&
+		    !elf_image_symbol(allocator->image, functions[variants_of_new[i].plain].symbol,
+				      &address, NULL))
 			allocator->plain[throwing] = address;
-		else if (!elf_image_symbol(allocator->image, functions[variants_of_new[i].nothrow].symbol, &address, NULL))
+		else if (!elf_image_symbol(allocator->image,
+					   functions[variants_of_new[i].nothrow].symbol, &address,
+					   NULL))
 			allocator->nothrow[throwing] = address;
 		else
-			allocator->original[throwing] = 0; /* a wrapper of malloc, most likely, which is hooked itself */
+			/* a wrapper of malloc, most likely, which is hooked itself */
+			allocator->original[throwing] = 0;
 	}
 }
 
-/* ---- originals ---- */
+/* ---- originals ------------------------------------------------------------------------------- */
 
 int allocator_find(const struct elf_images *images, struct allocator *out_allocator)
 {
 	struct allocator allocator = {0};
 	remote_addr address;
-	int error = elf_images_resolve(images, functions[HI_FN_MALLOC].symbol, &address, &allocator.image);
+	int error = elf_images_resolve(images, functions[HI_FN_MALLOC].symbol, &address,
+				       &allocator.image);
 
 	if (error)
 		return error;
@@ -147,7 +156,8 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 		 * The rest of the program would not be bound to an object loaded by dlopen, and
 		 * that object may be unloaded.
 		 */
-		if (image == allocator.image || (image->is_pinned && !functions[function].allocator_only))
+		if (image == allocator.image ||
+		    (image->is_pinned && !functions[function].allocator_only))
 			allocator.original[function] = address;
 		if (image == allocator.image)
 			allocator.usable_size[function] = usable_size;
@@ -157,7 +167,7 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 	return 0;
 }
 
-/* ---- slots ---- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 struct scan {
 	const struct elf_images *images;
@@ -174,14 +184,16 @@ static enum hi_function function_of(const char *name)
 {
 	int function = 0;
 
-	while (function < HI_FUNCTION_COUNT && (name[0] != functions[function].symbol[0] || strcmp(name, functions[function].symbol) != 0))
+	while (function < HI_FUNCTION_COUNT && (name[0] != functions[function].symbol[0] ||
+						strcmp(name, functions[function].symbol) != 0))
 		function++;
 	return (enum hi_function)function;
 }
 
 enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot)
 {
-	const size_t relocations = image->dynamic ? elf_dynamic_relocation_count(image->dynamic) : 0;
+	const size_t relocations =
+		image->dynamic ? elf_dynamic_relocation_count(image->dynamic) : 0;
 
 	for (size_t i = 0; i < relocations; i++) {
 		bool is_jump_slot, is_absolute;
@@ -190,9 +202,11 @@ enum hi_function slots_function_at(const struct elf_image *image, remote_addr sl
 
 		elf_dynamic_relocation(image->dynamic, i, &relocation);
 		if (image->bias + relocation.r_offset != slot ||
-		    !arch_is_slot_relocation((unsigned)ELF64_R_TYPE(relocation.r_info), &is_jump_slot, &is_absolute))
+		    !arch_is_slot_relocation((unsigned)ELF64_R_TYPE(relocation.r_info),
+					     &is_jump_slot, &is_absolute))
 			continue;
-		const char *name = elf_dynamic_symbol(image->dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info), &symbol);
+		const char *name = elf_dynamic_symbol(
+			image->dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info), &symbol);
 
 		return name ? function_of(name) : HI_FUNCTION_COUNT;
 	}
@@ -216,7 +230,8 @@ remote_addr slots_stub_at(const struct elf_image *image, remote_addr slot)
 	const void *bytes;
 	uint64_t initial;
 
-	if (image->memory_copy || elf_segment_bytes(image->elf, slot - image->bias, sizeof(initial), &bytes) < 0)
+	if (image->memory_copy ||
+	    elf_segment_bytes(image->elf, slot - image->bias, sizeof(initial), &bytes) < 0)
 		return 0;
 	memcpy(&initial, bytes, sizeof(initial));
 	return is_in_text(image, image->bias + initial) ? image->bias + initial : 0;
@@ -226,11 +241,13 @@ bool slots_is_relro(const struct elf_image *image, remote_addr slot)
 {
 	GElf_Phdr relro;
 
-	return elf_segment_find(image->elf, PT_GNU_RELRO, &relro) && slot - image->bias - relro.p_vaddr < relro.p_memsz;
+	return elf_segment_find(image->elf, PT_GNU_RELRO, &relro) &&
+	       slot - image->bias - relro.p_vaddr < relro.p_memsz;
 }
 
 /* Does the slot hold the stub that calls the dynamic linker? */
-static bool is_lazy_stub(const struct elf_image *image, remote_addr slot, bool is_import, uint64_t value)
+static bool is_lazy_stub(const struct elf_image *image, remote_addr slot, bool is_import,
+			 uint64_t value)
 {
 	/* If an imported function's slot leads into its own object, it leads to a stub. */
 	if (image->memory_copy)
@@ -244,14 +261,17 @@ static bool is_other_definition(const struct scan *scan, const struct slot *slot
 	const struct elf_image *image = elf_images_find(scan->images, slot->value);
 	remote_addr address;
 
-	return image && elf_image_symbol(image, functions[slot->function].symbol, &address, NULL) == 0 && address == slot->value;
+	return image &&
+	       elf_image_symbol(image, functions[slot->function].symbol, &address, NULL) == 0 &&
+	       address == slot->value;
 }
 
 /*
  * Records an object to whose functions a slot leads. Operators are not recorded: operator new of
  * another object may call the hooked malloc, as libstdc++'s does.
  */
-static void note_other(struct slots *slots, const struct elf_image *definer, const struct elf_image *importer, enum hi_function function)
+static void note_other(struct slots *slots, const struct elf_image *definer,
+		       const struct elf_image *importer, enum hi_function function)
 {
 	if (definer == importer || functions[function].allocator_only)
 		return;
@@ -280,26 +300,32 @@ static int push_slot(struct scan *scan, const struct slot *slot)
 }
 
 /* Is this relocation a pointer to one of the functions? Fills in the slot. */
-static bool read_slot(const struct scan *scan, const struct elf_image *image, const Elf64_Rela *relocation, struct slot *out_slot)
+static bool read_slot(const struct scan *scan, const struct elf_image *image,
+		      const Elf64_Rela *relocation, struct slot *out_slot)
 {
 	bool is_jump_slot, is_absolute;
 	Elf64_Sym symbol;
 	const char *name;
 
-	if (!arch_is_slot_relocation((unsigned)ELF64_R_TYPE(relocation->r_info), &is_jump_slot, &is_absolute))
+	if (!arch_is_slot_relocation((unsigned)ELF64_R_TYPE(relocation->r_info), &is_jump_slot,
+				     &is_absolute))
 		return false;
-	name = elf_dynamic_symbol(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info), &symbol);
+	name = elf_dynamic_symbol(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info),
+				  &symbol);
 	out_slot->function = name ? function_of(name) : HI_FUNCTION_COUNT;
 	if (out_slot->function == HI_FUNCTION_COUNT)
 		return false;
-	out_slot->version = elf_dynamic_version(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info));
+	out_slot->version =
+		elf_dynamic_version(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info));
 	out_slot->original = scan->allocator->original[out_slot->function];
 	out_slot->address = image->bias + relocation->r_offset;
-	if (!out_slot->original || (is_absolute && relocation->r_addend) || out_slot->address % WORD_BYTES ||
+	if (!out_slot->original || (is_absolute && relocation->r_addend) ||
+	    out_slot->address % WORD_BYTES ||
 	    memory_read_u64(scan->memory, out_slot->address, &out_slot->value) < 0)
 		return false;
-	out_slot->lazy =
-		is_jump_slot && out_slot->value != out_slot->original && is_lazy_stub(image, out_slot->address, symbol.st_shndx == SHN_UNDEF, out_slot->value);
+	out_slot->lazy = is_jump_slot && out_slot->value != out_slot->original &&
+			 is_lazy_stub(image, out_slot->address, symbol.st_shndx == SHN_UNDEF,
+				      out_slot->value);
 	return true;
 }
 
@@ -328,7 +354,8 @@ static bool is_certain(const struct scan *scan, const struct slot *slot, size_t 
 		const struct slot *bound = &scan->slots.slot[i];
 		const struct reference other = reference_of(scan, bound);
 
-		if (!bound->lazy && elf_images_find(scan->images, bound->original) == definer && binding_follows(&reference, &other))
+		if (!bound->lazy && elf_images_find(scan->images, bound->original) == definer &&
+		    binding_follows(&reference, &other))
 			return true;
 	}
 	return false;
@@ -353,7 +380,8 @@ static void drop_lazy(struct scan *scan, size_t first, bool all)
 static int scan_image(struct scan *scan, size_t number)
 {
 	const struct elf_image *image = &scan->images->image[number];
-	const size_t first = scan->slots.count, relocations = elf_dynamic_relocation_count(image->dynamic);
+	const size_t first = scan->slots.count,
+		     relocations = elf_dynamic_relocation_count(image->dynamic);
 	bool bound_elsewhere = false;
 	int error = 0;
 
@@ -372,7 +400,8 @@ static int scan_image(struct scan *scan, size_t number)
 			scan->slots.foreign++;
 			if (!is_other_definition(scan, &slot))
 				continue;
-			note_other(&scan->slots, elf_images_find(scan->images, slot.value), image, slot.function);
+			note_other(&scan->slots, elf_images_find(scan->images, slot.value), image,
+				   slot.function);
 			bound_elsewhere = true;
 		}
 	}
@@ -403,18 +432,25 @@ static void sort_slots(struct slots *slots)
 /* ld.so's slots are not scanned, unless it is also the C library (musl). */
 static bool is_scanned(const struct scan *scan, const struct elf_image *image)
 {
-	return image->dynamic && !image->is_vdso && (!image->is_loader || image == scan->allocator->image);
+	return image->dynamic && !image->is_vdso &&
+	       (!image->is_loader || image == scan->allocator->image);
 }
 
-int slots_find(const struct elf_images *images, const struct allocator *allocator, const struct memory *memory, remote_addr ignore_lo, remote_addr ignore_hi,
+int slots_find(const struct elf_images *images, const struct allocator *allocator,
+	       const struct memory *memory, remote_addr ignore_lo, remote_addr ignore_hi,
 	       struct slots *out_slots)
 {
-	struct scan scan = {.images = images, .allocator = allocator, .memory = memory, .ignore_lo = ignore_lo, .ignore_hi = ignore_hi};
+	struct scan scan = {.images = images,
+			    .allocator = allocator,
+			    .memory = memory,
+			    .ignore_lo = ignore_lo,
+			    .ignore_hi = ignore_hi};
 	int error = 0;
 
 	for (int function = 0; !error && function < HI_FUNCTION_COUNT; function++)
 		if (allocator->original[function])
-			error = definitions_find(images, functions[function].symbol, &scan.definitions[function]);
+			error = definitions_find(images, functions[function].symbol,
+						 &scan.definitions[function]);
 	for (size_t i = 0; !error && i < images->count; i++)
 		if (is_scanned(&scan, &images->image[i]))
 			error = scan_image(&scan, i);

@@ -51,8 +51,9 @@ struct slots {
 	const struct elf_image *other[SLOTS_OTHERS_MAX];
 	size_t other_count;
 	size_t count;
-	size_t ours;    /* slots that lead into the range to be ignored: left out */
-	size_t foreign; /* slots that hold neither original nor stub, or a stub that may lead elsewhere: skipped */
+	size_t ours; /* slots that lead into the range to be ignored: left out */
+	/* slots that hold neither original nor stub, or a stub that may lead elsewhere: skipped */
+	size_t foreign;
 };
 
 /*
@@ -69,7 +70,11 @@ struct allocator {
 	/* address of the word in which the C++ library keeps its new-handler; 0 = not known */
 	remote_addr new_handler;
 	remote_addr usable_size
-		[HI_FUNCTION_COUNT];   /* malloc_usable_size of the object that defines malloc and the function; 0 = it has none, or none that may be called */
+		/*
+		 * malloc_usable_size of the object that defines malloc and the function; 0 = it has
+		 * none, or none that may be called
+		 */
+		[HI_FUNCTION_COUNT];
 	const struct elf_image *image; /* object that defines malloc */
 };
 /* The function's name in symbol tables. */
@@ -87,14 +92,16 @@ bool slots_is_relro(const struct elf_image *image, remote_addr slot);
 /* -ENOENT: nothing in the link map defines malloc. */
 must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
 /* Fills in allocator->new_handler, if it can be determined. */
-void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory, struct allocator *allocator);
+void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory,
+				struct allocator *allocator);
 
 /*
  * ignore_lo/hi: range of gate addresses that the injector has already written. Slots that lead
  * there are the injector's, not foreign; they are left out.
  */
-must_check int slots_find(const struct elf_images *images, const struct allocator *allocator, const struct memory *memory, remote_addr ignore_lo,
-			  remote_addr ignore_hi, struct slots *out_slots);
+must_check int slots_find(const struct elf_images *images, const struct allocator *allocator,
+			  const struct memory *memory, remote_addr ignore_lo, remote_addr ignore_hi,
+			  struct slots *out_slots);
 void slots_close(struct slots *slots);
 
 #endif

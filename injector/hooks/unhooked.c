@@ -49,7 +49,8 @@ static bool exports_malloc(const struct elf_image *image)
 	return elf_image_symbol(image, "malloc", &address, NULL) == 0;
 }
 
-static void add_to(struct unhooked_list *list, const struct elf_image *image, enum hi_unhooked how, const char *function, remote_addr address)
+static void add_to(struct unhooked_list *list, const struct elf_image *image, enum hi_unhooked how,
+		   const char *function, remote_addr address)
 {
 	struct unhooked found = {.how = how, .is_main = image->is_main, .address = address};
 
@@ -62,7 +63,8 @@ static void add_to(struct unhooked_list *list, const struct elf_image *image, en
 		list->unhooked[list->count++] = found;
 }
 
-static void add(const struct search *search, enum hi_unhooked how, const char *prefix, size_t prefix_length, remote_addr address)
+static void add(const struct search *search, enum hi_unhooked how, const char *prefix,
+		size_t prefix_length, remote_addr address)
 {
 	char name[HI_ALLOCATOR_NAME_MAX];
 
@@ -74,7 +76,8 @@ static void add(const struct search *search, enum hi_unhooked how, const char *p
  * is_exported: other objects can find the symbol in this object, so that the object's own calls may
  * go through a slot.
  */
-static void look_at(const struct search *search, const char *name, const Elf64_Sym *symbol, bool is_exported)
+static void look_at(const struct search *search, const char *name, const Elf64_Sym *symbol,
+		    bool is_exported)
 {
 	const struct elf_image *image = search->image;
 	size_t prefix;
@@ -97,7 +100,8 @@ static void look_at(const struct search *search, const char *name, const Elf64_S
 
 static void search_exported(struct search *search)
 {
-	const uint32_t count = search->image->dynamic ? elf_dynamic_symbol_count(search->image->dynamic) : 0;
+	const uint32_t count =
+		search->image->dynamic ? elf_dynamic_symbol_count(search->image->dynamic) : 0;
 	Elf64_Sym symbol;
 
 	if (count * sizeof(symbol) > search->room)
@@ -122,7 +126,8 @@ static char *read_section(struct search *search, const GElf_Shdr *section)
 	size_t done = 0;
 
 	while (bytes && done < size) {
-		const ssize_t got = pread(search->image->fd, bytes + done, size - done, (off_t)(section->sh_offset + done));
+		const ssize_t got = pread(search->image->fd, bytes + done, size - done,
+					  (off_t)(section->sh_offset + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -141,9 +146,11 @@ static char *read_section(struct search *search, const GElf_Shdr *section)
 
 static void search_table(struct search *search, const GElf_Shdr *table, const GElf_Shdr *strings)
 {
-	char *symbols = read_section(search, table), *names = symbols ? read_section(search, strings) : NULL;
+	char *symbols = read_section(search, table),
+	     *names = symbols ? read_section(search, strings) : NULL;
 
-	for (size_t at = 0; names && at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
+	for (size_t at = 0; names && at + sizeof(Elf64_Sym) <= table->sh_size;
+	     at += sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, symbols + at, sizeof(symbol));
@@ -173,16 +180,20 @@ static void search_all(struct search *search)
 /* Is it the payload, loaded by dlopen into a parent of this process? */
 static bool is_ours(const struct elf_image *image)
 {
-	return strncmp(image->path, "/memfd:" HI_MEMFD_NAME, sizeof("/memfd:" HI_MEMFD_NAME) - 1) == 0;
+	return strncmp(image->path, "/memfd:" HI_MEMFD_NAME, sizeof("/memfd:" HI_MEMFD_NAME) - 1) ==
+	       0;
 }
 
-void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *list)
+void unhooked_find(const struct elf_images *images, const struct allocator *allocator,
+		   remote_addr entry, struct unhooked_list *list)
 {
-	struct search search = {.allocator = allocator, .entry = entry, .list = list, .room = TABLE_BYTES_MAX};
+	struct search search = {
+		.allocator = allocator, .entry = entry, .list = list, .room = TABLE_BYTES_MAX};
 
 	for (size_t i = 0; i < images->count; i++) {
 		search.image = &images->image[i];
-		if (search.image->is_vdso || search.image->is_loader || is_ours(search.image) || is_hooked_library(&search))
+		if (search.image->is_vdso || search.image->is_loader || is_ours(search.image) ||
+		    is_hooked_library(&search))
 			continue;
 		search_exported(&search);
 		search_all(&search);
@@ -202,7 +213,9 @@ void unhooked_add_bound(const struct slots *slots, struct unhooked_list *list)
 /* Explains why the allocations are not seen; empty if the function's name shows it. */
 static const char *whose_calls(enum hi_unhooked how)
 {
-	return how == HI_UNHOOKED_DIRECT ? " (by direct calls)" : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)" : "";
+	return how == HI_UNHOOKED_DIRECT  ? " (by direct calls)"
+	       : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)"
+					  : "";
 }
 
 char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size)
@@ -212,8 +225,10 @@ char *unhooked_describe(const struct unhooked_list *list, char *text, size_t siz
 	*text = 0;
 	for (size_t i = 0; i < list->count && at < size; i++) {
 		const struct unhooked *unhooked = &list->unhooked[i];
-		const int length = snprintf(text + at, size - at, "%s%s in %s%s", i ? " and " : "", unhooked->function,
-					    unhooked->is_main ? "the program itself" : unhooked->path, whose_calls(unhooked->how));
+		const int length = snprintf(
+			text + at, size - at, "%s%s in %s%s", i ? " and " : "", unhooked->function,
+			unhooked->is_main ? "the program itself" : unhooked->path,
+			whose_calls(unhooked->how));
 
 		at += length > 0 ? (size_t)length : size;
 	}

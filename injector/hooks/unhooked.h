@@ -39,10 +39,14 @@ struct unhooked_list {
  * Adds to the list. allocator: the one whose functions are hooked. entry: that of its malloc if it
  * is hooked at its entry, so that direct calls are seen too; else 0.
  */
-void unhooked_find(const struct elf_images *images, const struct allocator *allocator, remote_addr entry, struct unhooked_list *list);
+void unhooked_find(const struct elf_images *images, const struct allocator *allocator,
+		   remote_addr entry, struct unhooked_list *list);
 /* Adds those to which slots lead: allocators beside the hooked one. */
 void unhooked_add_bound(const struct slots *slots, struct unhooked_list *list);
-/* "je_malloc in the program itself", "malloc in /opt/lib/libx.so and je_malloc in ..." Returns text. */
+/*
+ * "je_malloc in the program itself", "malloc in /opt/lib/libx.so and je_malloc in ..." Returns
+ * text.
+ */
 char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size);
 
 #endif

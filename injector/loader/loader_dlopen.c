@@ -42,26 +42,29 @@
 #define PATH_BEGIN "/proc/thread-self/fd/"
 #define SHOWN_NAME "[" HI_MEMFD_NAME "]" /* replaces the path once the file is loaded */
 #define STACK_BYTES (512u << 10)
-#define CALL_MS 10000           /* dlopen may have to wait for another thread's dlopen, with all its constructors */
+/* dlopen may have to wait for another thread's dlopen, with all its constructors */
+#define CALL_MS 10000
 #define RTLD_DLOPEN 0x80000000u /* __libc_dlopen_mode requires this flag to act like dlopen */
 #define SPELLINGS 64u
 #define OBJECTS_MAX 10000u
 #define LIST_ATTEMPTS 200
 #define LIST_PAUSE_NS 1000000
 
-/* ---- calls in the target ------------------------------------------------------------------------------------------------------------ */
+/* ---- calls in the target --------------------------------------------------------------------- */
 
 static remote_addr stack_top(const struct loader_target *target)
 {
 	return target->control->arena + target->control->state.offset + target->control->state.size;
 }
 
-static int call_address(const struct loader_target *target, struct remote *remote, remote_addr function, const uint64_t argument[4], uint64_t *out_result)
+static int call_address(const struct loader_target *target, struct remote *remote,
+			remote_addr function, const uint64_t argument[4], uint64_t *out_result)
 {
 	return remote_call(remote, function, argument, stack_top(target), CALL_MS, out_result);
 }
 
-static int call_name(const struct loader_target *target, struct remote *remote, const char *name, const uint64_t argument[4], uint64_t *out_result)
+static int call_name(const struct loader_target *target, struct remote *remote, const char *name,
+		     const uint64_t argument[4], uint64_t *out_result)
 {
 	remote_addr function;
 	int error = elf_images_resolve(target->images, name, &function, NULL);
@@ -79,23 +82,28 @@ struct footprint {
 };
 
 /* Arranges that the thread restores errno itself on its way back if the injector dies. */
-static int keep_errno(const struct loader_target *target, struct remote *remote, const struct footprint *footprint)
+static int keep_errno(const struct loader_target *target, struct remote *remote,
+		      const struct footprint *footprint)
 {
 	const uint64_t words[] = {footprint->errno_at, (uint32_t)footprint->errno_value};
-	const remote_addr entry = target->control->arena + target->control->gate.offset + (remote_addr)HI_GATE_RESTORE * HI_GATE_STRIDE;
+	const remote_addr entry = target->control->arena + target->control->gate.offset +
+				  (remote_addr)HI_GATE_RESTORE * HI_GATE_STRIDE;
 	const remote_addr at = entry + HI_GATE_BYTES + offsetof(struct hi_gate_words, restore_at);
 	int error = memory_write(target->memory, at, words, sizeof(words));
 
 	return error ? error : remote_return_through(remote, entry);
 }
 
-static int footprint_save(const struct loader_target *target, struct remote *remote, struct footprint *out_footprint)
+static int footprint_save(const struct loader_target *target, struct remote *remote,
+			  struct footprint *out_footprint)
 {
 	struct footprint footprint;
-	int error = call_name(target, remote, "__errno_location", (uint64_t[4]){0}, &footprint.errno_at);
+	int error = call_name(target, remote, "__errno_location", (uint64_t[4]){0},
+			      &footprint.errno_at);
 
 	if (!error)
-		error = memory_read(target->memory, footprint.errno_at, &footprint.errno_value, sizeof(footprint.errno_value));
+		error = memory_read(target->memory, footprint.errno_at, &footprint.errno_value,
+				    sizeof(footprint.errno_value));
 	if (!error)
 		error = keep_errno(target, remote, &footprint);
 	if (!error)
@@ -110,24 +118,31 @@ static int footprint_save(const struct loader_target *target, struct remote *rem
 static int zero_stack(const struct loader_target *target, struct remote *remote)
 {
 	const remote_addr stack = stack_top(target) - STACK_BYTES;
-	int error = remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED}, NULL);
+	int error = remote_syscall_or_fail(remote, SYS_madvise,
+					   (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED}, NULL);
 
 	if (error != -EINVAL)
 		return error;
-	error = remote_syscall_or_fail(remote, SYS_munlock, (uint64_t[6]){stack, STACK_BYTES}, NULL);
-	return error ? error : remote_syscall_or_fail(remote, SYS_madvise, (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED}, NULL);
+	error = remote_syscall_or_fail(remote, SYS_munlock, (uint64_t[6]){stack, STACK_BYTES},
+				       NULL);
+	return error ? error
+		     : remote_syscall_or_fail(remote, SYS_madvise,
+					      (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED},
+					      NULL);
 }
 
-static int footprint_restore(const struct loader_target *target, struct remote *remote, const struct footprint *footprint)
+static int footprint_restore(const struct loader_target *target, struct remote *remote,
+			     const struct footprint *footprint)
 {
-	int error = memory_write(target->memory, footprint->errno_at, &footprint->errno_value, sizeof(footprint->errno_value));
+	int error = memory_write(target->memory, footprint->errno_at, &footprint->errno_value,
+				 sizeof(footprint->errno_value));
 	int zeroed = zero_stack(target, remote);
 	int cleared = remote_return_through(remote, 0);
 
 	return error ? error : zeroed ? zeroed : cleared;
 }
 
-/* ---- what is loaded --------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is loaded -------------------------------------------------------------------------- */
 
 struct loaded {
 	remote_addr lo, hi; /* from first to last mapping; 0 = not loaded */
@@ -164,15 +179,19 @@ static int find_loaded(const struct remote *remote, struct loaded *out_loaded)
  * the same address; its node, although freed, still contains that address. So the name is compared,
  * too.
  */
-static bool is_ours(const struct loader_target *target, const struct link_map *link, remote_addr base)
+static bool is_ours(const struct loader_target *target, const struct link_map *link,
+		    remote_addr base)
 {
 	char name[sizeof(SHOWN_NAME)];
 
-	return link->l_addr == base && !memory_read(target->memory, (remote_addr)(uintptr_t)link->l_name, name, sizeof(name)) &&
+	return link->l_addr == base &&
+	       !memory_read(target->memory, (remote_addr)(uintptr_t)link->l_name, name,
+			    sizeof(name)) &&
 	       (!memcmp(name, SHOWN_NAME, sizeof(name)) || !memcmp(name, PATH_BEGIN, sizeof(name)));
 }
 
-static int look_for_handle(const struct loader_target *target, remote_addr base, uint64_t *out_handle)
+static int look_for_handle(const struct loader_target *target, remote_addr base,
+			   uint64_t *out_handle)
 {
 	struct r_debug debug;
 	struct link_map link;
@@ -204,14 +223,15 @@ static int find_handle(const struct loader_target *target, remote_addr base, uin
 	const struct timespec pause = {.tv_nsec = LIST_PAUSE_NS};
 	int error = look_for_handle(target, base, out_handle);
 
-	for (unsigned attempt = 1; (error == -ENOENT || error == -EFAULT) && attempt < LIST_ATTEMPTS; attempt++) {
+	for (unsigned attempt = 1;
+	     (error == -ENOENT || error == -EFAULT) && attempt < LIST_ATTEMPTS; attempt++) {
 		nanosleep(&pause, NULL);
 		error = look_for_handle(target, base, out_handle);
 	}
 	return error;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static int close_file(struct remote *remote, int fd)
 {
@@ -245,12 +265,14 @@ static int compare_file(const struct payload_image *payload, int file)
  * Writes the image into descriptor fd of the target, through the injector's own descriptor on the
  * same file.
  */
-static int fill_file(const struct loader_target *target, const struct remote *remote, int fd, uint64_t *out_inode)
+static int fill_file(const struct loader_target *target, const struct remote *remote, int fd,
+		     uint64_t *out_inode)
 {
 	const struct payload_image *payload = target->payload;
 	struct stat info;
 	ssize_t put;
-	int own, error = target_memfd_open(remote->tracee.pid, remote->tracee.tid, fd, LOADER_DLOPEN_MEMFD, &own);
+	int own, error = target_memfd_open(remote->tracee.pid, remote->tracee.tid, fd,
+					   LOADER_DLOPEN_MEMFD, &own);
 
 	if (error)
 		return error;
@@ -260,23 +282,30 @@ static int fill_file(const struct loader_target *target, const struct remote *re
 	else if (fcntl(own, F_ADD_SEALS, FOR_GOOD) || fstat(own, &info))
 		error = -errno;
 	else
-		error = info.st_size == (off_t)payload->file_size ? compare_file(payload, own) : -EBADMSG;
+		error = info.st_size == (off_t)payload->file_size ? compare_file(payload, own)
+								  : -EBADMSG;
 	if (!error)
 		*out_inode = info.st_ino;
 	close(own);
 	return error;
 }
 
-static int create_file(const struct loader_target *target, struct remote *remote, int *out_fd, uint64_t *out_inode)
+static int create_file(const struct loader_target *target, struct remote *remote, int *out_fd,
+		       uint64_t *out_inode)
 {
 	uint64_t fd;
-	int error = memory_write(target->memory, remote->scratch, LOADER_DLOPEN_MEMFD, sizeof(LOADER_DLOPEN_MEMFD));
+	int error = memory_write(target->memory, remote->scratch, LOADER_DLOPEN_MEMFD,
+				 sizeof(LOADER_DLOPEN_MEMFD));
 
 	if (error)
 		return error;
-	error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_NOEXEC_SEAL}, &fd);
+	error = remote_syscall_or_fail(
+		remote, SYS_memfd_create,
+		(uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_NOEXEC_SEAL}, &fd);
 	if (error == -EINVAL) /* kernels before 6.3 do not know MFD_NOEXEC_SEAL */
-		error = remote_syscall_or_fail(remote, SYS_memfd_create, (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
+		error = remote_syscall_or_fail(
+			remote, SYS_memfd_create,
+			(uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
 	if (error)
 		return error;
 	error = fill_file(target, remote, (int)fd, out_inode);
@@ -300,17 +329,19 @@ static int close_leftovers(struct remote *remote)
 	if (!directory)
 		return -errno;
 	while (!error && (entry = readdir(directory))) {
-		ssize_t length = readlinkat(dirfd(directory), entry->d_name, link, sizeof(link) - 1);
+		ssize_t length =
+			readlinkat(dirfd(directory), entry->d_name, link, sizeof(link) - 1);
 
 		link[length > 0 ? length : 0] = '\0';
-		if (strncmp(link, "/memfd:" LOADER_DLOPEN_MEMFD " ", sizeof("/memfd:" LOADER_DLOPEN_MEMFD)) == 0)
+		if (strncmp(link, "/memfd:" LOADER_DLOPEN_MEMFD " ",
+			    sizeof("/memfd:" LOADER_DLOPEN_MEMFD)) == 0)
 			error = close_file(remote, atoi(entry->d_name));
 	}
 	closedir(directory);
 	return error;
 }
 
-/* ---- load --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- load ------------------------------------------------------------------------------------ */
 
 /*
  * /proc/thread-self/fd/./././N: each number of dots is a different name to the dynamic linker, and
@@ -335,7 +366,8 @@ static void spell_path(int fd, char *path, size_t size)
  * be seen in maps. A pending error message of the call is fetched with dlerror, so that the
  * program's next dlerror does not return it.
  */
-static int call_dlopen(const struct loader_target *target, struct remote *remote, int fd, struct loaded *out_loaded)
+static int call_dlopen(const struct loader_target *target, struct remote *remote, int fd,
+		       struct loaded *out_loaded)
 {
 	char path[3 * SPELLINGS + 32];
 	uint64_t flags = RTLD_NOW | RTLD_LOCAL;
@@ -354,7 +386,8 @@ static int call_dlopen(const struct loader_target *target, struct remote *remote
 		flags |= RTLD_DLOPEN;
 	}
 	if (!error)
-		error = call_address(target, remote, function, (uint64_t[4]){remote->scratch, flags}, NULL);
+		error = call_address(target, remote, function,
+				     (uint64_t[4]){remote->scratch, flags}, NULL);
 	if (!error)
 		error = find_loaded(remote, &loaded);
 	if (error)
@@ -401,11 +434,13 @@ static void replace_shown_name(const struct loader_target *target, uint64_t hand
 	if (memory_read(target->memory, handle, &link, sizeof(link)))
 		return;
 	const remote_addr at = (remote_addr)(uintptr_t)link.l_name;
-	if (!memory_read(target->memory, at, path, sizeof(path)) && !memcmp(path, PATH_BEGIN, sizeof(path)))
+	if (!memory_read(target->memory, at, path, sizeof(path)) &&
+	    !memcmp(path, PATH_BEGIN, sizeof(path)))
 		(void)!memory_write(target->memory, at, shown, sizeof(shown));
 }
 
-static int load_file(const struct loader_target *target, struct remote *remote, int fd, uint64_t inode)
+static int load_file(const struct loader_target *target, struct remote *remote, int fd,
+		     uint64_t inode)
 {
 	struct hi_control *control = target->control;
 	struct loaded loaded;
@@ -447,7 +482,7 @@ static int dlopen_load(const struct loader_target *target, struct remote *remote
 	return error ? error : closed;
 }
 
-/* ---- unload -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- unload ---------------------------------------------------------------------------------- */
 
 static int close_handle(const struct loader_target *target, struct remote *remote, uint64_t handle)
 {
@@ -477,7 +512,9 @@ static int unmap_stray(struct remote *remote)
 		const struct mapping *mapping = &maps.mapping[i];
 
 		if (strcmp(mapping->path, "/memfd:" LOADER_DLOPEN_MEMFD) == 0)
-			error = remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){mapping->lo, mapping->hi - mapping->lo}, NULL);
+			error = remote_syscall_or_fail(
+				remote, SYS_munmap,
+				(uint64_t[6]){mapping->lo, mapping->hi - mapping->lo}, NULL);
 	}
 	maps_close(&maps);
 	return error;
@@ -507,7 +544,7 @@ static int dlopen_unload(const struct loader_target *target, struct remote *remo
 	return error;
 }
 
-/* ---- borrow --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- borrow ---------------------------------------------------------------------------------- */
 
 /*
  * Not for musl: its dlclose does nothing, and its libc has no unwind information with which to
@@ -524,7 +561,8 @@ static int dlopen_borrow(const struct loader_target *target, struct remote *remo
 	if (elf_images_resolve(target->images, "gnu_get_libc_version", &address, NULL))
 		return -ENOTSUP;
 	do {
-		error = safepoint_find(target->pid, target->images, target->memory, (int)left_ms, &tracee);
+		error = safepoint_find(target->pid, target->images, target->memory, (int)left_ms,
+				       &tracee);
 		if (error)
 			return error;
 		error = remote_adopt(remote, &tracee, target->memory, target->gadgets);

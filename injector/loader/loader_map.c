@@ -26,4 +26,5 @@ static int unload(const struct loader_target *target, struct remote *remote)
 	return 0;
 }
 
-const struct loader loader_map = {.name = "map", .id = HI_LOADER_MAP, .borrow = borrow, .load = load, .unload = unload};
+const struct loader loader_map = {
+	.name = "map", .id = HI_LOADER_MAP, .borrow = borrow, .load = load, .unload = unload};

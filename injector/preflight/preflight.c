@@ -25,7 +25,7 @@
 #include "plain_text.h"
 #include "preflight_checks.h"
 
-/* ---- which process is it --------------------------------------------------------------------------------------------------------- */
+/* ---- which process is it --------------------------------------------------------------------- */
 
 /* Finds the process that has this pid inside a container; 0: none, or more than one. */
 static pid_t find_by_inner_pid(pid_t inner, char comm[16])
@@ -36,10 +36,12 @@ static pid_t find_by_inner_pid(pid_t inner, char comm[16])
 	pid_t pid = 0;
 
 	while (proc && (entry = readdir(proc))) {
-		const pid_t outer = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+		const pid_t outer =
+			isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
 		struct proc_status status;
 
-		if (outer && proc_status_read(outer, outer, &status) == 0 && status.ns_pid == inner && outer != inner) {
+		if (outer && proc_status_read(outer, outer, &status) == 0 &&
+		    status.ns_pid == inner && outer != inner) {
 			found++;
 			pid = outer;
 			plain_text_copy(comm, 16, status.comm);
@@ -57,9 +59,12 @@ static int refuse_absent(struct subject *subject)
 	const pid_t pid = find_by_inner_pid(asked, comm);
 
 	if (pid)
-		snprintf(remedy, sizeof(remedy), "from here, number %d of a container is process %d (%s)", asked, pid, comm);
+		snprintf(remedy, sizeof(remedy),
+			 "from here, number %d of a container is process %d (%s)", asked, pid,
+			 comm);
 	else
-		snprintf(remedy, sizeof(remedy), "check the pid; it must be of this pid namespace (container)");
+		snprintf(remedy, sizeof(remedy),
+			 "check the pid; it must be of this pid namespace (container)");
 	return refuse(subject, PREFLIGHT_NO_PROCESS, remedy, "no such process");
 }
 
@@ -79,7 +84,9 @@ static int check_exists(struct subject *subject)
 	}
 	out->pid = out->tid = 0;
 	if (kill(out->asked, 0) == 0 || errno == EPERM)
-		return refuse(subject, PREFLIGHT_HIDDEN, "run heapinject as root, or in the group that may see it (the option gid= of that mount)",
+		return refuse(subject, PREFLIGHT_HIDDEN,
+			      "run heapinject as root, or in the group that may see it (the option "
+			      "gid= of that mount)",
 			      "/proc does not show it (mounted with hidepid)");
 	return refuse_absent(subject);
 }
@@ -88,14 +95,16 @@ static int check_self(struct subject *subject)
 {
 	if (subject->out->pid != getpid())
 		return 0;
-	return refuse(subject, PREFLIGHT_SELF, "give the pid of another process", "that is heapinject itself");
+	return refuse(subject, PREFLIGHT_SELF, "give the pid of another process",
+		      "that is heapinject itself");
 }
 
 static int check_kernel_thread(struct subject *subject)
 {
 	if (!subject->out->status.is_kernel_thread)
 		return 0;
-	return refuse(subject, PREFLIGHT_KERNEL_THREAD, "give the pid of a program", "it is a kernel thread and has no heap");
+	return refuse(subject, PREFLIGHT_KERNEL_THREAD, "give the pid of a program",
+		      "it is a kernel thread and has no heap");
 }
 
 static int take_thread(struct subject *subject, pid_t tid, const struct proc_status *status)
@@ -121,7 +130,8 @@ static int check_zombie(struct subject *subject)
 	if (found)
 		return found < 0 ? found : 0;
 	comm_of(out->status.ppid, parent);
-	return refuse(subject, PREFLIGHT_ZOMBIE, "nothing is left to profile", "it has exited already (a zombie that its parent %d (%s) has not collected)",
+	return refuse(subject, PREFLIGHT_ZOMBIE, "nothing is left to profile",
+		      "it has exited already (a zombie that its parent %d (%s) has not collected)",
 		      out->status.ppid, parent);
 }
 
@@ -134,7 +144,9 @@ static int look_for_tracer(struct subject *subject, pid_t tid, const struct proc
 		return 0;
 	comm_of(status->tracer, tracer);
 	snprintf(remedy, sizeof(remedy), "stop %s (pid %d) first", tracer, status->tracer);
-	return refuse(subject, PREFLIGHT_TRACED, remedy, "it is being traced by %d (%s), and a process can have one tracer only", status->tracer, tracer);
+	return refuse(subject, PREFLIGHT_TRACED, remedy,
+		      "it is being traced by %d (%s), and a process can have one tracer only",
+		      status->tracer, tracer);
 }
 
 /* Any thread may have a tracer of its own. */
@@ -143,12 +155,15 @@ static int check_traced(struct subject *subject)
 	return for_each_thread(subject, look_for_tracer);
 }
 
-/* ---- entry ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 static int (*const checks[])(struct subject *) = {
-	check_proc,    check_exists,       check_self,   check_kernel_thread,   check_zombie,  check_traced,   check_permission,      check_ptrace,
-	check_seccomp, check_shadow_stack, check_frozen, check_uninterruptible, check_sharers, check_emulated, check_earlier_session, check_abi,
-	check_room,    check_hooks,
+	check_proc,          check_exists,   check_self,
+	check_kernel_thread, check_zombie,   check_traced,
+	check_permission,    check_ptrace,   check_seccomp,
+	check_shadow_stack,  check_frozen,   check_uninterruptible,
+	check_sharers,       check_emulated, check_earlier_session,
+	check_abi,           check_room,     check_hooks,
 };
 
 #define LOADING_TRIES 50
@@ -165,7 +180,8 @@ static bool is_replaced(const struct subject *subject)
 	return memory->fd >= 0 && (!memory_is_alive(memory) || !memory_is_of(memory, memory->tid));
 }
 
-static int run_checks(const struct arena_plan *plan, struct preflight *out, struct preflight_program *out_program)
+static int run_checks(const struct arena_plan *plan, struct preflight *out,
+		      struct preflight_program *out_program)
 {
 	struct subject subject = {.out = out, .plan = plan, .memory.fd = -1};
 	int answer = 0;
@@ -176,7 +192,8 @@ static int run_checks(const struct arena_plan *plan, struct preflight *out, stru
 	if (!answer) /* read now, so that it is this program's name and not the previous one's */
 		comm_of(out->pid, out->comm);
 	if (is_replaced(&subject))
-		answer = refuse(&subject, PREFLIGHT_LOADING, "try again in a moment", "it has just replaced its program");
+		answer = refuse(&subject, PREFLIGHT_LOADING, "try again in a moment",
+				"it has just replaced its program");
 	maps_close(&subject.maps);
 	if (out_program && !answer) {
 		*out_program = (struct preflight_program){subject.memory, subject.images};
@@ -187,7 +204,8 @@ static int run_checks(const struct arena_plan *plan, struct preflight *out, stru
 	return answer < 0 ? answer : 0;
 }
 
-int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *out_preflight, struct preflight_program *out_program)
+int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *out_preflight,
+		  struct preflight_program *out_program)
 {
 	const struct arena_plan defaults = {.interval = ARENA_INTERVAL};
 	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};

@@ -38,7 +38,9 @@ struct preflight_program {
  * verdict is, or a negative errno if the question could not be answered. out_program: closed by the
  * caller; empty if the verdict is no. NULL: the caller does not continue.
  */
-must_check int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *out_preflight, struct preflight_program *out_program);
+must_check int preflight_run(pid_t pid, const struct arena_plan *plan,
+			     struct preflight *out_preflight,
+			     struct preflight_program *out_program);
 
 /*
  * The verdict's name: ok, no-process, other-user ... These are documented in heapinject(1) and

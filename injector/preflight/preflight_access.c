@@ -20,13 +20,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* ---- the rules of the kernel, in its order ------------------------------------------------------------------------------------------- */
+/* ---- the rules of the kernel, in its order --------------------------------------------------- */
 
 /* All three uids and all three gids must be the injector's, as the kernel demands. */
 static bool same_user(const struct proc_status *status, uid_t uid, gid_t gid)
 {
-	return status->uid_real == uid && status->uid_effective == uid && status->uid_saved == uid && status->gid_real == gid && status->gid_effective == gid &&
-	       status->gid_saved == gid;
+	return status->uid_real == uid && status->uid_effective == uid &&
+	       status->uid_saved == uid && status->gid_real == gid &&
+	       status->gid_effective == gid && status->gid_saved == gid;
 }
 
 /* How to get CAP_SYS_PTRACE: a user needs sudo; root without it is root of a container. */
@@ -49,9 +50,11 @@ static int check_user(struct subject *subject, pid_t tid, const struct proc_stat
 	if (tid != subject->out->tid)
 		snprintf(who, sizeof(who), "its thread %d", tid);
 	if (status->uid_effective != ours->uid_effective)
-		snprintf(remedy, sizeof(remedy), "%s runs as uid %u, %s", who, status->uid_effective, more_rights(ours));
+		snprintf(remedy, sizeof(remedy), "%s runs as uid %u, %s", who,
+			 status->uid_effective, more_rights(ours));
 	else
-		snprintf(remedy, sizeof(remedy), "%s runs as uid %u gid %u, %s", who, status->uid_effective, status->gid_effective, more_rights(ours));
+		snprintf(remedy, sizeof(remedy), "%s runs as uid %u gid %u, %s", who,
+			 status->uid_effective, status->gid_effective, more_rights(ours));
 	return refuse(subject, PREFLIGHT_OTHER_USER, remedy, "Operation not permitted");
 }
 
@@ -64,7 +67,9 @@ static int check_dumpable(struct subject *subject, const struct proc_status *sta
 	snprintf(path, sizeof(path), "/proc/%d/stat", subject->out->pid);
 	if (stat(path, &info) || info.st_uid == status->uid_effective)
 		return 0;
-	snprintf(remedy, sizeof(remedy), "it is not dumpable (setuid, capabilities, unreadable, or by prctl), %s", more_rights(&subject->ours));
+	snprintf(remedy, sizeof(remedy),
+		 "it is not dumpable (setuid, capabilities, unreadable, or by prctl), %s",
+		 more_rights(&subject->ours));
 	return refuse(subject, PREFLIGHT_NOT_DUMPABLE, remedy, "Operation not permitted");
 }
 
@@ -117,12 +122,13 @@ static int check_capabilities(struct subject *subject, const struct proc_status 
 
 	if (!lacking)
 		return 0;
-	snprintf(remedy, sizeof(remedy), "it holds capabilities that you lack (CAP_%s%s), %s", first < sizeof(names) / sizeof(names[0]) ? names[first] : "?",
+	snprintf(remedy, sizeof(remedy), "it holds capabilities that you lack (CAP_%s%s), %s",
+		 first < sizeof(names) / sizeof(names[0]) ? names[first] : "?",
 		 lacking & (lacking - 1) ? " and more" : "", more_rights(&subject->ours));
 	return refuse(subject, PREFLIGHT_CAPABILITIES, remedy, "Operation not permitted");
 }
 
-/* ---- the security modules --------------------------------------------------------------------------------------------------------------- */
+/* ---- the security modules -------------------------------------------------------------------- */
 
 static int check_yama(struct subject *subject)
 {
@@ -135,10 +141,13 @@ static int check_yama(struct subject *subject)
 		return 0;
 	if (scope == 2)
 		return refuse(subject, PREFLIGHT_YAMA, more_rights(&subject->ours),
-			      "Operation not permitted: kernel.yama.ptrace_scope is 2, which asks for CAP_SYS_PTRACE");
+			      "Operation not permitted: kernel.yama.ptrace_scope is 2, which asks "
+			      "for CAP_SYS_PTRACE");
 	if (scope == 1)
-		return refuse(subject, PREFLIGHT_YAMA, "try sudo, or sysctl kernel.yama.ptrace_scope=0",
-			      "Operation not permitted: kernel.yama.ptrace_scope is 1, which allows child processes only");
+		return refuse(subject, PREFLIGHT_YAMA,
+			      "try sudo, or sysctl kernel.yama.ptrace_scope=0",
+			      "Operation not permitted: kernel.yama.ptrace_scope is 1, which "
+			      "allows child processes only");
 	return 0;
 }
 
@@ -149,12 +158,15 @@ static int check_selinux(struct subject *subject)
 	if (read_system_number("/sys/fs/selinux/enforce", 0) != 1)
 		return 0;
 	if (read_system_number("/sys/fs/selinux/booleans/deny_ptrace", 0) == 1)
-		return refuse(subject, PREFLIGHT_SECURITY_MODULE, "setsebool deny_ptrace off, for as long as it takes",
+		return refuse(subject, PREFLIGHT_SECURITY_MODULE,
+			      "setsebool deny_ptrace off, for as long as it takes",
 			      "SELinux forbids all attaching (its boolean deny_ptrace is on)");
-	if (read_system("/proc/self/attr/current", ours, sizeof(ours)) <= 0 || strstr(ours, ":unconfined_t:"))
+	if (read_system("/proc/self/attr/current", ours, sizeof(ours)) <= 0 ||
+	    strstr(ours, ":unconfined_t:"))
 		return 0;
 	ours[strcspn(ours, "\n")] = '\0';
-	return refuse(subject, PREFLIGHT_SECURITY_MODULE, "ausearch -m AVC shows the rule; run heapinject in an unconfined domain",
+	return refuse(subject, PREFLIGHT_SECURITY_MODULE,
+		      "ausearch -m AVC shows the rule; run heapinject in an unconfined domain",
 		      "SELinux denies it to %.100s", ours);
 }
 
@@ -163,7 +175,8 @@ static int check_apparmor(struct subject *subject)
 {
 	char profile[128], enabled[8];
 
-	if (read_system("/sys/module/apparmor/parameters/enabled", enabled, sizeof(enabled)) <= 0 || enabled[0] != 'Y')
+	if (read_system("/sys/module/apparmor/parameters/enabled", enabled, sizeof(enabled)) <= 0 ||
+	    enabled[0] != 'Y')
 		return 0;
 	if (read_system("/proc/self/attr/apparmor/current", profile, sizeof(profile)) <= 0 &&
 	    read_system("/proc/self/attr/current", profile, sizeof(profile)) <= 0)
@@ -171,11 +184,13 @@ static int check_apparmor(struct subject *subject)
 	profile[strcspn(profile, " \n")] = '\0'; /* "docker-default (enforce)" */
 	if (strcmp(profile, "unconfined") == 0)
 		return 0;
-	return refuse(subject, PREFLIGHT_SECURITY_MODULE, "run heapinject on the host, or with --security-opt apparmor=unconfined",
-		      "the AppArmor profile %.100s, under which heapinject runs, denies it", profile);
+	return refuse(subject, PREFLIGHT_SECURITY_MODULE,
+		      "run heapinject on the host, or with --security-opt apparmor=unconfined",
+		      "the AppArmor profile %.100s, under which heapinject runs, denies it",
+		      profile);
 }
 
-/* ---- which rule was it ------------------------------------------------------------------------------------------------------------------- */
+/* ---- which rule was it ----------------------------------------------------------------------- */
 
 /* The uid_map of a user namespace reads differently from another namespace than from inside. */
 static bool in_our_user_namespace(pid_t pid)
@@ -196,8 +211,10 @@ static int check_user_namespace(struct subject *subject)
 {
 	if (in_initial_user_namespace() || in_our_user_namespace(subject->out->pid))
 		return 0;
-	return refuse(subject, PREFLIGHT_USER_NAMESPACE, "run heapinject outside of this namespace or container",
-		      "Operation not permitted: you are privileged in a user namespace only, and it lives outside");
+	return refuse(subject, PREFLIGHT_USER_NAMESPACE,
+		      "run heapinject outside of this namespace or container",
+		      "Operation not permitted: you are privileged in a user namespace only, and "
+		      "it lives outside");
 }
 
 /*
@@ -210,10 +227,14 @@ static int check_files(struct subject *subject)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", subject->out->pid);
-	if (has_capability(&subject->ours, CAP_DAC_OVERRIDE) || stat(path, &info) || info.st_uid == subject->ours.uid_effective)
+	if (has_capability(&subject->ours, CAP_DAC_OVERRIDE) || stat(path, &info) ||
+	    info.st_uid == subject->ours.uid_effective)
 		return 0;
-	return refuse(subject, PREFLIGHT_OTHER_USER, "add CAP_DAC_OVERRIDE, or run heapinject as root",
-		      "Operation not permitted: CAP_SYS_PTRACE alone does not open /proc/%d/mem, which belongs to uid %u", subject->out->pid, info.st_uid);
+	return refuse(subject, PREFLIGHT_OTHER_USER,
+		      "add CAP_DAC_OVERRIDE, or run heapinject as root",
+		      "Operation not permitted: CAP_SYS_PTRACE alone does not open /proc/%d/mem, "
+		      "which belongs to uid %u",
+		      subject->out->pid, info.st_uid);
 }
 
 static int check_capable(struct subject *subject)
@@ -240,9 +261,12 @@ static int check_rules(struct subject *subject, pid_t tid, const struct proc_sta
 static int refuse_unexplained(struct subject *subject)
 {
 	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0)
-		return refuse(subject, PREFLIGHT_SANDBOXED, "run heapinject from a shell that is not in a sandbox",
-			      "Operation not permitted, against all other rules: heapinject seems to run in a Landlock sandbox, which the process is not in");
-	return refuse(subject, PREFLIGHT_SANDBOXED, "look into the audit log, or run heapinject unconfined",
+		return refuse(subject, PREFLIGHT_SANDBOXED,
+			      "run heapinject from a shell that is not in a sandbox",
+			      "Operation not permitted, against all other rules: heapinject seems "
+			      "to run in a Landlock sandbox, which the process is not in");
+	return refuse(subject, PREFLIGHT_SANDBOXED,
+		      "look into the audit log, or run heapinject unconfined",
 		      "Operation not permitted: a security module denies it");
 }
 
@@ -251,7 +275,9 @@ int explain_denied(struct subject *subject, pid_t tid, const struct proc_status 
 	int answer = 0;
 
 	if (read_system_number("/proc/sys/kernel/yama/ptrace_scope", 0) < 3)
-		answer = has_capability(&subject->ours, CAP_SYS_PTRACE) ? check_capable(subject) : check_rules(subject, tid, status);
+		answer = has_capability(&subject->ours, CAP_SYS_PTRACE)
+				 ? check_capable(subject)
+				 : check_rules(subject, tid, status);
 	if (!answer)
 		answer = check_yama(subject);
 	if (!answer)
@@ -261,7 +287,7 @@ int explain_denied(struct subject *subject, pid_t tid, const struct proc_status 
 	return answer ? answer : refuse_unexplained(subject);
 }
 
-/* ---- the question to the kernel ----------------------------------------------------------------------------------------------------- */
+/* ---- the question to the kernel -------------------------------------------------------------- */
 
 /* Threads may have different users, and detach must be able to stop each of them. */
 static int ask_for_thread(struct subject *subject, pid_t tid, const struct proc_status *status)
@@ -290,11 +316,12 @@ int check_permission(struct subject *subject)
 	if (error == -EACCES || error == -EPERM)
 		return explain_denied(subject, out->tid, &out->status);
 	if (error == -ESRCH || error == -ENOENT)
-		return refuse(subject, PREFLIGHT_NO_PROCESS, "nothing is left to profile", "it has just exited");
+		return refuse(subject, PREFLIGHT_NO_PROCESS, "nothing is left to profile",
+			      "it has just exited");
 	return error ? error : for_each_thread(subject, ask_for_thread);
 }
 
-/* ---- seccomp in the target ------------------------------------------------------------------------------------------------------------- */
+/* ---- seccomp in the target ------------------------------------------------------------------- */
 
 /*
  * Strict seccomp could be suspended like a filter. But a heap that can never grow (brk and mmap are
@@ -306,13 +333,17 @@ static int look_for_seccomp(struct subject *subject, pid_t tid, const struct pro
 		subject->filtered = tid;
 	if (status->seccomp != 1)
 		return 0;
-	return refuse(subject, PREFLIGHT_STRICT_SECCOMP, "run it without strict seccomp to profile it",
-		      "thread %d is under strict seccomp: the kernel would kill it for the first call made in it", tid);
+	return refuse(subject, PREFLIGHT_STRICT_SECCOMP,
+		      "run it without strict seccomp to profile it",
+		      "thread %d is under strict seccomp: the kernel would kill it for the first "
+		      "call made in it",
+		      tid);
 }
 
 static int check_filter(struct subject *subject, pid_t tid)
 {
-	static const char cause[] = "thread %d is under a seccomp filter, which may kill it for calls that it does not know";
+	static const char cause[] = "thread %d is under a seccomp filter, which may kill it for "
+				    "calls that it does not know";
 	const struct proc_status *ours = &subject->ours;
 	bool may_suspend;
 	int error;
@@ -322,16 +353,24 @@ static int check_filter(struct subject *subject, pid_t tid)
 		return error;
 	if (ours->seccomp)
 		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
-			      "run heapinject on the host or in a privileged container: under a filter itself it may not suspend one", cause, tid);
+			      "run heapinject on the host or in a privileged container: under a "
+			      "filter itself it may not suspend one",
+			      cause, tid);
 	if (!has_capability(ours, CAP_SYS_ADMIN))
 		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
-			      ours->uid_effective ? "try sudo, which can suspend the filter for a moment"
-						  : "give heapinject CAP_SYS_ADMIN, to suspend the filter for a moment",
+			      ours->uid_effective
+				      ? "try sudo, which can suspend the filter for a moment"
+				      : "give heapinject CAP_SYS_ADMIN, to suspend the filter for "
+					"a moment",
 			      cause, tid);
 	if (!in_initial_user_namespace())
-		return refuse(subject, PREFLIGHT_SECCOMP_FILTER, "run heapinject outside of this user namespace, where it may suspend the filter for a moment",
+		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
+			      "run heapinject outside of this user namespace, where it may suspend "
+			      "the filter for a moment",
 			      cause, tid);
-	return refuse(subject, PREFLIGHT_SECCOMP_FILTER, "a kernel with CONFIG_CHECKPOINT_RESTORE could suspend the filter", cause, tid);
+	return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
+		      "a kernel with CONFIG_CHECKPOINT_RESTORE could suspend the filter", cause,
+		      tid);
 }
 
 int check_seccomp(struct subject *subject)

@@ -52,7 +52,12 @@ enum preflight_verdict {
 	PREFLIGHT_VERDICTS,
 };
 
-enum preflight_libc { PREFLIGHT_LIBC_UNKNOWN = 0, PREFLIGHT_LIBC_GLIBC, PREFLIGHT_LIBC_MUSL, PREFLIGHT_LIBC_STATIC };
+enum preflight_libc {
+	PREFLIGHT_LIBC_UNKNOWN = 0,
+	PREFLIGHT_LIBC_GLIBC,
+	PREFLIGHT_LIBC_MUSL,
+	PREFLIGHT_LIBC_STATIC
+};
 
 /*
  * Facts are filled in as far as the checks got; the rest is zero. Strings are safe to print,
@@ -61,7 +66,8 @@ enum preflight_libc { PREFLIGHT_LIBC_UNKNOWN = 0, PREFLIGHT_LIBC_GLIBC, PREFLIGH
 struct preflight {
 	pid_t asked; /* the number that the user gave; a thread id stands for its process */
 	pid_t pid;   /* 0: there is no such process */
-	pid_t tid;   /* a live thread through which /proc can be read: the leader, unless that is a zombie */
+	/* a live thread through which /proc can be read: the leader, unless that is a zombie */
+	pid_t tid;
 	char comm[16];
 	char exe[256];
 	struct proc_status status; /* of tid */
@@ -73,15 +79,17 @@ struct preflight {
 	 * before that
 	 */
 	size_t entry_count;
-	size_t slot_count;         /* number of slots to hook for the other functions */
-	size_t foreign_slot_count; /* slots that lead to neither the allocator nor a lazy stub: left alone */
+	size_t slot_count; /* number of slots to hook for the other functions */
+	/* slots that lead to neither the allocator nor a lazy stub: left alone */
+	size_t foreign_slot_count;
 	struct unhooked_list unhooked;
 	/*
 	 * it inherited the parts of the injector that its parent had when it was forked: attach
 	 * removes these first
 	 */
 	bool is_inherited;
-	pid_t injector; /* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
+	/* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
+	pid_t injector;
 
 	enum preflight_verdict verdict;
 	char cause[192];

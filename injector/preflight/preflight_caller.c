@@ -41,12 +41,15 @@ int check_proc(struct subject *subject)
 	if (atoi(number) == getpid() && proc_status_read(getpid(), getpid(), &subject->ours) == 0)
 		return 0;
 	if (length <= 0 && access("/proc/1", F_OK))
-		return refuse(subject, PREFLIGHT_FOREIGN_PROC, "mount it: mount -t proc proc /proc", "no /proc is mounted here");
-	return refuse(subject, PREFLIGHT_FOREIGN_PROC, "mount our own: mount -t proc proc /proc (unshare has --mount-proc for it)",
-		      "the /proc mounted here is of another pid namespace, where pids mean other processes");
+		return refuse(subject, PREFLIGHT_FOREIGN_PROC, "mount it: mount -t proc proc /proc",
+			      "no /proc is mounted here");
+	return refuse(subject, PREFLIGHT_FOREIGN_PROC,
+		      "mount our own: mount -t proc proc /proc (unshare has --mount-proc for it)",
+		      "the /proc mounted here is of another pid namespace, where pids mean other "
+		      "processes");
 }
 
-/* ---- the probe ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the probe ------------------------------------------------------------------------------- */
 
 static pid_t start_child(void)
 {
@@ -110,8 +113,11 @@ int check_ptrace(struct subject *subject)
 		return 0;
 	if (subject->ours.seccomp)
 		return refuse(subject, PREFLIGHT_NO_PTRACE,
-			      "allow it (docker run --cap-add=SYS_PTRACE or --security-opt seccomp=...), or run heapinject on the host",
-			      "the seccomp profile under which heapinject runs (of this container?) blocks %s", call);
-	return refuse(subject, PREFLIGHT_NO_PTRACE, "run heapinject on the machine itself", "%s does not work here (an emulator, gVisor, or a security module)",
-		      call);
+			      "allow it (docker run --cap-add=SYS_PTRACE or --security-opt "
+			      "seccomp=...), or run heapinject on the host",
+			      "the seccomp profile under which heapinject runs (of this "
+			      "container?) blocks %s",
+			      call);
+	return refuse(subject, PREFLIGHT_NO_PTRACE, "run heapinject on the machine itself",
+		      "%s does not work here (an emulator, gVisor, or a security module)", call);
 }

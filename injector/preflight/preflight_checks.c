@@ -12,7 +12,8 @@
 
 #include "plain_text.h"
 
-int refuse(struct subject *subject, enum preflight_verdict verdict, const char *remedy, const char *cause, ...)
+int refuse(struct subject *subject, enum preflight_verdict verdict, const char *remedy,
+	   const char *cause, ...)
 {
 	struct preflight *out = subject->out;
 	va_list arguments;
@@ -73,7 +74,8 @@ bool is_dead(char state)
 	return state == 'Z' || state == 'X';
 }
 
-int for_each_thread(struct subject *subject, int (*look)(struct subject *, pid_t, const struct proc_status *))
+int for_each_thread(struct subject *subject,
+		    int (*look)(struct subject *, pid_t, const struct proc_status *))
 {
 	const pid_t pid = subject->out->pid;
 	struct proc_status status;

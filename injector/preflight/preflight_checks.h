@@ -19,14 +19,17 @@ struct subject {
 	struct proc_status ours; /* from check_proc on */
 	struct maps maps;        /* from check_permission on */
 	struct memory memory;
-	pid_t filtered;           /* a thread under a seccomp filter, from check_seccomp on; 0 = none */
+	/* a thread under a seccomp filter, from check_seccomp on; 0 = none */
+	pid_t filtered;
 	struct elf_images images; /* of check_hooks */
 };
 
 #define PREFLIGHT_REFUSED 1
 
 /* Always PREFLIGHT_REFUSED. */
-__attribute__((format(printf, 4, 5))) int refuse(struct subject *subject, enum preflight_verdict verdict, const char *remedy, const char *cause, ...);
+__attribute__((format(printf, 4, 5))) int refuse(struct subject *subject,
+						 enum preflight_verdict verdict, const char *remedy,
+						 const char *cause, ...);
 
 void comm_of(pid_t pid, char comm[16]);
 bool is_dead(char state); /* as in struct proc_status */
@@ -44,7 +47,8 @@ long read_system_number(const char *path, long otherwise);
  * Calls look(subject, tid, status) for each live thread until one returns a value other than 0.
  * Returns that value, 0, or a negative errno.
  */
-must_check int for_each_thread(struct subject *subject, int (*look)(struct subject *, pid_t, const struct proc_status *));
+must_check int for_each_thread(struct subject *subject,
+			       int (*look)(struct subject *, pid_t, const struct proc_status *));
 
 /* preflight_caller.c: what the injector is able to do, whatever the target. */
 must_check int check_proc(struct subject *subject);

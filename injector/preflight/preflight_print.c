@@ -42,8 +42,10 @@ static const char *const verdict_names[PREFLIGHT_VERDICTS] = {
 	[PREFLIGHT_NO_HOOKS] = "no-hooks",
 };
 
-static const char *const libc_names[] = {
-	[PREFLIGHT_LIBC_UNKNOWN] = "unknown", [PREFLIGHT_LIBC_GLIBC] = "glibc", [PREFLIGHT_LIBC_MUSL] = "musl", [PREFLIGHT_LIBC_STATIC] = "static"};
+static const char *const libc_names[] = {[PREFLIGHT_LIBC_UNKNOWN] = "unknown",
+					 [PREFLIGHT_LIBC_GLIBC] = "glibc",
+					 [PREFLIGHT_LIBC_MUSL] = "musl",
+					 [PREFLIGHT_LIBC_STATIC] = "static"};
 
 static const char *const seccomp_names[] = {"none", "strict", "filter"};
 
@@ -59,14 +61,16 @@ static const char *seccomp_name(const struct preflight *preflight)
 	return mode >= 0 && mode <= 2 ? seccomp_names[mode] : "unknown";
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------------------------------ */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 void preflight_explain(const struct preflight *preflight, char *line, size_t size)
 {
 	if (preflight->comm[0])
-		snprintf(line, size, "cannot attach to %d (%s): %s; %s", preflight->pid, preflight->comm, preflight->cause, preflight->remedy);
+		snprintf(line, size, "cannot attach to %d (%s): %s; %s", preflight->pid,
+			 preflight->comm, preflight->cause, preflight->remedy);
 	else
-		snprintf(line, size, "cannot attach to %d: %s; %s", preflight->asked, preflight->cause, preflight->remedy);
+		snprintf(line, size, "cannot attach to %d: %s; %s", preflight->asked,
+			 preflight->cause, preflight->remedy);
 }
 
 void preflight_print(FILE *stream, const struct preflight *preflight)
@@ -79,24 +83,31 @@ void preflight_print(FILE *stream, const struct preflight *preflight)
 	fprintf(stream, "  program    %s\n", preflight->exe);
 	fprintf(stream, "  user       uid %u\n", preflight->status.uid_effective);
 	fprintf(stream, "  threads    %u\n", preflight->status.threads);
-	fprintf(stream, "  libc       %s %s\n", libc_names[preflight->libc], preflight->libc_version);
+	fprintf(stream, "  libc       %s %s\n", libc_names[preflight->libc],
+		preflight->libc_version);
 	fprintf(stream, "  allocator  %s\n", preflight->allocator);
 	if (preflight->unhooked.count)
-		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n", unhooked_describe(&preflight->unhooked, unhooked, sizeof(unhooked)));
-	fprintf(stream, "  to hook    %zu functions at their entry, %zu slots (%zu others lead elsewhere and are left alone)\n", preflight->entry_count,
-		preflight->slot_count, preflight->foreign_slot_count);
+		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n",
+			unhooked_describe(&preflight->unhooked, unhooked, sizeof(unhooked)));
+	fprintf(stream,
+		"  to hook    %zu functions at their entry, %zu slots (%zu others lead elsewhere "
+		"and are left alone)\n",
+		preflight->entry_count, preflight->slot_count, preflight->foreign_slot_count);
 	if (preflight->is_inherited)
 		fprintf(stream,
-			"  inherited  it was forked while its parent was attached to, with what that had of heapinject: inert, and removed by attach first\n");
+			"  inherited  it was forked while its parent was attached to, with what "
+			"that had of heapinject: inert, and removed by attach first\n");
 	fprintf(stream, "  seccomp    %s\n",
 		preflight->status.seccomp
-			? "filter; what it allows is not known before attach, as the kernel shows it only of a stopped thread: attach looks, and refuses\n"
+			? "filter; what it allows is not known before attach, as the kernel shows "
+			  "it only of a stopped thread: attach looks, and refuses\n"
 			  "             if it would kill the process for a call of ours"
 			: "none");
-	fprintf(stream, "  loaders    map%s\n", preflight->libc == PREFLIGHT_LIBC_GLIBC ? ", dlopen" : "");
+	fprintf(stream, "  loaders    map%s\n",
+		preflight->libc == PREFLIGHT_LIBC_GLIBC ? ", dlopen" : "");
 }
 
-/* ---- for programs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- for programs ---------------------------------------------------------------------------- */
 
 /*
  * Length of the well-formed UTF-8 sequence at `text`; 0: there is none. The terminating NUL is part
@@ -108,8 +119,11 @@ static size_t utf8_length(const unsigned char *text)
 		unsigned char lead_lo, lead_hi, second_lo, second_hi;
 		size_t length;
 	} forms[] = {
-		{0x01, 0x7f, 0x00, 0xff, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-		{0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+		{0x01, 0x7f, 0x00, 0xff, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2},
+		{0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+		{0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+		{0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
+		{0xf4, 0xf4, 0x80, 0x8f, 4},
 	};
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
@@ -117,7 +131,9 @@ static size_t utf8_length(const unsigned char *text)
 
 		if (text[0] < forms[i].lead_lo || text[0] > forms[i].lead_hi)
 			continue;
-		while (good < forms[i].length && text[good] >= (good == 1 ? forms[i].second_lo : 0x80) && text[good] <= (good == 1 ? forms[i].second_hi : 0xbf))
+		while (good < forms[i].length &&
+		       text[good] >= (good == 1 ? forms[i].second_lo : 0x80) &&
+		       text[good] <= (good == 1 ? forms[i].second_hi : 0xbf))
 			good++;
 		return good == forms[i].length ? good : 0;
 	}
@@ -140,7 +156,8 @@ static void print_json_string(FILE *stream, const char *string)
 		else if (*text < ' ' || *text == 127)
 			fprintf(stream, "\\u%04x", *text);
 		else
-			fprintf(stream, "%s%.*s", *text == '"' || *text == '\\' ? "\\" : "", (int)length, (const char *)text);
+			fprintf(stream, "%s%.*s", *text == '"' || *text == '\\' ? "\\" : "",
+				(int)length, (const char *)text);
 		text += length ? length : 1;
 	}
 	fputc('"', stream);
@@ -167,14 +184,18 @@ static void print_number_member(FILE *stream, const char *name, uint64_t number)
 
 static void print_unhooked(FILE *stream, const struct unhooked_list *list)
 {
-	static const char *const how_names[] = {[HI_UNHOOKED_PREFIXED] = "prefixed", [HI_UNHOOKED_DIRECT] = "direct", [HI_UNHOOKED_BOUND] = "bound"};
+	static const char *const how_names[] = {[HI_UNHOOKED_PREFIXED] = "prefixed",
+						[HI_UNHOOKED_DIRECT] = "direct",
+						[HI_UNHOOKED_BOUND] = "bound"};
 
 	fputs(",\"unhooked\":[", stream);
 	for (size_t i = 0; i < list->count; i++) {
 		fputs(i ? ",{\"function\":" : "{\"function\":", stream);
 		print_json_string(stream, list->unhooked[i].function);
 		print_text_member(stream, "object", list->unhooked[i].path);
-		fprintf(stream, ",\"how\":\"%s\",\"in_program\":%s}", how_names[list->unhooked[i].how], list->unhooked[i].is_main ? "true" : "false");
+		fprintf(stream, ",\"how\":\"%s\",\"in_program\":%s}",
+			how_names[list->unhooked[i].how],
+			list->unhooked[i].is_main ? "true" : "false");
 	}
 	fputc(']', stream);
 }
@@ -193,7 +214,8 @@ static void print_process(FILE *stream, const struct preflight *preflight)
 	print_text_member(stream, "libc", preflight->libc ? libc_names[preflight->libc] : "");
 	print_text_member(stream, "libc_version", preflight->libc_version);
 	print_text_member(stream, "allocator", preflight->allocator);
-	fprintf(stream, ",\"functions\":%zu,\"slots\":%zu,\"foreign_slots\":%zu", preflight->entry_count, preflight->slot_count, preflight->foreign_slot_count);
+	fprintf(stream, ",\"functions\":%zu,\"slots\":%zu,\"foreign_slots\":%zu",
+		preflight->entry_count, preflight->slot_count, preflight->foreign_slot_count);
 	print_unhooked(stream, &preflight->unhooked);
 	fprintf(stream, ",\"inherited\":%s", preflight->is_inherited ? "true" : "false");
 	print_number_member(stream, "injector", (uint64_t)preflight->injector);
@@ -204,10 +226,12 @@ void preflight_print_json(FILE *stream, const struct preflight *preflight)
 {
 	const bool is_ok = preflight->verdict == PREFLIGHT_OK;
 
-	fprintf(stream, "{\"asked\":%d,\"verdict\":\"%s\"", preflight->asked, preflight_verdict_name(preflight->verdict));
+	fprintf(stream, "{\"asked\":%d,\"verdict\":\"%s\"", preflight->asked,
+		preflight_verdict_name(preflight->verdict));
 	print_text_member(stream, "cause", preflight->cause);
 	print_text_member(stream, "remedy", preflight->remedy);
-	fprintf(stream, ",\"loaders\":[%s%s]", is_ok ? "\"map\"" : "", is_ok && preflight->libc == PREFLIGHT_LIBC_GLIBC ? ",\"dlopen\"" : "");
+	fprintf(stream, ",\"loaders\":[%s%s]", is_ok ? "\"map\"" : "",
+		is_ok && preflight->libc == PREFLIGHT_LIBC_GLIBC ? ",\"dlopen\"" : "");
 	if (preflight->pid)
 		print_process(stream, preflight);
 	else

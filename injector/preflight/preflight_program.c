@@ -20,7 +20,7 @@
 #include "link_map.h"
 #include "plain_text.h"
 
-/* ---- an earlier session ---------------------------------------------------------------------------------------------------------- */
+/* ---- an earlier session ---------------------------------------------------------------------- */
 
 /* Pids are reused; but a process that maps the same memfd is the injector of that session. */
 static bool is_injector_alive(pid_t injector, const struct mapping *arena)
@@ -38,7 +38,8 @@ static bool is_injector_alive(pid_t injector, const struct mapping *arena)
 		return strcmp(comm, "heapinject") == 0;
 	}
 	for (i = 0; i < maps.count && !found; i++)
-		found = maps.mapping[i].inode == arena->inode && strcmp(maps.mapping[i].path, ARENA_PATH) == 0;
+		found = maps.mapping[i].inode == arena->inode &&
+			strcmp(maps.mapping[i].path, ARENA_PATH) == 0;
 	maps_close(&maps);
 	return found;
 }
@@ -57,26 +58,30 @@ int check_earlier_session(struct subject *subject)
 	out->is_inherited = arena && arena_is_inherited(arena->lo, &subject->memory);
 	if (!arena || out->is_inherited)
 		return 0;
-	if (memory_read(&subject->memory, arena->lo + offsetof(struct hi_control, injector_pid), &injector, sizeof(injector)) == 0)
+	if (memory_read(&subject->memory, arena->lo + offsetof(struct hi_control, injector_pid),
+			&injector, sizeof(injector)) == 0)
 		out->injector = (pid_t)injector;
 	snprintf(remedy, sizeof(remedy), "run heapinject detach %d", out->pid);
 	/* the target wrote its own pid there, so that somebody would end it, or be advised to */
 	if (out->injector == out->pid)
 		out->injector = 0;
 	if (is_injector_alive(out->injector, arena))
-		return refuse(subject, PREFLIGHT_ATTACHED, remedy, "heapinject is attached to it already (pid %d)", out->injector);
-	return refuse(subject, PREFLIGHT_ORPHAN, remedy, "an earlier heapinject (pid %d) died while attached to it", out->injector);
+		return refuse(subject, PREFLIGHT_ATTACHED, remedy,
+			      "heapinject is attached to it already (pid %d)", out->injector);
+	return refuse(subject, PREFLIGHT_ORPHAN, remedy,
+		      "an earlier heapinject (pid %d) died while attached to it", out->injector);
 }
 
-/* ---- is there anything to hook ---------------------------------------------------------------------------------------------------- */
+/* ---- is there anything to hook --------------------------------------------------------------- */
 
 /* qemu-ARCH or qemu-ARCH-static, but not qemu-system-ARCH or qemu-img: their heap is their own. */
 static bool is_user_emulator(const char *exe)
 {
-	static const char *const machines[] = {"aarch64",     "alpha",     "arm",        "armeb", "hexagon", "hppa",     "i386",
-					       "loongarch64", "m68k",      "microblaze", "mips",  "mips64",  "mips64el", "mipsel",
-					       "mipsn32",     "mipsn32el", "or1k",       "ppc",   "ppc64",   "ppc64le",  "riscv32",
-					       "riscv64",     "s390x",     "sh4",        "sparc", "sparc64", "x86_64",   "xtensa"};
+	static const char *const machines[] = {
+		"aarch64",     "alpha",     "arm",        "armeb", "hexagon", "hppa",     "i386",
+		"loongarch64", "m68k",      "microblaze", "mips",  "mips64",  "mips64el", "mipsel",
+		"mipsn32",     "mipsn32el", "or1k",       "ppc",   "ppc64",   "ppc64le",  "riscv32",
+		"riscv64",     "s390x",     "sh4",        "sparc", "sparc64", "x86_64",   "xtensa"};
 	const char *slash = strrchr(exe, '/');
 	const char *name = slash ? slash + 1 : exe;
 
@@ -85,7 +90,8 @@ static bool is_user_emulator(const char *exe)
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		const size_t length = strlen(machines[i]);
 
-		if (strncmp(name + 5, machines[i], length) == 0 && (name[5 + length] == '\0' || strcmp(name + 5 + length, "-static") == 0))
+		if (strncmp(name + 5, machines[i], length) == 0 &&
+		    (name[5 + length] == '\0' || strcmp(name + 5 + length, "-static") == 0))
 			return true;
 	}
 	return false;
@@ -100,14 +106,16 @@ int check_emulated(struct subject *subject)
 
 	for (size_t i = 0; i < subject->maps.count; i++) {
 		if (strstr(subject->maps.mapping[i].path, "/vgpreload_core"))
-			return refuse(subject, PREFLIGHT_INSTRUMENTED, "run it without valgrind", "it runs under valgrind");
+			return refuse(subject, PREFLIGHT_INSTRUMENTED, "run it without valgrind",
+				      "it runs under valgrind");
 	}
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
 	length = readlink(path, target, sizeof(target) - 1);
 	target[length > 0 ? length : 0] = '\0';
 	plain_text_copy(out->exe, sizeof(out->exe), target);
 	if (is_user_emulator(target))
-		return refuse(subject, PREFLIGHT_INSTRUMENTED, "profile it on a machine of its kind",
+		return refuse(subject, PREFLIGHT_INSTRUMENTED,
+			      "profile it on a machine of its kind",
 			      "it runs under qemu's user emulation, whose heap is the emulator's");
 	return 0;
 }
@@ -135,7 +143,9 @@ static int read_header(const struct subject *subject, Elf64_Ehdr *out_header)
 		error = proc_auxv(out->pid, out->tid, AT_PHDR, &program_headers);
 		mapping = error ? NULL : maps_find(&subject->maps, program_headers);
 		if (!error)
-			error = mapping ? memory_read(&subject->memory, mapping->lo, &header, sizeof(header)) : -ENOEXEC;
+			error = mapping ? memory_read(&subject->memory, mapping->lo, &header,
+						      sizeof(header))
+					: -ENOEXEC;
 	}
 	if (!error)
 		*out_header = header;
@@ -150,13 +160,17 @@ int check_abi(struct subject *subject)
 	if (error)
 		return error;
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-		return refuse(subject, PREFLIGHT_WRONG_ABI, "only ELF programs can be profiled", "its program is not an ELF file");
+		return refuse(subject, PREFLIGHT_WRONG_ABI, "only ELF programs can be profiled",
+			      "its program is not an ELF file");
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
-		return refuse(subject, PREFLIGHT_WRONG_ABI, "profile a 64-bit build of it", "it is %s program",
+		return refuse(subject, PREFLIGHT_WRONG_ABI, "profile a 64-bit build of it",
+			      "it is %s program",
 			      header.e_machine == EM_X86_64 ? "an x32" : "a 32-bit");
 	if (header.e_machine != ARCH_ELF_MACHINE)
-		return refuse(subject, PREFLIGHT_WRONG_ABI, "use a heapinject built for its architecture",
-			      "it is a program of another architecture (ELF machine %u)", header.e_machine);
+		return refuse(subject, PREFLIGHT_WRONG_ABI,
+			      "use a heapinject built for its architecture",
+			      "it is a program of another architecture (ELF machine %u)",
+			      header.e_machine);
 	return 0;
 }
 
@@ -181,8 +195,8 @@ static int check_sanitizers(struct subject *subject)
 
 	for (i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
 		if (defines(&subject->images, runtimes[i].symbol))
-			return refuse(subject, PREFLIGHT_INSTRUMENTED, "profile a build without it", "it is built with %s, which owns the heap",
-				      runtimes[i].name);
+			return refuse(subject, PREFLIGHT_INSTRUMENTED, "profile a build without it",
+				      "it is built with %s, which owns the heap", runtimes[i].name);
 	}
 	return 0;
 }
@@ -230,12 +244,15 @@ static bool is_loading(const struct subject *subject)
 {
 	uint64_t fingerprint;
 
-	return !subject->images.r_debug || link_map_fingerprint(&subject->memory, subject->images.r_debug, &fingerprint) == -EAGAIN;
+	return !subject->images.r_debug ||
+	       link_map_fingerprint(&subject->memory, subject->images.r_debug, &fingerprint) ==
+		       -EAGAIN;
 }
 
 static int refuse_loading(struct subject *subject)
 {
-	return refuse(subject, PREFLIGHT_LOADING, "try again in a moment", "its dynamic linker is at work");
+	return refuse(subject, PREFLIGHT_LOADING, "try again in a moment",
+		      "its dynamic linker is at work");
 }
 
 /*
@@ -248,9 +265,11 @@ static int count_slots(struct subject *subject, const struct allocator *allocato
 	struct slots slots = {0};
 	uint64_t size = 0;
 
-	if (arena && memory_read_u64(&subject->memory, arena + offsetof(struct hi_control, arena_size), &size))
+	if (arena && memory_read_u64(&subject->memory,
+				     arena + offsetof(struct hi_control, arena_size), &size))
 		size = 0;
-	const int error = slots_find(&subject->images, allocator, &subject->memory, arena, arena + size, &slots);
+	const int error = slots_find(&subject->images, allocator, &subject->memory, arena,
+				     arena + size, &slots);
 
 	if (error)
 		return error;
@@ -292,8 +311,10 @@ static int refuse_unimported(struct subject *subject)
 	const int answer = check_maps_of_now(subject);
 	if (answer)
 		return answer;
-	return refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for such programs come with a later version",
-		      "no import of malloc to hook (the allocator is bound inside %s)", subject->out->allocator[0] ? subject->out->allocator : "the program");
+	return refuse(subject, PREFLIGHT_NO_HOOKS,
+		      "entry hooks for such programs come with a later version",
+		      "no import of malloc to hook (the allocator is bound inside %s)",
+		      subject->out->allocator[0] ? subject->out->allocator : "the program");
 }
 
 /* Adds other allocators to which slots lead. */
@@ -340,14 +361,16 @@ int check_hooks(struct subject *subject)
 	int error = elf_images_read(out->pid, &subject->maps, &subject->memory, &subject->images);
 
 	if (error == -ENOEXEC) /* during exec there is no program yet */
-		return refuse(subject, PREFLIGHT_LOADING, "try again in a moment", "its program is being loaded, or cannot be read");
+		return refuse(subject, PREFLIGHT_LOADING, "try again in a moment",
+			      "its program is being loaded, or cannot be read");
 	if (error)
 		return error;
 	if (is_static(&subject->images)) {
 		out->libc = PREFLIGHT_LIBC_STATIC;
 		error = check_maps_of_now(subject);
 		return error ? error
-			     : refuse(subject, PREFLIGHT_NO_HOOKS, "entry hooks for static programs come with a later version",
+			     : refuse(subject, PREFLIGHT_NO_HOOKS,
+				      "entry hooks for static programs come with a later version",
 				      "no import of malloc to hook (statically linked)");
 	}
 	if (is_loading(subject))

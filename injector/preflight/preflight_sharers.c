@@ -23,7 +23,9 @@ static int refuse_traced(struct subject *subject, pid_t pid, pid_t tracer)
 	comm_of(pid, comm);
 	comm_of(tracer, name);
 	snprintf(remedy, sizeof(remedy), "stop %s (pid %d) first", name, tracer);
-	return refuse(subject, PREFLIGHT_MEMORY_SHARED, remedy, "process %d (%s) shares its memory, and is being traced by %d (%s)", pid, comm, tracer, name);
+	return refuse(subject, PREFLIGHT_MEMORY_SHARED, remedy,
+		      "process %d (%s) shares its memory, and is being traced by %d (%s)", pid,
+		      comm, tracer, name);
 }
 
 static int refuse_unknown(struct subject *subject, pid_t pid, const char *may)
@@ -32,7 +34,9 @@ static int refuse_unknown(struct subject *subject, pid_t pid, const char *may)
 
 	comm_of(pid, comm);
 	return refuse(subject, PREFLIGHT_MEMORY_SHARED, more_rights(&subject->ours),
-		      "process %d (%s) %s its memory, and you may not trace it: detach has to look at every thread that runs there", pid, comm, may);
+		      "process %d (%s) %s its memory, and you may not trace it: detach has to look "
+		      "at every thread that runs there",
+		      pid, comm, may);
 }
 
 static int check_thread(struct subject *subject, const struct memory_thread *thread)
@@ -59,8 +63,10 @@ static int check_frozen_sharer(struct subject *subject, pid_t pid)
 	if (!is_frozen(pid))
 		return 0;
 	comm_of(pid, comm);
-	return refuse(subject, PREFLIGHT_MEMORY_SHARED, "thaw it first (docker unpause, or cgroup.freeze = 0)",
-		      "process %d (%s) shares its memory, and its control group is frozen", pid, comm);
+	return refuse(subject, PREFLIGHT_MEMORY_SHARED,
+		      "thaw it first (docker unpause, or cgroup.freeze = 0)",
+		      "process %d (%s) shares its memory, and its control group is frozen", pid,
+		      comm);
 }
 
 int check_sharers(struct subject *subject)
@@ -70,7 +76,8 @@ int check_sharers(struct subject *subject)
 	int answer = memory_threads_list(pid, &threads);
 
 	if (answer == -ESRCH)
-		return refuse(subject, PREFLIGHT_NO_PROCESS, "nothing is left to profile", "it has just exited");
+		return refuse(subject, PREFLIGHT_NO_PROCESS, "nothing is left to profile",
+			      "it has just exited");
 	if (answer)
 		return answer;
 	if (threads.unknown)

@@ -18,11 +18,12 @@ int check_shadow_stack(struct subject *subject)
 {
 	if (!subject->out->status.shadow_stack)
 		return 0;
-	return refuse(subject, PREFLIGHT_SHADOW_STACK, "start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off",
+	return refuse(subject, PREFLIGHT_SHADOW_STACK,
+		      "start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off",
 		      "it runs with a shadow stack, which a borrowed thread would violate");
 }
 
-/* ---- frozen -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- frozen ---------------------------------------------------------------------------------- */
 
 /*
  * Where distributions mount the hierarchies; version 2 is at the second place if both versions are
@@ -35,7 +36,8 @@ static bool is_group_frozen(const char *line, const char *group)
 	} places[] = {
 		{"0::", "/sys/fs/cgroup", "cgroup.events", "frozen 1"},
 		{"0::", "/sys/fs/cgroup/unified", "cgroup.events", "frozen 1"},
-		{":freezer:", "/sys/fs/cgroup/freezer", "freezer.state", "FR"}, /* FROZEN, FREEZING; else THAWED */
+		/* FROZEN, FREEZING; else THAWED */
+		{":freezer:", "/sys/fs/cgroup/freezer", "freezer.state", "FR"},
 	};
 	char path[4096], text[256];
 
@@ -72,10 +74,12 @@ int check_frozen(struct subject *subject)
 {
 	if (!is_frozen(subject->out->pid))
 		return 0;
-	return refuse(subject, PREFLIGHT_FROZEN, "thaw it first (docker unpause, or cgroup.freeze = 0)", "its control group is frozen");
+	return refuse(subject, PREFLIGHT_FROZEN,
+		      "thaw it first (docker unpause, or cgroup.freeze = 0)",
+		      "its control group is frozen");
 }
 
-/* ---- uninterruptible --------------------------------------------------------------------------------------------------------------------- */
+/* ---- uninterruptible ------------------------------------------------------------------------- */
 
 #define STUCK_LOOKS 25
 #define STUCK_PAUSE_NS 20000000
@@ -105,11 +109,14 @@ int check_uninterruptible(struct subject *subject)
 	snprintf(path, sizeof(path), "/proc/%d/wchan", subject->out->pid);
 	if (read_system(path, where, sizeof(where)) <= 0 || strcmp(where, "0") == 0)
 		strcpy(where, "the kernel");
-	return refuse(subject, PREFLIGHT_UNINTERRUPTIBLE, "see what it waits for (a vfork child, a disk, a file server), and try again",
-		      "none of its threads can be stopped: they wait uninterruptibly (state D) in %s", where);
+	return refuse(
+		subject, PREFLIGHT_UNINTERRUPTIBLE,
+		"see what it waits for (a vfork child, a disk, a file server), and try again",
+		"none of its threads can be stopped: they wait uninterruptibly (state D) in %s",
+		where);
 }
 
-/* ---- room ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- room ------------------------------------------------------------------------------------ */
 
 /*
  * What the injector takes of a limit is not available to the target meanwhile: the target's
@@ -139,15 +146,18 @@ static uint64_t limit_of(pid_t pid, const char *name)
 	return strncmp(line, "unlimited", 9) == 0 ? UINT64_MAX : strtoull(line, NULL, 10);
 }
 
-static int refuse_room(struct subject *subject, const char *what, const char *option, uint64_t limit, uint64_t used, uint64_t need)
+static int refuse_room(struct subject *subject, const char *what, const char *option,
+		       uint64_t limit, uint64_t used, uint64_t need)
 {
 	char remedy[64];
 
-	snprintf(remedy, sizeof(remedy), "raise the limit: prlimit --pid %d --%s=%llu", subject->out->pid, option,
-		 (unsigned long long)(used + 2 * LEFT_SHARE * need));
+	snprintf(remedy, sizeof(remedy), "raise the limit: prlimit --pid %d --%s=%llu",
+		 subject->out->pid, option, (unsigned long long)(used + 2 * LEFT_SHARE * need));
 	return refuse(subject, PREFLIGHT_NO_ROOM, remedy,
-		      "its %s limit leaves no room for %llu MiB of ours beside what it may need itself (%llu of %llu MiB are used)", what,
-		      (unsigned long long)(need / MIB + 1), (unsigned long long)(used / MIB), (unsigned long long)(limit / MIB));
+		      "its %s limit leaves no room for %llu MiB of ours beside what it may need "
+		      "itself (%llu of %llu MiB are used)",
+		      what, (unsigned long long)(need / MIB + 1), (unsigned long long)(used / MIB),
+		      (unsigned long long)(limit / MIB));
 }
 
 /*
@@ -158,7 +168,8 @@ static int check_spaces(struct subject *subject)
 {
 	static struct hi_control layout;
 	const pid_t pid = subject->out->pid;
-	const uint64_t space = limit_of(pid, "Max address space"), data = limit_of(pid, "Max data size");
+	const uint64_t space = limit_of(pid, "Max address space"),
+		       data = limit_of(pid, "Max data size");
 	const uint64_t used_data = subject->out->status.writable_bytes;
 	uint64_t used_space;
 	char path[64];
@@ -167,10 +178,12 @@ static int check_spaces(struct subject *subject)
 	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
 	used_space = (uint64_t)read_system_number(path, 0) * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (space != UINT64_MAX && used_space + LEFT_SHARE * layout.arena_size > space)
-		return refuse_room(subject, "address space", "as", space, used_space, layout.arena_size);
+		return refuse_room(subject, "address space", "as", space, used_space,
+				   layout.arena_size);
 	/* the rest of the arena is shared memory, or a few pages */
 	if (data != UINT64_MAX && used_data + LEFT_SHARE * layout.state.size > data)
-		return refuse_room(subject, "data size", "data", data, used_data, layout.state.size);
+		return refuse_room(subject, "data size", "data", data, used_data,
+				   layout.state.size);
 	return 0;
 }
 
@@ -203,8 +216,11 @@ static int check_files(struct subject *subject)
 
 	if (!is_full_of_files(subject->out, limit))
 		return 0;
-	snprintf(remedy, sizeof(remedy), "raise the limit: prlimit --pid %d --nofile=%llu", pid, (unsigned long long)limit + 64);
-	return refuse(subject, PREFLIGHT_NO_ROOM, remedy, "it has all %llu files open that it may, and we need one for a moment", (unsigned long long)limit);
+	snprintf(remedy, sizeof(remedy), "raise the limit: prlimit --pid %d --nofile=%llu", pid,
+		 (unsigned long long)limit + 64);
+	return refuse(subject, PREFLIGHT_NO_ROOM, remedy,
+		      "it has all %llu files open that it may, and we need one for a moment",
+		      (unsigned long long)limit);
 }
 
 int check_room(struct subject *subject)
@@ -214,8 +230,11 @@ int check_room(struct subject *subject)
 	int answer;
 
 	if (mappings > 0 && subject->maps.count + MAPPINGS_LEFT > (size_t)mappings) {
-		snprintf(remedy, sizeof(remedy), "raise it: sysctl vm.max_map_count=%ld", mappings + 1024);
-		return refuse(subject, PREFLIGHT_NO_ROOM, remedy, "it has %zu of the %ld mappings that vm.max_map_count allows, no room for ours",
+		snprintf(remedy, sizeof(remedy), "raise it: sysctl vm.max_map_count=%ld",
+			 mappings + 1024);
+		return refuse(subject, PREFLIGHT_NO_ROOM, remedy,
+			      "it has %zu of the %ld mappings that vm.max_map_count allows, no "
+			      "room for ours",
 			      subject->maps.count, mappings);
 	}
 	answer = check_files(subject);

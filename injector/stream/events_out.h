@@ -36,12 +36,14 @@ struct events_out {
  */
 must_check int events_out_close(struct events_out *events, struct stream_out *out);
 /* Closes the current record and writes this one as a record of its own after it. */
-must_check int events_out_alone(struct events_out *events, struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size);
+must_check int events_out_alone(struct events_out *events, struct stream_out *out, uint16_t type,
+				void *fixed, size_t fixed_size);
 /*
  * Starts a new current record, for events of that time and later. interval 0: the same as in the
  * record before.
  */
-must_check int events_out_begin(struct events_out *events, struct stream_out *out, uint64_t time_ns, uint64_t interval);
+must_check int events_out_begin(struct events_out *events, struct stream_out *out, uint64_t time_ns,
+				uint64_t interval);
 
 #define EVENTS_OUT_ADDRESS_MASK ((1ull << HI_STREAM_EVENT_ADDRESS_BITS) - 1)
 
@@ -52,12 +54,15 @@ static inline struct hi_stream_event *events_out_at(struct events_out *events, u
 
 static inline uint16_t *events_out_place(struct events_out *events, uint64_t address)
 {
-	return &events->place[address * 0x9e3779b97f4a7c15ull >> (64 - __builtin_ctz(EVENTS_OUT_PLACES))];
+	return &events->place[address * 0x9e3779b97f4a7c15ull >>
+			      (64 - __builtin_ctz(EVENTS_OUT_PLACES))];
 }
 
-static inline bool events_out_has_room(const struct events_out *events, uint64_t time_ns, uint64_t interval)
+static inline bool events_out_has_room(const struct events_out *events, uint64_t time_ns,
+				       uint64_t interval)
 {
-	return events->size - 1 < EVENTS_OUT_BYTES - sizeof(struct hi_stream_event) && time_ns - events->record.head.time_ns < UINT32_MAX &&
+	return events->size - 1 < EVENTS_OUT_BYTES - sizeof(struct hi_stream_event) &&
+	       time_ns - events->record.head.time_ns < UINT32_MAX &&
 	       (interval == events->record.head.interval || !interval);
 }
 
@@ -71,15 +76,20 @@ static inline void events_out_note_time(struct events_out *events, uint64_t time
  * Adds an allocation, given as an ALLOC record without frames. alloc->record.size and .type are not
  * read.
  */
-must_check static inline int events_out_alloc(struct events_out *events, struct stream_out *out, const struct hi_stream_alloc *alloc)
+must_check static inline int events_out_alloc(struct events_out *events, struct stream_out *out,
+					      const struct hi_stream_alloc *alloc)
 {
-	if (!alloc->stack || alloc->bytes > UINT32_MAX || alloc->address > EVENTS_OUT_ADDRESS_MASK || alloc->function >= HI_FUNCTION_COUNT) {
+	if (!alloc->stack || alloc->bytes > UINT32_MAX ||
+	    alloc->address > EVENTS_OUT_ADDRESS_MASK || alloc->function >= HI_FUNCTION_COUNT) {
 		struct hi_stream_alloc copy = *alloc;
 		return events_out_alone(events, out, HI_STREAM_ALLOC, &copy, sizeof copy);
 	}
-	const int err = events_out_has_room(events, alloc->time_ns, alloc->interval) ? 0 : events_out_begin(events, out, alloc->time_ns, alloc->interval);
+	const int err = events_out_has_room(events, alloc->time_ns, alloc->interval)
+				? 0
+				: events_out_begin(events, out, alloc->time_ns, alloc->interval);
 	*events_out_at(events, events->size) = (struct hi_stream_event){
-		.what = alloc->address | (uint64_t)(alloc->function + 1u) << HI_STREAM_EVENT_ADDRESS_BITS,
+		.what = alloc->address | (uint64_t)(alloc->function + 1u)
+						 << HI_STREAM_EVENT_ADDRESS_BITS,
 		.after_ns = (uint32_t)(alloc->time_ns - events->record.head.time_ns),
 		.thread = alloc->thread,
 		.bytes = (uint32_t)alloc->bytes,
@@ -97,13 +107,17 @@ must_check static inline int events_out_alloc(struct events_out *events, struct 
  * Records the free in its allocation's event, if that is in the current record and can express it.
  * Returns false otherwise.
  */
-static inline bool events_out_end_life(struct events_out *events, uint64_t address, uint64_t time_ns)
+static inline bool events_out_end_life(struct events_out *events, uint64_t address,
+				       uint64_t time_ns)
 {
 	const uint16_t offset = *events_out_place(events, address);
 	struct hi_stream_event *event = events_out_at(events, offset);
-	if (offset >= events->size || !offset || (event->what & EVENTS_OUT_ADDRESS_MASK) != address || event->lived_ns != HI_STREAM_LIVES)
+	if (offset >= events->size || !offset ||
+	    (event->what & EVENTS_OUT_ADDRESS_MASK) != address ||
+	    event->lived_ns != HI_STREAM_LIVES)
 		return false;
-	const uint64_t born_ns = events->record.head.time_ns + event->after_ns, lived_ns = time_ns > born_ns ? time_ns - born_ns : 0;
+	const uint64_t born_ns = events->record.head.time_ns + event->after_ns,
+		       lived_ns = time_ns > born_ns ? time_ns - born_ns : 0;
 	if (lived_ns >= HI_STREAM_LIVES)
 		return false;
 	event->lived_ns = (uint32_t)lived_ns;
@@ -112,7 +126,8 @@ static inline bool events_out_end_life(struct events_out *events, uint64_t addre
 }
 
 /* Adds a free, given as a FREE record. */
-must_check static inline int events_out_free(struct events_out *events, struct stream_out *out, const struct hi_stream_free *from)
+must_check static inline int events_out_free(struct events_out *events, struct stream_out *out,
+					     const struct hi_stream_free *from)
 {
 	if (events_out_end_life(events, from->address, from->time_ns))
 		return 0;
@@ -120,7 +135,9 @@ must_check static inline int events_out_free(struct events_out *events, struct s
 		struct hi_stream_free copy = *from;
 		return events_out_alone(events, out, HI_STREAM_FREE, &copy, sizeof copy);
 	}
-	const int err = events_out_has_room(events, from->time_ns, 0) ? 0 : events_out_begin(events, out, from->time_ns, 0);
+	const int err = events_out_has_room(events, from->time_ns, 0)
+				? 0
+				: events_out_begin(events, out, from->time_ns, 0);
 	struct hi_stream_event *event = events_out_at(events, events->size);
 	event->what = from->address;
 	event->after_ns = (uint32_t)(from->time_ns - events->record.head.time_ns);

@@ -18,12 +18,16 @@
 #define MODULES_MAX 65536u /* as many as the analyzer knows */
 #define FILE_BYTES_MAX (16ull << 30)
 
-void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid, const struct proc_status *status)
+void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid,
+		      const struct proc_status *status)
 {
 	char path[64];
 
-	*broker = (struct file_broker){.lock = PTHREAD_MUTEX_INITIALIZER, .pid = pid, .ns_pid = status->ns_pid ? status->ns_pid : pid};
-	broker->owner = (struct identity){.uid = status->uid_effective, .gid = status->gid_effective};
+	*broker = (struct file_broker){.lock = PTHREAD_MUTEX_INITIALIZER,
+				       .pid = pid,
+				       .ns_pid = status->ns_pid ? status->ns_pid : pid};
+	broker->owner =
+		(struct identity){.uid = status->uid_effective, .gid = status->gid_effective};
 	broker->reader = identity_for_data_of(broker->owner);
 	snprintf(path, sizeof path, "/proc/%d/task/%d/root", (int)pid, (int)tid);
 	broker->own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -43,20 +47,23 @@ void file_broker_close(struct file_broker *broker)
 		close(broker->own_root);
 	if (broker->target_root >= 0)
 		close(broker->target_root);
-	*broker = (struct file_broker){.lock = PTHREAD_MUTEX_INITIALIZER, .own_root = -1, .target_root = -1};
+	*broker = (struct file_broker){
+		.lock = PTHREAD_MUTEX_INITIALIZER, .own_root = -1, .target_root = -1};
 }
 
-/* ---- keeping --------------------------------------------------------------------------------------------------------------- */
+/* ---- keeping --------------------------------------------------------------------------------- */
 
 /*
  * Finds the kept file of an image. A library that is loaded repeatedly gets a new module number
  * each time, but not a new file: while the file is kept open, its inode cannot be reused for
  * another.
  */
-static int find_file(const struct file_broker *broker, const struct elf_image *image, size_t *out_index)
+static int find_file(const struct file_broker *broker, const struct elf_image *image,
+		     size_t *out_index)
 {
 	for (size_t i = 0; image->inode && i < broker->file_count; i++)
-		if (broker->file[i].fd >= 0 && broker->file[i].inode == image->inode && broker->file[i].device == image->device) {
+		if (broker->file[i].fd >= 0 && broker->file[i].inode == image->inode &&
+		    broker->file[i].device == image->device) {
 			*out_index = i;
 			return 0;
 		}
@@ -69,7 +76,10 @@ static int add_file(struct file_broker *broker, const struct elf_image *image, s
 	if (!grown)
 		return -ENOMEM;
 	broker->file = grown;
-	struct kept_file file = {.device = image->device, .inode = image->inode, .path = strdup(image->path), .fd = -1};
+	struct kept_file file = {.device = image->device,
+				 .inode = image->inode,
+				 .path = strdup(image->path),
+				 .fd = -1};
 	if (!file.path)
 		return -ENOMEM;
 	if (image->fd >= 0)
@@ -102,11 +112,12 @@ void file_broker_keep(struct file_broker *broker, uint32_t module, const struct 
 	pthread_mutex_unlock(&broker->lock);
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int open_in_root(int root, const char *path, uint64_t flags)
 {
-	const struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags,
+				     .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	const long fd = syscall(SYS_openat2, root, path, &how, sizeof how);
 	return fd < 0 ? -errno : (int)fd;
 }
@@ -117,17 +128,20 @@ static int open_found(int found, struct stat *out_status)
 	char link[64];
 	if (fstat(found, out_status))
 		return -errno;
-	if (!S_ISREG(out_status->st_mode) || out_status->st_size < 0 || (uint64_t)out_status->st_size > FILE_BYTES_MAX)
+	if (!S_ISREG(out_status->st_mode) || out_status->st_size < 0 ||
+	    (uint64_t)out_status->st_size > FILE_BYTES_MAX)
 		return -EACCES;
 	snprintf(link, sizeof link, "/proc/self/fd/%d", found);
 	const int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_path(const struct file_broker *broker, const struct hi_file_request *request, const char *path)
+static int open_path(const struct file_broker *broker, const struct hi_file_request *request,
+		     const char *path)
 {
 	const bool is_perf_map = request->kind == HI_FILE_PERF_MAP;
-	const int root = hi_file_is_in_target(request->place) ? broker->target_root : broker->own_root;
+	const int root =
+		hi_file_is_in_target(request->place) ? broker->target_root : broker->own_root;
 	struct stat status;
 	/*
 	 * Kernels before 5.6 cannot confine a path to a root. The injector's own root needs no
@@ -151,7 +165,8 @@ static int open_path(const struct file_broker *broker, const struct hi_file_requ
 	return fd;
 }
 
-static int open_place(const struct file_broker *broker, const struct hi_file_request *request, const char *object_path)
+static int open_place(const struct file_broker *broker, const struct hi_file_request *request,
+		      const char *object_path)
 {
 	const pid_t pid = hi_file_is_in_target(request->place) ? broker->ns_pid : broker->pid;
 	struct identity_window window;
@@ -205,7 +220,7 @@ static int open_requested(struct file_broker *broker, const struct hi_file_reque
 	return fd;
 }
 
-/* ---- answering ------------------------------------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 union fd_message {
 	struct cmsghdr header;
@@ -221,7 +236,9 @@ int file_broker_answer(int socket, int fd)
 	if (fd >= 0) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof control;
-		control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
+		control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						  .cmsg_type = SCM_RIGHTS,
+						  .cmsg_len = CMSG_LEN(sizeof fd)};
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
 	}
 	/*

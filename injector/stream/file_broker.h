@@ -45,7 +45,8 @@ struct file_broker {
  * status: of the target; its root is opened through its thread tid. Never fails: a file that cannot
  * be opened is later reported as not found.
  */
-void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid, const struct proc_status *status);
+void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid,
+		      const struct proc_status *status);
 void file_broker_close(struct file_broker *broker);
 /*
  * Keeps the file of the image that has this module number in the stream. Duplicates its descriptor.
@@ -56,7 +57,8 @@ void file_broker_keep(struct file_broker *broker, uint32_t module, const struct 
  * pending; 1: the request is not about objects (HI_FILE_DUMP_HEAP and those after it), and the
  * caller must answer it.
  */
-must_check int file_broker_serve(struct file_broker *broker, int socket, struct hi_file_request *out_request);
+must_check int file_broker_serve(struct file_broker *broker, int socket,
+				 struct hi_file_request *out_request);
 /*
  * fd: a descriptor, or a negative errno as the answer; the caller keeps ownership. -EPIPE: the
  * other end is closed.

@@ -18,11 +18,13 @@
 /* how long to wait for a record whose producer may only be descheduled */
 #define PATIENCE_NS 1000000000ull
 
-int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid)
+int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory,
+	      const struct elf_images *images, pid_t pid)
 {
 	*pump = (struct pump){.out = out, .memory = memory};
 	pump->cycles_per_second = arch_cycles_per_second();
-	pump->ns_per_cycle = (uint64_t)(((unsigned __int128)1000000000u << 32) / pump->cycles_per_second);
+	pump->ns_per_cycle =
+		(uint64_t)(((unsigned __int128)1000000000u << 32) / pump->cycles_per_second);
 	pump->opened = pump->set = arch_moment_now();
 	return threads_open(&pump->threads, pid, images, memory);
 }
@@ -63,7 +65,8 @@ static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
 	const uint64_t set_ns = pump->set.ns - pump->opened.ns;
 	if (since_set >= 0 && since_set <= UINT32_MAX && pump->ns_per_cycle <= UINT32_MAX)
 		return set_ns + ((uint64_t)since_set * pump->ns_per_cycle >> 32);
-	const __int128 ns = (__int128)set_ns + ((__int128)since_set * (__int128)pump->ns_per_cycle >> 32);
+	const __int128 ns =
+		(__int128)set_ns + ((__int128)since_set * (__int128)pump->ns_per_cycle >> 32);
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
@@ -109,10 +112,12 @@ int pump_header(struct pump *pump, const struct pump_target *target)
 		.cmdline_size = (uint32_t)target->cmdline_size,
 	};
 	const struct stream_part parts[] = {
-		{target->comm, header.comm_size}, {target->cmdline, target->cmdline_size}, {target->exe, header.exe_size},
-		{target->host, header.host_size}, {target->version, header.version_size},
+		{target->comm, header.comm_size},       {target->cmdline, target->cmdline_size},
+		{target->exe, header.exe_size},         {target->host, header.host_size},
+		{target->version, header.version_size},
 	};
-	return stream_out_record(pump->out, HI_STREAM_HEADER, &header, sizeof header, parts, sizeof parts / sizeof *parts);
+	return stream_out_record(pump->out, HI_STREAM_HEADER, &header, sizeof header, parts,
+				 sizeof parts / sizeof *parts);
 }
 
 /* Size of as many whole lines as fit into a record: a target can have more than that. */
@@ -128,7 +133,8 @@ static size_t maps_that_fit(const struct maps *maps)
 int pump_maps(struct pump *pump, const struct maps *maps)
 {
 	const struct stream_part text = {maps->text, maps_that_fit(maps)};
-	struct hi_stream_maps record = {.time_ns = pump_now_ns(pump), .text_size = (uint32_t)text.size};
+	struct hi_stream_maps record = {.time_ns = pump_now_ns(pump),
+					.text_size = (uint32_t)text.size};
 	return stream_out_record(pump->out, HI_STREAM_MAPS, &record, sizeof record, &text, 1);
 }
 
@@ -151,7 +157,8 @@ int pump_memory(struct pump *pump, const struct proc_status *status, uint64_t ow
 	struct hi_stream_memory memory = {
 		.time_ns = pump_now_ns(pump),
 		.anonymous_bytes = status->anonymous_bytes,
-		.writable_bytes = status->writable_bytes > own_bytes ? status->writable_bytes - own_bytes : 0,
+		.writable_bytes =
+			status->writable_bytes > own_bytes ? status->writable_bytes - own_bytes : 0,
 	};
 	return stream_out_record(pump->out, HI_STREAM_MEMORY, &memory, sizeof memory, NULL, 0);
 }
@@ -161,11 +168,15 @@ int pump_unhooked(struct pump *pump, const struct unhooked_list *list)
 	int err = 0;
 	for (size_t i = 0; !err && i < list->count; i++) {
 		const struct unhooked *unhooked = &list->unhooked[i];
-		const struct stream_part parts[] = {{unhooked->function, strlen(unhooked->function)}, {unhooked->path, strlen(unhooked->path)}};
-		struct hi_stream_unhooked record = {.record.flags = (uint16_t)unhooked->how, .time_ns = pump_now_ns(pump)};
+		const struct stream_part parts[] = {
+			{unhooked->function, strlen(unhooked->function)},
+			{unhooked->path, strlen(unhooked->path)}};
+		struct hi_stream_unhooked record = {.record.flags = (uint16_t)unhooked->how,
+						    .time_ns = pump_now_ns(pump)};
 		record.name_size = (uint32_t)parts[0].size;
 		record.path_size = (uint32_t)(unhooked->is_main ? 0 : parts[1].size);
-		err = stream_out_record(pump->out, HI_STREAM_UNHOOKED, &record, sizeof record, parts, unhooked->is_main ? 1 : 2);
+		err = stream_out_record(pump->out, HI_STREAM_UNHOOKED, &record, sizeof record,
+					parts, unhooked->is_main ? 1 : 2);
 	}
 	return err;
 }
@@ -184,7 +195,8 @@ int pump_end(struct pump *pump, enum hi_stream_end_reason reason)
 
 static int send_thread(struct pump *pump, const struct thread *thread, uint64_t time_ns)
 {
-	struct hi_stream_thread record = {.thread = thread->number, .tid = (uint32_t)thread->tid, .time_ns = time_ns};
+	struct hi_stream_thread record = {
+		.thread = thread->number, .tid = (uint32_t)thread->tid, .time_ns = time_ns};
 	const struct stream_part name = {thread->name, strnlen(thread->name, sizeof thread->name)};
 	record.name_size = (uint32_t)name.size;
 	return stream_out_record(pump->out, HI_STREAM_THREAD, &record, sizeof record, &name, 1);
@@ -195,7 +207,9 @@ int pump_threads(struct pump *pump)
 	const struct thread *renamed;
 	int err = 0;
 	/* Bounded: a target may rename its threads as fast as it can. */
-	for (int i = 0; !err && i < THREADS_RENAMED_AT_ONCE && (renamed = threads_renamed(&pump->threads, pump->memory)); i++) {
+	for (int i = 0; !err && i < THREADS_RENAMED_AT_ONCE &&
+			(renamed = threads_renamed(&pump->threads, pump->memory));
+	     i++) {
 		err = send_thread(pump, renamed, pump_now_ns(pump));
 		pump->last_pointer = 0; /* the thread with this pointer may have a new number */
 	}
@@ -203,7 +217,8 @@ int pump_threads(struct pump *pump)
 }
 
 /* Finds the thread's number. Writes a THREAD record first if the thread is new. */
-static int new_thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
+static int new_thread_number(struct pump *pump, const struct hi_record_header *header,
+			     uint32_t *out_number)
 {
 	const struct thread *thread;
 	bool is_new;
@@ -216,10 +231,13 @@ static int new_thread_number(struct pump *pump, const struct hi_record_header *h
 }
 
 /* The number of the thread that caused an event. */
-static inline int thread_number(struct pump *pump, const struct hi_record_header *header, uint32_t *out_number)
+static inline int thread_number(struct pump *pump, const struct hi_record_header *header,
+				uint32_t *out_number)
 {
 	*out_number = pump->last_thread;
-	return header->thread == pump->last_pointer && pump->last_pointer ? 0 : new_thread_number(pump, header, out_number);
+	return header->thread == pump->last_pointer && pump->last_pointer
+		       ? 0
+		       : new_thread_number(pump, header, out_number);
 }
 
 static uint64_t interval_of(const struct pump *pump, uint32_t interval_shift)
@@ -230,7 +248,8 @@ static uint64_t interval_of(const struct pump *pump, uint32_t interval_shift)
 static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 {
 	struct hi_stream_alloc alloc = {
-		.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, from->stack_end, from->frame, from->frame_count),
+		.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, from->stack_end,
+						   from->frame, from->frame_count),
 		.time_ns = to_ns(pump, from->header.cycles),
 		.address = from->address,
 		.bytes = from->bytes,
@@ -253,19 +272,23 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
  * Copies a stack out of memory that the target can write, so that the values that were checked are
  * the ones that are used. False: there is none.
  */
-static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_stack *out_stack, uint64_t frame[HI_FRAMES_MAX])
+static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_stack *out_stack,
+		       uint64_t frame[HI_FRAMES_MAX])
 {
 	const uint64_t offset = (uint64_t)id * HI_STACK_UNIT;
 	if (offset < sizeof *pump->stacks || offset > pump->stacks_size - sizeof(struct hi_stack))
 		return false;
-	const uint64_t *word = (const uint64_t *)(const void *)((const uint8_t *)pump->stacks + offset);
+	const uint64_t *word =
+		(const uint64_t *)(const void *)((const uint8_t *)pump->stacks + offset);
 	const uint64_t head = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	const uint32_t count = (uint32_t)head;
-	if (!count || count > HI_FRAMES_MAX || count * sizeof(uint64_t) > pump->stacks_size - offset - sizeof(struct hi_stack))
+	if (!count || count > HI_FRAMES_MAX ||
+	    count * sizeof(uint64_t) > pump->stacks_size - offset - sizeof(struct hi_stack))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		frame[i] = __atomic_load_n(&word[1 + i], __ATOMIC_RELAXED);
-	*out_stack = (struct hi_stream_stack){.record.flags = (uint16_t)(head >> 32), .frame_count = count};
+	*out_stack = (struct hi_stream_stack){.record.flags = (uint16_t)(head >> 32),
+					      .frame_count = count};
 	return true;
 }
 
@@ -280,7 +303,8 @@ static int new_stack_number(struct pump *pump, uint32_t id, uint32_t *out_number
 	if (id >= pump->stacks_size / HI_STACK_UNIT || !stack_copy(pump, id, &stack, frame))
 		return 0;
 	stack.stack = pump->stack_number[id] = *out_number = ++pump->last_stack;
-	stack.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, stack.record.flags, frame, stack.frame_count);
+	stack.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, stack.record.flags,
+						frame, stack.frame_count);
 	const struct stream_part frames = {frame, stack.frame_count * sizeof *frame};
 	return stream_out_record(pump->out, HI_STREAM_STACK, &stack, sizeof stack, &frames, 1);
 }
@@ -312,16 +336,20 @@ static int send_known(struct pump *pump, const struct hi_record_known *from)
 
 static int send_free(struct pump *pump, const struct hi_record_free *from)
 {
-	struct hi_stream_free record = {.time_ns = to_ns(pump, from->header.cycles), .address = from->address};
+	struct hi_stream_free record = {.time_ns = to_ns(pump, from->header.cycles),
+					.address = from->address};
 	int err = thread_number(pump, &from->header, &record.thread);
 	return err ? err : events_out_free(&pump->events, pump->out, &record);
 }
 
 static int send_unfree(struct pump *pump, const struct hi_record_free *from)
 {
-	struct hi_stream_free record = {.time_ns = to_ns(pump, from->header.cycles), .address = from->address};
+	struct hi_stream_free record = {.time_ns = to_ns(pump, from->header.cycles),
+					.address = from->address};
 	int err = thread_number(pump, &from->header, &record.thread);
-	return err ? err : events_out_alone(&pump->events, pump->out, HI_STREAM_UNFREE, &record, sizeof record);
+	return err ? err
+		   : events_out_alone(&pump->events, pump->out, HI_STREAM_UNFREE, &record,
+				      sizeof record);
 }
 
 static int send(struct pump *pump, const union ring_record *record)
@@ -355,7 +383,8 @@ int pump_round(struct pump *pump, bool last)
 	if (last)
 		ring_reader_mark(&pump->reader);
 	while (pump->reader.count && more > 0 && !err && !stream_out_is_full(pump->out)) {
-		more = ring_reader_read(&pump->reader, pump_now_ns(pump), last ? 0 : PATIENCE_NS, &batch);
+		more = ring_reader_read(&pump->reader, pump_now_ns(pump), last ? 0 : PATIENCE_NS,
+					&batch);
 		for (const union ring_record *record; !err && (record = ring_batch_next(&batch));)
 			err = send(pump, record);
 	}

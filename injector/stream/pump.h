@@ -46,7 +46,8 @@ struct pump {
 	struct threads threads;
 	struct stack_ends stack_ends;
 	const struct memory *memory;
-	struct arch_moment opened, set; /* when the session began, and when the cycle counter was last compared with the clock */
+	/* when the session began, and when the cycle counter was last compared with the clock */
+	struct arch_moment opened, set;
 	uint64_t cycles_per_second;
 	uint64_t interval;     /* as in the header */
 	uint64_t ns_per_cycle; /* times 2^32 */
@@ -70,12 +71,14 @@ struct pump {
 	uint32_t last_module;
 };
 
-must_check int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory, const struct elf_images *images, pid_t pid);
+must_check int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory,
+			 const struct elf_images *images, pid_t pid);
 void pump_close(struct pump *pump);
 /* Sets the location of the rings from now on. */
 void pump_connect(struct pump *pump, const struct rings *rings);
 /* Sets the location of the interned stacks that the records refer to. -ENOMEM. */
-must_check int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size);
+must_check int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks,
+				   uint64_t size);
 uint64_t pump_now_ns(const struct pump *pump);
 
 /* Contents of HEADER. Strings may be empty. */

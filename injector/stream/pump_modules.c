@@ -9,12 +9,13 @@
 
 #include "pump.h"
 
-static struct sent_module *sent_find(struct pump *pump, const struct elf_image *image, const struct elf_text *text)
+static struct sent_module *sent_find(struct pump *pump, const struct elf_image *image,
+				     const struct elf_text *text)
 {
 	for (size_t i = 0; i < pump->sent_count; i++) {
 		struct sent_module *sent = &pump->sent[i];
-		if (sent->lo == text->lo && sent->hi == text->hi && sent->inode == image->inode && sent->device == image->device &&
-		    !strcmp(sent->path, image->path))
+		if (sent->lo == text->lo && sent->hi == text->hi && sent->inode == image->inode &&
+		    sent->device == image->device && !strcmp(sent->path, image->path))
 			return sent;
 	}
 	return NULL;
@@ -25,13 +26,15 @@ static uint32_t number_for(struct pump *pump, const struct elf_image *image)
 {
 	for (size_t i = 0; i < pump->sent_count; i++) {
 		const struct sent_module *sent = &pump->sent[i];
-		if (sent->inode == image->inode && sent->device == image->device && sent->bias == image->bias && !strcmp(sent->path, image->path))
+		if (sent->inode == image->inode && sent->device == image->device &&
+		    sent->bias == image->bias && !strcmp(sent->path, image->path))
 			return sent->number;
 	}
 	return ++pump->last_module;
 }
 
-static int send_module(struct pump *pump, const struct elf_image *image, const struct elf_text *text)
+static int send_module(struct pump *pump, const struct elf_image *image,
+		       const struct elf_text *text)
 {
 	struct sent_module *grown = realloc(pump->sent, (pump->sent_count + 1) * sizeof *grown);
 	if (!grown)
@@ -66,8 +69,9 @@ static int send_module(struct pump *pump, const struct elf_image *image, const s
 		.path_size = (uint32_t)strlen(image->path),
 		.open_path_size = (uint32_t)strlen(image->open_path),
 	};
-	const struct stream_part parts[] = {
-		{image->build_id, image->build_id_size}, {image->path, module.path_size}, {image->open_path, module.open_path_size}};
+	const struct stream_part parts[] = {{image->build_id, image->build_id_size},
+					    {image->path, module.path_size},
+					    {image->open_path, module.open_path_size}};
 	return stream_out_record(pump->out, HI_STREAM_MODULE, &module, sizeof module, parts, 3);
 }
 
@@ -104,7 +108,8 @@ int pump_modules(struct pump *pump, const struct elf_images *images)
 		pump->sent[i].seen = false;
 	for (size_t i = 0; i < images->count; i++)
 		for (size_t j = 0; j < images->image[i].text_count; j++) {
-			struct sent_module *sent = sent_find(pump, &images->image[i], &images->image[i].text[j]);
+			struct sent_module *sent =
+				sent_find(pump, &images->image[i], &images->image[i].text[j]);
 			if (sent)
 				sent->seen = true;
 		}
@@ -113,6 +118,7 @@ int pump_modules(struct pump *pump, const struct elf_images *images)
 	for (size_t i = 0; i < images->count; i++)
 		for (size_t j = 0; j < images->image[i].text_count && !err; j++)
 			if (!sent_find(pump, &images->image[i], &images->image[i].text[j]))
-				err = send_module(pump, &images->image[i], &images->image[i].text[j]);
+				err = send_module(pump, &images->image[i],
+						  &images->image[i].text[j]);
 	return err;
 }

@@ -18,7 +18,10 @@
 void ring_reader_open(struct ring_reader *reader, const struct rings *rings)
 {
 	const uint64_t share = rings->capacity / TOLD_SHARE;
-	*reader = (struct ring_reader){.count = rings->count, .capacity = rings->capacity, .publish_bytes = share < PUBLISH_BYTES_MAX ? share : PUBLISH_BYTES_MAX};
+	*reader = (struct ring_reader){
+		.count = rings->count,
+		.capacity = rings->capacity,
+		.publish_bytes = share < PUBLISH_BYTES_MAX ? share : PUBLISH_BYTES_MAX};
 	for (uint32_t i = 0; i < reader->count; i++)
 		reader->lane[i].ring = hi_ring_at(rings->first, rings->capacity, i);
 }
@@ -45,12 +48,15 @@ void ring_reader_mark(struct ring_reader *reader)
 		lane->mark = head_of(lane);
 	for (struct ring_lane *lane = reader->lane; lane < end; lane++) {
 		lane->limit = head_of(lane);
-		if (!is_place(reader, lane->tail, lane->mark) || !is_place(reader, lane->mark, lane->limit) || !is_place(reader, lane->tail, lane->limit))
+		if (!is_place(reader, lane->tail, lane->mark) ||
+		    !is_place(reader, lane->mark, lane->limit) ||
+		    !is_place(reader, lane->tail, lane->limit))
 			reader->is_damaged = true;
 	}
 }
 
-static uint64_t *word_at(const struct ring_reader *reader, const struct ring_lane *lane, uint64_t position)
+static uint64_t *word_at(const struct ring_reader *reader, const struct ring_lane *lane,
+			 uint64_t position)
 {
 	return (uint64_t *)(void *)(lane->ring->data + (position & (reader->capacity - 1)));
 }
@@ -97,8 +103,10 @@ static bool is_valid(const union ring_record *record, uint64_t size)
 {
 	switch (record->header.type_busy) {
 	case HI_RECORD_ALLOC:
-		return record->alloc.frame_count >= 1 && record->alloc.frame_count <= HI_FRAMES_MAX &&
-		       offsetof(struct hi_record_alloc, frame) + 8ull * record->alloc.frame_count <= size;
+		return record->alloc.frame_count >= 1 &&
+		       record->alloc.frame_count <= HI_FRAMES_MAX &&
+		       offsetof(struct hi_record_alloc, frame) + 8ull * record->alloc.frame_count <=
+			       size;
 	case HI_RECORD_KNOWN:
 		return size >= sizeof record->known;
 	case HI_RECORD_FREE:
@@ -114,13 +122,15 @@ static bool is_valid(const union ring_record *record, uint64_t size)
  * How many bytes to give up at tail: the size of a record that was begun; else the zeros up to the
  * next nonzero word.
  */
-static uint64_t unfinished_bytes(const struct ring_reader *reader, const struct ring_lane *lane, uint64_t first)
+static uint64_t unfinished_bytes(const struct ring_reader *reader, const struct ring_lane *lane,
+				 uint64_t first)
 {
 	const uint64_t size = first & UINT32_MAX, available = lane->limit - lane->tail;
 	if (first)
 		return is_size(size) && size <= available ? size : HI_RING_UNIT;
 	uint64_t bytes = HI_RING_UNIT;
-	while (bytes < available && !__atomic_load_n(word_at(reader, lane, lane->tail + bytes), __ATOMIC_ACQUIRE))
+	while (bytes < available &&
+	       !__atomic_load_n(word_at(reader, lane, lane->tail + bytes), __ATOMIC_ACQUIRE))
 		bytes += HI_RING_UNIT;
 	return bytes;
 }
@@ -142,12 +152,15 @@ static bool has_stalled(struct ring_lane *lane, uint64_t now_ns, uint64_t patien
  * Marks a record that was begun, and gives it up once the mark is GIVE_UP_NS old: its producer may
  * just be committing it, by an instruction that is not locked.
  */
-static bool is_given_up(const struct ring_reader *reader, struct ring_lane *lane, uint64_t first, uint64_t now_ns)
+static bool is_given_up(const struct ring_reader *reader, struct ring_lane *lane, uint64_t first,
+			uint64_t now_ns)
 {
 	if (first & HI_RING_GIVEN_UP)
 		return now_ns - lane->given_up_ns >= GIVE_UP_NS;
 	lane->given_up_ns = now_ns;
-	__atomic_compare_exchange_n(word_at(reader, lane, lane->tail), &first, first | HI_RING_GIVEN_UP, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(word_at(reader, lane, lane->tail), &first,
+				    first | HI_RING_GIVEN_UP, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
 	return false;
 }
 
@@ -155,15 +168,21 @@ static bool is_given_up(const struct ring_reader *reader, struct ring_lane *lane
  * Examines the record at tail, after skipping those that are given up: 1 = it is committed, 0 = the
  * reader waits for it, or there is none; -EPROTO.
  */
-static int look(struct ring_reader *reader, struct ring_lane *lane, uint64_t now_ns, uint64_t patience_ns)
+static int look(struct ring_reader *reader, struct ring_lane *lane, uint64_t now_ns,
+		uint64_t patience_ns)
 {
 	while (lane->tail < lane->limit) {
-		const uint64_t first = __atomic_load_n(word_at(reader, lane, lane->tail), __ATOMIC_ACQUIRE);
+		const uint64_t first =
+			__atomic_load_n(word_at(reader, lane, lane->tail), __ATOMIC_ACQUIRE);
 		if (first && !(first & HI_RING_BUSY)) {
-			if (!is_size(first & UINT32_MAX) || (first & UINT32_MAX) > lane->limit - lane->tail)
+			if (!is_size(first & UINT32_MAX) ||
+			    (first & UINT32_MAX) > lane->limit - lane->tail)
 				return -EPROTO;
 			lane->first = first;
-			lane->cycles = __atomic_load_n(word_at(reader, lane, lane->tail) + offsetof(struct hi_record_header, cycles) / 8, __ATOMIC_RELAXED);
+			lane->cycles = __atomic_load_n(
+				word_at(reader, lane, lane->tail) +
+					offsetof(struct hi_record_header, cycles) / 8,
+				__ATOMIC_RELAXED);
 			return 1;
 		}
 		if (!has_stalled(lane, now_ns, patience_ns))
@@ -190,7 +209,8 @@ struct run {
  * lanes are left alone: records that are written meanwhile do not change what is known of the other
  * lanes. No lane: all that is marked has been read, or the reader waits for a record.
  */
-static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct run *out_run)
+static int choose(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns,
+		  struct run *out_run)
 {
 	struct ring_lane *next = NULL;
 	uint64_t second = UINT64_MAX;
@@ -235,10 +255,12 @@ static inline void take_unit(uint8_t *unit, uint64_t *to)
 }
 
 /* Copies unit by unit, because a record may wrap at a unit boundary. */
-static inline void take(const struct ring_reader *reader, const struct ring_lane *lane, uint64_t position, uint64_t first, uint64_t *to)
+static inline void take(const struct ring_reader *reader, const struct ring_lane *lane,
+			uint64_t position, uint64_t first, uint64_t *to)
 {
 	for (uint64_t done = 0; done < (first & UINT32_MAX); done += HI_RING_UNIT)
-		take_unit((uint8_t *)word_at(reader, lane, position + done), to + done / sizeof(uint64_t));
+		take_unit((uint8_t *)word_at(reader, lane, position + done),
+			  to + done / sizeof(uint64_t));
 	/* the word that was checked, not one that the target may have written since */
 	to[0] = first;
 }
@@ -247,22 +269,28 @@ static inline void take(const struct ring_reader *reader, const struct ring_lane
  * The first word of the next record of a run, if the record is there and plausible. Otherwise 0;
  * choose then finds out why.
  */
-static inline uint64_t peek(const struct ring_reader *reader, const struct run *run, uint64_t position)
+static inline uint64_t peek(const struct ring_reader *reader, const struct run *run,
+			    uint64_t position)
 {
 	const uint64_t *word = word_at(reader, run->lane, position);
 	if (position >= run->end)
 		return 0;
 	const uint64_t first = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	const uint64_t size = first & UINT32_MAX;
-	const bool is_next = !(first & HI_RING_BUSY) && is_size(size) && size <= run->lane->limit - position;
-	return is_next && __atomic_load_n(word + offsetof(struct hi_record_header, cycles) / 8, __ATOMIC_RELAXED) <= run->cycles ? first : 0;
+	const bool is_next =
+		!(first & HI_RING_BUSY) && is_size(size) && size <= run->lane->limit - position;
+	return is_next && __atomic_load_n(word + offsetof(struct hi_record_header, cycles) / 8,
+					  __ATOMIC_RELAXED) <= run->cycles
+		       ? first
+		       : 0;
 }
 
 static void read_run(struct ring_reader *reader, const struct run *run, struct ring_batch *batch)
 {
 	struct ring_lane *const lane = run->lane;
 	uint64_t position = lane->tail;
-	for (uint64_t first = lane->first; first && batch->size < batch->enough; first = peek(reader, run, position)) {
+	for (uint64_t first = lane->first; first && batch->size < batch->enough;
+	     first = peek(reader, run, position)) {
 		const uint32_t size = first & UINT32_MAX, type = first >> 32;
 		uint64_t *const to = batch->word + batch->size / sizeof(uint64_t);
 		if (reader->asks_ahead && lane->limit - position > AHEAD_BYTES)
@@ -290,7 +318,8 @@ static void note_busy(struct ring_reader *reader)
 	}
 }
 
-int ring_reader_read(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct ring_batch *out_batch)
+int ring_reader_read(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns,
+		     struct ring_batch *out_batch)
 {
 	int err = reader->is_damaged ? -EPROTO : 0;
 	struct run run = {0};

@@ -102,12 +102,15 @@ struct ring_batch {
  * beyond repair. A record that its producer has left unfinished for patience_ns, measured by
  * now_ns, is skipped (0 = at once: no thread writes any more); until then it holds up all others.
  */
-must_check int ring_reader_read(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, struct ring_batch *out_batch);
+must_check int ring_reader_read(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns,
+				struct ring_batch *out_batch);
 
 /* The next record of the batch; NULL: no more. Only header.size bytes of the record exist. */
 static inline const union ring_record *ring_batch_next(struct ring_batch *batch)
 {
-	const union ring_record *record = (const union ring_record *)(const void *)(batch->word + batch->at / sizeof(uint64_t));
+	const union ring_record *record =
+		(const union ring_record *)(const void *)(batch->word +
+							  batch->at / sizeof(uint64_t));
 	if (batch->at >= batch->size)
 		return NULL;
 	batch->at += record->header.size;

@@ -49,7 +49,8 @@ static int make_room(struct stream_out *out, size_t size)
 	return 0;
 }
 
-int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size, const struct stream_part *parts, size_t part_count)
+int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size,
+		      const struct stream_part *parts, size_t part_count)
 {
 	if (out->error)
 		return out->error;
@@ -79,7 +80,8 @@ int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t
 int stream_out_flush(struct stream_out *out)
 {
 	while (!out->error && out->begin < out->end) {
-		const ssize_t written = write(out->fd, out->buffer + out->begin, out->end - out->begin);
+		const ssize_t written =
+			write(out->fd, out->buffer + out->begin, out->end - out->begin);
 		if (written >= 0)
 			out->begin += (size_t)written;
 		else if (errno == EAGAIN)

@@ -34,7 +34,9 @@ void stream_out_close(struct stream_out *out);
  * Queues one record: its fixed part (which starts with struct hi_stream_record; size and type are
  * set here), then the variable parts, padded. Returns -ENOMEM or the sticky error.
  */
-must_check int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size, const struct stream_part *parts, size_t part_count);
+must_check int stream_out_record(struct stream_out *out, uint16_t type, void *fixed,
+				 size_t fixed_size, const struct stream_part *parts,
+				 size_t part_count);
 /* Writes as much as the descriptor accepts now. */
 must_check int stream_out_flush(struct stream_out *out);
 /* Writes everything, waiting at most deadline_ms for the reader. -ETIMEDOUT. */

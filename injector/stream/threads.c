@@ -8,13 +8,14 @@
 
 #define THREADS_MAX (1u << 18) /* a hostile ring may contain any number of thread pointers */
 
-int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images, const struct memory *memory)
+int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images,
+		 const struct memory *memory)
 {
 	*threads = (struct threads){.pid = pid, .tid_offset = -1, .room = 256};
 	remote_addr descriptor;
 	uint32_t words[3];
-	if (!elf_images_resolve(images, "_thread_db_pthread_tid", &descriptor, NULL) && !memory_read(memory, descriptor, words, sizeof words) &&
-	    words[2] < 65536)
+	if (!elf_images_resolve(images, "_thread_db_pthread_tid", &descriptor, NULL) &&
+	    !memory_read(memory, descriptor, words, sizeof words) && words[2] < 65536)
 		threads->tid_offset = words[2];
 	threads->slot = calloc(threads->room, sizeof *threads->slot);
 	return threads->slot ? 0 : -ENOMEM;
@@ -57,7 +58,8 @@ static int grow(struct threads *threads)
 static bool read_name(pid_t pid, struct thread *thread)
 {
 	struct proc_status status;
-	if (proc_status_read(pid, thread->tid, &status) || !strncmp(thread->name, status.comm, sizeof thread->name))
+	if (proc_status_read(pid, thread->tid, &status) ||
+	    !strncmp(thread->name, status.comm, sizeof thread->name))
 		return false;
 	for (size_t i = 0; i < sizeof thread->name; i++)
 		thread->name[i] = status.comm[i];
@@ -68,12 +70,14 @@ static bool read_name(pid_t pid, struct thread *thread)
 static pid_t read_tid(const struct threads *threads, const struct memory *memory, uint64_t pointer)
 {
 	uint32_t tid;
-	if (threads->tid_offset < 0 || memory_read(memory, pointer + (uint64_t)threads->tid_offset, &tid, sizeof tid))
+	if (threads->tid_offset < 0 ||
+	    memory_read(memory, pointer + (uint64_t)threads->tid_offset, &tid, sizeof tid))
 		return 0;
 	return (pid_t)tid;
 }
 
-static void identify(const struct threads *threads, const struct memory *memory, struct thread *thread)
+static void identify(const struct threads *threads, const struct memory *memory,
+		     struct thread *thread)
 {
 	const pid_t tid = read_tid(threads, memory, thread->pointer);
 	struct proc_status status;
@@ -85,7 +89,8 @@ static void identify(const struct threads *threads, const struct memory *memory,
 }
 
 /* True: another thread now has this thread pointer, and it has received a number of its own. */
-static bool was_followed(struct threads *threads, const struct memory *memory, struct thread *thread)
+static bool was_followed(struct threads *threads, const struct memory *memory,
+			 struct thread *thread)
 {
 	const pid_t tid = read_tid(threads, memory, thread->pointer);
 	struct thread next = {.pointer = thread->pointer};
@@ -99,7 +104,8 @@ static bool was_followed(struct threads *threads, const struct memory *memory, s
 	return true;
 }
 
-int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new)
+int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer,
+		const struct thread **out_thread, bool *out_is_new)
 {
 	if (!pointer)
 		pointer = 1; /* 0 marks a free slot; no thread has either pointer */
@@ -129,12 +135,14 @@ int threads_get(struct threads *threads, const struct memory *memory, uint64_t p
 
 const struct thread *threads_renamed(struct threads *threads, const struct memory *memory)
 {
-	for (size_t looks = 0; threads->looked_at < threads->room && looks < THREADS_RENAMED_AT_ONCE;) {
+	for (size_t looks = 0;
+	     threads->looked_at < threads->room && looks < THREADS_RENAMED_AT_ONCE;) {
 		struct thread *thread = &threads->slot[threads->looked_at++];
 		if (!thread->pointer)
 			continue;
 		looks++;
-		if (was_followed(threads, memory, thread) || (thread->tid && read_name(threads->pid, thread)))
+		if (was_followed(threads, memory, thread) ||
+		    (thread->tid && read_name(threads->pid, thread)))
 			return thread;
 	}
 	if (threads->looked_at == threads->room)

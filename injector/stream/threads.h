@@ -32,7 +32,8 @@ struct threads {
 	size_t looked_at; /* slots before this one were examined for new names in this round */
 };
 
-must_check int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images, const struct memory *memory);
+must_check int threads_open(struct threads *threads, pid_t pid, const struct elf_images *images,
+			    const struct memory *memory);
 void threads_close(struct threads *threads);
 /*
  * Returns a thread whose name has changed since it was last seen (many threads set their name only
@@ -45,6 +46,7 @@ const struct thread *threads_renamed(struct threads *threads, const struct memor
  * The thread with this thread pointer; *out_is_new if it was not known. Threads beyond the number
  * that any process can have share number 0. -ENOMEM. Valid until the next call.
  */
-must_check int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer, const struct thread **out_thread, bool *out_is_new);
+must_check int threads_get(struct threads *threads, const struct memory *memory, uint64_t pointer,
+			   const struct thread **out_thread, bool *out_is_new);
 
 #endif

@@ -61,7 +61,8 @@ static void look_at_child(struct blocked *blocked)
 	struct proc_syscall call;
 	if (proc_status_read(pid, pid, &child) || child.threads != 1)
 		return;
-	blocked->child_traced = child.tracer && child.tracer != getpid() && child.tracer != gettid();
+	blocked->child_traced =
+		child.tracer && child.tracer != getpid() && child.tracer != gettid();
 	if (child.state != 'D')
 		blocked->effect = ARCH_CALL_READS;
 	else if (!proc_syscall_read(pid, pid, &call) && !call.running)
@@ -74,7 +75,8 @@ int blocked_look(pid_t pid, pid_t tid, struct blocked *out_blocked)
 	const char state = blocked_state(pid, tid);
 	if (!state)
 		return -ESRCH;
-	blocked.is_blocked = state == 'D' && !proc_syscall_read(pid, tid, &blocked.call) && !blocked.call.running;
+	blocked.is_blocked = state == 'D' && !proc_syscall_read(pid, tid, &blocked.call) &&
+			     !blocked.call.running;
 	if (blocked.is_blocked && memory_thread_is_in_vfork(tid, &blocked.call)) {
 		blocked.child = find_child(pid, tid);
 		if (blocked.child)
@@ -111,11 +113,13 @@ void blocked_explain(pid_t pid, pid_t tid, char text[BLOCKED_TEXT])
 	const size_t room = (size_t)(BLOCKED_TEXT - used);
 	if (blocked.child) {
 		read_name(blocked.child, blocked.child, "comm", name);
-		snprintf(rest, room, "waits in vfork for its child %d (%s)%s", (int)blocked.child, name,
-			 blocked.child_traced ? ", which another process traces" : "");
+		snprintf(rest, room, "waits in vfork for its child %d (%s)%s", (int)blocked.child,
+			 name, blocked.child_traced ? ", which another process traces" : "");
 	} else if (blocked.is_blocked) {
 		read_name(pid, tid, "wchan", where);
-		snprintf(rest, room, "does not stop: state D%s%s", where[0] && where[0] != '0' ? " in " : "", where[0] && where[0] != '0' ? where : "");
+		snprintf(rest, room, "does not stop: state D%s%s",
+			 where[0] && where[0] != '0' ? " in " : "",
+			 where[0] && where[0] != '0' ? where : "");
 	} else {
 		snprintf(rest, room, "did not stop in time: it got no CPU");
 	}

@@ -24,7 +24,8 @@ static bool id_from_environment(const char *name, uint32_t *out_id)
 	const char *text = getenv(name), *end;
 	uint64_t id;
 
-	if (!text || hi_parse_digits(text, &id, &end) || *end || id >= UINT32_MAX) /* the last one means "none" to the kernel */
+	/* the last one means "none" to the kernel */
+	if (!text || hi_parse_digits(text, &id, &end) || *end || id >= UINT32_MAX)
 		return false;
 	*out_id = (uint32_t)id;
 	return true;
@@ -37,7 +38,8 @@ struct identity identity_of_caller(void)
 
 	if (geteuid() != 0)
 		return (struct identity){.uid = geteuid(), .gid = getegid()};
-	if (caller.uid == 0 && id_from_environment("SUDO_UID", &uid) && id_from_environment("SUDO_GID", &gid))
+	if (caller.uid == 0 && id_from_environment("SUDO_UID", &uid) &&
+	    id_from_environment("SUDO_GID", &gid))
 		caller = (struct identity){.uid = uid, .gid = gid};
 	return caller;
 }
@@ -69,7 +71,8 @@ static int set_groups(int count, const gid_t *group)
 int identity_begin(struct identity wanted, struct identity_window *window)
 {
 	window->is_open = false;
-	window->own = (struct identity){.uid = (uid_t)setfsuid((uid_t)-1), .gid = (gid_t)setfsgid((gid_t)-1)};
+	window->own = (struct identity){.uid = (uid_t)setfsuid((uid_t)-1),
+					.gid = (gid_t)setfsgid((gid_t)-1)};
 	/* a group of the caller's own choice would gain nothing */
 	if (wanted.uid == window->own.uid)
 		return 0;

@@ -64,7 +64,8 @@ static char *parse_line(const char *at, const char *end, char *path, struct mapp
 	struct mapping mapping = {0};
 	uint64_t major, minor;
 
-	if (!take_number(&at, 16, '-', &mapping.lo) || !take_number(&at, 16, ' ', &mapping.hi) || mapping.lo >= mapping.hi)
+	if (!take_number(&at, 16, '-', &mapping.lo) || !take_number(&at, 16, ' ', &mapping.hi) ||
+	    mapping.lo >= mapping.hi)
 		return NULL;
 	if (strnlen(at, 5) < 5 || at[4] != ' ')
 		return NULL;
@@ -73,7 +74,8 @@ static char *parse_line(const char *at, const char *end, char *path, struct mapp
 	mapping.executable = at[2] == 'x';
 	mapping.shared = at[3] == 's';
 	at += 5;
-	if (!take_number(&at, 16, ' ', &mapping.file_offset) || !take_number(&at, 16, ':', &major) || !take_number(&at, 16, ' ', &minor))
+	if (!take_number(&at, 16, ' ', &mapping.file_offset) ||
+	    !take_number(&at, 16, ':', &major) || !take_number(&at, 16, ' ', &minor))
 		return NULL;
 	/* Anonymous mappings end after the inode, on old kernels without the space. */
 	if (!isdigit((unsigned char)*at))

@@ -54,7 +54,8 @@ int memory_read(const struct memory *memory, remote_addr from, void *into, size_
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t count = pread(memory->fd, (char *)into + done, size - done, (off_t)(from + done));
+		ssize_t count =
+			pread(memory->fd, (char *)into + done, size - done, (off_t)(from + done));
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -71,7 +72,8 @@ static bool is_readable(const struct memory *memory, remote_addr from, size_t si
 	int error = 0;
 
 	for (size_t done = 0; done < size && !error; done += sizeof(piece))
-		error = memory_read(memory, from + done, piece, size - done < sizeof(piece) ? size - done : sizeof(piece));
+		error = memory_read(memory, from + done, piece,
+				    size - done < sizeof(piece) ? size - done : sizeof(piece));
 	return !error;
 }
 
@@ -79,7 +81,8 @@ static bool is_readable(const struct memory *memory, remote_addr from, size_t si
  * The error of a refused write. If the bytes can be read, the page's protection refused it
  * (proc_mem.force_override, Linux 6.12), not a missing page.
  */
-static int write_error(const struct memory *memory, remote_addr to, const void *from, size_t size, ssize_t count)
+static int write_error(const struct memory *memory, remote_addr to, const void *from, size_t size,
+		       ssize_t count)
 {
 	int error = transfer_error(count);
 
@@ -92,9 +95,11 @@ static int write_error(const struct memory *memory, remote_addr to, const void *
  * process_vm_writev writes only what the target itself could write, like /proc/PID/mem on kernels
  * that were configured so.
  */
-static ssize_t write_some(const struct memory *memory, remote_addr to, const void *from, size_t size)
+static ssize_t write_some(const struct memory *memory, remote_addr to, const void *from,
+			  size_t size)
 {
-	const struct iovec local = {(void *)(uintptr_t)from, size}, remote = {(void *)(uintptr_t)to, size};
+	const struct iovec local = {(void *)(uintptr_t)from, size},
+			   remote = {(void *)(uintptr_t)to, size};
 	ssize_t count;
 
 	if (!fault_is_set("HEAPINJECT_FAULT_NO_FORCE"))
@@ -110,12 +115,14 @@ static int write_all(const struct memory *memory, remote_addr to, const void *fr
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t count = write_some(memory, to + done, (const char *)from + done, size - done);
+		ssize_t count =
+			write_some(memory, to + done, (const char *)from + done, size - done);
 
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count <= 0)
-			return write_error(memory, to + done, (const char *)from + done, size - done, count);
+			return write_error(memory, to + done, (const char *)from + done,
+					   size - done, count);
 		done += (size_t)count;
 	}
 	return 0;
@@ -192,7 +199,8 @@ static bool is_witness_there(const struct memory *memory, pid_t tid)
 	struct memory its_memory;
 	bool is_there = true;
 
-	if (memory_read(memory, memory->witness, ours, sizeof(ours)) || memory_open(&its_memory, memory->pid, tid))
+	if (memory_read(memory, memory->witness, ours, sizeof(ours)) ||
+	    memory_open(&its_memory, memory->pid, tid))
 		return true;
 	switch (memory_read(&its_memory, memory->witness, its, sizeof(its))) {
 	case 0:
@@ -209,11 +217,13 @@ static bool is_witness_there(const struct memory *memory, pid_t tid)
 bool memory_is_of(const struct memory *memory, pid_t tid)
 {
 	uint8_t ours[WITNESS_BYTES], its[WITNESS_BYTES];
-	const struct iovec local = {its, sizeof(its)}, remote = {(void *)(uintptr_t)memory->witness, sizeof(its)};
+	const struct iovec local = {its, sizeof(its)},
+			   remote = {(void *)(uintptr_t)memory->witness, sizeof(its)};
 
 	if (!memory->witness)
 		return true;
-	if (process_vm_readv(tid, &local, 1, &remote, 1, 0) == sizeof(its) && !memory_read(memory, memory->witness, ours, sizeof(ours)) &&
+	if (process_vm_readv(tid, &local, 1, &remote, 1, 0) == sizeof(its) &&
+	    !memory_read(memory, memory->witness, ours, sizeof(ours)) &&
 	    memcmp(ours, its, sizeof(ours)) == 0)
 		return true;
 	return is_witness_there(memory, tid);

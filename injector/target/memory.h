@@ -68,9 +68,13 @@ struct memory {
 must_check int memory_open(struct memory *memory, pid_t pid, pid_t tid);
 void memory_close(struct memory *memory);
 
-/* All or nothing. -EFAULT: not mapped (also in part); -ESRCH: the address space is gone (exit or exec). */
+/*
+ * All or nothing. -EFAULT: not mapped (also in part); -ESRCH: the address space is gone (exit or
+ * exec).
+ */
 must_check int memory_read(const struct memory *memory, remote_addr from, void *into, size_t size);
-must_check int memory_write(const struct memory *memory, remote_addr to, const void *from, size_t size);
+must_check int memory_write(const struct memory *memory, remote_addr to, const void *from,
+			    size_t size);
 must_check int memory_read_u64(const struct memory *memory, remote_addr from, uint64_t *out_value);
 must_check int memory_write_u64(const struct memory *memory, remote_addr to, uint64_t value);
 

@@ -67,7 +67,7 @@ static int push(struct pids *pids, pid_t pid)
 	return 0;
 }
 
-/* ---- looking at processes ------------------------------------------------------------------------------------------------------------ */
+/* ---- looking at processes -------------------------------------------------------------------- */
 
 static pid_t read_number(const char *path)
 {
@@ -84,7 +84,8 @@ static pid_t read_number(const char *path)
 /* 0: the kernel does not show it, or pid_max is so small that pids may wrap around unnoticed. */
 static pid_t last_number(void)
 {
-	return read_number("/proc/sys/kernel/pid_max") >= NUMBERS_MIN ? read_number(LAST_NUMBER) : 0;
+	return read_number("/proc/sys/kernel/pid_max") >= NUMBERS_MIN ? read_number(LAST_NUMBER)
+								      : 0;
 }
 
 /*
@@ -95,8 +96,10 @@ static int take_in(pid_t pid)
 {
 	const struct same_memory_reference *reference = &found.reference;
 	struct proc_status status;
-	const enum same_memory same = pid == reference->pid ? SAME_MEMORY_NO : same_memory_ask(reference, pid);
-	if (same == SAME_MEMORY_NO || proc_status_read(pid, pid, &status) || status.tgid == reference->pid)
+	const enum same_memory same =
+		pid == reference->pid ? SAME_MEMORY_NO : same_memory_ask(reference, pid);
+	if (same == SAME_MEMORY_NO || proc_status_read(pid, pid, &status) ||
+	    status.tgid == reference->pid)
 		return 0;
 	return push(same == SAME_MEMORY_YES ? &found.sharers : &found.unknown, status.tgid);
 }
@@ -144,12 +147,14 @@ static void look_again(struct pids *pids, enum same_memory as)
 static int look_at_born(void)
 {
 	const pid_t last = found.last ? read_number(LAST_NUMBER) : 0;
-	if (!last || last < found.last || last - found.last > BORN_MAX || clock_now_ns() - found.looked_ns > FRESH_NS)
+	if (!last || last < found.last || last - found.last > BORN_MAX ||
+	    clock_now_ns() - found.looked_ns > FRESH_NS)
 		return -EAGAIN;
 	look_again(&found.sharers, SAME_MEMORY_YES);
 	look_again(&found.unknown, SAME_MEMORY_UNKNOWN);
 	int err = 0;
-	for (pid_t pid = found.last > UNDER_WAY ? found.last - UNDER_WAY : 1; pid <= last && !err; pid++)
+	for (pid_t pid = found.last > UNDER_WAY ? found.last - UNDER_WAY : 1; pid <= last && !err;
+	     pid++)
 		err = take_in(pid);
 	return err || same_memory_is_sound(&found.reference) ? err : -EAGAIN;
 }
@@ -170,7 +175,7 @@ static int find_sharers(pid_t pid)
 	return err == -EAGAIN ? -ESRCH : err;
 }
 
-/* ---- their threads --------------------------------------------------------------------------------------------------------------------- */
+/* ---- their threads --------------------------------------------------------------------------- */
 
 /* Adds the threads of one process; a process that has exited since adds none. */
 static int add_threads(struct memory_threads *threads, pid_t pid, bool is_awaited)
@@ -180,13 +185,15 @@ static int add_threads(struct memory_threads *threads, pid_t pid, bool is_awaite
 	int err = proc_tasks(pid, &tids, &count);
 	if (err)
 		return err == -ESRCH && threads->count ? 0 : err;
-	struct memory_thread *grown = reallocarray(threads->thread, threads->count + count, sizeof *grown);
+	struct memory_thread *grown =
+		reallocarray(threads->thread, threads->count + count, sizeof *grown);
 	if (grown)
 		threads->thread = grown;
 	else
 		err = -ENOMEM;
 	for (size_t i = 0; i < count && !err; i++)
-		threads->thread[threads->count++] = (struct memory_thread){.pid = pid, .tid = tids[i], .is_awaited = is_awaited};
+		threads->thread[threads->count++] = (struct memory_thread){
+			.pid = pid, .tid = tids[i], .is_awaited = is_awaited};
 	free(tids);
 	return err;
 }
@@ -196,7 +203,8 @@ bool memory_thread_is_in_vfork(pid_t tid, const struct proc_syscall *call)
 	uint64_t flags, at;
 	if (!arch_is_clone(call->number, call->argument, &flags, &at))
 		return false;
-	const struct iovec into = {&flags, sizeof flags}, from = {(void *)(uintptr_t)at, sizeof flags};
+	const struct iovec into = {&flags, sizeof flags},
+			   from = {(void *)(uintptr_t)at, sizeof flags};
 	if (at && process_vm_readv(tid, &into, 1, &from, 1, 0) != sizeof flags)
 		return false;
 	return flags & CLONE_VFORK;
@@ -206,7 +214,8 @@ static bool waits_for_a_child(pid_t pid, pid_t tid)
 {
 	struct proc_syscall call;
 	struct proc_status status;
-	return !proc_syscall_read(pid, tid, &call) && !call.running && memory_thread_is_in_vfork(tid, &call) && !proc_status_read(pid, tid, &status) &&
+	return !proc_syscall_read(pid, tid, &call) && !call.running &&
+	       memory_thread_is_in_vfork(tid, &call) && !proc_status_read(pid, tid, &status) &&
 	       status.state == 'D';
 }
 
@@ -242,7 +251,8 @@ int memory_threads_list(pid_t pid, struct memory_threads *out_threads)
 	if (!err)
 		err = add_threads(&threads, pid, false);
 	for (size_t i = 0; i < found.sharers.count && !err; i++)
-		err = add_threads(&threads, found.sharers.pid[i], is_awaited(pid, found.sharers.pid[i]));
+		err = add_threads(&threads, found.sharers.pid[i],
+				  is_awaited(pid, found.sharers.pid[i]));
 	threads.unknown = found.unknown.count ? found.unknown.pid[0] : 0;
 	pthread_mutex_unlock(&found_lock);
 	if (err)

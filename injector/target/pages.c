@@ -32,7 +32,11 @@ struct scan {
 static bool can_scan(int fd)
 {
 	struct scan_run run;
-	struct scan scan = {.size = sizeof scan, .runs = (uintptr_t)&run, .run_count = 1, .any_of = SCAN_PRESENT, .returned = SCAN_PRESENT};
+	struct scan scan = {.size = sizeof scan,
+			    .runs = (uintptr_t)&run,
+			    .run_count = 1,
+			    .any_of = SCAN_PRESENT,
+			    .returned = SCAN_PRESENT};
 	return ioctl(fd, SCAN, &scan) >= 0;
 }
 
@@ -100,7 +104,8 @@ static int read_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 	const ssize_t want = (ssize_t)(pages * sizeof word[0]);
 	int err = 0;
 	*lo += pages * PAGE_BYTES;
-	if (fd < 0 || pread(fd, word, (size_t)want, (off_t)(at / PAGE_BYTES * sizeof word[0])) != want)
+	if (fd < 0 ||
+	    pread(fd, word, (size_t)want, (off_t)(at / PAGE_BYTES * sizeof word[0])) != want)
 		return walk->visit(walk->context, at, pages * PAGE_BYTES);
 	for (uint64_t begin = 0, end; begin < pages && !err; begin = end + 1) {
 		end = begin;
@@ -109,18 +114,21 @@ static int read_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 		if (end < pages && (word[end] & WORD_SWAPPED))
 			walk->swapped += PAGE_BYTES;
 		if (end > begin)
-			err = walk->visit(walk->context, at + begin * PAGE_BYTES, (end - begin) * PAGE_BYTES);
+			err = walk->visit(walk->context, at + begin * PAGE_BYTES,
+					  (end - begin) * PAGE_BYTES);
 	}
 	return err;
 }
 
-int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files, int (*visit)(void *context, remote_addr at, uint64_t size), void *context)
+int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files,
+	       int (*visit)(void *context, remote_addr at, uint64_t size), void *context)
 {
 	struct walk walk = {.visit = visit, .context = context, .with_files = with_files};
 	bool scans = pages->can_scan;
 	int err = 0;
 	while (lo < hi && !err) {
-		err = scans ? scan_some(pages->fd, &lo, hi, &walk) : read_some(pages->fd, &lo, hi, &walk);
+		err = scans ? scan_some(pages->fd, &lo, hi, &walk)
+			    : read_some(pages->fd, &lo, hi, &walk);
 		/* the mapping is gone, or is of a kind that cannot be scanned */
 		if (scans && err == -1)
 			scans = false, err = 0;

@@ -30,7 +30,8 @@ void pages_close(struct pages *pages);
  * Swapped-out pages are counted but not visited: to read one would bring it back into the target's
  * memory. Stops at the first error of visit and returns it.
  */
-must_check int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files, int (*visit)(void *context, remote_addr at, uint64_t size),
+must_check int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files,
+			  int (*visit)(void *context, remote_addr at, uint64_t size),
 			  void *context);
 
 #endif

@@ -9,7 +9,9 @@ static bool is_control(const unsigned char *byte, bool is_first)
 {
 	const unsigned char lead = is_first ? 0 : byte[-1];
 
-	return *byte < ' ' || *byte == 127 || (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0) || (lead == 0xc2 && *byte >= 0x80 && *byte < 0xa0);
+	return *byte < ' ' || *byte == 127 ||
+	       (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0) ||
+	       (lead == 0xc2 && *byte >= 0x80 && *byte < 0xa0);
 }
 
 void plain_text_copy(char *into, size_t size, const char *from)

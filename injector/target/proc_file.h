@@ -13,6 +13,7 @@
  * caller frees it. out_size (may be NULL) does not count the terminator. -ESRCH: no such process or
  * thread, or it has just exited.
  */
-must_check int proc_file_read(pid_t pid, pid_t tid, const char *name, char **out_text, size_t *out_size);
+must_check int proc_file_read(pid_t pid, pid_t tid, const char *name, char **out_text,
+			      size_t *out_size);
 
 #endif

@@ -19,9 +19,12 @@
 
 #include "proc_file.h"
 
-/* ---- status ---- */
+/* ---- status ---------------------------------------------------------------------------------- */
 
-/* The value of one "Key:\tvalue" line, or NULL. A key never matches inside a name: the kernel escapes newlines there. */
+/*
+ * The value of one "Key:\tvalue" line, or NULL. A key never matches inside a name: the kernel
+ * escapes newlines there.
+ */
 static const char *status_value(const char *text, const char *key)
 {
 	const size_t length = strlen(key);
@@ -132,9 +135,12 @@ int proc_status_parse(const char *text, struct proc_status *out_status)
 	status.resident_bytes = status_number(text, "VmRSS", 10) * 1024;
 	status.locked_bytes = status_number(text, "VmLck", 10) * 1024;
 	if (status_value(text, "RssAnon"))
-		status.anonymous_bytes = (status_number(text, "RssAnon", 10) + status_number(text, "VmSwap", 10)) * 1024;
+		status.anonymous_bytes =
+			(status_number(text, "RssAnon", 10) + status_number(text, "VmSwap", 10)) *
+			1024;
 	status.writable_bytes = status_number(text, "VmData", 10) * 1024;
-	status.switches = status_number(text, "voluntary_ctxt_switches", 10) + status_number(text, "nonvoluntary_ctxt_switches", 10);
+	status.switches = status_number(text, "voluntary_ctxt_switches", 10) +
+			  status_number(text, "nonvoluntary_ctxt_switches", 10);
 	status.is_kernel_thread = status_is_kernel_thread(text, status.state);
 	status.shadow_stack = status_has_word(text, "x86_Thread_features", "shstk");
 	*out_status = status;
@@ -153,7 +159,7 @@ int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_status)
 	return error;
 }
 
-/* ---- stat ---- */
+/* ---- stat ------------------------------------------------------------------------------------ */
 
 int proc_stat_field(const char *text, unsigned number, uint64_t *out_value)
 {
@@ -207,7 +213,7 @@ int proc_cpu_time(pid_t pid, uint64_t *out_ns)
 	return error;
 }
 
-/* ---- auxv ---- */
+/* ---- auxv ------------------------------------------------------------------------------------ */
 
 int proc_auxv(pid_t pid, pid_t tid, uint64_t type, uint64_t *out_value)
 {
@@ -230,7 +236,7 @@ int proc_auxv(pid_t pid, pid_t tid, uint64_t type, uint64_t *out_value)
 	return error;
 }
 
-/* ---- syscall ---- */
+/* ---- syscall --------------------------------------------------------------------------------- */
 
 int proc_syscall_parse(const char *text, struct proc_syscall *out_syscall)
 {
@@ -274,7 +280,7 @@ int proc_syscall_read(pid_t pid, pid_t tid, struct proc_syscall *out_syscall)
 	return error;
 }
 
-/* ---- directories ---- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
 static int compare_tids(const void *left, const void *right)
 {

@@ -67,7 +67,9 @@ must_check int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_st
 /* The parser of proc_status_read; text is terminated. -EPROTO: not a status file. */
 must_check int proc_status_parse(const char *text, struct proc_status *out_status);
 
-/* Field 22 of /proc/PID/stat: clock ticks since boot; together with the pid it names one process. */
+/*
+ * Field 22 of /proc/PID/stat: clock ticks since boot; together with the pid it names one process.
+ */
 must_check int proc_start_time(pid_t pid, uint64_t *out_ticks);
 /* utime + stime of the whole process, nanoseconds. */
 must_check int proc_cpu_time(pid_t pid, uint64_t *out_ns);

@@ -111,7 +111,7 @@ bool same_memory_is_sound(const struct same_memory_reference *reference)
 	return has_memory(reference->pid, reference->tid);
 }
 
-/* ---- without the kernel's word --------------------------------------------------------------------------------------------------------- */
+/* ---- without the kernel's word --------------------------------------------------------------- */
 
 /*
  * The lines of status about the memory, which anybody may read: the sizes, and the largest that
@@ -119,7 +119,8 @@ bool same_memory_is_sound(const struct same_memory_reference *reference)
  */
 static const char *memory_lines(char *status)
 {
-	char *begin = strstr(status, "\nVmPeak:"), *end = begin ? strstr(begin, "\nThreads:") : NULL;
+	char *begin = strstr(status, "\nVmPeak:"),
+	     *end = begin ? strstr(begin, "\nThreads:") : NULL;
 	if (!end)
 		return "";
 	*end = 0;
@@ -134,10 +135,12 @@ static int compare_file(const struct same_memory_reference *reference, pid_t pid
 {
 	char *before = NULL, *its = NULL, *after = NULL;
 	int answer = -1;
-	if (!proc_file_read(reference->pid, reference->tid, name, &before, NULL) && !proc_file_read(pid, 0, name, &its, NULL) &&
+	if (!proc_file_read(reference->pid, reference->tid, name, &before, NULL) &&
+	    !proc_file_read(pid, 0, name, &its, NULL) &&
 	    !proc_file_read(reference->pid, reference->tid, name, &after, NULL)) {
 		const bool is_status = !strcmp(name, "status");
-		const char *first = is_status ? memory_lines(before) : before, *other = is_status ? memory_lines(its) : its,
+		const char *first = is_status ? memory_lines(before) : before,
+			   *other = is_status ? memory_lines(its) : its,
 			   *last = is_status ? memory_lines(after) : after;
 		if (!strcmp(other, first) || !strcmp(other, last))
 			answer = 1;
@@ -158,7 +161,9 @@ static bool have_begun_alike(const struct same_memory_reference *reference, pid_
 	if (proc_file_read(reference->pid, reference->tid, "stat", &ours, NULL))
 		return true;
 	const int err = proc_file_read(pid, 0, "stat", &its, NULL);
-	const bool may_be = !err && !proc_stat_field(ours, START_STACK, &our_stack) && !proc_stat_field(its, START_STACK, &its_stack) && our_stack == its_stack;
+	const bool may_be = !err && !proc_stat_field(ours, START_STACK, &our_stack) &&
+			    !proc_stat_field(its, START_STACK, &its_stack) &&
+			    our_stack == its_stack;
 	if (!err)
 		free(its);
 	free(ours);
@@ -169,7 +174,8 @@ static bool have_begun_alike(const struct same_memory_reference *reference, pid_
  * In doubt the answer is yes: it does no harm to examine the threads of an unrelated process that
  * the injector may trace.
  */
-static bool may_have_same(const struct same_memory_reference *reference, pid_t pid, const char *name)
+static bool may_have_same(const struct same_memory_reference *reference, pid_t pid,
+			  const char *name)
 {
 	int answer = -1;
 	for (unsigned look = 0; look < LOOKS_AT_MAPS && answer < 0; look++)
@@ -194,7 +200,7 @@ static bool have_same_sizes(const struct same_memory_reference *reference, pid_t
 	return true;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static bool may_ask(const struct same_memory_reference *reference, pid_t pid)
 {
@@ -215,7 +221,8 @@ static int compare(const struct same_memory_reference *reference, pid_t pid, pid
 
 static bool is_without_memory(const struct same_memory_reference *reference, pid_t pid)
 {
-	return reference->nobody ? compare_by_kernel(reference->nobody, pid) == 0 : !has_memory(pid, pid);
+	return reference->nobody ? compare_by_kernel(reference->nobody, pid) == 0
+				 : !has_memory(pid, pid);
 }
 
 enum same_memory same_memory_ask(const struct same_memory_reference *reference, pid_t pid)
@@ -228,5 +235,6 @@ enum same_memory same_memory_ask(const struct same_memory_reference *reference, 
 	}
 	if (answer == 0)
 		return SAME_MEMORY_YES;
-	return answer == -EPERM && have_same_sizes(reference, pid) ? SAME_MEMORY_UNKNOWN : SAME_MEMORY_NO;
+	return answer == -EPERM && have_same_sizes(reference, pid) ? SAME_MEMORY_UNKNOWN
+								   : SAME_MEMORY_NO;
 }

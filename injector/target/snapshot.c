@@ -15,7 +15,8 @@ static bool is_arena(const struct mapping *mapping)
 	return !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME);
 }
 
-int snapshot_left(pid_t pid, pid_t tid, remote_addr lo, remote_addr hi, struct snapshot_left *out_left)
+int snapshot_left(pid_t pid, pid_t tid, remote_addr lo, remote_addr hi,
+		  struct snapshot_left *out_left)
 {
 	struct snapshot_left left = {0};
 	struct maps maps;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* snapshot.h - the facts about a target that must be the same after detach: struct hi_snapshot of hi_wire.h, taken from /proc. */
+/*
+ * snapshot.h - the facts about a target that must be the same after detach: struct hi_snapshot of
+ * hi_wire.h, taken from /proc.
+ */
 #ifndef HI_SNAPSHOT_H
 #define HI_SNAPSHOT_H
 
@@ -18,6 +21,7 @@ must_check int snapshot_take(pid_t pid, pid_t tid, struct hi_snapshot *out_snaps
 struct snapshot_left {
 	size_t of_session, earlier;
 };
-must_check int snapshot_left(pid_t pid, pid_t tid, remote_addr lo, remote_addr hi, struct snapshot_left *out_left);
+must_check int snapshot_left(pid_t pid, pid_t tid, remote_addr lo, remote_addr hi,
+			     struct snapshot_left *out_left);
 
 #endif

@@ -37,7 +37,8 @@ bool borrow_is_transferring(pid_t pid, pid_t tid)
 {
 	struct proc_syscall call;
 
-	return proc_syscall_read(pid, tid, &call) == 0 && !call.running && arch_is_transfer(call.number, call.argument);
+	return proc_syscall_read(pid, tid, &call) == 0 && !call.running &&
+	       arch_is_transfer(call.number, call.argument);
 }
 
 static int thread_score(pid_t pid, pid_t tid)
@@ -76,7 +77,8 @@ static void prefer_still(pid_t pid, struct candidate *candidate, size_t count)
 		struct candidate *one = &candidate[i];
 		struct proc_syscall call;
 
-		if (one->switches && switches_of(pid, one->tid) == one->switches && proc_syscall_read(pid, one->tid, &call) == 0 && !call.running)
+		if (one->switches && switches_of(pid, one->tid) == one->switches &&
+		    proc_syscall_read(pid, one->tid, &call) == 0 && !call.running)
 			one->score += STILL_BONUS;
 	}
 }
@@ -133,7 +135,8 @@ int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs, re
 
 	if (!mapping || !mapping->readable || !mapping->writable)
 		return -EAGAIN;
-	if (strcmp(mapping->path, "[stack]") == 0) /* grows by itself, when it is written below its end */
+	/* grows by itself, when it is written below its end */
+	if (strcmp(mapping->path, "[stack]") == 0)
 		return 0;
 	if (thread < arch_sp(regs) || thread >= mapping->hi)
 		return -EAGAIN;

@@ -31,6 +31,7 @@ must_check int borrow_check(pid_t pid, pid_t tid);
  * Does a stopped thread with these registers run on a stack of its own that has room below sp, down
  * to `lowest`? -EAGAIN: no (a signal stack, a coroutine's stack: what lies below may be in use).
  */
-must_check int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs, remote_addr lowest);
+must_check int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs,
+				  remote_addr lowest);
 
 #endif

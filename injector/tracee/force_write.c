@@ -30,15 +30,18 @@ static int poke(const struct request *request, pid_t tid)
 	const remote_addr end = request->to + request->size;
 	int error = 0;
 
-	for (remote_addr at = request->to & ~(remote_addr)(WORD_BYTES - 1); at < end && !error; at += WORD_BYTES) {
-		const remote_addr first = at < request->to ? request->to : at, last = at + WORD_BYTES < end ? at + WORD_BYTES : end;
+	for (remote_addr at = request->to & ~(remote_addr)(WORD_BYTES - 1); at < end && !error;
+	     at += WORD_BYTES) {
+		const remote_addr first = at < request->to ? request->to : at,
+				  last = at + WORD_BYTES < end ? at + WORD_BYTES : end;
 		uint64_t word = 0;
 
 		if (last - first < WORD_BYTES)
 			error = memory_read_u64(request->memory, at, &word);
 		if (error)
 			break;
-		memcpy((uint8_t *)&word + (first - at), request->from + (first - request->to), last - first);
+		memcpy((uint8_t *)&word + (first - at), request->from + (first - request->to),
+		       last - first);
 		error = tracee_poke(tid, at, word);
 	}
 	return error;
@@ -85,7 +88,9 @@ static int hold_and_poke(void *context)
 	if (error)
 		return error;
 	error = -EAGAIN;
-	for (size_t i = 0; i < count && (error == -EAGAIN || error == -ESRCH || error == -ETIMEDOUT || error == -ENOTSUP); i++)
+	for (size_t i = 0; i < count && (error == -EAGAIN || error == -ESRCH ||
+					 error == -ETIMEDOUT || error == -ENOTSUP);
+	     i++)
 		error = poke_through(request, tids[i]);
 	free(tids);
 	return error;

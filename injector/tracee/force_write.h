@@ -16,6 +16,7 @@
  * one. Otherwise it stops one, which is as unnoticeable as borrowing. -EAGAIN: none could be
  * stopped. -EFAULT: not mapped.
  */
-must_check int force_write(const struct memory *memory, remote_addr to, const void *from, size_t size);
+must_check int force_write(const struct memory *memory, remote_addr to, const void *from,
+			   size_t size);
 
 #endif

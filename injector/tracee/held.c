@@ -18,5 +18,7 @@ void held_add(uint64_t ns)
 
 struct held held_so_far(void)
 {
-	return (struct held){.count = atomic_load(&count), .longest_ns = atomic_load(&longest_ns), .sum_ns = atomic_load(&sum_ns)};
+	return (struct held){.count = atomic_load(&count),
+			     .longest_ns = atomic_load(&longest_ns),
+			     .sum_ns = atomic_load(&sum_ns)};
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pace.c - see pace.h. The libraries' <sched.h> knows neither slices nor this structure, and contradicts the kernel's header. */
+/*
+ * pace.c - see pace.h. The libraries' <sched.h> knows neither slices nor this structure, and
+ * contradicts the kernel's header.
+ */
 #include "pace.h"
 
 #include <linux/sched.h>
@@ -42,7 +45,8 @@ void pace_boost(void)
 	is_boosted = false;
 	if (!get(&before) || before.sched_policy != SCHED_NORMAL)
 		return;
-	attr = (struct sched_attr){.size = sizeof(attr), .sched_policy = SCHED_FIFO, .sched_priority = 1};
+	attr = (struct sched_attr){
+		.size = sizeof(attr), .sched_policy = SCHED_FIFO, .sched_priority = 1};
 	is_boosted = set(&attr);
 	if (is_boosted)
 		return;

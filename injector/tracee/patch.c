@@ -26,7 +26,8 @@ static int change_all_stopped(void *context, struct word_patch *change, size_t c
 {
 	int first = 0;
 	for (size_t i = 0; i < count; i++) {
-		const int err = change[i].state == PATCH_PENDING ? change_stopped(context, &change[i]) : 0;
+		const int err =
+			change[i].state == PATCH_PENDING ? change_stopped(context, &change[i]) : 0;
 		if (err && !first)
 			first = err;
 	}

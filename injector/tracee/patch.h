@@ -45,7 +45,8 @@ struct patcher {
  */
 struct patcher patcher_for_stopped(const struct memory *memory);
 
-static inline int patch_words(const struct patcher *patcher, struct word_patch *change, size_t count)
+static inline int patch_words(const struct patcher *patcher, struct word_patch *change,
+			      size_t count)
 {
 	return patcher->change(patcher->context, change, count);
 }

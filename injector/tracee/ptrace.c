@@ -44,7 +44,7 @@ int tracee_probe(pid_t child, bool *out_may_suspend)
 	return 0;
 }
 
-/* ---- stops -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- stops ----------------------------------------------------------------------------------- */
 
 /* Detaches a thread in its last stop: neither it nor a thread that execs may wait for us there. */
 static int let_die(struct tracee *tracee)
@@ -178,13 +178,14 @@ int tracee_detach_stopped(const struct tracee *tracee)
 	return error;
 }
 
-/* ---- the state of a stopped thread ---------------------------------------------------------------------------------------------- */
+/* ---- the state of a stopped thread ----------------------------------------------------------- */
 
 int tracee_get_regs(const struct tracee *tracee, struct arch_regs *out_regs)
 {
 	struct iovec iov = {out_regs, sizeof(*out_regs)};
 
-	return ptrace_request(PTRACE_GETREGSET, "get_regs", tracee->tid, NT_PRSTATUS, (uintptr_t)&iov);
+	return ptrace_request(PTRACE_GETREGSET, "get_regs", tracee->tid, NT_PRSTATUS,
+			      (uintptr_t)&iov);
 }
 
 int tracee_set_regs(const struct tracee *tracee, const struct arch_regs *regs)
@@ -192,13 +193,15 @@ int tracee_set_regs(const struct tracee *tracee, const struct arch_regs *regs)
 	struct arch_regs copy = *regs;
 	struct iovec iov = {&copy, sizeof(copy)};
 
-	return ptrace_request(PTRACE_SETREGSET, "set_regs", tracee->tid, NT_PRSTATUS, (uintptr_t)&iov);
+	return ptrace_request(PTRACE_SETREGSET, "set_regs", tracee->tid, NT_PRSTATUS,
+			      (uintptr_t)&iov);
 }
 
 int tracee_get_xstate(const struct tracee *tracee, void *into, size_t *size)
 {
 	struct iovec iov = {into, *size};
-	int error = ptrace_request(PTRACE_GETREGSET, "get_xstate", tracee->tid, ARCH_NT_XSTATE, (uintptr_t)&iov);
+	int error = ptrace_request(PTRACE_GETREGSET, "get_xstate", tracee->tid, ARCH_NT_XSTATE,
+				   (uintptr_t)&iov);
 
 	if (!error)
 		*size = iov.iov_len;
@@ -209,17 +212,20 @@ int tracee_set_xstate(const struct tracee *tracee, const void *from, size_t size
 {
 	struct iovec iov = {(void *)(uintptr_t)from, size};
 
-	return ptrace_request(PTRACE_SETREGSET, "set_xstate", tracee->tid, ARCH_NT_XSTATE, (uintptr_t)&iov);
+	return ptrace_request(PTRACE_SETREGSET, "set_xstate", tracee->tid, ARCH_NT_XSTATE,
+			      (uintptr_t)&iov);
 }
 
 int tracee_get_sigmask(const struct tracee *tracee, uint64_t *out_mask)
 {
-	return ptrace_request(PTRACE_GETSIGMASK, "get_sigmask", tracee->tid, sizeof(*out_mask), (uintptr_t)out_mask);
+	return ptrace_request(PTRACE_GETSIGMASK, "get_sigmask", tracee->tid, sizeof(*out_mask),
+			      (uintptr_t)out_mask);
 }
 
 int tracee_set_sigmask(const struct tracee *tracee, uint64_t mask)
 {
-	return ptrace_request(PTRACE_SETSIGMASK, "set_sigmask", tracee->tid, sizeof(mask), (uintptr_t)&mask);
+	return ptrace_request(PTRACE_SETSIGMASK, "set_sigmask", tracee->tid, sizeof(mask),
+			      (uintptr_t)&mask);
 }
 
 int tracee_poke(pid_t tid, remote_addr to, uint64_t word)
@@ -235,7 +241,8 @@ int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq)
 		uint64_t address;
 		uint32_t size, signature, flags, padding;
 	} configuration = {0};
-	int error = ptrace_request(GET_RSEQ_CONFIGURATION, "get_rseq", tracee->tid, sizeof(configuration), (uintptr_t)&configuration);
+	int error = ptrace_request(GET_RSEQ_CONFIGURATION, "get_rseq", tracee->tid,
+				   sizeof(configuration), (uintptr_t)&configuration);
 
 	if (error && error != -EIO) /* EIO: not in this kernel */
 		return error;
@@ -243,8 +250,10 @@ int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq)
 	return 0;
 }
 
-int tracee_get_filter(const struct tracee *tracee, unsigned index, struct sock_filter into[BPF_MAXINSNS])
+int tracee_get_filter(const struct tracee *tracee, unsigned index,
+		      struct sock_filter into[BPF_MAXINSNS])
 {
 	memset(into, 0, BPF_MAXINSNS * sizeof(into[0]));
-	return ptrace_request(PTRACE_SECCOMP_GET_FILTER, "get_filter", tracee->tid, index, (uintptr_t)into);
+	return ptrace_request(PTRACE_SECCOMP_GET_FILTER, "get_filter", tracee->tid, index,
+			      (uintptr_t)into);
 }

@@ -18,9 +18,10 @@
 #define PTRACE_NAP_NS 1000000
 
 enum tracee_state {
-	TRACEE_NONE = 0,      /* not ours */
-	TRACEE_RUNNING,       /* seized, running */
-	TRACEE_STOPPED,       /* PTRACE_EVENT_STOP: registers may be restored and the thread let go */
+	TRACEE_NONE = 0, /* not ours */
+	TRACEE_RUNNING,  /* seized, running */
+	/* PTRACE_EVENT_STOP: registers may be restored and the thread let go */
+	TRACEE_STOPPED,
 	TRACEE_SYSCALL_ENTRY, /* only while a remote system call is made */
 	TRACEE_SYSCALL_EXIT,
 	TRACEE_GONE,
@@ -53,7 +54,8 @@ enum ptrace_stop {
  * All requests go through this function: here tests make the n-th request of this name fail. 0 or
  * negative errno.
  */
-must_check int ptrace_request(int number, const char *name, pid_t tid, uintptr_t address, uintptr_t data);
+must_check int ptrace_request(int number, const char *name, pid_t tid, uintptr_t address,
+			      uintptr_t data);
 /*
  * May the injector trace at all, and suspend seccomp filters? Tried on a child of ours that is
  * killed afterwards: it stays seized. 0, or the kernel's error (-EPERM, -ENOSYS: a seccomp profile
@@ -62,7 +64,8 @@ must_check int ptrace_request(int number, const char *name, pid_t tid, uintptr_t
 must_check int tracee_probe(pid_t child, bool *out_may_suspend);
 
 /* Classifies the status that waitpid returned for it. 0, or -ESRCH, and it is TRACEE_GONE. */
-must_check int ptrace_classify(struct tracee *tracee, int status, enum ptrace_stop *out_stop, int *out_signal);
+must_check int ptrace_classify(struct tracee *tracee, int status, enum ptrace_stop *out_stop,
+			       int *out_signal);
 /* Records that it had not stopped at seen_ns: a thread that still runs is not held. */
 void ptrace_note_running(struct tracee *tracee, int64_t seen_ns);
 /*
@@ -103,7 +106,11 @@ must_check int tracee_poke(pid_t tid, remote_addr to, uint64_t word);
 /* Address of the thread's struct rseq; 0 = it has none, or the kernel is too old to report it. */
 must_check int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq);
 
-/* The index-th of the thread's seccomp filters; the rest of the room is zeroed. -ENOENT: it has no more. */
-must_check int tracee_get_filter(const struct tracee *tracee, unsigned index, struct sock_filter into[BPF_MAXINSNS]);
+/*
+ * The index-th of the thread's seccomp filters; the rest of the room is zeroed. -ENOENT: it has no
+ * more.
+ */
+must_check int tracee_get_filter(const struct tracee *tracee, unsigned index,
+				 struct sock_filter into[BPF_MAXINSNS]);
 
 #endif

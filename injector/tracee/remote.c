@@ -33,7 +33,7 @@ static int first_error(int first, int then)
 	return first ? first : then;
 }
 
-/* ---- save and guard -------------------------------------------------------------------------------------------------------- */
+/* ---- save and guard -------------------------------------------------------------------------- */
 
 /*
  * If the thread is interrupted inside a restartable sequence, the kernel moves it to the sequence's
@@ -82,8 +82,10 @@ static bool gadgets_stand(const struct remote *remote)
 {
 	uint8_t code[ARCH_GADGET_MAX];
 
-	return memory_read(remote->memory, remote->gadgets.syscall_ret, code, sizeof(code)) == 0 && arch_find_syscall_ret(code, sizeof(code)) == 0 &&
-	       memory_read(remote->memory, remote->gadgets.sigreturn, code, sizeof(code)) == 0 && arch_find_sigreturn(code, sizeof(code)) == 0;
+	return memory_read(remote->memory, remote->gadgets.syscall_ret, code, sizeof(code)) == 0 &&
+	       arch_find_syscall_ret(code, sizeof(code)) == 0 &&
+	       memory_read(remote->memory, remote->gadgets.sigreturn, code, sizeof(code)) == 0 &&
+	       arch_find_sigreturn(code, sizeof(code)) == 0;
 }
 
 /*
@@ -128,7 +130,7 @@ static int save_and_guard(struct remote *remote, const struct maps *maps)
 	return error ? error : guard(remote, maps);
 }
 
-/* ---- give back ------------------------------------------------------------------------------------------------------------- */
+/* ---- give back ------------------------------------------------------------------------------- */
 
 /*
  * Brings the thread to an event stop, from wherever a failed step may have left it. A call that has
@@ -184,9 +186,10 @@ int remote_close(struct remote *remote)
 	return error;
 }
 
-/* ---- open ------------------------------------------------------------------------------------------------------------------- */
+/* ---- open ------------------------------------------------------------------------------------ */
 
-static void start(struct remote *remote, const struct memory *memory, const struct remote_gadgets *gadgets)
+static void start(struct remote *remote, const struct memory *memory,
+		  const struct remote_gadgets *gadgets)
 {
 	remote->tracee = (struct tracee){.state = TRACEE_NONE};
 	remote->memory = memory;
@@ -196,7 +199,8 @@ static void start(struct remote *remote, const struct memory *memory, const stru
 	remote->patient_until_ns = remote->stopped_ns = 0;
 }
 
-int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memory *memory, const struct remote_gadgets *gadgets)
+int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memory *memory,
+		 const struct remote_gadgets *gadgets)
 {
 	struct proc_status status;
 	struct maps maps = {0};
@@ -259,7 +263,8 @@ static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 	error = count ? maps_read(pid, tids[0], &maps) : -EAGAIN;
 	if (!error) {
 		error = -EAGAIN;
-		for (size_t i = 0; i < count && is_transient(error) && clock_now_ns() < deadline_ns; i++)
+		for (size_t i = 0; i < count && is_transient(error) && clock_now_ns() < deadline_ns;
+		     i++)
 			error = try_thread(remote, pid, tids[i], &maps);
 	}
 	maps_close(&maps);
@@ -267,7 +272,8 @@ static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 	return error;
 }
 
-int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets, int deadline_ms)
+int remote_open(struct remote *remote, pid_t pid, const struct memory *memory,
+		const struct remote_gadgets *gadgets, int deadline_ms)
 {
 	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 
@@ -290,7 +296,7 @@ int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, c
 	}
 }
 
-/* ---- use --------------------------------------------------------------------------------------------------------------------- */
+/* ---- use ------------------------------------------------------------------------------------- */
 
 /* Prepares the thread for a call. Between two system calls it need not be steered anywhere. */
 static int begin(struct remote *remote)
@@ -302,7 +308,8 @@ static int begin(struct remote *remote)
 	return make_ready(remote);
 }
 
-int remote_syscall(struct remote *remote, long number, const uint64_t argument[6], int64_t *out_result)
+int remote_syscall(struct remote *remote, long number, const uint64_t argument[6],
+		   int64_t *out_result)
 {
 	struct arch_regs regs = remote->resting;
 	int error = begin(remote);
@@ -325,7 +332,8 @@ int remote_syscall(struct remote *remote, long number, const uint64_t argument[6
 	return 0;
 }
 
-int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result)
+int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t argument[6],
+			   uint64_t *out_result)
 {
 	int64_t result;
 	int error = remote_syscall(remote, number, argument, &result);
@@ -390,7 +398,8 @@ static int write_return(const struct remote *remote, remote_addr slot, bool with
  * The function makes system calls of its own; ours is the one at which the stack is unwound beyond
  * the return address.
  */
-static int run_to_return(struct remote *remote, remote_addr returned_sp, uint64_t deadline_ns, struct arch_regs *out_regs)
+static int run_to_return(struct remote *remote, remote_addr returned_sp, uint64_t deadline_ns,
+			 struct arch_regs *out_regs)
 {
 	for (;;) {
 		uint64_t time_ns = clock_now_ns();
@@ -398,7 +407,8 @@ static int run_to_return(struct remote *remote, remote_addr returned_sp, uint64_
 
 		if (time_ns >= deadline_ns)
 			return -ETIMEDOUT;
-		error = tracee_run_to_syscall(&remote->tracee, (int)((deadline_ns - time_ns) / 1000000) + 1);
+		error = tracee_run_to_syscall(&remote->tracee,
+					      (int)((deadline_ns - time_ns) / 1000000) + 1);
 		if (error)
 			return error;
 		if (remote->tracee.state != TRACEE_SYSCALL_ENTRY)
@@ -417,13 +427,15 @@ static void let_finish(struct remote *remote, remote_addr slot)
 {
 	struct arch_regs regs;
 
-	if (tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS) == 0 && tracee_get_regs(&remote->tracee, &regs) == 0 && arch_sp(&regs) <= slot)
+	if (tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS) == 0 &&
+	    tracee_get_regs(&remote->tracee, &regs) == 0 && arch_sp(&regs) <= slot)
 		(void)write_return(remote, slot, false);
 	remote->is_guarded = false;
 	(void)remote_close(remote);
 }
 
-int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms, uint64_t *out_result)
+int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4],
+		remote_addr stack_top, int deadline_ms, uint64_t *out_result)
 {
 	/* the alignment at the first instruction of any function */
 	const remote_addr slot = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8;
@@ -439,7 +451,9 @@ int remote_call(struct remote *remote, remote_addr function, const uint64_t argu
 	error = tracee_set_regs(&remote->tracee, &regs);
 	if (error)
 		return error;
-	error = run_to_return(remote, slot + sizeof(uint64_t) * (!out_result && remote->way_back ? 2 : 1), deadline_ns, &regs);
+	error = run_to_return(remote,
+			      slot + sizeof(uint64_t) * (!out_result && remote->way_back ? 2 : 1),
+			      deadline_ns, &regs);
 	if (error) {
 		let_finish(remote, slot);
 		return error;

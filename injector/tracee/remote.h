@@ -29,8 +29,12 @@ struct remote_gadgets {
 	remote_addr syscall_ret; /* `syscall; ret` */
 	remote_addr sigreturn;   /* code that makes the rt_sigreturn system call */
 };
-/* Scans executable mappings: libc first, then the vdso, then the rest. -ENOENT: a gadget does not exist. */
-must_check int remote_gadgets_find(const struct maps *maps, const struct memory *memory, struct remote_gadgets *out_gadgets);
+/*
+ * Scans executable mappings: libc first, then the vdso, then the rest. -ENOENT: a gadget does not
+ * exist.
+ */
+must_check int remote_gadgets_find(const struct maps *maps, const struct memory *memory,
+				   struct remote_gadgets *out_gadgets);
 
 /* Not to be copied: it points into itself. */
 struct remote {
@@ -40,7 +44,8 @@ struct remote {
 	/* the thread's context; a restartable sequence has been left as the kernel would */
 	struct arch_context original;
 	struct arch_regs resting; /* what each remote call starts from */
-	remote_addr scratch;      /* a few hundred bytes of dead stack below the guard frame, for arguments */
+	/* a few hundred bytes of dead stack below the guard frame, for arguments */
+	remote_addr scratch;
 	size_t scratch_size;
 	remote_addr way_back; /* see remote_return_through; 0 = none */
 	bool is_guarded;
@@ -56,12 +61,14 @@ struct remote {
  * thread could be borrowed now. -ESRCH: the target is gone. -ENOTSUP: shadow stack, or not 64-bit
  * code. -EACCES: a seccomp filter that we may not suspend.
  */
-must_check int remote_open(struct remote *remote, pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets, int deadline_ms);
+must_check int remote_open(struct remote *remote, pid_t pid, const struct memory *memory,
+			   const struct remote_gadgets *gadgets, int deadline_ms);
 /*
  * The same with a thread that is already TRACEE_STOPPED (the dlopen loader chose it). On success
  * `remote` takes over the tracee; on failure it remains the caller's, unchanged.
  */
-must_check int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memory *memory, const struct remote_gadgets *gadgets);
+must_check int remote_adopt(struct remote *remote, struct tracee *tracee,
+			    const struct memory *memory, const struct remote_gadgets *gadgets);
 /*
  * Restores the thread exactly and lets it go. Idempotent, works half-open. Does all it can, then
  * returns the first error.
@@ -72,12 +79,14 @@ int remote_close(struct remote *remote);
  * Makes one system call. out_result: its return value, which may be a negative errno of the
  * target's kernel. The returned error concerns only the way the call was made.
  */
-must_check int remote_syscall(struct remote *remote, long number, const uint64_t argument[6], int64_t *out_result);
+must_check int remote_syscall(struct remote *remote, long number, const uint64_t argument[6],
+			      int64_t *out_result);
 /*
  * The same, where an error of the system call is a failure of ours: returns its negative errno,
  * too. out_result may be NULL.
  */
-must_check int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t argument[6], uint64_t *out_result);
+must_check int remote_syscall_or_fail(struct remote *remote, long number,
+				      const uint64_t argument[6], uint64_t *out_result);
 
 /*
  * From now on the thread runs this code of the target before it returns to what it was doing, also
@@ -99,8 +108,8 @@ must_check int remote_return_through(struct remote *remote, remote_addr code);
  * consume data. -ETIMEDOUT: the thread was let go to finish in the same way: the stack must stay
  * mapped, and the function may yet take effect. `remote` is closed then.
  */
-must_check int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4], remote_addr stack_top, int deadline_ms,
-			   uint64_t *out_result);
+must_check int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4],
+			   remote_addr stack_top, int deadline_ms, uint64_t *out_result);
 
 /*
  * Is the thread still busy with a call that it was to make for us? It makes the call when it gets a

@@ -20,17 +20,20 @@ static int rank_of(const struct mapping *mapping)
 	const char *name = strrchr(mapping->path, '/');
 
 	name = name ? name + 1 : mapping->path;
-	if (strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 || strncmp(name, "ld-musl", 7) == 0)
+	if (strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 ||
+	    strncmp(name, "ld-musl", 7) == 0)
 		return 0;
 	return strcmp(name, "[vdso]") == 0 ? 1 : 2;
 }
 
 static bool is_code(const struct mapping *mapping)
 {
-	return mapping->executable && !strstr(mapping->path, HI_MEMFD_NAME) && strcmp(mapping->path, "[vsyscall]") != 0;
+	return mapping->executable && !strstr(mapping->path, HI_MEMFD_NAME) &&
+	       strcmp(mapping->path, "[vsyscall]") != 0;
 }
 
-static void find_in(const uint8_t *code, size_t size, remote_addr address, struct remote_gadgets *found)
+static void find_in(const uint8_t *code, size_t size, remote_addr address,
+		    struct remote_gadgets *found)
 {
 	ssize_t at;
 
@@ -44,9 +47,12 @@ static void find_in(const uint8_t *code, size_t size, remote_addr address, struc
  * Searches in chunks that overlap by at least a gadget. Memory that cannot be read any more holds
  * none.
  */
-static void scan(const struct mapping *mapping, const struct memory *memory, uint8_t *chunk, struct remote_gadgets *found)
+static void scan(const struct mapping *mapping, const struct memory *memory, uint8_t *chunk,
+		 struct remote_gadgets *found)
 {
-	for (remote_addr at = mapping->lo; at < mapping->hi && !(found->syscall_ret && found->sigreturn); at += CHUNK_BYTES - ARCH_GADGET_MAX) {
+	for (remote_addr at = mapping->lo;
+	     at < mapping->hi && !(found->syscall_ret && found->sigreturn);
+	     at += CHUNK_BYTES - ARCH_GADGET_MAX) {
 		size_t size = mapping->hi - at < CHUNK_BYTES ? mapping->hi - at : CHUNK_BYTES;
 
 		if (memory_read(memory, at, chunk, size))
@@ -55,7 +61,8 @@ static void scan(const struct mapping *mapping, const struct memory *memory, uin
 	}
 }
 
-int remote_gadgets_find(const struct maps *maps, const struct memory *memory, struct remote_gadgets *out_gadgets)
+int remote_gadgets_find(const struct maps *maps, const struct memory *memory,
+			struct remote_gadgets *out_gadgets)
 {
 	struct remote_gadgets found = {0};
 	uint8_t *chunk = malloc(CHUNK_BYTES);

@@ -31,7 +31,7 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-/* ---- the machine ------------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 struct machine {
 	uint32_t a, x, memory[BPF_MEMWORDS];
@@ -77,7 +77,8 @@ static bool compare(uint16_t operation, uint32_t a, uint32_t operand)
 	}
 }
 
-static uint32_t load(const struct machine *machine, const struct sock_filter *step, const struct seccomp_data *call)
+static uint32_t load(const struct machine *machine, const struct sock_filter *step,
+		     const struct seccomp_data *call)
 {
 	switch (BPF_MODE(step->code)) {
 	case BPF_ABS:
@@ -91,7 +92,8 @@ static uint32_t load(const struct machine *machine, const struct sock_filter *st
 	}
 }
 
-uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count, const struct seccomp_data *call)
+uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count,
+			    const struct seccomp_data *call)
 {
 	struct machine machine = {0};
 
@@ -119,7 +121,8 @@ uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count, const 
 			if (BPF_OP(step->code) == BPF_JA)
 				at += step->k;
 			else
-				at += compare(BPF_OP(step->code), machine.a, operand) ? step->jt : step->jf;
+				at += compare(BPF_OP(step->code), machine.a, operand) ? step->jt
+										      : step->jf;
 			break;
 		case BPF_RET:
 			return BPF_RVAL(step->code) == BPF_A ? machine.a : step->k;
@@ -133,7 +136,7 @@ uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count, const 
 	return SECCOMP_RET_KILL_PROCESS;
 }
 
-/* ---- the calls ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 #define PAGE 4096
 #define SOMEWHERE 0x7f0000000000
@@ -146,15 +149,32 @@ static const struct {
 } calls[] = {
 	{SYS_rt_sigreturn, {0}, false}, /* the guard frame; the only call that must not even fail */
 	{SYS_memfd_create, {SOMEWHERE, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL}, false},
-	{SYS_mmap, {0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, SOME_FD, 0}, false},
-	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0}, false},
-	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0}, false},
+	{SYS_mmap,
+	 {0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, SOME_FD, 0},
+	 false},
+	{SYS_mmap,
+	 {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0},
+	 false},
+	{SYS_mmap,
+	 {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0},
+	 false},
 	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0}, false},
-	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0}, false},
-	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, ~0ull, 0}, false},
+	{SYS_mmap,
+	 {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE,
+	  MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0},
+	 false},
+	{SYS_mmap,
+	 {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, ~0ull,
+	  0},
+	 false},
 	{SYS_mmap, {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, ~0ull, 0}, false},
-	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, SOME_FD, 0}, false},
-	{SYS_mmap, {SOMEWHERE, PAGE, PROT_NONE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0}, false},
+	{SYS_mmap,
+	 {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, SOME_FD, 0},
+	 false},
+	{SYS_mmap,
+	 {SOMEWHERE, PAGE, PROT_NONE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE,
+	  ~0ull, 0},
+	 false},
 	{SYS_munlock, {SOMEWHERE, PAGE}, false},
 	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ}, false},
 	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE}, false},
@@ -162,8 +182,13 @@ static const struct {
 	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTDUMP}, false},
 	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTNEED}, false},
 	{SYS_mremap, {SOMEWHERE, PAGE, 2 * PAGE, MREMAP_MAYMOVE}, false},
-	{SYS_mremap, {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, SOMEWHERE + PAGE}, false},
-	{SYS_mremap, {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, SOMEWHERE + PAGE}, false},
+	{SYS_mremap,
+	 {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+	  SOMEWHERE + PAGE},
+	 false},
+	{SYS_mremap,
+	 {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, SOMEWHERE + PAGE},
+	 false},
 	{SYS_munmap, {SOMEWHERE, PAGE}, false},
 	{SYS_close, {SOME_FD}, false},
 	{SYS_openat, {(uint32_t)AT_FDCWD, SOMEWHERE, O_RDONLY | O_CLOEXEC}, true},
@@ -191,7 +216,8 @@ static bool is_harmless(uint32_t answer, int number)
 	}
 }
 
-static bool passes(const struct sock_filter *code, remote_addr syscall_instruction, bool with_dlopen)
+static bool passes(const struct sock_filter *code, remote_addr syscall_instruction,
+		   bool with_dlopen)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct seccomp_data call = {
@@ -210,7 +236,8 @@ static bool passes(const struct sock_filter *code, remote_addr syscall_instructi
 	return true;
 }
 
-int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instruction, bool with_dlopen)
+int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instruction,
+			 bool with_dlopen)
 {
 	struct sock_filter code[BPF_MAXINSNS];
 

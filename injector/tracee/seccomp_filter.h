@@ -17,12 +17,14 @@
 #include "tracee.h"
 
 /* The filter's answer to a call: SECCOMP_RET_*, with its data. An invalid program kills. */
-uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count, const struct seccomp_data *call);
+uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count,
+			    const struct seccomp_data *call);
 
 /*
  * The thread must be stopped. 0; -ECANCELED: if the injector died, a call of ours might kill the
  * thread or block it; or the error of reading the filters.
  */
-must_check int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instruction, bool with_dlopen);
+must_check int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instruction,
+				    bool with_dlopen);
 
 #endif

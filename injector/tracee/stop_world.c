@@ -28,7 +28,7 @@
 #define SECOND_LOOK_NS 1000000  /* most uninterruptible waits are over by then */
 #define ASK_AGAIN_NS 2000000
 
-/* ---- the allowance ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the allowance --------------------------------------------------------------------------- */
 
 static struct {
 	struct stop_world_account account;
@@ -37,7 +37,8 @@ static struct {
 
 static uint64_t allowed_ns(uint64_t now_ns)
 {
-	return ALLOWED_NS + session.more_ns + (session.first_ns ? (now_ns - session.first_ns) / ALLOWED_SHARE : 0);
+	return ALLOWED_NS + session.more_ns +
+	       (session.first_ns ? (now_ns - session.first_ns) / ALLOWED_SHARE : 0);
 }
 
 struct stop_world_account stop_world_account(void)
@@ -49,7 +50,8 @@ struct stop_world_account stop_world_account(void)
 
 void stop_world_allow(int more_ms)
 {
-	const uint64_t wanted_ns = session.account.used_ns + (uint64_t)more_ms * 1000000, allowed = allowed_ns(clock_now_ns());
+	const uint64_t wanted_ns = session.account.used_ns + (uint64_t)more_ms * 1000000,
+		       allowed = allowed_ns(clock_now_ns());
 	session.more_ns += wanted_ns > allowed ? wanted_ns - allowed : 0;
 	session.next_ns = 0;
 }
@@ -61,7 +63,8 @@ static bool may_begin(void)
 		session.first_ns = now_ns;
 		session.patience_ns = PATIENCE_NS;
 	}
-	return now_ns >= session.next_ns && session.account.used_ns + session.patience_ns <= allowed_ns(now_ns);
+	return now_ns >= session.next_ns &&
+	       session.account.used_ns + session.patience_ns <= allowed_ns(now_ns);
 }
 
 static void note_used(uint64_t held_ns)
@@ -89,7 +92,9 @@ static void note_given_up(const struct stop_world *world, uint64_t held_ns)
 	if (world->obstacle.tid)
 		blocked_explain(world->obstacle.pid, world->obstacle.tid, session.account.obstacle);
 	else if (world->unknown)
-		snprintf(session.account.obstacle, BLOCKED_TEXT, "process %d may share the memory, and we may not look at it", (int)world->unknown);
+		snprintf(session.account.obstacle, BLOCKED_TEXT,
+			 "process %d may share the memory, and we may not look at it",
+			 (int)world->unknown);
 	if (!held_ns)
 		return;
 	note_used(held_ns);
@@ -100,7 +105,7 @@ static void note_given_up(const struct stop_world *world, uint64_t held_ns)
 		session.patience_ns *= 2;
 }
 
-/* ---- looking first -------------------------------------------------------------------------------------------------------------------- */
+/* ---- looking first --------------------------------------------------------------------------- */
 
 static int list_threads(struct stop_world *world, struct memory_threads *out_threads)
 {
@@ -118,7 +123,8 @@ static void note_obstacle(struct stop_world *world, pid_t pid, pid_t tid)
 	world->obstacle.tid = tid;
 }
 
-static bool is_in_the_way(const struct stop_world *world, const struct memory_thread *thread, struct blocked *out_blocked)
+static bool is_in_the_way(const struct stop_world *world, const struct memory_thread *thread,
+			  struct blocked *out_blocked)
 {
 	return !blocked_look(thread->pid, thread->tid, out_blocked) && out_blocked->is_blocked &&
 	       (out_blocked->effect > world->effect || out_blocked->child_traced);
@@ -137,10 +143,12 @@ static int look_first(struct stop_world *world)
 	for (size_t i = 0; i < threads.count && !err; i++) {
 		const struct memory_thread *thread = &threads.thread[i];
 		struct blocked first, second;
-		if (blocked_state(thread->pid, thread->tid) != 'D' || !is_in_the_way(world, thread, &first))
+		if (blocked_state(thread->pid, thread->tid) != 'D' ||
+		    !is_in_the_way(world, thread, &first))
 			continue;
 		tracee_pause(SECOND_LOOK_NS);
-		if (!is_in_the_way(world, thread, &second) || second.call.number != first.call.number || second.call.sp != first.call.sp)
+		if (!is_in_the_way(world, thread, &second) ||
+		    second.call.number != first.call.number || second.call.sp != first.call.sp)
 			continue;
 		note_obstacle(world, thread->pid, thread->tid);
 		err = -EAGAIN;
@@ -149,7 +157,7 @@ static int look_first(struct stop_world *world)
 	return err;
 }
 
-/* ---- stopping -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- stopping -------------------------------------------------------------------------------- */
 
 static int compare_tids(const void *left, const void *right)
 {
@@ -175,7 +183,9 @@ static int drop_held(const struct stop_world *world, struct memory_threads *thre
 		held[i] = world->tracee[i].tid;
 	qsort(held, world->count, sizeof *held, compare_tids);
 	for (size_t i = 0; i < threads->count; i++)
-		if (!bsearch(&threads->thread[i].tid, held, world->count, sizeof *held, compare_tids) && !is_over(&threads->thread[i]))
+		if (!bsearch(&threads->thread[i].tid, held, world->count, sizeof *held,
+			     compare_tids) &&
+		    !is_over(&threads->thread[i]))
 			threads->thread[kept++] = threads->thread[i];
 	threads->count = kept;
 	free(held);
@@ -232,7 +242,8 @@ static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
 	tracee_pause(ASLEEP_NS);
 	for (size_t i = 0; i < threads->count; i++) {
 		const struct memory_thread thread = threads->thread[i];
-		if (blocked_state(thread.pid, thread.tid) == 'S' && turns_of(thread.pid, thread.tid) == turns[i])
+		if (blocked_state(thread.pid, thread.tid) == 'S' &&
+		    turns_of(thread.pid, thread.tid) == turns[i])
 			threads->thread[sleep++] = thread;
 		else
 			working[work++] = thread;
@@ -264,7 +275,8 @@ static int ask(struct stop_world *world, const struct memory_thread *thread)
 static bool is_harmless(const struct stop_world *world, const struct tracee *tracee)
 {
 	struct blocked blocked;
-	return !blocked_look(tracee->pid, tracee->tid, &blocked) && blocked.is_blocked && blocked.effect <= world->effect;
+	return !blocked_look(tracee->pid, tracee->tid, &blocked) && blocked.is_blocked &&
+	       blocked.effect <= world->effect;
 }
 
 /*
@@ -295,7 +307,8 @@ static int wait_for(struct stop_world *world, size_t first, uint64_t deadline_ns
 	return 0;
 }
 
-static int ask_and_wait(struct stop_world *world, const struct memory_thread *thread, size_t count, uint64_t patience_ns)
+static int ask_and_wait(struct stop_world *world, const struct memory_thread *thread, size_t count,
+			uint64_t patience_ns)
 {
 	const size_t first = world->count;
 	int err = 0;
@@ -330,13 +343,15 @@ static int stop_listed(struct stop_world *world, size_t *out_stopped)
 		err = make_room(world, threads.count);
 	*out_stopped = threads.count;
 	if (!err)
-		err = ask_and_wait(world, threads.thread, sleepers, session.patience_ns + sleepers * SLEEPER_NS);
+		err = ask_and_wait(world, threads.thread, sleepers,
+				   session.patience_ns + sleepers * SLEEPER_NS);
 	if (!world->awake_ns && threads.count > sleepers) {
 		world->awake_ns = clock_now_ns();
 		world->awake_from = world->count;
 	}
 	if (!err)
-		err = ask_and_wait(world, threads.thread + sleepers, threads.count - sleepers, session.patience_ns);
+		err = ask_and_wait(world, threads.thread + sleepers, threads.count - sleepers,
+				   session.patience_ns);
 	memory_threads_close(&threads);
 	return err;
 }
@@ -350,7 +365,8 @@ static int let_go(struct stop_world *world, uint64_t *out_held_ns)
 	int first = 0;
 	for (size_t i = world->count; i--;) {
 		struct tracee *tracee = &world->tracee[i];
-		const bool is_under_way = tracee->state == TRACEE_RUNNING && tracee_has_stopped(tracee) == -EAGAIN;
+		const bool is_under_way =
+			tracee->state == TRACEE_RUNNING && tracee_has_stopped(tracee) == -EAGAIN;
 		const int err = is_under_way ? 0 : tracee_detach(tracee);
 		if (err && err != -ESRCH && !first)
 			first = err;
@@ -369,7 +385,10 @@ static int let_go(struct stop_world *world, uint64_t *out_held_ns)
 int stop_world_begin(struct stop_world *world, pid_t pid, enum stop_world_purpose purpose)
 {
 	/* A system call may write to a word that holds a copy, but never to a slot. */
-	*world = (struct stop_world){.pid = pid, .purpose = purpose, .effect = purpose == STOP_WORLD_COPIES ? ARCH_CALL_READS : ARCH_CALL_WRITES};
+	*world = (struct stop_world){.pid = pid,
+				     .purpose = purpose,
+				     .effect = purpose == STOP_WORLD_COPIES ? ARCH_CALL_READS
+									    : ARCH_CALL_WRITES};
 	if (!may_begin())
 		return -EAGAIN;
 	size_t stopped = 1;
@@ -392,7 +411,7 @@ int stop_world_end(struct stop_world *world, uint64_t *out_held_ns)
 	return err;
 }
 
-/* ---- errands --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- errands --------------------------------------------------------------------------------- */
 
 struct errand {
 	pid_t pid;
@@ -414,7 +433,8 @@ static int run_errand(void *context)
 	return err ? err : ended;
 }
 
-int stop_world_do(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *), void *context, uint64_t *out_held_ns)
+int stop_world_do(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *), void *context,
+		  uint64_t *out_held_ns)
 {
 	struct errand errand = {.pid = pid, .purpose = purpose, .work = work, .context = context};
 	const int err = may_begin() ? tracee_worker(run_errand, &errand) : -EAGAIN;
@@ -422,12 +442,14 @@ int stop_world_do(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *
 	return err;
 }
 
-int stop_world_wait(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *), void *context, int deadline_ms, uint64_t *out_held_ns)
+int stop_world_wait(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *), void *context,
+		    int deadline_ms, uint64_t *out_held_ns)
 {
 	const struct timespec pause = {.tv_nsec = ASK_AGAIN_NS};
 	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 	int err;
-	while ((err = stop_world_do(pid, purpose, work, context, out_held_ns)) == -EAGAIN && clock_now_ns() < deadline_ns)
+	while ((err = stop_world_do(pid, purpose, work, context, out_held_ns)) == -EAGAIN &&
+	       clock_now_ns() < deadline_ns)
 		nanosleep(&pause, NULL);
 	return err;
 }

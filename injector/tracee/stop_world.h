@@ -64,7 +64,8 @@ struct stop_world {
  * -EAGAIN: not now, or not all threads stopped in time; none is held once this tracing thread has
  * ended. -ESRCH: the target is gone.
  */
-must_check int stop_world_begin(struct stop_world *world, pid_t pid, enum stop_world_purpose purpose);
+must_check int stop_world_begin(struct stop_world *world, pid_t pid,
+				enum stop_world_purpose purpose);
 /*
  * Lets all threads go. out_held_ns: how long the first was held. Does all it can, then returns the
  * first error. Must be the last thing that a worker does.
@@ -75,13 +76,15 @@ int stop_world_end(struct stop_world *world, uint64_t *out_held_ns);
  * Runs work(context) while all threads are stopped, in a tracing thread of its own. Returns its
  * result, or the error of stop_world_begin. out_held_ns is 0 if it did not run.
  */
-must_check int stop_world_do(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *), void *context, uint64_t *out_held_ns);
+must_check int stop_world_do(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *),
+			     void *context, uint64_t *out_held_ns);
 
 /*
  * stop_world_do, repeated until the deadline as long as it returns -EAGAIN; no thread is held in
  * between.
  */
-must_check int stop_world_wait(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *), void *context, int deadline_ms, uint64_t *out_held_ns);
+must_check int stop_world_wait(pid_t pid, enum stop_world_purpose purpose, int (*work)(void *),
+			       void *context, int deadline_ms, uint64_t *out_held_ns);
 
 /* What the session did so far. */
 struct stop_world_account {

@@ -24,7 +24,7 @@
 
 enum { DETACH_DEADLINE_MS = 100 };
 
-/* ---- waiting --------------------------------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static int64_t deadline_after(int deadline_ms)
 {
@@ -56,7 +56,8 @@ static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_statu
 	}
 }
 
-static int next_stop(struct tracee *tracee, int64_t deadline_ns, enum ptrace_stop *out_stop, int *out_signal)
+static int next_stop(struct tracee *tracee, int64_t deadline_ns, enum ptrace_stop *out_stop,
+		     int *out_signal)
 {
 	sigset_t child, before;
 	int error, status;
@@ -84,7 +85,7 @@ static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 	return error;
 }
 
-/* ---- seizing and letting go ------------------------------------------------------------------------------------------------ */
+/* ---- seizing and letting go ------------------------------------------------------------------ */
 
 /*
  * minds_filters: false for a thread in which no system call will be made: its filters do not
@@ -102,13 +103,15 @@ static int seize(struct tracee *tracee, bool minds_filters)
 	error = -EPERM;
 	if (tracee->is_filtered) {
 		/* a call that the filter does not allow may kill the target */
-		error = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0, OPTIONS | PTRACE_O_SUSPEND_SECCOMP);
+		error = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0,
+				       OPTIONS | PTRACE_O_SUSPEND_SECCOMP);
 		tracee->is_filtered = error != 0;
 	}
 	if (error == -EPERM || error == -EINVAL)
 		error = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0, OPTIONS);
 	/* An exiting thread is refused with EPERM, too. */
-	if (error == -EPERM && (proc_status_read(tracee->pid, tracee->tid, &status) || status.state == 'Z' || status.state == 'X'))
+	if (error == -EPERM && (proc_status_read(tracee->pid, tracee->tid, &status) ||
+				status.state == 'Z' || status.state == 'X'))
 		error = -ESRCH;
 	if (!error)
 		tracee->state = TRACEE_RUNNING;
@@ -147,7 +150,8 @@ static int interrupt(struct tracee *tracee, pid_t pid, pid_t tid, bool minds_fil
 		return error;
 	}
 	tracee->since_ns = (int64_t)clock_now_ns();
-	error = is_still_its_own(tracee) ? ptrace_request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0) : -ESRCH;
+	error = is_still_its_own(tracee) ? ptrace_request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0)
+					 : -ESRCH;
 	if (error)
 		tracee_detach(tracee);
 	return error;
@@ -228,12 +232,13 @@ int tracee_detach(struct tracee *tracee)
 	return error;
 }
 
-/* ---- running ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms)
 {
 	const int64_t deadline_ns = deadline_after(deadline_ms);
-	const enum tracee_state next = tracee->state == TRACEE_SYSCALL_ENTRY ? TRACEE_SYSCALL_EXIT : TRACEE_SYSCALL_ENTRY;
+	const enum tracee_state next =
+		tracee->state == TRACEE_SYSCALL_ENTRY ? TRACEE_SYSCALL_EXIT : TRACEE_SYSCALL_ENTRY;
 	int signal = 0;
 
 	for (;;) {
@@ -262,7 +267,10 @@ int tracee_steer_to_stop(struct tracee *tracee, int deadline_ms)
 
 	if (tracee->state == TRACEE_STOPPED)
 		return 0;
-	/* The interrupt is pending before the thread goes on, so it traps before its next instruction. */
+	/*
+	 * The interrupt is pending before the thread goes on, so it traps before its next
+	 * instruction.
+	 */
 	error = ptrace_request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
 	if (!error && tracee->state != TRACEE_RUNNING)
 		error = ptrace_resume(tracee, PTRACE_CONT, 0);

@@ -77,7 +77,8 @@ static bool is_any_coming(int64_t waited_ns)
 	for (size_t i = 0; i < late_count; i++) {
 		struct proc_status status;
 
-		if (proc_status_read(late[i].pid, late[i].tid, &status) == 0 && status.state != 'Z' && status.state != 'X' &&
+		if (proc_status_read(late[i].pid, late[i].tid, &status) == 0 &&
+		    status.state != 'Z' && status.state != 'X' &&
 		    waited_ns < (status.state == 'D' ? BLOCKED_END_MS : END_MS) * 1000000ll)
 			return true;
 	}

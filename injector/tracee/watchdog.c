@@ -32,7 +32,8 @@ static pid_t owner, watchdog;
 
 static void end_it(pid_t watched)
 {
-	static const char message[] = "heapinject: stood still while it held a thread of the process, and was ended so that the thread goes on; "
+	static const char message[] = "heapinject: stood still while it held a thread of the "
+				      "process, and was ended so that the thread goes on; "
 				      "`heapinject detach` removes what is left\n";
 
 	(void)!write(STDERR_FILENO, message, sizeof(message) - 1);
@@ -98,7 +99,8 @@ void watchdog_start(void)
 
 	if (owner == self)
 		return;
-	page = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		    0);
 	/* a new page: a fork of ours shares its parent's */
 	shared = page == MAP_FAILED ? NULL : page;
 	if (!shared)

@@ -18,7 +18,8 @@ static bool is_in(const struct blocked_range *ranges, size_t count, remote_addr 
 }
 
 /* Reads the stack from the red zone below sp to the end of the mapping. */
-static int read_stack(const struct memory *memory, pid_t tid, remote_addr sp, uint64_t **out_words, size_t *out_count)
+static int read_stack(const struct memory *memory, pid_t tid, remote_addr sp, uint64_t **out_words,
+		      size_t *out_count)
 {
 	const remote_addr lo = (sp - ARCH_RED_ZONE) & ~7ull;
 	struct maps maps;
@@ -42,11 +43,13 @@ static int read_stack(const struct memory *memory, pid_t tid, remote_addr sp, ui
 }
 
 /* tid: the thread through which maps are read. */
-static int check_stack(const struct memory *memory, pid_t tid, remote_addr sp, const struct blocked_range *ranges, size_t count)
+static int check_stack(const struct memory *memory, pid_t tid, remote_addr sp,
+		       const struct blocked_range *ranges, size_t count)
 {
 	uint64_t *words;
 	size_t word_count;
-	int err = is_in(ranges, count, sp) ? -EBUSY : read_stack(memory, tid, sp, &words, &word_count);
+	int err = is_in(ranges, count, sp) ? -EBUSY
+					   : read_stack(memory, tid, sp, &words, &word_count);
 	if (err)
 		return err;
 	for (size_t i = 0; i < word_count && !err; i++)
@@ -68,7 +71,8 @@ static int look(pid_t pid, pid_t tid, struct blocked *out_blocked, uint64_t *out
 	return out_blocked->is_blocked ? 0 : -EAGAIN;
 }
 
-int blocked_stack_look(const struct memory *memory, pid_t pid, pid_t tid, const struct blocked_range *ranges, size_t count)
+int blocked_stack_look(const struct memory *memory, pid_t pid, pid_t tid,
+		       const struct blocked_range *ranges, size_t count)
 {
 	struct blocked before, after;
 	uint64_t switches_before, switches_after;

@@ -19,6 +19,7 @@ struct blocked_range {
  * registers are not known. -EAGAIN: it is not blocked, or was not during the whole call. -EBUSY:
  * the pc, a word or the stack is in a range, or the stack cannot be read to its end.
  */
-must_check int blocked_stack_look(const struct memory *memory, pid_t pid, pid_t tid, const struct blocked_range *ranges, size_t count);
+must_check int blocked_stack_look(const struct memory *memory, pid_t pid, pid_t tid,
+				  const struct blocked_range *ranges, size_t count);
 
 #endif

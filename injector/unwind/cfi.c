@@ -9,7 +9,8 @@
 
 #include <dwarf.h>
 
-#define PRIMARY_MASK 0xc0u /* an instruction with one of these bits has its first operand in the other six */
+/* an instruction with one of these bits has its first operand in the other six */
+#define PRIMARY_MASK 0xc0u
 #define EXTENDED_COUNT 0x40u
 
 enum effect {
@@ -158,7 +159,8 @@ static void decode(struct cfi *cfi, struct decoded *decoded)
  */
 static bool is_at_bp(struct dwarf_cursor expression)
 {
-	return dwarf_byte(&expression) == DW_OP_breg0 + ARCH_DWARF_BP && dwarf_sleb(&expression) == 0 && !expression.failed && dwarf_left(&expression) == 0;
+	return dwarf_byte(&expression) == DW_OP_breg0 + ARCH_DWARF_BP &&
+	       dwarf_sleb(&expression) == 0 && !expression.failed && dwarf_left(&expression) == 0;
 }
 
 /* The rule for a register; NULL: none is tracked. */
@@ -261,7 +263,8 @@ static bool run_row(struct cfi *cfi)
 	return cfi->pc >= pc;
 }
 
-bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie, struct cfi_rules *out_rules)
+bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie,
+		 struct cfi_rules *out_rules)
 {
 	struct cfi cfi = {.section = section, .cie = cie, .program = cie->program};
 
@@ -277,7 +280,8 @@ bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie, str
 	return true;
 }
 
-void cfi_start(struct cfi *cfi, const struct eh_frame *frame, const struct eh_fde *fde, const struct cfi_rules *initial)
+void cfi_start(struct cfi *cfi, const struct eh_frame *frame, const struct eh_fde *fde,
+	       const struct cfi_rules *initial)
 {
 	cfi->section = &frame->section;
 	cfi->cie = &frame->cie[fde->cie];

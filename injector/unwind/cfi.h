@@ -48,9 +48,11 @@ struct cfi {
 };
 
 /* The rules that the CIE sets up for all its FDEs. False: its program is malformed. */
-bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie, struct cfi_rules *out_rules);
+bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie,
+		 struct cfi_rules *out_rules);
 
-void cfi_start(struct cfi *cfi, const struct eh_frame *frame, const struct eh_fde *fde, const struct cfi_rules *initial);
+void cfi_start(struct cfi *cfi, const struct eh_frame *frame, const struct eh_fde *fde,
+	       const struct cfi_rules *initial);
 /*
  * The next row: *out_rules hold from *out_pc on, until the next row's pc or the end of the FDE. The
  * pc may be the same as before. False: there are no more rows. If the program is malformed from

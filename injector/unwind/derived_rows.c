@@ -81,11 +81,12 @@ static bool decode(const struct derived_code *code, uint64_t pc, struct arch_ins
 	return arch_decode(code->bytes + (pc - code->lo), code->hi - pc, pc, out);
 }
 
-/* ---- one function ---- */
+/* ---- one function ---------------------------------------------------------------------------- */
 
 static bool is_same(const struct place *a, const struct place *b)
 {
-	return a->is_end == b->is_end && a->depth == b->depth && a->bp_depth == b->bp_depth && a->bp_slot == b->bp_slot;
+	return a->is_end == b->is_end && a->depth == b->depth && a->bp_depth == b->bp_depth &&
+	       a->bp_slot == b->bp_slot;
 }
 
 /*
@@ -134,7 +135,9 @@ static void apply_bp(struct place *place, const struct arch_instruction *instruc
 		place->bp_depth = place->bp_slot && depth != LOST ? (int16_t)depth : 0;
 		break;
 	case ARCH_SP_FROM_BP:
-		place->depth = place->bp_depth ? (int16_t)(place->bp_depth - instruction->sp_change / WORD) : LOST;
+		place->depth = place->bp_depth
+				       ? (int16_t)(place->bp_depth - instruction->sp_change / WORD)
+				       : LOST;
 		break;
 	case ARCH_SP_LEAVE:
 		place->depth = place->bp_depth;
@@ -172,9 +175,11 @@ static bool apply(struct place *place, const struct arch_instruction *instructio
 	default:
 		apply_bp(place, instruction);
 	}
-	if (instruction->sp_change % WORD || instruction->sp_change > WORD * DEPTH_MAX || instruction->sp_change < -WORD * DEPTH_MAX)
+	if (instruction->sp_change % WORD || instruction->sp_change > WORD * DEPTH_MAX ||
+	    instruction->sp_change < -WORD * DEPTH_MAX)
 		return false;
-	return (place->depth == LOST && place->bp_depth) || (place->depth > 0 && place->depth < DEPTH_MAX);
+	return (place->depth == LOST && place->bp_depth) ||
+	       (place->depth > 0 && place->depth < DEPTH_MAX);
 }
 
 /*
@@ -186,9 +191,11 @@ static void go_on_behind_call(struct follower *follower, uint64_t pc, struct pla
 	struct place *there = place_at(follower, pc);
 	struct arch_instruction instruction;
 
-	if ((there->is_entry || there->is_known) && !is_same(&place, there->is_known ? there : &(struct place){.depth = 1}))
+	if ((there->is_entry || there->is_known) &&
+	    !is_same(&place, there->is_known ? there : &(struct place){.depth = 1}))
 		return;
-	if (there->is_known || !decode(follower->code, pc, &instruction) || !instruction.is_padding) {
+	if (there->is_known || !decode(follower->code, pc, &instruction) ||
+	    !instruction.is_padding) {
 		reach(follower, pc, place);
 		return;
 	}
@@ -204,7 +211,8 @@ static void go_on(struct follower *follower, uint64_t pc, struct place place)
 {
 	const struct place *there = place_at(follower, pc);
 
-	if (!there->is_entry || is_same(&place, there->is_known ? there : &(struct place){.depth = 1}))
+	if (!there->is_entry ||
+	    is_same(&place, there->is_known ? there : &(struct place){.depth = 1}))
 		reach(follower, pc, place);
 }
 
@@ -261,7 +269,8 @@ static void follow_next(struct follower *follower)
 	const uint64_t pc = list->address[--list->count];
 	struct arch_instruction instruction;
 
-	if (list == &follower->open && decode(follower->code, pc, &instruction) && instruction.flow == ARCH_FLOW_CALL)
+	if (list == &follower->open && decode(follower->code, pc, &instruction) &&
+	    instruction.flow == ARCH_FLOW_CALL)
 		follower->error = list_add(&follower->later, pc);
 	else
 		follow_one(follower, pc);
@@ -273,7 +282,8 @@ static void try_from(struct follower *follower, uint64_t pc, struct place place)
 	follower->is_sound = true;
 	follower->own.count = follower->open.count = follower->later.count = 0;
 	reach(follower, pc, place);
-	while (!follower->error && follower->is_sound && (follower->open.count || follower->later.count)) {
+	while (!follower->error && follower->is_sound &&
+	       (follower->open.count || follower->later.count)) {
 		follower->is_sound = follower->steps_left > 0;
 		follower->steps_left -= follower->is_sound;
 		follow_next(follower);
@@ -301,7 +311,7 @@ static void follow(struct follower *follower, uint64_t entry)
 	}
 }
 
-/* ---- all ---- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* Calls and addresses taken. */
 static int find_entries(const struct derived_code *code, struct list *called, struct list *taken)
@@ -329,8 +339,10 @@ static struct hi_unwind_row row_of(const struct place *place)
 	if (place->is_end)
 		return (struct hi_unwind_row){.kind = HI_UNWIND_END};
 	if (place->depth == LOST)
-		return (struct hi_unwind_row){.kind = HI_UNWIND_BP, .cfa = place->bp_depth, .bp_slot = place->bp_slot};
-	return (struct hi_unwind_row){.kind = HI_UNWIND_SP, .cfa = place->depth, .bp_slot = place->bp_slot};
+		return (struct hi_unwind_row){
+			.kind = HI_UNWIND_BP, .cfa = place->bp_depth, .bp_slot = place->bp_slot};
+	return (struct hi_unwind_row){
+		.kind = HI_UNWIND_SP, .cfa = place->depth, .bp_slot = place->bp_slot};
 }
 
 /*
@@ -351,7 +363,8 @@ static void set_rows(const struct follower *follower, struct derived_rows *rows)
 			rows->row[pc - code->lo + i] = row_of(place);
 	}
 	for (uint64_t pc = code->lo + 1; pc + ARCH_GADGET_MAX <= code->hi; pc++) {
-		if (!place_at(follower, pc)->is_entry || arch_find_sigreturn(code->bytes + (pc - code->lo), ARCH_GADGET_MAX) != 0)
+		if (!place_at(follower, pc)->is_entry ||
+		    arch_find_sigreturn(code->bytes + (pc - code->lo), ARCH_GADGET_MAX) != 0)
 			continue;
 		for (uint64_t i = pc - 1; i < pc + ARCH_GADGET_MAX / 2; i++)
 			rows->row[i - code->lo] = (struct hi_unwind_row){.kind = HI_UNWIND_SIGNAL};
@@ -370,10 +383,13 @@ static int follow_all(struct follower *follower, const struct list *lists[], siz
 	return follower->error;
 }
 
-int derived_rows_make(const struct derived_code *code, const uint64_t *entry, size_t entry_count, struct derived_rows *out_rows)
+int derived_rows_make(const struct derived_code *code, const uint64_t *entry, size_t entry_count,
+		      struct derived_rows *out_rows)
 {
 	const size_t size = code->hi - code->lo;
-	struct follower follower = {.code = code, .place = calloc(size, sizeof(*follower.place)), .steps_left = size * STEPS_PER_BYTE};
+	struct follower follower = {.code = code,
+				    .place = calloc(size, sizeof(*follower.place)),
+				    .steps_left = size * STEPS_PER_BYTE};
 	struct derived_rows rows = {.row = calloc(size, sizeof(*rows.row)), .count = size};
 	struct list given = {.count = 0}, called = {.count = 0}, taken = {.count = 0};
 	const struct list *const lists[] = {&given, &called, &taken};
@@ -384,7 +400,8 @@ int derived_rows_make(const struct derived_code *code, const uint64_t *entry, si
 	if (!error)
 		error = find_entries(code, &called, &taken);
 	if (!error)
-		error = follow_all(&follower, (const struct list **)lists, sizeof(lists) / sizeof(lists[0]));
+		error = follow_all(&follower, (const struct list **)lists,
+				   sizeof(lists) / sizeof(lists[0]));
 	if (!error)
 		set_rows(&follower, &rows);
 	free(given.address);

@@ -26,7 +26,8 @@ struct derived_rows {
 };
 
 /* entry: addresses at which functions begin; further functions are found through calls. -ENOMEM. */
-must_check int derived_rows_make(const struct derived_code *code, const uint64_t *entry, size_t entry_count, struct derived_rows *out_rows);
+must_check int derived_rows_make(const struct derived_code *code, const uint64_t *entry,
+				 size_t entry_count, struct derived_rows *out_rows);
 void derived_rows_free(struct derived_rows *rows);
 
 #endif

@@ -63,7 +63,8 @@ static inline uint8_t dwarf_byte(struct dwarf_cursor *cursor)
  * The bits of a LEB128 number. *out_shift: how many bits there were. *out_last: the last byte. Bits
  * above the 64th are lost.
  */
-static inline uint64_t dwarf_leb_bits(struct dwarf_cursor *cursor, unsigned *out_shift, uint8_t *out_last)
+static inline uint64_t dwarf_leb_bits(struct dwarf_cursor *cursor, unsigned *out_shift,
+				      uint8_t *out_last)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;

@@ -16,7 +16,7 @@
 #define RELATIVE_MASK 0xf0
 #define EXTENDED_LENGTH 0xffffffffu
 
-/* ---- pointers ---- */
+/* ---- pointers -------------------------------------------------------------------------------- */
 
 static uint64_t read_format(struct dwarf_cursor *cursor, uint8_t encoding)
 {
@@ -59,7 +59,7 @@ uint64_t eh_pointer(struct dwarf_cursor *cursor, uint8_t encoding, const struct 
 	}
 }
 
-/* ---- CIE ---- */
+/* ---- CIE ------------------------------------------------------------------------------------- */
 
 /*
  * Reads augmentation data as the letters of the augmentation string after 'z' specify. False: an
@@ -126,7 +126,7 @@ static bool read_cie(struct dwarf_cursor cursor, struct eh_cie *cie)
 	return !cursor.failed;
 }
 
-/* ---- all entries ---- */
+/* ---- all entries ----------------------------------------------------------------------------- */
 
 struct parser {
 	struct eh_frame frame;
@@ -152,7 +152,8 @@ static int add_cie(struct parser *parser, const struct dwarf_cursor *cursor, siz
 {
 	struct eh_frame *frame = &parser->frame;
 	struct eh_cie cie = {.offset = offset};
-	struct eh_cie *grown = grow(frame->cie, frame->cie_count, &parser->cie_capacity, sizeof(*grown));
+	struct eh_cie *grown =
+		grow(frame->cie, frame->cie_count, &parser->cie_capacity, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -199,7 +200,8 @@ static int add_fde(struct parser *parser, struct dwarf_cursor cursor)
 	if (cursor.failed || fde.lo >= fde.hi || fde.lo >= parser->hi || fde.hi <= parser->lo)
 		return 0;
 	fde.program = cursor;
-	struct eh_fde *grown = grow(frame->fde, frame->fde_count, &parser->fde_capacity, sizeof(*grown));
+	struct eh_fde *grown =
+		grow(frame->fde, frame->fde_count, &parser->fde_capacity, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -252,7 +254,8 @@ static void sort_fdes(struct eh_frame *frame)
 	}
 }
 
-int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi, struct eh_frame *out_frame)
+int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi,
+		   struct eh_frame *out_frame)
 {
 	struct parser parser = {.frame.section = *section, .lo = lo, .hi = hi};
 	struct dwarf_cursor cursor = {.at = section->bytes, .end = section->bytes + section->size};

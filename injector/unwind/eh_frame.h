@@ -49,13 +49,15 @@ struct eh_frame {
  * Collects the FDEs that cover code in [lo, hi). -ENOMEM is the only error: a damaged section just
  * yields fewer entries. section->bytes must outlive the result.
  */
-must_check int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi, struct eh_frame *out_frame);
+must_check int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi,
+			      struct eh_frame *out_frame);
 void eh_frame_close(struct eh_frame *frame);
 
 /*
  * Reads a pointer in one of the encodings DW_EH_PE_... Fails for indirect pointers and for those
  * relative to anything but pc.
  */
-uint64_t eh_pointer(struct dwarf_cursor *cursor, uint8_t encoding, const struct eh_section *section);
+uint64_t eh_pointer(struct dwarf_cursor *cursor, uint8_t encoding,
+		    const struct eh_section *section);
 
 #endif

@@ -29,7 +29,7 @@ struct safepoint_rules {
 	size_t count, capacity;
 };
 
-/* ---- what is unsafe ----------------------------------------------------------------------------------------------------------------- */
+/* ---- what is unsafe -------------------------------------------------------------------------- */
 
 /*
  * All of glibc's malloc.o, static functions included: it begins less than MALLOC_BEFORE bytes
@@ -135,7 +135,8 @@ static int add_image(struct safepoint_rules *rules, const struct elf_image *imag
 	return error ? error : add_functions(rules, image);
 }
 
-int safepoint_rules_open(const struct elf_images *images, const struct memory *memory, struct safepoint_rules **out_rules)
+int safepoint_rules_open(const struct elf_images *images, const struct memory *memory,
+			 struct safepoint_rules **out_rules)
 {
 	struct safepoint_rules *rules = calloc(1, sizeof(*rules));
 	size_t i;
@@ -165,7 +166,7 @@ void safepoint_rules_close(struct safepoint_rules *rules)
 	free(rules);
 }
 
-/* ---- judging one thread -------------------------------------------------------------------------------------------------------------- */
+/* ---- judging one thread ---------------------------------------------------------------------- */
 
 static bool is_unsafe(const struct safepoint_rules *rules, remote_addr pc)
 {
@@ -184,7 +185,8 @@ static remote_addr pc_of_frame(const struct stackwalk *walk, size_t frame)
 	return frame > 0 && !walk->is_signal[frame - 1] ? walk->pc[frame] - 1 : walk->pc[frame];
 }
 
-enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk)
+enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules,
+				       const struct stackwalk *walk)
 {
 	uint64_t fingerprint;
 	size_t frame;
@@ -204,9 +206,10 @@ enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, cons
 	return SAFEPOINT_SAFE;
 }
 
-/* ---- finding a thread ----------------------------------------------------------------------------------------------------------------- */
+/* ---- finding a thread ------------------------------------------------------------------------ */
 
-#define STOP_MS 1000 /* for one thread to stop: it stops when it gets a CPU, and runs until then */
+/* for one thread to stop: it stops when it gets a CPU, and runs until then */
+#define STOP_MS 1000
 
 struct finder {
 	pid_t pid;
@@ -296,7 +299,8 @@ static void pause_a_moment(int64_t round_ns)
 	tracee_pause(200000 + (int64_t)clock_now_ns() % 800000 + round_ns);
 }
 
-int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee)
+int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory,
+		   int deadline_ms, struct tracee *out_tracee)
 {
 	struct finder *finder = calloc(1, sizeof(*finder));
 	int error;

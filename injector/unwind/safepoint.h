@@ -13,7 +13,8 @@
 #include "stackwalk.h"
 
 struct safepoint_rules; /* the unsafe ranges of one target */
-must_check int safepoint_rules_open(const struct elf_images *images, const struct memory *memory, struct safepoint_rules **out_rules);
+must_check int safepoint_rules_open(const struct elf_images *images, const struct memory *memory,
+				    struct safepoint_rules **out_rules);
 void safepoint_rules_close(struct safepoint_rules *rules);
 
 enum safepoint_verdict {
@@ -22,7 +23,8 @@ enum safepoint_verdict {
 	SAFEPOINT_UNKNOWN, /* walk incomplete, or a frame in no known object */
 	SAFEPOINT_LOADER_BUSY,
 };
-enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, const struct stackwalk *walk);
+enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules,
+				       const struct stackwalk *walk);
 
 /*
  * Finds a thread at a safe point and leaves it TRACEE_STOPPED: examines one thread after the other,
@@ -32,6 +34,8 @@ enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules, cons
  * No thread is made to stop at a chosen place. The kernel can do that only with a signal; if the
  * injector were killed before it took that signal back, the signal would kill the target.
  */
-must_check int safepoint_find(pid_t pid, const struct elf_images *images, const struct memory *memory, int deadline_ms, struct tracee *out_tracee);
+must_check int safepoint_find(pid_t pid, const struct elf_images *images,
+			      const struct memory *memory, int deadline_ms,
+			      struct tracee *out_tracee);
 
 #endif

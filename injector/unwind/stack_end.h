@@ -29,6 +29,7 @@ struct stack_ends {
  * How a stack ended: the payload's stack_end, except that HI_END_NO_ROW becomes HI_END_COMPLETE
  * where the stack does end there.
  */
-uint16_t stack_end_classify(struct stack_ends *ends, const struct memory *memory, uint16_t stack_end, const uint64_t *frame, uint32_t count);
+uint16_t stack_end_classify(struct stack_ends *ends, const struct memory *memory,
+			    uint16_t stack_end, const uint64_t *frame, uint32_t count);
 
 #endif

@@ -19,10 +19,10 @@
 #include "unwind_table.h"
 
 /* In libunwind's library and used by all of its front ends, but in none of its headers. */
-int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t pc, unw_dyn_info_t *table, unw_proc_info_t *info, int need_unwind_info,
-				       void *argument);
+int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t pc, unw_dyn_info_t *table,
+				       unw_proc_info_t *info, int need_unwind_info, void *argument);
 
-/* ---- memory: a page cache ------------------------------------------------------------------------------------------------------- */
+/* ---- memory: a page cache -------------------------------------------------------------------- */
 
 #define PAGE_BYTES 4096u
 #define CACHE_PAGES 256u
@@ -68,7 +68,8 @@ static struct page *page_get(struct stackwalker *walker, remote_addr address)
 	bool is_kept;
 
 	address -= address % PAGE_BYTES;
-	if (page->address == address && page->generation && (page->generation == walker->generation || page->generation == KEPT))
+	if (page->address == address && page->generation &&
+	    (page->generation == walker->generation || page->generation == KEPT))
 		return page;
 	is_kept = elf_images_find(walker->images, address) != NULL;
 	if (walker->is_copy && !is_kept) {
@@ -104,7 +105,8 @@ static int read_bytes(struct stackwalker *walker, remote_addr from, void *into, 
 	return 0;
 }
 
-static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int is_write, void *argument)
+static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value,
+			 int is_write, void *argument)
 {
 	(void)space;
 	if (is_write || read_bytes(argument, address, value, sizeof(*value)))
@@ -112,10 +114,11 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
 	return 0;
 }
 
-/* ---- registers -------------------------------------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 /* libunwind uses DWARF's register numbers. */
-static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int is_write, void *argument)
+static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value,
+			   int is_write, void *argument)
 {
 	const struct stackwalker *walker = argument;
 	uint64_t word;
@@ -127,13 +130,14 @@ static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word
 	return 0;
 }
 
-static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, int is_write, void *argument)
+static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value,
+			int is_write, void *argument)
 {
 	(void)space, (void)number, (void)value, (void)is_write, (void)argument;
 	return -UNW_EBADREG;
 }
 
-/* ---- unwind information -------------------------------------------------------------------------------------------------------------- */
+/* ---- unwind information ---------------------------------------------------------------------- */
 
 /*
  * The head of .eh_frame_hdr as all linkers write it: version, three encodings, a 4-byte pointer to
@@ -143,7 +147,8 @@ static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 #define HEADER_BYTES 12
 #define HEADER_START 0x3b031b01u /* version 1; pcrel sdata4, udata4, datarel sdata4 */
 
-static int find_info(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t *info, int need_unwind_info, void *argument)
+static int find_info(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t *info,
+		     int need_unwind_info, void *argument)
 {
 	struct stackwalker *walker = argument;
 	const struct elf_image *image = elf_images_find(walker->images, pc);
@@ -160,7 +165,8 @@ static int find_info(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t *inf
 	table.u.rti.segbase = header;
 	table.u.rti.table_data = header + HEADER_BYTES;
 	table.u.rti.table_len = word[2]; /* in words of 8 bytes: the size of one entry */
-	error = UNW_OBJ(dwarf_search_unwind_table)(space, pc, &table, info, need_unwind_info, walker);
+	error = UNW_OBJ(dwarf_search_unwind_table)(space, pc, &table, info, need_unwind_info,
+						   walker);
 	walker->has_gap = error != 0;
 	return error;
 }
@@ -200,9 +206,10 @@ static remote_addr header_address(const struct elf_image *image)
 	return 0;
 }
 
-/* ---- the end of a stack --------------------------------------------------------------------------------------------------------------- */
+/* ---- the end of a stack ---------------------------------------------------------------------- */
 
-static const struct unwind_table *table_of(const struct stackwalker *walker, const struct elf_image *image, remote_addr pc)
+static const struct unwind_table *table_of(const struct stackwalker *walker,
+					   const struct elf_image *image, remote_addr pc)
 {
 	const struct unwind_table *table = walker->source[image - walker->images->image].table;
 	size_t i;
@@ -214,7 +221,9 @@ static const struct unwind_table *table_of(const struct stackwalker *walker, con
 	return NULL;
 }
 
-/* Is the last frame one whose return address is undefined: the start of a program or of a thread? */
+/*
+ * Is the last frame one whose return address is undefined: the start of a program or of a thread?
+ */
 static bool is_proper_end(const struct stackwalker *walker, const struct stackwalk *walk)
 {
 	size_t last = walk->count - 1;
@@ -226,7 +235,7 @@ static bool is_proper_end(const struct stackwalker *walker, const struct stackwa
 	return table && unwind_table_find(table, pc)->kind == HI_UNWIND_END;
 }
 
-/* ---- entry ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker)
 {
@@ -260,7 +269,8 @@ void stackwalker_learn_ends(struct stackwalker *walker)
 
 		if (source->table)
 			continue;
-		source->table = calloc(image->text_count ? image->text_count : 1, sizeof(*source->table));
+		source->table =
+			calloc(image->text_count ? image->text_count : 1, sizeof(*source->table));
 		for (k = 0; source->table && k < image->text_count; k++) {
 			if (unwind_table_build(image, &image->text[k], &source->table[k]))
 				source->table[k] = (struct unwind_table){0};
@@ -321,7 +331,8 @@ static void begin(struct stackwalker *walker, pid_t tid)
 	walker->is_copy = walker->is_beyond = false;
 }
 
-int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk)
+int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee,
+		   struct stackwalk *out_walk)
 {
 	int error = tracee_get_regs(tracee, &walker->regs);
 
@@ -334,7 +345,8 @@ int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, stru
 
 int stackwalk_copy(const struct tracee *tracee, struct stackwalk_copy *out_copy)
 {
-	struct iovec local = {out_copy->byte, sizeof(out_copy->byte)}, remote = {NULL, sizeof(out_copy->byte)};
+	struct iovec local = {out_copy->byte, sizeof(out_copy->byte)},
+		     remote = {NULL, sizeof(out_copy->byte)};
 	ssize_t got;
 	int error = tracee_get_regs(tracee, &out_copy->regs);
 
@@ -342,12 +354,14 @@ int stackwalk_copy(const struct tracee *tracee, struct stackwalk_copy *out_copy)
 		return error;
 	out_copy->from = arch_sp(&out_copy->regs) - arch_sp(&out_copy->regs) % PAGE_BYTES;
 	remote.iov_base = (void *)(uintptr_t)out_copy->from;
-	got = process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0); /* up to the end of the mapping, at most */
+	/* up to the end of the mapping, at most */
+	got = process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0);
 	out_copy->size = got > 0 ? (size_t)got : 0;
 	return 0;
 }
 
-int stackwalk_read_copy(struct stackwalker *walker, pid_t tid, const struct stackwalk_copy *copy, struct stackwalk *out_walk)
+int stackwalk_read_copy(struct stackwalker *walker, pid_t tid, const struct stackwalk_copy *copy,
+			struct stackwalk *out_walk)
 {
 	begin(walker, tid);
 	walker->is_copy = true;

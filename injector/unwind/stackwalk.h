@@ -40,15 +40,20 @@ struct stackwalk {
 
 /* Opaque cache of one target; valid while its list of objects does not change. */
 struct stackwalker;
-must_check int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwalker **out_walker);
+must_check int stackwalker_open(pid_t pid, const struct elf_images *images,
+				struct stackwalker **out_walker);
 /*
  * Learns where stacks may end. That takes milliseconds, so call it before any thread is stopped,
  * and only if the caller needs complete walks: without it no walk counts as complete.
  */
 void stackwalker_learn_ends(struct stackwalker *walker);
 void stackwalker_close(struct stackwalker *walker);
-/* The thread must be TRACEE_STOPPED. 0 also for incomplete walks, of which some are empty: see is_complete and is_cut. */
-must_check int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee, struct stackwalk *out_walk);
+/*
+ * The thread must be TRACEE_STOPPED. 0 also for incomplete walks, of which some are empty: see
+ * is_complete and is_cut.
+ */
+must_check int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee,
+			      struct stackwalk *out_walk);
 /*
  * The same in two steps, of which only the first needs the thread stopped, for a few microseconds.
  * stackwalk_copy copies its stack; stackwalk_read_copy walks the copy after the thread has been
@@ -62,6 +67,7 @@ struct stackwalk_copy {
 	uint8_t byte[STACKWALK_COPY_BYTES];
 };
 must_check int stackwalk_copy(const struct tracee *tracee, struct stackwalk_copy *out_copy);
-must_check int stackwalk_read_copy(struct stackwalker *walker, pid_t tid, const struct stackwalk_copy *copy, struct stackwalk *out_walk);
+must_check int stackwalk_read_copy(struct stackwalker *walker, pid_t tid,
+				   const struct stackwalk_copy *copy, struct stackwalk *out_walk);
 
 #endif

@@ -59,8 +59,9 @@ static bool is_spilled(struct dwarf_cursor expression, struct spilled *out_spill
 	if (operation >= DW_OP_breg0 && operation <= DW_OP_breg31) {
 		spilled.is_indexed = true;
 		spilled.index = operation - DW_OP_breg0;
-		if (dwarf_sleb(&expression) != 0 || dwarf_byte(&expression) != DW_OP_lit0 + WORD_BYTES || dwarf_byte(&expression) != DW_OP_mul ||
-		    dwarf_byte(&expression) != DW_OP_plus)
+		if (dwarf_sleb(&expression) != 0 ||
+		    dwarf_byte(&expression) != DW_OP_lit0 + WORD_BYTES ||
+		    dwarf_byte(&expression) != DW_OP_mul || dwarf_byte(&expression) != DW_OP_plus)
 			return false;
 		operation = dwarf_byte(&expression);
 	}
@@ -81,7 +82,8 @@ static bool is_bp_deref(struct dwarf_cursor expression, int64_t *out_offset)
 	const bool is_bp = dwarf_byte(&expression) == DW_OP_breg0 + ARCH_DWARF_BP;
 
 	*out_offset = dwarf_sleb(&expression);
-	return is_bp && dwarf_byte(&expression) == DW_OP_deref && !expression.failed && dwarf_left(&expression) == 0;
+	return is_bp && dwarf_byte(&expression) == DW_OP_deref && !expression.failed &&
+	       dwarf_left(&expression) == 0;
 }
 
 /* Converts offset to words. False: it is not a whole number of words within [least, most]. */
@@ -98,7 +100,8 @@ static bool pack_cfa(int low, int64_t high_bytes, int16_t *out_cfa)
 {
 	int high;
 
-	if (low < 0 || low != HI_UNWIND_LOW(low) || !to_words(high_bytes, HI_UNWIND_HIGH(INT16_MIN), HI_UNWIND_HIGH(INT16_MAX), &high))
+	if (low < 0 || low != HI_UNWIND_LOW(low) ||
+	    !to_words(high_bytes, HI_UNWIND_HIGH(INT16_MIN), HI_UNWIND_HIGH(INT16_MAX), &high))
 		return false;
 	*out_cfa = (int16_t)(high * (1 << HI_UNWIND_LOW_BITS) + low);
 	return true;
@@ -109,10 +112,12 @@ static struct hi_unwind_row row_from_spilled(const struct spilled *spilled, int 
 	struct hi_unwind_row row = {.bp_slot = (int8_t)bp_slot};
 	int more;
 
-	if (spilled->is_indexed && spilled->offset == WORD_BYTES && !arch_is_kept_by_calls(spilled->index) &&
+	if (spilled->is_indexed && spilled->offset == WORD_BYTES &&
+	    !arch_is_kept_by_calls(spilled->index) &&
 	    pack_cfa(arch_signal_word(spilled->index), spilled->more, &row.cfa))
 		row.kind = HI_UNWIND_INDEXED;
-	else if (!spilled->is_indexed && spilled->offset >= -WORD_BYTES && to_words(spilled->more, 0, HI_UNWIND_LOW(-1), &more) &&
+	else if (!spilled->is_indexed && spilled->offset >= -WORD_BYTES &&
+		 to_words(spilled->more, 0, HI_UNWIND_LOW(-1), &more) &&
 		 pack_cfa(more, spilled->offset, &row.cfa))
 		row.kind = HI_UNWIND_SPILLED;
 	else
@@ -125,7 +130,8 @@ static struct hi_unwind_row row_from_register(const struct cfi_rules *rules, int
 	struct hi_unwind_row row = {.kind = HI_UNWIND_NONE};
 
 	if (pack_cfa(arch_signal_word(rules->cfa_register), rules->cfa_offset, &row.cfa)) {
-		row.kind = arch_is_kept_by_calls(rules->cfa_register) ? HI_UNWIND_REGISTER : HI_UNWIND_SCRATCH;
+		row.kind = arch_is_kept_by_calls(rules->cfa_register) ? HI_UNWIND_REGISTER
+								      : HI_UNWIND_SCRATCH;
 		row.bp_slot = (int8_t)bp_slot;
 	}
 	return row;
@@ -135,7 +141,8 @@ static struct hi_unwind_row row_from_register(const struct cfi_rules *rules, int
 static bool bp_in_words(const struct cfi_rules *rules, int *out_slot)
 {
 	*out_slot = 0;
-	return rules->bp.where == CFI_SAME || (rules->bp.where == CFI_AT_CFA && to_words(rules->bp.offset, INT8_MIN, -1, out_slot));
+	return rules->bp.where == CFI_SAME || (rules->bp.where == CFI_AT_CFA &&
+					       to_words(rules->bp.offset, INT8_MIN, -1, out_slot));
 }
 
 static struct hi_unwind_row row_from_expression(const struct cfi_rules *rules)
@@ -148,7 +155,8 @@ static struct hi_unwind_row row_from_expression(const struct cfi_rules *rules)
 
 	if (boundary >= 0 && rules->bp.where == CFI_SAME)
 		return (struct hi_unwind_row){.kind = HI_UNWIND_PLT, .cfa = (int16_t)boundary};
-	if (is_bp_deref(rules->cfa_expression, &offset) && rules->bp.where == CFI_AT_BP && to_words(offset, INT16_MIN, INT16_MAX, &words))
+	if (is_bp_deref(rules->cfa_expression, &offset) && rules->bp.where == CFI_AT_BP &&
+	    to_words(offset, INT16_MIN, INT16_MAX, &words))
 		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_DEREF, .cfa = (int16_t)words};
 	if (is_spilled(rules->cfa_expression, &spilled) && bp_in_words(rules, &words))
 		return row_from_spilled(&spilled, words);

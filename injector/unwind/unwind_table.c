@@ -20,7 +20,7 @@
 #include "elf_segment.h"
 #include "unwind_row.h"
 
-/* ---- the section ---- */
+/* ---- the section ----------------------------------------------------------------------------- */
 
 /* Address of .eh_frame in the file; 0 = none. */
 static uint64_t address_by_header(Elf *elf)
@@ -32,9 +32,11 @@ static uint64_t address_by_header(Elf *elf)
 	uint8_t encoding;
 	uint64_t address;
 
-	if (!elf_segment_find(elf, PT_GNU_EH_FRAME, &segment) || elf_segment_bytes(elf, segment.p_vaddr, segment.p_filesz, &bytes) < 0)
+	if (!elf_segment_find(elf, PT_GNU_EH_FRAME, &segment) ||
+	    elf_segment_bytes(elf, segment.p_vaddr, segment.p_filesz, &bytes) < 0)
 		return 0;
-	header = (struct eh_section){.bytes = bytes, .size = segment.p_filesz, .address = segment.p_vaddr};
+	header = (struct eh_section){
+		.bytes = bytes, .size = segment.p_filesz, .address = segment.p_vaddr};
 	cursor = (struct dwarf_cursor){.at = header.bytes, .end = header.bytes + header.size};
 	if (dwarf_byte(&cursor) != 1)
 		return 0;
@@ -53,7 +55,9 @@ static uint64_t address_by_name(Elf *elf)
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return 0;
 	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
 
 		if (name && strcmp(name, ".eh_frame") == 0)
 			return header.sh_addr;
@@ -92,7 +96,7 @@ int unwind_table_section(const struct elf_image *image, struct eh_section *out_s
 	return 0;
 }
 
-/* ---- rows ---- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct builder {
 	struct unwind_table *table;
@@ -143,7 +147,8 @@ static int push_fde(struct builder *builder, struct cfi *cfi, uint64_t end)
 	return error;
 }
 
-static int push_all(struct builder *builder, const struct eh_frame *frame, const struct cfi_rules *initial, const bool *has_initial)
+static int push_all(struct builder *builder, const struct eh_frame *frame,
+		    const struct cfi_rules *initial, const bool *has_initial)
 {
 	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
 	int error = push_row(builder, builder->lo, none);
@@ -176,7 +181,8 @@ static int build_rows(struct builder *builder, const struct eh_frame *frame)
 	int error = initial && has_initial ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !error && i < frame->cie_count; i++)
-		has_initial[i] = frame->cie[i].is_usable && cfi_initial(&frame->section, &frame->cie[i], &initial[i]);
+		has_initial[i] = frame->cie[i].is_usable &&
+				 cfi_initial(&frame->section, &frame->cie[i], &initial[i]);
 	if (!error)
 		error = push_all(builder, frame, initial, has_initial);
 	free(initial);
@@ -193,14 +199,15 @@ static int build_index(struct unwind_table *table)
 	if (!table->index)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < table->index_count; i++) {
-		while (row + 1 < table->row_count && table->row[row + 1].pc <= (uint64_t)i * HI_INDEX_BYTES)
+		while (row + 1 < table->row_count &&
+		       table->row[row + 1].pc <= (uint64_t)i * HI_INDEX_BYTES)
 			row++;
 		table->index[i] = row;
 	}
 	return 0;
 }
 
-/* ---- code without unwind information ---- */
+/* ---- code without unwind information --------------------------------------------------------- */
 
 #define DERIVED_BYTES_MAX (2u << 20)
 
@@ -213,15 +220,18 @@ static int entries_of(Elf *elf, uint64_t **out_entries, size_t *out_count)
 	GElf_Shdr header;
 
 	while ((section = elf_nextscn(elf, section))) {
-		Elf_Data *data =
-			gelf_getshdr(section, &header) && (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB) ? elf_getdata(section, NULL) : NULL;
+		Elf_Data *data = gelf_getshdr(section, &header) && (header.sh_type == SHT_DYNSYM ||
+								    header.sh_type == SHT_SYMTAB)
+					 ? elf_getdata(section, NULL)
+					 : NULL;
 		GElf_Sym symbol;
 
 		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
 			if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_value)
 				continue;
 			if (count == capacity) {
-				uint64_t *grown = reallocarray(entries, capacity ? capacity * 2 : 1024, sizeof(*grown));
+				uint64_t *grown = reallocarray(
+					entries, capacity ? capacity * 2 : 1024, sizeof(*grown));
 
 				if (!grown) {
 					free(entries);
@@ -239,7 +249,8 @@ static int entries_of(Elf *elf, uint64_t **out_entries, size_t *out_count)
 }
 
 /* Replaces rows of kind NONE by derived rows. */
-static int merge(struct builder *builder, const struct derived_code *code, const struct derived_rows *derived)
+static int merge(struct builder *builder, const struct derived_code *code,
+		 const struct derived_rows *derived)
 {
 	struct unwind_table *table = builder->table;
 	struct hi_unwind_row *old = table->row;
@@ -251,17 +262,22 @@ static int merge(struct builder *builder, const struct derived_code *code, const
 	table->row_count = 0;
 	builder->capacity = 0;
 	for (uint32_t i = 0; i < count && !error; i++) {
-		const uint64_t begin = builder->lo + old[i].pc, end = i + 1 < count ? builder->lo + old[i + 1].pc : builder->hi;
+		const uint64_t begin = builder->lo + old[i].pc,
+			       end = i + 1 < count ? builder->lo + old[i + 1].pc : builder->hi;
 
 		error = push_row(builder, begin, old[i]);
 		for (uint64_t pc = begin; old[i].kind == HI_UNWIND_NONE && pc < end && !error; pc++)
-			error = push_row(builder, pc, pc >= code->lo && pc < code->hi ? derived->row[pc - code->lo] : none);
+			error = push_row(builder, pc,
+					 pc >= code->lo && pc < code->hi
+						 ? derived->row[pc - code->lo]
+						 : none);
 	}
 	free(old);
 	return error;
 }
 
-static int derive(struct builder *builder, Elf *elf, struct derived_code code, const uint64_t *entry, size_t count)
+static int derive(struct builder *builder, Elf *elf, struct derived_code code,
+		  const uint64_t *entry, size_t count)
 {
 	const uint64_t room = elf_segment_room(elf, code.lo);
 	struct derived_rows rows;
@@ -269,7 +285,8 @@ static int derive(struct builder *builder, Elf *elf, struct derived_code code, c
 	int error;
 
 	code.hi = code.hi - code.lo > room ? code.lo + room : code.hi;
-	if (code.hi <= code.lo || code.hi - code.lo > DERIVED_BYTES_MAX || elf_segment_bytes(elf, code.lo, code.hi - code.lo, &bytes) < 0)
+	if (code.hi <= code.lo || code.hi - code.lo > DERIVED_BYTES_MAX ||
+	    elf_segment_bytes(elf, code.lo, code.hi - code.lo, &bytes) < 0)
 		return 0;
 	code.bytes = bytes;
 	error = derived_rows_make(&code, entry, count, &rows);
@@ -289,7 +306,8 @@ static int derive_all(struct builder *builder, Elf *elf)
 
 	if (error)
 		return error;
-	error = derive(builder, elf, (struct derived_code){.lo = builder->lo, .hi = builder->hi}, entries, count);
+	error = derive(builder, elf, (struct derived_code){.lo = builder->lo, .hi = builder->hi},
+		       entries, count);
 	free(entries);
 	return error;
 }
@@ -301,14 +319,18 @@ static int derive_entry(struct builder *builder, Elf *elf)
 	GElf_Ehdr header;
 	uint32_t i = 0;
 
-	if (!gelf_getehdr(elf, &header) || header.e_entry < builder->lo || header.e_entry >= builder->hi)
+	if (!gelf_getehdr(elf, &header) || header.e_entry < builder->lo ||
+	    header.e_entry >= builder->hi)
 		return 0;
 	while (i + 1 < table->row_count && builder->lo + table->row[i + 1].pc <= header.e_entry)
 		i++;
 	if (table->row[i].kind != HI_UNWIND_NONE)
 		return 0;
-	const uint64_t end = i + 1 < table->row_count ? builder->lo + table->row[i + 1].pc : builder->hi;
-	return derive(builder, elf, (struct derived_code){.lo = builder->lo + table->row[i].pc, .hi = end}, &(uint64_t){header.e_entry}, 1);
+	const uint64_t end =
+		i + 1 < table->row_count ? builder->lo + table->row[i + 1].pc : builder->hi;
+	return derive(builder, elf,
+		      (struct derived_code){.lo = builder->lo + table->row[i].pc, .hi = end},
+		      &(uint64_t){header.e_entry}, 1);
 }
 
 static int fill_gaps(struct builder *builder, Elf *elf)
@@ -318,16 +340,20 @@ static int fill_gaps(struct builder *builder, Elf *elf)
 
 	for (uint32_t i = 0; i < table->row_count; i++)
 		if (table->row[i].kind != HI_UNWIND_NONE)
-			covered += (i + 1 < table->row_count ? table->row[i + 1].pc : builder->hi - builder->lo) - table->row[i].pc;
+			covered += (i + 1 < table->row_count ? table->row[i + 1].pc
+							     : builder->hi - builder->lo) -
+				   table->row[i].pc;
 	const int error = covered < (builder->hi - builder->lo) / 8 ? derive_all(builder, elf) : 0;
 
 	return error ? error : derive_entry(builder, elf);
 }
 
-int unwind_table_build(const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table)
+int unwind_table_build(const struct elf_image *image, const struct elf_text *text,
+		       struct unwind_table *out_table)
 {
 	struct unwind_table table = {.lo = text->lo, .hi = text->hi};
-	struct builder builder = {.table = &table, .lo = text->lo - image->bias, .hi = text->hi - image->bias};
+	struct builder builder = {
+		.table = &table, .lo = text->lo - image->bias, .hi = text->hi - image->bias};
 	struct eh_section section;
 	struct eh_frame frame;
 	int error;
@@ -364,7 +390,8 @@ void unwind_table_close(struct unwind_table *table)
 const struct hi_unwind_row *unwind_table_find(const struct unwind_table *table, remote_addr pc)
 {
 	const uint64_t offset = pc - table->lo;
-	uint32_t low = table->index[offset / HI_INDEX_BYTES], high = table->index[offset / HI_INDEX_BYTES + 1];
+	uint32_t low = table->index[offset / HI_INDEX_BYTES],
+		 high = table->index[offset / HI_INDEX_BYTES + 1];
 
 	while (low < high) {
 		const uint32_t middle = low + (high - low + 1) / 2;

@@ -42,7 +42,8 @@ uint64_t unwind_table_cost(const struct elf_image *image);
 /* Finds the object's .eh_frame; its bytes are those of the open file. -ENOENT: it has none. */
 must_check int unwind_table_section(const struct elf_image *image, struct eh_section *out_section);
 /* text: one of image->text. -ENOENT: the object has no .eh_frame, so there is no table. */
-must_check int unwind_table_build(const struct elf_image *image, const struct elf_text *text, struct unwind_table *out_table);
+must_check int unwind_table_build(const struct elf_image *image, const struct elf_text *text,
+				  struct unwind_table *out_table);
 void unwind_table_close(struct unwind_table *table);
 /* Returns the row that covers pc, as the payload finds it; never NULL for lo <= pc < hi. */
 const struct hi_unwind_row *unwind_table_find(const struct unwind_table *table, remote_addr pc);

@@ -83,7 +83,8 @@ struct hook_call {
  * libunwind also asks the kernel whether memory is readable, and leaves the answer in errno of a
  * call that succeeds.
  */
-uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2, uint64_t argument3, uint64_t function, const struct hook_call *call);
+uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2,
+			    uint64_t argument3, uint64_t function, const struct hook_call *call);
 
 /*
  * What the stub does next: it returns `result` to the caller, or, if `pass` is not 0, jumps to

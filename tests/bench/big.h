@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* big.h - what the generated parts of the big program (see big_main.cc) are instances of: much code, many types, much debug information. */
+/*
+ * big.h - what the generated parts of the big program (see big_main.cc) are instances of: much
+ * code, many types, much debug information.
+ */
 #ifndef BIG_H
 #define BIG_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memcached_load PORT SECONDS - one get or (one time in ten) set at a time on each of CONNECTIONS connections to 127.0.0.1. Prints `REQUESTS_PER_SECOND P50_MS
- * P99_MS ALL`, where ALL requests are those before the clock started, too.
+ * memcached_load PORT SECONDS - one get or (one time in ten) set at a time on each of CONNECTIONS
+ * connections to 127.0.0.1. Prints `REQUESTS_PER_SECOND P50_MS P99_MS ALL`, where ALL requests are
+ * those before the clock started, too.
  *
- * A request is sent on every connection, then every answer is read, and its time noted. Keys are the same in each run, and all are there before the clock
- * starts.
+ * A request is sent on every connection, then every answer is read, and its time noted. Keys are
+ * the same in each run, and all are there before the clock starts.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -51,12 +52,15 @@ static void fail(const char *what)
 
 static void open_connections(const char *port)
 {
-	const struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const struct sockaddr_in address = {.sin_family = AF_INET,
+					    .sin_port = htons((uint16_t)atoi(port)),
+					    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	const int one = 1;
 
 	for (int i = 0; i < CONNECTIONS; i++) {
 		connection[i] = socket(AF_INET, SOCK_STREAM, 0);
-		if (connection[i] < 0 || connect(connection[i], (const struct sockaddr *)&address, sizeof address))
+		if (connection[i] < 0 ||
+		    connect(connection[i], (const struct sockaddr *)&address, sizeof address))
 			fail("connect");
 		setsockopt(connection[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 	}
@@ -68,7 +72,8 @@ static void ask(int fd, unsigned key, int is_set)
 	int length;
 
 	if (is_set)
-		length = snprintf(request, sizeof request, "set key%u 0 0 %d\r\n%0*u\r\n", key, VALUE_BYTES, VALUE_BYTES, key);
+		length = snprintf(request, sizeof request, "set key%u 0 0 %d\r\n%0*u\r\n", key,
+				  VALUE_BYTES, VALUE_BYTES, key);
 	else
 		length = snprintf(request, sizeof request, "get key%u\r\n", key);
 	if (write(fd, request, (size_t)length) != length)
@@ -149,7 +154,8 @@ int main(int argc, char **argv)
 	const int64_t began = now_ns();
 	const uint64_t requests = run(seconds);
 
-	printf("%.0f %.4f %.4f %llu\n", (double)requests * 1e9 / (double)(now_ns() - began), quantile_ms(requests, 0.5), quantile_ms(requests, 0.99),
+	printf("%.0f %.4f %.4f %llu\n", (double)requests * 1e9 / (double)(now_ns() - began),
+	       quantile_ms(requests, 0.5), quantile_ms(requests, 0.99),
 	       (unsigned long long)(requests + KEYS));
 	return 0;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workload pairs THREADS | replace - the two loops whose cost tests/bench measures, each by its own clocks.
+ * workload pairs THREADS | replace - the two loops whose cost tests/bench measures, each by its own
+ * clocks.
  *
- *   pairs    W1: malloc and free of 16..512 bytes, evenly distributed, nothing in between, in each of THREADS threads.
- *   replace  W2: 100,000 live blocks of 16..4096 bytes, their logarithm evenly distributed; one at random is freed and allocated anew, 20 calls deep,
- *            on one of 1024 paths.
+ *   pairs    W1: malloc and free of 16..512 bytes, evenly distributed, nothing in between, in each
+ * of THREADS threads. replace  W2: 100,000 live blocks of 16..4096 bytes, their logarithm evenly
+ * distributed; one at random is freed and allocated anew, 20 calls deep, on one of 1024 paths.
  *
- * Prints `ready`. For each line SECONDS on standard input it runs for so long and prints `OPERATIONS CPU_NS WALL_NS`, summed over the threads; in between it
- * does nothing, so that a profiler may come and go while no clock runs. Ends with its standard input.
+ * Prints `ready`. For each line SECONDS on standard input it runs for so long and prints
+ * `OPERATIONS CPU_NS WALL_NS`, summed over the threads; in between it does nothing, so that a
+ * profiler may come and go while no clock runs. Ends with its standard input.
  */
 #include <math.h>
 #include <pthread.h>
@@ -25,7 +27,10 @@
 #define PAIRS_LARGEST 512
 #define REPLACE_LARGEST 4096
 
-/* Some frame of its own for each function, no two functions the same, and something left to do after the call, so that it stays a call. */
+/*
+ * Some frame of its own for each function, no two functions the same, and something left to do
+ * after the call, so that it stays a call.
+ */
 #define NOINLINE __attribute__((noinline))
 #define OWN_FRAME(words, value)     \
 	uint64_t frame[words];      \
@@ -70,7 +75,7 @@ static uint64_t next_random(struct worker *worker)
 	return worker->random = x ^ x << 17;
 }
 
-/* ---- W1 ---- */
+/* ---- W1 -------------------------------------------------------------------------------------- */
 
 static void pairs(struct worker *worker)
 {
@@ -84,7 +89,12 @@ static void pairs(struct worker *worker)
 	}
 }
 
-/* ---- W2: level 0 is called by the loop, level 19 calls malloc; every other level exists twice, and a bit of the path decides ---- */
+/* ---- W2 -------------------------------------------------------------------------------------- */
+
+/*
+ * Level 0 is called by the loop, level 19 calls malloc; every other level exists twice, and a bit
+ * of the path decides.
+ */
 
 static NOINLINE void level_19(struct job *job)
 {
@@ -161,11 +171,12 @@ static void replace(struct worker *worker)
 	}
 }
 
-/* ---- windows ---- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 static void run_window(struct worker *worker)
 {
-	const int64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID), wall_before = clock_ns(CLOCK_MONOTONIC);
+	const int64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		      wall_before = clock_ns(CLOCK_MONOTONIC);
 	int64_t now;
 
 	worker->operations = 0;
@@ -198,16 +209,18 @@ static void print_window(int threads)
 		cpu_ns += workers[i].cpu_ns;
 		wall_ns += workers[i].wall_ns;
 	}
-	printf("%llu %lld %lld\n", (unsigned long long)operations, (long long)cpu_ns, (long long)wall_ns);
+	printf("%llu %lld %lld\n", (unsigned long long)operations, (long long)cpu_ns,
+	       (long long)wall_ns);
 	fflush(stdout);
 }
 
-/* ---- what is measured ---- */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static void prepare_pairs(void)
 {
 	for (unsigned i = 0; i < SIZES; i++)
-		sizes[i] = (uint16_t)(SMALLEST + next_random(&workers[0]) % (PAIRS_LARGEST - SMALLEST + 1));
+		sizes[i] = (uint16_t)(SMALLEST +
+				      next_random(&workers[0]) % (PAIRS_LARGEST - SMALLEST + 1));
 	run_batch = pairs;
 }
 
@@ -216,7 +229,8 @@ static int prepare_replace(void)
 	struct worker *worker = &workers[0];
 
 	for (unsigned i = 0; i < SIZES; i++)
-		sizes[i] = (uint16_t)(SMALLEST * pow((double)REPLACE_LARGEST / SMALLEST, (double)i / (SIZES - 1)));
+		sizes[i] = (uint16_t)(SMALLEST * pow((double)REPLACE_LARGEST / SMALLEST,
+						     (double)i / (SIZES - 1)));
 	worker->live = calloc(LIVE, sizeof *worker->live);
 	if (!worker->live)
 		return 1;
@@ -232,7 +246,8 @@ int main(int argc, char **argv)
 	const int is_pairs = argc > 1 && strcmp(argv[1], "pairs") == 0;
 	double seconds;
 
-	if (argc < 2 || threads < 1 || threads > THREADS_MAX || (!is_pairs && (strcmp(argv[1], "replace") != 0 || threads > 1)))
+	if (argc < 2 || threads < 1 || threads > THREADS_MAX ||
+	    (!is_pairs && (strcmp(argv[1], "replace") != 0 || threads > 1)))
 		return 2;
 	for (int i = 0; i < threads; i++)
 		workers[i].random = 88172645463325252u + (unsigned)i;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control_fuzz.c - what a dead injector left, written over by the target: control block and journal, as `heapinject detach` reads them. The fuzzer is the
- * target, and holds the arena. The input is a list of 10-byte scribbles: which word of the block's head or of the journal's first entries, and what to write
- * there.
+ * control_fuzz.c - what a dead injector left, written over by the target: control block and
+ * journal, as `heapinject detach` reads them. The fuzzer is the target, and holds the arena. The
+ * input is a list of 10-byte scribbles: which word of the block's head or of the journal's first
+ * entries, and what to write there.
  *
- * What the journal says is done to a file of words, some of which lead to the gate: only these may change.
+ * What the journal says is done to a file of words, some of which lead to the gate: only these may
+ * change.
  *
  * libFuzzer: -max_len=1024
  */
@@ -37,7 +39,8 @@ static void set_up(void)
 	FUZZ_CHECK(!ftruncate(fd, (off_t)pristine->arena_size));
 	shared = mmap(NULL, pristine->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	FUZZ_CHECK(shared != MAP_FAILED);
-	FUZZ_CHECK(mmap(shared, HI_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) == shared);
+	FUZZ_CHECK(mmap(shared, HI_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd,
+			0) == shared);
 	close(fd);
 	pristine->magic = HI_WIRE_MAGIC;
 	pristine->phase = HI_PHASE_ARMED;
@@ -47,7 +50,10 @@ static void set_up(void)
 	pristine->gate_count = 8;
 	pristine->journal_count = ENTRIES;
 	for (unsigned i = 0; i < ENTRIES; i++)
-		pristine->journal[i] = (struct hi_journal_entry){.slot = 16 * i, .old_value = 77, .new_value = word_before(2 * i), .state = HI_JOURNAL_WRITTEN};
+		pristine->journal[i] = (struct hi_journal_entry){.slot = 16 * i,
+								 .old_value = 77,
+								 .new_value = word_before(2 * i),
+								 .state = HI_JOURNAL_WRITTEN};
 }
 
 static void scribble(const uint8_t *data, size_t size)
@@ -55,9 +61,12 @@ static void scribble(const uint8_t *data, size_t size)
 	memcpy(shared, pristine, HEAD_BYTES);
 	memcpy(shared->journal, pristine->journal, ENTRIES * sizeof(struct hi_journal_entry));
 	while (size) {
-		const size_t word = fuzz_take(&data, &size, 2) % ((HEAD_BYTES + ENTRIES * sizeof(struct hi_journal_entry)) / 4);
+		const size_t word = fuzz_take(&data, &size, 2) %
+				    ((HEAD_BYTES + ENTRIES * sizeof(struct hi_journal_entry)) / 4);
 		const uint64_t value = fuzz_take(&data, &size, 8);
-		uint8_t *at = word < HEAD_BYTES / 4 ? (uint8_t *)shared + 4 * word : (uint8_t *)shared->journal + 4 * (word - HEAD_BYTES / 4);
+		uint8_t *at = word < HEAD_BYTES / 4
+				      ? (uint8_t *)shared + 4 * word
+				      : (uint8_t *)shared->journal + 4 * (word - HEAD_BYTES / 4);
 
 		memcpy(at, &value, word % 2 || word == HEAD_BYTES / 4 - 1 ? 4 : 8);
 	}
@@ -66,9 +75,12 @@ static void scribble(const uint8_t *data, size_t size)
 static void check_control(const struct hi_control *control)
 {
 	FUZZ_CHECK(control->arena == pristine->arena && control->gate_count <= HI_GATE_ENTRIES);
-	FUZZ_CHECK(control->gate.offset < pristine->arena_size && control->words.offset == control->gate.offset + HI_GATE_BYTES);
-	FUZZ_CHECK(control->words.offset + control->words.size == control->arena_size && control->bucket_bits < 32);
-	FUZZ_CHECK(control->loader == HI_LOADER_DLOPEN || control->payload_base - control->arena < control->arena_size);
+	FUZZ_CHECK(control->gate.offset < pristine->arena_size &&
+		   control->words.offset == control->gate.offset + HI_GATE_BYTES);
+	FUZZ_CHECK(control->words.offset + control->words.size == control->arena_size &&
+		   control->bucket_bits < 32);
+	FUZZ_CHECK(control->loader == HI_LOADER_DLOPEN ||
+		   control->payload_base - control->arena < control->arena_size);
 }
 
 static void undo(struct hi_control *control)
@@ -86,7 +98,8 @@ static void undo(struct hi_control *control)
 	const uint64_t gate = arena_gate(control), gate_end = gate + HI_GATE_BYTES;
 	for (unsigned i = 0; i < WORDS; i++)
 		FUZZ_CHECK(after[i] == words[i] || (words[i] >= gate && words[i] < gate_end));
-	FUZZ_CHECK(restored.restored + restored.overwritten + restored.vanished <= HI_JOURNAL_CAPACITY);
+	FUZZ_CHECK(restored.restored + restored.overwritten + restored.vanished <=
+		   HI_JOURNAL_CAPACITY);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle_fuzz.c - mangled names: the demanglers of our own, and what shortens the names of others. C++ is left to libstdc++'s own fuzzing.
+ * demangle_fuzz.c - mangled names: the demanglers of our own, and what shortens the names of
+ * others. C++ is left to libstdc++'s own fuzzing.
  *
  * libFuzzer: -max_len=1024
  */

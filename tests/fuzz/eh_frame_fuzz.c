@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * eh_frame_fuzz.c - unwind information: the input is an .eh_frame section, around which the smallest ELF file is made that has one. Then every row that the
- * payload could be led to is looked at.
+ * eh_frame_fuzz.c - unwind information: the input is an .eh_frame section, around which the
+ * smallest ELF file is made that has one. Then every row that the payload could be led to is looked
+ * at.
  *
  * libFuzzer: -max_len=4096
  */
@@ -20,11 +21,15 @@ struct small_file {
 	} search;
 };
 
-/* The section lies behind its header; the text it speaks of is said to lie at the addresses from 0 on. */
+/*
+ * The section lies behind its header; the text it speaks of is said to lie at the addresses from 0
+ * on.
+ */
 static char *make_file(const uint8_t *section, size_t size)
 {
 	const struct small_file head = {
-		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				       EV_CURRENT},
 			   .e_type = ET_DYN,
 			   .e_machine = EM_X86_64,
 			   .e_version = EV_CURRENT,
@@ -32,12 +37,17 @@ static char *make_file(const uint8_t *section, size_t size)
 			   .e_ehsize = sizeof(Elf64_Ehdr),
 			   .e_phentsize = sizeof(Elf64_Phdr),
 			   .e_phnum = 2},
-		.load = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = FRAME_AT + size, .p_memsz = FRAME_AT + size},
+		.load = {.p_type = PT_LOAD,
+			 .p_flags = PF_R | PF_X,
+			 .p_filesz = FRAME_AT + size,
+			 .p_memsz = FRAME_AT + size},
 		.frame_header = {.p_type = PT_GNU_EH_FRAME,
 				 .p_offset = offsetof(struct small_file, search),
 				 .p_vaddr = offsetof(struct small_file, search),
 				 .p_filesz = sizeof(head.search)},
-		.search = {.version = 1, .frame_encoding = 0x03 /* DW_EH_PE_udata4 */, .frame_at = FRAME_AT},
+		.search = {.version = 1,
+			   .frame_encoding = 0x03 /* DW_EH_PE_udata4 */,
+			   .frame_at = FRAME_AT},
 	};
 	char *file = malloc(sizeof(head) + size);
 
@@ -50,9 +60,12 @@ static char *make_file(const uint8_t *section, size_t size)
 
 static void check_table(const struct unwind_table *table)
 {
-	FUZZ_CHECK(table->row_count && table->row[0].pc == 0 && table->index_count == TEXT_BYTES / HI_INDEX_BYTES + 2);
+	FUZZ_CHECK(table->row_count && table->row[0].pc == 0 &&
+		   table->index_count == TEXT_BYTES / HI_INDEX_BYTES + 2);
 	for (uint32_t i = 0; i < table->row_count; i++)
-		FUZZ_CHECK(table->row[i].kind <= HI_UNWIND_INDEXED && table->row[i].pc < TEXT_BYTES && (i == 0 || table->row[i - 1].pc < table->row[i].pc));
+		FUZZ_CHECK(table->row[i].kind <= HI_UNWIND_INDEXED &&
+			   table->row[i].pc < TEXT_BYTES &&
+			   (i == 0 || table->row[i - 1].pc < table->row[i].pc));
 	for (uint32_t i = 0; i < table->index_count; i++)
 		FUZZ_CHECK(table->index[i] < table->row_count);
 	for (remote_addr pc = table->lo; pc < table->hi; pc += 16)

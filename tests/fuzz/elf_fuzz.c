@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_fuzz.c - an ELF object of a target as the injector reads it: program headers, dynamic section, symbols, relocations, unwind tables. The fuzzer maps the
- * file into itself and is its own target. The first byte says whether the object is read from its file or, as the vdso is, put together from memory.
+ * elf_fuzz.c - an ELF object of a target as the injector reads it: program headers, dynamic
+ * section, symbols, relocations, unwind tables. The fuzzer maps the file into itself and is its own
+ * target. The first byte says whether the object is read from its file or, as the vdso is, put
+ * together from memory.
  *
  * libFuzzer: -max_len=16384
  */
@@ -21,7 +23,8 @@
 #define MAPPED_BYTES (64u << 10) /* beyond the end of the file nothing can be read */
 
 /* Its code, as far as functions are hooked there. */
-static void look_at_code(struct elf_images *images, const struct maps *maps, const struct memory *memory, const struct allocator *allocator)
+static void look_at_code(struct elf_images *images, const struct maps *maps,
+			 const struct memory *memory, const struct allocator *allocator)
 {
 	struct entries entries;
 
@@ -74,9 +77,13 @@ static struct maps map(int fd, bool as_vdso)
 		at = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
 	FUZZ_CHECK(at != MAP_FAILED && !fstat(fd, &status));
 	const uintptr_t lo = (uintptr_t)at;
-	const int size = as_vdso ? snprintf(line, sizeof(line), "%lx-%lx r-xp 00000000 00:00 0 [vdso]\n", lo, lo + MAPPED_BYTES)
-				 : snprintf(line, sizeof(line), "%lx-%lx r-xp 00000000 %02x:%02x %lu /memfd:fuzz (deleted)\n", lo, lo + MAPPED_BYTES,
-					    major(status.st_dev), minor(status.st_dev), status.st_ino);
+	const int size =
+		as_vdso ? snprintf(line, sizeof(line), "%lx-%lx r-xp 00000000 00:00 0 [vdso]\n", lo,
+				   lo + MAPPED_BYTES)
+			: snprintf(line, sizeof(line),
+				   "%lx-%lx r-xp 00000000 %02x:%02x %lu /memfd:fuzz (deleted)\n",
+				   lo, lo + MAPPED_BYTES, major(status.st_dev),
+				   minor(status.st_dev), status.st_ino);
 	FUZZ_CHECK(!maps_parse(line, (size_t)size, &maps) && maps.count == 1);
 	return maps;
 }
@@ -94,7 +101,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_version(EV_CURRENT);
 	if (memory.fd < 0)
 		FUZZ_CHECK(!memory_open(&memory, getpid(), getpid()));
-	const struct elf_image_source source = {.pid = getpid(), .maps = &maps, .memory = &memory, .taken = taken, .copy_room = &copy_room};
+	const struct elf_image_source source = {.pid = getpid(),
+						.maps = &maps,
+						.memory = &memory,
+						.taken = taken,
+						.copy_room = &copy_room};
 	if (!elf_image_open(&source, 0, &image))
 		use(&images, &maps, &memory);
 	FUZZ_CHECK(copy_room <= COPY_ROOM);

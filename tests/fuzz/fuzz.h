@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.h - what the fuzz targets share. A target is tests/fuzz/NAME_fuzz.c with LLVMFuzzerTestOneInput; its seeds are tests/fuzz/seeds/NAME/.
+ * fuzz.h - what the fuzz targets share. A target is tests/fuzz/NAME_fuzz.c with
+ * LLVMFuzzerTestOneInput; its seeds are tests/fuzz/seeds/NAME/.
  *
- * A target hands the bytes to one parser and then checks what the parser promises, so that a wrong answer is a finding as well as a crash. Parsers that read a
- * descriptor or another process's memory get a memory file: no code under test knows that it is being fuzzed. A line ` * libFuzzer: OPTIONS` in a target's
- * opening comment is passed on by tests/fuzz/run.
+ * A target hands the bytes to one parser and then checks what the parser promises, so that a wrong
+ * answer is a finding as well as a crash. Parsers that read a descriptor or another process's
+ * memory get a memory file: no code under test knows that it is being fuzzed. A line ` * libFuzzer:
+ * OPTIONS` in a target's opening comment is passed on by tests/fuzz/run.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -17,12 +19,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FUZZ_CHECK(condition)                                                                              \
-	do {                                                                                               \
-		if (!(condition)) {                                                                        \
-			fprintf(stderr, "FUZZ_CHECK failed: %s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			abort();                                                                           \
-		}                                                                                          \
+#define FUZZ_CHECK(condition)                                                                 \
+	do {                                                                                  \
+		if (!(condition)) {                                                           \
+			fprintf(stderr, "FUZZ_CHECK failed: %s:%d: %s\n", __FILE__, __LINE__, \
+				#condition);                                                  \
+			abort();                                                              \
+		}                                                                             \
 	} while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapfile_fuzz.c - heap profiles, ours and other tools', and every view of them, alone and compared.
+ * heapfile_fuzz.c - heap profiles, ours and other tools', and every view of them, alone and
+ * compared.
  *
  * libFuzzer: -max_len=4096
  */
@@ -11,17 +12,22 @@
 /* By a program of its own, or out of the files that a profile names. */
 static bool is_by_others(const struct renderer *renderer)
 {
-	return strcmp(renderer->name, "disasm") == 0 || strcmp(renderer->name, "svg") == 0 || strcmp(renderer->name, "pdf") == 0 ||
-	       strcmp(renderer->name, "png") == 0;
+	return strcmp(renderer->name, "disasm") == 0 || strcmp(renderer->name, "svg") == 0 ||
+	       strcmp(renderer->name, "pdf") == 0 || strcmp(renderer->name, "png") == 0;
 }
 
-/* What a file does not tell (when its samples were allocated, by which thread), or has only by name; or no function that matches. */
+/*
+ * What a file does not tell (when its samples were allocated, by which thread), or has only by
+ * name; or no function that matches.
+ */
 static bool may_refuse(const struct renderer *renderer, int error)
 {
-	const bool wants_more = strcmp(renderer->name, "leaks") == 0 || strcmp(renderer->name, "symbolize") == 0;
+	const bool wants_more =
+		strcmp(renderer->name, "leaks") == 0 || strcmp(renderer->name, "symbolize") == 0;
 	const bool wants_any = renderer->argument || strcmp(renderer->name, "threads") == 0;
 
-	return (error == -EINVAL && wants_more) || (error == -ENODATA && wants_any) || (error != -ENOMEM && renderer->argument);
+	return (error == -EINVAL && wants_more) || (error == -ENODATA && wants_any) ||
+	       (error != -ENOMEM && renderer->argument);
 }
 
 static void draw(const struct profile *profile, bool is_comparison)
@@ -46,7 +52,8 @@ static void draw(const struct profile *profile, bool is_comparison)
 		if (is_by_others(renderer))
 			continue;
 		error = renderer->render(profile, &options, nowhere);
-		FUZZ_CHECK(!error || (error == -EINVAL && is_comparison) || may_refuse(renderer, error));
+		FUZZ_CHECK(!error || (error == -EINVAL && is_comparison) ||
+			   may_refuse(renderer, error));
 	}
 	series_close(&series);
 }
@@ -57,7 +64,8 @@ static void draw_comparison(const struct profile *profile)
 	struct profile both;
 
 	FUZZ_CHECK(!profile_open(&both));
-	FUZZ_CHECK(!profile_merge(&both, profile, PROFILE_NEW) && !profile_merge(&both, profile, PROFILE_BASE));
+	FUZZ_CHECK(!profile_merge(&both, profile, PROFILE_NEW) &&
+		   !profile_merge(&both, profile, PROFILE_BASE));
 	draw(&both, true);
 	profile_close(&both);
 }

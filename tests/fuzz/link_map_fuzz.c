@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_map_fuzz.c - the dynamic linker's list of objects in hostile memory: an address is an offset in the input, struct r_debug lies at 8.
+ * link_map_fuzz.c - the dynamic linker's list of objects in hostile memory: an address is an offset
+ * in the input, struct r_debug lies at 8.
  *
  * libFuzzer: -max_len=1024
  */

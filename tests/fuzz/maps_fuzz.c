@@ -15,7 +15,9 @@ static void check_order(const struct maps *maps)
 		FUZZ_CHECK(mapping->lo < mapping->hi && mapping->path);
 		FUZZ_CHECK(i == 0 || mapping->lo >= maps->mapping[i - 1].hi);
 		FUZZ_CHECK(strlen(mapping->path) <= maps->text_size);
-		FUZZ_CHECK(maps_find(maps, mapping->lo) == mapping && maps_find(maps, mapping->hi - 1) == mapping && maps_find(maps, mapping->hi) != mapping);
+		FUZZ_CHECK(maps_find(maps, mapping->lo) == mapping &&
+			   maps_find(maps, mapping->hi - 1) == mapping &&
+			   maps_find(maps, mapping->hi) != mapping);
 	}
 }
 

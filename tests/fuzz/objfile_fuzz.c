@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objfile_fuzz.c - an ELF file as the analyzer reads it: identity, symbol tables, a packed one among them.
+ * objfile_fuzz.c - an ELF file as the analyzer reads it: identity, symbol tables, a packed one
+ * among them.
  *
  * libFuzzer: -max_len=16384
  */

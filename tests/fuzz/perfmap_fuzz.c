@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
 		const char *name = perfmap_find(&map, probes[i]);
 
-		FUZZ_CHECK(!name || (name > map.text && name + strlen(name) <= map.text + size && *name));
+		FUZZ_CHECK(!name ||
+			   (name > map.text && name + strlen(name) <= map.text + size && *name));
 	}
 	perfmap_close(&map);
 	return 0;

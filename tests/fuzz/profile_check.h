@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_check.h - what must hold of any profile, however hostile the file that it was read from. */
+/*
+ * profile_check.h - what must hold of any profile, however hostile the file that it was read from.
+ */
 #ifndef PROFILE_CHECK_H
 #define PROFILE_CHECK_H
 
@@ -37,7 +39,8 @@ static inline void check_parts(const struct profile *profile)
 	for (size_t i = 0; i < profile->breakdown.count; i++) {
 		const struct part *part = &profile->breakdown.part[i];
 
-		FUZZ_CHECK(part->row < profile->row_count && (!part->thread || part->thread < profile->breakdown.thread_count));
+		FUZZ_CHECK(part->row < profile->row_count &&
+			   (!part->thread || part->thread < profile->breakdown.thread_count));
 		sum.alloc_count += part->alloc_count;
 		sum.alloc_bytes += part->alloc_bytes;
 		sum.inuse_count += part->inuse_count;
@@ -58,8 +61,10 @@ static inline void check_leaks(const struct profile *profile)
 		for (size_t i = 0; i < leaks.count; i++) {
 			const struct leak *leak = &leaks.leak[i];
 
-			FUZZ_CHECK(leak->stack < profile->stack_count && leak->bytes.value > 0 && leak->trend.verdict < TREND_VERDICTS);
-			FUZZ_CHECK(leak->trend.slope_low <= leak->trend.slope && leak->trend.slope <= leak->trend.slope_high);
+			FUZZ_CHECK(leak->stack < profile->stack_count && leak->bytes.value > 0 &&
+				   leak->trend.verdict < TREND_VERDICTS);
+			FUZZ_CHECK(leak->trend.slope_low <= leak->trend.slope &&
+				   leak->trend.slope <= leak->trend.slope_high);
 		}
 	}
 	leaks_close(&leaks);
@@ -70,12 +75,14 @@ static inline void check_leaks(const struct profile *profile)
 static inline void check_indices(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->frame_count; i++)
-		FUZZ_CHECK(profile->frame[i].module >= -1 && profile->frame[i].module < (int64_t)profile->module_count);
+		FUZZ_CHECK(profile->frame[i].module >= -1 &&
+			   profile->frame[i].module < (int64_t)profile->module_count);
 	for (size_t i = 0; i < profile->stack_count; i++)
 		for (uint32_t k = 0; k < profile->stack[i].frame_count; k++)
 			FUZZ_CHECK(profile->stack[i].frame[k] < profile->frame_count);
 	for (size_t i = 0; i < profile->row_count; i++)
-		FUZZ_CHECK(profile->row[i].key.stack < profile->stack_count && profile->row[i].inuse_count <= profile->row[i].alloc_count);
+		FUZZ_CHECK(profile->row[i].key.stack < profile->stack_count &&
+			   profile->row[i].inuse_count <= profile->row[i].alloc_count);
 	check_parts(profile);
 	check_leaks(profile);
 }
@@ -135,8 +142,12 @@ static inline void check_pprof(const struct profile *profile)
 	FILE *out = open_memstream(&packed, &size);
 
 	FUZZ_CHECK(out && !pprof_write(profile, out) && !fclose(out));
-	z_stream stream = {.next_in = (uint8_t *)packed, .avail_in = (uInt)size, .next_out = plain, .avail_out = sizeof(plain)};
-	FUZZ_CHECK(inflateInit2(&stream, 15 + 16) == Z_OK && inflate(&stream, Z_FINISH) == Z_STREAM_END);
+	z_stream stream = {.next_in = (uint8_t *)packed,
+			   .avail_in = (uInt)size,
+			   .next_out = plain,
+			   .avail_out = sizeof(plain)};
+	FUZZ_CHECK(inflateInit2(&stream, 15 + 16) == Z_OK &&
+		   inflate(&stream, Z_FINISH) == Z_STREAM_END);
 	for (const uint8_t *at = plain; at < stream.next_out;)
 		at = skip_field(at, stream.next_out);
 	inflateEnd(&stream);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* read_check.h - what the fuzz targets of the readers of other tools' files have in common: read, check, draw. */
+/*
+ * read_check.h - what the fuzz targets of the readers of other tools' files have in common: read,
+ * check, draw.
+ */
 #ifndef READ_CHECK_H
 #define READ_CHECK_H
 
@@ -13,7 +16,8 @@ static inline void draw(const struct profile *profile)
 	if (!nowhere)
 		nowhere = fopen("/dev/null", "w");
 	for (const struct renderer *renderer = renderers; renderer->name; renderer++) {
-		const struct render_options options = {.type = INUSE_SPACE, .sort = SORT_CUM, .intervals = true};
+		const struct render_options options = {
+			.type = INUSE_SPACE, .sort = SORT_CUM, .intervals = true};
 
 		if (strcmp(renderer->name, "text") == 0 || strcmp(renderer->name, "collapsed") == 0)
 			FUZZ_CHECK(!renderer->render(profile, &options, nowhere));
@@ -21,7 +25,8 @@ static inline void draw(const struct profile *profile)
 }
 
 /* A reader gives a sound profile, or says what is wrong. */
-static inline int check_read(const uint8_t *data, size_t size, int (*read)(struct input *input, struct profile *profile))
+static inline int check_read(const uint8_t *data, size_t size,
+			     int (*read)(struct input *input, struct profile *profile))
 {
 	struct profile profile;
 	struct input input;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_fuzz.c - any file: unpacked if it is compressed, recognized, and read by whoever recognizes it.
+ * reader_fuzz.c - any file: unpacked if it is compressed, recognized, and read by whoever
+ * recognizes it.
  *
  * libFuzzer: -max_len=4096
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_fuzz.c - a target that scribbles over the rings and the stacks while they are being read. The input is a script of 11-byte steps: what to do next, and
- * one word of the rings (heads and tails included) or of the stacks behind it, with what to write there. Whatever it writes, the record stream that comes out
- * must be sound.
+ * ring_fuzz.c - a target that scribbles over the rings and the stacks while they are being read.
+ * The input is a script of 11-byte steps: what to do next, and one word of the rings (heads and
+ * tails included) or of the stacks behind it, with what to write there. Whatever it writes, the
+ * record stream that comes out must be sound.
  *
  * libFuzzer: -max_len=4096
  */
@@ -17,8 +18,9 @@
 #define CAPACITY 1024u
 #define RING_BYTES (RINGS * (sizeof(struct hi_ring) + CAPACITY))
 #define STACKS_BYTES 2048u
-#define BATCH_BYTES 256u                            /* several to what the rings hold */
-#define READS_MAX (RINGS * CAPACITY / HI_RING_UNIT) /* what one round may find: all that the rings hold */
+#define BATCH_BYTES 256u /* several to what the rings hold */
+/* what one round may find: all that the rings hold */
+#define READS_MAX (RINGS * CAPACITY / HI_RING_UNIT)
 
 enum { MARK = 1, READ = 4, ROUND = 8 };
 
@@ -31,9 +33,11 @@ static void read_some(struct ring_reader *reader)
 	while (ring_reader_read(reader, 1, 0, &batch) > 0) {
 		for (const union ring_record *record; (record = ring_batch_next(&batch));) {
 			FUZZ_CHECK(++reads <= READS_MAX);
-			FUZZ_CHECK(record->header.type_busy >= HI_RECORD_ALLOC && record->header.type_busy <= HI_RECORD_KNOWN);
+			FUZZ_CHECK(record->header.type_busy >= HI_RECORD_ALLOC &&
+				   record->header.type_busy <= HI_RECORD_KNOWN);
 			FUZZ_CHECK(record->header.type_busy != HI_RECORD_ALLOC ||
-				   (record->alloc.frame_count >= 1 && record->alloc.frame_count <= HI_FRAMES_MAX));
+				   (record->alloc.frame_count >= 1 &&
+				    record->alloc.frame_count <= HI_FRAMES_MAX));
 		}
 		FUZZ_CHECK(batch.at == batch.size);
 	}
@@ -65,9 +69,11 @@ static void check_stream(int fd)
 	struct profile profile;
 	struct input input;
 
-	FUZZ_CHECK(lseek(fd, 0, SEEK_SET) == 0 && !profile_open(&profile) && !input_open(&input, fd));
+	FUZZ_CHECK(lseek(fd, 0, SEEK_SET) == 0 && !profile_open(&profile) &&
+		   !input_open(&input, fd));
 	FUZZ_CHECK(!replay_stream(&input, NULL, &profile));
-	if (profile.meta.damage && !strstr(profile.meta.damage, "an allocation of an impossible size, address")) {
+	if (profile.meta.damage &&
+	    !strstr(profile.meta.damage, "an allocation of an impossible size, address")) {
 		fprintf(stderr, "%s\n", profile.meta.damage);
 		abort();
 	}
@@ -77,7 +83,13 @@ static void check_stream(int fd)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct pump_target target = {.pid = 1, .interval = 1, .comm = "", .exe = "", .host = "", .version = "", .cmdline = ""};
+	static const struct pump_target target = {.pid = 1,
+						  .interval = 1,
+						  .comm = "",
+						  .exe = "",
+						  .host = "",
+						  .version = "",
+						  .cmdline = ""};
 	static const struct elf_images no_images;
 	static int out_fd = -1;
 	const struct memory memory = {.fd = fuzz_file(data, size)};
@@ -87,10 +99,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (out_fd < 0)
 		out_fd = memfd_create("stream", MFD_CLOEXEC);
-	FUZZ_CHECK(ring && out_fd >= 0 && !ftruncate(out_fd, 0) && lseek(out_fd, 0, SEEK_SET) == 0 && !stream_out_open(&out, out_fd));
-	FUZZ_CHECK(!pump_open(&pump, &out, &memory, &no_images, getpid()) && !pump_header(&pump, &target));
+	FUZZ_CHECK(ring && out_fd >= 0 && !ftruncate(out_fd, 0) &&
+		   lseek(out_fd, 0, SEEK_SET) == 0 && !stream_out_open(&out, out_fd));
+	FUZZ_CHECK(!pump_open(&pump, &out, &memory, &no_images, getpid()) &&
+		   !pump_header(&pump, &target));
 	pump_connect(&pump, &(struct rings){ring, CAPACITY, RINGS});
-	FUZZ_CHECK(!pump_connect_stacks(&pump, (void *)((uint8_t *)ring + RING_BYTES), STACKS_BYTES));
+	FUZZ_CHECK(
+		!pump_connect_stacks(&pump, (void *)((uint8_t *)ring + RING_BYTES), STACKS_BYTES));
 	pump_mark(&pump);
 	const int error = play(&pump, ring, data, size);
 	FUZZ_CHECK(error == 0 || error == -EPROTO);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * allocating.h - a target that does nothing but allocate and free in several threads, until its script ends.
+ * allocating.h - a target that does nothing but allocate and free in several threads, until its
+ * script ends.
  */
 #ifndef ALLOCATING_H
 #define ALLOCATING_H

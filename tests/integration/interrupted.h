@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupted.h - for targets that interrupt their own threads by a timer, and do something awkward in the handler, but only where it interrupted heapinject's
- * code: so that the allocator itself stays whole.
+ * interrupted.h - for targets that interrupt their own threads by a timer, and do something awkward
+ * in the handler, but only where it interrupted heapinject's code: so that the allocator itself
+ * stays whole.
  */
 #ifndef INTERRUPTED_H
 #define INTERRUPTED_H
@@ -32,7 +33,8 @@ static int find_their_code(void)
 	for (int i = 0; i < THEIR_CODES; i++)
 		their_code[i].lo = their_code[i].hi = 0;
 	while (file && fgets(line, sizeof line, file) && count < THEIR_CODES)
-		if (strstr(line, "r-xp") && strstr(line, "heapinject") && sscanf(line, "%lx-%lx", &lo, &hi) == 2) {
+		if (strstr(line, "r-xp") && strstr(line, "heapinject") &&
+		    sscanf(line, "%lx-%lx", &lo, &hi) == 2) {
 			their_code[count].lo = lo;
 			their_code[count++].hi = hi;
 		}
@@ -54,7 +56,8 @@ static int is_in_their_code(const void *context)
 
 static void on_timer(void (*handler)(int signal, siginfo_t *info, void *context))
 {
-	const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+	const struct sigaction action = {.sa_sigaction = handler,
+					 .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	sigaction(SIGUSR1, &action, NULL);
 }

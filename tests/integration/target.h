@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.h - how a test target talks with its script: it says "ready", then reads commands from standard input, one a line, and answers each with one line.
- * Nothing here allocates, so that the target's own figures are the whole truth.
+ * target.h - how a test target talks with its script: it says "ready", then reads commands from
+ * standard input, one a line, and answers each with one line. Nothing here allocates, so that the
+ * target's own figures are the whole truth.
  */
 #ifndef TARGET_H
 #define TARGET_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gap_burn.c - a program that has nothing to do with the target and uses as much CPU time as tests/torture/gap tells it to: `gap_burn MS...`, one process for
- * each number, all at the same time. What the target feels of it is competition for the CPUs and nothing else.
+ * gap_burn.c - a program that has nothing to do with the target and uses as much CPU time as
+ * tests/torture/gap tells it to: `gap_burn MS...`, one process for each number, all at the same
+ * time. What the target feels of it is competition for the CPUs and nothing else.
  */
 #include <stdlib.h>
 #include <sys/wait.h>

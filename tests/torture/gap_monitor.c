@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gap_monitor.c - a thread that wakes every 200 us, preloaded into any program, and the longest time it ever had to wait for that: how long the program stood
- * still. The longest is also found of gaps less the time in which the thread was ready to run and had no CPU (/proc/thread-self/schedstat): that is what it was
- * stopped, or waited for somebody who was.
+ * gap_monitor.c - a thread that wakes every 200 us, preloaded into any program, and the longest
+ * time it ever had to wait for that: how long the program stood still. The longest is also found of
+ * gaps less the time in which the thread was ready to run and had no CPU
+ * (/proc/thread-self/schedstat): that is what it was stopped, or waited for somebody who was.
  *
- * It shares the file $GAP_FILE with tests/torture/gap: that writes the number of the window that runs, the monitor the longest gaps of each. A gap that reaches
- * from one window into the next counts in both. It is a thread like any other: what stops one thread of the program may stop this one.
+ * It shares the file $GAP_FILE with tests/torture/gap: that writes the number of the window that
+ * runs, the monitor the longest gaps of each. A gap that reaches from one window into the next
+ * counts in both. It is a thread like any other: what stops one thread of the program may stop this
+ * one.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -43,11 +46,15 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* For how long this thread has been ready to run without a CPU, all its life; 0 where the kernel does not say. */
+/*
+ * For how long this thread has been ready to run without a CPU, all its life; 0 where the kernel
+ * does not say.
+ */
 static int64_t starved_ns(const struct monitor *monitor)
 {
 	char text[80];
-	const ssize_t size = pread(monitor->schedstat, text, sizeof text - 1, 0); /* time on a CPU, time of waiting for one, slices */
+	/* time on a CPU, time of waiting for one, slices */
+	const ssize_t size = pread(monitor->schedstat, text, sizeof text - 1, 0);
 	long long starved = 0;
 
 	text[size > 0 ? size : 0] = 0;
@@ -111,12 +118,15 @@ __attribute__((constructor)) static void start(void)
 
 	if (fd < 0 || fstat(fd, &info))
 		return;
-	file = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	file = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		    fd, 0);
 	close(fd);
 	monitor = malloc(sizeof(*monitor));
 	if (file == MAP_FAILED || !monitor)
 		return;
-	*monitor = (struct monitor){.file = file, .windows = ((uint64_t)info.st_size - sizeof(struct gap_file)) / sizeof(struct longest)};
+	*monitor = (struct monitor){.file = file,
+				    .windows = ((uint64_t)info.st_size - sizeof(struct gap_file)) /
+					       sizeof(struct longest)};
 	if (pthread_create(&thread, NULL, watch, monitor) == 0)
 		pthread_detach(thread);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gap_target.c - what tests/torture/gap attaches to: `storm N`, N threads that do nothing but allocate and free; or `asleep N`, N threads that wake twenty
- * times a second for a few blocks. Prints `ready`, ends with its standard input.
+ * gap_target.c - what tests/torture/gap attaches to: `storm N`, N threads that do nothing but
+ * allocate and free; or `asleep N`, N threads that wake twenty times a second for a few blocks.
+ * Prints `ready`, ends with its standard input.
  */
 #include <pthread.h>
 #include <stdio.h>

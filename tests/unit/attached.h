@@ -2,7 +2,8 @@
 /*
  * attached.h - a child with a session in it, for tests of attach and detach, recover and watch.
  *
- * attached_start notes what every slot of the child holds before it attaches; attached_check_gone compares, and looks for whatever may have been left.
+ * attached_start notes what every slot of the child holds before it attaches; attached_check_gone
+ * compares, and looks for whatever may have been left.
  */
 #ifndef HI_ATTACHED_H
 #define HI_ATTACHED_H
@@ -21,7 +22,9 @@
 #endif
 
 #ifdef __SANITIZE_ADDRESS__
-#define SKIP_WITH_ADDRESS_SANITIZER() SKIP("the children have the sanitizer's allocator, and its shadow memory, which is terabytes to search")
+#define SKIP_WITH_ADDRESS_SANITIZER()                                                        \
+	SKIP("the children have the sanitizer's allocator, and its shadow memory, which is " \
+	     "terabytes to search")
 #else
 #define SKIP_WITH_ADDRESS_SANITIZER() (void)0
 #endif
@@ -36,7 +39,8 @@ struct attached {
 	struct attachment attachment;
 	struct slots slots; /* as they were */
 	struct hi_snapshot before;
-	size_t map_count; /* those that do not grow by themselves: with a name in the file system, or executable */
+	/* those that do not grow by themselves: with a name in the file system, or executable */
+	size_t map_count;
 };
 
 static inline size_t attached_count_maps(pid_t pid)
@@ -63,7 +67,8 @@ static inline void attached_note_slots(struct attached *attached)
 }
 
 /* The child alone: for those who attach to it in their own way. */
-static inline void attached_prepare(struct attached *attached, void (*work)(struct victim_page *page))
+static inline void attached_prepare(struct attached *attached,
+				    void (*work)(struct victim_page *page))
 {
 	*attached = (struct attached){.map_count = 0};
 	victim_start(&attached->victim, work);
@@ -73,10 +78,14 @@ static inline void attached_prepare(struct attached *attached, void (*work)(stru
 	attachment_init(&attached->attachment, attached->victim.pid);
 }
 
-/* -EAGAIN is what a user hears, too, where the target gets no CPU: it is untouched, and may be tried again. */
+/*
+ * -EAGAIN is what a user hears, too, where the target gets no CPU: it is untouched, and may be
+ * tried again.
+ */
 static inline int attached_attach(struct attached *attached, enum hi_loader loader)
 {
-	const struct attach_options options = {.interval = ATTACHED_INTERVAL, .loader = loader, .hook = attached_hook};
+	const struct attach_options options = {
+		.interval = ATTACHED_INTERVAL, .loader = loader, .hook = attached_hook};
 	const uint64_t end_ms = unit_now_ms() + UNIT_PATIENCE_MS;
 	for (;;) {
 		CHECK_EQ(attachment_open(&attached->attachment, attached->victim.pid), 0);
@@ -88,7 +97,8 @@ static inline int attached_attach(struct attached *attached, enum hi_loader load
 	}
 }
 
-static inline void attached_start(struct attached *attached, void (*work)(struct victim_page *page), enum hi_loader loader)
+static inline void attached_start(struct attached *attached, void (*work)(struct victim_page *page),
+				  enum hi_loader loader)
 {
 	attached_prepare(attached, work);
 	const int error = attached_attach(attached, loader);
@@ -101,7 +111,9 @@ static inline uint64_t attached_samples_in(const struct hi_ring *ring)
 	const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 	uint64_t samples = 0, first;
 	for (uint64_t at = ring->tail; at < head; at += first & UINT32_MAX) {
-		first = __atomic_load_n((const uint64_t *)(const void *)(ring->data + at % ring->capacity), __ATOMIC_ACQUIRE);
+		first = __atomic_load_n(
+			(const uint64_t *)(const void *)(ring->data + at % ring->capacity),
+			__ATOMIC_ACQUIRE);
 		if (!(first & UINT32_MAX))
 			break; /* not begun yet */
 		samples += first >> 32 == HI_RECORD_ALLOC || first >> 32 == HI_RECORD_KNOWN;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * borrowed.h - victims that notice damage, and what tests of remote have them do: a thread is borrowed, runs some system calls or a function, and goes on.
+ * borrowed.h - victims that notice damage, and what tests of remote have them do: a thread is
+ * borrowed, runs some system calls or a function, and goes on.
  */
 #ifndef HI_BORROWED_H
 #define HI_BORROWED_H
@@ -22,9 +23,12 @@ static inline uint64_t now_us(void)
 	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-/* ---- victims -------------------------------------------------------------------------------------------------------------------- */
+/* ---- victims --------------------------------------------------------------------------------- */
 
-/* Blocks that know what they are: a heap that was damaged while a thread stood in malloc is noticed at the latest when they are freed. */
+/*
+ * Blocks that know what they are: a heap that was damaged while a thread stood in malloc is noticed
+ * at the latest when they are freed.
+ */
 static inline void storm(struct victim_page *page, unsigned seed)
 {
 	enum { BLOCKS = 64 };
@@ -69,11 +73,11 @@ static inline void storm_of_four(struct victim_page *page)
 	storm(page, 2);
 }
 
-/* ---- registers, vector state, red zone --------------------------------------------------------------------------------------- */
+/* ---- registers, vector state, red zone ------------------------------------------------------- */
 
 /*
- * uint64_t canary_round(uint64_t rounds): fills all vector registers, the x87 stack, the red zone and the direction flag, and counts the rounds after
- * which one of them is not as it was.
+ * uint64_t canary_round(uint64_t rounds): fills all vector registers, the x87 stack, the red zone
+ * and the direction flag, and counts the rounds after which one of them is not as it was.
  */
 uint64_t canary_round(uint64_t rounds);
 __asm__(".text\n"
@@ -123,7 +127,7 @@ static inline void canary(struct victim_page *page)
 	}
 }
 
-/* ---- signals ----------------------------------------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static struct victim_page *signal_page;
 
@@ -168,7 +172,7 @@ static inline void compare_signal_state(const struct proc_status *before, pid_t 
 	CHECK_EQ(after.sig_caught, before->sig_caught);
 }
 
-/* ---- what is done to them --------------------------------------------------------------------------------------------------- */
+/* ---- what is done to them -------------------------------------------------------------------- */
 
 /* As many system calls as loading takes. */
 static inline int map_and_unmap(struct remote *remote)
@@ -177,12 +181,17 @@ static inline int map_and_unmap(struct remote *remote)
 	int error = 0;
 
 	for (int i = 0; i < PAGES && !error; i++) {
-		error = remote_syscall(remote, SYS_mmap, (const uint64_t[6]){0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0}, &result[i]);
+		error = remote_syscall(remote, SYS_mmap,
+				       (const uint64_t[6]){0, 4096, PROT_READ,
+							   MAP_PRIVATE | MAP_ANONYMOUS,
+							   (uint64_t)-1, 0},
+				       &result[i]);
 		if (!error && result[i] < 0)
 			return (int)result[i];
 	}
 	for (int i = 0; i < PAGES && !error; i++) {
-		error = remote_syscall(remote, SYS_munmap, (const uint64_t[6]){(uint64_t)result[i], 4096}, &ignored);
+		error = remote_syscall(remote, SYS_munmap,
+				       (const uint64_t[6]){(uint64_t)result[i], 4096}, &ignored);
 		if (!error && ignored < 0)
 			return (int)ignored;
 	}
@@ -193,7 +202,9 @@ static inline void borrow_once(const struct victim *victim, uint64_t *out_stoppe
 {
 	struct remote remote;
 
-	CHECK_EQ(remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, UNIT_PATIENCE_MS), 0);
+	CHECK_EQ(remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets,
+			     UNIT_PATIENCE_MS),
+		 0);
 	CHECK_EQ(map_and_unmap(&remote), 0);
 	CHECK_EQ(remote_close(&remote), 0);
 	if (out_stopped_ns)
@@ -216,26 +227,30 @@ static inline void borrow_often(const struct victim *victim, size_t times, uint6
 		borrow_once(victim, &stopped[done++]);
 	while (done < times && done < 1000 && now_us() - start < limit_us);
 	qsort(stopped, done, sizeof(*stopped), compare_times);
-	printf("# %s: %zu times, stopped for %.0f us (median), %.0f us (99 %%)\n", unit_current, done, (double)stopped[done / 2] / 1e3,
-	       (double)stopped[done * 99 / 100] / 1e3);
+	printf("# %s: %zu times, stopped for %.0f us (median), %.0f us (99 %%)\n", unit_current,
+	       done, (double)stopped[done / 2] / 1e3, (double)stopped[done * 99 / 100] / 1e3);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Run by the victim; forked from us, it has them at the same addresses. */
 static inline uint64_t clobber_and_add(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	const bool is_backward = __builtin_ia32_readeflags_u64() & 0x400; /* no function expects that */
+	/* no function expects that */
+	const bool is_backward = __builtin_ia32_readeflags_u64() & 0x400;
 
 	sched_yield();
-	__asm__ volatile("pxor %%xmm0, %%xmm0; pxor %%xmm15, %%xmm15; fninit" ::: "xmm0", "xmm15", "memory");
+	__asm__ volatile("pxor %%xmm0, %%xmm0; pxor %%xmm15, %%xmm15; fninit" ::
+				 : "xmm0", "xmm15", "memory");
 	return getpid() > 0 && !is_backward ? a + 10 * b + 100 * c + 1000 * d : 0;
 }
 
 static inline remote_addr map_stack(struct remote *remote)
 {
 	enum { STACK_BYTES = 256 * 1024 };
-	const uint64_t argument[6] = {0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0};
+	const uint64_t argument[6] = {
+		0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1,
+		0};
 	int64_t stack;
 
 	CHECK_EQ(remote_syscall(remote, SYS_mmap, argument, &stack), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inside.h - a child with a thread that stands where the test wants it, for tests of quiesce and leak. The gate and the payload are only said to be: any code
- * will do.
+ * inside.h - a child with a thread that stands where the test wants it, for tests of quiesce and
+ * leak. The gate and the payload are only said to be: any code will do.
  */
 #ifndef HI_INSIDE_H
 #define HI_INSIDE_H
@@ -20,7 +20,8 @@
 #define FAKE_PAYLOAD __attribute__((section("fake_payload"), noinline))
 extern const char __start_fake_payload[], __stop_fake_payload[];
 
-enum { STAY = 0, TID, LEFT }; /* words of the page: the thread is to stay where it is while 1; its tid; 1 when it has gone on */
+/* words of the page: the thread is to stay where it is while 1; its tid; 1 when it has gone on */
+enum { STAY = 0, TID, LEFT };
 
 static struct hi_thread_table table; /* the child's copy is what is read */
 
@@ -76,9 +77,14 @@ static inline void say_in_flight(struct victim *victim, size_t slot, uint32_t co
 {
 	const size_t page = slot / HI_SLOTS_A_PAGE;
 	uint64_t claimed = 0;
-	CHECK_EQ(memory_read_u64(&victim->memory, (uintptr_t)&table.claimed[page / 64], &claimed), 0);
-	CHECK_EQ(memory_write_u64(&victim->memory, (uintptr_t)&table.claimed[page / 64], claimed | 1ull << page % 64), 0);
-	CHECK_EQ(memory_write(&victim->memory, (uintptr_t)&table.slot[slot].in_flight, &count, sizeof count), 0);
+	CHECK_EQ(memory_read_u64(&victim->memory, (uintptr_t)&table.claimed[page / 64], &claimed),
+		 0);
+	CHECK_EQ(memory_write_u64(&victim->memory, (uintptr_t)&table.claimed[page / 64],
+				  claimed | 1ull << page % 64),
+		 0);
+	CHECK_EQ(memory_write(&victim->memory, (uintptr_t)&table.slot[slot].in_flight, &count,
+			      sizeof count),
+		 0);
 }
 
 /* where: sets page->answered once it is where it means to stay. */
@@ -87,7 +93,9 @@ static inline void scene_open(struct scene *scene, void (*where)(struct victim_p
 	*scene = (struct scene){0};
 	stay = where;
 	victim_start(&scene->victim, three_threads);
-	CHECK_EQ(elf_images_read(scene->victim.pid, &scene->victim.maps, &scene->victim.memory, &scene->images), 0);
+	CHECK_EQ(elf_images_read(scene->victim.pid, &scene->victim.maps, &scene->victim.memory,
+				 &scene->images),
+		 0);
 	CHECK_EQ(stackwalker_open(scene->victim.pid, &scene->images, &scene->walker), 0);
 	scene->escaped = (struct escaped_target){
 		.pid = scene->victim.pid,

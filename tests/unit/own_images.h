@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* own_images.h - the test's own process as a target, for tests of elf_images, slots and unwind_table. */
+/*
+ * own_images.h - the test's own process as a target, for tests of elf_images, slots and
+ * unwind_table.
+ */
 #ifndef HI_OWN_IMAGES_H
 #define HI_OWN_IMAGES_H
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_arena.h - an arena (hi_wire.h) in this very process, so that unit tests can call the payload through real gate entries.
+ * payload_arena.h - an arena (hi_wire.h) in this very process, so that unit tests can call the
+ * payload through real gate entries.
  *
- * What the injector does from outside, done from within: the same parts, the same mappings, the same fork behaviour. Include it in one file per test.
+ * What the injector does from outside, done from within: the same parts, the same mappings, the
+ * same fork behaviour. Include it in one file per test.
  */
 #ifndef PAYLOAD_ARENA_H
 #define PAYLOAD_ARENA_H
@@ -48,8 +50,8 @@ static inline void arena_publish_regions(struct arena *arena)
 	CHECK(file);
 	regions->count = 0;
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &lo, &hi, permissions) == 3 && strcmp(permissions, "rw-p") == 0 &&
-		    regions->count < HI_REGION_CAPACITY) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &lo, &hi, permissions) == 3 &&
+		    strcmp(permissions, "rw-p") == 0 && regions->count < HI_REGION_CAPACITY) {
 			regions->range[regions->count].lo = lo;
 			regions->range[regions->count++].hi = hi;
 		}
@@ -63,15 +65,21 @@ static inline void arena_publish_regions(struct arena *arena)
 #define ARENA_WALK_BITS 13u
 
 /* ring_bytes: of each */
-static inline struct arena arena_open_with_rings(uint64_t interval, unsigned bucket_bits, size_t ring_bytes, unsigned rings)
+static inline struct arena arena_open_with_rings(uint64_t interval, unsigned bucket_bits,
+						 size_t ring_bytes, unsigned rings)
 {
 	const size_t slots_at = sizeof(struct hi_state);
-	const size_t occupancy_at = slots_at + (sizeof(struct hi_thread_table) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
-	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	const size_t occupancy_at =
+		slots_at + (sizeof(struct hi_thread_table) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES *
+				   HI_PAGE_BYTES;
+	const size_t buckets_at = occupancy_at + ((1ul << bucket_bits) + HI_PAGE_BYTES - 1) /
+							 HI_PAGE_BYTES * HI_PAGE_BYTES;
 	const size_t scratch_at = buckets_at + ((size_t)HI_BUCKET_ENTRIES * 8 << bucket_bits);
-	const size_t rules_at = scratch_at + HI_SCRATCHES * HI_SCRATCH_BYTES, known_at = rules_at + HI_RULES * sizeof(struct hi_rule_entry);
+	const size_t rules_at = scratch_at + HI_SCRATCHES * HI_SCRATCH_BYTES,
+		     known_at = rules_at + HI_RULES * sizeof(struct hi_rule_entry);
 	const size_t walk_nodes_at = known_at + (sizeof(uint64_t) << ARENA_KNOWN_BITS);
-	const size_t walk_edges_at = walk_nodes_at + (sizeof(struct hi_walk_node) << ARENA_WALK_BITS);
+	const size_t walk_edges_at =
+		walk_nodes_at + (sizeof(struct hi_walk_node) << ARENA_WALK_BITS);
 	const size_t state_bytes = walk_edges_at + (sizeof(uint32_t) << ARENA_WALK_BITS);
 	struct arena arena = {
 		.control = arena_map(HI_CONTROL_BYTES, MAP_SHARED),
@@ -129,8 +137,13 @@ static inline struct arena arena_open(uint64_t interval, unsigned bucket_bits, s
 	return arena_open_with_rings(interval, bucket_bits, ring_bytes, 1);
 }
 
-/* Copies a template to the next gate entry; returns the words of it. The entry's code lies HI_GATE_BYTES before them. */
-static inline struct hi_gate_words *arena_gate(struct arena *arena, enum hi_function function, const void *gate_template, void (*hook)(void), void *original)
+/*
+ * Copies a template to the next gate entry; returns the words of it. The entry's code lies
+ * HI_GATE_BYTES before them.
+ */
+static inline struct hi_gate_words *arena_gate(struct arena *arena, enum hi_function function,
+					       const void *gate_template, void (*hook)(void),
+					       void *original)
 {
 	uint8_t *entry = arena->gate + (size_t)HI_GATE_STRIDE * arena->gate_count++;
 	struct hi_gate_words *words = (void *)(entry + HI_GATE_BYTES);
@@ -156,7 +169,10 @@ static inline void *arena_entry(const struct hi_gate_words *words)
 	return (uint8_t *)(uintptr_t)words - HI_GATE_BYTES;
 }
 
-/* The reader's side. Takes the next committed record into *out (HI_RING_SIZE_MAX bytes); false: none. */
+/*
+ * The reader's side. Takes the next committed record into *out (HI_RING_SIZE_MAX bytes); false:
+ * none.
+ */
 static inline bool arena_take(struct arena *arena, void *out)
 {
 	struct hi_ring *ring = arena->ring;
@@ -164,7 +180,8 @@ static inline bool arena_take(struct arena *arena, void *out)
 	uint64_t first = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	uint32_t size = (uint32_t)first, type = (uint32_t)(first >> 32);
 
-	if (tail == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) || !first || first & HI_RING_BUSY)
+	if (tail == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) || !first ||
+	    first & HI_RING_BUSY)
 		return false;
 	CHECK(size >= HI_RING_UNIT && size <= HI_RING_SIZE_MAX && size % HI_RING_UNIT == 0);
 	CHECK(type >= 1 && type < sizeof(arena->record_count) / sizeof(arena->record_count[0]));
@@ -186,7 +203,8 @@ static inline void arena_spell_out(const struct arena *arena, struct hi_record_a
 
 	memcpy(&known, alloc, sizeof(known));
 	stack = (const void *)((const uint8_t *)arena->stacks + 8ull * known.stack);
-	CHECK(known.stack && 8ull * known.stack + sizeof(*stack) + 8ull * stack->frame_count <= arena->stacks->used);
+	CHECK(known.stack && 8ull * known.stack + sizeof(*stack) + 8ull * stack->frame_count <=
+				     arena->stacks->used);
 	alloc->header.type_busy = HI_RECORD_ALLOC;
 	alloc->function = known.function;
 	alloc->stack_end = stack->stack_end;
@@ -194,7 +212,10 @@ static inline void arena_spell_out(const struct arena *arena, struct hi_record_a
 	memcpy(alloc->frame, stack->frame, 8ull * stack->frame_count);
 }
 
-/* The same for tests that expect a record next; an alloc has its frames, whether its stack was known or not. */
+/*
+ * The same for tests that expect a record next; an alloc has its frames, whether its stack was
+ * known or not.
+ */
 static inline const struct hi_record_alloc *arena_next(struct arena *arena)
 {
 	static union {
@@ -209,7 +230,8 @@ static inline const struct hi_record_alloc *arena_next(struct arena *arena)
 }
 
 /* Of this type. */
-static inline const struct hi_record_alloc *arena_expect(struct arena *arena, enum hi_record_type type)
+static inline const struct hi_record_alloc *arena_expect(struct arena *arena,
+							 enum hi_record_type type)
 {
 	const struct hi_record_alloc *record = arena_next(arena);
 
@@ -246,10 +268,11 @@ static inline void arena_check_quiet(const struct arena *arena)
 }
 
 /* Symbols of gate.S: code, not to be called in place. */
-extern const uint8_t hi_gate_alloc[], hi_gate_size2[], hi_gate_sizearg2[], hi_gate_sizearg3[], hi_gate_free[], hi_gate_realloc[], hi_gate_always[],
-	hi_gate_inert[];
-void hi_hook_malloc(void), hi_hook_calloc(void), hi_hook_realloc(void), hi_hook_reallocarray(void), hi_hook_free(void), hi_hook_posix_memalign(void),
-	hi_hook_aligned_alloc(void), hi_hook_memalign(void), hi_hook_rallocx(void), hi_hook_xallocx(void), hi_hook_sdallocx(void), hi_hook_new(void),
-	hi_hook_new_aligned(void);
+extern const uint8_t hi_gate_alloc[], hi_gate_size2[], hi_gate_sizearg2[], hi_gate_sizearg3[],
+	hi_gate_free[], hi_gate_realloc[], hi_gate_always[], hi_gate_inert[];
+void hi_hook_malloc(void), hi_hook_calloc(void), hi_hook_realloc(void), hi_hook_reallocarray(void),
+	hi_hook_free(void), hi_hook_posix_memalign(void), hi_hook_aligned_alloc(void),
+	hi_hook_memalign(void), hi_hook_rallocx(void), hi_hook_xallocx(void),
+	hi_hook_sdallocx(void), hi_hook_new(void), hi_hook_new_aligned(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_guest.h - an application's view of an arena: the allocation functions, each through its gate entry, to the real allocator.
+ * payload_guest.h - an application's view of an arena: the allocation functions, each through its
+ * gate entry, to the real allocator.
  */
 #ifndef PAYLOAD_GUEST_H
 #define PAYLOAD_GUEST_H
@@ -24,7 +25,10 @@ typedef void *reallocarray_fn(void *, size_t, size_t);
 typedef void free_fn(void *);
 typedef int posix_memalign_fn(void **, size_t, size_t);
 
-/* What the application would reach through its slots. Function pointers that change at run time: the compiler must not know them. */
+/*
+ * What the application would reach through its slots. Function pointers that change at run time:
+ * the compiler must not know them.
+ */
 struct guest {
 	struct arena arena;
 	struct hi_gate_words *malloc_words, *free_words;
@@ -46,13 +50,20 @@ static inline struct guest guest_open_in(struct arena opened)
 	guest.free_words = arena_gate(arena, HI_FN_FREE, hi_gate_free, hi_hook_free, free);
 	guest.malloc = (malloc_fn *)arena_entry(guest.malloc_words);
 	guest.free = (free_fn *)arena_entry(guest.free_words);
-	guest.calloc = (calloc_fn *)arena_entry(arena_gate(arena, HI_FN_CALLOC, hi_gate_size2, hi_hook_calloc, calloc));
-	guest.realloc = (realloc_fn *)arena_entry(arena_gate(arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, realloc));
-	guest.reallocarray = (reallocarray_fn *)arena_entry(arena_gate(arena, HI_FN_REALLOCARRAY, hi_gate_always, hi_hook_reallocarray, reallocarray));
-	guest.posix_memalign =
-		(posix_memalign_fn *)arena_entry(arena_gate(arena, HI_FN_POSIX_MEMALIGN, hi_gate_sizearg3, hi_hook_posix_memalign, posix_memalign));
-	guest.aligned_alloc = (calloc_fn *)arena_entry(arena_gate(arena, HI_FN_ALIGNED_ALLOC, hi_gate_sizearg2, hi_hook_aligned_alloc, aligned_alloc));
-	guest.memalign = (calloc_fn *)arena_entry(arena_gate(arena, HI_FN_MEMALIGN, hi_gate_always, hi_hook_memalign, memalign));
+	guest.calloc = (calloc_fn *)arena_entry(
+		arena_gate(arena, HI_FN_CALLOC, hi_gate_size2, hi_hook_calloc, calloc));
+	guest.realloc = (realloc_fn *)arena_entry(
+		arena_gate(arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, realloc));
+	guest.reallocarray = (reallocarray_fn *)arena_entry(arena_gate(
+		arena, HI_FN_REALLOCARRAY, hi_gate_always, hi_hook_reallocarray, reallocarray));
+	guest.posix_memalign = (posix_memalign_fn *)arena_entry(
+		arena_gate(arena, HI_FN_POSIX_MEMALIGN, hi_gate_sizearg3, hi_hook_posix_memalign,
+			   posix_memalign));
+	guest.aligned_alloc =
+		(calloc_fn *)arena_entry(arena_gate(arena, HI_FN_ALIGNED_ALLOC, hi_gate_sizearg2,
+						    hi_hook_aligned_alloc, aligned_alloc));
+	guest.memalign = (calloc_fn *)arena_entry(
+		arena_gate(arena, HI_FN_MEMALIGN, hi_gate_always, hi_hook_memalign, memalign));
 	return guest;
 }
 
@@ -66,7 +77,8 @@ static inline struct hi_gate_words *words_of(void *entry)
 	return (struct hi_gate_words *)(void *)((uint8_t *)entry + HI_GATE_BYTES);
 }
 
-static inline void expect_alloc(struct guest *guest, const void *block, uint64_t bytes, enum hi_function function)
+static inline void expect_alloc(struct guest *guest, const void *block, uint64_t bytes,
+				enum hi_function function)
 {
 	const struct hi_record_alloc *record = arena_expect(&guest->arena, HI_RECORD_ALLOC);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_program.h - an imaginary program with a stack of its own. Each stack that it has on its way may be seen, as by a hook that records it, and is walked
- * by rules beside that, with nothing that was left behind by earlier ones.
+ * payload_program.h - an imaginary program with a stack of its own. Each stack that it has on its
+ * way may be seen, as by a hook that records it, and is walked by rules beside that, with nothing
+ * that was left behind by earlier ones.
  */
 #ifndef PAYLOAD_PROGRAM_H
 #define PAYLOAD_PROGRAM_H
@@ -27,12 +28,14 @@ struct program {
 	bool was_known; /* and whether it was found without a walk by rules */
 };
 
-#define PROGRAM_ROWS(plain)                                                                                                                                    \
-	{0x100 * END, 0, HI_UNWIND_END, 0}, {0x100 * PLAIN, plain, HI_UNWIND_SP, 0}, {0x100 * WIDE, 9, HI_UNWIND_SP, 0}, {0x100 * SAVES, 4, HI_UNWIND_SP, -2}, \
-		{0x100 * BY_BP, 2, HI_UNWIND_BP, -2}, {0x100 * BARE, 2, HI_UNWIND_BP, 0}, {0x100 * FAR, 8, HI_UNWIND_BP, 0},                                   \
-		{0x100 * MEMORY, -1, HI_UNWIND_BP_DEREF, 0}, {0x100 * LAZY, 11, HI_UNWIND_PLT, 0},                                                             \
-	{                                                                                                                                                      \
-		0x100 * HANDLED, 0, HI_UNWIND_SIGNAL, 0                                                                                                        \
+#define PROGRAM_ROWS(plain)                                                                     \
+	{0x100 * END, 0, HI_UNWIND_END, 0}, {0x100 * PLAIN, plain, HI_UNWIND_SP, 0},            \
+		{0x100 * WIDE, 9, HI_UNWIND_SP, 0}, {0x100 * SAVES, 4, HI_UNWIND_SP, -2},       \
+		{0x100 * BY_BP, 2, HI_UNWIND_BP, -2}, {0x100 * BARE, 2, HI_UNWIND_BP, 0},       \
+		{0x100 * FAR, 8, HI_UNWIND_BP, 0}, {0x100 * MEMORY, -1, HI_UNWIND_BP_DEREF, 0}, \
+		{0x100 * LAZY, 11, HI_UNWIND_PLT, 0},                                           \
+	{                                                                                       \
+		0x100 * HANDLED, 0, HI_UNWIND_SIGNAL, 0                                         \
 	}
 
 static inline struct program program_open(void)
@@ -50,7 +53,8 @@ static inline struct program program_open(void)
 static inline void program_start(struct program *program, unsigned sp_word)
 {
 	program->sp = program->scene.stack + sp_word;
-	program->at = (struct registers){.pc = PC(END, 0), .sp = at(&program->scene, sp_word), .bp = 0xb0b};
+	program->at = (struct registers){
+		.pc = PC(END, 0), .sp = at(&program->scene, sp_word), .bp = 0xb0b};
 }
 
 static inline void push(struct program *program, uint64_t value)
@@ -63,7 +67,8 @@ static inline void call(struct program *program, enum function function, unsigne
 	uint64_t cfa;
 
 	push(program, program->at.pc);
-	program->at.pc = PC(function, function == LAZY ? 12 : call_site); /* far enough into the entry */
+	/* far enough into the entry */
+	program->at.pc = PC(function, function == LAZY ? 12 : call_site);
 	switch (function) {
 	case WIDE:
 		program->sp -= 8;
@@ -109,15 +114,20 @@ static inline struct hook_call *hook_of(const struct program *program)
 
 static inline struct hi_scratch *scratch_of(const struct program *program)
 {
-	return (struct hi_scratch *)(program->scene.arena.state->scratch + (uint64_t)program->slot->scratch * HI_SCRATCH_BYTES);
+	return (struct hi_scratch *)(program->scene.arena.state->scratch +
+				     (uint64_t)program->slot->scratch * HI_SCRATCH_BYTES);
 }
 
-/* What is said of the stack under its id, and what there is by rules, are the same; how it ended. */
-static inline enum hi_stack_end check_recorded(const struct program *program, const struct hook_call *call, uint64_t thread)
+/*
+ * What is said of the stack under its id, and what there is by rules, are the same; how it ended.
+ */
+static inline enum hi_stack_end check_recorded(const struct program *program,
+					       const struct hook_call *call, uint64_t thread)
 {
 	static _Thread_local struct hi_scratch scratch;
 	const struct stack_end end = stack_walk(program->scene.arena.state, thread, call, &scratch);
-	const struct hi_stack *recorded = (const void *)((const uint8_t *)program->scene.arena.stacks + 8ull * program->id);
+	const struct hi_stack *recorded =
+		(const void *)((const uint8_t *)program->scene.arena.stacks + 8ull * program->id);
 
 	CHECK(program->id);
 	CHECK_EQ(recorded->stack_end, end.reason);
@@ -131,8 +141,11 @@ static inline enum hi_stack_end see_on(struct program *program, uint64_t thread)
 {
 	const struct hook_call *call = hook_of(program);
 	struct arena *arena = &program->scene.arena;
-	const struct record_event event = {
-		.state = arena->state, .slot = program->slot, .cycles = 1ull << 40, .is_alone = true, .scratch = program->slot->scratch};
+	const struct record_event event = {.state = arena->state,
+					   .slot = program->slot,
+					   .cycles = 1ull << 40,
+					   .is_alone = true,
+					   .scratch = program->slot->scratch};
 	struct stack_end stack = stack_capture(arena->state, thread, call, scratch_of(program));
 	union {
 		struct hi_record_known known;

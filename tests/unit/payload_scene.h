@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_scene.h - hand-made stacks for the walker. The stack is an array, the program is imaginary: a module at TEXT whose rows are those of the test.
+ * payload_scene.h - hand-made stacks for the walker. The stack is an array, the program is
+ * imaginary: a module at TEXT whose rows are those of the test.
  */
 #ifndef PAYLOAD_SCENE_H
 #define PAYLOAD_SCENE_H
@@ -38,7 +39,8 @@ static inline struct scene scene_open(void)
 	regions->count = 1;
 	regions->range[0].lo = (uintptr_t)scene.stack;
 	regions->range[0].hi = (uintptr_t)scene.stack + HI_PAGE_BYTES;
-	scene.arena.control->main_stack = regions->range[0].hi; /* so that guesses may lead anywhere in it */
+	/* so that guesses may lead anywhere in it */
+	scene.arena.control->main_stack = regions->range[0].hi;
 	return scene;
 }
 
@@ -53,8 +55,12 @@ static inline void scene_rows(struct scene *scene, const struct hi_unwind_row *r
 	for (uint32_t i = 0; i < index_count; i++)
 		while (index[i] + 1 < count && row[index[i] + 1].pc <= i * HI_INDEX_BYTES)
 			index[i]++;
-	directory->module[0] =
-		(struct hi_unwind_module){.lo = TEXT, .hi = TEXT + TEXT_BYTES, .rows = 64, .row_count = count, .index = 4096, .index_count = index_count};
+	directory->module[0] = (struct hi_unwind_module){.lo = TEXT,
+							 .hi = TEXT + TEXT_BYTES,
+							 .rows = 64,
+							 .row_count = count,
+							 .index = 4096,
+							 .index_count = index_count};
 	directory->count = 1;
 	directory->generation += 2;
 }
@@ -69,8 +75,12 @@ static inline uint64_t at(const struct scene *scene, unsigned word)
 	return (uintptr_t)(scene->stack + word);
 }
 
-/* As if a hook had been called by pc with its stack pointer at sp. By rules, and, if such a walk was made before, along that. */
-static inline enum hi_stack_end walk_from(struct scene *scene, struct registers from, uint64_t thread)
+/*
+ * As if a hook had been called by pc with its stack pointer at sp. By rules, and, if such a walk
+ * was made before, along that.
+ */
+static inline enum hi_stack_end walk_from(struct scene *scene, struct registers from,
+					  uint64_t thread)
 {
 	struct hook_call *call = (struct hook_call *)from.sp - 1;
 	struct stack_end end;
@@ -92,9 +102,11 @@ static inline enum hi_stack_end walk_from(struct scene *scene, struct registers 
 	return end.reason;
 }
 
-static inline enum hi_stack_end walk(struct scene *scene, uint64_t pc, unsigned sp_word, uint64_t bp)
+static inline enum hi_stack_end walk(struct scene *scene, uint64_t pc, unsigned sp_word,
+				     uint64_t bp)
 {
-	return walk_from(scene, (struct registers){.pc = pc, .sp = at(scene, sp_word), .bp = bp}, THREAD);
+	return walk_from(scene, (struct registers){.pc = pc, .sp = at(scene, sp_word), .bp = bp},
+			 THREAD);
 }
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* read_file.h - bytes in memory, read as a file is by the table of readers; and what has to hold of them wherever they are cut. */
+/*
+ * read_file.h - bytes in memory, read as a file is by the table of readers; and what has to hold of
+ * them wherever they are cut.
+ */
 #ifndef HI_READ_FILE_H
 #define HI_READ_FILE_H
 
@@ -34,7 +37,10 @@ static inline double total_of(const struct profile *profile, enum sample_type ty
 	return estimate_total(profile, type).value;
 }
 
-/* Cut at any byte it is read as far as it goes, and says so; cut after `from` bytes something is left to show. */
+/*
+ * Cut at any byte it is read as far as it goes, and says so; cut after `from` bytes something is
+ * left to show.
+ */
 static inline void check_cuts(const void *bytes, size_t size, size_t from)
 {
 	for (size_t cut = 0; cut < size; cut++) {
@@ -45,7 +51,8 @@ static inline void check_cuts(const void *bytes, size_t size, size_t from)
 		if (error == 0 || error == -EBADMSG)
 			CHECK(profile.meta.damage != NULL);
 		if (cut >= from && (error || !profile.row_count))
-			UNIT_FAIL("cut at %zu of %zu: error %d, %zu rows", cut, size, error, profile.row_count);
+			UNIT_FAIL("cut at %zu of %zu: error %d, %zu rows", cut, size, error,
+				  profile.row_count);
 		profile_close(&profile);
 	}
 }
@@ -76,7 +83,9 @@ static inline const char *leaf_name(const struct profile *profile, size_t row)
 {
 	const struct profile_stack *stack = &profile->stack[profile->row[row].key.stack];
 
-	return stack->frame_count && profile->frame[stack->frame[0]].line_count ? profile->frame[stack->frame[0]].line[0].function : NULL;
+	return stack->frame_count && profile->frame[stack->frame[0]].line_count
+		       ? profile->frame[stack->frame[0]].line[0].function
+		       : NULL;
 }
 
 #endif

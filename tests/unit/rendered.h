@@ -18,8 +18,14 @@ static inline const struct renderer *renderer_named(const char *name)
 	return renderer;
 }
 
-/* To be freed; error: what render() must return. Not inlined, for then gcc 12 warns of a pointer to a variable that is no more, where there is none. */
-__attribute__((noinline, unused)) static char *rendered(const char *format, const struct profile *profile, const struct render_options *options, int error)
+/*
+ * To be freed; error: what render() must return. Not inlined, for then gcc 12 warns of a pointer to
+ * a variable that is no more, where there is none.
+ */
+__attribute__((noinline, unused)) static char *rendered(const char *format,
+							const struct profile *profile,
+							const struct render_options *options,
+							int error)
 {
 	char *text;
 	size_t size;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_profile.h - profiles by hand, for the tests of the views: stacks as lists of names, root first.
+ * sample_profile.h - profiles by hand, for the tests of the views: stacks as lists of names, root
+ * first.
  */
 #ifndef HI_TEST_SAMPLE_PROFILE_H
 #define HI_TEST_SAMPLE_PROFILE_H
@@ -10,7 +11,10 @@
 #include "profile.h"
 #include "unit.h"
 
-/* The frame called name; the same name gives the same frame. A name "a<b" is a inlined into b; "?" is an address without a symbol. */
+/*
+ * The frame called name; the same name gives the same frame. A name "a<b" is a inlined into b; "?"
+ * is an address without a symbol.
+ */
 static inline uint32_t sample_frame(struct profile *profile, const char *name)
 {
 	uint64_t address = 0x1000;
@@ -27,14 +31,17 @@ static inline uint32_t sample_frame(struct profile *profile, const char *name)
 	snprintf(copy, sizeof(copy), "%s", name);
 	while ((part = strsep(&rest, "<"))) {
 		frame->line[frame->line_count] =
-			(struct profile_line){.function = strdup(part), .file = strdup("src/file.c"), .line = 10 + (uint32_t)frame->line_count};
+			(struct profile_line){.function = strdup(part),
+					      .file = strdup("src/file.c"),
+					      .line = 10 + (uint32_t)frame->line_count};
 		frame->line_count++;
 	}
 	return index;
 }
 
 /* count blocks of size bytes in use, and as many freed again, by the stack "root;...;leaf". */
-static inline void sample_stack(struct profile *profile, const char *names, uint64_t count, uint64_t size)
+static inline void sample_stack(struct profile *profile, const char *names, uint64_t count,
+				uint64_t size)
 {
 	uint32_t frames[64], frame_count = 0, leaf_first[64], stack, row;
 	char copy[1024], *rest = copy, *part;
@@ -45,7 +52,10 @@ static inline void sample_stack(struct profile *profile, const char *names, uint
 	for (uint32_t i = 0; i < frame_count; i++)
 		leaf_first[i] = frames[frame_count - 1 - i];
 	CHECK_EQ(profile_stack_of(profile, leaf_first, frame_count, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){.stack = stack, .size_class = profile_size_class(size), .interval = profile->meta.interval},
+	CHECK_EQ(profile_row_at(profile,
+				&(struct profile_row_key){.stack = stack,
+							  .size_class = profile_size_class(size),
+							  .interval = profile->meta.interval},
 				&row),
 		 0);
 	profile->row[row].alloc_count += 2 * count;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* standard_error.h - what a case writes to standard error, which becomes a pipe, or the far end of a pseudo-terminal. */
+/*
+ * standard_error.h - what a case writes to standard error, which becomes a pipe, or the far end of
+ * a pseudo-terminal.
+ */
 #ifndef HI_TEST_STANDARD_ERROR_H
 #define HI_TEST_STANDARD_ERROR_H
 

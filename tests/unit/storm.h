@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * storm.h - children that are hard to attach to: they do nothing but allocate, or load libraries, and check all the time that their heap is sound.
+ * storm.h - children that are hard to attach to: they do nothing but allocate, or load libraries,
+ * and check all the time that their heap is sound.
  *
- * A storm is a forked child; it ends with the test case. storm_check fails the case if the child has died, found a damaged block, or stands still.
+ * A storm is a forked child; it ends with the test case. storm_check fails the case if the child
+ * has died, found a damaged block, or stands still.
  */
 #ifndef HI_STORM_H
 #define HI_STORM_H
@@ -100,7 +102,8 @@ static inline struct storm storm_start(void (*run)(volatile uint64_t *rounds))
 {
 	struct storm storm;
 
-	storm.rounds = mmap(NULL, sizeof(*storm.rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	storm.rounds = mmap(NULL, sizeof(*storm.rounds), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK((void *)(uintptr_t)storm.rounds != MAP_FAILED);
 	storm.pid = fork();
 	if (storm.pid == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_file.h - a file in memory that a test writes through a FILE and a reader reads from a descriptor.
+ * stream_file.h - a file in memory that a test writes through a FILE and a reader reads from a
+ * descriptor.
  */
 #ifndef HI_STREAM_FILE_H
 #define HI_STREAM_FILE_H

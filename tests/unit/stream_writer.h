@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_writer.h - record streams for tests, written from the declarations in hi_stream.h and sharing no code with the reader.
+ * stream_writer.h - record streams for tests, written from the declarations in hi_stream.h and
+ * sharing no code with the reader.
  */
 #ifndef HI_STREAM_WRITER_H
 #define HI_STREAM_WRITER_H
@@ -18,7 +19,8 @@ static inline void stream_pad(FILE *out, size_t size)
 }
 
 /* Sets size and type; fixed points to the fixed part, and variable to what follows it. */
-static inline void stream_put(FILE *out, void *fixed, size_t fixed_size, const void *variable, size_t variable_size)
+static inline void stream_put(FILE *out, void *fixed, size_t fixed_size, const void *variable,
+			      size_t variable_size)
 {
 	struct hi_stream_record *record = fixed;
 
@@ -60,7 +62,8 @@ static inline void stream_header(FILE *out, uint64_t interval)
 	stream_put(out, &header, sizeof(header), variable, size);
 }
 
-static inline void stream_module(FILE *out, uint32_t number, uint64_t lo, uint64_t hi, const char *path)
+static inline void stream_module(FILE *out, uint32_t number, uint64_t lo, uint64_t hi,
+				 const char *path)
 {
 	struct hi_stream_module module = {
 		.record.type = HI_STREAM_MODULE,
@@ -81,20 +84,23 @@ static inline void stream_module(FILE *out, uint32_t number, uint64_t lo, uint64
 
 static inline void stream_module_gone(FILE *out, uint32_t number)
 {
-	struct hi_stream_module_gone gone = {.record.type = HI_STREAM_MODULE_GONE, .module = number};
+	struct hi_stream_module_gone gone = {.record.type = HI_STREAM_MODULE_GONE,
+					     .module = number};
 
 	stream_put(out, &gone, sizeof(gone), NULL, 0);
 }
 
 static inline void stream_maps(FILE *out, const char *text)
 {
-	struct hi_stream_maps maps = {.record.type = HI_STREAM_MAPS, .text_size = (uint32_t)strlen(text)};
+	struct hi_stream_maps maps = {.record.type = HI_STREAM_MAPS,
+				      .text_size = (uint32_t)strlen(text)};
 
 	stream_put(out, &maps, sizeof(maps), text, strlen(text));
 }
 
 /* end: enum hi_stack_end */
-static inline void stream_alloc_ended(FILE *out, uint64_t address, uint16_t end, const uint64_t *frame, uint16_t frame_count, uint64_t bytes)
+static inline void stream_alloc_ended(FILE *out, uint64_t address, uint16_t end,
+				      const uint64_t *frame, uint16_t frame_count, uint64_t bytes)
 {
 	struct hi_stream_alloc alloc = {
 		.record.type = HI_STREAM_ALLOC,
@@ -111,21 +117,27 @@ static inline void stream_alloc_ended(FILE *out, uint64_t address, uint16_t end,
 	stream_put(out, &alloc, sizeof(alloc), frame, frame_count * sizeof(*frame));
 }
 
-static inline void stream_alloc(FILE *out, uint64_t address, uint64_t bytes, const uint64_t *frame, uint16_t frame_count)
+static inline void stream_alloc(FILE *out, uint64_t address, uint64_t bytes, const uint64_t *frame,
+				uint16_t frame_count)
 {
 	stream_alloc_ended(out, address, 0, frame, frame_count, bytes);
 }
 
 static inline void stream_thread(FILE *out, uint32_t number, uint32_t tid, const char *name)
 {
-	struct hi_stream_thread thread = {.record.type = HI_STREAM_THREAD, .thread = number, .tid = tid, .name_size = (uint32_t)strlen(name)};
+	struct hi_stream_thread thread = {.record.type = HI_STREAM_THREAD,
+					  .thread = number,
+					  .tid = tid,
+					  .name_size = (uint32_t)strlen(name)};
 
 	stream_put(out, &thread, sizeof(thread), name, strlen(name));
 }
 
-static inline void stream_stack(FILE *out, uint32_t number, const uint64_t *frame, uint32_t frame_count)
+static inline void stream_stack(FILE *out, uint32_t number, const uint64_t *frame,
+				uint32_t frame_count)
 {
-	struct hi_stream_stack stack = {.record.type = HI_STREAM_STACK, .stack = number, .frame_count = frame_count};
+	struct hi_stream_stack stack = {
+		.record.type = HI_STREAM_STACK, .stack = number, .frame_count = frame_count};
 
 	stream_put(out, &stack, sizeof(stack), frame, frame_count * sizeof(*frame));
 }
@@ -152,48 +164,62 @@ static inline void stream_alloc_on(FILE *out, uint64_t address, uint64_t bytes, 
 /* An EVENTS record around so many bytes of events. */
 static inline void stream_events(FILE *out, const struct hi_stream_event *event, size_t bytes)
 {
-	struct hi_stream_events events = {.record.type = HI_STREAM_EVENTS, .time_ns = 1000, .last_ns = 2000, .interval = stream_drawn};
+	struct hi_stream_events events = {.record.type = HI_STREAM_EVENTS,
+					  .time_ns = 1000,
+					  .last_ns = 2000,
+					  .interval = stream_drawn};
 
 	stream_put(out, &events, sizeof(events), event, bytes);
 }
 
 static inline void stream_free(FILE *out, uint64_t address)
 {
-	struct hi_stream_free record = {.record.type = HI_STREAM_FREE, .time_ns = 2000, .address = address, .thread = 1};
+	struct hi_stream_free record = {
+		.record.type = HI_STREAM_FREE, .time_ns = 2000, .address = address, .thread = 1};
 
 	stream_put(out, &record, sizeof(record), NULL, 0);
 }
 
 static inline void stream_unfree(FILE *out, uint64_t address)
 {
-	struct hi_stream_free record = {.record.type = HI_STREAM_UNFREE, .time_ns = 2000, .address = address, .thread = 1};
+	struct hi_stream_free record = {
+		.record.type = HI_STREAM_UNFREE, .time_ns = 2000, .address = address, .thread = 1};
 
 	stream_put(out, &record, sizeof(record), NULL, 0);
 }
 
 static inline void stream_interval(FILE *out, uint64_t interval)
 {
-	struct hi_stream_interval record = {.record.type = HI_STREAM_INTERVAL, .time_ns = 3000, .interval = interval};
+	struct hi_stream_interval record = {
+		.record.type = HI_STREAM_INTERVAL, .time_ns = 3000, .interval = interval};
 
 	stream_put(out, &record, sizeof(record), NULL, 0);
 }
 
 static inline void stream_stats(FILE *out)
 {
-	struct hi_stream_stats stats = {.record.type = HI_STREAM_STATS, .time_ns = 4000, .dropped_allocs = 3, .dropped_frees = 2, .payload_cpu_ns = 77};
+	struct hi_stream_stats stats = {.record.type = HI_STREAM_STATS,
+					.time_ns = 4000,
+					.dropped_allocs = 3,
+					.dropped_frees = 2,
+					.payload_cpu_ns = 77};
 
 	stream_put(out, &stats, sizeof(stats), NULL, 0);
 }
 
 static inline void stream_memory(FILE *out, uint64_t anonymous, uint64_t writable)
 {
-	struct hi_stream_memory record = {.record.type = HI_STREAM_MEMORY, .time_ns = 4000, .anonymous_bytes = anonymous, .writable_bytes = writable};
+	struct hi_stream_memory record = {.record.type = HI_STREAM_MEMORY,
+					  .time_ns = 4000,
+					  .anonymous_bytes = anonymous,
+					  .writable_bytes = writable};
 
 	stream_put(out, &record, sizeof(record), NULL, 0);
 }
 
 /* path: empty = the program itself. */
-static inline void stream_unhooked(FILE *out, enum hi_unhooked how, const char *name, const char *path)
+static inline void stream_unhooked(FILE *out, enum hi_unhooked how, const char *name,
+				   const char *path)
 {
 	struct hi_stream_unhooked record = {
 		.record.type = HI_STREAM_UNHOOKED,
@@ -203,7 +229,8 @@ static inline void stream_unhooked(FILE *out, enum hi_unhooked how, const char *
 	};
 	char both[512];
 
-	stream_put(out, &record, sizeof(record), both, (size_t)snprintf(both, sizeof(both), "%s%s", name, path));
+	stream_put(out, &record, sizeof(record), both,
+		   (size_t)snprintf(both, sizeof(both), "%s%s", name, path));
 }
 
 static inline void stream_dump(FILE *out, uint64_t time_ns)
@@ -215,7 +242,9 @@ static inline void stream_dump(FILE *out, uint64_t time_ns)
 
 static inline void stream_end(FILE *out)
 {
-	struct hi_stream_end end = {.record.type = HI_STREAM_END, .record.flags = HI_STREAM_END_DURATION, .time_ns = 5000};
+	struct hi_stream_end end = {.record.type = HI_STREAM_END,
+				    .record.flags = HI_STREAM_END_DURATION,
+				    .time_ns = 5000};
 
 	stream_put(out, &end, sizeof(end), NULL, 0);
 }

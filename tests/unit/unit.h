@@ -5,9 +5,10 @@
  *     UNIT_TEST(name) { CHECK_EQ(add(1, 2), 3); }
  *     UNIT_MAIN()
  *
- * Each case runs in a forked child with a time limit, so that a crash, a hang or a leaked descriptor is that case's failure only. The first failing
- * check ends its case. argv[1] = run only the cases whose name contains it. Output: `ok name`, `FAIL name file:line: what`, `skip name: reason`, and last
- * `N passed, N failed, N skipped`. Exit status 1 if one failed.
+ * Each case runs in a forked child with a time limit, so that a crash, a hang or a leaked
+ * descriptor is that case's failure only. The first failing check ends its case. argv[1] = run only
+ * the cases whose name contains it. Output: `ok name`, `FAIL name file:line: what`, `skip name:
+ * reason`, and last `N passed, N failed, N skipped`. Exit status 1 if one failed.
  */
 #ifndef HI_UNIT_H
 #define HI_UNIT_H
@@ -22,12 +23,16 @@
 #include <unistd.h>
 
 /*
- * A machine with more to do than it can leaves a whole session without a CPU for seconds. What must come is waited for with this patience; that is also the
- * deadline for code under test that is to succeed. Neither costs anything when all is well. A case may have to wait more than once.
+ * A machine with more to do than it can leaves a whole session without a CPU for seconds. What must
+ * come is waited for with this patience; that is also the deadline for code under test that is to
+ * succeed. Neither costs anything when all is well. A case may have to wait more than once.
  */
 #define UNIT_PATIENCE_MS 30000
 #define UNIT_TIME_LIMIT_S 240u
-/* Exit codes of a case that has said itself what happened. Any other is a surprise: a sanitizer's, or the code under test has exited. */
+/*
+ * Exit codes of a case that has said itself what happened. Any other is a surprise: a sanitizer's,
+ * or the code under test has exited.
+ */
 enum { UNIT_EXIT_FAIL = 76, UNIT_EXIT_SKIP = 77 };
 
 struct unit_case {
@@ -80,19 +85,21 @@ static inline void unit_register(struct unit_case *unit_case)
 	} while (0)
 
 /* Integers (and pointers cast to uintptr_t); a mismatch shows both values, signed and in hex. */
-#define CHECK_EQ(a, b)                                                                                                                            \
-	do {                                                                                                                                      \
-		const int64_t unit_a = (int64_t)(a), unit_b = (int64_t)(b);                                                                       \
-		if (unit_a != unit_b)                                                                                                             \
-			UNIT_FAIL("%s == %s (a=%" PRId64 " 0x%" PRIx64 " b=%" PRId64 " 0x%" PRIx64 ")", #a, #b, unit_a, (uint64_t)unit_a, unit_b, \
-				  (uint64_t)unit_b);                                                                                              \
+#define CHECK_EQ(a, b)                                                                             \
+	do {                                                                                       \
+		const int64_t unit_a = (int64_t)(a), unit_b = (int64_t)(b);                        \
+		if (unit_a != unit_b)                                                              \
+			UNIT_FAIL("%s == %s (a=%" PRId64 " 0x%" PRIx64 " b=%" PRId64 " 0x%" PRIx64 \
+				  ")",                                                             \
+				  #a, #b, unit_a, (uint64_t)unit_a, unit_b, (uint64_t)unit_b);     \
 	} while (0)
 
-#define CHECK_STR(a, b)                                                                                                            \
-	do {                                                                                                                       \
-		const char *unit_a = (a), *unit_b = (b);                                                                           \
-		if (!unit_a || !unit_b || strcmp(unit_a, unit_b) != 0)                                                             \
-			UNIT_FAIL("%s == %s (a=\"%s\" b=\"%s\")", #a, #b, unit_a ? unit_a : "(null)", unit_b ? unit_b : "(null)"); \
+#define CHECK_STR(a, b)                                                                    \
+	do {                                                                               \
+		const char *unit_a = (a), *unit_b = (b);                                   \
+		if (!unit_a || !unit_b || strcmp(unit_a, unit_b) != 0)                     \
+			UNIT_FAIL("%s == %s (a=\"%s\" b=\"%s\")", #a, #b,                  \
+				  unit_a ? unit_a : "(null)", unit_b ? unit_b : "(null)"); \
 	} while (0)
 
 static inline uint64_t unit_now_ms(void)
@@ -103,18 +110,23 @@ static inline uint64_t unit_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-/* Goes on as soon as the expression is true, and fails if it has not become so after all patience. With commas in it, the last part is what counts. */
-#define WAIT_FOR(...)                                                                                         \
-	do {                                                                                                  \
-		const uint64_t unit_end = unit_now_ms() + UNIT_PATIENCE_MS;                                   \
-		for (;;) {                                                                                    \
-			const int unit_is_late = unit_now_ms() >= unit_end; /* before the last look */        \
-			if (__VA_ARGS__)                                                                      \
-				break;                                                                        \
-			if (unit_is_late)                                                                     \
-				UNIT_FAIL("after %d s still not: %s", UNIT_PATIENCE_MS / 1000, #__VA_ARGS__); \
-			usleep(1000);                                                                         \
-		}                                                                                             \
+/*
+ * Goes on as soon as the expression is true, and fails if it has not become so after all patience.
+ * With commas in it, the last part is what counts.
+ */
+#define WAIT_FOR(...)                                                                          \
+	do {                                                                                   \
+		const uint64_t unit_end = unit_now_ms() + UNIT_PATIENCE_MS;                    \
+		for (;;) {                                                                     \
+			const int unit_is_late =                                               \
+				unit_now_ms() >= unit_end; /* before the last look */          \
+			if (__VA_ARGS__)                                                       \
+				break;                                                         \
+			if (unit_is_late)                                                      \
+				UNIT_FAIL("after %d s still not: %s", UNIT_PATIENCE_MS / 1000, \
+					  #__VA_ARGS__);                                       \
+			usleep(1000);                                                          \
+		}                                                                              \
 	} while (0)
 
 /* Runs one case in a child of its own. Returns its wait status. */
@@ -144,7 +156,8 @@ static inline int unit_main(int argc, char **argv)
 	const char *filter = argc > 1 ? argv[1] : "";
 	unsigned passed = 0, failed = 0, skipped = 0;
 
-	for (const struct unit_case *unit_case = unit_first; unit_case; unit_case = unit_case->next) {
+	for (const struct unit_case *unit_case = unit_first; unit_case;
+	     unit_case = unit_case->next) {
 		if (!strstr(unit_case->name, filter))
 			continue;
 		const int status = unit_fork(unit_case);
@@ -155,11 +168,14 @@ static inline int unit_main(int argc, char **argv)
 			skipped++;
 		} else {
 			if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-				printf("FAIL %s: no end after %u s\n", unit_case->name, UNIT_TIME_LIMIT_S);
+				printf("FAIL %s: no end after %u s\n", unit_case->name,
+				       UNIT_TIME_LIMIT_S);
 			else if (WIFSIGNALED(status))
-				printf("FAIL %s: killed by signal %d (%s)\n", unit_case->name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+				printf("FAIL %s: killed by signal %d (%s)\n", unit_case->name,
+				       WTERMSIG(status), strsignal(WTERMSIG(status)));
 			else if (WEXITSTATUS(status) != UNIT_EXIT_FAIL)
-				printf("FAIL %s: exit status %d\n", unit_case->name, WEXITSTATUS(status));
+				printf("FAIL %s: exit status %d\n", unit_case->name,
+				       WEXITSTATUS(status));
 			failed++;
 		}
 	}

@@ -2,7 +2,8 @@
 /*
  * victim.h - a child process to be stopped, borrowed and watched by tests of tracee and remote.
  *
- * The child runs one function and speaks through a shared page: how far it has come, and how often it found itself damaged. It dies with its parent.
+ * The child runs one function and speaks through a shared page: how far it has come, and how often
+ * it found itself damaged. It dies with its parent.
  */
 #ifndef HI_VICTIM_H
 #define HI_VICTIM_H
@@ -99,7 +100,10 @@ static inline char victim_state(const struct victim *victim)
 	return status.state;
 }
 
-/* Run by the child, which is ready once it cannot be stopped: until a moment after it is asked to go on. */
+/*
+ * Run by the child, which is ready once it cannot be stopped: until a moment after it is asked to
+ * go on.
+ */
 static inline void victim_stand_in_vfork(struct victim_page *page)
 {
 	if (vfork() == 0) {

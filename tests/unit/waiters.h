@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiters.h - a victim whose threads all wait: each in another system call, over and over, and counts how often that fails with EINTR.
+ * waiters.h - a victim whose threads all wait: each in another system call, over and over, and
+ * counts how often that fails with EINTR.
  */
 #ifndef HI_WAITERS_H
 #define HI_WAITERS_H
@@ -62,8 +63,9 @@ static inline void wait_futex(void)
 }
 
 /*
- * A child that ends without SIGCHLD. The kernel lets a signal that is ignored by default interrupt another thread's wait if it comes while the thread it is for
- * is stopped (docs/safety.md, "What remains"), and these here would come in the midst of it.
+ * A child that ends without SIGCHLD. The kernel lets a signal that is ignored by default interrupt
+ * another thread's wait if it comes while the thread it is for is stopped (docs/safety.md, "What
+ * remains"), and these here would come in the midst of it.
  */
 static inline pid_t fork_silently(void)
 {
@@ -126,7 +128,8 @@ static inline void wait_recv_timed(void)
 
 	if (pair[0] == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		abort();
-	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = WAIT_MS * 1000}, sizeof(struct timeval));
+	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = WAIT_MS * 1000},
+		   sizeof(struct timeval));
 	waited(recv(pair[0], &byte, 1, 0));
 }
 
@@ -141,8 +144,10 @@ static inline void wait_io_events(void)
 	waited(syscall(SYS_io_getevents, context, 1, 1, event, &time));
 }
 
-static void (*const wait_once[])(void) = {wait_nanosleep, wait_poll,         wait_ppoll_masked, wait_select,     wait_futex,    wait_read,
-					  wait_epoll,     wait_epoll_masked, wait_sigtimedwait, wait_recv_timed, wait_io_events};
+static void (*const wait_once[])(void) = {wait_nanosleep,  wait_poll,         wait_ppoll_masked,
+					  wait_select,     wait_futex,        wait_read,
+					  wait_epoll,      wait_epoll_masked, wait_sigtimedwait,
+					  wait_recv_timed, wait_io_events};
 #define WAITERS (sizeof(wait_once) / sizeof(wait_once[0]))
 
 static inline void *waiter_thread(void *which)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* zombie_leader.h - a child whose first thread has ended, and whose second one lives on. It dies with its parent. */
+/*
+ * zombie_leader.h - a child whose first thread has ended, and whose second one lives on. It dies
+ * with its parent.
+ */
 #ifndef HI_ZOMBIE_LEADER_H
 #define HI_ZOMBIE_LEADER_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch.c - x86-64: registers, system calls and calls, gadgets, relocation types, the cycle counter. The guard frame is in guard.c.
+ * arch.c - x86-64: registers, system calls and calls, gadgets, relocation types, the cycle counter.
+ * The guard frame is in guard.c.
  */
 #include "arch.h"
 
@@ -15,7 +16,11 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#define USER_CS 0x33 /* __USER_CS: 64-bit code of the kernel's own descriptor table; anything else is 32-bit or a private descriptor */
+/*
+ * __USER_CS: 64-bit code of the kernel's own descriptor table; anything else is 32-bit or a private
+ * descriptor
+ */
+#define USER_CS 0x33
 
 uint64_t arch_pc(const struct arch_regs *regs)
 {
@@ -65,8 +70,24 @@ int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_
 {
 	const struct user_regs_struct *user = &regs->user;
 	const uint64_t value[] = {
-		user->rax, user->rdx, user->rcx, user->rbx, user->rsi, user->rdi, user->rbp, user->rsp, user->r8,
-		user->r9,  user->r10, user->r11, user->r12, user->r13, user->r14, user->r15, user->rip, /* 16: return address column */
+		user->rax,
+		user->rdx,
+		user->rcx,
+		user->rbx,
+		user->rsi,
+		user->rdi,
+		user->rbp,
+		user->rsp,
+		user->r8,
+		/* 16: return address column */
+		user->r9,
+		user->r10,
+		user->r11,
+		user->r12,
+		user->r13,
+		user->r14,
+		user->r15,
+		user->rip,
 	};
 
 	if (number < 0 || (size_t)number >= sizeof(value) / sizeof(value[0]))
@@ -78,7 +99,8 @@ int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_
 int arch_signal_word(uint64_t dwarf)
 {
 	/*
-	 * uc_mcontext.gregs begins at word 5: r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp. DWARF's order: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8..r15.
+	 * uc_mcontext.gregs begins at word 5: r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp.
+	 * DWARF's order: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8..r15.
 	 */
 	static const uint8_t word[] = {18, 17, 19, 16, 14, 13, 15, 20, 5, 6, 7, 8, 9, 10, 11, 12};
 
@@ -87,7 +109,9 @@ int arch_signal_word(uint64_t dwarf)
 
 bool arch_is_kept_by_calls(uint64_t dwarf)
 {
-	return dwarf == 3 || dwarf == ARCH_DWARF_BP || dwarf == ARCH_DWARF_SP || (dwarf >= 12 && dwarf <= 15); /* rbx, r12..r15 */
+	/* rbx, r12..r15 */
+	return dwarf == 3 || dwarf == ARCH_DWARF_BP || dwarf == ARCH_DWARF_SP ||
+	       (dwarf >= 12 && dwarf <= 15);
 }
 
 int arch_kept_index(uint64_t dwarf)
@@ -116,8 +140,9 @@ size_t arch_replace_register(struct arch_regs *regs, uint64_t from, uint64_t to)
 {
 	struct user_regs_struct *user = &regs->user;
 	unsigned long long *const holder[] = {
-		&user->rax, &user->rdx, &user->rcx, &user->rbx, &user->rsi, &user->rdi, &user->rbp, &user->r8,
-		&user->r9,  &user->r10, &user->r11, &user->r12, &user->r13, &user->r14, &user->r15, &user->rip,
+		&user->rax, &user->rdx, &user->rcx, &user->rbx, &user->rsi, &user->rdi,
+		&user->rbp, &user->r8,  &user->r9,  &user->r10, &user->r11, &user->r12,
+		&user->r13, &user->r14, &user->r15, &user->rip,
 	};
 	size_t replaced = 0;
 
@@ -135,10 +160,12 @@ bool arch_is_native(const struct arch_regs *regs)
 	return regs->user.cs == USER_CS;
 }
 
-void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number, const uint64_t argument[6])
+void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number,
+			const uint64_t argument[6])
 {
 	regs->user.rip = gadget;
-	regs->user.rsp -= sizeof(uint64_t); /* the gadget's ret takes the frame's first word: the address of sigreturn */
+	/* the gadget's ret takes the frame's first word: the address of sigreturn */
+	regs->user.rsp -= sizeof(uint64_t);
 	regs->user.rax = (uint64_t)number;
 	regs->user.rdi = argument[0];
 	regs->user.rsi = argument[1];
@@ -148,7 +175,8 @@ void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number, co
 	regs->user.r9 = argument[5];
 }
 
-void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t argument[4], uint64_t stack)
+void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t argument[4],
+		     uint64_t stack)
 {
 	regs->user.rip = function;
 	regs->user.rsp = stack;
@@ -183,8 +211,10 @@ ssize_t arch_find_syscall_ret(const uint8_t *code, size_t size)
 
 ssize_t arch_find_sigreturn(const uint8_t *code, size_t size)
 {
-	static const char mov_rax[] = "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"; /* mov $15,%rax; syscall: glibc and musl */
-	static const char mov_eax[] = "\xb8\x0f\x00\x00\x00\x0f\x05";         /* mov $15,%eax; syscall: others */
+	/* mov $15,%rax; syscall: glibc and musl */
+	static const char mov_rax[] = "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05";
+	/* mov $15,%eax; syscall: others */
+	static const char mov_eax[] = "\xb8\x0f\x00\x00\x00\x0f\x05";
 	ssize_t at = find_bytes(code, size, mov_rax, sizeof(mov_rax) - 1);
 
 	return at >= 0 ? at : find_bytes(code, size, mov_eax, sizeof(mov_eax) - 1);
@@ -325,10 +355,14 @@ enum arch_call_effect arch_call_effect(long number)
 	}
 }
 
-bool arch_is_clone(long number, const uint64_t argument[6], uint64_t *out_flags, uint64_t *out_flags_at)
+bool arch_is_clone(long number, const uint64_t argument[6], uint64_t *out_flags,
+		   uint64_t *out_flags_at)
 {
-	*out_flags = number == SYS_vfork ? CLONE_VM | CLONE_VFORK : number == SYS_clone ? argument[0] : 0;
-	*out_flags_at = number == SYS_clone3 ? argument[0] : 0; /* the first member of struct clone_args */
+	*out_flags = number == SYS_vfork   ? CLONE_VM | CLONE_VFORK
+		     : number == SYS_clone ? argument[0]
+					   : 0;
+	*out_flags_at =
+		number == SYS_clone3 ? argument[0] : 0; /* the first member of struct clone_args */
 	return number == SYS_vfork || number == SYS_clone || number == SYS_clone3;
 }
 
@@ -362,7 +396,8 @@ struct arch_moment arch_moment_now(void)
 	uint64_t narrowest = UINT64_MAX;
 
 	for (int attempt = 0; attempt < 8; attempt++) {
-		const uint64_t before = arch_cycles(), ns = now_ns(), width = arch_cycles() - before;
+		const uint64_t before = arch_cycles(), ns = now_ns(),
+			       width = arch_cycles() - before;
 
 		if (width < narrowest) {
 			narrowest = width;
@@ -396,8 +431,11 @@ uint64_t arch_cycles_per_second(void)
 		if (!calibration_start.ns)
 			arch_cycles_calibrate();
 		while ((end = arch_moment_now()).ns - calibration_start.ns < CALIBRATION_NS)
-			nanosleep(&(struct timespec){.tv_nsec = (long)(calibration_start.ns + CALIBRATION_NS - end.ns)}, NULL);
-		cycles_per_second = (uint64_t)((double)(end.cycles - calibration_start.cycles) * 1e9 / (double)(end.ns - calibration_start.ns));
+			nanosleep(&(struct timespec){.tv_nsec = (long)(calibration_start.ns +
+								       CALIBRATION_NS - end.ns)},
+				  NULL);
+		cycles_per_second = (uint64_t)((double)(end.cycles - calibration_start.cycles) *
+					       1e9 / (double)(end.ns - calibration_start.ns));
 	}
 	return cycles_per_second;
 }
@@ -405,7 +443,8 @@ uint64_t arch_cycles_per_second(void)
 bool arch_cycles_agree(void)
 {
 	char source[32] = "";
-	const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+	const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			    O_RDONLY | O_CLOEXEC);
 	const ssize_t got = fd < 0 ? -1 : read(fd, source, sizeof(source) - 1);
 
 	if (fd >= 0)

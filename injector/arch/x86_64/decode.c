@@ -39,7 +39,10 @@ static int64_t number(struct decoder *decoder, unsigned size)
 
 	for (unsigned i = 0; i < size; i++)
 		value |= (uint64_t)next(decoder) << 8 * i;
-	return size == 1 ? (int8_t)value : size == 2 ? (int16_t)value : size == 4 ? (int32_t)value : (int64_t)value;
+	return size == 1   ? (int8_t)value
+	       : size == 2 ? (int16_t)value
+	       : size == 4 ? (int32_t)value
+			   : (int64_t)value;
 }
 
 static void read_vex(struct decoder *decoder, uint8_t first)
@@ -60,7 +63,8 @@ static void read_vex(struct decoder *decoder, uint8_t first)
 
 static void read_opcode(struct decoder *decoder)
 {
-	static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0};
+	static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0x2e, 0x36,
+					   0x3e, 0x26, 0x64, 0x65, 0xf0};
 	uint8_t byte = next(decoder);
 
 	while (memchr(prefixes, byte, sizeof(prefixes)) && !decoder->failed) {
@@ -95,16 +99,23 @@ static bool is_in(const uint16_t rows[16], uint8_t opcode)
 
 static bool has_modrm(const struct decoder *decoder)
 {
-	static const uint16_t one[16] = {0xf0f0, 0xf0f0, 0xf0f0, 0xf0f0, 0, 0, 0x1050, 0, 0xdfff, 0, 0, 0, 0xc300, 0xf0ff, 0, 0x0303};
-	static const uint16_t two[16] = {0xf007, 0xffff, 0xffff, 0x0000, 0xffff, 0xffff, 0xffff, 0xfeff,
-					 0x0000, 0xffff, 0x1c1f, 0xffff, 0xff00, 0xffff, 0xffff, 0xffff};
+	static const uint16_t one[16] = {0xf0f0, 0xf0f0, 0xf0f0, 0xf0f0, 0, 0,
+					 0x1050, 0,      0xdfff, 0,      0, 0,
+					 0xc300, 0xf0ff, 0,      0x0303};
+	static const uint16_t two[16] = {0xf007, 0xffff, 0xffff, 0x0000, 0xffff, 0xffff,
+					 0xffff, 0xfeff, 0x0000, 0xffff, 0x1c1f, 0xffff,
+					 0xff00, 0xffff, 0xffff, 0xffff};
 
-	return decoder->map == 0 ? is_in(one, decoder->opcode) : decoder->map == 1 ? is_in(two, decoder->opcode) : true;
+	return decoder->map == 0   ? is_in(one, decoder->opcode)
+	       : decoder->map == 1 ? is_in(two, decoder->opcode)
+				   : true;
 }
 
 static bool is_known(const struct decoder *decoder)
 {
-	static const uint16_t bad[16] = {0x0303, 0x0303, 0x0101, 0x0101, 0xffff, 0, 0xe000, 0, 0x2000, 0x0020, 0, 0, 0x0c92, 0x0e00, 0x0000, 0x4000};
+	static const uint16_t bad[16] = {0x0303, 0x0303, 0x0101, 0x0101, 0xffff, 0,
+					 0xe000, 0,      0x2000, 0x0020, 0,      0,
+					 0x0c92, 0x0e00, 0x0000, 0x4000};
 
 	return decoder->map == 0 ? !is_in(bad, decoder->opcode) : decoder->map <= 3;
 }
@@ -145,8 +156,10 @@ static unsigned immediate_size_of_one(const struct decoder *decoder)
 
 	if (opcode < 0x40)
 		return (opcode & 7) == 4 ? 1 : (opcode & 7) == 5 ? full : 0;
-	if ((opcode & 0xf0) == 0x70 || opcode == 0x6a || opcode == 0x6b || opcode == 0x80 || opcode == 0x83 || opcode == 0xa8 || opcode == 0xc0 ||
-	    opcode == 0xc1 || opcode == 0xc6 || opcode == 0xcd || opcode == 0xeb || (opcode & 0xf8) == 0xb0 || (opcode & 0xf8) == 0xe0)
+	if ((opcode & 0xf0) == 0x70 || opcode == 0x6a || opcode == 0x6b || opcode == 0x80 ||
+	    opcode == 0x83 || opcode == 0xa8 || opcode == 0xc0 || opcode == 0xc1 ||
+	    opcode == 0xc6 || opcode == 0xcd || opcode == 0xeb || (opcode & 0xf8) == 0xb0 ||
+	    (opcode & 0xf8) == 0xe0)
 		return 1;
 	if (opcode == 0xe8 || opcode == 0xe9)
 		return 4;
@@ -160,23 +173,29 @@ static unsigned immediate_size_of_one(const struct decoder *decoder)
 		return 2;
 	if (opcode == 0xc8)
 		return 3;
-	return (opcode == 0xf6 || opcode == 0xf7) && (decoder->reg & 7) < 2 ? (opcode == 0xf6 ? 1 : full) : 0;
+	return (opcode == 0xf6 || opcode == 0xf7) && (decoder->reg & 7) < 2
+		       ? (opcode == 0xf6 ? 1 : full)
+		       : 0;
 }
 
 static unsigned immediate_size(const struct decoder *decoder)
 {
-	static const uint8_t with_byte[] = {0x70, 0x71, 0x72, 0x73, 0xa4, 0xac, 0xba, 0xc2, 0xc4, 0xc5, 0xc6};
+	static const uint8_t with_byte[] = {0x70, 0x71, 0x72, 0x73, 0xa4, 0xac,
+					    0xba, 0xc2, 0xc4, 0xc5, 0xc6};
 
 	if (decoder->map == 0)
 		return immediate_size_of_one(decoder);
 	if (decoder->map == 1)
-		return (decoder->opcode & 0xf0) == 0x80 ? 4 : memchr(with_byte, decoder->opcode, sizeof(with_byte)) ? 1 : 0;
+		return (decoder->opcode & 0xf0) == 0x80                        ? 4
+		       : memchr(with_byte, decoder->opcode, sizeof(with_byte)) ? 1
+									       : 0;
 	return decoder->map == 3;
 }
 
-/* ---- meaning ---- */
+/* ---- meaning --------------------------------------------------------------------------------- */
 
-static void set_flow(const struct decoder *decoder, int64_t immediate, uint64_t next_pc, struct arch_instruction *out)
+static void set_flow(const struct decoder *decoder, int64_t immediate, uint64_t next_pc,
+		     struct arch_instruction *out)
 {
 	const uint8_t opcode = decoder->opcode;
 
@@ -190,14 +209,17 @@ static void set_flow(const struct decoder *decoder, int64_t immediate, uint64_t 
 			out->flow = ARCH_FLOW_BRANCH;
 		else if (opcode == 0xe8 || (opcode == 0xff && (decoder->reg & 7) == 2))
 			out->flow = ARCH_FLOW_CALL;
-		else if (opcode == 0xe9 || opcode == 0xeb || (opcode == 0xff && (decoder->reg & 7) == 4))
+		else if (opcode == 0xe9 || opcode == 0xeb ||
+			 (opcode == 0xff && (decoder->reg & 7) == 4))
 			out->flow = ARCH_FLOW_JUMP;
 		else if (opcode == 0xc3 || opcode == 0xc2)
 			out->flow = ARCH_FLOW_RETURN;
 		else if (opcode == 0xf4 || opcode == 0xcc)
 			out->flow = ARCH_FLOW_STOP;
 	}
-	if ((out->flow == ARCH_FLOW_BRANCH || out->flow == ARCH_FLOW_CALL || out->flow == ARCH_FLOW_JUMP) && opcode != 0xff)
+	if ((out->flow == ARCH_FLOW_BRANCH || out->flow == ARCH_FLOW_CALL ||
+	     out->flow == ARCH_FLOW_JUMP) &&
+	    opcode != 0xff)
 		out->target = next_pc + (uint64_t)immediate;
 }
 
@@ -210,7 +232,9 @@ static void set_push(const struct decoder *decoder, uint8_t reg, struct arch_ins
 static void set_pop(const struct decoder *decoder, uint8_t reg, struct arch_instruction *out)
 {
 	out->sp_change = 8;
-	out->effect = decoder->is_16 || reg == SP ? ARCH_SP_LOST : reg == BP ? ARCH_SP_POPS_BP : ARCH_SP_MOVES;
+	out->effect = decoder->is_16 || reg == SP ? ARCH_SP_LOST
+		      : reg == BP                 ? ARCH_SP_POPS_BP
+						  : ARCH_SP_MOVES;
 }
 
 /*
@@ -230,17 +254,22 @@ static int written(const struct decoder *decoder)
 		return opcode & 2 ? decoder->reg : rm;
 	if (opcode == 0x63 || opcode == 0x69 || opcode == 0x6b || opcode == 0x8b || opcode == 0x8d)
 		return decoder->reg;
-	if (((opcode == 0x81 || opcode == 0x83) && (decoder->reg & 7) != 7) || opcode == 0x87 || opcode == 0x89 || opcode == 0xc7 || opcode == 0xc1 ||
-	    opcode == 0xd1 || opcode == 0xd3)
+	if (((opcode == 0x81 || opcode == 0x83) && (decoder->reg & 7) != 7) || opcode == 0x87 ||
+	    opcode == 0x89 || opcode == 0xc7 || opcode == 0xc1 || opcode == 0xd1 || opcode == 0xd3)
 		return rm;
-	return (opcode == 0xff && (decoder->reg & 7) < 2) || (opcode == 0xf7 && (decoder->reg & 6) == 2) ? rm : -1;
+	return (opcode == 0xff && (decoder->reg & 7) < 2) ||
+			       (opcode == 0xf7 && (decoder->reg & 6) == 2)
+		       ? rm
+		       : -1;
 }
 
 static void set_move(const struct decoder *decoder, struct arch_instruction *out)
 {
 	const uint8_t opcode = decoder->opcode;
-	const bool is_move = decoder->is_wide && decoder->mod == 3 && (opcode == 0x89 || opcode == 0x8b);
-	const uint8_t from = opcode == 0x89 ? decoder->reg : decoder->rm, to = opcode == 0x89 ? decoder->rm : decoder->reg;
+	const bool is_move =
+		decoder->is_wide && decoder->mod == 3 && (opcode == 0x89 || opcode == 0x8b);
+	const uint8_t from = opcode == 0x89 ? decoder->reg : decoder->rm,
+		      to = opcode == 0x89 ? decoder->rm : decoder->reg;
 
 	if (is_move && from == SP && to == BP)
 		out->effect = ARCH_SP_TO_BP;
@@ -248,19 +277,22 @@ static void set_move(const struct decoder *decoder, struct arch_instruction *out
 		out->effect = ARCH_SP_FROM_BP;
 	else if (written(decoder) == SP)
 		out->effect = ARCH_SP_LOST;
-	else if ((opcode == 0x31 || opcode == 0x33) && decoder->mod == 3 && decoder->reg == BP && decoder->rm == BP)
+	else if ((opcode == 0x31 || opcode == 0x33) && decoder->mod == 3 && decoder->reg == BP &&
+		 decoder->rm == BP)
 		out->effect = ARCH_SP_ENDS;
 	else if (written(decoder) == BP)
 		out->effect = ARCH_SP_NOT_BP;
 }
 
-static void set_effect(const struct decoder *decoder, int64_t immediate, struct arch_instruction *out)
+static void set_effect(const struct decoder *decoder, int64_t immediate,
+		       struct arch_instruction *out)
 {
 	const uint8_t opcode = decoder->opcode;
 	const bool is_sp = decoder->is_wide && decoder->mod == 3 && decoder->rm == SP;
 
 	/* The decoder does not distinguish which of these write a general register. */
-	if ((decoder->map || decoder->has_vex) && (decoder->reg == BP || (decoder->mod == 3 && decoder->rm == BP)))
+	if ((decoder->map || decoder->has_vex) &&
+	    (decoder->reg == BP || (decoder->mod == 3 && decoder->rm == BP)))
 		out->effect = ARCH_SP_NOT_BP;
 	if (decoder->map || decoder->has_vex)
 		return;
@@ -268,15 +300,19 @@ static void set_effect(const struct decoder *decoder, int64_t immediate, struct 
 		set_push(decoder, (opcode & 7) | decoder->rm_high, out);
 	else if ((opcode & 0xf8) == 0x58)
 		set_pop(decoder, (opcode & 7) | decoder->rm_high, out);
-	else if (opcode == 0x68 || opcode == 0x6a || opcode == 0x9c || (opcode == 0xff && (decoder->reg & 7) == 6))
+	else if (opcode == 0x68 || opcode == 0x6a || opcode == 0x9c ||
+		 (opcode == 0xff && (decoder->reg & 7) == 6))
 		set_push(decoder, 0, out);
 	else if (opcode == 0x9d || opcode == 0x8f)
 		set_pop(decoder, opcode == 0x8f && decoder->mod == 3 ? decoder->rm : 0, out);
-	else if ((opcode == 0x81 || opcode == 0x83) && is_sp && ((decoder->reg & 7) == 0 || (decoder->reg & 7) == 5))
+	else if ((opcode == 0x81 || opcode == 0x83) && is_sp &&
+		 ((decoder->reg & 7) == 0 || (decoder->reg & 7) == 5))
 		out->sp_change = (int32_t)((decoder->reg & 7) == 0 ? immediate : -immediate);
-	else if (opcode == 0x8d && decoder->is_wide && decoder->reg == SP && decoder->has_sib && decoder->base == SP && decoder->index == SP && decoder->mod)
+	else if (opcode == 0x8d && decoder->is_wide && decoder->reg == SP && decoder->has_sib &&
+		 decoder->base == SP && decoder->index == SP && decoder->mod)
 		out->sp_change = decoder->displacement;
-	else if (opcode == 0x8d && decoder->is_wide && decoder->reg == SP && !decoder->has_sib && decoder->base == BP && decoder->mod) {
+	else if (opcode == 0x8d && decoder->is_wide && decoder->reg == SP && !decoder->has_sib &&
+		 decoder->base == BP && decoder->mod) {
 		out->effect = ARCH_SP_FROM_BP;
 		out->sp_change = decoder->displacement;
 	} else if (opcode == 0xc9)
@@ -287,7 +323,8 @@ static void set_effect(const struct decoder *decoder, int64_t immediate, struct 
 		set_move(decoder, out);
 }
 
-bool arch_decode(const uint8_t *code, size_t room, uint64_t pc, struct arch_instruction *out_instruction)
+bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
+		 struct arch_instruction *out_instruction)
 {
 	struct decoder decoder = {.at = code, .end = code + room};
 	struct arch_instruction out = {.flow = ARCH_FLOW_NEXT, .effect = ARCH_SP_MOVES};
@@ -308,7 +345,9 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc, struct arch_inst
 		out.address = pc + out.size + (uint64_t)(int64_t)decoder.displacement;
 	if (decoder.is_pc_relative)
 		out.pc_relative_at = (uint8_t)(decoder.displacement_at - code);
-	out.is_padding = !decoder.has_vex && ((decoder.map == 0 && decoder.opcode == 0x90 && !decoder.rm_high) || (decoder.map == 1 && decoder.opcode == 0x1f));
+	out.is_padding = !decoder.has_vex &&
+			 ((decoder.map == 0 && decoder.opcode == 0x90 && !decoder.rm_high) ||
+			  (decoder.map == 1 && decoder.opcode == 0x1f));
 	*out_instruction = out;
 	return true;
 }

@@ -18,7 +18,8 @@ bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to)
 	const int64_t distance = (int64_t)(to - (from + size));
 	const int32_t near_distance = (int32_t)distance;
 
-	if (size == ARCH_SHORT_JUMP_BYTES ? distance != (int8_t)distance : distance != near_distance)
+	if (size == ARCH_SHORT_JUMP_BYTES ? distance != (int8_t)distance
+					  : distance != near_distance)
 		return false;
 	out[0] = size == ARCH_SHORT_JUMP_BYTES ? SHORT_JUMP : JUMP;
 	memcpy(out + 1, &near_distance, size - 1);
@@ -27,14 +28,18 @@ bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to)
 
 static bool decode(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, struct arch_instruction *out)
 {
-	return arch_decode(code, ARCH_ENTRY_MAX, pc, out) && (out->flow == ARCH_FLOW_NEXT || (out->flow == ARCH_FLOW_JUMP && out->target));
+	return arch_decode(code, ARCH_ENTRY_MAX, pc, out) &&
+	       (out->flow == ARCH_FLOW_NEXT || (out->flow == ARCH_FLOW_JUMP && out->target));
 }
 
 size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
 {
 	struct arch_instruction first;
 
-	return decode(code, pc, &first) && (first.flow == ARCH_FLOW_JUMP || first.size <= ARCH_EXIT_BYTES - ARCH_JUMP_BYTES) ? first.size : 0;
+	return decode(code, pc, &first) && (first.flow == ARCH_FLOW_JUMP ||
+					    first.size <= ARCH_EXIT_BYTES - ARCH_JUMP_BYTES)
+		       ? first.size
+		       : 0;
 }
 
 uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
@@ -44,7 +49,8 @@ uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
 	return decode(code, pc, &first) && first.flow == ARCH_FLOW_JUMP ? first.target : 0;
 }
 
-bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at, uint8_t out[ARCH_EXIT_BYTES])
+bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at,
+		    uint8_t out[ARCH_EXIT_BYTES])
 {
 	struct arch_instruction first;
 
@@ -68,7 +74,8 @@ bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at
 	return arch_make_jump(out + first.size, ARCH_JUMP_BYTES, at + first.size, pc + first.size);
 }
 
-bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc, uint64_t *out_lo, uint64_t *out_hi)
+bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc,
+		       uint64_t *out_lo, uint64_t *out_hi)
 {
 	uint8_t distance[ARCH_JUMP_BYTES - 1] = {0};
 	int32_t least;
@@ -94,10 +101,14 @@ void arch_fill(uint8_t *code, size_t size)
 
 uint64_t arch_returned_word(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa}, load[] = {0x48, 0x8b, 0x05}; /* mov N(%rip), %rax */
-	const size_t at = memcmp(code, endbr64, sizeof(endbr64)) == 0 ? sizeof(endbr64) : 0, end = at + sizeof(load) + sizeof(int32_t);
+	/* mov N(%rip), %rax */
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa}, load[] = {0x48, 0x8b, 0x05};
+	const size_t at = memcmp(code, endbr64, sizeof(endbr64)) == 0 ? sizeof(endbr64) : 0,
+		     end = at + sizeof(load) + sizeof(int32_t);
 	int32_t distance;
 
 	memcpy(&distance, code + at + sizeof(load), sizeof(distance));
-	return memcmp(code + at, load, sizeof(load)) == 0 && code[end] == 0xc3 ? pc + end + (uint64_t)(int64_t)distance : 0;
+	return memcmp(code + at, load, sizeof(load)) == 0 && code[end] == 0xc3
+		       ? pc + end + (uint64_t)(int64_t)distance
+		       : 0;
 }

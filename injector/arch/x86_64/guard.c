@@ -27,7 +27,8 @@
 #define SIGMASK_BYTES 8
 
 _Static_assert(offsetof(ucontext_t, uc_mcontext) == 40, "as in the kernel's struct ucontext");
-_Static_assert(offsetof(ucontext_t, uc_sigmask) == SIGMASK_AT - CONTEXT_AT, "as in the kernel's struct ucontext");
+_Static_assert(offsetof(ucontext_t, uc_sigmask) == SIGMASK_AT - CONTEXT_AT,
+	       "as in the kernel's struct ucontext");
 
 /* uc_flags: extended state present, ss saved, ss to be restored unconditionally */
 #define CONTEXT_FLAGS (0x1 | 0x2 | 0x4)
@@ -106,7 +107,8 @@ static bool is_repeatable(uint64_t number)
 
 bool arch_rewind_interrupted(struct arch_regs *regs)
 {
-	if ((int64_t)regs->user.orig_rax < 0 || (int64_t)regs->user.rax != -EINTR || !is_repeatable(regs->user.orig_rax))
+	if ((int64_t)regs->user.orig_rax < 0 || (int64_t)regs->user.rax != -EINTR ||
+	    !is_repeatable(regs->user.orig_rax))
 		return false;
 	/*
 	 * This leaves the decision to the kernel. It restarts the call unless it runs a handler;
@@ -122,7 +124,8 @@ void arch_resolve_restart(struct arch_regs *regs)
 
 	if ((int64_t)regs->user.orig_rax < 0)
 		return;
-	if (result != -ERESTARTSYS && result != -ERESTARTNOINTR && result != -ERESTARTNOHAND && result != -ERESTART_RESTARTBLOCK)
+	if (result != -ERESTARTSYS && result != -ERESTARTNOINTR && result != -ERESTARTNOHAND &&
+	    result != -ERESTART_RESTARTBLOCK)
 		return;
 	regs->user.rip -= 2; /* back onto the syscall instruction */
 	regs->user.rax = regs->user.orig_rax;
@@ -163,7 +166,8 @@ static size_t frame_xstate_size(const uint8_t *xstate, size_t size)
 	uint64_t present;
 
 	memcpy(&present, xstate + XSTATE_BV_AT, sizeof(present));
-	if (present & 1ull << FEATURE_TILE_DATA || !__get_cpuid_count(0xd, FEATURE_TILE_DATA, &length, &offset, &c, &d))
+	if (present & 1ull << FEATURE_TILE_DATA ||
+	    !__get_cpuid_count(0xd, FEATURE_TILE_DATA, &length, &offset, &c, &d))
 		return size;
 	return length != 0 && offset > XSTATE_BV_AT && offset < size ? offset : size;
 }
@@ -172,7 +176,9 @@ static void fill_xstate(const struct arch_context *context, uint8_t *to)
 {
 	size_t size = frame_xstate_size(context->xstate, context->xstate_size);
 	const uint32_t magic2 = XSTATE_MAGIC2;
-	struct software_bytes software = {.magic1 = XSTATE_MAGIC1, .extended_size = (uint32_t)(size + sizeof(magic2)), .size = (uint32_t)size};
+	struct software_bytes software = {.magic1 = XSTATE_MAGIC1,
+					  .extended_size = (uint32_t)(size + sizeof(magic2)),
+					  .size = (uint32_t)size};
 
 	memcpy(to, context->xstate, context->xstate_size);
 	/* XCR0, which the regset stores here */
@@ -184,16 +190,19 @@ static void fill_xstate(const struct arch_context *context, uint8_t *to)
 	memcpy(to + context->xstate_size, &magic2, sizeof(magic2));
 }
 
-int arch_build_guard(const struct arch_context *context, uint64_t sigreturn, struct arch_guard *out_guard)
+int arch_build_guard(const struct arch_context *context, uint64_t sigreturn,
+		     struct arch_guard *out_guard)
 {
 	struct arch_regs restored = context->regs;
 	ucontext_t ucontext = {.uc_flags = CONTEXT_FLAGS, .uc_stack.ss_flags = INVALID_STACK_FLAGS};
 	uint64_t xstate_at;
 
-	if (context->xstate_size < XSTATE_BV_AT + XSTATE_ALIGN || context->xstate_size > ARCH_XSTATE_MAX)
+	if (context->xstate_size < XSTATE_BV_AT + XSTATE_ALIGN ||
+	    context->xstate_size > ARCH_XSTATE_MAX)
 		return -E2BIG;
 	arch_resolve_restart(&restored);
-	xstate_at = (restored.user.rsp - ARCH_RED_ZONE - context->xstate_size - sizeof(uint32_t)) & ~(uint64_t)(XSTATE_ALIGN - 1);
+	xstate_at = (restored.user.rsp - ARCH_RED_ZONE - context->xstate_size - sizeof(uint32_t)) &
+		    ~(uint64_t)(XSTATE_ALIGN - 1);
 	out_guard->at = ((xstate_at - ARCH_GUARD_HEAD) & ~15ull) - sizeof(uint64_t);
 	out_guard->size = xstate_at - out_guard->at + context->xstate_size + sizeof(uint32_t);
 

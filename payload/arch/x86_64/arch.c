@@ -7,29 +7,43 @@
 
 #include "gate_layout.h"
 
-_Static_assert(GATE_BYTES == HI_GATE_BYTES && GATE_STRIDE == HI_GATE_STRIDE && GATE_EXIT_BYTES == HI_GATE_EXIT_BYTES, "gate_layout.h");
+_Static_assert(GATE_BYTES == HI_GATE_BYTES && GATE_STRIDE == HI_GATE_STRIDE &&
+		       GATE_EXIT_BYTES == HI_GATE_EXIT_BYTES,
+	       "gate_layout.h");
 _Static_assert(GATE_HASH == HI_HASH_GATE, "gate_layout.h");
-_Static_assert(THREAD_HASH == HI_HASH_THREAD && THREAD_HASH_SHIFT == HI_HASH_THREAD_SHIFT && HI_HASH_THREAD <= INT32_MAX, "gate_layout.h");
+_Static_assert(THREAD_HASH == HI_HASH_THREAD && THREAD_HASH_SHIFT == HI_HASH_THREAD_SHIFT &&
+		       HI_HASH_THREAD <= INT32_MAX,
+	       "gate_layout.h");
 _Static_assert(HI_THREAD_WAYS == 4, "the gate looks at four slots");
 _Static_assert(WORDS_ORIGINAL == offsetof(struct hi_gate_words, original), "gate_layout.h");
 _Static_assert(WORDS_HOOK == offsetof(struct hi_gate_words, hook), "gate_layout.h");
 _Static_assert(WORDS_THREAD_SLOTS == offsetof(struct hi_gate_words, thread_slots), "gate_layout.h");
 _Static_assert(WORDS_OCCUPANCY == offsetof(struct hi_gate_words, occupancy), "gate_layout.h");
 _Static_assert(WORDS_STATE == offsetof(struct hi_gate_words, state), "gate_layout.h");
-_Static_assert(WORDS_OCCUPANCY_MASK == offsetof(struct hi_gate_words, occupancy_mask), "gate_layout.h");
+_Static_assert(WORDS_OCCUPANCY_MASK == offsetof(struct hi_gate_words, occupancy_mask),
+	       "gate_layout.h");
 _Static_assert(WORDS_RESTORE_AT == offsetof(struct hi_gate_words, restore_at), "gate_layout.h");
-_Static_assert(WORDS_RESTORE_VALUE == offsetof(struct hi_gate_words, restore_value), "gate_layout.h");
-_Static_assert(WORDS_RETURN_GADGET == offsetof(struct hi_gate_words, return_gadget), "gate_layout.h");
+_Static_assert(WORDS_RESTORE_VALUE == offsetof(struct hi_gate_words, restore_value),
+	       "gate_layout.h");
+_Static_assert(WORDS_RETURN_GADGET == offsetof(struct hi_gate_words, return_gadget),
+	       "gate_layout.h");
 _Static_assert(STATE_ARMED == offsetof(struct hi_state, armed), "gate_layout.h");
-_Static_assert(SLOT_BITS == HI_THREAD_SLOT_BITS && 1 << SLOT_BYTES_LOG2 == sizeof(struct hi_thread_slot), "gate_layout.h");
+_Static_assert(SLOT_BITS == HI_THREAD_SLOT_BITS &&
+		       1 << SLOT_BYTES_LOG2 == sizeof(struct hi_thread_slot),
+	       "gate_layout.h");
 _Static_assert(SLOT_FAST_OWNER == offsetof(struct hi_thread_slot, fast_owner), "gate_layout.h");
 _Static_assert(SLOT_COUNTDOWN == offsetof(struct hi_thread_slot, countdown), "gate_layout.h");
-_Static_assert((offsetof(struct hi_thread_slot, in_flight) & SLOT_SHARED_COUNT) == 0, "gate_layout.h");
+_Static_assert((offsetof(struct hi_thread_slot, in_flight) & SLOT_SHARED_COUNT) == 0,
+	       "gate_layout.h");
 _Static_assert((offsetof(struct hi_place, count) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
-_Static_assert((offsetof(struct hi_thread_table, passing) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
+_Static_assert((offsetof(struct hi_thread_table, passing) & SLOT_SHARED_COUNT) != 0,
+	       "gate_layout.h");
 _Static_assert(CALL_GUARD == offsetof(struct hook_call, guard), "gate_layout.h");
-_Static_assert(CALL_WORDS == offsetof(struct hook_call, words) && CALL_BP == offsetof(struct hook_call, bp), "gate_layout.h");
-_Static_assert(sizeof(struct hook_call) == 128, "the stub pushes sixteen words, return address included");
+_Static_assert(CALL_WORDS == offsetof(struct hook_call, words) &&
+		       CALL_BP == offsetof(struct hook_call, bp),
+	       "gate_layout.h");
+_Static_assert(sizeof(struct hook_call) == 128,
+	       "the stub pushes sixteen words, return address included");
 
 /*
  * The return from the handler has popped the first word of the rt_sigframe, so sp points at the

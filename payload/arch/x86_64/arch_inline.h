@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* arch_inline.h - those functions of arch.h that are an instruction or two on x86-64. Included by arch.h alone. */
+/*
+ * arch_inline.h - those functions of arch.h that are an instruction or two on x86-64. Included by
+ * arch.h alone.
+ */
 #ifndef PAYLOAD_ARCH_INLINE_H
 #define PAYLOAD_ARCH_INLINE_H
 
@@ -48,7 +51,10 @@ static inline void arch_increment_alone(uint32_t *word)
 
 static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired)
 {
-	__asm__ volatile("cmpxchgq %2, %0" : "+m"(*word), "+a"(expected) : "r"(desired) : "memory", "cc");
+	__asm__ volatile("cmpxchgq %2, %0"
+			 : "+m"(*word), "+a"(expected)
+			 : "r"(desired)
+			 : "memory", "cc");
 	return expected;
 }
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libwitness - preloaded: asks glibc's backtrace() for the stack of every $WITNESS_EVERY-th allocation and writes what it says to $WITNESS_FILE; and to
- * $WITNESS_FILE.count a byte for each, so that its size is their number.
+ * libwitness - preloaded: asks glibc's backtrace() for the stack of every $WITNESS_EVERY-th
+ * allocation and writes what it says to $WITNESS_FILE; and to $WITNESS_FILE.count a byte for each,
+ * so that its size is their number.
  *
- * The constructor leads the GOT slots of all objects loaded by then to the functions here. Only the allocations that are to be compared go on through slots of
- * our own, and these heapinject finds and hooks; all others are served through plain pointers, which it does not see. So with `--sample 1` it records of these
- * objects just what was witnessed; of those that are loaded later it records all, and nothing is witnessed. Both see our frame below the caller's: frames are
- * compared from the caller upwards. The number in the bytes asked for tells allocations at one address apart, up to a thousand; the order in which a thread
- * makes them does the rest.
+ * The constructor leads the GOT slots of all objects loaded by then to the functions here. Only the
+ * allocations that are to be compared go on through slots of our own, and these heapinject finds
+ * and hooks; all others are served through plain pointers, which it does not see. So with `--sample
+ * 1` it records of these objects just what was witnessed; of those that are loaded later it records
+ * all, and nothing is witnessed. Both see our frame below the caller's: frames are compared from
+ * the caller upwards. The number in the bytes asked for tells allocations at one address apart, up
+ * to a thousand; the order in which a thread makes them does the rest.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -53,7 +56,9 @@ static void testify(struct testimony *testimony, void *address, size_t bytes)
 	testimony->address = (uint64_t)address;
 	testimony->bytes = bytes;
 	/* Appended in one piece, whoever else writes. */
-	if (write(file, testimony, offsetof(struct testimony, frame) + testimony->count * sizeof(void *)) < 0 || write(count_file, "", 1) < 0)
+	if (write(file, testimony,
+		  offsetof(struct testimony, frame) + testimony->count * sizeof(void *)) < 0 ||
+	    write(count_file, "", 1) < 0)
 		file = -1;
 }
 
@@ -113,7 +118,7 @@ static void *witness_realloc(void *old, size_t bytes)
 	return block;
 }
 
-/* ---- slots ---- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 struct object {
 	ElfW(Addr) base;
@@ -136,7 +141,8 @@ static void redirect(const struct object *object, const ElfW(Rela) * rela, size_
 	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
 		const unsigned type = ELF64_R_TYPE(rela[i].r_info);
 		void **slot = (void **)(object->base + rela[i].r_offset);
-		void *ours = replacement(object->names + object->symbols[ELF64_R_SYM(rela[i].r_info)].st_name);
+		void *ours = replacement(object->names +
+					 object->symbols[ELF64_R_SYM(rela[i].r_info)].st_name);
 
 		if (!ours || (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT))
 			continue;
@@ -156,7 +162,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *own_base)
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	if (!dynamic || (void *)info->dlpi_addr == own_base || strstr(info->dlpi_name, "ld-linux") || strstr(info->dlpi_name, "vdso"))
+	if (!dynamic || (void *)info->dlpi_addr == own_base ||
+	    strstr(info->dlpi_name, "ld-linux") || strstr(info->dlpi_name, "vdso"))
 		return 0;
 	for (; dynamic->d_tag != DT_NULL; dynamic++) {
 		const void *pointer = (const void *)dynamic->d_un.d_ptr;
@@ -200,7 +207,10 @@ __attribute__((constructor)) static void begin(void)
 	unsetenv("LD_PRELOAD");
 	if (!path || !dladdr((void *)begin, &own))
 		return;
-	/* Not what comes first: in a program at a fixed address that may be a stub of its own, which leads back here. */
+	/*
+	 * Not what comes first: in a program at a fixed address that may be a stub of its own,
+	 * which leads back here.
+	 */
 	unseen.malloc = dlsym(RTLD_NEXT, "malloc");
 	unseen.calloc = dlsym(RTLD_NEXT, "calloc");
 	unseen.realloc = dlsym(RTLD_NEXT, "realloc");

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stepped WHAT GO: once the file GO exists, does some work, one instruction after the other: a signal comes in behind each of them, and where the work is at an
- * address at which it was not yet (MOST_VISITS times), the handler allocates. So every instruction's way to the caller is tried, and none by chance.
+ * stepped WHAT GO: once the file GO exists, does some work, one instruction after the other: a
+ * signal comes in behind each of them, and where the work is at an address at which it was not yet
+ * (MOST_VISITS times), the handler allocates. So every instruction's way to the caller is tried,
+ * and none by chance.
  *
- * WHAT names the work and the code in which it counts: `vdso` (clock_gettime and others), `plt` (this program's own stubs, bound when first called), `crypto`
- * (libcrypto, which is largely hand-written; $OPENSSL_ia32cap chooses among what is written for different CPUs). In none of these is a signal handler within
- * malloc when it comes to allocate.
+ * WHAT names the work and the code in which it counts: `vdso` (clock_gettime and others), `plt`
+ * (this program's own stubs, bound when first called), `crypto` (libcrypto, which is largely
+ * hand-written; $OPENSSL_ia32cap chooses among what is written for different CPUs). In none of
+ * these is a signal handler within malloc when it comes to allocate.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -68,7 +71,7 @@ static void step_no_more(void)
 	is_stepping = 0;
 }
 
-/* ---- what counts ---- */
+/* ---- what counts ----------------------------------------------------------------------------- */
 
 static void choose(uint64_t from, uint64_t to)
 {
@@ -86,7 +89,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *address)
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		const uint64_t from = info->dlpi_addr + segment->p_vaddr;
 
-		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X && (uint64_t)address - from < segment->p_memsz) {
+		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
+		    (uint64_t)address - from < segment->p_memsz) {
 			choose(from, from + segment->p_memsz);
 			return 1;
 		}
@@ -100,7 +104,7 @@ static void choose_object_of(void *address)
 		exit(3);
 }
 
-/* ---- work ---- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 static void prepare_vdso(void)
 {
@@ -144,12 +148,16 @@ __attribute__((noinline)) static void work_in_plt(void)
 
 struct crypto {
 	void *(*md_context)(void), *(*cipher_context)(void), *(*bn_new)(void), *(*bn_context)(void);
-	int (*digest_init)(void *, const void *, void *), (*digest_update)(void *, const void *, size_t), (*digest_final)(void *, unsigned char *, unsigned *);
-	int (*cipher_init)(void *, const void *, void *, const unsigned char *, const unsigned char *, int);
+	int (*digest_init)(void *, const void *, void *),
+		(*digest_update)(void *, const void *, size_t),
+		(*digest_final)(void *, unsigned char *, unsigned *);
+	int (*cipher_init)(void *, const void *, void *, const unsigned char *,
+			   const unsigned char *, int);
 	int (*cipher_update)(void *, unsigned char *, int *, const unsigned char *, int);
 	void *(*to_bn)(const unsigned char *, int, void *);
 	void *(*mont_new)(void);
-	int (*mont_set)(void *, const void *, void *), (*mont_multiply)(void *, const void *, const void *, void *, void *);
+	int (*mont_set)(void *, const void *, void *),
+		(*mont_multiply)(void *, const void *, const void *, void *, void *);
 } crypto;
 static void *library;
 
@@ -164,9 +172,11 @@ static void *find(const char *name)
 	return found;
 }
 
-static const char *const digests[] = {"EVP_md5", "EVP_sha1", "EVP_sha256", "EVP_sha512", "EVP_sha3_256"};
-static const char *const ciphers[] = {"EVP_aes_128_cbc", "EVP_aes_256_ctr",      "EVP_aes_128_gcm",
-				      "EVP_aes_128_xts", "EVP_camellia_128_cbc", "EVP_chacha20_poly1305"};
+static const char *const digests[] = {"EVP_md5", "EVP_sha1", "EVP_sha256", "EVP_sha512",
+				      "EVP_sha3_256"};
+static const char *const ciphers[] = {"EVP_aes_128_cbc",      "EVP_aes_256_ctr",
+				      "EVP_aes_128_gcm",      "EVP_aes_128_xts",
+				      "EVP_camellia_128_cbc", "EVP_chacha20_poly1305"};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 static void *digest_context[COUNT(digests)], *cipher_context[COUNT(ciphers)][2], *number_context;
 
@@ -195,11 +205,13 @@ static void prepare_crypto(void)
 		bytes[i] = (unsigned char)(i * 5 + 129);
 	}
 	for (unsigned i = 0; i < COUNT(digests); i++)
-		crypto.digest_init(digest_context[i] = crypto.md_context(), ((const void *(*)(void))find(digests[i]))(), NULL);
+		crypto.digest_init(digest_context[i] = crypto.md_context(),
+				   ((const void *(*)(void))find(digests[i]))(), NULL);
 	for (unsigned i = 0; i < COUNT(ciphers); i++)
 		for (int encrypt = 0; encrypt < 2; encrypt++)
-			crypto.cipher_init(cipher_context[i][encrypt] = crypto.cipher_context(), ((const void *(*)(void))find(ciphers[i]))(), NULL, key, bytes,
-					   encrypt);
+			crypto.cipher_init(cipher_context[i][encrypt] = crypto.cipher_context(),
+					   ((const void *(*)(void))find(ciphers[i]))(), NULL, key,
+					   bytes, encrypt);
 	number_context = crypto.bn_context();
 	choose_object_of(find("BN_new"));
 }
@@ -222,7 +234,8 @@ __attribute__((noinline)) static void work_in_crypto(void)
 	for (unsigned i = 0; i < COUNT(ciphers); i++)
 		for (int encrypt = 0; encrypt < 2; encrypt++) {
 			step_from_here(ENOUGH_STEPS);
-			crypto.cipher_update(cipher_context[i][encrypt], sealed, &written, text, sizeof(text));
+			crypto.cipher_update(cipher_context[i][encrypt], sealed, &written, text,
+					     sizeof(text));
 			step_no_more();
 		}
 	for (unsigned i = 0; i < COUNT(sizes); i++) {
@@ -244,7 +257,9 @@ __attribute__((noinline)) static void work_in_crypto(void)
 static const struct {
 	const char *name;
 	void (*prepare)(void), (*work)(void);
-} kinds[] = {{"vdso", prepare_vdso, work_in_vdso}, {"plt", prepare_plt, work_in_plt}, {"crypto", prepare_crypto, work_in_crypto}};
+} kinds[] = {{"vdso", prepare_vdso, work_in_vdso},
+	     {"plt", prepare_plt, work_in_plt},
+	     {"crypto", prepare_crypto, work_in_crypto}};
 
 int main(int count, char **argument)
 {

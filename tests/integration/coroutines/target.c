@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands: `ucontext N` and `switch N` make N coroutines, each with a stack that was mapped for it and a page below that cannot be touched, and go round them
- * for four seconds; `malloc N` the same on stacks from malloc. All allocate, at depths from less than a page of stack to more than two. The answer is the
- * number of allocations.
+ * Commands: `ucontext N` and `switch N` make N coroutines, each with a stack that was mapped for it
+ * and a page below that cannot be touched, and go round them for four seconds; `malloc N` the same
+ * on stacks from malloc. All allocate, at depths from less than a page of stack to more than two.
+ * The answer is the number of allocations.
  */
 #include "../../torture/targets/swap_stacks.h"
 #include "../target.h"
@@ -62,14 +63,16 @@ static void prepare(struct coroutine *coroutine, char *stack)
 	if (by_ucontext)
 		makecontext(&coroutine->context, run, 0);
 	else
-		coroutine->sp = swap_stacks_prepare(stack + STACK_BYTES, run, (uint64_t)&coroutine->sp);
+		coroutine->sp =
+			swap_stacks_prepare(stack + STACK_BYTES, run, (uint64_t)&coroutine->sp);
 }
 
 static char *new_stack(bool is_mapped)
 {
 	if (!is_mapped)
 		return aligned_alloc(16, STACK_BYTES);
-	char *memory = mmap(NULL, STACK_BYTES + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, STACK_BYTES + PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(memory, PAGE, PROT_NONE);
 	return memory + PAGE;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A wrapper of malloc as many programs preload one: it hands on to the next malloc, and its functions reach each other in each way that there is: by a call, a
- * jump, through a helper, through a pointer in the GOT. It has an operator new that throws, and none that does not.
+ * A wrapper of malloc as many programs preload one: it hands on to the next malloc, and its
+ * functions reach each other in each way that there is: by a call, a jump, through a helper,
+ * through a pointer in the GOT. It has an operator new that throws, and none that does not.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls each function of the allocator so many times, from a function of its own (alloc_NAME), by sizes that are known, and keeps every other block; the rest
- * goes by each of the functions that may free it. Also what reaches the allocator from libc, or from an operator new[] whose constructors allocate.
+ * Calls each function of the allocator so many times, from a function of its own (alloc_NAME), by
+ * sizes that are known, and keeps every other block; the rest goes by each of the functions that
+ * may free it. Also what reaches the allocator from libc, or from an operator new[] whose
+ * constructors allocate.
  *
- * Commands: go COUNT = so many rounds, answered with NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each; clear = free what is kept. It is plain C as well,
- * without the operators: for musl.
+ * Commands: go COUNT = so many rounds, answered with NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for
+ * each; clear = free what is kept. It is plain C as well, without the operators: for musl.
  */
 #include "../target.h"
 
@@ -128,7 +130,8 @@ ALLOC(new_aligned, block = operator new(size, aligned))
 ALLOC(new_array_aligned, block = operator new[](size, aligned))
 ALLOC(new_aligned_nothrow, block = operator new(size, aligned, std::nothrow))
 ALLOC(new_array_aligned_nothrow, block = operator new[](size, aligned, std::nothrow))
-ALLOC(new_elements, block = (size_t *)(void *)new Element[size / 8 - 1] - 1) /* their number lies before them */
+ALLOC(new_elements,
+      block = (size_t *)(void *)new Element[size / 8 - 1] - 1) /* their number lies before them */
 
 /* Allocates, gives that back, and gives up. */
 static void handle_want()
@@ -183,6 +186,15 @@ static void release_sx_aligned(void *block, size_t size)
 
 typedef void release_function(void *block, size_t size);
 
+/* a row of `functions` */
+#define FUNCTION(name, needs, ...)                                  \
+	{                                                           \
+		"alloc_" #name, alloc_##name, {__VA_ARGS__}, needs, \
+		{                                                   \
+			0, 0, 0, 0                                  \
+		}                                                   \
+	}
+#define ANY "malloc"
 static struct function {
 	const char *name;
 	void *(*allocate)(size_t size);
@@ -190,36 +202,47 @@ static struct function {
 	const char *needs; /* of the very object that defines malloc */
 	struct counts counts;
 } functions[] = {
-#define FUNCTION(name, needs, ...) {"alloc_" #name, alloc_##name, {__VA_ARGS__}, needs, {0, 0, 0, 0}},
-#define ANY "malloc"
-	FUNCTION(malloc, ANY, release) FUNCTION(calloc, ANY, release) FUNCTION(realloc_null, ANY, release) FUNCTION(realloc_grown, ANY, release)
-		FUNCTION(realloc_shrunk, ANY, release) FUNCTION(realloc_refused, ANY, release) FUNCTION(reallocarray_null, ANY, release)
-			FUNCTION(reallocarray_grown, ANY, release) FUNCTION(posix_memalign, ANY, release) FUNCTION(posix_memalign_8, ANY, release)
-				FUNCTION(aligned_alloc, ANY, release) FUNCTION(aligned_alloc_16, ANY, release) FUNCTION(memalign, "memalign", release) FUNCTION(
-					memalign_8, "memalign", release) FUNCTION(valloc, "valloc", release) FUNCTION(pvalloc, "pvalloc", release)
-					FUNCTION(mallocx, "mallocx", release, release_x, release_sx) FUNCTION(
-						mallocx_aligned, "mallocx", release, release_x, release_sx_aligned) FUNCTION(rallocx, "mallocx", release_x)
-						FUNCTION(xallocx, "mallocx", release_x) FUNCTION(strdup, ANY, release) FUNCTION(strndup, ANY, release)
+	FUNCTION(malloc, ANY, release),
+	FUNCTION(calloc, ANY, release),
+	FUNCTION(realloc_null, ANY, release),
+	FUNCTION(realloc_grown, ANY, release),
+	FUNCTION(realloc_shrunk, ANY, release),
+	FUNCTION(realloc_refused, ANY, release),
+	FUNCTION(reallocarray_null, ANY, release),
+	FUNCTION(reallocarray_grown, ANY, release),
+	FUNCTION(posix_memalign, ANY, release),
+	FUNCTION(posix_memalign_8, ANY, release),
+	FUNCTION(aligned_alloc, ANY, release),
+	FUNCTION(aligned_alloc_16, ANY, release),
+	FUNCTION(memalign, "memalign", release),
+	FUNCTION(memalign_8, "memalign", release),
+	FUNCTION(valloc, "valloc", release),
+	FUNCTION(pvalloc, "pvalloc", release),
+	FUNCTION(mallocx, "mallocx", release, release_x, release_sx),
+	FUNCTION(mallocx_aligned, "mallocx", release, release_x, release_sx_aligned),
+	FUNCTION(rallocx, "mallocx", release_x),
+	FUNCTION(xallocx, "mallocx", release_x),
+	FUNCTION(strdup, ANY, release),
+	FUNCTION(strndup, ANY, release),
 #ifdef __cplusplus
-							FUNCTION(new, ANY, release_plain, release_nothrow, release_sized) FUNCTION(
-								new_array, ANY, release_array, release_array_nothrow,
-								release_array_sized) FUNCTION(new_nothrow, ANY, release_plain, release_nothrow, release_sized)
-								FUNCTION(new_array_nothrow, ANY, release_array, release_array_nothrow, release_array_sized)
-									FUNCTION(new_aligned, ANY, release_aligned, release_aligned_nothrow,
-										 release_aligned_sized) FUNCTION(new_array_aligned, ANY, release_array_aligned,
-														 release_array_aligned_nothrow,
-														 release_array_aligned_sized)
-										FUNCTION(new_aligned_nothrow, ANY, release_aligned, release_aligned_nothrow,
-											 release_aligned_sized)
-											FUNCTION(new_array_aligned_nothrow, ANY, release_array_aligned,
-												 release_array_aligned_nothrow, release_array_aligned_sized)
-												FUNCTION(new_elements, ANY, release_array)
-													FUNCTION(new_after_refusal, ANY, release_plain)
+	FUNCTION(new, ANY, release_plain, release_nothrow, release_sized),
+	FUNCTION(new_array, ANY, release_array, release_array_nothrow, release_array_sized),
+	FUNCTION(new_nothrow, ANY, release_plain, release_nothrow, release_sized),
+	FUNCTION(new_array_nothrow, ANY, release_array, release_array_nothrow, release_array_sized),
+	FUNCTION(new_aligned, ANY, release_aligned, release_aligned_nothrow, release_aligned_sized),
+	FUNCTION(new_array_aligned, ANY, release_array_aligned, release_array_aligned_nothrow,
+		 release_array_aligned_sized),
+	FUNCTION(new_aligned_nothrow, ANY, release_aligned, release_aligned_nothrow,
+		 release_aligned_sized),
+	FUNCTION(new_array_aligned_nothrow, ANY, release_array_aligned,
+		 release_array_aligned_nothrow, release_array_aligned_sized),
+	FUNCTION(new_elements, ANY, release_array),
+	FUNCTION(new_after_refusal, ANY, release_plain),
 #endif
 };
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
-/* ---- what is kept, and what goes ---- */
+/* ---- what is kept, and what goes ------------------------------------------------------------- */
 
 struct block {
 	void *at;
@@ -227,7 +250,8 @@ struct block {
 	release_function *release;
 };
 #define KEPT_MAX 2000000u
-#define GOING 64u                                 /* so many come between an allocation and the free: their addresses are given out again */
+/* so many come between an allocation and the free: their addresses are given out again */
+#define GOING 64u
 static struct block kept[KEPT_MAX], going[GOING]; /* not from malloc: it would be counted */
 static size_t kept_count, going_at;
 
@@ -289,19 +313,21 @@ static void clear(void)
 		memset(&functions[i].counts, 0, sizeof functions[i].counts);
 }
 
-/* ---- commands ---- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static bool is_of_allocator(const char *name)
 {
 	Dl_info own, allocator;
 	void *const at = dlsym(RTLD_DEFAULT, name);
 
-	return at && dladdr(at, &own) && dladdr(dlsym(RTLD_DEFAULT, "malloc"), &allocator) && own.dli_fbase == allocator.dli_fbase;
+	return at && dladdr(at, &own) && dladdr(dlsym(RTLD_DEFAULT, "malloc"), &allocator) &&
+	       own.dli_fbase == allocator.dli_fbase;
 }
 
 static bool is_there[FUNCTIONS];
 
-#define BREATH 500u /* rounds, and then a pause, in which who is told of each call has the time to read it */
+/* rounds, and then a pause, in which who is told of each call has the time to read it */
+#define BREATH 500u
 #define BREATH_US 5000
 
 static void go(unsigned rounds)
@@ -322,7 +348,8 @@ static void say_truth(void)
 		const struct counts *counts = &functions[i].counts;
 
 		if (is_there[i])
-			target_say("%s:%lu:%lu:%lu:%lu ", functions[i].name, counts->live_bytes, counts->live_blocks, counts->bytes, counts->blocks);
+			target_say("%s:%lu:%lu:%lu:%lu ", functions[i].name, counts->live_bytes,
+				   counts->live_blocks, counts->bytes, counts->blocks);
 	}
 	target_say("\n");
 }

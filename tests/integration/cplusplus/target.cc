@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocates by every form of new, through templates, with exceptions thrown from within constructors and by new itself. Commands: keep = 20 MB of blocks that
- * stay, and 20 MB that do not; churn = containers, exceptions and failing allocations, for a while; each answers "right" or what was wrong.
+ * Allocates by every form of new, through templates, with exceptions thrown from within
+ * constructors and by new itself. Commands: keep = 20 MB of blocks that stay, and 20 MB that do
+ * not; churn = containers, exceptions and failing allocations, for a while; each answers "right" or
+ * what was wrong.
  */
 #include "../target.h"
 
@@ -85,7 +87,8 @@ static bool failure_is_told()
 	try {
 		char *block = new char[impossible];
 
-		__asm__ volatile("" : : "r"(block) : "memory"); /* a compiler may leave out what nobody uses */
+		/* a compiler may leave out what nobody uses */
+		__asm__ volatile("" : : "r"(block) : "memory");
 		delete[] block;
 	} catch (const std::bad_alloc &) {
 		thrown = true;
@@ -94,7 +97,7 @@ static bool failure_is_told()
 	return thrown && handler_calls == 1 && new (std::nothrow) char[impossible] == nullptr;
 }
 
-/* ---- new-handlers that leave new in a way of their own ---------------------------------------------------------------------------- */
+/* ---- new-handlers that leave new in a way of their own --------------------------------------- */
 
 static void throw_bad_alloc()
 {
@@ -171,7 +174,8 @@ static bool handlers_may_leave(int form)
 		counted = handler_calls == 2 && destroyed == 2;
 	}
 	std::set_new_handler(end_thread);
-	counted &= pthread_create(&thread, nullptr, ask_with_witness, &form) == 0 && pthread_join(thread, &result) == 0;
+	counted &= pthread_create(&thread, nullptr, ask_with_witness, &form) == 0 &&
+		   pthread_join(thread, &result) == 0;
 	counted &= result == &handler_calls && handler_calls == 3 && destroyed == 3;
 	std::set_new_handler(jump);
 	if (setjmp(way_out) == 0)
@@ -223,7 +227,10 @@ static const char *churn()
 	return small.is_whole() && large.is_whole() ? "right" : "a kept block has changed";
 }
 
-/* By forms of delete that hardly anybody writes, but containers with allocators of their own: nothing of these 20 MB stays. */
+/*
+ * By forms of delete that hardly anybody writes, but containers with allocators of their own:
+ * nothing of these 20 MB stays.
+ */
 __attribute__((noinline)) static void give_all_back()
 {
 	const std::align_val_t alignment{64};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of three kinds: exported, known to this file alone, and inlined. It is only looked at, never run for long. */
+/*
+ * Functions of three kinds: exported, known to this file alone, and inlined. It is only looked at,
+ * never run for long.
+ */
 #include <algorithm>
 #include <cstdio>
 #include <string>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads two groups of libraries, argv[1] with an allocator of its own (RTLD_DEEPBIND), argv[2] without, and takes a block from each, so that malloc is bound
- * in both, and free in neither. Commands: own, plain = give one block back, by the first call of free of that library. Each answers "right".
+ * Loads two groups of libraries, argv[1] with an allocator of its own (RTLD_DEEPBIND), argv[2]
+ * without, and takes a block from each, so that malloc is bound in both, and free in neither.
+ * Commands: own, plain = give one block back, by the first call of free of that library. Each
+ * answers "right".
  */
 #include "../target.h"
 

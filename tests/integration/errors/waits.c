@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits for a child, after vfork, as nobody can be stopped who does; attach looks at it for a while before it refuses. */
+/*
+ * Waits for a child, after vfork, as nobody can be stopped who does; attach looks at it for a while
+ * before it refuses.
+ */
 #include "../target.h"
 
 int main(void)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes copies of malloc's and free's addresses in every way that a program may: hoisted out of a loop into registers, which callees spill to places of the
- * stack where a moment later something else lies; stored and sealed; registered with atexit, where libc keeps them in disguise. `check` uses all of them.
+ * Makes copies of malloc's and free's addresses in every way that a program may: hoisted out of a
+ * loop into registers, which callees spill to places of the stack where a moment later something
+ * else lies; stored and sealed; registered with atexit, where libc keeps them in disguise. `check`
+ * uses all of them.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -77,7 +79,8 @@ int main(void)
 	target_say("ready\n");
 	while (target_read(command)) {
 		if (!strcmp(command, "copy")) {
-			sealed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			sealed = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 			*sealed = free;
 			mprotect(sealed, 4096, PROT_READ);
 			__cxa_atexit(free, malloc(1000), NULL);

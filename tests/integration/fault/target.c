@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that wait in different ways, allocate now and then, and check what they hold; one keeps copies of allocator pointers, taken from its GOT slot again
- * and again, as programs with tables of functions do. Argument storm: they never wait. Command: check = answers "right" if nothing was damaged and every thread
- * goes on.
+ * Threads that wait in different ways, allocate now and then, and check what they hold; one keeps
+ * copies of allocator pointers, taken from its GOT slot again and again, as programs with tables of
+ * functions do. Argument storm: they never wait. Command: check = answers "right" if nothing was
+ * damaged and every thread goes on.
  */
 #include "../target.h"
 
@@ -67,7 +68,8 @@ static void *work(void *number)
 	for (;; next = (next + 1) % BLOCKS) {
 		if (next == 0)
 			*operations = (struct operations){malloc, free};
-		if (blocks[next] && (blocks[next][0] != (unsigned char)next || blocks[next][999] != (unsigned char)next))
+		if (blocks[next] && (blocks[next][0] != (unsigned char)next ||
+				     blocks[next][999] != (unsigned char)next))
 			atomic_fetch_add(&errors, 1);
 		operations->release(blocks[next]);
 		blocks[next] = operations->allocate(1000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - keeps blocks from a few functions with several callers. "first" and "second" have a function each that the other lacks; "second" keeps more by
- * keep_medium and less by keep_small.
+ * target.c - keeps blocks from a few functions with several callers. "first" and "second" have a
+ * function each that the other lacks; "second" keeps more by keep_medium and less by keep_small.
  */
 #include "../target.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads allocate all the time while children are made in every way there is. A child checks the blocks it has inherited, allocates and frees itself,
- * forks once more, and exits 0 if all is well. Commands: fork N = N children of each kind, answers "right" or how a child ended; stay = a child that lives
- * until the end, answers its pid; tell = that child must allocate now, answers "right" or not.
+ * Two threads allocate all the time while children are made in every way there is. A child checks
+ * the blocks it has inherited, allocates and frees itself, forks once more, and exits 0 if all is
+ * well. Commands: fork N = N children of each kind, answers "right" or how a child ended; stay = a
+ * child that lives until the end, answers its pid; tell = that child must allocate now, answers
+ * "right" or not.
  */
 #include "../target.h"
 
@@ -151,7 +153,10 @@ static const char *tell(void)
 {
 	char byte = '?';
 
-	return write(to_child[1], &byte, 1) == 1 && read(from_child[0], &byte, 1) == 1 && byte == 'y' ? "right" : "the child that stayed is wrong";
+	return write(to_child[1], &byte, 1) == 1 && read(from_child[0], &byte, 1) == 1 &&
+			       byte == 'y'
+		       ? "right"
+		       : "the child that stayed is wrong";
 }
 
 int main(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread allocates; a timer interrupts it, and the handler forks where it interrupted heapinject's code. The child goes on from there: through the rest of
- * the hook, then it allocates, checks its blocks, and exits 0. Commands: look = learns where that code is; answers whether there is any. check = how many
- * children there were, and whether one ended badly.
+ * One thread allocates; a timer interrupts it, and the handler forks where it interrupted
+ * heapinject's code. The child goes on from there: through the rest of the hook, then it allocates,
+ * checks its blocks, and exits 0. Commands: look = learns where that code is; answers whether there
+ * is any. check = how many children there were, and whether one ended badly.
  */
 #include "../interrupted.h"
 #include "../target.h"
@@ -15,7 +16,11 @@
 
 static atomic_ulong rounds, children, damaged;
 static atomic_int bad_status;
-static volatile int is_child, may_fork; /* once a block: the next interrupt may come before the next instruction, and nobody would ever get on */
+/*
+ * once a block: the next interrupt may come before the next instruction, and nobody would ever get
+ * on
+ */
+static volatile int is_child, may_fork;
 
 /* The other thread of this process waits in read, and holds no lock. */
 static void fork_here(int signal, siginfo_t *info, void *context)
@@ -82,7 +87,8 @@ int main(void)
 		if (strcmp(command, "look") == 0)
 			target_say("%s\n", find_their_code() ? "found" : "nothing");
 		else if (bad_status || damaged)
-			target_say("a child ended with wait status 0x%x, %lu blocks were damaged\n", (unsigned)bad_status, atomic_load(&damaged));
+			target_say("a child ended with wait status 0x%x, %lu blocks were damaged\n",
+				   (unsigned)bad_status, atomic_load(&damaged));
 		else
 			target_say("right after %lu children\n", atomic_load(&children));
 	}

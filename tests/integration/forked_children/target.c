@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process that forks workers, which stay, and allocates as they do: two threads each. Commands: fork KIND = a worker, plain, or "grand", the child of one
- * that is gone, or "plugin", which loads the library that is named as argument; answers its pid. use N = the N-th worker, 0 is this process, frees what it has
- * and allocates 4 MB anew; answers "right" if all was as it had been. open, close = the library is loaded, or unloaded, in this process.
+ * A process that forks workers, which stay, and allocates as they do: two threads each. Commands:
+ * fork KIND = a worker, plain, or "grand", the child of one that is gone, or "plugin", which loads
+ * the library that is named as argument; answers its pid. use N = the N-th worker, 0 is this
+ * process, frees what it has and allocates 4 MB anew; answers "right" if all was as it had been.
+ * open, close = the library is loaded, or unloaded, in this process.
  */
 #include "../target.h"
 
@@ -34,7 +36,8 @@ static int use(void)
 	int is_right = 1;
 
 	for (int i = 0; i < BLOCKS; i++) {
-		is_right &= !block[i] || (block[i][0] == i % 251 && block[i][BLOCK_BYTES - 1] == i % 251);
+		is_right &= !block[i] ||
+			    (block[i][0] == i % 251 && block[i][BLOCK_BYTES - 1] == i % 251);
 		free(block[i]);
 	}
 	for (int i = 0; i < BLOCKS; i++) {
@@ -67,7 +70,8 @@ static void work(int from, int to, const char *library)
 
 	alarm(LIFETIME_SECONDS);
 	if (library)
-		allocate_block = (void *(*)(size_t))dlsym(dlopen(library, RTLD_LAZY), "plugin_allocate");
+		allocate_block =
+			(void *(*)(size_t))dlsym(dlopen(library, RTLD_LAZY), "plugin_allocate");
 	pthread_create(&thread, NULL, storm, NULL);
 	while (read(from, &byte, 1) == 1) {
 		byte = use() ? 'y' : 'n';
@@ -123,7 +127,8 @@ static int use_worker(int number)
 	if (!number)
 		return use();
 	number--;
-	return write(worker[number].to, &byte, 1) == 1 && read(worker[number].from, &byte, 1) == 1 && byte == 'y';
+	return write(worker[number].to, &byte, 1) == 1 &&
+	       read(worker[number].from, &byte, 1) == 1 && byte == 'y';
 }
 
 int main(int count, char **arguments)
@@ -139,7 +144,8 @@ int main(int count, char **arguments)
 		if (strncmp(command, "fork ", 5) == 0)
 			target_say("%d\n", start(command + 5, arguments[count - 1]));
 		else if (strcmp(command, "open") == 0 || strcmp(command, "close") == 0)
-			target_say("%s\n", open_or_close(command[0] == 'o' ? arguments[count - 1] : NULL));
+			target_say("%s\n",
+				   open_or_close(command[0] == 'o' ? arguments[count - 1] : NULL));
 		else
 			target_say("%s\n", use_worker(atoi(command + 4)) ? "right" : "wrong");
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - "step": keeps more by leak(), as much as before by cache(), and less by drain(), which "fill" has filled. How much more and less goes by the clock
- * and not by the step, so that it grows as straight on a busy machine, whose steps are of any length.
+ * target.c - "step": keeps more by leak(), as much as before by cache(), and less by drain(), which
+ * "fill" has filled. How much more and less goes by the clock and not by the step, so that it grows
+ * as straight on a busy machine, whose steps are of any length.
  */
 #include "../target.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `copy KIND`: keeps malloc's address, as it is just now, where no aligned word shows it. `use`: takes it from there and calls it. No other copy outlives
- * the command: what is on the stack is overwritten.
+ * `copy KIND`: keeps malloc's address, as it is just now, where no aligned word shows it. `use`:
+ * takes it from there and calls it. No other copy outlives the command: what is on the stack is
+ * overwritten.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -137,7 +138,9 @@ __attribute__((noinline)) static void copy(const char *kind)
 		hidden[5] = read_slot();
 		mprotect(hidden, PAGE_BYTES, PROT_NONE);
 	} else if (!strcmp(kind, "shared") || !strcmp(kind, "sealed")) {
-		keep_shared(mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), kind[1] == 'h' ? PROT_NONE : PROT_READ);
+		keep_shared(mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+			    kind[1] == 'h' ? PROT_NONE : PROT_READ);
 	} else if (!strcmp(kind, "secret")) {
 		keep_shared(map_secret(), PROT_READ);
 	} else if (!strcmp(kind, "vector")) {
@@ -165,7 +168,10 @@ static int use(const char *kind)
 	}
 	if (!strcmp(kind, "inaccessible") || !strcmp(kind, "shared"))
 		mprotect(hidden, PAGE_BYTES, PROT_READ);
-	address = code ? (uintptr_t)code : hidden ? hidden[5] : marked ? marked & ~(MARK_LOW | MARK_HIGH) : packed.address;
+	address = code     ? (uintptr_t)code
+		  : hidden ? hidden[5]
+		  : marked ? marked & ~(MARK_LOW | MARK_HIGH)
+			   : packed.address;
 	for (int i = 0; i < 1000; i++) {
 		char *block = ((allocator)address)(1000);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target that means harm. `target HOW`: threads allocate and check what they got; meanwhile, or before, what HOW names is done. Answers to `state`: progress
- * of the slowest thread, and whether anything was damaged that nobody but a debugger could have damaged.
+ * A target that means harm. `target HOW`: threads allocate and check what they got; meanwhile, or
+ * before, what HOW names is done. Answers to `state`: progress of the slowest thread, and whether
+ * anything was damaged that nobody but a debugger could have damaged.
  *
- * It writes to what it has found in its own /proc/self/maps by process_vm_writev, which fails where nothing is mapped any more: it wants to outlive the
- * session.
+ * It writes to what it has found in its own /proc/self/maps by process_vm_writev, which fails where
+ * nothing is mapped any more: it wants to outlive the session.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ static atomic_ulong progress[WORKERS];
 static atomic_bool is_damaged, is_quiet;
 static volatile uint64_t innocent[64];
 
-/* ---- honest work ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- honest work ----------------------------------------------------------------------------- */
 
 static void *work(void *argument)
 {
@@ -44,7 +45,8 @@ static void *work(void *argument)
 		const unsigned i = round * 2654435761u % BLOCKS;
 		const unsigned size = 16 + round % 5000;
 
-		if (block[i] && (block[i][0] != (unsigned char)i || block[i][15] != (unsigned char)self))
+		if (block[i] &&
+		    (block[i][0] != (unsigned char)i || block[i][15] != (unsigned char)self))
 			is_damaged = true;
 		free(block[i]);
 		block[i] = malloc(size);
@@ -72,14 +74,19 @@ static void answer_state(void)
 
 	for (unsigned i = 0; i < WORKERS; i++)
 		before[i] = progress[i];
-	for (unsigned wait = 0; wait < 200 && !all_progress(before); wait++) /* a busy machine may take its time */
+	/* a busy machine may take its time */
+	for (unsigned wait = 0; wait < 200 && !all_progress(before); wait++)
 		usleep(100000);
 	for (unsigned i = 0; i < sizeof innocent / sizeof innocent[0]; i++)
 		is_damaged |= innocent[i] != INNOCENT + i;
-	target_say("%s %lu\n", is_damaged ? "damaged" : all_progress(before) ? "well" : "stuck", progress[0]);
+	target_say("%s %lu\n",
+		   is_damaged             ? "damaged"
+		   : all_progress(before) ? "well"
+					  : "stuck",
+		   progress[0]);
 }
 
-/* ---- what is there to scribble over ------------------------------------------------------------------------------------------------------------ */
+/* ---- what is there to scribble over ---------------------------------------------------------- */
 
 static uint64_t random_state = 88172645463325252ull;
 
@@ -158,33 +165,51 @@ static void scribble(uintptr_t at, size_t size, size_t unit)
 	put_number(at + random_number() % (size / unit) * unit, nasty_number(), unit);
 }
 
-/* ---- scribblers: called for ever, with the address of the arena and the control block as it was at first -------------------------------------------- */
+/* ---- scribblers ------------------------------------------------------------------------------ */
 
-/* One of the rings; *out_capacity: the largest power of two that so many times goes into their part. */
-static uintptr_t random_ring(uintptr_t base, const struct hi_control *control, uint64_t *out_capacity)
+/*
+ * Called for ever, with the address of the arena and the control block as it was at first.
+ */
+
+/*
+ * One of the rings; *out_capacity: the largest power of two that so many times goes into their
+ * part.
+ */
+static uintptr_t random_ring(uintptr_t base, const struct hi_control *control,
+			     uint64_t *out_capacity)
 {
 	const uint64_t count = control->ring_mask + 1ull;
 
 	*out_capacity = 1ull << (63 - __builtin_clzll(control->ring.size / count));
-	return base + control->ring.offset + random_number() % count * (sizeof(struct hi_ring) + *out_capacity);
+	return base + control->ring.offset +
+	       random_number() % count * (sizeof(struct hi_ring) + *out_capacity);
 }
 
 static void scribble_ring(uintptr_t base, const struct hi_control *control)
 {
 	uint64_t capacity;
 	const uintptr_t ring = random_ring(base, control, &capacity);
-	uint64_t record[32] = {
-		32u * (1 + random_number() % 70) | (1 + random_number() % 5) << 32, random_number(), nasty_number(), nasty_number(), nasty_number(), 1};
+	uint64_t record[32] = {32u * (1 + random_number() % 70) | (1 + random_number() % 5) << 32,
+			       random_number(),
+			       nasty_number(),
+			       nasty_number(),
+			       nasty_number(),
+			       1};
 
-	put(ring + offsetof(struct hi_ring, data) + random_number() % (capacity / 32) * 32, record, sizeof record);
+	put(ring + offsetof(struct hi_ring, data) + random_number() % (capacity / 32) * 32, record,
+	    sizeof record);
 	scribble(ring + offsetof(struct hi_ring, data), capacity, 8);
 	if (random_number() % 4 == 0)
-		put_number(ring + offsetof(struct hi_ring, head), random_number() % 2 ? random_number() % 100000 * 32 : nasty_number(), 8);
+		put_number(ring + offsetof(struct hi_ring, head),
+			   random_number() % 2 ? random_number() % 100000 * 32 : nasty_number(), 8);
 	if (random_number() % 4 == 0)
 		put_number(ring + offsetof(struct hi_ring, tail), nasty_number(), 8);
 }
 
-/* Records that are right in every form, as many as go in, each of another thread and stack. Nobody else writes any: the workers are quiet. */
+/*
+ * Records that are right in every form, as many as go in, each of another thread and stack. Nobody
+ * else writes any: the workers are quiet.
+ */
 static void flood_ring(uintptr_t base, const struct hi_control *control)
 {
 	enum { RECORDS = 128, BYTES = 64 };
@@ -206,7 +231,8 @@ static void flood_ring(uintptr_t base, const struct hi_control *control)
 					   random_number() >> 20,
 					   random_number() >> 20};
 		memcpy(record[i], filled, sizeof filled);
-		(void)put(ring + offsetof(struct hi_ring, data) + (now.head + i * BYTES) % capacity, record[i], BYTES);
+		(void)put(ring + offsetof(struct hi_ring, data) + (now.head + i * BYTES) % capacity,
+			  record[i], BYTES);
 	}
 	put_number(ring + offsetof(struct hi_ring, head), now.head + sizeof record, 8);
 }
@@ -241,48 +267,59 @@ static void scribble_journal(uintptr_t base, const struct hi_control *control)
 	};
 
 	(void)control;
-	put(base + offsetof(struct hi_control, journal[random_number() % 4096]), &entry, sizeof entry);
-	put_number(base + offsetof(struct hi_control, journal_count), random_number() % 4 ? 4096 : nasty_number(), 4);
+	put(base + offsetof(struct hi_control, journal[random_number() % 4096]), &entry,
+	    sizeof entry);
+	put_number(base + offsetof(struct hi_control, journal_count),
+		   random_number() % 4 ? 4096 : nasty_number(), 4);
 }
 
 static void scribble_counters(uintptr_t base, const struct hi_control *control)
 {
 	(void)control;
-	scribble(base + offsetof(struct hi_control, counters), offsetof(struct hi_counters, deadman), 8);
+	scribble(base + offsetof(struct hi_control, counters),
+		 offsetof(struct hi_counters, deadman), 8);
 }
 
 static void scribble_clock(uintptr_t base, const struct hi_control *control)
 {
 	(void)control;
 	put_number(base + offsetof(struct hi_control, heartbeat), nasty_number(), 8);
-	put_number(base + offsetof(struct hi_control, deadman_cycles), 1 + random_number() % 1000, 8);
+	put_number(base + offsetof(struct hi_control, deadman_cycles), 1 + random_number() % 1000,
+		   8);
 }
 
 static uintptr_t random_slot(uintptr_t base, const struct hi_control *control)
 {
-	return base + control->state.offset + sizeof(struct hi_state) + sizeof(struct hi_thread_slot) * (random_number() % HI_THREAD_SLOTS);
+	return base + control->state.offset + sizeof(struct hi_state) +
+	       sizeof(struct hi_thread_slot) * (random_number() % HI_THREAD_SLOTS);
 }
 
 static uintptr_t random_place(uintptr_t base, const struct hi_control *control)
 {
-	return base + control->state.offset + sizeof(struct hi_state) + offsetof(struct hi_thread_table, place) +
+	return base + control->state.offset + sizeof(struct hi_state) +
+	       offsetof(struct hi_thread_table, place) +
 	       sizeof(struct hi_place) * (random_number() % HI_PLACES);
 }
 
 /* Figures that the injector adds up. */
 static void scribble_slots(uintptr_t base, const struct hi_control *control)
 {
-	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, cycles), random_number(), 8);
-	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, last_seen), random_number(), 8);
+	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, cycles),
+		   random_number(), 8);
+	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, last_seen),
+		   random_number(), 8);
 }
 
 /* Calls that are said to be inside the payload. */
 static void scribble_calls(uintptr_t base, const struct hi_control *control)
 {
-	put_number(base + control->state.offset + sizeof(struct hi_state) + offsetof(struct hi_thread_table, claimed) + 8 * (random_number() % 4), UINT64_MAX,
-		   8);
-	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, in_flight), random_number(), 4);
-	put_number(random_place(base, control) + offsetof(struct hi_place, count), random_number(), 4);
+	put_number(base + control->state.offset + sizeof(struct hi_state) +
+			   offsetof(struct hi_thread_table, claimed) + 8 * (random_number() % 4),
+		   UINT64_MAX, 8);
+	put_number(random_slot(base, control) + offsetof(struct hi_thread_slot, in_flight),
+		   random_number(), 4);
+	put_number(random_place(base, control) + offsetof(struct hi_place, count), random_number(),
+		   4);
 }
 
 static void scribble_all(uintptr_t base, const struct hi_control *control)
@@ -290,7 +327,7 @@ static void scribble_all(uintptr_t base, const struct hi_control *control)
 	scribble(base, control->tables.offset, 8);
 }
 
-/* ---- before anybody comes ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- before anybody comes -------------------------------------------------------------------- */
 
 static void link_map_ring(void)
 {
@@ -310,10 +347,13 @@ static void link_map_garbage(void)
 static struct link_map *many_links(void)
 {
 	enum { LINKS = 1 << 20 };
-	struct link_map *link = mmap(NULL, LINKS * sizeof *link, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct link_map *link = mmap(NULL, LINKS * sizeof *link, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	for (unsigned i = 0; i < LINKS; i++)
-		link[i] = (struct link_map){.l_addr = i, .l_ld = (void *)(uintptr_t)i, .l_next = i + 1 < LINKS ? &link[i + 1] : NULL};
+		link[i] = (struct link_map){.l_addr = i,
+					    .l_ld = (void *)(uintptr_t)i,
+					    .l_next = i + 1 < LINKS ? &link[i + 1] : NULL};
 	return link;
 }
 
@@ -348,7 +388,9 @@ static void link_map_churn(void)
 	pthread_create(&thread, NULL, churn, NULL);
 }
 
-/* Files of terabytes with nothing in them that say they are shared libraries, mapped over and over. */
+/*
+ * Files of terabytes with nothing in them that say they are shared libraries, mapped over and over.
+ */
 static void hostile_objects(void)
 {
 	static const struct {
@@ -356,7 +398,8 @@ static void hostile_objects(void)
 		Elf64_Phdr segment[4];
 		uint64_t dynamic[12];
 	} object = {
-		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				       EV_CURRENT},
 			   .e_type = ET_DYN,
 			   .e_machine = EM_X86_64,
 			   .e_version = EV_CURRENT,
@@ -364,11 +407,18 @@ static void hostile_objects(void)
 			   .e_ehsize = sizeof(Elf64_Ehdr),
 			   .e_phentsize = sizeof(Elf64_Phdr),
 			   .e_phnum = 4},
-		.segment = {{.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 1ull << 40, .p_memsz = 1ull << 46},
+		.segment = {{.p_type = PT_LOAD,
+			     .p_flags = PF_R | PF_X,
+			     .p_filesz = 1ull << 40,
+			     .p_memsz = 1ull << 46},
 			    {.p_type = PT_DYNAMIC, .p_offset = 288, .p_vaddr = 288, .p_filesz = 96},
 			    {.p_type = PT_NOTE, .p_filesz = 1ull << 39},
-			    {.p_type = PT_GNU_EH_FRAME, .p_offset = 8, .p_vaddr = 8, .p_filesz = 1ull << 33}},
-		.dynamic = {DT_STRTAB, 4096, DT_STRSZ, 1ull << 38, DT_SYMTAB, 4096, DT_GNU_HASH, 8192, DT_RELA, 4096, DT_RELASZ, 1ull << 38},
+			    {.p_type = PT_GNU_EH_FRAME,
+			     .p_offset = 8,
+			     .p_vaddr = 8,
+			     .p_filesz = 1ull << 33}},
+		.dynamic = {DT_STRTAB, 4096, DT_STRSZ, 1ull << 38, DT_SYMTAB, 4096, DT_GNU_HASH,
+			    8192, DT_RELA, 4096, DT_RELASZ, 1ull << 38},
 	};
 
 	for (unsigned file = 0; file < 50; file++) {
@@ -376,7 +426,8 @@ static void hostile_objects(void)
 		if (fd < 0 || ftruncate(fd, 1ll << 40) || write(fd, &object, sizeof object) < 0)
 			return;
 		for (unsigned i = 0; i < 40; i++)
-			(void)mmap(NULL, 4096, PROT_READ | (i % 2 ? PROT_EXEC : 0), MAP_PRIVATE, fd, 0);
+			(void)mmap(NULL, 4096, PROT_READ | (i % 2 ? PROT_EXEC : 0), MAP_PRIVATE, fd,
+				   0);
 		close(fd);
 	}
 }
@@ -404,19 +455,25 @@ static void many_mappings(void)
 static void reserve(void)
 {
 	for (unsigned shift = 46; shift > 30; shift--)
-		(void)mmap(NULL, 1ull << shift, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		(void)mmap(NULL, 1ull << shift, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* Hundreds of megabytes that look like copies of what leads to the gate, made as soon as there is one. */
+/*
+ * Hundreds of megabytes that look like copies of what leads to the gate, made as soon as there is
+ * one.
+ */
 static void scribble_copies(uintptr_t base, const struct hi_control *control)
 {
 	enum { WORDS = 32 << 20 };
 	static uint64_t *copies;
 
 	if (!copies)
-		copies = mmap(NULL, WORDS * sizeof *copies, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		copies = mmap(NULL, WORDS * sizeof *copies, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (unsigned i = 0; i < WORDS; i++)
-		copies[i] = base + control->gate.offset + random_number() % control->gate_count * HI_GATE_STRIDE;
+		copies[i] = base + control->gate.offset +
+			    random_number() % control->gate_count * HI_GATE_STRIDE;
 	sleep(1);
 }
 
@@ -442,11 +499,15 @@ static uint64_t whole_pages(uint64_t bytes)
 /* Of a state without buckets, with one occupancy byte and one known stack. */
 static uint64_t least_state(void)
 {
-	return sizeof(struct hi_state) + whole_pages(sizeof(struct hi_thread_table)) + whole_pages(1) + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES) +
+	return sizeof(struct hi_state) + whole_pages(sizeof(struct hi_thread_table)) +
+	       whole_pages(1) + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES) +
 	       whole_pages(HI_RULES * sizeof(struct hi_rule_entry)) + whole_pages(8);
 }
 
-/* An arena of the name, with a control block that is right in every detail but for what it leads to. */
+/*
+ * An arena of the name, with a control block that is right in every detail but for what it leads
+ * to.
+ */
 static void forged_arena(void)
 {
 	const int fd = memfd_create(HI_MEMFD_NAME, MFD_CLOEXEC);
@@ -454,14 +515,17 @@ static void forged_arena(void)
 	static struct hi_control control;
 	struct hi_control *at;
 
-	if (fd < 0 || ftruncate(fd, (off_t)size) || (at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
+	if (fd < 0 || ftruncate(fd, (off_t)size) ||
+	    (at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
 		return;
 	uint64_t end = HI_CONTROL_BYTES;
 	const struct {
 		struct hi_part *part;
 		uint64_t size;
-	} parts[] = {{&control.ring, 1 << 20},  {&control.stacks, 1 << 20},     {&control.tables, 1 << 20},     {&control.state, least_state()},
-		     {&control.image, 1 << 14}, {&control.gate, HI_GATE_BYTES}, {&control.words, HI_GATE_BYTES}};
+	} parts[] = {{&control.ring, 1 << 20},       {&control.stacks, 1 << 20},
+		     {&control.tables, 1 << 20},     {&control.state, least_state()},
+		     {&control.image, 1 << 14},      {&control.gate, HI_GATE_BYTES},
+		     {&control.words, HI_GATE_BYTES}};
 	for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
 		*parts[i].part = (struct hi_part){end, parts[i].size};
 		end += parts[i].size;
@@ -475,13 +539,18 @@ static void forged_arena(void)
 	control.gate_count = HI_GATE_ENTRIES;
 	control.journal_count = 64;
 	for (unsigned i = 0; i < 64; i++)
-		control.journal[i] =
-			(struct hi_journal_entry){.slot = (uintptr_t)&innocent[i], .new_value = INNOCENT + i, .old_value = 1, .state = HI_JOURNAL_WRITTEN};
+		control.journal[i] = (struct hi_journal_entry){.slot = (uintptr_t)&innocent[i],
+							       .new_value = INNOCENT + i,
+							       .old_value = 1,
+							       .state = HI_JOURNAL_WRITTEN};
 	memcpy(at, &control, sizeof control);
 	close(fd);
 }
 
-/* Puts another file under the number of the injector's memory file, at any moment after that has appeared. */
+/*
+ * Puts another file under the number of the injector's memory file, at any moment after that has
+ * appeared.
+ */
 static const char *victim_file;
 
 static void *swap_descriptors(void *argument)
@@ -493,9 +562,11 @@ static void *swap_descriptors(void *argument)
 		for (int fd = 3; fd < 12; fd++) {
 			snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 			const ssize_t size = readlink(path, link, sizeof link - 1);
-			if (fd == victim || size <= 0 || !strstr((link[size] = 0, link), "memfd:" HI_MEMFD_NAME))
+			if (fd == victim || size <= 0 ||
+			    !strstr((link[size] = 0, link), "memfd:" HI_MEMFD_NAME))
 				continue;
-			for (volatile unsigned wait = (unsigned)random() % 400000; wait; wait--) /* at any moment of what is done with it */
+			/* at any moment of what is done with it */
+			for (volatile unsigned wait = (unsigned)random() % 400000; wait; wait--)
 				;
 			dup2(victim, fd);
 		}
@@ -566,7 +637,8 @@ static void *scribble_for_ever(void *argument)
 	for (;;) {
 		const uintptr_t base = find_arena();
 
-		if (!base || (!is_known && (!get(base, &control, sizeof control) || control.phase != HI_PHASE_ARMED))) {
+		if (!base || (!is_known && (!get(base, &control, sizeof control) ||
+					    control.phase != HI_PHASE_ARMED))) {
 			is_known = false;
 			usleep(1000);
 			continue;

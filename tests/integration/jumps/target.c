@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaves hooks without returning from them. Argument jump: a timer interrupts threads that allocate, and the handler jumps out by siglongjmp, but only where it
- * interrupted code of heapinject's mapping, so that the allocator itself stays whole. Argument cancel: threads that allocate are cancelled, asynchronously, and
- * others take their place; they use blocks of one small size, which glibc serves from a cache of the thread's own, without a lock. Commands: look = learns
- * where that mapping is; answers whether there is one. check = answers "right" once every thread has come round.
+ * Leaves hooks without returning from them. Argument jump: a timer interrupts threads that
+ * allocate, and the handler jumps out by siglongjmp, but only where it interrupted code of
+ * heapinject's mapping, so that the allocator itself stays whole. Argument cancel: threads that
+ * allocate are cancelled, asynchronously, and others take their place; they use blocks of one small
+ * size, which glibc serves from a cache of the thread's own, without a lock. Commands: look =
+ * learns where that mapping is; answers whether there is one. check = answers "right" once every
+ * thread has come round.
  */
 #include "../interrupted.h"
 #include "../target.h"
@@ -97,7 +100,9 @@ static const char *check(void)
 
 int main(int argc, char **argv)
 {
-	void *(*work)(void *) = argc > 1 && strcmp(argv[1], "cancel") == 0 ? cancel_and_replace : allocate_and_be_interrupted;
+	void *(*work)(void *) = argc > 1 && strcmp(argv[1], "cancel") == 0
+					? cancel_and_replace
+					: allocate_and_be_interrupted;
 	char command[TARGET_COMMAND_MAX];
 	pthread_t thread;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cache.c - a cache with a bound, which is full after half a second: then each new entry takes the place of another, and the leaking one keeps that as well. */
+/*
+ * cache.c - a cache with a bound, which is full after half a second: then each new entry takes the
+ * place of another, and the leaking one keeps that as well.
+ */
 #include "seeded.h"
 
 #define ENTRIES 1000

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* churn.c - a slow leak under churn: of sixteen records that one function allocates, one is forgotten. */
+/*
+ * churn.c - a slow leak under churn: of sixteen records that one function allocates, one is
+ * forgotten.
+ */
 #include "seeded.h"
 
 static SEEDED_SITE void *seeded_leak(void)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cycle.cc - a session and its handler hold each other; in the leaking program both by shared pointers. */
+/*
+ * cycle.cc - a session and its handler hold each other; in the leaking program both by shared
+ * pointers.
+ */
 #include <memory>
 
 #include "seeded.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fragmentation.c - small blocks between large ones. The large ones are freed, and the small ones keep the heap from shrinking: in the healthy program for a
- * while, in the leaking one for ever.
+ * fragmentation.c - small blocks between large ones. The large ones are freed, and the small ones
+ * keep the heap from shrinking: in the healthy program for a while, in the leaking one for ever.
  */
 #include "seeded.h"
 

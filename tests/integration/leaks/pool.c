@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c - a pool of objects that takes a chunk from the allocator when it has none free, and gives chunks back as the load goes down. In the leaking program
- * what is given back is not found again.
+ * pool.c - a pool of objects that takes a chunk from the allocator when it has none free, and gives
+ * chunks back as the load goes down. In the leaking program what is given back is not found again.
  */
 #include "seeded.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seeded.h - what the eight programs have in common: each calls seeded_run() with what it does once a millisecond, told whether to leak. Beside it goes on what
- * goes on in any server, and is no leak: requests that come and go, a table that is filled at the beginning, a history of bounded length.
+ * seeded.h - what the eight programs have in common: each calls seeded_run() with what it does once
+ * a millisecond, told whether to leak. Beside it goes on what goes on in any server, and is no
+ * leak: requests that come and go, a table that is filled at the beginning, a history of bounded
+ * length.
  */
 #ifndef SEEDED_H
 #define SEEDED_H

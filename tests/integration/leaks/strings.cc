@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strings.cc - each of many connections writes its log to a string, which gets a larger block whenever it is full. The leaking program never takes the log
- * away: no block of it grows old, and still it grows.
+ * strings.cc - each of many connections writes its log to a string, which gets a larger block
+ * whenever it is full. The leaking program never takes the log away: no block of it grows old, and
+ * still it grows.
  */
 #include <string>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.c - each of many short-lived threads makes itself a context; in the leaking program nobody frees it when the thread has ended. */
+/*
+ * threads.c - each of many short-lived threads makes itself a context; in the leaking program
+ * nobody frees it when the thread has ended.
+ */
 #include <pthread.h>
 
 #include "seeded.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `fork`: a child that waits, and one that allocates all the time. `spoil`: the first writes over what the arena's file has of the parts that are private in
- * its parent. `forge`: and empties the journal. `use`: allocates, and asks the second child whether it still can.
+ * `fork`: a child that waits, and one that allocates all the time. `spoil`: the first writes over
+ * what the arena's file has of the parts that are private in its parent. `forge`: and empties the
+ * journal. `use`: allocates, and asks the second child whether it still can.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +22,9 @@ static pid_t spoiler, sibling;
 static int order[2], answer[2];
 static volatile unsigned long *turns;
 
-/* Where the arena begins; 0: there is none. What can be written lies right behind its first page. */
+/*
+ * Where the arena begins; 0: there is none. What can be written lies right behind its first page.
+ */
 static uintptr_t find_arena(void)
 {
 	char line[512];
@@ -30,8 +33,11 @@ static uintptr_t find_arena(void)
 	FILE *maps = fopen("/proc/self/maps", "re");
 
 	while (maps && !found && fgets(line, sizeof(line), maps))
-		if (strstr(line, "memfd:heapinject") && sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %lx", &lo, &hi, &offset) == 3 && offset == 0 &&
-		    *(const uint64_t *)lo == HI_WIRE_MAGIC) /* the dlopen loader's file has the same name */
+		if (strstr(line, "memfd:heapinject") &&
+		    sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %lx", &lo, &hi, &offset) == 3 &&
+		    offset == 0 &&
+		    *(const uint64_t *)lo ==
+			    HI_WIRE_MAGIC) /* the dlopen loader's file has the same name */
 			found = lo;
 	if (maps)
 		fclose(maps);
@@ -44,16 +50,21 @@ static unsigned long fill(void *at, uint64_t size)
 	return size / HI_PAGE_BYTES;
 }
 
-/* By making the mapping that can be written as large as the file: what lies behind it in the file comes into reach. */
+/*
+ * By making the mapping that can be written as large as the file: what lies behind it in the file
+ * comes into reach.
+ */
 static unsigned long spoil_behind(uintptr_t arena, const struct hi_control *control)
 {
-	const uint64_t now = control->tables.offset - 2 * HI_PAGE_BYTES, all = control->arena_size - HI_PAGE_BYTES;
+	const uint64_t now = control->tables.offset - 2 * HI_PAGE_BYTES,
+		       all = control->arena_size - HI_PAGE_BYTES;
 	char *grown = mremap((void *)(arena + HI_PAGE_BYTES), now, all, MREMAP_MAYMOVE);
 
 	if (grown == MAP_FAILED)
 		return 0;
 	return fill(grown + control->relays.offset - HI_PAGE_BYTES, control->relays.size) +
-	       fill(grown + control->image.offset - HI_PAGE_BYTES, control->arena_size - control->image.offset);
+	       fill(grown + control->image.offset - HI_PAGE_BYTES,
+		    control->arena_size - control->image.offset);
 }
 
 /* The first page lies before it: so it takes the place of the last. */
@@ -71,7 +82,8 @@ static void be_spoiler(void)
 	unsigned long pages = 0;
 	char byte;
 
-	if (geteuid() == 0 && (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
+	if (geteuid() == 0 &&
+	    (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
 		_exit(3);
 	if (read(order[0], &byte, 1) != 1 || !arena)
 		_exit(4);

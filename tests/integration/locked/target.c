@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocates all the time, and never more than it did at first, so that whatever is locked on top is not its own. `locked`: it locks what it has and all that it
- * maps from now on. `limited`: so it does, and may lock only a little more.
+ * Allocates all the time, and never more than it did at first, so that whatever is locked on top is
+ * not its own. `locked`: it locks what it has and all that it maps from now on. `limited`: so it
+ * does, and may lock only a little more.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -51,7 +52,8 @@ static void limit_what_may_be_locked(void)
 {
 	const unsigned long all = locked_bytes() + ROOM;
 
-	if (setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){all, all}) || (geteuid() == 0 && setresuid(NOBODY, NOBODY, NOBODY)) ||
+	if (setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){all, all}) ||
+	    (geteuid() == 0 && setresuid(NOBODY, NOBODY, NOBODY)) ||
 	    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 		exit(3);
 }

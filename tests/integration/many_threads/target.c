@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * More threads than the payload once had slots for, all of them there before anybody comes. With a stack of 64 KB and its guard page their thread pointers are
- * 17 pages apart. Command: go = each makes its allocations and keeps every tenth block; then one line: live blocks, live bytes, allocated blocks, allocated
- * bytes of this round.
+ * More threads than the payload once had slots for, all of them there before anybody comes. With a
+ * stack of 64 KB and its guard page their thread pointers are 17 pages apart. Command: go = each
+ * makes its allocations and keeps every tenth block; then one line: live blocks, live bytes,
+ * allocated blocks, allocated bytes of this round.
  */
 #include "../target.h"
 
@@ -33,7 +34,8 @@ __attribute__((noinline)) static void allocate(size_t number, uint64_t *state)
 			continue;
 		}
 		lasting += size;
-		kept[number][i / KEPT] = block; /* for good: what was there is of an earlier session */
+		/* for good: what was there is of an earlier session */
+		kept[number][i / KEPT] = block;
 		sched_yield();
 	}
 	live_blocks += BLOCKS / KEPT;
@@ -66,7 +68,8 @@ int main(void)
 	pthread_attr_setstacksize(&attributes, STACK);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		if (pthread_create(&thread, &attributes, work, (void *)i)) {
-			target_say("this machine does not let a program have %d threads\n", THREADS);
+			target_say("this machine does not let a program have %d threads\n",
+				   THREADS);
 			return 1;
 		}
 	target_say("ready\n");
@@ -75,8 +78,10 @@ int main(void)
 		pthread_barrier_wait(&start);
 		pthread_barrier_wait(&end);
 		/* dprintf would allocate, and free, a buffer. */
-		const int length = snprintf(line, sizeof line, "%llu %llu %llu %llu\n", (unsigned long long)live_blocks, (unsigned long long)live_bytes,
-					    (unsigned long long)all_blocks, (unsigned long long)all_bytes);
+		const int length =
+			snprintf(line, sizeof line, "%llu %llu %llu %llu\n",
+				 (unsigned long long)live_blocks, (unsigned long long)live_bytes,
+				 (unsigned long long)all_blocks, (unsigned long long)all_bytes);
 		if (write(STDOUT_FILENO, line, (size_t)length) != length)
 			return 1;
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does nothing itself but answer; processes that share its memory allocate without a pause, and some take the functions' addresses into registers long before
- * they call them; the number of one is said at first. Commands: state = answers "well" if all of them live and have got on since the last time, "stuck" if they
- * have not, "dead" if one has ended. exec = becomes cat, while they live on.
+ * Does nothing itself but answer; processes that share its memory allocate without a pause, and
+ * some take the functions' addresses into registers long before they call them; the number of one
+ * is said at first. Commands: state = answers "well" if all of them live and have got on since the
+ * last time, "stuck" if they have not, "dead" if one has ended. exec = becomes cat, while they live
+ * on.
  */
 #include "../../sharer.h"
 #include "../target.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Under an allocator with a heap profiler of its own, which takes the stack of what is allocated. At each line on stdin it allocates, has the allocator write
- * its profile to the path in that line, and says of how many objects in it the stack leads to main, and of how many it does not.
+ * Under an allocator with a heap profiler of its own, which takes the stack of what is allocated.
+ * At each line on stdin it allocates, has the allocator write its profile to the path in that line,
+ * and says of how many objects in it the stack leads to main, and of how many it does not.
  */
 #include "../target.h"
 
@@ -12,7 +13,8 @@
 #define BLOCK_BYTES 3000
 #define LINE_MAX_BYTES 8192
 
-int mallctl(const char *name, void *old_value, size_t *old_size, void *new_value, size_t new_size) __attribute__((weak));
+int mallctl(const char *name, void *old_value, size_t *old_size, void *new_value, size_t new_size)
+	__attribute__((weak));
 char *GetHeapProfile(void) __attribute__((weak));
 
 int main(void);
@@ -63,7 +65,10 @@ static int leads_to_main(const char *stack)
 	return 0;
 }
 
-/* gperftools has a stack behind its counts, jemalloc has them in the lines that follow, the sum of all threads first. */
+/*
+ * gperftools has a stack behind its counts, jemalloc has them in the lines that follow, the sum of
+ * all threads first.
+ */
 static void read_profile(const char *path, long out_objects[2])
 {
 	char line[LINE_MAX_BYTES];

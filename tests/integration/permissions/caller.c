@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * caller RULE COMMAND...: runs it as a container or a sandbox would. RULE: landlock (a domain of its own), filtered (a seccomp filter that allows everything),
- * CALL:ERRNO (one that denies ptrace, process_vm_readv or kcmp).
+ * caller RULE COMMAND...: runs it as a container or a sandbox would. RULE: landlock (a domain of
+ * its own), filtered (a seccomp filter that allows everything), CALL:ERRNO (one that denies ptrace,
+ * process_vm_readv or kcmp).
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -18,8 +19,10 @@
 
 static int enter_landlock(void)
 {
-	const struct landlock_ruleset_attr attributes = {.handled_access_fs = LANDLOCK_ACCESS_FS_MAKE_SOCK};
-	const long ruleset = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+	const struct landlock_ruleset_attr attributes = {.handled_access_fs =
+								 LANDLOCK_ACCESS_FS_MAKE_SOCK};
+	const long ruleset =
+		syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
 
 	return ruleset < 0 ? -1 : (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target TRAIT...: takes on each trait, in this order, says "ready" and then allocates every millisecond until it is stopped.
+ * target TRAIT...: takes on each trait, in this order, says "ready" and then allocates every
+ * millisecond until it is stopped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -113,11 +114,13 @@ static void open_all_files(long count)
 /* Every other page of one mapping gets another protection: two mappings a page. */
 static void map_all(long count)
 {
-	char *pages = mmap(NULL, (size_t)count * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages =
+		mmap(NULL, (size_t)count * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (pages == MAP_FAILED)
 		fail("mmap");
-	for (long page = 0; page < count && !mprotect(pages + page * 4096, 4096, PROT_NONE); page += 2)
+	for (long page = 0; page < count && !mprotect(pages + page * 4096, 4096, PROT_NONE);
+	     page += 2)
 		continue;
 }
 
@@ -204,12 +207,16 @@ static int be_sharer(void *id)
 		syscall(SYS_pause);
 }
 
-/* A process of its own in this memory, of another user if one is given; it has no thread-local storage, and needs none. */
+/*
+ * A process of its own in this memory, of another user if one is given; it has no thread-local
+ * storage, and needs none.
+ */
 static void start_sharer(long id)
 {
 	static _Alignas(16) char stack[65536];
 
-	if (clone(be_sharer, stack + sizeof stack, CLONE_VM | CLONE_FILES | SIGCHLD, (void *)id) < 0)
+	if (clone(be_sharer, stack + sizeof stack, CLONE_VM | CLONE_FILES | SIGCHLD, (void *)id) <
+	    0)
 		fail("clone");
 	usleep(100000); /* until it is what it shall be: what it says comes by the same libc */
 	prctl(PR_SET_DUMPABLE, 1);
@@ -259,7 +266,8 @@ static void take(const char *word)
 
 int main(int argc, char **argv)
 {
-	free(malloc(100)); /* while it still can get memory, and a descriptor for what libc reads at first */
+	/* while it still can get memory, and a descriptor for what libc reads at first */
+	free(malloc(100));
 	for (int i = 1; i < argc; i++)
 		take(argv[i]);
 	dprintf(STDOUT_FILENO, "ready\n");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program loads late: one function that allocates, and a copy of an allocator's address in its own data. */
+/*
+ * What a program loads late: one function that allocates, and a copy of an allocator's address in
+ * its own data.
+ */
 #include <stdlib.h>
 
 void *plugin_allocate(size_t size);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands: open, close = load and unload the plug-in argv[1]; use = 4 MB from it that stay, and 4 MB that do not; churn = load, use, unload, 3000 times over,
- * in two threads at once. Each answers "right" or what failed.
+ * Commands: open, close = load and unload the plug-in argv[1]; use = 4 MB from it that stay, and 4
+ * MB that do not; churn = load, use, unload, 3000 times over, in two threads at once. Each answers
+ * "right" or what failed.
  */
 #include "../target.h"
 

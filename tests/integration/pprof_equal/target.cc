@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A C++ program with what makes call graphs differ: templates, inlined calls, recursion, containers, several callers of one function. Command: round = some
- * thousands of allocations, of which about half stay; each round keeps other amounts.
+ * A C++ program with what makes call graphs differ: templates, inlined calls, recursion,
+ * containers, several callers of one function. Command: round = some thousands of allocations, of
+ * which about half stay; each round keeps other amounts.
  */
 #include "../target.h"
 
@@ -30,7 +31,8 @@ class Catalogue
 	__attribute__((noinline)) Item *add(int number, int round)
 	{
 		auto item = std::make_unique<Item>();
-		item->name = "a name that is too long to lie in the string " + std::to_string(number);
+		item->name =
+			"a name that is too long to lie in the string " + std::to_string(number);
 		item->stock.resize(static_cast<size_t>(10 + number % 50 * round));
 		index[number] = item->name;
 		Item *plain = item.get();

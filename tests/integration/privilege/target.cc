@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Commands: work = 8 MB that stay; leave = the same, and exit a little later. Anything else is answered. */
+/*
+ * Commands: work = 8 MB that stay; leave = the same, and exit a little later. Anything else is
+ * answered.
+ */
 #include <map>
 #include <string>
 #include <vector>
@@ -22,7 +25,8 @@ static inline __attribute__((always_inline)) void hoard_inlined(int count)
 /* Its mangled name refers back to its own parts so often that it might stand for gigabytes. */
 using Lists = std::map<std::string, std::vector<std::string>>;
 using Deep = std::map<Lists, std::map<Lists, std::string>>;
-template <class First, class Second> __attribute__((noinline)) static void hoard_of(First *, Second *)
+template <class First, class Second>
+__attribute__((noinline)) static void hoard_of(First *, Second *)
 {
 	hoard_inlined(400); // mark: hoard_of
 	asm volatile("");

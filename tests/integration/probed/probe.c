@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe PID FUNCTION: a uprobe at this function of libc in that process, as perf and bpftrace have them, until the end of standard input. Says "on" when it is
- * there; ends with 77 if the kernel has none, or not for us.
+ * probe PID FUNCTION: a uprobe at this function of libc in that process, as perf and bpftrace have
+ * them, until the end of standard input. Says "on" when it is there; ends with 77 if the kernel has
+ * none, or not for us.
  */
 #include <dlfcn.h>
 #include <linux/perf_event.h>
@@ -34,7 +35,8 @@ static uint64_t file_offset(uint64_t address)
 	char line[4096];
 
 	while (maps && fgets(line, sizeof line, maps))
-		if (sscanf(line, "%lx-%lx %*s %lx", &lo, &hi, &offset) == 3 && address >= lo && address < hi)
+		if (sscanf(line, "%lx-%lx %*s %lx", &lo, &hi, &offset) == 3 && address >= lo &&
+		    address < hi)
 			return address - lo + offset;
 	exit(1);
 }

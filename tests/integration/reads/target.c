@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - keeps blocks of three sizes from three functions in two threads and frees half of them again: once, if its argument says so, or for each command,
- * of which "grow" keeps everything.
+ * target.c - keeps blocks of three sizes from three functions in two threads and frees half of them
+ * again: once, if its argument says so, or for each command, of which "grow" keeps everything.
  */
 #include "../target.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that never rest: each turns over its blocks with malloc, calloc, realloc and free, all of them called through slots of the GOT, and checks every byte
- * that it wrote. Command: check = answers "right" if nothing was damaged and every thread goes on.
+ * Threads that never rest: each turns over its blocks with malloc, calloc, realloc and free, all of
+ * them called through slots of the GOT, and checks every byte that it wrote. Command: check =
+ * answers "right" if nothing was damaged and every thread goes on.
  */
 #include "../target.h"
 
@@ -20,7 +21,8 @@ struct block {
 static atomic_ulong rounds[WORKERS];
 static _Atomic(const char *) damage;
 
-static void expect(const struct block *block, size_t size, unsigned char mark, const char *otherwise)
+static void expect(const struct block *block, size_t size, unsigned char mark,
+		   const char *otherwise)
 {
 	for (size_t i = 0; i < size; i++)
 		if (block->byte[i] != mark)

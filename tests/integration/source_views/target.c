@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Allocates on several lines of several functions, one of which is inlined and one of which calls itself, until told to stop.
+// Allocates on several lines of several functions, one of which is inlined and one of which calls
+// itself, until told to stop.
 #include "shelf.h"
 
 #include "../target.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libtaker - an allocator that takes the stack in each call, by the unwinder of C++ exceptions and by frame pointers, while it is told the function that all
- * stacks must lead to.
+ * libtaker - an allocator that takes the stack in each call, by the unwinder of C++ exceptions and
+ * by frame pointers, while it is told the function that all stacks must lead to.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,11 +22,15 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *out_found
 	return _URC_NO_REASON;
 }
 
-/* Our caller has no frame pointer, so the chain ends there: it is the first or the second, if a hook is in between. */
+/*
+ * Our caller has no frame pointer, so the chain ends there: it is the first or the second, if a
+ * hook is in between.
+ */
 static bool is_in_chain(void *const *frame)
 {
 	for (int i = 0; i < 2 && frame; i++, frame = frame[0])
-		if (_Unwind_FindEnclosingFunction((char *)frame[1] - 1) == (void *)(uintptr_t)taker_wanted)
+		if (_Unwind_FindEnclosingFunction((char *)frame[1] - 1) ==
+		    (void *)(uintptr_t)taker_wanted)
 			return true;
 	return false;
 }

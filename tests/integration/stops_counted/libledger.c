@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into heapinject: sees each call of ptrace and waitpid, and writes to the file $LEDGER, at the end, how many stops a detach has ended, and between
- * which bounds, in microseconds, the longest and the sum must lie. A stop has begun after the call before the one that still found the thread running, and at
- * the latest when a call found it stopped; it has ended after the call before the detach, and at the latest when that began. Nothing depends on when we get a
- * CPU.
+ * Preloaded into heapinject: sees each call of ptrace and waitpid, and writes to the file $LEDGER,
+ * at the end, how many stops a detach has ended, and between which bounds, in microseconds, the
+ * longest and the sum must lie. A stop has begun after the call before the one that still found the
+ * thread running, and at the latest when a call found it stopped; it has ended after the call
+ * before the detach, and at the latest when that began. Nothing depends on when we get a CPU.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,7 +21,11 @@
 
 static struct thread {
 	pid_t tid;
-	int64_t ran_ns, stopped_ns, last_ns; /* it ran at the earliest then; it was seen to be stopped, or 0; the last call about it returned */
+	/*
+	 * it ran at the earliest then; it was seen to be stopped, or 0; the last call about it
+	 * returned
+	 */
+	int64_t ran_ns, stopped_ns, last_ns;
 } threads[THREADS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,7 +58,8 @@ static struct thread *thread_of(pid_t tid)
 
 static void note_detach(struct thread *thread, int64_t begun_ns)
 {
-	const int64_t min_ns = thread->last_ns - thread->stopped_ns, max_ns = begun_ns - thread->ran_ns;
+	const int64_t min_ns = thread->last_ns - thread->stopped_ns,
+		      max_ns = begun_ns - thread->ran_ns;
 
 	count++;
 	sum_min_ns += min_ns;
@@ -127,7 +133,8 @@ __attribute__((destructor)) static void end(void)
 
 	if (!file)
 		return;
-	fprintf(file, "%u %lld %lld %lld %lld\n", count, (long long)longest_min_ns / 1000, (long long)longest_max_ns / 1000, (long long)sum_min_ns / 1000,
+	fprintf(file, "%u %lld %lld %lld %lld\n", count, (long long)longest_min_ns / 1000,
+		(long long)longest_max_ns / 1000, (long long)sum_min_ns / 1000,
 		(long long)sum_max_ns / 1000);
 	fclose(file);
 }

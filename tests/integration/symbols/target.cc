@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Allocates by functions that are inlined, overloaded, templated and nested in name spaces, until told to stop. Lines that the script looks for bear a mark.
+// Allocates by functions that are inlined, overloaded, templated and nested in name spaces, until
+// told to stop. Lines that the script looks for bear a mark.
 #include <map>
 #include <memory>
 #include <string>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Much that a compiler inlines, in namespaces with and without a name, in classes and in lambdas. What it does is of no interest; it need not run. */
+/*
+ * Much that a compiler inlines, in namespaces with and without a name, in classes and in lambdas.
+ * What it does is of no interest; it need not run.
+ */
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -48,7 +51,8 @@ class Shelf
 	{
 		std::vector<Item> all;
 
-		std::transform(items.begin(), items.end(), std::back_inserter(all), [](const auto &pair) { return pair.second; });
+		std::transform(items.begin(), items.end(), std::back_inserter(all),
+			       [](const auto &pair) { return pair.second; });
 		std::stable_sort(all.begin(), all.end());
 		return all;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three threads start four more each, over and over, with stacks of six sizes, so that the addresses of one stack are soon part of another. Each short-lived
- * thread allocates, checks, frees and ends. Command: any = answers how many there were, and the errors.
+ * Three threads start four more each, over and over, with stacks of six sizes, so that the
+ * addresses of one stack are soon part of another. Each short-lived thread allocates, checks, frees
+ * and ends. Command: any = answers how many there were, and the errors.
  */
 #include "../target.h"
 
@@ -57,6 +58,7 @@ int main(void)
 		pthread_create(&thread, NULL, breed, NULL);
 	target_say("ready\n");
 	while (target_read(command))
-		target_say("%lu threads, %lu errors\n", atomic_load(&threads), atomic_load(&errors));
+		target_say("%lu threads, %lu errors\n", atomic_load(&threads),
+			   atomic_load(&errors));
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that allocate by the same stack, a different number of blocks each, and keep them. The third goes by the program's name. Commands: go = allocate,
- * answered with their tids; crowd N = N more threads one after the other, which allocate a block each.
+ * Threads that allocate by the same stack, a different number of blocks each, and keep them. The
+ * third goes by the program's name. Commands: go = allocate, answered with their tids; crowd N = N
+ * more threads one after the other, which allocate a block each.
  */
 #include "../target.h"
 

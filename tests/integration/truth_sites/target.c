@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ten functions that allocate blocks from 16 bytes to 4 MB, in an order that depends on a seed, by all the ways there are, and free some or all of them again.
- * What each has allocated, and how much of that is still live, is counted exactly. Commands: go SEED = allocate, answered with "truth" and
- * NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each site, all since the last clear; clear = free everything.
+ * Ten functions that allocate blocks from 16 bytes to 4 MB, in an order that depends on a seed, by
+ * all the ways there are, and free some or all of them again. What each has allocated, and how much
+ * of that is still live, is counted exactly. Commands: go SEED = allocate, answered with "truth"
+ * and NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each site, all since the last clear; clear =
+ * free everything.
  */
 #include "../target.h"
 
@@ -47,20 +49,57 @@ SITE(site_128, reallocarray(NULL, size / 8, 8))
 SITE(site_gone, malloc(size))
 
 static struct site sites[] = {
-	{.name = "site_16", .allocate = site_16, .smallest = 16, .largest = 16, .stay = 400000, .go = 200000},
+	{.name = "site_16",
+	 .allocate = site_16,
+	 .smallest = 16,
+	 .largest = 16,
+	 .stay = 400000,
+	 .go = 200000},
 	{.name = "site_64", .allocate = site_64, .smallest = 64, .largest = 64, .stay = 1000000},
-	{.name = "site_strings", .allocate = site_strings, .smallest = 1, .largest = 511, .stay = 100000, .go = 100000},
-	{.name = "site_grown", .allocate = site_grown, .smallest = 1024, .largest = 1024, .stay = 60000, .grows = true},
-	{.name = "site_mixed", .allocate = site_mixed, .smallest = 20, .largest = 8172, .stay = 4000, .go = 4000},
-	{.name = "site_64k", .allocate = site_64k, .smallest = 65536, .largest = 65536, .stay = 160, .go = 40},
-	{.name = "site_256k", .allocate = site_256k, .smallest = 262144, .largest = 262144, .stay = 16},
-	{.name = "site_4m", .allocate = site_4m, .smallest = 4 << 20, .largest = 4 << 20, .stay = 8, .go = 4},
+	{.name = "site_strings",
+	 .allocate = site_strings,
+	 .smallest = 1,
+	 .largest = 511,
+	 .stay = 100000,
+	 .go = 100000},
+	{.name = "site_grown",
+	 .allocate = site_grown,
+	 .smallest = 1024,
+	 .largest = 1024,
+	 .stay = 60000,
+	 .grows = true},
+	{.name = "site_mixed",
+	 .allocate = site_mixed,
+	 .smallest = 20,
+	 .largest = 8172,
+	 .stay = 4000,
+	 .go = 4000},
+	{.name = "site_64k",
+	 .allocate = site_64k,
+	 .smallest = 65536,
+	 .largest = 65536,
+	 .stay = 160,
+	 .go = 40},
+	{.name = "site_256k",
+	 .allocate = site_256k,
+	 .smallest = 262144,
+	 .largest = 262144,
+	 .stay = 16},
+	{.name = "site_4m",
+	 .allocate = site_4m,
+	 .smallest = 4 << 20,
+	 .largest = 4 << 20,
+	 .stay = 8,
+	 .go = 4},
 	{.name = "site_128", .allocate = site_128, .smallest = 128, .largest = 128, .stay = 8192},
 	{.name = "site_gone", .allocate = site_gone, .smallest = 48, .largest = 48, .go = 200000},
 };
 #define SITES (sizeof sites / sizeof sites[0])
 #define BLOCKS_MAX 8000000u
-/* Slowly: so many in a row, and then a pause, in which who is told of each has the time to read it, whatever else goes on. */
+/*
+ * Slowly: so many in a row, and then a pause, in which who is told of each has the time to read it,
+ * whatever else goes on.
+ */
 #define BREATH 10000u
 #define BREATH_US 10000
 
@@ -77,7 +116,8 @@ static uint64_t random_next(uint64_t *state)
 
 static void allocate_one(struct site *site, uint64_t *state)
 {
-	const size_t size = site->smallest + random_next(state) % (site->largest - site->smallest + 1);
+	const size_t size =
+		site->smallest + random_next(state) % (site->largest - site->smallest + 1);
 	const bool stays = random_next(state) % site->left < site->stay_left;
 	void *block = site->allocate(size);
 
@@ -122,7 +162,8 @@ static void say_truth(void)
 	size_t used = strlen(line);
 
 	for (size_t i = 0; i < SITES; i++)
-		used += (size_t)snprintf(line + used, sizeof line - used, " %s:%lu:%lu:%lu:%lu", sites[i].name, sites[i].live_bytes, sites[i].live_count,
+		used += (size_t)snprintf(line + used, sizeof line - used, " %s:%lu:%lu:%lu:%lu",
+					 sites[i].name, sites[i].live_bytes, sites[i].live_count,
 					 sites[i].bytes, sites[i].count);
 	target_say("%s\n", line);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that swap blocks through shared places: each puts a new one in and frees what was there, mostly another thread's, whose address the next allocation
- * of any thread may get. Some are grown on the way. What was allocated and freed is counted. Commands: go = all rounds, then one line: live blocks, live bytes,
- * allocated blocks, allocated bytes.
+ * Threads that swap blocks through shared places: each puts a new one in and frees what was there,
+ * mostly another thread's, whose address the next allocation of any thread may get. Some are grown
+ * on the way. What was allocated and freed is counted. Commands: go = all rounds, then one line:
+ * live blocks, live bytes, allocated blocks, allocated bytes.
  */
 #include "../target.h"
 
@@ -48,7 +49,8 @@ __attribute__((noinline)) static struct block *allocate(size_t size, unsigned pa
 	struct block *block;
 
 	if (depth)
-		block = path & 1 ? allocate(size, path >> 1, depth - 1) : allocate(size, path >> 1, depth - 1);
+		block = path & 1 ? allocate(size, path >> 1, depth - 1)
+				 : allocate(size, path >> 1, depth - 1);
 	else
 		block = malloc(size);
 	__asm__ volatile("" : "+r"(block) : : "memory");
@@ -74,7 +76,8 @@ static void *swap(void *argument)
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t drawn = random_next(&state);
 		size_t size = sizeof(struct block) + drawn % 1000;
-		struct block *block = allocate(size, (unsigned)(drawn >> 10) & 0xfff, (int)((drawn >> 32) % DEPTH));
+		struct block *block = allocate(size, (unsigned)(drawn >> 10) & 0xfff,
+					       (int)((drawn >> 32) % DEPTH));
 
 		block->size = size;
 		count(size);
@@ -106,8 +109,10 @@ int main(void)
 		pthread_barrier_wait(&start);
 		pthread_barrier_wait(&end);
 		/* dprintf would allocate, and free, a buffer. */
-		const int length = snprintf(line, sizeof line, "%llu %llu %llu %llu\n", (unsigned long long)live_blocks, (unsigned long long)live_bytes,
-					    (unsigned long long)all_blocks, (unsigned long long)all_bytes);
+		const int length =
+			snprintf(line, sizeof line, "%llu %llu %llu %llu\n",
+				 (unsigned long long)live_blocks, (unsigned long long)live_bytes,
+				 (unsigned long long)all_blocks, (unsigned long long)all_bytes);
 		if (write(STDOUT_FILENO, line, (size_t)length) != length)
 			return 1;
 	}

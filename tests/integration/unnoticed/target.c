@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that wait in the system calls which a stop can break off (man 7 signal), each a waiter of its own; a wait that ends is written down. One more thread
- * takes a signal from a timer again and again and counts; one computes and checks its registers, vector registers included. Command: check = answers "right",
- * or what was noticed.
+ * Threads that wait in the system calls which a stop can break off (man 7 signal), each a waiter of
+ * its own; a wait that ends is written down. One more thread takes a signal from a timer again and
+ * again and counts; one computes and checks its registers, vector registers included. Command:
+ * check = answers "right", or what was noticed.
  */
 #include "../target.h"
 
@@ -126,10 +127,17 @@ static const struct waiter {
 	const char *name;
 	long (*wait)(void);
 } waiters[] = {
-	{"read", wait_read},           {"poll", wait_poll},           {"select", wait_select},
-	{"epoll_wait", wait_epoll},    {"nanosleep", wait_nanosleep}, {"clock_nanosleep", wait_clock},
-	{"sem_wait", wait_semaphore},  {"accept", wait_accept},       {"recv with a timeout", wait_receive},
-	{"sigtimedwait", wait_signal}, {"waitpid", wait_child},
+	{"read", wait_read},
+	{"poll", wait_poll},
+	{"select", wait_select},
+	{"epoll_wait", wait_epoll},
+	{"nanosleep", wait_nanosleep},
+	{"clock_nanosleep", wait_clock},
+	{"sem_wait", wait_semaphore},
+	{"accept", wait_accept},
+	{"recv with a timeout", wait_receive},
+	{"sigtimedwait", wait_signal},
+	{"waitpid", wait_child},
 };
 #define WAITERS (sizeof waiters / sizeof waiters[0])
 
@@ -154,7 +162,8 @@ static void count_signal(int number)
 static void *take_signals(void *unused)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
-	const struct itimerspec every = {.it_interval.tv_nsec = 1000000, .it_value.tv_nsec = 1000000};
+	const struct itimerspec every = {.it_interval.tv_nsec = 1000000,
+					 .it_value.tv_nsec = 1000000};
 	timer_t timer;
 	sigset_t set;
 
@@ -200,9 +209,12 @@ static void *compute(void *unused)
 
 static const char *check(void)
 {
-	const unsigned long signals_before = atomic_load(&signals), computed_before = atomic_load(&computed);
+	const unsigned long signals_before = atomic_load(&signals),
+			    computed_before = atomic_load(&computed);
 
-	for (int wait = 0; atomic_load(&signals) < signals_before + 20 || atomic_load(&computed) < computed_before + 3; wait++) {
+	for (int wait = 0; atomic_load(&signals) < signals_before + 20 ||
+			   atomic_load(&computed) < computed_before + 3;
+	     wait++) {
 		if (wait == TARGET_PATIENCE_MS)
 			return "a thread hangs";
 		usleep(1000);
@@ -219,7 +231,8 @@ static void start(void *(*run)(void *), const void *argument)
 
 int main(void)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	char command[TARGET_COMMAND_MAX];
 	sigset_t set;
 
@@ -229,7 +242,8 @@ int main(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGRTMIN, count_signal);
 	idle_socket = socket(AF_INET, SOCK_STREAM, 0);
-	if (pipe(silent_pipe) || bind(idle_socket, (struct sockaddr *)&address, sizeof address) || listen(idle_socket, 1))
+	if (pipe(silent_pipe) || bind(idle_socket, (struct sockaddr *)&address, sizeof address) ||
+	    listen(idle_socket, 1))
 		return 1;
 	for (size_t i = 0; i < WAITERS; i++)
 		start(wait_for_ever, &waiters[i]);

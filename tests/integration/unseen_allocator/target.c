@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program whose memory comes from ALLOCATE, which as it is built by others is an allocator of its own. "ready", then commands, each answered when it is done:
- * "keep N" takes N MB in small blocks, "map N" takes them by mmap.
+ * A program whose memory comes from ALLOCATE, which as it is built by others is an allocator of its
+ * own. "ready", then commands, each answered when it is done: "keep N" takes N MB in small blocks,
+ * "map N" takes them by mmap.
  */
 #include <stdint.h>
 #include <sys/mman.h>
@@ -26,7 +27,8 @@ __attribute__((noinline)) static void keep(unsigned megabytes)
 
 __attribute__((noinline)) static void map(unsigned megabytes)
 {
-	void *at = mmap(NULL, (size_t)megabytes * MEGABYTE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at = mmap(NULL, (size_t)megabytes * MEGABYTE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at != MAP_FAILED)
 		memset(at, 1, (size_t)megabytes * MEGABYTE);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A container with a destructor, which was made when the program began: it holds 4 MB, replaces one block after the other, and frees by an address of free that
- * it has in its own memory, not in a slot. "ready", then it works until it is ended; "held N" tells how many bytes it holds.
+ * A container with a destructor, which was made when the program began: it holds 4 MB, replaces one
+ * block after the other, and frees by an address of free that it has in its own memory, not in a
+ * slot. "ready", then it works until it is ended; "held N" tells how many bytes it holds.
  */
 #include <pthread.h>
 #include <stdint.h>

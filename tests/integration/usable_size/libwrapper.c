@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libwrapper - an allocator that is none of those that are known, and that nobody may ask for usable sizes. */
+/*
+ * libwrapper - an allocator that is none of those that are known, and that nobody may ask for
+ * usable sizes.
+ */
 #include <stdlib.h>
 
 extern void *__libc_malloc(size_t size);

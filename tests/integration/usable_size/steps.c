@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steps.c - what an allocator does when it is asked for the usable size of a block, seen instruction by instruction: the thread steps, and a handler looks.
+ * steps.c - what an allocator does when it is asked for the usable size of a block, seen
+ * instruction by instruction: the thread steps, and a handler looks.
  *
- * WATCH: the answer itself is stepped through. No system call, nothing that locks, no way into the allocator's functions, no more than ANSWER_STEPS_MAX
- * instructions (a lazy binding has thousands). INTERRUPT: malloc, realloc and free are stepped through, and at each instruction another block of the same
- * thread is asked for, as a hook would that runs in a signal handler: a lock that is held, or a heap that is half changed, must not matter. Other threads
- * allocate all the while.
+ * WATCH: the answer itself is stepped through. No system call, nothing that locks, no way into the
+ * allocator's functions, no more than ANSWER_STEPS_MAX instructions (a lazy binding has thousands).
+ * INTERRUPT: malloc, realloc and free are stepped through, and at each instruction another block of
+ * the same thread is asked for, as a hook would that runs in a signal handler: a lock that is held,
+ * or a heap that is half changed, must not matter. Other threads allocate all the while.
  *
- * steps: exit 0 and a line of figures, or 1 and what was wrong. steps emergency: asks for a block of tcmalloc's emergency allocator.
+ * steps: exit 0 and a line of figures, or 1 and what was wrong. steps emergency: asks for a block
+ * of tcmalloc's emergency allocator.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,12 +44,14 @@ static atomic_bool is_over;
 
 static bool is_prefix(uint8_t byte)
 {
-	return byte == 0x66 || byte == 0xf2 || byte == 0xf3 || byte == 0x64 || byte == 0x65 || byte >> 4 == 4;
+	return byte == 0x66 || byte == 0xf2 || byte == 0xf3 || byte == 0x64 || byte == 0x65 ||
+	       byte >> 4 == 4;
 }
 
 static void watch(const uint8_t *code)
 {
-	static void *const entries[] = {(void *)malloc, (void *)calloc, (void *)realloc, (void *)free};
+	static void *const entries[] = {(void *)malloc, (void *)calloc, (void *)realloc,
+					(void *)free};
 
 	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
 		if (code == entries[i])
@@ -69,7 +74,8 @@ static void on_step(int signal, siginfo_t *info, void *context)
 	(void)signal, (void)info;
 	if (mode == WATCH)
 		watch((const uint8_t *)interrupted->uc_mcontext.gregs[REG_RIP]);
-	if (mode == INTERRUPT && block->address && block != &live[busy] && ask(block->address) != block->usable)
+	if (mode == INTERRUPT && block->address && block != &live[busy] &&
+	    ask(block->address) != block->usable)
 		wrong = "a block has another size while the allocator is at work";
 	asked += mode == INTERRUPT;
 	if (wrong) {
@@ -81,9 +87,17 @@ static void on_step(int signal, siginfo_t *info, void *context)
 __attribute__((noinline)) static void step(bool on)
 {
 	if (on)
-		__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" : : : "memory", "cc");
+		__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea "
+				 "128(%%rsp), %%rsp"
+				 :
+				 :
+				 : "memory", "cc");
 	else
-		__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" : : : "memory", "cc");
+		__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; "
+				 "lea 128(%%rsp), %%rsp"
+				 :
+				 :
+				 : "memory", "cc");
 }
 
 static void begin(int what)
@@ -181,7 +195,9 @@ static void interrupt_often(void)
 	}
 }
 
-/* More regions than jemalloc remembers the tables of: so the long way to a block is watched, too. */
+/*
+ * More regions than jemalloc remembers the tables of: so the long way to a block is watched, too.
+ */
 static void ask_far_apart(void)
 {
 	uint8_t *huge[HUGE_BLOCKS];
@@ -226,7 +242,8 @@ static void *disturb(void *argument)
 
 static int ask_in_emergency(void)
 {
-	void *(*allocate_so)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "_ZN8tcmalloc15EmergencyMallocEm");
+	void *(*allocate_so)(size_t) =
+		(void *(*)(size_t))dlsym(RTLD_DEFAULT, "_ZN8tcmalloc15EmergencyMallocEm");
 
 	if (!allocate_so)
 		return 77;
@@ -254,6 +271,7 @@ int main(int argc, char **argv)
 	pthread_join(thread[0], NULL);
 	pthread_join(thread[1], NULL);
 	ask_far_apart();
-	printf("asked at %llu instructions of the allocator; an answer takes at most %llu\n", (unsigned long long)asked, (unsigned long long)steps_max);
+	printf("asked at %llu instructions of the allocator; an answer takes at most %llu\n",
+	       (unsigned long long)asked, (unsigned long long)steps_max);
 	return asked < 10000;
 }

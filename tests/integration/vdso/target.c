@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Looks at the clock all the time, and allocates in a signal handler that interrupts it there: so stacks go through the vdso.
+// Looks at the clock all the time, and allocates in a signal handler that interrupts it there: so
+// stacks go through the vdso.
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/time.h>
@@ -30,7 +31,8 @@ static __attribute__((noinline)) void look_at_clock(void)
 
 int main(void)
 {
-	const struct itimerval often = {.it_interval.tv_usec = 1000, .it_value.tv_usec = 1000}, never = {.it_value.tv_usec = 0};
+	const struct itimerval often = {.it_interval.tv_usec = 1000, .it_value.tv_usec = 1000},
+			       never = {.it_value.tv_usec = 0};
 	char command[TARGET_COMMAND_MAX];
 
 	signal(SIGALRM, take_block);

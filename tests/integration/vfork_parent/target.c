@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands: open, use = the plug-in argv[1] is loaded, and allocates; vfork, traced = a thread stands in vfork until `release`, and the child's pid is the
- * answer; one child allocates all the while, in its parent's memory, and the other is traced already, so that it cannot be stopped; gap = the longest time, in
- * ms, for which one of two threads that wake every millisecond did not, since the last time. Others answer "right" or what failed.
+ * Commands: open, use = the plug-in argv[1] is loaded, and allocates; vfork, traced = a thread
+ * stands in vfork until `release`, and the child's pid is the answer; one child allocates all the
+ * while, in its parent's memory, and the other is traced already, so that it cannot be stopped; gap
+ * = the longest time, in ms, for which one of two threads that wake every millisecond did not,
+ * since the last time. Others answer "right" or what failed.
  */
 #include "../target.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* target.c - keeps blocks by recursion, by an inlined function and by a thread; frees half of them again, at once or at the end of the round. */
+/*
+ * target.c - keeps blocks by recursion, by an inlined function and by a thread; frees half of them
+ * again, at once or at the end of the round.
+ */
 #include "../target.h"
 
 #include <pthread.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The first thread ends at once, or when told to; another allocates, and keeps copies of free's address while told to. */
+/*
+ * The first thread ends at once, or when told to; another allocates, and keeps copies of free's
+ * address while told to.
+ */
 #include <pthread.h>
 
 #include "../target.h"

@@ -2,13 +2,12 @@
 /*
  * container.c - a container in all but name: container KIND[,KIND...] ROOT PROGRAM [ARGUMENT...]
  *
- * PROGRAM is a path below ROOT, which becomes the root of a new mount namespace; nothing of the old one remains in sight. KIND adds to that:
- *   mount     nothing
- *   proc      a /proc, without which the program cannot look at itself
- *   pid       a pid namespace, in which the program is process 1
- *   user      a user namespace, whose root is user 100000 outside
- *   noexec=N  vm.memfd_noexec=N in the pid namespace (wants pid and proc)
- * ROOT has a directory proc. The program is the only child of this process, and dies with it.
+ * PROGRAM is a path below ROOT, which becomes the root of a new mount namespace; nothing of the old
+ * one remains in sight. KIND adds to that: mount     nothing proc      a /proc, without which the
+ * program cannot look at itself pid       a pid namespace, in which the program is process 1 user
+ * a user namespace, whose root is user 100000 outside noexec=N  vm.memfd_noexec=N in the pid
+ * namespace (wants pid and proc) ROOT has a directory proc. The program is the only child of this
+ * process, and dies with it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +86,8 @@ static void become_program(const char *kinds, int go, char **argv)
 int main(int argc, char **argv)
 {
 	const char *kinds = argc > 3 ? argv[1] : "";
-	const long flags = SIGCHLD | CLONE_NEWNS | (strstr(kinds, "pid") ? CLONE_NEWPID : 0) | (strstr(kinds, "user") ? CLONE_NEWUSER : 0);
+	const long flags = SIGCHLD | CLONE_NEWNS | (strstr(kinds, "pid") ? CLONE_NEWPID : 0) |
+			   (strstr(kinds, "user") ? CLONE_NEWUSER : 0);
 	int go[2], status;
 	pid_t child;
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inside.c - hostile surroundings that a process can only make for itself, and only once its libraries are loaded: a library for LD_PRELOAD.
+ * inside.c - hostile surroundings that a process can only make for itself, and only once its
+ * libraries are loaded: a library for LD_PRELOAD.
  *
- * SURROUNDINGS="NAME[=VALUE] ..." says which; they are applied in that order before main, so any program can be put into them unchanged. The table at the end
- * is the list. What cannot be made ends the process with a message: a row must never pass because its surroundings were missing.
+ * SURROUNDINGS="NAME[=VALUE] ..." says which; they are applied in that order before main, so any
+ * program can be put into them unchanged. The table at the end is the list. What cannot be made
+ * ends the process with a message: a row must never pass because its surroundings were missing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,17 +39,23 @@ static void give_up(const char *what)
 	_exit(1);
 }
 
-/* ---- seccomp ------------------------------------------------------------------------------------------------------------------- */
+/* ---- seccomp --------------------------------------------------------------------------------- */
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define ARGUMENT(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (n))
+#define ARGUMENT(n) \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (n))
 #define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
 #define DENY_CALL(number, action) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), ANSWER(action)
-/* The call with one of the bits in its n-th argument. The call's number is in the accumulator before and after. */
-#define DENY_BITS(number, n, bits, action) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), ARGUMENT(n), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), ANSWER(action), LOAD(nr)
-#define DENY_VALUE(number, n, value, action) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), ARGUMENT(n), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1), ANSWER(action), LOAD(nr)
+/*
+ * The call with one of the bits in its n-th argument. The call's number is in the accumulator
+ * before and after.
+ */
+#define DENY_BITS(number, n, bits, action)                              \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), ARGUMENT(n), \
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), ANSWER(action), LOAD(nr)
+#define DENY_VALUE(number, n, value, action)                            \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), ARGUMENT(n), \
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1), ANSWER(action), LOAD(nr)
 
 static void install_filter(struct sock_filter *code, unsigned short count, unsigned flags)
 {
@@ -59,7 +67,10 @@ static void install_filter(struct sock_filter *code, unsigned short count, unsig
 		give_up("seccomp");
 }
 
-/* What a sandboxed server forbids itself once it is up: whatever could bring new code in or reach into others. Allocating needs none of it. */
+/*
+ * What a sandboxed server forbids itself once it is up: whatever could bring new code in or reach
+ * into others. Allocating needs none of it.
+ */
 static void forbid_new_code(uint32_t action, unsigned flags)
 {
 	struct sock_filter code[] = {
@@ -98,7 +109,10 @@ static void filter(const char *action)
 	forbid_new_code(action_of(action), 0);
 }
 
-/* As a service manager does it: no other programs, no debugging, no memory that is writable and executable. */
+/*
+ * As a service manager does it: no other programs, no debugging, no memory that is writable and
+ * executable.
+ */
 static void filter_lightly(const char *name)
 {
 	const uint32_t action = action_of(name);
@@ -170,7 +184,7 @@ static void strict_thread(const char *unused)
 	start_thread(confine_strictly, (void *)(intptr_t)ends[0]);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 /* Whatever it maps from now on; with `all` also what it has. */
 static void lock_memory(const char *which)
@@ -229,7 +243,7 @@ static void set_comm(const char *name)
 		give_up("PR_SET_NAME");
 }
 
-/* ---- entry --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -264,7 +278,8 @@ __attribute__((constructor)) static void surround(void)
 {
 	char *list = getenv("SURROUNDINGS"), *name, *rest;
 
-	for (name = list ? strtok_r(list, " ", &rest) : NULL; name; name = strtok_r(NULL, " ", &rest)) {
+	for (name = list ? strtok_r(list, " ", &rest) : NULL; name;
+	     name = strtok_r(NULL, " ", &rest)) {
 		char *value = strchr(name, '=');
 
 		if (value)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking [CALL] - one thread for each blocking system call that a stop under ptrace can turn into EINTR (signal(7)) or cut short, and for those that the
- * kernel restarts by itself. No signal is ever sent here, so every EINTR and every short count is an attach's doing; `state` names the calls that saw one. With
- * a name only that call runs.
+ * blocking [CALL] - one thread for each blocking system call that a stop under ptrace can turn into
+ * EINTR (signal(7)) or cut short, and for those that the kernel restarts by itself. No signal is
+ * ever sent here, so every EINTR and every short count is an attach's doing; `state` names the
+ * calls that saw one. With a name only that call runs.
  *
- * Most calls wait out a time limit of their own, so that thread waits nearly always; the others are woken by a helper thread now and then. A wait that ends
- * early is wrong at once; one that takes half as long again is counted (slow=): a call that would have failed with EINTR begins anew after a stop, and with it
- * its time limit.
+ * Most calls wait out a time limit of their own, so that thread waits nearly always; the others are
+ * woken by a helper thread now and then. A wait that ends early is wrong at once; one that takes
+ * half as long again is counted (slow=): a call that would have failed with EINTR begins anew after
+ * a stop, and with it its time limit.
  */
 #include "blocking_calls.h"
 
 static struct caller callers[CALLS];
 
-/* ---- the threads ---- */
+/* ---- the threads ----------------------------------------------------------------------------- */
 
 static void note_result(struct caller *c, long result)
 {
@@ -30,8 +32,10 @@ static void note_duration(struct caller *c, long result, uint64_t duration_ns)
 {
 	if (result != c->call->result)
 		return;
-	if (duration_ns + 2000000 < (uint64_t)WAIT_NS) /* a tick of CLOCK_REALTIME's coarse twin, by which some of them count */
-		self_wrong("%s: back after %lu us, which is too early", c->call->name, (unsigned long)duration_ns / 1000);
+	/* a tick of CLOCK_REALTIME's coarse twin, by which some of them count */
+	if (duration_ns + 2000000 < (uint64_t)WAIT_NS)
+		self_wrong("%s: back after %lu us, which is too early", c->call->name,
+			   (unsigned long)duration_ns / 1000);
 	if (duration_ns > (uint64_t)(WAIT_NS + SLOW_NS))
 		c->slow++;
 }
@@ -63,7 +67,8 @@ static void *wait_again_and_again(void *data)
 
 static bool is_waiting_for(const struct caller *c, enum expectation expect)
 {
-	return c->worker && c->call->expect == expect && !__atomic_load_n(&c->is_done, __ATOMIC_ACQUIRE);
+	return c->worker && c->call->expect == expect &&
+	       !__atomic_load_n(&c->is_done, __ATOMIC_ACQUIRE);
 }
 
 static bool wake_all(enum expectation expect)
@@ -113,16 +118,19 @@ static int figures(char *into, size_t room)
 		slow += c->slow;
 		cut_short += c->cut_short;
 		if (c->eintr && (size_t)length < room - 80)
-			length += snprintf(into + length, room - (size_t)length, " %s=%ld", c->call->name, c->eintr);
+			length += snprintf(into + length, room - (size_t)length, " %s=%ld",
+					   c->call->name, c->eintr);
 	}
-	return snprintf(into + length, room - (size_t)length, " slow=%ld short=%ld", slow, cut_short);
+	return snprintf(into + length, room - (size_t)length, " slow=%ld short=%ld", slow,
+			cut_short);
 }
 
 /* System V objects outlive a program that is killed, but for those in a namespace of its own. */
 static void take_own_ipc_namespace(void)
 {
 	if (unshare(CLONE_NEWIPC))
-		fprintf(stderr, "no IPC namespace of its own: message queues and semaphores may be left behind\n");
+		fprintf(stderr, "no IPC namespace of its own: message queues and semaphores may be "
+				"left behind\n");
 }
 
 static void remove_ipc_objects(void)
@@ -130,7 +138,8 @@ static void remove_ipc_objects(void)
 	for (size_t i = 0; i < CALLS; i++) {
 		if (callers[i].worker && calls[i].make == make_semaphore)
 			semctl(callers[i].fd[0], 0, IPC_RMID);
-		if (callers[i].worker && (calls[i].make == make_messages || calls[i].make == make_full_messages))
+		if (callers[i].worker &&
+		    (calls[i].make == make_messages || calls[i].make == make_full_messages))
 			msgctl(callers[i].fd[0], IPC_RMID, NULL);
 	}
 }
@@ -145,7 +154,8 @@ int main(int argc, char **argv)
 		if (argc > 1 && strcmp(argv[1], calls[i].name) != 0)
 			continue;
 		if (!calls[i].make(&callers[i])) {
-			fprintf(stderr, "%s cannot be had here: %s\n", calls[i].name, strerror(errno));
+			fprintf(stderr, "%s cannot be had here: %s\n", calls[i].name,
+				strerror(errno));
 			continue;
 		}
 		callers[i].worker = self_worker_new();

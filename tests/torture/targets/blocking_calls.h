@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking_calls.h - part of blocking.c: the calls, each in a function that makes it once, and, for those without a time limit, another that lets it end. Enter
- * at the table at the end.
+ * blocking_calls.h - part of blocking.c: the calls, each in a function that makes it once, and, for
+ * those without a time limit, another that lets it end. Enter at the table at the end.
  */
 #ifndef BLOCKING_CALLS_H
 #define BLOCKING_CALLS_H
@@ -111,7 +111,8 @@ static long wait_futex_bitset(struct caller *c)
 	int word = 0;
 
 	(void)c;
-	return result_of(syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, 0, &when, NULL, FUTEX_BITSET_MATCH_ANY));
+	return result_of(syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, 0, &when, NULL,
+				 FUTEX_BITSET_MATCH_ANY));
 }
 
 static long wait_sigtimedwait(struct caller *c)
@@ -231,7 +232,8 @@ static long wait_io_getevents(struct caller *c)
 	struct io_event event;
 	struct timespec timeout = limit;
 
-	return result_of(syscall(SYS_io_getevents, *(aio_context_t *)c->extra, 1, 1, &event, &timeout));
+	return result_of(
+		syscall(SYS_io_getevents, *(aio_context_t *)c->extra, 1, 1, &event, &timeout));
 }
 
 static long wait_io_uring(struct caller *c)
@@ -239,7 +241,9 @@ static long wait_io_uring(struct caller *c)
 	struct __kernel_timespec timeout = {0, WAIT_NS};
 	struct io_uring_getevents_arg argument = {.ts = (uintptr_t)&timeout};
 
-	return result_of(syscall(SYS_io_uring_enter, c->fd[0], 0, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &argument, sizeof(argument)));
+	return result_of(syscall(SYS_io_uring_enter, c->fd[0], 0, 1,
+				 IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &argument,
+				 sizeof(argument)));
 }
 
 static long wait_read(struct caller *c)
@@ -337,7 +341,7 @@ static long wait_waitid(struct caller *c)
 	return result;
 }
 
-/* ---- transfers: a stop makes them return what they have done so far ---- */
+/* ---- transfers: a stop makes them return what they have done so far -------------------------- */
 
 static long wait_write(struct caller *c)
 {
@@ -365,7 +369,8 @@ static void carry_by_draining(struct caller *c)
 {
 	char into[65536];
 
-	while (recv(c->fd[1], into, sizeof(into), MSG_DONTWAIT) > 0 || (errno == ENOTSOCK && read(c->fd[1], into, sizeof(into)) > 0))
+	while (recv(c->fd[1], into, sizeof(into), MSG_DONTWAIT) > 0 ||
+	       (errno == ENOTSOCK && read(c->fd[1], into, sizeof(into)) > 0))
 		;
 }
 
@@ -408,7 +413,8 @@ static const struct call calls[] = {
 	{"recv", make_untimed_sockets, wait_recv, 1, WOKEN, wake_by_write},
 	{"read_tty", make_pty, wait_read, 1, WOKEN, wake_by_write},
 	{"read_eventfd", make_eventfd, wait_read_counter, 8, WOKEN, wake_eventfd},
-	{"read_inotify", make_inotify, wait_inotify, sizeof(struct inotify_event), WOKEN, wake_by_write},
+	{"read_inotify", make_inotify, wait_inotify, sizeof(struct inotify_event), WOKEN,
+	 wake_by_write},
 	{"semop", make_semaphore, wait_semop, 0, WOKEN, wake_semop},
 	{"msgrcv", make_messages, wait_msgrcv, 3, WOKEN, wake_msgrcv},
 	{"msgsnd", make_full_messages, wait_msgsnd, 0, WOKEN, wake_msgsnd},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* blocking_descriptors.h - part of blocking.c: what a call of its table is, and the descriptors and other objects that there is to wait for. */
+/*
+ * blocking_descriptors.h - part of blocking.c: what a call of its table is, and the descriptors and
+ * other objects that there is to wait for.
+ */
 #ifndef BLOCKING_DESCRIPTORS_H
 #define BLOCKING_DESCRIPTORS_H
 
@@ -46,10 +49,15 @@ struct caller {
 };
 
 enum expectation {
-	TIMED,    /* returns by itself, after WAIT_MS */
-	WOKEN,    /* when the helper has woken it */
-	TRANSFER, /* when all has been taken or given by the carrier, which takes some ten milliseconds */
-	STALLED,  /* a transfer that takes seconds. Nobody can wait for it: it may be cut short, as by job control; counted apart */
+	TIMED, /* returns by itself, after WAIT_MS */
+	WOKEN, /* when the helper has woken it */
+	/* when all has been taken or given by the carrier, which takes some ten milliseconds */
+	TRANSFER,
+	/*
+	 * a transfer that takes seconds. Nobody can wait for it: it may be cut short, as by job
+	 * control; counted apart
+	 */
+	STALLED,
 };
 
 /*
@@ -72,7 +80,7 @@ static long result_of(long result)
 
 static const struct timespec limit = {0, WAIT_NS};
 
-/* ---- descriptors to wait on ---- */
+/* ---- descriptors to wait on ------------------------------------------------------------------ */
 
 static bool make_none(struct caller *c)
 {
@@ -117,11 +125,13 @@ static bool make_full_sockets(struct caller *c)
 
 static bool make_listener(struct caller *c)
 {
-	const struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const struct sockaddr_in any = {.sin_family = AF_INET,
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	const struct timeval timeout = {0, WAIT_MS * 1000};
 
 	c->fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	return bind(c->fd[0], (const struct sockaddr *)&any, sizeof(any)) == 0 && listen(c->fd[0], 1) == 0 &&
+	return bind(c->fd[0], (const struct sockaddr *)&any, sizeof(any)) == 0 &&
+	       listen(c->fd[0], 1) == 0 &&
 	       setsockopt(c->fd[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0;
 }
 
@@ -136,7 +146,8 @@ static bool make_full_listener(struct caller *c)
 	c->extra = name;
 	c->fd[1] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	return bind(c->fd[1], (struct sockaddr *)name, sizeof(*name)) == 0 && listen(c->fd[1], 0) == 0 &&
+	return bind(c->fd[1], (struct sockaddr *)name, sizeof(*name)) == 0 &&
+	       listen(c->fd[1], 0) == 0 &&
 	       connect(first, (struct sockaddr *)name, sizeof(*name)) == 0;
 }
 
@@ -146,7 +157,8 @@ static bool make_epoll(struct caller *c)
 	int input[2];
 
 	c->fd[0] = epoll_create1(EPOLL_CLOEXEC);
-	return c->fd[0] >= 0 && pipe2(input, O_CLOEXEC) == 0 && epoll_ctl(c->fd[0], EPOLL_CTL_ADD, input[0], &event) == 0;
+	return c->fd[0] >= 0 && pipe2(input, O_CLOEXEC) == 0 &&
+	       epoll_ctl(c->fd[0], EPOLL_CTL_ADD, input[0], &event) == 0;
 }
 
 static bool make_eventfd(struct caller *c)
@@ -188,7 +200,8 @@ static bool make_locked_file(struct caller *c)
 
 	c->fd[0] = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd[0]);
-	c->fd[1] = open(path, O_RDWR | O_CLOEXEC); /* its own open file: its locks keep the other's out */
+	/* its own open file: its locks keep the other's out */
+	c->fd[1] = open(path, O_RDWR | O_CLOEXEC);
 	return c->fd[0] >= 0 && c->fd[1] >= 0 && flock(c->fd[1], LOCK_EX) == 0;
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copies FILE [marked] - while heapinject is attached the GOT leads to its gate, and what a program copies from there it may keep where nobody turns it back.
- * Here that is a file, mapped shared: each session leaves a set of operations in it that lead to the gate. All threads allocate through the newest as fast as
- * they can, and now and then through those of earlier sessions, whose gates are pages of plain jumps by then; so at any instant of a detach some stand in the
- * midst of a gate entry.
+ * copies FILE [marked] - while heapinject is attached the GOT leads to its gate, and what a program
+ * copies from there it may keep where nobody turns it back. Here that is a file, mapped shared:
+ * each session leaves a set of operations in it that lead to the gate. All threads allocate through
+ * the newest as fast as they can, and now and then through those of earlier sessions, whose gates
+ * are pages of plain jumps by then; so at any instant of a detach some stand in the midst of a gate
+ * entry.
  *
- * In FILE stands first, in eight bytes, how many sets were taken. The first of them are the originals, from before anybody attached. `marked`: the sets are in
- * private memory instead, with a bit in each address that is taken out before it is called.
+ * In FILE stands first, in eight bytes, how many sets were taken. The first of them are the
+ * originals, from before anybody attached. `marked`: the sets are in private memory instead, with a
+ * bit in each address that is taken out before it is called.
  */
 #include "selfcheck.h"
 
@@ -39,7 +42,10 @@ static struct operations *sets;
 static unsigned long mark;
 static struct operations originals;
 
-/* The compiler must not know whose addresses these are, or it calls the functions themselves; nor keep them from one time to the next. */
+/*
+ * The compiler must not know whose addresses these are, or it calls the functions themselves; nor
+ * keep them from one time to the next.
+ */
 __attribute__((noinline)) static struct operations read_slots(void)
 {
 	struct operations now = {malloc, calloc, realloc, aligned_alloc, posix_memalign, free};
@@ -63,8 +69,10 @@ static struct operations remark(const struct operations *operations)
 
 static bool have_all_changed(const struct operations *now, const struct operations *before)
 {
-	return now->malloc != before->malloc && now->calloc != before->calloc && now->realloc != before->realloc && now->free != before->free &&
-	       now->aligned_alloc != before->aligned_alloc && now->posix_memalign != before->posix_memalign;
+	return now->malloc != before->malloc && now->calloc != before->calloc &&
+	       now->realloc != before->realloc && now->free != before->free &&
+	       now->aligned_alloc != before->aligned_alloc &&
+	       now->posix_memalign != before->posix_memalign;
 }
 
 /* Others may be calling through the set that goes for it, of a session long ago. */
@@ -84,7 +92,8 @@ static void take(void)
 	const struct operations now = read_slots(), marked = remark(&now);
 	const unsigned long taken = file->taken;
 
-	if (!have_all_changed(&now, &originals) || !have_all_changed(&marked, &sets[(taken - 1) % SETS]))
+	if (!have_all_changed(&now, &originals) ||
+	    !have_all_changed(&marked, &sets[(taken - 1) % SETS]))
 		return;
 	store(&marked, &sets[taken % SETS]);
 	__atomic_store_n(&file->taken, taken + 1, __ATOMIC_RELEASE);
@@ -139,7 +148,8 @@ static void *allocate(struct self_worker *worker, const struct operations *by, s
 	}
 }
 
-static void resize(struct self_worker *worker, const struct operations *by, struct self_block *block, size_t size)
+static void resize(struct self_worker *worker, const struct operations *by,
+		   struct self_block *block, size_t size)
 {
 	unsigned char *at = by->realloc(block->at, size);
 	const struct self_block moved = {at, size, block->tag};
@@ -152,7 +162,8 @@ static void resize(struct self_worker *worker, const struct operations *by, stru
 	self_block_take(worker, block, at, size);
 }
 
-static void replace(struct self_worker *worker, const struct operations *by, struct self_block *block)
+static void replace(struct self_worker *worker, const struct operations *by,
+		    struct self_block *block)
 {
 	const size_t size = 1 + self_random(worker) % 4000;
 
@@ -197,7 +208,8 @@ static int say_taken(char *into, size_t room)
 
 int main(int argc, char **argv)
 {
-	const int descriptor = argc > 1 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+	const int descriptor =
+		argc > 1 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
 	pthread_t thread[WORKERS];
 
 	if (descriptor < 0 || ftruncate(descriptor, sizeof(*file)))
@@ -208,7 +220,8 @@ int main(int argc, char **argv)
 	originals = read_slots();
 	sets = file->set;
 	if (argc > 2) {
-		sets = mmap(NULL, sizeof(file->set), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		sets = mmap(NULL, sizeof(file->set), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		mark = MARK;
 	}
 	if (sets == MAP_FAILED)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coroutines - two threads that never run on their own stacks but on those of sixteen coroutines each, side by side in one mapping, with nothing but canaries
- * in between. What is put below such a stack pointer, beyond the red zone, destroys a neighbour. All of them allocate.
+ * coroutines - two threads that never run on their own stacks but on those of sixteen coroutines
+ * each, side by side in one mapping, with nothing but canaries in between. What is put below such a
+ * stack pointer, beyond the red zone, destroys a neighbour. All of them allocate.
  */
 #include "selfcheck.h"
 
@@ -47,7 +48,8 @@ static void run(void)
 	for (;;) {
 		struct coroutine *self_coroutine = &me->coroutine[me->current];
 
-		self_block_renew(me->worker, &self_coroutine->block, 1 + self_random(me->worker) % 1000);
+		self_block_renew(me->worker, &self_coroutine->block,
+				 1 + self_random(me->worker) % 1000);
 		check_canaries(self_coroutine->stack);
 		me->current = (me->current + 1) % COROUTINES;
 		if (me->current == 0) {
@@ -73,7 +75,8 @@ static void prepare(struct coroutine *coroutine, struct stack *stack)
 static void *schedule(void *unused)
 {
 	struct scheduler scheduler = {0};
-	struct stack *stacks = mmap(NULL, COROUTINES * sizeof(*stacks), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct stack *stacks = mmap(NULL, COROUTINES * sizeof(*stacks), PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	me = &scheduler;
 	me->worker = self_worker_new();
@@ -89,6 +92,7 @@ static void *schedule(void *unused)
 
 int main(void)
 {
-	free(malloc(1)); /* bound now: the linker's lazy binding wants more stack than the coroutines have */
+	/* bound now: the linker's lazy binding wants more stack than the coroutines have */
+	free(malloc(1));
 	return self_run(THREADS, schedule, NULL);
 }

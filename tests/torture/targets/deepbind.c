@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deepbind LIBRARY DIRECTORY - eight copies of librelease.c's LIBRARY, made in DIRECTORY, are loaded with RTLD_LAZY and RTLD_DEEPBIND, and with them libown.c: what
- * is allocated there comes from an allocator of its own, and free is bound when it is first called, just before the copy is unloaded. Whoever had bound it to
- * the allocator of all others would have that one free a stranger's block.
+ * deepbind LIBRARY DIRECTORY - eight copies of librelease.c's LIBRARY, made in DIRECTORY, are
+ * loaded with RTLD_LAZY and RTLD_DEEPBIND, and with them libown.c: what is allocated there comes
+ * from an allocator of its own, and free is bound when it is first called, just before the copy is
+ * unloaded. Whoever had bound it to the allocator of all others would have that one free a
+ * stranger's block.
  */
 #include "selfcheck.h"
 
@@ -63,5 +65,6 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	plugins_make(argv[1], argv[2]);
-	return self_run(1, work, NULL); /* a library that two threads have open would not be unloaded */
+	/* a library that two threads have open would not be unloaded */
+	return self_run(1, work, NULL);
 }

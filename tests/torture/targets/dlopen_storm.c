@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlopen_storm LIBRARY DIRECTORY THREADS - loads and unloads eight copies of libplugin.c's LIBRARY, made in DIRECTORY, without a pause: a slot that is written too
- * late is written into a stranger. What one plugin allocates another one releases.
+ * dlopen_storm LIBRARY DIRECTORY THREADS - loads and unloads eight copies of libplugin.c's LIBRARY,
+ * made in DIRECTORY, without a pause: a slot that is written too late is written into a stranger.
+ * What one plugin allocates another one releases.
  */
 #include "selfcheck.h"
 
@@ -13,7 +14,8 @@ static void use_plugin(struct self_worker *worker, struct self_block *block)
 	void (*release)(void *);
 	const size_t size = 1 + self_random(worker) % 500;
 
-	plugin = plugin_open((unsigned)self_random(worker) % PLUGINS, self_random(worker) % 2 ? RTLD_NOW : RTLD_LAZY);
+	plugin = plugin_open((unsigned)self_random(worker) % PLUGINS,
+			     self_random(worker) % 2 ? RTLD_NOW : RTLD_LAZY);
 	if (!plugin)
 		return;
 	*(void **)&allocate = dlsym(plugin, "plugin_allocate");

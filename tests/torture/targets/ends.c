@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ends KIND - a program that comes to its end by itself, some tenths of a second after it was first asked for its state, whatever is done to it then: exit (by
- * a thread that is not the first), abort, crash (a write to nowhere), or becomes itself again, by exec from its first thread (exec) or another one
- * (thread-exec), for ever. Until then three threads allocate.
+ * ends KIND - a program that comes to its end by itself, some tenths of a second after it was first
+ * asked for its state, whatever is done to it then: exit (by a thread that is not the first),
+ * abort, crash (a write to nowhere), or becomes itself again, by exec from its first thread (exec)
+ * or another one (thread-exec), for ever. Until then three threads allocate.
  */
 #include "selfcheck.h"
 
@@ -12,7 +13,8 @@
 #define STATUS 7
 
 static char **arguments;
-static pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER; /* nobody execs in the middle of an answer */
+/* nobody execs in the middle of an answer */
+static pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
 
 static void *allocate(void *unused)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exceptions - four threads that throw and catch through operator new in every way: sizes that cannot be had, lengths that overflow, nothrow, a new-handler
- * that first frees a reserve and then gives up, constructors that throw, and exceptions that carry strings.
+ * exceptions - four threads that throw and catch through operator new in every way: sizes that
+ * cannot be had, lengths that overflow, nothrow, a new-handler that first frees a reserve and then
+ * gives up, constructors that throw, and exceptions that carry strings.
  */
 #include "selfcheck.h"
 
@@ -19,7 +20,9 @@ struct throwing {
 	std::string text;
 	explicit throwing(int number) : text(100, 'x')
 	{
-		throw std::runtime_error("number " + std::to_string(number) + " of a text that is too long to lie within the string itself");
+		throw std::runtime_error(
+			"number " + std::to_string(number) +
+			" of a text that is too long to lie within the string itself");
 	}
 };
 
@@ -43,7 +46,8 @@ static void fail_deep_down(int depth, std::vector<std::string> &trail)
 	trail.push_back(mine);
 }
 
-template <class Exception, class Function> static void must_throw(const char *what, Function function)
+template <class Exception, class Function>
+static void must_throw(const char *what, Function function)
 {
 	try {
 		function();
@@ -64,7 +68,9 @@ static void *throw_and_catch(void *unused)
 		const size_t size = 1 + self_random(worker) % 2000;
 		const int calls = handler_calls;
 
-		must_throw<std::bad_alloc>("a huge block", [&] { fail_deep_down((int)(self_random(worker) % 20), trail); });
+		must_throw<std::bad_alloc>("a huge block", [&] {
+			fail_deep_down((int)(self_random(worker) % 20), trail);
+		});
 		SELF_CHECK(handler_calls == calls + 2);
 		none = new (std::nothrow) char[huge];
 		SELF_CHECK(none == nullptr);
@@ -72,7 +78,8 @@ static void *throw_and_catch(void *unused)
 			const volatile size_t count = SIZE_MAX / 4;
 			none = new uint64_t[count];
 		});
-		must_throw<std::runtime_error>("a constructor", [&] { delete new throwing((int)size); });
+		must_throw<std::runtime_error>("a constructor",
+					       [&] { delete new throwing((int)size); });
 		must_throw<std::length_error>("a vector", [] { std::vector<int>().reserve(huge); });
 		if (block.at) {
 			self_block_check(&block);

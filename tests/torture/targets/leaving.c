@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leaving KIND - threads that leave calls in the middle. Where that may be within malloc the program needs an allocator that bears it (libbump.c).
+ * leaving KIND - threads that leave calls in the middle. Where that may be within malloc the
+ * program needs an allocator that bears it (libbump.c).
  *
- *   cancel  threads are cancelled where they wait, with blocks in hand that their clean-up handlers check and free
- *   async   threads are cancelled wherever they are, in malloc most of the time
- *   jump    a timer's handler jumps out of whatever was interrupted, which is malloc most of the time
+ *   cancel  threads are cancelled where they wait, with blocks in hand that their clean-up handlers
+ * check and free async   threads are cancelled wherever they are, in malloc most of the time jump
+ * a timer's handler jumps out of whatever was interrupted, which is malloc most of the time
  *
- * An interrupted call may have been within one of our hooks, which then is never seen to return: detach has to keep what such a call would return to, and says
- * so.
+ * An interrupted call may have been within one of our hooks, which then is never seen to return:
+ * detach has to keep what such a call would return to, and says so.
  */
 #include "selfcheck.h"
 
@@ -17,7 +18,7 @@
 #define THREADS 3
 #define TICK_NS 300000
 
-/* ---- jump ---- */
+/* ---- jump ------------------------------------------------------------------------------------ */
 
 static __thread sigjmp_buf back;
 static __thread volatile bool may_jump;
@@ -38,7 +39,8 @@ static void start_timer(void)
 	timer_t timer;
 
 	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-	SELF_CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &every, NULL) == 0);
+	SELF_CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 &&
+		   timer_settime(timer, 0, &every, NULL) == 0);
 }
 
 static void allocate_once(struct self_worker *worker)
@@ -66,7 +68,7 @@ static void *jump(void *unused)
 	return unused;
 }
 
-/* ---- cancel ---- */
+/* ---- cancel ---------------------------------------------------------------------------------- */
 
 struct errand {
 	struct self_worker worker; /* for tags and sizes only */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libbump.c - an allocator that may be left at any instruction: it takes the next piece of one large area, begins anew at its end, and never frees. For
- * programs that jump out of a call to malloc, which with any other allocator is their own end. What is allocated holds for as long as it takes to go round
- * once.
+ * libbump.c - an allocator that may be left at any instruction: it takes the next piece of one
+ * large area, begins anew at its end, and never frees. For programs that jump out of a call to
+ * malloc, which with any other allocator is their own end. What is allocated holds for as long as
+ * it takes to go round once.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libown.c - a shared object with an allocator of its own, which knows a block of another one when it is to free it. */
+/*
+ * libown.c - a shared object with an allocator of its own, which knows a block of another one when
+ * it is to free it.
+ */
 #include <stdlib.h>
 
 void *plugin_allocate(size_t size);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libplugin.c - a shared object that dlopen_storm copies under several names: it allocates through slots of its own, in its constructor too. */
+/*
+ * libplugin.c - a shared object that dlopen_storm copies under several names: it allocates through
+ * slots of its own, in its constructor too.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc_storm THREADS [KIND] - threads that do nothing but allocate, move, check and free; the main thread is one of them. KIND: malloc (default, with some of
- * the others), plain (malloc, realloc and free only), aligned (posix_memalign, aligned_alloc, memalign, valloc), realloc (grows and shrinks by every route,
- * with sizes that must fail in between). With one thread there is no monitor: in a process of one thread glibc takes no locks, and that is the case to be
- * tested.
+ * malloc_storm THREADS [KIND] - threads that do nothing but allocate, move, check and free; the
+ * main thread is one of them. KIND: malloc (default, with some of the others), plain (malloc,
+ * realloc and free only), aligned (posix_memalign, aligned_alloc, memalign, valloc), realloc (grows
+ * and shrinks by every route, with sizes that must fail in between). With one thread there is no
+ * monitor: in a process of one thread glibc takes no locks, and that is the case to be tested.
  */
 #include "selfcheck.h"
 
@@ -69,7 +70,8 @@ static void *any(struct self_worker *worker, size_t size)
 /* The block moves; what it holds must move with it. */
 static void move(struct self_worker *worker, struct self_block *block, size_t size)
 {
-	unsigned char *at = self_random(worker) % 4 ? realloc(block->at, size) : reallocarray(block->at, 1, size);
+	unsigned char *at = self_random(worker) % 4 ? realloc(block->at, size)
+						    : reallocarray(block->at, 1, size);
 	const struct self_block moved = {at, size, block->tag};
 
 	if (!at) {
@@ -121,12 +123,14 @@ static void replace_aligned(struct self_worker *worker, struct self_block *block
 /* A request that cannot be met must leave the block alone. */
 static void fail_to_move(const struct self_block *block)
 {
-	const volatile size_t huge = (size_t)PTRDIFF_MAX - 100; /* volatile: or the compiler warns of it */
+	/* volatile: or the compiler warns of it */
+	const volatile size_t huge = (size_t)PTRDIFF_MAX - 100;
 
 	errno = 0;
 	SELF_CHECK(realloc(block->at, huge) == NULL && errno == ENOMEM);
 	SELF_CHECK(reallocarray(block->at, huge, 3) == NULL && errno == ENOMEM);
-	void *volatile none = malloc(huge); /* volatile: calls whose result nobody needs are left out */
+	/* volatile: calls whose result nobody needs are left out */
+	void *volatile none = malloc(huge);
 	SELF_CHECK(none == NULL && errno == ENOMEM);
 	none = calloc(huge, 2);
 	SELF_CHECK(none == NULL && errno == ENOMEM);
@@ -154,11 +158,15 @@ static void replace_by_realloc(struct self_worker *worker, struct self_block *bl
 	}
 }
 
-static replace_function *const kinds[] = {replace_any, replace_plainly, replace_aligned, replace_by_realloc};
+static replace_function *const kinds[] = {replace_any, replace_plainly, replace_aligned,
+					  replace_by_realloc};
 static const char *const kind_names[] = {"malloc", "plain", "aligned", "realloc"};
 static replace_function *replace = replace_any;
 
-/* errno belongs to the program: a call that succeeds leaves it alone, and so must we. glibc's free keeps it, its malloc too unless it fails. */
+/*
+ * errno belongs to the program: a call that succeeds leaves it alone, and so must we. glibc's free
+ * keeps it, its malloc too unless it fails.
+ */
 static void storm_round(struct self_worker *worker, struct self_block *blocks)
 {
 	for (int i = 0; i < REPLACED_PER_ROUND; i++) {

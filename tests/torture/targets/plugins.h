@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugins.h - copies of a library under several names, so that each is loaded and unloaded by itself. They are the same size: one may come to lie where another
- * was.
+ * plugins.h - copies of a library under several names, so that each is loaded and unloaded by
+ * itself. They are the same size: one may come to lie where another was.
  */
 #ifndef PLUGINS_H
 #define PLUGINS_H

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pointers - programs keep addresses of malloc and free, and while heapinject is attached they are given other ones. Two threads take them anew all the time,
- * into structures on the heap, on the stack and in static memory, and use those that were taken long ago; two more keep them in registers for a whole loop
- * (built with -fno-plt the compiler does that by itself, in `loop`; here it is made sure of).
+ * pointers - programs keep addresses of malloc and free, and while heapinject is attached they are
+ * given other ones. Two threads take them anew all the time, into structures on the heap, on the
+ * stack and in static memory, and use those that were taken long ago; two more keep them in
+ * registers for a whole loop (built with -fno-plt the compiler does that by itself, in `loop`; here
+ * it is made sure of).
  */
 #include "selfcheck.h"
 
@@ -27,7 +29,8 @@ static void take(struct operations *into)
 	*into = now;
 }
 
-static void use(struct self_worker *worker, const struct operations *allocate, const struct operations *release)
+static void use(struct self_worker *worker, const struct operations *allocate,
+		const struct operations *release)
 {
 	const size_t size = 1 + self_random(worker) % 2000;
 	struct self_block block;
@@ -65,7 +68,10 @@ static void *take_and_use(void *unused)
 	return unused;
 }
 
-/* Functions with much to remember spill what their caller had in registers; what lies there later is something else. */
+/*
+ * Functions with much to remember spill what their caller had in registers; what lies there later
+ * is something else.
+ */
 __attribute__((noinline)) static void spill(void)
 {
 	__asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15", "memory");

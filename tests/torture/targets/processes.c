@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processes KIND - three threads that start child processes without a pause, by fork, vfork, spawn (posix_spawn) or exec (fork, then execve). Every child
- * allocates, finds the blocks it inherited intact, and ends with a status of its own that its parent expects. `processes child STATUS` is what the executed
- * children are.
+ * processes KIND - three threads that start child processes without a pause, by fork, vfork, spawn
+ * (posix_spawn) or exec (fork, then execve). Every child allocates, finds the blocks it inherited
+ * intact, and ends with a status of its own that its parent expects. `processes child STATUS` is
+ * what the executed children are.
  */
 #include "selfcheck.h"
 
@@ -69,7 +70,8 @@ static pid_t start_by_spawn(struct self_worker *worker, struct self_block *block
 	pid_t pid = -1;
 
 	use_blocks(worker, blocks);
-	SELF_CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, child_arguments(text, status), environ) == 0);
+	SELF_CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, child_arguments(text, status),
+			       environ) == 0);
 	return pid;
 }
 
@@ -90,7 +92,10 @@ static pid_t start_by_exec(struct self_worker *worker, struct self_block *blocks
 static const struct kind {
 	const char *name;
 	pid_t (*start)(struct self_worker *, struct self_block *, int status);
-} kinds[] = {{"fork", start_by_fork}, {"vfork", start_by_vfork}, {"spawn", start_by_spawn}, {"exec", start_by_exec}};
+} kinds[] = {{"fork", start_by_fork},
+	     {"vfork", start_by_vfork},
+	     {"spawn", start_by_spawn},
+	     {"exec", start_by_exec}};
 
 static void wait_for(pid_t pid, int status)
 {
@@ -104,7 +109,8 @@ static void wait_for(pid_t pid, int status)
 		self_eintr(1);
 	}
 	if (!WIFEXITED(got) || WEXITSTATUS(got) != status)
-		self_wrong("a child ended with wait status %#x, not exit status %d", (unsigned)got, status);
+		self_wrong("a child ended with wait status %#x, not exit status %d", (unsigned)got,
+			   status);
 }
 
 static void *start_processes(void *data)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rseq_counter - counters, one for each CPU, that are incremented without atomic operations in restartable sequences, as tcmalloc does: load, compute for a
- * while, store. The kernel sends a thread that was stopped in between to the abort address. If an attach hides the stop from it, the store happens all the
- * same, and counts of others are lost.
+ * rseq_counter - counters, one for each CPU, that are incremented without atomic operations in
+ * restartable sequences, as tcmalloc does: load, compute for a while, store. The kernel sends a
+ * thread that was stopped in between to the abort address. If an attach hides the stop from it, the
+ * store happens all the same, and counts of others are lost.
  */
 #include "selfcheck.h"
 
@@ -40,10 +41,12 @@ static bool add_one(struct rseq *rseq, uint32_t cpu)
 		     "movl $500, %%ecx\n5: decl %%ecx\njnz 5b\n"
 		     "movq %%rax, (%[count])\n"
 		     "2:\n.pushsection .text.unlikely, \"ax\"\n"
-		     ".byte 0x0f, 0xb9, 0x3d\n.long 0x53053053\n" /* the signature that the kernel wants to see before it */
+		     /* the signature that the kernel wants to see before it */
+		     ".byte 0x0f, 0xb9, 0x3d\n.long 0x53053053\n"
 		     "4: jmp %l[disturbed]\n.popsection\n"
 		     :
-		     : [rseq] "r"(rseq), [cpu] "r"(cpu), [count] "r"(&counter[cpu].count), [cs] "i"(offsetof(struct rseq, rseq_cs)),
+		     : [rseq] "r"(rseq), [cpu] "r"(cpu), [count] "r"(&counter[cpu].count),
+		       [cs] "i"(offsetof(struct rseq, rseq_cs)),
 		       [cpu_id] "i"(offsetof(struct rseq, cpu_id))
 		     : "rax", "rcx", "memory", "cc"
 		     : disturbed);
@@ -59,7 +62,8 @@ static void compare(void)
 	for (int i = 0; i < CPUS_MAX; i++)
 		sum += counter[i].count;
 	if (sum != added)
-		self_wrong("%lu increments, but the counters say %lu", (unsigned long)added, (unsigned long)sum);
+		self_wrong("%lu increments, but the counters say %lu", (unsigned long)added,
+			   (unsigned long)sum);
 }
 
 static void *count(void *unused)
@@ -80,7 +84,8 @@ static void *count(void *unused)
 		self_step(worker);
 		if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
 			compare();
-			is_over = self_is_stopping(); /* decided once for all: who left alone would be missed at the barrier */
+			/* decided once for all: who left alone would be missed at the barrier */
+			is_over = self_is_stopping();
 		}
 		pthread_barrier_wait(&barrier);
 	} while (!is_over);

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * selfcheck.h - what the targets of the torture suite share: a program that would itself notice whatever harm an attach does to it.
+ * selfcheck.h - what the targets of the torture suite share: a program that would itself notice
+ * whatever harm an attach does to it.
  *
- * The script speaks to it on standard input, one command a line: `state` is answered by "state ok progress=N gap_us=G eintr=E lost=L ..." or "state bad
- * REASON"; `end` stops the threads, lets them verify all they hold, and is answered by "end ok ..." or "end bad REASON" and the end of the program; `exec`
- * makes it become cat, which answers with what it is told. End of input: it leaves quietly.
+ * The script speaks to it on standard input, one command a line: `state` is answered by "state ok
+ * progress=N gap_us=G eintr=E lost=L ..." or "state bad REASON"; `end` stops the threads, lets them
+ * verify all they hold, and is answered by "end ok ..." or "end bad REASON" and the end of the
+ * program; `exec` makes it become cat, which answers with what it is told. End of input: it leaves
+ * quietly.
  *
- *   progress  rounds in which every thread has taken a step: it stands still if one thread does. A starved machine makes it slow, so ask again before judging.
- *   gap_us    longest time between two wake-ups of a thread that means to wake every 200 us (without that thread: between two looks of the main thread at the
- *             clock)
- *   eintr     system calls that failed with EINTR though the program had no signal for them, or were cut short
- *   lost      signals and timer ticks that were sent and not handled
+ *   progress  rounds in which every thread has taken a step: it stands still if one thread does. A
+ * starved machine makes it slow, so ask again before judging. gap_us    longest time between two
+ * wake-ups of a thread that means to wake every 200 us (without that thread: between two looks of
+ * the main thread at the clock) eintr     system calls that failed with EINTR though the program
+ * had no signal for them, or were cut short lost      signals and timer ticks that were sent and
+ * not handled
  *
- * A target whose threads do all the work, each with a struct self_worker, is done with self_run(). Others start theirs, and go on with
- *   self_ready();  while (self_serve(0)) work...;  join the threads;  return self_end();
+ * A target whose threads do all the work, each with a struct self_worker, is done with self_run().
+ * Others start theirs, and go on with self_ready();  while (self_serve(0)) work...;  join the
+ * threads;  return self_end();
  *
- * The main thread waits, and the monitor sleeps, in ppoll, which heapinject borrows last: it is to borrow the threads under test. The monitor holds all signals
- * blocked. In the environment: SELFCHECK_MONITOR=0 runs without the monitor, SELFCHECK_ABORT=1 dumps core at the first thing that is wrong. Nothing here
- * allocates once the program is ready. The header is C and C++, for one source file each, hence all static.
+ * The main thread waits, and the monitor sleeps, in ppoll, which heapinject borrows last: it is to
+ * borrow the threads under test. The monitor holds all signals blocked. In the environment:
+ * SELFCHECK_MONITOR=0 runs without the monitor, SELFCHECK_ABORT=1 dumps core at the first thing
+ * that is wrong. Nothing here allocates once the program is ready. The header is C and C++, for one
+ * source file each, hence all static.
  */
 #ifndef SELFCHECK_H
 #define SELFCHECK_H
@@ -54,8 +61,12 @@ static struct {
 	unsigned long steps_then[SELF_WORKERS_MAX]; /* when progress was last counted */
 	unsigned workers;
 	bool stopping, is_wrong, has_monitor, aborts;
-	bool has_own_signals; /* set by a program whose threads all get signals of its own making, so that EINTR is its own doing */
-	char reason[200];     /* complete once is_wrong is set */
+	/*
+	 * set by a program whose threads all get signals of its own making, so that EINTR is its
+	 * own doing
+	 */
+	bool has_own_signals;
+	char reason[200]; /* complete once is_wrong is set */
 	long eintr, lost;
 	uint64_t longest_gap_ns, last_look_ns;
 	unsigned long progress, answers;
@@ -90,7 +101,10 @@ __attribute__((unused, format(printf, 1, 2))) static void self_wrong(const char 
 		abort();
 }
 
-#define SELF_CHECK(condition) ((condition) ? (void)0 : self_wrong("%s:%d: %s does not hold, errno %d", __FILE__, __LINE__, #condition, errno))
+#define SELF_CHECK(condition)                                                              \
+	((condition) ? (void)0                                                             \
+		     : self_wrong("%s:%d: %s does not hold, errno %d", __FILE__, __LINE__, \
+				  #condition, errno))
 
 __attribute__((unused)) static void self_eintr(long count)
 {
@@ -107,7 +121,10 @@ __attribute__((unused)) static bool self_is_stopping(void)
 	return __atomic_load_n(&self.stopping, __ATOMIC_RELAXED);
 }
 
-/* A place for a thread that must go on; NULL-terminated lists would be longer than this program lives. */
+/*
+ * A place for a thread that must go on; NULL-terminated lists would be longer than this program
+ * lives.
+ */
 __attribute__((unused)) static struct self_worker *self_worker_new(void)
 {
 	unsigned number = __atomic_fetch_add(&self.workers, 1, __ATOMIC_RELAXED);
@@ -131,7 +148,12 @@ __attribute__((unused)) static uint64_t self_random(struct self_worker *worker)
 	return worker->random >> 33;
 }
 
-/* ---- blocks: every one carries its own tag, so that one handed out twice, moved wrongly or written to by a stranger shows ---- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/*
+ * Every block carries its own tag, so that one that is handed out twice, moved wrongly or written
+ * to by a stranger shows.
+ */
 
 struct self_block {
 	unsigned char *at; /* NULL: none */
@@ -144,17 +166,20 @@ __attribute__((unused)) static unsigned char self_tag_byte(uint64_t tag, size_t 
 	return (unsigned char)((tag >> (offset % 8 * 8)) + offset / 8);
 }
 
-__attribute__((unused)) static void self_fill_range(const struct self_block *block, size_t from, size_t to)
+__attribute__((unused)) static void self_fill_range(const struct self_block *block, size_t from,
+						    size_t to)
 {
 	for (size_t i = from; i < to; i++)
 		block->at[i] = self_tag_byte(block->tag, i);
 }
 
-__attribute__((unused)) static void self_check_range(const struct self_block *block, size_t from, size_t to)
+__attribute__((unused)) static void self_check_range(const struct self_block *block, size_t from,
+						     size_t to)
 {
 	for (size_t i = from; i < to; i++)
 		if (block->at[i] != self_tag_byte(block->tag, i)) {
-			self_wrong("block %p of %zu bytes, tag %016lx: byte %zu is %02x", (void *)block->at, block->size, (unsigned long)block->tag, i,
+			self_wrong("block %p of %zu bytes, tag %016lx: byte %zu is %02x",
+				   (void *)block->at, block->size, (unsigned long)block->tag, i,
 				   block->at[i]);
 			return;
 		}
@@ -172,7 +197,8 @@ __attribute__((unused)) static void self_block_check(const struct self_block *bl
 }
 
 /* `at` is fresh memory of the worker's. */
-__attribute__((unused)) static void self_block_take(struct self_worker *worker, struct self_block *block, void *at, size_t size)
+__attribute__((unused)) static void self_block_take(struct self_worker *worker,
+						    struct self_block *block, void *at, size_t size)
 {
 	if (!at) {
 		self_wrong("no memory for %zu bytes, errno %d", size, errno);
@@ -195,20 +221,22 @@ __attribute__((unused)) static void self_block_free(struct self_block *block)
 }
 
 /* Another one from malloc in its place. */
-__attribute__((unused)) static void self_block_renew(struct self_worker *worker, struct self_block *block, size_t size)
+__attribute__((unused)) static void self_block_renew(struct self_worker *worker,
+						     struct self_block *block, size_t size)
 {
 	self_block_free(block);
 	self_block_take(worker, block, malloc(size), size);
 }
 
-/* ---- the monitor and the conversation ---- */
+/* ---- the monitor and the conversation -------------------------------------------------------- */
 
 /* Notes how long ago the last look was. By one thread only. */
 __attribute__((unused)) static void self_look(void)
 {
 	const uint64_t now = self_now_ns();
 
-	if (self.last_look_ns && now - self.last_look_ns > __atomic_load_n(&self.longest_gap_ns, __ATOMIC_RELAXED))
+	if (self.last_look_ns &&
+	    now - self.last_look_ns > __atomic_load_n(&self.longest_gap_ns, __ATOMIC_RELAXED))
 		__atomic_store_n(&self.longest_gap_ns, now - self.last_look_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&self.last_look_ns, now, __ATOMIC_RELEASE);
 }
@@ -227,8 +255,8 @@ __attribute__((unused)) static void *self_monitor(void *unused)
 }
 
 /*
- * Starts the monitor, with all signals blocked in it, and says that the program is in full swing: a thread that has not run yet still has its creator's signal
- * mask.
+ * Starts the monitor, with all signals blocked in it, and says that the program is in full swing: a
+ * thread that has not run yet still has its creator's signal mask.
  */
 __attribute__((unused)) static void self_ready(void)
 {
@@ -277,12 +305,18 @@ __attribute__((unused)) static void self_answer(const char *command)
 	}
 	if (self.figures)
 		self.figures(figures, sizeof(figures));
-	dprintf(STDOUT_FILENO, "%s ok progress=%lu gap_us=%lu eintr=%ld lost=%ld%s\n", command, self.progress,
-		(unsigned long)__atomic_exchange_n(&self.longest_gap_ns, 0, __ATOMIC_RELAXED) / 1000, __atomic_load_n(&self.eintr, __ATOMIC_RELAXED),
+	dprintf(STDOUT_FILENO, "%s ok progress=%lu gap_us=%lu eintr=%ld lost=%ld%s\n", command,
+		self.progress,
+		(unsigned long)__atomic_exchange_n(&self.longest_gap_ns, 0, __ATOMIC_RELAXED) /
+			1000,
+		__atomic_load_n(&self.eintr, __ATOMIC_RELAXED),
 		__atomic_load_n(&self.lost, __ATOMIC_RELAXED), figures);
 }
 
-/* The next complete line of input in self.command; false: none within that time. End of input ends the program. */
+/*
+ * The next complete line of input in self.command; false: none within that time. End of input ends
+ * the program.
+ */
 __attribute__((unused)) static bool self_read(int timeout_ms)
 {
 	struct pollfd input = {STDIN_FILENO, POLLIN, 0};
@@ -303,7 +337,10 @@ __attribute__((unused)) static bool self_read(int timeout_ms)
 	return false;
 }
 
-/* Answers what has come in, waiting so long for it (-1: for ever); false when the program is to end. */
+/*
+ * Answers what has come in, waiting so long for it (-1: for ever); false when the program is to
+ * end.
+ */
 __attribute__((unused)) static bool self_serve(int timeout_ms)
 {
 	if (!self.has_monitor)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settled [maps] - a program that has all it needs: it allocates and frees for ever within a heap that it has from the start, asks the kernel for nothing more,
- * and so can live under limits that leave no room at all. With `maps` it uses up all mappings that vm.max_map_count allows it.
+ * settled [maps] - a program that has all it needs: it allocates and frees for ever within a heap
+ * that it has from the start, asks the kernel for nothing more, and so can live under limits that
+ * leave no room at all. With `maps` it uses up all mappings that vm.max_map_count allows it.
  */
 #include "selfcheck.h"
 
@@ -13,10 +14,14 @@
 #define BLOCK_BYTES 2000
 #define PAGE 4096
 
-/* The heap is brought to its full size once, and is neither given back nor left for mappings from then on. */
+/*
+ * The heap is brought to its full size once, and is neither given back nor left for mappings from
+ * then on.
+ */
 static void settle(void)
 {
-	SELF_CHECK(mallopt(M_MMAP_MAX, 0) && mallopt(M_TRIM_THRESHOLD, 1 << 30) && mallopt(M_ARENA_MAX, 1));
+	SELF_CHECK(mallopt(M_MMAP_MAX, 0) && mallopt(M_TRIM_THRESHOLD, 1 << 30) &&
+		   mallopt(M_ARENA_MAX, 1));
 	void *heap = malloc(HEAP_BYTES);
 	SELF_CHECK(heap != NULL);
 	memset(heap, 1, HEAP_BYTES);

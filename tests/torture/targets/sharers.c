@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sharers KIND - processes that share this one's memory without being threads of it, and allocate. KIND lasting: eight that live as long as it does; half of
- * them take the functions' addresses into registers long before they call them. KIND passing: four that are followed by others all the time.
+ * sharers KIND - processes that share this one's memory without being threads of it, and allocate.
+ * KIND lasting: eight that live as long as it does; half of them take the functions' addresses into
+ * registers long before they call them. KIND passing: four that are followed by others all the
+ * time.
  */
 #include "selfcheck.h"
 
@@ -51,7 +53,8 @@ static int allocate(void *data)
 		if (sharer->is_holding)
 			hold(sharer->worker);
 		for (int i = 0; i < LOOPS; i++)
-			self_block_renew(sharer->worker, &sharer->blocks[i % BLOCKS], 1 + self_random(sharer->worker) % 3000);
+			self_block_renew(sharer->worker, &sharer->blocks[i % BLOCKS],
+					 1 + self_random(sharer->worker) % 3000);
 		self_step(sharer->worker);
 	} while (!self_is_stopping() && !sharer->is_transient);
 	return 0;
@@ -64,7 +67,10 @@ static void start(struct sharer *sharer)
 		self_wrong("clone: errno %d", errno);
 }
 
-/* Those that have ended, as they may only when they are passing, or when all is over: others take their place. */
+/*
+ * Those that have ended, as they may only when they are passing, or when all is over: others take
+ * their place.
+ */
 static void follow(const struct sharer *end)
 {
 	for (struct sharer *sharer = sharers; sharer < end; sharer++) {
@@ -73,7 +79,8 @@ static void follow(const struct sharer *end)
 		if (waitpid(sharer->pid, &status, __WALL | WNOHANG) != sharer->pid)
 			continue;
 		if (status || !sharer->is_transient)
-			self_wrong("a process that shares the memory ended with wait status %#x", (unsigned)status);
+			self_wrong("a process that shares the memory ended with wait status %#x",
+				   (unsigned)status);
 		else
 			start(sharer);
 	}

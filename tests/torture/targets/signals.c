@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals KIND - three threads that allocate under fire of signals, all of them handled on an alternate stack between canaries, in the midst of malloc.
+ * signals KIND - three threads that allocate under fire of signals, all of them handled on an
+ * alternate stack between canaries, in the midst of malloc.
  *
- *   count  a timer of some kHz for each thread, and real-time signals queued by a fourth one: as many must be handled as were sent, in their order,
- *          with their values
- *   jump   the handler leaves by siglongjmp where the thread says that it is safe, and returns where it is not
+ *   count  a timer of some kHz for each thread, and real-time signals queued by a fourth one: as
+ * many must be handled as were sent, in their order, with their values jump   the handler leaves by
+ * siglongjmp where the thread says that it is safe, and returns where it is not
  */
 #include "selfcheck.h"
 
@@ -29,8 +30,9 @@ struct fighter {
 	pthread_t thread;
 	timer_t timer;
 	uint64_t *stack; /* CANARY at either end of it, outside of what sigaltstack was told */
-	long ticks;      /* expirations that were handled, overruns included; by the handler, in its thread */
-	int queued;      /* as many were handled; by the handler, read by the sender */
+	/* expirations that were handled, overruns included; by the handler, in its thread */
+	long ticks;
+	int queued; /* as many were handled; by the handler, read by the sender */
 	bool may_jump, has_begun;
 	sigjmp_buf back;
 	struct self_block blocks[BLOCKS];
@@ -41,7 +43,7 @@ static __thread struct fighter *me;
 static bool jumps;
 static bool is_over; /* nobody shoots any more */
 
-/* ---- the handlers: they allocate nothing ---- */
+/* ---- the handlers: they allocate nothing ----------------------------------------------------- */
 
 static void check_stack(const siginfo_t *info)
 {
@@ -71,17 +73,19 @@ static void on_queued(int number, siginfo_t *info, void *context)
 	(void)context;
 	check_stack(info);
 	if (info->si_value.sival_int != me->queued)
-		self_wrong("queued signal %d came when %d was due", info->si_value.sival_int, me->queued);
+		self_wrong("queued signal %d came when %d was due", info->si_value.sival_int,
+			   me->queued);
 	__atomic_store_n(&me->queued, me->queued + 1, __ATOMIC_RELEASE);
 }
 
-/* ---- the threads ---- */
+/* ---- the threads ----------------------------------------------------------------------------- */
 
 static void take_stack(void)
 {
 	stack_t stack;
 
-	me->stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	me->stack =
+		mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	me->stack[0] = me->stack[STACK_SIZE / 8 - 1] = CANARY;
 	stack = (stack_t){.ss_sp = me->stack + 8, .ss_size = STACK_SIZE - 128};
 	SELF_CHECK(sigaltstack(&stack, NULL) == 0);
@@ -93,7 +97,8 @@ static void check_own_state(void)
 	sigset_t mask;
 
 	SELF_CHECK(me->stack[0] == CANARY && me->stack[STACK_SIZE / 8 - 1] == CANARY);
-	SELF_CHECK(sigaltstack(NULL, &stack) == 0 && stack.ss_sp == me->stack + 8 && stack.ss_size == STACK_SIZE - 128 && !(stack.ss_flags & SS_ONSTACK));
+	SELF_CHECK(sigaltstack(NULL, &stack) == 0 && stack.ss_sp == me->stack + 8 &&
+		   stack.ss_size == STACK_SIZE - 128 && !(stack.ss_flags & SS_ONSTACK));
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
 	SELF_CHECK(!sigismember(&mask, SIGTICK) && !sigismember(&mask, SIGQUEUED));
 }
@@ -125,7 +130,9 @@ static void make_timer(void)
 static uint64_t start_timer(void)
 {
 	const uint64_t first = self_now_ns() + TICK_NS;
-	const struct itimerspec when = {.it_interval = {0, TICK_NS}, .it_value = {(time_t)(first / 1000000000), (long)(first % 1000000000)}};
+	const struct itimerspec when = {
+		.it_interval = {0, TICK_NS},
+		.it_value = {(time_t)(first / 1000000000), (long)(first % 1000000000)}};
 
 	me->ticks = 0;
 	SELF_CHECK(timer_settime(me->timer, TIMER_ABSTIME, &when, NULL) == 0);
@@ -133,8 +140,10 @@ static uint64_t start_timer(void)
 }
 
 /*
- * Ticks of a timer that was to fire first at `first` and was stopped just now. One that is pending when the timer is stopped is dropped by the kernel, with its
- * overruns: so the signal is taken first, then the rest of the interval is enough to stop the timer; where it was not (preempted), this round says nothing.
+ * Ticks of a timer that was to fire first at `first` and was stopped just now. One that is pending
+ * when the timer is stopped is dropped by the kernel, with its overruns: so the signal is taken
+ * first, then the rest of the interval is enough to stop the timer; where it was not (preempted),
+ * this round says nothing.
  */
 static void count_ticks(uint64_t first)
 {
@@ -153,7 +162,8 @@ static void count_ticks(uint64_t first)
 	if (last < now)
 		self_lost((long)(now - last));
 	else if (last > now)
-		self_wrong("%lu ticks where there was time for %lu", (unsigned long)last, (unsigned long)now);
+		self_wrong("%lu ticks where there was time for %lu", (unsigned long)last,
+			   (unsigned long)now);
 }
 
 static void *fight(void *data)
@@ -186,13 +196,14 @@ static void *fight(void *data)
 	return NULL;
 }
 
-/* ---- who shoots ---- */
+/* ---- who shoots ------------------------------------------------------------------------------ */
 
 static void send(struct fighter *fighter, int value)
 {
 	int error;
 
-	while ((error = pthread_sigqueue(fighter->thread, SIGQUEUED, (union sigval){.sival_int = value}))) {
+	while ((error = pthread_sigqueue(fighter->thread, SIGQUEUED,
+					 (union sigval){.sival_int = value}))) {
 		SELF_CHECK(error == EAGAIN); /* all processes of a user share one limit */
 		usleep(1000);
 	}

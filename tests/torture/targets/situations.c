@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * situations KIND - programs in a state of their own, which must be the same after an attach, or that change it in ways which an attach must not hinder:
+ * situations KIND - programs in a state of their own, which must be the same after an attach, or
+ * that change it in ways which an attach must not hinder:
  *
- *   trap-ignored  SIGTRAP is ignored, and stays so         trap-blocked  SIGTRAP is blocked in every thread, and stays so
- *   close-all     closes all descriptors above 2 for ever   dumpable      takes away and gives back the right to look at it
- *   identity      changes the user id of all threads, which glibc does by a signal to each of them
- *   leaderless    the first thread has ended; the others go on
- *   unshare       enters a new user namespace now and then, which a process of more than one thread cannot: there is no monitor
+ *   trap-ignored  SIGTRAP is ignored, and stays so         trap-blocked  SIGTRAP is blocked in
+ * every thread, and stays so close-all     closes all descriptors above 2 for ever   dumpable takes
+ * away and gives back the right to look at it identity      changes the user id of all threads,
+ * which glibc does by a signal to each of them leaderless    the first thread has ended; the others
+ * go on unshare       enters a new user namespace now and then, which a process of more than one
+ * thread cannot: there is no monitor
  */
 #include "selfcheck.h"
 
@@ -26,7 +28,7 @@ static void use_blocks(struct self_worker *worker, struct self_block *blocks)
 		self_block_renew(worker, &blocks[i], 1 + self_random(worker) % 3000);
 }
 
-/* ---- what is done between allocations ---- */
+/* ---- what is done between allocations -------------------------------------------------------- */
 
 static void nothing(void)
 {
@@ -69,7 +71,10 @@ static void check_trap_blocked(void)
 	SELF_CHECK(sigismember(&set, SIGTRAP) && action.sa_handler == SIG_DFL);
 }
 
-/* Opens some files and closes all there is: descriptors of its own must be what they were opened for. */
+/*
+ * Opens some files and closes all there is: descriptors of its own must be what they were opened
+ * for.
+ */
 static void close_all(void)
 {
 	static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
@@ -80,7 +85,8 @@ static void close_all(void)
 		const int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 		SELF_CHECK(fd > 2 && write(fd, text, sizeof(text)) == sizeof(text));
-		SELF_CHECK(pread(fd, got, sizeof(got), 0) == sizeof(got) && memcmp(text, got, sizeof(got)) == 0);
+		SELF_CHECK(pread(fd, got, sizeof(got), 0) == sizeof(got) &&
+			   memcmp(text, got, sizeof(got)) == 0);
 	}
 	SELF_CHECK(syscall(SYS_close_range, 3u, ~0u, 0u) == 0);
 	pthread_mutex_unlock(&alone);
@@ -93,7 +99,10 @@ static void toggle_dumpable(void)
 	SELF_CHECK(prctl(PR_SET_DUMPABLE, 1) == 0);
 }
 
-/* By one thread at a time; all must have changed when the call returns. Where it is not root it sets what it has, which is as much work. */
+/*
+ * By one thread at a time; all must have changed when the call returns. Where it is not root it
+ * sets what it has, which is as much work.
+ */
 static void change_identity(void)
 {
 	static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
@@ -128,7 +137,8 @@ static void unshare_sometimes(void)
 	snprintf(users, sizeof(users), "0 %u 1", geteuid());
 	snprintf(groups, sizeof(groups), "0 %u 1", getegid());
 	SELF_CHECK(unshare(CLONE_NEWUSER) == 0);
-	write_file("/proc/self/setgroups", "deny"); /* who is nobody there may not enter a further one */
+	/* who is nobody there may not enter a further one */
+	write_file("/proc/self/setgroups", "deny");
 	write_file("/proc/self/uid_map", users);
 	write_file("/proc/self/gid_map", groups);
 	unshared++;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow_vfork LIBRARY DIRECTORY - a thread stands in vfork nearly all the time, as its children, which allocate in its memory, take up to half a second; it cannot
- * be stopped meanwhile. Another loads and unloads copies of libplugin.c's LIBRARY, made in DIRECTORY, and allocates through their slots, two more allocate.
+ * slow_vfork LIBRARY DIRECTORY - a thread stands in vfork nearly all the time, as its children,
+ * which allocate in its memory, take up to half a second; it cannot be stopped meanwhile. Another
+ * loads and unloads copies of libplugin.c's LIBRARY, made in DIRECTORY, and allocates through their
+ * slots, two more allocate.
  */
 #include "selfcheck.h"
 
@@ -38,8 +40,10 @@ static void *launch(void *unused)
 			live(worker);
 			_exit(7);
 		}
-		if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 7)
-			self_wrong("vfork: %d, wait status %#x, errno %d", (int)child, (unsigned)status, errno);
+		if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+		    WEXITSTATUS(status) != 7)
+			self_wrong("vfork: %d, wait status %#x, errno %d", (int)child,
+				   (unsigned)status, errno);
 		self_step(worker);
 	}
 	return unused;
@@ -80,7 +84,8 @@ static void *allocate(void *unused)
 	struct self_block blocks[BLOCKS] = {{0}};
 
 	while (!self_is_stopping()) {
-		self_block_renew(worker, &blocks[self_random(worker) % BLOCKS], 1 + self_random(worker) % 3000);
+		self_block_renew(worker, &blocks[self_random(worker) % BLOCKS],
+				 1 + self_random(worker) % 3000);
 		self_step(worker);
 	}
 	for (int i = 0; i < BLOCKS; i++)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stopped [toggled] - a parent that speaks, and a child that is the target and allocates. The child was stopped by SIGSTOP and must stay so, whatever is done
- * to it; or it is stopped and continued all the time, and every stop and every continuation must be reported once, by the kernel to the parent, in their order.
+ * stopped [toggled] - a parent that speaks, and a child that is the target and allocates. The child
+ * was stopped by SIGSTOP and must stay so, whatever is done to it; or it is stopped and continued
+ * all the time, and every stop and every continuation must be reported once, by the kernel to the
+ * parent, in their order.
  */
 #include "selfcheck.h"
 
@@ -49,16 +51,19 @@ static void expect_change(int code)
 	while (waitid(P_PID, (id_t)child, &info, WSTOPPED | WCONTINUED | WEXITED) && errno == EINTR)
 		self_eintr(1);
 	if (info.si_code != code)
-		self_wrong("the child was reported to have changed by code %d, not %d; status %d", info.si_code, code, info.si_status);
+		self_wrong("the child was reported to have changed by code %d, not %d; status %d",
+			   info.si_code, code, info.si_status);
 }
 
 static void expect_no_change(void)
 {
 	siginfo_t info = {0};
 
-	SELF_CHECK(waitid(P_PID, (id_t)child, &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG) == 0);
+	SELF_CHECK(waitid(P_PID, (id_t)child, &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG) ==
+		   0);
 	if (info.si_pid)
-		self_wrong("the child was reported to have changed by code %d, status %d", info.si_code, info.si_status);
+		self_wrong("the child was reported to have changed by code %d, status %d",
+			   info.si_code, info.si_status);
 }
 
 static void stop_child(void)
@@ -73,7 +78,10 @@ static void continue_child(void)
 	expect_change(CLD_CONTINUED);
 }
 
-/* In its own words: state T, and not t, which is a debugger's. Threads under our ptrace are t for a moment, so only at rest, when the parent is asked. */
+/*
+ * In its own words: state T, and not t, which is a debugger's. Threads under our ptrace are t for a
+ * moment, so only at rest, when the parent is asked.
+ */
 static void expect_at_rest(void)
 {
 	const unsigned long before = *rounds;
@@ -122,7 +130,8 @@ int main(int argc, char **argv)
 	struct self_worker *worker = self_worker_new();
 
 	(void)argv;
-	rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	child = fork();
 	if (child == 0)
 		be_child();

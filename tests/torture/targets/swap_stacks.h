@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * swap_stacks.h - a context switch of our own, as bthread and Boost.Context have it: a few registers on the stack, the stack pointer exchanged, a first return
- * address that nobody ever called from. None of it has unwind information. For one source file of a program.
+ * swap_stacks.h - a context switch of our own, as bthread and Boost.Context have it: a few
+ * registers on the stack, the stack pointer exchanged, a first return address that nobody ever
+ * called from. None of it has unwind information. For one source file of a program.
  */
 #ifndef SWAP_STACKS_H
 #define SWAP_STACKS_H
 
 #include <stdint.h>
 
-/* Leaves the current stack, noting in *save where it is to be entered again, for one that was left, or prepared. */
+/*
+ * Leaves the current stack, noting in *save where it is to be entered again, for one that was left,
+ * or prepared.
+ */
 void swap_stacks(void **save, void *load);
 void first_step(void);
 __asm__(".text\n"
 	"swap_stacks:\n"
-	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	"
+	"push %r15\n"
 	"	mov %rsp, (%rdi)\n"
 	"	mov %rsi, %rsp\n"
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	"
+	"pop %rbp\n"
 	"	ret\n"
 	"first_step:\n" /* as in make_fcontext: the function returns to where nobody called from */
 	"	lea finish(%rip), %rax\n"
@@ -25,7 +31,10 @@ __asm__(".text\n"
 	"finish:\n"
 	"	hlt\n");
 
-/* What to load to run `function`, which does not return, on a stack that ends at `top`. The frame pointer is `bp` at first. */
+/*
+ * What to load to run `function`, which does not return, on a stack that ends at `top`. The frame
+ * pointer is `bp` at first.
+ */
 static inline void *swap_stacks_prepare(void *top, void (*function)(void), uint64_t bp)
 {
 	uint64_t *word = top;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switches MODE - coroutines with a context switch of our own, as bthread and Boost.Context have it: a few registers on the stack, the stack pointer exchanged,
- * a first return address that nobody ever called from, and in the frame pointer whatever was there. All of them allocate, at several depths.
+ * switches MODE - coroutines with a context switch of our own, as bthread and Boost.Context have
+ * it: a few registers on the stack, the stack pointer exchanged, a first return address that nobody
+ * ever called from, and in the frame pointer whatever was there. All of them allocate, at several
+ * depths.
  *
  *   kept    many stacks, mapped one by one and in one piece, from malloc too, that last
- *   reused  each stack is unmapped as soon as its coroutine has ended, and the next one, of another size, mapped nearby; often with a hole or an
- *           untouchable page right above it, at which the frame pointer of its first function points: whoever follows that, dies
- *   rushed  as reused, without a nap now and then
+ *   reused  each stack is unmapped as soon as its coroutine has ended, and the next one, of another
+ * size, mapped nearby; often with a hole or an untouchable page right above it, at which the frame
+ * pointer of its first function points: whoever follows that, dies rushed  as reused, without a nap
+ * now and then
  */
 #include "selfcheck.h"
 
@@ -44,7 +47,8 @@ __attribute__((noinline)) static void work(struct coroutine *coroutine, unsigned
 			self_wrong("a coroutine's stack was overwritten");
 		return;
 	}
-	self_block_renew(coroutine->worker, &coroutine->block, 1 + self_random(coroutine->worker) % 1000);
+	self_block_renew(coroutine->worker, &coroutine->block,
+			 1 + self_random(coroutine->worker) % 1000);
 }
 
 static void leave(struct coroutine *coroutine)
@@ -75,7 +79,8 @@ static void run_twice(void)
 }
 
 /* What the frame pointer holds at first is bp. */
-static void prepare(struct coroutine *coroutine, char *stack, size_t size, void (*function)(void), uint64_t bp)
+static void prepare(struct coroutine *coroutine, char *stack, size_t size, void (*function)(void),
+		    uint64_t bp)
 {
 	coroutine->stack = stack;
 	coroutine->size = size;
@@ -90,7 +95,8 @@ static void resume(struct coroutine *coroutine)
 
 static char *map(void *at, size_t size, int flags)
 {
-	char *memory = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	char *memory =
+		mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 
 	if (memory == MAP_FAILED && at) /* somebody else has come to lie there */
 		memory = map(NULL, size, 0);
@@ -107,7 +113,9 @@ static void *keep(void *unused)
 
 	for (int i = 0; i < KEPT; i++) {
 		const size_t size = SLOT_PAGES * PAGE;
-		char *stack = i % 3 == 0 ? piece + (size_t)i * size : i % 3 == 1 ? map(NULL, size, 0) : aligned_alloc(16, size);
+		char *stack = i % 3 == 0   ? piece + (size_t)i * size
+			      : i % 3 == 1 ? map(NULL, size, 0)
+					   : aligned_alloc(16, size);
 
 		if (i % 3 == 1)
 			mprotect(stack, PAGE, PROT_NONE);
@@ -124,13 +132,18 @@ static void *keep(void *unused)
 	return unused;
 }
 
-/* Where all was mapped a moment ago; above it now nothing, or what cannot be touched, and there the first frame pointer points. */
+/*
+ * Where all was mapped a moment ago; above it now nothing, or what cannot be touched, and there the
+ * first frame pointer points.
+ */
 static void renew(struct coroutine *coroutine)
 {
 	const size_t size = (3 + self_random(coroutine->worker) % (SLOT_PAGES - 4)) * PAGE;
 	const bool is_hole = self_random(coroutine->worker) % 2;
-	char *stack = map(coroutine->stack, SLOT_PAGES * PAGE, coroutine->stack ? MAP_FIXED_NOREPLACE : 0);
-	const uint64_t above = (uint64_t)(stack + size) + 64 + self_random(coroutine->worker) % 64 * 8;
+	char *stack = map(coroutine->stack, SLOT_PAGES * PAGE,
+			  coroutine->stack ? MAP_FIXED_NOREPLACE : 0);
+	const uint64_t above =
+		(uint64_t)(stack + size) + 64 + self_random(coroutine->worker) % 64 * 8;
 
 	if (!is_rushed && self_random(coroutine->worker) % 2)
 		usleep(self_random(coroutine->worker) % 200);
@@ -173,6 +186,7 @@ int main(int argc, char **argv)
 	void *(*mode)(void *) = argc == 2 && !strcmp(argv[1], "kept") ? keep : reuse;
 
 	is_rushed = argc == 2 && !strcmp(argv[1], "rushed");
-	free(malloc(1)); /* bound now: the linker's lazy binding wants more stack than the coroutines have */
+	/* bound now: the linker's lazy binding wants more stack than the coroutines have */
+	free(malloc(1));
 	return self_run(THREADS, mode, NULL);
 }

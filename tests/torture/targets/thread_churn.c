@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_churn - four threads that create others as fast as it goes, joined or detached; each of those allocates, checks, frees, and hands one block to its
- * creator. With most of them glibc reuses the stack, and with it the thread pointer by which heapinject knows a thread.
+ * thread_churn - four threads that create others as fast as it goes, joined or detached; each of
+ * those allocates, checks, frees, and hands one block to its creator. With most of them glibc
+ * reuses the stack, and with it the thread pointer by which heapinject knows a thread.
  */
 #include "selfcheck.h"
 
@@ -20,7 +21,8 @@ static void *run_errand(void *data)
 	struct self_block blocks[BLOCKS] = {{0}};
 
 	for (int i = 0; i < 3 * BLOCKS; i++)
-		self_block_renew(&errand->worker, &blocks[i % BLOCKS], 1 + self_random(&errand->worker) % 5000);
+		self_block_renew(&errand->worker, &blocks[i % BLOCKS],
+				 1 + self_random(&errand->worker) % 5000);
 	for (int i = 0; i < BLOCKS; i++)
 		self_block_free(&blocks[i]);
 	self_block_take(&errand->worker, &errand->left, malloc(300), 300);
@@ -34,7 +36,10 @@ static void *create(void *unused)
 	struct errand errand = {.worker = *worker};
 	pthread_attr_t detached;
 
-	/* Born detached: glibc's pthread_detach looks at the thread once more after it may have ended, and its stack be another's (bug 19951). */
+	/*
+	 * Born detached: glibc's pthread_detach looks at the thread once more after it may have
+	 * ended, and its stack be another's (bug 19951).
+	 */
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
 
@@ -44,7 +49,8 @@ static void *create(void *unused)
 		int error;
 
 		errand.is_done = false;
-		error = pthread_create(&thread, is_detached ? &detached : NULL, run_errand, &errand);
+		error = pthread_create(&thread, is_detached ? &detached : NULL, run_errand,
+				       &errand);
 		if (error) {
 			self_wrong("pthread_create: %d", error);
 			break;

@@ -49,10 +49,16 @@ static FILE *whole_stream(void)
 /* In an exact session, so that the intervals are nothing but that. */
 UNIT_TEST(what_was_passed_over_is_said)
 {
-	struct hi_stream_stats stats = {.record.type = HI_STREAM_STATS, .time_ns = 4000, .no_thread_slot = 7, .passed_bytes = 1024};
+	struct hi_stream_stats stats = {.record.type = HI_STREAM_STATS,
+					.time_ns = 4000,
+					.no_thread_slot = 7,
+					.passed_bytes = 1024};
 	FILE *stream = memory_file(), *heap = memory_file(), *summary = memory_file();
-	const struct hi_analyzer_outputs outputs = {
-		.stream_fd = fileno(stream), .status_fd = -1, .heap_fd = fileno(heap), .pprof_fd = -1, .summary_fd = fileno(summary)};
+	const struct hi_analyzer_outputs outputs = {.stream_fd = fileno(stream),
+						    .status_fd = -1,
+						    .heap_fd = fileno(heap),
+						    .pprof_fd = -1,
+						    .summary_fd = fileno(summary)};
 	size_t size;
 
 	stream_header(stream, 1);
@@ -61,14 +67,17 @@ UNIT_TEST(what_was_passed_over_is_said)
 	stream_end(stream);
 	begin_reading(stream);
 	CHECK_EQ(hi_analyzer_collect(&outputs), 0);
-	CHECK(strstr(contents(summary, &size), "up to 7 allocations of 1kB were passed over") != NULL);
-	CHECK(strstr(contents(summary, &size), "in use:    3kB in 1 objects, 95% interval 3kB .. 4kB") != NULL);
+	CHECK(strstr(contents(summary, &size), "up to 7 allocations of 1kB were passed over") !=
+	      NULL);
+	CHECK(strstr(contents(summary, &size),
+		     "in use:    3kB in 1 objects, 95% interval 3kB .. 4kB") != NULL);
 	CHECK(strstr(contents(heap, &size), "\n# no_thread_slot 7\n# passed_bytes 1024\n") != NULL);
 }
 
 UNIT_TEST(everything_is_written)
 {
-	FILE *stream = whole_stream(), *heap = memory_file(), *pprof = memory_file(), *summary = memory_file(), *status = memory_file();
+	FILE *stream = whole_stream(), *heap = memory_file(), *pprof = memory_file(),
+	     *summary = memory_file(), *status = memory_file();
 	const struct hi_analyzer_outputs outputs = {
 		.stream_fd = begin_reading(stream),
 		.status_fd = fileno(status),
@@ -89,23 +98,33 @@ UNIT_TEST(everything_is_written)
 	CHECK_EQ(seen[1].live_objects, 1);
 	CHECK_EQ(seen[1].bad_records, 0);
 	text = contents(heap, &size);
-	CHECK(strncmp(text, "heap profile:      1:     3000 [     2:     4000] @ heap_v2/1\n", 61) == 0);
+	CHECK(strncmp(text, "heap profile:      1:     3000 [     2:     4000] @ heap_v2/1\n",
+		      61) == 0);
 	text = contents(pprof, &size);
 	CHECK(size > 20 && text[0] == 0x1f && (unsigned char)text[1] == 0x8b);
 	text = contents(summary, &size);
-	CHECK(strstr(text, "  in use:    2.93kB in 1 objects (allocated in the window and still live)\n") != NULL);
+	CHECK(strstr(text, "  in use:    2.93kB in 1 objects (allocated in the window and still "
+			   "live)\n") != NULL);
 	CHECK(strstr(text, "  allocated: 3.91kB in 2 objects\n") != NULL);
-	CHECK(strstr(text, "  samples:   2 (100.0% complete stacks), dropped 5 (60.00% of the samples)\n") != NULL);
+	CHECK(strstr(text, "  samples:   2 (100.0% complete stacks), dropped 5 (60.00% of the "
+			   "samples)\n") != NULL);
 	CHECK(strstr(text, "  note: the reader did not keep up; --sample ") != NULL);
 	CHECK(strstr(text, "2 frees were dropped") != NULL);
 }
 
-/* No sample is not nothing: at most three intervals, most likely. Where all is counted it is nothing. */
+/*
+ * No sample is not nothing: at most three intervals, most likely. Where all is counted it is
+ * nothing.
+ */
 UNIT_TEST(none_sampled_has_an_upper_bound)
 {
 	for (uint64_t interval = 1; interval <= 1u << 20; interval <<= 20) {
-		FILE *stream = memory_file(), *heap = memory_file(), *pprof = memory_file(), *summary = memory_file();
-		struct hi_analyzer_outputs outputs = {.status_fd = -1, .heap_fd = fileno(heap), .pprof_fd = fileno(pprof), .summary_fd = fileno(summary)};
+		FILE *stream = memory_file(), *heap = memory_file(), *pprof = memory_file(),
+		     *summary = memory_file();
+		struct hi_analyzer_outputs outputs = {.status_fd = -1,
+						      .heap_fd = fileno(heap),
+						      .pprof_fd = fileno(pprof),
+						      .summary_fd = fileno(summary)};
 		size_t size;
 
 		stream_header(stream, interval);
@@ -114,12 +133,19 @@ UNIT_TEST(none_sampled_has_an_upper_bound)
 		outputs.stream_fd = begin_reading(stream);
 		CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
 		const char *text = contents(summary, &size);
-		CHECK_EQ(strstr(text, "in use:    0 in 0 objects, 95% interval 0 .. 3MB (allocated") != NULL, interval > 1);
-		CHECK_EQ(strstr(text, "allocated: 0 in 0 objects, 95% interval 0 .. 3MB\n") != NULL, interval > 1);
+		CHECK_EQ(strstr(text,
+				"in use:    0 in 0 objects, 95% interval 0 .. 3MB (allocated") !=
+				 NULL,
+			 interval > 1);
+		CHECK_EQ(strstr(text, "allocated: 0 in 0 objects, 95% interval 0 .. 3MB\n") != NULL,
+			 interval > 1);
 	}
 }
 
-/* Of so many rows that to sum them up takes a while, what is in use is told a little late, and never for long. */
+/*
+ * Of so many rows that to sum them up takes a while, what is in use is told a little late, and
+ * never for long.
+ */
 UNIT_TEST(many_rows_are_summed_up_now_and_then)
 {
 	enum { STACKS = 50, SIZES = 1000, ROWS = STACKS * SIZES, TOLD = 8 };
@@ -130,20 +156,25 @@ UNIT_TEST(many_rows_are_summed_up_now_and_then)
 
 	stream_header(stream, 1);
 	for (uint64_t i = 0; i < ROWS; i++)
-		stream_alloc(stream, 0x10000 + 0x1000 * i, 1 + i % SIZES, (const uint64_t[]){0x400100 + i / SIZES}, 1);
+		stream_alloc(stream, 0x10000 + 0x1000 * i, 1 + i % SIZES,
+			     (const uint64_t[]){0x400100 + i / SIZES}, 1);
 	for (uint64_t i = 0; i < TOLD; i++) {
 		stream_alloc(stream, 0x8000 + 0x100 * i, 1, frames, 1);
 		stream_stats(stream);
 	}
 	stream_end(stream);
-	const struct hi_analyzer_outputs outputs = {
-		.stream_fd = begin_reading(stream), .status_fd = fileno(status), .heap_fd = -1, .pprof_fd = -1, .summary_fd = fileno(summary)};
+	const struct hi_analyzer_outputs outputs = {.stream_fd = begin_reading(stream),
+						    .status_fd = fileno(status),
+						    .heap_fd = -1,
+						    .pprof_fd = -1,
+						    .summary_fd = fileno(summary)};
 	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
 	seen = (const void *)contents(status, &size);
 	CHECK_EQ(size, TOLD * sizeof(*seen));
 	for (unsigned i = 0; i < TOLD; i++) {
 		CHECK_EQ(seen[i].samples, ROWS + i + 1);
-		CHECK(seen[i].live_objects <= seen[i].samples && seen[i].live_objects + 3 > seen[i].samples);
+		CHECK(seen[i].live_objects <= seen[i].samples &&
+		      seen[i].live_objects + 3 > seen[i].samples);
 		sums += seen[i].live_objects == seen[i].samples;
 	}
 	CHECK_EQ(sums, 3);
@@ -199,7 +230,8 @@ UNIT_TEST(a_full_disk_is_told)
 	size_t size;
 
 	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_FAILED);
-	CHECK(strstr(contents(summary, NULL), "cannot write the heap profile: No space left on device\n") != NULL);
+	CHECK(strstr(contents(summary, NULL),
+		     "cannot write the heap profile: No space left on device\n") != NULL);
 	contents(pprof, &size);
 	CHECK(size > 20);
 }
@@ -219,7 +251,8 @@ UNIT_TEST(a_session_that_died_leaves_what_it_had)
 	};
 	CHECK_EQ(hi_analyzer_collect(&outputs), HI_EXIT_OK);
 	CHECK(strstr(contents(heap, NULL), "[     2:     3000]") != NULL);
-	CHECK(strstr(contents(summary, NULL), "note: the record stream was cut off at byte ") != NULL);
+	CHECK(strstr(contents(summary, NULL), "note: the record stream was cut off at byte ") !=
+	      NULL);
 }
 
 UNIT_TEST(no_stream_at_all)

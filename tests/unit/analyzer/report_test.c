@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* report_test.c - `heapinject report` as its user sees it: exit status, what goes where, files that appear whole or not at all. */
+/*
+ * report_test.c - `heapinject report` as its user sees it: exit status, what goes where, files that
+ * appear whole or not at all.
+ */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -85,7 +88,10 @@ static const char *path_of(const char *name)
 	return path[turn];
 }
 
-/* A directory with a profile in it: in.heap, as collect writes it, its stream in.stream, and the same cut short. */
+/*
+ * A directory with a profile in it: in.heap, as collect writes it, its stream in.stream, and the
+ * same cut short.
+ */
 static void setup(void)
 {
 	FILE *stream, *heap;
@@ -170,7 +176,8 @@ UNIT_TEST(output_goes_to_a_file)
 	CHECK_STR(text, direct.out);
 	RUN(NULL, &filed, path_of("in.heap"), "-o", "/nowhere/out");
 	CHECK_EQ(filed.status, HI_EXIT_FAILED);
-	CHECK_STR(filed.err, "heapinject report: cannot write /nowhere/out: No such file or directory\n");
+	CHECK_STR(filed.err,
+		  "heapinject report: cannot write /nowhere/out: No such file or directory\n");
 	RUN(NULL, &filed, path_of("in.heap"), "-o", "/dev/full");
 	CHECK_EQ(filed.status, HI_EXIT_FAILED);
 	RUN(NULL, &filed, path_of("in.heap"), "-o", "/dev/null");
@@ -254,9 +261,12 @@ UNIT_TEST(filters)
 	make_stream(stream);
 	RUN(stream, &result, "-", "--show_bytes", "--focus", "server\\+0x1ff", "--ignore=nobody");
 	CHECK_EQ(result.status, HI_EXIT_OK);
-	CHECK(strstr(result.out, "Active filters:\n   focus=server\\+0x1ff\n   ignore=nobody\n") != NULL);
-	CHECK_STR(result.err, "heapinject report: --focus server\\+0x1ff matches nothing\nheapinject report: --ignore nobody matches nothing\n");
-	RUN(stream, &result, "-", "--show_bytes", "--focus=/nowhere", "--nodecount=1", "--alloc_space");
+	CHECK(strstr(result.out, "Active filters:\n   focus=server\\+0x1ff\n   ignore=nobody\n") !=
+	      NULL);
+	CHECK_STR(result.err, "heapinject report: --focus server\\+0x1ff matches "
+			      "nothing\nheapinject report: --ignore nobody matches nothing\n");
+	RUN(stream, &result, "-", "--show_bytes", "--focus=/nowhere", "--nodecount=1",
+	    "--alloc_space");
 	CHECK_STR(result.err, "");
 	CHECK(strstr(result.out, "Shown: 4194304B allocated") != NULL);
 	CHECK(strstr(result.out, "Showing top 1 nodes out of 2\n") != NULL);
@@ -274,7 +284,8 @@ UNIT_TEST(comparisons)
 	CHECK(strstr(result.out, "there is no difference") != NULL);
 	RUN(NULL, &result, "--diff-base", path, path, path, "--show-bytes", "--peek=.");
 	CHECK(strstr(result.out, "Change: +3145728B in use, from 3145728B to 6291456B\n") != NULL);
-	CHECK(strstr(result.out, "Showing nodes accounting for 3145728B, 100% of 3145728B total\n") != NULL);
+	CHECK(strstr(result.out,
+		     "Showing nodes accounting for 3145728B, 100% of 3145728B total\n") != NULL);
 	RUN(NULL, &result, "--diff-base", path, "--base", path, path);
 	CHECK_EQ(result.status, HI_EXIT_USAGE);
 	CHECK(strstr(result.err, "--base and --diff-base exclude each other") != NULL);
@@ -283,9 +294,11 @@ UNIT_TEST(comparisons)
 
 UNIT_TEST(help_names_everything)
 {
-	static const char *const words[] = {"--text",         "--svg",           "--collapsed", "--output",    "--binary",    "--sort",
-					    "--limit",        "--alloc-objects", "--focus",     "--tagignore", "--show-from", "--addresses",
-					    "--nodefraction", "--show-bytes",    "--peek RE",   "exit status"};
+	static const char *const words[] = {
+		"--text",         "--svg",        "--collapsed", "--output",
+		"--binary",       "--sort",       "--limit",     "--alloc-objects",
+		"--focus",        "--tagignore",  "--show-from", "--addresses",
+		"--nodefraction", "--show-bytes", "--peek RE",   "exit status"};
 	static struct result result;
 
 	RUN(NULL, &result, "--help");

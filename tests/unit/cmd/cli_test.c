@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli: command lines, right and wrong. Each runs in a child with its output captured; what passes the parser ends at a process that does not exist. */
+/*
+ * cli: command lines, right and wrong. Each runs in a child with its output captured; what passes
+ * the parser ends at a process that does not exist.
+ */
 #include "cli.h"
 
 #include <fcntl.h>
@@ -33,7 +36,8 @@ static const struct ran *run(const char *command)
 	char copy[512], *argv[ARGUMENTS_MAX] = {name}, *rest = NULL;
 	int argc = 1, status, out = memfd_create("out", 0), err = memfd_create("err", 0);
 	snprintf(copy, sizeof copy, "%s", command);
-	for (char *word = strtok_r(copy, " ", &rest); word && argc < ARGUMENTS_MAX - 1; word = strtok_r(NULL, " ", &rest))
+	for (char *word = strtok_r(copy, " ", &rest); word && argc < ARGUMENTS_MAX - 1;
+	     word = strtok_r(NULL, " ", &rest))
 		argv[argc++] = strcmp(word, "''") ? word : none;
 	fflush(NULL);
 	const pid_t child = fork();
@@ -58,8 +62,9 @@ static void check_error(const char *command, int exit_code, const char *line)
 	const struct ran *ran = run(command);
 	const char *end = strchr(ran->err, '\n');
 	if (ran->exit_code != exit_code || ran->out[0] || !end || end[1] || !strstr(ran->err, line))
-		UNIT_FAIL("heapinject %s: exit code %d, stderr: %s stdout: %s (expected %d, one line with: %s)", command, ran->exit_code, ran->err, ran->out,
-			  exit_code, line);
+		UNIT_FAIL("heapinject %s: exit code %d, stderr: %s stdout: %s (expected %d, one "
+			  "line with: %s)",
+			  command, ran->exit_code, ran->err, ran->out, exit_code, line);
 }
 
 UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
@@ -111,9 +116,12 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach -xq 1", "unknown option: -x"},
 		{"attach --every soon 1", "not a time (30, 30s, 5m): soon"},
 		{"attach --every 0 1", "not a time"},
-		{"attach --every 60 1", "--every would come only after the end, which is at: 1m00s; see"},
-		{"attach --every 5m -s 4m 1", "--every would come only after the end, which is at: 4m00s"},
-		{"attach --every 5s -o - 1", "the record stream (-o -) has no files for --every and --keep"},
+		{"attach --every 60 1",
+		 "--every would come only after the end, which is at: 1m00s; see"},
+		{"attach --every 5m -s 4m 1",
+		 "--every would come only after the end, which is at: 4m00s"},
+		{"attach --every 5s -o - 1",
+		 "the record stream (-o -) has no files for --every and --keep"},
 		{"attach --keep 5 -o - 1", "the record stream (-o -) has no files"},
 		{"attach --keep 0 1", "not a number of profiles to keep"},
 		{"attach --keep 1K 1", "not a number of profiles to keep"},
@@ -147,7 +155,8 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 		"attach -qv -s120 -c1 " NOBODY,
 		"attach --max-overhead 0.5% " NOBODY,
 		"attach --max-overhead off " NOBODY,
-		"attach --duration 1h --sample=64K --output=/nowhere/x --loader=map --quiet --verbose " NOBODY,
+		"attach --duration 1h --sample=64K --output=/nowhere/x --loader=map --quiet "
+		"--verbose " NOBODY,
 		"attach -- " NOBODY,
 		"attach -o - " NOBODY,
 		"attach --every 5m --duration 1h --keep 12 " NOBODY,
@@ -186,9 +195,11 @@ UNIT_TEST(every_command_has_help_on_standard_output)
 UNIT_TEST(the_overview_names_every_command_and_exit_code)
 {
 	static const char *const commands[] = {"--help", "-h", "help"};
-	static const char *const wanted[] = {"heapinject check ",     "heapinject attach ", "heapinject dump ",
-					     "heapinject detach ",    "heapinject report ", "Exit codes: 0 ok, 1 failed, 2 usage, 3 ",
-					     "5 a report cannot tell"};
+	static const char *const wanted[] = {
+		"heapinject check ",     "heapinject attach ",
+		"heapinject dump ",      "heapinject detach ",
+		"heapinject report ",    "Exit codes: 0 ok, 1 failed, 2 usage, 3 ",
+		"5 a report cannot tell"};
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
 		const struct ran *ran = run(commands[i]);
 		CHECK_EQ(ran->exit_code, HI_EXIT_OK);
@@ -209,12 +220,16 @@ UNIT_TEST(the_version_is_one_line)
 	}
 }
 
-/* What attach says in its help is what it takes: the options of the text are those of the parser. */
+/*
+ * What attach says in its help is what it takes: the options of the text are those of the parser.
+ */
 UNIT_TEST(every_option_of_the_help_is_known)
 {
-	static const char *const options[] = {"-s 1",         "--duration 1",      "-c 1",           "--sample 1", "-o x",    "--output x",
-					      "--loader map", "--max-overhead 1%", "--live-max 50M", "-q",         "--quiet", "-v",
-					      "--verbose",    "--every 5s",        "--keep 3"};
+	static const char *const options[] = {
+		"-s 1",           "--duration 1", "-c 1",         "--sample 1",
+		"-o x",           "--output x",   "--loader map", "--max-overhead 1%",
+		"--live-max 50M", "-q",           "--quiet",      "-v",
+		"--verbose",      "--every 5s",   "--keep 3"};
 	char help[16384], name[32], command[64];
 	strcpy(help, run("help attach")->out);
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* control_socket: a request reaches its session; directories that others may write are not trusted. */
+/*
+ * control_socket: a request reaches its session; directories that others may write are not trusted.
+ */
 #include "control_socket.h"
 
 #include <errno.h>
@@ -39,7 +41,10 @@ UNIT_TEST(carries_a_request_and_an_answer)
 	if (client == 0) {
 		char answer[64] = "";
 		const int connection = control_socket_request(4711, "detach");
-		_exit(connection >= 0 && read(connection, answer, sizeof answer - 1) == 3 && !strcmp(answer, "ok\n") ? 0 : 1);
+		_exit(connection >= 0 && read(connection, answer, sizeof answer - 1) == 3 &&
+				      !strcmp(answer, "ok\n")
+			      ? 0
+			      : 1);
 	}
 	char request[64];
 	const int connection = control_socket_accept(&listener, request, sizeof request);
@@ -127,13 +132,16 @@ UNIT_TEST(asks_no_stranger)
 	CHECK_EQ(pipe(ready), 0);
 	const pid_t stranger = fork();
 	if (stranger == 0) {
-		alarm(UNIT_TIME_LIMIT_S);             /* whatever becomes of us */
-		if (setegid(65534) || seteuid(65534)) /* whose listening counts; binding takes root here */
+		alarm(UNIT_TIME_LIMIT_S); /* whatever becomes of us */
+		/* whose listening counts; binding takes root here */
+		if (setegid(65534) || seteuid(65534))
 			_exit(1);
 		const int early = socket(AF_UNIX, SOCK_STREAM, 0);
 		struct sockaddr_un address = {.sun_family = AF_UNIX};
-		snprintf(address.sun_path, sizeof address.sun_path, "%s/heapinject/4711.sock", runtime);
-		if (seteuid(0) || bind(early, (struct sockaddr *)&address, sizeof address) || seteuid(65534) || listen(early, 1))
+		snprintf(address.sun_path, sizeof address.sun_path, "%s/heapinject/4711.sock",
+			 runtime);
+		if (seteuid(0) || bind(early, (struct sockaddr *)&address, sizeof address) ||
+		    seteuid(65534) || listen(early, 1))
 			_exit(2);
 		_exit(write(ready[1], "", 1) != 1 || pause());
 	}
@@ -146,7 +154,7 @@ UNIT_TEST(asks_no_stranger)
 	remove_runtime_directory();
 }
 
-/* ---- root asks the session of another user ---- */
+/* ---- root asks the session of another user --------------------------------------------------- */
 
 #define PID 2147480012 /* no process has that */
 
@@ -162,7 +170,8 @@ static void use_other_users(void)
 	do { /* somebody who has sessions of their own is left alone */
 		owner = owner ? owner + 1 : 20000 + (uid_t)getpid() % 20000;
 		stranger = owner + 20000;
-		snprintf(default_directory, sizeof default_directory, "/tmp/heapinject-%u", (unsigned)owner);
+		snprintf(default_directory, sizeof default_directory, "/tmp/heapinject-%u",
+			 (unsigned)owner);
 	} while (!lstat(default_directory, &status));
 	snprintf(session_socket, sizeof session_socket, "%s/%d.sock", default_directory, PID);
 }
@@ -174,7 +183,10 @@ static void remove_all(const char *path)
 	(void)!system(command);
 }
 
-/* A process of that user. It listens as sessions do if `listens`, and answers one request with its own name for it. */
+/*
+ * A process of that user. It listens as sessions do if `listens`, and answers one request with its
+ * own name for it.
+ */
 static pid_t start_session(uid_t user, bool listens)
 {
 	int ready[2];
@@ -184,7 +196,8 @@ static pid_t start_session(uid_t user, bool listens)
 	if (session == 0) {
 		struct control_socket listener;
 		alarm(UNIT_TIME_LIMIT_S); /* whatever becomes of us */
-		if (setresgid(user, user, user) || setresuid(user, user, user) || (listens && control_socket_listen(&listener, PID)))
+		if (setresgid(user, user, user) || setresuid(user, user, user) ||
+		    (listens && control_socket_listen(&listener, PID)))
 			_exit(1);
 		if (write(ready[1], "", 1) != 1 || !listens)
 			_exit(pause());
@@ -243,7 +256,8 @@ UNIT_TEST(root_goes_through_no_link_of_a_stranger)
 	CHECK_EQ(symlink(elsewhere, default_directory), 0);
 	CHECK_EQ(lchown(default_directory, stranger, stranger), 0);
 	CHECK(control_socket_request_of(session, PID, "dump") < 0);
-	CHECK_EQ(lchown(default_directory, owner, owner), 0); /* nor of the owner: sessions make directories */
+	/* nor of the owner: sessions make directories */
+	CHECK_EQ(lchown(default_directory, owner, owner), 0);
 	CHECK(control_socket_request_of(session, PID, "dump") < 0);
 	CHECK_EQ(unlink(default_directory), 0);
 	CHECK_EQ(rename(elsewhere, default_directory), 0);
@@ -279,7 +293,8 @@ UNIT_TEST(root_trusts_no_socket_of_a_stranger)
 	CHECK_EQ(rename(session_socket, moved), 0);
 	CHECK_EQ(symlink(moved, session_socket), 0);
 	CHECK_EQ(lchown(session_socket, owner, owner), 0);
-	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM); /* it might lead to any socket */
+	/* it might lead to any socket */
+	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
 	CHECK_EQ(unlink(session_socket), 0);
 	close(open(session_socket, O_CREAT | O_WRONLY, 0600));
 	CHECK_EQ(lchown(session_socket, owner, owner), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dumps: when one is due, and what those hear who ask for one. The analyzer's place is taken by a socket whose other end is closed, or silent. */
+/*
+ * dumps: when one is due, and what those hear who ask for one. The analyzer's place is taken by a
+ * socket whose other end is closed, or silent.
+ */
 #include "dumps.h"
 
 #include <errno.h>
@@ -16,7 +19,8 @@ static void sink_with_child(struct sink *sink, int *out_child)
 {
 	int pair[2];
 
-	*sink = (struct sink){.broker = {.own_root = -1, .target_root = -1}, .outputs = {.directory_fd = -1}};
+	*sink = (struct sink){.broker = {.own_root = -1, .target_root = -1},
+			      .outputs = {.directory_fd = -1}};
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	CHECK_EQ(file_service_open(&sink->service, pair[0], &sink->broker, &sink->outputs), 0);
 	close(pair[0]);
@@ -72,7 +76,8 @@ UNIT_TEST(one_at_a_time)
 	CHECK(dumps_is_due(&dumps, SECOND));
 	CHECK_EQ(dumps_begin(&dumps, SECOND), 0);
 	const int client = ask(&dumps);
-	CHECK(!dumps_is_due(&dumps, 2 * SECOND)); /* the first is not done; nor is it what was asked for */
+	/* the first is not done; nor is it what was asked for */
+	CHECK(!dumps_is_due(&dumps, 2 * SECOND));
 	dumps_look(&dumps);
 	CHECK(dumps.is_pending);
 	const struct hi_file_request done = {.kind = HI_FILE_DUMP_DONE, .place = ENOSPC};
@@ -86,7 +91,8 @@ UNIT_TEST(one_at_a_time)
 	CHECK_EQ(send(child, &done, sizeof done, 0), sizeof done);
 	file_service_wait(&sink.service);
 	dumps_look(&dumps);
-	CHECK_STR(answer(client), "failed\nthe profile could not be written: No space left on device; the session goes on\n");
+	CHECK_STR(answer(client), "failed\nthe profile could not be written: No space left on "
+				  "device; the session goes on\n");
 	CHECK_EQ(read(client, &(char){0}, 1), 0); /* and the connection is closed */
 	file_service_close(&sink.service);
 	close(client);
@@ -121,7 +127,8 @@ UNIT_TEST(a_session_that_streams_has_no_files)
 
 	dumps_open(&dumps, &sink, &quiet, 0);
 	const int client = ask(&dumps);
-	CHECK(strstr(answer(client), "failed\nthe session writes its record stream to standard output (-o -) and has no files; "));
+	CHECK(strstr(answer(client), "failed\nthe session writes its record stream to standard "
+				     "output (-o -) and has no files; "));
 	CHECK(!dumps_is_due(&dumps, SECOND));
 	close(client);
 }
@@ -136,7 +143,8 @@ UNIT_TEST(whoever_still_waits_at_the_end_is_told)
 	dumps_open(&dumps, &sink, &quiet, 0);
 	for (int i = 0; i <= DUMPS_CLIENTS_MAX; i++)
 		client[i] = ask(&dumps);
-	CHECK_STR(answer(client[DUMPS_CLIENTS_MAX]), "failed\ntoo many ask for a profile at once; try again\n");
+	CHECK_STR(answer(client[DUMPS_CLIENTS_MAX]),
+		  "failed\ntoo many ask for a profile at once; try again\n");
 	CHECK_STR(answer(client[0]), "");
 	dumps_close(&dumps);
 	for (int i = 0; i < DUMPS_CLIENTS_MAX; i++)

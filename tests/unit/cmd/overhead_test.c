@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* overhead_test.c - the interval grows until the budget is kept, comes back when it can, and comes to rest. */
+/*
+ * overhead_test.c - the interval grows until the budget is kept, comes back when it can, and comes
+ * to rest.
+ */
 #include "unit.h"
 
 #include "hi_wire.h"
@@ -23,7 +26,10 @@ static struct load load_open(uint32_t budget_ppm, uint64_t interval)
 	return load;
 }
 
-/* 250 ms of one busy CPU, of which sampling at the interval that was asked for would take share_ppm. */
+/*
+ * 250 ms of one busy CPU, of which sampling at the interval that was asked for would take
+ * share_ppm.
+ */
 static bool busy(struct load *load, uint64_t share_ppm)
 {
 	const uint64_t cost = 250 * share_ppm >> load->overhead.interval_shift;
@@ -81,7 +87,8 @@ UNIT_TEST(little_cpu_time_says_little)
 {
 	struct load load = load_open(BUDGET_PPM, INTERVAL);
 
-	load.stats = (struct hi_stream_stats){.target_cpu_ns = 90000000, .payload_cpu_ns = 80000000, .samples = 40000};
+	load.stats = (struct hi_stream_stats){
+		.target_cpu_ns = 90000000, .payload_cpu_ns = 80000000, .samples = 40000};
 	CHECK(!overhead_step(&load.overhead, &load.stats));
 	load.stats.target_cpu_ns += 20000000;
 	CHECK(overhead_step(&load.overhead, &load.stats)); /* but it is not forgotten */
@@ -102,7 +109,10 @@ UNIT_TEST(figures_that_could_not_be_read_change_nothing)
 	CHECK_EQ(load.overhead.interval_shift, 0);
 }
 
-/* Frees cost, too, as long as earlier samples are live. To sample ever more seldom would lose the profile and gain nothing. */
+/*
+ * Frees cost, too, as long as earlier samples are live. To sample ever more seldom would lose the
+ * profile and gain nothing.
+ */
 UNIT_TEST(what_samples_do_not_cost_does_not_change_how_often_they_are_taken)
 {
 	struct load load = load_open(BUDGET_PPM, INTERVAL);
@@ -118,7 +128,8 @@ UNIT_TEST(what_samples_do_not_cost_does_not_change_how_often_they_are_taken)
 
 UNIT_TEST(no_interval_overflows)
 {
-	static const uint64_t intervals[] = {1, INTERVAL, 1ull << 46, 1ull << 47, 1ull << 60, UINT64_MAX};
+	static const uint64_t intervals[] = {1,          INTERVAL,   1ull << 46,
+					     1ull << 47, 1ull << 60, UINT64_MAX};
 
 	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
 		struct load load = load_open(1, intervals[i]);
@@ -130,7 +141,9 @@ UNIT_TEST(no_interval_overflows)
 			overhead_step(&load.overhead, &load.stats);
 		}
 		CHECK(load.overhead.interval_shift <= HI_INTERVAL_SHIFT_MAX);
-		CHECK_EQ(intervals[i] << load.overhead.interval_shift >> load.overhead.interval_shift, intervals[i]);
+		CHECK_EQ(intervals[i] << load.overhead.interval_shift >>
+				 load.overhead.interval_shift,
+			 intervals[i]);
 	}
 }
 

@@ -22,7 +22,8 @@ static struct hi_stream_stats stats_at(uint64_t time_ns)
 	};
 }
 
-static void show(struct progress *progress, uint64_t time_ns, const struct hi_analyzer_status *status, uint64_t duration_ns)
+static void show(struct progress *progress, uint64_t time_ns,
+		 const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
 	const struct hi_stream_stats stats = stats_at(time_ns);
 	progress_show(progress, &stats, status, duration_ns);
@@ -40,7 +41,8 @@ UNIT_TEST(losses_and_a_remedy_are_named)
 	progress_show(&progress, &stats, NULL, 0);
 	CHECK(strstr(shown(), "; too many to be read, 0.37% lost: --sample 128 would fit\n"));
 	stats.time_ns += 11 * SECOND;
-	stats.dropped_allocs = stats.dropped_frees = 0; /* a live set that is full is not the reader's fault */
+	/* a live set that is full is not the reader's fault */
+	stats.dropped_allocs = stats.dropped_frees = 0;
 	progress_show(&progress, &stats, NULL, 0);
 	CHECK(!strstr(shown(), "too many"));
 }
@@ -52,12 +54,15 @@ UNIT_TEST(every_figure_is_in_the_line)
 	into_pipe();
 	progress_open(&progress, false);
 	show(&progress, 65 * SECOND, &status, 120 * SECOND);
-	CHECK_STR(shown(), "heapinject: 1m05s of 2m00s, 4711 samples, 3MB live, 321 dropped, overhead 1.500% of its CPU time\n");
+	CHECK_STR(shown(), "heapinject: 1m05s of 2m00s, 4711 samples, 3MB live, 321 dropped, "
+			   "overhead 1.500% of its CPU time\n");
 }
 
 UNIT_TEST(what_may_not_be_said_stands_in_the_line)
 {
-	struct hi_analyzer_status status = {.live_bytes = 3 << 20, .caveats = 1u << HI_CAVEAT_UNHOOKED | 1u << HI_CAVEAT_MISSED_FREES};
+	struct hi_analyzer_status status = {.live_bytes = 3 << 20,
+					    .caveats = 1u << HI_CAVEAT_UNHOOKED |
+						       1u << HI_CAVEAT_MISSED_FREES};
 	struct progress progress;
 	into_pipe();
 	progress_open(&progress, false);
@@ -76,7 +81,8 @@ UNIT_TEST(what_is_not_known_is_not_shown)
 	struct hi_stream_stats stats = stats_at(10 * SECOND);
 	stats.target_cpu_ns = 0;
 	progress_show(&progress, &stats, NULL, 0);
-	CHECK_STR(shown(), "heapinject: 10s, 4711 samples, 321 dropped, overhead 0.000% of its CPU time\n");
+	CHECK_STR(shown(),
+		  "heapinject: 10s, 4711 samples, 321 dropped, overhead 0.000% of its CPU time\n");
 }
 
 UNIT_TEST(elsewhere_a_line_comes_every_ten_seconds)

@@ -34,7 +34,8 @@ UNIT_TEST(bytes_with_and_without_suffix)
 
 UNIT_TEST(bytes_rejects_junk)
 {
-	static const char *const junk[] = {"", "0", "0K", "K", "-1", "+1", " 1", "1 ", "1KB", "1T", "0x10", "1.5M", "1K1", "1\n", "1\x0b"};
+	static const char *const junk[] = {"",    "0",  "0K",   "K",    "-1",  "+1",  " 1",   "1 ",
+					   "1KB", "1T", "0x10", "1.5M", "1K1", "1\n", "1\x0b"};
 
 	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
 		check_bytes(junk[i], -EINVAL, 0);
@@ -59,7 +60,8 @@ UNIT_TEST(seconds_with_and_without_suffix)
 
 UNIT_TEST(seconds_rejects_junk_and_overflow)
 {
-	static const char *const junk[] = {"", "0", "0s", "s", "-1", "1d", "1S", "1ms", "1m30s", "1 s", "1.5", "1e3", "ten"};
+	static const char *const junk[] = {"",    "0",     "0s",  "s",   "-1",  "1d", "1S",
+					   "1ms", "1m30s", "1 s", "1.5", "1e3", "ten"};
 
 	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
 		check_seconds(junk[i], -EINVAL, 0);
@@ -69,7 +71,8 @@ UNIT_TEST(seconds_rejects_junk_and_overflow)
 
 UNIT_TEST(percent)
 {
-	static const char *const junk[] = {"", "%", "x", "0", "0%", "0.00001%", "-1%", "101%", "100.1%", "1%%", "1x", ".5%", "1.23456%"};
+	static const char *const junk[] = {"",     "%",      "x",   "0",  "0%",  "0.00001%", "-1%",
+					   "101%", "100.1%", "1%%", "1x", ".5%", "1.23456%"};
 	uint32_t ppm = 7;
 
 	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
@@ -86,9 +89,20 @@ UNIT_TEST(bytes_print_like_pprof)
 		double bytes;
 		const char *text;
 	} cases[] = {
-		{0, "0"},        {0.001, "0"},       {-0.001, "0"},    {1, "1B"},           {512, "512B"},         {1023, "1023B"},
-		{1024, "1kB"},   {1536, "1.50kB"},   {1048576, "1MB"}, {1572864, "1.50MB"}, {-1572864, "-1.50MB"}, {3.25 * (1 << 30), "3.25GB"},
-		{0x1p40, "1TB"}, {0x1p60, "1024PB"},
+		{0, "0"},
+		{0.001, "0"},
+		{-0.001, "0"},
+		{1, "1B"},
+		{512, "512B"},
+		{1023, "1023B"},
+		{1024, "1kB"},
+		{1536, "1.50kB"},
+		{1048576, "1MB"},
+		{1572864, "1.50MB"},
+		{-1572864, "-1.50MB"},
+		{3.25 * (1 << 30), "3.25GB"},
+		{0x1p40, "1TB"},
+		{0x1p60, "1024PB"},
 	};
 	char text[HI_UNITS_TEXT_MAX];
 
@@ -111,7 +125,8 @@ UNIT_TEST(durations)
 	static const struct {
 		uint64_t seconds;
 		const char *text;
-	} cases[] = {{0, "0s"}, {45, "45s"}, {60, "1m00s"}, {125, "2m05s"}, {3600, "1h00m00s"}, {3630, "1h00m30s"}, {90061, "25h01m01s"}};
+	} cases[] = {{0, "0s"},          {45, "45s"},        {60, "1m00s"},       {125, "2m05s"},
+		     {3600, "1h00m00s"}, {3630, "1h00m30s"}, {90061, "25h01m01s"}};
 	char text[HI_UNITS_TEXT_MAX];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_guests_test.c - threads that are not alone with a slot: later owners, and those that have none. They are sampled like all others, without bias, know
- * their nested calls from the hook scopes of other threads, and leave nothing behind.
+ * payload_guests_test.c - threads that are not alone with a slot: later owners, and those that have
+ * none. They are sampled like all others, without bias, know their nested calls from the hook
+ * scopes of other threads, and leave nothing behind.
  */
 #include <math.h>
 #include <pthread.h>
@@ -15,7 +16,8 @@ static const uint64_t never = 1ull << 62; /* by the cycle counter */
 static void take_slots(struct guest *guest)
 {
 	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++)
-		guest->arena.slots[i] = (struct hi_thread_slot){.owner = 64 + 64 * i, .last_seen = never};
+		guest->arena.slots[i] =
+			(struct hi_thread_slot){.owner = 64 + 64 * i, .last_seen = never};
 }
 
 static void free_slots(struct guest *guest)
@@ -28,7 +30,8 @@ static void take_places(struct guest *guest, unsigned left)
 {
 	for (unsigned i = 0; i < HI_PLACES; i++)
 		if (i % HI_PLACE_WAYS >= left)
-			guest->arena.table->place[i] = (struct hi_place){.holder = 64 + i, .count = 1};
+			guest->arena.table->place[i] =
+				(struct hi_place){.holder = 64 + i, .count = 1};
 }
 
 static void free_places(struct guest *guest)
@@ -75,14 +78,18 @@ UNIT_TEST(without_a_slot_all_is_seen)
 	expect_quiet(&guest);
 }
 
-/* Whoever else is inside: once, all that had no slot shared a count with it, and a sample that was due then was thrown away as if it were nested. */
+/*
+ * Whoever else is inside: once, all that had no slot shared a count with it, and a sample that was
+ * due then was thrown away as if it were nested.
+ */
 UNIT_TEST(a_later_owner_is_sampled_whoever_is_inside)
 {
 	struct guest guest = guest_open(1);
 	struct hi_thread_slot *slot = own_slot(&guest);
 	void *block;
 
-	*slot = (struct hi_thread_slot){.owner = arch_thread_pointer() | HI_SLOT_GUEST, .in_flight = 1};
+	*slot = (struct hi_thread_slot){.owner = arch_thread_pointer() | HI_SLOT_GUEST,
+					.in_flight = 1};
 	take_places(&guest, 1);
 	block = guest.malloc(20);
 	expect_alloc(&guest, block, 20, HI_FN_MALLOC);
@@ -144,7 +151,10 @@ static void *freeing_malloc(size_t size)
 	return nesting_malloc(size);
 }
 
-/* A slot that comes free in the midst of a hook scope is not claimed by a call that is nested in it: it would take itself for the first. */
+/*
+ * A slot that comes free in the midst of a hook scope is not claimed by a call that is nested in
+ * it: it would take itself for the first.
+ */
 UNIT_TEST(a_nested_call_claims_no_slot)
 {
 	struct guest guest = guest_open(1);
@@ -183,8 +193,10 @@ UNIT_TEST(what_finds_no_place_is_counted)
 
 	free_slots(&guest); /* a later owner, whose countdown has run out */
 	guest.arena.control->interval = 1 << 20;
-	*own_slot(&guest) = (struct hi_thread_slot){
-		.owner = arch_thread_pointer() | HI_SLOT_GUEST, .fast_owner = arch_thread_pointer(), .countdown = 30, .last_seen = never};
+	*own_slot(&guest) = (struct hi_thread_slot){.owner = arch_thread_pointer() | HI_SLOT_GUEST,
+						    .fast_owner = arch_thread_pointer(),
+						    .countdown = 30,
+						    .last_seen = never};
 	guest.free(guest.malloc(20));
 	CHECK_EQ(counters->no_thread_slot, 1);
 	guest.free(guest.malloc(20));
@@ -195,7 +207,10 @@ UNIT_TEST(what_finds_no_place_is_counted)
 	expect_quiet(&guest);
 }
 
-/* A count that will never come down is for leak.c to forget; one that must is `passing`, in the midst of which the original runs here. */
+/*
+ * A count that will never come down is for leak.c to forget; one that must is `passing`, in the
+ * midst of which the original runs here.
+ */
 UNIT_TEST(what_finds_no_place_is_counted_while_it_is_inside)
 {
 	struct guest guest = guest_open(1);
@@ -214,7 +229,7 @@ UNIT_TEST(what_finds_no_place_is_counted_while_it_is_inside)
 	expect_quiet(&guest);
 }
 
-/* ---- no bias ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- no bias --------------------------------------------------------------------------------- */
 
 #define INTERVAL 4096
 #define SIZE 1000
@@ -230,10 +245,14 @@ static void *allocate(void *context)
 	return NULL;
 }
 
-/* The samples of all threads are as many as chance makes them of so many calls, to within five deviations. */
+/*
+ * The samples of all threads are as many as chance makes them of so many calls, to within five
+ * deviations.
+ */
 static void check_no_bias(struct guest *guest)
 {
-	const double probability = -expm1(-(double)SIZE / INTERVAL), calls = (double)CALLS * THREADS;
+	const double probability = -expm1(-(double)SIZE / INTERVAL),
+		     calls = (double)CALLS * THREADS;
 	pthread_t thread[THREADS];
 	const struct hi_counters *counters = &guest->arena.control->counters;
 	double samples;
@@ -245,7 +264,8 @@ static void check_no_bias(struct guest *guest)
 	arena_drain(&guest->arena);
 	samples = (double)(arena_allocs(&guest->arena) + counters->dropped_allocs);
 	CHECK_EQ(counters->no_thread_slot, 0);
-	CHECK(fabs(samples - calls * probability) < 5 * sqrt(calls * probability * (1 - probability)));
+	CHECK(fabs(samples - calls * probability) <
+	      5 * sqrt(calls * probability * (1 - probability)));
 	arena_check_quiet(&guest->arena);
 }
 
@@ -263,7 +283,8 @@ UNIT_TEST(threads_that_share_a_slot_are_not_biased)
 	struct guest guest = guest_open_in(arena_open(INTERVAL, 10, 1 << 24));
 
 	for (unsigned i = 0; i < HI_THREAD_SLOTS; i++)
-		guest.arena.slots[i] = (struct hi_thread_slot){.owner = 64 + 64 * i, .last_seen = i % 16 ? never : 0};
+		guest.arena.slots[i] = (struct hi_thread_slot){.owner = 64 + 64 * i,
+							       .last_seen = i % 16 ? never : 0};
 	check_no_bias(&guest);
 }
 

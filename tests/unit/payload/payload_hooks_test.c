@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_hooks_test.c - what each hooked function records, from end to end: calls through real gate entries, to the real allocator or to one that
- * misbehaves on purpose.
+ * payload_hooks_test.c - what each hooked function records, from end to end: calls through real
+ * gate entries, to the real allocator or to one that misbehaves on purpose.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,12 +10,13 @@
 
 #define FAR_AWAY (1ll << 40)
 
-/* ---- plain allocation ----------------------------------------------------------------------------------------------------- */
+/* ---- plain allocation ------------------------------------------------------------------------ */
 
 UNIT_TEST(every_allocation_is_recorded_at_interval_one)
 {
 	struct guest guest = guest_open(1);
-	void *block = guest.malloc(100), *zeroed = guest.calloc(7, 9), *aligned = guest.aligned_alloc(64, 128), *other = NULL;
+	void *block = guest.malloc(100), *zeroed = guest.calloc(7, 9),
+	     *aligned = guest.aligned_alloc(64, 128), *other = NULL;
 
 	expect_alloc(&guest, block, 100, HI_FN_MALLOC);
 	expect_alloc(&guest, zeroed, 63, HI_FN_CALLOC);
@@ -35,7 +36,8 @@ UNIT_TEST(every_allocation_is_recorded_at_interval_one)
 	arena_check_quiet(&guest.arena);
 }
 
-__attribute__((noinline)) static void *call_malloc(struct guest *guest, uint64_t *out_return_address)
+__attribute__((noinline)) static void *call_malloc(struct guest *guest,
+						   uint64_t *out_return_address)
 {
 	void *block = guest->malloc(10);
 
@@ -51,7 +53,8 @@ UNIT_TEST(first_frame_is_the_caller)
 	const struct hi_record_alloc *record = arena_expect(&guest.arena, HI_RECORD_ALLOC);
 
 	CHECK_EQ(record->address, (uintptr_t)block);
-	CHECK(record->frame[0] > (uintptr_t)call_malloc && record->frame[0] < (uintptr_t)call_malloc + 1024);
+	CHECK(record->frame[0] > (uintptr_t)call_malloc &&
+	      record->frame[0] < (uintptr_t)call_malloc + 1024);
 	guest.free(block);
 }
 
@@ -98,7 +101,7 @@ UNIT_TEST(errno_is_left_alone)
 	CHECK_EQ(errno, 4711);
 }
 
-/* ---- what a record says beside ------------------------------------------------------------------------------------------ */
+/* ---- what a record says beside --------------------------------------------------------------- */
 
 static size_t usable(void *block)
 {
@@ -131,8 +134,10 @@ UNIT_TEST(usable_size_is_the_allocators_own)
 	CHECK_EQ(recorded_slack(&guest, 100 + (1ull << 32)), HI_SLACK_UNKNOWN - 1);
 
 	void *blocks[4] = {0};
-	guest.malloc_words->usable_size = words_of((void *)guest.calloc)->usable_size = (uintptr_t)malloc_usable_size;
-	words_of((void *)guest.aligned_alloc)->usable_size = words_of((void *)guest.posix_memalign)->usable_size = (uintptr_t)malloc_usable_size;
+	guest.malloc_words->usable_size = words_of((void *)guest.calloc)->usable_size =
+		(uintptr_t)malloc_usable_size;
+	words_of((void *)guest.aligned_alloc)->usable_size =
+		words_of((void *)guest.posix_memalign)->usable_size = (uintptr_t)malloc_usable_size;
 	blocks[0] = guest.malloc(101);
 	blocks[1] = guest.calloc(3, 7);
 	blocks[2] = guest.aligned_alloc(256, 1024);
@@ -164,7 +169,10 @@ UNIT_TEST(a_countdown_left_below_zero_is_drawn_anew_at_the_next_sampled_free)
 	arena_check_quiet(&guest.arena);
 }
 
-/* A sample stands for what its own countdown was drawn with, whatever the mean has become meanwhile. */
+/*
+ * A sample stands for what its own countdown was drawn with, whatever the mean has become
+ * meanwhile.
+ */
 UNIT_TEST(samples_carry_the_interval_of_their_countdown)
 {
 	struct guest guest = guest_open(1 << 10);
@@ -183,7 +191,10 @@ UNIT_TEST(samples_carry_the_interval_of_their_countdown)
 	arena_drain(&guest.arena);
 }
 
-/* What is sampled exactly for a while and then more seldom: from the first doubling on the gate counts. */
+/*
+ * What is sampled exactly for a while and then more seldom: from the first doubling on the gate
+ * counts.
+ */
 UNIT_TEST(exact_mode_ends_with_the_first_doubling)
 {
 	struct guest guest = guest_open(1);
@@ -201,8 +212,9 @@ UNIT_TEST(exact_mode_ends_with_the_first_doubling)
 }
 
 /*
- * The mean goes up and down, and what is allocated while it is up differs from what is allocated while it is down. Samples that were drawn with one mean fall
- * into the time of the other, and weighed by that they would stand for several times too many blocks, or too few.
+ * The mean goes up and down, and what is allocated while it is up differs from what is allocated
+ * while it is down. Samples that were drawn with one mean fall into the time of the other, and
+ * weighed by that they would stand for several times too many blocks, or too few.
  */
 UNIT_TEST(estimates_stay_unbiased_while_the_interval_changes)
 {
@@ -216,7 +228,10 @@ UNIT_TEST(estimates_stay_unbiased_while_the_interval_changes)
 		guest.arena.control->interval_shift = phase ? 4 : 0;
 		void *block = guest.malloc(SIZE);
 		if (guest.arena.ring->head != guest.arena.ring->tail) {
-			const double p = -expm1(-(double)SIZE / (INTERVAL << arena_expect(&guest.arena, HI_RECORD_ALLOC)->interval_shift));
+			const double p = -expm1(
+				-(double)SIZE /
+				(INTERVAL
+				 << arena_expect(&guest.arena, HI_RECORD_ALLOC)->interval_shift));
 
 			estimated[phase] += 1 / p;
 			variance[phase] += (1 - p) / (p * p);
@@ -225,13 +240,14 @@ UNIT_TEST(estimates_stay_unbiased_while_the_interval_changes)
 		arena_drain(&guest.arena);
 	}
 	for (int phase = 0; phase < 2; phase++) {
-		printf("# %.0f of %d, standard error %.0f\n", estimated[phase], BLOCKS / 2, sqrt(variance[phase]));
+		printf("# %.0f of %d, standard error %.0f\n", estimated[phase], BLOCKS / 2,
+		       sqrt(variance[phase]));
 		CHECK(fabs(estimated[phase] - BLOCKS / 2) < 6 * sqrt(variance[phase]));
 		CHECK(sqrt(variance[phase]) < BLOCKS / 40);
 	}
 }
 
-/* ---- counting by the gate -------------------------------------------------------------------------------------------------- */
+/* ---- counting by the gate -------------------------------------------------------------------- */
 
 UNIT_TEST(gate_counts_and_the_crossing_call_is_the_sample)
 {
@@ -252,7 +268,8 @@ UNIT_TEST(gate_counts_and_the_crossing_call_is_the_sample)
 	arena_expect(&guest.arena, HI_RECORD_FREE);
 	CHECK_EQ(own_slot(&guest)->countdown, FAR_AWAY - 200);
 	own_slot(&guest)->cycles = 0;
-	third = guest.realloc(third, 300); /* no sample any more: the gate counts, and nobody calls the hook */
+	/* no sample any more: the gate counts, and nobody calls the hook */
+	third = guest.realloc(third, 300);
 	CHECK_EQ(own_slot(&guest)->countdown, FAR_AWAY - 500);
 	CHECK_EQ(own_slot(&guest)->cycles, 0);
 	expect_nothing(&guest);
@@ -271,7 +288,8 @@ static void *any_malloc(size_t size)
 
 UNIT_TEST(absurd_sizes_do_not_lead_the_countdown_astray)
 {
-	static const size_t absurd[] = {SIZE_MAX, SIZE_MAX / 4 * 3, SIZE_MAX / 2 + 1, SIZE_MAX / 2, SIZE_MAX / 4 + 1};
+	static const size_t absurd[] = {SIZE_MAX, SIZE_MAX / 4 * 3, SIZE_MAX / 2 + 1, SIZE_MAX / 2,
+					SIZE_MAX / 4 + 1};
 	struct guest guest = guest_open(1 << 10);
 
 	guest.free(guest.malloc(1));

@@ -78,7 +78,8 @@ UNIT_TEST(full_neighbourhood_refuses)
 /* A table of 2^BITS buckets, and one of four times as many. */
 static void add_level(struct arena *arena)
 {
-	arena->state->buckets = (uintptr_t)arena_map((size_t)HI_BUCKET_ENTRIES * 8 * 5 << BITS, MAP_PRIVATE);
+	arena->state->buckets =
+		(uintptr_t)arena_map((size_t)HI_BUCKET_ENTRIES * 8 * 5 << BITS, MAP_PRIVATE);
 	arena->state->bucket_levels = 2;
 }
 

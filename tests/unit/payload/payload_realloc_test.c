@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_realloc_test.c - functions that change a block, or call each other: one free and one allocation, whatever they call and whether they fail. */
+/*
+ * payload_realloc_test.c - functions that change a block, or call each other: one free and one
+ * allocation, whatever they call and whether they fail.
+ */
 #include <errno.h>
 
 #include "payload_guest.h"
 
-/* ---- realloc ----------------------------------------------------------------------------------------------------------------- */
+/* ---- realloc --------------------------------------------------------------------------------- */
 
 UNIT_TEST(realloc_is_a_free_and_an_allocation)
 {
@@ -35,7 +38,8 @@ static void *failing_realloc(void *block, size_t size)
 UNIT_TEST(failed_realloc_takes_its_free_back)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, failing_realloc);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc,
+						 hi_hook_realloc, failing_realloc);
 	realloc_fn *fail = (realloc_fn *)arena_entry(words);
 	void *block = guest.malloc(10);
 
@@ -54,7 +58,8 @@ UNIT_TEST(failed_realloc_takes_its_free_back)
 UNIT_TEST(every_free_is_told_where_no_live_set_is_kept)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, failing_realloc);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc,
+						 hi_hook_realloc, failing_realloc);
 	realloc_fn *fail = (realloc_fn *)arena_entry(words);
 	void *unknown = malloc(10), *block;
 
@@ -79,7 +84,8 @@ UNIT_TEST(every_free_is_told_where_no_live_set_is_kept)
 UNIT_TEST(realloc_to_nothing_frees)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, failing_realloc);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_REALLOC, hi_gate_realloc,
+						 hi_hook_realloc, failing_realloc);
 	realloc_fn *freeing = (realloc_fn *)arena_entry(words);
 	void *block = guest.malloc(10);
 
@@ -164,7 +170,7 @@ UNIT_TEST(overflowing_reallocarray_keeps_the_block)
 	arena_check_quiet(&guest.arena);
 }
 
-/* ---- jemalloc's own interface --------------------------------------------------------------------------------------------------- */
+/* ---- jemalloc's own interface ---------------------------------------------------------------- */
 
 static size_t seen_argument[6];
 
@@ -181,7 +187,9 @@ UNIT_TEST(xallocx_resizes_in_place_or_not_at_all)
 {
 	struct guest guest = guest_open(1);
 	size_t (*resize)(void *, size_t, size_t, int) =
-		(size_t(*)(void *, size_t, size_t, int))arena_entry(arena_gate(&guest.arena, HI_FN_XALLOCX, hi_gate_always, hi_hook_xallocx, fake_xallocx));
+		(size_t(*)(void *, size_t, size_t, int))arena_entry(
+			arena_gate(&guest.arena, HI_FN_XALLOCX, hi_gate_always, hi_hook_xallocx,
+				   fake_xallocx));
 	void *block = guest.malloc(64);
 
 	arena_expect(&guest.arena, HI_RECORD_ALLOC);
@@ -201,7 +209,8 @@ UNIT_TEST(xallocx_resizes_in_place_or_not_at_all)
 UNIT_TEST(failed_rallocx_of_any_size_keeps_the_block)
 {
 	struct guest guest = guest_open(1);
-	realloc_fn *fail = (realloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_RALLOCX, hi_gate_realloc, hi_hook_rallocx, failing_realloc));
+	realloc_fn *fail = (realloc_fn *)arena_entry(arena_gate(
+		&guest.arena, HI_FN_RALLOCX, hi_gate_realloc, hi_hook_rallocx, failing_realloc));
 	void *block = guest.malloc(64);
 
 	arena_expect(&guest.arena, HI_RECORD_ALLOC);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_ring_test.c - the producer's side of the rings against the reader of payload_arena.h, and where there are several against the injector's. */
+/*
+ * payload_ring_test.c - the producer's side of the rings against the reader of payload_arena.h, and
+ * where there are several against the injector's.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <ucontext.h>
@@ -36,10 +39,20 @@ UNIT_TEST(ordinary_records_leave_a_quarter_for_vital_ones)
 	CHECK_EQ(put_free(&arena, 1, RING_ORDINARY), RING_COMMITTED);
 }
 
-/* What anybody may write over the head of a ring: whatever it says, records go where the ring is, and nowhere else. */
+/*
+ * What anybody may write over the head of a ring: whatever it says, records go where the ring is,
+ * and nowhere else.
+ */
 UNIT_TEST(a_head_that_was_written_over_leads_nowhere_else)
 {
-	static const uint64_t nasty[] = {0, 1, 31, CAPACITY - 24, CAPACITY + 5, 1ull << 43, UINT64_MAX - 63, 0x84439e031410ull};
+	static const uint64_t nasty[] = {0,
+					 1,
+					 31,
+					 CAPACITY - 24,
+					 CAPACITY + 5,
+					 1ull << 43,
+					 UINT64_MAX - 63,
+					 0x84439e031410ull};
 	struct arena arena = arena_open_with_rings(1, 4, CAPACITY, 3);
 	struct hi_ring *first = arena.ring, *next = hi_ring_at(first, CAPACITY, 1);
 
@@ -55,7 +68,9 @@ UNIT_TEST(a_head_that_was_written_over_leads_nowhere_else)
 		}
 }
 
-/* Alloc-like records of changing length, each word derived from the producer and its serial number. */
+/*
+ * Alloc-like records of changing length, each word derived from the producer and its serial number.
+ */
 static uint64_t word_of(uint64_t producer, uint64_t serial, uint64_t index)
 {
 	return (producer << 56 | serial << 16 | index) * 0x9e3779b97f4a7c15ull;
@@ -81,7 +96,8 @@ static void *produce(void *argument)
 		header->thread = producer->number;
 		for (uint32_t i = 3; i < bytes / 8; i++)
 			words[i] = word_of(producer->number, serial, i);
-		while (ring_put(producer->arena->state, (struct ring_home){.number = 0}, words, bytes / 8, RING_ORDINARY) == RING_FULL)
+		while (ring_put(producer->arena->state, (struct ring_home){.number = 0}, words,
+				bytes / 8, RING_ORDINARY) == RING_FULL)
 			sched_yield();
 	}
 	return NULL;
@@ -102,10 +118,12 @@ UNIT_TEST(many_producers_one_reader)
 		is_done = joined == PRODUCERS;
 		while (arena_take(&arena, record)) {
 			const struct hi_record_header *header = (void *)record;
-			uint64_t serial = header->cycles, from = header->thread, bytes = 32 + 8 * (serial % 50);
+			uint64_t serial = header->cycles, from = header->thread,
+				 bytes = 32 + 8 * (serial % 50);
 
 			CHECK(from < PRODUCERS && serial == next[from]);
-			CHECK_EQ(header->size, (bytes + HI_RING_UNIT - 1) / HI_RING_UNIT * HI_RING_UNIT);
+			CHECK_EQ(header->size,
+				 (bytes + HI_RING_UNIT - 1) / HI_RING_UNIT * HI_RING_UNIT);
 			for (uint64_t i = 3; i < bytes / 8; i++)
 				CHECK_EQ(record[i], word_of(from, serial, i));
 			next[from]++;
@@ -124,7 +142,10 @@ UNIT_TEST(many_producers_one_reader)
 static struct arena slow_arena;
 static uint8_t *slow_page;
 
-/* The producer stumbles in the middle of its record, and while it lies there the reader gives the record up. */
+/*
+ * The producer stumbles in the middle of its record, and while it lies there the reader gives the
+ * record up.
+ */
 static void give_up_record(int signal)
 {
 	uint64_t *first = (void *)slow_arena.ring->data;
@@ -146,10 +167,12 @@ UNIT_TEST(a_record_given_up_by_the_reader_is_lost)
 	word[0] = (uint64_t)HI_RECORD_ALLOC << 32;
 	mprotect(slow_page, HI_PAGE_BYTES, PROT_NONE);
 	signal(SIGSEGV, give_up_record);
-	CHECK_EQ(ring_put(slow_arena.state, (struct ring_home){.number = 0}, word, 8, RING_ORDINARY), RING_LOST);
+	CHECK_EQ(
+		ring_put(slow_arena.state, (struct ring_home){.number = 0}, word, 8, RING_ORDINARY),
+		RING_LOST);
 }
 
-/* ---- several rings ------------------------------------------------------------------------------------------------------------------- */
+/* ---- several rings --------------------------------------------------------------------------- */
 
 enum { RINGS = 4, RING_RECORDS = CAPACITY / HI_RING_UNIT };
 
@@ -159,7 +182,8 @@ static uint64_t records_in(const struct arena *arena, unsigned ring)
 }
 
 /* Of these four two are for all, and two for a thread of its own each. */
-static enum ring_outcome put_at(const struct arena *arena, struct ring_home home, uint64_t cycles, enum ring_class class)
+static enum ring_outcome put_at(const struct arena *arena, struct ring_home home, uint64_t cycles,
+				enum ring_class class)
 {
 	const uint64_t word[] = {(uint64_t)HI_RECORD_FREE << 32, cycles, 0, 0};
 
@@ -188,7 +212,8 @@ UNIT_TEST(a_full_ring_spills_over_to_those_for_all)
 	CHECK_EQ(put - 1, (RINGS - 1) * RING_RECORDS);
 	CHECK_EQ(records_in(&arena, 2), 0);
 	CHECK_EQ(put_at(&arena, shared, put, RING_VITAL), RING_FULL);
-	CHECK_EQ(put_at(&arena, (struct ring_home){.number = 2, .is_own = true}, put++, RING_VITAL), RING_COMMITTED);
+	CHECK_EQ(put_at(&arena, (struct ring_home){.number = 2, .is_own = true}, put++, RING_VITAL),
+		 RING_COMMITTED);
 	ring_reader_open(&reader, &(struct rings){arena.ring, CAPACITY, RINGS});
 	ring_reader_mark(&reader);
 	for (uint64_t i = 1; i < put; i++) {
@@ -198,7 +223,10 @@ UNIT_TEST(a_full_ring_spills_over_to_those_for_all)
 	CHECK_EQ(ring_reader_next(&reader, 1, 0, &got), 0);
 }
 
-/* A signal handler of the thread to which a ring belongs records something, too, at whatever instruction it comes. */
+/*
+ * A signal handler of the thread to which a ring belongs records something, too, at whatever
+ * instruction it comes.
+ */
 static struct arena stepped_arena;
 static const struct ring_home stepped_home = {.number = 3, .is_own = true};
 static volatile unsigned steps_left, by_handler;
@@ -209,7 +237,8 @@ static void put_at_step(int signal, siginfo_t *info, void *context)
 	const uintptr_t pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 
 	(void)signal, (void)info;
-	if (pc < (uintptr_t)&__executable_start || pc >= (uintptr_t)&etext || !steps_left || --steps_left)
+	if (pc < (uintptr_t)&__executable_start || pc >= (uintptr_t)&etext || !steps_left ||
+	    --steps_left)
 		return;
 	by_handler += put_at(&stepped_arena, stepped_home, 2, RING_VITAL) == RING_COMMITTED;
 }
@@ -217,7 +246,11 @@ static void put_at_step(int signal, siginfo_t *info, void *context)
 /* Beyond the red zone. */
 static inline void set_stepping(uint64_t flag)
 {
-	__asm__ volatile("sub $128, %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\torq %0, (%%rsp)\n\tpopfq\n\tadd $128, %%rsp" : : "r"(flag) : "memory", "cc");
+	__asm__ volatile("sub $128, %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\torq %0, "
+			 "(%%rsp)\n\tpopfq\n\tadd $128, %%rsp"
+			 :
+			 : "r"(flag)
+			 : "memory", "cc");
 }
 
 UNIT_TEST(the_owner_of_a_ring_may_be_interrupted_anywhere)
@@ -234,7 +267,8 @@ UNIT_TEST(the_owner_of_a_ring_may_be_interrupted_anywhere)
 		steps_left = ++put;
 		by_handler = 0;
 		set_stepping(0x100);
-		const enum ring_outcome outcome = put_at(&stepped_arena, stepped_home, 1, RING_VITAL);
+		const enum ring_outcome outcome =
+			put_at(&stepped_arena, stepped_home, 1, RING_VITAL);
 		set_stepping(0);
 
 		CHECK_EQ(outcome, RING_COMMITTED);
@@ -247,7 +281,8 @@ UNIT_TEST(the_owner_of_a_ring_may_be_interrupted_anywhere)
 	printf("# %u records, %u by the handler\n", put, interrupted);
 	CHECK(interrupted > 40);
 	CHECK_EQ(reader.skipped, 0);
-	CHECK_EQ(hi_ring_at(stepped_arena.ring, 16 * CAPACITY, 3)->head, (uint64_t)HI_RING_UNIT * (put + interrupted));
+	CHECK_EQ(hi_ring_at(stepped_arena.ring, 16 * CAPACITY, 3)->head,
+		 (uint64_t)HI_RING_UNIT * (put + interrupted));
 }
 
 /* Blocks that one thread allocates, another one frees, and a third is given next. */
@@ -260,7 +295,8 @@ struct market {
 
 struct trader {
 	struct market *market;
-	struct ring_home home; /* the first ones have rings of their own, the others share the rest */
+	/* the first ones have rings of their own, the others share the rest */
+	struct ring_home home;
 	uint64_t number, random;
 	pthread_t id;
 };
@@ -269,13 +305,15 @@ static void record(const struct trader *trader, enum hi_record_type type, uint64
 {
 	uint64_t word[sizeof(struct hi_record_known) / 8] = {0};
 	struct hi_record_header *header = (void *)word;
-	const uint32_t bytes = type == HI_RECORD_FREE ? sizeof(struct hi_record_free) : sizeof(struct hi_record_known);
+	const uint32_t bytes = type == HI_RECORD_FREE ? sizeof(struct hi_record_free)
+						      : sizeof(struct hi_record_known);
 
 	header->type_busy = type;
 	header->cycles = arch_cycles();
 	header->thread = trader->number;
 	word[sizeof(*header) / 8] = address;
-	while (ring_put(trader->market->arena.state, trader->home, word, bytes / 8, type == HI_RECORD_FREE ? RING_VITAL : RING_ORDINARY) != RING_COMMITTED)
+	while (ring_put(trader->market->arena.state, trader->home, word, bytes / 8,
+			type == HI_RECORD_FREE ? RING_VITAL : RING_ORDINARY) != RING_COMMITTED)
 		sched_yield();
 }
 
@@ -283,7 +321,8 @@ static void record(const struct trader *trader, enum hi_record_type type, uint64
 static uint64_t swap(struct trader *trader, uint64_t place[BLOCKS], uint64_t block)
 {
 	trader->random = trader->random * 6364136223846793005u + 1442695040888963407u;
-	return __atomic_exchange_n(&place[trader->random >> 33 & (BLOCKS - 1)], block, __ATOMIC_ACQ_REL);
+	return __atomic_exchange_n(&place[trader->random >> 33 & (BLOCKS - 1)], block,
+				   __ATOMIC_ACQ_REL);
 }
 
 static void *trade(void *argument)
@@ -324,7 +363,9 @@ UNIT_TEST(no_event_comes_before_those_that_it_follows_from)
 		market.free_block[i] = i + 1;
 	for (unsigned i = 0; i < TRADERS; i++) {
 		trader[i] = (struct trader){.market = &market, .number = i, .random = i};
-		trader[i].home = i < RINGS / 2 ? (struct ring_home){.number = RINGS / 2 + i, .is_own = true} : (struct ring_home){.number = i % (RINGS / 2)};
+		trader[i].home =
+			i < RINGS / 2 ? (struct ring_home){.number = RINGS / 2 + i, .is_own = true}
+				      : (struct ring_home){.number = i % (RINGS / 2)};
 		CHECK_EQ(pthread_create(&trader[i].id, NULL, trade, &trader[i]), 0);
 	}
 	for (bool is_done = false; !is_done;) {

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_sample_test.c - the sampler's distribution. Seeds are fixed, so that no run differs from another. */
+/*
+ * payload_sample_test.c - the sampler's distribution. Seeds are fixed, so that no run differs from
+ * another.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "sample.h"
 #include "unit.h"
 
-/* Kolmogorov and Smirnov: the largest distance between what was drawn and the exponential distribution, over its whole length. */
+/*
+ * Kolmogorov and Smirnov: the largest distance between what was drawn and the exponential
+ * distribution, over its whole length.
+ */
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -108,11 +114,13 @@ UNIT_TEST(extremes_stay_in_range)
 
 UNIT_TEST(neighbouring_seeds_are_unrelated)
 {
-	uint64_t a = sample_seed(0x7f0000000000, 1000), b = sample_seed(0x7f0000000040, 1000), c = sample_seed(0x7f0000000000, 1001);
+	uint64_t a = sample_seed(0x7f0000000000, 1000), b = sample_seed(0x7f0000000040, 1000),
+		 c = sample_seed(0x7f0000000000, 1001);
 	int equal = 0;
 
 	for (int i = 0; i < 1000; i++) {
-		int64_t x = sample_draw(&a, 1 << 20), y = sample_draw(&b, 1 << 20), z = sample_draw(&c, 1 << 20);
+		int64_t x = sample_draw(&a, 1 << 20), y = sample_draw(&b, 1 << 20),
+			z = sample_draw(&c, 1 << 20);
 
 		equal += (x == y) + (x == z);
 	}

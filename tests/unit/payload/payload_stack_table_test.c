@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_stack_table_test.c - stacks recorded once: by one thread and by several, until there is no room, and not in a child. */
+/*
+ * payload_stack_table_test.c - stacks recorded once: by one thread and by several, until there is
+ * no room, and not in a child.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -11,10 +14,12 @@ enum { FRAMES = 20, THREADS = 4, STACKS = 200 };
 static void make(uint64_t frame[FRAMES], uint64_t seed)
 {
 	for (uint64_t i = 0; i < FRAMES; i++)
-		frame[i] = 0x400000 + (i < FRAMES / 2 ? seed * 64 + i : i * 64); /* different below, alike above */
+		/* different below, alike above */
+		frame[i] = 0x400000 + (i < FRAMES / 2 ? seed * 64 + i : i * 64);
 }
 
-static uint32_t id_of_new(const struct hi_state *state, const uint64_t *frame, uint32_t count, uint16_t reason, bool *out_is_new)
+static uint32_t id_of_new(const struct hi_state *state, const uint64_t *frame, uint32_t count,
+			  uint16_t reason, bool *out_is_new)
 {
 	struct stack_end end = {.count = (uint16_t)count, .reason = (uint8_t)reason};
 
@@ -23,7 +28,8 @@ static uint32_t id_of_new(const struct hi_state *state, const uint64_t *frame, u
 	return stack_table_id(state, frame, end, out_is_new);
 }
 
-static uint32_t id_of(const struct hi_state *state, const uint64_t *frame, uint32_t count, uint16_t reason)
+static uint32_t id_of(const struct hi_state *state, const uint64_t *frame, uint32_t count,
+		      uint16_t reason)
 {
 	bool is_new;
 
@@ -35,7 +41,8 @@ static const struct hi_stack *recorded(const struct arena *arena, uint32_t id)
 	return (const void *)((const uint8_t *)arena->stacks + 8ull * id);
 }
 
-static void check_recorded(const struct arena *arena, uint32_t id, const uint64_t *frame, uint32_t count, uint16_t end)
+static void check_recorded(const struct arena *arena, uint32_t id, const uint64_t *frame,
+			   uint32_t count, uint16_t end)
 {
 	CHECK(id && 8ull * id >= sizeof(struct hi_stacks));
 	CHECK_EQ(recorded(arena, id)->frame_count, count);
@@ -95,8 +102,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Known ones are told apart by their hash alone: paths through few functions, near to each other, in every order. Most bits of it have to do; here 48 are
- * looked at.
+ * Known ones are told apart by their hash alone: paths through few functions, near to each other,
+ * in every order. Most bits of it have to do; here 48 are looked at.
  */
 UNIT_TEST(paths_through_the_same_functions_differ_in_their_hash)
 {
@@ -107,7 +114,8 @@ UNIT_TEST(paths_through_the_same_functions_differ_in_their_hash)
 	CHECK(hash != NULL);
 	for (uint64_t way = 0; way < WAYS; way++) {
 		for (unsigned i = 0; i < DEPTH; i++)
-			hash[way] = frames_hash(hash[way], 0x7f1234567000 + (way >> i & 1 ? 16 : 0));
+			hash[way] =
+				frames_hash(hash[way], 0x7f1234567000 + (way >> i & 1 ? 16 : 0));
 		hash[way] &= (1ull << 48) - 1;
 	}
 	qsort(hash, WAYS, sizeof(*hash), compare);
@@ -131,7 +139,8 @@ UNIT_TEST(ids_come_from_the_table)
 		known[i] = known[i] ? known[i] - 1 : 0;
 	}
 	CHECK_EQ(found, 1);
-	CHECK_EQ(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE), sizeof(struct hi_stacks) / HI_STACK_UNIT - 1);
+	CHECK_EQ(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE),
+		 sizeof(struct hi_stacks) / HI_STACK_UNIT - 1);
 }
 
 UNIT_TEST(without_room_nothing_is_known)
@@ -141,13 +150,15 @@ UNIT_TEST(without_room_nothing_is_known)
 	uint32_t id, count = 0;
 
 	arena.stacks->limit = 4096;
-	for (uint64_t i = 0; (make(frame, i), id = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE)); i++)
+	for (uint64_t i = 0;
+	     (make(frame, i), id = id_of(arena.state, frame, FRAMES, HI_END_COMPLETE)); i++)
 		count++;
 	CHECK_EQ(count, (4096 - sizeof(struct hi_stacks)) / (sizeof(struct hi_stack) + FRAMES * 8));
 	CHECK(arena.stacks->used <= 4096);
 	make(frame, 0);
 	CHECK(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE)); /* what is known stays known */
-	arena.stacks->limit = UINT64_MAX;                          /* a lie: the payload goes by its own size */
+	/* a lie: the payload goes by its own size */
+	arena.stacks->limit = UINT64_MAX;
 	arena.stacks->used = ARENA_STACKS_BYTES - 64;
 	make(frame, 1000);
 	CHECK_EQ(id_of(arena.state, frame, FRAMES, HI_END_COMPLETE), 0);
@@ -218,7 +229,8 @@ static void *record_all(void *argument)
 	for (uint64_t round = 0; round < 20; round++)
 		for (uint64_t i = 0; i < STACKS; i++) {
 			make(frame, i);
-			check_recorded(arena, id_of(arena->state, frame, FRAMES, HI_END_COMPLETE), frame, FRAMES, HI_END_COMPLETE);
+			check_recorded(arena, id_of(arena->state, frame, FRAMES, HI_END_COMPLETE),
+				       frame, FRAMES, HI_END_COMPLETE);
 		}
 	return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_stack_test.c - the stack walker on hand-made stacks and tables, so that each kind of row and each kind of damage is told apart.
+ * payload_stack_test.c - the stack walker on hand-made stacks and tables, so that each kind of row
+ * and each kind of damage is told apart.
  */
 #include "payload_scene.h"
 
@@ -8,7 +9,8 @@ UNIT_TEST(sp_rows_up_to_the_proper_end)
 {
 	struct scene scene = scene_open();
 
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 3, HI_UNWIND_SP, 0}, {0x200, 2, HI_UNWIND_SP, 0});
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 3, HI_UNWIND_SP, 0},
+	     {0x200, 2, HI_UNWIND_SP, 0});
 	scene.stack[1] = TEXT + 0x150; /* CFA at word 2 */
 	scene.stack[4] = TEXT + 0x50;  /* CFA at word 5 */
 	CHECK_EQ(walk(&scene, TEXT + 0x250, 0, 0), HI_END_COMPLETE);
@@ -18,12 +20,15 @@ UNIT_TEST(sp_rows_up_to_the_proper_end)
 	CHECK_EQ(scene.frame[2], TEXT + 0x50);
 }
 
-/* A call is its function's last instruction: the return address lies in the next function already. */
+/*
+ * A call is its function's last instruction: the return address lies in the next function already.
+ */
 UNIT_TEST(return_address_belongs_to_the_call_before_it)
 {
 	struct scene scene = scene_open();
 
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0}, {0x200, 100, HI_UNWIND_SP, 0});
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0},
+	     {0x200, 100, HI_UNWIND_SP, 0});
 	scene.stack[1] = TEXT + 0x100;
 	CHECK_EQ(walk(&scene, TEXT + 0x200, 0, 0), HI_END_COMPLETE);
 	CHECK_EQ(scene.count, 2);
@@ -35,10 +40,14 @@ UNIT_TEST(every_row_is_found_by_the_index)
 	struct hi_unwind_row row[ROWS_MAX];
 	struct scene scene = scene_open();
 
-	/* Dense, sparse and absent within one index step: rows at multiples of 3 below 0x300, then of 0x140. The CFA tells which one was taken. */
+	/*
+	 * Dense, sparse and absent within one index step: rows at multiples of 3 below 0x300, then
+	 * of 0x140. The CFA tells which one was taken.
+	 */
 	uint32_t count = 0;
 	for (uint32_t pc = 0; pc < TEXT_BYTES; pc += pc < 0x300 ? 3 : 0x140) {
-		row[count] = (struct hi_unwind_row){.pc = pc, .cfa = (int16_t)(count + 2), .kind = HI_UNWIND_SP};
+		row[count] = (struct hi_unwind_row){
+			.pc = pc, .cfa = (int16_t)(count + 2), .kind = HI_UNWIND_SP};
 		count++;
 	}
 	CHECK(count < ROWS_MAX);
@@ -59,7 +68,8 @@ UNIT_TEST(bp_is_followed_through_saved_slots)
 	struct scene scene = scene_open();
 
 	/* leaf: pushed bp, CFA by sp; caller: CFA by bp; its caller's bp comes from the slot. */
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, -2}, {0x200, 3, HI_UNWIND_SP, -3});
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, -2},
+	     {0x200, 3, HI_UNWIND_SP, -3});
 	scene.stack[0] = at(&scene, 10);
 	scene.stack[2] = TEXT + 0x150;
 	scene.stack[10] = at(&scene, 20); /* bp = word 10: CFA at word 12 */
@@ -88,7 +98,8 @@ UNIT_TEST(caller_of_a_realigned_frame_has_its_frame_pointer)
 {
 	struct scene scene = scene_open();
 
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, -1, HI_UNWIND_BP_DEREF, 0}, {0x200, 2, HI_UNWIND_BP, -2});
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, -1, HI_UNWIND_BP_DEREF, 0},
+	     {0x200, 2, HI_UNWIND_BP, -2});
 	scene.stack[7] = at(&scene, 30); /* the CFA, beside bp */
 	scene.stack[8] = at(&scene, 40); /* the caller's bp, at bp */
 	scene.stack[29] = TEXT + 0x250;
@@ -158,19 +169,28 @@ UNIT_TEST(cfa_must_rise_and_stay_in_the_region)
 UNIT_TEST(a_remembered_rule_keeps_the_bounds)
 {
 	struct scene scene = scene_open();
-	const uint64_t sp = at(&scene, 8), bad[] = {0, 4, sp - 16, sp - 8, sp + 4, at(&scene, HI_PAGE_BYTES / 8) - 8, UINT64_MAX - 15, UINT64_MAX - 7};
+	const uint64_t sp = at(&scene, 8), bad[] = {0,
+						    4,
+						    sp - 16,
+						    sp - 8,
+						    sp + 4,
+						    at(&scene, HI_PAGE_BYTES / 8) - 8,
+						    UINT64_MAX - 15,
+						    UINT64_MAX - 7};
 
 	for (unsigned i = 0; i < HI_PAGE_BYTES / 8; i++)
 		scene.stack[i] = TEXT + 0x50;
 	scene.stack[10] = sp;
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, -2}, {0x200, 2, HI_UNWIND_BP, 0});
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, -2},
+	     {0x200, 2, HI_UNWIND_BP, 0});
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		for (unsigned time = 0; time < 3; time++) {
 			CHECK_EQ(walk(&scene, TEXT + 0x150, 8, at(&scene, 10)), HI_END_COMPLETE);
 			CHECK_EQ(walk(&scene, TEXT + 0x150, 8, bad[i]), HI_END_BAD_FRAME);
 			CHECK_EQ(scene.count, 1);
 			/* Without a slot in it, one word is enough. */
-			CHECK_EQ(walk(&scene, TEXT + 0x250, 8, bad[i]), bad[i] == sp - 8 ? HI_END_COMPLETE : HI_END_BAD_FRAME);
+			CHECK_EQ(walk(&scene, TEXT + 0x250, 8, bad[i]),
+				 bad[i] == sp - 8 ? HI_END_COMPLETE : HI_END_BAD_FRAME);
 		}
 }
 
@@ -179,8 +199,8 @@ UNIT_TEST(callers_may_vary)
 {
 	struct scene scene = scene_open();
 
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0}, {0x200, 3, HI_UNWIND_SP, 0}, {0x300, 2, HI_UNWIND_SP, 0},
-	     {0x400, 2, HI_UNWIND_SP, 0});
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0},
+	     {0x200, 3, HI_UNWIND_SP, 0}, {0x300, 2, HI_UNWIND_SP, 0}, {0x400, 2, HI_UNWIND_SP, 0});
 	scene.stack[1] = TEXT + 0x350;
 	for (unsigned i = 0; i < 20; i++) {
 		uint64_t caller = TEXT + (i / 2 % 3 ? 0x150 : 0x250);
@@ -224,7 +244,8 @@ UNIT_TEST(an_unknown_stack_is_walked_to_the_end_of_its_page)
 	unsigned last = HI_PAGE_BYTES / 8 - 1;
 
 	scene.arena.control->regions[0].count = 0;
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0}, {0x200, 3, HI_UNWIND_BP, -2});
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_SP, 0},
+	     {0x200, 3, HI_UNWIND_BP, -2});
 	scene.stack[last - 2] = TEXT + 0x150;
 	scene.stack[last] = TEXT + 0x50;
 	CHECK_EQ(walk(&scene, TEXT + 0x150, last - 3, 0), HI_END_COMPLETE);
@@ -237,18 +258,24 @@ UNIT_TEST(an_unknown_stack_is_walked_to_the_end_of_its_page)
 	CHECK_EQ(scene.count, 1);
 }
 
-/* Of another stack than the thread's own a part may have been unmapped: only where a row leads is the program sure to go itself. */
+/*
+ * Of another stack than the thread's own a part may have been unmapped: only where a row leads is
+ * the program sure to go itself.
+ */
 UNIT_TEST(a_guess_does_not_leave_the_page_on_a_stack_that_is_not_the_thread_s)
 {
 	struct scene scene = scene_open();
-	uint64_t *second = scene.stack + HI_PAGE_BYTES / 8; /* the page behind: in the region, and a trap to whoever reads it */
-	struct registers from = {.pc = 0x999999, .sp = at(&scene, 4), .bp = (uintptr_t)(second + 4)};
+	/* the page behind: in the region, and a trap to whoever reads it */
+	uint64_t *second = scene.stack + HI_PAGE_BYTES / 8;
+	struct registers from = {
+		.pc = 0x999999, .sp = at(&scene, 4), .bp = (uintptr_t)(second + 4)};
 
 	scene.arena.control->regions[0].range[0].hi += HI_PAGE_BYTES;
 	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, HI_PAGE_BYTES / 8 + 2, HI_UNWIND_SP, 0});
 	second[5] = TEXT + 0x50;
 	scene.arena.control->main_stack = 0;
-	CHECK_EQ(walk_from(&scene, from, (uintptr_t)(second + 100)), HI_END_COMPLETE); /* the thread's own */
+	/* the thread's own */
+	CHECK_EQ(walk_from(&scene, from, (uintptr_t)(second + 100)), HI_END_COMPLETE);
 	scene.arena.control->main_stack = scene.arena.control->regions[0].range[0].hi;
 	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_COMPLETE); /* the main thread's */
 	scene.arena.control->main_stack = 0;
@@ -292,8 +319,12 @@ UNIT_TEST(signal_frame_leads_to_the_interrupted_stack)
 	regions->range[!other] = regions->range[0];
 	regions->range[other].lo = (uintptr_t)alternate;
 	regions->range[other].hi = (uintptr_t)alternate + HI_PAGE_BYTES;
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, 0}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0});
-	/* The interrupted pc is the first byte of its row: looked up as it is, not as a return address. */
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 2, HI_UNWIND_BP, 0},
+	     {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0});
+	/*
+	 * The interrupted pc is the first byte of its row: looked up as it is, not as a return
+	 * address.
+	 */
 	alternate[1] = TEXT + 0x210;
 	alternate[2 + place.pc / 8] = TEXT + 0x100;
 	alternate[2 + place.sp / 8] = at(&scene, 40);
@@ -310,13 +341,17 @@ UNIT_TEST(signal_frame_leads_to_the_interrupted_stack)
 	CHECK_EQ(scene.count, 3);
 	CHECK_EQ(scene.stopped_at, 0x4000);
 
-	/* What a guess led to may be left of a signal of long ago: from there nowhere but to the thread's own stack. */
+	/*
+	 * What a guess led to may be left of a signal of long ago: from there nowhere but to the
+	 * thread's own stack.
+	 */
 	scene.arena.control->main_stack = 0;
 	alternate[3] = TEXT + 0x210;
 	alternate[4 + place.pc / 8] = TEXT + 0x100;
 	alternate[4 + place.sp / 8] = at(&scene, 40);
 	alternate[4 + place.bp / 8] = at(&scene, 50);
-	from = (struct registers){.pc = 0x999999, .sp = (uintptr_t)(alternate + 1), .bp = (uintptr_t)(alternate + 2)};
+	from = (struct registers){
+		.pc = 0x999999, .sp = (uintptr_t)(alternate + 1), .bp = (uintptr_t)(alternate + 2)};
 	CHECK_EQ(walk_from(&scene, from, THREAD), HI_END_BAD_FRAME);
 	CHECK_EQ(scene.count, 2);
 	CHECK_EQ(walk_from(&scene, from, at(&scene, 60)), HI_END_COMPLETE);
@@ -326,7 +361,10 @@ UNIT_TEST(signal_frame_leads_to_the_interrupted_stack)
 #define PAIR(high, low) ((int16_t)((high) * (1 << HI_UNWIND_LOW_BITS) + (low)))
 #define WORD_HELD 7 /* of the ucontext, in which the interrupted function holds something */
 
-/* A handler at TEXT + 0x300, called on the one stack; its trampoline at 0x200; it interrupted word `sp_word` of the stack at TEXT + 0x100. */
+/*
+ * A handler at TEXT + 0x300, called on the one stack; its trampoline at 0x200; it interrupted word
+ * `sp_word` of the stack at TEXT + 0x100.
+ */
 static enum hi_stack_end walk_out_of_signal(struct scene *scene, unsigned sp_word, uint64_t held)
 {
 	const struct arch_signal_frame place = arch_signal_frame();
@@ -340,8 +378,9 @@ static enum hi_stack_end walk_out_of_signal(struct scene *scene, unsigned sp_wor
 }
 
 /* The interrupted function's row, and a caller that has come to its end. */
-#define SIGNAL_ROWS(scene, ...) \
-	ROWS(scene, {0, 0, HI_UNWIND_END, 0}, {0x100, __VA_ARGS__}, {0x110, 0, HI_UNWIND_NONE, 0}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0})
+#define SIGNAL_ROWS(scene, ...)                                                                    \
+	ROWS(scene, {0, 0, HI_UNWIND_END, 0}, {0x100, __VA_ARGS__}, {0x110, 0, HI_UNWIND_NONE, 0}, \
+	     {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0})
 
 UNIT_TEST(a_spilled_stack_pointer_leads_on)
 {
@@ -356,7 +395,10 @@ UNIT_TEST(a_spilled_stack_pointer_leads_on)
 		CHECK_EQ(scene.frame[3], TEXT + 0x50);
 		scene.stack[60 + high] = 0;
 	}
-	/* What lies below sp is the program's only where a signal came in between, and not at all outside the region. */
+	/*
+	 * What lies below sp is the program's only where a signal came in between, and not at all
+	 * outside the region.
+	 */
 	SIGNAL_ROWS(&scene, PAIR(-1, 3), HI_UNWIND_SPILLED, 0);
 	CHECK_EQ(walk(&scene, TEXT + 0x101, 60, 0), HI_END_BAD_FRAME);
 	scene.stack[-1] = at(&scene, 88);
@@ -377,7 +419,8 @@ UNIT_TEST(a_register_that_was_interrupted_leads_on)
 
 	/* Below sp, outside the region, or odd. */
 	CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 62)), HI_END_BAD_FRAME);
-	CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, HI_PAGE_BYTES / 8 + 3)), HI_END_BAD_FRAME);
+	CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, HI_PAGE_BYTES / 8 + 3)),
+		 HI_END_BAD_FRAME);
 	CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 93) + 1), HI_END_BAD_FRAME);
 	/* Of a function that was left by a call nothing is known but its frame pointer. */
 	CHECK_EQ(walk(&scene, TEXT + 0x101, 60, at(&scene, 89)), HI_END_COMPLETE);
@@ -397,10 +440,13 @@ UNIT_TEST(a_register_that_calls_keep_by_agreement_leads_on)
 
 	scene.stack[90] = TEXT + 0x50;
 	for (int is_scratch = 0; is_scratch < 2; is_scratch++) {
-		ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 1, HI_UNWIND_SP, 0}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0},
-		     {0x400, PAIR(-2, WORD_HELD), is_scratch ? HI_UNWIND_SCRATCH : HI_UNWIND_REGISTER, 0});
+		ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 1, HI_UNWIND_SP, 0},
+		     {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0},
+		     {0x400, PAIR(-2, WORD_HELD),
+		      is_scratch ? HI_UNWIND_SCRATCH : HI_UNWIND_REGISTER, 0});
 		scene.stack[60] = TEXT + 0x450;
-		CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 93)), is_scratch ? HI_END_COMPLETE : HI_END_NO_ROW);
+		CHECK_EQ(walk_out_of_signal(&scene, 60, at(&scene, 93)),
+			 is_scratch ? HI_END_COMPLETE : HI_END_NO_ROW);
 		CHECK_EQ(scene.count, is_scratch ? 5 : 4);
 	}
 	CHECK_EQ(walk(&scene, TEXT + 0x450, 60, 0), HI_END_NO_ROW); /* no signal */
@@ -411,7 +457,8 @@ UNIT_TEST(a_function_interrupted_while_it_returns_has_its_callers_frame_pointer)
 	struct scene scene = scene_open();
 
 	/* Above it one that needs it: its CFA is bp + 16. */
-	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 1, HI_UNWIND_SP, -3}, {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0},
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 1, HI_UNWIND_SP, -3},
+	     {0x200, 0, HI_UNWIND_SIGNAL, 0}, {0x300, 2, HI_UNWIND_SP, 0},
 	     {0x400, 2, HI_UNWIND_BP, -2});
 	scene.stack[58] = 0x77; /* the slot, below sp */
 	scene.stack[60] = TEXT + 0x450;

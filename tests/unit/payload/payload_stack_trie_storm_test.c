@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_stack_trie_storm_test.c - so it is with thousands of stacks that differ by chance, and with threads that see them at the same time. */
+/*
+ * payload_stack_trie_storm_test.c - so it is with thousands of stacks that differ by chance, and
+ * with threads that see them at the same time.
+ */
 #include <pthread.h>
 
 #include "payload_program.h"
@@ -42,27 +45,37 @@ UNIT_TEST(random_stacks_are_found_the_same)
 		struct program *program;
 		struct hi_stacks *stacks = at_depth[0].scene.arena.stacks;
 
-		for (depth -= (unsigned)random_below(random_below(8) ? 4 < depth ? 4 : depth + 1 : depth + 1); depth + 1 < DEPTH && random_below(5); depth++) {
+		for (depth -= (unsigned)random_below(random_below(8) ? 4 < depth ? 4 : depth + 1
+								     : depth + 1);
+		     depth + 1 < DEPTH && random_below(5); depth++) {
 			if (at_depth[depth].sp < at_depth[0].scene.stack + 40)
 				break;
 			at_depth[depth + 1] = at_depth[depth];
-			call(&at_depth[depth + 1], random_below(20) ? PLAIN + random_below(BY_BP) : MEMORY + random_below(2), (unsigned)random_below(2));
+			call(&at_depth[depth + 1],
+			     random_below(20) ? PLAIN + random_below(BY_BP)
+					      : MEMORY + random_below(2),
+			     (unsigned)random_below(2));
 		}
 		program = &at_depth[depth];
 		if (stacks->used > ARENA_STACKS_BYTES / 2) { /* begin anew */
 			stacks->used = sizeof(*stacks);
-			memset((void *)program->scene.arena.state->known_stacks, 0, sizeof(uint64_t) << ARENA_KNOWN_BITS);
+			memset((void *)program->scene.arena.state->known_stacks, 0,
+			       sizeof(uint64_t) << ARENA_KNOWN_BITS);
 			program->scene.arena.control->directory[0].generation += 2;
 			program->scene.arena.state->walk_nodes_used = 0;
-			memset((void *)program->scene.arena.state->walk_nodes, 0, sizeof(struct hi_walk_node) << ARENA_WALK_BITS);
-			memset((void *)program->scene.arena.state->walk_edges, 0, sizeof(uint32_t) << ARENA_WALK_BITS);
+			memset((void *)program->scene.arena.state->walk_nodes, 0,
+			       sizeof(struct hi_walk_node) << ARENA_WALK_BITS);
+			memset((void *)program->scene.arena.state->walk_edges, 0,
+			       sizeof(uint32_t) << ARENA_WALK_BITS);
 		}
 		for (unsigned i = 0; i < 3; i++) {
 			ends[see(program)]++;
 			known += program->was_known;
 		}
 		if (depth && random_below(2)) {
-			uint64_t *word = program->sp + random_below((uint64_t)(at_depth[0].sp - program->sp)), before = *word;
+			uint64_t *word = program->sp +
+					 random_below((uint64_t)(at_depth[0].sp - program->sp)),
+				 before = *word;
 
 			*word = random_word(program);
 			ends[see(program)]++;
@@ -78,7 +91,7 @@ UNIT_TEST(random_stacks_are_found_the_same)
 	CHECK(ends[HI_END_COMPLETE] > STEPS / 2 && ends[HI_END_BAD_FRAME] && ends[HI_END_DEPTH]);
 }
 
-/* ---- several at a time --------------------------------------------------------------------------------------------------------- */
+/* ---- several at a time ----------------------------------------------------------------------- */
 
 enum { THREADS = 4, PATHS = 64, ROUNDS = 300, WORDS_EACH = 200 };
 
@@ -98,7 +111,8 @@ static void learn_alone(struct learner *learner)
 	bool is_new;
 
 	learner->known += stack.id != 0;
-	program->id = stack.id ? stack.id : stack_table_id(state, scratch_of(program)->frame, stack, &is_new);
+	program->id = stack.id ? stack.id
+			       : stack_table_id(state, scratch_of(program)->frame, stack, &is_new);
 	if (!stack.id && !is_new && stack.is_plain)
 		stack_trie_add(state, scratch_of(program)->frame, stack.count, program->id);
 	check_recorded(program, call, THREAD);
@@ -114,7 +128,8 @@ static void *learn_all(void *argument)
 
 			program_start(&learner->program, WORDS_EACH * (learner->number + 1));
 			for (unsigned bit = 0; bit < 6; bit++)
-				call(&learner->program, path >> bit & 1 ? PLAIN : BY_BP, path * bit % 5);
+				call(&learner->program, path >> bit & 1 ? PLAIN : BY_BP,
+				     path * bit % 5);
 			learn_alone(learner);
 		}
 	return NULL;
@@ -139,7 +154,8 @@ UNIT_TEST(threads_learn_the_same_tree)
 			pthread_join(thread[i], NULL);
 			CHECK(learner[i].known > (ROUNDS - 8) * PATHS);
 		}
-		CHECK(state->walk_nodes_used > PATHS && state->walk_nodes_used < (repeat + 1) * THREADS * PATHS * 7);
+		CHECK(state->walk_nodes_used > PATHS &&
+		      state->walk_nodes_used < (repeat + 1) * THREADS * PATHS * 7);
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_stack_trie_test.c - a stack that was seen before is found by a shorter way, and is the one that the walk by rules would have found. */
+/*
+ * payload_stack_trie_test.c - a stack that was seen before is found by a shorter way, and is the
+ * one that the walk by rules would have found.
+ */
 #include "payload_program.h"
 
 UNIT_TEST(a_stack_is_known_from_the_third_time_on)
@@ -49,7 +52,10 @@ UNIT_TEST(a_return_address_of_zero_ends_it_as_well)
 	CHECK(!program.was_known);
 }
 
-/* Where what is new was learned at one go, and nobody called from elsewhere, no link is needed on the way. */
+/*
+ * Where what is new was learned at one go, and nobody called from elsewhere, no link is needed on
+ * the way.
+ */
 UNIT_TEST(the_first_caller_lies_behind)
 {
 	struct program program = program_open();
@@ -83,7 +89,10 @@ UNIT_TEST(the_first_caller_may_lie_elsewhere)
 	CHECK_EQ(state->walk_nodes_used, 102);
 }
 
-/* Of one function, called from more and more places. The first two are found in one way, those that follow in another. */
+/*
+ * Of one function, called from more and more places. The first two are found in one way, those that
+ * follow in another.
+ */
 UNIT_TEST(callers_may_be_many)
 {
 	enum { CALLERS = 4 * CALL_SITES - 8 };
@@ -93,7 +102,10 @@ UNIT_TEST(callers_may_be_many)
 	uint64_t nodes;
 
 	program.scene.arena.stacks->limit = ARENA_STACKS_BYTES;
-	for (unsigned callers = 1; callers <= CALLERS; callers = callers < 4 ? callers + 1 : callers < 8 ? 8 : CALLERS + (callers == CALLERS)) {
+	for (unsigned callers = 1; callers <= CALLERS;
+	     callers = callers < 4   ? callers + 1
+		       : callers < 8 ? 8
+				     : CALLERS + (callers == CALLERS)) {
 		for (unsigned i = 0; i < callers; i++) {
 			program_start(&program, 400);
 			call(&program, function[i % 4], i / 4);
@@ -138,7 +150,10 @@ UNIT_TEST(each_function_has_callers_of_its_own)
 			}
 }
 
-/* Also where none is in its first place: one that belongs to others is passed by, and one that is full of them does not get a node. */
+/*
+ * Also where none is in its first place: one that belongs to others is passed by, and one that is
+ * full of them does not get a node.
+ */
 UNIT_TEST(links_may_have_their_places_taken)
 {
 	enum { LINKS = 1 << ARENA_WALK_BITS };
@@ -230,7 +245,10 @@ UNIT_TEST(no_address_is_remembered)
 	}
 }
 
-/* Where nobody says what became of bp, what goes by it is not learned; nor is what goes by more than plain rules. */
+/*
+ * Where nobody says what became of bp, what goes by it is not learned; nor is what goes by more
+ * than plain rules.
+ */
 UNIT_TEST(only_plain_stacks_are_learned)
 {
 	static const enum function other[] = {MEMORY, LAZY};
@@ -243,7 +261,8 @@ UNIT_TEST(only_plain_stacks_are_learned)
 		CHECK(!is_learned(&program));
 		CHECK_EQ(program.scene.arena.state->walk_nodes_used, 0);
 	}
-	program.at = (struct registers){.pc = PC(PLAIN, 0), .sp = at(&program.scene, 300), .bp = at(&program.scene, 304)};
+	program.at = (struct registers){
+		.pc = PC(PLAIN, 0), .sp = at(&program.scene, 300), .bp = at(&program.scene, 304)};
 	program.scene.stack[301] = PC(BARE, 0);
 	program.scene.stack[305] = PC(PLAIN, 0);
 	program.scene.stack[307] = PC(FAR, 0);
@@ -267,9 +286,13 @@ UNIT_TEST(what_should_have_ended_sooner_is_not_learned)
 	call(&program, PLAIN, 0);
 	see(&program);
 	stack_trie_add(program.scene.arena.state, frame, 3, program.id + 1);
-	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
+	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program),
+				 scratch_of(&program)),
+		 0);
 	stack_trie_add(program.scene.arena.state, frame, 2, program.id);
-	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), program.id);
+	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program),
+				 scratch_of(&program)),
+		 program.id);
 }
 
 /* The return address is right, but does not lie where one can be. */
@@ -291,7 +314,10 @@ UNIT_TEST(a_frame_pointer_has_bounds)
 	CHECK_EQ(see(&program), HI_END_BAD_FRAME);
 }
 
-/* The call was the last thing in its function: the rule is that of the byte before. After a signal it is that of the byte itself. */
+/*
+ * The call was the last thing in its function: the rule is that of the byte before. After a signal
+ * it is that of the byte itself.
+ */
 UNIT_TEST(an_interrupted_frame_is_another)
 {
 	struct program program = program_open();
@@ -344,7 +370,8 @@ UNIT_TEST(nothing_is_read_beyond_a_difference)
 	*slot = PC(END, 0);
 	CHECK_EQ(mprotect(second, HI_PAGE_BYTES, PROT_NONE), 0);
 	CHECK_EQ(see(&program), HI_END_COMPLETE);
-	program.at.pc = PC(PLAIN, CALL_SITES - 1); /* a leaf that was never seen: nor is anything that may lie there */
+	/* a leaf that was never seen: nor is anything that may lie there */
+	program.at.pc = PC(PLAIN, CALL_SITES - 1);
 	program.sp[0] = (uintptr_t)(second + 4);
 	CHECK_EQ(see(&program), HI_END_COMPLETE);
 }
@@ -389,7 +416,8 @@ UNIT_TEST(an_odd_stack_pointer_leads_nowhere)
 UNIT_TEST(what_is_wiped_leads_nowhere)
 {
 	struct program program = program_open();
-	struct hi_walk_node *node = (struct hi_walk_node *)program.scene.arena.state->walk_nodes, before;
+	struct hi_walk_node *node = (struct hi_walk_node *)program.scene.arena.state->walk_nodes,
+			    before;
 	uint32_t id;
 
 	program_start(&program, 400);
@@ -401,13 +429,16 @@ UNIT_TEST(what_is_wiped_leads_nowhere)
 		for (unsigned byte = 0; byte < sizeof(before); byte += 4) {
 			before = node[i];
 			memset((uint8_t *)&node[i] + byte, 0, sizeof(before) - byte);
-			id = stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program));
+			id = stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program),
+					     scratch_of(&program));
 			CHECK(!id || (byte && id == program.id));
 			node[i] = before;
 		}
 	}
 	memset(&node[1], 0, 5 * sizeof(*node)); /* and what is told by then */
-	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program), scratch_of(&program)), 0);
+	CHECK_EQ(stack_trie_find(program.scene.arena.state, THREAD, hook_of(&program),
+				 scratch_of(&program)),
+		 0);
 	stack_trie_add(program.scene.arena.state, scratch_of(&program)->frame, 4, 1);
 }
 
@@ -458,7 +489,8 @@ UNIT_TEST(without_room_nothing_is_learned)
 		CALLS(&program, WIDE, BY_BP, PLAIN);
 		CHECK_EQ(is_learned(&program), left == 5);
 		CHECK_EQ(state->walk_nodes_used, (1u << ARENA_WALK_BITS) - 1);
-		memset((uint8_t *)state->walk_nodes + 4 * sizeof(struct hi_walk_node), 0, (sizeof(struct hi_walk_node) << ARENA_WALK_BITS) - 4 * 32);
+		memset((uint8_t *)state->walk_nodes + 4 * sizeof(struct hi_walk_node), 0,
+		       (sizeof(struct hi_walk_node) << ARENA_WALK_BITS) - 4 * 32);
 		program_start(&program, 400);
 		CALLS(&program, PLAIN, WIDE);
 		see(&program);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_thread_slot_test.c - finding, claiming and evicting thread slots, with invented thread pointers. */
+/*
+ * payload_thread_slot_test.c - finding, claiming and evicting thread slots, with invented thread
+ * pointers.
+ */
 #include <pthread.h>
 
 #include "payload_arena.h"
@@ -33,7 +36,9 @@ UNIT_TEST(claims_once_and_finds_again)
 	slot = thread_slot_claim(arena.state, 0x7000, NOW);
 	CHECK(slot && slot == thread_slot_home(arena.state, 0x7000));
 	CHECK_EQ(slot->owner, 0x7000);
-	CHECK(arena.table->claimed[(slot - arena.slots) / HI_SLOTS_A_PAGE / 64] >> (slot - arena.slots) / HI_SLOTS_A_PAGE % 64 & 1);
+	CHECK(arena.table->claimed[(slot - arena.slots) / HI_SLOTS_A_PAGE / 64] >>
+		      (slot - arena.slots) / HI_SLOTS_A_PAGE % 64 &
+	      1);
 	CHECK_EQ(slot->last_seen, NOW);
 	CHECK(thread_slot_find(arena.state, 0x7000) == slot);
 }
@@ -106,7 +111,8 @@ UNIT_TEST(evicts_who_was_long_away_and_is_not_inside)
 	CHECK(slot && slot == &arena.slots[5 ^ 1]);
 	CHECK_EQ(slot->owner, late | HI_SLOT_GUEST);
 	CHECK(thread_slot_find(arena.state, late) == slot);
-	slot = thread_slot_claim(arena.state, thread_at(5, late), NOW + THREAD_SLOT_STALE_CYCLES + 1);
+	slot = thread_slot_claim(arena.state, thread_at(5, late),
+				 NOW + THREAD_SLOT_STALE_CYCLES + 1);
 	CHECK(slot == &arena.slots[5 ^ 2]);
 }
 
@@ -127,7 +133,8 @@ UNIT_TEST(only_the_first_owner_is_ever_alone)
 	CHECK(!thread_slot_is_alone(slot, second) && !thread_slot_is_alone(slot, first));
 	CHECK(thread_slot_claim(arena.state, first, now += 2 * THREAD_SLOT_STALE_CYCLES) == slot);
 	CHECK(!thread_slot_is_alone(slot, first));
-	CHECK(thread_slot_find(arena.state, first) == slot && !thread_slot_find(arena.state, second));
+	CHECK(thread_slot_find(arena.state, first) == slot &&
+	      !thread_slot_find(arena.state, second));
 }
 
 UNIT_TEST(who_is_alone_is_counted)
@@ -147,13 +154,16 @@ UNIT_TEST(each_scratch_is_given_once)
 	static bool is_given[HI_OWN_SCRATCHES];
 
 	for (uint64_t home = 0; home < HI_OWN_SCRATCHES + 10; home++) {
-		struct hi_thread_slot *slot = thread_slot_claim(arena.state, thread_at(home, 0), NOW);
+		struct hi_thread_slot *slot =
+			thread_slot_claim(arena.state, thread_at(home, 0), NOW);
 
 		CHECK(slot);
-		CHECK_EQ(thread_slot_is_alone(slot, thread_at(home, 0)), home < HI_OWN_SCRATCHES - 1);
+		CHECK_EQ(thread_slot_is_alone(slot, thread_at(home, 0)),
+			 home < HI_OWN_SCRATCHES - 1);
 		if (home >= HI_OWN_SCRATCHES - 1)
 			continue;
-		CHECK(slot->scratch && slot->scratch < HI_OWN_SCRATCHES && !is_given[slot->scratch]);
+		CHECK(slot->scratch && slot->scratch < HI_OWN_SCRATCHES &&
+		      !is_given[slot->scratch]);
 		is_given[slot->scratch] = true;
 	}
 }
@@ -192,15 +202,19 @@ static unsigned without_slot(struct arena *arena, uint64_t first, uint64_t strid
 /* Whoever has a slot is found by the gate. */
 UNIT_TEST(stacks_at_any_distance_find_slots)
 {
-	static const uint64_t first[] = {0x7f1234567700, 0x7ffff7d8e6c0, 0x55d0c0de0740, 0x7f0000000b38};
-	static const uint64_t usual[] = {1024, 1025, 2048, 2049, 2050, 2560, 2561, 4096, 4097, 16385}; /* pages: 4, 8, 10, 16 and 64 MB, with guards */
+	static const uint64_t first[] = {0x7f1234567700, 0x7ffff7d8e6c0, 0x55d0c0de0740,
+					 0x7f0000000b38};
+	/* pages: 4, 8, 10, 16 and 64 MB, with guards */
+	static const uint64_t usual[] = {1024, 1025, 2048, 2049, 2050,
+					 2560, 2561, 4096, 4097, 16385};
 	struct arena arena = open_slots();
 
 	for (unsigned i = 0; i < sizeof first / sizeof *first; i++) {
 		for (uint64_t pages = 1; pages <= PAGES_MAX; pages++)
 			CHECK_EQ(without_slot(&arena, first[i], pages * HI_PAGE_BYTES, THREADS), 0);
 		for (unsigned j = 0; j < sizeof usual / sizeof *usual; j++)
-			CHECK_EQ(without_slot(&arena, first[i], usual[j] * HI_PAGE_BYTES, THREADS), 0);
+			CHECK_EQ(without_slot(&arena, first[i], usual[j] * HI_PAGE_BYTES, THREADS),
+				 0);
 	}
 }
 
@@ -213,7 +227,8 @@ UNIT_TEST(stacks_at_random_places_mostly_find_slots)
 
 	for (unsigned i = 0; i < THREADS; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		without += !thread_slot_claim(arena.state, 0x7e0000000700 + (random >> 36) * HI_PAGE_BYTES, NOW);
+		without += !thread_slot_claim(arena.state,
+					      0x7e0000000700 + (random >> 36) * HI_PAGE_BYTES, NOW);
 	}
 	CHECK(without < THREADS / 100);
 }
@@ -248,9 +263,13 @@ UNIT_TEST(racing_threads_get_slots_of_their_own)
 		for (unsigned i = 0; i < HI_THREAD_WAYS; i++)
 			pthread_join(claimant[i].id, NULL);
 		for (unsigned i = 0; i < HI_THREAD_WAYS; i++) {
-			/* Who loses a swap looks at the next slot only: the last may go without, none may share. */
+			/*
+			 * Who loses a swap looks at the next slot only: the last may go without,
+			 * none may share.
+			 */
 			if (claimant[i].slot)
-				CHECK_EQ(claimant[i].slot->owner & ~HI_SLOT_GUEST, claimant[i].thread);
+				CHECK_EQ(claimant[i].slot->owner & ~HI_SLOT_GUEST,
+					 claimant[i].thread);
 		}
 		munmap(arena.state, HI_PAGE_BYTES);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* payload_times_test.c - the times that records bear: in order, and from the clock only where that order asks for it. */
+/*
+ * payload_times_test.c - the times that records bear: in order, and from the clock only where that
+ * order asks for it.
+ */
 #include <pthread.h>
 
 #include "payload_guest.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_transparency_test.c - the payload as a guest: it passes on what it was given, leaves no frame where none may be, and gives way when it nests, when
- * the process forks, when the injector is silent, and when something is full.
+ * payload_transparency_test.c - the payload as a guest: it passes on what it was given, leaves no
+ * frame where none may be, and gives way when it nests, when the process forks, when the injector
+ * is silent, and when something is full.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -13,15 +14,19 @@
 
 static size_t seen_argument[6];
 
-/* ---- jumps that must leave no frame --------------------------------------------------------------------------------------------- */
+/* ---- jumps that must leave no frame ---------------------------------------------------------- */
 
 static uint64_t seen_return_address;
 #define NOTE_CALLER() (seen_return_address = (uintptr_t)__builtin_return_address(0))
 
-/* The return address lies in this small function of ours, not in the payload: the original was jumped to. */
+/*
+ * The return address lies in this small function of ours, not in the payload: the original was
+ * jumped to.
+ */
 static bool is_called_by(const void *function)
 {
-	return seen_return_address > (uintptr_t)function && seen_return_address < (uintptr_t)function + 256;
+	return seen_return_address > (uintptr_t)function &&
+	       seen_return_address < (uintptr_t)function + 256;
 }
 #define NO_TAIL_CALL() __asm__ volatile("")
 
@@ -44,11 +49,15 @@ __attribute__((noinline)) static void call_release(free6_fn *release, void *bloc
 	NO_TAIL_CALL();
 }
 
-/* Arguments that the hooked function does not even have: the hook must not touch what it does not know. (The gate may use the fourth.) */
+/*
+ * Arguments that the hooked function does not even have: the hook must not touch what it does not
+ * know. (The gate may use the fourth.)
+ */
 UNIT_TEST(a_recorded_free_goes_on_in_the_original)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_SDALLOCX, hi_gate_always, hi_hook_sdallocx, fake_sdallocx);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_SDALLOCX, hi_gate_always,
+						 hi_hook_sdallocx, fake_sdallocx);
 	free6_fn *release = (free6_fn *)arena_entry(words);
 	void *block = guest.malloc(64);
 
@@ -84,7 +93,8 @@ static void *fake_throwing(size_t size, size_t alignment)
 	return NULL;
 }
 
-__attribute__((noinline)) static void *call_new(calloc_fn *new_aligned, size_t size, size_t alignment)
+__attribute__((noinline)) static void *call_new(calloc_fn *new_aligned, size_t size,
+						size_t alignment)
 {
 	void *block = new_aligned(size, alignment);
 
@@ -95,7 +105,8 @@ __attribute__((noinline)) static void *call_new(calloc_fn *new_aligned, size_t s
 UNIT_TEST(throwing_new_never_meets_our_frame)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_NEW_ALIGNED, hi_gate_alloc, hi_hook_new_aligned, fake_throwing);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_NEW_ALIGNED, hi_gate_alloc,
+						 hi_hook_new_aligned, fake_throwing);
 	calloc_fn *new_aligned = (calloc_fn *)arena_entry(words);
 	char block[1];
 
@@ -116,7 +127,8 @@ UNIT_TEST(throwing_new_never_meets_our_frame)
 	CHECK(is_called_by(call_new));
 	expect_nothing(&guest);
 
-	words->new_handler = (uintptr_t)&new_handler; /* one that the nothrow variant would ask: not sampled */
+	/* one that the nothrow variant would ask: not sampled */
+	words->new_handler = (uintptr_t)&new_handler;
 	new_handler = fake_nothrow;
 	nothrow_result = block;
 	CHECK(!call_new(new_aligned, 50, 18));
@@ -134,13 +146,17 @@ UNIT_TEST(throwing_new_never_meets_our_frame)
 	CHECK_EQ(own_slot(&guest)->in_flight, 0);
 }
 
-/* ---- stacks that are taken in an original -------------------------------------------------------------------------------------------- */
+/* ---- stacks that are taken in an original ---------------------------------------------------- */
 
-/* A function that saves all registers that calls keep, and makes a call by one of them: what the injector looks for in the target's own code. */
+/*
+ * A function that saves all registers that calls keep, and makes a call by one of them: what the
+ * injector looks for in the target's own code.
+ */
 void gadget_of_a_test(void);
 __asm__(".text\n"
 	"frame_of_a_test: .cfi_startproc\n"
-	".cfi_def_cfa %rbp, 16\n .cfi_offset %rbp, -16\n .cfi_offset %r15, -24\n .cfi_offset %r14, -32\n"
+	".cfi_def_cfa %rbp, 16\n .cfi_offset %rbp, -16\n .cfi_offset %r15, -24\n .cfi_offset %r14, "
+	"-32\n"
 	".cfi_offset %r13, -40\n .cfi_offset %r12, -48\n .cfi_offset %rbx, -56\n"
 	"nop\n"
 	".globl gadget_of_a_test\n .type gadget_of_a_test, @function\n"
@@ -169,7 +185,8 @@ static void *calloc_that_takes_the_stack(size_t count, size_t size)
 }
 
 /* What the compiler keeps in registers across the call is there afterwards. */
-__attribute__((noinline)) static uint64_t call_with_registers_in_use(calloc_fn *function, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+__attribute__((noinline)) static uint64_t
+call_with_registers_in_use(calloc_fn *function, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	void *block = function(3, 5);
 
@@ -180,14 +197,16 @@ __attribute__((noinline)) static uint64_t call_with_registers_in_use(calloc_fn *
 UNIT_TEST(a_stack_taken_in_an_original_leads_to_its_caller)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_CALLOC, hi_gate_size2, hi_hook_calloc, calloc_that_takes_the_stack);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_CALLOC, hi_gate_size2,
+						 hi_hook_calloc, calloc_that_takes_the_stack);
 	calloc_fn *function = (calloc_fn *)arena_entry(words);
 
 	taken = (struct taken){.wanted = (const void *)(uintptr_t)call_with_registers_in_use};
 	words->return_gadget = (uintptr_t)gadget_of_a_test;
 	CHECK_EQ(call_with_registers_in_use(function, 1, 10, 100, 1000), 4321);
 	CHECK(taken.is_found);
-	CHECK_EQ(taken.gadgets, 1); /* by its rows, and not by those that the payload has in this program */
+	/* by its rows, and not by those that the payload has in this program */
+	CHECK_EQ(taken.gadgets, 1);
 	arena_drain(&guest.arena);
 	CHECK_EQ(arena_allocs(&guest.arena), 1);
 	CHECK_EQ(own_slot(&guest)->in_flight, 0);
@@ -197,8 +216,10 @@ UNIT_TEST(a_stack_taken_in_an_original_leads_to_its_caller)
 UNIT_TEST(malloc_and_memalign_stand_for_throwing_new)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *aligned = arena_gate(&guest.arena, HI_FN_NEW_ALIGNED, hi_gate_alloc, hi_hook_new_aligned, fake_throwing);
-	struct hi_gate_words *plain = arena_gate(&guest.arena, HI_FN_NEW, hi_gate_alloc, hi_hook_new, fake_throwing);
+	struct hi_gate_words *aligned = arena_gate(&guest.arena, HI_FN_NEW_ALIGNED, hi_gate_alloc,
+						   hi_hook_new_aligned, fake_throwing);
+	struct hi_gate_words *plain =
+		arena_gate(&guest.arena, HI_FN_NEW, hi_gate_alloc, hi_hook_new, fake_throwing);
 	char block[1];
 
 	throwing_calls = 0;
@@ -225,7 +246,9 @@ __attribute__((naked)) static void *malloc_at_frame_pointer(__attribute__((unuse
 UNIT_TEST(to_an_original_that_we_call_the_stack_ends_there)
 {
 	struct guest guest = guest_open(1);
-	malloc_fn *entry = (malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, malloc_at_frame_pointer));
+	malloc_fn *entry =
+		(malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_alloc,
+						    hi_hook_malloc, malloc_at_frame_pointer));
 	const void *const behind_zero = (const void *)64;
 
 	CHECK(entry(48) == behind_zero);
@@ -242,13 +265,15 @@ __attribute__((naked)) static void *malloc_at_stack_pointer(__attribute__((unuse
 UNIT_TEST(an_original_that_we_call_has_its_stack_aligned)
 {
 	struct guest guest = guest_open(1);
-	malloc_fn *entry = (malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, malloc_at_stack_pointer));
+	malloc_fn *entry =
+		(malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_alloc,
+						    hi_hook_malloc, malloc_at_stack_pointer));
 
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ((uintptr_t)entry(48) % 16, 0);
 }
 
-/* ---- nesting, threads, fork, the injector's silence --------------------------------------------------------------------------- */
+/* ---- nesting, threads, fork, the injector's silence ------------------------------------------ */
 
 static struct guest *nesting_guest;
 
@@ -263,7 +288,8 @@ static void *nesting_calloc(size_t count, size_t size)
 UNIT_TEST(nested_calls_are_sampled_once)
 {
 	struct guest guest = guest_open(1);
-	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_CALLOC, hi_gate_size2, hi_hook_calloc, nesting_calloc);
+	struct hi_gate_words *words = arena_gate(&guest.arena, HI_FN_CALLOC, hi_gate_size2,
+						 hi_hook_calloc, nesting_calloc);
 	calloc_fn *nested = (calloc_fn *)arena_entry(words);
 	void *block;
 
@@ -309,7 +335,8 @@ UNIT_TEST(threads_are_counted_exactly_at_interval_one)
 	/* What the ring could not take is counted, too: nothing gets lost without a trace. */
 	CHECK_EQ(counters->no_thread_slot + counters->live_set_full + counters->commit_lost, 0);
 	CHECK_EQ(arena_allocs(&guest.arena) + counters->dropped_allocs, THREADS * ROUNDS * 3);
-	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE] + counters->dropped_frees, arena_allocs(&guest.arena));
+	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE] + counters->dropped_frees,
+		 arena_allocs(&guest.arena));
 	arena_check_quiet(&guest.arena);
 }
 
@@ -337,8 +364,9 @@ UNIT_TEST(a_forked_child_passes_through)
 }
 
 /*
- * A signal handler may fork anywhere in a hook, and its child goes on there. So: single steps through calls, and a child at every STRIDEth of those in the
- * payload (which is a part of this program), another one in each round. It must get through the rest, and tell nothing.
+ * A signal handler may fork anywhere in a hook, and its child goes on there. So: single steps
+ * through calls, and a child at every STRIDEth of those in the payload (which is a part of this
+ * program), another one in each round. It must get through the rest, and tell nothing.
  */
 extern const char __executable_start, etext;
 #define TRAP_FLAG 0x100
@@ -365,13 +393,18 @@ static void fork_at_step(int signal, siginfo_t *info, void *context)
 	children++;
 	waitpid(pid, &status, 0);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 7)
-		UNIT_FAIL("the child forked at step %u ended with wait status 0x%x", steps, (unsigned)status);
+		UNIT_FAIL("the child forked at step %u ended with wait status 0x%x", steps,
+			  (unsigned)status);
 }
 
 /* Beyond the red zone. */
 static inline void set_stepping(uint64_t flag)
 {
-	__asm__ volatile("sub $128, %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\torq %0, (%%rsp)\n\tpopfq\n\tadd $128, %%rsp" : : "r"(flag) : "memory", "cc");
+	__asm__ volatile("sub $128, %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\torq %0, "
+			 "(%%rsp)\n\tpopfq\n\tadd $128, %%rsp"
+			 :
+			 : "r"(flag)
+			 : "memory", "cc");
 }
 
 static void *step_through(const struct guest *guest, void *block, size_t size)
@@ -389,12 +422,16 @@ static void *step_through(const struct guest *guest, void *block, size_t size)
 	return block;
 }
 
-/* Forked between the last look and the reservation itself a child reserves in vain: zeros, which the reader gives up after a while. */
+/*
+ * Forked between the last look and the reservation itself a child reserves in vain: zeros, which
+ * the reader gives up after a while.
+ */
 static void skip_hole(struct guest *guest)
 {
 	struct hi_ring *ring = guest->arena.ring;
 
-	while (ring->tail < ring->head && !*(const uint64_t *)(const void *)(ring->data + ring->tail % ring->capacity))
+	while (ring->tail < ring->head &&
+	       !*(const uint64_t *)(const void *)(ring->data + ring->tail % ring->capacity))
 		ring->tail += HI_RING_UNIT;
 }
 
@@ -404,7 +441,8 @@ UNIT_TEST(a_child_forked_anywhere_in_a_hook_gets_through_and_tells_nothing)
 	SKIP("thousands of forks with the sanitizer's memory take minutes");
 #endif
 	struct guest guest = guest_open(1);
-	const struct sigaction action = {.sa_sigaction = fork_at_step, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	const struct sigaction action = {.sa_sigaction = fork_at_step,
+					 .sa_flags = SA_SIGINFO | SA_NODEFER};
 	void *block, *grown;
 
 	CHECK_EQ(sigaction(SIGTRAP, &action, NULL), 0);
@@ -448,7 +486,8 @@ UNIT_TEST(a_silent_injector_disarms_the_payload)
 	allocs = arena_allocs(&guest.arena);
 	CHECK_EQ(guest.arena.state->armed, 0);
 	CHECK_EQ(control->counters.deadman, 1);
-	CHECK(guest.malloc_words->hook == guest.malloc_words->original || guest.free_words->hook == guest.free_words->original);
+	CHECK(guest.malloc_words->hook == guest.malloc_words->original ||
+	      guest.free_words->hook == guest.free_words->original);
 	guest.free(guest.malloc(1));
 	guest.free(guest.realloc(NULL, 1));
 	arena_drain(&guest.arena);
@@ -475,7 +514,8 @@ UNIT_TEST(a_full_ring_drops_and_forgets)
 		guest.free(block[i]);
 	arena_drain(&guest.arena);
 	CHECK_EQ(arena_allocs(&guest.arena) + counters->dropped_allocs, BLOCKS);
-	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE] + counters->dropped_frees, arena_allocs(&guest.arena));
+	CHECK_EQ(guest.arena.record_count[HI_RECORD_FREE] + counters->dropped_frees,
+		 arena_allocs(&guest.arena));
 	arena_check_quiet(&guest.arena);
 }
 
@@ -488,15 +528,19 @@ static void *observing_malloc(size_t size)
 	return malloc(size);
 }
 
-/* The home slot is another's, and perhaps those beside it: the gate finds us in whichever is ours. */
+/*
+ * The home slot is another's, and perhaps those beside it: the gate finds us in whichever is ours.
+ */
 static void check_is_fast_behind(unsigned others)
 {
 	struct guest guest = guest_open(1 << 20);
-	struct hi_thread_slot *home = own_slot(&guest), *slot = &guest.arena.slots[(home - guest.arena.slots) ^ others];
+	struct hi_thread_slot *home = own_slot(&guest),
+			      *slot = &guest.arena.slots[(home - guest.arena.slots) ^ others];
 	uint64_t never = arch_cycles() + (1ull << 50);
 
 	for (unsigned i = 0; i < others; i++)
-		guest.arena.slots[(home - guest.arena.slots) ^ i] = (struct hi_thread_slot){.owner = 1, .fast_owner = 1, .last_seen = never, .countdown = 5};
+		guest.arena.slots[(home - guest.arena.slots) ^ i] = (struct hi_thread_slot){
+			.owner = 1, .fast_owner = 1, .last_seen = never, .countdown = 5};
 	guest.free(guest.malloc(1));
 	arena_drain(&guest.arena);
 	CHECK_EQ(slot->fast_owner, arch_thread_pointer());
@@ -522,19 +566,24 @@ UNIT_TEST(four_threads_of_a_hash_are_fast)
 		check_is_fast_behind(others);
 }
 
-/* A coroutine's stack: no region holds it. It is told, at most now and then, and the sample still counts. */
+/*
+ * A coroutine's stack: no region holds it. It is told, at most now and then, and the sample still
+ * counts.
+ */
 /* Once every 5 ms: a thread that got no CPU for that long reports it again. */
 UNIT_TEST(an_unknown_stack_is_reported_seldom)
 {
 	struct guest guest = guest_open(1);
-	const uint64_t *regions = &guest.arena.record_count[HI_RECORD_REGION], pause_min = 14000000, start = arch_cycles();
+	const uint64_t *regions = &guest.arena.record_count[HI_RECORD_REGION], pause_min = 14000000,
+		       start = arch_cycles();
 	void *block[3];
 
 	guest.arena.control->regions[0].count = 0;
 	for (int i = 0; i < 3; i++)
 		block[i] = guest.malloc(10);
 	const uint64_t pauses = (arch_cycles() - start) / pause_min;
-	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_REGION)->header.thread, arch_thread_pointer());
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_REGION)->header.thread,
+		 arch_thread_pointer());
 	for (int i = 0; i < 3;) {
 		const struct hi_record_alloc *record = arena_next(&guest.arena);
 
@@ -551,7 +600,7 @@ UNIT_TEST(an_unknown_stack_is_reported_seldom)
 	CHECK(*regions <= 1 + pauses);
 }
 
-/* ---- small stacks ------------------------------------------------------------------------------------------------------------------ */
+/* ---- small stacks ---------------------------------------------------------------------------- */
 
 #ifdef __SSP_STRONG__
 #define STACK_USE_MAX (608 + 32) /* with stack guards, which the payload has only here */
@@ -579,17 +628,21 @@ static void *leaf_realloc(void *block, size_t size)
 	return some_block + 32;
 }
 
-/* Calls function(a, b) at the top of the painted stack, return address included; how many bytes of it were touched. */
+/*
+ * Calls function(a, b) at the top of the painted stack, return address included; how many bytes of
+ * it were touched.
+ */
 static size_t stack_used(void *function, uint64_t a, uint64_t b)
 {
 	uint8_t *top = painted + sizeof(painted);
 	size_t untouched = 0;
 
 	memset(painted, PAINT, sizeof(painted));
-	__asm__ volatile("mov %%rsp, %%rbx\n\tmov %[top], %%rsp\n\tcall *%[function]\n\tmov %%rbx, %%rsp"
-			 : "+D"(a), "+S"(b)
-			 : [top] "r"(top), [function] "r"(function)
-			 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+	__asm__ volatile(
+		"mov %%rsp, %%rbx\n\tmov %[top], %%rsp\n\tcall *%[function]\n\tmov %%rbx, %%rsp"
+		: "+D"(a), "+S"(b)
+		: [top] "r"(top), [function] "r"(function)
+		: "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
 	while (untouched < sizeof(painted) && painted[untouched] == PAINT)
 		untouched++;
 	return sizeof(painted) - untouched;
@@ -601,9 +654,12 @@ UNIT_TEST(little_stack_is_used)
 	SKIP("the sanitizer's own frames are larger");
 #endif
 	struct arena arena = arena_open(1, 10, 1 << 16);
-	void *malloc_entry = arena_entry(arena_gate(&arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, leaf_malloc));
-	void *free_entry = arena_entry(arena_gate(&arena, HI_FN_FREE, hi_gate_free, hi_hook_free, leaf_free));
-	void *realloc_entry = arena_entry(arena_gate(&arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, leaf_realloc));
+	void *malloc_entry = arena_entry(
+		arena_gate(&arena, HI_FN_MALLOC, hi_gate_alloc, hi_hook_malloc, leaf_malloc));
+	void *free_entry =
+		arena_entry(arena_gate(&arena, HI_FN_FREE, hi_gate_free, hi_hook_free, leaf_free));
+	void *realloc_entry = arena_entry(
+		arena_gate(&arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, leaf_realloc));
 	size_t used[] = {
 		stack_used(malloc_entry, 100, 0),
 		stack_used(realloc_entry, (uintptr_t)some_block, 200),
@@ -635,16 +691,24 @@ UNIT_TEST(little_stack_is_used_to_learn_one)
 	struct arena arena = arena_open(1, 10, 1 << 16);
 	struct hi_unwind_directory *directory = &arena.control->directory[0];
 	const uint64_t lo = (uintptr_t)stack_used / HI_PAGE_BYTES * HI_PAGE_BYTES;
-	void *realloc_entry = arena_entry(arena_gate(&arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, leaf_realloc));
+	void *realloc_entry = arena_entry(
+		arena_gate(&arena, HI_FN_REALLOC, hi_gate_realloc, hi_hook_realloc, leaf_realloc));
 
-	*(struct hi_unwind_row *)(void *)(arena.tables + 64) = (struct hi_unwind_row){.kind = HI_UNWIND_END};
-	directory->module[0] = (struct hi_unwind_module){.lo = lo, .hi = lo + 4 * HI_PAGE_BYTES, .rows = 64, .row_count = 1, .index = 4096, .index_count = 66};
+	*(struct hi_unwind_row *)(void *)(arena.tables + 64) =
+		(struct hi_unwind_row){.kind = HI_UNWIND_END};
+	directory->module[0] = (struct hi_unwind_module){.lo = lo,
+							 .hi = lo + 4 * HI_PAGE_BYTES,
+							 .rows = 64,
+							 .row_count = 1,
+							 .index = 4096,
+							 .index_count = 66};
 	directory->count = 1;
 	directory->generation += 2;
 	for (unsigned time = 0; time < 3; time++) {
 		size_t used;
 
-		memset((void *)arena.state->rules, 0, HI_RULES * sizeof(struct hi_rule_entry)); /* to search takes the most */
+		/* to search takes the most */
+		memset((void *)arena.state->rules, 0, HI_RULES * sizeof(struct hi_rule_entry));
 		used = stack_used(realloc_entry, (uintptr_t)some_block, 200);
 		printf("# realloc %zu, nodes %" PRIu64 "\n", used, arena.state->walk_nodes_used);
 		CHECK(used <= STACK_USE_MAX);
@@ -655,7 +719,8 @@ UNIT_TEST(little_stack_is_used_to_learn_one)
 UNIT_TEST(templates_fit_and_inert_ones_do_nothing)
 {
 	struct guest guest = guest_open(1);
-	malloc_fn *inert = (malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_inert, NULL, malloc));
+	malloc_fn *inert = (malloc_fn *)arena_entry(
+		arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_inert, NULL, malloc));
 
 	free(inert(10));
 	expect_nothing(&guest);
@@ -666,7 +731,8 @@ UNIT_TEST(an_inert_entry_leads_to_the_original_from_every_byte_but_its_second)
 {
 	enum { LAST_JUMP = 6 };
 	struct guest guest = guest_open(1);
-	const uintptr_t inert = (uintptr_t)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_inert, NULL, malloc));
+	const uintptr_t inert = (uintptr_t)arena_entry(
+		arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_inert, NULL, malloc));
 
 	for (unsigned at = 0; at <= HI_GATE_STRIDE - LAST_JUMP; at++) {
 		if (at == 1)
@@ -678,7 +744,10 @@ UNIT_TEST(an_inert_entry_leads_to_the_original_from_every_byte_but_its_second)
 	expect_nothing(&guest);
 }
 
-/* One hook scope in 64 stands for all: none of these in two thousand would be a fault of the choice. */
+/*
+ * One hook scope in 64 stands for all: none of these in two thousand would be a fault of the
+ * choice.
+ */
 UNIT_TEST(own_time_is_accounted)
 {
 	enum { VISITS = 1000 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intervals.c - what a report says of each site, with the interval that the report's own estimator gives it, which the text view shows for the total only.
+ * intervals.c - what a report says of each site, with the interval that the report's own estimator
+ * gives it, which the text view shows for the total only.
  *
- * intervals FILE.heap: one line a function whose name begins with "site_": name, then value, low and high of in-use bytes, in-use objects, allocated bytes
- * and allocated objects.
+ * intervals FILE.heap: one line a function whose name begins with "site_": name, then value, low
+ * and high of in-use bytes, in-use objects, allocated bytes and allocated objects.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@ static int read_profile(const char *path, struct profile *profile)
 	struct input input;
 	const int fd = open(path, O_RDONLY);
 
-	if (fd < 0 || input_open(&input, fd) || profile_open(profile) || heapfile_read(&input, profile))
+	if (fd < 0 || input_open(&input, fd) || profile_open(profile) ||
+	    heapfile_read(&input, profile))
 		return -1;
 	input_close(&input);
 	return profile->meta.damage ? -1 : 0;
@@ -39,7 +41,8 @@ static void print_estimate(const struct callgraph *graph, const char *name)
 
 int main(int argc, char **argv)
 {
-	static const enum sample_type types[] = {INUSE_SPACE, INUSE_OBJECTS, ALLOC_SPACE, ALLOC_OBJECTS};
+	static const enum sample_type types[] = {INUSE_SPACE, INUSE_OBJECTS, ALLOC_SPACE,
+						 ALLOC_OBJECTS};
 	struct callgraph graph[4];
 	struct profile profile;
 

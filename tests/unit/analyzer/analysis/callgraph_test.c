@@ -10,10 +10,13 @@
 #include "sample_profile.h"
 
 /* A picture of so many nodes with pprof's limits. */
-static int build_picture(const struct profile *profile, size_t node_limit, struct callgraph *out_graph)
+static int build_picture(const struct profile *profile, size_t node_limit,
+			 struct callgraph *out_graph)
 {
-	const struct callgraph_limits limits = {
-		.nodes = node_limit, .node_fraction = CALLGRAPH_NODE_FRACTION, .edge_fraction = CALLGRAPH_EDGE_FRACTION, .is_picture = true};
+	const struct callgraph_limits limits = {.nodes = node_limit,
+						.node_fraction = CALLGRAPH_NODE_FRACTION,
+						.edge_fraction = CALLGRAPH_EDGE_FRACTION,
+						.is_picture = true};
 
 	return callgraph_build_limited(profile, INUSE_SPACE, &limits, out_graph, NULL);
 }
@@ -27,10 +30,12 @@ static const struct callgraph_node *node(const struct callgraph *graph, const ch
 	UNIT_FAIL("no node %s", name);
 }
 
-static const struct callgraph_edge *edge(const struct callgraph *graph, const char *caller, const char *callee)
+static const struct callgraph_edge *edge(const struct callgraph *graph, const char *caller,
+					 const char *callee)
 {
 	for (size_t i = 0; i < graph->edge_count; i++) {
-		if (strcmp(graph->node[graph->edge[i].caller].name, caller) == 0 && strcmp(graph->node[graph->edge[i].callee].name, callee) == 0)
+		if (strcmp(graph->node[graph->edge[i].caller].name, caller) == 0 &&
+		    strcmp(graph->node[graph->edge[i].callee].name, callee) == 0)
 			return &graph->edge[i];
 	}
 	return NULL;
@@ -103,7 +108,9 @@ UNIT_TEST(allocator_leaves_are_left_out)
 	struct profile profile = sample_open();
 	struct callgraph graph;
 
-	sample_stack(&profile, "main;std::vector::push_back;__gnu_cxx::new_allocator::allocate;operator new", 1, 100);
+	sample_stack(&profile,
+		     "main;std::vector::push_back;__gnu_cxx::new_allocator::allocate;operator new",
+		     1, 100);
 	sample_stack(&profile, "main;zmalloc", 1, 10);
 	sample_stack(&profile, "operator new", 1, 1);
 	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
@@ -214,7 +221,8 @@ UNIT_TEST(limits)
 	struct profile profile = sample_open();
 	struct callgraph graph;
 	struct callgraph_dropped dropped;
-	const struct callgraph_limits limits = {.nodes = 2, .node_fraction = 0.01, .edge_fraction = 0.5};
+	const struct callgraph_limits limits = {
+		.nodes = 2, .node_fraction = 0.01, .edge_fraction = 0.5};
 
 	sample_stack(&profile, "main;a;leaf", 1, 600);
 	sample_stack(&profile, "main;b", 1, 395);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calltree_test.c - the tree of a small profile, of a comparison, and of profiles that are too large to be shown.
+ * calltree_test.c - the tree of a small profile, of a comparison, and of profiles that are too
+ * large to be shown.
  */
 #include "unit.h"
 
@@ -12,7 +13,8 @@
 
 static const struct calltree_options in_use = {.type = INUSE_SPACE, .limit = 1000};
 
-static struct calltree tree_of(const struct profile *profile, const struct calltree_options *options)
+static struct calltree tree_of(const struct profile *profile,
+			       const struct calltree_options *options)
 {
 	struct calltree tree;
 
@@ -20,7 +22,10 @@ static struct calltree tree_of(const struct profile *profile, const struct callt
 	return tree;
 }
 
-/* The tree as text: "all 5(0) main 5(1) ...", total and self of a type, a child in brackets behind its parent. */
+/*
+ * The tree as text: "all 5(0) main 5(1) ...", total and self of a type, a child in brackets behind
+ * its parent.
+ */
 static char *text_of(const struct calltree *tree, enum sample_type type)
 {
 	char *text;
@@ -36,7 +41,8 @@ static char *text_of(const struct calltree *tree, enum sample_type type)
 		if (i)
 			fputs(node->depth > tree->node[i - 1].depth ? " [" : " ", out);
 		depth = node->depth;
-		fprintf(out, "%s %.0f(%.0f)", calltree_name(tree, node), node->total[type].value, node->self[type].value);
+		fprintf(out, "%s %.0f(%.0f)", calltree_name(tree, node), node->total[type].value,
+			node->self[type].value);
 	}
 	for (; depth > 0; depth--)
 		fputc(']', out);
@@ -57,12 +63,14 @@ static void check_whole(const struct calltree *tree)
 {
 	for (uint32_t i = 0; i < tree->count; i++) {
 		const struct calltree_node *node = &tree->node[i];
-		CHECK(i == 0 ? node->parent == 0 : node->parent < i && i < tree->node[node->parent].end);
+		CHECK(i == 0 ? node->parent == 0
+			     : node->parent < i && i < tree->node[node->parent].end);
 		CHECK(node->end > i && node->end <= tree->count);
 		CHECK_EQ(node->depth, i ? tree->node[node->parent].depth + 1 : 0);
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 			double sum = node->self[type].value;
-			for (uint32_t child = i + 1; child < node->end; child = tree->node[child].end)
+			for (uint32_t child = i + 1; child < node->end;
+			     child = tree->node[child].end)
 				sum += tree->node[child].total[type].value;
 			CHECK(fabs(sum - node->total[type].value) <= 1e-9 * (1 + fabs(sum)));
 		}
@@ -79,8 +87,11 @@ UNIT_TEST(self_and_total_of_every_type)
 	sample_stack(&profile, "main;start", 5, 8);
 	struct calltree tree = tree_of(&profile, &in_use);
 	check_whole(&tree);
-	check_text(&tree, INUSE_SPACE, "all 4136(0) [main 4136(0) [serve 4096(1024) [store 3072(0) [copy 3072(3072)]] start 40(40)]]");
-	check_text(&tree, ALLOC_OBJECTS, "all 18(0) [main 18(0) [serve 8(2) [store 6(0) [copy 6(6)]] start 10(10)]]");
+	check_text(&tree, INUSE_SPACE,
+		   "all 4136(0) [main 4136(0) [serve 4096(1024) [store 3072(0) [copy 3072(3072)]] "
+		   "start 40(40)]]");
+	check_text(&tree, ALLOC_OBJECTS,
+		   "all 18(0) [main 18(0) [serve 8(2) [store 6(0) [copy 6(6)]] start 10(10)]]");
 	CHECK_EQ(tree.folded, 0);
 	CHECK_STR(tree.place[tree.node[1].function].file, "src/file.c");
 	calltree_close(&tree);
@@ -97,7 +108,8 @@ UNIT_TEST(siblings_by_name)
 	struct calltree tree = tree_of(&profile, &in_use);
 	check_text(&tree, INUSE_OBJECTS, "all 14(0) [main 14(0) [b 9(9) a 4(4) c 1(1)]]");
 	calltree_close(&tree);
-	tree = tree_of(&profile, &(struct calltree_options){.type = INUSE_SPACE, .limit = 1000, .by_name = true});
+	tree = tree_of(&profile, &(struct calltree_options){
+					 .type = INUSE_SPACE, .limit = 1000, .by_name = true});
 	check_text(&tree, INUSE_OBJECTS, "all 14(0) [main 14(0) [a 4(4) b 9(9) c 1(1)]]");
 	calltree_close(&tree);
 	profile_close(&profile);
@@ -110,12 +122,15 @@ UNIT_TEST(recursion_and_empty_stacks)
 
 	sample_stack(&profile, "main;f;f;g;f", 2, 10);
 	CHECK_EQ(profile_stack_of(&profile, NULL, 0, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .interval = 1}, &row), 0);
+	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .interval = 1},
+				&row),
+		 0);
 	profile.row[row].alloc_count = profile.row[row].inuse_count = 3;
 	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 30;
 	struct calltree tree = tree_of(&profile, &in_use);
 	check_whole(&tree);
-	check_text(&tree, INUSE_SPACE, "all 50(30) [main 20(0) [f 20(0) [f 20(0) [g 20(0) [f 20(20)]]]]]");
+	check_text(&tree, INUSE_SPACE,
+		   "all 50(30) [main 20(0) [f 20(0) [f 20(0) [g 20(0) [f 20(20)]]]]]");
 	calltree_close(&tree);
 	profile_close(&profile);
 }
@@ -143,7 +158,8 @@ UNIT_TEST(both_sides_of_a_comparison)
 	CHECK_EQ(profile_merge(&all, &old, PROFILE_BASE), 0);
 	struct calltree tree = tree_of(&all, &in_use);
 	check_whole(&tree);
-	check_text(&tree, INUSE_SPACE, "all 0(0) [main 0(0) [kept 30(30) added 10(10) gone -40(-40)]]");
+	check_text(&tree, INUSE_SPACE,
+		   "all 0(0) [main 0(0) [kept 30(30) added 10(10) gone -40(-40)]]");
 	CHECK_EQ(tree.node[1].total[INUSE_SPACE].base, 60);
 	CHECK_EQ(tree.node[4].self[INUSE_SPACE].base, 40);
 	calltree_close(&tree);
@@ -162,22 +178,29 @@ UNIT_TEST(light_ones_are_folded)
 	sample_stack(&profile, "main;small", 6, 10);
 	struct calltree tree = tree_of(&profile, &options);
 	check_whole(&tree);
-	check_text(&tree, INUSE_SPACE, "all 1000(0) [main 1000(0) [big 900(900) (other) 100(100)]]");
+	check_text(&tree, INUSE_SPACE,
+		   "all 1000(0) [main 1000(0) [big 900(900) (other) 100(100)]]");
 	CHECK_EQ(tree.folded, 4);
 	calltree_close(&tree);
 	/* What is heavy in another type stays, unless only this one counts. */
 	profile.row[1].alloc_count = 100000;
 	tree = tree_of(&profile, &options);
-	check_text(&tree, INUSE_SPACE, "all 1000(0) [main 1000(0) [big 900(900) tiny 40(0) [deep 40(0) [deeper 40(40)]] (other) 60(60)]]");
+	check_text(&tree, INUSE_SPACE,
+		   "all 1000(0) [main 1000(0) [big 900(900) tiny 40(0) [deep 40(0) [deeper "
+		   "40(40)]] (other) 60(60)]]");
 	calltree_close(&tree);
 	options.is_only_type = true;
 	tree = tree_of(&profile, &options);
-	check_text(&tree, INUSE_SPACE, "all 1000(0) [main 1000(0) [big 900(900) (other) 100(100)]]");
+	check_text(&tree, INUSE_SPACE,
+		   "all 1000(0) [main 1000(0) [big 900(900) (other) 100(100)]]");
 	calltree_close(&tree);
 	profile_close(&profile);
 }
 
-/* However many stacks there are: no more nodes than asked for, the heaviest among them, and nothing lost. */
+/*
+ * However many stacks there are: no more nodes than asked for, the heaviest among them, and nothing
+ * lost.
+ */
 UNIT_TEST(limit)
 {
 	static const size_t limits[] = {2, 3, 10, 57, 400, 1999};
@@ -193,7 +216,9 @@ UNIT_TEST(limit)
 	sample_stack(&profile, "main;heavy", 100000, 16);
 	total += 1600000;
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		struct calltree tree = tree_of(&profile, &(struct calltree_options){.type = INUSE_SPACE, .limit = limits[i]});
+		struct calltree tree =
+			tree_of(&profile, &(struct calltree_options){.type = INUSE_SPACE,
+								     .limit = limits[i]});
 		bool has_heavy = false;
 
 		check_whole(&tree);
@@ -220,7 +245,8 @@ UNIT_TEST(cut_to_another_size)
 	struct calltree tree = tree_of(&profile, &in_use);
 	CHECK_EQ(tree.count, 209);
 	for (size_t limit = 4; limit <= 400; limit *= 10) {
-		struct calltree other = tree_of(&profile, &(struct calltree_options){.type = INUSE_SPACE, .limit = limit});
+		struct calltree other = tree_of(
+			&profile, &(struct calltree_options){.type = INUSE_SPACE, .limit = limit});
 		char *text = text_of(&other, INUSE_SPACE);
 
 		CHECK_EQ(calltree_cut(&tree, limit), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* disassembler_test.c - instructions of each CPU that is known, bytes that are none, and CPUs that are not known. */
+/*
+ * disassembler_test.c - instructions of each CPU that is known, bytes that are none, and CPUs that
+ * are not known.
+ */
 #include "unit.h"
 
 #include <elf.h>
@@ -18,7 +21,8 @@ static struct disassembler *open_for(uint16_t machine)
 	return disassembler;
 }
 
-static void check_first(const struct disassembler *disassembler, const struct disassembler_code *code, const struct instruction *wanted)
+static void check_first(const struct disassembler *disassembler,
+			const struct disassembler_code *code, const struct instruction *wanted)
 {
 	struct instruction instruction;
 
@@ -29,8 +33,11 @@ static void check_first(const struct disassembler *disassembler, const struct di
 	CHECK_EQ(instruction.target, wanted->target);
 }
 
-#define CODE(...) (&(const struct disassembler_code){(const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), 0x1000})
-#define WANTED(text_, size_, target_) (&(const struct instruction){.text = text_, .size = size_, .target = target_})
+#define CODE(...)                                                          \
+	(&(const struct disassembler_code){(const uint8_t[]){__VA_ARGS__}, \
+					   sizeof((const uint8_t[]){__VA_ARGS__}), 0x1000})
+#define WANTED(text_, size_, target_) \
+	(&(const struct instruction){.text = text_, .size = size_, .target = target_})
 
 UNIT_TEST(x86_64)
 {
@@ -50,11 +57,13 @@ UNIT_TEST(aarch64)
 {
 	struct disassembler *disassembler = open_for(EM_AARCH64);
 
-	check_first(disassembler, CODE(0xfd, 0x7b, 0xbf, 0xa9), WANTED("stp x29, x30, [sp, #-0x10]!", 4, 0));
+	check_first(disassembler, CODE(0xfd, 0x7b, 0xbf, 0xa9),
+		    WANTED("stp x29, x30, [sp, #-0x10]!", 4, 0));
 	check_first(disassembler, CODE(0x04, 0, 0, 0x94), WANTED("bl #0x1010", 4, 0x1010));
 	check_first(disassembler, CODE(0x40, 0, 0, 0xb4), WANTED("cbz x0, #0x1008", 4, 0x1008));
 	check_first(disassembler, CODE(0, 0x40, 0, 0x91), WANTED("add x0, x0, #0x10", 4, 0));
-	check_first(disassembler, CODE(0xff, 0xff, 0xff, 0xff, 0), WANTED(".byte 0xff, 0xff, 0xff, 0xff", 4, 0));
+	check_first(disassembler, CODE(0xff, 0xff, 0xff, 0xff, 0),
+		    WANTED(".byte 0xff, 0xff, 0xff, 0xff", 4, 0));
 	check_first(disassembler, CODE(0xff, 0xff), WANTED(".byte 0xff, 0xff", 2, 0));
 	disassembler_close(disassembler);
 }

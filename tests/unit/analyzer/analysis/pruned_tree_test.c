@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pruned_tree_test.c - of a large tree the heaviest nodes are kept, as they are in the whole one, and no more than asked for. */
+/*
+ * pruned_tree_test.c - of a large tree the heaviest nodes are kept, as they are in the whole one,
+ * and no more than asked for.
+ */
 #include "pruned_tree.h"
 
 #include "sample_profile.h"
@@ -16,7 +19,8 @@ static struct profile many_stacks(size_t count, bool are_equal)
 
 		for (size_t k = 0; k < depth; k++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
-			snprintf(names + strlen(names), sizeof(names) - strlen(names), ";f%d", (int)(random >> 33) % 4);
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), ";f%d",
+				 (int)(random >> 33) % 4);
 		}
 		if (are_equal)
 			snprintf(names, sizeof(names), "root%zu;leaf%zu", i, i);
@@ -25,16 +29,20 @@ static struct profile many_stacks(size_t count, bool are_equal)
 	return profile;
 }
 
-static struct pruned_tree pruned_tree_of(const struct profile *profile, size_t enough, struct functions *functions)
+static struct pruned_tree pruned_tree_of(const struct profile *profile, size_t enough,
+					 struct functions *functions)
 {
 	struct pruned_tree pruned_tree;
 
-	CHECK_EQ(pruned_tree_open(profile, &(struct pruned_tree_options){.enough = enough}, functions, &pruned_tree), 0);
+	CHECK_EQ(pruned_tree_open(profile, &(struct pruned_tree_options){.enough = enough},
+				  functions, &pruned_tree),
+		 0);
 	return pruned_tree;
 }
 
 /* By the names from the root; functions are numbered alike. */
-static const struct pruned_node *same_in(const struct pruned_tree *whole, const struct pruned_tree *part, uint32_t index)
+static const struct pruned_node *same_in(const struct pruned_tree *whole,
+					 const struct pruned_tree *part, uint32_t index)
 {
 	const struct pruned_node *parent;
 
@@ -42,14 +50,16 @@ static const struct pruned_node *same_in(const struct pruned_tree *whole, const 
 		return &whole->pruned_node[0];
 	parent = same_in(whole, part, part->pruned_node[index].parent);
 	for (size_t i = 1; i < whole->count; i++) {
-		if (whole->pruned_node[i].function == part->pruned_node[index].function && &whole->pruned_node[whole->pruned_node[i].parent] == parent)
+		if (whole->pruned_node[i].function == part->pruned_node[index].function &&
+		    &whole->pruned_node[whole->pruned_node[i].parent] == parent)
 			return &whole->pruned_node[i];
 	}
 	UNIT_FAIL("a node that is not in the whole tree");
 }
 
 /* The share of the lightest one that is kept; the others are checked against the whole tree. */
-static double lightest_share(const struct pruned_tree *whole, const struct pruned_tree *part, size_t *out_count)
+static double lightest_share(const struct pruned_tree *whole, const struct pruned_tree *part,
+			     size_t *out_count)
 {
 	double least = 1;
 
@@ -62,7 +72,8 @@ static double lightest_share(const struct pruned_tree *whole, const struct prune
 			CHECK_EQ(pruned_node->weight[INUSE_SPACE], 0);
 			continue;
 		}
-		CHECK_EQ(pruned_node->weight[INUSE_SPACE], same_in(whole, part, i)->weight[INUSE_SPACE]);
+		CHECK_EQ(pruned_node->weight[INUSE_SPACE],
+			 same_in(whole, part, i)->weight[INUSE_SPACE]);
 		if (pruned_node_share(part->pruned_node, pruned_node, NULL) < least)
 			least = pruned_node_share(part->pruned_node, pruned_node, NULL);
 		++*out_count;
@@ -87,7 +98,8 @@ UNIT_TEST(the_heaviest_are_kept)
 		CHECK(kept <= enough + 1 && kept >= enough / 2); /* the root comes on top */
 		/* Nothing is left out that is clearly heavier than what is kept. */
 		for (size_t i = 0; i < whole.count; i++)
-			heavier += pruned_node_share(whole.pruned_node, &whole.pruned_node[i], NULL) > least * 1.04;
+			heavier += pruned_node_share(whole.pruned_node, &whole.pruned_node[i],
+						     NULL) > least * 1.04;
 		CHECK(heavier <= kept);
 		for (size_t i = 0; i < profile.stack_count; i++)
 			CHECK(part.leaf[i] < part.count);
@@ -116,7 +128,8 @@ UNIT_TEST(leaves)
 			depth++;
 		CHECK(leaf->function == PRUNED_REST ? depth < count : depth == count);
 		for (; depth > 0; depth--, at = part.pruned_node[at].parent)
-			CHECK_EQ(part.pruned_node[at].function, functions.call[calls[count - depth]].function);
+			CHECK_EQ(part.pruned_node[at].function,
+				 functions.call[calls[count - depth]].function);
 	}
 	pruned_tree_close(&part);
 	functions_close(&functions);

@@ -8,7 +8,8 @@
 #include "series.h"
 
 /* Adds a snapshot with so many blocks of 100 bytes in each of two stacks. */
-static struct estimate add(struct series *series, uint64_t seconds, uint64_t interval, uint64_t first, uint64_t second)
+static struct estimate add(struct series *series, uint64_t seconds, uint64_t interval,
+			   uint64_t first, uint64_t second)
 {
 	struct profile profile = sample_open();
 	struct estimate sum;
@@ -17,7 +18,8 @@ static struct estimate add(struct series *series, uint64_t seconds, uint64_t int
 	profile.meta.duration_ns = seconds * 1000000000u;
 	profile.meta.peak_inuse_bytes = 1000 * seconds;
 	if (second)
-		sample_stack(&profile, "main;second", second, 100); /* in another order, so that numbers of stacks say nothing */
+		/* in another order, so that numbers of stacks say nothing */
+		sample_stack(&profile, "main;second", second, 100);
 	if (first)
 		sample_stack(&profile, "main;first", first, 100);
 	CHECK_EQ(series_add(series, &profile, INUSE_SPACE), 0);
@@ -61,7 +63,9 @@ UNIT_TEST(how_sure_a_value_is)
 
 		add(&careless, i, 1000, 7, 0);
 		CHECK(fabs(series.snapshot[i].total.variance / total.variance - 1) < 1e-9);
-		CHECK(fabs(series_variance(&series.stack[0], i) / estimate_row(7, 700, 1000, INUSE_SPACE).variance - 1) < 1e-6);
+		CHECK(fabs(series_variance(&series.stack[0], i) /
+				   estimate_row(7, 700, 1000, INUSE_SPACE).variance -
+			   1) < 1e-6);
 		CHECK(series_variance(&careless.stack[0], i) == 0);
 	}
 	CHECK_EQ(series.stack_count, 2);
@@ -103,7 +107,8 @@ UNIT_TEST(figures_without_measure)
 	profile.row[row].inuse_count = profile.row[row].alloc_count = INT64_MAX;
 	profile.row[row].inuse_bytes = profile.row[row].alloc_bytes = INT64_MAX;
 	CHECK_EQ(series_add(&series, &profile, INUSE_SPACE), 0);
-	CHECK(isfinite(series_value(&series.stack[0], 0)) && isfinite(series_variance(&series.stack[0], 0)) && isfinite(series.stack[0].unit));
+	CHECK(isfinite(series_value(&series.stack[0], 0)) &&
+	      isfinite(series_variance(&series.stack[0], 0)) && isfinite(series.stack[0].unit));
 	profile_close(&profile);
 	series_close(&series);
 }

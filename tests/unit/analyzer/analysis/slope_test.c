@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* slope_test.c - slopes that are there are found, and their intervals hold them; those that are not are seldom seen. FALSE_ALARMS=1 prints the shares. */
+/*
+ * slope_test.c - slopes that are there are found, and their intervals hold them; those that are not
+ * are seldom seen. FALSE_ALARMS=1 prints the shares.
+ */
 #include "unit.h"
 
 #include <math.h>
@@ -31,7 +34,8 @@ UNIT_TEST(a_line_is_a_line)
 	struct slope slope;
 
 	CHECK_EQ(slope_of(time, value, 7, &slope), 0);
-	CHECK(fabs(slope.value - 2) < 1e-9 && fabs(slope.low - 2) < 1e-9 && fabs(slope.high - 2) < 1e-9);
+	CHECK(fabs(slope.value - 2) < 1e-9 && fabs(slope.low - 2) < 1e-9 &&
+	      fabs(slope.high - 2) < 1e-9);
 	CHECK(slope.is_sure && fabs(slope.level - 3) < 1e-9);
 	CHECK(fabs(slope_of_line(time, value, 7) - 2) < 1e-9);
 	CHECK_EQ(slope_of(time, value, 5, &slope), 0);
@@ -47,8 +51,12 @@ UNIT_TEST(what_does_not_change_has_no_slope)
 	CHECK(slope.value == 0 && slope.level == 3 && !slope.is_sure);
 }
 
-/* Shares of runs in which the slope is called sure, and in which the interval holds it. Neighbours depend on each other by `memory`. */
-static void try(size_t points, double slope_there, double memory, double *out_sure, double *out_held)
+/*
+ * Shares of runs in which the slope is called sure, and in which the interval holds it. Neighbours
+ * depend on each other by `memory`.
+ */
+static void try(size_t points, double slope_there, double memory, double *out_sure,
+		double *out_held)
 {
 	double time[POINTS_MAX], value[POINTS_MAX], sure = 0, held = 0;
 
@@ -68,8 +76,9 @@ static void try(size_t points, double slope_there, double memory, double *out_su
 	*out_sure = sure / RUNS;
 	*out_held = held / RUNS;
 	if (getenv("FALSE_ALARMS"))
-		printf("%zu points, slope %.1f, memory %.1f: %.2f %% sure, interval holds it in %.1f %%\n", points, slope_there, memory, 100 * *out_sure,
-		       100 * *out_held);
+		printf("%zu points, slope %.1f, memory %.1f: %.2f %% sure, interval holds it in "
+		       "%.1f %%\n",
+		       points, slope_there, memory, 100 * *out_sure, 100 * *out_held);
 }
 
 UNIT_TEST(alarms_are_as_seldom_as_is_said)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* snapshots_test.c - massif's text: a snapshot a file, or what one file tells of when things were allocated. */
+/*
+ * snapshots_test.c - massif's text: a snapshot a file, or what one file tells of when things were
+ * allocated.
+ */
 #include "snapshots.h"
 
 #include "rendered.h"
@@ -37,8 +40,10 @@ UNIT_TEST(files_in_the_order_of_their_times)
 	add(&snapshots, 20 * SECOND, 4);
 	char *text = massif_of(&snapshots);
 	check_has(text, "time_unit: ms\n");
-	check_has(text, "snapshot=0\n#-----------\ntime=0\nmem_heap_B=5001\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=peak\nn2: 5001 (heap");
-	check_has(text, "snapshot=1\n#-----------\ntime=10000\nmem_heap_B=4001\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=detailed\n");
+	check_has(text, "snapshot=0\n#-----------\ntime=0\nmem_heap_B=5001\nmem_heap_extra_B="
+			"0\nmem_stacks_B=0\nheap_tree=peak\nn2: 5001 (heap");
+	check_has(text, "snapshot=1\n#-----------\ntime=10000\nmem_heap_B=4001\nmem_heap_extra_B="
+			"0\nmem_stacks_B=0\nheap_tree=detailed\n");
 	check_has(text, "snapshot=2\n#-----------\ntime=20000\nmem_heap_B=3001\n");
 	/* What begins with # is a comment to ms_print. */
 	check_has(text, "\n n1: 5000 0x");
@@ -73,7 +78,9 @@ static unsigned long bytes_at(const char *text, unsigned int snapshot)
 	return strtoul(at + strlen("mem_heap_B="), NULL, 10);
 }
 
-/* One kilobyte each: from the start, evenly all the time, in a burst in the middle, and at the end. */
+/*
+ * One kilobyte each: from the start, evenly all the time, in a burst in the middle, and at the end.
+ */
 UNIT_TEST(one_file_tells_when_things_were_allocated)
 {
 	const struct render_options options = {.type = INUSE_SPACE};
@@ -98,7 +105,8 @@ UNIT_TEST(one_file_tells_when_things_were_allocated)
 	CHECK_EQ(bytes_at(text, 25), 2510);
 	CHECK_EQ(bytes_at(text, 48), 2980);
 	CHECK_EQ(bytes_at(text, 49), 4000);
-	check_has(text, "time=49000\nmem_heap_B=4000\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=peak\nn4: 4000 (");
+	check_has(text, "time=49000\nmem_heap_B=4000\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_"
+			"tree=peak\nn4: 4000 (");
 	CHECK(!strstr(text, "snapshot=50"));
 	free(text);
 	profile_close(&profile);
@@ -118,7 +126,10 @@ UNIT_TEST(one_file_that_tells_no_times)
 	profile_close(&profile);
 }
 
-/* However deep the stacks are, the tree ends somewhere: what is beyond belongs to the last call that is shown. */
+/*
+ * However deep the stacks are, the tree ends somewhere: what is beyond belongs to the last call
+ * that is shown.
+ */
 UNIT_TEST(a_stack_deeper_than_the_tree)
 {
 	const struct render_options options = {.type = INUSE_SPACE};
@@ -128,7 +139,11 @@ UNIT_TEST(a_stack_deeper_than_the_tree)
 	for (uint32_t i = 0; i < 5000; i++)
 		CHECK_EQ(profile_frame_at(&profile, 0x1000 + i, -1, &frames[i]), 0);
 	CHECK_EQ(profile_stack_of(&profile, frames, 5000, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = 1}, &row), 0);
+	CHECK_EQ(profile_row_at(
+			 &profile,
+			 &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = 1},
+			 &row),
+		 0);
 	profile.row[row].alloc_count = profile.row[row].inuse_count = 1;
 	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 64;
 	char *text = rendered("massif", &profile, &options, 0);

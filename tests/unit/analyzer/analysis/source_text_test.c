@@ -119,7 +119,8 @@ UNIT_TEST(lines)
 	check_line(&text, 3, "a       b");
 	check_line(&text, 4, "");
 	check_line(&text, 5, "five");
-	CHECK(!source_text_line(&text, 0) && !source_text_line(&text, 6) && !source_text_line(&text, SIZE_MAX));
+	CHECK(!source_text_line(&text, 0) && !source_text_line(&text, 6) &&
+	      !source_text_line(&text, SIZE_MAX));
 	source_text_close(&text);
 	free(path);
 	tear_down();
@@ -131,7 +132,8 @@ UNIT_TEST(hostile_files)
 
 	set_up();
 	write_file("src/odd", "a\0b\x1b[2J\n\xff\n", 10);
-	char *odd = path_of("src/odd"), *empty = path_of("src/empty"), *pipe = path_of("src/pipe"), *big = path_of("src/big");
+	char *odd = path_of("src/odd"), *empty = path_of("src/empty"), *pipe = path_of("src/pipe"),
+	     *big = path_of("src/big");
 	CHECK_EQ(source_text_open(&(struct source_places){0}, odd, &text), 0);
 	check_line(&text, 1, "a?b?[2J");
 	check_line(&text, 2, "?");
@@ -155,7 +157,8 @@ UNIT_TEST(hostile_files)
 
 UNIT_TEST(where_it_was_sought)
 {
-	char *text = source_text_sought(&(struct source_places){.path = "/a:/b", .trim = "/x"}, "/y/z.c");
+	char *text = source_text_sought(&(struct source_places){.path = "/a:/b", .trim = "/x"},
+					"/y/z.c");
 
 	CHECK(strstr(text, "/y/z.c") && strstr(text, "/a:/b"));
 	free(text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_sums_test.c - stacks that read the same are one, and the formats that list them: with their signs, or not at all. */
+/*
+ * stack_sums_test.c - stacks that read the same are one, and the formats that list them: with their
+ * signs, or not at all.
+ */
 #include "stack_sums.h"
 
 #include <errno.h>
@@ -31,7 +34,8 @@ UNIT_TEST(stacks_that_read_the_same_are_one)
 
 	sample_stack(&profile, "main;store", 1, 64);
 	sample_stack(&profile, "main;store", 1, 4096);
-	sample_stack(&profile, "main;store<operator new", 1, 32); /* by another frame, of another address */
+	/* by another frame, of another address */
+	sample_stack(&profile, "main;store<operator new", 1, 32);
 	CHECK_EQ(stack_sums_open(&profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums), 0);
 	CHECK_EQ(sums.count, 2);
 	stack_sums_close(&sums);
@@ -60,7 +64,10 @@ static int compare_steps(const struct stack_sum *a, const struct stack_sum *b)
 	return a->count < b->count ? -1 : a->count > b->count;
 }
 
-/* Of few functions and all lengths, so that many begin alike, some are the beginning of others, and some the same but for an address. */
+/*
+ * Of few functions and all lengths, so that many begin alike, some are the beginning of others, and
+ * some the same but for an address.
+ */
 static struct profile many_stacks(size_t count)
 {
 	struct profile profile = sample_open();
@@ -72,7 +79,8 @@ static struct profile many_stacks(size_t count)
 
 		for (size_t k = 0; k < depth; k++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
-			snprintf(names + strlen(names), sizeof(names) - strlen(names), k ? ";f%d%s" : "f%d%s", (int)(random >> 33) % 3,
+			snprintf(names + strlen(names), sizeof(names) - strlen(names),
+				 k ? ";f%d%s" : "f%d%s", (int)(random >> 33) % 3,
 				 (random >> 40) % 8 ? "" : "<g");
 		}
 		sample_stack(&profile, names, 1 + i % 3, 64);
@@ -88,7 +96,10 @@ UNIT_TEST(sums_are_in_the_order_of_their_steps)
 		struct stack_sums sums;
 		double total = 0;
 
-		CHECK_EQ(stack_sums_open(&profile, (enum stack_steps)by, by == STEPS_BY_CALL ? STEPS_LEAF_FIRST : STEPS_ROOT_FIRST, &sums), 0);
+		CHECK_EQ(stack_sums_open(&profile, (enum stack_steps)by,
+					 by == STEPS_BY_CALL ? STEPS_LEAF_FIRST : STEPS_ROOT_FIRST,
+					 &sums),
+			 0);
 		CHECK(sums.count > 1000 && sums.count <= profile.stack_count);
 		for (size_t i = 0; i < sums.count; i++) {
 			total += sums.sum[i].value[INUSE_OBJECTS];
@@ -116,8 +127,12 @@ UNIT_TEST(speedscope_tells_more_and_less_apart)
 	char *text = rendered("speedscope", &profile, &in_use, 0);
 
 	check_has(text, "\"activeProfileIndex\":6,");
-	check_has(text, "\"name\":\"inuse_space, grown\",\"unit\":\"bytes\",\"startValue\":0,\"samples\":[\n[0,2]],\"weights\":[1024],\"endValue\":1024}");
-	check_has(text, "\"name\":\"inuse_space, shrunk\",\"unit\":\"bytes\",\"startValue\":0,\"samples\":[\n[0,3]],\"weights\":[3072],\"endValue\":3072}");
+	check_has(text, "\"name\":\"inuse_space, "
+			"grown\",\"unit\":\"bytes\",\"startValue\":0,\"samples\":[\n[0,2]],"
+			"\"weights\":[1024],\"endValue\":1024}");
+	check_has(text, "\"name\":\"inuse_space, "
+			"shrunk\",\"unit\":\"bytes\",\"startValue\":0,\"samples\":[\n[0,3]],"
+			"\"weights\":[3072],\"endValue\":3072}");
 	free(text);
 	profile_close(&profile);
 }
@@ -128,7 +143,8 @@ UNIT_TEST(json_has_signs)
 	char *text = rendered("json", &profile, &in_use, 0);
 
 	check_has(text, "\"is_comparison\":true");
-	check_has(text, "{\"value\":-2048,\"low\":-2048,\"high\":-2048,\"base\":5120}],\n\"modules\"");
+	check_has(text,
+		  "{\"value\":-2048,\"low\":-2048,\"high\":-2048,\"base\":5120}],\n\"modules\"");
 	check_has(text, "\"side\":\"base\"");
 	free(text);
 	profile_close(&profile);
@@ -174,7 +190,11 @@ UNIT_TEST(stacks_of_nothing_count)
 	char *text;
 
 	CHECK_EQ(profile_stack_of(&profile, NULL, 0, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = 1}, &row), 0);
+	CHECK_EQ(profile_row_at(
+			 &profile,
+			 &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = 1},
+			 &row),
+		 0);
 	profile.row[row].alloc_count = profile.row[row].inuse_count = 2;
 	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 128;
 	text = rendered("collapsed", &profile, &in_use, 0);

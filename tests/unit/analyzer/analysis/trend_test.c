@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trend_test.c - simulated programs, healthy and leaking: how often the one is said to grow and the other not.
+ * trend_test.c - simulated programs, healthy and leaking: how often the one is said to grow and the
+ * other not.
  *
  * The tables of docs/sampling.md: FALSE_ALARMS=1 in the environment prints them.
  */
@@ -59,7 +60,9 @@ static void block(double born, double died)
 
 static struct trend trend_of_history(void)
 {
-	struct trend_slices slices = {.width_ns = (double)(1ull << history.shift), .window_ns = WINDOW_NS, .tail_ns = TAIL * WINDOW_NS};
+	struct trend_slices slices = {.width_ns = (double)(1ull << history.shift),
+				      .window_ns = WINDOW_NS,
+				      .tail_ns = TAIL * WINDOW_NS};
 
 	for (size_t i = 0; i < HISTORY_SLICES; i++) {
 		slices.live[i] = slices.live_square[i] = history.live[i];
@@ -72,7 +75,7 @@ static struct trend trend_of_history(void)
 	return trend_of(&slices);
 }
 
-/* ---- healthy programs, each with about n blocks in use ---- */
+/* ---- healthy programs, each with about n blocks in use --------------------------------------- */
 
 static void churn(double n)
 {
@@ -114,7 +117,8 @@ static void cache(double n)
 
 static void sawtooth(double n)
 {
-	const double period = random_between(0.05, 0.45), phase = random_unit() * period, base = random_between(0, 0.5) * n;
+	const double period = random_between(0.05, 0.45), phase = random_unit() * period,
+		     base = random_between(0, 0.5) * n;
 
 	for (double t = 0; t < 1; t += random_exponential(period / n))
 		block(t, (floor((t + phase) / period) + 1) * period - phase);
@@ -162,7 +166,8 @@ static void bursts(double n)
 
 static void tides(double n)
 {
-	const double life = random_between(0.01, 0.1), period = random_between(0.1, 2), phase = random_unit();
+	const double life = random_between(0.01, 0.1), period = random_between(0.1, 2),
+		     phase = random_unit();
 
 	for (double t = -1; t < 1; t += random_exponential(life / n / 2)) {
 		if (random_unit() < 0.5 + 0.5 * sin(2 * M_PI * (t / period + phase)))
@@ -176,7 +181,7 @@ static void two_kinds(double n)
 		block(t, t + random_exponential(random_unit() < 0.05 ? 0.2 : 0.01));
 }
 
-/* ---- leaking ones, n blocks of which stay ---- */
+/* ---- leaking ones, n blocks of which stay ---------------------------------------------------- */
 
 static void leak(double n)
 {
@@ -243,8 +248,9 @@ static void print_row(const struct program *program, const double *grows, const 
 UNIT_TEST(healthy_programs_do_not_grow)
 {
 	static const struct program programs[] = {
-		{"churn", churn},   {"queue", queue}, {"cache", cache},         {"sawtooth", sawtooth}, {"warm-up", warm_up}, {"waiting line", waiting_line},
-		{"bursts", bursts}, {"tides", tides}, {"two kinds", two_kinds},
+		{"churn", churn},       {"queue", queue},     {"cache", cache},
+		{"sawtooth", sawtooth}, {"warm-up", warm_up}, {"waiting line", waiting_line},
+		{"bursts", bursts},     {"tides", tides},     {"two kinds", two_kinds},
 	};
 	double alarms = 0, all = 0;
 
@@ -261,7 +267,8 @@ UNIT_TEST(healthy_programs_do_not_grow)
 			print_row(&programs[p], grows, steady);
 		for (size_t i = 0; i < SIZES && !getenv("FALSE_ALARMS"); i++) {
 			if (grows[i] > 0.05)
-				UNIT_FAIL("%s of %.0f blocks: %.1f %% false alarms", programs[p].name, sizes[i], 100 * grows[i]);
+				UNIT_FAIL("%s of %.0f blocks: %.1f %% false alarms",
+					  programs[p].name, sizes[i], 100 * grows[i]);
 		}
 	}
 	if (getenv("FALSE_ALARMS"))
@@ -272,8 +279,10 @@ UNIT_TEST(healthy_programs_do_not_grow)
 
 UNIT_TEST(leaks_grow)
 {
-	static const struct program programs[] = {
-		{"leak", leak}, {"leak under churn", leak_under_churn}, {"leak in bursts", leak_in_bursts}, {"leak beside a cache", leak_beside_a_cache}};
+	static const struct program programs[] = {{"leak", leak},
+						  {"leak under churn", leak_under_churn},
+						  {"leak in bursts", leak_in_bursts},
+						  {"leak beside a cache", leak_beside_a_cache}};
 
 	for (size_t p = 0; p < sizeof(programs) / sizeof(programs[0]); p++) {
 		double grows[SIZES], steady[SIZES];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* heapfile_test.c - what is written is read back, what others write is read too, and damage is named by its line. */
+/*
+ * heapfile_test.c - what is written is read back, what others write is read too, and damage is
+ * named by its line.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -28,10 +31,18 @@ static void add_lines(struct profile_frame *frame)
 	set(&frame->line[1].system_name, "evil\n;\t\\name");
 }
 
-/* Two stacks: one with everything freed, one with everything live, and names that try to break out of their lines. */
+/*
+ * Two stacks: one with everything freed, one with everything live, and names that try to break out
+ * of their lines.
+ */
 static void make_profile(struct profile *profile)
 {
-	struct profile_module module = {.lo = LO, .hi = LO + 0x1000, .file_offset = 0x1000, .bias = 0x3ff000, .build_id = {0xde, 0xad}, .build_id_size = 2};
+	struct profile_module module = {.lo = LO,
+					.hi = LO + 0x1000,
+					.file_offset = 0x1000,
+					.bias = 0x3ff000,
+					.build_id = {0xde, 0xad},
+					.build_id_size = 2};
 	uint32_t frame[2], stack, row, index;
 	char path[] = "/opt/my server\n# module 1-2 0 0 - /x";
 
@@ -45,7 +56,8 @@ static void make_profile(struct profile *profile)
 	profile->meta.peak_inuse_bytes = 5000;
 	profile->meta.peak_ns = 2500000000u;
 	profile->meta.missed_frees = 11;
-	profile->meta.memory = (struct profile_memory){.anonymous_begin = 12, .anonymous_end = 13, .writable_end = 14, .spread = 15};
+	profile->meta.memory = (struct profile_memory){
+		.anonymous_begin = 12, .anonymous_end = 13, .writable_end = 14, .spread = 15};
 	set(&profile->meta.unhooked, "je_malloc in the\nprogram");
 	set(&profile->meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,\n# end");
 	set(&profile->meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");
@@ -58,14 +70,22 @@ static void make_profile(struct profile *profile)
 	CHECK_EQ(profile_frame_at(profile, LO + 0x200, 0, &frame[1]), 0);
 	add_lines(&profile->frame[frame[0]]);
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW}, &row), 0);
+	CHECK_EQ(profile_row_at(
+			 profile,
+			 &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW},
+			 &row),
+		 0);
 	profile->row[row].alloc_count = 3;
 	profile->row[row].alloc_bytes = 144;
 	profile->row[row].alloc_slack = 24;
 	profile->row[row].freed_count = 3;
 	profile->row[row].freed_ns = 9000;
 	CHECK_EQ(profile_stack_of(profile, frame, 1, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 64, profile->meta.interval, PROFILE_NEW}, &row), 0);
+	CHECK_EQ(profile_row_at(
+			 profile,
+			 &(struct profile_row_key){stack, 64, profile->meta.interval, PROFILE_NEW},
+			 &row),
+		 0);
 	profile->row[row].alloc_count = profile->row[row].inuse_count = 2;
 	profile->row[row].alloc_bytes = profile->row[row].inuse_bytes = 128;
 	profile->row[row].alloc_slack = profile->row[row].inuse_slack = 16;
@@ -104,10 +124,15 @@ UNIT_TEST(the_text_is_what_the_field_knows)
 
 	make_profile(&profile);
 	char *text = written(&profile);
-	CHECK(strncmp(text, "heap profile:      2:      128 [     5:      272] @ heap_v2/4096\n# heapinject 0.1.0\n", 84) == 0);
-	CHECK(strstr(text, "\n     0:        0 [     3:      144] @ 0x00400100 0x00400200\n") != NULL);
+	CHECK(strncmp(text,
+		      "heap profile:      2:      128 [     5:      272] @ heap_v2/4096\n# "
+		      "heapinject 0.1.0\n",
+		      84) == 0);
+	CHECK(strstr(text, "\n     0:        0 [     3:      144] @ 0x00400100 0x00400200\n") !=
+	      NULL);
 	CHECK(strstr(text, "\n     2:      128 [     2:      128] @ 0x00400100\n") != NULL);
-	CHECK(strstr(text, "\n\nMAPPED_LIBRARIES:\n00400000-00401000 r-xp 00001000 00:00 0 /opt/my server\n# end\n") != NULL);
+	CHECK(strstr(text, "\n\nMAPPED_LIBRARIES:\n00400000-00401000 r-xp 00001000 00:00 0 /opt/my "
+			   "server\n# end\n") != NULL);
 	free(text);
 	profile_close(&profile);
 }
@@ -172,7 +197,8 @@ UNIT_TEST(what_is_written_is_read_back)
 		CHECK_EQ(in.row[i].alloc_slack, out.row[i].alloc_slack);
 		CHECK_EQ(in.row[i].inuse_slack, out.row[i].inuse_slack);
 		CHECK_EQ(in.row[i].freed_count, out.row[i].freed_count);
-		CHECK(in.row[i].freed_ns == out.row[i].freed_ns && in.row[i].inuse_ns == out.row[i].inuse_ns);
+		CHECK(in.row[i].freed_ns == out.row[i].freed_ns &&
+		      in.row[i].inuse_ns == out.row[i].inuse_ns);
 	}
 	const struct profile_frame *frame = &in.frame[in.stack[in.row[0].key.stack].frame[0]];
 	CHECK_EQ(frame->address, LO + 0x100);
@@ -189,10 +215,14 @@ UNIT_TEST(what_is_written_is_read_back)
 	free(text);
 }
 
-/* The only name that a frame has in the file is its address: those that have none, or one that is taken, get one. */
+/*
+ * The only name that a frame has in the file is its address: those that have none, or one that is
+ * taken, get one.
+ */
 UNIT_TEST(frames_that_share_an_address)
 {
-	const struct profile_line lines[] = {{.function = strdup("named"), .line = 1}, {.function = strdup("other"), .line = 2}};
+	const struct profile_line lines[] = {{.function = strdup("named"), .line = 1},
+					     {.function = strdup("other"), .line = 2}};
 	struct profile out, in;
 	uint32_t frame[4], stack, row;
 
@@ -204,7 +234,8 @@ UNIT_TEST(frames_that_share_an_address)
 	CHECK_EQ(profile_frame_at(&out, LO + 1, 0, &frame[3]), 0);
 	CHECK_EQ(profile_frame_lines(&out.frame[frame[3]], &lines[0], 1), 0);
 	CHECK_EQ(profile_stack_of(&out, frame, 4, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row), 0);
+	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row),
+		 0);
 	out.row[row].alloc_count = out.row[row].inuse_count = 1;
 	out.row[row].alloc_bytes = out.row[row].inuse_bytes = 64;
 	char *text = written(&out);
@@ -230,7 +261,11 @@ UNIT_TEST(frames_that_share_an_address)
 UNIT_TEST(a_frame_without_a_name_takes_none_from_another)
 {
 	const struct profile_line line = {.function = (char[]){"named"}, .line = 1};
-	const struct profile_module module = {.lo = LO, .hi = LO + 0x1000, .bias = LO, .number = 1, .path = (char[]){"/opt/lib thing.so"}};
+	const struct profile_module module = {.lo = LO,
+					      .hi = LO + 0x1000,
+					      .bias = LO,
+					      .number = 1,
+					      .path = (char[]){"/opt/lib thing.so"}};
 	struct profile out, in;
 	uint32_t frame[3], stack, row, index;
 
@@ -242,7 +277,8 @@ UNIT_TEST(a_frame_without_a_name_takes_none_from_another)
 	CHECK_EQ(profile_frame_at(&out, LO + 1, (int32_t)index, &frame[1]), 0);
 	CHECK_EQ(profile_frame_at(&out, LO + 1, 7, &frame[2]), 0);
 	CHECK_EQ(profile_stack_of(&out, frame, 3, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row), 0);
+	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row),
+		 0);
 	out.row[row].alloc_count = out.row[row].inuse_count = 1;
 	out.row[row].alloc_bytes = out.row[row].inuse_bytes = 64;
 	char *text = written(&out);
@@ -260,25 +296,38 @@ UNIT_TEST(a_frame_without_a_name_takes_none_from_another)
 	profile_close(&out);
 }
 
-/* Others see as many samples as would have been taken at the nominal rate, we see what was taken and how. */
+/*
+ * Others see as many samples as would have been taken at the nominal rate, we see what was taken
+ * and how.
+ */
 UNIT_TEST(rows_drawn_more_seldom)
 {
 	struct profile out, in;
 	uint32_t row, one_more;
 
 	make_profile(&out);
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){out.row[0].key.stack, 48, 4 * 4096, PROFILE_NEW}, &row), 0);
+	CHECK_EQ(profile_row_at(
+			 &out,
+			 &(struct profile_row_key){out.row[0].key.stack, 48, 4 * 4096, PROFILE_NEW},
+			 &row),
+		 0);
 	out.row[row].alloc_count = 10;
 	out.row[row].alloc_bytes = 480;
 	out.row[row].inuse_count = 5;
 	out.row[row].inuse_bytes = 240;
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){out.row[0].key.stack, profile_size_class(1 << 20), 2 * 4096, PROFILE_NEW}, &one_more), 0);
+	CHECK_EQ(profile_row_at(&out,
+				&(struct profile_row_key){out.row[0].key.stack,
+							  profile_size_class(1 << 20), 2 * 4096,
+							  PROFILE_NEW},
+				&one_more),
+		 0);
 	out.row[one_more].alloc_count = 1;
 	out.row[one_more].alloc_bytes = 1 << 20;
 	profile_add_change(&out.meta, &(struct profile_change){1000, 4 * 4096});
 	out.meta.budget_ppm = 10000;
 	char *text = written(&out);
-	CHECK(strstr(text, "\n    20:      960 [    40:     1920] @")); /* (1 - e^(-48/4096)) / (1 - e^(-48/16384)) = 3.98 */
+	/* (1 - e^(-48/4096)) / (1 - e^(-48/16384)) = 3.98 */
+	CHECK(strstr(text, "\n    20:      960 [    40:     1920] @"));
 	CHECK(strstr(text, "\n     0:        0 [     1:  1048576] @")); /* certain at either */
 	CHECK_EQ(read_text(text, strlen(text), &in), 0);
 	CHECK(in.meta.damage == NULL);
@@ -304,7 +353,10 @@ UNIT_TEST(totals_saturate)
 	make_profile(&out);
 	out.meta.interval = 1;
 	for (uint32_t size = 1; size <= 3; size++) {
-		CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){0, size, 1ull << 47, PROFILE_NEW}, &row), 0);
+		CHECK_EQ(profile_row_at(&out,
+					&(struct profile_row_key){0, size, 1ull << 47, PROFILE_NEW},
+					&row),
+			 0);
 		out.row[row].alloc_count = out.row[row].inuse_count = 1ull << 40;
 		out.row[row].alloc_bytes = out.row[row].inuse_bytes = (1ull << 40) * size;
 	}
@@ -340,14 +392,17 @@ UNIT_TEST(lines_stay_below_what_go_reads)
 
 UNIT_TEST(other_tools_files_are_read)
 {
-	static const char text[] = "heap profile:     15:     9120 [    25:    19120] @ heap_v2/524288\n"
-				   "    10:     5120 [    20:    15120] @ 0x555555555226 0x555555555243\n"
-				   " 5: 4000 [0: 0] @ 0x555555555226\n"
-				   "\n"
-				   "MAPPED_LIBRARIES:\n"
-				   "555555554000-555555555000 r--p 00000000 fe:00 10953014                   /opt/app/t\n"
-				   "555555555000-555555556000 r-xp 00001000 fe:00 10953014                   /opt/app/t\n"
-				   "7ffff7fc1000-7ffff7fc3000 r-xp 00000000 00:00 0                          [vdso]\n";
+	static const char text[] =
+		"heap profile:     15:     9120 [    25:    19120] @ heap_v2/524288\n"
+		"    10:     5120 [    20:    15120] @ 0x555555555226 0x555555555243\n"
+		" 5: 4000 [0: 0] @ 0x555555555226\n"
+		"\n"
+		"MAPPED_LIBRARIES:\n"
+		"555555554000-555555555000 r--p 00000000 fe:00 10953014                   "
+		"/opt/app/t\n"
+		"555555555000-555555556000 r-xp 00001000 fe:00 10953014                   "
+		"/opt/app/t\n"
+		"7ffff7fc1000-7ffff7fc3000 r-xp 00000000 00:00 0                          [vdso]\n";
 	struct profile profile;
 
 	CHECK_EQ(read_text(text, strlen(text), &profile), 0);
@@ -364,7 +419,8 @@ UNIT_TEST(other_tools_files_are_read)
 	CHECK_EQ(profile.meta.samples, 25);
 	profile_close(&profile);
 
-	static const char exact[] = "heap profile:  1: 10 [ 2: 20] @ heapprofile\n 1: 10 [ 2: 20] @ 0x1\n\nMAPPED_LIBRARIES:\n";
+	static const char exact[] = "heap profile:  1: 10 [ 2: 20] @ heapprofile\n 1: 10 [ 2: 20] "
+				    "@ 0x1\n\nMAPPED_LIBRARIES:\n";
 	CHECK_EQ(read_text(exact, strlen(exact), &profile), 0);
 	CHECK_EQ(profile.meta.interval, 1);
 	profile_close(&profile);
@@ -373,11 +429,13 @@ UNIT_TEST(other_tools_files_are_read)
 /* 2000 and 2010 bytes are of one class where samples are weighed. */
 UNIT_TEST(lines_of_an_exact_file_stay_apart_by_their_mean_size)
 {
-	static const char lines[] = " 1: 2000 [ 1: 2000] @ 0x1\n 1: 2010 [ 1: 2010] @ 0x1\n\nMAPPED_LIBRARIES:\n";
+	static const char lines[] =
+		" 1: 2000 [ 1: 2000] @ 0x1\n 1: 2010 [ 1: 2010] @ 0x1\n\nMAPPED_LIBRARIES:\n";
 	static const struct {
 		const char *head;
 		size_t rows;
-	} files[] = {{"heap profile:  2: 4010 [ 2: 4010] @ heapprofile\n", 2}, {"heap profile:  2: 4010 [ 2: 4010] @ heap_v2/524288\n", 1}};
+	} files[] = {{"heap profile:  2: 4010 [ 2: 4010] @ heapprofile\n", 2},
+		     {"heap profile:  2: 4010 [ 2: 4010] @ heap_v2/524288\n", 1}};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		char text[256];
@@ -432,7 +490,8 @@ UNIT_TEST(bad_lines_are_skipped_and_the_first_is_named)
 
 UNIT_TEST(endless_lines_are_skipped)
 {
-	static const char head[] = "heap profile:  1: 10 [ 1: 10] @ heapprofile\n", tail[] = "\n 1: 10 [ 1: 10] @ 0x1\n\nMAPPED_LIBRARIES:\n";
+	static const char head[] = "heap profile:  1: 10 [ 1: 10] @ heapprofile\n",
+			  tail[] = "\n 1: 10 [ 1: 10] @ 0x1\n\nMAPPED_LIBRARIES:\n";
 	const size_t endless = 3u << 20, size = strlen(head) + endless + strlen(tail);
 	char *text = malloc(size + 1);
 	struct profile profile;

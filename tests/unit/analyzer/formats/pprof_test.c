@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof_test.c - the message is taken apart again by a reader of the wire format that shares no code with the writer.
+ * pprof_test.c - the message is taken apart again by a reader of the wire format that shares no
+ * code with the writer.
  */
 #include "unit.h"
 
@@ -115,7 +116,11 @@ static void write_and_parse(const struct profile *profile, struct parsed *out_pa
 
 static void make_profile(struct profile *profile)
 {
-	struct profile_module module = {.lo = LO, .hi = LO + 0x1000, .file_offset = 0x1000, .build_id = {0xde, 0xad}, .build_id_size = 2};
+	struct profile_module module = {.lo = LO,
+					.hi = LO + 0x1000,
+					.file_offset = 0x1000,
+					.build_id = {0xde, 0xad},
+					.build_id_size = 2};
 	char path[] = "/opt/server";
 	uint32_t frame[2], stack, row, index;
 
@@ -131,10 +136,18 @@ static void make_profile(struct profile *profile)
 	struct profile_frame *named = &profile->frame[frame[0]];
 	named->line = calloc(2, sizeof(*named->line));
 	named->line_count = 2;
-	named->line[0] = (struct profile_line){.function = strdup("inner"), .file = strdup("a.c"), .line = 7};
-	named->line[1] = (struct profile_line){.function = strdup("outer"), .system_name = strdup("_Z5outer"), .file = strdup("a.c"), .line = 9};
+	named->line[0] = (struct profile_line){
+		.function = strdup("inner"), .file = strdup("a.c"), .line = 7};
+	named->line[1] = (struct profile_line){.function = strdup("outer"),
+					       .system_name = strdup("_Z5outer"),
+					       .file = strdup("a.c"),
+					       .line = 9};
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW}, &row), 0);
+	CHECK_EQ(profile_row_at(
+			 profile,
+			 &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW},
+			 &row),
+		 0);
 	profile->row[row].alloc_count = 3;
 	profile->row[row].alloc_bytes = 144;
 	profile->row[row].inuse_count = 1;
@@ -143,7 +156,8 @@ static void make_profile(struct profile *profile)
 
 UNIT_TEST(sample_types)
 {
-	static const char *const expected[] = {"alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "count", "inuse_space", "bytes"};
+	static const char *const expected[] = {"alloc_objects", "count", "alloc_space", "bytes",
+					       "inuse_objects", "count", "inuse_space", "bytes"};
 	static struct parsed parsed;
 	struct profile profile;
 
@@ -151,8 +165,10 @@ UNIT_TEST(sample_types)
 	write_and_parse(&profile, &parsed);
 	CHECK_STR(string_of(&parsed, 0), "");
 	for (size_t i = 0; i < 4; i++) {
-		CHECK_STR(string_of(&parsed, inner(top(&parsed, 1, i), 1, 0).value), expected[2 * i]);
-		CHECK_STR(string_of(&parsed, inner(top(&parsed, 1, i), 2, 0).value), expected[2 * i + 1]);
+		CHECK_STR(string_of(&parsed, inner(top(&parsed, 1, i), 1, 0).value),
+			  expected[2 * i]);
+		CHECK_STR(string_of(&parsed, inner(top(&parsed, 1, i), 2, 0).value),
+			  expected[2 * i + 1]);
 	}
 	CHECK_EQ(top(&parsed, 1, 4).number, 0);
 	CHECK_STR(string_of(&parsed, inner(top(&parsed, 11, 0), 1, 0).value), "space");
@@ -171,10 +187,12 @@ UNIT_TEST(values_are_estimates)
 
 	make_profile(&profile);
 	write_and_parse(&profile, &parsed);
-	const struct field sample = top(&parsed, 2, 0), values = inner(sample, 2, 0), label = inner(sample, 3, 0);
+	const struct field sample = top(&parsed, 2, 0), values = inner(sample, 2, 0),
+			   label = inner(sample, 3, 0);
 	const uint8_t *at = values.bytes;
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		CHECK_EQ(take_varint(&at), estimate_round(estimate_total(&profile, (enum sample_type)type).value));
+		CHECK_EQ(take_varint(&at),
+			 estimate_round(estimate_total(&profile, (enum sample_type)type).value));
 	CHECK(at == values.bytes + values.value);
 	CHECK_STR(string_of(&parsed, inner(label, 1, 0).value), "bytes");
 	CHECK_EQ(inner(label, 3, 0).value, 48);
@@ -230,12 +248,15 @@ UNIT_TEST(threads_have_samples_of_their_own)
 	for (unsigned int i = 0; i < 3; i++) {
 		const struct field sample = top(&parsed, 2, i);
 
-		CHECK_EQ(value_at(sample, ALLOC_OBJECTS), estimate_round(estimate_total(&profile, ALLOC_OBJECTS).value / 3));
-		CHECK_EQ(value_at(sample, INUSE_SPACE), i == 0 ? estimate_round(estimate_total(&profile, INUSE_SPACE).value) : 0);
+		CHECK_EQ(value_at(sample, ALLOC_OBJECTS),
+			 estimate_round(estimate_total(&profile, ALLOC_OBJECTS).value / 3));
+		CHECK_EQ(value_at(sample, INUSE_SPACE),
+			 i == 0 ? estimate_round(estimate_total(&profile, INUSE_SPACE).value) : 0);
 		CHECK_EQ(inner(sample, 1, 0).value, inner(top(&parsed, 2, 0), 1, 0).value);
 		CHECK_EQ(inner(sample, 3, 1).number, i < 2 ? 3 : 0);
 	}
-	const struct field name = inner(top(&parsed, 2, 0), 3, 1), tid = inner(top(&parsed, 2, 1), 3, 2);
+	const struct field name = inner(top(&parsed, 2, 0), 3, 1),
+			   tid = inner(top(&parsed, 2, 1), 3, 2);
 	CHECK_STR(string_of(&parsed, inner(name, 1, 0).value), "thread");
 	CHECK_STR(string_of(&parsed, inner(name, 2, 0).value), "ma?n");
 	CHECK_STR(string_of(&parsed, inner(tid, 1, 0).value), "thread_id");
@@ -243,7 +264,10 @@ UNIT_TEST(threads_have_samples_of_their_own)
 	profile_close(&profile);
 }
 
-/* The first ones are told apart, the others by name, as far as there are not too many of those either. */
+/*
+ * The first ones are told apart, the others by name, as far as there are not too many of those
+ * either.
+ */
 UNIT_TEST(a_crowd_of_threads_makes_no_large_file)
 {
 	const uint32_t crowd = 100000;
@@ -254,19 +278,28 @@ UNIT_TEST(a_crowd_of_threads_makes_no_large_file)
 
 	make_profile(&profile);
 	for (uint32_t number = 1; number <= crowd; number++) {
-		snprintf(name, sizeof(name), "worker-%u", number % (number < 4000 || number % 2 ? 1000 : 5000));
+		snprintf(name, sizeof(name), "worker-%u",
+			 number % (number < 4000 || number % 2 ? 1000 : 5000));
 		name_thread(&profile, number, 10000 + number, name);
 		add_block(&profile, number, true);
 		for (uint32_t row = 1; row <= 4; row++) /* which comes by other rows, too */
-			CHECK_EQ(thread_breakdown_at(&profile.breakdown, 1 + (uint32_t)(hash_number((uint64_t)number * 4 + row) % 1000), number, &(uint32_t){0}), 0);
+			CHECK_EQ(thread_breakdown_at(
+					 &profile.breakdown,
+					 1 + (uint32_t)(hash_number((uint64_t)number * 4 + row) %
+							1000),
+					 number, &(uint32_t){0}),
+				 0);
 	}
 	CHECK(profile.breakdown.thread_count <= 1 + BREAKDOWN_THREADS_MAX + BREAKDOWN_NAMES_MAX);
 	CHECK(profile.breakdown.count <= BREAKDOWN_PARTS_MAX + 1001);
 	for (size_t i = 0; i < profile.breakdown.count; i++)
 		blocks += profile.breakdown.part[i].alloc_count;
 	CHECK_EQ(blocks, crowd);
-	profile.row[0] = (struct profile_row){
-		.key = profile.row[0].key, .alloc_count = crowd, .alloc_bytes = crowd * 48ull, .inuse_count = crowd, .inuse_bytes = crowd * 48ull};
+	profile.row[0] = (struct profile_row){.key = profile.row[0].key,
+					      .alloc_count = crowd,
+					      .alloc_bytes = crowd * 48ull,
+					      .inuse_count = crowd,
+					      .inuse_bytes = crowd * 48ull};
 	FILE *file = memory_file();
 	CHECK_EQ(pprof_write(&profile, file), 0);
 	free(text_of(file, &size));
@@ -352,7 +385,8 @@ UNIT_TEST(comments_are_printable)
 	make_profile(&profile);
 	write_and_parse(&profile, &parsed);
 	for (size_t i = 0; top(&parsed, 13, i).number; i++)
-		found = found || strstr(string_of(&parsed, top(&parsed, 13, i).value), "(bad??name)");
+		found = found ||
+			strstr(string_of(&parsed, top(&parsed, 13, i).value), "(bad??name)");
 	CHECK(found);
 	profile_close(&profile);
 }

@@ -2,7 +2,8 @@
 /* read_collapsed_test.c - stacks one a line, of one profile or of two. */
 #include "read_file.h"
 
-static const char sample[] = "main;serve request;malloc 4096\nmain;serve request;parse_[i] 12.6\n\nmain;;malloc 8\nmain 5\r\n";
+static const char sample[] = "main;serve request;malloc 4096\nmain;serve request;parse_[i] "
+			     "12.6\n\nmain;;malloc 8\nmain 5\r\n";
 
 UNIT_TEST(values_are_bytes_of_the_stack)
 {
@@ -17,8 +18,10 @@ UNIT_TEST(values_are_bytes_of_the_stack)
 	CHECK_EQ(profile.stack[profile.row[0].key.stack].frame_count, 3);
 	CHECK_STR(leaf_name(&profile, 0), "malloc");
 	CHECK_STR(leaf_name(&profile, 1), "parse_[i]");
-	CHECK_STR(profile.frame[profile.stack[profile.row[0].key.stack].frame[1]].line[0].function, "serve request");
-	CHECK_STR(profile.frame[profile.stack[profile.row[2].key.stack].frame[1]].line[0].function, "[unknown]");
+	CHECK_STR(profile.frame[profile.stack[profile.row[0].key.stack].frame[1]].line[0].function,
+		  "serve request");
+	CHECK_STR(profile.frame[profile.stack[profile.row[2].key.stack].frame[1]].line[0].function,
+		  "[unknown]");
 	profile_close(&profile);
 }
 
@@ -68,7 +71,8 @@ UNIT_TEST(every_cut_is_named)
 		const int error = read_bytes(sample, size, &profile);
 
 		CHECK(error == 0 || error == -EBADMSG);
-		CHECK((profile.meta.damage == NULL) == is_between); /* nothing marks the end of the file */
+		/* nothing marks the end of the file */
+		CHECK((profile.meta.damage == NULL) == is_between);
 		CHECK((profile.row_count > 0) == (size > strlen("main;serve request;malloc 4096")));
 		profile_close(&profile);
 	}

@@ -54,7 +54,9 @@ UNIT_TEST(frames_lines_and_modules)
 	CHECK_EQ(read_string(sample, &profile), 0);
 	const struct profile_stack *stack = &profile.stack[profile.row[1].key.stack];
 	CHECK_EQ(stack->frame_count, 3);
-	const struct profile_frame *leaf = &profile.frame[stack->frame[0]], *middle = &profile.frame[stack->frame[1]], *root = &profile.frame[stack->frame[2]];
+	const struct profile_frame *leaf = &profile.frame[stack->frame[0]],
+				   *middle = &profile.frame[stack->frame[1]],
+				   *root = &profile.frame[stack->frame[2]];
 	CHECK_STR(leaf->line[0].function, "[libx.so]"); /* heaptrack knew no name */
 	CHECK_EQ(middle->address, 0x401101);
 	CHECK_EQ(middle->line_count, 2);
@@ -64,21 +66,27 @@ UNIT_TEST(frames_lines_and_modules)
 	CHECK_STR(middle->line[1].function, "main");
 	CHECK_STR(root->line[0].file, "main.c");
 	CHECK_STR(profile.module[root->module].path, "/opt/server");
-	CHECK(profile.module[root->module].lo <= 0x401000 && profile.module[root->module].hi > 0x401100);
+	CHECK(profile.module[root->module].lo <= 0x401000 &&
+	      profile.module[root->module].hi > 0x401100);
 	profile_close(&profile);
 }
 
 UNIT_TEST(what_refers_to_nothing_is_damage)
 {
-	static const char *const lines[] = {"t 4 0", "t 1 9", "a 10 9", "a zz 1", "+ 5", "- 1", "- 7", "i", "s zz", "c", "?"};
+	static const char *const lines[] = {"t 4 0", "t 1 9", "a 10 9", "a zz 1", "+ 5", "- 1",
+					    "- 7",   "i",     "s zz",   "c",      "?"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		char text[1024];
 		struct profile profile;
 
-		snprintf(text, sizeof(text), "v 10400 3\ns 4 main\ni 100 0 1 0 0\nt 1 0\na 10 1\na 8 1\n+ 0\n%s\n+ 0\n# strings: 1\n# ips: 1\n", lines[i]);
+		snprintf(text, sizeof(text),
+			 "v 10400 3\ns 4 main\ni 100 0 1 0 0\nt 1 0\na 10 1\na 8 1\n+ 0\n%s\n+ "
+			 "0\n# strings: 1\n# ips: 1\n",
+			 lines[i]);
 		CHECK_EQ(read_string(text, &profile), 0);
-		CHECK(profile.meta.damage && strncmp(profile.meta.damage, "damaged at line 8: ", 19) == 0);
+		CHECK(profile.meta.damage &&
+		      strncmp(profile.meta.damage, "damaged at line 8: ", 19) == 0);
 		CHECK(total_of(&profile, INUSE_SPACE) == 32);
 		profile_close(&profile);
 	}
@@ -98,7 +106,8 @@ UNIT_TEST(other_recordings_are_refused)
 
 UNIT_TEST(every_cut_is_named)
 {
-	check_cuts(sample, strlen(sample) - strlen("# ips: 3\n"), (size_t)(strstr(sample, "+ 0") + 4 - sample));
+	check_cuts(sample, strlen(sample) - strlen("# ips: 3\n"),
+		   (size_t)(strstr(sample, "+ 0") + 4 - sample));
 	check_damage_anywhere(sample, strlen(sample));
 }
 

@@ -11,7 +11,10 @@
 
 #define STRINGS_MAX 32
 
-/* A message in the making. Strings get their numbers as they come, and may be put in at the end, as others do. */
+/*
+ * A message in the making. Strings get their numbers as they come, and may be put in at the end, as
+ * others do.
+ */
 struct writer {
 	struct protobuf message, part, inner;
 	const char *string[STRINGS_MAX];
@@ -87,7 +90,8 @@ static void put_tables(struct writer *writer)
 	put_function(writer, 9, "main", "main.c");
 }
 
-static void put_sample(struct writer *writer, const uint64_t *value, size_t count, const char *thread)
+static void put_sample(struct writer *writer, const uint64_t *value, size_t count,
+		       const char *thread)
 {
 	static const uint64_t location[] = {3, 1, 2};
 
@@ -286,11 +290,14 @@ UNIT_TEST(every_cut_is_named)
 	writer_close(&writer);
 }
 
-/* ---- our own ---- */
+/* ---- our own --------------------------------------------------------------------------------- */
 
-static void add_row(struct profile *profile, uint64_t address, uint64_t size, uint64_t count, uint64_t inuse)
+static void add_row(struct profile *profile, uint64_t address, uint64_t size, uint64_t count,
+		    uint64_t inuse)
 {
-	struct profile_row_key key = {.size_class = profile_read_size_class(size, profile->meta.interval), .interval = profile->meta.interval};
+	struct profile_row_key key = {.size_class =
+					      profile_read_size_class(size, profile->meta.interval),
+				      .interval = profile->meta.interval};
 	uint32_t frame, row;
 
 	CHECK_EQ(profile_frame_at(profile, address, -1, &frame), 0);
@@ -349,11 +356,14 @@ UNIT_TEST(our_own_estimates_become_samples_again)
 	for (size_t i = 0; i < copy.row_count; i++) {
 		CHECK_EQ(copy.row[i].alloc_count, profile.row[i].alloc_count);
 		CHECK_EQ(copy.row[i].inuse_count, profile.row[i].inuse_count);
-		CHECK(fabs((double)copy.row[i].alloc_bytes - (double)profile.row[i].alloc_bytes) <= 1e-3 * (double)profile.row[i].alloc_bytes);
+		CHECK(fabs((double)copy.row[i].alloc_bytes - (double)profile.row[i].alloc_bytes) <=
+		      1e-3 * (double)profile.row[i].alloc_bytes);
 		CHECK_EQ(copy.row[i].key.size_class, profile.row[i].key.size_class);
 	}
-	const struct estimate before = estimate_total(&profile, INUSE_SPACE), after = estimate_total(&copy, INUSE_SPACE);
-	CHECK(fabs(before.value - after.value) <= 1e-3 * before.value && fabs(before.variance - after.variance) <= 1e-3 * before.variance);
+	const struct estimate before = estimate_total(&profile, INUSE_SPACE),
+			      after = estimate_total(&copy, INUSE_SPACE);
+	CHECK(fabs(before.value - after.value) <= 1e-3 * before.value &&
+	      fabs(before.variance - after.variance) <= 1e-3 * before.variance);
 	profile_close(&copy);
 	profile_close(&profile);
 }
@@ -376,7 +386,8 @@ UNIT_TEST(our_own_with_another_rate_later_is_as_told)
 	struct profile profile, copy;
 
 	make_own(&profile, 65536);
-	profile_add_change(&profile.meta, &(struct profile_change){.time_ns = 5, .interval = 131072});
+	profile_add_change(&profile.meta,
+			   &(struct profile_change){.time_ns = 5, .interval = 131072});
 	CHECK_EQ(write_and_read(&profile, &copy), 0);
 	CHECK(copy.meta.is_scaled);
 	CHECK_EQ(copy.meta.interval, 1);

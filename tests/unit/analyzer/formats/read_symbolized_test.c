@@ -10,12 +10,15 @@
 	"0x000055555555526a _ZN3foo3barEi\n"                   \
 	"0x0000555555555300 0x0000555555555300\n"              \
 	"---\n"
-#define HEAP                                                                                                  \
-	"heap profile:     10:     5120 [    20:    10240] @ heap_v2/524288\n"                                \
-	"    10:     5120 [    20:    10240] @ 0x555555555226 0x555555555243 0x55555555526b 0x555555555301\n" \
-	"\n"                                                                                                  \
+#define HEAP                                                                                  \
+	"heap profile:     10:     5120 [    20:    10240] @ heap_v2/524288\n"                \
+	"    10:     5120 [    20:    10240] @ 0x555555555226 0x555555555243 0x55555555526b " \
+	"0x555555555301\n"                                                                    \
+	"\n"                                                                                  \
 	"MAPPED_LIBRARIES:\n"
-#define JEMALLOC "heap_v2/524288\n  t*: 1: 10 [0: 0]\n@ 0x555555555226\n  t*: 1: 10 [0: 0]\n\nMAPPED_LIBRARIES:\n"
+#define JEMALLOC                                                                 \
+	"heap_v2/524288\n  t*: 1: 10 [0: 0]\n@ 0x555555555226\n  t*: 1: 10 [0: " \
+	"0]\n\nMAPPED_LIBRARIES:\n"
 
 static const struct profile_frame *frame_of(const struct profile *profile, uint32_t index)
 {
@@ -61,7 +64,9 @@ UNIT_TEST(names_alone_are_no_profile)
 	CHECK_EQ(read_string(SYMBOLS "--- heap\n", &profile), -EBADMSG);
 	CHECK(profile.meta.damage != NULL);
 	profile_close(&profile);
-	CHECK_EQ(read_bytes(SYMBOLS "--- profile\n\0\0\0\0\0\0\0\0\3\0\0\0", sizeof(SYMBOLS "--- profile\n") + 11, &profile), -EBADMSG);
+	CHECK_EQ(read_bytes(SYMBOLS "--- profile\n\0\0\0\0\0\0\0\0\3\0\0\0",
+			    sizeof(SYMBOLS "--- profile\n") + 11, &profile),
+		 -EBADMSG);
 	CHECK_STR(profile.meta.damage, "names, and no heap profile after them");
 	profile_close(&profile);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* program_test.c - other programs as filters: what they say, and what becomes of those that do not end. */
+/*
+ * program_test.c - other programs as filters: what they say, and what becomes of those that do not
+ * end.
+ */
 #include "program.h"
 
 #include <errno.h>
@@ -20,10 +23,12 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static int filter(const char *script, unsigned int patience_ms, char **out_text, char complaint[256])
+static int filter(const char *script, unsigned int patience_ms, char **out_text,
+		  char complaint[256])
 {
 	static char shell[] = "sh", option[] = "-c";
-	const struct program_input input = {.bytes = "input\n", .size = 6, .patience_ms = patience_ms};
+	const struct program_input input = {
+		.bytes = "input\n", .size = 6, .patience_ms = patience_ms};
 	char *copy = strdup(script);
 	char *const argv[] = {shell, option, copy, NULL};
 	size_t size;
@@ -76,7 +81,8 @@ UNIT_TEST(what_is_not_there)
 	char *const argv[] = {name, NULL};
 	char complaint[256];
 
-	CHECK_EQ(program_filter(argv, &(struct program_input){.bytes = ""}, stdout, complaint), -ENOENT);
+	CHECK_EQ(program_filter(argv, &(struct program_input){.bytes = ""}, stdout, complaint),
+		 -ENOENT);
 	CHECK_STR(complaint, "");
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack_test.c - compressed files are read as what is in them; damage, cuts and bombs end with a message. */
+/*
+ * unpack_test.c - compressed files are read as what is in them; damage, cuts and bombs end with a
+ * message.
+ */
 #include "read_file.h"
 
 #include <zlib.h>
@@ -11,7 +14,10 @@
 
 static size_t pack_gzip(const void *bytes, size_t size, uint8_t *to, size_t room)
 {
-	z_stream stream = {.next_in = (uint8_t *)(uintptr_t)bytes, .avail_in = (uInt)size, .next_out = to, .avail_out = (uInt)room};
+	z_stream stream = {.next_in = (uint8_t *)(uintptr_t)bytes,
+			   .avail_in = (uInt)size,
+			   .next_out = to,
+			   .avail_out = (uInt)room};
 
 	CHECK_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
 	CHECK_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
@@ -60,7 +66,8 @@ UNIT_TEST(every_cut_is_named)
 			const int error = read_bytes(packed, cut, &profile);
 
 			CHECK(error == 0 || error == -EBADMSG);
-			CHECK(strstr(profile.meta.damage, "the compressed data is cut off") != NULL);
+			CHECK(strstr(profile.meta.damage, "the compressed data is cut off") !=
+			      NULL);
 			profile_close(&profile);
 		}
 		check_damage_anywhere(packed, size);
@@ -95,7 +102,8 @@ UNIT_TEST(a_bomb_ends_with_a_message)
 	free(bytes);
 	CHECK(packed_size * UNPACK_RATIO_MAX + UNPACK_FREE < size);
 	CHECK_EQ(read_bytes(packed, packed_size, &profile), 0);
-	CHECK(strstr(profile.meta.damage, "line is too long") || strstr(profile.meta.damage, "unpacks to more than any profile would"));
+	CHECK(strstr(profile.meta.damage, "line is too long") ||
+	      strstr(profile.meta.damage, "unpacks to more than any profile would"));
 	profile_close(&profile);
 	free(packed);
 }

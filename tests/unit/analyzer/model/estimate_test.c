@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * estimate_test.c - estimates are unbiased, and their intervals hold the truth as often as they say.
+ * estimate_test.c - estimates are unbiased, and their intervals hold the truth as often as they
+ * say.
  *
  * `coverage` is the table of docs/sampling.md: print it with COVERAGE=1 in the environment.
  */
@@ -13,7 +14,10 @@
 #define INTERVAL 65536u
 #define CASES 1500u
 #define SIZES_MAX 3u
-/* What a site may hold that no sample was taken of: -ln(0.05) is the expected number of points that yields none in 5 % of cases. */
+/*
+ * What a site may hold that no sample was taken of: -ln(0.05) is the expected number of points that
+ * yields none in 5 % of cases.
+ */
 #define UNSEEN_BYTES (2.995732 * INTERVAL)
 
 /* splitmix64: fixed seeds give the same cases on every machine. */
@@ -28,7 +32,10 @@ static double random_unit(void)
 	return ((double)((value ^ (value >> 31)) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* How many of `objects` objects a Poisson process over their bytes hits: the gap to the next point, in objects, is geometric. */
+/*
+ * How many of `objects` objects a Poisson process over their bytes hits: the gap to the next point,
+ * in objects, is geometric.
+ */
 static uint64_t sampled(uint64_t objects, double size)
 {
 	uint64_t count = 0, position = 0;
@@ -52,12 +59,16 @@ struct site {
 
 static uint64_t objects_of(const struct site *site, size_t at, size_t kinds)
 {
-	const double wanted = site->samples / (double)kinds / -expm1(-(double)site->size[at] / INTERVAL);
+	const double wanted =
+		site->samples / (double)kinds / -expm1(-(double)site->size[at] / INTERVAL);
 
 	return wanted < 1 ? 1 : (uint64_t)llround(wanted);
 }
 
-/* Share of cases in which the interval holds the truth. A site without samples may hold what goes unseen in 95 % of cases. */
+/*
+ * Share of cases in which the interval holds the truth. A site without samples may hold what goes
+ * unseen in 95 % of cases.
+ */
 static double coverage(const struct site *site, enum sample_type type)
 {
 	uint32_t inside = 0, cases = 0;
@@ -70,12 +81,15 @@ static double coverage(const struct site *site, enum sample_type type)
 		while (kinds < SIZES_MAX && site->size[kinds])
 			kinds++;
 		for (size_t k = 0; k < kinds; k++) {
-			const uint64_t objects = objects_of(site, k, kinds), count = sampled(objects, (double)site->size[k]);
-			const struct estimate row = estimate_row(count, count * site->size[k], INTERVAL, type);
+			const uint64_t objects = objects_of(site, k, kinds),
+				       count = sampled(objects, (double)site->size[k]);
+			const struct estimate row =
+				estimate_row(count, count * site->size[k], INTERVAL, type);
 
 			if (count)
 				estimate_add(&sum, &row);
-			truth += (double)objects * (type == INUSE_SPACE ? (double)site->size[k] : 1);
+			truth +=
+				(double)objects * (type == INUSE_SPACE ? (double)site->size[k] : 1);
 		}
 		if (sum.samples == 0 && type != INUSE_SPACE)
 			continue; /* of objects nobody knows the size of, nothing can be said */
@@ -98,11 +112,19 @@ UNIT_TEST(exact_mode_is_exact)
 	CHECK(estimate_row(3, 300, 1, ALLOC_SPACE).value == 300);
 }
 
-/* It may be there or not, in what was allocated and in what is in use, and on either side of a comparison. */
+/*
+ * It may be there or not, in what was allocated and in what is in use, and on either side of a
+ * comparison.
+ */
 UNIT_TEST(what_was_passed_over_is_in_the_interval_of_a_total)
 {
-	struct profile_row row = {.key.interval = 1, .alloc_count = 3, .alloc_bytes = 300, .inuse_count = 3, .inuse_bytes = 300};
-	struct profile profile = {.row = &row, .row_count = 1, .meta.no_thread_slot = 2, .meta.passed_bytes = 50};
+	struct profile_row row = {.key.interval = 1,
+				  .alloc_count = 3,
+				  .alloc_bytes = 300,
+				  .inuse_count = 3,
+				  .inuse_bytes = 300};
+	struct profile profile = {
+		.row = &row, .row_count = 1, .meta.no_thread_slot = 2, .meta.passed_bytes = 50};
 	struct estimate total = estimate_total(&profile, INUSE_SPACE), alone = total;
 	double low, high, alone_low, alone_high;
 
@@ -165,8 +187,10 @@ UNIT_TEST(large_objects_are_certain)
 UNIT_TEST(all_samples_freed)
 {
 	struct profile profile = {.meta.interval = INTERVAL};
-	const struct profile_row row = {.key.interval = INTERVAL, .alloc_count = 2, .alloc_bytes = 200};
-	const struct estimate bytes = estimate_of(&profile, &row, INUSE_SPACE), objects = estimate_of(&profile, &row, INUSE_OBJECTS);
+	const struct profile_row row = {
+		.key.interval = INTERVAL, .alloc_count = 2, .alloc_bytes = 200};
+	const struct estimate bytes = estimate_of(&profile, &row, INUSE_SPACE),
+			      objects = estimate_of(&profile, &row, INUSE_OBJECTS);
 	double low, high;
 
 	CHECK(bytes.value == 0);
@@ -183,11 +207,19 @@ static void check_coverage(const struct site *site, enum sample_type type)
 	const double share = coverage(site, type);
 
 	if (getenv("COVERAGE"))
-		printf("%s %7" PRIu64 " %7" PRIu64 " %7" PRIu64 " B, %6.0f samples expected: %.3f\n", type == INUSE_SPACE ? "bytes  " : "objects",
-		       site->size[0], site->size[1], site->size[2], site->samples, share);
-	/* Of few samples there are few different intervals: the share then jumps with the truth, around what it should be. */
+		printf("%s %7" PRIu64 " %7" PRIu64 " %7" PRIu64
+		       " B, %6.0f samples expected: %.3f\n",
+		       type == INUSE_SPACE ? "bytes  " : "objects", site->size[0], site->size[1],
+		       site->size[2], site->samples, share);
+	/*
+	 * Of few samples there are few different intervals: the share then jumps with the truth,
+	 * around what it should be.
+	 */
 	CHECK(share >= (site->samples < 10 ? 0.88 : 0.92));
-	/* Where the sizes make nearly every object a sample there is nothing to be wrong about, and chances come in few and large steps. */
+	/*
+	 * Where the sizes make nearly every object a sample there is nothing to be wrong about, and
+	 * chances come in few and large steps.
+	 */
 	if (site->samples >= 10 && site->size[0] < INTERVAL / 4 && !site->size[1])
 		CHECK(share <= 0.99);
 }
@@ -241,7 +273,7 @@ UNIT_TEST(intervals_hold_the_truth_for_mixed_sizes)
 		check_coverage(&sites[i], INUSE_SPACE);
 }
 
-/* ---- the same by halving ---- */
+/* ---- the same by halving --------------------------------------------------------------------- */
 
 static double gamma_below(double x, double mean, double variance)
 {
@@ -254,11 +286,13 @@ static double gamma_below(double x, double mean, double variance)
 
 static double halved(const struct estimate *estimate, double share)
 {
-	const double more = estimate->value + estimate->unit, more_variance = estimate->variance + estimate->unit * estimate->unit;
+	const double more = estimate->value + estimate->unit,
+		     more_variance = estimate->variance + estimate->unit * estimate->unit;
 	double low = 0, high = more + 20 * sqrt(more_variance);
 
 	for (int i = 0; i < 100; i++) {
-		const double x = (low + high) / 2, seen = gamma_below(x, estimate->value, estimate->variance);
+		const double x = (low + high) / 2,
+			     seen = gamma_below(x, estimate->value, estimate->variance);
 
 		if (seen + fmin(seen, gamma_below(x, more, more_variance)) < 2 * share)
 			low = x;
@@ -275,8 +309,11 @@ UNIT_TEST(ends_are_where_the_distribution_says)
 	/* Of the value: how large the deviation is, and what one sample more is worth. */
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
-			const struct estimate estimate = {.value = 3e6, .variance = 9e12 * parts[i] * parts[i], .unit = 3e6 * parts[k]};
-			const double slack = 1e-7 * (estimate.value + estimate.unit + sqrt(estimate.variance));
+			const struct estimate estimate = {.value = 3e6,
+							  .variance = 9e12 * parts[i] * parts[i],
+							  .unit = 3e6 * parts[k]};
+			const double slack =
+				1e-7 * (estimate.value + estimate.unit + sqrt(estimate.variance));
 			double low, high;
 
 			if (parts[i] + parts[k] == 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_test.c - each filter on a profile whose stacks are known; what is left is told as collapsed stacks. */
+/*
+ * filter_test.c - each filter on a profile whose stacks are known; what is left is told as
+ * collapsed stacks.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -39,8 +42,11 @@ static struct profile server(void)
 	return profile;
 }
 
-/* The stacks that are left, in one text; unmatched: the filters that must be said to match nothing. */
-static char *filtered(const struct profile *profile, const struct filter_options *options, unsigned int unmatched)
+/*
+ * The stacks that are left, in one text; unmatched: the filters that must be said to match nothing.
+ */
+static char *filtered(const struct profile *profile, const struct filter_options *options,
+		      unsigned int unmatched)
 {
 	const struct render_options in_use = {.type = INUSE_SPACE};
 	struct profile left;
@@ -58,7 +64,8 @@ static char *filtered(const struct profile *profile, const struct filter_options
 	return text;
 }
 
-static void check_left(const struct filter_options *options, unsigned int unmatched, const char *expected)
+static void check_left(const struct filter_options *options, unsigned int unmatched,
+		       const char *expected)
 {
 	struct profile profile = server();
 	char *text = filtered(&profile, options, unmatched);
@@ -68,21 +75,26 @@ static void check_left(const struct filter_options *options, unsigned int unmatc
 	profile_close(&profile);
 }
 
-#define FILTER(kind, expression) (&(struct filter_options){.text = {[FILTER_##kind] = (expression)}})
+#define FILTER(kind, expression) \
+	(&(struct filter_options){.text = {[FILTER_##kind] = (expression)}})
 #define NOTHING(kind) (1u << FILTER_##kind)
 
 UNIT_TEST(nothing_asked_for)
 {
 	CHECK(filter_is_idle(&(struct filter_options){0}));
 	CHECK(!filter_is_idle(FILTER(HIDE, "a")));
-	check_left(&(struct filter_options){0}, 0, "main;serve;parse;store;copy 3000\nmain;serve;reply 200\nmain;cache 10\nmain;cache;store 5000\n");
+	check_left(&(struct filter_options){0}, 0,
+		   "main;serve;parse;store;copy 3000\nmain;serve;reply 200\nmain;cache "
+		   "10\nmain;cache;store 5000\n");
 }
 
 UNIT_TEST(focus)
 {
-	check_left(FILTER(FOCUS, "^store$"), 0, "main;serve;parse;store;copy 3000\nmain;cache;store 5000\n");
+	check_left(FILTER(FOCUS, "^store$"), 0,
+		   "main;serve;parse;store;copy 3000\nmain;cache;store 5000\n");
 	check_left(FILTER(FOCUS, "cache\\.c"), 0, "main;cache 10\nmain;cache;store 5000\n");
-	check_left(FILTER(FOCUS, "copy|reply"), 0, "main;serve;parse;store;copy 3000\nmain;serve;reply 200\n");
+	check_left(FILTER(FOCUS, "copy|reply"), 0,
+		   "main;serve;parse;store;copy 3000\nmain;serve;reply 200\n");
 	check_left(FILTER(FOCUS, "no such function"), NOTHING(FOCUS), "");
 	/* No view shows it where it stands, at the end. */
 	check_left(FILTER(FOCUS, "operator new"), NOTHING(FOCUS), "");
@@ -92,18 +104,27 @@ UNIT_TEST(ignore)
 {
 	check_left(FILTER(IGNORE, "store"), 0, "main;serve;reply 200\nmain;cache 10\n");
 	check_left(FILTER(IGNORE, "main"), 0, "");
-	check_left(&(struct filter_options){.text = {[FILTER_FOCUS] = "serve", [FILTER_IGNORE] = "parse"}}, 0, "main;serve;reply 200\n");
-	check_left(FILTER(IGNORE, "x{3}"), NOTHING(IGNORE), "main;serve;parse;store;copy 3000\nmain;serve;reply 200\nmain;cache 10\nmain;cache;store 5000\n");
+	check_left(
+		&(struct filter_options){
+			.text = {[FILTER_FOCUS] = "serve", [FILTER_IGNORE] = "parse"}},
+		0, "main;serve;reply 200\n");
+	check_left(FILTER(IGNORE, "x{3}"), NOTHING(IGNORE),
+		   "main;serve;parse;store;copy 3000\nmain;serve;reply 200\nmain;cache "
+		   "10\nmain;cache;store 5000\n");
 }
 
 UNIT_TEST(hide)
 {
-	check_left(FILTER(HIDE, "^(serve|store)$"), 0, "main;parse;copy 3000\nmain;reply 200\nmain;cache 5010\n");
-	check_left(FILTER(HIDE, "copy|main"), 0, "serve;parse;store 3000\nserve;reply 200\ncache 10\ncache;store 5000\n");
+	check_left(FILTER(HIDE, "^(serve|store)$"), 0,
+		   "main;parse;copy 3000\nmain;reply 200\nmain;cache 5010\n");
+	check_left(FILTER(HIDE, "copy|main"), 0,
+		   "serve;parse;store 3000\nserve;reply 200\ncache 10\ncache;store 5000\n");
 	/* A stack of which nothing is left is left out. */
 	check_left(FILTER(HIDE, "main|cache|store"), 0, "serve;parse;copy 3000\nserve;reply 200\n");
 	/* What is hidden can still be focused on. */
-	check_left(&(struct filter_options){.text = {[FILTER_FOCUS] = "copy", [FILTER_HIDE] = "copy"}}, 0, "main;serve;parse;store 3000\n");
+	check_left(
+		&(struct filter_options){.text = {[FILTER_FOCUS] = "copy", [FILTER_HIDE] = "copy"}},
+		0, "main;serve;parse;store 3000\n");
 }
 
 UNIT_TEST(show)
@@ -114,16 +135,20 @@ UNIT_TEST(show)
 
 UNIT_TEST(show_from)
 {
-	check_left(FILTER(SHOW_FROM, "serve|store"), 0, "store 5000\nserve;parse;store;copy 3000\nserve;reply 200\n");
+	check_left(FILTER(SHOW_FROM, "serve|store"), 0,
+		   "store 5000\nserve;parse;store;copy 3000\nserve;reply 200\n");
 	check_left(FILTER(SHOW_FROM, "copy"), 0, "copy 3000\n");
 }
 
 UNIT_TEST(prune_from)
 {
-	check_left(FILTER(PRUNE_FROM, "^(serve|store)$"), 0, "main;serve 200\nmain;serve;parse;store 3000\nmain;cache 10\nmain;cache;store 5000\n");
+	check_left(FILTER(PRUNE_FROM, "^(serve|store)$"), 0,
+		   "main;serve 200\nmain;serve;parse;store 3000\nmain;cache 10\nmain;cache;store "
+		   "5000\n");
 	/* By function only, and the innermost one. */
 	check_left(FILTER(PRUNE_FROM, "cache\\.c"), NOTHING(PRUNE_FROM),
-		   "main;serve;parse;store;copy 3000\nmain;serve;reply 200\nmain;cache 10\nmain;cache;store 5000\n");
+		   "main;serve;parse;store;copy 3000\nmain;serve;reply 200\nmain;cache "
+		   "10\nmain;cache;store 5000\n");
 }
 
 UNIT_TEST(recursion)
@@ -157,7 +182,8 @@ UNIT_TEST(percentages_stay_those_of_the_whole)
 }
 
 /* What the percentages of in-use space are of, relative to what passes. */
-static double relative_percent_base(const struct profile *profile, enum percent_base_of of, enum filter_kind kind, const char *expression)
+static double relative_percent_base(const struct profile *profile, enum percent_base_of of,
+				    enum filter_kind kind, const char *expression)
 {
 	struct filter_options options = {.relative = true, .percent_base = of};
 	struct profile left;
@@ -176,14 +202,20 @@ UNIT_TEST(relative_percentages)
 
 	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
 	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_FOCUS, "reply"), 200);
-	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_IGNORE, "reply"), 8010);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_IGNORE, "reply"),
+		 8010);
 	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_HIDE, "main"), 8210);
-	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_SHOW_FROM, "cache"), 5010);
-	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_TAGFOCUS, "1000b"), 3000);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_SHOW_FROM, "cache"),
+		 5010);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_TAGFOCUS, "1000b"),
+		 3000);
 	profile_close(&profile);
 }
 
-/* 400 bytes less by one stack, 500 more by another: 900 of change, also where the filter makes one stack of the two. */
+/*
+ * 400 bytes less by one stack, 500 more by another: 900 of change, also where the filter makes one
+ * stack of the two.
+ */
 UNIT_TEST(relative_percentages_of_a_comparison)
 {
 	struct profile profile = sample_open(), base = sample_open(), both;
@@ -197,9 +229,11 @@ UNIT_TEST(relative_percentages_of_a_comparison)
 	CHECK_EQ(profile_merge(&both, &profile, PROFILE_NEW), 0);
 	CHECK_EQ(profile_merge(&both, &base, PROFILE_BASE), 0);
 	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_CHANGES, FILTER_FOCUS, "serve"), 900);
-	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_CHANGES, FILTER_HIDE, "idle|read|write"), 1600);
+	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_CHANGES, FILTER_HIDE, "idle|read|write"),
+		 1600);
 	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_BASE, FILTER_FOCUS, "serve"), 400);
-	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_BASE, FILTER_FOCUS, "read"), 500); /* the base has nothing of it */
+	/* the base has nothing of it */
+	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_BASE, FILTER_FOCUS, "read"), 500);
 	profile_close(&both);
 	profile_close(&profile);
 	profile_close(&base);
@@ -207,7 +241,8 @@ UNIT_TEST(relative_percentages_of_a_comparison)
 
 UNIT_TEST(sizes)
 {
-	check_left(FILTER(TAGFOCUS, "100b:1000b"), 0, "main;serve;parse;store;copy 3000\nmain;serve;reply 200\n");
+	check_left(FILTER(TAGFOCUS, "100b:1000b"), 0,
+		   "main;serve;parse;store;copy 3000\nmain;serve;reply 200\n");
 	check_left(FILTER(TAGFOCUS, "bytes=2kb:"), 0, "main;cache;store 5000\n");
 	check_left(FILTER(TAGFOCUS, ":100"), 0, "main;serve;reply 200\nmain;cache 10\n");
 	check_left(FILTER(TAGFOCUS, "1000b"), 0, "main;serve;parse;store;copy 3000\n");
@@ -226,11 +261,16 @@ static void divide(struct profile *profile)
 		for (uint32_t i = row ? 0 : 1; i < (row ? 1 : 3); i++) {
 			const uint64_t share = row ? 1 : 2;
 
-			CHECK_EQ(thread_breakdown_of(&profile->breakdown, row, thread[i], &part), 0);
-			profile->breakdown.part[part].alloc_count = profile->row[row].alloc_count / share;
-			profile->breakdown.part[part].alloc_bytes = profile->row[row].alloc_bytes / share;
-			profile->breakdown.part[part].inuse_count = profile->row[row].inuse_count / share;
-			profile->breakdown.part[part].inuse_bytes = profile->row[row].inuse_bytes / share;
+			CHECK_EQ(thread_breakdown_of(&profile->breakdown, row, thread[i], &part),
+				 0);
+			profile->breakdown.part[part].alloc_count =
+				profile->row[row].alloc_count / share;
+			profile->breakdown.part[part].alloc_bytes =
+				profile->row[row].alloc_bytes / share;
+			profile->breakdown.part[part].inuse_count =
+				profile->row[row].inuse_count / share;
+			profile->breakdown.part[part].inuse_bytes =
+				profile->row[row].inuse_bytes / share;
 		}
 	}
 }
@@ -250,7 +290,8 @@ UNIT_TEST(threads)
 	sample_stack(&profile, "main;b", 3, 10);
 	divide(&profile);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *text = filtered(&profile, FILTER(TAGFOCUS, cases[i].tag), *cases[i].left ? 0 : NOTHING(TAGFOCUS));
+		char *text = filtered(&profile, FILTER(TAGFOCUS, cases[i].tag),
+				      *cases[i].left ? 0 : NOTHING(TAGFOCUS));
 		CHECK_STR(text, cases[i].left);
 		free(text);
 	}
@@ -283,11 +324,17 @@ UNIT_TEST(parts_go_with_their_rows)
 UNIT_TEST(granularities)
 {
 	check_left(&(struct filter_options){.granularity = PROFILE_FILES}, 0,
-		   "src/file.c;src/file.c;src/file.c 200\nsrc/file.c;src/file.c;src/file.c;src/file.c;src/file.c 3000\n"
-		   "src/file.c;/build/lib/cache.c 10\nsrc/file.c;/build/lib/cache.c;src/file.c 5000\n");
-	check_left(&(struct filter_options){.text = {[FILTER_FOCUS] = "copy"}, .granularity = PROFILE_LINES}, 0,
-		   "main src/file.c:10;serve src/file.c:10;parse src/file.c:10;store src/file.c:11;copy src/file.c:10 3000\n");
-	check_left(&(struct filter_options){.text = {[FILTER_FOCUS] = "copy"}, .no_inlines = true}, 0, "main;serve;parse;store 3000\n");
+		   "src/file.c;src/file.c;src/file.c "
+		   "200\nsrc/file.c;src/file.c;src/file.c;src/file.c;src/file.c 3000\n"
+		   "src/file.c;/build/lib/cache.c 10\nsrc/file.c;/build/lib/cache.c;src/file.c "
+		   "5000\n");
+	check_left(&(struct filter_options){.text = {[FILTER_FOCUS] = "copy"},
+					    .granularity = PROFILE_LINES},
+		   0,
+		   "main src/file.c:10;serve src/file.c:10;parse src/file.c:10;store "
+		   "src/file.c:11;copy src/file.c:10 3000\n");
+	check_left(&(struct filter_options){.text = {[FILTER_FOCUS] = "copy"}, .no_inlines = true},
+		   0, "main;serve;parse;store 3000\n");
 }
 
 UNIT_TEST(paths)
@@ -305,7 +352,8 @@ UNIT_TEST(paths)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct filter_options options = {.trim_path = cases[i].trim, .source_path = cases[i].source};
+		const struct filter_options options = {.trim_path = cases[i].trim,
+						       .source_path = cases[i].source};
 		char *file = strdup(cases[i].file);
 
 		filter_trim_path(file, &options);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* history_test.c - slices that are counted as a stream tells them, against a list of all that happened. */
+/*
+ * history_test.c - slices that are counted as a stream tells them, against a list of all that
+ * happened.
+ */
 #include "unit.h"
 
 #include "history.h"
@@ -16,7 +19,8 @@ static uint64_t random_below(uint64_t bound)
 	return (state >> 33) % bound;
 }
 
-static void check_is(const struct history *history, const uint64_t *born_ns, const uint64_t *gone_ns, size_t count)
+static void check_is(const struct history *history, const uint64_t *born_ns,
+		     const uint64_t *gone_ns, size_t count)
 {
 	struct history expected, whole = *history;
 
@@ -36,7 +40,10 @@ static void check_is(const struct history *history, const uint64_t *born_ns, con
 	CHECK(memcmp(&whole, &expected, sizeof(whole)) == 0);
 }
 
-/* Clocks of CPUs that disagree, samples that are gone at once or late, frees that are taken back: after each of them the slices are what they should be. */
+/*
+ * Clocks of CPUs that disagree, samples that are gone at once or late, frees that are taken back:
+ * after each of them the slices are what they should be.
+ */
 UNIT_TEST(slices_are_what_happened)
 {
 	static uint64_t born_ns[SAMPLES], gone_ns[SAMPLES]; /* gone_ns 0: lives */

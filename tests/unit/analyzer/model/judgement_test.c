@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* judgement_test.c - what may be said of a profile follows from what its session has recorded; and what each caveat forbids. */
+/*
+ * judgement_test.c - what may be said of a profile follows from what its session has recorded; and
+ * what each caveat forbids.
+ */
 #include "judgement.h"
 
 #include "caveats.h"
@@ -9,7 +12,10 @@
 #define INTERVAL 65536u
 #define MB (1u << 20)
 
-/* So many MB are in use, and as many were freed again, all of them seen; the process has twice the memory that this takes. */
+/*
+ * So many MB are in use, and as many were freed again, all of them seen; the process has twice the
+ * memory that this takes.
+ */
 static struct profile begin(uint64_t megabytes)
 {
 	struct profile profile = sample_open();
@@ -18,8 +24,9 @@ static struct profile begin(uint64_t megabytes)
 	if (megabytes)
 		sample_stack(&profile, "main;work", megabytes * 16, 64);
 	profile.meta.frees = megabytes * 16;
-	profile.meta.memory =
-		(struct profile_memory){.anonymous_begin = MB, .anonymous_end = (1 + 2 * megabytes) * MB, .writable_end = (8 + 2 * megabytes) * MB};
+	profile.meta.memory = (struct profile_memory){.anonymous_begin = MB,
+						      .anonymous_end = (1 + 2 * megabytes) * MB,
+						      .writable_end = (8 + 2 * megabytes) * MB};
 	return profile;
 }
 
@@ -48,7 +55,8 @@ UNIT_TEST(nothing_speaks_against_a_usual_session)
 		struct profile profile = begin(megabytes);
 
 		CHECK_EQ(judged(&profile), 0);
-		profile.meta.memory = (struct profile_memory){0}; /* of a stream before there was such a record */
+		/* of a stream before there was such a record */
+		profile.meta.memory = (struct profile_memory){0};
 		CHECK_EQ(judged(&profile), 0);
 		profile_close(&profile);
 	}
@@ -63,7 +71,8 @@ UNIT_TEST(more_in_use_than_there_is)
 	profile.meta.memory.writable_end = 60 * MB;
 	CHECK_EQ(judged(&profile), only(HI_CAVEAT_IMPOSSIBLE));
 	says(&profile, HI_CAVEAT_IMPOSSIBLE, "the process has 60MB of memory for it");
-	profile.meta.memory.writable_end = 6000u * (uint64_t)MB; /* it can be no longer said, and is not */
+	/* it can be no longer said, and is not */
+	profile.meta.memory.writable_end = 6000u * (uint64_t)MB;
 	CHECK_EQ(judged(&profile), 0);
 	profile_close(&profile);
 }
@@ -102,7 +111,9 @@ UNIT_TEST(frees_that_nobody_saw)
 	CHECK_EQ(judged(&profile), 0);
 	profile.meta.missed_frees = 5; /* of 1600 */
 	CHECK_EQ(judged(&profile), only(HI_CAVEAT_MISSED_FREES));
-	says(&profile, HI_CAVEAT_MISSED_FREES, "5 sampled blocks were given out again without a free in between (1600 frees were seen)");
+	says(&profile, HI_CAVEAT_MISSED_FREES,
+	     "5 sampled blocks were given out again without a free in between (1600 frees were "
+	     "seen)");
 	profile.meta.dropped_frees = 5; /* lost by us, and told as such */
 	CHECK_EQ(judged(&profile), 0);
 	profile.meta.dropped_frees = 0;
@@ -134,10 +145,13 @@ UNIT_TEST(an_allocator_that_is_not_hooked)
 	profile.meta.unhooked = strdup("je_malloc in the program itself");
 	CHECK_EQ(judged(&profile), only(HI_CAVEAT_UNHOOKED));
 	CHECK_STR(profile.meta.caveat[HI_CAVEAT_UNHOOKED],
-		  "its allocations go to je_malloc in the program itself, which is not hooked: they are not in these figures");
+		  "its allocations go to je_malloc in the program itself, which is not hooked: "
+		  "they are not in these figures");
 	profile.meta.memory.anonymous_end = 266 * MB;
 	CHECK_EQ(judged(&profile), only(HI_CAVEAT_UNHOOKED));
-	says(&profile, HI_CAVEAT_UNHOOKED, "; the process grew by 265MB, of which the hooked functions account for at most 192kB");
+	says(&profile, HI_CAVEAT_UNHOOKED,
+	     "; the process grew by 265MB, of which the hooked functions account for at most "
+	     "192kB");
 	profile_close(&profile);
 }
 
@@ -149,7 +163,8 @@ UNIT_TEST(growth_by_other_means)
 	CHECK_EQ(judged(&profile), 0);
 	profile.meta.memory.anonymous_end = 266 * MB;
 	CHECK_EQ(judged(&profile), only(HI_CAVEAT_OTHER_MEANS));
-	says(&profile, HI_CAVEAT_OTHER_MEANS, "the process grew by 265MB, of which the hooked functions account for at most 2.");
+	says(&profile, HI_CAVEAT_OTHER_MEANS,
+	     "the process grew by 265MB, of which the hooked functions account for at most 2.");
 	/* What was allocated may have been freed since, and be kept by the allocator. */
 	sample_stack(&profile, "main;passing", 100 * 16, 64);
 	for (size_t i = 0; i < profile.row_count; i++)
@@ -159,7 +174,8 @@ UNIT_TEST(growth_by_other_means)
 	profile.meta.peak_inuse_bytes = MB; /* but not when so little was in use at a time */
 	profile.meta.memory.anonymous_end = 400u * (uint64_t)MB;
 	CHECK_EQ(judged(&profile), only(HI_CAVEAT_OTHER_MEANS));
-	says(&profile, HI_CAVEAT_OTHER_MEANS, "while through the hooked functions it had at most 1MB at a time");
+	says(&profile, HI_CAVEAT_OTHER_MEANS,
+	     "while through the hooked functions it had at most 1MB at a time");
 	profile.meta.memory.anonymous_begin = 500u * (uint64_t)MB; /* it shrank */
 	CHECK_EQ(judged(&profile), 0);
 	profile_close(&profile);
@@ -197,7 +213,9 @@ UNIT_TEST(what_each_caveat_forbids)
 		CHECK_EQ(caveats_withhold_verdicts(1u << kind), !wanted[kind].verdicts);
 		CHECK_EQ(caveats_too_high(1u << kind), wanted[kind].high);
 		CHECK_EQ(caveats_too_low(1u << kind), wanted[kind].low);
-		CHECK_EQ(caveats_kind(caveats_name((enum hi_caveat)kind), strlen(caveats_name((enum hi_caveat)kind))), kind);
+		CHECK_EQ(caveats_kind(caveats_name((enum hi_caveat)kind),
+				      strlen(caveats_name((enum hi_caveat)kind))),
+			 kind);
 		caveats_clear(&profile.meta);
 	}
 	CHECK_EQ(caveats_kind("missed", 6), HI_CAVEATS);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* known_names_test.c - names go from one profile to the next, but only for the same code in the same place. */
+/*
+ * known_names_test.c - names go from one profile to the next, but only for the same code in the
+ * same place.
+ */
 #include "known_names.h"
 
 #include "sample_profile.h"
@@ -21,21 +24,29 @@ static struct profile_module module_like(void)
 {
 	static char path[] = "/usr/bin/server";
 
-	return (struct profile_module){
-		.lo = 0x1000, .hi = 0x2000, .bias = 0x1000, .device = 1, .inode = 2, .build_id = {1, 2, 3}, .build_id_size = 3, .path = path};
+	return (struct profile_module){.lo = 0x1000,
+				       .hi = 0x2000,
+				       .bias = 0x1000,
+				       .device = 1,
+				       .inode = 2,
+				       .build_id = {1, 2, 3},
+				       .build_id_size = 3,
+				       .path = path};
 }
 
 /* The first frame, and the one in no module, have a name. */
 static void learn(struct known_names *names)
 {
 	static char store[] = "store", put[] = "put", file[] = "store.c";
-	const struct profile_line lines[] = {{.function = put, .file = file, .line = 7}, {.function = store, .file = file, .line = 9}};
+	const struct profile_line lines[] = {{.function = put, .file = file, .line = 7},
+					     {.function = store, .file = file, .line = 9}};
 	const struct profile_module module = module_like();
 	struct profile profile = profile_of(&module);
 
 	CHECK_EQ(profile_frame_lines(&profile.frame[0], lines, 2), 0);
 	CHECK_EQ(profile_frame_lines(&profile.frame[2], lines, 2), 0);
-	CHECK_EQ(known_names_apply(names, &profile), 0); /* nothing is known yet, and what has names keeps them */
+	/* nothing is known yet, and what has names keeps them */
+	CHECK_EQ(known_names_apply(names, &profile), 0);
 	CHECK_EQ(known_names_learn(names, &profile), 0);
 	CHECK_EQ(profile.frame[1].line_count, 0);
 	profile_close(&profile);

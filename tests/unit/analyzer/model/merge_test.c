@@ -7,10 +7,13 @@
 
 #define EXACT 1u
 
-/* One stack of these two frames in a module, sampled `count` times with 64 bytes each by a thread. */
+/*
+ * One stack of these two frames in a module, sampled `count` times with 64 bytes each by a thread.
+ */
 static void make(struct profile *profile, uint64_t leaf, uint64_t count, const char *thread)
 {
-	const struct profile_module module = {.lo = 0x400000, .hi = 0x500000, .number = 1, .path = (char[]){"/bin/server"}};
+	const struct profile_module module = {
+		.lo = 0x400000, .hi = 0x500000, .number = 1, .path = (char[]){"/bin/server"}};
 	uint32_t frames[2], module_index, stack, row, part, thread_index;
 
 	CHECK_EQ(profile_open(profile), 0);
@@ -18,9 +21,16 @@ static void make(struct profile *profile, uint64_t leaf, uint64_t count, const c
 	profile->meta.samples = count;
 	CHECK_EQ(profile_add_module(profile, &module, &module_index), 0);
 	CHECK_EQ(profile_frame_at(profile, leaf, (int32_t)module_index, &frames[0]), 0);
-	CHECK_EQ(profile_frame_named(profile, &(struct profile_line){.function = (char[]){"main"}, .line = 7}, 1, &frames[1]), 0);
+	CHECK_EQ(profile_frame_named(
+			 profile, &(struct profile_line){.function = (char[]){"main"}, .line = 7},
+			 1, &frames[1]),
+		 0);
 	CHECK_EQ(profile_stack_of(profile, frames, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(profile, &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = EXACT}, &row), 0);
+	CHECK_EQ(profile_row_at(profile,
+				&(struct profile_row_key){
+					.stack = stack, .size_class = 64, .interval = EXACT},
+				&row),
+		 0);
 	profile->row[row].alloc_count = profile->row[row].inuse_count = count;
 	profile->row[row].alloc_bytes = profile->row[row].inuse_bytes = 64 * count;
 	if (!thread)
@@ -30,7 +40,8 @@ static void make(struct profile *profile, uint64_t leaf, uint64_t count, const c
 	profile->breakdown.part[part].inuse_count = count;
 }
 
-static void merge(struct profile *into, uint64_t leaf, uint64_t count, const char *thread, enum profile_side side)
+static void merge(struct profile *into, uint64_t leaf, uint64_t count, const char *thread,
+		  enum profile_side side)
 {
 	struct profile profile;
 
@@ -74,7 +85,10 @@ UNIT_TEST(a_base_counts_against_the_rest)
 	profile_close(&all);
 }
 
-/* The parts of a row add up to it, so what has no threads gets nobody's part as soon as something else has some. */
+/*
+ * The parts of a row add up to it, so what has no threads gets nobody's part as soon as something
+ * else has some.
+ */
 UNIT_TEST(threads_of_one_name_and_number_are_one)
 {
 	struct profile all;
@@ -87,7 +101,8 @@ UNIT_TEST(threads_of_one_name_and_number_are_one)
 	merge(&all, 0x400200, 6, NULL, PROFILE_NEW);
 	CHECK_EQ(all.breakdown.thread_count, 2);
 	for (size_t i = 0; i < all.breakdown.count; i++)
-		*(all.breakdown.part[i].thread ? &workers : &nobodys) += all.breakdown.part[i].inuse_count;
+		*(all.breakdown.part[i].thread ? &workers : &nobodys) +=
+			all.breakdown.part[i].inuse_count;
 	CHECK_EQ(workers, 9);
 	CHECK_EQ(nobodys, 9);
 	profile_close(&all);

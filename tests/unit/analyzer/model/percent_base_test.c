@@ -85,15 +85,23 @@ UNIT_TEST(an_empty_base)
 /* One module that lies elsewhere in the second process. */
 static struct profile loaded_at(uint64_t address, uint64_t count)
 {
-	const struct profile_module module = {
-		.lo = address, .hi = address + 0x1000, .bias = address, .build_id = {1, 2, 3}, .build_id_size = 3, .path = (char *)(uintptr_t) "/bin/server"};
+	const struct profile_module module = {.lo = address,
+					      .hi = address + 0x1000,
+					      .bias = address,
+					      .build_id = {1, 2, 3},
+					      .build_id_size = 3,
+					      .path = (char *)(uintptr_t) "/bin/server"};
 	struct profile profile = sample_open();
 	uint32_t index, frame, stack, row;
 
 	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
 	CHECK_EQ(profile_frame_at(&profile, address + 0x123, (int32_t)index, &frame), 0);
 	CHECK_EQ(profile_stack_of(&profile, &frame, 1, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 10, .interval = 1}, &row), 0);
+	CHECK_EQ(profile_row_at(
+			 &profile,
+			 &(struct profile_row_key){.stack = stack, .size_class = 10, .interval = 1},
+			 &row),
+		 0);
 	profile.row[row].alloc_count = profile.row[row].inuse_count = count;
 	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 10 * count;
 	return profile;

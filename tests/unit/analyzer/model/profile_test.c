@@ -64,10 +64,22 @@ UNIT_TEST(equal_things_are_stored_once)
 	CHECK_EQ(profile_stack_of(&profile, frames, 3, 0, &again), 0);
 	CHECK_EQ(stack, again);
 
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 16, .interval = 4096}, &row), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 32, .interval = 4096}, &other), 0);
+	CHECK_EQ(profile_row_at(&profile,
+				&(struct profile_row_key){
+					.stack = stack, .size_class = 16, .interval = 4096},
+				&row),
+		 0);
+	CHECK_EQ(profile_row_at(&profile,
+				&(struct profile_row_key){
+					.stack = stack, .size_class = 32, .interval = 4096},
+				&other),
+		 0);
 	CHECK(row != other);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = 16, .interval = 4096}, &other), 0);
+	CHECK_EQ(profile_row_at(&profile,
+				&(struct profile_row_key){
+					.stack = stack, .size_class = 16, .interval = 4096},
+				&other),
+		 0);
 	CHECK_EQ(row, other);
 	profile_close(&profile);
 }
@@ -98,7 +110,10 @@ UNIT_TEST(modules_are_copied)
 	uint32_t index;
 
 	CHECK_EQ(profile_open(&profile), 0);
-	CHECK_EQ(profile_add_module(&profile, &(struct profile_module){.lo = 1, .hi = 2, .path = path}, &index), 0);
+	CHECK_EQ(profile_add_module(&profile,
+				    &(struct profile_module){.lo = 1, .hi = 2, .path = path},
+				    &index),
+		 0);
 	path[0] = 'x';
 	CHECK_STR(profile.module[index].path, "/lib/a.so");
 	CHECK(profile.module[index].open_path == NULL);

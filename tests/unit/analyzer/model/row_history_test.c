@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* row_history_test.c - what a stream says of when samples came and went is what is read back from a heap profile. */
+/*
+ * row_history_test.c - what a stream says of when samples came and went is what is read back from a
+ * heap profile.
+ */
 #include "unit.h"
 
 #include "heapfile.h"
@@ -29,14 +32,16 @@ static void alloc_at(FILE *out, uint64_t ms, uint64_t address, uint64_t bytes)
 
 static void free_at(FILE *out, uint32_t type, uint64_t ms, uint64_t address)
 {
-	struct hi_stream_free freed = {.record.type = (uint16_t)type, .time_ns = ms * MS, .address = address};
+	struct hi_stream_free freed = {
+		.record.type = (uint16_t)type, .time_ns = ms * MS, .address = address};
 
 	stream_put(out, &freed, sizeof(freed), NULL, 0);
 }
 
 static void play(FILE *file, struct profile *profile)
 {
-	struct hi_stream_end end = {.record.type = HI_STREAM_END, .record.flags = 1, .time_ns = 8000 * MS};
+	struct hi_stream_end end = {
+		.record.type = HI_STREAM_END, .record.flags = 1, .time_ns = 8000 * MS};
 	struct input input;
 
 	stream_put(file, &end, sizeof(end), NULL, 0);
@@ -120,7 +125,10 @@ UNIT_TEST(each_sample_is_in_the_slice_of_its_time)
 	profile_close(&profile);
 }
 
-/* Frees that are missed, that are taken back, and that come for a block which is the only one of its row. */
+/*
+ * Frees that are missed, that are taken back, and that come for a block which is the only one of
+ * its row.
+ */
 UNIT_TEST(whatever_happens_counts_agree)
 {
 	struct profile profile, read;
@@ -129,7 +137,8 @@ UNIT_TEST(whatever_happens_counts_agree)
 
 	alloc_at(file, 1, 0x1000, 48);
 	free_at(file, HI_STREAM_FREE, 3000, 0x1000);
-	alloc_at(file, 3100, 0x2000, 48); /* the first one of the row is gone before the second comes */
+	/* the first one of the row is gone before the second comes */
+	alloc_at(file, 3100, 0x2000, 48);
 	alloc_at(file, 3200, 0x2000, 48); /* a free was missed */
 	free_at(file, HI_STREAM_FREE, 4000, 0x2000);
 	free_at(file, HI_STREAM_UNFREE, 4001, 0x2000);
@@ -212,8 +221,10 @@ static bool is_understood(const char *history_text, bool *out_damaged)
 	bool is_known;
 
 	snprintf(text, sizeof(text),
-		 "heap profile:      1:       48 [     2:       96] @ heap_v2/4096\n# heapinject 0.1.0\n"
-		 "# row 4096 1:48 2:96 0:0 1:9000 4000%s\n     1:       48 [     2:       96] @ 0x400100\n\nMAPPED_LIBRARIES:\n# end\n",
+		 "heap profile:      1:       48 [     2:       96] @ heap_v2/4096\n# heapinject "
+		 "0.1.0\n"
+		 "# row 4096 1:48 2:96 0:0 1:9000 4000%s\n     1:       48 [     2:       96] @ "
+		 "0x400100\n\nMAPPED_LIBRARIES:\n# end\n",
 		 history_text);
 	CHECK_EQ(read_text(text, &profile), 0);
 	*out_damaged = profile.meta.damage != NULL;
@@ -224,8 +235,9 @@ static bool is_understood(const char *history_text, bool *out_damaged)
 
 UNIT_TEST(histories_that_cannot_be_are_not_believed)
 {
-	static const char *const wrong[] = {" 19 0:2:1:1",   " 60 0:2:1:1", " 27 32:2:1:1", " 27 0:2:3:1",         " 27 0:2:1",
-					    " 27 0:2:1:1,x", " 27",         " 27 0:2:1:1 ", " 27 0:4294967296:1:1"};
+	static const char *const wrong[] = {" 19 0:2:1:1", " 60 0:2:1:1",  " 27 32:2:1:1",
+					    " 27 0:2:3:1", " 27 0:2:1",    " 27 0:2:1:1,x",
+					    " 27",         " 27 0:2:1:1 ", " 27 0:4294967296:1:1"};
 	bool is_damaged;
 
 	CHECK(is_understood(" 27 0:1:0:0,31:1:1:1", &is_damaged) && !is_damaged);

@@ -24,7 +24,8 @@ UNIT_TEST(what_is_freed_makes_room)
 UNIT_TEST(frees_that_are_told_beforehand_count_in_their_time)
 {
 	enum { BLOCKS = 600, LIVES_MAX = 5000 };
-	uint64_t born[BLOCKS], dies[BLOCKS], size[BLOCKS], state = 7, time_ns = 0, most = 0, most_ns = 0;
+	uint64_t born[BLOCKS], dies[BLOCKS], size[BLOCKS], state = 7, time_ns = 0, most = 0,
+							   most_ns = 0;
 	struct peak peak = {0};
 
 	for (size_t i = 0; i < BLOCKS; i++) {
@@ -60,7 +61,8 @@ UNIT_TEST(too_many_of_them_are_no_harm)
 		peak_passed(&peak, i, UINT64_MAX - i, 1);
 	CHECK(peak.most == PEAK_PENDING + 1);
 	peak_settle(&peak);
-	peak_allocated(&peak, 5, 10); /* the clock of another CPU: no earlier than what was told before */
+	/* the clock of another CPU: no earlier than what was told before */
+	peak_allocated(&peak, 5, 10);
 	CHECK(peak.bytes == 10 && peak.now_ns == 3 * PEAK_PENDING - 1);
 }
 
@@ -73,12 +75,15 @@ UNIT_TEST(samples_stand_for_more)
 	for (int round = 0; round < 2; round++) { /* the second finds some of them known */
 		for (uint64_t bytes = 1; bytes < 1000; bytes++) {
 			for (uint64_t interval = 500; interval < 5000; interval += 500)
-				CHECK(fabs(peak_weight(&peak, bytes, interval) * -expm1(-(double)bytes / (double)interval) / (double)bytes - 1) < 1e-9);
+				CHECK(fabs(peak_weight(&peak, bytes, interval) *
+						   -expm1(-(double)bytes / (double)interval) /
+						   (double)bytes -
+					   1) < 1e-9);
 		}
 	}
 }
 
-/* ---- how much too high the peak of samples is ---- */
+/* ---- how much too high the peak of samples is ------------------------------------------------ */
 
 static uint64_t random_state;
 
@@ -88,7 +93,10 @@ static double random_unit(void)
 	return ((double)(random_state >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Of a cache of so many blocks that is filled, and then replaced so often, block by block at random: the peak, as a share of what there was. */
+/*
+ * Of a cache of so many blocks that is filled, and then replaced so often, block by block at
+ * random: the peak, as a share of what there was.
+ */
 static double peak_of_cache(size_t blocks, size_t times, double share)
 {
 	bool *is_sampled = calloc(blocks, sizeof(*is_sampled));
@@ -123,7 +131,9 @@ UNIT_TEST(the_peak_is_too_high_where_few_samples_are_replaced_often)
 			for (size_t run = 0; run < RUNS; run++)
 				mean[i][k] += peak_of_cache(samples * 10, times, 0.1) / RUNS;
 			if (getenv("BIAS"))
-				printf("%zu samples at once, replaced %zu times: %.0f %% of what there was\n", samples, times, 100 * mean[i][k]);
+				printf("%zu samples at once, replaced %zu times: %.0f %% of what "
+				       "there was\n",
+				       samples, times, 100 * mean[i][k]);
 		}
 		CHECK(mean[i][0] < mean[i][1] && mean[i][1] < mean[i][2]);
 	}

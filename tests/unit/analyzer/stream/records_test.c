@@ -23,7 +23,8 @@ static FILE *small_stream(void)
 
 UNIT_TEST(records_come_in_order)
 {
-	static const uint16_t expected[] = {HI_STREAM_HEADER, HI_STREAM_ALLOC, HI_STREAM_FREE, HI_STREAM_END};
+	static const uint16_t expected[] = {HI_STREAM_HEADER, HI_STREAM_ALLOC, HI_STREAM_FREE,
+					    HI_STREAM_END};
 	const struct hi_stream_record *record;
 	char damage[RECORDS_DAMAGE_MAX] = "";
 	FILE *file = small_stream();
@@ -74,7 +75,10 @@ UNIT_TEST(every_cut_is_seen)
 		open_input_of(file, size, &input);
 		while ((got = records_next(&input, &record, damage)) == 1)
 			;
-		/* Between two records the end looks like an end; replay.c misses the END record then. */
+		/*
+		 * Between two records the end looks like an end; replay.c misses the END record
+		 * then.
+		 */
 		CHECK_EQ(got == 0, damage[0] == 0);
 		if (got) {
 			CHECK_EQ(got, -EBADMSG);
@@ -128,30 +132,44 @@ UNIT_TEST(variable_parts_must_fit)
 	} r;
 
 	memset(&r, 0, sizeof(r));
-	r.alloc = (struct hi_stream_alloc){.record = {.size = 80, .type = HI_STREAM_ALLOC}, .frame_count = 3};
+	r.alloc = (struct hi_stream_alloc){.record = {.size = 80, .type = HI_STREAM_ALLOC},
+					   .frame_count = 3};
 	CHECK(record_is_sound(&r.record));
 	r.alloc.frame_count = 4;
 	CHECK(!record_is_sound(&r.record));
-	r.alloc = (struct hi_stream_alloc){.record = {.size = HI_STREAM_RECORD_MAX, .type = HI_STREAM_ALLOC}, .frame_count = UINT16_MAX};
+	r.alloc = (struct hi_stream_alloc){
+		.record = {.size = HI_STREAM_RECORD_MAX, .type = HI_STREAM_ALLOC},
+		.frame_count = UINT16_MAX};
 	CHECK(!record_is_sound(&r.record));
-	r.stack = (struct hi_stream_stack){.record = {.size = 32, .type = HI_STREAM_STACK}, .stack = 1, .frame_count = 2};
+	r.stack = (struct hi_stream_stack){
+		.record = {.size = 32, .type = HI_STREAM_STACK}, .stack = 1, .frame_count = 2};
 	CHECK(record_is_sound(&r.record));
 	r.stack.frame_count = 3;
 	CHECK(!record_is_sound(&r.record));
-	r.stack = (struct hi_stream_stack){.record = {.size = HI_STREAM_RECORD_MAX, .type = HI_STREAM_STACK}, .frame_count = RECORDS_FRAMES_MAX + 1};
+	r.stack = (struct hi_stream_stack){
+		.record = {.size = HI_STREAM_RECORD_MAX, .type = HI_STREAM_STACK},
+		.frame_count = RECORDS_FRAMES_MAX + 1};
 	CHECK(!record_is_sound(&r.record));
-	r.maps = (struct hi_stream_maps){.record = {.size = 32, .type = HI_STREAM_MAPS}, .text_size = UINT32_MAX};
+	r.maps = (struct hi_stream_maps){.record = {.size = 32, .type = HI_STREAM_MAPS},
+					 .text_size = UINT32_MAX};
 	CHECK(!record_is_sound(&r.record));
-	r.header = (struct hi_stream_header){.record = {.size = 64, .type = HI_STREAM_HEADER}, .cmdline_size = UINT32_MAX, .comm_size = UINT16_MAX};
+	r.header = (struct hi_stream_header){.record = {.size = 64, .type = HI_STREAM_HEADER},
+					     .cmdline_size = UINT32_MAX,
+					     .comm_size = UINT16_MAX};
 	CHECK(!record_is_sound(&r.record));
-	r.module = (struct hi_stream_module){.record = {.size = 88, .type = HI_STREAM_MODULE}, .lo = 1, .hi = 2, .path_size = 8};
+	r.module = (struct hi_stream_module){
+		.record = {.size = 88, .type = HI_STREAM_MODULE}, .lo = 1, .hi = 2, .path_size = 8};
 	CHECK(record_is_sound(&r.record));
 	r.module.path_size = UINT32_MAX;
 	r.module.open_path_size = UINT32_MAX;
 	CHECK(!record_is_sound(&r.record));
-	r.module = (struct hi_stream_module){.record = {.size = 200, .type = HI_STREAM_MODULE}, .lo = 1, .hi = 2, .build_id_size = 33};
+	r.module = (struct hi_stream_module){.record = {.size = 200, .type = HI_STREAM_MODULE},
+					     .lo = 1,
+					     .hi = 2,
+					     .build_id_size = 33};
 	CHECK(!record_is_sound(&r.record));
-	r.module = (struct hi_stream_module){.record = {.size = 88, .type = HI_STREAM_MODULE}, .lo = 2, .hi = 2};
+	r.module = (struct hi_stream_module){
+		.record = {.size = 88, .type = HI_STREAM_MODULE}, .lo = 2, .hi = 2};
 	CHECK(!record_is_sound(&r.record));
 	r.record = (struct hi_stream_record){.size = 8, .type = HI_STREAM_STATS};
 	CHECK(!record_is_sound(&r.record));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_events_test.c - a record of however many events is what a record for each of them would be. */
+/*
+ * replay_events_test.c - a record of however many events is what a record for each of them would
+ * be.
+ */
 #include "unit.h"
 
 #include "replay.h"
@@ -38,7 +41,8 @@ static void put_in_one(FILE *file, uint32_t count, size_t missing_bytes)
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct hi_stream_event event = event_at(i);
-		const size_t taken = event.what < AN_ALLOC ? HI_STREAM_EVENT_FREE_BYTES : sizeof(event);
+		const size_t taken =
+			event.what < AN_ALLOC ? HI_STREAM_EVENT_FREE_BYTES : sizeof(event);
 
 		memcpy(bytes + size, &event, taken);
 		size += taken;
@@ -48,7 +52,8 @@ static void put_in_one(FILE *file, uint32_t count, size_t missing_bytes)
 
 static void put_free(FILE *file, uint64_t address, uint64_t time_ns)
 {
-	struct hi_stream_free freed = {.record.type = HI_STREAM_FREE, .time_ns = time_ns, .address = address};
+	struct hi_stream_free freed = {
+		.record.type = HI_STREAM_FREE, .time_ns = time_ns, .address = address};
 
 	stream_put(file, &freed, sizeof(freed), NULL, 0);
 }
@@ -110,7 +115,9 @@ static void check_same(const struct profile *one, const struct profile *other)
 	CHECK_EQ(one->meta.samples, other->meta.samples);
 	CHECK_EQ(one->meta.frees, other->meta.frees);
 	CHECK_EQ(memcmp(one->row, other->row, one->row_count * sizeof(*one->row)), 0);
-	CHECK_EQ(memcmp(one->breakdown.part, other->breakdown.part, one->breakdown.count * sizeof(struct part)), 0);
+	CHECK_EQ(memcmp(one->breakdown.part, other->breakdown.part,
+			one->breakdown.count * sizeof(struct part)),
+		 0);
 	for (size_t i = 0; i < one->row_count; i++) {
 		CHECK(row_history_get(one, &one->row[i], &a));
 		CHECK(row_history_get(other, &other->row[i], &b));
@@ -149,7 +156,8 @@ UNIT_TEST(half_an_event_at_the_end_is_damage)
 		put_each(each, count - 1);
 		play(in_one, &one);
 		play(each, &other);
-		CHECK(one.meta.damage && strstr(one.meta.damage, "does not hold what it announces"));
+		CHECK(one.meta.damage &&
+		      strstr(one.meta.damage, "does not hold what it announces"));
 		check_same(&one, &other);
 		profile_close(&one);
 		profile_close(&other);
@@ -169,7 +177,10 @@ UNIT_TEST(kinds_are_told_apart)
 		stream_stack(file, i, &(const uint64_t){LO + 8 * i + 4}, 1);
 	for (uint32_t i = 0; i < ROUNDS * MANY; i++) {
 		for (uint32_t size = 1; size <= SIZES; size++)
-			event[size - 1] = (struct hi_stream_event){.what = 0x1000 | AN_ALLOC, .thread = 1 + size % 2, .bytes = size, .stack = 1 + i % MANY};
+			event[size - 1] = (struct hi_stream_event){.what = 0x1000 | AN_ALLOC,
+								   .thread = 1 + size % 2,
+								   .bytes = size,
+								   .stack = 1 + i % MANY};
 		stream_events(file, event, sizeof(event));
 	}
 	stream_drawn = 1;
@@ -184,7 +195,10 @@ UNIT_TEST(kinds_are_told_apart)
 	profile_close(&profile);
 }
 
-/* Where each allocation is counted, no size is needed to weigh one: a stack of many sizes has few rows, and every byte is in one of them. */
+/*
+ * Where each allocation is counted, no size is needed to weigh one: a stack of many sizes has few
+ * rows, and every byte is in one of them.
+ */
 UNIT_TEST(of_many_sizes_on_one_stack_few_are_told_apart)
 {
 	enum { FEW = 32, MANY = 1000, DOUBLINGS = 10, ROUNDS = 2 };
@@ -195,7 +209,8 @@ UNIT_TEST(of_many_sizes_on_one_stack_few_are_told_apart)
 
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		for (uint32_t size = 0; size < MANY; size++)
-			event[size] = (struct hi_stream_event){.what = 0x1000 | AN_ALLOC, .bytes = size, .stack = 1};
+			event[size] = (struct hi_stream_event){
+				.what = 0x1000 | AN_ALLOC, .bytes = size, .stack = 1};
 		stream_events(file, event, sizeof(event));
 		for (uint32_t size = 0; size < FEW; size++)
 			event[size].stack = 2;
@@ -209,7 +224,8 @@ UNIT_TEST(of_many_sizes_on_one_stack_few_are_told_apart)
 		rows[row->key.stack]++;
 		count[row->key.stack] += row->alloc_count;
 		bytes[row->key.stack] += row->alloc_bytes;
-		CHECK(row->alloc_bytes >= row->alloc_count * row->key.size_class && row->alloc_bytes <= row->alloc_count * 2 * row->key.size_class);
+		CHECK(row->alloc_bytes >= row->alloc_count * row->key.size_class &&
+		      row->alloc_bytes <= row->alloc_count * 2 * row->key.size_class);
 	}
 	CHECK(rows[0] <= FEW + DOUBLINGS);
 	CHECK_EQ(rows[1], FEW);

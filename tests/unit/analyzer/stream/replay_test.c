@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_test.c - streams become the profile that they describe, whatever is missing or wrong in them. */
+/*
+ * replay_test.c - streams become the profile that they describe, whatever is missing or wrong in
+ * them.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -122,10 +125,12 @@ UNIT_TEST(allocators_that_are_not_hooked)
 	stream_end(file);
 	CHECK_EQ(play(file, &profile), 0);
 	CHECK_STR(profile.meta.unhooked,
-		  "je_malloc in the program itself and malloc in /lib/a?b.so (by direct calls) and malloc in /lib/c.so (by direct calls) and "
+		  "je_malloc in the program itself and malloc in /lib/a?b.so (by direct calls) and "
+		  "malloc in /lib/c.so (by direct calls) and "
 		  "malloc in /lib/c.so (by direct calls)");
 	CHECK(profile.meta.caveat[HI_CAVEAT_UNHOOKED] != NULL);
-	CHECK(!strncmp(profile.meta.caveat[HI_CAVEAT_UNHOOKED], "its allocations go to je_malloc in the program itself and ", 57));
+	CHECK(!strncmp(profile.meta.caveat[HI_CAVEAT_UNHOOKED],
+		       "its allocations go to je_malloc in the program itself and ", 57));
 	CHECK(!profile.meta.damage);
 	profile_close(&profile);
 }
@@ -234,7 +239,8 @@ UNIT_TEST(modules_count_at_the_time_of_the_event)
 {
 	struct profile profile;
 	FILE *file = begin(1);
-	const uint64_t at_end[] = {LO + 0x1000}, before[] = {LO}, behind[] = {LO + 0x1001}, plugin[] = {0x500010};
+	const uint64_t at_end[] = {LO + 0x1000}, before[] = {LO}, behind[] = {LO + 0x1001},
+		       plugin[] = {0x500010};
 
 	stream_alloc(file, 0x7000, 1, at_end, 1);
 	stream_alloc(file, 0x7001, 2, before, 1);
@@ -245,7 +251,8 @@ UNIT_TEST(modules_count_at_the_time_of_the_event)
 	stream_alloc(file, 0x7003, 4, plugin, 1);
 	stream_module(file, 3, 0x4ff000, 0x502000, "/lib/second.so");
 	stream_alloc(file, 0x7004, 5, plugin, 1);
-	stream_module(file, 4, 0x500000, 0x500800, "/lib/third.so"); /* the other's departure was missed */
+	/* the other's departure was missed */
+	stream_module(file, 4, 0x500000, 0x500800, "/lib/third.so");
 	stream_alloc(file, 0x7005, 6, plugin, 1);
 	stream_end(file);
 	CHECK_EQ(play(file, &profile), 0);
@@ -253,7 +260,8 @@ UNIT_TEST(modules_count_at_the_time_of_the_event)
 	static const int32_t expected[] = {0, -1, -1, 1, -1, 2, 3};
 	CHECK_EQ(profile.row_count, 7);
 	for (size_t i = 0; i < 7; i++)
-		CHECK_EQ(profile.frame[profile.stack[profile.row[i].key.stack].frame[0]].module, expected[i]);
+		CHECK_EQ(profile.frame[profile.stack[profile.row[i].key.stack].frame[0]].module,
+			 expected[i]);
 	profile_close(&profile);
 }
 
@@ -269,7 +277,10 @@ UNIT_TEST(no_frames_is_a_frame_of_its_own)
 	profile_close(&profile);
 }
 
-/* What a sample stands for follows from the interval with which it was drawn, whatever the records around it say of others. */
+/*
+ * What a sample stands for follows from the interval with which it was drawn, whatever the records
+ * around it say of others.
+ */
 UNIT_TEST(each_sample_is_weighed_by_its_own_interval)
 {
 	struct profile profile;
@@ -287,10 +298,13 @@ UNIT_TEST(each_sample_is_weighed_by_its_own_interval)
 	stream_end(file);
 	CHECK_EQ(play(file, &profile), 0);
 
-	const double fine = estimate_row(150, 15000, 4096, ALLOC_OBJECTS).value, coarse = estimate_row(350, 35000, 16384, ALLOC_OBJECTS).value;
+	const double fine = estimate_row(150, 15000, 4096, ALLOC_OBJECTS).value,
+		     coarse = estimate_row(350, 35000, 16384, ALLOC_OBJECTS).value;
 	CHECK(fabs(estimate_total(&profile, ALLOC_OBJECTS).value - fine - coarse) < 1e-6);
-	CHECK(fabs(estimate_total(&profile, INUSE_OBJECTS).value - fine - coarse * 150 / 350) < 1e-6);
-	CHECK(fabs(estimate_total(&profile, ALLOC_OBJECTS).variance - estimate_row(150, 15000, 4096, ALLOC_OBJECTS).variance -
+	CHECK(fabs(estimate_total(&profile, INUSE_OBJECTS).value - fine - coarse * 150 / 350) <
+	      1e-6);
+	CHECK(fabs(estimate_total(&profile, ALLOC_OBJECTS).variance -
+		   estimate_row(150, 15000, 4096, ALLOC_OBJECTS).variance -
 		   estimate_row(350, 35000, 16384, ALLOC_OBJECTS).variance) < 1e-3);
 	CHECK_EQ(profile.meta.samples, 500);
 	CHECK_EQ(profile.meta.change_count, 1);
@@ -313,7 +327,8 @@ UNIT_TEST(ages_and_waste_follow_the_blocks)
 	stream_end(file);
 	CHECK_EQ(play(file, &profile), 0);
 
-	const struct estimate inuse = estimate_total(&profile, INUSE_SPACE), allocated = estimate_total(&profile, ALLOC_SPACE);
+	const struct estimate inuse = estimate_total(&profile, INUSE_SPACE),
+			      allocated = estimate_total(&profile, ALLOC_SPACE);
 	CHECK(inuse.slack == 16 && allocated.slack == 24);
 	CHECK(inuse.live == 2 && inuse.age_ns == 2 * 4000);
 	CHECK(inuse.freed == 1 && inuse.lifetime_ns == 1000);
@@ -324,7 +339,8 @@ UNIT_TEST(ages_and_waste_follow_the_blocks)
 /* The same frames may be all there is, or all that could be seen. */
 UNIT_TEST(each_stack_is_counted_by_how_it_ended_itself)
 {
-	static const uint16_t end[] = {HI_END_COMPLETE, HI_END_REGION, HI_END_COMPLETE, HI_END_DEPTH, HI_END_REGION, 200};
+	static const uint16_t end[] = {HI_END_COMPLETE, HI_END_REGION, HI_END_COMPLETE,
+				       HI_END_DEPTH,    HI_END_REGION, 200};
 	const uint64_t site[] = {1000, 2000};
 	struct profile profile;
 	FILE *file = begin(1);
@@ -383,7 +399,10 @@ UNIT_TEST(a_stack_told_by_number_is_the_stack_that_a_record_carries)
 	profile_close(&profile);
 }
 
-/* What the addresses mean is decided when the stack is used: meanwhile another library may lie there. */
+/*
+ * What the addresses mean is decided when the stack is used: meanwhile another library may lie
+ * there.
+ */
 UNIT_TEST(a_told_stack_belongs_to_the_modules_of_the_moment)
 {
 	struct profile profile;
@@ -450,14 +469,17 @@ static void check_same_row(const struct profile_row *one, const struct profile_r
 
 	CHECK_EQ(memcmp(&one->key, &other->key, offsetof(struct profile_row_key, side)), 0);
 	CHECK_EQ(one->key.side, other->key.side);
-	CHECK_EQ(memcmp((const char *)one + figures, (const char *)other + figures, offsetof(struct profile_row, history) - figures), 0);
+	CHECK_EQ(memcmp((const char *)one + figures, (const char *)other + figures,
+			offsetof(struct profile_row, history) - figures),
+		 0);
 	CHECK_EQ(one->history, other->history);
 }
 
 /* The same with a record for each, and all in one; how is not to be seen in the profile. */
 UNIT_TEST(events_are_what_their_records_would_be)
 {
-	const struct hi_stream_event alloc = {.thread = 1, .bytes = 48, .stack = 1, .slack = 8, .lived_ns = HI_STREAM_LIVES};
+	const struct hi_stream_event alloc = {
+		.thread = 1, .bytes = 48, .stack = 1, .slack = 8, .lived_ns = HI_STREAM_LIVES};
 	struct hi_stream_event kept = alloc, freed = alloc, passed = alloc;
 	const struct hi_stream_event a_free = {.what = 0x2000, .after_ns = 1000};
 	struct profile one, other;
@@ -470,7 +492,8 @@ UNIT_TEST(events_are_what_their_records_would_be)
 		FILE *file = begin(1);
 
 		stream_stack(file, 1, site_a, 2);
-		for (int round = 0; round < 3; round++) { /* the second one finds all kinds known, and frees that were missed */
+		/* the second one finds all kinds known, and frees that were missed */
+		for (int round = 0; round < 3; round++) {
 			if (in_one) {
 				struct hi_stream_event all[4] = {kept, freed, passed, a_free};
 
@@ -482,7 +505,8 @@ UNIT_TEST(events_are_what_their_records_would_be)
 				stream_free(file, 0x3000);
 				stream_free(file, 0x2000);
 			}
-			stream_unfree(file, round ? 0x2000 : 0x3000); /* the second: is a missed free in the next round */
+			/* the second: is a missed free in the next round */
+			stream_unfree(file, round ? 0x2000 : 0x3000);
 		}
 		stream_end(file);
 		CHECK_EQ(play(file, in_one ? &one : &other), 0);
@@ -503,7 +527,8 @@ UNIT_TEST(events_are_what_their_records_would_be)
 /* What is known of a kind of allocation does not outlive what it was known by. */
 UNIT_TEST(events_belong_to_the_modules_the_thread_and_the_interval_of_the_moment)
 {
-	const struct hi_stream_event alloc = {.what = AT(0x1000, AN_ALLOC), .thread = 1, .bytes = 48, .stack = 1, .lived_ns = 1};
+	const struct hi_stream_event alloc = {
+		.what = AT(0x1000, AN_ALLOC), .thread = 1, .bytes = 48, .stack = 1, .lived_ns = 1};
 	struct hi_stream_event others = alloc;
 	struct profile profile;
 	FILE *file = begin(1);
@@ -535,7 +560,8 @@ UNIT_TEST(events_belong_to_the_modules_the_thread_and_the_interval_of_the_moment
 
 UNIT_TEST(events_that_make_no_sense_are_named_and_the_others_count)
 {
-	struct hi_stream_event event = {.what = AT(0, AN_ALLOC), .bytes = 48, .stack = 1, .lived_ns = HI_STREAM_LIVES};
+	struct hi_stream_event event = {
+		.what = AT(0, AN_ALLOC), .bytes = 48, .stack = 1, .lived_ns = HI_STREAM_LIVES};
 	struct profile profile;
 	FILE *file = begin(1);
 
@@ -565,9 +591,15 @@ UNIT_TEST(events_that_make_no_sense_are_named_and_the_others_count)
 	profile_close(&profile);
 }
 
-static struct hi_stream_event an_alloc(uint64_t address, uint32_t bytes, uint32_t after_ns, uint32_t lived_ns)
+static struct hi_stream_event an_alloc(uint64_t address, uint32_t bytes, uint32_t after_ns,
+				       uint32_t lived_ns)
 {
-	return (struct hi_stream_event){.what = AT(address, AN_ALLOC), .after_ns = after_ns, .thread = 1, .bytes = bytes, .stack = 1, .lived_ns = lived_ns};
+	return (struct hi_stream_event){.what = AT(address, AN_ALLOC),
+					.after_ns = after_ns,
+					.thread = 1,
+					.bytes = bytes,
+					.stack = 1,
+					.lived_ns = lived_ns};
 }
 
 /* A block whose free is told with it is in use until then, and no longer. */
@@ -587,13 +619,15 @@ UNIT_TEST(the_peak_is_the_most_at_once)
 
 		stream_stack(file, 1, site_a, 2);
 		stream_events(file, event, sizeof(event));
-		if (round == 1) { /* in use again, as if it had never been freed; the other's free was missed */
+		/* in use again, as if it had never been freed; the other's free was missed */
+		if (round == 1) {
 			stream_free(file, 0x1000);
 			stream_unfree(file, 0x1000);
 			stream_alloc(file, 0x4000, 51, site_b, 2);
 		} else if (round == 2) {
 			stream_free(file, 0x1000);
-			stream_events(file, &late, sizeof(late)); /* what its record tells is over with it, whatever the time */
+			/* what its record tells is over with it, whatever the time */
+			stream_events(file, &late, sizeof(late));
 			stream_alloc(file, 0x5000, 101, site_b, 2);
 		}
 		stream_end(file);
@@ -618,7 +652,8 @@ UNIT_TEST(the_peak_is_of_what_samples_stand_for)
 	stream_end(file);
 	CHECK_EQ(play(file, &profile), 0);
 	CHECK_EQ(profile.meta.peak_inuse_bytes,
-		 estimate_round(estimate_row(10, 1000, 1000, INUSE_SPACE).value + estimate_row(1, 200, 5000, INUSE_SPACE).value));
+		 estimate_round(estimate_row(10, 1000, 1000, INUSE_SPACE).value +
+				estimate_row(1, 200, 5000, INUSE_SPACE).value));
 	CHECK_EQ(profile.meta.peak_ns, 1000);
 	profile_close(&profile);
 }
@@ -638,20 +673,25 @@ UNIT_TEST(not_a_stream)
 	CHECK_STR(profile.meta.damage, "not a heapinject record stream");
 	profile_close(&profile);
 
-	CHECK_EQ(play(begin(UINT64_MAX), &profile), -EBADMSG); /* it could not be written to a file that can be read */
+	/* it could not be written to a file that can be read */
+	CHECK_EQ(play(begin(UINT64_MAX), &profile), -EBADMSG);
 	CHECK_STR(profile.meta.damage, "an impossible sampling interval in the header");
 	profile_close(&profile);
 }
 
 UNIT_TEST(bad_records_are_skipped_and_the_first_is_named)
 {
-	struct hi_stream_alloc liar = {.record = {.size = sizeof(liar), .type = HI_STREAM_ALLOC}, .address = 1, .bytes = 1, .frame_count = 100};
+	struct hi_stream_alloc liar = {.record = {.size = sizeof(liar), .type = HI_STREAM_ALLOC},
+				       .address = 1,
+				       .bytes = 1,
+				       .frame_count = 100};
 	struct profile profile;
 	FILE *file = begin(1);
 	char expected[80];
 
 	stream_alloc(file, 0x7000, 48, site_a, 2);
-	snprintf(expected, sizeof(expected), "damaged at byte %ld: a record does not hold what it announces", ftell(file));
+	snprintf(expected, sizeof(expected),
+		 "damaged at byte %ld: a record does not hold what it announces", ftell(file));
 	fwrite(&liar, 1, sizeof(liar), file);
 	stream_alloc(file, 0, 1, site_a, 2);
 	stream_alloc(file, 0x7000, UINT64_MAX, site_a, 2);
@@ -699,7 +739,10 @@ UNIT_TEST(of_a_cut_record_of_events_those_count_that_are_there)
 	FILE *file = begin(1);
 
 	for (uint64_t i = 0; i < 3; i++)
-		event[i] = (struct hi_stream_event){.what = AT(0x1000 * (i + 1), AN_ALLOC), .bytes = 48, .stack = 1, .lived_ns = HI_STREAM_LIVES};
+		event[i] = (struct hi_stream_event){.what = AT(0x1000 * (i + 1), AN_ALLOC),
+						    .bytes = 48,
+						    .stack = 1,
+						    .lived_ns = HI_STREAM_LIVES};
 	stream_stack(file, 1, site_a, 2);
 	stream_events(file, event, sizeof(event));
 	const size_t whole = (size_t)ftell(file);
@@ -715,7 +758,10 @@ UNIT_TEST(of_a_cut_record_of_events_those_count_that_are_there)
 	fclose(file);
 }
 
-/* Any byte of a stream turned into any of a few others: no crash, whatever comes out. Sanitizers look on in CI. */
+/*
+ * Any byte of a stream turned into any of a few others: no crash, whatever comes out. Sanitizers
+ * look on in CI.
+ */
 UNIT_TEST(damage_anywhere_is_survived)
 {
 	static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -730,7 +776,10 @@ UNIT_TEST(damage_anywhere_is_survived)
 	stream_free(file, 0x7000);
 	stream_unfree(file, 0x7000);
 	stream_stack(file, 1, site_a, 2);
-	stream_events(file, &(struct hi_stream_event){.what = AT(0x7200, AN_ALLOC), .bytes = 48, .stack = 1, .lived_ns = 5}, sizeof(struct hi_stream_event));
+	stream_events(file,
+		      &(struct hi_stream_event){
+			      .what = AT(0x7200, AN_ALLOC), .bytes = 48, .stack = 1, .lived_ns = 5},
+		      sizeof(struct hi_stream_event));
 	stream_end(file);
 	char *bytes = text_of(file, &size);
 	fclose(file);
@@ -809,7 +858,8 @@ UNIT_TEST(a_dump_is_of_what_went_before_it)
 	FILE *file = begin(1);
 	struct hi_stream_record cut = {.size = sizeof(cut), .type = HI_STREAM_DUMP};
 	struct seen seen = {0};
-	const struct replay_observer observer = {.on_stats = pass_over, .on_dump = look, .context = &seen};
+	const struct replay_observer observer = {
+		.on_stats = pass_over, .on_dump = look, .context = &seen};
 	struct profile profile;
 	struct input input;
 

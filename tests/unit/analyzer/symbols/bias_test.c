@@ -6,7 +6,10 @@
 
 #include "bias.h"
 
-/* Adds the first executable segment of every loaded file as its line in /proc/self/maps would have it; `device` holds the true bias. */
+/*
+ * Adds the first executable segment of every loaded file as its line in /proc/self/maps would have
+ * it; `device` holds the true bias.
+ */
 static int add_object(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct profile *profile = context;
@@ -49,7 +52,8 @@ UNIT_TEST(bias_is_the_dynamic_linkers)
 
 UNIT_TEST(without_the_file_addresses_are_offsets)
 {
-	struct profile_module module = {.lo = 0x7000, .hi = 0x8000, .file_offset = 0x1000, .bias = PROFILE_BIAS_UNKNOWN};
+	struct profile_module module = {
+		.lo = 0x7000, .hi = 0x8000, .file_offset = 0x1000, .bias = PROFILE_BIAS_UNKNOWN};
 	struct profile profile;
 	uint32_t index;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle_test.c - mangled names as gcc, clang and rustc wrote them, and what people want to read instead.
+ * demangle_test.c - mangled names as gcc, clang and rustc wrote them, and what people want to read
+ * instead.
  */
 #include "unit.h"
 
@@ -24,10 +25,13 @@ UNIT_TEST(cxx_short)
 	static const struct pair pairs[] = {
 		{"_ZN2ns2goEv", "ns::go"},
 		{"_ZN2ns12_GLOBAL__N_13Hid3runEi", "ns::(anonymous namespace)::Hid::run"},
-		{"_ZZN2ns12_GLOBAL__N_13Hid3runEiENKUlcE_clEc", "ns::(anonymous namespace)::Hid::run::{lambda()#1}::operator()"},
-		{"_ZN2ns3BoxINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEED2Ev", "ns::Box::~Box"},
+		{"_ZZN2ns12_GLOBAL__N_13Hid3runEiENKUlcE_clEc",
+		 "ns::(anonymous namespace)::Hid::run::{lambda()#1}::operator()"},
+		{"_ZN2ns3BoxINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEED2Ev",
+		 "ns::Box::~Box"},
 		{"_ZN2ns4pickIiEERKT_RKSt6vectorIS1_SaIS1_EERKSt8functionIFvS1_EE", "ns::pick"},
-		{"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE12_M_constructIPKcEEvT_S8_St20forward_iterator_tag",
+		{"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE12_M_constructIPKcEEvT_S8_"
+		 "St20forward_iterator_tag",
 		 "std::__cxx11::basic_string::_M_construct"},
 		{"_ZN2ns6taggedB5cxx11Ev", "ns::tagged"},
 		{"_ZN3foo3barEv.cold", "foo::bar"},
@@ -48,7 +52,8 @@ UNIT_TEST(cxx_operators)
 		{"_ZNK2ns3BoxIiEltIlEEbT_", "ns::Box::operator<"},
 		{"_ZNK2ns3BoxIiEeqIlEEbT_", "ns::Box::operator=="},
 		{"_ZNK2ns3BoxIiEcvbEv", "ns::Box::operator bool"},
-		{"_ZNK2ns3BoxIiEcvSt6vectorIiSaIiEEEv", "ns::Box::operator std::vector<int, std::allocator<int> >"},
+		{"_ZNK2ns3BoxIiEcvSt6vectorIiSaIiEEEv",
+		 "ns::Box::operator std::vector<int, std::allocator<int> >"},
 		{"_ZN2nsli3_kmEe", "ns::operator\"\" _km"},
 		{"_Znwm", "operator new"},
 		{"_ZdaPv", "operator delete[]"},
@@ -83,7 +88,8 @@ UNIT_TEST(cxx_explosion_is_refused)
 
 	write_cxx_explosion(name, 1);
 	char *readable = demangle(name, true);
-	CHECK_STR(readable, "f(std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> >)");
+	CHECK_STR(readable,
+		  "f(std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> >)");
 	free(readable);
 	/* By a child, but well within its means. */
 	write_cxx_explosion(name, 9);
@@ -103,10 +109,14 @@ UNIT_TEST(rust_legacy)
 {
 	static const struct pair pairs[] = {
 		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
-		{"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
+		{"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$"
+		 "3bar17h930b740aa94f1d3aE",
 		 "<Test + 'static as foo::Bar<Test>>::bar"},
-		{"_ZN53_$LT$alloc..vec..Vec$LT$T$C$A$GT$$u20$as$u20$Drop$GT$4drop17h930b740aa94f1d3aE.llvm.42", "<alloc::vec::Vec<T,A> as Drop>::drop"},
-		{"_ZN3app4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "app::main::{{closure}}"},
+		{"_ZN53_$LT$alloc..vec..Vec$LT$T$C$A$GT$$u20$as$u20$Drop$GT$"
+		 "4drop17h930b740aa94f1d3aE.llvm.42",
+		 "<alloc::vec::Vec<T,A> as Drop>::drop"},
+		{"_ZN3app4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
+		 "app::main::{{closure}}"},
 		{NULL, NULL},
 	};
 	check_all(pairs, false);
@@ -118,14 +128,17 @@ UNIT_TEST(rust_v0)
 		{"_RINvCs6GmmlP4bgsG_1r3arrKj8_EB2_", "r::arr"},
 		{"_RINvCs6GmmlP4bgsG_1r5applyNCNvB2_4main0EB2_", "r::apply"},
 		{"_RNCNvCs6GmmlP4bgsG_1r4mains0_0B3_.llvm.1234", "r::main::{closure#2}"},
-		{"_RINvMNtNtCsgEmfK2I1SDS_4core3fmt2rtNtB3_8Argument9new_debughECs6GmmlP4bgsG_1r", "<core::fmt::rt::Argument>::new_debug"},
+		{"_RINvMNtNtCsgEmfK2I1SDS_4core3fmt2rtNtB3_8Argument9new_debughECs6GmmlP4bgsG_1r",
+		 "<core::fmt::rt::Argument>::new_debug"},
 		{NULL, NULL},
 	};
 	static const struct pair full_pairs[] = {
 		{"_RINvCs6GmmlP4bgsG_1r3arrKj8_EB2_", "r::arr::<8>"},
-		{"_RINvMNtCsgEmfK2I1SDS_4core6optionINtB3_6OptionReE11map_or_elseNtNtCslNYArtu3iFV_5alloc6string6StringNCNvNtB12_3fmt6format0NvYeNtNtB12_"
+		{"_RINvMNtCsgEmfK2I1SDS_4core6optionINtB3_6OptionReE11map_or_elseNtNtCslNYArtu3iFV_"
+		 "5alloc6string6StringNCNvNtB12_3fmt6format0NvYeNtNtB12_"
 		 "6borrow7ToOwned8to_ownedECs6GmmlP4bgsG_1r",
-		 "<core::option::Option<&str>>::map_or_else::<alloc::string::String, alloc::fmt::format::{closure#0}, <str as "
+		 "<core::option::Option<&str>>::map_or_else::<alloc::string::String, "
+		 "alloc::fmt::format::{closure#0}, <str as "
 		 "alloc::borrow::ToOwned>::to_owned>"},
 		{NULL, NULL},
 	};
@@ -133,10 +146,14 @@ UNIT_TEST(rust_v0)
 	check_all(full_pairs, true);
 }
 
-/* Back references that go forward or in circles, lists and numbers that do not end, and each beginning of a good name. */
+/*
+ * Back references that go forward or in circles, lists and numbers that do not end, and each
+ * beginning of a good name.
+ */
 UNIT_TEST(rust_v0_nonsense_stays)
 {
-	static const char good[] = "_RINvMNtNtCsgEmfK2I1SDS_4core3fmt2rtNtB3_8Argument11new_displayAhj8_TNtB3_1aRxEFUKClEuE";
+	static const char good[] = "_RINvMNtNtCsgEmfK2I1SDS_4core3fmt2rtNtB3_8Argument11new_"
+				   "displayAhj8_TNtB3_1aRxEFUKClEuE";
 	static const char *const names[] = {"_R",
 					    "_RB_",
 					    "_RNvB_1a",
@@ -164,7 +181,8 @@ UNIT_TEST(rust_v0_nonsense_stays)
 /* A name of levels + 1 tuples, each of which has the one before it twice: 2^levels parts. */
 static void write_explosion(char name[1024], int levels)
 {
-	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char digits[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	size_t last = strlen("INvC1a1b");
 	char reference[8];
 
@@ -174,7 +192,8 @@ static void write_explosion(char name[1024], int levels)
 		if (number < 62)
 			snprintf(reference, sizeof(reference), "B%c_", digits[number]);
 		else
-			snprintf(reference, sizeof(reference), "B%c%c_", digits[number / 62], digits[number % 62]);
+			snprintf(reference, sizeof(reference), "B%c%c_", digits[number / 62],
+				 digits[number % 62]);
 		strcat(strcat(strcat(strcat(name, "T"), reference), reference), "E");
 		last = at;
 	}
@@ -217,15 +236,24 @@ UNIT_TEST(others_stay)
 UNIT_TEST(control_characters_are_replaced)
 {
 	static const struct pair pairs[] = {
-		{"a\x1b[31mb\nc", "a?[31mb?c"}, {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"}, {"bad\xc3(\xff", "bad?(?"}, {"c1\xc2\x9b", "c1??"}, {NULL, NULL},
+		{"a\x1b[31mb\nc", "a?[31mb?c"},
+		{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+		{"bad\xc3(\xff", "bad?(?"},
+		{"c1\xc2\x9b", "c1??"},
+		{NULL, NULL},
 	};
 	check_all(pairs, false);
 }
 
-/* Nothing that the demangler would print, but the text may come from elsewhere: no bracket closes, and nothing is written beyond the end. */
+/*
+ * Nothing that the demangler would print, but the text may come from elsewhere: no bracket closes,
+ * and nothing is written beyond the end.
+ */
 UNIT_TEST(shorten_survives_nonsense)
 {
-	static const char *const names[] = {"{(", "<", "foo<(", "(((", "operator", "operator<", "a operator()", "{lambda(", ">", "x [", "foo) > <bar"};
+	static const char *const names[] = {"{(",       "<",         "foo<(",        "(((",
+					    "operator", "operator<", "a operator()", "{lambda(",
+					    ">",        "x [",       "foo) > <bar"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *name = strdup(names[i]);

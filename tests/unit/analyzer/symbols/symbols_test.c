@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols_test.c - resolves addresses of this very program, and of small programs compiled on the spot, against addr2line and what the source says.
+ * symbols_test.c - resolves addresses of this very program, and of small programs compiled on the
+ * spot, against addr2line and what the source says.
  */
 #include "unit.h"
 
@@ -91,7 +92,9 @@ static void set_build_id(struct profile *profile, const char *path)
 	struct objfile file;
 	size_t size;
 
-	CHECK_EQ(objfile_open(&(struct file_source){.pid = (uint32_t)getpid()}, &module, NULL, &file), 0);
+	CHECK_EQ(objfile_open(&(struct file_source){.pid = (uint32_t)getpid()}, &module, NULL,
+			      &file),
+		 0);
 	const uint8_t *id = objfile_build_id(file.elf, &size);
 	CHECK(id && size == 20);
 	memcpy(profile->module[0].build_id, id, size);
@@ -248,7 +251,10 @@ UNIT_TEST(what_was_sought_and_found)
 /* Names that were found where there was no debug information. */
 UNIT_TEST(names_are_completed_if_that_is_asked_for)
 {
-	const struct profile_line name = {.function = (char[]){"told"}}, place = {.function = (char[]){"told"}, .file = (char[]){"told.c"}, .line = 7};
+	const struct profile_line name = {.function = (char[]){"told"}},
+				  place = {.function = (char[]){"told"},
+					   .file = (char[]){"told.c"},
+					   .line = 7};
 	struct symbols_findings findings = {0};
 	uint32_t unknown, complete;
 
@@ -262,11 +268,14 @@ UNIT_TEST(names_are_completed_if_that_is_asked_for)
 	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
 	CHECK_EQ(profile.frame[0].line_count, 1);
 	CHECK_STR(profile.frame[0].line[0].function, "told");
-	CHECK_EQ(symbols_resolve(&profile, &(struct symbols_options){.complete = true, .findings = &findings}), 0);
+	CHECK_EQ(symbols_resolve(&profile, &(struct symbols_options){.complete = true,
+								     .findings = &findings}),
+		 0);
 	CHECK_EQ(profile.frame[0].line_count, 2);
 	CHECK_STR(profile.frame[0].line[0].function, "inlined_into_caller");
 	CHECK_STR(profile.frame[unknown].line[0].function, "told");
-	CHECK_STR(profile.frame[complete].line[0].function, "told"); /* nothing more can be said of it */
+	/* nothing more can be said of it */
+	CHECK_STR(profile.frame[complete].line[0].function, "told");
 	CHECK_EQ(findings.sought, 0);
 	CHECK_EQ(findings.bettered, 1);
 	profile_close(&profile);
@@ -286,9 +295,10 @@ UNIT_TEST(unknown_addresses_stay_empty)
 	profile_close(&profile);
 }
 
-/* ---- separate debug files ------------------------------------------------------------------------------------------------ */
+/* ---- separate debug files -------------------------------------------------------------------- */
 
-static const char source[] = "__attribute__((noinline)) int hidden_worker(int x) { __asm__ volatile(\"\"); return x + 1; }\n"
+static const char source[] = "__attribute__((noinline)) int hidden_worker(int x) { __asm__ "
+			     "volatile(\"\"); return x + 1; }\n"
 			     "int main(int n, char **v) { (void)v; return hidden_worker(n); }\n";
 
 static char directory[64];
@@ -317,7 +327,9 @@ static uint64_t compile(const char *flags)
 	snprintf(path, sizeof(path), "%s/program.c", directory);
 	FILE *file = fopen(path, "w");
 	CHECK(file && fputs(source, file) >= 0 && fclose(file) == 0);
-	run("cd %s && cc -O1 -g %s program.c -o program && nm program | awk '/hidden_worker/ {print $1}' > address", directory, flags);
+	run("cd %s && cc -O1 -g %s program.c -o program && nm program | awk '/hidden_worker/ "
+	    "{print $1}' > address",
+	    directory, flags);
 	snprintf(path, sizeof(path), "%s/address", directory);
 	file = fopen(path, "r");
 	CHECK(file && fscanf(file, "%" SCNx64, &address) == 1 && fclose(file) == 0);
@@ -345,7 +357,9 @@ UNIT_TEST(debug_link_next_to_the_file)
 {
 	const uint64_t address = compile("-Wl,--build-id=none");
 
-	run("cd %s && objcopy --only-keep-debug program program.debug && strip program && objcopy --add-gnu-debuglink=program.debug program", directory);
+	run("cd %s && objcopy --only-keep-debug program program.debug && strip program && objcopy "
+	    "--add-gnu-debuglink=program.debug program",
+	    directory);
 	check_worker(address, true);
 }
 
@@ -353,7 +367,9 @@ UNIT_TEST(debug_link_in_a_directory_with_build_id)
 {
 	const uint64_t address = compile("-Wl,--build-id");
 
-	run("cd %s && mkdir .debug && objcopy --only-keep-debug program .debug/x && strip program && objcopy --add-gnu-debuglink=.debug/x program", directory);
+	run("cd %s && mkdir .debug && objcopy --only-keep-debug program .debug/x && strip program "
+	    "&& objcopy --add-gnu-debuglink=.debug/x program",
+	    directory);
 	check_worker(address, true);
 }
 
@@ -361,7 +377,8 @@ UNIT_TEST(debug_link_with_wrong_checksum)
 {
 	const uint64_t address = compile("-Wl,--build-id=none");
 
-	run("cd %s && objcopy --only-keep-debug program program.debug && strip program && objcopy --add-gnu-debuglink=program.debug program && "
+	run("cd %s && objcopy --only-keep-debug program program.debug && strip program && objcopy "
+	    "--add-gnu-debuglink=program.debug program && "
 	    "objcopy --add-section .extra=program.c program.debug",
 	    directory);
 	check_worker(address, false);
@@ -369,7 +386,8 @@ UNIT_TEST(debug_link_with_wrong_checksum)
 
 UNIT_TEST(compressed_debug_sections)
 {
-	check_worker(compile("-gz=zlib -g3"), true); /* small sections are left as they are, but not all those names of macros */
+	/* small sections are left as they are, but not all those names of macros */
+	check_worker(compile("-gz=zlib -g3"), true);
 }
 
 UNIT_TEST(position_dependent_dwarf4)
@@ -377,9 +395,12 @@ UNIT_TEST(position_dependent_dwarf4)
 	check_worker(compile("-no-pie -gdwarf-4"), true);
 }
 
-/* ---- hostile files ------------------------------------------------------------------------------------------------------- */
+/* ---- hostile files --------------------------------------------------------------------------- */
 
-/* Every byte of a small program damaged in turn (in steps), and the program cut short: any answer will do, but there must be one. */
+/*
+ * Every byte of a small program damaged in turn (in steps), and the program cut short: any answer
+ * will do, but there must be one.
+ */
 static void damage(const char *options)
 {
 	const uint64_t address = compile(options);
@@ -438,11 +459,13 @@ UNIT_TEST(compressed_section_that_lies_about_its_size)
 	const int fd = open(path, O_RDWR | O_CLOEXEC);
 	elf_version(EV_CURRENT);
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	CHECK(elf && gelf_getshdr(objfile_section(elf, SHT_NULL, ".debug_str"), &header) && (header.sh_flags & SHF_COMPRESSED));
+	CHECK(elf && gelf_getshdr(objfile_section(elf, SHT_NULL, ".debug_str"), &header) &&
+	      (header.sh_flags & SHF_COMPRESSED));
 	elf_end(elf);
 	CHECK_EQ(pread(fd, &truth, sizeof(truth), (off_t)header.sh_offset + 8), sizeof(truth));
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-		CHECK_EQ(pwrite(fd, &lies[i], sizeof(lies[i]), (off_t)header.sh_offset + 8), sizeof(lies[i]));
+		CHECK_EQ(pwrite(fd, &lies[i], sizeof(lies[i]), (off_t)header.sh_offset + 8),
+			 sizeof(lies[i]));
 		struct profile profile = profile_of(path, 0, address + 1);
 		CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
 		CHECK(profile.frame[0].line_count <= 1);
@@ -453,13 +476,14 @@ UNIT_TEST(compressed_section_that_lies_about_its_size)
 	check_worker(address, true);
 }
 
-/* ---- perf maps ----------------------------------------------------------------------------------------------------------- */
+/* ---- perf maps ------------------------------------------------------------------------------- */
 
 UNIT_TEST(perf_map_lines)
 {
 	struct perfmap map;
 
-	CHECK_EQ(perfmap_parse(strdup("7f0000001000 100 js::first name\nnonsense\n7f0000002000 80 old\n\n7f0000002000 40 new\nffffffffffffffff 2 wraps\n1 2"),
+	CHECK_EQ(perfmap_parse(strdup("7f0000001000 100 js::first name\nnonsense\n7f0000002000 80 "
+				      "old\n\n7f0000002000 40 new\nffffffffffffffff 2 wraps\n1 2"),
 			       &map),
 		 0);
 	CHECK_STR(perfmap_find(&map, 0x7f0000001000), "js::first name");
@@ -505,7 +529,9 @@ UNIT_TEST(fifo_does_not_block)
 	run("rm -r %s", directory);
 }
 
-/* Of frames that have been looked up before, only those that have come since are looked up again. */
+/*
+ * Of frames that have been looked up before, only those that have come since are looked up again.
+ */
 UNIT_TEST(only_from_the_first_frame_on)
 {
 	uint32_t frame;

@@ -25,7 +25,9 @@ static void open_bar(void)
 	progress_bar_open();
 }
 
-/* Shown is what is expected, unless it took us so long to come here that the timer has drawn, too. */
+/*
+ * Shown is what is expected, unless it took us so long to come here that the timer has drawn, too.
+ */
 #define CHECK_SHOWN(text_, expected)                                                  \
 	do {                                                                          \
 		const char *text = (text_);                                           \

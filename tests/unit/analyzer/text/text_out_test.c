@@ -18,7 +18,8 @@ static FILE *open_text(void)
 
 UNIT_TEST(numbers)
 {
-	static const int64_t numbers[] = {0, 1, -1, 9, 10, -10, 99, 100, 1234567890, -1234567890123, INT64_MAX, INT64_MIN};
+	static const int64_t numbers[] = {
+		0, 1, -1, 9, 10, -10, 99, 100, 1234567890, -1234567890123, INT64_MAX, INT64_MIN};
 	char expected[64];
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -28,7 +29,8 @@ UNIT_TEST(numbers)
 		putc(' ', out);
 		text_count((uint64_t)numbers[i], out);
 		fclose(out);
-		snprintf(expected, sizeof(expected), "%" PRId64 " %" PRIu64, numbers[i], (uint64_t)numbers[i]);
+		snprintf(expected, sizeof(expected), "%" PRId64 " %" PRIu64, numbers[i],
+			 (uint64_t)numbers[i]);
 		CHECK_STR(text, expected);
 	}
 }

@@ -17,7 +17,10 @@ static void begin(void)
 
 static void add(uint32_t caller, uint32_t callee, double weight, bool is_residual)
 {
-	edges[graph.edge_count++] = (struct callgraph_edge){.caller = caller, .callee = callee, .weight.value = weight, .is_residual = is_residual};
+	edges[graph.edge_count++] = (struct callgraph_edge){.caller = caller,
+							    .callee = callee,
+							    .weight.value = weight,
+							    .is_residual = is_residual};
 }
 
 static bool has(uint32_t caller, uint32_t callee)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growth_page_test.c - the page of growth as a file: its data, its size, and names that would break it. What it does in a browser is for
- * tests/integration/growth_html.
+ * growth_page_test.c - the page of growth as a file: its data, its size, and names that would break
+ * it. What it does in a browser is for tests/integration/growth_html.
  */
 #include "unit.h"
 
@@ -33,7 +33,8 @@ static void add(struct series *series, struct profile *profile)
 /* Closes the series. */
 static void check_page(struct series *series, size_t limit, const char *program)
 {
-	const struct render_options options = {.type = INUSE_SPACE, .series = series, .is_page = true, .limit = limit};
+	const struct render_options options = {
+		.type = INUSE_SPACE, .series = series, .is_page = true, .limit = limit};
 	char *text = picture_of(render_growth, &(const struct profile){0}, &options);
 
 	picture_check(text, program);
@@ -51,17 +52,25 @@ UNIT_TEST(data_of_the_page)
 	}
 	check_page(&series, 0,
 		   READ_PAGE
-		   "assert (data[\"title\"], data[\"host\"], data[\"pid\"], data[\"command\"]) == (\"server\", \"host\", 1234, \"/usr/bin/server --x\")\n"
-		   "assert data[\"hasTimes\"] and data[\"start\"] == 1763640005 and data[\"time\"] == [2 * i for i in range(8)], data[\"time\"]\n"
-		   "assert data[\"peak\"] == {\"bytes\": 77777, \"time\": 6.5, \"isExact\": True}, data[\"peak\"]\n"
-		   "assert (data[\"snapshots\"], data[\"stackCount\"]) == (8, 3) and data[\"kind\"] == {\"kind\": \"inuse\", \"isBytes\": True}\n"
+		   "assert (data[\"title\"], data[\"host\"], data[\"pid\"], data[\"command\"]) == "
+		   "(\"server\", \"host\", 1234, \"/usr/bin/server --x\")\n"
+		   "assert data[\"hasTimes\"] and data[\"start\"] == 1763640005 and data[\"time\"] "
+		   "== [2 * i for i in range(8)], data[\"time\"]\n"
+		   "assert data[\"peak\"] == {\"bytes\": 77777, \"time\": 6.5, \"isExact\": True}, "
+		   "data[\"peak\"]\n"
+		   "assert (data[\"snapshots\"], data[\"stackCount\"]) == (8, 3) and "
+		   "data[\"kind\"] == {\"kind\": \"inuse\", \"isBytes\": True}\n"
 		   "grow, late, stay = data[\"stacks\"]\n"
-		   "assert grow[\"name\"] == \"grow file.c:10 < serve < main\" and grow[\"calls\"][1] == \"serve file.c:10\", grow\n"
-		   "assert grow[\"value\"] == [2000 + 1000 * i for i in range(8)] and (grow[\"slope\"], grow[\"level\"], grow[\"verdict\"]) == (500, 2000, "
+		   "assert grow[\"name\"] == \"grow file.c:10 < serve < main\" and "
+		   "grow[\"calls\"][1] == \"serve file.c:10\", grow\n"
+		   "assert grow[\"value\"] == [2000 + 1000 * i for i in range(8)] and "
+		   "(grow[\"slope\"], grow[\"level\"], grow[\"verdict\"]) == (500, 2000, "
 		   "\"grows\"), grow\n"
 		   "assert grow[\"low\"] == 500 == grow[\"high\"] and \"deviation\" not in grow\n"
-		   "assert late[\"value\"] == [0] * 6 + [300] * 2 and stay[\"verdict\"] == \"steady\", data\n"
-		   "assert data[\"total\"][\"value\"][7] == 2000 + 7000 + 5100 + 300 and data[\"total\"][\"verdict\"] == \"grows\"\n");
+		   "assert late[\"value\"] == [0] * 6 + [300] * 2 and stay[\"verdict\"] == "
+		   "\"steady\", data\n"
+		   "assert data[\"total\"][\"value\"][7] == 2000 + 7000 + 5100 + 300 and "
+		   "data[\"total\"][\"verdict\"] == \"grows\"\n");
 }
 
 UNIT_TEST(how_sure_figures_are)
@@ -79,11 +88,15 @@ UNIT_TEST(how_sure_figures_are)
 		add(&series, &profile);
 	}
 	snprintf(check, sizeof(check),
-		 READ_PAGE "one, total = data[\"stacks\"][0], data[\"total\"]\n"
-			   "assert abs(one[\"value\"][2] - %.9g) < 1 and abs(total[\"value\"][2] - 2 * one[\"value\"][2]) < 2\n"
-			   "assert abs(one[\"deviation\"][2] ** 2 / %.9g - 1) < 1e-3 and abs(total[\"deviation\"][2] ** 2 / %.9g - 1) < 1e-3, data\n"
-			   "assert abs(one[\"unit\"] - %.9g) < 1e-3 * one[\"unit\"] and total[\"unit\"] == one[\"unit\"]\n"
-			   "assert one[\"low\"] is None and one[\"verdict\"] == \"too few files\"\n",
+		 READ_PAGE
+		 "one, total = data[\"stacks\"][0], data[\"total\"]\n"
+		 "assert abs(one[\"value\"][2] - %.9g) < 1 and abs(total[\"value\"][2] - 2 * "
+		 "one[\"value\"][2]) < 2\n"
+		 "assert abs(one[\"deviation\"][2] ** 2 / %.9g - 1) < 1e-3 and "
+		 "abs(total[\"deviation\"][2] ** 2 / %.9g - 1) < 1e-3, data\n"
+		 "assert abs(one[\"unit\"] - %.9g) < 1e-3 * one[\"unit\"] and total[\"unit\"] == "
+		 "one[\"unit\"]\n"
+		 "assert one[\"low\"] is None and one[\"verdict\"] == \"too few files\"\n",
 		 one.value, one.variance, 2 * one.variance, one.unit);
 	check_page(&series, 0, check);
 }
@@ -105,7 +118,8 @@ UNIT_TEST(names_that_would_break_it)
 	check_page(&series, 0,
 		   READ_PAGE "stack = data[\"stacks\"][0]\n"
 			     "assert stack[\"name\"].startswith(\"<!--<script>?\"), stack\n"
-			     "assert stack[\"calls\"][1:] == [\"</script><script>alert(1)</script> file.c:10\", \"main <??.c:10\"], stack\n"
+			     "assert stack[\"calls\"][1:] == [\"</script><script>alert(1)</script> "
+			     "file.c:10\", \"main <??.c:10\"], stack\n"
 			     "assert data[\"title\"] == \"<erver\" and not data[\"hasTimes\"]\n");
 }
 
@@ -126,10 +140,13 @@ UNIT_TEST(large_series_stay_below_a_megabyte)
 		add(&series, &profile);
 	}
 	check_page(&series, 800,
-		   READ_PAGE "assert len(data[\"time\"]) == 240 and data[\"time\"][0] == 0 and data[\"time\"][239] == 249, data[\"time\"]\n"
+		   READ_PAGE "assert len(data[\"time\"]) == 240 and data[\"time\"][0] == 0 and "
+			     "data[\"time\"][239] == 249, data[\"time\"]\n"
 			     "assert (data[\"snapshots\"], data[\"stackCount\"]) == (250, 800)\n"
-			     "assert 100 < len(data[\"stacks\"]) < 800 and len(text) > 700000, (len(data[\"stacks\"]), len(text))\n"
-			     "assert data[\"stacks\"][0][\"verdict\"] == \"grows\" and len(data[\"stacks\"][0][\"value\"]) == 240\n");
+			     "assert 100 < len(data[\"stacks\"]) < 800 and len(text) > 700000, "
+			     "(len(data[\"stacks\"]), len(text))\n"
+			     "assert data[\"stacks\"][0][\"verdict\"] == \"grows\" and "
+			     "len(data[\"stacks\"][0][\"value\"]) == 240\n");
 }
 
 UNIT_TEST(nothing_to_show)
@@ -141,7 +158,9 @@ UNIT_TEST(nothing_to_show)
 		profile.meta.duration_ns = i;
 		add(&series, &profile);
 	}
-	check_page(&series, 0, READ_PAGE "assert data[\"stacks\"] == [] and data[\"total\"][\"value\"] == [0, 0] and data[\"peak\"] is None\n");
+	check_page(&series, 0,
+		   READ_PAGE "assert data[\"stacks\"] == [] and data[\"total\"][\"value\"] == [0, "
+			     "0] and data[\"peak\"] is None\n");
 }
 
 UNIT_MAIN()

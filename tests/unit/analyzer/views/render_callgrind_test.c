@@ -4,7 +4,10 @@
 
 static const struct render_options in_use = {.type = INUSE_SPACE};
 
-/* What is listed under a function: from behind its fn= line, which may give its name or only its number, to the empty line. To be freed. */
+/*
+ * What is listed under a function: from behind its fn= line, which may give its name or only its
+ * number, to the empty line. To be freed.
+ */
 static char *function_of(const char *text, const char *name)
 {
 	char wanted[64], line[32];
@@ -42,7 +45,9 @@ UNIT_TEST(own_costs_and_calls)
 	/* An inlined function is called like another, on the line where it was inlined. */
 	check_function(text, "copy", "10 3000 3 6000 6");
 	check_function(text, "store", "cob=(1)\ncfi=(2)\ncfn=(3)\ncalls=6 10\n11 3000 3 6000 6");
-	check_function(text, "serve", "cob=(1)\ncfi=(2)\ncfn=(4) store\ncalls=6 11\n10 3000 3 6000 6\n10 100 1 200 2");
+	check_function(
+		text, "serve",
+		"cob=(1)\ncfi=(2)\ncfn=(4) store\ncalls=6 11\n10 3000 3 6000 6\n10 100 1 200 2");
 	check_has(text, "fl=(2) src/file.c\n");
 	free(text);
 	profile_close(&profile);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_html_test.c - the HTML page as a file: its size, its data, and names that would break it. What it does in a browser is for
- * tests/integration/flame_html.
+ * render_html_test.c - the HTML page as a file: its size, its data, and names that would break it.
+ * What it does in a browser is for tests/integration/flame_html.
  */
 #include "unit.h"
 
@@ -11,11 +11,12 @@
 static const struct render_options in_use = {.type = INUSE_SPACE};
 
 /* The head of each check: functions by their number in the data, and the names of the nodes. */
-#define READ_PAGE                                                               \
-	PICTURE_READ_PAGE("profile")                                            \
-	"nodes = data[\"nodes\"]\n"                                             \
-	"names = [data[\"names\"][i] for i in data[\"functions\"][\"name\"]]\n" \
-	"named = [names[f] if f >= 0 else (\"all\", \"(other)\")[-1 - f] for f in nodes[\"function\"]]\n"
+#define READ_PAGE                                                                   \
+	PICTURE_READ_PAGE("profile")                                                \
+	"nodes = data[\"nodes\"]\n"                                                 \
+	"names = [data[\"names\"][i] for i in data[\"functions\"][\"name\"]]\n"     \
+	"named = [names[f] if f >= 0 else (\"all\", \"(other)\")[-1 - f] for f in " \
+	"nodes[\"function\"]]\n"
 
 UNIT_TEST(data_of_the_page)
 {
@@ -26,13 +27,17 @@ UNIT_TEST(data_of_the_page)
 	sample_stack(&profile, "main;serve;copy<store", 3, 1024);
 	sample_stack(&profile, "main;serve", 1, 1024);
 	char *text = picture_of(render_html, &profile, &in_use);
-	picture_check(text, READ_PAGE "assert named == [\"all\", \"main\", \"serve\", \"store\", \"copy\"], named\n"
-				      "assert nodes[\"depth\"] == [0, 1, 2, 3, 4]\n"
-				      "assert nodes[\"self\"] == [[0, 0, 2, 0, 6], [0, 0, 2048, 0, 6144], [0, 0, 1, 0, 3], [0, 0, 1024, 0, 3072]]\n"
-				      "assert \"base\" not in nodes and \"deviation\" not in nodes\n"
-				      "assert (data[\"title\"], data[\"host\"], data[\"pid\"]) == (\"server\", \"host\", 1234)\n"
-				      "assert (data[\"interval\"], data[\"duration\"], data[\"complete\"], data[\"folded\"]) == (1, 10.5, 0.75, 0)\n"
-				      "assert data[\"report\"][0] == \"heapinject: server (pid 1234) on host\"\n");
+	picture_check(text, READ_PAGE
+		      "assert named == [\"all\", \"main\", \"serve\", \"store\", \"copy\"], named\n"
+		      "assert nodes[\"depth\"] == [0, 1, 2, 3, 4]\n"
+		      "assert nodes[\"self\"] == [[0, 0, 2, 0, 6], [0, 0, 2048, 0, 6144], [0, 0, "
+		      "1, 0, 3], [0, 0, 1024, 0, 3072]]\n"
+		      "assert \"base\" not in nodes and \"deviation\" not in nodes\n"
+		      "assert (data[\"title\"], data[\"host\"], data[\"pid\"]) == (\"server\", "
+		      "\"host\", 1234)\n"
+		      "assert (data[\"interval\"], data[\"duration\"], data[\"complete\"], "
+		      "data[\"folded\"]) == (1, 10.5, 0.75, 0)\n"
+		      "assert data[\"report\"][0] == \"heapinject: server (pid 1234) on host\"\n");
 	free(text);
 	profile_close(&profile);
 }
@@ -51,10 +56,11 @@ UNIT_TEST(figures_of_samples_add_up)
 	const struct estimate total = estimate_total(&profile, INUSE_OBJECTS);
 	char *text = picture_of(render_html, &profile, &in_use);
 	snprintf(check, sizeof(check),
-		 READ_PAGE "assert abs(sum(nodes[\"self\"][2]) - %.6f) <= 0.5, sum(nodes[\"self\"][2])\n"
-			   "variance = sum(d * d for d in nodes[\"deviation\"][2])\n"
-			   "assert abs(variance / %.6f - 1) < 1e-3, variance\n"
-			   "assert abs(max(nodes[\"unit\"][2]) / %.6f - 1) < 1e-3\n",
+		 READ_PAGE
+		 "assert abs(sum(nodes[\"self\"][2]) - %.6f) <= 0.5, sum(nodes[\"self\"][2])\n"
+		 "variance = sum(d * d for d in nodes[\"deviation\"][2])\n"
+		 "assert abs(variance / %.6f - 1) < 1e-3, variance\n"
+		 "assert abs(max(nodes[\"unit\"][2]) / %.6f - 1) < 1e-3\n",
 		 total.value, total.variance, total.unit);
 	picture_check(text, check);
 	free(text);
@@ -71,9 +77,10 @@ UNIT_TEST(names_that_would_break_it)
 	picture_rename(&profile, "worse", "<!--<script>");
 	sample_stack(&profile, "main;\\u003c\"\\\x01\xff", 1, 10);
 	char *text = picture_of(render_html, &profile, &in_use);
-	picture_check(text, READ_PAGE "assert \"</script><script>alert(1)</script>\" in names, names\n"
-				      "assert \"<!--<script>\" in names\n"
-				      "assert chr(92) + \"u003c\" + chr(34) + chr(92) + \"??\" in names\n");
+	picture_check(text, READ_PAGE
+		      "assert \"</script><script>alert(1)</script>\" in names, names\n"
+		      "assert \"<!--<script>\" in names\n"
+		      "assert chr(92) + \"u003c\" + chr(34) + chr(92) + \"??\" in names\n");
 	free(text);
 	profile_close(&profile);
 }
@@ -89,16 +96,21 @@ UNIT_TEST(comparison)
 	CHECK_EQ(profile_merge(&all, &new, PROFILE_NEW), 0);
 	CHECK_EQ(profile_merge(&all, &old, PROFILE_BASE), 0);
 	char *text = picture_of(render_html, &all, &in_use);
-	picture_check(text, READ_PAGE "assert data[\"isComparison\"] is True\n"
-				      "assert named == [\"all\", \"main\", \"kept\", \"gone\"], named\n"
-				      "assert nodes[\"self\"][3] == [0, 0, 50, 0] and nodes[\"base\"][3] == [0, 0, 20, 40], nodes\n");
+	picture_check(text,
+		      READ_PAGE "assert data[\"isComparison\"] is True\n"
+				"assert named == [\"all\", \"main\", \"kept\", \"gone\"], named\n"
+				"assert nodes[\"self\"][3] == [0, 0, 50, 0] and nodes[\"base\"][3] "
+				"== [0, 0, 20, 40], nodes\n");
 	free(text);
 	profile_close(&all);
 	profile_close(&new);
 	profile_close(&old);
 }
 
-/* Long names and many stacks: the heaviest are there, the others are counted, and the whole is what it was. */
+/*
+ * Long names and many stacks: the heaviest are there, the others are counted, and the whole is what
+ * it was.
+ */
 UNIT_TEST(large_profiles_stay_below_a_megabyte)
 {
 	struct profile profile = sample_open();
@@ -110,9 +122,11 @@ UNIT_TEST(large_profiles_stay_below_a_megabyte)
 	}
 	sample_stack(&profile, "main;heavy", 10000, 1024);
 	char *text = picture_of(render_html, &profile, &in_use);
-	picture_check(text, READ_PAGE "assert len(text) > 500000, len(text)\n"
-				      "assert sum(nodes[\"self\"][2]) == 34000, sum(nodes[\"self\"][2])\n"
-				      "assert data[\"folded\"] > 5000 and \"heavy\" in named and \"(other)\" in named\n");
+	picture_check(
+		text, READ_PAGE
+		"assert len(text) > 500000, len(text)\n"
+		"assert sum(nodes[\"self\"][2]) == 34000, sum(nodes[\"self\"][2])\n"
+		"assert data[\"folded\"] > 5000 and \"heavy\" in named and \"(other)\" in named\n");
 	free(text);
 	profile_close(&profile);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* render_list_test.c - figures by source line and by machine code, on small profiles without files. */
+/*
+ * render_list_test.c - figures by source line and by machine code, on small profiles without files.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -7,9 +9,11 @@
 #include "render_formats.h"
 #include "sample_profile.h"
 
-typedef int render_view(const struct profile *profile, const struct render_options *options, FILE *out);
+typedef int render_view(const struct profile *profile, const struct render_options *options,
+			FILE *out);
 
-static char *view(render_view *render, const struct profile *profile, const struct render_options *options, int error)
+static char *view(render_view *render, const struct profile *profile,
+		  const struct render_options *options, int error)
 {
 	char *text;
 	size_t size;
@@ -51,13 +55,17 @@ static struct profile small_profile(void)
 UNIT_TEST(lines_without_sources)
 {
 	struct profile profile = small_profile();
-	char *text = view(render_list, &profile, &(struct render_options){.type = INUSE_SPACE, .argument = "^(serve|store|copy)$"}, 0);
+	char *text = view(
+		render_list, &profile,
+		&(struct render_options){.type = INUSE_SPACE, .argument = "^(serve|store|copy)$"},
+		0);
 
-	check_has(text, "ROUTINE ======================== serve in src/file.c\n"
-			"       1kB        4kB (flat, cum) 66.67% of Total\n"
-			"no source: looked for src/file.c; --source-path names directories with sources\n"
-			"       1kB        4kB     10:\n"
-			"ROUTINE");
+	check_has(text,
+		  "ROUTINE ======================== serve in src/file.c\n"
+		  "       1kB        4kB (flat, cum) 66.67% of Total\n"
+		  "no source: looked for src/file.c; --source-path names directories with sources\n"
+		  "       1kB        4kB     10:\n"
+		  "ROUTINE");
 	check_has(text, "copy in src/file.c\n       3kB        3kB (flat, cum) 50.00% of Total\n");
 	check_has(text, "store in src/file.c\n         .        3kB (flat, cum) 50.00% of Total\n");
 	check_has(text, "         .        3kB     11:\n");
@@ -70,12 +78,14 @@ UNIT_TEST(lines_without_sources)
 UNIT_TEST(a_stack_counts_once)
 {
 	struct profile profile = small_profile();
-	char *text = view(render_list, &profile, &(struct render_options){.type = INUSE_OBJECTS, .argument = "again"}, 0);
+	char *text = view(render_list, &profile,
+			  &(struct render_options){.type = INUSE_OBJECTS, .argument = "again"}, 0);
 
 	check_has(text, "         2          2 (flat, cum) 33.33% of Total\n");
 	check_has(text, "         2          2     10:\n");
 	free(text);
-	text = view(render_disasm, &profile, &(struct render_options){.type = INUSE_OBJECTS, .argument = "again"}, 0);
+	text = view(render_disasm, &profile,
+		    &(struct render_options){.type = INUSE_OBJECTS, .argument = "again"}, 0);
 	check_has(text, "         2          2 (flat, cum) 33.33% of Total\n");
 	free(text);
 	profile_close(&profile);
@@ -84,7 +94,10 @@ UNIT_TEST(a_stack_counts_once)
 UNIT_TEST(intervals)
 {
 	struct profile profile = small_profile();
-	char *text = view(render_list, &profile, &(struct render_options){.type = INUSE_SPACE, .argument = "serve", .intervals = true}, 0);
+	char *text = view(render_list, &profile,
+			  &(struct render_options){
+				  .type = INUSE_SPACE, .argument = "serve", .intervals = true},
+			  0);
 
 	check_has(text, "      flat 1kB .. 1kB, 95%\n       cum 4kB .. 4kB, 95%\n");
 	free(text);
@@ -94,7 +107,8 @@ UNIT_TEST(intervals)
 UNIT_TEST(code_of_no_file)
 {
 	struct profile profile = small_profile();
-	char *text = view(render_disasm, &profile, &(struct render_options){.type = INUSE_SPACE, .argument = "^store$"}, 0);
+	char *text = view(render_disasm, &profile,
+			  &(struct render_options){.type = INUSE_SPACE, .argument = "^store$"}, 0);
 
 	check_has(text, "ROUTINE ======================== store in no file\n"
 			"       3kB        3kB (flat, cum) 50.00% of Total\n"
@@ -102,7 +116,8 @@ UNIT_TEST(code_of_no_file)
 			"       3kB        3kB ");
 	free(text);
 	/* Inlined everywhere: the code that it is in. */
-	text = view(render_disasm, &profile, &(struct render_options){.type = INUSE_SPACE, .argument = "^copy$"}, 0);
+	text = view(render_disasm, &profile,
+		    &(struct render_options){.type = INUSE_SPACE, .argument = "^copy$"}, 0);
 	check_has(text, "ROUTINE ======================== store in no file\n");
 	free(text);
 	profile_close(&profile);
@@ -112,7 +127,12 @@ UNIT_TEST(code_of_a_file_that_is_gone)
 {
 	struct profile profile = sample_open();
 	char path[] = "/nowhere/program";
-	const struct profile_module module = {.lo = 0x400000, .hi = 0x500000, .path = path, .number = 1, .build_id = {0xab, 0xcd}, .build_id_size = 2};
+	const struct profile_module module = {.lo = 0x400000,
+					      .hi = 0x500000,
+					      .path = path,
+					      .number = 1,
+					      .build_id = {0xab, 0xcd},
+					      .build_id_size = 2};
 	struct profile_row_key key = {.interval = 1};
 	uint32_t index, frame, row;
 
@@ -122,9 +142,11 @@ UNIT_TEST(code_of_a_file_that_is_gone)
 	CHECK_EQ(profile_row_at(&profile, &key, &row), 0);
 	profile.row[row].inuse_count = 1;
 	profile.row[row].inuse_bytes = 1024;
-	char *text = view(render_disasm, &profile, &(struct render_options){.type = INUSE_SPACE, .argument = "program"}, 0);
+	char *text = view(render_disasm, &profile,
+			  &(struct render_options){.type = INUSE_SPACE, .argument = "program"}, 0);
 	check_has(text, "ROUTINE ======================== program+0x4000ff in /nowhere/program\n");
-	check_has(text, "no code: no file with build-id abcd, neither /nowhere/program nor by that id; --binary names the program's\n");
+	check_has(text, "no code: no file with build-id abcd, neither /nowhere/program nor by that "
+			"id; --binary names the program's\n");
 	check_has(text, "       1kB        1kB     4000ff:\n");
 	free(text);
 	profile_close(&profile);
@@ -133,19 +155,24 @@ UNIT_TEST(code_of_a_file_that_is_gone)
 UNIT_TEST(nothing_to_show)
 {
 	struct profile profile = small_profile();
-	char *text = view(render_list, &profile, &(struct render_options){.type = INUSE_SPACE, .argument = "nothing"}, -ESRCH);
+	char *text =
+		view(render_list, &profile,
+		     &(struct render_options){.type = INUSE_SPACE, .argument = "nothing"}, -ESRCH);
 
 	CHECK_STR(text, "");
 	check_has(render_error(), "no function matches \"nothing\"");
 	free(text);
-	text = view(render_disasm, &profile, &(struct render_options){.type = INUSE_SPACE, .argument = "*("}, -EINVAL);
+	text = view(render_disasm, &profile,
+		    &(struct render_options){.type = INUSE_SPACE, .argument = "*("}, -EINVAL);
 	CHECK_STR(text, "");
 	check_has(render_error(), "is no regular expression");
 	free(text);
 	for (size_t i = 0; i < profile.row_count; i++)
 		profile.row[i].inuse_count = profile.row[i].inuse_bytes = 0;
-	text = view(render_list, &profile, &(struct render_options){.type = INUSE_SPACE, .argument = "main"}, 0);
-	check_has(text, "Nothing to show: no sample of this type passes through a function that matches \"main\".\n");
+	text = view(render_list, &profile,
+		    &(struct render_options){.type = INUSE_SPACE, .argument = "main"}, 0);
+	check_has(text, "Nothing to show: no sample of this type passes through a function that "
+			"matches \"main\".\n");
 	free(text);
 	profile_close(&profile);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_symbolize_test.c - a profile is written once more with its names, as --heap writes it, unless there is nothing to look up.
+ * render_symbolize_test.c - a profile is written once more with its names, as --heap writes it,
+ * unless there is nothing to look up.
  */
 #include "unit.h"
 
@@ -10,7 +11,8 @@
 #include "report_options.h"
 #include "sample_profile.h"
 
-typedef int render_view(const struct profile *profile, const struct render_options *options, FILE *out);
+typedef int render_view(const struct profile *profile, const struct render_options *options,
+			FILE *out);
 
 static const struct render_options no_options;
 
@@ -41,7 +43,8 @@ UNIT_TEST(names_and_counts)
 	struct profile profile = sample_open();
 
 	sample_stack(&profile, "main;leaf<inner", 3, 100);
-	char *text = written(render_symbolize, &profile, 0), *heap = written(render_heap, &profile, 0);
+	char *text = written(render_symbolize, &profile, 0),
+	     *heap = written(render_heap, &profile, 0);
 	CHECK(strncmp(text, "heap profile: ", 14) == 0);
 	CHECK(strstr(text, " leaf\tsrc/file.c:10\n"));
 	CHECK(strstr(text, " inner\tsrc/file.c:11\n"));
@@ -90,11 +93,16 @@ static int parsed(int argc, const char *const *argv)
 /* What is completed stays what it is otherwise. */
 UNIT_TEST(command_lines_that_change_more_are_refused)
 {
-	static const char *const good[][6] = {
-		{"report", "--symbolize", "a.heap"}, {"report", "--symbolize", "a.heap", "-o", "b.heap"}, {"report", "--symbolize", "a.pb.gz", "-o", "b"}};
-	static const char *const bad[][6] = {{"report", "--symbolize", "a.heap", "b.heap"},  {"report", "--symbolize", "a.heap", "--base", "b.heap"},
-					     {"diff", "--symbolize", "a.heap", "b.heap"},    {"report", "--symbolize", "a.heap", "--focus", "x"},
-					     {"report", "--symbolize", "a.heap", "--lines"}, {"report", "--symbolize", "a.heap", "-o", "b.pb.gz"}};
+	static const char *const good[][6] = {{"report", "--symbolize", "a.heap"},
+					      {"report", "--symbolize", "a.heap", "-o", "b.heap"},
+					      {"report", "--symbolize", "a.pb.gz", "-o", "b"}};
+	static const char *const bad[][6] = {
+		{"report", "--symbolize", "a.heap", "b.heap"},
+		{"report", "--symbolize", "a.heap", "--base", "b.heap"},
+		{"diff", "--symbolize", "a.heap", "b.heap"},
+		{"report", "--symbolize", "a.heap", "--focus", "x"},
+		{"report", "--symbolize", "a.heap", "--lines"},
+		{"report", "--symbolize", "a.heap", "-o", "b.pb.gz"}};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		CHECK_EQ(parsed(good[i][3] ? 5 : 3, good[i]), 0);

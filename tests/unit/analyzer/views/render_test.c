@@ -49,7 +49,8 @@ UNIT_TEST(text_sorted_limited_and_by_objects)
 	check_has(text, "Total: 10 objects allocated\n");
 	check_has(text, "Showing top 2 nodes out of 5\n");
 	check_has_not(text, "Incomplete");
-	check_has(text, "         0     0%     0%         10   100%  main  file.c:10\n         2 20.00% 20.00%          8 80.00%  serve  file.c:10\n");
+	check_has(text, "         0     0%     0%         10   100%  main  file.c:10\n         2 "
+			"20.00% 20.00%          8 80.00%  serve  file.c:10\n");
 	check_has_not(text, "store");
 	free(text);
 	profile_close(&profile);
@@ -69,7 +70,8 @@ UNIT_TEST(text_says_how_sure_it_is)
 	profile.meta.stack_ends[HI_END_LOST] = 3;
 	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "one sample per 512kB; 77 samples, 42.9% complete stacks\n");
-	check_has(text, "\nIncomplete stacks: 1 deeper than what is recorded, 3 lost among frame pointers\n");
+	check_has(text, "\nIncomplete stacks: 1 deeper than what is recorded, 3 lost among frame "
+			"pointers\n");
 	check_has(text, "(95% interval ");
 	check_has_not(text, "Warning");
 	check_has_not(text, "flat, 95%");
@@ -84,7 +86,9 @@ UNIT_TEST(text_gives_every_interval_when_asked)
 
 	char *text = rendered("text", &profile, &options, 0);
 	check_has(text, "flat, 95%              cum, 95%");
-	check_has(text, "3kB 74.85%        3kB .. 3kB               3kB .. 3kB         copy (inline)"); /* every allocation: exact */
+	/* every allocation: exact */
+	check_has(text,
+		  "3kB 74.85%        3kB .. 3kB               3kB .. 3kB         copy (inline)");
 	free(text);
 	profile_close(&profile);
 }
@@ -96,7 +100,8 @@ UNIT_TEST(text_tells_waste_and_ages_when_asked)
 
 	char *text = rendered("text", &profile, &options, 0);
 	check_has(text, "waste   mean age   lifetime\n");
-	check_has(text, " -     10.50s          -  "); /* nobody asked the allocator; all from the very start, none seen to be freed */
+	/* nobody asked the allocator; all from the very start, none seen to be freed */
+	check_has(text, " -     10.50s          -  ");
 	check_has_not(text, "Waste:");
 	free(text);
 	for (size_t i = 0; i < profile.row_count; i++) {
@@ -122,9 +127,12 @@ UNIT_TEST(text_tells_how_the_rate_changed)
 	profile.meta.interval = 4096;
 	profile.meta.budget_ppm = 10000;
 	for (uint64_t i = 0; i < 8; i++)
-		profile_add_change(&profile.meta, &(struct profile_change){.time_ns = (i + 1) * 1500000000, .interval = 8192 << i});
+		profile_add_change(&profile.meta,
+				   &(struct profile_change){.time_ns = (i + 1) * 1500000000,
+							    .interval = 8192 << i});
 	char *text = rendered("text", &profile, &in_use, 0);
-	check_has(text, "Rate: adapted to stay within 1% of CPU time: one per 8kB from 1.5s, one per 16kB from 3.0s, ");
+	check_has(text, "Rate: adapted to stay within 1% of CPU time: one per 8kB from 1.5s, one "
+			"per 16kB from 3.0s, ");
 	check_has(text, ", and 2 more changes; each sample is weighed by its own\n");
 	free(text);
 	profile_close(&profile);
@@ -161,14 +169,20 @@ UNIT_TEST(text_without_samples)
 UNIT_TEST(text_names_without_symbols)
 {
 	struct profile profile = sample_open();
-	struct profile_module module = {.lo = 0x5000, .hi = 0x6000, .bias = 0x4000, .path = (char *)(uintptr_t) "/usr/lib/libthing.so.1"};
+	struct profile_module module = {.lo = 0x5000,
+					.hi = 0x6000,
+					.bias = 0x4000,
+					.path = (char *)(uintptr_t) "/usr/lib/libthing.so.1"};
 	uint32_t index, frames[2], stack, row;
 
 	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x5235, (int32_t)index, &frames[0]), 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x9999, -1, &frames[1]), 0);
 	CHECK_EQ(profile_stack_of(&profile, frames, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .size_class = profile_size_class(64), .interval = profile.meta.interval},
+	CHECK_EQ(profile_row_at(&profile,
+				&(struct profile_row_key){.stack = stack,
+							  .size_class = profile_size_class(64),
+							  .interval = profile.meta.interval},
 				&row),
 		 0);
 	profile.row[row].inuse_count = 1;
@@ -180,7 +194,9 @@ UNIT_TEST(text_names_without_symbols)
 	profile_close(&profile);
 }
 
-/* A second profile to compare with: serve has 1 kB less than now, gone has 2 kB that are no more. */
+/*
+ * A second profile to compare with: serve has 1 kB less than now, gone has 2 kB that are no more.
+ */
 static struct profile comparison(void)
 {
 	struct profile profile = small_profile(), base = sample_open();
@@ -233,7 +249,8 @@ UNIT_TEST(text_says_what_is_filtered)
 	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
 	CHECK_EQ(filter_profile(&profile, &options, &left, &unmatched), 0);
 	char *text = rendered("text", &left, &in_use, 0);
-	check_has(text, "Active filters:\n   focus=copy\nShown: 3kB in use\nShowing nodes accounting for 3kB, 74.85% of 4.01kB total\n");
+	check_has(text, "Active filters:\n   focus=copy\nShown: 3kB in use\nShowing nodes "
+			"accounting for 3kB, 74.85% of 4.01kB total\n");
 	check_has(text, "       3kB 74.85% 74.85%        3kB 74.85%  copy (inline)");
 	free(text);
 	profile_close(&left);
@@ -243,7 +260,8 @@ UNIT_TEST(text_says_what_is_filtered)
 UNIT_TEST(text_is_trimmed_as_asked)
 {
 	struct profile profile = small_profile();
-	const struct render_options all = {.type = INUSE_SPACE, .no_trim = true}, none_dropped = {.type = INUSE_SPACE, .node_fraction = -1},
+	const struct render_options all = {.type = INUSE_SPACE, .no_trim = true},
+				    none_dropped = {.type = INUSE_SPACE, .node_fraction = -1},
 				    heavy = {.type = INUSE_SPACE, .node_fraction = 0.9};
 
 	char *text = rendered("text", &profile, &all, 0);
@@ -264,7 +282,11 @@ UNIT_TEST(units)
 {
 	static const struct {
 		const char *unit, *shown;
-	} cases[] = {{"b", "3072B"}, {"Bytes", "1024B"}, {"kb", "   4.01kB   100%  main"}, {"megabytes", "         0 74.85%"}, {"auto", "1kB 24.95%"}};
+	} cases[] = {{"b", "3072B"},
+		     {"Bytes", "1024B"},
+		     {"kb", "   4.01kB   100%  main"},
+		     {"megabytes", "         0 74.85%"},
+		     {"auto", "1kB 24.95%"}};
 	struct profile profile = small_profile();
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -282,19 +304,20 @@ UNIT_TEST(tree)
 	struct profile profile = small_profile();
 	char *text = rendered("tree", &profile, &in_use, 0);
 
-	check_has(text, "----------------------------------------------------------+-------------\n"
-			"      flat  flat%   sum%        cum   cum%   calls calls% + context\n"
-			"----------------------------------------------------------+-------------\n"
-			"                                               3kB   100% |   store (inline)\n"
-			"       3kB 74.85% 74.85%        3kB 74.85%                | copy\n"
-			"----------------------------------------------------------+-------------\n"
-			"                                               4kB   100% |   main\n"
-			"       1kB 24.95% 99.81%        4kB 99.81%                | serve\n"
-			"                                               3kB 75.00% |   store\n"
-			"----------------------------------------------------------+-------------\n"
-			"         0     0% 99.81%     4.01kB   100%                | main\n"
-			"                                               4kB 99.81% |   serve\n"
-			"----------------------------------------------------------+-------------\n");
+	check_has(text,
+		  "----------------------------------------------------------+-------------\n"
+		  "      flat  flat%   sum%        cum   cum%   calls calls% + context\n"
+		  "----------------------------------------------------------+-------------\n"
+		  "                                               3kB   100% |   store (inline)\n"
+		  "       3kB 74.85% 74.85%        3kB 74.85%                | copy\n"
+		  "----------------------------------------------------------+-------------\n"
+		  "                                               4kB   100% |   main\n"
+		  "       1kB 24.95% 99.81%        4kB 99.81%                | serve\n"
+		  "                                               3kB 75.00% |   store\n"
+		  "----------------------------------------------------------+-------------\n"
+		  "         0     0% 99.81%     4.01kB   100%                | main\n"
+		  "                                               4kB 99.81% |   serve\n"
+		  "----------------------------------------------------------+-------------\n");
 	check_has_not(text, "tiny");
 	free(text);
 	profile_close(&profile);
@@ -303,7 +326,8 @@ UNIT_TEST(tree)
 UNIT_TEST(peek)
 {
 	struct profile profile = small_profile();
-	const struct render_options tiny = {.type = INUSE_SPACE, .argument = "^t"}, none = {.type = INUSE_SPACE, .argument = "x"},
+	const struct render_options tiny = {.type = INUSE_SPACE, .argument = "^t"},
+				    none = {.type = INUSE_SPACE, .argument = "x"},
 				    wrong = {.type = INUSE_SPACE, .argument = "("};
 
 	char *text = rendered("peek", &profile, &tiny, 0);
@@ -322,7 +346,8 @@ UNIT_TEST(traces)
 	struct profile profile = small_profile();
 	char *text = rendered("traces", &profile, &in_use, 0);
 
-	check_has(text, "     bytes:  1kB\n       3kB   copy (inline)\n             store\n             serve\n             main\n----");
+	check_has(text, "     bytes:  1kB\n       3kB   copy (inline)\n             store\n        "
+			"     serve\n             main\n----");
 	check_has(text, "     bytes:  8B\n        8B   tiny\n             main\n");
 	CHECK(strstr(text, "copy") < strstr(text, "tiny"));
 	free(text);
@@ -338,9 +363,16 @@ UNIT_TEST(threads)
 	for (uint32_t row = 0; row < profile.row_count; row++) {
 		const struct profile_row *whole = &profile.row[row];
 
-		CHECK_EQ(thread_breakdown_thread(&profile.breakdown, row == 0 ? "wor\x1bker" : NULL, row == 0 ? 77 : 0, &thread), 0);
+		CHECK_EQ(thread_breakdown_thread(&profile.breakdown, row == 0 ? "wor\x1bker" : NULL,
+						 row == 0 ? 77 : 0, &thread),
+			 0);
 		CHECK_EQ(thread_breakdown_of(&profile.breakdown, row, thread, &part), 0);
-		profile.breakdown.part[part] = (struct part){row, thread, whole->alloc_count, whole->alloc_bytes, whole->inuse_count, whole->inuse_bytes};
+		profile.breakdown.part[part] = (struct part){row,
+							     thread,
+							     whole->alloc_count,
+							     whole->alloc_bytes,
+							     whole->inuse_count,
+							     whole->inuse_bytes};
 	}
 	char *text = rendered("threads", &profile, &in_use, 0);
 	check_has(text, "   objects      bytes      %  thread\n"
@@ -356,7 +388,8 @@ UNIT_TEST(sizes)
 	char *text = rendered("sizes", &profile, &in_use, 0);
 
 	check_has(text, "         1         8B  0.19%       4B .. 8B       \n");
-	check_has(text, "         4        4kB 99.81%     512B .. 1kB      ########################################\n");
+	check_has(text, "         4        4kB 99.81%     512B .. 1kB      "
+			"########################################\n");
 	check_has(text, "         0          0     0%      32B .. 64B      \n");
 	free(text);
 	profile_close(&profile);
@@ -365,14 +398,18 @@ UNIT_TEST(sizes)
 UNIT_TEST(modules)
 {
 	struct profile profile = small_profile();
-	const struct profile_module module = {.lo = 0x5000, .hi = 0x6000, .path = (char *)(uintptr_t) "/usr/lib/libthing.so.1"};
+	const struct profile_module module = {
+		.lo = 0x5000, .hi = 0x6000, .path = (char *)(uintptr_t) "/usr/lib/libthing.so.1"};
 	uint32_t index;
 
 	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
 	for (size_t i = 0; i < profile.frame_count; i++)
-		profile.frame[i].module = strcmp(profile.frame[i].line[0].function, "main") != 0 ? (int32_t)index : -1;
+		profile.frame[i].module = strcmp(profile.frame[i].line[0].function, "main") != 0
+						  ? (int32_t)index
+						  : -1;
 	char *text = rendered("modules", &profile, &in_use, 0);
-	check_has(text, "    4.01kB   100%   100%     4.01kB   100%  [libthing.so.1]\n         0     0%   100%     4.01kB   100%  <unknown>\n");
+	check_has(text, "    4.01kB   100%   100%     4.01kB   100%  [libthing.so.1]\n         0   "
+			"  0%   100%     4.01kB   100%  <unknown>\n");
 	free(text);
 	profile_close(&profile);
 }

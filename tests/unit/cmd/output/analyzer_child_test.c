@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyzer_child: the real analyzer behind its pipes: fed, asked for its status, for dumps, finished, killed, abandoned. */
+/*
+ * analyzer_child: the real analyzer behind its pipes: fed, asked for its status, for dumps,
+ * finished, killed, abandoned.
+ */
 #include "analyzer_child.h"
 
 #include <errno.h>
@@ -37,10 +40,15 @@ static void scene_open(struct scene *scene)
 	scene->heap = memfd_create("heap", MFD_CLOEXEC);
 	scene->pprof = memfd_create("pprof", MFD_CLOEXEC);
 	const struct analyzer_files files = {.heap_fd = scene->heap, .pprof_fd = scene->pprof};
-	CHECK_EQ(analyzer_child_start(&scene->child, identity_to_run_as(identity_of_caller()), &files), 0);
+	CHECK_EQ(analyzer_child_start(&scene->child, identity_to_run_as(identity_of_caller()),
+				      &files),
+		 0);
 	CHECK(scene->child.pid > 0);
-	CHECK_EQ(file_service_open(&scene->service, scene->child.ask_fd, &scene->broker, &scene->outputs), 0);
-	scene->stream = fdopen(dup(scene->child.stream_fd), "w"); /* ours to close; the end of the stream is the child's own */
+	CHECK_EQ(file_service_open(&scene->service, scene->child.ask_fd, &scene->broker,
+				   &scene->outputs),
+		 0);
+	/* ours to close; the end of the stream is the child's own */
+	scene->stream = fdopen(dup(scene->child.stream_fd), "w");
 	CHECK(scene->stream);
 }
 
@@ -130,7 +138,8 @@ UNIT_TEST(signals_of_the_terminal_do_not_end_it)
 	char summary[4096];
 	scene_open(&scene);
 	feed(&scene, false);
-	WAIT_FOR((void)analyzer_child_status(&scene.child, &status), status.samples); /* it has begun: its handlers are in place */
+	/* it has begun: its handlers are in place */
+	WAIT_FOR((void)analyzer_child_status(&scene.child, &status), status.samples);
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		CHECK_EQ(kill(scene.child.pid, signals[i]), 0);
 	stream_end(scene.stream);
@@ -190,7 +199,7 @@ UNIT_TEST(an_abandoned_child_is_gone_and_has_written_nothing)
 	CHECK_EQ(count_fds(), fds);
 }
 
-/* ---- dumps ---- */
+/* ---- dumps ----------------------------------------------------------------------------------- */
 
 static char directory[] = "/tmp/analyzer_child_test.XXXXXX", prefix[64];
 
@@ -221,7 +230,8 @@ static int dump_now(struct scene *scene, uint64_t time_ns, struct outputs_dump *
 	return error;
 }
 
-static void check_heap(const char *path, const char *totals, const char *duration, const char *end_reason)
+static void check_heap(const char *path, const char *totals, const char *duration,
+		       const char *end_reason)
 {
 	static char text[8192];
 	const int fd = open(path, O_RDONLY);
@@ -230,8 +240,10 @@ static void check_heap(const char *path, const char *totals, const char *duratio
 	CHECK(got > 0);
 	text[got] = 0;
 	close(fd);
-	if (!strstr(text, totals) || !strstr(text, duration) || !strstr(text, end_reason) || !strstr(text, "\n# end\n"))
-		UNIT_FAIL("%s: no \"%s\", \"%s\", \"%s\" in it, or no end: %s", path, totals, duration, end_reason, text);
+	if (!strstr(text, totals) || !strstr(text, duration) || !strstr(text, end_reason) ||
+	    !strstr(text, "\n# end\n"))
+		UNIT_FAIL("%s: no \"%s\", \"%s\", \"%s\" in it, or no end: %s", path, totals,
+			  duration, end_reason, text);
 }
 
 UNIT_TEST(a_dump_is_the_profile_so_far)
@@ -243,10 +255,12 @@ UNIT_TEST(a_dump_is_the_profile_so_far)
 	with_outputs(&scene);
 	feed(&scene, false);
 	CHECK_EQ(dump_now(&scene, 5000000000, &dump), 0);
-	check_heap(dump.heap_path, "heap profile:      2:     1000 [", "# duration_ns 5000000000\n", "# end_reason 8\n");
+	check_heap(dump.heap_path, "heap profile:      2:     1000 [", "# duration_ns 5000000000\n",
+		   "# end_reason 8\n");
 	stream_alloc(scene.stream, 0x7000, 24, &(uint64_t){0x10090}, 1);
 	CHECK_EQ(dump_now(&scene, 6000000000, &dump), 0);
-	check_heap(dump.heap_path, "heap profile:      3:     1024 [", "# duration_ns 6000000000\n", "# end_reason 8\n");
+	check_heap(dump.heap_path, "heap profile:      3:     1024 [", "# duration_ns 6000000000\n",
+		   "# end_reason 8\n");
 	const int fd = open(dump.pprof_path, O_RDONLY);
 	CHECK_EQ(read(fd, head, 2), 2);
 	CHECK_EQ(memcmp(head, "\x1f\x8b", 2), 0);
@@ -276,7 +290,8 @@ UNIT_TEST(a_dump_that_finds_no_room_ends_nothing)
 	CHECK_EQ(dump_now(&scene, 5000000000, &dump), -EFBIG);
 	CHECK_EQ(dump_now(&scene, 6000000000, &dump), -EFBIG);
 	stream_end(scene.stream);
-	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_FAILED); /* the end has no room either, and says so */
+	/* the end has no room either, and says so */
+	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_FAILED);
 	CHECK(strstr(summary, "cannot write the heap profile: File too large"));
 	snprintf(path, sizeof path, "%s.12.0001.heap.tmp", prefix);
 	CHECK(access(path, F_OK));
@@ -335,7 +350,9 @@ UNIT_TEST(without_descriptors_it_does_not_start_and_leaks_none)
 	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
 		last = fd;
 	for (int room = 0; room < 8; room++) { /* eight it needs: every error path */
-		CHECK_EQ(analyzer_child_start(&child, identity_to_run_as(identity_of_caller()), &(struct analyzer_files){-1, -1}), -EMFILE);
+		CHECK_EQ(analyzer_child_start(&child, identity_to_run_as(identity_of_caller()),
+					      &(struct analyzer_files){-1, -1}),
+			 -EMFILE);
 		CHECK_EQ(child.pid, 4711);
 		int again[10], count = 0;
 		while (count < 10 && (again[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)

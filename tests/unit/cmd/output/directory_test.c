@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* directory: paths lead where they should, but not through links that somebody else laid out in a directory open to all. */
+/*
+ * directory: paths lead where they should, but not through links that somebody else laid out in a
+ * directory open to all.
+ */
 #include "directory.h"
 
 #include <errno.h>
@@ -111,7 +114,8 @@ UNIT_TEST(links_of_others_in_an_open_directory)
 	CHECK_EQ(leads_to("own/given/file", "real"), 0);
 	CHECK_EQ(symlink("../open/planted", "own/through"), 0);
 	CHECK_EQ(leads_to("own/through/file", "real"), -ELOOP);
-	CHECK_EQ(lchown("open", 65534, 65534), 0); /* whose directory it is may do in it what they like anyway */
+	/* whose directory it is may do in it what they like anyway */
+	CHECK_EQ(lchown("open", 65534, 65534), 0);
 	CHECK_EQ(leads_to("open/planted/file", "real"), 0);
 	CHECK_EQ(chmod("open", 0777), 0); /* not even sticky */
 	CHECK_EQ(lchown("open", 0, 0), 0);

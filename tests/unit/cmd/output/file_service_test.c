@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* file_service: a child gets files to write when a dump is expected, and only then; they get their names when they are whole. */
+/*
+ * file_service: a child gets files to write when a dump is expected, and only then; they get their
+ * names when they are whole.
+ */
 #include "file_service.h"
 
 #include <errno.h>
@@ -59,7 +62,10 @@ static int ask(const struct scene *scene, uint32_t kind)
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof control};
 	int fd = -1;
 
 	notify(scene, kind, 0);
@@ -156,7 +162,8 @@ UNIT_TEST(what_could_not_be_written_leaves_nothing)
 	CHECK(exists(".12.0001.heap.tmp"));
 	notify(&scene, HI_FILE_DUMP_DONE, ENOSPC);
 	CHECK_EQ(result(&scene, &dump), -ENOSPC);
-	CHECK(!exists(".12.0001.heap.tmp") && !exists(".12.0001.pb.gz.tmp") && !exists(".12.0002.heap"));
+	CHECK(!exists(".12.0001.heap.tmp") && !exists(".12.0001.pb.gz.tmp") &&
+	      !exists(".12.0002.heap"));
 	/* The next one is none the worse for it. */
 	CHECK_EQ(file_service_expect(&scene.service), 0);
 	write_both(&scene);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* outputs: numbered, never over an existing file, nothing left where the second one fails; dumps in the order of time. */
+/*
+ * outputs: numbered, never over an existing file, nothing left where the second one fails; dumps in
+ * the order of time.
+ */
 #include "outputs.h"
 
 #include <dirent.h>
@@ -84,7 +87,7 @@ UNIT_TEST(says_why_it_cannot)
 	CHECK_EQ(outputs_create(&outputs, "/nonexistent/directory/p", 12), -ENOENT);
 }
 
-/* ---- dumps ---- */
+/* ---- dumps ----------------------------------------------------------------------------------- */
 
 /* Both files hold these words. */
 static void write_dump(const struct outputs_dump *dump, const char *text)
@@ -130,17 +133,20 @@ UNIT_TEST(dumps_are_numbered_in_the_order_of_time_and_the_end_is_last)
 	CHECK_EQ(outputs_create(&outputs, prefix(), 12), 0);
 	CHECK_EQ(outputs_dump_open(&outputs, &dump), 0);
 	write_dump(&dump, "first");
-	CHECK(holds("p.12.0001.heap", "")); /* of the end, which has yet to come; what is half written has another name */
+	/* of the end, which has yet to come; what is half written has another name */
+	CHECK(holds("p.12.0001.heap", ""));
 	CHECK(strstr(dump.heap_path, "/p.12.0001.heap.tmp"));
 	CHECK_EQ(outputs_dump_publish(&outputs, &dump), 0);
-	CHECK(strstr(dump.heap_path, "/p.12.0001.heap") && strstr(dump.pprof_path, "/p.12.0001.pb.gz"));
+	CHECK(strstr(dump.heap_path, "/p.12.0001.heap") &&
+	      strstr(dump.pprof_path, "/p.12.0001.pb.gz"));
 	CHECK(!strstr(dump.heap_path, ".tmp"));
 	dump_now(&outputs, "second");
 	CHECK_EQ(write(outputs.heap_fd, "end", 3), 3);
 	CHECK(holds("p.12.0001.heap", "first") && holds("p.12.0001.pb.gz", "first"));
 	CHECK(holds("p.12.0002.heap", "second") && holds("p.12.0002.pb.gz", "second"));
 	CHECK(holds("p.12.0003.heap", "end"));
-	CHECK(strstr(outputs.heap_path, "/p.12.0003.heap") && strstr(outputs.pprof_path, "/p.12.0003.pb.gz"));
+	CHECK(strstr(outputs.heap_path, "/p.12.0003.heap") &&
+	      strstr(outputs.pprof_path, "/p.12.0003.pb.gz"));
 	CHECK_EQ(count_files(), 6);
 	outputs_close(&outputs, false);
 	remove_directory();
@@ -153,12 +159,14 @@ UNIT_TEST(a_dump_goes_over_nothing_that_exists)
 	CHECK_EQ(outputs_create(&outputs, prefix(), 12), 0);
 	close(open(in_directory("p.12.0002.pb.gz"), O_CREAT | O_WRONLY, 0600));
 	close(open(in_directory("p.12.0003.heap"), O_CREAT | O_WRONLY, 0600));
-	close(open(in_directory("p.12.0001.heap.tmp"), O_CREAT | O_WRONLY, 0600)); /* of somebody who was killed */
+	/* of somebody who was killed */
+	close(open(in_directory("p.12.0001.heap.tmp"), O_CREAT | O_WRONLY, 0600));
 	dump_now(&outputs, "first");
 	CHECK(holds("p.12.0001.heap", "first"));
 	CHECK(strstr(outputs.heap_path, "/p.12.0004.heap"));
 	CHECK(holds("p.12.0004.heap", "") && holds("p.12.0004.pb.gz", ""));
-	CHECK(access(in_directory("p.12.0002.heap"), F_OK) && access(in_directory("p.12.0003.pb.gz"), F_OK));
+	CHECK(access(in_directory("p.12.0002.heap"), F_OK) &&
+	      access(in_directory("p.12.0003.pb.gz"), F_OK));
 	CHECK_EQ(count_files(), 7);
 	outputs_close(&outputs, false);
 	remove_directory();
@@ -192,7 +200,8 @@ UNIT_TEST(only_the_newest_are_kept)
 	dump_now(&outputs, "second");
 	CHECK_EQ(count_files(), 6);
 	dump_now(&outputs, "third");
-	CHECK(access(in_directory("p.12.0001.heap"), F_OK) && access(in_directory("p.12.0001.pb.gz"), F_OK));
+	CHECK(access(in_directory("p.12.0001.heap"), F_OK) &&
+	      access(in_directory("p.12.0001.pb.gz"), F_OK));
 	CHECK(holds("p.12.0002.heap", "second") && holds("p.12.0003.pb.gz", "third"));
 	CHECK_EQ(count_files(), 6);
 	/* What somebody has put in its place is not ours to remove. */

@@ -33,7 +33,10 @@ static struct identity whom(void)
 	return geteuid() == 0 ? user : identity_of_caller();
 }
 
-/* What `probe` returns in the sandbox, where it has the descriptors 3 (a memory file) and 4 (a socket); or DIED + signal. */
+/*
+ * What `probe` returns in the sandbox, where it has the descriptors 3 (a memory file) and 4 (a
+ * socket); or DIED + signal.
+ */
 static int in_sandbox(int (*probe)(void))
 {
 	int status, pair[2], file = memfd_create("kept", MFD_CLOEXEC);
@@ -54,7 +57,7 @@ static int in_sandbox(int (*probe)(void))
 	return WIFSIGNALED(status) ? DIED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* ---- descriptors ---- */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 static int count_descriptors(void)
 {
@@ -95,7 +98,7 @@ UNIT_TEST(descriptors_move_to_their_places_in_any_order)
 	CHECK_EQ(fcntl(7, F_GETFD), -1);
 }
 
-/* ---- system calls ---- */
+/* ---- system calls ---------------------------------------------------------------------------- */
 
 static int result_of(long result)
 {
@@ -122,7 +125,10 @@ static int try_stat(void)
 }
 static int try_executable_memory(void)
 {
-	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? errno : 0;
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+			       MAP_FAILED
+		       ? errno
+		       : 0;
 }
 static int try_to_make_memory_executable(void)
 {
@@ -210,7 +216,8 @@ static int fork_in_sandbox(void)
 	const pid_t child = fork();
 	if (child == 0)
 		_exit(open("/etc/passwd", O_RDONLY) >= 0 || write(ends[1], "x", 1) != 1);
-	if (child < 0 || waitpid(child, &status, 0) != child || status || read(ends[0], &byte, 1) != 1)
+	if (child < 0 || waitpid(child, &status, 0) != child || status ||
+	    read(ends[0], &byte, 1) != 1)
 		return 254;
 	return byte == 'x' ? 0 : 253;
 }
@@ -232,7 +239,7 @@ UNIT_TEST(what_it_needs_works)
 	CHECK_EQ(in_sandbox(fork_in_sandbox), 0);
 }
 
-/* ---- rights and limits ---- */
+/* ---- rights and limits ----------------------------------------------------------------------- */
 
 /* /proc/PID/status of a process in the sandbox, as that user. */
 static void status_of(struct identity wanted_user, char *text, size_t size)
@@ -246,7 +253,8 @@ static void status_of(struct identity wanted_user, char *text, size_t size)
 		int *const kept[] = {&ready[1], &done[0]};
 		struct sandbox_state state;
 		char byte;
-		if (sandbox_keep(kept, 2) || sandbox_enter(wanted_user, -1, &state) || write(ready[1], "", 1) != 1)
+		if (sandbox_keep(kept, 2) || sandbox_enter(wanted_user, -1, &state) ||
+		    write(ready[1], "", 1) != 1)
 			_exit(1);
 		_exit(read(done[0], &byte, 1) == 1);
 	}
@@ -268,12 +276,14 @@ static void check_lines(const char *text, const char *const *wanted, size_t coun
 			UNIT_FAIL("no %s in %s", wanted[i], text);
 }
 
-static const char *const nothing_left[] = {"NoNewPrivs:\t1\n", "CapInh:\t0000000000000000\n", "CapPrm:\t0000000000000000\n", "CapEff:\t0000000000000000\n",
-					   "CapAmb:\t0000000000000000\n"};
+static const char *const nothing_left[] = {
+	"NoNewPrivs:\t1\n", "CapInh:\t0000000000000000\n", "CapPrm:\t0000000000000000\n",
+	"CapEff:\t0000000000000000\n", "CapAmb:\t0000000000000000\n"};
 
 UNIT_TEST(status_tells_that_nothing_is_left)
 {
-	static const char *const of_root[] = {"Uid:\t65534\t65534\t65534\t65534\n", "Gid:\t65534\t65534\t65534\t65534\n", "Groups:\t \n",
+	static const char *const of_root[] = {"Uid:\t65534\t65534\t65534\t65534\n",
+					      "Gid:\t65534\t65534\t65534\t65534\n", "Groups:\t \n",
 					      "CapBnd:\t0000000000000000\n"};
 	char text[8192];
 
@@ -310,7 +320,10 @@ UNIT_TEST(memory_is_bounded)
 	CHECK(in_sandbox(try_much_memory) <= 16);
 }
 
-/* Root in a container without the capability to change users: behind the filter data may be read all the same, without it not. */
+/*
+ * Root in a container without the capability to change users: behind the filter data may be read
+ * all the same, without it not.
+ */
 UNIT_TEST(root_that_cannot_change_its_user_needs_the_filter)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -325,7 +338,8 @@ UNIT_TEST(root_that_cannot_change_its_user_needs_the_filter)
 		if (syscall(SYS_capset, &header, none))
 			_exit(255);
 		const int err = sandbox_enter(user, 3, &state);
-		_exit(SANDBOX_IS_SANITIZED ? err != -EPERM : err || state.is_user || !state.has_filter);
+		_exit(SANDBOX_IS_SANITIZED ? err != -EPERM
+					   : err || state.is_user || !state.has_filter);
 	}
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(status, 0);

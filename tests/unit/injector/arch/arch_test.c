@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_test.c - the CPU's contract: what the guard frame looks like, and what becomes of interrupted system calls. That the kernel accepts the frame is shown
- * by remote_test.
+ * arch_test.c - the CPU's contract: what the guard frame looks like, and what becomes of
+ * interrupted system calls. That the kernel accepts the frame is shown by remote_test.
  */
 #include "arch.h"
 
@@ -19,7 +19,8 @@ static _Alignas(64) uint8_t xstate[XSTATE_BYTES];
 
 static struct arch_context some_context(void)
 {
-	struct arch_context context = {.xstate = xstate, .xstate_size = sizeof(xstate), .sigmask = 0x1234};
+	struct arch_context context = {
+		.xstate = xstate, .xstate_size = sizeof(xstate), .sigmask = 0x1234};
 
 	context.regs.user.rsp = 0x7ffd12345678;
 	context.regs.user.rip = 0x401002;
@@ -103,7 +104,8 @@ UNIT_TEST(guard_refuses_state_that_it_does_not_know)
 
 static struct arch_regs in_call(long number, int64_t result)
 {
-	struct arch_regs regs = {.user = {.rip = 0x1002, .orig_rax = (uint64_t)number, .rax = (uint64_t)result}};
+	struct arch_regs regs = {
+		.user = {.rip = 0x1002, .orig_rax = (uint64_t)number, .rax = (uint64_t)result}};
 
 	return regs;
 }
@@ -209,10 +211,14 @@ UNIT_TEST(transfers_are_told_from_waits)
 	CHECK(!arch_is_transfer(-1, plain));
 }
 
-/* Against the plain loop, with words that fit one of two patterns, both, or a part of one, at every place of a run of every length. */
+/*
+ * Against the plain loop, with words that fit one of two patterns, both, or a part of one, at every
+ * place of a run of every length.
+ */
 UNIT_TEST(patterns_are_found_wherever_they_stand)
 {
-	const struct arch_pattern pattern[2] = {{~0xfffull, 0x7f0012345000}, {~(0xfffull << 17), 0xabcd0000dead}};
+	const struct arch_pattern pattern[2] = {{~0xfffull, 0x7f0012345000},
+						{~(0xfffull << 17), 0xabcd0000dead}};
 	const uint64_t fits[] = {0x7f0012345000, 0x7f0012345fff, 0xabcd0000dead, 0xabcd00a0dead},
 		       misses[] = {0, 0x7f0012346000, 0x7e0012345000, 0xabcd0000deac, UINT64_MAX};
 	uint64_t word[70];
@@ -234,8 +240,10 @@ UNIT_TEST(slot_relocations)
 {
 	bool is_jump_slot, is_absolute;
 
-	CHECK(arch_is_slot_relocation(R_X86_64_JUMP_SLOT, &is_jump_slot, &is_absolute) && is_jump_slot && !is_absolute);
-	CHECK(arch_is_slot_relocation(R_X86_64_GLOB_DAT, &is_jump_slot, &is_absolute) && !is_jump_slot && !is_absolute);
+	CHECK(arch_is_slot_relocation(R_X86_64_JUMP_SLOT, &is_jump_slot, &is_absolute) &&
+	      is_jump_slot && !is_absolute);
+	CHECK(arch_is_slot_relocation(R_X86_64_GLOB_DAT, &is_jump_slot, &is_absolute) &&
+	      !is_jump_slot && !is_absolute);
 	CHECK(arch_is_slot_relocation(R_X86_64_64, &is_jump_slot, &is_absolute) && is_absolute);
 	CHECK(!arch_is_slot_relocation(R_X86_64_RELATIVE, &is_jump_slot, &is_absolute));
 }

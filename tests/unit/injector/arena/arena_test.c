@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arena: its layout on paper, and its life in a child, which calls through the gate at every stage: disarmed, armed and disarmed again, inert, and in a fork of
- * its own.
+ * arena: its layout on paper, and its life in a child, which calls through the gate at every stage:
+ * disarmed, armed and disarmed again, inert, and in a fork of its own.
  */
 #include "arena.h"
 
@@ -17,17 +17,19 @@
 
 enum { BLOCK_BYTES = 100 };
 
-/* ---- on paper ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- on paper -------------------------------------------------------------------------------- */
 
 static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_bytes)
 {
 	static struct hi_control control;
-	const struct arena_plan plan = {.interval = interval, .tables_bytes = tables_bytes, .image_bytes = image_bytes};
+	const struct arena_plan plan = {
+		.interval = interval, .tables_bytes = tables_bytes, .image_bytes = image_bytes};
 	memset(&control, 0, sizeof control);
 	arena_layout(&plan, &control);
 
-	const struct hi_part *parts[] = {&control.ring,  &control.stacks, &control.tables, &control.relays, &control.state,
-					 &control.stage, &control.image,  &control.gate,   &control.words};
+	const struct hi_part *parts[] = {&control.ring,   &control.stacks, &control.tables,
+					 &control.relays, &control.state,  &control.stage,
+					 &control.image,  &control.gate,   &control.words};
 	uint64_t end = sizeof(struct hi_control);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		CHECK_EQ(parts[i]->offset % HI_PAGE_BYTES, 0);
@@ -41,9 +43,12 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	CHECK_EQ(control.interval, interval);
 	CHECK_EQ(control.version, HI_WIRE_VERSION);
 	CHECK(control.tables.size > tables_bytes); /* libraries come later */
-	CHECK(control.image.size >= image_bytes && control.image.size < image_bytes + HI_PAGE_BYTES);
-	CHECK_EQ(control.words.offset - control.gate.offset, HI_GATE_BYTES); /* every entry reaches its words by this */
-	const uint64_t rings = control.ring_mask + 1, data = (control.ring.size - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	CHECK(control.image.size >= image_bytes &&
+	      control.image.size < image_bytes + HI_PAGE_BYTES);
+	/* every entry reaches its words by this */
+	CHECK_EQ(control.words.offset - control.gate.offset, HI_GATE_BYTES);
+	const uint64_t rings = control.ring_mask + 1,
+		       data = (control.ring.size - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 	CHECK_EQ(rings, arch_cycles_agree() ? HI_RINGS : 1);
 	CHECK_EQ(data & (data - 1), 0);
 	CHECK(control.ring.size >= data + rings * sizeof(struct hi_ring));
@@ -57,12 +62,17 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	CHECK(state.known_stacks >= state.rules + HI_RULES * sizeof(struct hi_rule_entry));
 	CHECK(state.size >= state.known_stacks + (8ull << control.known_bits));
 	CHECK_EQ(state.size, control.state.size);
-	CHECK_EQ((state.thread_slots | state.occupancy | state.buckets | state.scratch | state.rules | state.known_stacks) % HI_PAGE_BYTES, 0);
+	CHECK_EQ((state.thread_slots | state.occupancy | state.buckets | state.scratch |
+		  state.rules | state.known_stacks) %
+			 HI_PAGE_BYTES,
+		 0);
 }
 
 UNIT_TEST(parts_are_whole_pages_in_order_and_do_not_overlap)
 {
-	static const uint64_t intervals[] = {1, 1024, 1025, 65536, (256u << 10) - 1, 256u << 10, 512u << 10, 1ull << 40, UINT64_MAX};
+	static const uint64_t intervals[] = {
+		1,          1024,       1025,       65536,     (256u << 10) - 1,
+		256u << 10, 512u << 10, 1ull << 40, UINT64_MAX};
 	for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
 		check_layout(intervals[i], 0, 0);
 		check_layout(intervals[i], 4096, 4096);
@@ -73,13 +83,17 @@ UNIT_TEST(parts_are_whole_pages_in_order_and_do_not_overlap)
 #define MB (1ull << 20)
 #define GB (1ull << 30)
 
-static remote_addr place_beside(const struct mapping *mapping, size_t count, const struct mapping *library)
+static remote_addr place_beside(const struct mapping *mapping, size_t count,
+				const struct mapping *library)
 {
 	const struct maps maps = {.mapping = (struct mapping *)mapping, .count = count};
 	return arena_place(&maps, 32 * MB, library->lo, library->hi);
 }
 
-/* A reservation right below the libraries, as of a heap of gigabytes, leaves what is between them and the stack; which keeps its room. */
+/*
+ * A reservation right below the libraries, as of a heap of gigabytes, leaves what is between them
+ * and the stack; which keeps its room.
+ */
 UNIT_TEST(the_arena_lies_near_the_library)
 {
 	struct mapping mapping[] = {
@@ -96,7 +110,8 @@ UNIT_TEST(the_arena_lies_near_the_library)
 	mapping[2].path = ""; /* another mapping does not */
 	CHECK(place_beside(mapping, 3, library) > library->hi);
 	mapping[0].hi -= 64 * MB; /* below rather than above */
-	CHECK(place_beside(mapping, 3, library) >= mapping[0].hi && place_beside(mapping, 3, library) + 32 * MB <= library->lo);
+	CHECK(place_beside(mapping, 3, library) >= mapping[0].hi &&
+	      place_beside(mapping, 3, library) + 32 * MB <= library->lo);
 }
 
 UNIT_TEST(the_more_samples_the_more_room)
@@ -116,7 +131,9 @@ UNIT_TEST(the_live_set_has_room_for_as_many_as_are_asked_for)
 	static struct hi_control control;
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		for (uint64_t interval = 1; interval <= 512u << 10; interval <<= 19) {
-			arena_layout(&(struct arena_plan){.interval = interval, .live_max = wanted[i]}, &control);
+			arena_layout(
+				&(struct arena_plan){.interval = interval, .live_max = wanted[i]},
+				&control);
 			const struct arena_state_layout state = arena_state_layout(&control);
 			const uint64_t entries = (state.scratch - state.buckets) / 8;
 			CHECK(control.bucket_levels >= 1 && control.bucket_levels <= HI_LEVELS_MAX);
@@ -128,9 +145,10 @@ UNIT_TEST(the_live_set_has_room_for_as_many_as_are_asked_for)
 	CHECK((state.scratch - state.buckets) / 8 >= 2 * (uint64_t)ARENA_LIVE_MAX_EXACT);
 }
 
-/* ---- in a child ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- in a child ------------------------------------------------------------------------------ */
 
-enum { CALL = 0, RELEASE, RESULT }; /* words of the victim's page: malloc's and free's gate entries, and whether the block was good */
+/* words of the victim's page: malloc's and free's gate entries, and whether the block was good */
+enum { CALL = 0, RELEASE, RESULT };
 
 static uint64_t allocate_through(const struct victim_page *page)
 {
@@ -162,7 +180,8 @@ static void call_when_asked(struct victim_page *page)
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			_exit(allocate_through(page) ? 42 : 1);
 		} else {
-			page->word[RESULT] = waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 42;
+			page->word[RESULT] = waitpid(child, &status, 0) == child &&
+					     WIFEXITED(status) && WEXITSTATUS(status) == 42;
 		}
 		page->answered = turn;
 	}
@@ -197,14 +216,18 @@ static size_t count_own(const struct target *target)
 
 static void target_start(struct target *target)
 {
-	*target = (struct target){.arena = {.memfd = -1, .target_fd = -1}, .control = arena_control_new()};
+	*target = (struct target){.arena = {.memfd = -1, .target_fd = -1},
+				  .control = arena_control_new()};
 	victim_start(&target->victim, call_when_asked);
-	CHECK_EQ(elf_images_read(target->victim.pid, &target->victim.maps, &target->victim.memory, &target->images), 0);
+	CHECK_EQ(elf_images_read(target->victim.pid, &target->victim.maps, &target->victim.memory,
+				 &target->images),
+		 0);
 	CHECK_EQ(allocator_find(&target->images, &target->allocator), 0);
 	CHECK_EQ(payload_image_open(&target->payload), 0);
 	CHECK_EQ(snapshot_take(target->victim.pid, target->victim.pid, &target->before), 0);
 	target->mappings_before = count_mappings(target);
-	const struct arena_plan plan = {.interval = 65536, .tables_bytes = 4096, .image_bytes = target->payload.text_size};
+	const struct arena_plan plan = {
+		.interval = 65536, .tables_bytes = 4096, .image_bytes = target->payload.text_size};
 	arena_layout(&plan, target->control);
 }
 
@@ -226,9 +249,11 @@ static int map_arena(void *context)
 	struct target *target = ((struct errand *)context)->target;
 	struct entries entries;
 	entries_clear(&entries);
-	const struct arena_code code = {.payload = &target->payload, .allocator = &target->allocator, .entries = &entries};
+	const struct arena_code code = {
+		.payload = &target->payload, .allocator = &target->allocator, .entries = &entries};
 	struct remote remote;
-	int error = remote_open(&remote, target->victim.pid, &target->victim.memory, &target->victim.gadgets, UNIT_PATIENCE_MS);
+	int error = remote_open(&remote, target->victim.pid, &target->victim.memory,
+				&target->victim.gadgets, UNIT_PATIENCE_MS);
 	if (error)
 		return error;
 	error = arena_map(&target->arena, &remote, target->control, &code);
@@ -241,7 +266,8 @@ static int unmap_arena(void *context)
 	const struct errand *errand = context;
 	struct target *target = errand->target;
 	struct remote remote;
-	int error = remote_open(&remote, target->victim.pid, &target->victim.memory, &target->victim.gadgets, UNIT_PATIENCE_MS);
+	int error = remote_open(&remote, target->victim.pid, &target->victim.memory,
+				&target->victim.gadgets, UNIT_PATIENCE_MS);
 	if (error)
 		return error;
 	error = arena_unmap(target->control, &remote, &target->payload, errand->keep_gate);
@@ -273,7 +299,9 @@ static void check_calls(struct target *target)
 static struct hi_gate_words words_of(const struct target *target, unsigned entry)
 {
 	struct hi_gate_words words;
-	CHECK_EQ(memory_read(&target->victim.memory, arena_words(target->control, entry), &words, sizeof words), 0);
+	CHECK_EQ(memory_read(&target->victim.memory, arena_words(target->control, entry), &words,
+			     sizeof words),
+		 0);
 	return words;
 }
 
@@ -290,11 +318,16 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 		CHECK_EQ(words.hook, words.original);
 		CHECK_EQ(words.state, arena_state(control));
 		CHECK_EQ(words.occupancy_mask, (1u << control->occupancy_bits) - 1);
-		CHECK_EQ(target.entry[words.function], arena_gate(control) + entry * HI_GATE_STRIDE);
+		CHECK_EQ(target.entry[words.function],
+			 arena_gate(control) + entry * HI_GATE_STRIDE);
 		uint8_t code[HI_GATE_STRIDE];
 		const enum gate_class class = gate_class_of((enum hi_function)words.function);
-		CHECK_EQ(memory_read(&target.victim.memory, target.entry[words.function], code, sizeof code), 0);
-		CHECK_EQ(memcmp(code, target.payload.gate[class].code, target.payload.gate[class].size), 0);
+		CHECK_EQ(memory_read(&target.victim.memory, target.entry[words.function], code,
+				     sizeof code),
+			 0);
+		CHECK_EQ(memcmp(code, target.payload.gate[class].code,
+				target.payload.gate[class].size),
+			 0);
 	}
 	CHECK_EQ(target.entry[HI_FN_MALLOCX], 0); /* no such function there */
 	check_calls(&target);
@@ -315,7 +348,8 @@ static uint64_t bytes_flagged(pid_t pid, remote_addr lo, remote_addr hi, const c
 		unsigned long first, end;
 		if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
 			from = first, to = end;
-		else if (!strncmp(line, "VmFlags:", 8) && strstr(line, flag) && from >= lo && to <= hi)
+		else if (!strncmp(line, "VmFlags:", 8) && strstr(line, flag) && from >= lo &&
+			 to <= hi)
 			bytes += to - from;
 	}
 	fclose(file);
@@ -328,7 +362,9 @@ UNIT_TEST(no_part_is_in_core_dumps)
 	target_start(&target);
 	map_into(&target);
 	const struct hi_control *control = target.control;
-	CHECK_EQ(bytes_flagged(target.victim.pid, control->arena, control->arena + control->arena_size, " dd"), control->arena_size);
+	CHECK_EQ(bytes_flagged(target.victim.pid, control->arena,
+			       control->arena + control->arena_size, " dd"),
+		 control->arena_size);
 	arena_close(&target.arena);
 	target_end(&target);
 }
@@ -338,13 +374,17 @@ UNIT_TEST(hooks_lead_to_the_payload_until_they_are_bypassed)
 	struct target target;
 	target_start(&target);
 	map_into(&target);
-	/* No control block is published, but one that is all zero: no region, no table, no deadman. Sampling works all the same. */
+	/*
+	 * No control block is published, but one that is all zero: no region, no table, no deadman.
+	 * Sampling works all the same.
+	 */
 	CHECK_EQ(arena_set_hooks(target.control, &target.victim.memory, &target.payload), 0);
 	check_calls(&target);
 	CHECK_EQ(arena_arm(target.control, &target.victim.memory), 0);
 	for (unsigned entry = 0; entry < target.control->gate_count; entry++) {
 		const struct hi_gate_words words = words_of(&target, entry);
-		CHECK_EQ(words.hook, target.control->payload_base + target.payload.hook[words.function]);
+		CHECK_EQ(words.hook,
+			 target.control->payload_base + target.payload.hook[words.function]);
 	}
 	check_calls(&target);
 	CHECK_EQ(arena_disarm(target.control, &target.victim.memory), 0);
@@ -354,7 +394,9 @@ UNIT_TEST(hooks_lead_to_the_payload_until_they_are_bypassed)
 	for (unsigned entry = 0; entry < target.control->gate_count; entry++)
 		CHECK_EQ(words_of(&target, entry).hook, words_of(&target, entry).original);
 	struct hi_state state;
-	CHECK_EQ(memory_read(&target.victim.memory, arena_state(target.control), &state, sizeof state), 0);
+	CHECK_EQ(memory_read(&target.victim.memory, arena_state(target.control), &state,
+			     sizeof state),
+		 0);
 	CHECK_EQ(state.armed, 0);
 	CHECK_EQ(state.ring, target.control->arena + target.control->ring.offset);
 	CHECK_EQ(state.gate, arena_gate(target.control));
@@ -386,9 +428,11 @@ static void read_mapping(pid_t pid, remote_addr address, char *permissions, char
 	fclose(file);
 }
 
-static void check_mapping(const struct target *target, const struct hi_part *part, const char *permissions, const char *flag)
+static void check_mapping(const struct target *target, const struct hi_part *part,
+			  const char *permissions, const char *flag)
 {
-	const remote_addr ends[] = {target->control->arena + part->offset, target->control->arena + part->offset + part->size - 1};
+	const remote_addr ends[] = {target->control->arena + part->offset,
+				    target->control->arena + part->offset + part->size - 1};
 	for (size_t i = 0; i < 2; i++) {
 		char got[8], flags[512];
 		read_mapping(target->victim.pid, ends[i], got, flags);
@@ -405,36 +449,55 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	const struct hi_control *control = target.control;
 	/* wf: wiped on fork */
 	check_mapping(&target, &(struct hi_part){.size = HI_PAGE_BYTES}, "r--p", "");
-	check_mapping(&target, &(struct hi_part){HI_PAGE_BYTES, HI_CONTROL_BYTES - HI_PAGE_BYTES}, "rw-s", "");
+	check_mapping(&target, &(struct hi_part){HI_PAGE_BYTES, HI_CONTROL_BYTES - HI_PAGE_BYTES},
+		      "rw-s", "");
 	check_mapping(&target, &control->ring, "rw-s", "");
 	check_mapping(&target, &control->tables, "r--s", "");
 	check_mapping(&target, &control->image, "r-xp", "");
 	check_mapping(&target, &control->gate, "r-xp", "");
 	check_mapping(&target, &control->words, "rw-p", "");
-	check_mapping(&target, &(struct hi_part){control->state.offset + HI_PAGE_BYTES, control->state.size - HI_PAGE_BYTES}, "rw-p", " wf");
+	check_mapping(&target,
+		      &(struct hi_part){control->state.offset + HI_PAGE_BYTES,
+					control->state.size - HI_PAGE_BYTES},
+		      "rw-p", " wf");
 	check_mapping(&target, &(struct hi_part){control->state.offset, HI_PAGE_BYTES}, "rw-p", "");
 	char got[8], flags[512];
-	const remote_addr kept[] = {control->arena, arena_state(control), control->arena + HI_PAGE_BYTES, control->arena + control->tables.offset};
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) { /* what a hook in a forked child may still touch, and who detaches it */
+	const remote_addr kept[] = {control->arena, arena_state(control),
+				    control->arena + HI_PAGE_BYTES,
+				    control->arena + control->tables.offset};
+	/* what a hook in a forked child may still touch, and who detaches it */
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
 		read_mapping(target.victim.pid, kept[i], got, flags);
 		CHECK(!strstr(flags, " wf") && !strstr(flags, " dc"));
 	}
 	CHECK(!arena_is_inherited(control->arena, &target.victim.memory));
 
-	/* What is written to the file is not seen there, in none of the parts that only we may write to: who has the file may have fewer rights. */
-	const uint64_t own_parts[] = {0, control->image.offset, control->gate.offset, control->words.offset};
+	/*
+	 * What is written to the file is not seen there, in none of the parts that only we may
+	 * write to: who has the file may have fewer rights.
+	 */
+	const uint64_t own_parts[] = {0, control->image.offset, control->gate.offset,
+				      control->words.offset};
 	for (size_t i = 0; i < sizeof own_parts / sizeof *own_parts; i++) {
 		uint64_t before, after;
 		const uint64_t forged = 0xccccccccccccccccu;
-		CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena + own_parts[i], &before), 0);
-		CHECK(pwrite(target.arena.memfd, &forged, sizeof forged, (off_t)own_parts[i]) == sizeof forged);
-		CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena + own_parts[i], &after), 0);
+		CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena + own_parts[i],
+					 &before),
+			 0);
+		CHECK(pwrite(target.arena.memfd, &forged, sizeof forged, (off_t)own_parts[i]) ==
+		      sizeof forged);
+		CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena + own_parts[i],
+					 &after),
+			 0);
 		CHECK_EQ(before, after);
 	}
 	uint32_t phase;
 	target.arena.control->phase = HI_PHASE_ARMED;
 	CHECK_EQ(arena_note(target.arena.control, &target.victim.memory), 0);
-	CHECK_EQ(memory_read(&target.victim.memory, control->arena + offsetof(struct hi_control, phase), &phase, sizeof phase), 0);
+	CHECK_EQ(memory_read(&target.victim.memory,
+			     control->arena + offsetof(struct hi_control, phase), &phase,
+			     sizeof phase),
+		 0);
 	CHECK_EQ(phase, HI_PHASE_ARMED);
 
 	uint64_t magic;
@@ -443,10 +506,13 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	CHECK_EQ(target.arena.control->arena, control->arena);
 	CHECK_EQ(target.arena.ring_count, control->ring_mask + 1);
 	CHECK_EQ(target.arena.ring_capacity & (target.arena.ring_capacity - 1), 0);
-	CHECK(target.arena.ring_count * (target.arena.ring_capacity + sizeof(struct hi_ring)) <= control->ring.size);
+	CHECK(target.arena.ring_count * (target.arena.ring_capacity + sizeof(struct hi_ring)) <=
+	      control->ring.size);
 	for (uint32_t i = 0; i < target.arena.ring_count; i++)
-		CHECK_EQ(hi_ring_at(target.arena.ring, target.arena.ring_capacity, i)->capacity, target.arena.ring_capacity);
-	CHECK(ftruncate(target.arena.memfd, 0) != 0); /* sealed: it cannot be taken away under whoever maps it */
+		CHECK_EQ(hi_ring_at(target.arena.ring, target.arena.ring_capacity, i)->capacity,
+			 target.arena.ring_capacity);
+	/* sealed: it cannot be taken away under whoever maps it */
+	CHECK(ftruncate(target.arena.memfd, 0) != 0);
 	arena_close(&target.arena);
 	target_end(&target);
 }
@@ -457,7 +523,8 @@ static void check_nothing_left(const struct target *target)
 	CHECK_EQ(count_own(target), 0);
 	CHECK_EQ(count_mappings(target), target->mappings_before);
 	/* A thread may restore itself by its guard frame. */
-	WAIT_FOR(snapshot_take(target->victim.pid, target->victim.pid, &after) == 0 && after.sig_blocked == target->before.sig_blocked);
+	WAIT_FOR(snapshot_take(target->victim.pid, target->victim.pid, &after) == 0 &&
+		 after.sig_blocked == target->before.sig_blocked);
 	CHECK_EQ(after.fd_count, target->before.fd_count);
 }
 
@@ -472,7 +539,9 @@ UNIT_TEST(unmapped_it_leaves_nothing)
 		CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target}), 0);
 		check_nothing_left(&target);
 		memset(target.control, 0, sizeof *target.control);
-		arena_layout(&(struct arena_plan){.interval = 512u << 10, .image_bytes = target.payload.text_size}, target.control);
+		arena_layout(&(struct arena_plan){.interval = 512u << 10,
+						  .image_bytes = target.payload.text_size},
+			     target.control);
 	}
 	victim_check(&target.victim);
 	target_end(&target);
@@ -493,18 +562,25 @@ UNIT_TEST(a_kept_gate_works_with_nothing_behind_it)
 	map_into(&target);
 	check_calls(&target);
 	CHECK_EQ(arena_touch_ring(&target.arena), 0);
-	CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target, .keep_gate = true}), 0);
+	CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target, .keep_gate = true}),
+		 0);
 	const uint64_t allocated = file_bytes(target.arena.memfd);
 	arena_free_rings(&target.arena);
-	CHECK(file_bytes(target.arena.memfd) + target.control->ring.size <= allocated); /* what stays of it in the target keeps no rings */
+	/* what stays of it in the target keeps no rings */
+	CHECK(file_bytes(target.arena.memfd) + target.control->ring.size <= allocated);
 	arena_close(&target.arena);
 	check_calls(&target);
 
 	const struct hi_control *control = target.control;
 	for (unsigned entry = 0; entry < control->gate_count; entry++) {
 		uint8_t code[HI_GATE_STRIDE];
-		CHECK_EQ(memory_read(&target.victim.memory, arena_gate(control) + entry * HI_GATE_STRIDE, code, sizeof code), 0);
-		CHECK_EQ(memcmp(code, target.payload.gate[GATE_INERT].code, target.payload.gate[GATE_INERT].size), 0);
+		CHECK_EQ(memory_read(&target.victim.memory,
+				     arena_gate(control) + entry * HI_GATE_STRIDE, code,
+				     sizeof code),
+			 0);
+		CHECK_EQ(memcmp(code, target.payload.gate[GATE_INERT].code,
+				target.payload.gate[GATE_INERT].size),
+			 0);
 	}
 	read_mapping(target.victim.pid, arena_gate(control), permissions, flags);
 	CHECK_STR(permissions, "r-xp");
@@ -567,7 +643,8 @@ static bool is_whole(const struct target *target)
 	remote_addr at = target->control->arena;
 	CHECK_EQ(maps_read(target->victim.pid, target->victim.pid, &maps), 0);
 	const struct mapping *mapping = maps_find(&maps, at);
-	for (; mapping && at < target->control->arena + target->control->arena_size; mapping = maps_find(&maps, at))
+	for (; mapping && at < target->control->arena + target->control->arena_size;
+	     mapping = maps_find(&maps, at))
 		at = mapping->hi;
 	maps_close(&maps);
 	return at >= target->control->arena + target->control->arena_size;
@@ -584,23 +661,29 @@ UNIT_TEST(a_gate_that_is_kept_half_can_be_kept_again)
 		snprintf(number, sizeof number, "%lu", n);
 		setenv("HEAPINJECT_FAULT", number, 1);
 		fault_reset();
-		const int error = tracee_worker(unmap_arena, &(struct errand){.target = &target, .keep_gate = true});
+		const int error = tracee_worker(
+			unmap_arena, &(struct errand){.target = &target, .keep_gate = true});
 		unsetenv("HEAPINJECT_FAULT");
 		operations = fault_count() >= n ? n + 1 : n;
 		if (count_own(&target) > 1) {
 			CHECK(error && is_whole(&target));
-			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target, .keep_gate = n % 2}), 0);
+			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target,
+									     .keep_gate = n % 2}),
+				 0);
 		}
 		if (count_own(&target)) {
 			check_calls(&target);
 			target.control->arena = arena_gate(target.control);
 			target.control->arena_size = 2 * HI_GATE_BYTES;
-			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target}), 0);
+			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target}),
+				 0);
 		}
 		arena_close(&target.arena);
 		check_nothing_left(&target);
 		memset(target.control, 0, sizeof *target.control);
-		arena_layout(&(struct arena_plan){.interval = 512u << 10, .image_bytes = target.payload.text_size}, target.control);
+		arena_layout(&(struct arena_plan){.interval = 512u << 10,
+						  .image_bytes = target.payload.text_size},
+			     target.control);
 	}
 	CHECK(operations > 10);
 	victim_check(&target.victim);
@@ -624,10 +707,12 @@ UNIT_TEST(every_failing_step_is_taken_back)
 		operations = n ? operations : fault_count();
 		failed += error != 0;
 		CHECK(error || target.arena.control); /* success is not told for nothing */
-		if (target.arena.control) {           /* mapped; at most the letting go of the thread failed */
+		/* mapped; at most the letting go of the thread failed */
+		if (target.arena.control) {
 			target.control->arena = target.arena.control->arena;
 			arena_close(&target.arena);
-			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target}), 0);
+			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target}),
+				 0);
 			target.control->arena = 0;
 		}
 		if (has_traces(&target)) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* journal: slots of this very process, written and put back through /proc/self/mem; what somebody else wrote is left alone. */
+/*
+ * journal: slots of this very process, written and put back through /proc/self/mem; what somebody
+ * else wrote is left alone.
+ */
 #include "journal.h"
 #include "arena.h"
 
@@ -29,8 +32,11 @@ static struct slots prepare(void)
 		entry[i] = 0xabc000 + i * HI_GATE_STRIDE;
 	for (size_t i = 0; i < SLOTS; i++) {
 		words[i] = 1000 + i;
-		slot[i] = (struct slot){
-			.address = (remote_addr)(uintptr_t)&words[i], .value = 1000 + i, .original = 1000 + i, .function = HI_FN_FREE, .pinned = true};
+		slot[i] = (struct slot){.address = (remote_addr)(uintptr_t)&words[i],
+					.value = 1000 + i,
+					.original = 1000 + i,
+					.function = HI_FN_FREE,
+					.pinned = true};
 	}
 	return (struct slots){.slot = slot, .count = SLOTS};
 }
@@ -40,14 +46,16 @@ static int write_slots(const struct slots *slots, enum journal_kind which, size_
 	const struct patcher patcher = patcher_for_stopped(&memory);
 	struct maps maps;
 	CHECK_EQ(maps_read(getpid(), getpid(), &maps), 0);
-	const struct journal_plan plan = {.slots = slots, .entry = entry, .memory = &memory, .maps = &maps, .which = which};
+	const struct journal_plan plan = {
+		.slots = slots, .entry = entry, .memory = &memory, .maps = &maps, .which = which};
 	*written = 0;
 	const int err = journal_write(&journal, &plan, &patcher, written);
 	maps_close(&maps);
 	return err;
 }
 
-static int restore_slots(struct hi_control *from, enum journal_kind which, struct journal_restored *result)
+static int restore_slots(struct hi_control *from, enum journal_kind which,
+			 struct journal_restored *result)
 {
 	const struct patcher patcher = patcher_for_stopped(&memory);
 	return journal_restore(from, &patcher, which, result);
@@ -118,7 +126,8 @@ UNIT_TEST(restores_from_a_copy_and_only_once)
 	restored = (struct journal_restored){0};
 	CHECK_EQ(restore_slots(copy, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.restored + restored.overwritten + restored.vanished, 0);
-	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0); /* the dead injector's own view: nothing to do any more */
+	/* the dead injector's own view: nothing to do any more */
+	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.overwritten, 0);
 	arena_control_free(copy);
 }
@@ -150,7 +159,8 @@ UNIT_TEST(plans_before_it_writes)
 	struct journal_restored restored = {0};
 	const struct slots slots = prepare();
 	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
-	control->journal[4].state = HI_JOURNAL_PLANNED; /* killed between plan and write, or right after the write */
+	/* killed between plan and write, or right after the write */
+	control->journal[4].state = HI_JOURNAL_PLANNED;
 	CHECK_EQ(restore_slots(control, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(words[4], 1004);
 }
@@ -172,10 +182,15 @@ UNIT_TEST(a_call_that_failed_may_be_repeated)
 	struct maps maps;
 	size_t written = 0, more;
 	CHECK_EQ(maps_read(getpid(), getpid(), &maps), 0);
-	const struct journal_plan plan = {.slots = &slots, .entry = entry, .memory = &memory, .maps = &maps, .which = JOURNAL_PINNED};
+	const struct journal_plan plan = {.slots = &slots,
+					  .entry = entry,
+					  .memory = &memory,
+					  .maps = &maps,
+					  .which = JOURNAL_PINNED};
 	CHECK_EQ(journal_write(&journal, &plan, &some, &written), -EAGAIN);
 	CHECK_EQ(written, 3);
-	CHECK_EQ(journal_left(control, JOURNAL_PINNED), SLOTS); /* also those of which nobody knows */
+	/* also those of which nobody knows */
+	CHECK_EQ(journal_left(control, JOURNAL_PINNED), SLOTS);
 	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &more), 0);
 	CHECK_EQ(more, SLOTS - 3);
 	CHECK_EQ(journal_left(control, JOURNAL_PINNED), SLOTS);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* store: words of a child under a session, in pages of every kind, changed while it runs: all of a word or nothing, and no page is left other than it was. */
+/*
+ * store: words of a child under a session, in pages of every kind, changed while it runs: all of a
+ * word or nothing, and no page is left other than it was.
+ */
 #include "live_patch.h"
 
 #include <errno.h>
@@ -12,10 +15,11 @@
 
 enum { PAGES_MAX = 16, WORDS_MAX = 256, TYPICAL = 20 };
 
-/* ---- an area, at the same address in the child: here it stays as it was ------------------------------------------------------------------------ */
+/* ---- an area, at the same address in the child: here it stays as it was ---------------------- */
 
 /*
- * One letter a page: r read-only, w writable, x read-only code, o writable until somebody shuts it, s of a shared file that may only be read, n not readable,
+ * One letter a page: r read-only, w writable, x read-only code, o writable until somebody shuts it,
+ * s of a shared file that may only be read, n not readable,
  * - unmapped in the child.
  */
 static const char *kinds;
@@ -75,7 +79,7 @@ static void map_area(const char *of_kinds)
 		set_kind(area + i * HI_PAGE_BYTES, kinds[i]);
 }
 
-/* ---- lists of changes ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists of changes ------------------------------------------------------------------------ */
 
 struct list {
 	struct word_patch change[WORDS_MAX];
@@ -88,7 +92,8 @@ static void add_words(struct list *list, size_t page, size_t first, size_t count
 {
 	for (size_t i = first; i < first + count; i++) {
 		const size_t at = page * HI_PAGE_BYTES + i * 200;
-		struct word_patch change = {.at = (uintptr_t)area + at, .read_only = strchr("rxo", kinds[page]) != NULL};
+		struct word_patch change = {.at = (uintptr_t)area + at,
+					    .read_only = strchr("rxo", kinds[page]) != NULL};
 		memcpy(&change.expected, original + at, sizeof change.expected);
 		change.value = ~change.expected;
 		CHECK(list->count < WORDS_MAX);
@@ -113,10 +118,11 @@ static void check_all(const struct list *list, enum patch_state state)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->change[i].state != state)
-			UNIT_FAIL("word %zu of %zu: state %d, not %d", i, list->count, list->change[i].state, state);
+			UNIT_FAIL("word %zu of %zu: state %d, not %d", i, list->count,
+				  list->change[i].state, state);
 }
 
-/* ---- the child --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 static void be_quiet(struct victim_page *page)
 {
@@ -135,7 +141,8 @@ struct scene {
 	struct maps maps; /* once it is attached */
 };
 
-static void scene_start(struct scene *scene, void (*work)(struct victim_page *page), enum hi_loader loader)
+static void scene_start(struct scene *scene, void (*work)(struct victim_page *page),
+			enum hi_loader loader)
 {
 	const pid_t *pid = &scene->attached.victim.pid;
 	attached_start(&scene->attached, work, loader);
@@ -162,7 +169,8 @@ static void scene_end(struct scene *scene)
 
 static bool same_mapping(const struct mapping *a, const struct mapping *b)
 {
-	return a->lo == b->lo && a->hi == b->hi && a->readable == b->readable && a->writable == b->writable && a->executable == b->executable &&
+	return a->lo == b->lo && a->hi == b->hi && a->readable == b->readable &&
+	       a->writable == b->writable && a->executable == b->executable &&
 	       a->shared == b->shared && a->file_offset == b->file_offset && a->inode == b->inode;
 }
 
@@ -197,18 +205,21 @@ static void check_area(const struct scene *scene, const struct list *list)
 	memcpy(wanted, original, sizeof wanted);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->change[i].state == PATCH_DONE)
-			memcpy(wanted + (list->change[i].at - (uintptr_t)area), &list->change[i].value, sizeof list->change[i].value);
+			memcpy(wanted + (list->change[i].at - (uintptr_t)area),
+			       &list->change[i].value, sizeof list->change[i].value);
 	for (size_t page = 0; kinds[page]; page++) {
 		uint8_t now[HI_PAGE_BYTES];
 		if (kinds[page] == '-')
 			continue;
-		CHECK_EQ(memory_read(scene->target.memory, (uintptr_t)area + page * HI_PAGE_BYTES, now, sizeof now), 0);
+		CHECK_EQ(memory_read(scene->target.memory, (uintptr_t)area + page * HI_PAGE_BYTES,
+				     now, sizeof now),
+			 0);
 		if (memcmp(now, wanted + page * HI_PAGE_BYTES, sizeof now) != 0)
 			UNIT_FAIL("page %zu holds other words than it should", page);
 	}
 }
 
-/* ---- what is changed --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is changed ------------------------------------------------------------------------- */
 
 /* More words than fit a list, more mappings than are opened at once. */
 static void change_in_pages_of_all_kinds(enum hi_loader loader)
@@ -258,7 +269,17 @@ UNIT_TEST(a_page_that_was_shut_meanwhile_stays_shut)
 UNIT_TEST(words_that_hold_something_else_or_are_gone_stay)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
-	enum { READ_ONLY, READ_ONLY_OTHER, WRITABLE, WRITABLE_OTHER, NONE, NOT_READABLE, ONCE, TWICE, LAST };
+	enum {
+		READ_ONLY,
+		READ_ONLY_OTHER,
+		WRITABLE,
+		WRITABLE_OTHER,
+		NONE,
+		NOT_READABLE,
+		ONCE,
+		TWICE,
+		LAST
+	};
 	struct scene scene;
 	struct list list = {.count = 0};
 	map_area("rwn-r");
@@ -274,12 +295,15 @@ UNIT_TEST(words_that_hold_something_else_or_are_gone_stay)
 	change[READ_ONLY_OTHER].expected = 1;
 	change[WRITABLE_OTHER].expected = 2;
 	change[NOT_READABLE].expected = 4; /* a look from outside can tell */
-	change[TWICE].value = 3;           /* a look cannot tell: it is the thread that finds it changed */
+	/* a look cannot tell: it is the thread that finds it changed */
+	change[TWICE].value = 3;
 	scene_start(&scene, be_quiet, HI_LOADER_MAP);
 	CHECK_EQ(scene_store(&scene, &list), 0);
 	const enum patch_state states[LAST + 1] = {
-		[READ_ONLY] = PATCH_DONE, [READ_ONLY_OTHER] = PATCH_DIFFERS, [WRITABLE] = PATCH_DONE, [WRITABLE_OTHER] = PATCH_DIFFERS,
-		[NONE] = PATCH_GONE,         [NOT_READABLE] = PATCH_DIFFERS,    [ONCE] = PATCH_DONE,     [TWICE] = PATCH_DIFFERS,
+		[READ_ONLY] = PATCH_DONE, [READ_ONLY_OTHER] = PATCH_DIFFERS,
+		[WRITABLE] = PATCH_DONE,  [WRITABLE_OTHER] = PATCH_DIFFERS,
+		[NONE] = PATCH_GONE,      [NOT_READABLE] = PATCH_DIFFERS,
+		[ONCE] = PATCH_DONE,      [TWICE] = PATCH_DIFFERS,
 		[LAST] = PATCH_DONE,
 	};
 	CHECK_EQ(list.count, LAST + 1);
@@ -295,7 +319,7 @@ UNIT_TEST(words_that_hold_something_else_or_are_gone_stay)
 	scene_end(&scene);
 }
 
-/* ---- pages that a dead injector left open -------------------------------------------------------------------------------------------------------------- */
+/* ---- pages that a dead injector left open ---------------------------------------------------- */
 
 /* Open pages are in one mapping with those of data behind and between them. */
 UNIT_TEST(a_page_that_was_left_open_is_shut_also_if_nothing_else_is_to_be_done)
@@ -325,7 +349,8 @@ UNIT_TEST(a_page_that_was_left_open_is_shut_also_if_nothing_else_is_to_be_done)
 	CHECK_EQ(scene_store(&scene, &list), 0);
 	check_all(&list, PATCH_DONE);
 	check_area(&scene, &list);
-	CHECK(!is_writable(&scene, 0) && !is_writable(&scene, 1) && is_writable(&scene, 2) && !is_writable(&scene, 3));
+	CHECK(!is_writable(&scene, 0) && !is_writable(&scene, 1) && is_writable(&scene, 2) &&
+	      !is_writable(&scene, 3));
 	CHECK_EQ(scene.held.all_ns, 0);
 	scene_end(&scene);
 }
@@ -357,7 +382,7 @@ UNIT_TEST(where_nothing_is_to_be_done_no_thread_is_held)
 	scene_end(&scene);
 }
 
-/* ---- with the world stopped --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- with the world stopped ------------------------------------------------------------------ */
 
 UNIT_TEST(code_that_was_written_over_is_not_called)
 {
@@ -369,7 +394,8 @@ UNIT_TEST(code_that_was_written_over_is_not_called)
 	add_all_pages(&list, TYPICAL);
 	scene_start(&scene, be_quiet, HI_LOADER_MAP);
 	const struct memory *memory = scene.target.memory;
-	const remote_addr last = scene.target.payload_base + scene.target.payload->store + scene.target.payload->store_size - 1;
+	const remote_addr last = scene.target.payload_base + scene.target.payload->store +
+				 scene.target.payload->store_size - 1;
 	CHECK_EQ(memory_read(memory, last, &code, 1), 0);
 	other = code ^ 0xff;
 	CHECK_EQ(memory_write(memory, last, &other, 1), 0);
@@ -433,7 +459,7 @@ UNIT_TEST(a_target_that_is_gone_is_an_error_code)
 	victim_forget(&scene.attached.victim);
 }
 
-/* ---- whole words ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- whole words ----------------------------------------------------------------------------- */
 
 #define WORD_A 0x1111111111111111u
 #define WORD_B 0xeeeeeeeeeeeeeeeeu
@@ -484,15 +510,20 @@ static uint64_t change_to_and_fro(const struct scene *scene, struct remote *remo
 {
 	enum { COUNT = HI_STORES - 1 };
 	const struct live_patch_target *target = &scene->target;
-	const remote_addr at = target->state + offsetof(struct hi_state, store), stack = target->state + offsetof(struct hi_state, store_stack) + 2048;
+	const remote_addr at = target->state + offsetof(struct hi_state, store),
+			  stack = target->state + offsetof(struct hi_state, store_stack) + 2048;
 	const uint64_t argument[4] = {at, COUNT};
 	struct hi_store list[COUNT];
 	for (size_t i = 0; i < COUNT; i++) {
-		list[i] = (struct hi_store){.at = (uintptr_t)&watched_word, .expected = now, .value = now == WORD_A ? WORD_B : WORD_A};
+		list[i] = (struct hi_store){.at = (uintptr_t)&watched_word,
+					    .expected = now,
+					    .value = now == WORD_A ? WORD_B : WORD_A};
 		now = list[i].value;
 	}
 	CHECK_EQ(memory_write(target->memory, at, list, sizeof list), 0);
-	CHECK_EQ(remote_call(remote, target->payload_base + target->payload->store, argument, stack, 30000, NULL), 0);
+	CHECK_EQ(remote_call(remote, target->payload_base + target->payload->store, argument, stack,
+			     30000, NULL),
+		 0);
 	CHECK_EQ(attached_read(&scene->attached, (uintptr_t)&watched_word), now);
 	return now;
 }
@@ -507,10 +538,13 @@ UNIT_TEST(no_thread_sees_half_a_word)
 	scene_start(&scene, sleep_beside_a_watcher, HI_LOADER_MAP);
 	const struct victim *victim = &scene.attached.victim;
 	uint64_t now = WORD_A;
-	pin(0); /* we and the thread that changes take turns: the watcher has the other CPU to itself */
-	for (unsigned holds = 0; holds < HOLDS || victim->page->word[SEEN_CHANGED] < CHANGES_SEEN; holds++) {
+	/* we and the thread that changes take turns: the watcher has the other CPU to itself */
+	pin(0);
+	for (unsigned holds = 0; holds < HOLDS || victim->page->word[SEEN_CHANGED] < CHANGES_SEEN;
+	     holds++) {
 		CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, 30000), 0);
-		CHECK_EQ(remote_adopt(&remote, &tracee, scene.target.memory, scene.target.gadgets), 0);
+		CHECK_EQ(remote_adopt(&remote, &tracee, scene.target.memory, scene.target.gadgets),
+			 0);
 		for (unsigned i = 0; i < CALLS_A_HOLD; i++)
 			now = change_to_and_fro(&scene, &remote, now);
 		CHECK_EQ(remote_close(&remote), 0);
@@ -520,15 +554,19 @@ UNIT_TEST(no_thread_sees_half_a_word)
 	scene_end(&scene);
 }
 
-/* ---- any step of it may be the last, or fail ---------------------------------------------------------------------------------------------------------- */
+/* ---- any step of it may be the last, or fail ------------------------------------------------- */
 
 #ifdef HI_FAULTS
 
-/* What a call changed that then failed holds something else than it should when the next one looks: what it is to hold. */
+/*
+ * What a call changed that then failed holds something else than it should when the next one looks:
+ * what it is to hold.
+ */
 static void check_done(const struct scene *scene, struct list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		CHECK(list->change[i].state == PATCH_DONE || list->change[i].expected == list->change[i].value);
+		CHECK(list->change[i].state == PATCH_DONE ||
+		      list->change[i].expected == list->change[i].value);
 		list->change[i].state = PATCH_DONE;
 	}
 	check_area(scene, list);
@@ -589,7 +627,8 @@ UNIT_TEST(death_at_any_step_leaves_nothing_that_the_next_call_does_not_put_right
 		CHECK_EQ(waitpid(injector, &status, 0), injector);
 		CHECK(!status || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
 		deaths += status != 0;
-		victim_check(&scene.attached.victim); /* the thread is back: recover waits for that, too */
+		/* the thread is back: recover waits for that, too */
+		victim_check(&scene.attached.victim);
 		finish(&scene, &planned);
 		undo(&scene, &planned);
 	}
@@ -619,7 +658,8 @@ UNIT_TEST(a_failure_of_any_step_leaves_no_page_open)
 			check_done(&scene, &list);
 		failures += asks >= n;
 		world_stops += scene.held.all_ns > 0;
-		victim_check(&scene.attached.victim); /* whatever the thread was made to do, it has done */
+		/* whatever the thread was made to do, it has done */
+		victim_check(&scene.attached.victim);
 		CHECK(are_maps_as_before(&scene));
 		finish(&scene, &planned);
 		undo(&scene, &planned);

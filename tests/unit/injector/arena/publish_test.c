@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * publish: the two lists that the payload reads while it walks a stack, and the tables behind them. Images are this process's own; the regions come from
- * invented maps.
+ * publish: the two lists that the payload reads while it walks a stack, and the tables behind them.
+ * Images are this process's own; the regions come from invented maps.
  */
 #include "publish.h"
 #include "arena.h"
@@ -52,16 +52,17 @@ static void publish_regions(const char *text)
 	maps_close(&maps);
 }
 
-/* ---- regions ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 /* Memory of files holds a stack where one was seen only. */
-static const char target_maps[] = "10000000-10001000 rw-s 00000000 00:01 77      /memfd:a (deleted)\n"
-				  "20000000-20010000 rw-s 00000000 00:01 77      /memfd:a (deleted)\n"
-				  "20010000-20020000 r--s 00000000 00:01 77      /memfd:a (deleted)\n"
-				  "30000000-30010000 rw-p 00000000 00:01 77      /memfd:a (deleted)\n"
-				  "40000000-40010000 r--p 00000000 00:00 0\n"
-				  "7ff000000000-7ff000021000 rw-p 00000000 00:00 0      [stack]\n"
-				  "7ff000030000-7ff000032000 r-xp 00000000 00:00 0      [vdso]\n";
+static const char target_maps[] =
+	"10000000-10001000 rw-s 00000000 00:01 77      /memfd:a (deleted)\n"
+	"20000000-20010000 rw-s 00000000 00:01 77      /memfd:a (deleted)\n"
+	"20010000-20020000 r--s 00000000 00:01 77      /memfd:a (deleted)\n"
+	"30000000-30010000 rw-p 00000000 00:01 77      /memfd:a (deleted)\n"
+	"40000000-40010000 r--p 00000000 00:00 0\n"
+	"7ff000000000-7ff000021000 rw-p 00000000 00:00 0      [stack]\n"
+	"7ff000030000-7ff000032000 r-xp 00000000 00:00 0      [vdso]\n";
 
 UNIT_TEST(the_main_stack_is_a_region_with_room_to_grow)
 {
@@ -118,15 +119,21 @@ UNIT_TEST(a_learned_stack_pointer_makes_its_mapping_a_region)
 	finish();
 }
 
-/* The payload searches the list by halves: it must be sorted and without overlaps, whatever was learned in whatever order. */
+/*
+ * The payload searches the list by halves: it must be sorted and without overlaps, whatever was
+ * learned in whatever order.
+ */
 UNIT_TEST(regions_are_sorted_and_do_not_overlap)
 {
 	char text[64 * 600], *at = text;
 	for (unsigned i = 0; i < 600; i++) /* neighbours touch in threes */
-		at += sprintf(at, "%x-%x rw-s 00000000 00:01 5\n", 0x1000000 + (i + i / 3) * 0x1000, 0x1001000 + (i + i / 3) * 0x1000);
+		at += sprintf(at, "%x-%x rw-s 00000000 00:01 5\n", 0x1000000 + (i + i / 3) * 0x1000,
+			      0x1001000 + (i + i / 3) * 0x1000);
 	prepare(TABLES_BYTES);
 	for (unsigned i = 0; i < 2000; i++)
-		CHECK_EQ(publisher_learn(&publisher, 0x1000000 + (i * 7919u % 900) * 0x1000 + i % 0x1000), 0);
+		CHECK_EQ(publisher_learn(&publisher,
+					 0x1000000 + (i * 7919u % 900) * 0x1000 + i % 0x1000),
+			 0);
 	publish_regions(text);
 	CHECK_EQ(regions()->count, 600);
 	for (uint32_t i = 0; i < regions()->count; i++) {
@@ -142,10 +149,12 @@ UNIT_TEST(more_regions_than_there_is_room_for_are_cut)
 	char *text = malloc(64 * MAPPINGS), *at = text;
 	prepare(TABLES_BYTES);
 	for (unsigned i = 0; i < MAPPINGS; i++)
-		at += sprintf(at, "%x-%x rw-p 00000000 00:00 0%s\n", 0x1000000 + i * 0x2000, 0x1001000 + i * 0x2000, i == MAPPINGS - 3 ? " [stack]" : "");
+		at += sprintf(at, "%x-%x rw-p 00000000 00:00 0%s\n", 0x1000000 + i * 0x2000,
+			      0x1001000 + i * 0x2000, i == MAPPINGS - 3 ? " [stack]" : "");
 	publish_regions(text);
 	CHECK_EQ(regions()->count, HI_REGION_CAPACITY);
-	CHECK_EQ(regions()->range[HI_REGION_CAPACITY - 2].lo, 0x1000000 + (HI_REGION_CAPACITY - 2) * 0x2000);
+	CHECK_EQ(regions()->range[HI_REGION_CAPACITY - 2].lo,
+		 0x1000000 + (HI_REGION_CAPACITY - 2) * 0x2000);
 	CHECK_EQ(regions()->range[HI_REGION_CAPACITY - 1].hi, 0x1001000 + (MAPPINGS - 3) * 0x2000);
 	CHECK_EQ(control->directory[0].generation, 0); /* what lies behind the list in the block */
 	free(text);
@@ -158,7 +167,8 @@ UNIT_TEST(what_was_learned_long_ago_is_forgotten_in_time)
 	for (unsigned i = 0; i < 100000; i++)
 		CHECK_EQ(publisher_learn(&publisher, 0x20000008), 0);
 	CHECK(publisher.learned_count <= 4096);
-	CHECK_EQ(publisher_learn(&publisher, 0x30000008), 0); /* the latest is never the one to go */
+	/* the latest is never the one to go */
+	CHECK_EQ(publisher_learn(&publisher, 0x30000008), 0);
 	publish_regions(target_maps);
 	CHECK_EQ(regions()->count, 3);
 	finish();
@@ -186,7 +196,8 @@ static bool is_in_a_region(const void *address)
 {
 	bool found = false;
 	for (uint32_t r = 0; r < regions()->count; r++)
-		found |= address && regions()->range[r].lo <= address_of(address) && address_of(address) < regions()->range[r].hi;
+		found |= address && regions()->range[r].lo <= address_of(address) &&
+			 address_of(address) < regions()->range[r].hi;
 	return found;
 }
 
@@ -197,7 +208,8 @@ UNIT_TEST(the_stack_of_a_blocked_thread_is_a_region)
 	prepare(TABLES_BYTES);
 	CHECK_EQ(pipe(thread_ready), 0);
 	CHECK_EQ(pthread_create(&thread, NULL, wait_in_read, (void *)&stack_address), 0);
-	WAIT_FOR(publish_own_regions(), is_in_a_region(stack_address)); /* not before it is in its system call */
+	/* not before it is in its system call */
+	WAIT_FOR(publish_own_regions(), is_in_a_region(stack_address));
 	CHECK_EQ(write(thread_ready[1], "", 1), 1);
 	pthread_join(thread, NULL);
 	finish();
@@ -212,7 +224,8 @@ UNIT_TEST(the_current_lists_are_left_alone_until_the_next_are_whole)
 	prepare(TABLES_BYTES);
 	CHECK_EQ(publisher_build(&publisher, &own.images), 0);
 	for (unsigned round = 1; round <= 6; round++) {
-		const uint32_t old = control->current_regions, old_directory = control->current_directory;
+		const uint32_t old = control->current_regions,
+			       old_directory = control->current_directory;
 		memcpy(before, &control->regions[old], sizeof *before);
 		memcpy(modules_before, &control->directory[old_directory], sizeof *modules_before);
 		CHECK_EQ(publisher_learn(&publisher, round % 2 ? 0x20000000 : 0x30000000), 0);
@@ -221,8 +234,11 @@ UNIT_TEST(the_current_lists_are_left_alone_until_the_next_are_whole)
 		CHECK_EQ(control->current_regions, !old);
 		CHECK_EQ(control->current_directory, !old_directory);
 		CHECK_EQ(memcmp(before, &control->regions[old], sizeof *before), 0);
-		CHECK_EQ(memcmp(modules_before, &control->directory[old_directory], sizeof *modules_before), 0);
-		CHECK_EQ(regions()->generation, (round + 1) / 2 * 2); /* even, and another than before */
+		CHECK_EQ(memcmp(modules_before, &control->directory[old_directory],
+				sizeof *modules_before),
+			 0);
+		/* even, and another than before */
+		CHECK_EQ(regions()->generation, (round + 1) / 2 * 2);
 		CHECK_EQ(directory()->generation, (round + 1) / 2 * 2);
 	}
 	free(before);
@@ -231,7 +247,7 @@ UNIT_TEST(the_current_lists_are_left_alone_until_the_next_are_whole)
 	own_close(&own);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* The row that the payload would find. */
 static const struct hi_unwind_row *lookup(remote_addr pc)
@@ -298,9 +314,11 @@ UNIT_TEST(the_directory_is_sorted_and_within_the_tables)
 	for (uint32_t i = 0; i < directory()->count; i++) {
 		const struct hi_unwind_module *module = &directory()->module[i];
 		CHECK(i == 0 || directory()->module[i - 1].hi <= module->lo);
-		CHECK(module->rows >= HI_PAGE_BYTES); /* offset 0 is nobody's: it would pass for "not known" */
+		/* offset 0 is nobody's: it would pass for "not known" */
+		CHECK(module->rows >= HI_PAGE_BYTES);
 		CHECK_EQ(module->rows % 8, 0);
-		CHECK(module->rows + module->row_count * sizeof(struct hi_unwind_row) <= TABLES_BYTES);
+		CHECK(module->rows + module->row_count * sizeof(struct hi_unwind_row) <=
+		      TABLES_BYTES);
 		CHECK(module->index + module->index_count * sizeof(uint32_t) <= TABLES_BYTES);
 		CHECK_EQ(module->index_count, (module->hi - module->lo) / HI_INDEX_BYTES + 2);
 	}
@@ -308,7 +326,10 @@ UNIT_TEST(the_directory_is_sorted_and_within_the_tables)
 	own_close(&own);
 }
 
-/* Images that are libc's, loaded `distance` apart from one another: same file, other addresses. The texts are to be freed. */
+/*
+ * Images that are libc's, loaded `distance` apart from one another: same file, other addresses. The
+ * texts are to be freed.
+ */
 static struct elf_images copies_of_libc(const struct own *own, size_t count, uint64_t distance)
 {
 	const struct elf_image *libc = own_image(own, "libc.so");
@@ -379,7 +400,8 @@ UNIT_TEST(more_modules_than_there_is_room_for_are_cut)
 	struct own own = own_open();
 	struct elf_images images = copies_of_libc(&own, HI_MODULE_CAPACITY + 30, 1ull << 25);
 	prepare(TABLES_BYTES);
-	control->current_directory = 1; /* then copy 0 is written, and what an overrun would reach is copy 1 */
+	/* then copy 0 is written, and what an overrun would reach is copy 1 */
+	control->current_directory = 1;
 	control->directory[1].generation = 4242;
 	CHECK_EQ(publisher_build(&publisher, &images), 0);
 	publisher_publish_tables(&publisher, &images, control, tables);
@@ -399,7 +421,11 @@ UNIT_TEST(tables_without_room_are_counted_and_nothing_is_overrun)
 	/* Enough for small objects; for libc's table alone eight bytes too little. */
 	struct unwind_table table;
 	CHECK_EQ(unwind_table_build(libc, &libc->text[0], &table), 0);
-	control->tables.size = HI_PAGE_BYTES + (table.row_count * sizeof *table.row + table.index_count * sizeof *table.index + 7) / 8 * 8 - 8;
+	control->tables.size = HI_PAGE_BYTES +
+			       (table.row_count * sizeof *table.row +
+				table.index_count * sizeof *table.index + 7) /
+				       8 * 8 -
+			       8;
 	unwind_table_close(&table);
 	memset(tables, 0xee, TABLES_BYTES);
 	for (int round = 0; round < 3; round++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* target_memfd: of all files that may lie under a number only the new memory file of the right name is opened. This process is the target. */
+/*
+ * target_memfd: of all files that may lie under a number only the new memory file of the right name
+ * is opened. This process is the target.
+ */
 #include "target_memfd.h"
 
 #include <errno.h>
@@ -54,7 +57,10 @@ UNIT_TEST(other_memory_files_are_not_opened)
 	check_refused(full);
 }
 
-/* Even where it is called what a memory file is called: in a mount namespace of its own a target can see to that. */
+/*
+ * Even where it is called what a memory file is called: in a mount namespace of its own a target
+ * can see to that.
+ */
 UNIT_TEST(files_on_a_disk_are_not_opened)
 {
 	char directory[] = "/dev/shm/target_memfd_test.XXXXXX", path[128];
@@ -77,7 +83,8 @@ UNIT_TEST(a_file_that_was_bound_to_the_right_name_is_not_opened)
 	int fd;
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		SKIP("needs the right to mount");
-	const int made = mkstemp(source), mountpoint = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	const int made = mkstemp(source),
+		  mountpoint = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	CHECK(made >= 0 && mountpoint >= 0);
 	CHECK_EQ(mount(source, name, NULL, MS_BIND, NULL), 0);
 	const int number = open(name, O_RDWR | O_CLOEXEC);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach and detach, as a pair, on children that make it hard: threads that only allocate, copies of allocator pointers in memory, in registers and in
- * disguise, a program that exits or is replaced. Every child goes on allocating after the detach, through whatever it kept.
+ * attach and detach, as a pair, on children that make it hard: threads that only allocate, copies
+ * of allocator pointers in memory, in registers and in disguise, a program that exits or is
+ * replaced. Every child goes on allocating after the detach, through whatever it kept.
  */
 #include "attach.h"
 
@@ -21,7 +22,7 @@ static void use_heap(void)
 	free(block);
 }
 
-/* ---- a storm of four threads ------------------------------------------------------------------------------------------------------------------ */
+/* ---- a storm of four threads ----------------------------------------------------------------- */
 
 static void *storm_thread(void *page)
 {
@@ -68,8 +69,10 @@ static void check_entered(const struct attached *attached)
 {
 	const struct attachment *attachment = &attached->attachment;
 	CHECK(attachment->entries_written >= 6);
-	CHECK(attachment->entries.entry[HI_FN_MALLOC].at && attachment->entries.entry[HI_FN_FREE].at);
-	CHECK_EQ(code_swap_look(attachment->control, &attachment->memory, &attachment->images), CODE_CHANGED);
+	CHECK(attachment->entries.entry[HI_FN_MALLOC].at &&
+	      attachment->entries.entry[HI_FN_FREE].at);
+	CHECK_EQ(code_swap_look(attachment->control, &attachment->memory, &attachment->images),
+		 CODE_CHANGED);
 	if (!attachment_needs_slots(attachment))
 		CHECK_EQ(attachment->slots_written, 0);
 }
@@ -108,7 +111,9 @@ static void cycle_in_storm(enum hi_loader loader, int cycles)
 		victim_check(&attached.victim);
 		CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 		check_receipt(&receipt, &attached);
-		CHECK_EQ(code_swap_look(attached.attachment.control, &attached.attachment.memory, &attached.attachment.images), CODE_ORIGINAL);
+		CHECK_EQ(code_swap_look(attached.attachment.control, &attached.attachment.memory,
+					&attached.attachment.images),
+			 CODE_ORIGINAL);
 		attachment_close(&attached.attachment);
 		attached_check_gone(&attached);
 	}
@@ -132,7 +137,10 @@ UNIT_TEST(a_storm_is_sampled_where_its_functions_begin_by_the_dlopen_loader)
 	cycle_in_storm(HI_LOADER_DLOPEN, 2);
 }
 
-/* A breakpoint at malloc that came while attached: who set it will put back what was there, which leads to us. So we stay, disarmed, until it is gone. */
+/*
+ * A breakpoint at malloc that came while attached: who set it will put back what was there, which
+ * leads to us. So we stay, disarmed, until it is gone.
+ */
 UNIT_TEST(code_that_somebody_else_has_changed_is_left_to_him)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
@@ -142,7 +150,8 @@ UNIT_TEST(code_that_somebody_else_has_changed_is_left_to_him)
 	uint8_t ours;
 	attached_hook = HI_HOOK_AUTO;
 	attached_start(&attached, storm_of_four, HI_LOADER_MAP);
-	const remote_addr at = attached.attachment.entries.entry[HI_FN_PVALLOC].at; /* that nobody calls */
+	/* that nobody calls */
+	const remote_addr at = attached.attachment.entries.entry[HI_FN_PVALLOC].at;
 	const struct memory *memory = &attached.attachment.memory;
 	CHECK(at);
 	CHECK_EQ(memory_read(memory, at, &ours, 1), 0);
@@ -206,7 +215,10 @@ static void storm_of_one(struct victim_page *page)
 	storm_thread(page);
 }
 
-/* What the samples say: every block of the storm has a size, and a stack that ends as it should. (Of one thread: stacks of others are learned by watch.) */
+/*
+ * What the samples say: every block of the storm has a size, and a stack that ends as it should.
+ * (Of one thread: stacks of others are learned by watch.)
+ */
 UNIT_TEST(samples_are_of_what_the_target_did)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
@@ -219,13 +231,16 @@ UNIT_TEST(samples_are_of_what_the_target_did)
 	attached_wait_for_samples(&attached, 500);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	const struct arena *arena = &attached.attachment.arena;
-	ring_reader_open(&reader, &(struct rings){arena->ring, arena->ring_capacity, arena->ring_count});
+	ring_reader_open(&reader,
+			 &(struct rings){arena->ring, arena->ring_capacity, arena->ring_count});
 	ring_reader_mark(&reader);
 	while (ring_reader_next(&reader, 1, 0, &record) == 1) {
 		if (record.header.type_busy != HI_RECORD_KNOWN)
 			continue;
-		CHECK(8ull * record.known.stack < arena->stacks->used && arena->stacks->used <= arena->stacks_limit);
-		const struct hi_stack *stack = (const void *)((const uint8_t *)arena->stacks + 8ull * record.known.stack);
+		CHECK(8ull * record.known.stack < arena->stacks->used &&
+		      arena->stacks->used <= arena->stacks_limit);
+		const struct hi_stack *stack =
+			(const void *)((const uint8_t *)arena->stacks + 8ull * record.known.stack);
 		allocs++;
 		complete += stack->stack_end == HI_END_COMPLETE;
 		CHECK(stack->frame_count >= 2);
@@ -238,7 +253,7 @@ UNIT_TEST(samples_are_of_what_the_target_did)
 	attached_end(&attached);
 }
 
-/* ---- copies of pointers ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- copies of pointers ---------------------------------------------------------------------- */
 
 typedef void *allocate_fn(size_t size);
 typedef void release_fn(void *block);
@@ -318,7 +333,8 @@ UNIT_TEST(copies_in_memory_are_fixed_up)
 	attached_start(&attached, keep_copies, HI_LOADER_MAP);
 	victim_ask(&attached.victim, 1);
 	victim_check(&attached.victim);
-	CHECK_EQ(attached.victim.page->word[BY_SLOT], attached.attachment.entry[HI_FN_FREE]); /* it did take a copy of ours */
+	/* it did take a copy of ours */
+	CHECK_EQ(attached.victim.page->word[BY_SLOT], attached.attachment.entry[HI_FN_FREE]);
 	CHECK_EQ(attached.victim.page->word[IN_DATA], attached.attachment.entry[HI_FN_FREE]);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	CHECK(receipt.fixed_words >= 4);
@@ -331,8 +347,8 @@ UNIT_TEST(copies_in_memory_are_fixed_up)
 }
 
 /*
- * A call target that was hoisted out of a loop without end, as clang -fno-plt does it: the slot is read once, and after that only the register knows.
- * void hoisted_loop(uint64_t *rounds)
+ * A call target that was hoisted out of a loop without end, as clang -fno-plt does it: the slot is
+ * read once, and after that only the register knows. void hoisted_loop(uint64_t *rounds)
  */
 __asm__(".text\n"
 	".type hoisted_loop, @function\n"
@@ -376,13 +392,17 @@ UNIT_TEST(copies_in_registers_are_fixed_up)
 	victim_ask(&attached.victim, 1);
 	attached_wait_for_samples(&attached, 10);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
-	CHECK(receipt.fixed_registers + receipt.fixed_words >= 2); /* where the thread stood in malloc, they were on its stack */
+	/* where the thread stood in malloc, they were on its stack */
+	CHECK(receipt.fixed_registers + receipt.fixed_words >= 2);
 	CHECK(!receipt.gate_kept);
 	attached_check_gone(&attached);
 	attached_end(&attached);
 }
 
-/* A copy in a file that is mapped shared is not fixed up; and from there it is copied again and again. */
+/*
+ * A copy in a file that is mapped shared is not fixed up; and from there it is copied again and
+ * again.
+ */
 static void pass_copies_around(struct victim_page *page)
 {
 	char path[] = "/tmp/heapinject-test.XXXXXX";
@@ -390,7 +410,8 @@ static void pass_copies_around(struct victim_page *page)
 	unlink(path);
 	if (file < 0 || ftruncate(file, 4096))
 		abort();
-	allocate_fn *volatile *in_file = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	allocate_fn *volatile *in_file =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	release_fn *release;
 	use_heap();
 	in_file[0] = malloc_by_slot();
@@ -424,7 +445,8 @@ UNIT_TEST(the_gate_stays_where_a_file_holds_copies)
 	attachment_close(&attached.attachment);
 	attached_check_slots(&attached);
 	victim_check(&attached.victim);
-	CHECK_EQ(attached.victim.page->word[IN_DATA], kept); /* which serves on, with nothing behind it */
+	/* which serves on, with nothing behind it */
+	CHECK_EQ(attached.victim.page->word[IN_DATA], kept);
 	attached_end(&attached);
 }
 
@@ -441,7 +463,8 @@ static int keep_the_gate(void *context)
 	if (!error)
 		error = journal_restore(attachment->control, &patcher, JOURNAL_PINNED, &restored);
 	if (!error)
-		error = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets, UNIT_PATIENCE_MS);
+		error = remote_open(&remote, attachment->pid, &attachment->memory,
+				    &attachment->gadgets, UNIT_PATIENCE_MS);
 	if (error)
 		return error;
 	error = arena_unmap(attachment->control, &remote, &attachment->payload, true);
@@ -473,11 +496,12 @@ UNIT_TEST(a_session_after_one_whose_gate_was_kept)
 	CHECK_EQ(receipt.earlier_gates, 1); /* the words of the first */
 	attached_check_slots(&attached);
 	victim_check(&attached.victim);
-	CHECK_EQ(attached.victim.page->word[IN_DATA], kept); /* still called, and none of the second one's business */
+	/* still called, and none of the second one's business */
+	CHECK_EQ(attached.victim.page->word[IN_DATA], kept);
 	attached_end(&attached);
 }
 
-/* ---- other ways out ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- other ways out -------------------------------------------------------------------------- */
 
 static void allocate_until_asked(struct victim_page *page)
 {
@@ -526,13 +550,17 @@ static remote_addr claimed_of(const struct attached *attached)
 }
 
 /* Has a process of its own run `meddle` while detach waits for a frame that is not there. */
-static void detach_with_a_frame_in_flight(struct attached *attached, bool (*meddle)(const struct attached *attached), struct receipt *out_receipt)
+static void detach_with_a_frame_in_flight(struct attached *attached,
+					  bool (*meddle)(const struct attached *attached),
+					  struct receipt *out_receipt)
 {
 	const uint32_t frames = 7;
 	int status;
 	attached_start(attached, allocate_until_asked, HI_LOADER_MAP);
 	CHECK_EQ(memory_write_u64(&attached->victim.memory, claimed_of(attached), UINT64_MAX), 0);
-	CHECK_EQ(memory_write(&attached->victim.memory, in_flight_of(attached), &frames, sizeof frames), 0);
+	CHECK_EQ(memory_write(&attached->victim.memory, in_flight_of(attached), &frames,
+			      sizeof frames),
+		 0);
 	const pid_t helper = fork();
 	if (helper == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -550,9 +578,13 @@ static bool is_disarmed(const struct attached *attached)
 	struct hi_gate_words words;
 	uint64_t armed = 1;
 	for (unsigned entry = 0; entry < control->gate_count; entry++)
-		if (memory_read(&attached->victim.memory, arena_words(control, entry), &words, sizeof words) || words.hook != words.original)
+		if (memory_read(&attached->victim.memory, arena_words(control, entry), &words,
+				sizeof words) ||
+		    words.hook != words.original)
 			return false;
-	return !memory_read_u64(&attached->victim.memory, arena_state(control) + offsetof(struct hi_state, armed), &armed) && !armed;
+	return !memory_read_u64(&attached->victim.memory,
+				arena_state(control) + offsetof(struct hi_state, armed), &armed) &&
+	       !armed;
 }
 
 /* By another process than the one that detaches. */
@@ -560,7 +592,10 @@ static bool has_restored(const struct attached *attached)
 {
 	const struct hi_control *control = attached->attachment.control;
 	uint32_t phase;
-	return !memory_read(&attached->victim.memory, control->arena + offsetof(struct hi_control, phase), &phase, sizeof phase) && phase == HI_PHASE_RESTORED;
+	return !memory_read(&attached->victim.memory,
+			    control->arena + offsetof(struct hi_control, phase), &phase,
+			    sizeof phase) &&
+	       phase == HI_PHASE_RESTORED;
 }
 
 static bool look_and_end_the_frame(const struct attached *attached)
@@ -568,7 +603,9 @@ static bool look_and_end_the_frame(const struct attached *attached)
 	const uint32_t none = 0;
 	WAIT_FOR(has_restored(attached));
 	const bool is_as_it_should_be = is_disarmed(attached);
-	return !memory_write(&attached->victim.memory, in_flight_of(attached), &none, sizeof none) && is_as_it_should_be;
+	return !memory_write(&attached->victim.memory, in_flight_of(attached), &none,
+			     sizeof none) &&
+	       is_as_it_should_be;
 }
 
 UNIT_TEST(detach_waits_disarmed_until_the_last_frame_is_gone)
@@ -650,7 +687,7 @@ UNIT_TEST(a_pid_of_nobody_is_refused)
 	attachment_close(&attachment); /* idempotent, half-open */
 }
 
-/* ---- the receipt -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the receipt ----------------------------------------------------------------------------- */
 
 static const char *print_receipt(const struct receipt *receipt)
 {
@@ -663,8 +700,12 @@ static const char *print_receipt(const struct receipt *receipt)
 
 UNIT_TEST(the_receipt_tells_what_was_left)
 {
-	struct receipt receipt = {.slots = {.written = 12, .restored = 9, .overwritten = 1, .vanished = 2}, .fixed_words = 5, .fixed_registers = 6};
-	CHECK(strstr(print_receipt(&receipt), "had inherited this") && !strstr(print_receipt(&receipt), "before"));
+	struct receipt receipt = {
+		.slots = {.written = 12, .restored = 9, .overwritten = 1, .vanished = 2},
+		.fixed_words = 5,
+		.fixed_registers = 6};
+	CHECK(strstr(print_receipt(&receipt), "had inherited this") &&
+	      !strstr(print_receipt(&receipt), "before"));
 	receipt.has_before = true;
 	receipt.before.map_count = receipt.after.map_count = 33;
 	const char *text = print_receipt(&receipt);
@@ -674,24 +715,32 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	CHECK(strstr(text, "unchanged"));
 	CHECK(!strstr(text, "FAILED"));
 
-	CHECK(!strstr(text, "all of them") && !strstr(text, "not hooked") && strstr(text, "0 stops of single threads"));
+	CHECK(!strstr(text, "all of them") && !strstr(text, "not hooked") &&
+	      strstr(text, "0 stops of single threads"));
 	receipt.held = (struct held){.count = 9, .longest_ns = 1500000, .sum_ns = 7250000};
-	receipt.world_stops = (struct stop_world_account){.longest_ns = 2000000, .longest_awake_ns = 1000000, .used_ns = 2500000, .allowed_ns = 500000000};
+	receipt.world_stops = (struct stop_world_account){.longest_ns = 2000000,
+							  .longest_awake_ns = 1000000,
+							  .used_ns = 2500000,
+							  .allowed_ns = 500000000};
 	receipt.world_stops.count[STOP_WORLD_SLOTS] = 2;
-	CHECK(strstr(print_receipt(&receipt), "9 stops of single threads, at most 1.50 ms each, 7.25 ms added up"));
-	CHECK(strstr(text,
-		     "all of them 2 times, at most 2.00 ms each, those that did not sleep 1.00, for slots of libraries that may be unloaded (2); 2.50 of"));
+	CHECK(strstr(print_receipt(&receipt),
+		     "9 stops of single threads, at most 1.50 ms each, 7.25 ms added up"));
+	CHECK(strstr(text, "all of them 2 times, at most 2.00 ms each, those that did not sleep "
+			   "1.00, for slots of libraries that may be unloaded (2); 2.50 of"));
 	CHECK(!strstr(text, "copies of pointers") && !strstr(text, "given up"));
 	receipt.world_stops.given_up = 1;
 	receipt.is_unhooked = true;
-	CHECK(strstr(print_receipt(&receipt), "1 attempt more, given up after") && strstr(text, "not hooked"));
+	CHECK(strstr(print_receipt(&receipt), "1 attempt more, given up after") &&
+	      strstr(text, "not hooked"));
 
-	CHECK(!strstr(text, "earlier") && !strstr(text, "never came back") && !strstr(text, "search"));
+	CHECK(!strstr(text, "earlier") && !strstr(text, "never came back") &&
+	      !strstr(text, "search"));
 
 	receipt.earlier_gates = 1;
 	receipt.frames_leaked = 7;
 	receipt.unsearched = 5 << 20;
-	CHECK(strstr(print_receipt(&receipt), "1 inert page of plain jumps of earlier sessions stays"));
+	CHECK(strstr(print_receipt(&receipt),
+		     "1 inert page of plain jumps of earlier sessions stays"));
 	CHECK(strstr(text, "7 never came back"));
 	CHECK(strstr(text, "5 MB of shared memory were not searched"));
 	CHECK(!strstr(text, "swapped out"));
@@ -707,7 +756,8 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	CHECK(strstr(text, "may lie in memory that is swapped out"));
 	receipt.is_unseen = true;
 	snprintf(receipt.unseen, sizeof receipt.unseen, "thread 5 (x) waits");
-	CHECK(strstr(print_receipt(&receipt), "registers of a thread") && strstr(text, "not seen       registers: thread 5 (x) waits"));
+	CHECK(strstr(print_receipt(&receipt), "registers of a thread") &&
+	      strstr(text, "not seen       registers: thread 5 (x) waits"));
 	receipt.copies_left = 2;
 	CHECK(strstr(print_receipt(&receipt), "could not be fixed up"));
 	receipt.copies_in_files = 1;
@@ -715,7 +765,8 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	receipt.failed_step = "unloading the payload";
 	receipt.error = -EBUSY;
 	snprintf(receipt.obstacle, sizeof receipt.obstacle, "thread 7 (y) waits");
-	CHECK(strstr(print_receipt(&receipt), "FAILED         unloading the payload: Device or resource busy"));
+	CHECK(strstr(print_receipt(&receipt),
+		     "FAILED         unloading the payload: Device or resource busy"));
 	CHECK(strstr(text, "once this is over:") && strstr(text, "thread 7 (y) waits"));
 	receipt.target_gone = true;
 	CHECK(strstr(print_receipt(&receipt), "is gone"));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* doubts_test.c - what is a copy that cannot be fixed up, and what is none, at every place of a run of bytes. */
+/*
+ * doubts_test.c - what is a copy that cannot be fixed up, and what is none, at every place of a run
+ * of bytes.
+ */
 #include "doubts.h"
 
 #include "hi_wire.h"
@@ -10,7 +13,8 @@
 #define ENTRIES 30
 #define BYTES 256
 
-static const struct doubts_gate gate = {.gate = GATE + 0x1800, .count = ENTRIES, .skip_lo = GATE, .skip_hi = GATE + 0x4000};
+static const struct doubts_gate gate = {
+	.gate = GATE + 0x1800, .count = ENTRIES, .skip_lo = GATE, .skip_hi = GATE + 0x4000};
 
 static uint64_t entry(unsigned number)
 {
@@ -66,8 +70,12 @@ UNIT_TEST(a_copy_with_marks_is_seen)
 
 UNIT_TEST(what_leads_to_no_entry_is_none)
 {
-	static const uint64_t words[] = {
-		GATE + 0x1800 - HI_GATE_STRIDE, GATE + 0x1800 + (uint64_t)ENTRIES * HI_GATE_STRIDE, GATE + 0x1800 + 8, GATE + 0x1800 + 64, 1ull << 47, 0};
+	static const uint64_t words[] = {GATE + 0x1800 - HI_GATE_STRIDE,
+					 GATE + 0x1800 + (uint64_t)ENTRIES * HI_GATE_STRIDE,
+					 GATE + 0x1800 + 8,
+					 GATE + 0x1800 + 64,
+					 1ull << 47,
+					 0};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		for (size_t place = 0; place < 24; place++) {
 			const struct doubts doubts = found(words[i], place, AT, false);
@@ -78,7 +86,8 @@ UNIT_TEST(what_leads_to_no_entry_is_none)
 }
 
 /* Four bytes at `place`, behind an opcode, in code at `at`, that count from their end to `to`. */
-static struct doubts reference(const char *opcode, size_t length, size_t place, uint64_t at, uint64_t to)
+static struct doubts reference(const char *opcode, size_t length, size_t place, uint64_t at,
+			       uint64_t to)
 {
 	struct doubts doubts = {0};
 	uint8_t code[BYTES];
@@ -93,17 +102,26 @@ static struct doubts reference(const char *opcode, size_t length, size_t place, 
 UNIT_TEST(code_that_leads_to_an_entry_is_seen_at_every_place)
 {
 	for (size_t place = 0; place + 7 <= BYTES; place++) {
-		check_only(reference("\xe8", 1, place, AT, entry((unsigned)place % ENTRIES)), DOUBT_CODE);                /* call */
-		check_only(reference("\xe9", 1, place, AT + (1ull << 30), entry((unsigned)place % ENTRIES)), DOUBT_CODE); /* jmp, backwards */
-		check_only(reference("\x0f\x84", 2, place, AT, entry(7)), DOUBT_CODE);                                    /* je */
-		check_only(reference("\x48\x8d\x3d", 3, place, AT, entry(8)), DOUBT_CODE);                                /* lea, %rdi */
+		/* call */
+		check_only(reference("\xe8", 1, place, AT, entry((unsigned)place % ENTRIES)),
+			   DOUBT_CODE);
+		/* jmp, backwards */
+		check_only(reference("\xe9", 1, place, AT + (1ull << 30),
+				     entry((unsigned)place % ENTRIES)),
+			   DOUBT_CODE);
+		/* je */
+		check_only(reference("\x0f\x84", 2, place, AT, entry(7)), DOUBT_CODE);
+		/* lea, %rdi */
+		check_only(reference("\x48\x8d\x3d", 3, place, AT, entry(8)), DOUBT_CODE);
 	}
 }
 
 UNIT_TEST(code_that_leads_elsewhere_is_none)
 {
-	const struct doubts amid = reference("\xe8", 1, 9, AT, entry(3) + 5), behind = reference("\xe8", 1, 9, AT, entry(ENTRIES)),
-			    operand = reference("\x90\x90", 2, 9, AT, entry(3)), far = reference("\xe8", 1, 9, AT + (1ull << 33), entry(3));
+	const struct doubts amid = reference("\xe8", 1, 9, AT, entry(3) + 5),
+			    behind = reference("\xe8", 1, 9, AT, entry(ENTRIES)),
+			    operand = reference("\x90\x90", 2, 9, AT, entry(3)),
+			    far = reference("\xe8", 1, 9, AT + (1ull << 33), entry(3));
 	CHECK(!doubts_any(&amid));
 	CHECK(!doubts_any(&behind));
 	CHECK(!doubts_any(&operand));

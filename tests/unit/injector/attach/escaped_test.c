@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * escaped: copies of gate addresses in a child's data, heap, stack, large, shared and sealed mappings, in disguise too, are turned back; look-alikes and untouched
- * pages are not.
+ * escaped: copies of gate addresses in a child's data, heap, stack, large, shared and sealed
+ * mappings, in disguise too, are turned back; look-alikes and untouched pages are not.
  */
 #include "escaped.h"
 
@@ -23,16 +23,22 @@
 
 /* Others write to it, which a compiler does not see. */
 static volatile uint64_t in_data[3] = {1, 2, 3};
-/* For what is compared with GATE at the end: a register in which it was kept until then has been fixed up, too. */
+/*
+ * For what is compared with GATE at the end: a register in which it was kept until then has been
+ * fixed up, too.
+ */
 static volatile uint64_t not_gate = ~GATE;
 
 static void check_child(int from, int to)
 {
 	uint64_t on_stack[4] = {0, GATE + HI_GATE_STRIDE, 0, GATE + 1 /* no entry starts here */};
 	uint64_t *in_heap = malloc(64);
-	uint64_t *sparse = mmap(NULL, SPARSE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	uint64_t *sealed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t *shared = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t *sparse = mmap(NULL, SPARSE_BYTES, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t *sealed =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *shared =
+		mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char byte = 0;
 	shared[70000] = GATE;
 	sealed[7] = GATE;
@@ -45,9 +51,13 @@ static void check_child(int from, int to)
 	__asm__ volatile("" : : "r"(on_stack), "r"(in_heap) : "memory");
 	(void)!write(to, &byte, 1);
 	(void)!read(from, &byte, 1);
-	const int good = in_data[0] == arch_disguise_pointer(ORIGINAL + 1, GUARD) && in_data[1] == ORIGINAL && sealed[7] == ORIGINAL &&
-			 shared[70000] == ORIGINAL && ((volatile uint64_t *)on_stack)[1] == ORIGINAL + 1 && on_stack[3] == ~not_gate + 1 &&
-			 in_heap[2] == ORIGINAL + 2 && in_heap[3] == ~not_gate + 9 * HI_GATE_STRIDE && sparse[SPARSE_BYTES / 16] == ORIGINAL;
+	const int good = in_data[0] == arch_disguise_pointer(ORIGINAL + 1, GUARD) &&
+			 in_data[1] == ORIGINAL && sealed[7] == ORIGINAL &&
+			 shared[70000] == ORIGINAL &&
+			 ((volatile uint64_t *)on_stack)[1] == ORIGINAL + 1 &&
+			 on_stack[3] == ~not_gate + 1 && in_heap[2] == ORIGINAL + 2 &&
+			 in_heap[3] == ~not_gate + 9 * HI_GATE_STRIDE &&
+			 sparse[SPARSE_BYTES / 16] == ORIGINAL;
 	_exit(good ? 0 : 1);
 }
 
@@ -67,7 +77,11 @@ UNIT_TEST(every_copy_is_fixed_up_and_nothing_else)
 
 	struct memory memory;
 	CHECK_EQ(memory_open(&memory, child, child), 0);
-	struct escaped_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 3, .pointer_guard = GUARD};
+	struct escaped_target target = {.pid = child,
+					.memory = &memory,
+					.gate = GATE,
+					.gate_count = 3,
+					.pointer_guard = GUARD};
 	for (unsigned i = 0; i < 3; i++)
 		target.original[i] = ORIGINAL + i;
 	struct escaped_pointers copies;
@@ -76,7 +90,8 @@ UNIT_TEST(every_copy_is_fixed_up_and_nothing_else)
 	CHECK(copies.count >= EXPECTED); /* spilled copies in dead stack may come on top */
 	CHECK_EQ(escaped_fix_up(&target, &copies, &fixed_up), 0);
 	CHECK_EQ(fixed_up.words, copies.count);
-	CHECK(stop_world_account().count[STOP_WORLD_COPIES] == 1 && stop_world_account().longest_ns > 0);
+	CHECK(stop_world_account().count[STOP_WORLD_COPIES] == 1 &&
+	      stop_world_account().longest_ns > 0);
 	escaped_pointers_close(&copies);
 	CHECK_EQ(escaped_find(&target, &copies), 0);
 	CHECK_EQ(copies.count, 0);
@@ -92,7 +107,8 @@ static void find_copies(pid_t child, int from_child, struct escaped_pointers *ou
 	char byte;
 	CHECK_EQ(read(from_child, &byte, 1), 1);
 	CHECK_EQ(memory_open(&memory, child, child), 0);
-	const struct escaped_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
+	const struct escaped_target target = {
+		.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
 	CHECK_EQ(escaped_find(&target, out_copies), 0);
 }
 
@@ -146,14 +162,17 @@ UNIT_TEST(copies_are_seen_across_pieces_and_out_of_reach)
 #endif
 	int from_child[2];
 	char byte = 0;
-	uint8_t *memory = mmap(NULL, 3 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t *hidden = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory =
+		mmap(NULL, 3 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *hidden =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK_EQ(pipe(from_child), 0);
 	const pid_t child = fork();
 	if (child == 0) {
 		const uint64_t copy = ~not_gate, tagged = copy | 1;
 		memset(memory, 1, 3 * PIECE);
-		memory += PIECE - (uintptr_t)memory % PIECE; /* wherever the run begins, one of these is across */
+		/* wherever the run begins, one of these is across */
+		memory += PIECE - (uintptr_t)memory % PIECE;
 		for (size_t at = 4096; at <= PIECE; at += 4096)
 			memcpy(memory + at - 3, &copy, sizeof copy);
 		hidden[9] = copy;
@@ -189,7 +208,8 @@ UNIT_TEST(much_shared_memory_is_not_searched)
 	CHECK_EQ(pipe(from_child), 0);
 	const pid_t child = fork();
 	if (child == 0) {
-		uint8_t *shared = mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		uint8_t *shared =
+			mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		for (size_t at = 0; at < much; at += 4096)
 			shared[at] = 1;
 		(void)!write(from_child[1], &byte, 1);
@@ -215,7 +235,8 @@ UNIT_TEST(tells_when_the_target_is_gone)
 	CHECK_EQ(memory_open(&memory, child, child), 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	const struct escaped_target target = {.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
+	const struct escaped_target target = {
+		.pid = child, .memory = &memory, .gate = GATE, .gate_count = 1};
 	struct escaped_pointers copies;
 	CHECK(escaped_find(&target, &copies) < 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiesce: threads of a child that stand where they must not: with their pc, or a return address, in what is said to be the payload, with a gate address in a
- * register, or counted as in flight.
+ * quiesce: threads of a child that stand where they must not: with their pc, or a return address,
+ * in what is said to be the payload, with a gate address in a register, or counted as in flight.
  */
 #include "quiesce.h"
 
@@ -160,7 +160,10 @@ UNIT_TEST(a_return_address_inside_is_found_on_a_deep_stack_too)
 	stay_until_let_go(call_something_deep);
 }
 
-/* A look too short for patience with stacks that cannot be read, which takes ten milliseconds. Where we get no CPU it is longer, and may find all clear. */
+/*
+ * A look too short for patience with stacks that cannot be read, which takes ten milliseconds.
+ * Where we get no CPU it is longer, and may find all clear.
+ */
 #define GLANCE_MS 3
 #define PATIENCE_MS 10u
 #define GLANCES 20u
@@ -176,7 +179,10 @@ static struct quiesced glance(const struct scene *scene)
 	return quiesced;
 }
 
-/* The others are clear, and this one is not until it has been looked at twice; after that it must not keep us. */
+/*
+ * The others are clear, and this one is not until it has been looked at twice; after that it must
+ * not keep us.
+ */
 static void stays_until_looked_at_twice(void (*where)(struct victim_page *page))
 {
 	struct scene scene;
@@ -185,7 +191,8 @@ static void stays_until_looked_at_twice(void (*where)(struct victim_page *page))
 	scene_open(&scene, where);
 	do
 		quiesced = glance(&scene);
-	while (++looks < GLANCES || quiesced.threads < 2 || quiesced.stuck != (pid_t)scene.victim.page->word[TID]);
+	while (++looks < GLANCES || quiesced.threads < 2 ||
+	       quiesced.stuck != (pid_t)scene.victim.page->word[TID]);
 	quiesced = check_quiesce(&scene, UNIT_PATIENCE_MS, 0);
 	CHECK_EQ(quiesced.threads, 3);
 	scene.victim.page->word[STAY] = 0;
@@ -247,7 +254,9 @@ UNIT_TEST(a_stack_in_the_arena_is_inside_too)
 	scene_open(&scene, wait_inside);
 	scene.target.payload_lo = scene.target.payload_hi = 0;
 	check_quiesce(&scene, UNIT_PATIENCE_MS, 0);
-	WAIT_FOR(proc_syscall_read(scene.victim.pid, (pid_t)scene.victim.page->word[TID], &syscall) == 0 && !syscall.running);
+	WAIT_FOR(proc_syscall_read(scene.victim.pid, (pid_t)scene.victim.page->word[TID],
+				   &syscall) == 0 &&
+		 !syscall.running);
 	scene.escaped.skip_lo = syscall.sp & ~0xfffull;
 	scene.escaped.skip_hi = scene.escaped.skip_lo + 0x2000;
 	check_quiesce(&scene, SHORT_MS, -EBUSY);

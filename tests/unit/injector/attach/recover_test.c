@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recover: an injector attaches to a child and is killed; what it left is found by name, believed only as far as it makes sense, and removed.
+ * recover: an injector attaches to a child and is killed; what it left is found by name, believed
+ * only as far as it makes sense, and removed.
  */
 #include "recover.h"
 
@@ -68,7 +69,8 @@ static void clean_up_after(enum hi_loader loader)
 	CHECK(receipt.is_clean);
 	CHECK_EQ(receipt.slots.written, attached.slots.count);
 	CHECK_EQ(receipt.slots.restored, attached.slots.count);
-	CHECK_EQ(receipt.before.fd_count, attached.before.fd_count); /* what it was before, told by the dead */
+	/* what it was before, told by the dead */
+	CHECK_EQ(receipt.before.fd_count, attached.before.fd_count);
 	attached_check_gone(&attached);
 	attachment_close(&attached.attachment);
 
@@ -86,7 +88,9 @@ UNIT_TEST(what_a_dead_injector_left_is_removed_and_unloaded_by_dlclose)
 	clean_up_after(HI_LOADER_DLOPEN);
 }
 
-/* Threads that a dying injector still holds are waited for; those of a debugger that lives are not. */
+/*
+ * Threads that a dying injector still holds are waited for; those of a debugger that lives are not.
+ */
 UNIT_TEST(a_debugger_is_not_waited_for)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
@@ -102,7 +106,7 @@ UNIT_TEST(a_debugger_is_not_waited_for)
 	attached_end(&attached);
 }
 
-/* ---- a control block that cannot be trusted ---------------------------------------------------------------------------------------------------- */
+/* ---- a control block that cannot be trusted -------------------------------------------------- */
 
 #define FIELD(name) offsetof(struct hi_control, name), sizeof(((struct hi_control *)0)->name)
 static const struct scribble {
@@ -150,13 +154,19 @@ UNIT_TEST(a_scribbled_control_block_is_not_followed)
 	for (size_t i = 0; i < sizeof scribbles / sizeof *scribbles; i++) {
 		const struct scribble *scribble = &scribbles[i];
 		uint64_t good = 0;
-		CHECK_EQ(memory_read(&attached.victim.memory, base + scribble->offset, &good, scribble->size), 0);
-		CHECK_EQ(memory_write(&attached.victim.memory, base + scribble->offset, &scribble->value, scribble->size), 0);
+		CHECK_EQ(memory_read(&attached.victim.memory, base + scribble->offset, &good,
+				     scribble->size),
+			 0);
+		CHECK_EQ(memory_write(&attached.victim.memory, base + scribble->offset,
+				      &scribble->value, scribble->size),
+			 0);
 		if (open_and_recover(&attached) != -EPROTO)
 			UNIT_FAIL("scribble %zu was followed", i);
 		CHECK(!attached.attachment.control);
 		attachment_close(&attached.attachment);
-		CHECK_EQ(memory_write(&attached.victim.memory, base + scribble->offset, &good, scribble->size), 0);
+		CHECK_EQ(memory_write(&attached.victim.memory, base + scribble->offset, &good,
+				      scribble->size),
+			 0);
 	}
 	CHECK_EQ(open_and_recover(&attached), 0);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
@@ -164,15 +174,22 @@ UNIT_TEST(a_scribbled_control_block_is_not_followed)
 	attached_end(&attached);
 }
 
-/* A journal that names words of the target that never held anything of ours: they stay as they are, and what is true in it is undone all the same. */
+/*
+ * A journal that names words of the target that never held anything of ours: they stay as they are,
+ * and what is true in it is undone all the same.
+ */
 /* Of a target that was recovered; closes the attachment. */
 static void append_to_journal(struct attached *attached, const struct hi_journal_entry *entry)
 {
 	const struct hi_control *control = attached->attachment.control;
 	const uint32_t count = control->journal_count + 1;
-	const remote_addr base = control->arena, at = base + offsetof(struct hi_control, journal[control->journal_count]);
+	const remote_addr base = control->arena,
+			  at = base + offsetof(struct hi_control, journal[control->journal_count]);
 	CHECK_EQ(memory_write(&attached->victim.memory, at, entry, sizeof *entry), 0);
-	CHECK_EQ(memory_write(&attached->victim.memory, base + offsetof(struct hi_control, journal_count), &count, sizeof count), 0);
+	CHECK_EQ(memory_write(&attached->victim.memory,
+			      base + offsetof(struct hi_control, journal_count), &count,
+			      sizeof count),
+		 0);
 	attachment_close(&attached->attachment);
 }
 
@@ -186,7 +203,8 @@ UNIT_TEST(a_forged_journal_changes_no_word_but_our_own)
 	attach_and_die(&attached, HI_LOADER_MAP);
 	CHECK_EQ(open_and_recover(&attached), 0);
 	const struct hi_control *control = attached.attachment.control;
-	const remote_addr innocent = (uintptr_t)&attached.victim.page->word[0]; /* at the same address there; 0 */
+	/* at the same address there; 0 */
+	const remote_addr innocent = (uintptr_t)&attached.victim.page->word[0];
 	struct hi_journal_entry entry = control->journal[0];
 	entry.slot = innocent;
 	entry.new_value = 0;
@@ -220,7 +238,9 @@ UNIT_TEST(a_forged_journal_names_no_word_of_shared_memory)
 	entry.slot = shared;
 	const remote_addr base = control->arena;
 	const uint64_t arena_size = control->arena_size;
-	CHECK_EQ(memory_write(&attached.victim.memory, shared, &entry.new_value, sizeof entry.new_value), 0);
+	CHECK_EQ(memory_write(&attached.victim.memory, shared, &entry.new_value,
+			      sizeof entry.new_value),
+		 0);
 	append_to_journal(&attached, &entry);
 
 	CHECK_EQ(open_and_recover(&attached), 0);
@@ -235,17 +255,23 @@ UNIT_TEST(a_forged_journal_names_no_word_of_shared_memory)
 }
 
 /* What a child of fewer rights could write there: the journal lies in memory that it shares. */
-static void forge_journal(struct attached *attached, void (*forge)(struct attached *attached, struct hi_journal_entry *entry))
+static void forge_journal(struct attached *attached,
+			  void (*forge)(struct attached *attached, struct hi_journal_entry *entry))
 {
 	CHECK_EQ(open_and_recover(attached), 0);
 	const uint32_t count = attached->attachment.control->journal_count;
-	const remote_addr journal = attached->attachment.control->arena + offsetof(struct hi_control, journal);
+	const remote_addr journal =
+		attached->attachment.control->arena + offsetof(struct hi_control, journal);
 	attachment_close(&attached->attachment);
 	for (uint32_t i = 0; i < count; i++) {
 		struct hi_journal_entry entry;
-		CHECK_EQ(memory_read(&attached->victim.memory, journal + i * sizeof entry, &entry, sizeof entry), 0);
+		CHECK_EQ(memory_read(&attached->victim.memory, journal + i * sizeof entry, &entry,
+				     sizeof entry),
+			 0);
 		forge(attached, &entry);
-		CHECK_EQ(memory_write(&attached->victim.memory, journal + i * sizeof entry, &entry, sizeof entry), 0);
+		CHECK_EQ(memory_write(&attached->victim.memory, journal + i * sizeof entry, &entry,
+				      sizeof entry),
+			 0);
 	}
 }
 
@@ -270,7 +296,8 @@ UNIT_TEST(a_forged_journal_does_not_say_what_a_slot_is_to_hold)
 	attach_and_die(&attached, HI_LOADER_MAP);
 	forge_journal(&attached, lead_elsewhere);
 	detach_as_ever(&attached);
-	for (size_t i = 0; i < attached.slots.count; i++) { /* such a slot is bound where its stub cannot be known any more */
+	/* such a slot is bound where its stub cannot be known any more */
+	for (size_t i = 0; i < attached.slots.count; i++) {
 		const struct slot *slot = &attached.slots.slot[i];
 		CHECK_EQ(attached_read(&attached, slot->address), slot->original);
 	}
@@ -291,7 +318,8 @@ UNIT_TEST(a_forged_journal_shuts_no_page)
 	struct maps maps;
 	attached_prepare(&attached, storm_of_one);
 	attach_and_die(&attached, HI_LOADER_MAP);
-	forge_journal(&attached, shut_a_page); /* which also hides all that was written: found all the same, as copies are */
+	/* which also hides all that was written: found all the same, as copies are */
+	forge_journal(&attached, shut_a_page);
 	detach_as_ever(&attached);
 	CHECK_EQ(maps_read(attached.victim.pid, attached.victim.pid, &maps), 0);
 	CHECK(maps_find(&maps, (uintptr_t)attached.victim.page)->writable);
@@ -315,12 +343,16 @@ UNIT_TEST(slots_that_the_journal_has_lost_are_found)
 	forge_journal(&attached, forget);
 	detach_as_ever(&attached);
 	for (size_t i = 0; i < attached.slots.count; i++)
-		CHECK_EQ(attached_read(&attached, attached.slots.slot[i].address), attached.slots.slot[i].original);
+		CHECK_EQ(attached_read(&attached, attached.slots.slot[i].address),
+			 attached.slots.slot[i].original);
 	victim_check(&attached.victim);
 	attached_end(&attached);
 }
 
-/* An arena said to be larger than it is, with everything in it where it fits: what lies behind it is the target's. */
+/*
+ * An arena said to be larger than it is, with everything in it where it fits: what lies behind it
+ * is the target's.
+ */
 UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
@@ -334,16 +366,21 @@ UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 	attachment_close(&attached.attachment);
 	for (int part = 0; part < 3; part++) {
 		memcpy(control, good, offsetof(struct hi_control, counters));
-		struct hi_part *parts[] = {&control->ring, &control->tables, &control->image, &control->gate, &control->words, &control->state};
+		struct hi_part *parts[] = {&control->ring, &control->tables, &control->image,
+					   &control->gate, &control->words,  &control->state};
 		parts[part]->size += 1 << 20;
 		for (int i = part + 1; i < 6; i++)
 			parts[i]->offset += 1 << 20;
 		control->arena_size += 1 << 20;
-		CHECK_EQ(memory_write(&attached.victim.memory, good->arena, control, offsetof(struct hi_control, heartbeat)), 0);
+		CHECK_EQ(memory_write(&attached.victim.memory, good->arena, control,
+				      offsetof(struct hi_control, heartbeat)),
+			 0);
 		CHECK_EQ(open_and_recover(&attached), -EPROTO);
 		attachment_close(&attached.attachment);
 	}
-	CHECK_EQ(memory_write(&attached.victim.memory, good->arena, good, offsetof(struct hi_control, heartbeat)), 0);
+	CHECK_EQ(memory_write(&attached.victim.memory, good->arena, good,
+			      offsetof(struct hi_control, heartbeat)),
+		 0);
 	CHECK_EQ(open_and_recover(&attached), 0);
 	CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 	attached_check_gone(&attached);
@@ -352,7 +389,7 @@ UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 	attached_end(&attached);
 }
 
-/* ---- less than a session ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- less than a session --------------------------------------------------------------------- */
 
 static void open_memfd_when_asked(struct victim_page *page)
 {
@@ -403,8 +440,13 @@ UNIT_TEST(a_mapping_that_only_has_our_name_is_not_followed)
 	CHECK_EQ(truncate(path, 1 << 20), 0);
 	struct remote remote;
 	uint64_t at = 0;
-	CHECK_EQ(remote_open(&remote, attached.victim.pid, &attached.victim.memory, &attached.victim.gadgets, UNIT_PATIENCE_MS), 0);
-	CHECK_EQ(remote_syscall_or_fail(&remote, SYS_mmap, (uint64_t[6]){0, 1 << 20, PROT_READ, MAP_SHARED, (uint64_t)file, 0}, &at), 0);
+	CHECK_EQ(remote_open(&remote, attached.victim.pid, &attached.victim.memory,
+			     &attached.victim.gadgets, UNIT_PATIENCE_MS),
+		 0);
+	CHECK_EQ(remote_syscall_or_fail(
+			 &remote, SYS_mmap,
+			 (uint64_t[6]){0, 1 << 20, PROT_READ, MAP_SHARED, (uint64_t)file, 0}, &at),
+		 0);
 	CHECK_EQ(remote_close(&remote), 0);
 	CHECK_EQ(open_and_recover(&attached), -EPROTO);
 	attached_end(&attached);
@@ -437,7 +479,8 @@ static void die_and_clean_up(enum hi_loader loader, unsigned stride, unsigned st
 		} else {
 			CHECK_EQ(error, -ENOENT);
 			descriptors += attached.attachment.leftover_count != 0;
-			CHECK(!attached.attachment.leftover_count || detach_descriptors(&attached.attachment) == 0);
+			CHECK(!attached.attachment.leftover_count ||
+			      detach_descriptors(&attached.attachment) == 0);
 		}
 		attachment_close(&attached.attachment);
 		attached_check_gone(&attached);

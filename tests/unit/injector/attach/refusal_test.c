@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refusal_test.c - which errors of an attach are the target's refusals, with which remedy, and which are failures of ours. */
+/*
+ * refusal_test.c - which errors of an attach are the target's refusals, with which remedy, and
+ * which are failures of ours.
+ */
 #include "refusal.h"
 
 #include <errno.h>
@@ -39,7 +42,8 @@ static void scene_close(struct scene *scene)
 }
 
 /* One line, and in it `expected`. */
-static void check_said(const struct scene *scene, enum hi_loader loader, int err, int exit_code, const char *expected)
+static void check_said(const struct scene *scene, enum hi_loader loader, int err, int exit_code,
+		       const char *expected)
 {
 	char said[512] = "";
 	int told[2], terminal = dup(STDERR_FILENO);
@@ -62,10 +66,15 @@ UNIT_TEST(a_refusal_names_step_program_error_and_remedy)
 	struct scene scene;
 	scene_open(&scene);
 	char line[128];
-	snprintf(line, sizeof line, "heapinject: juggling failed for %d (redis): Too many open files; it can open no descriptor", (int)scene.victim.pid);
+	snprintf(line, sizeof line,
+		 "heapinject: juggling failed for %d (redis): Too many open files; it can open no "
+		 "descriptor",
+		 (int)scene.victim.pid);
 	check_said(&scene, HI_LOADER_MAP, -EMFILE, HI_EXIT_REFUSED, line);
-	check_said(&scene, HI_LOADER_MAP, -ENOBUFS, HI_EXIT_REFUSED, "; it locks what it maps (mlockall), and may lock no more");
-	check_said(&scene, HI_LOADER_MAP, -EBUSY, HI_EXIT_REFUSED, "; another heapinject is at work in it");
+	check_said(&scene, HI_LOADER_MAP, -ENOBUFS, HI_EXIT_REFUSED,
+		   "; it locks what it maps (mlockall), and may lock no more");
+	check_said(&scene, HI_LOADER_MAP, -EBUSY, HI_EXIT_REFUSED,
+		   "; another heapinject is at work in it");
 	scene_close(&scene);
 }
 
@@ -98,11 +107,14 @@ UNIT_TEST(a_want_of_descriptors_of_our_own_is_not_laid_upon_the_target)
 	scene_open(&scene);
 	attachment_close(&scene.attachment);
 	leave_descriptors(4); /* check_said needs three */
-	const int held[] = {dup(STDERR_FILENO), dup(STDERR_FILENO), dup(STDERR_FILENO), dup(STDERR_FILENO)};
+	const int held[] = {dup(STDERR_FILENO), dup(STDERR_FILENO), dup(STDERR_FILENO),
+			    dup(STDERR_FILENO)};
 	CHECK_EQ(attachment_open(&scene.attachment, scene.victim.pid), -EMFILE);
 	for (size_t i = 0; i < sizeof held / sizeof held[0]; i++)
 		close(held[i]);
-	check_said(&scene, HI_LOADER_MAP, -EMFILE, HI_EXIT_FAILED, "Too many open files; heapinject itself can open no more descriptors (ulimit -n");
+	check_said(
+		&scene, HI_LOADER_MAP, -EMFILE, HI_EXIT_FAILED,
+		"Too many open files; heapinject itself can open no more descriptors (ulimit -n");
 	scene_close(&scene);
 }
 
@@ -119,7 +131,8 @@ UNIT_TEST(what_is_left_behind_is_no_refusal)
 	struct scene scene;
 	scene_open(&scene);
 	scene.attachment.left_behind = true;
-	check_said(&scene, HI_LOADER_MAP, -EBUSY, HI_EXIT_FAILED, "`heapinject detach` removes the rest\n");
+	check_said(&scene, HI_LOADER_MAP, -EBUSY, HI_EXIT_FAILED,
+		   "`heapinject detach` removes the rest\n");
 	scene_close(&scene);
 }
 
@@ -129,7 +142,8 @@ UNIT_TEST(a_target_that_has_exited_is_why_whatever_failed)
 	scene_open(&scene);
 	kill(scene.victim.pid, SIGKILL);
 	waitpid(scene.victim.pid, NULL, 0);
-	check_said(&scene, HI_LOADER_MAP, -EPROTO, HI_EXIT_REFUSED, "(redis): it exited just now\n");
+	check_said(&scene, HI_LOADER_MAP, -EPROTO, HI_EXIT_REFUSED,
+		   "(redis): it exited just now\n");
 	attachment_close(&scene.attachment);
 	victim_forget(&scene.victim);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stale_frames: a count without a frame is forgotten; one with a frame, a thread that cannot be told, or a count that moves is not.
+ * stale_frames: a count without a frame is forgotten; one with a frame, a thread that cannot be
+ * told, or a count that moves is not.
  */
 #include "stale_frames.h"
 
@@ -38,8 +39,12 @@ static void counted_open(struct scene *scene, void (*where)(struct victim_page *
 	const uint32_t own = 3, guests = 1, passing = 2;
 	scene_open(scene, where);
 	say_in_flight(&scene->victim, 0, own);
-	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.place[HI_PLACES - 1].count, &guests, sizeof guests), 0);
-	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.passing, &passing, sizeof passing), 0);
+	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.place[HI_PLACES - 1].count,
+			      &guests, sizeof guests),
+		 0);
+	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.passing, &passing,
+			      sizeof passing),
+		 0);
 }
 
 /* A thread that gets no CPU does not stop in time to be told: then another time. */
@@ -70,7 +75,8 @@ static void check_kept(const struct scene *scene)
 	uint64_t frames = 77;
 	CHECK_EQ(stale_frames_forget(&scene->target, &frames), -EAGAIN);
 	CHECK_EQ(frames, 77);
-	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot), 0);
+	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot),
+		 0);
 	CHECK_EQ(slot.in_flight, 3);
 	victim_check(&scene->victim);
 }
@@ -97,7 +103,10 @@ UNIT_TEST(a_count_is_kept_while_a_frame_is_there)
 	scene_close(&scene);
 }
 
-/* As an original does that a hook has called: its way back leads through code of the program's own, and from there into the payload. */
+/*
+ * As an original does that a hook has called: its way back leads through code of the program's own,
+ * and from there into the payload.
+ */
 UNIT_TEST(a_count_is_kept_while_somebody_will_return_to_the_gadget)
 {
 	struct scene scene;
@@ -122,7 +131,8 @@ UNIT_TEST(without_a_walk_the_stack_is_searched)
 	counted_open(&scene, wait_with_a_word);
 	scene.target.walker = NULL;
 	check_kept(&scene);
-	scene.target.walker = scene.walker; /* a complete walk knows that this is nobody's way back */
+	/* a complete walk knows that this is nobody's way back */
+	scene.target.walker = scene.walker;
 	check_forgotten(&scene);
 	scene_close(&scene);
 }
@@ -132,11 +142,14 @@ static int forget_while_it_moves(const struct scene *scene)
 {
 	const uint32_t three = 3, two = 2;
 	uint64_t frames;
-	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &three, sizeof three), 0);
+	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &three,
+			      sizeof three),
+		 0);
 	const pid_t other = fork();
 	if (other == 0) {
 		victim_pause_us(150000);
-		_exit(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &two, sizeof two) != 0);
+		_exit(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &two,
+				   sizeof two) != 0);
 	}
 	const int error = stale_frames_forget(&scene->target, &frames);
 	CHECK_EQ(waitpid(other, NULL, 0), other);
@@ -149,7 +162,8 @@ UNIT_TEST(a_count_that_moves_is_kept)
 	struct hi_thread_slot slot;
 	counted_open(&scene, wait_outside);
 	WAIT_FOR(forget_while_it_moves(&scene) == -EAGAIN);
-	CHECK_EQ(memory_read(&scene.victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot), 0);
+	CHECK_EQ(memory_read(&scene.victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot),
+		 0);
 	CHECK_EQ(slot.in_flight, 2);
 	scene_close(&scene);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* watch: a child under a session loads a library and unloads it, and starts threads: slots, tables, journal, regions and the stream follow. */
+/*
+ * watch: a child under a session loads a library and unloads it, and starts threads: slots, tables,
+ * journal, regions and the stream follow.
+ */
 #include "watch.h"
 
 #include <dlfcn.h>
@@ -11,7 +14,8 @@
 #include "storm.h"
 
 /* Small libraries of libc's that import malloc, and that neither this program nor libc needs. */
-static const char *const candidates[] = {"libthread_db.so.1", "libresolv.so.2", "libnss_compat.so.2"};
+static const char *const candidates[] = {"libthread_db.so.1", "libresolv.so.2",
+					 "libnss_compat.so.2"};
 static const char *library;
 
 enum { LOAD = 1, UNLOAD, LOAD_AGAIN };
@@ -66,8 +70,12 @@ static void watched_start(struct watched *watched, void (*work)(struct victim_pa
 	attached_start(&watched->attached, work, HI_LOADER_MAP);
 	attachment->link_map = 0; /* the first round is like any other that finds a change */
 	CHECK_EQ(stream_out_open(&watched->out, watched->file), 0);
-	CHECK_EQ(pump_open(&watched->pump, &watched->out, &attachment->memory, &attachment->images, attachment->pid), 0);
-	pump_connect(&watched->pump, &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity, attachment->arena.ring_count});
+	CHECK_EQ(pump_open(&watched->pump, &watched->out, &attachment->memory, &attachment->images,
+			   attachment->pid),
+		 0);
+	pump_connect(&watched->pump,
+		     &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity,
+				     attachment->arena.ring_count});
 	CHECK_EQ(pump_modules(&watched->pump, &attachment->images), 0);
 }
 
@@ -90,7 +98,8 @@ static void look(struct watched *watched)
 /* Rounds, until libraries that may be unloaded are hooked. */
 static void settle(struct watched *watched)
 {
-	WAIT_FOR(!watched->attached.attachment.unloadable_due_ns || (look(watched), !watched->attached.attachment.unloadable_due_ns));
+	WAIT_FOR(!watched->attached.attachment.unloadable_due_ns ||
+		 (look(watched), !watched->attached.attachment.unloadable_due_ns));
 }
 
 static void watched_end(struct watched *watched)
@@ -105,7 +114,7 @@ static void watched_end(struct watched *watched)
 	attached_end(&watched->attached);
 }
 
-/* ---- what is looked at --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is looked at ----------------------------------------------------------------------- */
 
 static const struct elf_image *find_library(const struct watched *watched)
 {
@@ -117,7 +126,8 @@ static const struct elf_image *find_library(const struct watched *watched)
 }
 
 /* Journal entries whose slots lie in [lo, hi) and that are in a state. */
-static size_t count_entries(const struct watched *watched, remote_addr lo, remote_addr hi, uint32_t state)
+static size_t count_entries(const struct watched *watched, remote_addr lo, remote_addr hi,
+			    uint32_t state)
 {
 	const struct hi_control *control = watched->attached.attachment.control;
 	size_t count = 0;
@@ -131,14 +141,18 @@ static size_t count_entries(const struct watched *watched, remote_addr lo, remot
 static bool has_table(const struct watched *watched, remote_addr pc)
 {
 	const struct hi_control *control = watched->attached.attachment.arena.shared;
-	const struct hi_unwind_directory *directory = &control->directory[control->current_directory];
+	const struct hi_unwind_directory *directory =
+		&control->directory[control->current_directory];
 	for (uint32_t i = 0; i < directory->count; i++)
 		if (pc >= directory->module[i].lo && pc < directory->module[i].hi)
 			return directory->module[i].row_count > 0;
 	return false;
 }
 
-/* The next record of one of two types that speaks of the library, or of the number given to it; the number, 0 = no such record. */
+/*
+ * The next record of one of two types that speaks of the library, or of the number given to it; the
+ * number, 0 = no such record.
+ */
 static uint32_t next_of_stream(struct watched *watched, uint16_t type, uint32_t number)
 {
 	static union {
@@ -147,14 +161,17 @@ static uint32_t next_of_stream(struct watched *watched, uint16_t type, uint32_t 
 		struct hi_stream_module_gone gone;
 		char bytes[1 << 20];
 	} any;
-	while (pread(watched->file, &any, sizeof any.record, watched->read_to) == sizeof any.record) {
+	while (pread(watched->file, &any, sizeof any.record, watched->read_to) ==
+	       sizeof any.record) {
 		CHECK(any.record.size >= 8 && any.record.size < sizeof any - 1);
-		CHECK_EQ(pread(watched->file, &any, any.record.size, watched->read_to), any.record.size);
+		CHECK_EQ(pread(watched->file, &any, any.record.size, watched->read_to),
+			 any.record.size);
 		watched->read_to += any.record.size;
 		any.bytes[any.record.size] = 0;
 		if (any.record.type != type)
 			continue;
-		if (type == HI_STREAM_MODULE && memmem(any.bytes, any.record.size, library, strlen(library)))
+		if (type == HI_STREAM_MODULE &&
+		    memmem(any.bytes, any.record.size, library, strlen(library)))
 			return any.module.module;
 		if (type == HI_STREAM_MODULE_GONE && any.gone.module == number)
 			return number;
@@ -172,7 +189,8 @@ static void check_loaded(const struct watched *watched)
 	for (uint32_t i = 0; i < control->journal_count; i++) {
 		const struct hi_journal_entry *entry = &control->journal[i];
 		if (entry->slot >= image->lo && entry->slot < image->hi)
-			CHECK_EQ(attached_read(&watched->attached, entry->slot), attachment->entry[entry->function]);
+			CHECK_EQ(attached_read(&watched->attached, entry->slot),
+				 attachment->entry[entry->function]);
 	}
 	CHECK(has_table(watched, image->text[0].lo));
 }
@@ -190,7 +208,8 @@ UNIT_TEST(a_library_that_comes_is_patched_and_one_that_goes_is_forgotten)
 	victim_ask(&watched.attached.victim, LOAD);
 	look(&watched);
 	CHECK(find_library(&watched) && !find_library(&watched)->is_pinned);
-	CHECK_EQ(watched.attached.attachment.slots_written, slots_before); /* it may go again at once */
+	/* it may go again at once */
+	CHECK_EQ(watched.attached.attachment.slots_written, slots_before);
 	settle(&watched);
 	check_loaded(&watched);
 	CHECK(watched.attached.attachment.slots_written > slots_before);
@@ -211,7 +230,8 @@ UNIT_TEST(a_library_that_comes_is_patched_and_one_that_goes_is_forgotten)
 	look(&watched);
 	settle(&watched);
 	check_loaded(&watched);
-	CHECK_EQ(watched.attached.attachment.control->journal_count, journal_count); /* entries are used again */
+	/* entries are used again */
+	CHECK_EQ(watched.attached.attachment.control->journal_count, journal_count);
 	CHECK(next_of_stream(&watched, HI_STREAM_MODULE, 0) > number);
 	watched_end(&watched);
 }
@@ -223,7 +243,8 @@ UNIT_TEST(nothing_is_done_while_nothing_changes)
 	watched_start(&watched, load_when_asked);
 	look(&watched);
 	const struct hi_control *control = watched.attached.attachment.arena.shared;
-	const uint64_t generation = control->directory[0].generation + control->directory[1].generation;
+	const uint64_t generation =
+		control->directory[0].generation + control->directory[1].generation;
 	const struct elf_image *images = watched.attached.attachment.images.image;
 	for (int i = 0; i < 20; i++)
 		look(&watched);
@@ -232,7 +253,9 @@ UNIT_TEST(nothing_is_done_while_nothing_changes)
 	watched_end(&watched);
 }
 
-/* What cannot be journaled is not touched, and not looked for again until something else changes. */
+/*
+ * What cannot be journaled is not touched, and not looked for again until something else changes.
+ */
 UNIT_TEST(a_full_journal_is_told_once_and_leaves_new_slots_alone)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
@@ -242,9 +265,12 @@ UNIT_TEST(a_full_journal_is_told_once_and_leaves_new_slots_alone)
 	look(&watched);
 	struct attachment *attachment = &watched.attached.attachment;
 	const uint32_t used = attachment->control->journal_count;
-	for (uint32_t i = used; i < HI_JOURNAL_CAPACITY; i++) /* slots that are somebody else's by now */
+	/* slots that are somebody else's by now */
+	for (uint32_t i = used; i < HI_JOURNAL_CAPACITY; i++)
 		attachment->control->journal[i] =
-			(struct hi_journal_entry){.slot = attachment->images.image[0].lo, .new_value = 1, .state = HI_JOURNAL_WRITTEN};
+			(struct hi_journal_entry){.slot = attachment->images.image[0].lo,
+						  .new_value = 1,
+						  .state = HI_JOURNAL_WRITTEN};
 	attachment->control->journal_count = HI_JOURNAL_CAPACITY;
 
 	victim_ask(&watched.attached.victim, LOAD);
@@ -253,8 +279,11 @@ UNIT_TEST(a_full_journal_is_told_once_and_leaves_new_slots_alone)
 	WAIT_FOR(error = watch_round(attachment, &watched.pump), error && error != -EAGAIN);
 	CHECK_EQ(error, -ENOSPC);
 	CHECK(find_library(&watched));
-	CHECK_EQ(count_entries(&watched, find_library(&watched)->lo, find_library(&watched)->hi, HI_JOURNAL_WRITTEN), 0);
-	CHECK(has_table(&watched, find_library(&watched)->text[0].lo)); /* stacks through it are walked all the same */
+	CHECK_EQ(count_entries(&watched, find_library(&watched)->lo, find_library(&watched)->hi,
+			       HI_JOURNAL_WRITTEN),
+		 0);
+	/* stacks through it are walked all the same */
+	CHECK(has_table(&watched, find_library(&watched)->text[0].lo));
 	const struct elf_image *images = attachment->images.image;
 	CHECK_EQ(watch_round(attachment, &watched.pump), 0);
 	CHECK(attachment->images.image == images);
@@ -262,7 +291,10 @@ UNIT_TEST(a_full_journal_is_told_once_and_leaves_new_slots_alone)
 	watched_end(&watched);
 }
 
-/* Of a stack that is not known the page that holds sp is read all the same: what that page does not hold is to be learned. */
+/*
+ * Of a stack that is not known the page that holds sp is read all the same: what that page does not
+ * hold is to be learned.
+ */
 static void *allocate_in_thread(void *page)
 {
 	uint8_t pages[2 * HI_PAGE_BYTES];
@@ -316,7 +348,8 @@ UNIT_TEST(a_dynamic_linker_at_work_is_waited_for)
 	watched_start(&watched, load_when_asked);
 	look(&watched);
 	const struct attachment *attachment = &watched.attached.attachment;
-	const remote_addr state = attachment->images.r_debug + 24; /* r_state, behind version, map and brk */
+	/* r_state, behind version, map and brk */
+	const remote_addr state = attachment->images.r_debug + 24;
 	CHECK_EQ(memory_read(&attachment->memory, state, &consistent, sizeof consistent), 0);
 	CHECK_EQ(consistent, 0);
 	CHECK_EQ(memory_write(&attachment->memory, state, &adding, sizeof adding), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* elf_images_test.c - images, symbols and link order of this process against what its own dynamic linker says; and damaged files. */
+/*
+ * elf_images_test.c - images, symbols and link order of this process against what its own dynamic
+ * linker says; and damaged files.
+ */
 #include "elf_images.h"
 
 #include <dlfcn.h>
@@ -18,8 +21,9 @@
 /* A library that is there wherever libc is, and that this program does not link. */
 #define OTHER_LIBRARY "libresolv.so.2"
 
-static const char *const names[] = {"malloc", "free",  "calloc", "realloc",        "posix_memalign", "aligned_alloc", "printf",
-				    "memcpy", "qsort", "fork",   "pthread_create", "dlopen",         "environ",       "stderr"};
+static const char *const names[] = {
+	"malloc", "free",  "calloc", "realloc",        "posix_memalign", "aligned_alloc", "printf",
+	"memcpy", "qsort", "fork",   "pthread_create", "dlopen",         "environ",       "stderr"};
 
 UNIT_TEST(roles)
 {
@@ -65,7 +69,8 @@ static int check_object(struct dl_phdr_info *info, size_t size, void *data)
 		CHECK_EQ(image->bias, info->dlpi_addr);
 		CHECK_EQ(image->link_order, expected->order);
 		CHECK(image->text_count >= 1);
-		CHECK(image->text[0].lo <= info->dlpi_addr + segment->p_vaddr && info->dlpi_addr + segment->p_vaddr < image->text[0].hi);
+		CHECK(image->text[0].lo <= info->dlpi_addr + segment->p_vaddr &&
+		      info->dlpi_addr + segment->p_vaddr < image->text[0].hi);
 	}
 	CHECK(image != NULL);
 	expected->order++;
@@ -92,12 +97,16 @@ UNIT_TEST(what_came_by_dlopen_may_go_again)
 
 	CHECK(own_image(&own, "libc.so")->is_pinned);
 	CHECK(elf_images_find(&own.images, address_of(unit_main))->is_pinned);
-	CHECK(own_image(&own, "libz.so")->is_pinned); /* needed by a library that the program needs */
+	/* needed by a library that the program needs */
+	CHECK(own_image(&own, "libz.so")->is_pinned);
 	CHECK(!own_image(&own, OTHER_LIBRARY)->is_pinned);
 	own_close(&own);
 }
 
-/* A plug-in may bring a library that the program has, too, under the same name: the program's stays, the plug-in's may go. */
+/*
+ * A plug-in may bring a library that the program has, too, under the same name: the program's
+ * stays, the plug-in's may go.
+ */
 UNIT_TEST(of_two_of_one_name_the_first_stays)
 {
 	struct own own = own_open();
@@ -173,7 +182,8 @@ UNIT_TEST(symbols_are_those_of_dlsym)
 		CHECK(wanted != NULL);
 		if (elf_images_resolve(&own.images, names[i], &found, &image) < 0)
 			UNIT_FAIL("%s is not found", names[i]);
-		if (strcmp(names[i], "memcpy") == 0) /* an indirect function: ours is its resolver */
+		/* an indirect function: ours is its resolver */
+		if (strcmp(names[i], "memcpy") == 0)
 			continue;
 		CHECK_EQ(found, address_of(wanted));
 	}
@@ -194,7 +204,8 @@ UNIT_TEST(symbols_hidden_by_version_are_not_found)
 	CHECK_EQ(elf_image_symbol(libc, "qsort", &found, &size), 0);
 	CHECK(size > 0);
 	/* An import is no definition. */
-	CHECK_EQ(elf_image_symbol(own_image(&own, "elf_images_test"), "qsort", &found, NULL), -ENOENT);
+	CHECK_EQ(elf_image_symbol(own_image(&own, "elf_images_test"), "qsort", &found, NULL),
+		 -ENOENT);
 	CHECK_EQ(elf_images_resolve(&own.images, "no such symbol", &found, NULL), -ENOENT);
 	own_close(&own);
 }
@@ -208,7 +219,10 @@ static size_t count_named(const ElfW(Rela) * relocation, size_t size)
 	return named;
 }
 
-/* glibc has relocated the pointers of the dynamic section, but for the vdso's, which has no relocations. */
+/*
+ * glibc has relocated the pointers of the dynamic section, but for the vdso's, which has no
+ * relocations.
+ */
 static size_t count_named_in_memory(const ElfW(Dyn) * entry)
 {
 	const ElfW(Rela) *relocation = NULL, *jump = NULL;
@@ -258,11 +272,12 @@ UNIT_TEST(build_id_is_the_note_in_memory)
 
 	CHECK_EQ(libc->build_id_size, 20);
 	/* The note is mapped, too, close to the start. */
-	CHECK(memmem((const void *)(uintptr_t)libc->lo, 4096, libc->build_id, libc->build_id_size) != NULL);
+	CHECK(memmem((const void *)(uintptr_t)libc->lo, 4096, libc->build_id,
+		     libc->build_id_size) != NULL);
 	own_close(&own);
 }
 
-/* ---- files that cannot be found by name ---- */
+/* ---- files that cannot be found by name ------------------------------------------------------ */
 
 static void copy_file(const char *from, const char *to)
 {
@@ -276,7 +291,10 @@ static void copy_file(const char *from, const char *to)
 	close(out);
 }
 
-/* Loads a copy of a library from a file of an awkward name, which is then deleted. Returns its handle; out_path as in maps. */
+/*
+ * Loads a copy of a library from a file of an awkward name, which is then deleted. Returns its
+ * handle; out_path as in maps.
+ */
 static void *load_deleted(char out_path[64])
 {
 	char directory[] = "/tmp/elf_images testXXXXXX";
@@ -311,7 +329,7 @@ UNIT_TEST(deleted_library_with_newline_in_its_name)
 	own_close(&own);
 }
 
-/* ---- an earlier reading ---- */
+/* ---- an earlier reading ---------------------------------------------------------------------- */
 
 static void update(struct own *own)
 {
@@ -342,16 +360,21 @@ UNIT_TEST(what_is_known_is_not_opened_again)
 	for (size_t i = 0; i < own.images.count; i++) {
 		const struct elf_image *is = &own.images.image[i], *wanted = &fresh.images.image[i];
 
-		CHECK(is->lo == wanted->lo && is->hi == wanted->hi && is->bias == wanted->bias && is->text_count == wanted->text_count);
+		CHECK(is->lo == wanted->lo && is->hi == wanted->hi && is->bias == wanted->bias &&
+		      is->text_count == wanted->text_count);
 		CHECK_EQ(memcmp(is->text, wanted->text, is->text_count * sizeof(*is->text)), 0);
-		CHECK(is->is_main == wanted->is_main && is->is_loader == wanted->is_loader && is->is_pinned == wanted->is_pinned);
-		CHECK(is->link_order == wanted->link_order && is->build_id_size == wanted->build_id_size && !is->known);
+		CHECK(is->is_main == wanted->is_main && is->is_loader == wanted->is_loader &&
+		      is->is_pinned == wanted->is_pinned);
+		CHECK(is->link_order == wanted->link_order &&
+		      is->build_id_size == wanted->build_id_size && !is->known);
 		CHECK_STR(is->path, wanted->path);
 		CHECK_STR(is->open_path, wanted->open_path);
 	}
 	CHECK(own_image(&own, "libc.so")->elf == elf && own_image(&own, "libc.so")->fd == fd);
-	CHECK(own_image(&own, "[vdso]")->elf != vdso); /* what is read from memory may be another by now */
-	check_symbol(own_image(&own, "libc.so"), "gnu_get_libc_version", dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
+	/* what is read from memory may be another by now */
+	CHECK(own_image(&own, "[vdso]")->elf != vdso);
+	check_symbol(own_image(&own, "libc.so"), "gnu_get_libc_version",
+		     dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
 	own_close(&fresh);
 	own_close(&own);
 }
@@ -360,7 +383,8 @@ UNIT_TEST(what_is_known_is_not_opened_again)
 static int open_copy(void)
 {
 	const struct link_map *map = dlopen(OTHER_LIBRARY, RTLD_NOW);
-	const int fd = memfd_create("copy", MFD_CLOEXEC), from = map ? open(map->l_name, O_RDONLY) : -1;
+	const int fd = memfd_create("copy", MFD_CLOEXEC),
+		  from = map ? open(map->l_name, O_RDONLY) : -1;
 	struct stat status;
 
 	CHECK(fd >= 0 && from >= 0 && fstat(from, &status) == 0);
@@ -377,14 +401,18 @@ static char *map_object(int fd, char *base)
 	ElfW(Phdr) segment[16];
 
 	CHECK(pread(fd, &header, sizeof(header), 0) == sizeof(header) && header.e_phnum <= 16);
-	CHECK_EQ(pread(fd, segment, header.e_phnum * sizeof(segment[0]), (off_t)header.e_phoff), header.e_phnum * sizeof(segment[0]));
+	CHECK_EQ(pread(fd, segment, header.e_phnum * sizeof(segment[0]), (off_t)header.e_phoff),
+		 header.e_phnum * sizeof(segment[0]));
 	if (!base)
 		base = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (unsigned i = 0; i < header.e_phnum; i++) {
-		const size_t begin = segment[i].p_vaddr & ~4095ull, end = segment[i].p_vaddr + segment[i].p_filesz;
+		const size_t begin = segment[i].p_vaddr & ~4095ull,
+			     end = segment[i].p_vaddr + segment[i].p_filesz;
 
 		if (segment[i].p_type == PT_LOAD)
-			CHECK(mmap(base + begin, end - begin, segment[i].p_flags & PF_X ? PROT_READ | PROT_EXEC : PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
+			CHECK(mmap(base + begin, end - begin,
+				   segment[i].p_flags & PF_X ? PROT_READ | PROT_EXEC : PROT_READ,
+				   MAP_PRIVATE | MAP_FIXED, fd,
 				   (off_t)(segment[i].p_offset & ~4095ull)) != MAP_FAILED);
 	}
 	return base;
@@ -438,7 +466,8 @@ UNIT_TEST(a_known_file_that_was_written_to_is_read_anew)
 	update(&own);
 	CHECK(elf_images_find(&own.images, address_of(base))->elf == elf);
 	nanosleep(&tick, NULL);
-	CHECK_EQ(pwrite(fd, "", 1, EI_NIDENT - 1), 1); /* a byte of padding: as long as before, and the same */
+	/* a byte of padding: as long as before, and the same */
+	CHECK_EQ(pwrite(fd, "", 1, EI_NIDENT - 1), 1);
 	update(&own);
 	CHECK(elf_images_find(&own.images, address_of(base))->elf != elf);
 	own_close(&own);
@@ -451,7 +480,10 @@ UNIT_TEST(a_failed_reading_leaves_the_one_before)
 	const struct elf_images before = own.images;
 	struct maps without = {0};
 
-	/* Mappings of all but the program: the libraries are taken over, and then there is no program. */
+	/*
+	 * Mappings of all but the program: the libraries are taken over, and then there is no
+	 * program.
+	 */
 	CHECK_EQ(maps_read(getpid(), getpid(), &without), 0);
 	size_t kept = 0;
 	for (size_t i = 0; i < without.count; i++)
@@ -461,12 +493,15 @@ UNIT_TEST(a_failed_reading_leaves_the_one_before)
 	without.count = kept;
 	CHECK_EQ(elf_images_update(getpid(), &without, &own.memory, &own.images), -ENOEXEC);
 	maps_close(&without);
-	CHECK(own.images.image == before.image && own.images.count == before.count && own.images.r_debug == before.r_debug);
-	check_symbol(own_image(&own, "libc.so"), "gnu_get_libc_version", dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
+	CHECK(own.images.image == before.image && own.images.count == before.count &&
+	      own.images.r_debug == before.r_debug);
+	check_symbol(own_image(&own, "libc.so"), "gnu_get_libc_version",
+		     dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
 	const Elf *elf = own_image(&own, "libc.so")->elf;
 	update(&own);
 	CHECK(own_image(&own, "libc.so")->elf == elf);
-	check_symbol(own_image(&own, "libc.so"), "gnu_get_libc_version", dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
+	check_symbol(own_image(&own, "libc.so"), "gnu_get_libc_version",
+		     dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
 	own_close(&own);
 }
 
@@ -476,7 +511,8 @@ UNIT_TEST(unprivileged)
 	char path[64];
 	void *handle = load_deleted(path);
 
-	if (getuid() == 0 && (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
+	if (getuid() == 0 &&
+	    (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
 		SKIP("cannot give up privilege");
 	/* A change of user makes /proc/self root's. */
 	prctl(PR_SET_DUMPABLE, 1);
@@ -509,8 +545,11 @@ UNIT_TEST(copy_from_memory_has_the_same_symbols)
 		CHECK_EQ(elf_dynamic_find(dynamic, names[i], &symbol), 0);
 		CHECK_EQ(libc->bias + symbol.st_value, wanted);
 	}
-	CHECK_EQ(elf_dynamic_relocation_count(dynamic), elf_dynamic_relocation_count(libc->dynamic));
-	CHECK_EQ(elf_memory_copy(&own.memory, own.images.image[0].hi - 4096, 64 << 20, &copy, &size), -ENOEXEC);
+	CHECK_EQ(elf_dynamic_relocation_count(dynamic),
+		 elf_dynamic_relocation_count(libc->dynamic));
+	CHECK_EQ(
+		elf_memory_copy(&own.memory, own.images.image[0].hi - 4096, 64 << 20, &copy, &size),
+		-ENOEXEC);
 	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, size - 1, &copy, &size), -ENOEXEC);
 	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, 0, &copy, &size), -ENOEXEC);
 	elf_dynamic_close(dynamic);
@@ -526,7 +565,8 @@ UNIT_TEST(other_mappings_of_a_file_are_no_images)
 	const struct elf_text *text = &own_image(&before, "elf_images_test")->text[0];
 	const int fd = open("/proc/self/exe", O_RDONLY);
 	const void *whole = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	const void *piece = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)text->file_offset);
+	const void *piece =
+		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)text->file_offset);
 
 	CHECK(whole != MAP_FAILED && piece != MAP_FAILED);
 	struct own after = own_open();
@@ -550,7 +590,8 @@ UNIT_TEST(code_moved_to_anonymous_memory_is_still_text)
 	CHECK(copy != MAP_FAILED && size > 4096);
 	memcpy(copy, (const void *)(uintptr_t)text.lo, size);
 	CHECK_EQ(mprotect(copy, size, PROT_READ | PROT_EXEC), 0);
-	CHECK(mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)text.lo) != MAP_FAILED);
+	CHECK(mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)text.lo) !=
+	      MAP_FAILED);
 	struct own after = own_open();
 	image = own_image(&after, OTHER_LIBRARY);
 	CHECK_EQ(image->text_count, 1);
@@ -561,7 +602,7 @@ UNIT_TEST(code_moved_to_anonymous_memory_is_still_text)
 	own_close(&after);
 }
 
-/* ---- the link map ---- */
+/* ---- the link map ---------------------------------------------------------------------------- */
 
 UNIT_TEST(fingerprint_follows_dlopen_and_dlclose)
 {
@@ -619,9 +660,12 @@ UNIT_TEST(link_map_that_is_nonsense)
 	own_close(&own);
 }
 
-/* ---- damaged files ---- */
+/* ---- damaged files --------------------------------------------------------------------------- */
 
-/* Opens a damaged file as the tool would, and asks for everything; that it returns at all is the test. */
+/*
+ * Opens a damaged file as the tool would, and asks for everything; that it returns at all is the
+ * test.
+ */
 static void use_damaged(void *bytes, size_t size)
 {
 	Elf *elf = elf_memory(bytes, size);
@@ -634,7 +678,8 @@ static void use_damaged(void *bytes, size_t size)
 			(void)!elf_dynamic_find(dynamic, names[i], &symbol);
 		for (size_t i = 0; i < elf_dynamic_relocation_count(dynamic); i++) {
 			elf_dynamic_relocation(dynamic, i, &relocation);
-			elf_dynamic_symbol(dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info), &symbol);
+			elf_dynamic_symbol(dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info),
+					   &symbol);
 		}
 		elf_dynamic_close(dynamic);
 	}
@@ -651,13 +696,16 @@ UNIT_TEST(damaged_files_do_no_harm)
 	CHECK(fd >= 0 && fstat(fd, &status) == 0);
 	elf_version(EV_CURRENT);
 	for (unsigned round = 0; round < 1500; round++) {
-		const size_t size = round % 3 ? (size_t)status.st_size : (size_t)rand_r(&random) % (size_t)status.st_size;
+		const size_t size = round % 3 ? (size_t)status.st_size
+					      : (size_t)rand_r(&random) % (size_t)status.st_size;
 		uint8_t *bytes = malloc(size + 1);
 
 		CHECK_EQ(pread(fd, bytes, size, 0), (ssize_t)size);
 		/* Every second one in the headers, which lie in front. */
 		for (unsigned flips = 0; flips <= round % 8 && size > sizeof(Elf64_Ehdr); flips++)
-			bytes[EI_NIDENT + (size_t)rand_r(&random) % ((flips % 2 && size > 1024 ? 1024 : size) - EI_NIDENT)] = (uint8_t)rand_r(&random);
+			bytes[EI_NIDENT +
+			      (size_t)rand_r(&random) % ((flips % 2 && size > 1024 ? 1024 : size) -
+							 EI_NIDENT)] = (uint8_t)rand_r(&random);
 		use_damaged(bytes, size);
 		free(bytes);
 	}

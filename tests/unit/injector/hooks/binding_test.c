@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binding_test.c - programs made up of a few objects: a program, an allocator that comes before libc, libc, and two libraries that came by dlopen. Real ones
- * are in tests/integration/deepbind.
+ * binding_test.c - programs made up of a few objects: a program, an allocator that comes before
+ * libc, libc, and two libraries that came by dlopen. Real ones are in tests/integration/deepbind.
  */
 #include "binding.h"
 
@@ -20,17 +20,23 @@ static struct elf_images images = {.image = image, .count = OBJECTS};
 
 #define NONE ELF_VERSION_NONE
 
-static bool is_certain(enum object importer, const struct definition *definition, size_t count, enum object definer)
+static bool is_certain(enum object importer, const struct definition *definition, size_t count,
+		       enum object definer)
 {
 	struct definition copy[OBJECTS];
 	const struct definitions definitions = {copy, count};
-	const struct reference reference = {.images = &images, .importer = &image[importer], .definitions = &definitions, .version = 2};
+	const struct reference reference = {.images = &images,
+					    .importer = &image[importer],
+					    .definitions = &definitions,
+					    .version = 2};
 
 	memcpy(copy, definition, count * sizeof(*definition));
 	return binding_is_certain(&reference, &image[definer]);
 }
-#define IS_CERTAIN(importer, definer, ...) \
-	is_certain(importer, (const struct definition[]){__VA_ARGS__}, sizeof((const struct definition[]){__VA_ARGS__}) / sizeof(struct definition), definer)
+#define IS_CERTAIN(importer, definer, ...)                                                       \
+	is_certain(importer, (const struct definition[]){__VA_ARGS__},                           \
+		   sizeof((const struct definition[]){__VA_ARGS__}) / sizeof(struct definition), \
+		   definer)
 
 UNIT_TEST(what_one_object_defines_is_found_there)
 {
@@ -42,13 +48,15 @@ UNIT_TEST(what_one_object_defines_is_found_there)
 UNIT_TEST(what_came_with_the_program_goes_by_the_order)
 {
 	CHECK(IS_CERTAIN(PROGRAM, ALLOCATOR, {&image[ALLOCATOR], NONE}, {&image[LIBC], 2}));
-	CHECK(IS_CERTAIN(PROGRAM, LIBC, {&image[LIBC], 2}, {&image[PLUGIN], NONE})); /* which it does not search, or last */
+	/* which it does not search, or last */
+	CHECK(IS_CERTAIN(PROGRAM, LIBC, {&image[LIBC], 2}, {&image[PLUGIN], NONE}));
 }
 
 UNIT_TEST(a_version_passes_over_definitions)
 {
 	CHECK(!IS_CERTAIN(PROGRAM, ALLOCATOR, {&image[ALLOCATOR], 3}, {&image[LIBC], 2}));
-	CHECK(!IS_CERTAIN(PROGRAM, LIBC, {&image[ALLOCATOR], 3}, {&image[LIBC], 2})); /* not the default one, else it were the first */
+	/* not the default one, else it were the first */
+	CHECK(!IS_CERTAIN(PROGRAM, LIBC, {&image[ALLOCATOR], 3}, {&image[LIBC], 2}));
 }
 
 UNIT_TEST(an_object_may_search_itself_first)
@@ -75,14 +83,18 @@ UNIT_TEST(other_namespaces_have_other_objects)
 UNIT_TEST(one_slot_follows_another)
 {
 	struct definition both[] = {{&image[ALLOCATOR], NONE}, {&image[LIBC], 2}},
-			  late[] = {{&image[OTHER], NONE}, {&image[ALLOCATOR], NONE}, {&image[LIBC], 2}};
+			  late[] = {{&image[OTHER], NONE},
+				    {&image[ALLOCATOR], NONE},
+				    {&image[LIBC], 2}};
 	const struct definitions of_two = {both, 2}, of_three = {late, 3};
-	const struct reference malloc_bound = {&images, &image[PLUGIN], &of_two, 2}, free_unbound = malloc_bound;
+	const struct reference malloc_bound = {&images, &image[PLUGIN], &of_two, 2},
+			       free_unbound = malloc_bound;
 	struct reference other = {&images, &image[PLUGIN], &of_three, 2};
 
 	CHECK(binding_follows(&free_unbound, &malloc_bound));
 	CHECK(binding_follows(&free_unbound, &other));
-	CHECK(!binding_follows(&other, &malloc_bound)); /* an object that has this one only may come before all */
+	/* an object that has this one only may come before all */
+	CHECK(!binding_follows(&other, &malloc_bound));
 	other = malloc_bound;
 	other.version = 3;
 	CHECK(!binding_follows(&other, &malloc_bound));
@@ -92,9 +104,11 @@ UNIT_TEST(one_slot_follows_another)
 
 UNIT_TEST(other_versions_are_not_followed)
 {
-	struct definition bound[] = {{&image[OTHER], 3}, {&image[LIBC], 2}}, unbound[] = {{&image[OTHER], 4}, {&image[LIBC], 2}};
+	struct definition bound[] = {{&image[OTHER], 3}, {&image[LIBC], 2}},
+			  unbound[] = {{&image[OTHER], 4}, {&image[LIBC], 2}};
 	const struct definitions of_bound = {bound, 2}, of_unbound = {unbound, 2};
-	const struct reference malloc_bound = {&images, &image[PLUGIN], &of_bound, 2}, free_unbound = {&images, &image[PLUGIN], &of_unbound, 2};
+	const struct reference malloc_bound = {&images, &image[PLUGIN], &of_bound, 2},
+			       free_unbound = {&images, &image[PLUGIN], &of_unbound, 2};
 
 	CHECK(!binding_follows(&free_unbound, &malloc_bound));
 	bound[0].version = unbound[0].version = ELF_VERSION_SEVERAL;

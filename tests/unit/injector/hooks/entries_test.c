@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* entries: which functions of real allocators can be hooked where they begin, what is changed for that, and that the code moved elsewhere does the same. */
+/*
+ * entries: which functions of real allocators can be hooked where they begin, what is changed for
+ * that, and that the code moved elsewhere does the same.
+ */
 #include "nesting.h"
 
 #include <errno.h>
@@ -21,20 +24,25 @@ static void look(struct view *view)
 {
 	view->own = own_open();
 	CHECK_EQ(allocator_find(&view->own.images, &view->allocator), 0);
-	CHECK_EQ(entries_find(&view->own.images, &view->own.maps, &view->own.memory, &view->allocator, &view->entries), 0);
+	CHECK_EQ(entries_find(&view->own.images, &view->own.maps, &view->own.memory,
+			      &view->allocator, &view->entries),
+		 0);
 	CHECK_EQ(nesting_find(&view->own.images, &view->allocator, &view->entries), 0);
 }
 
-/* ---- code that is moved ----------------------------------------------------------------------------------------------------------------- */
+/* ---- code that is moved ---------------------------------------------------------------------- */
 
 static const uint8_t PUSH_R12[ARCH_ENTRY_MAX] = {0x41, 0x54, 0x55, 0x53, 0x48, 0x83, 0xec, 0x10};
-static const uint8_t COMPARE[ARCH_ENTRY_MAX] = {0x80, 0x3d, 0x71, 0x0e, 0x14, 0x00, 0x00, 0x74, 0x07}; /* cmpb $0, 0x140e71(%rip) */
+/* cmpb $0, 0x140e71(%rip) */
+static const uint8_t COMPARE[ARCH_ENTRY_MAX] = {0x80, 0x3d, 0x71, 0x0e, 0x14,
+						0x00, 0x00, 0x74, 0x07};
 static const uint8_t JUMP[ARCH_ENTRY_MAX] = {0xe9, 0x10, 0x20, 0x00, 0x00};
 static const uint8_t PUSH_RBX[ARCH_ENTRY_MAX] = {0x53, 0x48, 0x89, 0xfb};
 
 UNIT_TEST(a_first_instruction_is_measured)
 {
-	const uint8_t call[ARCH_ENTRY_MAX] = {0xe8, 1, 2, 3, 4}, branch[ARCH_ENTRY_MAX] = {0x74, 5}, ret[ARCH_ENTRY_MAX] = {0xc3};
+	const uint8_t call[ARCH_ENTRY_MAX] = {0xe8, 1, 2, 3, 4}, branch[ARCH_ENTRY_MAX] = {0x74, 5},
+		      ret[ARCH_ENTRY_MAX] = {0xc3};
 	CHECK_EQ(arch_entry_size(PUSH_R12, 0x1000), 2);
 	CHECK_EQ(arch_entry_size(COMPARE, 0x1000), 7);
 	CHECK_EQ(arch_entry_size(JUMP, 0x1000), 5);
@@ -95,13 +103,15 @@ UNIT_TEST(a_punned_jump_keeps_what_follows_the_first_instruction)
 	CHECK(!arch_punned_reach(COMPARE, 5, 0x7f0000000000, &lo, &hi)); /* it needs none */
 }
 
-/* ---- functions of this very program ------------------------------------------------------------------------------------------------------ */
+/* ---- functions of this very program ---------------------------------------------------------- */
 
 UNIT_TEST(the_functions_of_this_libc_can_be_hooked)
 {
 	static struct view view;
 	look(&view);
-	const enum hi_function wanted[] = {HI_FN_MALLOC, HI_FN_CALLOC, HI_FN_REALLOC, HI_FN_FREE, HI_FN_POSIX_MEMALIGN, HI_FN_ALIGNED_ALLOC, HI_FN_MEMALIGN};
+	const enum hi_function wanted[] = {HI_FN_MALLOC,  HI_FN_CALLOC,         HI_FN_REALLOC,
+					   HI_FN_FREE,    HI_FN_POSIX_MEMALIGN, HI_FN_ALIGNED_ALLOC,
+					   HI_FN_MEMALIGN};
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		CHECK(entries_have(&view.entries, wanted[i]));
 	CHECK_EQ(view.entries.entry[HI_FN_MALLOC].at, view.allocator.original[HI_FN_MALLOC]);
@@ -114,7 +124,10 @@ UNIT_TEST(the_functions_of_this_libc_can_be_hooked)
 #endif
 }
 
-/* By slots alone only what goes through one is met: glibc's reallocarray jumps to realloc that way, its realloc to malloc directly. */
+/*
+ * By slots alone only what goes through one is met: glibc's reallocarray jumps to realloc that way,
+ * its realloc to malloc directly.
+ */
 UNIT_TEST(what_reaches_another_function_by_a_slot_is_known_without_entries)
 {
 	static struct view view;
@@ -141,17 +154,26 @@ UNIT_TEST(only_first_instructions_and_filling_are_changed)
 		size_t count;
 		if (!entry->at)
 			continue;
-		CHECK_EQ(entry_words(entry, entry->by == ENTRY_FAR_AWAY ? entry->relay + 4096 : entry->at + (1u << 20), &view.own.memory, words, &count), 0);
+		CHECK_EQ(entry_words(entry,
+				     entry->by == ENTRY_FAR_AWAY ? entry->relay + 4096
+								 : entry->at + (1u << 20),
+				     &view.own.memory, words, &count),
+			 0);
 		CHECK(count >= 1 && count <= ENTRY_WORDS_MAX);
 		for (size_t i = 0; i < count; i++)
 			for (unsigned byte = 0; byte < 8; byte++) {
 				const remote_addr at = words[i].at + byte;
-				const bool is_first = at >= entry->at && at < entry->at + entry->size;
-				const bool is_relay = entry->by == ENTRY_IN_GAP && at >= entry->relay && at < entry->relay + ARCH_JUMP_BYTES;
+				const bool is_first =
+					at >= entry->at && at < entry->at + entry->size;
+				const bool is_relay = entry->by == ENTRY_IN_GAP &&
+						      at >= entry->relay &&
+						      at < entry->relay + ARCH_JUMP_BYTES;
 				if ((words[i].old_value ^ words[i].new_value) >> 8 * byte & 0xff)
 					CHECK(is_first || is_relay);
 			}
-		CHECK(entry->by != ENTRY_IN_GAP || (entry->relay + ARCH_JUMP_BYTES <= entry->at && entry->at - entry->relay <= ARCH_SHORT_JUMP_REACH));
+		CHECK(entry->by != ENTRY_IN_GAP ||
+		      (entry->relay + ARCH_JUMP_BYTES <= entry->at &&
+		       entry->at - entry->relay <= ARCH_SHORT_JUMP_REACH));
 	}
 }
 
@@ -163,7 +185,8 @@ UNIT_TEST(a_gate_too_far_away_is_said)
 	look(&view);
 	const struct entry *entry = &view.entries.entry[HI_FN_MALLOC];
 	CHECK(entry->at && entry->by == ENTRY_IN_GAP);
-	CHECK_EQ(entry_words(entry, entry->at - (1ull << 32), &view.own.memory, words, &count), -ERANGE);
+	CHECK_EQ(entry_words(entry, entry->at - (1ull << 32), &view.own.memory, words, &count),
+		 -ERANGE);
 }
 
 /* A breakpoint, a uprobe, another tool's jump. */
@@ -184,20 +207,26 @@ UNIT_TEST(a_function_whose_code_is_not_its_files_is_left_to_slots)
 	CHECK(entries_have(&view.entries, HI_FN_MALLOC));
 }
 
-/* Nothing may be where a relay is to lie: with its place taken the function is left to slots, or finds another. */
+/*
+ * Nothing may be where a relay is to lie: with its place taken the function is left to slots, or
+ * finds another.
+ */
 UNIT_TEST(a_relay_is_not_put_where_something_is)
 {
 	static struct view view;
 	look(&view);
 	unsigned function = 0;
-	while (function < HI_FUNCTION_COUNT && !(view.entries.entry[function].at && view.entries.entry[function].by == ENTRY_FAR_AWAY))
+	while (function < HI_FUNCTION_COUNT && !(view.entries.entry[function].at &&
+						 view.entries.entry[function].by == ENTRY_FAR_AWAY))
 		function++;
 	if (function == HI_FUNCTION_COUNT)
 		SKIP("this libc needs no relay far away");
 	const remote_addr page = view.entries.entry[function].relay & ~4095ull;
-	CHECK(mmap((void *)page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == (void *)page);
+	CHECK(mmap((void *)page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+		   -1, 0) == (void *)page);
 	look(&view);
-	CHECK(!view.entries.entry[function].at || (view.entries.entry[function].relay & ~4095ull) != page);
+	CHECK(!view.entries.entry[function].at ||
+	      (view.entries.entry[function].relay & ~4095ull) != page);
 }
 
 UNIT_MAIN()

@@ -28,7 +28,8 @@ UNIT_TEST(every_gate_class_has_a_template_that_fits)
 		CHECK(image.gate[i].size > 0);
 		CHECK(image.gate[i].size <= HI_GATE_STRIDE);
 		CHECK(image.gate[i].code >= image.file + image.text_offset);
-		CHECK(image.gate[i].code + image.gate[i].size <= image.file + image.text_offset + image.text_size);
+		CHECK(image.gate[i].code + image.gate[i].size <=
+		      image.file + image.text_offset + image.text_size);
 	}
 }
 

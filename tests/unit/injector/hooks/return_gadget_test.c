@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* return_gadget: glibc has one; it is what it should be, and is no longer one where memory is not as the file. */
+/*
+ * return_gadget: glibc has one; it is what it should be, and is no longer one where memory is not
+ * as the file.
+ */
 #include "return_gadget.h"
 
 #include <string.h>

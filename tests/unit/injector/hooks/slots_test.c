@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slots_test.c - the slots of this very process, watched before and after the dynamic linker binds them, and after somebody else has rewritten them.
+ * slots_test.c - the slots of this very process, watched before and after the dynamic linker binds
+ * them, and after somebody else has rewritten them.
  *
  * pvalloc, which nothing else here calls, is the example of a slot that is not bound yet.
  */
@@ -31,7 +32,8 @@ static struct view view_open(void)
 	struct view view = {.own = own_open()};
 
 	CHECK_EQ(allocator_find(&view.own.images, &view.allocator), 0);
-	CHECK_EQ(slots_find(&view.own.images, &view.allocator, &view.own.memory, 0, 0, &view.slots), 0);
+	CHECK_EQ(slots_find(&view.own.images, &view.allocator, &view.own.memory, 0, 0, &view.slots),
+		 0);
 	return view;
 }
 
@@ -45,7 +47,8 @@ static void view_close(struct view *view)
 static const struct slot *program_slot(const struct view *view, enum hi_function function)
 {
 	for (size_t i = 0; i < view->slots.count; i++)
-		if (view->slots.slot[i].function == function && view->own.images.image[view->slots.slot[i].image].is_main)
+		if (view->slots.slot[i].function == function &&
+		    view->own.images.image[view->slots.slot[i].image].is_main)
 			return &view->slots.slot[i];
 	return NULL;
 }
@@ -56,8 +59,11 @@ UNIT_TEST(originals_are_what_dlsym_finds)
 
 	CHECK_EQ(view.allocator.original[HI_FN_MALLOC], address_of(dlsym(RTLD_DEFAULT, "malloc")));
 	CHECK_EQ(view.allocator.original[HI_FN_FREE], address_of(dlsym(RTLD_DEFAULT, "free")));
-	CHECK_EQ(view.allocator.original[HI_FN_POSIX_MEMALIGN], address_of(dlsym(RTLD_DEFAULT, "posix_memalign")));
-	CHECK_EQ(elf_images_find(&view.own.images, view.allocator.original[HI_FN_MALLOC]) - view.allocator.image, 0);
+	CHECK_EQ(view.allocator.original[HI_FN_POSIX_MEMALIGN],
+		 address_of(dlsym(RTLD_DEFAULT, "posix_memalign")));
+	CHECK_EQ(elf_images_find(&view.own.images, view.allocator.original[HI_FN_MALLOC]) -
+			 view.allocator.image,
+		 0);
 	CHECK_EQ(view.allocator.original[HI_FN_MALLOCX], 0);
 	view_close(&view);
 }
@@ -77,11 +83,15 @@ UNIT_TEST(operators_of_another_object_are_not_hooked)
 	view_close(&view);
 }
 
-/* Where the C++ library keeps it is known by code of the library, and only while that is certain to stay. */
+/*
+ * Where the C++ library keeps it is known by code of the library, and only while that is certain to
+ * stay.
+ */
 UNIT_TEST(the_new_handler_is_where_the_library_reads_it)
 {
 	void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL);
-	void *(*set)(void *) = (void *(*)(void *))(uintptr_t)dlsym(library, "_ZSt15set_new_handlerPFvvE");
+	void *(*set)(void *) =
+		(void *(*)(void *))(uintptr_t)dlsym(library, "_ZSt15set_new_handlerPFvvE");
 	static char handler;
 	struct view view = view_open();
 
@@ -175,7 +185,9 @@ UNIT_TEST(own_gate_entries_are_neither_taken_nor_foreign)
 	struct slots slots;
 
 	rewrite(HI_FN_PVALLOC, gate + 128);
-	CHECK_EQ(slots_find(&before.own.images, &before.allocator, &before.own.memory, gate, gate + 4096, &slots), 0);
+	CHECK_EQ(slots_find(&before.own.images, &before.allocator, &before.own.memory, gate,
+			    gate + 4096, &slots),
+		 0);
 	CHECK_EQ(slots.count + 1, before.slots.count);
 	CHECK_EQ(slots.foreign, before.slots.foreign);
 	slots_close(&slots);
@@ -183,8 +195,9 @@ UNIT_TEST(own_gate_entries_are_neither_taken_nor_foreign)
 }
 
 /*
- * An object of which one slot is bound to another definition of the function (as RTLD_DEEPBIND does) will bind its lazy ones there, too. The other definition
- * is made up: the allocator is taken for one that a later object defines.
+ * An object of which one slot is bound to another definition of the function (as RTLD_DEEPBIND
+ * does) will bind its lazy ones there, too. The other definition is made up: the allocator is taken
+ * for one that a later object defines.
  */
 UNIT_TEST(lazy_slots_of_an_object_bound_elsewhere_are_left_alone)
 {

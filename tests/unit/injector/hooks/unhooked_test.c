@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unhooked_test.c - this very process has allocators that no slot leads to: they are found by the names of their functions, which nothing exports. */
+/*
+ * unhooked_test.c - this very process has allocators that no slot leads to: they are found by the
+ * names of their functions, which nothing exports.
+ */
 #include "unhooked.h"
 
 #include "own_images.h"
@@ -48,7 +51,8 @@ UNIT_TEST(an_allocator_under_a_prefix)
 	CHECK(list.unhooked[0].is_main);
 	CHECK_STR(list.unhooked[0].function, "some_malloc");
 	CHECK(strstr(list.unhooked[0].path, "unhooked_test"));
-	CHECK_STR(unhooked_describe(&list, text, sizeof(text)), "some_malloc in the program itself");
+	CHECK_STR(unhooked_describe(&list, text, sizeof(text)),
+		  "some_malloc in the program itself");
 }
 
 UNIT_TEST(what_is_hooked_at_its_entry_is_seen)
@@ -62,8 +66,19 @@ UNIT_TEST(names_of_allocators_and_of_others)
 		const char *name;
 		size_t prefix;
 	} names[] = {
-		{"je_malloc", 3}, {"_rjem_mallocx", 6}, {"_rjem_je_malloc", 9}, {"tc_malloc", 3},     {"mi_malloc", 3}, {"anything_mallocx", 9},  {"malloc", 0},
-		{"mallocx", 0},   {"xmalloc", 0},       {"zmalloc", 0},         {"__libc_malloc", 0}, {"", 0},          {"je_malloc_default", 0},
+		{"je_malloc", 3},
+		{"_rjem_mallocx", 6},
+		{"_rjem_je_malloc", 9},
+		{"tc_malloc", 3},
+		{"mi_malloc", 3},
+		{"anything_mallocx", 9},
+		{"malloc", 0},
+		{"mallocx", 0},
+		{"xmalloc", 0},
+		{"zmalloc", 0},
+		{"__libc_malloc", 0},
+		{"", 0},
+		{"je_malloc_default", 0},
 	};
 	const size_t size = 1000;
 	char *endless = calloc(1, size), *end = endless + size - sizeof("mallocx");
@@ -83,9 +98,13 @@ UNIT_TEST(descriptions_fit)
 	char text[100];
 
 	for (size_t i = 0; i < list.count; i++)
-		list.unhooked[i] = (struct unhooked){.how = HI_UNHOOKED_DIRECT, .function = "malloc", .path = "/a/library/whose/name/is/long.so"};
+		list.unhooked[i] = (struct unhooked){.how = HI_UNHOOKED_DIRECT,
+						     .function = "malloc",
+						     .path = "/a/library/whose/name/is/long.so"};
 	CHECK_EQ(strlen(unhooked_describe(&list, text, sizeof(text))), sizeof(text) - 1);
-	CHECK(!strncmp(text, "malloc in /a/library/whose/name/is/long.so (by direct calls) and malloc in", 74));
+	CHECK(!strncmp(text,
+		       "malloc in /a/library/whose/name/is/long.so (by direct calls) and malloc in",
+		       74));
 	CHECK_STR(unhooked_describe(&(struct unhooked_list){0}, text, sizeof(text)), "");
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader_dlopen_test.c - the payload comes and goes by the target's own dlopen, in the worst of storms, and nothing is left of it.
+ * loader_dlopen_test.c - the payload comes and goes by the target's own dlopen, in the worst of
+ * storms, and nothing is left of it.
  *
- * The arena is played by spare memory of the target: the loader uses the far end of it as a stack, and of the gate the one entry that calls do not lead to. The
- * control block is ours here.
+ * The arena is played by spare memory of the target: the loader uses the far end of it as a stack,
+ * and of the gate the one entry that calls do not lead to. The control block is ours here.
  */
 #include "loader.h"
 
@@ -32,10 +33,12 @@ __attribute__((constructor)) static void make_gate(void)
 {
 	struct payload_image payload;
 
-	gate = mmap(NULL, (size_t)2 * HI_GATE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	gate = mmap(NULL, (size_t)2 * HI_GATE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (gate == MAP_FAILED || payload_image_open(&payload))
 		abort();
-	memcpy(gate + (size_t)HI_GATE_RESTORE * HI_GATE_STRIDE, payload.gate[GATE_RESTORE].code, payload.gate[GATE_RESTORE].size);
+	memcpy(gate + (size_t)HI_GATE_RESTORE * HI_GATE_STRIDE, payload.gate[GATE_RESTORE].code,
+	       payload.gate[GATE_RESTORE].size);
 }
 
 struct target {
@@ -82,7 +85,8 @@ static void target_close(struct target *target)
 	memory_close(&target->memory);
 }
 
-#define STORM_NS 5000000000ll /* for the cycles of one test: there may be less CPU than they want */
+/* for the cycles of one test: there may be less CPU than they want */
+#define STORM_NS 5000000000ll
 
 static int64_t now_ns(void)
 {
@@ -127,7 +131,8 @@ static size_t count_mappings(pid_t pid, const char *name)
 
 	CHECK_EQ(maps_read(pid, pid, &maps), 0);
 	for (size_t i = 0; i < maps.count; i++)
-		count += strstr(maps.mapping[i].path, name) != NULL && maps.mapping[i].path[0] == '/';
+		count += strstr(maps.mapping[i].path, name) != NULL &&
+			 maps.mapping[i].path[0] == '/';
 	maps_close(&maps);
 	return count;
 }
@@ -184,8 +189,8 @@ UNIT_TEST(cycles_in_an_aligned_alloc_storm)
 }
 
 /*
- * A safe moment is rare in such a storm: as many cycles as there is time for. The storm itself maps and unmaps libutil and opens descriptors; the rest must be
- * steady.
+ * A safe moment is rare in such a storm: as many cycles as there is time for. The storm itself maps
+ * and unmaps libutil and opens descriptors; the rest must be steady.
  */
 UNIT_TEST(survives_a_dlopen_storm)
 {
@@ -245,7 +250,10 @@ UNIT_TEST(leaves_errno_alone)
 	storm_end(&storm);
 }
 
-/* Killed while the thread is in dlopen, or has been and its errno is not restored yet: the thread does that itself. */
+/*
+ * Killed while the thread is in dlopen, or has been and its errno is not restored yet: the thread
+ * does that itself.
+ */
 UNIT_TEST(leaves_errno_alone_when_it_dies)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -266,7 +274,8 @@ UNIT_TEST(leaves_errno_alone_when_it_dies)
 			target_open(&target, storm.pid);
 			borrow(&target);
 			(void)!write(ready[1], "", 1);
-			_exit(loader_dlopen.load(&target.loader, &target.remote) != -ELIBACC || remote_close(&target.remote));
+			_exit(loader_dlopen.load(&target.loader, &target.remote) != -ELIBACC ||
+			      remote_close(&target.remote));
 		}
 		close(ready[1]);
 		CHECK_EQ(read(ready[0], &byte, 1), 1);
@@ -290,15 +299,21 @@ UNIT_TEST(shows_no_path_that_others_could_open)
 
 	target_open(&target, storm.pid);
 	load(&target);
-	CHECK_EQ(memory_read(&target.memory, target.control->dlopen_handle, &link, sizeof(link)), 0);
-	CHECK_EQ(memory_read(&target.memory, (remote_addr)(uintptr_t)link.l_name, name, sizeof(name)), 0);
+	CHECK_EQ(memory_read(&target.memory, target.control->dlopen_handle, &link, sizeof(link)),
+		 0);
+	CHECK_EQ(memory_read(&target.memory, (remote_addr)(uintptr_t)link.l_name, name,
+			     sizeof(name)),
+		 0);
 	CHECK(!memcmp(name, "[heapinject]", sizeof(name)));
 	unload(&target);
 	target_close(&target);
 	storm_end(&storm);
 }
 
-/* Whoever comes after an injector that died right after dlopen knows no handle, and finds a descriptor left open. */
+/*
+ * Whoever comes after an injector that died right after dlopen knows no handle, and finds a
+ * descriptor left open.
+ */
 UNIT_TEST(unloads_what_a_dead_injector_left)
 {
 	const struct storm storm = storm_start(storm_malloc);
@@ -310,8 +325,12 @@ UNIT_TEST(unloads_what_a_dead_injector_left)
 	load(&target);
 	target.control->dlopen_handle = 0;
 	borrow(&target);
-	CHECK_EQ(memory_write(&target.memory, target.remote.scratch, LOADER_DLOPEN_MEMFD, sizeof(LOADER_DLOPEN_MEMFD)), 0);
-	CHECK_EQ(remote_syscall(&target.remote, SYS_memfd_create, (uint64_t[6]){target.remote.scratch, 0}, &fd), 0);
+	CHECK_EQ(memory_write(&target.memory, target.remote.scratch, LOADER_DLOPEN_MEMFD,
+			      sizeof(LOADER_DLOPEN_MEMFD)),
+		 0);
+	CHECK_EQ(remote_syscall(&target.remote, SYS_memfd_create,
+				(uint64_t[6]){target.remote.scratch, 0}, &fd),
+		 0);
 	CHECK(fd >= 0);
 	CHECK_EQ(remote_close(&target.remote), 0);
 	CHECK_EQ(count_fds(storm.pid), fds + 1);
@@ -322,7 +341,10 @@ UNIT_TEST(unloads_what_a_dead_injector_left)
 	storm_end(&storm);
 }
 
-/* What dlopen cannot load is refused, and nothing stays: no descriptor, no mapping, no message for the program's next dlerror. */
+/*
+ * What dlopen cannot load is refused, and nothing stays: no descriptor, no mapping, no message for
+ * the program's next dlerror.
+ */
 static void expect_no_dlerror(volatile uint64_t *rounds)
 {
 	for (;;) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preflight_test.c - each obstacle is set up for real, in a child process, and must be the one that is named; a plain child must be approved.
+ * preflight_test.c - each obstacle is set up for real, in a child process, and must be the one that
+ * is named; a plain child must be approved.
  *
- * Most obstacles need another program, user, namespace or container: they are in tests/integration/permissions. Security modules that this machine does not run
- * are played by a directory of files that say so.
+ * Most obstacles need another program, user, namespace or container: they are in
+ * tests/integration/permissions. Security modules that this machine does not run are played by a
+ * directory of files that say so.
  */
 #include "preflight.h"
 #include "preflight_checks.h"
@@ -52,7 +54,8 @@ static pid_t child_with(void (*prepare)(void))
 		if (prepare)
 			prepare();
 		(void)!write(ready[1], "r", 1);
-		while (read(asleep[0], &byte, 1)) /* all that strict seccomp allows; it returns 0 when the case is over */
+		/* all that strict seccomp allows; it returns 0 when the case is over */
+		while (read(asleep[0], &byte, 1))
 			continue;
 		syscall(SYS_exit, 0);
 	}
@@ -83,10 +86,13 @@ static struct preflight run(pid_t pid)
 	return preflight;
 }
 
-static void check_refused(const struct preflight *preflight, enum preflight_verdict verdict, const char *cause, const char *remedy)
+static void check_refused(const struct preflight *preflight, enum preflight_verdict verdict,
+			  const char *cause, const char *remedy)
 {
-	if (preflight->verdict != verdict || !strstr(preflight->cause, cause) || !strstr(preflight->remedy, remedy))
-		UNIT_FAIL("verdict %d, cause \"%s\", remedy \"%s\"", preflight->verdict, preflight->cause, preflight->remedy);
+	if (preflight->verdict != verdict || !strstr(preflight->cause, cause) ||
+	    !strstr(preflight->remedy, remedy))
+		UNIT_FAIL("verdict %d, cause \"%s\", remedy \"%s\"", preflight->verdict,
+			  preflight->cause, preflight->remedy);
 }
 
 UNIT_TEST(approves_a_plain_process)
@@ -124,7 +130,8 @@ UNIT_TEST(hands_on_what_it_has_read)
 	struct maps maps;
 
 	CHECK_EQ(preflight_run(getpid(), NULL, &preflight, &program), 0);
-	CHECK(preflight.verdict == PREFLIGHT_SELF && program.images.count == 0 && program.memory.fd < 0);
+	CHECK(preflight.verdict == PREFLIGHT_SELF && program.images.count == 0 &&
+	      program.memory.fd < 0);
 	CHECK_EQ(preflight_run(pid, NULL, &preflight, &program), 0);
 	CHECK(preflight.verdict == PLAIN && (program.images.count > 0) == (PLAIN == PREFLIGHT_OK));
 	if (PLAIN == PREFLIGHT_OK) {
@@ -150,11 +157,14 @@ UNIT_TEST(a_program_that_is_replaced_meanwhile_is_looked_at_anew)
 		execl("/bin/sh", "sh", "-c", again, again, (char *)NULL);
 	CHECK(pid > 0);
 	const uint64_t until_ns = clock_now_ns() + LOOK_NS;
-	for (int time = 0; time < 20 && clock_now_ns() < until_ns; time++) { /* a look may take seconds on a busy machine */
+	/* a look may take seconds on a busy machine */
+	for (int time = 0; time < 20 && clock_now_ns() < until_ns; time++) {
 		const struct preflight preflight = run(pid);
 
-		if (preflight.verdict != PLAIN && preflight.verdict != PREFLIGHT_OK && preflight.verdict != PREFLIGHT_LOADING)
-			UNIT_FAIL("%s: %s", preflight_verdict_name(preflight.verdict), preflight.cause);
+		if (preflight.verdict != PLAIN && preflight.verdict != PREFLIGHT_OK &&
+		    preflight.verdict != PREFLIGHT_LOADING)
+			UNIT_FAIL("%s: %s", preflight_verdict_name(preflight.verdict),
+				  preflight.cause);
 	}
 	end(pid);
 }
@@ -329,7 +339,9 @@ UNIT_TEST(other_user)
 	become_nobody();
 	struct preflight preflight = run(pid);
 	preflight_explain(&preflight, line, sizeof(line));
-	snprintf(expected, sizeof(expected), "cannot attach to %d (%s): Operation not permitted; it runs as uid 0, try sudo", pid, preflight.comm);
+	snprintf(expected, sizeof(expected),
+		 "cannot attach to %d (%s): Operation not permitted; it runs as uid 0, try sudo",
+		 pid, preflight.comm);
 	CHECK_STR(line, expected);
 }
 
@@ -356,7 +368,8 @@ UNIT_TEST(not_dumpable)
 	pid_t pid = child_with(become_undumpable_nobody);
 	become_nobody();
 	struct preflight preflight = run(pid);
-	check_refused(&preflight, PREFLIGHT_NOT_DUMPABLE, "Operation not permitted", "not dumpable");
+	check_refused(&preflight, PREFLIGHT_NOT_DUMPABLE, "Operation not permitted",
+		      "not dumpable");
 }
 
 UNIT_TEST(root_of_a_user_namespace)
@@ -375,7 +388,8 @@ static pid_t arena_injector;
 
 static void map_arena(void)
 {
-	struct hi_control *control = mmap(NULL, HI_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
+	struct hi_control *control =
+		mmap(NULL, HI_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
 
 	CHECK(control != MAP_FAILED);
 	control->magic = HI_WIRE_MAGIC;
@@ -406,7 +420,10 @@ UNIT_TEST(orphan_of_a_dead_injector)
 	end(pid);
 }
 
-/* The pid may have been given to another program meanwhile; this one maps the arena, so it is the injector. */
+/*
+ * The pid may have been given to another program meanwhile; this one maps the arena, so it is the
+ * injector.
+ */
 UNIT_TEST(attached_by_a_live_injector)
 {
 	make_arena(getpid());
@@ -446,7 +463,7 @@ UNIT_TEST(names_cannot_upset_a_terminal)
 	end(pid);
 }
 
-/* ---- security modules -------------------------------------------------------------------------------------------------------- */
+/* ---- security modules ------------------------------------------------------------------------ */
 
 struct machine {
 	const char *what;
@@ -498,8 +515,10 @@ static void check_machine(const struct machine *machine, pid_t pid)
 {
 	struct preflight preflight = denied_by(machine, pid);
 
-	if (preflight.verdict != machine->verdict || !strstr(preflight.cause, machine->cause) || !strstr(preflight.remedy, machine->remedy))
-		UNIT_FAIL("%s: verdict %s, cause \"%s\", remedy \"%s\"", machine->what, preflight_verdict_name(preflight.verdict), preflight.cause,
+	if (preflight.verdict != machine->verdict || !strstr(preflight.cause, machine->cause) ||
+	    !strstr(preflight.remedy, machine->remedy))
+		UNIT_FAIL("%s: verdict %s, cause \"%s\", remedy \"%s\"", machine->what,
+			  preflight_verdict_name(preflight.verdict), preflight.cause,
 			  preflight.remedy);
 }
 
@@ -509,29 +528,38 @@ UNIT_TEST(security_modules_that_deny_a_privileged_caller)
 {
 	static const struct machine machines[] = {
 		{"Yama 3", {{YAMA, "3\n"}}, PREFLIGHT_YAMA, "ptrace_scope is 3", "reboot"},
-		{"Yama 1 is not it", {{YAMA, "1\n"}}, PREFLIGHT_SANDBOXED, "Operation not permitted", "run heapinject"},
+		{"Yama 1 is not it",
+		 {{YAMA, "1\n"}},
+		 PREFLIGHT_SANDBOXED,
+		 "Operation not permitted",
+		 "run heapinject"},
 		{"SELinux, deny_ptrace",
-		 {{"/sys/fs/selinux/enforce", "1"}, {"/sys/fs/selinux/booleans/deny_ptrace", "1 1"}},
+		 {{"/sys/fs/selinux/enforce", "1"},
+		  {"/sys/fs/selinux/booleans/deny_ptrace", "1 1"}},
 		 PREFLIGHT_SECURITY_MODULE,
 		 "deny_ptrace is on",
 		 "setsebool deny_ptrace off"},
 		{"SELinux, a domain",
-		 {{"/sys/fs/selinux/enforce", "1"}, {"/proc/self/attr/current", "system_u:system_r:httpd_t:s0\n"}},
+		 {{"/sys/fs/selinux/enforce", "1"},
+		  {"/proc/self/attr/current", "system_u:system_r:httpd_t:s0\n"}},
 		 PREFLIGHT_SECURITY_MODULE,
 		 "SELinux denies it to system_u:system_r:httpd_t:s0",
 		 "ausearch"},
 		{"SELinux, permissive",
-		 {{"/sys/fs/selinux/enforce", "0"}, {"/sys/fs/selinux/booleans/deny_ptrace", "1 1"}},
+		 {{"/sys/fs/selinux/enforce", "0"},
+		  {"/sys/fs/selinux/booleans/deny_ptrace", "1 1"}},
 		 PREFLIGHT_SANDBOXED,
 		 "Operation not permitted",
 		 "run heapinject"},
 		{"AppArmor",
-		 {{"/sys/module/apparmor/parameters/enabled", "Y\n"}, {"/proc/self/attr/current", "docker-default (enforce)\n"}},
+		 {{"/sys/module/apparmor/parameters/enabled", "Y\n"},
+		  {"/proc/self/attr/current", "docker-default (enforce)\n"}},
 		 PREFLIGHT_SECURITY_MODULE,
 		 "AppArmor profile docker-default,",
 		 "apparmor=unconfined"},
 		{"AppArmor, unconfined",
-		 {{"/sys/module/apparmor/parameters/enabled", "Y\n"}, {"/proc/self/attr/current", "unconfined\n"}},
+		 {{"/sys/module/apparmor/parameters/enabled", "Y\n"},
+		  {"/proc/self/attr/current", "unconfined\n"}},
 		 PREFLIGHT_SANDBOXED,
 		 "Operation not permitted",
 		 "run heapinject"},
@@ -548,10 +576,22 @@ UNIT_TEST(security_modules_that_deny_a_privileged_caller)
 UNIT_TEST(yama_denies_a_user_his_own_processes)
 {
 	static const struct machine machines[] = {
-		{"Yama 1", {{YAMA, "1\n"}}, PREFLIGHT_YAMA, "ptrace_scope is 1, which allows child processes only", "sysctl kernel.yama.ptrace_scope=0"},
-		{"Yama 2", {{YAMA, "2\n"}}, PREFLIGHT_YAMA, "ptrace_scope is 2, which asks for CAP_SYS_PTRACE", "try sudo"},
+		{"Yama 1",
+		 {{YAMA, "1\n"}},
+		 PREFLIGHT_YAMA,
+		 "ptrace_scope is 1, which allows child processes only",
+		 "sysctl kernel.yama.ptrace_scope=0"},
+		{"Yama 2",
+		 {{YAMA, "2\n"}},
+		 PREFLIGHT_YAMA,
+		 "ptrace_scope is 2, which asks for CAP_SYS_PTRACE",
+		 "try sudo"},
 		{"Yama 3", {{YAMA, "3\n"}}, PREFLIGHT_YAMA, "ptrace_scope is 3", "reboot"},
-		{"Yama 0", {{YAMA, "0\n"}}, PREFLIGHT_SANDBOXED, "Operation not permitted", "run heapinject"},
+		{"Yama 0",
+		 {{YAMA, "0\n"}},
+		 PREFLIGHT_SANDBOXED,
+		 "Operation not permitted",
+		 "run heapinject"},
 	};
 
 	if (geteuid() != 0)
@@ -561,10 +601,15 @@ UNIT_TEST(yama_denies_a_user_his_own_processes)
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
 		check_machine(&machines[i], pid);
 	/* The user comes first: with sudo the question of Yama does not arise. */
-	check_machine(&(struct machine){"another's", {{YAMA, "1\n"}}, PREFLIGHT_OTHER_USER, "Operation not permitted", "it runs as uid 0, try sudo"}, of_root);
+	check_machine(&(struct machine){"another's",
+					{{YAMA, "1\n"}},
+					PREFLIGHT_OTHER_USER,
+					"Operation not permitted",
+					"it runs as uid 0, try sudo"},
+		      of_root);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void check_json(const struct preflight *preflight, const char *expected)
 {
@@ -585,34 +630,56 @@ UNIT_TEST(json_of_an_approval)
 		.pid = 11,
 		.comm = "cat",
 		.exe = "/bin/\xe7\x8c\xab",
-		.status = {.ns_pid = 3, .uid_effective = 1000, .gid_effective = 100, .threads = 2, .seccomp = 2},
+		.status = {.ns_pid = 3,
+			   .uid_effective = 1000,
+			   .gid_effective = 100,
+			   .threads = 2,
+			   .seccomp = 2},
 		.libc = PREFLIGHT_LIBC_GLIBC,
 		.libc_version = "2.36",
 		.allocator = "libc.so.6",
 		.entry_count = 9,
 		.slot_count = 7,
 		.foreign_slot_count = 1,
-		.unhooked = {.unhooked = {{.how = HI_UNHOOKED_PREFIXED, .is_main = true, .function = "je_malloc", .path = "/bin/cat"},
-					  {.how = HI_UNHOOKED_DIRECT, .function = "malloc", .path = "/lib/\"x\".so"}},
+		.unhooked = {.unhooked = {{.how = HI_UNHOOKED_PREFIXED,
+					   .is_main = true,
+					   .function = "je_malloc",
+					   .path = "/bin/cat"},
+					  {.how = HI_UNHOOKED_DIRECT,
+					   .function = "malloc",
+					   .path = "/lib/\"x\".so"}},
 			     .count = 2},
 	};
 
 	check_json(&preflight,
-		   "{\"asked\":12,\"verdict\":\"ok\",\"cause\":null,\"remedy\":null,\"loaders\":[\"map\",\"dlopen\"],\"process\":{\"pid\":11,\"inner_pid\":3,"
-		   "\"command\":\"cat\",\"program\":\"/bin/\xe7\x8c\xab\",\"uid\":1000,\"gid\":100,\"threads\":2,\"seccomp\":\"filter\",\"libc\":\"glibc\","
-		   "\"libc_version\":\"2.36\",\"allocator\":\"libc.so.6\",\"functions\":9,\"slots\":7,\"foreign_slots\":1,"
-		   "\"unhooked\":[{\"function\":\"je_malloc\",\"object\":\"/bin/cat\",\"how\":\"prefixed\",\"in_program\":true},"
+		   "{\"asked\":12,\"verdict\":\"ok\",\"cause\":null,\"remedy\":null,\"loaders\":["
+		   "\"map\",\"dlopen\"],\"process\":{\"pid\":11,\"inner_pid\":3,"
+		   "\"command\":\"cat\",\"program\":\"/bin/"
+		   "\xe7\x8c\xab\",\"uid\":1000,\"gid\":100,\"threads\":2,\"seccomp\":\"filter\","
+		   "\"libc\":\"glibc\","
+		   "\"libc_version\":\"2.36\",\"allocator\":\"libc.so.6\",\"functions\":9,"
+		   "\"slots\":7,\"foreign_slots\":1,"
+		   "\"unhooked\":[{\"function\":\"je_malloc\",\"object\":\"/bin/"
+		   "cat\",\"how\":\"prefixed\",\"in_program\":true},"
 		   "{\"function\":\"malloc\",\"object\":\"/lib/"
-		   "\\\"x\\\".so\",\"how\":\"direct\",\"in_program\":false}],\"inherited\":false,\"injector\":null}}\n");
+		   "\\\"x\\\".so\",\"how\":\"direct\",\"in_program\":false}],\"inherited\":false,"
+		   "\"injector\":null}}\n");
 }
 
 UNIT_TEST(json_of_a_refusal_before_there_is_a_process)
 {
-	check_json(&(struct preflight){.asked = 5, .verdict = PREFLIGHT_NO_PROCESS, .cause = "no such process", .remedy = "check the pid"},
-		   "{\"asked\":5,\"verdict\":\"no-process\",\"cause\":\"no such process\",\"remedy\":\"check the pid\",\"loaders\":[],\"process\":null}\n");
+	check_json(&(struct preflight){.asked = 5,
+				       .verdict = PREFLIGHT_NO_PROCESS,
+				       .cause = "no such process",
+				       .remedy = "check the pid"},
+		   "{\"asked\":5,\"verdict\":\"no-process\",\"cause\":\"no such "
+		   "process\",\"remedy\":\"check the pid\",\"loaders\":[],\"process\":null}\n");
 }
 
-/* Overlong forms, surrogates, what is beyond the last character, lone and missing continuation bytes: each byte becomes U+FFFD. */
+/*
+ * Overlong forms, surrogates, what is beyond the last character, lone and missing continuation
+ * bytes: each byte becomes U+FFFD.
+ */
 UNIT_TEST(json_is_valid_whatever_a_name_holds)
 {
 	static const struct {
@@ -635,7 +702,9 @@ UNIT_TEST(json_is_valid_whatever_a_name_holds)
 		struct preflight preflight = {.asked = 1, .verdict = PREFLIGHT_SELF, .remedy = "-"};
 
 		snprintf(preflight.cause, sizeof(preflight.cause), "%s", names[i].name);
-		snprintf(expected, sizeof(expected), "{\"asked\":1,\"verdict\":\"self\",\"cause\":\"%s\",\"remedy\":\"-\",\"loaders\":[],\"process\":null}\n",
+		snprintf(expected, sizeof(expected),
+			 "{\"asked\":1,\"verdict\":\"self\",\"cause\":\"%s\",\"remedy\":\"-\","
+			 "\"loaders\":[],\"process\":null}\n",
 			 names[i].json);
 		check_json(&preflight, expected);
 	}
@@ -649,7 +718,8 @@ UNIT_TEST(every_verdict_has_a_word)
 
 		CHECK(name && *name);
 		for (int other = 0; other < verdict; other++)
-			CHECK(strcmp(name, preflight_verdict_name((enum preflight_verdict)other)) != 0);
+			CHECK(strcmp(name, preflight_verdict_name((enum preflight_verdict)other)) !=
+			      0);
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* events_out: what goes into EVENTS records, what ends them, and which frees are told by their allocations. */
+/*
+ * events_out: what goes into EVENTS records, what ends them, and which frees are told by their
+ * allocations.
+ */
 #include "events_out.h"
 
 #include <string.h>
@@ -19,8 +22,14 @@ static void prepare(void)
 
 static void put_alloc(uint64_t time_ns, uint64_t address)
 {
-	const struct hi_stream_alloc alloc = {
-		.time_ns = time_ns, .address = address, .bytes = 48, .thread = 3, .function = HI_FN_CALLOC, .interval = INTERVAL, .slack = 8, .stack = 5};
+	const struct hi_stream_alloc alloc = {.time_ns = time_ns,
+					      .address = address,
+					      .bytes = 48,
+					      .thread = 3,
+					      .function = HI_FN_CALLOC,
+					      .interval = INTERVAL,
+					      .slack = 8,
+					      .stack = 5};
 	CHECK_EQ(events_out_alloc(&events, &out, &alloc), 0);
 }
 
@@ -33,7 +42,8 @@ static void put_free(uint64_t time_ns, uint64_t address)
 /* The next record of the stream; NULL: there is none. */
 static const struct hi_stream_record *next(void)
 {
-	const struct hi_stream_record *record = (const struct hi_stream_record *)(const void *)(out.buffer + out.begin);
+	const struct hi_stream_record *record =
+		(const struct hi_stream_record *)(const void *)(out.buffer + out.begin);
 	if (out.begin >= out.end)
 		return NULL;
 	out.begin += record->size;
@@ -50,7 +60,8 @@ static const void *expect(uint16_t type)
 }
 
 /* What is in an EVENTS record: its events, and how many. */
-static const struct hi_stream_event *events_in(const struct hi_stream_events *record, size_t *out_size)
+static const struct hi_stream_event *events_in(const struct hi_stream_events *record,
+					       size_t *out_size)
 {
 	*out_size = record->record.size - sizeof *record;
 	return (const struct hi_stream_event *)(const void *)(record + 1);
@@ -108,7 +119,9 @@ UNIT_TEST(the_last_allocation_at_an_address_is_the_one_that_is_freed)
 	CHECK_EQ(event[0].lived_ns, HI_STREAM_LIVES);
 	CHECK_EQ(event[1].lived_ns, 10);
 	CHECK_EQ(event[2].what, 0x1000);
-	const struct hi_stream_event *last = (const struct hi_stream_event *)(const void *)((const uint8_t *)&event[2] + HI_STREAM_EVENT_FREE_BYTES);
+	const struct hi_stream_event *last =
+		(const struct hi_stream_event *)(const void *)((const uint8_t *)&event[2] +
+							       HI_STREAM_EVENT_FREE_BYTES);
 	CHECK_EQ(last->lived_ns, 0);
 	CHECK_EQ(record->last_ns, 140);
 	stream_out_close(&out);
@@ -131,10 +144,14 @@ UNIT_TEST(an_allocation_in_another_record_says_nothing_of_its_free)
 	stream_out_close(&out);
 }
 
-/* Where the last record had an allocation this one has a free of the same address, and behind it what might be taken for a life without end. */
+/*
+ * Where the last record had an allocation this one has a free of the same address, and behind it
+ * what might be taken for a life without end.
+ */
 UNIT_TEST(a_place_in_the_last_record_is_none_in_this_one)
 {
-	const struct hi_stream_free odd = {.time_ns = 110, .address = 0x2000, .thread = HI_STREAM_LIVES};
+	const struct hi_stream_free odd = {
+		.time_ns = 110, .address = 0x2000, .thread = HI_STREAM_LIVES};
 	size_t size;
 	prepare();
 	put_alloc(100, 0x1000);
@@ -152,10 +169,26 @@ UNIT_TEST(a_place_in_the_last_record_is_none_in_this_one)
 UNIT_TEST(what_does_not_fit_the_form_is_a_record_of_its_own_in_its_turn)
 {
 	const struct hi_stream_alloc odd[] = {
-		{.address = 0x2000, .bytes = 1ull << 32, .function = HI_FN_MALLOC, .interval = INTERVAL, .stack = 5},
-		{.address = 1ull << HI_STREAM_EVENT_ADDRESS_BITS, .bytes = 1, .function = HI_FN_MALLOC, .interval = INTERVAL, .stack = 5},
-		{.address = 0x2000, .bytes = 1, .function = UINT16_MAX, .interval = INTERVAL, .stack = 5},
-		{.address = 0x2000, .bytes = 1, .function = HI_FN_MALLOC, .interval = INTERVAL, .stack = 0},
+		{.address = 0x2000,
+		 .bytes = 1ull << 32,
+		 .function = HI_FN_MALLOC,
+		 .interval = INTERVAL,
+		 .stack = 5},
+		{.address = 1ull << HI_STREAM_EVENT_ADDRESS_BITS,
+		 .bytes = 1,
+		 .function = HI_FN_MALLOC,
+		 .interval = INTERVAL,
+		 .stack = 5},
+		{.address = 0x2000,
+		 .bytes = 1,
+		 .function = UINT16_MAX,
+		 .interval = INTERVAL,
+		 .stack = 5},
+		{.address = 0x2000,
+		 .bytes = 1,
+		 .function = HI_FN_MALLOC,
+		 .interval = INTERVAL,
+		 .stack = 0},
 	};
 	prepare();
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
@@ -163,7 +196,9 @@ UNIT_TEST(what_does_not_fit_the_form_is_a_record_of_its_own_in_its_turn)
 		CHECK_EQ(events_out_alloc(&events, &out, &odd[i]), 0);
 		expect(HI_STREAM_EVENTS);
 		const struct hi_stream_alloc *alloc = expect(HI_STREAM_ALLOC);
-		CHECK_EQ(memcmp(&alloc->time_ns, &odd[i].time_ns, sizeof *alloc - offsetof(struct hi_stream_alloc, time_ns)), 0);
+		CHECK_EQ(memcmp(&alloc->time_ns, &odd[i].time_ns,
+				sizeof *alloc - offsetof(struct hi_stream_alloc, time_ns)),
+			 0);
 	}
 	put_alloc(100, 0x1000);
 	put_free(100, UINT64_MAX);
@@ -175,10 +210,15 @@ UNIT_TEST(what_does_not_fit_the_form_is_a_record_of_its_own_in_its_turn)
 
 UNIT_TEST(another_interval_an_earlier_time_and_a_much_later_one_begin_a_new_record)
 {
-	struct hi_stream_alloc alloc = {.time_ns = 1000, .address = 0x1000, .bytes = 1, .interval = 4096, .stack = 1};
+	struct hi_stream_alloc alloc = {
+		.time_ns = 1000, .address = 0x1000, .bytes = 1, .interval = 4096, .stack = 1};
 	static const struct {
 		uint64_t time_ns, interval;
-	} expected[] = {{1000, 4096}, {1000, 8192}, {999, 8192}, {999ull + UINT32_MAX, 8192}, {1ull << 50, 8192}};
+	} expected[] = {{1000, 4096},
+			{1000, 8192},
+			{999, 8192},
+			{999ull + UINT32_MAX, 8192},
+			{1ull << 50, 8192}};
 	prepare();
 	CHECK_EQ(events_out_alloc(&events, &out, &alloc), 0);
 	alloc.interval = 8192;
@@ -233,7 +273,8 @@ UNIT_TEST(full_records_go_out_whole)
 			const struct hi_stream_event *event = (const void *)at;
 			const bool is_free = !(event->what >> HI_STREAM_EVENT_ADDRESS_BITS);
 			const uint64_t number = seen % EVENTS + 1;
-			CHECK_EQ(is_free, seen >= EVENTS); /* they are too many to be freed in the record that allocates them */
+			/* they are too many to be freed in the record that allocates them */
+			CHECK_EQ(is_free, seen >= EVENTS);
 			at += is_free ? HI_STREAM_EVENT_FREE_BYTES : sizeof *event;
 			CHECK(at <= end);
 			CHECK_EQ(event->what & EVENTS_OUT_ADDRESS_MASK, number * 48);

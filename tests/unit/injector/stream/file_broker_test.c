@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* file_broker: the right files are handed over, also when they have lost their names, and none that a request has no business with. */
+/*
+ * file_broker: the right files are handed over, also when they have lost their names, and none that
+ * a request has no business with.
+ */
 #include "file_broker.h"
 
 #include <errno.h>
@@ -49,7 +52,10 @@ static int ask(struct scene *scene, const void *request, size_t size)
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof control};
 	struct hi_file_request other;
 	int fd = -1;
 
@@ -85,7 +91,8 @@ static void make_file(const char *path)
 {
 	char command[512];
 
-	snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && echo text >'%s/%s'", directory, path, directory, path);
+	snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && echo text >'%s/%s'",
+		 directory, path, directory, path);
 	CHECK_EQ(system(command), 0);
 }
 
@@ -116,22 +123,31 @@ static void use_directory_as_root(struct scene *scene)
 	file_broker_keep(&scene->broker, 1, &image);
 }
 
-/* ---- what is handed over ---- */
+/* ---- what is handed over --------------------------------------------------------------------- */
 
 UNIT_TEST(the_mapped_file_by_its_number)
 {
 	struct scene scene;
 
 	scene_open(&scene);
-	const struct elf_image *libc = own_image(&scene.own, "libc.so"), *self = own_image(&scene.own, "file_broker_test");
+	const struct elf_image *libc = own_image(&scene.own, "libc.so"),
+			       *self = own_image(&scene.own, "file_broker_test");
 	file_broker_keep(&scene.broker, 1, self);
 	file_broker_keep(&scene.broker, 2, libc);
 	file_broker_keep(&scene.broker, 2, libc); /* its second mapping */
-	CHECK_EQ(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 1})), self->inode);
-	CHECK_EQ(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 2})), libc->inode);
-	CHECK_EQ(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_NAMED, .module = 2})), libc->inode);
-	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 0}), -EINVAL);
-	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 3}), -EINVAL);
+	CHECK_EQ(inode_of(ask_for(&scene,
+				  (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 1})),
+		 self->inode);
+	CHECK_EQ(inode_of(ask_for(&scene,
+				  (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 2})),
+		 libc->inode);
+	CHECK_EQ(inode_of(ask_for(&scene,
+				  (struct hi_file_request){.kind = HI_FILE_NAMED, .module = 2})),
+		 libc->inode);
+	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 0}),
+		 -EINVAL);
+	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 3}),
+		 -EINVAL);
 	scene_close(&scene);
 }
 
@@ -151,8 +167,11 @@ UNIT_TEST(a_file_outlives_target_and_name)
 	file_broker_keep(&scene.broker, 1, &image);
 	close(image.fd);
 	unlink(path);
-	CHECK_EQ(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 1})), status.st_ino);
-	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_NAMED, .module = 1}), -ENOENT);
+	CHECK_EQ(inode_of(ask_for(&scene,
+				  (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 1})),
+		 status.st_ino);
+	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_NAMED, .module = 1}),
+		 -ENOENT);
 	remove_directory();
 	scene_close(&scene);
 }
@@ -167,7 +186,9 @@ UNIT_TEST(a_library_that_comes_again_needs_no_second_descriptor)
 		file_broker_keep(&scene.broker, module, libc);
 	CHECK_EQ(scene.broker.module_count, 500);
 	CHECK_EQ(scene.broker.file_count, 1);
-	CHECK_EQ(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 500})), libc->inode);
+	CHECK_EQ(inode_of(ask_for(&scene,
+				  (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = 500})),
+		 libc->inode);
 	scene_close(&scene);
 }
 
@@ -182,16 +203,29 @@ UNIT_TEST(debug_files_in_their_places)
 	make_file("usr/lib/debug/.dwz/x86_64-linux-gnu/program.debug");
 	make_file("tmp/perf-77.map");
 	scene.broker.ns_pid = 77;
-	CHECK(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_BUILD_ID, .module = 1, .build_id_size = 3, .build_id = {0xab, 0xcd, 1}})));
-	CHECK(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_DEBUG_LINK, .module = 1, .place = 2, .name = "program.debug"})));
-	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_DEBUG_LINK, .module = 1, .place = 0, .name = "program.debug"}), -ENOENT);
-	CHECK(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_ALTERNATE, .module = 1, .name = "x86_64-linux-gnu/program.debug"})));
+	CHECK(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_BUILD_ID,
+								.module = 1,
+								.build_id_size = 3,
+								.build_id = {0xab, 0xcd, 1}})));
+	CHECK(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_DEBUG_LINK,
+								.module = 1,
+								.place = 2,
+								.name = "program.debug"})));
+	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_DEBUG_LINK,
+							  .module = 1,
+							  .place = 0,
+							  .name = "program.debug"}),
+		 -ENOENT);
+	CHECK(inode_of(ask_for(
+		&scene, (struct hi_file_request){.kind = HI_FILE_ALTERNATE,
+						 .module = 1,
+						 .name = "x86_64-linux-gnu/program.debug"})));
 	CHECK(inode_of(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_PERF_MAP})));
 	remove_directory();
 	scene_close(&scene);
 }
 
-/* ---- what is not ---- */
+/* ---- what is not ----------------------------------------------------------------------------- */
 
 UNIT_TEST(requests_that_make_no_sense)
 {
@@ -203,10 +237,21 @@ UNIT_TEST(requests_that_make_no_sense)
 	CHECK_EQ(ask(&scene, "short", 5), -EINVAL);
 	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = 0, .module = 1}), -EINVAL);
 	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = 77, .module = 1}), -EINVAL);
-	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_NAMED, .module = 1, .place = 2}), -EINVAL);
-	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = UINT32_MAX}), -EINVAL);
-	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_BUILD_ID, .module = 1, .build_id_size = 1}), -EINVAL);
-	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_BUILD_ID, .module = 1, .build_id_size = HI_FILE_BUILD_ID_MAX + 1}), -EINVAL);
+	CHECK_EQ(ask_for(&scene,
+			 (struct hi_file_request){.kind = HI_FILE_NAMED, .module = 1, .place = 2}),
+		 -EINVAL);
+	CHECK_EQ(ask_for(&scene,
+			 (struct hi_file_request){.kind = HI_FILE_MAPPED, .module = UINT32_MAX}),
+		 -EINVAL);
+	CHECK_EQ(ask_for(&scene, (struct hi_file_request){.kind = HI_FILE_BUILD_ID,
+							  .module = 1,
+							  .build_id_size = 1}),
+		 -EINVAL);
+	CHECK_EQ(ask_for(&scene,
+			 (struct hi_file_request){.kind = HI_FILE_BUILD_ID,
+						  .module = 1,
+						  .build_id_size = HI_FILE_BUILD_ID_MAX + 1}),
+		 -EINVAL);
 	request.place = HI_FILE_DEBUG_LINK_PLACES;
 	strcpy(request.name, "x");
 	CHECK_EQ(ask_for(&scene, request), -EINVAL);
@@ -219,7 +264,9 @@ UNIT_TEST(requests_that_make_no_sense)
 
 UNIT_TEST(names_that_lead_elsewhere)
 {
-	static const char *const names[] = {"", ".", "..", "/etc/passwd", "../etc/passwd", "x/../../etc/passwd", ".hidden", "a/b"};
+	static const char *const names[] = {
+		"",        ".",  "..", "/etc/passwd", "../etc/passwd", "x/../../etc/passwd",
+		".hidden", "a/b"};
 	struct hi_file_request request = {.kind = HI_FILE_DEBUG_LINK, .module = 1};
 	struct scene scene;
 
@@ -240,7 +287,10 @@ UNIT_TEST(names_that_lead_elsewhere)
 /* A link of a container means a file of the container, whatever the path means here. */
 UNIT_TEST(links_do_not_lead_out_of_the_root_of_the_target)
 {
-	const struct hi_file_request request = {.kind = HI_FILE_BUILD_ID, .module = 1, .build_id_size = 2, .build_id = {0xab, 0xcd}};
+	const struct hi_file_request request = {.kind = HI_FILE_BUILD_ID,
+						.module = 1,
+						.build_id_size = 2,
+						.build_id = {0xab, 0xcd}};
 	struct scene scene;
 
 	scene_open(&scene);
@@ -275,7 +325,10 @@ UNIT_TEST(only_regular_files)
 	scene_close(&scene);
 }
 
-/* The compromised child of a session that root runs for somebody must not get at what that user may not read. */
+/*
+ * The compromised child of a session that root runs for somebody must not get at what that user may
+ * not read.
+ */
 UNIT_TEST(files_are_opened_with_the_rights_of_the_reader)
 {
 	const struct hi_file_request request = {.kind = HI_FILE_NAMED, .module = 1};

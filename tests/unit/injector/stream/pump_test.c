@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump: from a ring filled by hand to the bytes of the stream. The images are this process's own, or invented; the stream goes to a file and is read back
- * record by record.
+ * pump: from a ring filled by hand to the bytes of the stream. The images are this process's own,
+ * or invented; the stream goes to a file and is read back record by record.
  */
 #include "pump.h"
 
@@ -48,18 +48,20 @@ static void finish(void)
 	own_close(&own);
 }
 
-/* ---- the producer's side --------------------------------------------------------------------------------------------------------------- */
+/* ---- the producer's side --------------------------------------------------------------------- */
 
 static void put(const void *record, size_t size)
 {
 	for (size_t done = 0; done < size; done += 8)
-		memcpy(ring->data + (ring->head + done) % CAPACITY, (const uint8_t *)record + done, 8);
+		memcpy(ring->data + (ring->head + done) % CAPACITY, (const uint8_t *)record + done,
+		       8);
 	ring->head += size;
 }
 
 static void put_header(struct hi_record_header *header, uint32_t size, uint32_t type)
 {
-	*header = (struct hi_record_header){.size = size, .type_busy = type, .cycles = pump.opened.cycles, .thread = 0x7000};
+	*header = (struct hi_record_header){
+		.size = size, .type_busy = type, .cycles = pump.opened.cycles, .thread = 0x7000};
 }
 
 static void put_free(uint32_t type, uint64_t address, uint64_t thread)
@@ -73,7 +75,9 @@ static void put_free(uint32_t type, uint64_t address, uint64_t thread)
 static void put_alloc(uint64_t address, uint64_t bytes, uint32_t frames)
 {
 	union ring_record record = {.word = {0}};
-	const uint32_t size = (uint32_t)(offsetof(struct hi_record_alloc, frame) + 8 * frames + HI_RING_UNIT - 1) / HI_RING_UNIT * HI_RING_UNIT;
+	const uint32_t size = (uint32_t)(offsetof(struct hi_record_alloc, frame) + 8 * frames +
+					 HI_RING_UNIT - 1) /
+			      HI_RING_UNIT * HI_RING_UNIT;
 	put_header(&record.header, size, HI_RECORD_ALLOC);
 	record.alloc.address = address;
 	record.alloc.bytes = bytes;
@@ -88,7 +92,8 @@ static void put_alloc(uint64_t address, uint64_t bytes, uint32_t frames)
 static void put_known(uint64_t address, uint32_t stack)
 {
 	uint64_t record[2 * HI_RING_UNIT / 8] = {0};
-	struct hi_record_known known = {.address = address, .bytes = 48, .stack = stack, .function = HI_FN_MALLOC};
+	struct hi_record_known known = {
+		.address = address, .bytes = 48, .stack = stack, .function = HI_FN_MALLOC};
 	put_header(&known.header, sizeof record, HI_RECORD_KNOWN);
 	memcpy(record, &known, sizeof known);
 	put(record, sizeof record);
@@ -111,7 +116,7 @@ static void round_once(void)
 	CHECK_EQ(pump_round(&pump, false), 0);
 }
 
-/* ---- the reader's side ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the reader's side ----------------------------------------------------------------------- */
 
 union stream_any {
 	struct hi_stream_record record;
@@ -142,19 +147,27 @@ static const union stream_any *next_record(void)
 }
 
 /* An event as the record that it stands for. */
-static const union stream_any *record_of(const struct hi_stream_events *events, const struct hi_stream_event *event)
+static const union stream_any *record_of(const struct hi_stream_events *events,
+					 const struct hi_stream_event *event)
 {
 	static union stream_any any;
-	const uint64_t address = event->what & ((1ull << HI_STREAM_EVENT_ADDRESS_BITS) - 1), kind = event->what >> HI_STREAM_EVENT_ADDRESS_BITS;
+	const uint64_t address = event->what & ((1ull << HI_STREAM_EVENT_ADDRESS_BITS) - 1),
+		       kind = event->what >> HI_STREAM_EVENT_ADDRESS_BITS;
 	const uint64_t time_ns = events->time_ns + event->after_ns;
 	CHECK(time_ns <= events->last_ns);
 	if (!kind) {
-		any.free = (struct hi_stream_free){.record = {.size = sizeof any.free, .type = HI_STREAM_FREE}, .time_ns = time_ns, .address = address};
+		any.free = (struct hi_stream_free){
+			.record = {.size = sizeof any.free, .type = HI_STREAM_FREE},
+			.time_ns = time_ns,
+			.address = address};
 		any.free.thread = event->thread;
 		return &any;
 	}
 	CHECK_EQ(event->lived_ns, HI_STREAM_LIVES);
-	any.alloc = (struct hi_stream_alloc){.record = {.size = sizeof any.alloc, .type = HI_STREAM_ALLOC}, .time_ns = time_ns, .address = address};
+	any.alloc = (struct hi_stream_alloc){
+		.record = {.size = sizeof any.alloc, .type = HI_STREAM_ALLOC},
+		.time_ns = time_ns,
+		.address = address};
 	any.alloc.bytes = event->bytes;
 	any.alloc.thread = event->thread;
 	any.alloc.function = (uint16_t)(kind - 1);
@@ -176,8 +189,10 @@ static const union stream_any *next(void)
 		events = *any;
 		at = sizeof(struct hi_stream_events);
 	}
-	const struct hi_stream_event *event = (const struct hi_stream_event *)(const void *)(events.bytes + at);
-	at += event->what >> HI_STREAM_EVENT_ADDRESS_BITS ? sizeof *event : HI_STREAM_EVENT_FREE_BYTES;
+	const struct hi_stream_event *event =
+		(const struct hi_stream_event *)(const void *)(events.bytes + at);
+	at += event->what >> HI_STREAM_EVENT_ADDRESS_BITS ? sizeof *event
+							  : HI_STREAM_EVENT_FREE_BYTES;
 	CHECK(at <= events.record.size);
 	return record_of((const struct hi_stream_events *)(const void *)&events, event);
 }
@@ -198,7 +213,7 @@ static void expect_nothing(void)
 		UNIT_FAIL("a record of type %u was not expected", any->record.type);
 }
 
-/* ---- events ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 UNIT_TEST(a_thread_is_announced_before_its_first_event)
 {
@@ -245,7 +260,9 @@ static void *wait_on(void *lock)
 	return NULL;
 }
 
-/* A thread on that stack while an event of it goes through the pump; the number that the event got. */
+/*
+ * A thread on that stack while an event of it goes through the pump; the number that the event got.
+ */
 static uint32_t number_of_thread_on(void *stack, size_t size, bool is_followed)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -313,7 +330,8 @@ UNIT_TEST(a_block_that_is_freed_soon_is_one_event)
 	const union stream_any *got = next_record();
 	CHECK(got);
 	CHECK_EQ(got->record.type, HI_STREAM_EVENTS);
-	CHECK_EQ(got->record.size, sizeof(struct hi_stream_events) + 10 * sizeof(struct hi_stream_event));
+	CHECK_EQ(got->record.size,
+		 sizeof(struct hi_stream_events) + 10 * sizeof(struct hi_stream_event));
 	expect_nothing();
 	put_known(0x5000, stack);
 	put_free(HI_RECORD_UNFREE, 0x5000, 0x7000); /* whatever that may mean, it comes between */
@@ -377,12 +395,21 @@ UNIT_TEST(an_id_that_names_no_stack_is_an_unknown_stack)
 {
 	prepare();
 	const uint32_t bad[] = {
-		0, 1, 15, put_stack(128, 0), put_stack(256, HI_FRAMES_MAX + 1), put_stack(STACKS_BYTES - 64, 0) + 7, STACKS_BYTES / 8, UINT32_MAX,
+		0,
+		1,
+		15,
+		put_stack(128, 0),
+		put_stack(256, HI_FRAMES_MAX + 1),
+		put_stack(STACKS_BYTES - 64, 0) + 7,
+		STACKS_BYTES / 8,
+		UINT32_MAX,
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		put_known(0x1000, bad[i]);
-	put_known(0x1000, put_stack(STACKS_BYTES - 128, 7));                                  /* ends where the next one begins */
-	((struct hi_stack *)(void *)((uint8_t *)stacks + STACKS_BYTES - 8))->frame_count = 1; /* no room for that frame */
+	/* ends where the next one begins */
+	put_known(0x1000, put_stack(STACKS_BYTES - 128, 7));
+	/* no room for that frame */
+	((struct hi_stack *)(void *)((uint8_t *)stacks + STACKS_BYTES - 8))->frame_count = 1;
 	round_once();
 	expect(HI_STREAM_THREAD);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -406,7 +433,14 @@ UNIT_TEST(cycles_become_nanoseconds_since_the_start)
 	const struct {
 		uint64_t cycles, ns;
 	} times[] = {
-		{1000, 0}, {1001, 0}, {1002, 1}, {1000 + 6000000000, 3000000000}, {999, 0}, {0, 0}, {1000 + (1ull << 62), (1ull << 62) / 2}, /* 73 years */
+		/* 73 years */
+		{1000, 0},
+		{1001, 0},
+		{1002, 1},
+		{1000 + 6000000000, 3000000000},
+		{999, 0},
+		{0, 0},
+		{1000 + (1ull << 62), (1ull << 62) / 2},
 	};
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		put_header(&record.header, sizeof record, HI_RECORD_FREE);
@@ -420,7 +454,10 @@ UNIT_TEST(cycles_become_nanoseconds_since_the_start)
 	finish();
 }
 
-/* How long a second of the clock is by the pump's, once it was compared. Both ends are as wide as we were interrupted, and that is how sure the answer is. */
+/*
+ * How long a second of the clock is by the pump's, once it was compared. Both ends are as wide as
+ * we were interrupted, and that is how sure the answer is.
+ */
 static double seconds_a_second(double *out_doubt)
 {
 	uint64_t ours[2], clock[2], width[2];
@@ -428,7 +465,8 @@ static double seconds_a_second(double *out_doubt)
 	for (int end = 0; end < 2; end++) {
 		width[end] = UINT64_MAX;
 		for (int attempt = 0; attempt < 50; attempt++) {
-			const uint64_t before = clock_now_ns(), between = pump_now_ns(&pump), after = clock_now_ns();
+			const uint64_t before = clock_now_ns(), between = pump_now_ns(&pump),
+				       after = clock_now_ns();
 			if (after - before < width[end]) {
 				width[end] = after - before;
 				ours[end] = between;
@@ -471,8 +509,10 @@ UNIT_TEST(a_counter_that_ran_on_without_the_clock_changes_no_rate)
 		pump.set.cycles += i ? 1ull << 50 : -(1ull << 50);
 		CHECK_EQ(pump_stats(&pump, &stats), 0);
 		CHECK_EQ(pump.ns_per_cycle, rate);
-		const uint64_t before = clock_now_ns(), now = pump_now_ns(&pump), after = clock_now_ns();
-		CHECK(now + pump.opened.ns >= before - 20000 && now + pump.opened.ns <= after + 20000);
+		const uint64_t before = clock_now_ns(), now = pump_now_ns(&pump),
+			       after = clock_now_ns();
+		CHECK(now + pump.opened.ns >= before - 20000 &&
+		      now + pump.opened.ns <= after + 20000);
 	}
 	finish();
 }
@@ -489,7 +529,7 @@ UNIT_TEST(the_clock_is_the_cycle_counter)
 	finish();
 }
 
-/* ---- the mark -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the mark -------------------------------------------------------------------------------- */
 
 UNIT_TEST(what_was_reserved_after_the_mark_waits_for_the_next_round)
 {
@@ -575,7 +615,7 @@ UNIT_TEST(before_the_ring_is_connected_there_is_nothing_to_do)
 	finish();
 }
 
-/* ---- trouble --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- trouble --------------------------------------------------------------------------------- */
 
 UNIT_TEST(a_ring_that_was_scribbled_over_ends_the_stream_behind_what_was_good)
 {
@@ -601,7 +641,8 @@ UNIT_TEST(any_content_of_the_ring_is_survived)
 	for (unsigned round = 0; round < 3000; round++) {
 		union ring_record record;
 		for (size_t i = 0; i < 16; i++)
-			record.word[i] = random = random * 6364136223846793005u + 1442695040888963407u;
+			record.word[i] = random =
+				random * 6364136223846793005u + 1442695040888963407u;
 		/* A plausible head, or it would end at the size at once. */
 		record.header.size = (uint32_t)(1 + random % 4) * HI_RING_UNIT;
 		record.header.type_busy = (uint32_t)(random >> 32) % 6;
@@ -610,8 +651,8 @@ UNIT_TEST(any_content_of_the_ring_is_survived)
 		round_once();
 	}
 	for (const union stream_any *any; (any = next());)
-		CHECK(any->record.type == HI_STREAM_THREAD || any->record.type == HI_STREAM_ALLOC || any->record.type == HI_STREAM_FREE ||
-		      any->record.type == HI_STREAM_UNFREE);
+		CHECK(any->record.type == HI_STREAM_THREAD || any->record.type == HI_STREAM_ALLOC ||
+		      any->record.type == HI_STREAM_FREE || any->record.type == HI_STREAM_UNFREE);
 	CHECK_EQ(ring->tail, ring->head);
 	finish();
 }
@@ -630,7 +671,7 @@ UNIT_TEST(a_reader_that_went_away_is_an_error_code)
 	finish();
 }
 
-/* ---- what describes the target ----------------------------------------------------------------------------------------------------------- */
+/* ---- what describes the target --------------------------------------------------------------- */
 
 UNIT_TEST(the_header_carries_every_string)
 {
@@ -673,7 +714,8 @@ UNIT_TEST(a_module_comes_before_the_events_in_it)
 	bool has_libc = false;
 	const union stream_any *got;
 	while ((got = next()) && got->record.type == HI_STREAM_MODULE) {
-		const char *text = (const char *)got->bytes + sizeof got->module + got->module.build_id_size;
+		const char *text =
+			(const char *)got->bytes + sizeof got->module + got->module.build_id_size;
 		modules++;
 		CHECK(got->module.module >= 1 && got->module.module <= own.images.count);
 		if (got->module.lo != libc->text[0].lo)
@@ -684,10 +726,14 @@ UNIT_TEST(a_module_comes_before_the_events_in_it)
 		CHECK_EQ(got->module.bias, libc->bias);
 		CHECK_EQ(got->module.inode, libc->inode);
 		CHECK_EQ(got->module.build_id_size, libc->build_id_size);
-		CHECK_EQ(memcmp(got->bytes + sizeof got->module, libc->build_id, libc->build_id_size), 0);
+		CHECK_EQ(memcmp(got->bytes + sizeof got->module, libc->build_id,
+				libc->build_id_size),
+			 0);
 		CHECK_EQ(got->module.path_size, strlen(libc->path));
 		CHECK_EQ(memcmp(text, libc->path, got->module.path_size), 0);
-		CHECK_EQ(memcmp(text + got->module.path_size, libc->open_path, got->module.open_path_size), 0);
+		CHECK_EQ(memcmp(text + got->module.path_size, libc->open_path,
+				got->module.open_path_size),
+			 0);
 	}
 	CHECK(has_libc);
 	CHECK(modules >= own.images.count);
@@ -702,10 +748,13 @@ UNIT_TEST(a_module_comes_before_the_events_in_it)
 }
 
 /* Objects that were never mapped: an image with `texts` texts of a page each. */
-static struct elf_image invent(const char *path, struct elf_text *text, remote_addr lo, size_t texts)
+static struct elf_image invent(const char *path, struct elf_text *text, remote_addr lo,
+			       size_t texts)
 {
 	for (size_t i = 0; i < texts; i++)
-		text[i] = (struct elf_text){.lo = lo + i * 0x10000, .hi = lo + i * 0x10000 + 0x1000, .file_offset = i * 0x1000};
+		text[i] = (struct elf_text){.lo = lo + i * 0x10000,
+					    .hi = lo + i * 0x10000 + 0x1000,
+					    .file_offset = i * 0x1000};
 	return (struct elf_image){
 		.path = (char *)(uintptr_t)path,
 		.open_path = (char *)(uintptr_t) "",
@@ -719,7 +768,8 @@ static struct elf_image invent(const char *path, struct elf_text *text, remote_a
 UNIT_TEST(a_library_that_moved_is_gone_before_it_is_there_again)
 {
 	struct elf_text text[2][2];
-	struct elf_image image[2] = {invent("/lib/a", text[0], 0x1000000, 1), invent("/lib/bb", text[1], 0x2000000, 1)};
+	struct elf_image image[2] = {invent("/lib/a", text[0], 0x1000000, 1),
+				     invent("/lib/bb", text[1], 0x2000000, 1)};
 	const struct elf_images images = {.image = image, .count = 2};
 	prepare();
 	CHECK_EQ(pump_modules(&pump, &images), 0);
@@ -754,7 +804,9 @@ UNIT_TEST(all_texts_of_an_object_carry_one_number_and_go_with_it)
 	finish();
 }
 
-/* MODULE_GONE takes the whole object from the reader: what of it is still mapped must be told anew. */
+/*
+ * MODULE_GONE takes the whole object from the reader: what of it is still mapped must be told anew.
+ */
 UNIT_TEST(the_texts_that_an_object_keeps_are_described_again)
 {
 	struct elf_text text[2];
@@ -781,7 +833,11 @@ UNIT_TEST(the_texts_that_an_object_keeps_are_described_again)
 
 UNIT_TEST(maps_stats_and_end_go_out_as_they_are)
 {
-	const struct hi_stream_stats stats = {.samples = 1, .frees = 2, .dropped_allocs = 3, .payload_cpu_ns = 4, .resident_bytes = 5};
+	const struct hi_stream_stats stats = {.samples = 1,
+					      .frees = 2,
+					      .dropped_allocs = 3,
+					      .payload_cpu_ns = 4,
+					      .resident_bytes = 5};
 	prepare();
 	CHECK_EQ(pump_maps(&pump, &own.maps), 0);
 	CHECK_EQ(pump_stats(&pump, &stats), 0);
@@ -814,7 +870,8 @@ UNIT_TEST(maps_that_no_record_can_hold_are_cut_between_two_lines)
 	CHECK_EQ(pump_maps(&pump, &maps), 0);
 	CHECK_EQ(stream_out_flush(&out), 0);
 	CHECK_EQ(pread(file, &record, sizeof record, read_to), sizeof record);
-	CHECK(record.record.size <= HI_STREAM_RECORD_MAX && record.text_size > HI_STREAM_RECORD_MAX - 200);
+	CHECK(record.record.size <= HI_STREAM_RECORD_MAX &&
+	      record.text_size > HI_STREAM_RECORD_MAX - 200);
 	CHECK_EQ(record.text_size % 100, 0);
 	finish();
 }

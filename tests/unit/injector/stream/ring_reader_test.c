@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_reader: finished records in order, over all rings; unfinished ones only after their time, nothing believed. The producers' side is in
- * payload_ring_test.c.
+ * ring_reader: finished records in order, over all rings; unfinished ones only after their time,
+ * nothing believed. The producers' side is in payload_ring_test.c.
  */
 #include "ring_reader.h"
 
@@ -21,7 +21,8 @@
 /* The first of so many. */
 static struct hi_ring *new_rings(struct ring_reader *reader, uint32_t count)
 {
-	static struct hi_ring *first; /* until the next one, or the end of the case, which is a process */
+	/* until the next one, or the end of the case, which is a process */
+	static struct hi_ring *first;
 
 	free(first);
 	first = calloc(count, sizeof *first + CAPACITY);
@@ -39,13 +40,16 @@ static struct hi_ring *new_ring(struct ring_reader *reader)
 static void put(struct hi_ring *ring, const void *record, size_t size)
 {
 	for (size_t done = 0; done < size; done += 8)
-		memcpy(ring->data + (ring->head + done) % CAPACITY, (const uint8_t *)record + done, 8);
+		memcpy(ring->data + (ring->head + done) % CAPACITY, (const uint8_t *)record + done,
+		       8);
 	ring->head += size;
 }
 
 static void put_free_at(struct hi_ring *ring, uint64_t cycles, uint64_t address)
 {
-	const struct hi_record_free record = {.header = {.size = sizeof record, .type_busy = HI_RECORD_FREE, .cycles = cycles}, .address = address};
+	const struct hi_record_free record = {
+		.header = {.size = sizeof record, .type_busy = HI_RECORD_FREE, .cycles = cycles},
+		.address = address};
 	put(ring, &record, sizeof record);
 }
 
@@ -55,7 +59,8 @@ static void put_free(struct hi_ring *ring, uint64_t address)
 }
 
 /* Of all that is there now. */
-static int next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns, union ring_record *out_record)
+static int next(struct ring_reader *reader, uint64_t now_ns, uint64_t patience_ns,
+		union ring_record *out_record)
 {
 	ring_reader_mark(reader);
 	return ring_reader_next(reader, now_ns, patience_ns, out_record);
@@ -93,7 +98,10 @@ UNIT_TEST(takes_records_in_order_and_clears_them)
 		CHECK_EQ(ring->data[i], 0);
 }
 
-/* How much has been consumed is told seldom, for each time costs a producer a cache line; but it is published in the end, whatever the end is. */
+/*
+ * How much has been consumed is told seldom, for each time costs a producer a cache line; but it is
+ * published in the end, whatever the end is.
+ */
 UNIT_TEST(gives_room_back_in_batches_and_always_at_the_end)
 {
 	struct ring_reader reader;
@@ -104,7 +112,8 @@ UNIT_TEST(gives_room_back_in_batches_and_always_at_the_end)
 		put_free(ring, i + 1);
 	for (uint64_t i = 0, tail = 0; i < 64; i++) {
 		CHECK_EQ(next(&reader, 1, PATIENCE, &record), 1);
-		CHECK(reader.lane[0].tail - ring->tail < CAPACITY / 32); /* and never late by much */
+		/* and never late by much */
+		CHECK(reader.lane[0].tail - ring->tail < CAPACITY / 32);
 		published += ring->tail != tail;
 		tail = ring->tail;
 	}
@@ -138,9 +147,14 @@ UNIT_TEST(reads_an_alloc_record_that_wraps)
 	struct ring_reader reader;
 	union ring_record record, got;
 	struct hi_ring *ring = new_ring(&reader);
-	ring->head = ring->tail = reader.lane[0].published = reader.lane[0].tail = CAPACITY - HI_RING_UNIT;
+	ring->head = ring->tail = reader.lane[0].published = reader.lane[0].tail =
+		CAPACITY - HI_RING_UNIT;
 	memset(&record, 0, sizeof record);
-	record.alloc = (struct hi_record_alloc){.header = {.size = 96, .type_busy = HI_RECORD_ALLOC}, .address = 0x1000, .bytes = 77, .frame_count = 5};
+	record.alloc =
+		(struct hi_record_alloc){.header = {.size = 96, .type_busy = HI_RECORD_ALLOC},
+					 .address = 0x1000,
+					 .bytes = 77,
+					 .frame_count = 5};
 	for (unsigned i = 0; i < 5; i++)
 		record.word[7 + i] = 100 + i;
 	put(ring, &record, 96);
@@ -154,7 +168,9 @@ UNIT_TEST(waits_for_an_unfinished_record_then_skips_it)
 	struct ring_reader reader;
 	union ring_record record;
 	struct hi_ring *ring = new_ring(&reader);
-	const struct hi_record_free busy = {.header = {.size = sizeof busy, .type_busy = HI_RECORD_FREE | (uint32_t)(HI_RING_BUSY >> 32)}};
+	const struct hi_record_free busy = {
+		.header = {.size = sizeof busy,
+			   .type_busy = HI_RECORD_FREE | (uint32_t)(HI_RING_BUSY >> 32)}};
 	put(ring, &busy, sizeof busy);
 	ring->head += 3 * HI_RING_UNIT; /* reserved by somebody who died before the first word */
 	put_free(ring, 42);
@@ -163,10 +179,12 @@ UNIT_TEST(waits_for_an_unfinished_record_then_skips_it)
 	ring->head += HI_RING_UNIT;                                     /* and one more, now */
 	CHECK_EQ(next(&reader, 5000 + PATIENCE, PATIENCE, &record), 0); /* now marked */
 	uint64_t *const first = (void *)ring->data;
-	CHECK_EQ(*first, (sizeof busy | (uint64_t)HI_RECORD_FREE << 32 | HI_RING_BUSY | HI_RING_GIVEN_UP));
+	CHECK_EQ(*first,
+		 (sizeof busy | (uint64_t)HI_RECORD_FREE << 32 | HI_RING_BUSY | HI_RING_GIVEN_UP));
 	CHECK_EQ(next(&reader, 5000 + PATIENCE + SETTLED - 1, PATIENCE, &record), 0);
 	CHECK_EQ(reader.skipped, 0);
-	CHECK_EQ(next(&reader, 5000 + PATIENCE + SETTLED, PATIENCE, &record), 1); /* both were waited for at the same time */
+	/* both were waited for at the same time */
+	CHECK_EQ(next(&reader, 5000 + PATIENCE + SETTLED, PATIENCE, &record), 1);
 	CHECK_EQ(record.free.address, 42);
 	CHECK_EQ(reader.skipped, 4 * HI_RING_UNIT);
 	put_free(ring, 43);
@@ -182,7 +200,10 @@ UNIT_TEST(takes_a_record_that_is_committed_over_the_mark)
 	struct ring_reader reader;
 	union ring_record record;
 	struct hi_ring *ring = new_ring(&reader);
-	const struct hi_record_free busy = {.header = {.size = sizeof busy, .type_busy = HI_RECORD_FREE | (uint32_t)(HI_RING_BUSY >> 32)}, .address = 44};
+	const struct hi_record_free busy = {
+		.header = {.size = sizeof busy,
+			   .type_busy = HI_RECORD_FREE | (uint32_t)(HI_RING_BUSY >> 32)},
+		.address = 44};
 	uint64_t *const first = (void *)ring->data;
 	put(ring, &busy, sizeof busy);
 	CHECK_EQ(next(&reader, 5000, PATIENCE, &record), 0);
@@ -217,7 +238,8 @@ UNIT_TEST(reads_what_was_there_at_the_mark_and_no_more)
 	expect(&reader, 1);
 	expect_nothing(&reader);
 	ring_reader_mark(&reader);
-	for (uint64_t i = 3; reader.lane[0].tail < reader.lane[0].mark; i++) { /* a target that writes as fast as it is read */
+	/* a target that writes as fast as it is read */
+	for (uint64_t i = 3; reader.lane[0].tail < reader.lane[0].mark; i++) {
 		CHECK(i < 5);
 		put_free(ring, i);
 		expect(&reader, i - 1);
@@ -232,12 +254,16 @@ UNIT_TEST(takes_records_of_all_rings_in_the_order_of_their_times)
 	struct hi_ring *first = new_rings(&reader, RINGS);
 	for (uint64_t i = 0, put_so_far = 0; i < RECORDS; i++) {
 		for (; put_so_far < i + 40; put_so_far++)
-			put_free_at(hi_ring_at(first, CAPACITY, put_so_far * 7919 % 31 % RINGS), 1000 + put_so_far, put_so_far + 1);
+			put_free_at(hi_ring_at(first, CAPACITY, put_so_far * 7919 % 31 % RINGS),
+				    1000 + put_so_far, put_so_far + 1);
 		if (i % 10 == 0)
 			ring_reader_mark(&reader);
 		expect(&reader, i + 1);
 	}
-	/* What was reserved later may have happened before, and was then held up by what lay ahead of it. */
+	/*
+	 * What was reserved later may have happened before, and was then held up by what lay ahead
+	 * of it.
+	 */
 	struct hi_ring *other = hi_ring_at(first = new_rings(&reader, 2), CAPACITY, 1);
 	put_free_at(first, 20, 2);
 	put_free_at(first, 5, 3);
@@ -259,7 +285,8 @@ UNIT_TEST(goes_past_a_mark_where_the_order_asks_for_it)
 	ring_reader_mark(&reader);
 	put_free_at(first, 10, A);
 	put_free_at(first, 30, C);
-	reader.lane[0].limit = first->head; /* what the mark would have found, had these come in its midst */
+	/* what the mark would have found, had these come in its midst */
+	reader.lane[0].limit = first->head;
 	put_free_at(other, 5, D);
 	expect(&reader, A);
 	expect(&reader, B);
@@ -270,7 +297,10 @@ UNIT_TEST(goes_past_a_mark_where_the_order_asks_for_it)
 	expect_nothing(&reader);
 }
 
-/* The same records, put between the marks and the limits as well, and one in a batch that is not whole. */
+/*
+ * The same records, put between the marks and the limits as well, and one in a batch that is not
+ * whole.
+ */
 static void fill_rings(struct hi_ring *first, struct ring_reader *reader)
 {
 	enum { RINGS = 3, MARKED = 60, LATER = 12 };
@@ -279,7 +309,8 @@ static void fill_rings(struct hi_ring *first, struct ring_reader *reader)
 		if (i == MARKED + 1)
 			ring_reader_mark(reader);
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		put_free_at(hi_ring_at(first, CAPACITY, (random >> 40) % RINGS), i == MARKED ? 1000 : i, i);
+		put_free_at(hi_ring_at(first, CAPACITY, (random >> 40) % RINGS),
+			    i == MARKED ? 1000 : i, i);
 	}
 	for (uint32_t i = 0; i < RINGS; i++)
 		reader->lane[i].limit = hi_ring_at(first, CAPACITY, i)->head;
@@ -320,7 +351,7 @@ UNIT_TEST(a_batch_ends_at_the_mark)
 	CHECK_EQ(batch.size, 2 * HI_RING_UNIT);
 }
 
-/* ---- what happens in the midst of a mark ------------------------------------------------------------------------------------------------ */
+/* ---- what happens in the midst of a mark ----------------------------------------------------- */
 
 static struct hi_ring *busy_rings;
 
@@ -338,7 +369,8 @@ static void put_two(int signal)
 UNIT_TEST(a_mark_leaves_out_nothing_that_what_it_lets_in_follows_from)
 {
 	struct ring_reader reader;
-	busy_rings = mmap(NULL, (size_t)4 * HI_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	busy_rings = mmap(NULL, (size_t)4 * HI_PAGE_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(busy_rings != MAP_FAILED);
 	ring_reader_open(&reader, &(struct rings){busy_rings, CAPACITY, 2});
 	CHECK_EQ(mprotect((uint8_t *)busy_rings + HI_PAGE_BYTES, HI_PAGE_BYTES, PROT_NONE), 0);
@@ -354,8 +386,11 @@ UNIT_TEST(an_unfinished_record_in_one_ring_holds_up_all)
 {
 	struct ring_reader reader;
 	union ring_record record;
-	struct hi_ring *first = new_rings(&reader, 3), *second = hi_ring_at(first, CAPACITY, 1), *third = hi_ring_at(first, CAPACITY, 2);
-	struct hi_record_free busy = {.header = {.size = sizeof busy, .type_busy = HI_RECORD_FREE, .cycles = 10}, .address = 1};
+	struct hi_ring *first = new_rings(&reader, 3), *second = hi_ring_at(first, CAPACITY, 1),
+		       *third = hi_ring_at(first, CAPACITY, 2);
+	struct hi_record_free busy = {
+		.header = {.size = sizeof busy, .type_busy = HI_RECORD_FREE, .cycles = 10},
+		.address = 1};
 	uint64_t *begun = (uint64_t *)(void *)second->data;
 	put(second, &busy, sizeof busy);
 	*begun |= HI_RING_BUSY;
@@ -411,7 +446,9 @@ UNIT_TEST(drops_records_whose_contents_do_not_fit_their_size)
 	struct hi_ring *ring = new_ring(&reader);
 	union ring_record bad;
 	memset(&bad, 0, sizeof bad);
-	bad.alloc = (struct hi_record_alloc){.header = {.size = 64, .type_busy = HI_RECORD_ALLOC}, .frame_count = 3}; /* room for two */
+	/* room for two */
+	bad.alloc = (struct hi_record_alloc){.header = {.size = 64, .type_busy = HI_RECORD_ALLOC},
+					     .frame_count = 3};
 	put(ring, &bad, 64);
 	bad.alloc.frame_count = 0;
 	put(ring, &bad, 64);

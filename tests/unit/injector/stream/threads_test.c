@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* threads: numbers that never change, and tids and names that are only believed where /proc bears them out. The threads are this process's own. */
+/*
+ * threads: numbers that never change, and tids and names that are only believed where /proc bears
+ * them out. The threads are this process's own.
+ */
 #include "threads.h"
 
 #include <errno.h>
@@ -26,7 +29,8 @@ static void *work(void *context)
 	return NULL;
 }
 
-static uint32_t number_of(struct threads *threads, const struct memory *memory, uint64_t pointer, bool expect_new)
+static uint32_t number_of(struct threads *threads, const struct memory *memory, uint64_t pointer,
+			  bool expect_new)
 {
 	const struct thread *thread;
 	bool is_new;
@@ -142,7 +146,8 @@ UNIT_TEST(numbers_are_dense_and_stay)
 	struct own own = own_open();
 	struct threads threads;
 	CHECK_EQ(threads_open(&threads, getpid(), &own.images, &own.memory), 0);
-	for (uint64_t i = 1; i <= 3000; i++) /* stacks are 8 MB apart; the table grows several times */
+	/* stacks are 8 MB apart; the table grows several times */
+	for (uint64_t i = 1; i <= 3000; i++)
 		CHECK_EQ(number_of(&threads, &own.memory, i << 23, true), i);
 	for (uint64_t i = 3000; i >= 1; i--)
 		CHECK_EQ(number_of(&threads, &own.memory, i << 23, false), i);
@@ -169,7 +174,10 @@ UNIT_TEST(pointers_of_nobody_are_numbered_and_nameless)
 	own_close(&own);
 }
 
-/* The word at the tid's place is the target's: what it says is only believed of a task of that process. */
+/*
+ * The word at the tid's place is the target's: what it says is only believed of a task of that
+ * process.
+ */
 UNIT_TEST(a_tid_that_is_no_task_of_the_target_is_not_believed)
 {
 	struct own own = own_open();
@@ -177,12 +185,15 @@ UNIT_TEST(a_tid_that_is_no_task_of_the_target_is_not_believed)
 	const struct thread *thread;
 	bool is_new;
 	CHECK_EQ(threads_open(&threads, getpid(), &own.images, &own.memory), 0);
-	uint8_t *fake = mmap(NULL, 1 << 17, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *fake =
+		mmap(NULL, 1 << 17, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(fake != MAP_FAILED);
 	const int32_t claims[] = {0, -1, 1, getppid(), INT32_MAX};
 	for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
 		memcpy(fake + i * 64 + threads.tid_offset, &claims[i], sizeof claims[i]);
-		CHECK_EQ(threads_get(&threads, &own.memory, address_of(fake + i * 64), &thread, &is_new), 0);
+		CHECK_EQ(threads_get(&threads, &own.memory, address_of(fake + i * 64), &thread,
+				     &is_new),
+			 0);
 		CHECK_EQ(thread->tid, 0);
 	}
 	threads_close(&threads);
@@ -205,7 +216,9 @@ UNIT_TEST(without_the_thread_library_threads_are_nameless)
 	own_close(&own);
 }
 
-/* A ring that was scribbled over names threads without end, and such that every hash is the same. */
+/*
+ * A ring that was scribbled over names threads without end, and such that every hash is the same.
+ */
 UNIT_TEST(more_than_any_process_has_share_a_number)
 {
 	enum { MOST = 1 << 18 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* identity: who called, for whom data is read, and a window in which root's rights over files are gone. */
+/*
+ * identity: who called, for whom data is read, and a window in which root's rights over files are
+ * gone.
+ */
 #include "identity.h"
 
 #include <errno.h>
@@ -41,7 +44,8 @@ UNIT_TEST(under_sudo_the_caller_is_who_typed_it)
 
 UNIT_TEST(junk_in_the_environment_makes_nobody)
 {
-	static const char *const junk[] = {"", "-1", "12x", " 12", "4294967295", "99999999999999999999", "0x10"};
+	static const char *const junk[] = {
+		"", "-1", "12x", " 12", "4294967295", "99999999999999999999", "0x10"};
 
 	need_root();
 	for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_sharers: who is found, who is not, and that nobody born since is missed; same_memory, which is what it asks. */
+/*
+ * memory_sharers: who is found, who is not, and that nobody born since is missed; same_memory,
+ * which is what it asks.
+ */
 #include "memory_sharers.h"
 
 #include <errno.h>
@@ -22,7 +25,8 @@ struct shared {
 
 static struct shared *share(void)
 {
-	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(shared != MAP_FAILED);
 	return shared;
 }
@@ -37,7 +41,8 @@ static int stay(void *unused)
 
 static pid_t start_sharer(int flags)
 {
-	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *stack =
+		mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return clone(stay, stack + STACK_BYTES, CLONE_VM | flags, NULL);
 }
 
@@ -161,7 +166,10 @@ UNIT_TEST(a_process_that_is_gone_is_told)
 	CHECK_EQ(memory_threads_list(pid, &threads), -ESRCH);
 }
 
-/* Where the kernel does not tell, the maps do; and without a child that has ended /proc tells who has no memory. */
+/*
+ * Where the kernel does not tell, the maps do; and without a child that has ended /proc tells who
+ * has no memory.
+ */
 UNIT_TEST(without_kcmp_the_answer_is_the_same)
 {
 	struct shared *shared = share();
@@ -172,8 +180,10 @@ UNIT_TEST(without_kcmp_the_answer_is_the_same)
 	for (int round = 0; round < 2; round++) {
 		CHECK_EQ(same_memory_ask(&reference, shared->sharer), SAME_MEMORY_YES);
 		CHECK_EQ(same_memory_ask(&reference, 1), SAME_MEMORY_NO);
-		CHECK_EQ(same_memory_ask(&reference, getpid()), SAME_MEMORY_NO); /* its parent, which has mapped something since it was forked */
-		CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+		/* its parent, which has mapped something since it was forked */
+		CHECK_EQ(same_memory_ask(&reference, getpid()), SAME_MEMORY_NO);
+		CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+		      MAP_FAILED);
 		reference.has_kcmp = false;
 	}
 	CHECK(same_memory_is_sound(&reference));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* memory_test.c - the target's memory: own process, and children that end, exec, or lose their leader. */
+/*
+ * memory_test.c - the target's memory: own process, and children that end, exec, or lose their
+ * leader.
+ */
 #include "memory.h"
 
 #include <errno.h>
@@ -24,7 +27,8 @@ static struct memory open_self(void)
 /* Two pages with a hole behind them. */
 static char *map_two_pages(void)
 {
-	char *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages =
+		mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(pages != MAP_FAILED);
 	CHECK_EQ(munmap(pages + 2 * PAGE, PAGE), 0);
@@ -70,7 +74,10 @@ UNIT_TEST(writes_through_page_protection_and_leaves_it)
 
 enum { OLD = 0, NEW = 0x01010101 }; /* four bytes of eight differ */
 
-/* Does the process itself see a value that is neither the old nor the new one while the word is written? */
+/*
+ * Does the process itself see a value that is neither the old nor the new one while the word is
+ * written?
+ */
 static bool is_seen_half_done(const struct memory *memory, uint64_t *word)
 {
 	bool half_done = false;

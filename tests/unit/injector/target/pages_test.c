@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pages: what this process has written to, and only that, whatever way the kernel offers to find out. */
+/*
+ * pages: what this process has written to, and only that, whatever way the kernel offers to find
+ * out.
+ */
 #include "pages.h"
 
 #include <fcntl.h>
@@ -36,7 +39,8 @@ static struct seen walk(struct pages *pages, const char *lo, uint64_t size, bool
 
 static char *reserve(uint64_t size)
 {
-	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	CHECK(at != MAP_FAILED);
 	CHECK_EQ(madvise(at, size, MADV_NOHUGEPAGE), 0);
 	return at;
@@ -49,8 +53,10 @@ static void check_runs(struct pages *pages)
 	at[3 * PAGE] = at[4 * PAGE] = at[63 * PAGE] = 1;
 	CHECK_EQ(at[10 * PAGE], 0); /* read, not written */
 	const struct seen seen = walk(pages, at, FEW, false);
-	CHECK(seen.count >= 2 && seen.at[0] == (uintptr_t)at + 3 * PAGE && seen.size[0] == 2 * PAGE);
-	CHECK(seen.at[seen.count - 1] == (uintptr_t)at + 63 * PAGE && seen.size[seen.count - 1] == PAGE);
+	CHECK(seen.count >= 2 && seen.at[0] == (uintptr_t)at + 3 * PAGE &&
+	      seen.size[0] == 2 * PAGE);
+	CHECK(seen.at[seen.count - 1] == (uintptr_t)at + 63 * PAGE &&
+	      seen.size[seen.count - 1] == PAGE);
 	munmap(at, FEW);
 }
 
@@ -61,8 +67,10 @@ static void check_files(struct pages *pages)
 	CHECK(at != MAP_FAILED);
 	CHECK_EQ(mprotect(at, 4 * PAGE, PROT_READ | PROT_WRITE), 0);
 	at[PAGE] = 1;
-	const struct seen written = walk(pages, at, 4 * PAGE, false), all = walk(pages, at, 4 * PAGE, true);
-	CHECK(written.count == 1 && written.at[0] == (uintptr_t)at + PAGE && written.size[0] == PAGE);
+	const struct seen written = walk(pages, at, 4 * PAGE, false),
+			  all = walk(pages, at, 4 * PAGE, true);
+	CHECK(written.count == 1 && written.at[0] == (uintptr_t)at + PAGE &&
+	      written.size[0] == PAGE);
 	uint64_t size = 0;
 	for (unsigned i = 0; i < all.count; i++)
 		size += all.size[i];
@@ -110,7 +118,8 @@ UNIT_TEST(terabytes_that_are_only_reserved_take_no_time)
 	pages_open(&pages, getpid(), getpid());
 	if (!pages.can_scan)
 		SKIP("the kernel has no PAGEMAP_SCAN");
-	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		SKIP("no room for 16 TiB of addresses");
 	at[size - PAGE] = 1;
@@ -123,12 +132,15 @@ UNIT_TEST(terabytes_that_are_only_reserved_take_no_time)
 /* No machine need have swap for this: the words are ours. */
 UNIT_TEST(what_is_in_swap_is_counted_and_not_visited)
 {
-	const uint64_t present = 1ull << 63, swapped = 1ull << 62, at = 0x7f0000000000, word[] = {present, swapped, swapped, 0, present, swapped};
+	const uint64_t present = 1ull << 63, swapped = 1ull << 62, at = 0x7f0000000000,
+		       word[] = {present, swapped, swapped, 0, present, swapped};
 	struct pages pages = {.fd = memfd_create("pagemap", MFD_CLOEXEC)};
-	CHECK_EQ(pwrite(pages.fd, word, sizeof word, (off_t)(at / PAGE * sizeof word[0])), sizeof word);
+	CHECK_EQ(pwrite(pages.fd, word, sizeof word, (off_t)(at / PAGE * sizeof word[0])),
+		 sizeof word);
 	const struct seen seen = walk(&pages, (const char *)(uintptr_t)at, 6 * PAGE, false);
 	CHECK_EQ(seen.count, 2);
-	CHECK(seen.at[0] == at && seen.size[0] == PAGE && seen.at[1] == at + 4 * PAGE && seen.size[1] == PAGE);
+	CHECK(seen.at[0] == at && seen.size[0] == PAGE && seen.at[1] == at + 4 * PAGE &&
+	      seen.size[1] == PAGE);
 	CHECK_EQ(pages.swapped, 3 * PAGE);
 	pages_close(&pages);
 }
@@ -151,7 +163,9 @@ UNIT_TEST(more_runs_than_one_call_tells_of)
 		pages.can_scan &= scan;
 		for (unsigned i = 0; i < RUNS; i++)
 			at[2 * i * PAGE] = 1;
-		CHECK_EQ(pages_walk(&pages, (uintptr_t)at, (uintptr_t)at + 2 * RUNS * PAGE, false, count, &written), 0);
+		CHECK_EQ(pages_walk(&pages, (uintptr_t)at, (uintptr_t)at + 2 * RUNS * PAGE, false,
+				    count, &written),
+			 0);
 		CHECK_EQ(written, RUNS);
 		pages_close(&pages);
 	}
@@ -166,7 +180,8 @@ UNIT_TEST(an_error_of_the_visitor_ends_the_walk)
 		pages_open(&pages, getpid(), getpid());
 		pages.can_scan &= scan;
 		at[0] = at[2 * PAGE] = at[4 * PAGE] = 1;
-		CHECK_EQ(pages_walk(&pages, (uintptr_t)at, (uintptr_t)at + FEW, false, see, &seen), -77);
+		CHECK_EQ(pages_walk(&pages, (uintptr_t)at, (uintptr_t)at + FEW, false, see, &seen),
+			 -77);
 		CHECK_EQ(seen.count, 2);
 		pages_close(&pages);
 	}

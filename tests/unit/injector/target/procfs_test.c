@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* procfs_test.c - parsers against what a target may make the kernel write, readers against this very process. */
+/*
+ * procfs_test.c - parsers against what a target may make the kernel write, readers against this
+ * very process.
+ */
 #include "procfs.h"
 
 #include <errno.h>
@@ -21,11 +24,12 @@ static struct maps parse(const char *text)
 	return maps;
 }
 
-/* ---- maps ---- */
+/* ---- maps ------------------------------------------------------------------------------------ */
 
 UNIT_TEST(maps_fields)
 {
-	struct maps maps = parse("55d0c0a00000-55d0c0a01000 r-xp 00002000 fd:1a 1234567                    /usr/bin/a b\n"
+	struct maps maps = parse("55d0c0a00000-55d0c0a01000 r-xp 00002000 fd:1a 1234567            "
+				 "        /usr/bin/a b\n"
 				 "7f0000000000-7f0000001000 rw-s 00000000 00:00 0 \n");
 	const struct mapping *first = &maps.mapping[0], *second = &maps.mapping[1];
 
@@ -35,7 +39,8 @@ UNIT_TEST(maps_fields)
 	CHECK_EQ(first->file_offset, 0x2000);
 	CHECK_EQ(first->device, makedev(0xfd, 0x1a));
 	CHECK_EQ(first->inode, 1234567);
-	CHECK(first->readable && !first->writable && first->executable && !first->shared && !first->deleted);
+	CHECK(first->readable && !first->writable && first->executable && !first->shared &&
+	      !first->deleted);
 	CHECK_STR(first->path, "/usr/bin/a b");
 	CHECK(second->readable && second->writable && !second->executable && second->shared);
 	CHECK_STR(second->path, "");
@@ -67,12 +72,13 @@ UNIT_TEST(maps_paths)
 
 UNIT_TEST(maps_nonsense_is_left_out)
 {
-	struct maps maps = parse("\n\n-\n1000\n1000-2000\n1000-2000 r-xp\n2000-1000 r-xp 00000000 00:00 0 \n"
-				 "1000-3000 r-xp 00000000 00:00 0    /good\n"
-				 "2000-4000 r-xp 00000000 00:00 0    /overlaps\n"
-				 "ffffffffffffffffffff-1 r-xp 00000000 00:00 0 \n"
-				 "4000-5000 r-xp 00000000 zz:00 0 \n"
-				 "4000-5000 rwxp 00000000 00:00 0    /good too");
+	struct maps maps =
+		parse("\n\n-\n1000\n1000-2000\n1000-2000 r-xp\n2000-1000 r-xp 00000000 00:00 0 \n"
+		      "1000-3000 r-xp 00000000 00:00 0    /good\n"
+		      "2000-4000 r-xp 00000000 00:00 0    /overlaps\n"
+		      "ffffffffffffffffffff-1 r-xp 00000000 00:00 0 \n"
+		      "4000-5000 r-xp 00000000 zz:00 0 \n"
+		      "4000-5000 rwxp 00000000 00:00 0    /good too");
 
 	CHECK_EQ(maps.count, 2);
 	CHECK_STR(maps.mapping[0].path, "/good");
@@ -85,7 +91,8 @@ UNIT_TEST(maps_nonsense_is_left_out)
 
 UNIT_TEST(maps_survive_any_cut)
 {
-	const char text[] = "1000-2000 r-xp 00000000 00:01 5    /a\\012b (deleted)\n3000-4000 r-xp 00001000 00:01 5    /x\n";
+	const char text[] = "1000-2000 r-xp 00000000 00:01 5    /a\\012b (deleted)\n3000-4000 r-xp "
+			    "00001000 00:01 5    /x\n";
 
 	for (size_t size = 0; size < sizeof(text); size++) {
 		char *cut = malloc(size + 1);
@@ -103,7 +110,8 @@ UNIT_TEST(maps_survive_any_cut)
 /* The kernel writes none; but each of them would be a line that was not counted. */
 UNIT_TEST(maps_with_nuls)
 {
-	static const char text[] = "1000-2000 r-xp 00000000 00:00 0 a\0002000-3000 r-xp 00000000 00:00 0 b\0003000-4000 r-xp 00000000 00:00 0 c\n"
+	static const char text[] = "1000-2000 r-xp 00000000 00:00 0 a\0002000-3000 r-xp 00000000 "
+				   "00:00 0 b\0003000-4000 r-xp 00000000 00:00 0 c\n"
 				   "4000-5000 r-xp 00000000 00:00 0 d\n";
 	struct maps maps;
 
@@ -146,15 +154,19 @@ UNIT_TEST(maps_of_a_file_with_newline_that_was_deleted)
 	maps_close(&maps);
 }
 
-/* ---- status ---- */
+/* ---- status ---------------------------------------------------------------------------------- */
 
 UNIT_TEST(status_fields)
 {
 	const char text[] =
-		"Name:\ta) R\\nUid:\\\\x\nUmask:\t0022\nState:\tt (tracing stop)\nTgid:\t11\nPid:\t12\nPPid:\t10\nTracerPid:\t99\n"
-		"Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNSpid:\t12\t7\t3\nKthread:\t0\nVmSize:\t 100 kB\nVmLck:\t      12 kB\nVmRSS:\t    2048 kB\nThreads:\t3\n"
-		"SigPnd:\t0000000000000001\nShdPnd:\t0000000000000002\nSigBlk:\t0000000000000004\nSigIgn:\t0000000000001000\n"
-		"SigCgt:\tffffffffffffffff\nCapEff:\t000001ffffffffff\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"
+		"Name:\ta) R\\nUid:\\\\x\nUmask:\t0022\nState:\tt (tracing "
+		"stop)\nTgid:\t11\nPid:\t12\nPPid:\t10\nTracerPid:\t99\n"
+		"Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNSpid:\t12\t7\t3\nKthread:\t0\nVmSize:\t 100 "
+		"kB\nVmLck:\t      12 kB\nVmRSS:\t    2048 kB\nThreads:\t3\n"
+		"SigPnd:\t0000000000000001\nShdPnd:\t0000000000000002\nSigBlk:"
+		"\t0000000000000004\nSigIgn:\t0000000000001000\n"
+		"SigCgt:\tffffffffffffffff\nCapEff:\t000001ffffffffff\nNoNewPrivs:\t1\nSeccomp:"
+		"\t2\nSeccomp_filters:\t1\n"
 		"x86_Thread_features:\tshstk wrss \nx86_Thread_features_locked:\t\n";
 	struct proc_status status;
 
@@ -190,7 +202,9 @@ UNIT_TEST(status_kernel_threads_and_zombies)
 	CHECK(status.is_kernel_thread);
 	CHECK_EQ(proc_status_parse("Name:\tgone\nState:\tZ (zombie)\n", &status), 0);
 	CHECK(!status.is_kernel_thread);
-	CHECK_EQ(proc_status_parse("Name:\tkvm\nState:\tS (sleeping)\nKthread:\t1\nVmSize:\t1 kB\n", &status), 0);
+	CHECK_EQ(proc_status_parse("Name:\tkvm\nState:\tS (sleeping)\nKthread:\t1\nVmSize:\t1 kB\n",
+				   &status),
+		 0);
 	CHECK(status.is_kernel_thread);
 	CHECK_EQ(proc_status_parse("", &status), -EPROTO);
 	CHECK_EQ(proc_status_parse("Name:", &status), -EPROTO);
@@ -214,7 +228,7 @@ UNIT_TEST(status_of_this_process)
 	CHECK(!status.is_kernel_thread);
 }
 
-/* ---- stat ---- */
+/* ---- stat ------------------------------------------------------------------------------------ */
 
 UNIT_TEST(stat_fields_after_any_name)
 {
@@ -247,7 +261,7 @@ UNIT_TEST(start_and_cpu_time)
 	CHECK(after < before + 5000000000ull);
 }
 
-/* ---- the rest ---- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 UNIT_TEST(auxv)
 {
@@ -267,7 +281,8 @@ UNIT_TEST(syscall_forms)
 	CHECK_EQ(proc_syscall_parse("-1 0x7ffc00 0x401000\n", &call), 0);
 	CHECK(!call.running && call.number == -1 && call.sp == 0x7ffc00 && call.pc == 0x401000);
 	CHECK_EQ(proc_syscall_parse("202 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffc00 0x401000\n", &call), 0);
-	CHECK(call.number == 202 && call.argument[0] == 1 && call.argument[5] == 6 && call.sp == 0x7ffc00 && call.pc == 0x401000);
+	CHECK(call.number == 202 && call.argument[0] == 1 && call.argument[5] == 6 &&
+	      call.sp == 0x7ffc00 && call.pc == 0x401000);
 	CHECK_EQ(proc_syscall_parse("", &call), -EPROTO);
 	CHECK_EQ(proc_syscall_parse("202 0x1 0x2\n0x3", &call), -EPROTO);
 	CHECK_EQ(proc_syscall_parse("x", &call), -EPROTO);

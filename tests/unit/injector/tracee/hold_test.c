@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hold_test.c - who holds a thread is_boosted, and only for as long; the thread's own priority stays what it is. */
+/*
+ * hold_test.c - who holds a thread is_boosted, and only for as long; the thread's own priority
+ * stays what it is.
+ */
 #include "hold.h"
 
 #include "pace.h"
@@ -25,7 +28,8 @@ static bool may_hurry(void)
 
 static bool is_hurrying(void)
 {
-	return sched_getscheduler(0) == SCHED_FIFO || getpriority(PRIO_PROCESS, 0) < getpriority(PRIO_PROCESS, (id_t)getpid());
+	return sched_getscheduler(0) == SCHED_FIFO ||
+	       getpriority(PRIO_PROCESS, 0) < getpriority(PRIO_PROCESS, (id_t)getpid());
 }
 
 static int hold_two(void *context)
@@ -36,7 +40,8 @@ static int hold_two(void *context)
 	CHECK_EQ(tracee_stop(&first, victim[0].pid, victim[0].pid, UNIT_PATIENCE_MS), 0);
 	CHECK(is_hurrying());
 	CHECK_EQ(sched_getscheduler(victim[0].pid), SCHED_OTHER);
-	CHECK_EQ(getpriority(PRIO_PROCESS, (id_t)victim[0].pid), getpriority(PRIO_PROCESS, (id_t)getpid()));
+	CHECK_EQ(getpriority(PRIO_PROCESS, (id_t)victim[0].pid),
+		 getpriority(PRIO_PROCESS, (id_t)getpid()));
 	CHECK_EQ(tracee_stop(&second, victim[1].pid, victim[1].pid, UNIT_PATIENCE_MS), 0);
 	CHECK_EQ(tracee_detach(&first), 0);
 	CHECK_EQ(tracee_detach(&first), 0); /* counts once */
@@ -44,7 +49,8 @@ static int hold_two(void *context)
 	CHECK_EQ(tracee_detach(&second), 0);
 	CHECK(!is_hurrying());
 	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
-	CHECK(tracee_stop(&first, victim[0].pid, 0x3fffffff, UNIT_PATIENCE_MS) != 0); /* what was not stopped is not held */
+	/* what was not stopped is not held */
+	CHECK(tracee_stop(&first, victim[0].pid, 0x3fffffff, UNIT_PATIENCE_MS) != 0);
 	CHECK(!is_hurrying());
 	return 0;
 }
@@ -78,7 +84,10 @@ UNIT_TEST(a_policy_that_was_chosen_is_left_alone)
 
 static uint64_t slice_ns(void)
 {
-	uint64_t attr[6]; /* struct sched_attr, whose header contradicts <sched.h>; the fourth word is sched_runtime */
+	/*
+	 * struct sched_attr, whose header contradicts <sched.h>; the fourth word is sched_runtime
+	 */
+	uint64_t attr[6];
 	CHECK_EQ(syscall(SYS_sched_getattr, 0, attr, sizeof attr, 0), 0);
 	return attr[3];
 }

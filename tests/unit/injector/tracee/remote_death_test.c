@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remote_death_test.c - injectors die with a thread in their hands, and operations fail: the program goes on, and nothing of ours is left in it.
+ * remote_death_test.c - injectors die with a thread in their hands, and operations fail: the
+ * program goes on, and nothing of ours is left in it.
  */
 #include "borrowed.h"
 #include "fault.h"
@@ -17,12 +18,17 @@ static pid_t start_injector(const struct victim *victim)
 		struct remote remote;
 		uint64_t result;
 
-		if (remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, UNIT_PATIENCE_MS))
+		if (remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets,
+				UNIT_PATIENCE_MS))
 			_exit(1);
 		remote_addr top = map_stack(&remote);
 		(void)!map_and_unmap(&remote);
-		(void)!remote_call(&remote, (uintptr_t)clobber_and_add, (const uint64_t[4]){1ull << 40, 0, 0, 0}, top, UNIT_PATIENCE_MS, &result);
-		(void)!remote_syscall(&remote, SYS_munmap, (const uint64_t[6]){top - 256 * 1024, 256 * 1024}, (int64_t *)&result);
+		(void)!remote_call(&remote, (uintptr_t)clobber_and_add,
+				   (const uint64_t[4]){1ull << 40, 0, 0, 0}, top, UNIT_PATIENCE_MS,
+				   &result);
+		(void)!remote_syscall(&remote, SYS_munmap,
+				      (const uint64_t[6]){top - 256 * 1024, 256 * 1024},
+				      (int64_t *)&result);
 		remote_close(&remote);
 	}
 }
@@ -77,41 +83,59 @@ static int session(const struct victim *victim)
 {
 	struct remote remote;
 	int64_t page = -1, ignored;
-	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, UNIT_PATIENCE_MS);
+	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets,
+					UNIT_PATIENCE_MS);
 
 	if (error)
 		return error;
-	error = remote_syscall(&remote, SYS_mmap, (const uint64_t[6]){1 << 30, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0}, &page);
+	error = remote_syscall(&remote, SYS_mmap,
+			       (const uint64_t[6]){1 << 30, 4096, PROT_READ,
+						   MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0},
+			       &page);
 	if (!error)
 		error = remote_syscall(&remote, SYS_getpid, (const uint64_t[6]){0}, &ignored);
-	int undone = remote_syscall(&remote, SYS_munmap, (const uint64_t[6]){1 << 30, 4096}, &ignored);
+	int undone =
+		remote_syscall(&remote, SYS_munmap, (const uint64_t[6]){1 << 30, 4096}, &ignored);
 	if (undone)
-		undone = remote_syscall(&remote, SYS_munmap, (const uint64_t[6]){1 << 30, 4096}, &ignored);
+		undone = remote_syscall(&remote, SYS_munmap, (const uint64_t[6]){1 << 30, 4096},
+					&ignored);
 	closed = remote_close(&remote);
 	return error ? error : undone ? undone : closed;
 }
 
-/* A call, in a session of its own. The stack stays: after a failure the function may still run on it. */
+/*
+ * A call, in a session of its own. The stack stays: after a failure the function may still run on
+ * it.
+ */
 static int calling_session(const struct victim *victim)
 {
 	struct remote remote;
 	uint64_t result = 0;
 	int64_t stack = -1;
-	const uint64_t map[6] = {2u << 30, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (uint64_t)-1, 0};
-	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets, UNIT_PATIENCE_MS);
+	const uint64_t map[6] = {2u << 30,
+				 1 << 20,
+				 PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+				 (uint64_t)-1,
+				 0};
+	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets,
+					UNIT_PATIENCE_MS);
 
 	if (error)
 		return error;
 	error = remote_syscall(&remote, SYS_mmap, map, &stack);
 	if (!error)
-		error = remote_call(&remote, (uintptr_t)clobber_and_add, (const uint64_t[4]){1, 2, 3, 4}, map[0] + map[1], UNIT_PATIENCE_MS, &result);
+		error = remote_call(&remote, (uintptr_t)clobber_and_add,
+				    (const uint64_t[4]){1, 2, 3, 4}, map[0] + map[1],
+				    UNIT_PATIENCE_MS, &result);
 	if (!error && result != 4321)
 		error = -EPROTO;
 	closed = remote_close(&remote);
 	return error ? error : closed;
 }
 
-static void fail_each_operation(int (*run)(const struct victim *), void (*work)(struct victim_page *))
+static void fail_each_operation(int (*run)(const struct victim *),
+				void (*work)(struct victim_page *))
 {
 	struct victim victim;
 	struct proc_status before;

@@ -34,7 +34,7 @@ UNIT_TEST(registers_vector_state_and_red_zone_are_kept)
 	check_unharmed(canary, 300);
 }
 
-/* ---- interrupted system calls -------------------------------------------------------------------------------------------------- */
+/* ---- interrupted system calls ---------------------------------------------------------------- */
 
 /* The thread of our choice, and not the one that remote_open would take. */
 static void borrow_thread(const struct victim *victim, pid_t tid)
@@ -74,7 +74,7 @@ UNIT_TEST(no_waiting_call_is_seen_to_be_interrupted)
 	victim_end(&victim);
 }
 
-/* ---- signals --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 /* As many signals as the queue takes, so that a stop always meets some. Returns their number. */
 static uint64_t send_signals(const struct victim *victim, uint64_t for_us)
@@ -203,7 +203,8 @@ UNIT_TEST(seccomp_filter_is_suspended_or_respected)
 
 	victim_start(&victim, mmap_forbidden);
 	for (int i = 0; i < 10; i++) {
-		int error = remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS);
+		int error = remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets,
+					UNIT_PATIENCE_MS);
 		CHECK(error == 0 || error == -EACCES);
 		if (!error)
 			CHECK_EQ(map_and_unmap(&remote), 0);
@@ -213,7 +214,7 @@ UNIT_TEST(seccomp_filter_is_suspended_or_respected)
 	victim_end(&victim);
 }
 
-/* ---- a thread that cannot be had ------------------------------------------------------------------------------------------------ */
+/* ---- a thread that cannot be had ------------------------------------------------------------- */
 
 static void vfork_parent(struct victim_page *page)
 {
@@ -229,7 +230,9 @@ UNIT_TEST(vfork_parent_is_left_alone_until_its_child_is_done)
 	victim_start(&victim, vfork_parent);
 	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, 50), -EAGAIN);
 	victim.page->asked = 1;
-	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS), 0);
+	CHECK_EQ(
+		remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS),
+		0);
 	CHECK_EQ(remote_close(&remote), 0);
 	victim_check(&victim);
 	victim_end(&victim);
@@ -244,7 +247,9 @@ UNIT_TEST(thread_that_was_given_up_and_stopped_after_that_is_borrowed_all_the_sa
 	victim_start(&victim, vfork_parent);
 	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, 30), -ETIMEDOUT);
 	victim.page->asked = 1;
-	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS), 0);
+	CHECK_EQ(
+		remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS),
+		0);
 	CHECK_EQ(remote_close(&remote), 0);
 	victim_check(&victim);
 	victim_end(&victim);
@@ -292,9 +297,12 @@ UNIT_TEST(target_that_is_gone_is_said_to_be)
 	victim_forget(&victim);
 }
 
-/* ---- restartable sequences ------------------------------------------------------------------------------------------------------------ */
+/* ---- restartable sequences ------------------------------------------------------------------- */
 
-/* void rseq_forever(struct rseq *rseq, uint64_t *aborts): a critical section that never ends, except by its abort; that counts, and begins anew. */
+/*
+ * void rseq_forever(struct rseq *rseq, uint64_t *aborts): a critical section that never ends,
+ * except by its abort; that counts, and begins anew.
+ */
 void rseq_forever(struct rseq *rseq, _Atomic uint64_t *aborts);
 __asm__(".data\n"
 	".balign 32\n"
@@ -323,7 +331,9 @@ extern const unsigned __rseq_size __attribute__((weak));
 static void in_rseq(struct victim_page *page)
 {
 	page->ready = 1;
-	rseq_forever((struct rseq *)((uintptr_t)__builtin_thread_pointer() + (uintptr_t)__rseq_offset), &page->progress);
+	rseq_forever(
+		(struct rseq *)((uintptr_t)__builtin_thread_pointer() + (uintptr_t)__rseq_offset),
+		&page->progress);
 }
 
 UNIT_TEST(restartable_sequence_is_aborted_not_resumed)
@@ -343,7 +353,7 @@ UNIT_TEST(restartable_sequence_is_aborted_not_resumed)
 	victim_end(&victim);
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static uint64_t sleep_until_asked(struct victim_page *page)
 {
@@ -362,11 +372,17 @@ UNIT_TEST(function_is_called_and_returns)
 		const uint64_t argument[4] = {1, 2, 3, 4};
 		uint64_t result = 0;
 
-		CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS), 0);
+		CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets,
+				     UNIT_PATIENCE_MS),
+			 0);
 		remote_addr top = map_stack(&remote);
-		CHECK_EQ(remote_call(&remote, (uintptr_t)clobber_and_add, argument, top, UNIT_PATIENCE_MS, &result), 0);
+		CHECK_EQ(remote_call(&remote, (uintptr_t)clobber_and_add, argument, top,
+				     UNIT_PATIENCE_MS, &result),
+			 0);
 		CHECK_EQ(result, 4321);
-		CHECK_EQ(remote_call(&remote, (uintptr_t)clobber_and_add, argument, top, UNIT_PATIENCE_MS, NULL), 0);
+		CHECK_EQ(remote_call(&remote, (uintptr_t)clobber_and_add, argument, top,
+				     UNIT_PATIENCE_MS, NULL),
+			 0);
 		CHECK_EQ(map_and_unmap(&remote), 0);
 		CHECK_EQ(remote_close(&remote), 0);
 	}
@@ -383,10 +399,14 @@ UNIT_TEST(call_that_takes_too_long_ends_by_itself)
 
 	victim_start(&victim, canary);
 	CHECK_EQ(proc_status_read(victim.pid, victim.pid, &before), 0);
-	CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS), 0);
+	CHECK_EQ(
+		remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS),
+		0);
 	remote_addr top = map_stack(&remote);
 	uint64_t progress = victim.page->progress;
-	CHECK_EQ(remote_call(&remote, (uintptr_t)sleep_until_asked, (const uint64_t[4]){(uintptr_t)victim.page}, top, 20, &result), -ETIMEDOUT);
+	CHECK_EQ(remote_call(&remote, (uintptr_t)sleep_until_asked,
+			     (const uint64_t[4]){(uintptr_t)victim.page}, top, 20, &result),
+		 -ETIMEDOUT);
 	CHECK_EQ(remote_close(&remote), 0);
 	usleep(20000);
 	CHECK_EQ(victim.page->progress, progress);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seccomp_filter_test.c - our machine must answer as the kernel's does, and the verdict must be the one that keeps a thread alive.
+ * seccomp_filter_test.c - our machine must answer as the kernel's does, and the verdict must be the
+ * one that keeps a thread alive.
  */
 #include "seccomp_filter.h"
 
@@ -19,7 +20,8 @@
 
 static uint32_t run(const struct sock_filter *code, size_t count, int number, uint64_t argument)
 {
-	const struct seccomp_data call = {.nr = number, .arch = AUDIT_ARCH_X86_64, .args = {argument}};
+	const struct seccomp_data call = {
+		.nr = number, .arch = AUDIT_ARCH_X86_64, .args = {argument}};
 
 	return seccomp_filter_run(code, count, &call);
 }
@@ -27,7 +29,11 @@ static uint32_t run(const struct sock_filter *code, size_t count, int number, ui
 UNIT_TEST(reads_the_call)
 {
 	const struct sock_filter code[] = {
-		LOAD(nr), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 39, 0, 1), ANSWER(SECCOMP_RET_ERRNO | 7), LOAD(args[0]), BPF_STMT(BPF_RET | BPF_A, 0),
+		LOAD(nr),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 39, 0, 1),
+		ANSWER(SECCOMP_RET_ERRNO | 7),
+		LOAD(args[0]),
+		BPF_STMT(BPF_RET | BPF_A, 0),
 	};
 
 	CHECK_EQ(run(code, COUNT(code), 39, 0), SECCOMP_RET_ERRNO | 7u);
@@ -82,15 +88,17 @@ UNIT_TEST(jumps)
 
 UNIT_TEST(nonsense_kills)
 {
-	const struct sock_filter beyond[] = {BPF_JUMP(BPF_JMP | BPF_JA, 100, 0, 0), ANSWER(SECCOMP_RET_ALLOW)};
-	const struct sock_filter outside[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4096), BPF_STMT(BPF_ST, 4096), BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, 0),
-					      ANSWER(1)};
+	const struct sock_filter beyond[] = {BPF_JUMP(BPF_JMP | BPF_JA, 100, 0, 0),
+					     ANSWER(SECCOMP_RET_ALLOW)};
+	const struct sock_filter outside[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4096),
+					      BPF_STMT(BPF_ST, 4096),
+					      BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, 0), ANSWER(1)};
 
 	CHECK_EQ(run(beyond, COUNT(beyond), 0, 0), SECCOMP_RET_KILL_PROCESS);
 	CHECK_EQ(run(outside, COUNT(outside), 0, 0), 1u);
 }
 
-/* ---- of a real thread ------------------------------------------------------------------------------------------------------------ */
+/* ---- of a real thread ------------------------------------------------------------------------ */
 
 /* A child under a filter that answers so to a call; never returns. */
 static void live_under(int number, uint32_t answer)

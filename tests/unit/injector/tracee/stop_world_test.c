@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stop_world: threads of a child that work, sleep, or stand in vfork are all still at once, or none is held; and what that takes is bounded and counted. */
+/*
+ * stop_world: threads of a child that work, sleep, or stand in vfork are all still at once, or none
+ * is held; and what that takes is bounded and counted.
+ */
 #include "stop_world.h"
 
 #include <errno.h>
@@ -81,7 +84,9 @@ static int watch_it(void *context)
 static void stand_still(const struct victim *victim, int (*work)(void *))
 {
 	uint64_t held_ns = 0;
-	CHECK_EQ(stop_world_wait(victim->pid, STOP_WORLD_SLOTS, work, victim->page, UNIT_PATIENCE_MS, &held_ns), 0);
+	CHECK_EQ(stop_world_wait(victim->pid, STOP_WORLD_SLOTS, work, victim->page,
+				 UNIT_PATIENCE_MS, &held_ns),
+		 0);
 	CHECK(held_ns > 0);
 }
 
@@ -94,8 +99,10 @@ UNIT_TEST(all_threads_are_still_at_once_and_counted)
 	const struct stop_world_account account = stop_world_account();
 	CHECK_EQ(account.count[STOP_WORLD_SLOTS], 1);
 	CHECK(account.longest_ns >= 20000000 && account.used_ns >= account.longest_ns);
-	CHECK(account.longest_awake_ns >= 20000000 && account.longest_awake_ns <= account.longest_ns);
-	CHECK(held.count >= 9 && held.longest_ns >= 20000000 && held.longest_ns <= account.longest_ns + account.given_up_longest_ns);
+	CHECK(account.longest_awake_ns >= 20000000 &&
+	      account.longest_awake_ns <= account.longest_ns);
+	CHECK(held.count >= 9 && held.longest_ns >= 20000000 &&
+	      held.longest_ns <= account.longest_ns + account.given_up_longest_ns);
 	CHECK(held.sum_ns >= 9 * 20000000ull && held.sum_ns <= 10 * account.used_ns);
 	victim_check(&victim);
 	victim_end(&victim);
@@ -120,7 +127,10 @@ UNIT_TEST(a_child_of_vfork_stands_still_with_the_threads)
 	victim_end(&victim);
 }
 
-/* The thread that stands in vfork has borne another process in the same memory, which goes on writing. */
+/*
+ * The thread that stands in vfork has borne another process in the same memory, which goes on
+ * writing.
+ */
 static int write_on(void *page)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -192,12 +202,15 @@ UNIT_TEST(where_one_cannot_be_stopped_nobody_is)
 	uint64_t held_ns;
 	char text[64];
 	victim_start(&victim, stand_before_a_traced_child);
-	CHECK_EQ(stop_world_wait(victim.pid, STOP_WORLD_SLOTS, watch_it, victim.page, 200, &held_ns), -EAGAIN);
+	CHECK_EQ(
+		stop_world_wait(victim.pid, STOP_WORLD_SLOTS, watch_it, victim.page, 200, &held_ns),
+		-EAGAIN);
 	const struct stop_world_account account = stop_world_account();
 	CHECK_EQ(held_so_far().count, 0);
 	CHECK_EQ(account.used_ns, 0);
 	CHECK_EQ(account.given_up, 0);
-	snprintf(text, sizeof text, "waits in vfork for its child %d (", (int)victim.page->word[CHILD]);
+	snprintf(text, sizeof text, "waits in vfork for its child %d (",
+		 (int)victim.page->word[CHILD]);
 	CHECK(strstr(account.obstacle, text));
 	CHECK(strstr(account.obstacle, "another process traces"));
 	victim_check(&victim);
@@ -217,13 +230,15 @@ UNIT_TEST(what_all_of_them_take_is_bounded)
 	uint64_t held_ns;
 	unsigned rounds = 0;
 	victim_start(&victim, work_and_sleep);
-	while (rounds < ROUNDS_MAX && !stop_world_wait(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, 20000, &held_ns))
+	while (rounds < ROUNDS_MAX && !stop_world_wait(victim.pid, STOP_WORLD_SLOTS, take_long,
+						       victim.page, 20000, &held_ns))
 		rounds++;
 	CHECK(rounds > 0 && rounds < ROUNDS_MAX);
 	struct stop_world_account account = stop_world_account();
 	CHECK(account.used_ns <= account.allowed_ns + (HOLD_MS + 1000) * 1000000ull);
 	const uint64_t count = held_so_far().count;
-	CHECK_EQ(stop_world_do(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, &held_ns), -EAGAIN);
+	CHECK_EQ(stop_world_do(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, &held_ns),
+		 -EAGAIN);
 	CHECK_EQ(held_so_far().count, count);
 
 	stop_world_allow(1000);
@@ -239,7 +254,8 @@ UNIT_TEST(a_target_that_is_gone_is_an_error_code)
 	victim_start(&victim, work_and_sleep);
 	kill(victim.pid, SIGKILL);
 	waitpid(victim.pid, NULL, 0);
-	CHECK_EQ(stop_world_do(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, &held_ns), -ESRCH);
+	CHECK_EQ(stop_world_do(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, &held_ns),
+		 -ESRCH);
 	CHECK_EQ(held_ns, 0);
 	victim_forget(&victim);
 }

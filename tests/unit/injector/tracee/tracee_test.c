@@ -6,7 +6,7 @@
 
 #include "victim.h"
 
-/* ---- victims ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- victims --------------------------------------------------------------------------------- */
 
 static volatile uint64_t step_count;
 
@@ -64,11 +64,12 @@ static void wait_for_signal(struct victim_page *page)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	page->ready = 1;
 	for (;;)
-		if (sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = 1000}) < 0 && errno == EINTR)
+		if (sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = 1000}) < 0 &&
+		    errno == EINTR)
 			page->interrupted++;
 }
 
-/* ---- stopping ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- stopping -------------------------------------------------------------------------------- */
 
 UNIT_TEST(stopped_thread_stands_still_until_it_is_detached)
 {
@@ -128,7 +129,8 @@ UNIT_TEST(errors_say_why)
 
 	victim_start(&victim, steps);
 	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), 0);
-	CHECK_EQ(tracee_stop(&second, victim.pid, victim.pid, UNIT_PATIENCE_MS), -EPERM); /* one tracer at a time */
+	/* one tracer at a time */
+	CHECK_EQ(tracee_stop(&second, victim.pid, victim.pid, UNIT_PATIENCE_MS), -EPERM);
 	CHECK_EQ(tracee_detach(&tracee), 0);
 	kill(victim.pid, SIGKILL);
 	WAIT_FOR(victim_state(&victim) == 'Z');
@@ -242,7 +244,8 @@ UNIT_TEST(no_call_fails_however_its_thread_is_let_go)
 		}
 		WAIT_FOR(victim_state(&victim) == 'S');
 		if (victim.page->interrupted)
-			UNIT_FAIL("way %zu: EINTR %lu times", i, (unsigned long)victim.page->interrupted);
+			UNIT_FAIL("way %zu: EINTR %lu times", i,
+				  (unsigned long)victim.page->interrupted);
 	}
 	victim_end(&victim);
 }

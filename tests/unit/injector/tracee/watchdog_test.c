@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog_test.c - a tracer that is frozen with a thread in its hands is killed, so that the thread goes on; one that is alive, or holds nothing, is not. */
+/*
+ * watchdog_test.c - a tracer that is frozen with a thread in its hands is killed, so that the
+ * thread goes on; one that is alive, or holds nothing, is not.
+ */
 #include "watchdog.h"
 
 #include <errno.h>
@@ -49,7 +52,11 @@ static int freeze_holding(void *context)
 	struct tracee tracee;
 	if (tracee_stop(&tracee, victim->pid, victim->pid, UNIT_PATIENCE_MS))
 		_exit(1);
-	raise(SIGSTOP); /* to this thread: sent to the process, it might reach another one first, and we would let go before we stop */
+	/*
+	 * to this thread: sent to the process, it might reach another one first, and we would let
+	 * go before we stop
+	 */
+	raise(SIGSTOP);
 	return tracee_detach(&tracee);
 }
 

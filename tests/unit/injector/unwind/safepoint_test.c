@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * safepoint_test.c - threads that stand in safe and in unsafe places must be told apart, and in the worst of storms a safe moment must be found.
+ * safepoint_test.c - threads that stand in safe and in unsafe places must be told apart, and in the
+ * worst of storms a safe moment must be found.
  *
  * What a found moment is good for is shown by loader_dlopen_test.c.
  */
@@ -35,10 +36,11 @@ static void target_close(struct target *target)
 
 static int find(const struct target *target, int deadline_ms, struct tracee *out_tracee)
 {
-	return safepoint_find(target->pid, &target->images, &target->memory, deadline_ms, out_tracee);
+	return safepoint_find(target->pid, &target->images, &target->memory, deadline_ms,
+			      out_tracee);
 }
 
-/* ---- standing in one place ---------------------------------------------------------------------------------------------------- */
+/* ---- standing in one place ------------------------------------------------------------------- */
 
 static volatile uint64_t *arrived;
 
@@ -66,7 +68,9 @@ static enum safepoint_verdict verdict_of(void (*run)(volatile uint64_t *rounds))
 	struct tracee tracee;
 
 	struct proc_syscall call = {.running = true};
-	WAIT_FOR(proc_syscall_read(storm.pid, storm.pid, &call) == 0 && !call.running && call.number >= 0); /* from the mark to the system call */
+	/* from the mark to the system call */
+	WAIT_FOR(proc_syscall_read(storm.pid, storm.pid, &call) == 0 && !call.running &&
+		 call.number >= 0);
 	target_open(&target, storm.pid);
 	CHECK_EQ(safepoint_rules_open(&target.images, &target.memory, &rules), 0);
 	CHECK_EQ(stackwalker_open(storm.pid, &target.images, &walker), 0);
@@ -177,7 +181,7 @@ UNIT_TEST(signal_handler_is_unsafe)
 	CHECK_EQ(verdict_of(in_a_signal_handler), SAFEPOINT_UNSAFE_FRAME);
 }
 
-/* ---- finding a moment ---------------------------------------------------------------------------------------------------------- */
+/* ---- finding a moment ------------------------------------------------------------------------ */
 
 #define FINDS 40
 
@@ -215,7 +219,10 @@ UNIT_TEST(found_in_an_aligned_alloc_storm)
 	CHECK(find_in(storm_aligned_alloc, 2000) > 0);
 }
 
-/* Nearly always in malloc, or waiting for the other there; in the dynamic linker but for one instruction: found or not, they are let go. */
+/*
+ * Nearly always in malloc, or waiting for the other there; in the dynamic linker but for one
+ * instruction: found or not, they are let go.
+ */
 UNIT_TEST(given_up_in_a_malloc_storm_of_two_threads)
 {
 	find_in(storm_malloc_two_threads, 200);

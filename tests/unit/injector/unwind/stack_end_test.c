@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_end: what tells the first function of a coroutine from a frame that nobody knows the way out of. The code is made up, the memory this process's own. */
+/*
+ * stack_end: what tells the first function of a coroutine from a frame that nobody knows the way
+ * out of. The code is made up, the memory this process's own.
+ */
 #include "stack_end.h"
 
 #include <stdlib.h>
@@ -58,11 +61,14 @@ static enum hi_stack_end judge(const uint8_t *code, enum hi_stack_end end, const
 {
 	const uint64_t frame[] = {0, (uintptr_t)below, (uintptr_t)(code + 8)};
 
-	return stack_end_classify(&ends, &memory, (uint16_t)end, frame, sizeof(frame) / sizeof(frame[0]));
+	return stack_end_classify(&ends, &memory, (uint16_t)end, frame,
+				  sizeof(frame) / sizeof(frame[0]));
 }
 
-static const uint8_t called[32] = {0x90, 0x90, 0x90, 0xe8, 1, 2, 3, 4}, jumped_to[32] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe3};
-static const uint8_t trampoline[32] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+static const uint8_t called[32] = {0x90, 0x90, 0x90, 0xe8, 1, 2, 3, 4},
+		     jumped_to[32] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe3};
+static const uint8_t trampoline[32] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3, 0x48,
+				       0xc7, 0xc0, 0x0f, 0,    0,    0,    0x0f, 0x05};
 
 UNIT_TEST(what_nobody_called_from_is_the_first_function)
 {
@@ -85,7 +91,8 @@ UNIT_TEST(signals_are_not_called_either)
 {
 	prepare();
 	CHECK_EQ(judge(trampoline, HI_END_NO_ROW, called), HI_END_NO_ROW);
-	CHECK_EQ(judge(jumped_to, HI_END_NO_ROW, trampoline + 8), HI_END_NO_ROW); /* interrupted, anywhere */
+	/* interrupted, anywhere */
+	CHECK_EQ(judge(jumped_to, HI_END_NO_ROW, trampoline + 8), HI_END_NO_ROW);
 }
 
 UNIT_TEST(code_that_is_not_there_proves_nothing)

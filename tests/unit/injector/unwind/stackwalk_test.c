@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stackwalk_test.c - stacks of real children: complete where there is proof, and never called complete without it. */
+/*
+ * stackwalk_test.c - stacks of real children: complete where there is proof, and never called
+ * complete without it.
+ */
 #include "stackwalk.h"
 
 #include <errno.h>
@@ -195,11 +198,16 @@ UNIT_TEST(signal_handler)
 	child_end(&child);
 }
 
-/* sub rsp, 8; call rdi; add rsp, 8; ret: as a just-in-time compiler makes it, with no unwind information. */
+/*
+ * sub rsp, 8; call rdi; add rsp, 8; ret: as a just-in-time compiler makes it, with no unwind
+ * information.
+ */
 static void stand_below_unknown_code(void)
 {
-	static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3};
-	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7,
+					     0x48, 0x83, 0xc4, 0x08, 0xc3};
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memcpy(page, code, sizeof(code));
 	((void (*)(void (*)(void)))(uintptr_t)page)(stand_still);

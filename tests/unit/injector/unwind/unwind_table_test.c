@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_table_test.c - rows against libdw's reading of the same sections, against glibc's backtrace on real stacks, and on handmade and damaged sections.
+ * unwind_table_test.c - rows against libdw's reading of the same sections, against glibc's
+ * backtrace on real stacks, and on handmade and damaged sections.
  */
 #include "unwind_table.h"
 
@@ -34,20 +35,23 @@ static void check_shape(const struct unwind_table *table)
 	for (uint32_t i = 1; i < table->row_count; i++) {
 		CHECK(table->row[i].pc > table->row[i - 1].pc);
 		CHECK(table->row[i].pc < size);
-		CHECK(!is_row(&table->row[i], table->row[i - 1].kind, table->row[i - 1].cfa, table->row[i - 1].bp_slot));
+		CHECK(!is_row(&table->row[i], table->row[i - 1].kind, table->row[i - 1].cfa,
+			      table->row[i - 1].bp_slot));
 		CHECK(unwind_table_find(table, table->lo + table->row[i].pc) == &table->row[i]);
-		CHECK(unwind_table_find(table, table->lo + table->row[i].pc - 1) == &table->row[i - 1]);
+		CHECK(unwind_table_find(table, table->lo + table->row[i].pc - 1) ==
+		      &table->row[i - 1]);
 	}
 	CHECK(unwind_table_find(table, table->hi - 1) == &table->row[table->row_count - 1]);
 	CHECK_EQ(table->index_count, size / HI_INDEX_BYTES + 2);
 	for (uint32_t i = 0, row = 0; i < table->index_count; i++) {
-		while (row + 1 < table->row_count && table->row[row + 1].pc <= (uint64_t)i * HI_INDEX_BYTES)
+		while (row + 1 < table->row_count &&
+		       table->row[row + 1].pc <= (uint64_t)i * HI_INDEX_BYTES)
 			row++;
 		CHECK_EQ(table->index[i], row);
 	}
 }
 
-/* ---- against libdw ---- */
+/* ---- against libdw --------------------------------------------------------------------------- */
 
 /* Offset from the CFA at which libdw finds a register saved; false: not so simple. */
 static bool saved_at(Dwarf_Frame *frame, int number, bool *out_same, int64_t *out_offset)
@@ -58,7 +62,8 @@ static bool saved_at(Dwarf_Frame *frame, int number, bool *out_same, int64_t *ou
 	CHECK_EQ(dwarf_frame_register(frame, number, memory, &ops, &count), 0);
 	*out_same = count == 0 && ops == NULL;
 	*out_offset = count == 2 && ops[1].atom == DW_OP_plus_uconst ? (int64_t)ops[1].number : 0;
-	return *out_same || (count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst);
+	return *out_same || (count == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
+			     ops[1].atom == DW_OP_plus_uconst);
 }
 
 static bool is_undefined(Dwarf_Frame *frame, int number)
@@ -77,14 +82,16 @@ static bool is_saved_at_bp(Dwarf_Frame *frame)
 
 	CHECK_EQ(dwarf_frame_register(frame, BP, memory, &ops, &count), 0);
 	/* The CFA lies on the stack of the expression before it begins. */
-	return count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_breg6 && ops[1].number == 0;
+	return count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_breg6 &&
+	       ops[1].number == 0;
 }
 
 /* Where the kernel's ucontext has a register, in words. */
 static int word_of(uint64_t number)
 {
-	static const int place[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-				      REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+	static const int place[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+				      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+				      REG_R12, REG_R13, REG_R14, REG_R15};
 
 	CHECK(number < 16);
 	return (int)offsetof(ucontext_t, uc_mcontext.gregs) / WORD + place[number];
@@ -101,15 +108,21 @@ static bool row_of_assembly(const Dwarf_Op *ops, size_t count, struct hi_unwind_
 		row->kind = HI_UNWIND_SPILLED;
 		high = (int)((int64_t)ops[0].number / WORD);
 		low = (int)more;
-	} else if (count == 6 && ops[0].atom == DW_OP_breg7 && ops[0].number == WORD && ops[2].atom == DW_OP_lit8 && ops[5].atom == DW_OP_deref) {
+	} else if (count == 6 && ops[0].atom == DW_OP_breg7 && ops[0].number == WORD &&
+		   ops[2].atom == DW_OP_lit8 && ops[5].atom == DW_OP_deref) {
 		row->kind = HI_UNWIND_INDEXED;
 		high = (int)more;
 		low = word_of((uint64_t)ops[1].atom - DW_OP_breg0);
 	} else if (count == 1 && !has_more) {
-		high = (int)((int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number) / WORD);
-		const uint64_t number = ops[0].atom == DW_OP_bregx ? ops[0].number : (uint64_t)ops[0].atom - DW_OP_breg0;
+		high = (int)((int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2
+								  : ops[0].number) /
+			     WORD);
+		const uint64_t number = ops[0].atom == DW_OP_bregx
+						? ops[0].number
+						: (uint64_t)ops[0].atom - DW_OP_breg0;
 
-		row->kind = number == 3 || (number >= 12 && number <= 15) ? HI_UNWIND_REGISTER : HI_UNWIND_SCRATCH;
+		row->kind = number == 3 || (number >= 12 && number <= 15) ? HI_UNWIND_REGISTER
+									  : HI_UNWIND_SCRATCH;
 		low = word_of(number);
 	} else {
 		return false;
@@ -135,13 +148,19 @@ static struct hi_unwind_row row_of_frame(Dwarf_Frame *frame)
 	if (!saved_at(frame, PC, &pc_same, &pc_offset) || pc_offset != -WORD)
 		return none;
 	if (count == 9 && ops[1].atom == DW_OP_breg16)
-		return (struct hi_unwind_row){.kind = HI_UNWIND_PLT, .cfa = (int16_t)(ops[4].atom - DW_OP_lit0)};
-	if (count == 2 && ops[0].atom == DW_OP_breg6 && ops[1].atom == DW_OP_deref && is_saved_at_bp(frame))
-		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_DEREF, .cfa = (int16_t)((int64_t)ops[0].number / WORD)};
-	if (!saved_at(frame, BP, &bp_same, &bp_offset) || bp_offset % WORD || bp_offset > 0 || bp_offset < INT8_MIN * WORD)
+		return (struct hi_unwind_row){.kind = HI_UNWIND_PLT,
+					      .cfa = (int16_t)(ops[4].atom - DW_OP_lit0)};
+	if (count == 2 && ops[0].atom == DW_OP_breg6 && ops[1].atom == DW_OP_deref &&
+	    is_saved_at_bp(frame))
+		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_DEREF,
+					      .cfa = (int16_t)((int64_t)ops[0].number / WORD)};
+	if (!saved_at(frame, BP, &bp_same, &bp_offset) || bp_offset % WORD || bp_offset > 0 ||
+	    bp_offset < INT8_MIN * WORD)
 		return none;
-	const uint64_t base = ops[0].atom == DW_OP_bregx ? ops[0].number : (uint64_t)ops[0].atom - DW_OP_breg0;
-	const int64_t offset = (int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number);
+	const uint64_t base =
+		ops[0].atom == DW_OP_bregx ? ops[0].number : (uint64_t)ops[0].atom - DW_OP_breg0;
+	const int64_t offset =
+		(int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number);
 	if (count != 1 || (base != SP && base != BP)) {
 		struct hi_unwind_row row = {.bp_slot = (int8_t)(bp_offset / WORD)};
 
@@ -149,10 +168,13 @@ static struct hi_unwind_row row_of_frame(Dwarf_Frame *frame)
 	}
 	if (offset % WORD || offset > INT16_MAX * WORD)
 		return none;
-	return (struct hi_unwind_row){.kind = base == SP ? HI_UNWIND_SP : HI_UNWIND_BP, .cfa = (int16_t)(offset / WORD), .bp_slot = (int8_t)(bp_offset / WORD)};
+	return (struct hi_unwind_row){.kind = base == SP ? HI_UNWIND_SP : HI_UNWIND_BP,
+				      .cfa = (int16_t)(offset / WORD),
+				      .bp_slot = (int8_t)(bp_offset / WORD)};
 }
 
-static void check_at(const struct unwind_table *table, Dwarf_CFI *cfi, uint64_t bias, remote_addr pc)
+static void check_at(const struct unwind_table *table, Dwarf_CFI *cfi, uint64_t bias,
+		     remote_addr pc)
 {
 	const struct hi_unwind_row *row = unwind_table_find(table, pc);
 	struct hi_unwind_row wanted = {.kind = HI_UNWIND_NONE};
@@ -161,7 +183,8 @@ static void check_at(const struct unwind_table *table, Dwarf_CFI *cfi, uint64_t 
 	if (dwarf_cfi_addrframe(cfi, pc - bias, &frame) == 0)
 		wanted = row_of_frame(frame);
 	if (!is_row(row, wanted.kind, wanted.cfa, wanted.bp_slot))
-		UNIT_FAIL("at %" PRIx64 ": kind %d cfa %d bp %d, libdw says %d %d %d", pc - bias, row->kind, row->cfa, row->bp_slot, wanted.kind, wanted.cfa,
+		UNIT_FAIL("at %" PRIx64 ": kind %d cfa %d bp %d, libdw says %d %d %d", pc - bias,
+			  row->kind, row->cfa, row->bp_slot, wanted.kind, wanted.cfa,
 			  wanted.bp_slot);
 	free(frame);
 }
@@ -180,7 +203,10 @@ static void check_object(const struct elf_image *image)
 		CHECK(table.row_count > 10);
 		for (uint32_t row = 0; row < table.row_count; row++) {
 			check_at(&table, cfi, image->bias, table.lo + table.row[row].pc);
-			check_at(&table, cfi, image->bias, (row + 1 < table.row_count ? table.lo + table.row[row + 1].pc : table.hi) - 1);
+			check_at(&table, cfi, image->bias,
+				 (row + 1 < table.row_count ? table.lo + table.row[row + 1].pc
+							    : table.hi) -
+					 1);
 		}
 		unwind_table_close(&table);
 	}
@@ -189,7 +215,8 @@ static void check_object(const struct elf_image *image)
 
 UNIT_TEST(every_row_is_what_libdw_says)
 {
-	static const char *const objects[] = {"unwind_table_test", "libc.so", "ld-linux", "libdw", "[vdso]"};
+	static const char *const objects[] = {"unwind_table_test", "libc.so", "ld-linux", "libdw",
+					      "[vdso]"};
 	struct own own = own_open();
 
 	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
@@ -212,12 +239,13 @@ UNIT_TEST(every_row_of_libcrypto_is_what_libdw_says)
 	CHECK_EQ(unwind_table_build(image, &image->text[0], &table), 0);
 	for (uint32_t i = 0; i < table.row_count; i++)
 		kinds[table.row[i].kind]++;
-	CHECK(kinds[HI_UNWIND_SPILLED] > 10 && kinds[HI_UNWIND_SCRATCH] > 10 && kinds[HI_UNWIND_INDEXED] > 0);
+	CHECK(kinds[HI_UNWIND_SPILLED] > 10 && kinds[HI_UNWIND_SCRATCH] > 10 &&
+	      kinds[HI_UNWIND_INDEXED] > 0);
 	unwind_table_close(&table);
 	own_close(&own);
 }
 
-/* ---- against glibc's backtrace ---- */
+/* ---- against glibc's backtrace --------------------------------------------------------------- */
 
 #define FRAMES 128
 
@@ -249,7 +277,8 @@ static void tables_open(struct tables *tables)
 		const struct elf_image *image = &tables->own.images.image[i];
 
 		for (size_t k = 0; k < image->text_count && tables->count < 256; k++)
-			tables->count += unwind_table_build(image, &image->text[k], &tables->table[tables->count]) == 0;
+			tables->count += unwind_table_build(image, &image->text[k],
+							    &tables->table[tables->count]) == 0;
 	}
 	capture = (struct capture){.tables = tables};
 }
@@ -292,7 +321,8 @@ static bool step(const struct hi_unwind_row *row, struct registers *at)
 		cfa = at->sp + WORD + ((at->pc & 15) >= (uint64_t)row->cfa ? WORD : 0);
 		break;
 	case HI_UNWIND_SIGNAL:
-		*at = (struct registers){(uint64_t)context->uc_mcontext.gregs[REG_RIP], (uint64_t)context->uc_mcontext.gregs[REG_RSP],
+		*at = (struct registers){(uint64_t)context->uc_mcontext.gregs[REG_RIP],
+					 (uint64_t)context->uc_mcontext.gregs[REG_RSP],
 					 (uint64_t)context->uc_mcontext.gregs[REG_RBP], true};
 		return true;
 	default:
@@ -312,7 +342,8 @@ static __attribute__((noinline)) void take_capture(void)
 	struct registers at = {0};
 
 	capture.expected_count = backtrace(capture.expected, FRAMES);
-	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2" : "=r"(at.pc), "=r"(at.sp), "=r"(at.bp));
+	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+			 : "=r"(at.pc), "=r"(at.sp), "=r"(at.bp));
 	for (capture.walked_count = 0; capture.walked_count < FRAMES;) {
 		const struct hi_unwind_row *row = row_at(capture.tables, at.pc - !at.is_exact);
 
@@ -329,8 +360,12 @@ static void check_capture(int least)
 {
 	int first = 0;
 
-	/* walked[0] is a place in take_capture itself; backtrace may have frames of its own below (sanitizers wrap it). */
-	while (first < capture.expected_count && address_of(capture.expected[first]) != capture.walked[1])
+	/*
+	 * walked[0] is a place in take_capture itself; backtrace may have frames of its own below
+	 * (sanitizers wrap it).
+	 */
+	while (first < capture.expected_count &&
+	       address_of(capture.expected[first]) != capture.walked[1])
 		first++;
 	CHECK(capture.walked_count >= least);
 	CHECK(capture.is_complete);
@@ -401,7 +436,10 @@ UNIT_TEST(walk_out_of_a_signal_handler)
 #define AS_WRITTEN __attribute__((noipa))
 #endif
 
-/* Realigns a stack of variable size: gcc then keeps the old stack pointer in a register of its own, and describes the CFA by an expression. */
+/*
+ * Realigns a stack of variable size: gcc then keeps the old stack pointer in a register of its own,
+ * and describes the CFA by an expression.
+ */
 static AS_WRITTEN int realigned(int size, int b, int c, int d, int e, int f, int on_stack)
 {
 	alignas(64) volatile char room[64];
@@ -447,7 +485,7 @@ UNIT_TEST(walk_to_the_end_of_a_thread)
 	check_capture(6);
 }
 
-/* ---- handmade sections ---- */
+/* ---- handmade sections ----------------------------------------------------------------------- */
 
 #define TEXT 0x1000u
 #define TEXT_SIZE 0x1000u
@@ -486,7 +524,8 @@ static void end_entry(struct handmade *made, size_t start)
 
 static void put_cie(struct handmade *made, const char *augmentation)
 {
-	const uint8_t factors[] = {1, 0x78, PC}, program[] = {DW_CFA_def_cfa, SP, 8, DW_CFA_offset | PC, 1};
+	const uint8_t factors[] = {1, 0x78, PC},
+		      program[] = {DW_CFA_def_cfa, SP, 8, DW_CFA_offset | PC, 1};
 
 	made->cie = made->size;
 	put_word(made, 0);
@@ -499,7 +538,8 @@ static void put_cie(struct handmade *made, const char *augmentation)
 	end_entry(made, made->cie);
 }
 
-static void put_fde(struct handmade *made, uint32_t lo, uint32_t size, const uint8_t *program, size_t program_size)
+static void put_fde(struct handmade *made, uint32_t lo, uint32_t size, const uint8_t *program,
+		    size_t program_size)
 {
 	const size_t start = made->size;
 
@@ -514,16 +554,19 @@ static void put_fde(struct handmade *made, uint32_t lo, uint32_t size, const uin
 
 static void made_begin(struct handmade *made, const char *augmentation)
 {
-	const uint8_t header[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_omit, DW_EH_PE_omit, 4, 0, 0, 0};
+	const uint8_t header[] = {
+		1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_omit, DW_EH_PE_omit, 4, 0, 0, 0};
 
-	*made = (struct handmade){.size = SECTION - sizeof(header), .text = {.lo = TEXT, .hi = TEXT + TEXT_SIZE}};
+	*made = (struct handmade){.size = SECTION - sizeof(header),
+				  .text = {.lo = TEXT, .hi = TEXT + TEXT_SIZE}};
 	put(made, header, sizeof(header));
 	put_cie(made, augmentation);
 }
 
 static int made_build(struct handmade *made, struct unwind_table *out_table)
 {
-	const Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+	const Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					       ELFDATA2LSB, EV_CURRENT},
 				   .e_type = ET_DYN,
 				   .e_machine = EM_X86_64,
 				   .e_version = EV_CURRENT,
@@ -531,19 +574,27 @@ static int made_build(struct handmade *made, struct unwind_table *out_table)
 				   .e_ehsize = sizeof(Elf64_Ehdr),
 				   .e_phentsize = sizeof(Elf64_Phdr),
 				   .e_phnum = 2};
-	const Elf64_Phdr segments[2] = {{.p_type = PT_LOAD, .p_filesz = made->size + 4, .p_memsz = 2 * TEXT},
-					{.p_type = PT_GNU_EH_FRAME, .p_offset = SECTION - 8, .p_vaddr = SECTION - 8, .p_filesz = 8}};
+	const Elf64_Phdr segments[2] = {
+		{.p_type = PT_LOAD, .p_filesz = made->size + 4, .p_memsz = 2 * TEXT},
+		{.p_type = PT_GNU_EH_FRAME,
+		 .p_offset = SECTION - 8,
+		 .p_vaddr = SECTION - 8,
+		 .p_filesz = 8}};
 	int error;
 
 	memcpy(made->bytes, &header, sizeof(header));
 	memcpy(made->bytes + sizeof(header), segments, sizeof(segments));
 	elf_version(EV_CURRENT);
-	/* Of exactly this size on the heap, so that a sanitizer sees a read beyond; with room for the end mark. */
+	/*
+	 * Of exactly this size on the heap, so that a sanitizer sees a read beyond; with room for
+	 * the end mark.
+	 */
 	char *copy = malloc(made->size + 4);
 	memcpy(copy, made->bytes, made->size);
 	memset(copy + made->size, 0, 4);
 	made->image.elf = elf_memory(copy, made->size + 4);
-	error = made->image.elf ? unwind_table_build(&made->image, &made->text, out_table) : -EINVAL;
+	error = made->image.elf ? unwind_table_build(&made->image, &made->text, out_table)
+				: -EINVAL;
 	elf_end(made->image.elf);
 	free(copy);
 	return error;
@@ -554,18 +605,23 @@ struct wanted_row {
 	int kind, cfa, bp_slot;
 };
 
-static void check_rows(const struct unwind_table *table, const struct wanted_row *wanted, size_t count)
+static void check_rows(const struct unwind_table *table, const struct wanted_row *wanted,
+		       size_t count)
 {
 	check_shape(table);
 	for (size_t i = 0; i < count && i < table->row_count; i++)
-		if (table->row[i].pc != wanted[i].pc || !is_row(&table->row[i], wanted[i].kind, wanted[i].cfa, wanted[i].bp_slot))
-			UNIT_FAIL("row %zu: pc %u kind %d cfa %d bp %d, want %u %d %d %d", i, table->row[i].pc, table->row[i].kind, table->row[i].cfa,
-				  table->row[i].bp_slot, wanted[i].pc, wanted[i].kind, wanted[i].cfa, wanted[i].bp_slot);
+		if (table->row[i].pc != wanted[i].pc ||
+		    !is_row(&table->row[i], wanted[i].kind, wanted[i].cfa, wanted[i].bp_slot))
+			UNIT_FAIL("row %zu: pc %u kind %d cfa %d bp %d, want %u %d %d %d", i,
+				  table->row[i].pc, table->row[i].kind, table->row[i].cfa,
+				  table->row[i].bp_slot, wanted[i].pc, wanted[i].kind,
+				  wanted[i].cfa, wanted[i].bp_slot);
 	CHECK_EQ(table->row_count, count);
 }
 
 /* One FDE over [TEXT, TEXT + 0x100) with this program has these rows, and nothing after. */
-static void check_program(const uint8_t *program, size_t size, const struct wanted_row *rows, size_t count)
+static void check_program(const uint8_t *program, size_t size, const struct wanted_row *rows,
+			  size_t count)
 {
 	struct unwind_table table;
 	struct handmade made;
@@ -578,7 +634,9 @@ static void check_program(const uint8_t *program, size_t size, const struct want
 }
 
 #define PROGRAM(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
-#define ROWS(...) (const struct wanted_row[]){__VA_ARGS__}, sizeof((const struct wanted_row[]){__VA_ARGS__}) / sizeof(struct wanted_row)
+#define ROWS(...)                                 \
+	(const struct wanted_row[]){__VA_ARGS__}, \
+		sizeof((const struct wanted_row[]){__VA_ARGS__}) / sizeof(struct wanted_row)
 #define ENTRY_ROW                     \
 	{                             \
 		0, HI_UNWIND_SP, 1, 0 \
@@ -590,41 +648,58 @@ static void check_program(const uint8_t *program, size_t size, const struct want
 
 UNIT_TEST(program_of_a_frame_pointer_function)
 {
-	check_program(PROGRAM(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | BP, 2, DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, BP,
-			      DW_CFA_advance_loc1, 0x40, DW_CFA_remember_state, DW_CFA_def_cfa, SP, 8, DW_CFA_restore | BP, DW_CFA_advance_loc2, 1, 0,
-			      DW_CFA_restore_state, DW_CFA_advance_loc4, 2, 0, 0, 0, DW_CFA_GNU_args_size, 0x85, 1, DW_CFA_same_value, BP),
-		      ROWS(ENTRY_ROW, {1, HI_UNWIND_SP, 2, -2}, {4, HI_UNWIND_BP, 2, -2}, {0x44, HI_UNWIND_SP, 1, 0}, {0x45, HI_UNWIND_BP, 2, -2},
+	check_program(PROGRAM(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | BP,
+			      2, DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, BP,
+			      DW_CFA_advance_loc1, 0x40, DW_CFA_remember_state, DW_CFA_def_cfa, SP,
+			      8, DW_CFA_restore | BP, DW_CFA_advance_loc2, 1, 0,
+			      DW_CFA_restore_state, DW_CFA_advance_loc4, 2, 0, 0, 0,
+			      DW_CFA_GNU_args_size, 0x85, 1, DW_CFA_same_value, BP),
+		      ROWS(ENTRY_ROW, {1, HI_UNWIND_SP, 2, -2}, {4, HI_UNWIND_BP, 2, -2},
+			   {0x44, HI_UNWIND_SP, 1, 0}, {0x45, HI_UNWIND_BP, 2, -2},
 			   {0x47, HI_UNWIND_BP, 2, 0}, LAST_ROW));
 }
 
 UNIT_TEST(program_with_signed_and_extended_forms)
 {
-	check_program(PROGRAM(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_sf, SP, 0x7e, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset_sf, 0x7d,
-			      DW_CFA_advance_loc | 1, DW_CFA_offset_extended, BP, 3, DW_CFA_advance_loc | 1, DW_CFA_offset_extended_sf, BP, 4,
-			      DW_CFA_advance_loc | 1, DW_CFA_GNU_negative_offset_extended, BP, 3, DW_CFA_advance_loc | 1, DW_CFA_restore_extended, BP),
-		      ROWS(ENTRY_ROW, {1, HI_UNWIND_SP, 2, 0}, {2, HI_UNWIND_SP, 3, 0}, {3, HI_UNWIND_SP, 3, -3}, {4, HI_UNWIND_SP, 3, -4},
+	check_program(PROGRAM(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_sf, SP, 0x7e,
+			      DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset_sf, 0x7d,
+			      DW_CFA_advance_loc | 1, DW_CFA_offset_extended, BP, 3,
+			      DW_CFA_advance_loc | 1, DW_CFA_offset_extended_sf, BP, 4,
+			      DW_CFA_advance_loc | 1, DW_CFA_GNU_negative_offset_extended, BP, 3,
+			      DW_CFA_advance_loc | 1, DW_CFA_restore_extended, BP),
+		      ROWS(ENTRY_ROW, {1, HI_UNWIND_SP, 2, 0}, {2, HI_UNWIND_SP, 3, 0},
+			   {3, HI_UNWIND_SP, 3, -3}, {4, HI_UNWIND_SP, 3, -4},
 			   {5, HI_UNWIND_NONE, 0, 0}, {6, HI_UNWIND_SP, 3, 0}, LAST_ROW));
 }
 
 UNIT_TEST(program_of_expressions)
 {
-	check_program(PROGRAM(DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3,
-			      DW_OP_shl, DW_OP_plus, DW_CFA_advance_loc | 16, DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref,
-			      DW_CFA_advance_loc | 16, DW_CFA_expression, BP, 2, DW_OP_breg6, 0, DW_CFA_advance_loc | 16, DW_CFA_expression, BP, 2, DW_OP_breg6,
-			      8),
-		      ROWS({0, HI_UNWIND_PLT, 11, 0}, {16, HI_UNWIND_NONE, 0, 0}, {32, HI_UNWIND_BP_DEREF, -1, 0}, {48, HI_UNWIND_NONE, 0, 0}));
+	check_program(PROGRAM(DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0,
+			      DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl,
+			      DW_OP_plus, DW_CFA_advance_loc | 16, DW_CFA_def_cfa_expression, 3,
+			      DW_OP_breg6, 0x78, DW_OP_deref, DW_CFA_advance_loc | 16,
+			      DW_CFA_expression, BP, 2, DW_OP_breg6, 0, DW_CFA_advance_loc | 16,
+			      DW_CFA_expression, BP, 2, DW_OP_breg6, 8),
+		      ROWS({0, HI_UNWIND_PLT, 11, 0}, {16, HI_UNWIND_NONE, 0, 0},
+			   {32, HI_UNWIND_BP_DEREF, -1, 0}, {48, HI_UNWIND_NONE, 0, 0}));
 }
 
 UNIT_TEST(program_of_hand_written_code)
 {
-	/* rbx, r11 and bp saved; then *(rsp - 8) + 8, *(rsp + 544) + 56, *(rsp + 8 + r9 * 8) + 8. */
-	check_program(PROGRAM(DW_CFA_def_cfa, 3, 8, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_sf, 11, 1, DW_CFA_offset | BP, 2, DW_CFA_advance_loc | 1,
-			      DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 0x78, DW_OP_deref, DW_OP_plus_uconst, 8, DW_CFA_advance_loc | 1,
-			      DW_CFA_def_cfa_expression, 6, DW_OP_breg7, 0xa0, 4, DW_OP_deref, DW_OP_plus_uconst, 56, DW_CFA_advance_loc | 1,
-			      DW_CFA_def_cfa_expression, 10, DW_OP_breg7, 8, DW_OP_breg9, 0, DW_OP_lit8, DW_OP_mul, DW_OP_plus, DW_OP_deref, DW_OP_plus_uconst,
-			      8),
-		      ROWS({0, HI_UNWIND_REGISTER, 32 + 16, 0}, {1, HI_UNWIND_SCRATCH, -32 + 8, -2}, {2, HI_UNWIND_SPILLED, -32 + 1, -2},
-			   {3, HI_UNWIND_SPILLED, 68 * 32 + 7, -2}, {4, HI_UNWIND_INDEXED, 32 + 6, -2}, LAST_ROW));
+	/*
+	 * rbx, r11 and bp saved; then *(rsp - 8) + 8, *(rsp + 544) + 56, *(rsp + 8 + r9 * 8) + 8.
+	 */
+	check_program(
+		PROGRAM(DW_CFA_def_cfa, 3, 8, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_sf, 11, 1,
+			DW_CFA_offset | BP, 2, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 5,
+			DW_OP_breg7, 0x78, DW_OP_deref, DW_OP_plus_uconst, 8,
+			DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 6, DW_OP_breg7, 0xa0, 4,
+			DW_OP_deref, DW_OP_plus_uconst, 56, DW_CFA_advance_loc | 1,
+			DW_CFA_def_cfa_expression, 10, DW_OP_breg7, 8, DW_OP_breg9, 0, DW_OP_lit8,
+			DW_OP_mul, DW_OP_plus, DW_OP_deref, DW_OP_plus_uconst, 8),
+		ROWS({0, HI_UNWIND_REGISTER, 32 + 16, 0}, {1, HI_UNWIND_SCRATCH, -32 + 8, -2},
+		     {2, HI_UNWIND_SPILLED, -32 + 1, -2}, {3, HI_UNWIND_SPILLED, 68 * 32 + 7, -2},
+		     {4, HI_UNWIND_INDEXED, 32 + 6, -2}, LAST_ROW));
 	/* Further below sp, too far above it, half words, other operations, cut short. */
 	const uint8_t odd[][8] = {{4, DW_OP_breg7, 0x70, DW_OP_deref, DW_OP_nop},
 				  {3, DW_OP_breg7, 0x70, DW_OP_deref},
@@ -645,23 +720,38 @@ UNIT_TEST(program_of_hand_written_code)
 
 UNIT_TEST(program_that_a_row_cannot_say)
 {
-	/* A CFA from another register and odd, an odd CFA, a far bp, bp in a register, a moved return address; then an outermost frame. */
-	check_program(PROGRAM(DW_CFA_def_cfa, 3, 12, DW_CFA_advance_loc | 1, DW_CFA_def_cfa, SP, 8, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 12,
-			      DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 1, DW_CFA_offset | BP, 0x81, 1, DW_CFA_advance_loc | 1,
-			      DW_CFA_offset | BP, 0x80, 1, DW_CFA_advance_loc | 1, DW_CFA_register, BP, 3, DW_CFA_advance_loc | 1, DW_CFA_val_offset, BP, 2,
-			      DW_CFA_restore | BP, DW_CFA_offset | PC, 2, DW_CFA_advance_loc | 1, DW_CFA_undefined, PC),
-		      ROWS({0, HI_UNWIND_NONE, 0, 0}, {1, HI_UNWIND_SP, 1, 0}, {2, HI_UNWIND_NONE, 0, 0}, {3, HI_UNWIND_SP, 2, 0}, {4, HI_UNWIND_NONE, 0, 0},
-			   {5, HI_UNWIND_SP, 2, -128}, {6, HI_UNWIND_NONE, 0, 0}, {8, HI_UNWIND_END, 0, 0}, LAST_ROW));
+	/*
+	 * A CFA from another register and odd, an odd CFA, a far bp, bp in a register, a moved
+	 * return address; then an outermost frame.
+	 */
+	check_program(
+		PROGRAM(DW_CFA_def_cfa, 3, 12, DW_CFA_advance_loc | 1, DW_CFA_def_cfa, SP, 8,
+			DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 12, DW_CFA_advance_loc | 1,
+			DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 1, DW_CFA_offset | BP, 0x81,
+			1, DW_CFA_advance_loc | 1, DW_CFA_offset | BP, 0x80, 1,
+			DW_CFA_advance_loc | 1, DW_CFA_register, BP, 3, DW_CFA_advance_loc | 1,
+			DW_CFA_val_offset, BP, 2, DW_CFA_restore | BP, DW_CFA_offset | PC, 2,
+			DW_CFA_advance_loc | 1, DW_CFA_undefined, PC),
+		ROWS({0, HI_UNWIND_NONE, 0, 0}, {1, HI_UNWIND_SP, 1, 0}, {2, HI_UNWIND_NONE, 0, 0},
+		     {3, HI_UNWIND_SP, 2, 0}, {4, HI_UNWIND_NONE, 0, 0}, {5, HI_UNWIND_SP, 2, -128},
+		     {6, HI_UNWIND_NONE, 0, 0}, {8, HI_UNWIND_END, 0, 0}, LAST_ROW));
 }
 
 UNIT_TEST(program_that_makes_no_sense)
 {
-	check_program(PROGRAM(DW_CFA_advance_loc | 4, 0x2d, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 16), ROWS(ENTRY_ROW, {4, HI_UNWIND_NONE, 0, 0}));
-	check_program(PROGRAM(DW_CFA_advance_loc | 4, DW_CFA_restore_state), ROWS(ENTRY_ROW, {4, HI_UNWIND_NONE, 0, 0}));
-	check_program(PROGRAM(DW_CFA_advance_loc | 4, DW_CFA_def_cfa_expression, 0x7f), ROWS(ENTRY_ROW, {4, HI_UNWIND_NONE, 0, 0}));
-	check_program(PROGRAM(DW_CFA_advance_loc4, 0xff, 0xff, 0xff, 0xff, DW_CFA_def_cfa_offset, 16), ROWS(ENTRY_ROW, LAST_ROW));
+	check_program(PROGRAM(DW_CFA_advance_loc | 4, 0x2d, DW_CFA_advance_loc | 4,
+			      DW_CFA_def_cfa_offset, 16),
+		      ROWS(ENTRY_ROW, {4, HI_UNWIND_NONE, 0, 0}));
+	check_program(PROGRAM(DW_CFA_advance_loc | 4, DW_CFA_restore_state),
+		      ROWS(ENTRY_ROW, {4, HI_UNWIND_NONE, 0, 0}));
+	check_program(PROGRAM(DW_CFA_advance_loc | 4, DW_CFA_def_cfa_expression, 0x7f),
+		      ROWS(ENTRY_ROW, {4, HI_UNWIND_NONE, 0, 0}));
+	check_program(
+		PROGRAM(DW_CFA_advance_loc4, 0xff, 0xff, 0xff, 0xff, DW_CFA_def_cfa_offset, 16),
+		ROWS(ENTRY_ROW, LAST_ROW));
 	/* Backwards. */
-	check_program(PROGRAM(DW_CFA_advance_loc | 4, DW_CFA_set_loc, 0, 0, 0, 0), ROWS(ENTRY_ROW, {4, HI_UNWIND_NONE, 0, 0}));
+	check_program(PROGRAM(DW_CFA_advance_loc | 4, DW_CFA_set_loc, 0, 0, 0, 0),
+		      ROWS(ENTRY_ROW, {4, HI_UNWIND_NONE, 0, 0}));
 }
 
 UNIT_TEST(signal_trampolines)
@@ -692,8 +782,10 @@ UNIT_TEST(functions_in_any_order_with_gaps_overlaps_and_outside)
 	put_fde(&made, TEXT + TEXT_SIZE, 0x10, pushed, 2);
 	put_fde(&made, TEXT + 0x200, 0, pushed, 2);
 	CHECK_EQ(made_build(&made, &table), 0);
-	check_rows(&table, ROWS({0, HI_UNWIND_SP, 2, 0}, {0x20, HI_UNWIND_NONE, 0, 0}, {0x80, HI_UNWIND_SP, 1, 0}, {0x100, HI_UNWIND_SP, 2, 0},
-				{0x120, HI_UNWIND_SP, 1, 0}, {0x130, HI_UNWIND_NONE, 0, 0}, {TEXT_SIZE - 0x10, HI_UNWIND_SP, 1, 0}));
+	check_rows(&table, ROWS({0, HI_UNWIND_SP, 2, 0}, {0x20, HI_UNWIND_NONE, 0, 0},
+				{0x80, HI_UNWIND_SP, 1, 0}, {0x100, HI_UNWIND_SP, 2, 0},
+				{0x120, HI_UNWIND_SP, 1, 0}, {0x130, HI_UNWIND_NONE, 0, 0},
+				{TEXT_SIZE - 0x10, HI_UNWIND_SP, 1, 0}));
 	unwind_table_close(&table);
 }
 
@@ -707,14 +799,15 @@ UNIT_TEST(an_object_without_section_has_no_table)
 	CHECK_EQ(made_build(&made, &table), -ENOENT);
 }
 
-/* ---- damaged sections ---- */
+/* ---- damaged sections ------------------------------------------------------------------------ */
 
 UNIT_TEST(damaged_sections_do_no_harm)
 {
 	struct own own = own_open();
 	const struct elf_image *loader = own_image(&own, "ld-linux");
 	struct elf_image image = {.bias = 0};
-	struct elf_text text = {.lo = loader->text[0].lo - loader->bias, .hi = loader->text[0].hi - loader->bias};
+	struct elf_text text = {.lo = loader->text[0].lo - loader->bias,
+				.hi = loader->text[0].hi - loader->bias};
 	GElf_Shdr header;
 	Elf_Scn *section = NULL;
 	struct stat status;
@@ -731,13 +824,15 @@ UNIT_TEST(damaged_sections_do_no_harm)
 	for (unsigned round = 0; round < 400; round++) {
 		/* Cut in every third; else whole, with bytes changed all over the section. */
 		const size_t end = header.sh_offset + header.sh_size,
-			     size = round % 3 ? (size_t)status.st_size : end - (size_t)rand_r(&random) % header.sh_size;
+			     size = round % 3 ? (size_t)status.st_size
+					      : end - (size_t)rand_r(&random) % header.sh_size;
 		uint8_t *bytes = malloc(size);
 		struct unwind_table table;
 
 		CHECK_EQ(pread(loader->fd, bytes, size, 0), (ssize_t)size);
 		for (unsigned flips = 0; flips < 1u << round % 8 && size >= end; flips++)
-			bytes[header.sh_offset + (size_t)rand_r(&random) % header.sh_size] = (uint8_t)rand_r(&random);
+			bytes[header.sh_offset + (size_t)rand_r(&random) % header.sh_size] =
+				(uint8_t)rand_r(&random);
 		image.elf = elf_memory((char *)bytes, size);
 		if (image.elf && unwind_table_build(&image, &text, &table) == 0) {
 			check_shape(&table);
