@@ -46,9 +46,9 @@ struct collector {
 	size_t old_for; /* the next old_for STATS records reuse the live_ values */
 };
 
-static void report_done(const struct collector *collector, int error)
+static void report_done(const struct collector *collector, int err)
 {
-	const struct hi_file_request done = {.kind = HI_FILE_DUMP_DONE, .place = (uint32_t)-error};
+	const struct hi_file_request done = {.kind = HI_FILE_DUMP_DONE, .place = (uint32_t)-err};
 
 	/* If the reader is gone, nobody waits for this. */
 	(void)file_source_notify(collector->outputs->ask_fd, &done);
@@ -138,16 +138,16 @@ static int write_output(const struct profile *profile, int fd,
 			int (*write_format)(const struct profile *, FILE *))
 {
 	FILE *out;
-	int error, close_error;
+	int err, close_error;
 
 	if (fd < 0)
 		return 0;
 	out = open_output(fd);
 	if (!out)
 		return -errno;
-	error = write_format(profile, out);
+	err = write_format(profile, out);
 	close_error = close_output(out);
-	return error ? error : close_error;
+	return err ? err : close_error;
 }
 
 /*
@@ -236,19 +236,19 @@ static int print_summary(const struct profile *profile, FILE *out)
 
 static int write_all(const struct hi_analyzer_outputs *outputs, const struct profile *profile)
 {
-	int error, first;
+	int err, first;
 
 	first = write_output(profile, outputs->heap_fd, heapfile_write);
 	if (first)
 		dprintf(outputs->summary_fd, "  cannot write the heap profile: %s\n",
 			strerror(-first));
-	error = write_output(profile, outputs->pprof_fd, pprof_write);
-	if (error)
+	err = write_output(profile, outputs->pprof_fd, pprof_write);
+	if (err)
 		dprintf(outputs->summary_fd, "  cannot write the pprof profile: %s\n",
-			strerror(-error));
-	first = first ? first : error;
-	error = write_output(profile, outputs->summary_fd, print_summary);
-	return first ? first : error;
+			strerror(-err));
+	first = first ? first : err;
+	err = write_output(profile, outputs->summary_fd, print_summary);
+	return first ? first : err;
 }
 
 /* ---- in mid-session -------------------------------------------------------------------------- */
@@ -256,12 +256,12 @@ static int write_all(const struct hi_analyzer_outputs *outputs, const struct pro
 static void write_dump(const struct collector *collector, struct profile *profile, const int fd[2])
 {
 	profile->meta.end_reason = HI_STREAM_END_NOT_YET;
-	int error = write_output(profile, fd[0], heapfile_write);
+	int err = write_output(profile, fd[0], heapfile_write);
 
-	if (!error)
-		error = write_output(profile, fd[1], pprof_write);
+	if (!err)
+		err = write_output(profile, fd[1], pprof_write);
 	profile->meta.end_reason = 0;
-	report_done(collector, error);
+	report_done(collector, err);
 }
 
 /*
@@ -320,9 +320,9 @@ static void on_dump(void *context, struct profile *profile)
 							.first_frame = collector->named_frames});
 	collector->named_frames = profile->frame_count;
 	(void)look_for_allocators(collector, profile);
-	const int error = ask_for_files(ask_fd, fd);
-	if (error)
-		report_done(collector, error);
+	const int err = ask_for_files(ask_fd, fd);
+	if (err)
+		report_done(collector, err);
 	else if ((collector->writer = fork()) == 0)
 		run_writer(collector, profile, fd);
 	else if (collector->writer < 0)
@@ -342,14 +342,14 @@ static int collect(const struct hi_analyzer_outputs *outputs, struct input *inpu
 	struct collector collector = {.outputs = outputs};
 	const struct replay_observer observer = {
 		.on_stats = send_status, .on_dump = on_dump, .context = &collector};
-	int error = replay_stream(input, &observer, profile);
+	int err = replay_stream(input, &observer, profile);
 
 	reap_writer(&collector, 0);
-	if (error == -EBADMSG)
+	if (err == -EBADMSG)
 		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n",
 			profile->meta.damage ? profile->meta.damage : "");
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (look_for_allocators(&collector, profile))
 		return -ENOMEM;
 	if (symbols_resolve(profile, &(struct symbols_options){.ask_fd = outputs->ask_fd}))
@@ -362,19 +362,19 @@ int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs)
 {
 	struct profile profile;
 	struct input input;
-	int error;
+	int err;
 
 	/* If nobody reads the progress, the files must still be written. */
 	signal(SIGPIPE, SIG_IGN);
-	error = profile_open(&profile);
-	if (!error)
-		error = input_open(&input, outputs->stream_fd);
-	if (!error) {
-		error = collect(outputs, &input, &profile);
+	err = profile_open(&profile);
+	if (!err)
+		err = input_open(&input, outputs->stream_fd);
+	if (!err) {
+		err = collect(outputs, &input, &profile);
 		input_close(&input);
 	}
-	if (error == -ENOMEM)
+	if (err == -ENOMEM)
 		dprintf(outputs->summary_fd, "  the analyzer ran out of memory\n");
 	profile_close(&profile);
-	return error ? HI_EXIT_FAILED : HI_EXIT_OK;
+	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }

@@ -30,9 +30,9 @@
 
 /* ---- the profile ----------------------------------------------------------------------------- */
 
-static const char *unreadable(int error)
+static const char *unreadable(int err)
 {
-	switch (error) {
+	switch (err) {
 	case -ENODATA:
 		return "empty";
 	case -ENOEXEC:
@@ -40,7 +40,7 @@ static const char *unreadable(int error)
 		       "jemalloc, with names before them or without, pprof profiles, "
 		       "recordings of heaptrack, collapsed stacks, record streams";
 	default:
-		return strerror(-error);
+		return strerror(-err);
 	}
 }
 
@@ -49,13 +49,13 @@ static const char *unreadable(int error)
  * moment incomplete. As the last snapshot of a series it would show that all memory is gone, so
  * --growth leaves it out.
  */
-static bool is_left_out(const struct report_options *options, const char *file, int error,
+static bool is_left_out(const struct report_options *options, const char *file, int err,
 			const struct profile *profile)
 {
 	if (options->renderer->render != render_growth ||
 	    file != options->file[options->file_count - 1] || options->file_count < 2)
 		return false;
-	return error == -ENODATA || error == -EBADMSG || (!error && profile->meta.damage);
+	return err == -ENODATA || err == -EBADMSG || (!err && profile->meta.damage);
 }
 
 static int load(const struct report_options *options, const char *file, struct profile *profile)
@@ -63,7 +63,7 @@ static int load(const struct report_options *options, const char *file, struct p
 	const bool is_stdin = strcmp(file, "-") == 0;
 	const char *name = is_stdin ? "standard input" : file;
 	const int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-	int error;
+	int err;
 
 	if (fd < 0) {
 		report_complain(options, "%s: %s", name, strerror(errno));
@@ -71,39 +71,39 @@ static int load(const struct report_options *options, const char *file, struct p
 	}
 	progress_bar_phase("reading");
 	progress_bar_file(fd);
-	error = reader_read(fd, profile);
+	err = reader_read(fd, profile);
 	progress_bar_phase("reading"); /* progress of that file has ended */
 	if (!is_stdin)
 		close(fd);
-	if (is_left_out(options, file, error, profile))
-		return error;
-	if (error == -EBADMSG)
+	if (is_left_out(options, file, err, profile))
+		return err;
+	if (err == -EBADMSG)
 		report_complain(options, "%s: %s", name,
 				profile->meta.damage ? profile->meta.damage : "damaged");
-	else if (error)
-		report_complain(options, "%s: %s", name, unreadable(error));
+	else if (err)
+		report_complain(options, "%s: %s", name, unreadable(err));
 	else if (profile->meta.damage)
 		report_complain(options, "%s: %s; showing what was good", name,
 				profile->meta.damage);
-	return error;
+	return err;
 }
 
 /* Refuses a --binary with another build-id: wrong names are worse than none. */
 static int check_binary(const struct report_options *options, const char *file,
 			const struct profile *profile)
 {
-	const int error = symbols_check_binary(profile, &options->symbols);
+	const int err = symbols_check_binary(profile, &options->symbols);
 	const char *binary = options->symbols.binary;
 
-	if (error == -ESTALE)
+	if (err == -ESTALE)
 		report_complain(
 			options,
 			"%s is another build than the program in %s: their build-ids differ",
 			binary, file);
-	else if (error)
+	else if (err)
 		report_complain(options, "%s: %s", binary,
-				error == -ENOEXEC ? "not an ELF file" : strerror(-error));
-	return error;
+				err == -ENOEXEC ? "not an ELF file" : strerror(-err));
+	return err;
 }
 
 /* Prints once, for all files, which missing files would have provided more names. */
@@ -129,16 +129,16 @@ static void complain_of_lacks(const struct report_options *options,
 static int look_up(const struct symbols_options *symbols, struct known_names *names,
 		   struct profile *profile)
 {
-	int error = bias_complete(profile, symbols->binary);
+	int err = bias_complete(profile, symbols->binary);
 
-	if (!error && names)
-		error = known_names_apply(names, profile);
+	if (!err && names)
+		err = known_names_apply(names, profile);
 	progress_bar_phase("naming");
-	if (!error)
-		error = symbols_resolve(profile, symbols);
-	if (!error && names)
-		error = known_names_learn(names, profile);
-	return error;
+	if (!err)
+		err = symbols_resolve(profile, symbols);
+	if (!err && names)
+		err = known_names_learn(names, profile);
+	return err;
 }
 
 static int resolve(const struct report_options *options, struct known_names *names,
@@ -149,19 +149,19 @@ static int resolve(const struct report_options *options, struct known_names *nam
 
 	symbols.findings = &findings;
 	symbols.complete = options->renderer->render == render_symbolize;
-	const int error = look_up(&symbols, names, profile);
-	if (error)
+	const int err = look_up(&symbols, names, profile);
+	if (err)
 		report_complain(options, "out of memory");
 	else
 		complain_of_lacks(options, &findings);
-	if (!error && symbols.complete)
+	if (!err && symbols.complete)
 		report_complain(options,
 				"%zu frames without a name, of which %zu have one now; %zu that "
 				"had one have source lines or inlined calls now",
 				findings.sought, findings.found, findings.bettered);
 	free(findings.lacked);
 	free(findings.lacked_here);
-	return error;
+	return err;
 }
 
 /*
@@ -172,11 +172,11 @@ static int resolve(const struct report_options *options, struct known_names *nam
 static int load_resolved(const struct report_options *options, const char *file,
 			 struct known_names *names, struct profile *profile)
 {
-	int error = load(options, file, profile);
+	int err = load(options, file, profile);
 
-	if (!error)
-		error = check_binary(options, file, profile);
-	return error ? error : resolve(options, names, profile);
+	if (!err)
+		err = check_binary(options, file, profile);
+	return err ? err : resolve(options, names, profile);
 }
 
 static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
@@ -193,15 +193,15 @@ static int apply_filters(const struct report_options *options, struct profile *p
 {
 	struct profile filtered;
 	unsigned int unmatched;
-	int error = percent_base_set(profile, options->filter.percent_base);
+	int err = percent_base_set(profile, options->filter.percent_base);
 
-	if (!error && filter_is_idle(&options->filter))
+	if (!err && filter_is_idle(&options->filter))
 		return 0;
-	if (!error)
-		error = filter_profile(profile, &options->filter, &filtered, &unmatched);
-	if (error) {
+	if (!err)
+		err = filter_profile(profile, &options->filter, &filtered, &unmatched);
+	if (err) {
 		report_complain(options, "out of memory");
-		return error;
+		return err;
 	}
 	complain_of_unmatched(options, unmatched);
 	profile_close(profile);
@@ -215,18 +215,18 @@ static int add_snapshot(const struct report_options *options, enum profile_side 
 {
 	struct profile filtered;
 	unsigned int unmatched;
-	int error;
+	int err;
 
 	if (!options->render.snapshots || side != PROFILE_NEW)
 		return 0;
 	if (filter_is_idle(&options->filter))
 		return snapshots_add(options->render.snapshots, profile);
-	error = filter_profile(profile, &options->filter, &filtered, &unmatched);
-	if (error)
-		return error;
-	error = snapshots_add(options->render.snapshots, &filtered);
+	err = filter_profile(profile, &options->filter, &filtered, &unmatched);
+	if (err)
+		return err;
+	err = snapshots_add(options->render.snapshots, &filtered);
 	profile_close(&filtered);
-	return error;
+	return err;
 }
 
 /* The result of merging several files, and the names found so far. */
@@ -239,23 +239,23 @@ static int add_file(const struct report_options *options, const char *file, enum
 		    struct merged *merged)
 {
 	struct profile profile;
-	int error = profile_open(&profile);
+	int err = profile_open(&profile);
 
-	if (!error)
-		error = load_resolved(options, file, &merged->names, &profile);
-	if (!error && (add_snapshot(options, side, &profile) ||
-		       profile_merge(merged->profile, &profile, side))) {
+	if (!err)
+		err = load_resolved(options, file, &merged->names, &profile);
+	if (!err && (add_snapshot(options, side, &profile) ||
+		     profile_merge(merged->profile, &profile, side))) {
 		report_complain(options, "out of memory");
-		error = -ENOMEM;
+		err = -ENOMEM;
 	}
 	profile_close(&profile);
-	return error;
+	return err;
 }
 
-static void complain_of_left_out(const struct report_options *options, const char *file, int error,
+static void complain_of_left_out(const struct report_options *options, const char *file, int err,
 				 struct profile *profile)
 {
-	if (error == -ENODATA) {
+	if (err == -ENODATA) {
 		report_complain(
 			options,
 			"%s: empty, as the last file is while its session goes on; left out", file);
@@ -272,75 +272,75 @@ static int add_to_series(const struct report_options *options, const char *file,
 			 struct known_names *names, struct series *series, struct profile_meta *all)
 {
 	struct profile profile;
-	int error = profile_open(&profile);
+	int err = profile_open(&profile);
 
-	if (!error)
-		error = load_resolved(options, file, names, &profile);
-	if (is_left_out(options, file, error, &profile)) {
-		complain_of_left_out(options, file, error, &profile);
-		error = 0;
-	} else if (!error) {
-		error = apply_filters(options, &profile);
-		if (!error)
-			error = series_add(series, &profile, options->render.type);
-		if (!error)
-			error = caveats_take_over(all, &profile.meta);
+	if (!err)
+		err = load_resolved(options, file, names, &profile);
+	if (is_left_out(options, file, err, &profile)) {
+		complain_of_left_out(options, file, err, &profile);
+		err = 0;
+	} else if (!err) {
+		err = apply_filters(options, &profile);
+		if (!err)
+			err = series_add(series, &profile, options->render.type);
+		if (!err)
+			err = caveats_take_over(all, &profile.meta);
 	}
 	if (!all->damage) {
 		all->damage = profile.meta.damage;
 		profile.meta.damage = NULL;
 	}
 	profile_close(&profile);
-	return error;
+	return err;
 }
 
 static int load_series(const struct report_options *options, struct series *series,
 		       struct profile_meta *all)
 {
 	struct known_names names = {0};
-	int error = 0;
+	int err = 0;
 
 	series->keeps_variance = options->render.is_page;
-	for (size_t i = 0; i < options->file_count && !error; i++) {
+	for (size_t i = 0; i < options->file_count && !err; i++) {
 		progress_bar_part(i, options->file_count);
-		error = add_to_series(options, options->file[i], &names, series, all);
+		err = add_to_series(options, options->file[i], &names, series, all);
 	}
 	known_names_close(&names);
-	return error;
+	return err;
 }
 
 static int add_all(const struct report_options *options, struct profile *profile)
 {
 	const size_t count = options->file_count + options->base_count;
 	struct merged merged = {.profile = profile};
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < count && !error; i++) {
+	for (size_t i = 0; i < count && !err; i++) {
 		progress_bar_part(i, count);
-		error = i < options->file_count
-				? add_file(options, options->file[i], PROFILE_NEW, &merged)
-				: add_file(options, options->base[i - options->file_count],
-					   PROFILE_BASE, &merged);
+		err = i < options->file_count
+			      ? add_file(options, options->file[i], PROFILE_NEW, &merged)
+			      : add_file(options, options->base[i - options->file_count],
+					 PROFILE_BASE, &merged);
 	}
 	known_names_close(&merged.names);
-	return error;
+	return err;
 }
 
 static int load_all(const struct report_options *options, struct series *series,
 		    struct profile *profile)
 {
-	int error;
+	int err;
 
 	progress_bar_open();
 	if (options->renderer->render == render_growth)
-		error = load_series(options, series, &profile->meta);
+		err = load_series(options, series, &profile->meta);
 	else if (options->file_count == 1 && !options->base_count)
-		error = load_resolved(options, options->file[0], NULL, profile);
+		err = load_resolved(options, options->file[0], NULL, profile);
 	else
-		error = add_all(options, profile);
+		err = add_all(options, profile);
 	progress_bar_part(0, 0);
 	progress_bar_phase("drawing");
-	return error;
+	return err;
 }
 
 /* ---- the view -------------------------------------------------------------------------------- */
@@ -357,33 +357,33 @@ static int render(const struct report_options *options, const struct profile *pr
 {
 	struct render_options shown = options->render;
 	struct output_file output;
-	int error = output_open(&output, options->output);
+	int err = output_open(&output, options->output);
 
-	if (error) {
-		report_complain(options, "cannot write %s: %s", options->output, strerror(-error));
-		return error;
+	if (err) {
+		report_complain(options, "cannot write %s: %s", options->output, strerror(-err));
+		return err;
 	}
 	if (output_is_seen(&output))
 		progress_bar_close();
 	style_use(output.stream, options->color);
 	shown.intervals &= !caveats_withdraw(&profile->meta, shown.type == INUSE_SPACE ||
 								     shown.type == INUSE_OBJECTS);
-	error = options->renderer->render(profile, &shown, output.stream);
+	err = options->renderer->render(profile, &shown, output.stream);
 	style_use(NULL, STYLE_NEVER);
 	progress_bar_close();
-	if (error) {
-		report_complain(options, "%s", *render_error() ? render_error() : strerror(-error));
+	if (err) {
+		report_complain(options, "%s", *render_error() ? render_error() : strerror(-err));
 		output_abandon(&output);
-		return error;
+		return err;
 	}
-	error = output_close(&output);
-	if (error)
+	err = output_close(&output);
+	if (err)
 		report_complain(options, "cannot write %s: %s",
 				options->output ? options->output : "standard output",
-				strerror(-error));
+				strerror(-err));
 	else
 		warn_caveats(options, profile);
-	return error;
+	return err;
 }
 
 /* ---- the limit ------------------------------------------------------------------------------- */
@@ -398,20 +398,20 @@ static int limited_value(const struct report_options *options, const struct prof
 	const struct series *series = options->render.series;
 	struct stack_text text;
 	struct leaks leaks = {0};
-	int error;
+	int err;
 
 	*out_value = options->renderer->render == render_growth && series->snapshot_count
 			     ? series->snapshot[series->snapshot_count - 1].in_use
 			     : estimate_total(profile, INUSE_SPACE).value;
 	if (options->renderer->render != render_leaks)
 		return 0;
-	error = stack_text_open(profile, &text);
-	if (!error)
-		error = leaks_open(&text, &options->render.tail, &leaks);
+	err = stack_text_open(profile, &text);
+	if (!err)
+		err = leaks_open(&text, &options->render.tail, &leaks);
 	*out_value = leaks.growing_bytes.value;
 	leaks_close(&leaks);
 	stack_text_close(&text);
-	return error;
+	return err;
 }
 
 /* True if the view asks what grows, and the caveats withhold the answer. */
@@ -466,27 +466,27 @@ static int check_limit(const struct report_options *options, const struct profil
 static int show(const struct report_options *options, struct profile *profile)
 {
 	/* --growth has no profile of all files together; each file was filtered by itself. */
-	const int error =
+	const int err =
 		options->renderer->render == render_growth ? 0 : apply_filters(options, profile);
 
-	return error ? error : render(options, profile);
+	return err ? err : render(options, profile);
 }
 
 static int report(struct report_options *options)
 {
 	struct profile profile;
 	struct series series = {0};
-	int error = profile_open(&profile), status = HI_EXIT_FAILED;
+	int err = profile_open(&profile), status = HI_EXIT_FAILED;
 
 	options->render.series = &series;
-	if (!error)
-		error = load_all(options, &series, &profile);
-	if (error || shell_is_wanted(options))
+	if (!err)
+		err = load_all(options, &series, &profile);
+	if (err || shell_is_wanted(options))
 		progress_bar_close();
-	if (!error)
-		error = shell_is_wanted(options) ? shell_run(options, &profile, show)
-						 : show(options, &profile);
-	if (!error && !profile.meta.damage)
+	if (!err)
+		err = shell_is_wanted(options) ? shell_run(options, &profile, show)
+					       : show(options, &profile);
+	if (!err && !profile.meta.damage)
 		status = check_limit(options, &profile);
 	progress_bar_close();
 	series_close(&series);

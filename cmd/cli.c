@@ -201,7 +201,7 @@ static int run_check(int argc, char **argv)
 	if (json || preflight.verdict == PREFLIGHT_OK)
 		return preflight.verdict == PREFLIGHT_OK ? HI_EXIT_OK : HI_EXIT_REFUSED;
 	char line[512];
-	preflight_explain(&preflight, line, sizeof line);
+	preflight_explain(&preflight, line, sizeof(line));
 	fprintf(stderr, "heapinject: %s\n", line);
 	return HI_EXIT_REFUSED;
 }
@@ -235,7 +235,7 @@ static int parse_hook(const char *text, enum hi_hook *out_hook)
 {
 	static const char *const names[] = {
 		[HI_HOOK_AUTO] = "auto", [HI_HOOK_SLOT] = "slot", [HI_HOOK_ENTRY] = "entry"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(text, names[i])) {
 			*out_hook = (enum hi_hook)i;
 			return HI_EXIT_OK;
@@ -310,7 +310,7 @@ static int check_attach_options(const struct session_options *options)
 	if (options->every_s < options->duration_s || !options->every_s)
 		return HI_EXIT_OK;
 	return usage_error("attach", "--every would come only after the end, which is at",
-			   hi_format_duration(options->duration_s, duration, sizeof duration));
+			   hi_format_duration(options->duration_s, duration, sizeof(duration)));
 }
 
 static int run_attach(int argc, char **argv)

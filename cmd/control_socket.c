@@ -57,7 +57,7 @@ static int open_directory(const char *runtime, uid_t owner, bool create, int *ou
 {
 	char path[PATH_MAX];
 	struct stat status;
-	int parent, err = directory_path(runtime, owner, path, sizeof path);
+	int parent, err = directory_path(runtime, owner, path, sizeof(path));
 	if (!err)
 		err = directory_open(path, &parent);
 	if (err)
@@ -82,7 +82,7 @@ static int open_directory(const char *runtime, uid_t owner, bool create, int *ou
 static struct sockaddr_un socket_address(int directory, pid_t pid)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%d.sock", directory,
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%d.sock", directory,
 		 (int)pid);
 	return address;
 }
@@ -91,7 +91,7 @@ static struct sockaddr_un socket_address(int directory, pid_t pid)
 static void remove_directory(void)
 {
 	char path[PATH_MAX];
-	if (!directory_path(getenv("XDG_RUNTIME_DIR"), geteuid(), path, sizeof path))
+	if (!directory_path(getenv("XDG_RUNTIME_DIR"), geteuid(), path, sizeof(path)))
 		(void)rmdir(path);
 }
 
@@ -105,7 +105,7 @@ static int listen_once(struct control_socket *listener, pid_t pid)
 	unlink(address.sun_path);
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listener->fd >= 0 &&
-	    !bind(listener->fd, (const struct sockaddr *)&address, sizeof address) &&
+	    !bind(listener->fd, (const struct sockaddr *)&address, sizeof(address)) &&
 	    !listen(listener->fd, 4))
 		return 0;
 	err = -errno;
@@ -130,7 +130,7 @@ int control_socket_listen(struct control_socket *listener, pid_t pid)
 static bool is_welcome(int connection, uid_t user)
 {
 	struct ucred peer;
-	socklen_t size = sizeof peer;
+	socklen_t size = sizeof(peer);
 	return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
 	       (peer.uid == user || peer.uid == 0);
 }
@@ -177,7 +177,7 @@ static int open_socket(const char *runtime, uid_t owner, pid_t pid, int *out_soc
 	int directory, err = open_directory(runtime, owner, false, &directory);
 	if (err)
 		return err;
-	snprintf(name, sizeof name, "%d.sock", (int)pid);
+	snprintf(name, sizeof(name), "%d.sock", (int)pid);
 	const int found = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	err = found < 0 ? -errno : 0;
 	close(directory);
@@ -195,10 +195,10 @@ static int connect_to(int found, uid_t owner)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int err = 0;
-	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", found);
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", found);
 	const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connection < 0 ||
-	    connect(connection, (const struct sockaddr *)&address, sizeof address))
+	    connect(connection, (const struct sockaddr *)&address, sizeof(address)))
 		err = -errno;
 	else if (!is_welcome(connection, owner))
 		err = -EPERM;
@@ -235,8 +235,8 @@ static const char *runtime_in(const char *environment, size_t size)
 {
 	static const char name[] = "XDG_RUNTIME_DIR=";
 	for (size_t at = 0; at < size; at += strlen(environment + at) + 1)
-		if (!strncmp(environment + at, name, sizeof name - 1))
-			return environment + at + sizeof name - 1;
+		if (!strncmp(environment + at, name, sizeof(name) - 1))
+			return environment + at + sizeof(name) - 1;
 	return NULL;
 }
 
@@ -277,6 +277,6 @@ int control_socket_request_of(pid_t session, pid_t pid, const char *request)
 pid_t control_socket_peer(int connection)
 {
 	struct ucred peer;
-	socklen_t size = sizeof peer;
+	socklen_t size = sizeof(peer);
 	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
 }

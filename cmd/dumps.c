@@ -51,7 +51,7 @@ static const char *elapsed(uint64_t ns)
 {
 	static char text[HI_UNITS_TEXT_MAX];
 
-	return hi_format_duration(ns / SECOND_NS, text, sizeof text);
+	return hi_format_duration(ns / SECOND_NS, text, sizeof(text));
 }
 
 bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
@@ -62,7 +62,7 @@ bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 	if (is_time)
 		dumps->due_ns = (now_ns / dumps->every_ns + 1) * dumps->every_ns;
 	if (is_time && dumps->is_pending) {
-		snprintf(line, sizeof line,
+		snprintf(line, sizeof(line),
 			 "heapinject: %s: no profile, as the one before is still being written",
 			 elapsed(now_ns));
 		progress_say(dumps->progress, line);
@@ -72,37 +72,37 @@ bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 }
 
 /* Tells the user which files were written, or why not. */
-static void report_result(struct dumps *dumps, int error, const struct outputs_dump *dump)
+static void report_result(struct dumps *dumps, int err, const struct outputs_dump *dump)
 {
 	char line[2 * PATH_MAX + 128];
 
-	if (error)
-		snprintf(line, sizeof line,
+	if (err)
+		snprintf(line, sizeof(line),
 			 "heapinject: %s: cannot write the profile: %s; the session goes on",
-			 elapsed(dumps->begun_ns), strerror(-error));
+			 elapsed(dumps->begun_ns), strerror(-err));
 	else
-		snprintf(line, sizeof line, "heapinject: %s: wrote %s and %s",
+		snprintf(line, sizeof(line), "heapinject: %s: wrote %s and %s",
 			 elapsed(dumps->begun_ns), dump->heap_path, dump->pprof_path);
-	if (error)
+	if (err)
 		progress_complain(dumps->progress, line);
 	else
 		progress_say(dumps->progress, line);
 }
 
-static void answer_waiting(struct dumps *dumps, int error, const struct outputs_dump *dump)
+static void answer_waiting(struct dumps *dumps, int err, const struct outputs_dump *dump)
 {
 	char text[2 * PATH_MAX + 128], heap[PATH_MAX], pprof[PATH_MAX];
 
-	if (error) {
-		snprintf(text, sizeof text,
+	if (err) {
+		snprintf(text, sizeof(text),
 			 "the profile could not be written: %s; the session goes on",
-			 strerror(-error));
+			 strerror(-err));
 	} else {
 		outputs_absolute(&dumps->sink->outputs, dump->heap_path, heap);
 		outputs_absolute(&dumps->sink->outputs, dump->pprof_path, pprof);
-		snprintf(text, sizeof text, "%s\n%s", heap, pprof);
+		snprintf(text, sizeof(text), "%s\n%s", heap, pprof);
 	}
-	answer_all(&dumps->waiting, error ? "failed" : "ok", text);
+	answer_all(&dumps->waiting, err ? "failed" : "ok", text);
 }
 
 static void count(struct dumps *dumps, const struct outputs_dump *dump)
@@ -110,19 +110,19 @@ static void count(struct dumps *dumps, const struct outputs_dump *dump)
 	const size_t keep = dumps->sink->outputs.keep;
 
 	if (!dumps->written++)
-		memcpy(dumps->first_path, dump->heap_path, sizeof dumps->first_path);
+		memcpy(dumps->first_path, dump->heap_path, sizeof(dumps->first_path));
 	if (keep && dumps->written > keep)
 		dumps->first_path[0] = 0;
 }
 
-static void finish(struct dumps *dumps, int error, const struct outputs_dump *dump)
+static void finish(struct dumps *dumps, int err, const struct outputs_dump *dump)
 {
 	dumps->is_pending = false;
-	if (!error)
+	if (!err)
 		count(dumps, dump);
-	if (error != -EPIPE) /* the session itself reports that the analyzer has gone */
-		report_result(dumps, error, dump);
-	answer_waiting(dumps, error, dump);
+	if (err != -EPIPE) /* the session itself reports that the analyzer has gone */
+		report_result(dumps, err, dump);
+	answer_waiting(dumps, err, dump);
 }
 
 int dumps_begin(struct dumps *dumps, uint64_t now_ns)
@@ -141,10 +141,10 @@ int dumps_begin(struct dumps *dumps, uint64_t now_ns)
 void dumps_look(struct dumps *dumps)
 {
 	static struct outputs_dump dump; /* large */
-	int error;
+	int err;
 
-	if (dumps->is_pending && sink_dump_result(dumps->sink, &error, &dump))
-		finish(dumps, error, &dump);
+	if (dumps->is_pending && sink_dump_result(dumps->sink, &err, &dump))
+		finish(dumps, err, &dump);
 }
 
 void dumps_close(struct dumps *dumps)

@@ -37,7 +37,7 @@ static void format_losses(char *text, size_t size, const struct hi_stream_stats 
 		snprintf(text, size, "; too many to be read, %.2f%% lost: --sample %s would fit",
 			 100 * lost / all,
 			 hi_format_rate(hi_fitting_interval(interval, 0, (all - lost) / all), rate,
-					sizeof rate));
+					sizeof(rate)));
 }
 
 /* The first caveat that applies is the most important one. */
@@ -60,13 +60,13 @@ static void format(char *line, size_t size, const struct hi_stream_stats *stats,
 {
 	char elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX] = "",
 					 live[HI_UNITS_TEXT_MAX + 80] = "";
-	hi_format_duration(stats->time_ns / SECOND_NS, elapsed, sizeof elapsed);
+	hi_format_duration(stats->time_ns / SECOND_NS, elapsed, sizeof(elapsed));
 	if (duration_ns)
-		hi_format_duration(duration_ns / SECOND_NS, whole, sizeof whole);
+		hi_format_duration(duration_ns / SECOND_NS, whole, sizeof(whole));
 	if (status) {
 		char bytes[HI_UNITS_TEXT_MAX];
-		snprintf(live, sizeof live, ", %s live%s",
-			 hi_format_bytes((double)status->live_bytes, bytes, sizeof bytes),
+		snprintf(live, sizeof(live), ", %s live%s",
+			 hi_format_bytes((double)status->live_bytes, bytes, sizeof(bytes)),
 			 caveat(status->caveats));
 	}
 	const double overhead = stats->target_cpu_ns ? 100.0 * (double)stats->payload_cpu_ns /
@@ -98,8 +98,8 @@ void progress_show(struct progress *progress, const struct hi_stream_stats *stat
 	if (progress->quiet || stats->time_ns < progress->shown_ns + every || would_wait())
 		return;
 	char line[384], losses[128];
-	format(line, sizeof line, stats, status, duration_ns);
-	format_losses(losses, sizeof losses, stats, progress->interval);
+	format(line, sizeof(line), stats, status, duration_ns);
+	format_losses(losses, sizeof(losses), stats, progress->interval);
 	progress->shown_ns = stats->time_ns;
 	progress->is_open = progress->is_terminal;
 	if (progress->is_terminal)

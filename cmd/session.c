@@ -106,13 +106,13 @@ static int check_target(struct session *session)
 		return HI_EXIT_OK;
 	}
 	char line[512];
-	preflight_explain(&session->preflight, line, sizeof line);
+	preflight_explain(&session->preflight, line, sizeof(line));
 	fprintf(stderr, "heapinject: %s\n", line);
 	return HI_EXIT_REFUSED;
 }
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-#define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
+#define ENDING_SIGNALS (sizeof(ending_signals) / sizeof(ending_signals[0]))
 static pid_t own_pid;
 
 /*
@@ -124,7 +124,7 @@ static void end_early(int signal)
 	static const char word[] = "heapinject: interrupted before anything was touched\n";
 	(void)signal;
 	if (getpid() == own_pid)
-		(void)!write(STDERR_FILENO, word, sizeof word - 1);
+		(void)!write(STDERR_FILENO, word, sizeof(word) - 1);
 	_exit(HI_EXIT_FAILED);
 }
 
@@ -178,7 +178,7 @@ static void let_signals_kill(const struct session *session)
 {
 	struct signalfd_siginfo seen;
 	sigset_t none;
-	while (read(session->signal_fd, &seen, sizeof seen) > 0)
+	while (read(session->signal_fd, &seen, sizeof(seen)) > 0)
 		;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -189,7 +189,7 @@ static void let_signals_kill(const struct session *session)
 static size_t read_cmdline(pid_t pid, char *into, size_t size)
 {
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const ssize_t got = fd < 0 ? 0 : read(fd, into, size);
 	if (fd >= 0)
@@ -218,13 +218,13 @@ static void warn_unhooked(const struct session *session)
 		fprintf(stderr,
 			"heapinject: its allocations go to %s, which is not hooked: they will not "
 			"be seen\n",
-			unhooked_describe(&session->preflight.unhooked, text, sizeof text));
+			unhooked_describe(&session->preflight.unhooked, text, sizeof(text)));
 }
 
 static int describe_target(struct session *session)
 {
 	char host[256] = "", cmdline[4096];
-	gethostname(host, sizeof host - 1);
+	gethostname(host, sizeof(host) - 1);
 	const struct pump_target target = {
 		.pid = session->attachment.pid,
 		.interval = session->options->interval,
@@ -234,7 +234,7 @@ static int describe_target(struct session *session)
 		.host = host,
 		.version = HI_VERSION,
 		.cmdline = cmdline,
-		.cmdline_size = read_cmdline(session->attachment.pid, cmdline, sizeof cmdline),
+		.cmdline_size = read_cmdline(session->attachment.pid, cmdline, sizeof(cmdline)),
 	};
 	int err = pump_header(&session->pump, &target);
 	if (!err)
@@ -399,7 +399,7 @@ static int work(struct session *session)
 static int serve(struct session *session)
 {
 	char request[64];
-	const int client = control_socket_accept(&session->socket, request, sizeof request);
+	const int client = control_socket_accept(&session->socket, request, sizeof(request));
 	if (client < 0)
 		return 0;
 	if (!strcmp(request, "detach")) {

@@ -59,7 +59,7 @@ static bool is_heapinject(pid_t pid)
 {
 	struct proc_status status;
 	return pid && !proc_status_read(pid, pid, &status) &&
-	       !strncmp(status.comm, "heapinject", sizeof "heapinject" - 1);
+	       !strncmp(status.comm, "heapinject", sizeof("heapinject") - 1);
 }
 
 static void explain_busy(pid_t pid, const struct preflight *preflight)

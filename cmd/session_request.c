@@ -48,7 +48,7 @@ static bool next_line(FILE *answer, char line[LINE_MAX_SIZE])
 {
 	char raw[LINE_MAX_SIZE];
 
-	if (!fgets(raw, sizeof raw, answer))
+	if (!fgets(raw, sizeof(raw), answer))
 		return false;
 	raw[strcspn(raw, "\n")] = 0;
 	plain_text_copy(line, LINE_MAX_SIZE, raw);

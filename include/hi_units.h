@@ -45,9 +45,9 @@ static inline int hi_parse_bytes(const char *text, uint64_t *out_bytes)
 	const char *end;
 	uint64_t value;
 
-	const int error = hi_parse_digits(text, &value, &end);
-	if (error)
-		return error;
+	const int err = hi_parse_digits(text, &value, &end);
+	if (err)
+		return err;
 	if (*end) {
 		const char *suffix = strchr(suffixes, *end);
 		if (!suffix || end[1])
@@ -68,9 +68,9 @@ static inline int hi_parse_seconds(const char *text, uint64_t *out_seconds)
 	const char *end;
 	uint64_t value, scale = 1;
 
-	const int error = hi_parse_digits(text, &value, &end);
-	if (error)
-		return error;
+	const int err = hi_parse_digits(text, &value, &end);
+	if (err)
+		return err;
 	if (*end) {
 		scale = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
 		if (scale == 0 || end[1])
@@ -92,9 +92,9 @@ static inline int hi_parse_percent(const char *text, uint32_t *out_ppm)
 	uint64_t value, ppm, digit = 1000;
 	const char *end;
 
-	const int error = hi_parse_digits(text, &value, &end);
-	if (error)
-		return error;
+	const int err = hi_parse_digits(text, &value, &end);
+	if (err)
+		return err;
 	if (value > 100)
 		return -ERANGE;
 	ppm = value * 10000;

@@ -176,7 +176,7 @@ struct hook_outcome hook_calloc(struct hook_call *call)
 struct hook_outcome hook_posix_memalign(struct hook_call *call)
 {
 	struct hook_scope scope;
-	uint64_t size = call->argument[2], error;
+	uint64_t size = call->argument[2], err;
 	bool is_due;
 
 	if (!hook_scope_begin(&scope, call))
@@ -184,10 +184,10 @@ struct hook_outcome hook_posix_memalign(struct hook_call *call)
 	is_due = hook_scope_is_sample_due(&scope, size);
 	if (!is_due && !call->words->nests)
 		return hook_scope_pass(&scope);
-	error = hook_scope_original(&scope);
-	if (!(int)error && is_due)
+	err = hook_scope_original(&scope);
+	if (!(int)err && is_due)
 		sample(&scope, *(const uint64_t *)call->argument[0], size);
-	return hook_scope_end(&scope, error);
+	return hook_scope_end(&scope, err);
 }
 
 /*

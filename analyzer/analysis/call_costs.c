@@ -236,14 +236,14 @@ static bool is_nothing(const double *value)
 static int add_stacks(struct call_counter *counter, const struct profile *profile)
 {
 	double *values = stack_values(profile);
-	int error = values ? 0 : -ENOMEM;
+	int err = values ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < profile->stack_count && !error; i++) {
+	for (size_t i = 0; i < profile->stack_count && !err; i++) {
 		if (!is_nothing(&values[i * SAMPLE_TYPE_COUNT]))
-			error = add_stack(counter, profile, i, &values[i * SAMPLE_TYPE_COUNT]);
+			err = add_stack(counter, profile, i, &values[i * SAMPLE_TYPE_COUNT]);
 	}
 	free(values);
-	return error;
+	return err;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -265,12 +265,12 @@ static int compare(const void *left, const void *right)
 int call_costs_open(const struct profile *profile, struct call_costs *out_costs)
 {
 	struct call_counter counter = {0};
-	int error = functions_open(profile, &counter.costs.functions);
+	int err = functions_open(profile, &counter.costs.functions);
 
-	if (!error)
-		error = number_lines(&counter, counter.costs.functions.first[profile->frame_count]);
-	if (!error)
-		error = add_stacks(&counter, profile);
+	if (!err)
+		err = number_lines(&counter, counter.costs.functions.first[profile->frame_count]);
+	if (!err)
+		err = add_stacks(&counter, profile);
 	free(counter.line);
 	free(counter.line_of);
 	free(counter.pair_of);
@@ -279,9 +279,9 @@ int call_costs_open(const struct profile *profile, struct call_costs *out_costs)
 	table_close(&counter.lines);
 	table_close(&counter.steps);
 	table_close(&counter.pairs);
-	if (error) {
+	if (err) {
 		call_costs_close(&counter.costs);
-		return error;
+		return err;
 	}
 	if (counter.costs.count)
 		qsort(counter.costs.cost, counter.costs.count, sizeof(*counter.costs.cost),

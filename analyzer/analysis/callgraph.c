@@ -166,7 +166,7 @@ static void note_places(struct builder *builder, const struct profile *profile, 
 static int build(struct builder *builder, const struct profile *profile, enum sample_type type)
 {
 	struct callgraph *graph = &builder->graph;
-	int error;
+	int err;
 
 	graph->granularity = profile->meta.granularity;
 	graph->slack_samples = profile->meta.slack_samples;
@@ -176,20 +176,20 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 	builder->call_weight = calloc(graph->functions.first[profile->frame_count] + (size_t)1,
 				      sizeof(*builder->call_weight));
 	double *best = calloc(graph->node_count + 1, sizeof(*best));
-	error = graph->node && builder->node_round && builder->call_weight && best ? 0 : -ENOMEM;
-	for (size_t i = 0; i < graph->node_count && !error; i++)
+	err = graph->node && builder->node_round && builder->call_weight && best ? 0 : -ENOMEM;
+	for (size_t i = 0; i < graph->node_count && !err; i++)
 		graph->node[i].name = graph->functions.name[i];
-	if (!error)
-		error = count_rows(builder, profile, type);
+	if (!err)
+		err = count_rows(builder, profile, type);
 	graph->percent_base = profile->meta.percent_base[type] != 0
 				      ? profile->meta.percent_base[type]
 				      : graph->total.value;
-	if (!error)
-		error = callgraph_note_inlining(graph);
-	if (!error)
+	if (!err)
+		err = callgraph_note_inlining(graph);
+	if (!err)
 		note_places(builder, profile, best);
 	free(best);
-	return error;
+	return err;
 }
 
 /* Takes ownership of the functions. */
@@ -197,27 +197,27 @@ static int build_with(struct functions *functions, const struct profile *profile
 		      enum sample_type type, const bool *keep, struct callgraph *out_graph)
 {
 	struct builder builder = {.graph.functions = *functions, .keep = keep};
-	const int error = build(&builder, profile, type);
+	const int err = build(&builder, profile, type);
 
 	*functions = (struct functions){0};
 	free(builder.node_round);
 	free(builder.edge_round);
 	free(builder.call_weight);
 	table_close(&builder.edges);
-	if (error)
+	if (err)
 		callgraph_close(&builder.graph);
 	else
 		*out_graph = builder.graph;
-	return error;
+	return err;
 }
 
 int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep,
 		    struct callgraph *out_graph)
 {
 	struct functions functions;
-	const int error = functions_open(profile, &functions);
+	const int err = functions_open(profile, &functions);
 
-	return error ? error : build_with(&functions, profile, type, keep, out_graph);
+	return err ? err : build_with(&functions, profile, type, keep, out_graph);
 }
 
 int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep,

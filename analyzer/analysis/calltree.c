@@ -221,7 +221,7 @@ static int put_in_order(struct calltree_source *source)
 {
 	const size_t count = source->chosen_count;
 	uint32_t *order = malloc(count * sizeof(*order)), *first = malloc(count * sizeof(*first));
-	int error = 0;
+	int err = 0;
 
 	source->tree->node = malloc(count * sizeof(*source->tree->node));
 	if (order && first && source->tree->node) {
@@ -235,10 +235,10 @@ static int put_in_order(struct calltree_source *source)
 			first[source->chosen[order[i]].parent] = (uint32_t)i;
 		put_in_preorder(source, order, first);
 	} else
-		error = -ENOMEM;
+		err = -ENOMEM;
 	free(order);
 	free(first);
-	return error;
+	return err;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -277,7 +277,7 @@ static void forget_chosen(struct calltree_source *source)
 int calltree_cut(struct calltree *tree, size_t limit)
 {
 	struct calltree_source *source = tree->source;
-	int error;
+	int err;
 
 	source->tree = tree; /* the caller may have moved the tree */
 	source->options.limit = limit;
@@ -286,14 +286,14 @@ int calltree_cut(struct calltree *tree, size_t limit)
 	tree->count = 0;
 	for (size_t i = 0; i < source->pruned_tree.count; i++)
 		source->pruned_tree.pruned_node[i].image = NOWHERE;
-	error = choose(source);
-	if (!error) {
+	err = choose(source);
+	if (!err) {
 		draw_images(source);
 		add_figures(source);
-		error = put_in_order(source);
+		err = put_in_order(source);
 	}
 	forget_chosen(source);
-	return error;
+	return err;
 }
 
 int calltree_open(const struct profile *profile, const struct calltree_options *options,
@@ -303,23 +303,23 @@ int calltree_open(const struct profile *profile, const struct calltree_options *
 	const struct pruned_tree_options pruned_tree = {.enough = limit_of(options->limit),
 							.by = options->is_only_type ? &options->type
 										    : NULL};
-	int error = -ENOMEM;
+	int err = -ENOMEM;
 
 	if (tree.source) {
 		*tree.source = (struct calltree_source){
 			.profile = profile, .options = *options, .tree = &tree};
-		error = pruned_tree_open(profile, &pruned_tree, &tree.functions,
-					 &tree.source->pruned_tree);
+		err = pruned_tree_open(profile, &pruned_tree, &tree.functions,
+				       &tree.source->pruned_tree);
 	}
-	if (!error)
-		error = note_places(tree.source);
-	if (!error)
-		error = calltree_cut(&tree, options->limit);
-	if (error)
+	if (!err)
+		err = note_places(tree.source);
+	if (!err)
+		err = calltree_cut(&tree, options->limit);
+	if (err)
 		calltree_close(&tree);
 	else
 		*out_tree = tree;
-	return error;
+	return err;
 }
 
 void calltree_close(struct calltree *tree)

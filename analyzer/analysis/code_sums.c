@@ -238,19 +238,19 @@ int code_sums_open(const struct profile *profile, const struct functions *functi
 		   const struct code_wish *wish, struct code_sums *out_sums)
 {
 	struct summing summing = {.profile = profile, .functions = functions, .wish = wish};
-	int error = collect_sites(&summing, !has_own_code(&summing));
+	int err = collect_sites(&summing, !has_own_code(&summing));
 
-	if (!error)
-		error = find_blocks(&summing);
-	if (!error)
-		error = sum_rows(&summing);
+	if (!err)
+		err = find_blocks(&summing);
+	if (!err)
+		err = sum_rows(&summing);
 	free(summing.site_round);
 	free(summing.block_round);
-	if (error)
+	if (err)
 		code_sums_close(&summing.sums);
 	else
 		*out_sums = summing.sums;
-	return error;
+	return err;
 }
 
 void code_sums_close(struct code_sums *sums)

@@ -84,11 +84,10 @@ static bool load(struct disassembler *disassembler)
 static int start(struct disassembler *disassembler)
 {
 	const struct machine *machine = disassembler->machine;
-	const cs_err error =
-		disassembler->open(machine->arch, machine->mode, &disassembler->handle);
+	const cs_err err = disassembler->open(machine->arch, machine->mode, &disassembler->handle);
 
-	if (error)
-		return error == CS_ERR_MEM ? -ENOMEM : -ENOTSUP;
+	if (err)
+		return err == CS_ERR_MEM ? -ENOMEM : -ENOTSUP;
 	if (machine->has_att_syntax &&
 	    disassembler->option(disassembler->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT))
 		return -ENOTSUP;
@@ -100,17 +99,17 @@ int disassembler_open(uint16_t number, struct disassembler **out_disassembler)
 {
 	const struct machine *machine = machine_find(number);
 	struct disassembler *disassembler = machine ? calloc(1, sizeof(*disassembler)) : NULL;
-	int error;
+	int err;
 
 	if (!disassembler)
 		return machine ? -ENOMEM : -ENOTSUP;
 	disassembler->machine = machine;
-	error = load(disassembler) ? start(disassembler) : -ENOENT;
-	if (error)
+	err = load(disassembler) ? start(disassembler) : -ENOENT;
+	if (err)
 		disassembler_close(disassembler);
 	else
 		*out_disassembler = disassembler;
-	return error;
+	return err;
 }
 
 void disassembler_close(struct disassembler *disassembler)

@@ -59,23 +59,23 @@ static void look_at_lines(struct growth *growth, double *values)
 static int look_closer(struct growth *growth, double *values)
 {
 	const size_t count = growth->series->snapshot_count;
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < growth->closer && !error; i++) {
+	for (size_t i = 0; i < growth->closer && !err; i++) {
 		values_of(growth->series, growth->stack[i].stack, values);
-		error = slope_of(growth->time, values, count, &growth->stack[i].slope);
+		err = slope_of(growth->time, values, count, &growth->stack[i].slope);
 	}
 	qsort(growth->stack, growth->closer, sizeof(*growth->stack), compare_slopes);
 	for (size_t i = 0; i < count; i++)
 		values[i] = growth->series->snapshot[i].total.value;
-	return error ? error : slope_of(growth->time, values, count, &growth->total);
+	return err ? err : slope_of(growth->time, values, count, &growth->total);
 }
 
 int growth_open(const struct series *series, size_t wanted, struct growth *out_growth)
 {
 	struct growth *growth = out_growth;
 	double *values = malloc(series->snapshot_count * sizeof(*values));
-	int error = -ENOMEM;
+	int err = -ENOMEM;
 
 	*growth = (struct growth){
 		.series = series,
@@ -89,10 +89,10 @@ int growth_open(const struct series *series, size_t wanted, struct growth *out_g
 	if (values && growth->time && growth->stack) {
 		growth->has_times = series_times(series, growth->time);
 		look_at_lines(growth, values);
-		error = look_closer(growth, values);
+		err = look_closer(growth, values);
 	}
 	free(values);
-	return error;
+	return err;
 }
 
 void growth_close(struct growth *growth)

@@ -191,7 +191,7 @@ int leaks_open(const struct stack_text *text, const struct leaks_tail *tail,
 {
 	const double window_ns = (double)text->profile->meta.duration_ns;
 	struct stack_groups groups;
-	int error;
+	int err;
 
 	*out_leaks =
 		(struct leaks){.window_ns = window_ns,
@@ -199,18 +199,18 @@ int leaks_open(const struct stack_text *text, const struct leaks_tail *tail,
 	out_leaks->is_unsure = caveats_withhold_verdicts(caveats_bits(&text->profile->meta));
 	if (out_leaks->tail_ns >= window_ns && window_ns > 0)
 		return -ERANGE;
-	error = stack_groups_open(text, &groups);
-	if (!error) {
+	err = stack_groups_open(text, &groups);
+	if (!err) {
 		out_leaks->leak = malloc((groups.count + 1) * sizeof(*out_leaks->leak));
-		error = out_leaks->leak ? 0 : -ENOMEM;
+		err = out_leaks->leak ? 0 : -ENOMEM;
 	}
-	if (!error) {
+	if (!err) {
 		open_slices(text->profile, out_leaks);
 		count_known(text->profile, out_leaks);
 		find_all(text->profile, &groups, out_leaks);
 	}
 	stack_groups_close(&groups);
-	return error;
+	return err;
 }
 
 void leaks_close(struct leaks *leaks)

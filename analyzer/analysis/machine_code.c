@@ -18,10 +18,10 @@ int machine_code_open(const struct profile *profile, int32_t module, const char 
 	const struct file_source source = {.pid = profile->meta.pid, .exe = profile->meta.exe};
 	struct machine_code code = MACHINE_CODE_CLOSED;
 	GElf_Ehdr header;
-	int error = module_names_open(&source, profile, module, binary, &code.names);
+	int err = module_names_open(&source, profile, module, binary, &code.names);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	/* Without the program's file there are at least names. */
 	if (!objfile_has_code(code.names.file.elf))
 		(void)objfile_open_program(&source, &profile->module[module], &code.program);

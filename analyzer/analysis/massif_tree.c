@@ -137,10 +137,10 @@ int massif_tree_write(const struct profile *profile, FILE *out)
 {
 	struct tree tree = {.profile = profile, .out = out};
 	struct node root = {0};
-	int error = stack_sums_open(profile, STEPS_BY_CALL, STEPS_LEAF_FIRST, &tree.stacks);
+	int err = stack_sums_open(profile, STEPS_BY_CALL, STEPS_LEAF_FIRST, &tree.stacks);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	tree.frame_of = frame_label_frames(profile, &tree.stacks.functions);
 	root.end = tree.stacks.count;
 	for (size_t i = 0; i < root.end; i++)
@@ -148,8 +148,8 @@ int massif_tree_write(const struct profile *profile, FILE *out)
 	tree.least = root.bytes * THRESHOLD;
 	if (tree.frame_of)
 		print_node(&tree, &root);
-	error = tree.frame_of ? 0 : -ENOMEM;
+	err = tree.frame_of ? 0 : -ENOMEM;
 	free(tree.frame_of);
 	stack_sums_close(&tree.stacks);
-	return error;
+	return err;
 }

@@ -133,17 +133,17 @@ static int go_to(struct grower *grower, const struct pass *pass, size_t stack)
 {
 	const struct stack_sum *sum = &grower->sums.sum[stack];
 	size_t common = 0;
-	int error = 0;
+	int err = 0;
 
 	while (common < grower->depth && common < sum->count &&
 	       grower->level[common + 1].function == sum->step[common])
 		common++;
 	while (grower->depth > common)
 		leave(grower, pass, stack);
-	while (grower->depth < sum->count && !error)
-		error = enter(grower, pass, sum->step[grower->depth], stack);
-	if (error)
-		return error;
+	while (grower->depth < sum->count && !err)
+		err = enter(grower, pass, sum->step[grower->depth], stack);
+	if (err)
+		return err;
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
 		grower->level[grower->depth].weight[type] += grower->weight[stack][type];
 	if (grower->leaf)
@@ -161,17 +161,17 @@ static bool is_nothing(const double *weight)
 
 static int go_through(struct grower *grower, const struct pass *pass)
 {
-	int error = 0;
+	int err = 0;
 
 	grower->depth = 0;
 	grower->level[0] = (struct level){.function = PRUNED_ROOT};
-	for (size_t i = 0; i < grower->sums.count && !error; i++) {
+	for (size_t i = 0; i < grower->sums.count && !err; i++) {
 		if (!is_nothing(grower->weight[i]))
-			error = go_to(grower, pass, i);
+			err = go_to(grower, pass, i);
 	}
-	while (grower->depth > 0 && !error)
+	while (grower->depth > 0 && !err)
 		leave(grower, pass, grower->sums.count);
-	return error;
+	return err;
 }
 
 static int nothing_to_add(struct grower *grower, struct level *level, size_t stack)
@@ -244,19 +244,19 @@ static int add_rests(struct grower *grower)
 {
 	const size_t count = grower->pruned_count;
 	uint32_t *rest = calloc(count + 1, sizeof(*rest)); /* by pruned_node; 0 = none */
-	int error = rest ? 0 : -ENOMEM;
+	int err = rest ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < grower->sums.count && !error; i++) {
+	for (size_t i = 0; i < grower->sums.count && !err; i++) {
 		const uint32_t parent = grower->leaf[i] & ~REST_FLAG;
 
 		if (!(grower->leaf[i] & REST_FLAG))
 			continue;
 		if (!rest[parent])
-			error = new_pruned_node(grower, PRUNED_REST, parent, &rest[parent]);
+			err = new_pruned_node(grower, PRUNED_REST, parent, &rest[parent]);
 		grower->leaf[i] = rest[parent];
 	}
 	free(rest);
-	return error;
+	return err;
 }
 
 static int grow(struct grower *grower, const struct profile *profile, size_t enough)
@@ -264,27 +264,26 @@ static int grow(struct grower *grower, const struct profile *profile, size_t eno
 	static const struct pass count = {.add = nothing_to_add, .end = count_node},
 				 keep = {.add = add_pruned_node, .end = keep_or_drop};
 	size_t deepest = 0;
-	int error = weigh(grower, profile);
+	int err = weigh(grower, profile);
 
 	for (size_t i = 0; i < grower->sums.count; i++)
 		deepest = grower->sums.sum[i].count > deepest ? grower->sums.sum[i].count : deepest;
 	grower->level = malloc((deepest + 1) * sizeof(*grower->level));
 	grower->bin = calloc(BINS, sizeof(*grower->bin));
-	if (error || !grower->level || !grower->bin)
+	if (err || !grower->level || !grower->bin)
 		return -ENOMEM;
 	go_through(grower, &count);
 	choose_bins(grower, enough);
 	grower->leaf = calloc(grower->sums.count + 1, sizeof(*grower->leaf));
-	error = grower->leaf
-			? new_pruned_node(grower, PRUNED_ROOT, 0, &grower->level[0].pruned_node)
-			: -ENOMEM;
-	if (!error)
-		error = go_through(grower, &keep);
-	if (!error) {
+	err = grower->leaf ? new_pruned_node(grower, PRUNED_ROOT, 0, &grower->level[0].pruned_node)
+			   : -ENOMEM;
+	if (!err)
+		err = go_through(grower, &keep);
+	if (!err) {
 		set_weight(grower, &grower->level[0]);
-		error = add_rests(grower);
+		err = add_rests(grower);
 	}
-	return error;
+	return err;
 }
 
 /* Converts the leaves by sum to leaves by stack. */
@@ -302,21 +301,21 @@ int pruned_tree_open(const struct profile *profile, const struct pruned_tree_opt
 {
 	struct grower grower = {.by = options->by};
 	struct pruned_tree pruned_tree = {0};
-	int error = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &grower.sums);
+	int err = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &grower.sums);
 
-	if (error)
-		return error;
-	error = grow(&grower, profile, options->enough);
-	if (!error)
-		error = spread_leaves(&grower, profile, &pruned_tree.leaf);
+	if (err)
+		return err;
+	err = grow(&grower, profile, options->enough);
+	if (!err)
+		err = spread_leaves(&grower, profile, &pruned_tree.leaf);
 	free(grower.weight);
 	free(grower.level);
 	free(grower.bin);
 	free(grower.leaf);
-	if (error) {
+	if (err) {
 		free(grower.pruned_node);
 		stack_sums_close(&grower.sums);
-		return error;
+		return err;
 	}
 	*out_functions = grower.sums.functions;
 	grower.sums.functions = (struct functions){0};

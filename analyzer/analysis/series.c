@@ -117,9 +117,9 @@ static int add_value(const struct series *series, struct series_stack *stack,
 static int add_groups(struct series *series, const struct stack_text *text,
 		      const struct stack_groups *groups, enum sample_type type)
 {
-	int error = 0;
+	int err = 0;
 
-	for (size_t group = 0; group < groups->count && !error; group++) {
+	for (size_t group = 0; group < groups->count && !err; group++) {
 		const uint64_t hash = stack_text_hash(text, groups->stack[group]);
 		struct estimate sum = {0};
 		uint32_t index;
@@ -133,11 +133,11 @@ static int add_groups(struct series *series, const struct stack_text *text,
 		if (sum.value == 0)
 			continue;
 		if (find_stack(series, hash, &index))
-			error = new_stack(series, text, groups->stack[group], hash, &index);
-		if (!error)
-			error = add_value(series, &series->stack[index], &sum);
+			err = new_stack(series, text, groups->stack[group], hash, &index);
+		if (!err)
+			err = add_value(series, &series->stack[index], &sum);
 	}
-	return error;
+	return err;
 }
 
 static int copy_text(char **to, const char *from)
@@ -168,18 +168,18 @@ int series_add(struct series *series, const struct profile *profile, enum sample
 {
 	struct stack_text text;
 	struct stack_groups groups = {0};
-	int error = stack_text_open(profile, &text);
+	int err = stack_text_open(profile, &text);
 
-	if (!error)
-		error = stack_groups_open(&text, &groups);
-	if (!error)
-		error = array_reserve(&series->snapshot, &series->snapshot_capacity,
-				      series->snapshot_count, sizeof(*series->snapshot));
-	if (!error)
-		error = add_groups(series, &text, &groups, type);
-	if (!error)
-		error = add_meta(series, &profile->meta);
-	if (!error)
+	if (!err)
+		err = stack_groups_open(&text, &groups);
+	if (!err)
+		err = array_reserve(&series->snapshot, &series->snapshot_capacity,
+				    series->snapshot_count, sizeof(*series->snapshot));
+	if (!err)
+		err = add_groups(series, &text, &groups, type);
+	if (!err)
+		err = add_meta(series, &profile->meta);
+	if (!err)
 		series->snapshot[series->snapshot_count++] = (struct series_snapshot){
 			.pid = profile->meta.pid,
 			.start_unix_ns = profile->meta.start_unix_ns,
@@ -189,7 +189,7 @@ int series_add(struct series *series, const struct profile *profile, enum sample
 		};
 	stack_groups_close(&groups);
 	stack_text_close(&text);
-	return error;
+	return err;
 }
 
 double series_value(const struct series_stack *stack, size_t snapshot)

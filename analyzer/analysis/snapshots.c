@@ -19,16 +19,16 @@ int snapshots_add(struct snapshots *snapshots, const struct profile *profile)
 				    .slack = total.slack};
 	size_t size;
 	FILE *out = open_memstream(&snapshot.tree, &size);
-	int error = out ? massif_tree_write(profile, out) : -ENOMEM;
+	int err = out ? massif_tree_write(profile, out) : -ENOMEM;
 
 	if (out && fclose(out))
-		error = -ENOMEM;
-	if (!error && array_reserve(&snapshots->snapshot, &snapshots->capacity, snapshots->count,
-				    sizeof(snapshot)))
-		error = -ENOMEM;
-	if (error) {
+		err = -ENOMEM;
+	if (!err && array_reserve(&snapshots->snapshot, &snapshots->capacity, snapshots->count,
+				  sizeof(snapshot)))
+		err = -ENOMEM;
+	if (err) {
 		free(snapshot.tree);
-		return error;
+		return err;
 	}
 	snapshots->snapshot[snapshots->count++] = snapshot;
 	return 0;

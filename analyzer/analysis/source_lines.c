@@ -131,24 +131,24 @@ int source_lines_sum(const struct profile *profile, const struct functions *func
 		     enum sample_type type, const bool *wanted, struct source_lines *out_lines)
 {
 	struct summing summing = {.functions = functions};
-	const int error = find_lines(&summing, profile, wanted);
+	const int err = find_lines(&summing, profile, wanted);
 
-	for (size_t i = 0; i < profile->row_count && !error; i++) {
+	for (size_t i = 0; i < profile->row_count && !err; i++) {
 		const struct estimate weight = estimate_of(profile, &profile->row[i], type);
 		if (weight.value != 0)
 			sum_stack(&summing, &profile->stack[profile->row[i].key.stack],
 				  (uint32_t)i + 1, &weight);
 	}
-	if (!error)
+	if (!err)
 		keep_counted(&summing);
 	free(summing.line_of);
 	free(summing.round);
 	table_close(&summing.by_place);
-	if (error)
+	if (err)
 		source_lines_close(&summing.lines);
 	else
 		*out_lines = summing.lines;
-	return error;
+	return err;
 }
 
 void source_lines_close(struct source_lines *lines)

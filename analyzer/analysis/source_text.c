@@ -228,10 +228,10 @@ int source_text_open(const struct source_places *places, const char *file,
 	if (is_here)
 		text.modified_unix_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u +
 					(uint64_t)status.st_mtim.tv_nsec;
-	const int error = text.bytes && text.path ? find_lines(size, &text) : -ENOMEM;
-	if (error) {
+	const int err = text.bytes && text.path ? find_lines(size, &text) : -ENOMEM;
+	if (err) {
 		source_text_close(&text);
-		return error;
+		return err;
 	}
 	printable(text.path);
 	*out_text = text;

@@ -122,18 +122,18 @@ static int sort_range(struct sorter *sorter, const struct range *range)
 
 static int sort_stacks(struct sorter *sorter, size_t count)
 {
-	int error = 0;
+	int err = 0;
 
 	for (size_t i = 0; i < count; i++)
 		sorter->key[i].stack = (uint32_t)i;
 	if (count)
-		error = add_range(sorter, 0, count, 0);
-	while (sorter->range_count && !error) {
+		err = add_range(sorter, 0, count, 0);
+	while (sorter->range_count && !err) {
 		const struct range range = sorter->range[--sorter->range_count];
 
-		error = sort_range(sorter, &range);
+		err = sort_range(sorter, &range);
 	}
-	return error;
+	return err;
 }
 
 /* ---- adding up ------------------------------------------------------------------------------- */
@@ -206,18 +206,18 @@ static int sort_and_add(const struct profile *profile, enum stack_steps by, enum
 		.start = malloc((profile->stack_count + 1) * sizeof(*sorter.start)),
 		.key = malloc((profile->stack_count + 1) * sizeof(*sorter.key)),
 	};
-	int error = sorter.start && sorter.key ? 0 : -ENOMEM;
+	int err = sorter.start && sorter.key ? 0 : -ENOMEM;
 
-	if (!error) {
+	if (!err) {
 		unfold_all(profile, by, order, sums, sorter.start);
-		error = sort_stacks(&sorter, profile->stack_count);
+		err = sort_stacks(&sorter, profile->stack_count);
 	}
-	if (!error)
-		error = make_sums(profile, &sorter, sums);
+	if (!err)
+		err = make_sums(profile, &sorter, sums);
 	free(sorter.start);
 	free(sorter.key);
 	free(sorter.range);
-	return error;
+	return err;
 }
 
 static void find_files(const struct profile *profile, struct stack_sums *sums)
@@ -235,19 +235,19 @@ int stack_sums_open(const struct profile *profile, enum stack_steps by, enum sta
 		    struct stack_sums *out_sums)
 {
 	struct stack_sums sums = {0};
-	int error;
+	int err;
 
 	if (functions_open(profile, &sums.functions))
 		return -ENOMEM;
 	sums.steps = malloc((count_steps(profile, &sums.functions) + 1) * sizeof(*sums.steps));
 	sums.file = calloc(sums.functions.count + 1, sizeof(*sums.file));
 	sums.group_of = malloc((profile->stack_count + 1) * sizeof(*sums.group_of));
-	error = sums.steps && sums.file && sums.group_of ? 0 : -ENOMEM;
-	if (!error)
-		error = sort_and_add(profile, by, order, &sums);
-	if (error) {
+	err = sums.steps && sums.file && sums.group_of ? 0 : -ENOMEM;
+	if (!err)
+		err = sort_and_add(profile, by, order, &sums);
+	if (err) {
 		stack_sums_close(&sums);
-		return error;
+		return err;
 	}
 	find_files(profile, &sums);
 	*out_sums = sums;

@@ -155,9 +155,9 @@ void stack_text_print_all(const struct stack_text *text, uint32_t stack, const c
 static int find_groups(const struct stack_text *text, struct stack_groups *groups, uint64_t *hashes)
 {
 	struct table table = {0};
-	int error = 0;
+	int err = 0;
 
-	for (uint32_t stack = 0; stack < text->profile->stack_count && !error; stack++) {
+	for (uint32_t stack = 0; stack < text->profile->stack_count && !err; stack++) {
 		const uint64_t hash = stack_text_hash(text, stack);
 		struct table_cursor cursor = table_seek(&table, hash);
 		uint32_t group;
@@ -169,12 +169,12 @@ static int find_groups(const struct stack_text *text, struct stack_groups *group
 			group = (uint32_t)groups->count++;
 			groups->stack[group] = stack;
 			hashes[group] = hash;
-			error = table_add(&table, hash, group);
+			err = table_add(&table, hash, group);
 		}
 		groups->group_of[stack] = group;
 	}
 	table_close(&table);
-	return error;
+	return err;
 }
 
 /* Rows by group: a counting sort. */
@@ -194,7 +194,7 @@ int stack_groups_open(const struct stack_text *text, struct stack_groups *out_gr
 {
 	const size_t stacks = text->profile->stack_count;
 	uint64_t *hashes = malloc((stacks + 1) * sizeof(*hashes));
-	int error = -ENOMEM;
+	int err = -ENOMEM;
 
 	*out_groups = (struct stack_groups){
 		.group_of = malloc((stacks + 1) * sizeof(uint32_t)),
@@ -202,16 +202,16 @@ int stack_groups_open(const struct stack_text *text, struct stack_groups *out_gr
 		.row = malloc((text->profile->row_count + 1) * sizeof(uint32_t)),
 	};
 	if (hashes && out_groups->group_of && out_groups->stack && out_groups->row)
-		error = find_groups(text, out_groups, hashes);
-	if (!error) {
+		err = find_groups(text, out_groups, hashes);
+	if (!err) {
 		out_groups->first_row =
 			calloc(out_groups->count + 2, sizeof(*out_groups->first_row));
-		error = out_groups->first_row ? 0 : -ENOMEM;
+		err = out_groups->first_row ? 0 : -ENOMEM;
 	}
-	if (!error)
+	if (!err)
 		sort_rows(text->profile, out_groups);
 	free(hashes);
-	return error;
+	return err;
 }
 
 void stack_groups_close(struct stack_groups *groups)

@@ -131,7 +131,7 @@ int heapfile_read_comment(char *text, struct profile *profile)
 {
 	char *value = text;
 	const char *key;
-	int error;
+	int err;
 
 	while (*value == ' ')
 		value++;
@@ -146,6 +146,6 @@ int heapfile_read_comment(char *text, struct profile *profile)
 		return read_change(value, &profile->meta);
 	if (strcmp(key, HEAPFILE_CAVEAT_KEY) == 0)
 		return heapfile_read_caveat(value, &profile->meta);
-	error = heapfile_read_meta(key, value, &profile->meta);
-	return error == -ENOENT ? 0 : error;
+	err = heapfile_read_meta(key, value, &profile->meta);
+	return err == -ENOENT ? 0 : err;
 }

@@ -121,7 +121,7 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 								       : profile->meta.interval};
 	uint32_t index;
 	struct profile_row *row;
-	int error;
+	int err;
 
 	if (counts->alloc_count)
 		key.size_class = profile_read_size_class(counts->alloc_bytes / counts->alloc_count,
@@ -132,9 +132,9 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 	/* before the row gets the samples of the history */
 	if (counts->key.interval && reader->history.shift)
 		row_history_add(profile, &profile->row[index], &reader->history);
-	error = read_add(profile, &key, counts, &index);
-	if (error)
-		return error == -ERANGE ? heap_bad(reader, "counts that are too large") : error;
+	err = read_add(profile, &key, counts, &index);
+	if (err)
+		return err == -ERANGE ? heap_bad(reader, "counts that are too large") : err;
 	row = &profile->row[index];
 	row->inuse_slack += counts->inuse_slack;
 	row->alloc_slack += counts->alloc_slack;
@@ -232,7 +232,7 @@ static int read_row(struct heap_reader *reader)
 	struct profile_row counts = {0};
 	const char *cursor = reader->line;
 	uint32_t frame[READ_FRAMES_MAX], frame_count = 0;
-	int error;
+	int err;
 
 	reader->beside.key.interval = 0;
 	if (!scan_bucket(&cursor, &counts))
@@ -244,9 +244,9 @@ static int read_row(struct heap_reader *reader)
 	}
 	if (is_contradictory(&counts))
 		return heap_bad(reader, "counts that contradict each other");
-	error = read_text_frames(reader->profile, cursor, frame, &frame_count);
-	if (error)
-		return error == -EBADMSG ? heap_bad(reader, "not a list of addresses") : error;
+	err = read_text_frames(reader->profile, cursor, frame, &frame_count);
+	if (err)
+		return err == -EBADMSG ? heap_bad(reader, "not a list of addresses") : err;
 	reader->sum.inuse_count = heapfile_sum(reader->sum.inuse_count, counts.inuse_count);
 	reader->sum.inuse_bytes = heapfile_sum(reader->sum.inuse_bytes, counts.inuse_bytes);
 	scale_row(reader, &counts);
@@ -264,11 +264,11 @@ static int read_line(struct heap_reader *reader)
 	if (strncmp(reader->line, HEAPFILE_ROW, strlen(HEAPFILE_ROW)) == 0)
 		return read_beside(reader);
 	if (reader->line[0] == '#') {
-		const int error = heapfile_read_comment(reader->line + 1, reader->profile);
+		const int err = heapfile_read_comment(reader->line + 1, reader->profile);
 
-		return error == -EINVAL
+		return err == -EINVAL
 			       ? heap_bad(reader, "a comment of heapinject's that makes no sense")
-			       : error;
+			       : err;
 	}
 	if (strcmp(reader->line, HEAPFILE_MAPS) == 0 ||
 	    strcmp(reader->line, "--- Memory map: ---") == 0) {
@@ -282,16 +282,16 @@ static int read_line(struct heap_reader *reader)
 
 static int read_lines(struct heap_reader *reader)
 {
-	int error;
+	int err;
 
 	if (!read_text_next(reader->text)) {
 		read_damage(reader->profile, "empty");
 		return -EBADMSG;
 	}
-	error = read_header(reader);
-	while (!error && !reader->ended && read_text_next(reader->text))
-		error = read_line(reader);
-	return error;
+	err = read_header(reader);
+	while (!err && !reader->ended && read_text_next(reader->text))
+		err = read_line(reader);
+	return err;
 }
 
 static void check_end(struct heap_reader *reader)
@@ -309,20 +309,20 @@ static void check_end(struct heap_reader *reader)
 int heapfile_read(struct input *input, struct profile *profile)
 {
 	struct heap_reader reader = {.profile = profile, .text = read_text_open(input, profile)};
-	int error, maps_error;
+	int err, maps_error;
 
 	if (!reader.text)
 		return -ENOMEM;
 	reader.line = reader.text->line;
-	error = read_lines(&reader);
-	if (!error)
+	err = read_lines(&reader);
+	if (!err)
 		check_end(&reader);
 	maps_error = read_text_close(reader.text);
-	if (!error)
-		error = maps_error;
-	if (!error)
-		error = read_assign_modules(profile);
-	if (!error && !is_ours(&reader))
+	if (!err)
+		err = maps_error;
+	if (!err)
+		err = read_assign_modules(profile);
+	if (!err && !is_ours(&reader))
 		read_count_samples(profile);
-	return error;
+	return err;
 }

@@ -441,10 +441,10 @@ static int write_gzip(const struct protobuf *message, FILE *out)
 int pprof_write(const struct profile *profile, FILE *out)
 {
 	struct pprof pprof = {.profile = profile};
-	int error = pprof_build(&pprof);
+	int err = pprof_build(&pprof);
 
-	if (!error)
-		error = write_gzip(&pprof.message, out);
+	if (!err)
+		err = write_gzip(&pprof.message, out);
 	pprof_close(&pprof);
-	return error;
+	return err;
 }

@@ -167,10 +167,10 @@ int protobuf_next(struct protobuf_rest *rest, struct protobuf_field *out_field)
 	struct protobuf_rest after = *rest;
 	struct protobuf_field field = {0};
 	uint64_t key;
-	const int error = protobuf_next_number(&after, &key);
+	const int err = protobuf_next_number(&after, &key);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (key >> 3 == 0 || key >> 3 > FIELD_NUMBER_MAX || take_value(&after, key & 7, &field))
 		return -EBADMSG;
 	field.number = (unsigned int)(key >> 3);

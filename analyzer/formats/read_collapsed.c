@@ -145,16 +145,16 @@ static int add_value(struct collapsed_reader *reader, uint32_t stack, double val
 				      .interval = 1,
 				      .side = side};
 	uint32_t row;
-	int error;
+	int err;
 
 	if (!bytes)
 		return 0;
 	if (value < 0)
 		key.side = side == PROFILE_NEW ? PROFILE_BASE : PROFILE_NEW;
-	error = read_add(reader->profile, &key, &counts, &row);
-	return error == -ERANGE
+	err = read_add(reader->profile, &key, &counts, &row);
+	return err == -ERANGE
 		       ? read_bad(reader->input, reader->profile, "values that are too large")
-		       : error;
+		       : err;
 }
 
 static int read_line(struct collapsed_reader *reader)
@@ -162,7 +162,7 @@ static int read_line(struct collapsed_reader *reader)
 	size_t size = strlen(reader->line);
 	double value, before = 0;
 	uint32_t frame_count, stack;
-	int error;
+	int err;
 
 	if (reader->line[strspn(reader->line, " \t\r")] == 0)
 		return 0;
@@ -172,14 +172,14 @@ static int read_line(struct collapsed_reader *reader)
 	while (size > 0 && is_blank(reader->line[size - 1]))
 		size--;
 	reader->line[size] = 0;
-	error = read_frames(reader, reader->line, &frame_count);
-	if (!error)
-		error = profile_stack_of(reader->profile, reader->frame, frame_count, 0, &stack);
-	if (!error)
-		error = add_value(reader, stack, value, PROFILE_NEW);
-	if (!error)
-		error = add_value(reader, stack, before, PROFILE_BASE);
-	return error;
+	err = read_frames(reader, reader->line, &frame_count);
+	if (!err)
+		err = profile_stack_of(reader->profile, reader->frame, frame_count, 0, &stack);
+	if (!err)
+		err = add_value(reader, stack, value, PROFILE_NEW);
+	if (!err)
+		err = add_value(reader, stack, before, PROFILE_BASE);
+	return err;
 }
 
 static int read_lines(struct collapsed_reader *reader)
@@ -188,27 +188,27 @@ static int read_lines(struct collapsed_reader *reader)
 	const size_t size = input_peek(reader->input, SNIFF_MAX, &bytes);
 	const struct sniffed sniffed = sniff(bytes, size < SNIFF_MAX ? size : SNIFF_MAX);
 	bool is_whole;
-	int error = 0;
+	int err = 0;
 
 	reader->is_comparison = sniffed.lines > 0 && sniffed.with_two == sniffed.lines;
-	while (!error && input_line(reader->input, reader->line, sizeof(reader->line), &is_whole)) {
+	while (!err && input_line(reader->input, reader->line, sizeof(reader->line), &is_whole)) {
 		if (is_whole)
-			error = read_line(reader);
+			err = read_line(reader);
 		else if (input_peek(reader->input, 1, &bytes) > 0)
 			read_bad(reader->input, reader->profile, "the line is too long");
-		else if (!reader->input->error)
+		else if (!reader->input->err)
 			read_damage(reader->profile, "cut off in line %" PRIu64,
 				    reader->input->line_number);
 	}
 	read_check_end(reader->input, reader->profile, true);
-	return !error && reader->profile->row_count == 0 && reader->profile->meta.damage ? -EBADMSG
-											 : error;
+	return !err && reader->profile->row_count == 0 && reader->profile->meta.damage ? -EBADMSG
+										       : err;
 }
 
 int read_collapsed(struct input *input, struct profile *profile)
 {
 	struct collapsed_reader *reader = calloc(1, sizeof(*reader));
-	int error;
+	int err;
 
 	if (!reader)
 		return -ENOMEM;
@@ -217,9 +217,9 @@ int read_collapsed(struct input *input, struct profile *profile)
 	profile->meta.interval = 1;
 	profile->meta.is_scaled = true;
 	profile->meta.missing = PROFILE_MISSING_OBJECTS;
-	error = read_lines(reader);
-	if (!error)
+	err = read_lines(reader);
+	if (!err)
 		read_count_samples(profile);
 	free(reader);
-	return error;
+	return err;
 }

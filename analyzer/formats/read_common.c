@@ -36,7 +36,7 @@ int read_bad(const struct input *input, struct profile *profile, const char *wha
 
 void read_check_end(const struct input *input, struct profile *profile, bool ended)
 {
-	if (input->error)
+	if (input->err)
 		read_damage(profile, "unreadable after line %" PRIu64 ": %s", input->line_number,
 			    input_complaint(input));
 	else if (!ended)
@@ -89,11 +89,11 @@ int read_add_part(struct profile *profile, uint32_t row, uint32_t thread,
 int read_share_rest(struct profile *profile)
 {
 	struct profile_row *rest = calloc(profile->row_count + 1, sizeof(*rest));
-	int error = rest ? 0 : -ENOMEM;
+	int err = rest ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < profile->row_count && !error; i++)
+	for (size_t i = 0; i < profile->row_count && !err; i++)
 		rest[i] = profile->row[i];
-	for (size_t i = 0; i < profile->breakdown.count && !error; i++) {
+	for (size_t i = 0; i < profile->breakdown.count && !err; i++) {
 		const struct part *part = &profile->breakdown.part[i];
 
 		rest[part->row].alloc_count -= part->alloc_count;
@@ -101,13 +101,13 @@ int read_share_rest(struct profile *profile)
 		rest[part->row].inuse_count -= part->inuse_count;
 		rest[part->row].inuse_bytes -= part->inuse_bytes;
 	}
-	for (size_t i = 0; i < profile->row_count && !error; i++) {
+	for (size_t i = 0; i < profile->row_count && !err; i++) {
 		if (rest[i].alloc_count || rest[i].alloc_bytes || rest[i].inuse_count ||
 		    rest[i].inuse_bytes)
-			error = read_add_part(profile, (uint32_t)i, 0, &rest[i]);
+			err = read_add_part(profile, (uint32_t)i, 0, &rest[i]);
 	}
 	free(rest);
-	return error;
+	return err;
 }
 
 void read_count_samples(struct profile *profile)
@@ -151,7 +151,7 @@ bool read_text_next(struct read_text *text)
 		return true;
 	if (input_peek(text->input, 1, &bytes) > 0)
 		read_bad(text->input, text->profile, "the line is too long");
-	else if (text->input->error)
+	else if (text->input->err)
 		read_check_end(text->input, text->profile, false);
 	else
 		read_damage(text->profile, "cut off in line %" PRIu64, text->input->line_number);
@@ -222,40 +222,40 @@ int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_
 
 int read_text_close(struct read_text *text)
 {
-	int error = 0;
+	int err = 0;
 
 	if (!text)
 		return 0;
 	if (fclose(text->maps)) {
 		free(text->maps_text);
-		error = -ENOMEM;
+		err = -ENOMEM;
 	} else {
 		free(text->profile->meta.maps);
 		text->profile->meta.maps = text->maps_text;
 	}
 	free(text);
-	return error;
+	return err;
 }
 
 int read_assign_modules(struct profile *profile)
 {
 	struct modules modules = {0};
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < profile->module_count && !error; i++) {
+	for (size_t i = 0; i < profile->module_count && !err; i++) {
 		const struct profile_module *module = &profile->module[i];
 		const struct module_range range = {.lo = module->lo,
 						   .hi = module->hi,
 						   .number = module->number,
 						   .index = (uint32_t)i};
 
-		error = modules_add(&modules, &range);
+		err = modules_add(&modules, &range);
 	}
-	for (size_t i = 0; i < profile->frame_count && !error; i++) {
+	for (size_t i = 0; i < profile->frame_count && !err; i++) {
 		if (profile->frame[i].module < 0)
 			profile->frame[i].module =
 				modules_find(&modules, profile->frame[i].address - 1);
 	}
 	modules_close(&modules);
-	return error ? -ENOMEM : 0;
+	return err ? -ENOMEM : 0;
 }

@@ -166,9 +166,9 @@ static int read_lines_of(struct heaptrack_reader *reader, const char *cursor,
 	const char *slash = module ? strrchr(module->text, '/') : NULL;
 	uint64_t function, file, number;
 	size_t count = 0;
-	int error = 0;
+	int err = 0;
 
-	while (!error && count < LINES_MAX && next_number(&cursor, &function)) {
+	while (!err && count < LINES_MAX && next_number(&cursor, &function)) {
 		file = number = 0;
 		if (next_number(&cursor, &file))
 			next_number(&cursor, &number);
@@ -181,20 +181,20 @@ static int read_lines_of(struct heaptrack_reader *reader, const char *cursor,
 		line[count].file = path ? path->text : NULL;
 		line[count].line = number <= UINT32_MAX ? (uint32_t)number : 0;
 		line[count].function = short_name(name->text);
-		error = line[count++].function ? 0 : -ENOMEM;
+		err = line[count++].function ? 0 : -ENOMEM;
 	}
-	if (!error && !count && module) {
-		error = asprintf(&line[0].function, "[%s]", slash ? slash + 1 : module->text) < 0
-				? -ENOMEM
-				: 0;
+	if (!err && !count && module) {
+		err = asprintf(&line[0].function, "[%s]", slash ? slash + 1 : module->text) < 0
+			      ? -ENOMEM
+			      : 0;
 		line[0].system_name = line[0].function;
-		count = !error;
+		count = !err;
 	}
-	if (!error && count && !frame->line_count)
-		error = profile_frame_lines(frame, line, count);
+	if (!err && count && !frame->line_count)
+		err = profile_frame_lines(frame, line, count);
 	for (size_t i = 0; i < count; i++)
 		free(line[i].function);
-	return error;
+	return err;
 }
 
 static int read_ip(struct heaptrack_reader *reader, const char *cursor)
@@ -245,7 +245,7 @@ static int stack_of(struct heaptrack_reader *reader, uint64_t number, uint32_t *
 	struct heaptrack_trace *trace =
 		number && number <= reader->trace_count ? &reader->trace[number - 1] : NULL;
 	uint32_t frame[DEPTH_MAX] = {0}, count = 0;
-	int error;
+	int err;
 
 	if (trace && trace->stack != NONE) {
 		*out_stack = trace->stack;
@@ -254,10 +254,10 @@ static int stack_of(struct heaptrack_reader *reader, uint64_t number, uint32_t *
 	for (const struct heaptrack_trace *at = trace; at && at->frame != NONE && count < DEPTH_MAX;
 	     at = at->parent ? &reader->trace[at->parent - 1] : NULL)
 		frame[count++] = at->frame;
-	error = profile_stack_of(reader->profile, frame, count, 0, out_stack);
-	if (!error && trace)
+	err = profile_stack_of(reader->profile, frame, count, 0, out_stack);
+	if (!err && trace)
 		trace->stack = *out_stack;
-	return error;
+	return err;
 }
 
 /* ---- allocations ----------------------------------------------------------------------------- */
@@ -401,17 +401,17 @@ static int read_lines(struct heaptrack_reader *reader)
 {
 	const uint8_t *bytes;
 	bool is_whole;
-	int error = read_header(reader);
+	int err = read_header(reader);
 
-	while (!error && input_line(reader->input, reader->line, sizeof(reader->line), &is_whole)) {
+	while (!err && input_line(reader->input, reader->line, sizeof(reader->line), &is_whole)) {
 		if (is_whole)
-			error = read_line(reader);
+			err = read_line(reader);
 		else if (input_peek(reader->input, 1, &bytes) > 0)
 			bad(reader, "the line is too long");
 	}
-	if (!error)
+	if (!err)
 		read_check_end(reader->input, reader->profile, reader->ended);
-	return error;
+	return err;
 }
 
 /*
@@ -442,18 +442,18 @@ static void reader_free(struct heaptrack_reader *reader)
 int read_heaptrack(struct input *input, struct profile *profile)
 {
 	struct heaptrack_reader *reader = calloc(1, sizeof(*reader));
-	int error;
+	int err;
 
 	if (!reader)
 		return -ENOMEM;
 	reader->input = input;
 	reader->profile = profile;
 	profile->meta.interval = 1;
-	error = read_lines(reader);
-	if (!error) {
+	err = read_lines(reader);
+	if (!err) {
 		share_ages(profile);
 		read_count_samples(profile);
 	}
 	reader_free(reader);
-	return error;
+	return err;
 }

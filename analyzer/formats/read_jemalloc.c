@@ -131,20 +131,20 @@ static int add_part(struct jemalloc_reader *reader, uint32_t thread,
 
 static int read_stack(struct jemalloc_reader *reader)
 {
-	const int error = read_text_frames(reader->profile, reader->text->line + 1, reader->frame,
-					   &reader->frame_count);
+	const int err = read_text_frames(reader->profile, reader->text->line + 1, reader->frame,
+					 &reader->frame_count);
 
 	reader->has_row = false;
-	reader->has_stack = !error;
-	if (error == -EBADMSG)
+	reader->has_stack = !err;
+	if (err == -EBADMSG)
 		return bad(reader, "not a list of addresses");
-	return error;
+	return err;
 }
 
 static int read_all_threads(struct jemalloc_reader *reader, const struct profile_row *counts)
 {
 	struct profile_row_key key = {.interval = reader->profile->meta.interval};
-	int error;
+	int err;
 
 	if (!reader->has_stack) /* the header's total */
 		return 0;
@@ -157,9 +157,9 @@ static int read_all_threads(struct jemalloc_reader *reader, const struct profile
 		return 0;
 	if (profile_stack_of(reader->profile, reader->frame, reader->frame_count, 0, &key.stack))
 		return -ENOMEM;
-	error = read_add(reader->profile, &key, counts, &reader->row);
-	if (error)
-		return error == -ERANGE ? bad(reader, "counts that are too large") : error;
+	err = read_add(reader->profile, &key, counts, &reader->row);
+	if (err)
+		return err == -ERANGE ? bad(reader, "counts that are too large") : err;
 	reader->has_row = true;
 	reader->left = *counts;
 	return 0;
@@ -219,15 +219,15 @@ static int read_header(struct jemalloc_reader *reader)
 
 static int read_lines(struct jemalloc_reader *reader)
 {
-	int error = read_header(reader);
+	int err = read_header(reader);
 
-	while (!error && read_text_next(reader->text))
-		error = read_line(reader);
-	if (!error && reader->thread_count)
-		error = read_share_rest(reader->profile);
-	if (!error)
+	while (!err && read_text_next(reader->text))
+		err = read_line(reader);
+	if (!err && reader->thread_count)
+		err = read_share_rest(reader->profile);
+	if (!err)
 		read_check_end(reader->text->input, reader->profile, reader->in_maps);
-	return error;
+	return err;
 }
 
 /*
@@ -256,20 +256,20 @@ static void drop_own_frames(struct profile *profile)
 int read_jemalloc(struct input *input, struct profile *profile)
 {
 	struct jemalloc_reader *reader = calloc(1, sizeof(*reader));
-	int error = -ENOMEM, maps_error;
+	int err = -ENOMEM, maps_error;
 
 	if (reader) {
 		reader->profile = profile;
 		reader->text = read_text_open(input, profile);
 	}
 	if (reader && reader->text)
-		error = read_lines(reader);
+		err = read_lines(reader);
 	maps_error = reader ? read_text_close(reader->text) : 0;
-	if (!error)
-		error = maps_error;
-	if (!error)
-		error = read_assign_modules(profile);
-	if (!error) {
+	if (!err)
+		err = maps_error;
+	if (!err)
+		err = read_assign_modules(profile);
+	if (!err) {
 		drop_own_frames(profile);
 		read_count_samples(profile);
 	}
@@ -278,5 +278,5 @@ int read_jemalloc(struct input *input, struct profile *profile)
 		free(reader->thread);
 	}
 	free(reader);
-	return error;
+	return err;
 }

@@ -243,16 +243,16 @@ static int for_each_field(struct pprof_reader *reader,
 {
 	struct protobuf_rest rest = {.at = reader->bytes, .end = reader->bytes + reader->size};
 	struct protobuf_field field;
-	int error = 0, end = 0;
+	int err = 0, end = 0;
 
-	while (error != -ENOMEM) {
+	while (err != -ENOMEM) {
 		const size_t at = (size_t)(rest.at - reader->bytes);
 
 		end = protobuf_next(&rest, &field);
 		if (end)
 			break;
-		error = read(reader, &field);
-		if (error == -EBADMSG)
+		err = read(reader, &field);
+		if (err == -EBADMSG)
 			read_damage(reader->profile,
 				    "damaged at byte %zu of the message, in its field %u", at,
 				    field.number);
@@ -260,7 +260,7 @@ static int for_each_field(struct pprof_reader *reader,
 	if (end == -EBADMSG)
 		read_damage(reader->profile, "cut off or damaged at byte %zu of the message",
 			    (size_t)(rest.at - reader->bytes));
-	return error == -ENOMEM ? error : 0;
+	return err == -ENOMEM ? err : 0;
 }
 
 static void read_own(struct pprof_reader *reader)
@@ -276,31 +276,30 @@ static void read_own(struct pprof_reader *reader)
 
 static int read_message(struct pprof_reader *reader)
 {
-	int error = for_each_field(reader, read_first);
+	int err = for_each_field(reader, read_first);
 
-	if (!error)
-		error = choose_columns(reader);
-	if (error)
-		return error;
+	if (!err)
+		err = choose_columns(reader);
+	if (err)
+		return err;
 	read_own(reader);
-	error = for_each_field(reader, read_mapping);
-	if (!error)
-		error = for_each_field(reader, read_location);
-	if (!error)
-		error = for_each_field(reader, read_samples);
-	if (!error && reader->has_threads)
-		error = read_share_rest(reader->profile);
-	if (!error)
+	err = for_each_field(reader, read_mapping);
+	if (!err)
+		err = for_each_field(reader, read_location);
+	if (!err)
+		err = for_each_field(reader, read_samples);
+	if (!err && reader->has_threads)
+		err = read_share_rest(reader->profile);
+	if (!err)
 		pprof_own_take_back(reader->profile, reader->row_size);
-	return !error && !reader->profile->row_count && reader->profile->meta.damage ? -EBADMSG
-										     : error;
+	return !err && !reader->profile->row_count && reader->profile->meta.damage ? -EBADMSG : err;
 }
 
 int read_pprof(struct input *input, struct profile *profile)
 {
 	struct pprof_reader *reader = calloc(1, sizeof(*reader));
 	size_t wanted = FIRST_PEEK;
-	int error;
+	int err;
 
 	if (!reader)
 		return -ENOMEM;
@@ -311,12 +310,12 @@ int read_pprof(struct input *input, struct profile *profile)
 	if (reader->size >= MESSAGE_MAX)
 		read_damage(profile, "larger than %u MiB: the rest was not read",
 			    MESSAGE_MAX >> 20);
-	if (input->error)
+	if (input->err)
 		read_damage(profile, "unreadable after byte %zu of the message: %s", reader->size,
 			    input_complaint(input));
-	error = read_message(reader);
+	err = read_message(reader);
 	pprof_tables_close(&reader->tables);
 	free(reader->row_size);
 	free(reader);
-	return error;
+	return err;
 }

@@ -125,7 +125,7 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 	struct profile_row side[SIDES] = {{.alloc_count = 0}};
 	struct profile_row_key key = {.interval = reader->interval};
 	uint32_t thread, row;
-	int error = 0;
+	int err = 0;
 
 	split_sides(reader, sample, side);
 	if (is_too_large(&side[PROFILE_NEW]) || is_too_large(&side[PROFILE_BASE]))
@@ -133,20 +133,20 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 	if (thread_of(reader, sample, &thread) ||
 	    profile_stack_of(reader->profile, reader->frame, sample->frame_count, 0, &key.stack))
 		return -ENOMEM;
-	for (int i = 0; i < SIDES && !error; i++) {
+	for (int i = 0; i < SIDES && !err; i++) {
 		if (!side[i].alloc_count)
 			continue;
 		key.side = (enum profile_side)i;
 		key.size_class = profile_read_size_class(
 			sample->bytes ? sample->bytes : side[i].alloc_bytes / side[i].alloc_count,
 			key.interval);
-		error = read_add(reader->profile, &key, &side[i], &row);
-		if (!error)
-			error = note_size(reader, row, sample->bytes);
-		if (!error && thread)
-			error = read_add_part(reader->profile, row, thread, &side[i]);
+		err = read_add(reader->profile, &key, &side[i], &row);
+		if (!err)
+			err = note_size(reader, row, sample->bytes);
+		if (!err && thread)
+			err = read_add_part(reader->profile, row, thread, &side[i]);
 	}
-	return error == -ERANGE ? -EBADMSG : error;
+	return err == -ERANGE ? -EBADMSG : err;
 }
 
 int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest,
@@ -229,17 +229,17 @@ int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *
 	struct protobuf_rest rest = protobuf_inside(field);
 	struct pprof_sample sample = {.frame_count = 0};
 	struct protobuf_field part;
-	int end, error = 0;
+	int end, err = 0;
 
-	while (!error && !(end = protobuf_next(&rest, &part))) {
+	while (!err && !(end = protobuf_next(&rest, &part))) {
 		if (part.number == SAMPLE_LOCATION_ID)
-			error = read_locations(reader, &part, &sample);
+			err = read_locations(reader, &part, &sample);
 		else if (part.number == SAMPLE_VALUE)
-			error = read_values(&part, &sample);
+			err = read_values(&part, &sample);
 		else if (part.number == SAMPLE_LABEL)
-			error = read_label(reader, &part, &sample);
+			err = read_label(reader, &part, &sample);
 	}
-	if (error || end != -ENODATA || sample.value_count != reader->type_count)
+	if (err || end != -ENODATA || sample.value_count != reader->type_count)
 		return -EBADMSG;
 	return add_sample(reader, &sample);
 }

@@ -294,9 +294,9 @@ int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf
 	uint64_t id = 0, mapping = 0, address = 0;
 	size_t count = 0;
 	uint32_t module, frame;
-	int end, error = 0;
+	int end, err = 0;
 
-	while (!(end = protobuf_next(&rest, &part)) && error != -ENOMEM) {
+	while (!(end = protobuf_next(&rest, &part)) && err != -ENOMEM) {
 		if (part.number == LOCATION_ID)
 			id = part.value;
 		else if (part.number == LOCATION_MAPPING_ID)
@@ -304,10 +304,10 @@ int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf
 		else if (part.number == LOCATION_ADDRESS)
 			address = part.value;
 		else if (part.number == LOCATION_LINE && count < LINES_MAX)
-			count += !(error = read_line(tables, &part, &line[count]));
+			count += !(err = read_line(tables, &part, &line[count]));
 	}
-	if (error == -ENOMEM)
-		return error;
+	if (err == -ENOMEM)
+		return err;
 	if (end != -ENODATA || !id || find_entry(&tables->frames, id, &frame))
 		return -EBADMSG;
 	if (make_frame(tables->profile, address,

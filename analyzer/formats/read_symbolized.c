@@ -100,19 +100,19 @@ static int read_symbol_line(struct symbolized_reader *reader)
 static int read_symbols(struct symbolized_reader *reader)
 {
 	bool is_whole, is_first = true;
-	int error = 0;
+	int err = 0;
 
-	while (!error && input_line(reader->input, reader->line, sizeof(reader->line), &is_whole)) {
+	while (!err && input_line(reader->input, reader->line, sizeof(reader->line), &is_whole)) {
 		if (!is_first && strncmp(reader->line, END, strlen(END)) == 0)
 			return 0;
 		if (!is_first && is_whole)
-			error = read_symbol_line(reader);
-		else if (!is_whole && !reader->input->error)
+			err = read_symbol_line(reader);
+		else if (!is_whole && !reader->input->err)
 			read_bad(reader->input, reader->profile,
 				 "the line is too long, or cut off");
 		is_first = false;
 	}
-	return error;
+	return err;
 }
 
 /* Reads the profile after the names. Some tools announce it by a line of its own. */
@@ -154,7 +154,7 @@ static int name_frame(struct profile_frame *frame, char *names)
 	struct profile_line line[LINES_MAX] = {{0}};
 	size_t count = 0;
 	char *inlined;
-	int error = 0;
+	int err = 0;
 
 	do {
 		inlined = NULL;
@@ -168,28 +168,28 @@ static int name_frame(struct profile_frame *frame, char *names)
 		printable(names);
 		line[count].system_name = names;
 		line[count].function = demangle(names, false);
-		error = line[count].function ? 0 : -ENOMEM;
+		err = line[count].function ? 0 : -ENOMEM;
 		count++;
 		names = inlined ? inlined + strlen(INLINED) : NULL;
-	} while (names && *names && count < LINES_MAX && !error);
+	} while (names && *names && count < LINES_MAX && !err);
 	for (size_t i = 0; i < count / 2; i++) {
 		const struct profile_line swapped = line[i];
 
 		line[i] = line[count - 1 - i];
 		line[count - 1 - i] = swapped;
 	}
-	if (!error)
-		error = profile_frame_lines(frame, line, count);
+	if (!err)
+		err = profile_frame_lines(frame, line, count);
 	for (size_t i = 0; i < count; i++)
 		free(line[i].function);
-	return error;
+	return err;
 }
 
 static int name_frames(struct symbolized_reader *reader)
 {
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < reader->profile->frame_count && !error; i++) {
+	for (size_t i = 0; i < reader->profile->frame_count && !err; i++) {
 		struct profile_frame *frame = &reader->profile->frame[i];
 		const char *names = find_names(reader, frame->address - 1);
 		char *copy;
@@ -203,27 +203,27 @@ static int name_frames(struct symbolized_reader *reader)
 		    strncmp(names, "??", 2) == 0)
 			continue;
 		copy = strdup(names);
-		error = copy ? name_frame(frame, copy) : -ENOMEM;
+		err = copy ? name_frame(frame, copy) : -ENOMEM;
 		free(copy);
 	}
-	return error;
+	return err;
 }
 
 int read_symbolized(struct input *input, struct profile *profile)
 {
 	struct symbolized_reader *reader = calloc(1, sizeof(*reader));
-	int error;
+	int err;
 
 	if (!reader)
 		return -ENOMEM;
 	reader->input = input;
 	reader->profile = profile;
-	error = read_symbols(reader);
-	if (!error)
-		error = read_body(reader);
-	if (!error)
-		error = name_frames(reader);
-	if (!error && !profile->meta.cmdline) {
+	err = read_symbols(reader);
+	if (!err)
+		err = read_body(reader);
+	if (!err)
+		err = name_frames(reader);
+	if (!err && !profile->meta.cmdline) {
 		profile->meta.cmdline = reader->binary;
 		reader->binary = NULL;
 	}
@@ -233,5 +233,5 @@ int read_symbolized(struct input *input, struct profile *profile)
 	free(reader->binary);
 	table_close(&reader->by_address);
 	free(reader);
-	return error;
+	return err;
 }

@@ -28,11 +28,11 @@ const struct reader readers[] = {
 
 static int unrecognized(const struct input *input, size_t size, struct profile *profile)
 {
-	if (!input->error)
+	if (!input->err)
 		return size ? -ENOEXEC : -ENODATA;
-	if (input->error == EBADMSG)
+	if (input->err == EBADMSG)
 		read_damage(profile, "%s", input_complaint(input));
-	return -input->error;
+	return -input->err;
 }
 
 int reader_read(int fd, struct profile *profile)
@@ -41,23 +41,23 @@ int reader_read(int fd, struct profile *profile)
 	struct input input;
 	const uint8_t *bytes;
 	size_t size;
-	int error = input_open(&input, fd);
+	int err = input_open(&input, fd);
 
-	if (error)
-		return error;
-	error = input_unpack(&input);
-	if (error) {
+	if (err)
+		return err;
+	err = input_unpack(&input);
+	if (err) {
 		input_close(&input);
-		return error;
+		return err;
 	}
 	size = input_peek(&input, READER_SNIFF_BYTES, &bytes);
 	while (reader->name &&
 	       !reader->recognize(bytes, size < READER_SNIFF_BYTES ? size : READER_SNIFF_BYTES))
 		reader++;
 	if (reader->name)
-		error = reader->read(&input, profile);
+		err = reader->read(&input, profile);
 	else
-		error = unrecognized(&input, size, profile);
+		err = unrecognized(&input, size, profile);
 	input_close(&input);
-	return error;
+	return err;
 }

@@ -80,7 +80,7 @@ static void input_read(struct input *input)
 		input->end += (size_t)got;
 		return;
 	}
-	input->error = got < 0 ? (int)-got : 0;
+	input->err = got < 0 ? (int)-got : 0;
 	input->at_end = true;
 }
 
@@ -102,14 +102,14 @@ const char *input_complaint(const struct input *input)
 {
 	const char *complaint = input->unpack ? unpack_complaint(input->unpack) : NULL;
 
-	return complaint ? complaint : strerror(input->error);
+	return complaint ? complaint : strerror(input->err);
 }
 
 size_t input_peek(struct input *input, size_t wanted, const uint8_t **out_bytes)
 {
 	if (input->end - input->begin < wanted && !input->at_end &&
 	    input_make_room(input, wanted)) {
-		input->error = ENOMEM;
+		input->err = ENOMEM;
 		input->at_end = true;
 	}
 	while (input->end - input->begin < wanted && !input->at_end)

@@ -16,7 +16,7 @@
 
 struct input {
 	int fd;
-	int error;            /* errno of a failed read, which counts as the end; 0 = none */
+	int err;              /* errno of a failed read, which counts as the end; 0 = none */
 	bool at_end;          /* nothing more to read after the buffer */
 	uint64_t position;    /* of the next byte, in the file or in its unpacked contents */
 	uint64_t line_number; /* of the line that was taken last, from 1 */

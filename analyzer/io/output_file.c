@@ -102,19 +102,19 @@ bool output_is_seen(const struct output_file *file)
 
 int output_close(struct output_file *file)
 {
-	int error = ferror(file->stream) ? -EIO : 0;
+	int err = ferror(file->stream) ? -EIO : 0;
 
 	errno = 0;
-	if ((file->path ? fclose(file->stream) : fflush(file->stream)) && !error)
-		error = errno ? -errno : -EIO;
+	if ((file->path ? fclose(file->stream) : fflush(file->stream)) && !err)
+		err = errno ? -errno : -EIO;
 	file->stream = NULL;
 	free(file->buffer);
 	file->buffer = NULL;
-	if (!error && file->temporary && rename(file->temporary, file->path))
-		error = -errno;
-	if (error) {
+	if (!err && file->temporary && rename(file->temporary, file->path))
+		err = -errno;
+	if (err) {
 		output_abandon(file);
-		return error;
+		return err;
 	}
 	free(file->temporary);
 	file->temporary = NULL;

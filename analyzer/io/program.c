@@ -49,13 +49,13 @@ static int copy_all(int fd, FILE *out)
 	return size < 0 ? -errno : 0;
 }
 
-static void read_first_line(int fd, char error[256])
+static void read_first_line(int fd, char err[256])
 {
-	const ssize_t size = pread(fd, error, 255, 0);
+	const ssize_t size = pread(fd, err, 255, 0);
 
-	error[size > 0 ? size : 0] = 0;
-	error[strcspn(error, "\n")] = 0;
-	printable(error);
+	err[size > 0 ? size : 0] = 0;
+	err[strcspn(err, "\n")] = 0;
+	printable(err);
 }
 
 static uint64_t now_ms(void)
@@ -133,7 +133,7 @@ static int run(char *const argv[], const int files[3], unsigned int patience_ms)
 	int *failure = mmap(NULL, sizeof(*failure), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const pid_t parent = getpid();
-	int error;
+	int err;
 
 	if (failure == MAP_FAILED)
 		return -errno;
@@ -142,10 +142,10 @@ static int run(char *const argv[], const int files[3], unsigned int patience_ms)
 		*failure = become(argv, files, parent);
 		_exit(EXIT_FAILURE);
 	}
-	error = pid < 0 ? -errno : reap(pid, patience_ms);
-	error = *failure ? -*failure : error;
+	err = pid < 0 ? -errno : reap(pid, patience_ms);
+	err = *failure ? -*failure : err;
 	munmap(failure, sizeof(*failure));
-	return error;
+	return err;
 }
 
 /*
@@ -166,24 +166,24 @@ static int open_file(void)
 int program_filter(char *const argv[], const struct program_input *input, FILE *out,
 		   char error_text[256])
 {
-	int files[3], error = 0;
+	int files[3], err = 0;
 
 	error_text[0] = 0;
 	for (int i = 0; i < 3; i++) {
 		files[i] = open_file();
-		error = files[i] < 0 ? files[i] : error;
+		err = files[i] < 0 ? files[i] : err;
 	}
-	if (!error)
-		error = write_all(files[0], input);
-	if (!error)
-		error = run(argv, files, input->patience_ms);
-	if (error == -EIO)
+	if (!err)
+		err = write_all(files[0], input);
+	if (!err)
+		err = run(argv, files, input->patience_ms);
+	if (err == -EIO)
 		read_first_line(files[2], error_text);
-	if (!error)
-		error = copy_all(files[1], out);
+	if (!err)
+		err = copy_all(files[1], out);
 	for (int i = 0; i < 3; i++) {
 		if (files[i] >= 0)
 			close(files[i]);
 	}
-	return error;
+	return err;
 }

@@ -20,7 +20,6 @@ struct program_input {
  * output; -ETIMEDOUT = it was still running at the time limit, and was killed; or another negative
  * errno. Waits for the program. If we are killed meanwhile, it is killed, too.
  */
-int program_filter(char *const argv[], const struct program_input *input, FILE *out,
-		   char error[256]);
+int program_filter(char *const argv[], const struct program_input *input, FILE *out, char err[256]);
 
 #endif

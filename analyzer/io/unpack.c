@@ -150,7 +150,7 @@ ssize_t unpack_read(struct unpack *unpack, uint8_t *to, size_t size)
 
 	while (!made) {
 		const size_t before = unpack->begin;
-		int error = 0;
+		int err = 0;
 
 		if (unpack->complaint)
 			return -EBADMSG;
@@ -168,9 +168,9 @@ ssize_t unpack_read(struct unpack *unpack, uint8_t *to, size_t size)
 			return unpack->is_between
 				       ? 0
 				       : complain(unpack, "the compressed data is cut off");
-		error = fill(unpack);
-		if (error)
-			return error;
+		err = fill(unpack);
+		if (err)
+			return err;
 	}
 	return (ssize_t)made;
 }

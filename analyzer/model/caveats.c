@@ -58,12 +58,12 @@ void caveats_clear(struct profile_meta *meta)
 
 int caveats_take_over(struct profile_meta *to, const struct profile_meta *from)
 {
-	int error = 0;
+	int err = 0;
 
-	for (int kind = 0; kind < HI_CAVEATS && !error; kind++)
+	for (int kind = 0; kind < HI_CAVEATS && !err; kind++)
 		if (from->caveat[kind])
-			error = caveats_set(to, (enum hi_caveat)kind, from->caveat[kind]);
-	return error;
+			err = caveats_set(to, (enum hi_caveat)kind, from->caveat[kind]);
+	return err;
 }
 
 uint32_t caveats_bits(const struct profile_meta *meta)

@@ -54,16 +54,16 @@ static int open_one(struct filter *filter, size_t kind, char complaint[PATTERN_C
 static int open_patterns(struct filter *filter, char complaint[FILTER_COMPLAINT_MAX])
 {
 	char reason[PATTERN_COMPLAINT_MAX];
-	int error = 0;
+	int err = 0;
 
-	for (size_t kind = 0; kind < FILTER_KINDS && !error; kind++) {
-		error = open_one(filter, kind, reason);
-		if (error == -EINVAL)
+	for (size_t kind = 0; kind < FILTER_KINDS && !err; kind++) {
+		err = open_one(filter, kind, reason);
+		if (err == -EINVAL)
 			snprintf(complaint, FILTER_COMPLAINT_MAX,
 				 "--%s: \"%.200s\" is no regular expression: %s",
 				 filter_names[kind], filter->options->text[kind], reason);
 	}
-	return error;
+	return err;
 }
 
 static void close_patterns(struct filter *filter)
@@ -77,10 +77,10 @@ static void close_patterns(struct filter *filter)
 int filter_check(const struct filter_options *options, char complaint[FILTER_COMPLAINT_MAX])
 {
 	struct filter filter = {.options = options};
-	const int error = open_patterns(&filter, complaint);
+	const int err = open_patterns(&filter, complaint);
 
 	close_patterns(&filter);
-	return error;
+	return err;
 }
 
 bool filter_is_idle(const struct filter_options *options)
@@ -214,15 +214,15 @@ static int filter_all_rows(struct filter *filter)
 				   .stack = filter->stack,
 				   .focus = &filter->focus,
 				   .ignore = &filter->ignore};
-	int error = filter_rows(&rows);
+	int err = filter_rows(&rows);
 
 	filter->matched |= (rows.is_focus_matched ? 1u << FILTER_TAGFOCUS : 0) |
 			   (rows.is_ignore_matched ? 1u << FILTER_TAGIGNORE : 0);
-	if (!error && filter->options->relative)
-		error = percent_base_set_relative(&filter->into, filter->options->percent_base,
-						  filter->from, rows.origin);
+	if (!err && filter->options->relative)
+		err = percent_base_set_relative(&filter->into, filter->options->percent_base,
+						filter->from, rows.origin);
 	free(rows.origin);
-	return error;
+	return err;
 }
 
 /* Copies the session's meta and modules. */
@@ -287,17 +287,17 @@ int filter_profile(const struct profile *from, const struct filter_options *opti
 {
 	struct filter filter = {.options = options, .from = from};
 	char complaint[FILTER_COMPLAINT_MAX];
-	int error = profile_open(&filter.into);
+	int err = profile_open(&filter.into);
 
-	if (!error)
-		error = open_patterns(&filter, complaint);
-	if (!error && (reserve(&filter) || copy_rest(&filter) || filter_frames(&filter) ||
-		       filter_stacks(&filter) || filter_all_rows(&filter)))
-		error = -ENOMEM;
+	if (!err)
+		err = open_patterns(&filter, complaint);
+	if (!err && (reserve(&filter) || copy_rest(&filter) || filter_frames(&filter) ||
+		     filter_stacks(&filter) || filter_all_rows(&filter)))
+		err = -ENOMEM;
 	filter_close(&filter);
-	if (error) {
+	if (err) {
 		profile_close(&filter.into);
-		return error;
+		return err;
 	}
 	trim_paths(&filter);
 	*out_profile = filter.into;

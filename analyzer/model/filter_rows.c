@@ -163,17 +163,17 @@ int filter_rows(struct filter_rows *rows)
 	const size_t room = rows->from->row_count + 1;
 	struct part *kept = calloc(room, sizeof(*kept));
 	uint32_t *new_row = malloc(room * sizeof(*new_row));
-	int error;
+	int err;
 
 	rows->origin = malloc(room * sizeof(*rows->origin));
-	error = kept && new_row && rows->origin ? 0 : -ENOMEM;
-	if (!error) {
+	err = kept && new_row && rows->origin ? 0 : -ENOMEM;
+	if (!err) {
 		sum_parts(rows, kept);
-		error = copy_rows(rows, kept, new_row);
+		err = copy_rows(rows, kept, new_row);
 	}
-	if (!error && rows->from->breakdown.count)
-		error = copy_threads(rows) || copy_parts(rows, new_row) ? -ENOMEM : 0;
+	if (!err && rows->from->breakdown.count)
+		err = copy_threads(rows) || copy_parts(rows, new_row) ? -ENOMEM : 0;
 	free(kept);
 	free(new_row);
-	return error;
+	return err;
 }

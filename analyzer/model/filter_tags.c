@@ -66,20 +66,20 @@ static int add_patterns(struct filter_tag *tag, const char *text,
 			char complaint[PATTERN_COMPLAINT_MAX])
 {
 	char *copy = strdup(text), *rest = copy, *part;
-	int error = copy ? 0 : -ENOMEM;
+	int err = copy ? 0 : -ENOMEM;
 
-	while (!error && (part = strsep(&rest, ","))) {
+	while (!err && (part = strsep(&rest, ","))) {
 		if (tag->pattern_count == FILTER_TAG_PATTERNS) {
 			snprintf(complaint, PATTERN_COMPLAINT_MAX, "more than %u expressions",
 				 FILTER_TAG_PATTERNS);
-			error = -EINVAL;
+			err = -EINVAL;
 		} else {
-			error = pattern_open(&tag->pattern[tag->pattern_count], part, complaint);
-			tag->pattern_count += !error;
+			err = pattern_open(&tag->pattern[tag->pattern_count], part, complaint);
+			tag->pattern_count += !err;
 		}
 	}
 	free(copy);
-	return error;
+	return err;
 }
 
 int filter_tag_open(struct filter_tag *tag, const char *text, char complaint[PATTERN_COMPLAINT_MAX])

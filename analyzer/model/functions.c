@@ -203,14 +203,14 @@ static int reserve_calls(struct functions *functions, const struct profile *prof
 int functions_open(const struct profile *profile, struct functions *out_functions)
 {
 	struct functions functions = {0};
-	int error = reserve_calls(&functions, profile);
+	int err = reserve_calls(&functions, profile);
 
-	for (size_t i = 0; i < profile->frame_count && !error; i++)
-		error = unfold_frame(&functions, profile, &profile->frame[i],
-				     &functions.call[functions.first[i]]);
-	if (error) {
+	for (size_t i = 0; i < profile->frame_count && !err; i++)
+		err = unfold_frame(&functions, profile, &profile->frame[i],
+				   &functions.call[functions.first[i]]);
+	if (err) {
 		functions_close(&functions);
-		return error;
+		return err;
 	}
 	*out_functions = functions;
 	return 0;

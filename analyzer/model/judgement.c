@@ -186,12 +186,12 @@ static int judge_unseen(struct profile *profile, const struct amounts *amounts)
 
 int judgement_make(struct profile *profile)
 {
-	int error;
+	int err;
 
 	caveats_clear(&profile->meta); /* the old ones would withdraw the intervals */
 	const struct amounts amounts = amounts_of(profile);
-	error = judge_missed(profile);
-	if (!error)
-		error = judge_in_use(profile, &amounts);
-	return error ? error : judge_unseen(profile, &amounts);
+	err = judge_missed(profile);
+	if (!err)
+		err = judge_in_use(profile, &amounts);
+	return err ? err : judge_unseen(profile, &amounts);
 }

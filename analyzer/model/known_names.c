@@ -38,11 +38,11 @@ static int known_module(struct profile *known, const struct profile_module *modu
 static int32_t *known_modules(struct known_names *names, const struct profile *profile)
 {
 	int32_t *known = malloc((profile->module_count + 1) * sizeof(*known));
-	int error = !known || names->profile.index ? 0 : profile_open(&names->profile);
+	int err = !known || names->profile.index ? 0 : profile_open(&names->profile);
 
-	for (size_t i = 0; known && i < profile->module_count && !error; i++)
-		error = known_module(&names->profile, &profile->module[i], &known[i]);
-	if (error) {
+	for (size_t i = 0; known && i < profile->module_count && !err; i++)
+		err = known_module(&names->profile, &profile->module[i], &known[i]);
+	if (err) {
 		free(known);
 		known = NULL;
 	}
@@ -72,17 +72,17 @@ static int share_lines(struct known_names *names, const int32_t *module,
 static int share_all(struct known_names *names, const struct profile *profile, bool to_frame)
 {
 	int32_t *module = known_modules(names, profile);
-	int error = module ? 0 : -ENOMEM;
+	int err = module ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < profile->frame_count && !error; i++) {
+	for (size_t i = 0; i < profile->frame_count && !err; i++) {
 		struct profile_frame *frame = &profile->frame[i];
 
 		if (frame->module >= 0 && (size_t)frame->module < profile->module_count &&
 		    (frame->line_count == 0) == to_frame)
-			error = share_lines(names, module, frame, to_frame);
+			err = share_lines(names, module, frame, to_frame);
 	}
 	free(module);
-	return error;
+	return err;
 }
 
 int known_names_apply(struct known_names *names, struct profile *profile)

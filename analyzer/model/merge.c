@@ -291,20 +291,20 @@ int profile_merge(struct profile *into, const struct profile *from, enum profile
 {
 	struct merge merge = {.into = into, .from = from, .side = side};
 	const bool is_first = into->row_count == 0 && !into->meta.interval;
-	int error = reserve(&merge);
+	int err = reserve(&merge);
 
-	if (!error)
-		error = merge_all(&merge);
-	if (!error && side == PROFILE_NEW)
-		error = is_first ? copy_meta(&into->meta, &from->meta)
-				 : merge_meta(&into->meta, &from->meta);
-	if (!error)
-		error = caveats_take_over(&into->meta, &from->meta);
+	if (!err)
+		err = merge_all(&merge);
+	if (!err && side == PROFILE_NEW)
+		err = is_first ? copy_meta(&into->meta, &from->meta)
+			       : merge_meta(&into->meta, &from->meta);
+	if (!err)
+		err = caveats_take_over(&into->meta, &from->meta);
 	free(merge.module);
 	free(merge.frame);
 	free(merge.stack);
 	free(merge.row);
 	free(merge.thread);
 	free(merge.longest);
-	return error;
+	return err;
 }

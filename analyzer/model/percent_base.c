@@ -140,14 +140,14 @@ static int set_to_changes(struct profile *profile, const struct profile *before,
 		difference[i] = profile->breakdown.count
 					? difference_of(&compared, part[i].row, &part[i])
 					: difference_of(&compared, (uint32_t)i, NULL);
-	const int error = difference && compared.stack ? 0 : -ENOMEM;
-	if (!error) {
+	const int err = difference && compared.stack ? 0 : -ENOMEM;
+	if (!err) {
 		qsort(difference, count, sizeof(*difference), compare_differences);
 		sum_changes(&profile->meta, difference, count);
 	}
 	free(difference);
 	free(compared.stack);
-	return error;
+	return err;
 }
 
 int percent_base_set_relative(struct profile *left, enum percent_base_of of,

@@ -172,21 +172,21 @@ static bool has_lines(const struct profile_frame *frame, const struct profile_li
 int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line,
 			size_t line_count)
 {
-	int error = 0;
+	int err = 0;
 
 	frame->line = calloc(line_count, sizeof(*frame->line));
 	if (!frame->line)
 		return -ENOMEM;
 	frame->line_count = line_count;
-	for (size_t i = 0; i < line_count && !error; i++) {
+	for (size_t i = 0; i < line_count && !err; i++) {
 		struct profile_line *copy = &frame->line[i];
 
 		copy->line = line[i].line;
-		error = copy_string(line[i].function, &copy->function) ||
-			copy_string(line[i].system_name, &copy->system_name) ||
-			copy_string(line[i].file, &copy->file);
+		err = copy_string(line[i].function, &copy->function) ||
+		      copy_string(line[i].system_name, &copy->system_name) ||
+		      copy_string(line[i].file, &copy->file);
 	}
-	return error ? -ENOMEM : 0;
+	return err ? -ENOMEM : 0;
 }
 
 static uint64_t hash_lines(const struct profile_line *line, size_t line_count)

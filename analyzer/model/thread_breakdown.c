@@ -76,7 +76,7 @@ int thread_breakdown_name(struct thread_breakdown *breakdown, const struct hi_st
 {
 	struct part_thread thread = {.tid = record->tid};
 	uint32_t nobody;
-	int error;
+	int err;
 
 	if (!record->thread || record->thread >= NUMBERS_MAX)
 		return 0;
@@ -92,10 +92,10 @@ int thread_breakdown_name(struct thread_breakdown *breakdown, const struct hi_st
 		return thread.name ? thread_by_name(breakdown, thread.name,
 						    &breakdown->thread_of[record->thread])
 				   : 0;
-	error = thread_by_number(breakdown, record->thread, &thread);
-	if (error)
+	err = thread_by_number(breakdown, record->thread, &thread);
+	if (err)
 		free(thread.name);
-	return error;
+	return err;
 }
 
 static bool find_part(const struct thread_breakdown *breakdown, uint64_t key, uint32_t *out_part)

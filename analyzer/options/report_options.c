@@ -357,21 +357,21 @@ static int check_expressions(const struct report_options *options)
 	const struct renderer *renderer = options->renderer;
 	char complaint[FILTER_COMPLAINT_MAX];
 	struct pattern pattern;
-	int error = filter_check(&options->filter, complaint);
+	int err = filter_check(&options->filter, complaint);
 
-	if (error) {
-		report_complain(options, "%s", error == -ENOMEM ? "out of memory" : complaint);
-		return error;
+	if (err) {
+		report_complain(options, "%s", err == -ENOMEM ? "out of memory" : complaint);
+		return err;
 	}
 	if (!renderer->argument || strcmp(renderer->argument, "RE") != 0)
 		return 0;
-	error = pattern_open(&pattern, options->render.argument, complaint);
+	err = pattern_open(&pattern, options->render.argument, complaint);
 	pattern_close(&pattern);
-	if (error)
+	if (err)
 		report_complain(options, "--%s: \"%s\" is no regular expression: %s",
 				renderer->name, options->render.argument,
-				error == -ENOMEM ? "out of memory" : complaint);
-	return error;
+				err == -ENOMEM ? "out of memory" : complaint);
+	return err;
 }
 
 static int set_option(struct report_options *options, int code, char **argv)
@@ -492,7 +492,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 {
 	struct report_options *options = out_options;
 	struct option_table table;
-	int code, error = 0;
+	int code, err = 0;
 
 	*options = (struct report_options){
 		.command = argv[0],
@@ -503,10 +503,10 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 	(void)render_use_unit("auto"); /* the shell's last command line may have set it */
 	optind = 0;                    /* the caller may have parsed options of its own */
 	opterr = 0;
-	while (!error && (code = getopt_long(argc, argv, table.letters, table.option, NULL)) != -1)
-		error = set_option(options, code, argv);
-	if (!error && !options->help)
-		error = take_files(options, argc - optind, argv + optind);
+	while (!err && (code = getopt_long(argc, argv, table.letters, table.option, NULL)) != -1)
+		err = set_option(options, code, argv);
+	if (!err && !options->help)
+		err = take_files(options, argc - optind, argv + optind);
 	options->has_view = options->renderer != NULL;
 	if (!options->renderer)
 		options->renderer = renderer_by_ending(options->output);
@@ -514,7 +514,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 		options->render.is_page = options->renderer->render == render_growth;
 	if (!options->renderer || (options->renderer->argument && !options->render.argument))
 		options->renderer = renderers;
-	if (!error && !options->help)
-		error = check_symbolize(options);
-	return error ? error : check_expressions(options);
+	if (!err && !options->help)
+		err = check_symbolize(options);
+	return err ? err : check_expressions(options);
 }

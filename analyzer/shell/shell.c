@@ -54,7 +54,7 @@ static void run_view(const struct shell *shell, const struct shell_words *words,
 {
 	struct shell_view view = view_of(shell, name);
 	struct output_file output = {0};
-	int error;
+	int err;
 
 	view.limit = limit;
 	view.word = words->word + 1;
@@ -63,9 +63,9 @@ static void run_view(const struct shell *shell, const struct shell_words *words,
 		shell_view_run(&view);
 		return;
 	}
-	error = output_open(&output, words->output);
-	if (error) {
-		shell_complain("cannot write %s: %s", words->output, strerror(-error));
+	err = output_open(&output, words->output);
+	if (err) {
+		shell_complain("cannot write %s: %s", words->output, strerror(-err));
 		return;
 	}
 	view.output_fd = fileno(output.stream);
@@ -73,9 +73,9 @@ static void run_view(const struct shell *shell, const struct shell_words *words,
 		output_abandon(&output);
 		return;
 	}
-	error = output_close(&output);
-	if (error)
-		shell_complain("cannot write %s: %s", words->output, strerror(-error));
+	err = output_close(&output);
+	if (err)
+		shell_complain("cannot write %s: %s", words->output, strerror(-err));
 }
 
 static void run_top(struct shell *shell, const struct shell_words *words)
@@ -105,9 +105,9 @@ static void run_web(struct shell *shell, const struct shell_words *words)
 		shell_complain("cannot write a temporary file: %s", strerror(-view.output_fd));
 		return;
 	}
-	const int error = shell_view_run(&view);
+	const int err = shell_view_run(&view);
 	close(view.output_fd);
-	if (error)
+	if (err)
 		unlink(path);
 	else
 		printf("%s: %s\n", path,
@@ -121,11 +121,10 @@ static void run_web(struct shell *shell, const struct shell_words *words)
 static void set(struct shell *shell, const struct option *option, const char *value)
 {
 	const struct shell_view view = view_of(shell, "text");
-	const int error = shell_settings_set(&shell->settings, option, value);
+	const int err = shell_settings_set(&shell->settings, option, value);
 
-	if (error)
-		shell_complain("%s",
-			       error == -ENOMEM ? "out of memory" : "too many options are set");
+	if (err)
+		shell_complain("%s", err == -ENOMEM ? "out of memory" : "too many options are set");
 	else if (!shell_view_is_right(&view))
 		shell_settings_unset(&shell->settings, option);
 }
@@ -379,12 +378,12 @@ static int converse(struct shell *shell)
 						.complete = shell_complete,
 						.context = &completion};
 	const char *line;
-	int error;
+	int err;
 
 	for (size_t i = 0; commands[i].name; i++)
 		names[i] = commands[i].name;
-	error = line_editor_open(&setup, &shell->editor);
-	if (!error) {
+	err = line_editor_open(&setup, &shell->editor);
+	if (!err) {
 		printf("Type \"help\" for what there is, \"quit\" to leave.\n");
 		while (!shell->is_over && (line = line_editor_read(shell->editor)))
 			run_line(shell, line);
@@ -393,7 +392,7 @@ static int converse(struct shell *shell)
 		line_editor_close(shell->editor);
 	}
 	free(history);
-	return error;
+	return err;
 }
 
 bool shell_is_wanted(const struct report_options *options)
@@ -409,16 +408,16 @@ bool shell_is_wanted(const struct report_options *options)
 int shell_run(const struct report_options *options, struct profile *profile, shell_show *show)
 {
 	struct shell shell = {.start = options, .profile = profile, .show = show};
-	int error = functions_open(profile, &shell.functions);
+	int err = functions_open(profile, &shell.functions);
 
-	if (!error) {
-		error = shell_settings_open(options->argc, options->argv, &shell.settings);
-		if (!error)
-			error = converse(&shell);
+	if (!err) {
+		err = shell_settings_open(options->argc, options->argv, &shell.settings);
+		if (!err)
+			err = converse(&shell);
 		shell_settings_close(&shell.settings);
 		functions_close(&shell.functions);
 	}
-	if (error)
-		report_complain(options, "%s", strerror(-error));
-	return error;
+	if (err)
+		report_complain(options, "%s", strerror(-err));
+	return err;
 }

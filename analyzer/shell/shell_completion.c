@@ -29,14 +29,14 @@ static int offer(const struct completing *completing, const char *prefix, const 
 		 const char *suffix)
 {
 	char *text;
-	int error = 0;
+	int err = 0;
 
 	if (asprintf(&text, "%s%s%s", prefix, name, suffix) < 0)
 		return -ENOMEM;
 	if (strncmp(text, completing->word, strlen(completing->word)) == 0)
-		error = line_candidates_add(completing->candidates, text);
+		err = line_candidates_add(completing->candidates, text);
 	free(text);
-	return error;
+	return err;
 }
 
 static char *escaped(const char *name, char quote)
@@ -57,66 +57,65 @@ static char *escaped(const char *name, char quote)
 static int offer_functions(const struct completing *completing, const char *prefix)
 {
 	const struct functions *functions = completing->shell->functions;
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < functions->count && !error; i++) {
+	for (size_t i = 0; i < functions->count && !err; i++) {
 		char *name = escaped(functions->name[i], completing->quote);
-		error = name ? offer(completing, prefix, name, "") : -ENOMEM;
+		err = name ? offer(completing, prefix, name, "") : -ENOMEM;
 		free(name);
 	}
-	return error;
+	return err;
 }
 
 static int offer_types(const struct completing *completing, const char *prefix)
 {
-	int error = 0;
+	int err = 0;
 
-	for (int type = 0; type < SAMPLE_TYPE_COUNT && !error; type++) {
+	for (int type = 0; type < SAMPLE_TYPE_COUNT && !err; type++) {
 		char name[64];
 		snprintf(name, sizeof(name), "%s", report_options_type(type));
 		for (char *dash = name; (dash = strchr(dash, '-'));)
 			*dash = '_';
-		error = offer(completing, prefix, name, "");
+		err = offer(completing, prefix, name, "");
 	}
-	return error;
+	return err;
 }
 
 static int offer_settings(const struct completing *completing, const char *suffix)
 {
 	const char *letters;
-	int error = 0;
+	int err = 0;
 
-	for (const struct option *option = report_options_known(&letters); option->name && !error;
+	for (const struct option *option = report_options_known(&letters); option->name && !err;
 	     option++) {
 		if (shell_settings_find(option->name, strlen(option->name)) == option)
-			error = offer(completing, "", option->name,
-				      option->has_arg == required_argument ? suffix : "");
+			err = offer(completing, "", option->name,
+				    option->has_arg == required_argument ? suffix : "");
 	}
-	return error;
+	return err;
 }
 
 static int offer_commands(const struct completing *completing)
 {
-	int error = 0;
+	int err = 0;
 
-	for (const char *const *command = completing->shell->commands; *command && !error;
-	     command++)
-		error = offer(completing, "", *command, "");
-	for (const struct renderer *renderer = renderers; renderer->name && !error; renderer++)
-		error = offer(completing, "", renderer->name, "");
-	return error;
+	for (const char *const *command = completing->shell->commands; *command && !err; command++)
+		err = offer(completing, "", *command, "");
+	for (const struct renderer *renderer = renderers; renderer->name && !err; renderer++)
+		err = offer(completing, "", renderer->name, "");
+	return err;
 }
 
 static int offer_options(const struct completing *completing)
 {
 	const char *letters;
-	int error = 0;
+	int err = 0;
 
-	for (const struct option *option = report_options_known(&letters); option->name && !error;
+	for (const struct option *option = report_options_known(&letters); option->name && !err;
 	     option++)
-		error = offer(completing, "--", option->name,
-			      option->has_arg == required_argument ? "=" : "");
-	return error;
+		err = offer(completing, "--", option->name,
+			    option->has_arg == required_argument ? "=" : "");
+	return err;
 }
 
 static int offer_files(const struct completing *completing)
@@ -126,47 +125,46 @@ static int offer_files(const struct completing *completing)
 			   : strdup("");
 	DIR *directory = path ? opendir(*path ? path : ".") : NULL;
 	const struct dirent *entry;
-	int error = path ? 0 : -ENOMEM;
+	int err = path ? 0 : -ENOMEM;
 
-	while (directory && !error && (entry = readdir(directory))) {
+	while (directory && !err && (entry = readdir(directory))) {
 		if (entry->d_name[0] != '.' || (slash ? slash[1] : completing->word[0]) == '.')
-			error = offer(completing, path, entry->d_name,
-				      entry->d_type == DT_DIR ? "/" : "");
+			err = offer(completing, path, entry->d_name,
+				    entry->d_type == DT_DIR ? "/" : "");
 	}
 	if (directory)
 		closedir(directory);
 	free(path);
-	return error;
+	return err;
 }
 
 /* Offers values for NAME=VALUE. */
 static int offer_value(const struct completing *completing, const char *equals)
 {
 	char *prefix = strndup(completing->word, (size_t)(equals - completing->word) + 1);
-	int error = prefix ? 0 : -ENOMEM;
+	int err = prefix ? 0 : -ENOMEM;
 
-	if (!error && strcmp(prefix, "sample_index=") == 0)
-		error = offer_types(completing, prefix);
-	else if (!error && strcmp(prefix + (strncmp(prefix, "--", 2) ? 0 : 2), "sort=") == 0)
-		error = offer(completing, prefix, "flat", "") ||
-					offer(completing, prefix, "cum", "")
-				? -ENOMEM
-				: 0;
-	else if (!error)
-		error = offer_functions(completing, prefix);
+	if (!err && strcmp(prefix, "sample_index=") == 0)
+		err = offer_types(completing, prefix);
+	else if (!err && strcmp(prefix + (strncmp(prefix, "--", 2) ? 0 : 2), "sort=") == 0)
+		err = offer(completing, prefix, "flat", "") || offer(completing, prefix, "cum", "")
+			      ? -ENOMEM
+			      : 0;
+	else if (!err)
+		err = offer_functions(completing, prefix);
 	free(prefix);
-	return error;
+	return err;
 }
 
 static int complete_first(const struct completing *completing)
 {
-	int error = offer_commands(completing);
+	int err = offer_commands(completing);
 
-	if (!error)
-		error = offer_settings(completing, "=");
-	if (!error)
-		error = offer_types(completing, "");
-	return error ? error : offer(completing, "", "sample_index", "=");
+	if (!err)
+		err = offer_settings(completing, "=");
+	if (!err)
+		err = offer_types(completing, "");
+	return err ? err : offer(completing, "", "sample_index", "=");
 }
 
 /* True if the last character before the word is >, which names the output file. */

@@ -155,23 +155,23 @@ int shell_settings_open(int argc, char **argv, struct shell_settings *out_settin
 		.fixed = calloc((size_t)argc + 1, sizeof(*settings.fixed))};
 	const char *letters;
 	const struct option *known = report_options_known(&letters);
-	int code, error = settings.fixed ? 0 : -ENOMEM;
+	int code, err = settings.fixed ? 0 : -ENOMEM;
 
 	optind = 0;
 	opterr = 0;
-	while (!error && (code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
+	while (!err && (code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
 		const struct option *option = first_of(known, code);
 		if (option)
-			error = take(&settings, option,
-				     option->has_arg == no_argument ? NULL : optarg);
+			err = take(&settings, option,
+				   option->has_arg == no_argument ? NULL : optarg);
 	}
 	settings.file = argv + optind;
 	settings.file_count = (size_t)(argc - optind);
-	if (error)
+	if (err)
 		shell_settings_close(&settings);
 	else
 		*out_settings = settings;
-	return error;
+	return err;
 }
 
 void shell_settings_close(struct shell_settings *settings)

@@ -122,7 +122,7 @@ static int put_view(const struct shell_view *view, struct command_line *line)
 {
 	const struct renderer *renderer = shell_renderer(view->name);
 	size_t next = 0;
-	int error = 0;
+	int err = 0;
 
 	if (renderer->argument && view->word_count == 0) {
 		shell_complain("%s wants an argument: %s %s", view->name, view->name,
@@ -130,39 +130,39 @@ static int put_view(const struct shell_view *view, struct command_line *line)
 		return -EINVAL;
 	}
 	if (renderer->argument)
-		error = put_option(line, view->name, view->word[next++]);
+		err = put_option(line, view->name, view->word[next++]);
 	else if (asprintf(&line->owned[line->owned_count], "--%s", view->name) < 0)
 		return -ENOMEM;
 	else
 		put(line, line->owned[line->owned_count++]);
-	if (!error && view->limit)
-		error = put_option(line, "limit", view->limit);
-	while (!error && next < view->word_count) {
+	if (!err && view->limit)
+		err = put_option(line, "limit", view->limit);
+	while (!err && next < view->word_count) {
 		const char *word = view->word[next++];
-		error = put_word(line, word);
+		err = put_word(line, word);
 		if (wants_next(word) && next < view->word_count)
 			put(line, view->word[next++]);
 	}
-	if (!error)
-		error = put_filter(line, "focus", line->focus);
-	return error ? error : put_filter(line, "ignore", line->ignore);
+	if (!err)
+		err = put_filter(line, "focus", line->focus);
+	return err ? err : put_filter(line, "ignore", line->ignore);
 }
 
 static int command_line_fill(const struct shell_view *view, struct command_line *line)
 {
-	int error;
+	int err;
 
 	put(line, view->command);
 	for (size_t i = 0; i < view->settings->fixed_count; i++)
 		put(line, view->settings->fixed[i]);
 	for (size_t i = 0; i < view->settings->count; i++)
 		put(line, view->settings->argument[i]);
-	error = put_view(view, line);
+	err = put_view(view, line);
 	put(line, "--");
 	for (size_t i = 0; i < view->settings->file_count; i++)
 		put(line, view->settings->file[i]);
 	line->argument[line->count] = NULL;
-	return error;
+	return err;
 }
 
 static void command_line_close(struct command_line *line)
@@ -181,17 +181,17 @@ static int command_line_open(const struct shell_view *view, struct command_line 
 			    view->settings->file_count + view->word_count + 16;
 	struct command_line line = {.argument = calloc(room, sizeof(*line.argument)),
 				    .owned = calloc(room, sizeof(*line.owned))};
-	int error = line.argument && line.owned ? 0 : -ENOMEM;
+	int err = line.argument && line.owned ? 0 : -ENOMEM;
 
-	if (!error)
-		error = command_line_fill(view, &line);
-	if (error == -ENOMEM)
+	if (!err)
+		err = command_line_fill(view, &line);
+	if (err == -ENOMEM)
 		shell_complain("out of memory");
-	if (error)
+	if (err)
 		command_line_close(&line);
 	else
 		*out_line = line;
-	return error;
+	return err;
 }
 
 /*
@@ -252,36 +252,36 @@ __attribute__((noreturn)) static void make_view(const struct shell_view *view,
 		shell_complain("cannot write: %s", strerror(errno));
 		_exit(1);
 	}
-	const int error = view->show(options, view->profile);
-	_exit(error || fflush(stdout) ? 1 : 0);
+	const int err = view->show(options, view->profile);
+	_exit(err || fflush(stdout) ? 1 : 0);
 }
 
 static int run(const struct shell_view *view, const struct report_options *options)
 {
-	int error;
+	int err;
 
 	fflush(NULL);
 	void (*const before)(int) = signal(SIGINT, SIG_IGN);
 	const pid_t child = fork();
 	if (child == 0)
 		make_view(view, options);
-	error = child < 0 ? -errno : await(child);
+	err = child < 0 ? -errno : await(child);
 	signal(SIGINT, before);
 	if (child < 0)
-		shell_complain("cannot start a process: %s", strerror(-error));
-	return error;
+		shell_complain("cannot start a process: %s", strerror(-err));
+	return err;
 }
 
 int shell_view_run(const struct shell_view *view)
 {
 	struct command_line line;
-	int error = command_line_open(view, &line);
+	int err = command_line_open(view, &line);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	struct report_options *options = parse(&line);
-	error = options ? run(view, options) : -EINVAL;
+	err = options ? run(view, options) : -EINVAL;
 	free(options);
 	command_line_close(&line);
-	return error;
+	return err;
 }

@@ -76,13 +76,13 @@ static int split(const char *line, struct shell_words *words, const char **out_c
 int shell_words_split(const char *line, struct shell_words *out_words, const char **out_complaint)
 {
 	struct shell_words words = {.storage = malloc(2 * strlen(line) + 2)};
-	int error = words.storage ? split(line, &words, out_complaint) : -ENOMEM;
+	int err = words.storage ? split(line, &words, out_complaint) : -ENOMEM;
 
-	if (error)
+	if (err)
 		shell_words_close(&words);
 	else
 		*out_words = words;
-	return error;
+	return err;
 }
 
 void shell_words_close(struct shell_words *words)

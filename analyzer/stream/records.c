@@ -19,7 +19,7 @@ bool records_recognize(const uint8_t *bytes, size_t size)
 
 static int records_cut(const struct input *input, size_t size, char *damage)
 {
-	if (input->error)
+	if (input->err)
 		snprintf(damage, RECORDS_DAMAGE_MAX, "unreadable from byte %" PRIu64 " on: %s",
 			 input->position, input_complaint(input));
 	else
@@ -35,7 +35,7 @@ int records_next(struct input *input, const struct hi_stream_record **out_record
 	uint32_t record_size;
 	size_t size = input_peek(input, sizeof(struct hi_stream_record), &bytes);
 
-	if (size == 0 && !input->error)
+	if (size == 0 && !input->err)
 		return 0;
 	if (size < sizeof(struct hi_stream_record))
 		return records_cut(input, size, damage);

@@ -78,7 +78,7 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 		.build_id_size = record->build_id_size,
 	};
 	struct module_range range = {.lo = record->lo, .hi = record->hi, .number = record->module};
-	int error;
+	int err;
 
 	if (replay->profile->module_count >= MODULES_MAX) {
 		replay_bad(replay, "too many modules");
@@ -87,16 +87,16 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 	replay->moment++;
 	replay->stamp++;
 	memcpy(module.build_id, record + 1, record->build_id_size);
-	error = take_string(&cursor, record->path_size, &module.path);
-	if (!error)
-		error = take_string(&cursor, record->open_path_size, &module.open_path);
-	if (!error)
-		error = profile_add_module(replay->profile, &module, &range.index);
-	if (!error)
-		error = modules_add(&replay->modules, &range);
+	err = take_string(&cursor, record->path_size, &module.path);
+	if (!err)
+		err = take_string(&cursor, record->open_path_size, &module.open_path);
+	if (!err)
+		err = profile_add_module(replay->profile, &module, &range.index);
+	if (!err)
+		err = modules_add(&replay->modules, &range);
 	free(module.path);
 	free(module.open_path);
-	return error;
+	return err;
 }
 
 static int on_module_gone(struct replay *replay, const struct hi_stream_module_gone *record)
@@ -181,19 +181,19 @@ static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *r
 	const char *cursor = (const char *)(record + 1);
 	char **all = &replay->profile->meta.unhooked;
 	char *name = NULL, *path = NULL, *text = NULL;
-	int error = 0;
+	int err = 0;
 
 	if (replay->unhooked_count++ >= UNHOOKED_TOLD)
 		return 0;
 	if (take_string(&cursor, record->name_size, &name) ||
 	    take_string(&cursor, record->path_size, &path)) {
-		error = -ENOMEM;
+		err = -ENOMEM;
 	} else if (asprintf(&text, "%s%s%.*s in %.*s%s", *all ? *all : "", *all ? " and " : "",
 			    UNHOOKED_NAME_MAX, name, UNHOOKED_PATH_MAX,
 			    *path ? path : "the program itself",
 			    whose_calls(record->record.flags)) < 0) {
 		text = NULL;
-		error = -ENOMEM;
+		err = -ENOMEM;
 	} else {
 		printable(text);
 		free(*all);
@@ -201,7 +201,7 @@ static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *r
 	}
 	free(name);
 	free(path);
-	return error;
+	return err;
 }
 
 static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
@@ -375,9 +375,9 @@ static int replay_rest(struct replay *replay, struct input *input)
 {
 	const struct hi_stream_record *record;
 	char damage[RECORDS_DAMAGE_MAX];
-	int error = 0, got;
+	int err = 0, got;
 
-	while (!error && !replay->ended) {
+	while (!err && !replay->ended) {
 		replay->position = input->position;
 		got = records_next(input, &record, damage);
 		if (got < 0)
@@ -388,31 +388,31 @@ static int replay_rest(struct replay *replay, struct input *input)
 				      input->position);
 		if (got != 1)
 			return got < 0 ? replay_cut(replay, input) : 0;
-		error = replay_record(replay, record);
+		err = replay_record(replay, record);
 	}
-	return error;
+	return err;
 }
 
 int replay_stream(struct input *input, const struct replay_observer *observer,
 		  struct profile *profile)
 {
 	struct replay *replay = calloc(1, sizeof(*replay));
-	int error;
+	int err;
 
 	if (!replay)
 		return -ENOMEM;
 	replay->profile = profile;
 	replay->observer = observer;
 	replay->moment = replay->stamp = 1;
-	error = replay_header(replay, input);
-	if (!error)
-		error = replay_rest(replay, input);
-	if (!error)
-		error = judge(replay);
+	err = replay_header(replay, input);
+	if (!err)
+		err = replay_rest(replay, input);
+	if (!err)
+		err = judge(replay);
 	modules_close(&replay->modules);
 	stack_ids_close(&replay->stack_ids);
 	live_close(&replay->live);
 	free(replay->site);
 	free(replay);
-	return error;
+	return err;
 }

@@ -194,17 +194,17 @@ static void fetch_step(const struct replay *replay, struct upcoming *step, size_
 static int count_step(struct replay *replay, const struct upcoming *step, size_t count,
 		      uint64_t from_ns)
 {
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < count && !error; i++) {
+	for (size_t i = 0; i < count && !err; i++) {
 		const uint64_t time_ns = from_ns + step[i].event->after_ns;
 
 		if (step[i].site)
-			error = on_alloc(replay, &step[i], time_ns);
+			err = on_alloc(replay, &step[i], time_ns);
 		else
 			replay_free(replay, step[i].event->what & ADDRESS_MASK, time_ns);
 	}
-	return error;
+	return err;
 }
 
 int replay_events(struct replay *replay, const struct hi_stream_events *events, size_t size)
@@ -213,22 +213,22 @@ int replay_events(struct replay *replay, const struct hi_stream_events *events, 
 	const uint8_t *const end = (const uint8_t *)events + size;
 	struct upcoming step[STEP_EVENTS];
 	size_t count;
-	int error;
+	int err;
 
 	if (events->interval == 0 || events->interval > INTERVAL_MAX) {
 		replay_bad(replay, "allocations of an impossible sampling interval");
 		return 0;
 	}
-	error = begin(replay, events->interval);
-	if (error)
-		return error;
+	err = begin(replay, events->interval);
+	if (err)
+		return err;
 	do {
 		at = take_step(replay, at, end, step, &count);
 		fetch_step(replay, step, count);
-		error = count_step(replay, step, count, events->time_ns);
-	} while (!error && count);
+		err = count_step(replay, step, count, events->time_ns);
+	} while (!err && count);
 	peak_settle(&replay->peak);
-	if (!error && at != end)
+	if (!err && at != end)
 		replay_bad(replay, "a record does not hold what it announces");
-	return error;
+	return err;
 }

@@ -211,10 +211,10 @@ int debug_image_open(const struct objfile *file, struct debug_image *out_image)
 {
 	struct layout layout = {.size = (sizeof(struct head) + ALIGNMENT - 1) / ALIGNMENT *
 					ALIGNMENT};
-	const int error = plan(file, &layout);
+	const int err = plan(file, &layout);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	struct debug_image image = {.size = layout.size};
 	image.bytes =
 		mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

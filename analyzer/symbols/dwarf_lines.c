@@ -156,10 +156,10 @@ static void source_close(struct source *source)
  */
 static void source_open(const struct objfile *file, bool whole, struct source *source)
 {
-	const int error = whole ? -ENOTSUP : debug_image_open(file, &source->image);
-	Elf *elf = error ? file->elf : source->image.elf;
+	const int err = whole ? -ENOTSUP : debug_image_open(file, &source->image);
+	Elf *elf = err ? file->elf : source->image.elf;
 
-	source->dwarf = error == -ENOENT ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	source->dwarf = err == -ENOENT ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (!source->dwarf || !is_terminated(elf, ".debug_str") ||
 	    !is_terminated(elf, ".debug_line_str"))
 		source_close(source);
@@ -184,17 +184,17 @@ static int read_ranges(struct dwarf_lines *lines)
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;
-	int error = 0;
+	int err = 0;
 
 	lines->has_ranges = true;
 	/* Without a split-unit argument libdw opens no .dwo file here: there may be thousands. */
-	while (!error && dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+	while (!err && dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
-			error = add_ranges(lines, &die);
+			err = add_ranges(lines, &die);
 	}
 	if (lines->range_count > 1)
 		qsort(lines->range, lines->range_count, sizeof(*lines->range), compare_ranges);
-	return error;
+	return err;
 }
 
 int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate,
@@ -203,7 +203,7 @@ int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate
 	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
 	Dwarf_Aranges *aranges;
 	size_t count;
-	int error = -ENOENT;
+	int err = -ENOENT;
 
 	if (!lines)
 		return -ENOMEM;
@@ -227,15 +227,15 @@ int dwarf_lines_open(const struct objfile *file, const struct objfile *alternate
 	 * long as all the rest. So read_ranges() is called now only if there is no .debug_aranges.
 	 */
 	if (dwarf_getaranges(lines->dwarf, &aranges, &count) || count == 0) {
-		error = read_ranges(lines);
-		if (error || lines->range_count == 0)
+		err = read_ranges(lines);
+		if (err || lines->range_count == 0)
 			goto failed;
 	}
 	*out_lines = lines;
 	return 0;
 failed:
 	dwarf_lines_close(lines);
-	return error == -ENOMEM ? error : -ENOENT;
+	return err == -ENOMEM ? err : -ENOENT;
 }
 
 void dwarf_lines_close(struct dwarf_lines *lines)
@@ -302,13 +302,13 @@ static struct unit *find_unit_by_ranges(const struct dwarf_lines *lines, uint64_
 /* 0, -ENOENT, -ENOMEM. */
 static int find_unit(struct dwarf_lines *lines, uint64_t address, struct unit **out_unit)
 {
-	int error = lines->has_ranges ? -ENOENT : find_unit_by_aranges(lines, address, out_unit);
+	int err = lines->has_ranges ? -ENOENT : find_unit_by_aranges(lines, address, out_unit);
 
-	if (error != -ENOENT)
-		return error;
-	error = lines->has_ranges ? 0 : read_ranges(lines);
-	*out_unit = error ? NULL : find_unit_by_ranges(lines, address);
-	return error ? error : *out_unit ? 0 : -ENOENT;
+	if (err != -ENOENT)
+		return err;
+	err = lines->has_ranges ? 0 : read_ranges(lines);
+	*out_unit = err ? NULL : find_unit_by_ranges(lines, address);
+	return err ? err : *out_unit ? 0 : -ENOENT;
 }
 
 /* ---- walking a unit -------------------------------------------------------------------------- */
@@ -523,10 +523,10 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
 	Dwarf_Die unit_die, die;
 	struct unit *unit;
 	size_t count = 0;
-	const int error = find_unit(lines, address, &unit);
+	const int err = find_unit(lines, address, &unit);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (!dwarf_offdie(lines->dwarf, unit->die, &unit_die))
 		return -ENOENT;
 	if (!unit->is_walked && walk_unit(lines, unit))

@@ -151,9 +151,9 @@ static int open_here(const struct file_source *source, const struct profile_modu
 	const uint32_t pid = request->kind == HI_FILE_PERF_MAP && in_target
 				     ? own_pid_of(source->pid)
 				     : source->pid;
-	const int error = hi_file_path(request, object_path, pid, path + root, sizeof(path) - root);
-	if (error)
-		return error;
+	const int err = hi_file_path(request, object_path, pid, path + root, sizeof(path) - root);
+	if (err)
+		return err;
 	return request->kind == HI_FILE_PERF_MAP ? open_perf_map(source, path)
 						 : open_regular(path, 0, &status);
 }

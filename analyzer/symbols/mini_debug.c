@@ -51,9 +51,9 @@ int mini_debug_open(Elf *elf, struct mini_debug *out_mini)
 
 	if (!packed || !packed->d_buf || !packed->d_size)
 		return -ENOENT;
-	const int error = unpack(packed, &bytes, &size);
-	if (error)
-		return error;
+	const int err = unpack(packed, &bytes, &size);
+	if (err)
+		return err;
 	struct mini_debug mini = {.elf = elf_memory((char *)bytes, size), .bytes = bytes};
 	if (!mini.elf || elf_kind(mini.elf) != ELF_K_ELF) {
 		mini_debug_close(&mini);

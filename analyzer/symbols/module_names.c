@@ -37,12 +37,12 @@ bool module_names_is_same(const struct profile *profile, int32_t a, int32_t b)
 static int open_lines(struct opening *opening, const struct objfile *file)
 {
 	struct module_names *names = &opening->names;
-	const int error =
+	const int err =
 		objfile_open_alternate(opening->source, opening->module, file, &names->alternate);
 
-	return error == -ENOMEM ? error
-				: dwarf_lines_open(file, &names->alternate,
-						   !opening->source->ask_fd, &names->lines);
+	return err == -ENOMEM ? err
+			      : dwarf_lines_open(file, &names->alternate, !opening->source->ask_fd,
+						 &names->lines);
 }
 
 /*
@@ -51,11 +51,11 @@ static int open_lines(struct opening *opening, const struct objfile *file)
  */
 static int open_exported(struct module_names *names)
 {
-	int error = mini_debug_open(names->file.elf, &names->mini);
+	int err = mini_debug_open(names->file.elf, &names->mini);
 
-	if (!error)
-		error = symtab_open_full(names->mini.elf, &names->mini_table);
-	return error == -ENOMEM ? error : symtab_open(names->file.elf, &names->table);
+	if (!err)
+		err = symtab_open_full(names->mini.elf, &names->mini_table);
+	return err == -ENOMEM ? err : symtab_open(names->file.elf, &names->table);
 }
 
 /*
@@ -67,20 +67,20 @@ static int open_tables(struct opening *opening)
 	struct module_names *names = &opening->names;
 	const int table = symtab_open_full(names->file.elf, &names->table),
 		  lines = open_lines(opening, &names->file);
-	int error = table == -ENOMEM || lines == -ENOMEM ? -ENOMEM : 0;
+	int err = table == -ENOMEM || lines == -ENOMEM ? -ENOMEM : 0;
 
-	if (!error && (table == -ENOENT || lines == -ENOENT))
-		error = objfile_open_debug(opening->source, opening->module, &names->file,
-					   &names->debug);
+	if (!err && (table == -ENOENT || lines == -ENOENT))
+		err = objfile_open_debug(opening->source, opening->module, &names->file,
+					 &names->debug);
 	if (table == -ENOENT && names->debug.elf)
-		error = symtab_open_full(names->debug.elf, &names->table);
-	if (lines == -ENOENT && names->debug.elf && error != -ENOMEM) {
+		err = symtab_open_full(names->debug.elf, &names->table);
+	if (lines == -ENOENT && names->debug.elf && err != -ENOMEM) {
 		objfile_close(&names->alternate);
-		error = open_lines(opening, &names->debug);
+		err = open_lines(opening, &names->debug);
 	}
-	if (!names->table.count && error != -ENOMEM)
-		error = open_exported(names);
-	return error;
+	if (!names->table.count && err != -ENOMEM)
+		err = open_exported(names);
+	return err;
 }
 
 int module_names_open(const struct file_source *source, const struct profile *profile,
@@ -91,11 +91,11 @@ int module_names_open(const struct file_source *source, const struct profile *pr
 	struct opening opening = {.source = source,
 				  .module = &profile->module[is_program ? program : module],
 				  .names = MODULE_NAMES_CLOSED};
-	int error = objfile_open(source, opening.module, is_program ? binary : NULL,
-				 &opening.names.file);
+	int err = objfile_open(source, opening.module, is_program ? binary : NULL,
+			       &opening.names.file);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (open_tables(&opening) == -ENOMEM) {
 		module_names_close(&opening.names);
 		return -ENOMEM;

@@ -151,11 +151,11 @@ static int open_places(const struct file_source *source, const struct profile_mo
 {
 	const uint32_t count =
 		request->kind == HI_FILE_DEBUG_LINK ? HI_FILE_DEBUG_LINK_PLACES : HI_FILE_ROOTS;
-	int error = -ENOENT;
+	int err = -ENOENT;
 
-	for (request->place = 0; request->place < count && error == -ENOENT; request->place++)
-		error = open_candidate(file_source_open(source, module, request), wanted, out_file);
-	return error;
+	for (request->place = 0; request->place < count && err == -ENOENT; request->place++)
+		err = open_candidate(file_source_open(source, module, request), wanted, out_file);
+	return err;
 }
 
 static int open_by_build_id(const struct file_source *source, const struct profile_module *module,
@@ -202,27 +202,25 @@ int objfile_open(const struct file_source *source, const struct profile_module *
 					.build_id_size = module->build_id_size,
 					.inode = module->inode};
 	struct identity trusted = wanted;
-	int error = -ENOENT;
+	int err = -ENOENT;
 
 	trusted.is_trusted = true;
 	if (binary)
-		error = open_candidate(open(binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
-				       &trusted, out_file);
-	if (error == -ENOENT && module->path && strcmp(module->path, VDSO_PATH) == 0)
-		error = open_vdso(source, &wanted, out_file);
-	if (error == -ENOENT)
-		error = open_candidate(
+		err = open_candidate(open(binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
+				     &trusted, out_file);
+	if (err == -ENOENT && module->path && strcmp(module->path, VDSO_PATH) == 0)
+		err = open_vdso(source, &wanted, out_file);
+	if (err == -ENOENT)
+		err = open_candidate(
 			file_source_open(source, module,
 					 &(struct hi_file_request){.kind = HI_FILE_MAPPED}),
 			&trusted, out_file);
-	if (error == -ENOENT)
-		error = open_places(source, module,
-				    &(struct hi_file_request){.kind = HI_FILE_NAMED}, &wanted,
-				    out_file);
-	if (error == -ENOENT)
-		error = open_by_build_id(source, module, &wanted, out_file);
-	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_file)
-				: error;
+	if (err == -ENOENT)
+		err = open_places(source, module, &(struct hi_file_request){.kind = HI_FILE_NAMED},
+				  &wanted, out_file);
+	if (err == -ENOENT)
+		err = open_by_build_id(source, module, &wanted, out_file);
+	return err == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_file) : err;
 }
 
 int objfile_open_program(const struct file_source *source, const struct profile_module *module,
@@ -308,16 +306,16 @@ int objfile_open_debug(const struct file_source *source, const struct profile_mo
 	uint32_t crc;
 
 	wanted.build_id = objfile_build_id(file->elf, &wanted.build_id_size);
-	int error = open_by_build_id(source, module, &wanted, out_debug);
+	int err = open_by_build_id(source, module, &wanted, out_debug);
 	const char *name = debug_link(file->elf, &crc);
-	if (error == -ENOENT && name && strlen(name) < sizeof(request.name)) {
+	if (err == -ENOENT && name && strlen(name) < sizeof(request.name)) {
 		struct identity linked = wanted;
 		linked.crc = &crc;
 		memcpy(request.name, name, strlen(name));
-		error = open_places(source, module, &request, &linked, out_debug);
+		err = open_places(source, module, &request, &linked, out_debug);
 	}
-	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_debug)
-				: error;
+	return err == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_debug)
+			      : err;
 }
 
 /*
@@ -350,13 +348,13 @@ int objfile_open_alternate(const struct file_source *source, const struct profil
 
 	if (!name)
 		return -ENOENT;
-	int error = open_by_build_id(source, module, &wanted, out_alternate);
-	if (error == -ENOENT && strlen(name) < sizeof(request.name)) {
+	int err = open_by_build_id(source, module, &wanted, out_alternate);
+	if (err == -ENOENT && strlen(name) < sizeof(request.name)) {
 		memcpy(request.name, name, strlen(name));
-		error = open_places(source, module, &request, &wanted, out_alternate);
+		err = open_places(source, module, &request, &wanted, out_alternate);
 	}
-	return error == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_alternate)
-				: error;
+	return err == -ENOENT ? open_from_server(source, DEBUGINFOD_DEBUG, &wanted, out_alternate)
+			      : err;
 }
 
 void objfile_close(struct objfile *file)

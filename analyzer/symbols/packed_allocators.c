@@ -56,17 +56,17 @@ int packed_allocators_find(struct profile *profile, int ask_fd)
 	struct objfile file = OBJFILE_CLOSED;
 	struct mini_debug mini = {0};
 	const char *name = NULL;
-	int error = profile->meta.unhooked || program < 0
-			    ? -ENOENT
-			    : objfile_open(&source, &profile->module[program], NULL, &file);
+	int err = profile->meta.unhooked || program < 0
+			  ? -ENOENT
+			  : objfile_open(&source, &profile->module[program], NULL, &file);
 
-	if (!error)
-		error = mini_debug_open(file.elf, &mini);
-	if (!error)
+	if (!err)
+		err = mini_debug_open(file.elf, &mini);
+	if (!err)
 		name = find_name(mini.elf);
 	if (name)
-		error = set_unhooked(&profile->meta, name);
+		err = set_unhooked(&profile->meta, name);
 	mini_debug_close(&mini);
 	objfile_close(&file);
-	return error == -ENOMEM ? error : 0;
+	return err == -ENOMEM ? err : 0;
 }

@@ -85,14 +85,14 @@ static int fill_frame(const struct dwarf_call *calls, size_t count, bool full_na
 		      struct profile_frame *frame)
 {
 	struct profile_line *line = calloc(count, sizeof(*line));
-	int error = line ? 0 : -ENOMEM;
+	int err = line ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < count && !error; i++)
-		error = fill_line(&calls[i], full_names, &line[i]);
-	if (error) {
+	for (size_t i = 0; i < count && !err; i++)
+		err = fill_line(&calls[i], full_names, &line[i]);
+	if (err) {
 		if (line)
 			free_lines(line, count);
-		return error;
+		return err;
 	}
 	free_lines(frame->line, frame->line_count);
 	frame->line = line;
@@ -119,12 +119,12 @@ static int name_frame(const struct resolver *resolver, const struct dwarf_call *
 
 	if (!has_more(frame, calls, count))
 		return 0;
-	const int error = fill_frame(calls, count, resolver->options->full_names, frame);
-	if (!error && findings) {
+	const int err = fill_frame(calls, count, resolver->options->full_names, frame);
+	if (!err && findings) {
 		findings->found += is_new;
 		findings->bettered += !is_new;
 	}
-	return error;
+	return err;
 }
 
 static int resolve_in_module(const struct resolver *resolver, const struct module_names *names,
@@ -136,10 +136,10 @@ static int resolve_in_module(const struct resolver *resolver, const struct modul
 	size_t count = 1;
 
 	const char *symbol = module_names_symbol(names, address);
-	const int error =
+	const int err =
 		names->lines ? dwarf_lines_find(names->lines, address, calls, &count) : -ENOENT;
-	if (error == -ENOMEM)
-		return error;
+	if (err == -ENOMEM)
+		return err;
 	/*
 	 * The symbol table names the owner of the code, too. For assembly this is the only name.
 	 * Where the debug information has the plain name, this is the mangled one.
@@ -207,18 +207,18 @@ static int resolve_generated(struct resolver *resolver, size_t begin, size_t end
 {
 	struct profile *profile = resolver->profile;
 	struct perfmap map;
-	int error = perfmap_open(&resolver->source, &map);
+	int err = perfmap_open(&resolver->source, &map);
 
-	if (error)
-		return error;
-	for (size_t i = begin; i < end && !error; i++) {
+	if (err)
+		return err;
+	for (size_t i = begin; i < end && !err; i++) {
 		struct profile_frame *frame = &profile->frame[resolver->order[i]];
 		const struct dwarf_call call = {.name = perfmap_find(&map, frame->address - 1)};
 		if (call.name)
-			error = name_frame(resolver, &call, 1, frame);
+			err = name_frame(resolver, &call, 1, frame);
 	}
 	perfmap_close(&map);
-	return error;
+	return err;
 }
 
 /* Of several modules, only the missing file of the first one is kept. */
@@ -235,20 +235,20 @@ static int resolve_object(struct resolver *resolver, size_t begin, size_t end)
 {
 	struct profile *profile = resolver->profile;
 	struct module_names names;
-	int error = module_names_open(&resolver->source, profile,
-				      profile->frame[resolver->order[begin]].module,
-				      resolver->options->binary, &names);
+	int err = module_names_open(&resolver->source, profile,
+				    profile->frame[resolver->order[begin]].module,
+				    resolver->options->binary, &names);
 
-	if (error)
-		return error;
-	for (size_t i = begin; i < end && !error; i++) {
+	if (err)
+		return err;
+	for (size_t i = begin; i < end && !err; i++) {
 		progress_bar_share(i, resolver->count);
-		error = resolve_in_module(resolver, &names, &profile->frame[resolver->order[i]]);
+		err = resolve_in_module(resolver, &names, &profile->frame[resolver->order[i]]);
 	}
 	if (resolver->options->findings && names.lines)
 		note_lacks(dwarf_lines_lacks(names.lines), resolver->options->findings);
 	module_names_close(&names);
-	return error;
+	return err;
 }
 
 int symbols_resolve(struct profile *profile, const struct symbols_options *options)
@@ -260,19 +260,19 @@ int symbols_resolve(struct profile *profile, const struct symbols_options *optio
 			   .pid = profile->meta.pid,
 			   .exe = profile->meta.exe},
 	};
-	int error = collect_frames(&resolver);
+	int err = collect_frames(&resolver);
 	size_t end;
 
-	for (size_t begin = 0; begin < resolver.count && error != -ENOMEM; begin = end) {
+	for (size_t begin = 0; begin < resolver.count && err != -ENOMEM; begin = end) {
 		const int32_t module = profile->frame[resolver.order[begin]].module;
 		for (end = begin + 1; end < resolver.count; end++) {
 			if (!module_names_is_same(profile, module,
 						  profile->frame[resolver.order[end]].module))
 				break;
 		}
-		error = module == NO_MODULE ? resolve_generated(&resolver, begin, end)
-					    : resolve_object(&resolver, begin, end);
+		err = module == NO_MODULE ? resolve_generated(&resolver, begin, end)
+					  : resolve_object(&resolver, begin, end);
 	}
 	free(resolver.order);
-	return error == -ENOMEM ? error : 0;
+	return err == -ENOMEM ? err : 0;
 }

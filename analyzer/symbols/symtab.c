@@ -140,9 +140,9 @@ int symtab_open_full(Elf *elf, struct symtab *out_table)
 
 int symtab_open(Elf *elf, struct symtab *out_table)
 {
-	const int error = symtab_open_full(elf, out_table);
+	const int err = symtab_open_full(elf, out_table);
 
-	return error == -ENOENT ? load(elf, SHT_DYNSYM, out_table) : error;
+	return err == -ENOENT ? load(elf, SHT_DYNSYM, out_table) : err;
 }
 
 void symtab_close(struct symtab *table)

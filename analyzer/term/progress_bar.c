@@ -128,7 +128,7 @@ static bool is_welcome(void)
 
 static void draw(int signal)
 {
-	const int error = errno;
+	const int err = errno;
 	struct line line = {.size = 0};
 
 	(void)signal;
@@ -136,7 +136,7 @@ static void draw(int signal)
 		put_state(&line);
 		SET(is_shown, write(STDERR_FILENO, line.text, line.size) > 0);
 	}
-	errno = error;
+	errno = err;
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */

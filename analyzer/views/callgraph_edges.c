@@ -112,17 +112,17 @@ static bool is_detour(const struct callgraph *graph, struct ways *ways, uint32_t
 int callgraph_drop_detours(struct callgraph *graph)
 {
 	struct ways ways;
-	int error;
+	int err;
 
 	if (graph->edge_count > CALLGRAPH_DETOURS_MAX)
 		return 0;
-	error = ways_open(graph, &ways);
-	for (size_t i = graph->edge_count; i-- > 0 && !error;)
+	err = ways_open(graph, &ways);
+	for (size_t i = graph->edge_count; i-- > 0 && !err;)
 		ways.keep[i] = !graph->edge[i].is_residual || !is_detour(graph, &ways, (uint32_t)i);
-	if (!error)
+	if (!err)
 		keep_edges(graph, ways.keep);
 	ways_close(&ways);
-	return error;
+	return err;
 }
 
 /* ---- the heaviest ---------------------------------------------------------------------------- */
@@ -196,10 +196,10 @@ static int search_open(const struct callgraph *graph, struct search *out_search)
 		.rank = malloc((graph->node_count + 1) * sizeof(uint32_t)),
 		.state = malloc(graph->node_count + 1),
 	};
-	const int error = ways_open(graph, &out_search->ways);
+	const int err = ways_open(graph, &out_search->ways);
 
 	return out_search->next && out_search->order && out_search->rank && out_search->state
-		       ? error
+		       ? err
 		       : -ENOMEM;
 }
 
@@ -308,11 +308,11 @@ int callgraph_fit_edges(struct callgraph *graph, const struct callgraph_room *ro
 	uint32_t *order = malloc((graph->edge_count + 1) * sizeof(*order));
 	bool *is_called = malloc(graph->node_count + 1);
 	struct search search;
-	int error = search_open(graph, &search);
+	int err = search_open(graph, &search);
 
 	if (!order || !is_called)
-		error = -ENOMEM;
-	if (!error) {
+		err = -ENOMEM;
+	if (!err) {
 		for (size_t i = 0; i < graph->edge_count; i++)
 			order[i] = (uint32_t)i;
 		qsort_r(order, graph->edge_count, sizeof(*order), compare_edges, graph);
@@ -323,5 +323,5 @@ int callgraph_fit_edges(struct callgraph *graph, const struct callgraph_room *ro
 	search_close(&search);
 	free(order);
 	free(is_called);
-	return error;
+	return err;
 }

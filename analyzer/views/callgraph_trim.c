@@ -93,10 +93,10 @@ static int keep_best(const struct callgraph *graph, const struct callgraph_limit
 		qsort_r(order, count, sizeof(*order), compare_scores, score);
 	for (size_t i = limits->nodes; order && i < count; i++)
 		keep[order[i]] = false;
-	const int error = order ? 0 : -ENOMEM;
+	const int err = order ? 0 : -ENOMEM;
 	free(order);
 	free(score);
-	return error;
+	return err;
 }
 
 /*
@@ -187,19 +187,19 @@ static size_t drop_light_nodes(const struct weights *weights, double cutoff, boo
 static int trim_edges(struct callgraph *graph, const struct callgraph_limits *limits, double cutoff,
 		      struct callgraph_dropped *dropped)
 {
-	int error = 0;
+	int err = 0;
 
 	dropped->edges = callgraph_drop_light_edges(graph, cutoff);
 	if (limits->room.edges)
-		error = callgraph_fit_edges(graph,
-					    &(struct callgraph_room){.edges = CALLGRAPH_DETOURS_MAX,
-								     .length = SIZE_MAX},
-					    &dropped->fitted);
-	if (!error && limits->is_picture)
-		error = callgraph_drop_detours(graph);
-	if (!error && limits->room.edges)
-		error = callgraph_fit_edges(graph, &limits->room, &dropped->fitted);
-	return error ? error : callgraph_note_inlining(graph);
+		err = callgraph_fit_edges(graph,
+					  &(struct callgraph_room){.edges = CALLGRAPH_DETOURS_MAX,
+								   .length = SIZE_MAX},
+					  &dropped->fitted);
+	if (!err && limits->is_picture)
+		err = callgraph_drop_detours(graph);
+	if (!err && limits->room.edges)
+		err = callgraph_fit_edges(graph, &limits->room, &dropped->fitted);
+	return err ? err : callgraph_note_inlining(graph);
 }
 
 /* graph: only its `functions` are set. */
@@ -209,27 +209,27 @@ static int trim(struct callgraph *graph, const struct profile *profile, enum sam
 	bool *keep = malloc(graph->functions.count + 1);
 	struct weights weights;
 	double edge_cutoff = 0;
-	int error = weights_open(profile, type, &graph->functions, &weights);
+	int err = weights_open(profile, type, &graph->functions, &weights);
 
-	if (!error && !keep)
-		error = -ENOMEM;
-	if (!error) {
+	if (!err && !keep)
+		err = -ENOMEM;
+	if (!err) {
 		dropped->nodes =
 			drop_light_nodes(&weights, cutoff_of(&weights, limits->node_fraction), keep,
 					 &dropped->candidates);
 		edge_cutoff = cutoff_of(&weights, limits->edge_fraction);
 	}
 	weights_close(&weights);
-	if (!error)
-		error = callgraph_rebuild(profile, type, dropped->nodes ? keep : NULL, graph);
-	if (!error && limits->nodes && limits->nodes < dropped->candidates) {
+	if (!err)
+		err = callgraph_rebuild(profile, type, dropped->nodes ? keep : NULL, graph);
+	if (!err && limits->nodes && limits->nodes < dropped->candidates) {
 		callgraph_drop_light_edges(graph, edge_cutoff);
-		error = keep_best(graph, limits, keep);
-		if (!error)
-			error = callgraph_rebuild(profile, type, keep, graph);
+		err = keep_best(graph, limits, keep);
+		if (!err)
+			err = callgraph_rebuild(profile, type, keep, graph);
 	}
 	free(keep);
-	return error ? error : trim_edges(graph, limits, edge_cutoff, dropped);
+	return err ? err : trim_edges(graph, limits, edge_cutoff, dropped);
 }
 
 struct callgraph_limits callgraph_limits_of(const struct render_options *options, size_t nodes)
@@ -252,13 +252,13 @@ int callgraph_build_limited(const struct profile *profile, enum sample_type type
 {
 	struct callgraph_dropped dropped = {0};
 	struct callgraph graph = {0};
-	int error = functions_open(profile, &graph.functions);
+	int err = functions_open(profile, &graph.functions);
 
-	if (!error)
-		error = trim(&graph, profile, type, limits, &dropped);
-	if (error) {
+	if (!err)
+		err = trim(&graph, profile, type, limits, &dropped);
+	if (err) {
 		callgraph_close(&graph);
-		return error;
+		return err;
 	}
 	*out_graph = graph;
 	if (out_dropped)

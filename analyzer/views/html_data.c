@@ -374,12 +374,12 @@ int html_data_write(const struct profile *profile, const struct calltree *tree,
 		    enum sample_type type, FILE *out)
 {
 	struct writer writer = {.tree = tree, .out = out};
-	int error = number_functions(&writer);
+	int err = number_functions(&writer);
 
 	fputs("{\"version\":1,\n", out);
-	if (!error)
-		error = write_report(profile, type, out);
-	if (!error) {
+	if (!err)
+		err = write_report(profile, type, out);
+	if (!err) {
 		write_meta(profile, out);
 		write_types(&profile->meta, type, out);
 		fprintf(out, "\"isComparison\":%s,\"folded\":%zu,\n",
@@ -391,5 +391,5 @@ int html_data_write(const struct profile *profile, const struct calltree *tree,
 	table_close(&writer.strings.by_text);
 	free(writer.record);
 	free(writer.number);
-	return error;
+	return err;
 }

@@ -17,11 +17,11 @@
 static int compile(const char *view, const char *text, regex_t *out_regex)
 {
 	char why[128];
-	const int error = regcomp(out_regex, text, REG_EXTENDED | REG_NOSUB);
+	const int err = regcomp(out_regex, text, REG_EXTENDED | REG_NOSUB);
 
-	if (!error)
+	if (!err)
 		return 0;
-	regerror(error, out_regex, why, sizeof(why));
+	regerror(err, out_regex, why, sizeof(why));
 	return render_fail(-EINVAL, "--%s: \"%s\" is no regular expression: %s", view, text, why);
 }
 
@@ -30,10 +30,10 @@ int annotated_wanted(const char *view, const char *text, const struct functions 
 {
 	regex_t regex;
 	size_t count = 0;
-	const int error = compile(view, text, &regex);
+	const int err = compile(view, text, &regex);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	bool *wanted = calloc(functions->count + 1, sizeof(*wanted));
 	for (size_t i = 0; wanted && i < functions->count; i++) {
 		wanted[i] = regexec(&regex, functions->name[i], 0, NULL, 0) == 0;

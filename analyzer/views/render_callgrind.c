@@ -207,21 +207,21 @@ static void write_all(struct writer *writer)
 int render_callgrind(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	struct writer writer = {.profile = profile, .out = out};
-	int error = render_refuse_comparison(profile, "callgrind's format");
+	int err = render_refuse_comparison(profile, "callgrind's format");
 
-	if (error)
-		return error;
-	error = call_costs_open(profile, &writer.costs);
-	if (error)
-		return render_result(error, out);
+	if (err)
+		return err;
+	err = call_costs_open(profile, &writer.costs);
+	if (err)
+		return render_result(err, out);
 	order_events(&writer, options->type);
-	error = reserve(&writer);
-	if (!error)
+	err = reserve(&writer);
+	if (!err)
 		write_all(&writer);
 	free(writer.listing);
 	free(writer.has_function);
 	free(writer.has_file);
 	free(writer.has_module);
 	call_costs_close(&writer.costs);
-	return render_result(error, out);
+	return render_result(err, out);
 }

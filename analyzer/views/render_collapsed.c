@@ -28,14 +28,14 @@ static char *separable(const char *name)
 /* Opens the array of names, by function. */
 static int open_names(const struct functions *functions, char ***out_names)
 {
-	int error = 0;
+	int err = 0;
 
 	*out_names = calloc(functions->count + 1, sizeof(**out_names));
 	if (!*out_names)
 		return -ENOMEM;
-	for (size_t i = 0; i < functions->count && !error; i++)
-		error = ((*out_names)[i] = separable(functions->name[i])) ? 0 : -ENOMEM;
-	return error;
+	for (size_t i = 0; i < functions->count && !err; i++)
+		err = ((*out_names)[i] = separable(functions->name[i])) ? 0 : -ENOMEM;
+	return err;
 }
 
 static void close_names(char **names, size_t count)
@@ -79,14 +79,14 @@ int render_collapsed(const struct profile *profile, const struct render_options 
 	const bool is_comparison = render_is_comparison(profile);
 	struct stack_sums sums;
 	char **names;
-	int error = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);
+	int err = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);
 
-	if (error)
-		return render_result(error, out);
-	error = open_names(&sums.functions, &names);
-	for (size_t i = 0; i < sums.count && !error; i++)
+	if (err)
+		return render_result(err, out);
+	err = open_names(&sums.functions, &names);
+	for (size_t i = 0; i < sums.count && !err; i++)
 		print_sum(names, &sums.sum[i], options, is_comparison, out);
 	close_names(names, sums.functions.count);
 	stack_sums_close(&sums);
-	return render_result(error, out);
+	return render_result(err, out);
 }

@@ -104,23 +104,23 @@ static int print_all(const struct profile *profile, const struct stack_sums *sum
 		before = ",";
 	}
 	fputs("],\n", out);
-	const int error = print_places(profile, &sums->functions, out);
+	const int err = print_places(profile, &sums->functions, out);
 	fputs("}\n", out);
-	return error;
+	return err;
 }
 
 int render_dhat(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	struct stack_sums sums;
-	int error = render_refuse_comparison(profile, "DHAT's format");
+	int err = render_refuse_comparison(profile, "DHAT's format");
 
 	(void)options;
-	if (error)
-		return error;
-	error = stack_sums_open(profile, STEPS_BY_CALL, STEPS_LEAF_FIRST, &sums);
-	if (error)
-		return render_result(error, out);
-	error = print_all(profile, &sums, out);
+	if (err)
+		return err;
+	err = stack_sums_open(profile, STEPS_BY_CALL, STEPS_LEAF_FIRST, &sums);
+	if (err)
+		return render_result(err, out);
+	err = print_all(profile, &sums, out);
 	stack_sums_close(&sums);
-	return render_result(error, out);
+	return render_result(err, out);
 }

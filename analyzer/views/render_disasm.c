@@ -78,12 +78,12 @@ static int print_place(struct disassembly *disassembly, const struct code_block 
 	struct dwarf_call calls[DWARF_CALLS_MAX];
 	size_t count;
 	struct dwarf_lines *lines = block->code->names.lines;
-	int error = lines ? dwarf_lines_find(lines, address, calls, &count) : -ENOENT;
+	int err = lines ? dwarf_lines_find(lines, address, calls, &count) : -ENOENT;
 
-	if (!error && calls[0].file && calls[0].line)
-		error = change_file(disassembly, block, dwarf_call_path(&calls[0]));
-	if (error || !calls[0].file || !calls[0].line || calls[0].line == disassembly->line)
-		return error == -ENOMEM ? error : 0;
+	if (!err && calls[0].file && calls[0].line)
+		err = change_file(disassembly, block, dwarf_call_path(&calls[0]));
+	if (err || !calls[0].file || !calls[0].line || calls[0].line == disassembly->line)
+		return err == -ENOMEM ? err : 0;
 	disassembly->line = calls[0].line;
 	char *words = source_text_line(&disassembly->text, disassembly->line);
 	fprintf(disassembly->out, "%23s%s:%" PRIu32 ":%s\n", "", disassembly->name,
@@ -131,7 +131,7 @@ static int print_instruction(struct disassembly *disassembly, const struct code_
 {
 	const struct code_site *site = disassembly->sums.site;
 	struct estimate flat = {0}, cum = {0};
-	const int error = print_place(disassembly, block, instruction->address);
+	const int err = print_place(disassembly, block, instruction->address);
 
 	for (size_t i = site_from(disassembly, block, instruction->address); i < block->site_end;
 	     i++) {
@@ -144,7 +144,7 @@ static int print_instruction(struct disassembly *disassembly, const struct code_
 	fprintf(disassembly->out, " %10" PRIx64 ": %s", instruction->address, instruction->text);
 	print_target(disassembly, block, instruction->target);
 	putc('\n', disassembly->out);
-	return error;
+	return err;
 }
 
 /* ---- one function ---------------------------------------------------------------------------- */
@@ -194,9 +194,9 @@ static int print_extract(struct disassembly *disassembly, const struct code_bloc
 {
 	struct instruction instruction;
 	bool is_gap = false;
-	int error = 0;
+	int err = 0;
 
-	for (size_t at = 0; at < extract->code.size && !error; at++) {
+	for (size_t at = 0; at < extract->code.size && !err; at++) {
 		is_gap |= extract->begins[at] == 1;
 		if (extract->begins[at] != 2)
 			continue;
@@ -205,9 +205,9 @@ static int print_extract(struct disassembly *disassembly, const struct code_bloc
 		is_gap = false;
 		const struct disassembler_code rest = rest_of(extract, at);
 		disassembler_first(disassembly->disassembler, &rest, &instruction);
-		error = print_instruction(disassembly, block, &instruction);
+		err = print_instruction(disassembly, block, &instruction);
 	}
-	return error;
+	return err;
 }
 
 static void print_addresses(const struct disassembly *disassembly, const struct code_block *block)
@@ -249,12 +249,12 @@ static int print_code(struct disassembly *disassembly, const struct code_block *
 		if (disassembly->sums.site[i].cum.samples > 0)
 			choose(&extract, disassembly->sums.site[i].address);
 	}
-	const int error = print_extract(disassembly, block, &extract);
+	const int err = print_extract(disassembly, block, &extract);
 	if (extract.code.size < wanted)
 		fprintf(disassembly->out, "shown up to 0x%" PRIx64 " of 0x%" PRIx64 "\n",
 			block->begin + extract.code.size, block->end);
 	free(extract.begins);
-	return error;
+	return err;
 }
 
 /* Prints why there is no code to show. */
@@ -300,13 +300,13 @@ static int change_machine(struct disassembly *disassembly, const struct machine_
 	disassembler_close(disassembly->disassembler);
 	disassembly->disassembler = NULL;
 	disassembly->machine = code->machine;
-	const int error = disassembler_open(code->machine, &disassembly->disassembler);
-	if (error == -ENOENT)
-		return render_fail(error,
+	const int err = disassembler_open(code->machine, &disassembly->disassembler);
+	if (err == -ENOENT)
+		return render_fail(err,
 				   "--disasm needs capstone (%s); on Debian and Ubuntu: apt "
 				   "install libcapstone4",
 				   disassembler_library());
-	return error;
+	return err;
 }
 
 static int print_block(struct disassembly *disassembly, const struct code_block *block)
@@ -316,7 +316,7 @@ static int print_block(struct disassembly *disassembly, const struct code_block 
 		site->module < 0 ? NULL : &disassembly->profile->module[site->module];
 	char *name = block->symbol ? demangle(block->symbol, false) : NULL;
 	char place[PLACE_MAX + 32];
-	int error = 0;
+	int err = 0;
 
 	if (name)
 		printable(name);
@@ -332,17 +332,17 @@ static int print_block(struct disassembly *disassembly, const struct code_block 
 		       disassembly->out);
 	free(name);
 	if (block->symbol)
-		error = change_machine(disassembly, block->code);
-	if (error == -ENOTSUP)
+		err = change_machine(disassembly, block->code);
+	if (err == -ENOTSUP)
 		fprintf(disassembly->out,
 			"no code: it is for a CPU that is not known here (e_machine %u)\n",
 			block->code->machine);
-	else if (block->symbol && !error)
+	else if (block->symbol && !err)
 		return print_code(disassembly, block);
 	else if (!block->symbol)
 		explain(disassembly, module, block);
 	print_addresses(disassembly, block);
-	return error == -ENOTSUP ? 0 : error;
+	return err == -ENOTSUP ? 0 : err;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -363,45 +363,44 @@ static int print_blocks(struct disassembly *disassembly)
 	const struct code_sums *sums = &disassembly->sums;
 	const struct code_block **order = malloc((sums->block_count + 1) * sizeof(*order));
 	size_t count = 0;
-	int error = order ? 0 : -ENOMEM;
+	int err = order ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < sums->block_count && order; i++) {
 		if (sums->block[i].cum.samples > 0)
 			order[count++] = &sums->block[i];
 	}
-	if (!error) {
+	if (!err) {
 		qsort(order, count, sizeof(*order), compare_blocks);
 		render_header(disassembly->profile, disassembly->options->type,
 			      &disassembly->graph.total, disassembly->out);
 	}
-	if (!error && count == 0)
+	if (!err && count == 0)
 		fprintf(disassembly->out,
 			"Nothing to show: no sample of this type passes through a function that "
 			"matches \"%s\".\n",
 			disassembly->options->argument);
-	for (size_t i = 0; i < count && !error; i++)
-		error = print_block(disassembly, order[i]);
+	for (size_t i = 0; i < count && !err; i++)
+		err = print_block(disassembly, order[i]);
 	free(order);
-	return error;
+	return err;
 }
 
 int render_disasm(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	struct disassembly disassembly = {.profile = profile, .options = options, .out = out};
 	bool *wanted = NULL;
-	int error = callgraph_build(profile, options->type, NULL, &disassembly.graph);
+	int err = callgraph_build(profile, options->type, NULL, &disassembly.graph);
 
-	if (error)
-		return render_result(error, out);
-	error = annotated_wanted("disasm", options->argument, &disassembly.graph.functions,
-				 &wanted);
+	if (err)
+		return render_result(err, out);
+	err = annotated_wanted("disasm", options->argument, &disassembly.graph.functions, &wanted);
 	const struct code_wish wish = {
 		.function = wanted, .binary = options->binary, .type = options->type};
-	if (!error)
-		error = code_sums_open(profile, &disassembly.graph.functions, &wish,
-				       &disassembly.sums);
-	if (!error)
-		error = print_blocks(&disassembly);
+	if (!err)
+		err = code_sums_open(profile, &disassembly.graph.functions, &wish,
+				     &disassembly.sums);
+	if (!err)
+		err = print_blocks(&disassembly);
 	code_sums_close(&disassembly.sums);
 	disassembler_close(disassembly.disassembler);
 	source_text_close(&disassembly.text);
@@ -409,5 +408,5 @@ int render_disasm(const struct profile *profile, const struct render_options *op
 	free(disassembly.name);
 	callgraph_close(&disassembly.graph);
 	free(wanted);
-	return error && error != -ENOMEM ? error : render_result(error, out);
+	return err && err != -ENOMEM ? err : render_result(err, out);
 }

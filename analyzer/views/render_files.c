@@ -9,16 +9,16 @@
 
 int render_heap(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	const int error = render_refuse_comparison(profile, "a heap profile");
+	const int err = render_refuse_comparison(profile, "a heap profile");
 
 	(void)options;
-	return error ? error : render_result(heapfile_write(profile, out), out);
+	return err ? err : render_result(heapfile_write(profile, out), out);
 }
 
 int render_pprof(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	const int error = render_refuse_terminal(out, "pprof");
+	const int err = render_refuse_terminal(out, "pprof");
 
 	(void)options;
-	return error ? error : render_result(pprof_write(profile, out), out);
+	return err ? err : render_result(pprof_write(profile, out), out);
 }

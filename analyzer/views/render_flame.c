@@ -388,22 +388,22 @@ static uint32_t deepest(const struct picture *picture)
 
 static int draw(struct picture *picture, const struct profile *profile)
 {
-	int error = choose_colours(picture);
+	int err = choose_colours(picture);
 
 	picture->head = HEAD + LINE * __builtin_popcount(caveats_bits(&profile->meta));
 	picture->height = picture->head + FOOT + ROW * (deepest(picture) + 1);
 	for (size_t i = 0; i < profile->row_count; i++)
 		picture->is_comparison |= profile->row[i].key.side == PROFILE_BASE;
-	if (!error) {
+	if (!err) {
 		print_start(picture);
-		error = print_heading(picture, profile);
+		err = print_heading(picture, profile);
 	}
-	if (!error)
-		error = print_boxes(picture);
-	if (!error)
+	if (!err)
+		err = print_boxes(picture);
+	if (!err)
 		print_end(picture);
 	free(picture->colour);
-	return error;
+	return err;
 }
 
 int render_flame(const struct profile *profile, const struct render_options *options, FILE *out)
@@ -416,12 +416,12 @@ int render_flame(const struct profile *profile, const struct render_options *opt
 		.fraction = NARROWEST / WIDTH,
 	};
 	struct calltree tree;
-	int error = calltree_open(profile, &tree_options, &tree);
+	int err = calltree_open(profile, &tree_options, &tree);
 
-	if (error)
-		return render_result(error, out);
+	if (err)
+		return render_result(err, out);
 	struct picture picture = {.tree = &tree, .type = options->type, .out = out};
-	error = draw(&picture, profile);
+	err = draw(&picture, profile);
 	calltree_close(&tree);
-	return render_result(error, out);
+	return render_result(err, out);
 }

@@ -37,21 +37,21 @@ int render_refuse_terminal(FILE *out, const char *format)
 
 static char last_error[512];
 
-int render_fail(int error, const char *format, ...)
+int render_fail(int err, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(last_error, sizeof(last_error), format, arguments);
 	va_end(arguments);
-	return error;
+	return err;
 }
 
-int render_result(int error, FILE *out)
+int render_result(int err, FILE *out)
 {
-	if (!error && (fflush(out) || ferror(out)))
+	if (!err && (fflush(out) || ferror(out)))
 		return render_fail(-EIO, "cannot write the report: %s", strerror(errno));
-	return error ? render_fail(error, "cannot make the report: %s", strerror(-error)) : 0;
+	return err ? render_fail(err, "cannot make the report: %s", strerror(-err)) : 0;
 }
 
 const char *render_error(void)

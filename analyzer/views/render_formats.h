@@ -53,11 +53,11 @@ int render_refuse_comparison(const struct profile *profile, const char *format);
 /* Returns 0, or -EINVAL if `out` is a terminal, which cannot show this format. */
 int render_refuse_terminal(FILE *out, const char *format);
 /* Sets the text of render_error(), and returns `error`. */
-int render_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int render_fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
  * The result of a render(): `error`, or if that is 0, whether `out` accepted all output. Sets the
  * text of render_error() from errno.
  */
-int render_result(int error, FILE *out);
+int render_result(int err, FILE *out);
 
 #endif

@@ -157,21 +157,21 @@ int render_threads(const struct profile *profile, const struct render_options *o
 	const struct thread_breakdown *breakdown = &profile->breakdown;
 	const struct estimate total = estimate_total(profile, options->type);
 	struct groups groups;
-	int error;
+	int err;
 
 	if (!breakdown->count && profile->row_count)
 		return render_fail(-ENODATA, "this file does not say which thread allocated what; "
 					     "record streams and .pb.gz do");
-	error = groups_open(&groups, profile, options, breakdown->thread_count);
-	for (size_t i = 0; i < breakdown->count && !error; i++)
+	err = groups_open(&groups, profile, options, breakdown->thread_count);
+	for (size_t i = 0; i < breakdown->count && !err; i++)
 		group_add(&groups, breakdown->part[i].thread, profile,
 			  &profile->row[breakdown->part[i].row], &breakdown->part[i]);
-	if (!error) {
+	if (!err) {
 		render_header(profile, options->type, &total, out);
-		error = print_threads(profile, &groups, out);
+		err = print_threads(profile, &groups, out);
 	}
 	free(groups.group);
-	return render_result(error, out);
+	return render_result(err, out);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -227,16 +227,16 @@ int render_sizes(const struct profile *profile, const struct render_options *opt
 {
 	const struct estimate total = estimate_total(profile, options->type);
 	struct groups groups;
-	const int error = groups_open(&groups, profile, options, SIZES);
+	const int err = groups_open(&groups, profile, options, SIZES);
 
-	for (size_t i = 0; i < profile->row_count && !error; i++)
+	for (size_t i = 0; i < profile->row_count && !err; i++)
 		group_add(&groups, size_group(&profile->row[i]), profile, &profile->row[i], NULL);
-	if (!error) {
+	if (!err) {
 		render_header(profile, options->type, &total, out);
 		print_sizes(&groups, out);
 	}
 	free(groups.group);
-	return render_result(error, out);
+	return render_result(err, out);
 }
 
 /* ---- modules --------------------------------------------------------------------------------- */

@@ -126,17 +126,17 @@ int render_growth(const struct profile *profile, const struct render_options *op
 			      : options->is_page ? GROWTH_PAGE_STACKS
 						 : STACK_COLUMNS_LINES;
 	struct growth growth;
-	int error;
+	int err;
 
 	if (!series || series->snapshot_count < 2)
 		return render_fail(-EINVAL, "--growth wants several files, the oldest first");
 	if (series->snapshot_count > SLOPE_POINTS_MAX)
 		return render_fail(-EINVAL, "--growth takes %u files at most", SLOPE_POINTS_MAX);
-	error = growth_open(series, wanted, &growth);
-	if (!error && options->is_page)
-		error = growth_page_write(&profile->meta, &growth, options->type, wanted, out);
-	else if (!error)
+	err = growth_open(series, wanted, &growth);
+	if (!err && options->is_page)
+		err = growth_page_write(&profile->meta, &growth, options->type, wanted, out);
+	else if (!err)
 		print_all(&profile->meta, &growth, wanted, options, out);
 	growth_close(&growth);
-	return render_result(error, out);
+	return render_result(err, out);
 }

@@ -252,17 +252,17 @@ static void put_stack(const struct profile *profile, const struct rows_of *rows,
 static int put_stacks(const struct profile *profile, FILE *out)
 {
 	struct rows_of rows;
-	const int error = sort_rows(profile, &rows);
+	const int err = sort_rows(profile, &rows);
 
 	fputs("\"stacks\":[", out);
-	for (size_t i = 0; i < profile->stack_count && !error; i++) {
+	for (size_t i = 0; i < profile->stack_count && !err; i++) {
 		fputs(i ? ",\n" : "\n", out);
 		put_stack(profile, &rows, i, out);
 	}
 	fputs("],\n", out);
 	free(rows.first);
 	free(rows.row);
-	return error;
+	return err;
 }
 
 static void put_rows(const struct profile *profile, FILE *out)
@@ -322,9 +322,9 @@ int render_json(const struct profile *profile, const struct render_options *opti
 	put_totals(profile, out);
 	put_modules(profile, out);
 	put_frames(profile, out);
-	const int error = put_stacks(profile, out);
+	const int err = put_stacks(profile, out);
 	put_rows(profile, out);
 	put_threads(&profile->breakdown, out);
 	fputs("}\n", out);
-	return render_result(error, out);
+	return render_result(err, out);
 }

@@ -157,27 +157,27 @@ int render_leaks(const struct profile *profile, const struct render_options *opt
 {
 	struct stack_text text;
 	struct leaks leaks = {0};
-	int error;
+	int err;
 
 	if (has_base(profile) || options->file_count > 1)
 		return render_fail(-EINVAL, "--leaks looks at one session; --growth takes several "
 					    "files, --base compares two");
-	error = stack_text_open(profile, &text);
-	if (!error)
-		error = leaks_open(&text, &options->tail, &leaks);
-	if (error == -ERANGE)
-		error = render_fail(error, "--tail excludes the whole window of %.1fs",
-				    leaks.window_ns / 1e9);
-	else if (!error && leaks.unknown_rows && !leaks.known_rows)
-		error = render_fail(-EINVAL,
-				    "the file does not say when its samples were allocated; heap "
-				    "profiles and record streams of heapinject do");
+	err = stack_text_open(profile, &text);
+	if (!err)
+		err = leaks_open(&text, &options->tail, &leaks);
+	if (err == -ERANGE)
+		err = render_fail(err, "--tail excludes the whole window of %.1fs",
+				  leaks.window_ns / 1e9);
+	else if (!err && leaks.unknown_rows && !leaks.known_rows)
+		err = render_fail(-EINVAL,
+				  "the file does not say when its samples were allocated; heap "
+				  "profiles and record streams of heapinject do");
 	else {
-		if (!error)
+		if (!err)
 			print_all(&text, &leaks, options, out);
-		error = render_result(error, out);
+		err = render_result(err, out);
 	}
 	leaks_close(&leaks);
 	stack_text_close(&text);
-	return error;
+	return err;
 }

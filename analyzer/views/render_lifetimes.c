@@ -86,21 +86,21 @@ static int render_view(const struct profile *profile, const struct view *view,
 	struct stack_text text;
 	struct stack_groups groups = {0};
 	struct line *lines = NULL;
-	int error = stack_text_open(profile, &text);
+	int err = stack_text_open(profile, &text);
 
-	if (!error)
-		error = stack_groups_open(&text, &groups);
-	if (!error) {
+	if (!err)
+		err = stack_groups_open(&text, &groups);
+	if (!err) {
 		lines = malloc((groups.count + 1) * sizeof(*lines));
-		error = lines ? 0 : -ENOMEM;
+		err = lines ? 0 : -ENOMEM;
 	}
-	if (!error)
+	if (!err)
 		print_lines(&text, view, lines, make_lines(profile, &groups, view, lines), options,
 			    out);
 	free(lines);
 	stack_groups_close(&groups);
 	stack_text_close(&text);
-	return render_result(error, out);
+	return render_result(err, out);
 }
 
 /* ---- blocks that live for a short time ------------------------------------------------------- */

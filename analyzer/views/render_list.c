@@ -115,18 +115,18 @@ static int print_part(const struct listing *listing, const struct list_part *par
 	const struct source_places places =
 		annotated_places(listing->options, listing->profile, line->module);
 	struct source_text text;
-	const int error = line->file ? source_text_open(&places, line->file, &text) : -ENOENT;
+	const int err = line->file ? source_text_open(&places, line->file, &text) : -ENOENT;
 
 	annotated_head(listing->graph.node[line->function].name,
 		       line->file ? line->file : "an unknown file", &part->flat, &part->cum,
 		       &listing->graph.total, listing->options, listing->out);
-	if (!error) {
+	if (!err) {
 		print_found(listing, *part, &text);
 		source_text_close(&text);
 		return 0;
 	}
-	if (error == -ENOMEM)
-		return error;
+	if (err == -ENOMEM)
+		return err;
 	char *sought = line->file ? source_text_sought(&places, line->file) : NULL;
 	fprintf(listing->out, "%s\n",
 		sought ? sought
@@ -181,7 +181,7 @@ static int print_parts(const struct listing *listing)
 {
 	struct list_part *part = malloc((listing->lines.count + 1) * sizeof(*part));
 	size_t count = 0;
-	int error = part ? 0 : -ENOMEM;
+	int err = part ? 0 : -ENOMEM;
 
 	for (size_t first = 0; part && first < listing->lines.count; first = part[count++].end)
 		part[count] = next_part(listing, first);
@@ -195,29 +195,29 @@ static int print_parts(const struct listing *listing)
 			"Nothing to show: no sample of this type passes through a function that "
 			"matches \"%s\".\n",
 			listing->options->argument);
-	for (size_t i = 0; i < count && !error; i++)
-		error = print_part(listing, &part[i]);
+	for (size_t i = 0; i < count && !err; i++)
+		err = print_part(listing, &part[i]);
 	free(part);
-	return error;
+	return err;
 }
 
 int render_list(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	struct listing listing = {.profile = profile, .options = options, .out = out};
 	bool *wanted = NULL;
-	int error = callgraph_build(profile, options->type, NULL, &listing.graph);
+	int err = callgraph_build(profile, options->type, NULL, &listing.graph);
 
-	if (error)
-		return render_result(error, out);
-	error = annotated_wanted("list", options->argument, &listing.graph.functions, &wanted);
-	const bool is_reported = error && error != -ENOMEM;
-	if (!error)
-		error = source_lines_sum(profile, &listing.graph.functions, options->type, wanted,
-					 &listing.lines);
-	if (!error)
-		error = print_parts(&listing);
+	if (err)
+		return render_result(err, out);
+	err = annotated_wanted("list", options->argument, &listing.graph.functions, &wanted);
+	const bool is_reported = err && err != -ENOMEM;
+	if (!err)
+		err = source_lines_sum(profile, &listing.graph.functions, options->type, wanted,
+				       &listing.lines);
+	if (!err)
+		err = print_parts(&listing);
 	source_lines_close(&listing.lines);
 	callgraph_close(&listing.graph);
 	free(wanted);
-	return is_reported ? error : render_result(error, out);
+	return is_reported ? err : render_result(err, out);
 }

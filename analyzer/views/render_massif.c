@@ -146,13 +146,13 @@ static int print_file(const struct profile *profile, FILE *out)
 
 int render_massif(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	int error = render_refuse_comparison(profile, "massif's format");
+	int err = render_refuse_comparison(profile, "massif's format");
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (options->snapshots && options->snapshots->count > 1)
 		print_files(profile, options->snapshots, out);
 	else
-		error = print_file(profile, out);
-	return render_result(error, out);
+		err = print_file(profile, out);
+	return render_result(err, out);
 }

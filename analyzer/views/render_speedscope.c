@@ -111,10 +111,10 @@ int render_speedscope(const struct profile *profile, const struct render_options
 {
 	const bool is_comparison = render_is_comparison(profile);
 	struct stack_sums sums;
-	const int error = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);
+	const int err = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);
 
-	if (error)
-		return render_result(error, out);
+	if (err)
+		return render_result(err, out);
 	fputs("{\"$schema\":\"https://www.speedscope.app/"
 	      "file-format-schema.json\",\"exporter\":\"heapinject\",\"name\":",
 	      out);

@@ -90,23 +90,23 @@ static int draw(const struct program_input *input, char *format, bool is_large, 
 		    crossings[] = "-Gmclimit=0.3", lines[] = "-Gsplines=line";
 	char *const argv[] = {dot, format, is_large ? rows : NULL, columns, crossings, lines, NULL};
 	char complaint[256];
-	const int error = program_filter(argv, input, out, complaint);
+	const int err = program_filter(argv, input, out, complaint);
 
-	if (error == -ENOENT)
-		return render_fail(error,
+	if (err == -ENOENT)
+		return render_fail(err,
 				   "graphviz's dot is not installed: apt-get install graphviz; "
 				   "--text, --dot and --collapsed work without it");
-	if (error == -ETIMEDOUT)
-		return render_fail(error,
+	if (err == -ETIMEDOUT)
+		return render_fail(err,
 				   "graphviz's dot was not done after %u s and was stopped; fewer "
 				   "boxes (-n) take less, --dot needs none of it",
 				   PATIENCE_MS / 1000);
-	if (error == -EIO && complaint[0])
+	if (err == -EIO && complaint[0])
 		return render_fail(
-			error,
+			err,
 			"graphviz's dot failed: %s; --text, --dot and --collapsed work without it",
 			complaint);
-	return render_result(error, out);
+	return render_result(err, out);
 }
 
 static int put_text(const struct program_input *input, FILE *out)
@@ -137,22 +137,22 @@ static int render_graph(const struct profile *profile, const struct render_optio
 {
 	struct program_input input = {.patience_ms = PATIENCE_MS};
 	struct picture picture = picture_of(options, format);
-	int error = callgraph_build_limited(profile, options->type, &picture.limits, &picture.graph,
-					    &picture.dropped);
+	int err = callgraph_build_limited(profile, options->type, &picture.limits, &picture.graph,
+					  &picture.dropped);
 
-	if (error)
-		return render_result(error, out);
+	if (err)
+		return render_result(err, out);
 	char *text = dot_text(profile, &picture, options->type, &input.size);
 	input.bytes = text;
 	if (!text)
-		error = render_result(-ENOMEM, out);
+		err = render_result(-ENOMEM, out);
 	else
-		error = format ? draw(&input, format,
-				      picture.dropped.fitted.length > DRAWN_BEST_LENGTH_MAX, out)
-			       : put_text(&input, out);
+		err = format ? draw(&input, format,
+				    picture.dropped.fitted.length > DRAWN_BEST_LENGTH_MAX, out)
+			     : put_text(&input, out);
 	free(text);
 	callgraph_close(&picture.graph);
-	return error;
+	return err;
 }
 
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out)
@@ -165,17 +165,17 @@ int render_svg(const struct profile *profile, const struct render_options *optio
 int render_pdf(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	static char format[] = "-Tpdf";
-	const int error = render_refuse_terminal(out, "pdf");
+	const int err = render_refuse_terminal(out, "pdf");
 
-	return error ? error : render_graph(profile, options, format, out);
+	return err ? err : render_graph(profile, options, format, out);
 }
 
 int render_png(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	static char format[] = "-Tpng";
-	const int error = render_refuse_terminal(out, "png");
+	const int err = render_refuse_terminal(out, "png");
 
-	return error ? error : render_graph(profile, options, format, out);
+	return err ? err : render_graph(profile, options, format, out);
 }
 
 int render_dot_text(const struct profile *profile, const struct render_options *options, FILE *out)

@@ -157,11 +157,10 @@ int render_text(const struct profile *profile, const struct render_options *opti
 	struct callgraph_dropped dropped;
 	struct callgraph graph;
 	size_t count = 0;
-	const int error =
-		callgraph_build_limited(profile, options->type, &limits, &graph, &dropped);
+	const int err = callgraph_build_limited(profile, options->type, &limits, &graph, &dropped);
 
-	if (error)
-		return render_result(error, out);
+	if (err)
+		return render_result(err, out);
 	shown.intervals &= !profile->meta.is_scaled; /* intervals of a scaled profile are unknown */
 	uint32_t *order = callgraph_order(&graph, options->sort == SORT_CUM, &count);
 	if (order) {

@@ -83,14 +83,14 @@ int render_traces(const struct profile *profile, const struct render_options *op
 				.type = options->type,
 				.is_comparison = render_is_comparison(profile)};
 	size_t count = 0;
-	const int error = trace ? functions_open(profile, &traces.functions) : -ENOMEM;
+	const int err = trace ? functions_open(profile, &traces.functions) : -ENOMEM;
 
-	for (size_t i = 0; i < profile->row_count && !error; i++) {
+	for (size_t i = 0; i < profile->row_count && !err; i++) {
 		trace[count] = (struct trace){
 			(uint32_t)i, estimate_of(profile, &profile->row[i], options->type).value};
 		count += llround(trace[count].value) != 0;
 	}
-	if (!error) {
+	if (!err) {
 		const struct estimate total = estimate_total(profile, options->type);
 
 		qsort(trace, count, sizeof(*trace), compare_traces);
@@ -101,5 +101,5 @@ int render_traces(const struct profile *profile, const struct render_options *op
 	}
 	free(trace);
 	functions_close(&traces.functions);
-	return render_result(error, out);
+	return render_result(err, out);
 }

@@ -164,13 +164,13 @@ static int print_tree(const struct profile *profile, const struct render_options
 	struct tree tree = {.graph = &graph, .options = options};
 	uint32_t *order = NULL;
 	size_t count = 0, matches = 0;
-	int error = callgraph_build_limited(profile, options->type, limits, &graph, &dropped);
+	int err = callgraph_build_limited(profile, options->type, limits, &graph, &dropped);
 
-	if (!error && !(order = callgraph_order(&graph, options->sort == SORT_CUM, &count)))
-		error = -ENOMEM;
-	if (!error && (fan_open(&graph, true, &tree.in) || fan_open(&graph, false, &tree.out)))
-		error = -ENOMEM;
-	if (!error) {
+	if (!err && !(order = callgraph_order(&graph, options->sort == SORT_CUM, &count)))
+		err = -ENOMEM;
+	if (!err && (fan_open(&graph, true, &tree.in) || fan_open(&graph, false, &tree.out)))
+		err = -ENOMEM;
+	if (!err) {
 		render_header(profile, options->type, &graph.total, out);
 		render_shown(&graph, order, count, limits, &dropped, options->type, out);
 		matches = print_nodes(&tree, order, count, only, out);
@@ -179,9 +179,9 @@ static int print_tree(const struct profile *profile, const struct render_options
 	fan_close(&tree.out);
 	free(order);
 	callgraph_close(&graph);
-	if (!error && only && !matches)
+	if (!err && only && !matches)
 		return render_fail(-ENODATA, "no function matches \"%s\"", options->argument);
-	return render_result(error, out);
+	return render_result(err, out);
 }
 
 int render_tree(const struct profile *profile, const struct render_options *options, FILE *out)
@@ -196,13 +196,12 @@ int render_peek(const struct profile *profile, const struct render_options *opti
 	const struct callgraph_limits limits = {.by_cum = options->sort == SORT_CUM};
 	char complaint[PATTERN_COMPLAINT_MAX];
 	struct pattern pattern;
-	int error = pattern_open(&pattern, options->argument ? options->argument : "", complaint);
+	int err = pattern_open(&pattern, options->argument ? options->argument : "", complaint);
 
-	if (error == -EINVAL)
-		return render_fail(error, "\"%s\" is no regular expression: %s", options->argument,
+	if (err == -EINVAL)
+		return render_fail(err, "\"%s\" is no regular expression: %s", options->argument,
 				   complaint);
-	error = error ? render_result(error, out)
-		      : print_tree(profile, options, &limits, &pattern, out);
+	err = err ? render_result(err, out) : print_tree(profile, options, &limits, &pattern, out);
 	pattern_close(&pattern);
-	return error;
+	return err;
 }

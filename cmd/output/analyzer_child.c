@@ -26,7 +26,7 @@ static void close_ends(const struct ends *ends)
 {
 	const int all[] = {ends->stream, ends->status, ends->summary, ends->ask};
 
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i] >= 0)
 			close(all[i]);
 }
@@ -74,7 +74,7 @@ static int open_ends(struct ends *near, struct ends *far)
 
 /* The first message of the child, sent on the socket. */
 struct greeting {
-	int error;
+	int err;
 	struct sandbox_state sandbox;
 };
 
@@ -106,12 +106,12 @@ _Noreturn static void run_child(const struct ends *far, struct identity user,
 	struct greeting greeting = {0};
 
 	ignore_signals();
-	greeting.error = sandbox_keep(kept, sizeof kept / sizeof *kept);
-	if (!greeting.error)
-		greeting.error = sandbox_enter(user, outputs.ask_fd, &greeting.sandbox);
-	struct iovec part = {.iov_base = &greeting, .iov_len = sizeof greeting};
+	greeting.err = sandbox_keep(kept, sizeof(kept) / sizeof(*kept));
+	if (!greeting.err)
+		greeting.err = sandbox_enter(user, outputs.ask_fd, &greeting.sandbox);
+	struct iovec part = {.iov_base = &greeting, .iov_len = sizeof(greeting)};
 	const struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	if (sendmsg(outputs.ask_fd, &message, MSG_NOSIGNAL) < 0 || greeting.error)
+	if (sendmsg(outputs.ask_fd, &message, MSG_NOSIGNAL) < 0 || greeting.err)
 		_exit(1);
 	_exit(hi_analyzer_collect(&outputs));
 }
@@ -137,12 +137,12 @@ static int read_greeting(struct analyzer_child *child)
 	ssize_t got;
 
 	do
-		got = recv(child->ask_fd, &greeting, sizeof greeting, 0);
+		got = recv(child->ask_fd, &greeting, sizeof(greeting), 0);
 	while (got < 0 && errno == EINTR);
-	if (got != (ssize_t)sizeof greeting)
+	if (got != (ssize_t)sizeof(greeting))
 		return -ECANCELED;
 	child->sandbox = greeting.sandbox;
-	return greeting.error;
+	return greeting.err;
 }
 
 int analyzer_child_start(struct analyzer_child *child, struct identity user,
@@ -180,7 +180,7 @@ int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer
 	int found = 0;
 
 	while (found < STATUSES_AT_ONCE &&
-	       read(child->status_fd, &status, sizeof status) == (ssize_t)sizeof status) {
+	       read(child->status_fd, &status, sizeof(status)) == (ssize_t)sizeof(status)) {
 		*out_status = status;
 		found++;
 	}
@@ -191,7 +191,7 @@ int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer
 static bool relay_summary(int summary_fd, size_t *relayed, FILE *out)
 {
 	char text[4096];
-	const ssize_t got = read(summary_fd, text, sizeof text);
+	const ssize_t got = read(summary_fd, text, sizeof(text));
 
 	for (ssize_t i = 0; i < got && *relayed < SUMMARY_BYTES_MAX; i++, ++*relayed)
 		putc(text[i] == '\n' || (text[i] >= ' ' && text[i] <= '~') ? text[i] : '?', out);

@@ -60,16 +60,16 @@ static int walk_slashes(struct walk *walk)
 static int walk_link(struct walk *walk, int link)
 {
 	char text[PATH_MAX], rest[PATH_MAX];
-	const ssize_t size = readlinkat(link, "", text, sizeof text - 1);
+	const ssize_t size = readlinkat(link, "", text, sizeof(text) - 1);
 
 	if (size <= 0)
 		return size ? -errno : -ENOENT;
 	text[size] = 0;
 	if (++walk->links > LINKS_MAX)
 		return -ELOOP;
-	if (snprintf(rest, sizeof rest, "%s/%s", text, walk->rest) >= (int)sizeof rest)
+	if (snprintf(rest, sizeof(rest), "%s/%s", text, walk->rest) >= (int)sizeof(rest))
 		return -ENAMETOOLONG;
-	memcpy(walk->rest, rest, sizeof rest);
+	memcpy(walk->rest, rest, sizeof(rest));
 	return walk_slashes(walk);
 }
 
@@ -104,7 +104,7 @@ int directory_open(const char *path, int *out_fd)
 	const size_t size = slash ? (size_t)(slash + 1 - path) : 0;
 	struct walk walk = {.directory = -1};
 
-	if (size >= sizeof walk.rest)
+	if (size >= sizeof(walk.rest))
 		return -ENAMETOOLONG;
 	memcpy(walk.rest, path, size);
 	int err = *path == '/' ? walk_slashes(&walk)

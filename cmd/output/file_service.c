@@ -28,11 +28,11 @@ static enum dump_state state_of(struct file_service *service)
 	return state;
 }
 
-static void set_state(struct file_service *service, enum dump_state state, int error)
+static void set_state(struct file_service *service, enum dump_state state, int err)
 {
 	pthread_mutex_lock(&service->lock);
 	service->state = state;
-	service->error = error;
+	service->err = err;
 	pthread_cond_broadcast(&service->changed);
 	pthread_mutex_unlock(&service->lock);
 }
@@ -52,19 +52,19 @@ static int dump_file(struct file_service *service, uint32_t kind)
 }
 
 /* error: the result that the child reports; 0 = both files are complete. */
-static void finish_dump(struct file_service *service, int error)
+static void finish_dump(struct file_service *service, int err)
 {
 	const enum dump_state state = state_of(service);
 
-	if (state == DUMP_OPEN && !error)
-		error = outputs_dump_publish(service->outputs, &service->dump);
+	if (state == DUMP_OPEN && !err)
+		err = outputs_dump_publish(service->outputs, &service->dump);
 	else if (state == DUMP_OPEN)
 		outputs_dump_discard(service->outputs, &service->dump);
 	else if (state == DUMP_EXPECTED)
-		error = error ? error : -EPROTO; /* the child has not asked for the files */
+		err = err ? err : -EPROTO; /* the child has not asked for the files */
 	else
 		return;
-	set_state(service, DUMP_DONE, error);
+	set_state(service, DUMP_DONE, err);
 }
 
 static int on_dump_request(struct file_service *service, const struct hi_file_request *request)
@@ -167,8 +167,8 @@ int file_service_result(struct file_service *service, int *out_error, struct out
 	pthread_mutex_lock(&service->lock);
 	const bool is_done = service->state == DUMP_DONE;
 	if (is_done) {
-		*out_error = service->error;
-		if (!service->error)
+		*out_error = service->err;
+		if (!service->err)
 			*out_dump = service->dump;
 		service->state = DUMP_NONE;
 	}

@@ -34,7 +34,7 @@ struct file_service {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum dump_state state;
-	int error;    /* of a dump that is DONE: negative errno; 0 = it has its final name */
+	int err;      /* of a dump that is DONE: negative errno; 0 = it has its final name */
 	bool is_over; /* the child has gone, or the thread ends: no request will come any more */
 	struct outputs_dump dump;
 };

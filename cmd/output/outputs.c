@@ -143,7 +143,7 @@ static int create_temporary(const struct outputs *outputs, const char *suffix, c
 	int fd = -EEXIST;
 
 	for (unsigned turn = 0; fd == -EEXIST && turn < TEMPORARY_NAMES; turn++) {
-		snprintf(whole, sizeof whole, turn ? "%s.%u.tmp" : "%s.tmp", suffix, turn);
+		snprintf(whole, sizeof(whole), turn ? "%s.%u.tmp" : "%s.tmp", suffix, turn);
 		fd = create(outputs, outputs->number, whole, path);
 	}
 	return fd;
@@ -256,13 +256,13 @@ static void keep_newest(struct outputs *outputs, const struct outputs_dump *dump
 	if (!outputs->keep || fstat(dump->heap_fd, &heap) || fstat(dump->pprof_fd, &pprof))
 		return;
 	if (!outputs->kept)
-		outputs->kept = calloc(outputs->keep, sizeof *outputs->kept);
+		outputs->kept = calloc(outputs->keep, sizeof(*outputs->kept));
 	if (!outputs->kept)
 		return; /* out of memory: keep a dump too many rather than one too few */
 	if (outputs->kept_count == outputs->keep) {
 		remove_kept(outputs, &outputs->kept[0]);
 		memmove(outputs->kept, outputs->kept + 1,
-			--outputs->kept_count * sizeof *outputs->kept);
+			--outputs->kept_count * sizeof(*outputs->kept));
 	}
 	outputs->kept[outputs->kept_count++] = (struct kept_dump){
 		.number = number, .device = heap.st_dev, .inode = {heap.st_ino, pprof.st_ino}};
@@ -321,8 +321,8 @@ void outputs_absolute(const struct outputs *outputs, const char *path, char out_
 {
 	char link[64], directory[PATH_MAX];
 
-	snprintf(link, sizeof link, "/proc/self/fd/%d", outputs->directory_fd);
-	const ssize_t size = readlink(link, directory, sizeof directory - 1);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", outputs->directory_fd);
+	const ssize_t size = readlink(link, directory, sizeof(directory) - 1);
 	if (size <= 0 || (size_t)snprintf(out_path, PATH_MAX, "%.*s/%s", (int)size, directory,
 					  last_part(path)) >= PATH_MAX)
 		snprintf(out_path, PATH_MAX, "%s", path);

@@ -107,14 +107,14 @@ static int add_rules(scmp_filter_ctx filter, int ask_fd)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < sizeof allowed / sizeof *allowed; i++) {
+	for (size_t i = 0; !err && i < sizeof(allowed) / sizeof(*allowed); i++) {
 		const struct allowed *rule = &allowed[i];
 		const struct scmp_arg_cmp condition =
 			SCMP_CMP(rule->number, SCMP_CMP_MASKED_EQ, rule->mask, rule->value);
 		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, rule->mask ? 1 : 0,
 					     &condition);
 	}
-	for (size_t i = 0; !err && i < sizeof deadly / sizeof *deadly; i++)
+	for (size_t i = 0; !err && i < sizeof(deadly) / sizeof(*deadly); i++)
 		err = seccomp_rule_add_array(filter, SCMP_ACT_KILL_PROCESS, deadly[i], 0, NULL);
 	const struct scmp_arg_cmp on_ask_fd =
 		SCMP_CMP(0, SCMP_CMP_MASKED_EQ, EXACTLY, (scmp_datum_t)ask_fd);

@@ -33,7 +33,7 @@ static void complain_of_files(const char *prefix, pid_t pid, int err)
 	char as_whom[64] = "";
 
 	if (caller.uid != geteuid())
-		snprintf(as_whom, sizeof as_whom, " with the rights of user %u, who called sudo",
+		snprintf(as_whom, sizeof(as_whom), " with the rights of user %u, who called sudo",
 			 (unsigned)caller.uid);
 	if (err == -ELOOP)
 		fprintf(stderr, "heapinject: cannot write %s.%d.NNNN.heap: %s\n", prefix, (int)pid,

@@ -48,7 +48,7 @@ static int create_memfd(struct arena *arena, struct remote *remote)
 {
 	uint64_t fd;
 	int err =
-		memory_write(remote->memory, remote->scratch, HI_MEMFD_NAME, sizeof HI_MEMFD_NAME);
+		memory_write(remote->memory, remote->scratch, HI_MEMFD_NAME, sizeof(HI_MEMFD_NAME));
 	if (err)
 		return err;
 	err = remote_syscall_or_fail(
@@ -285,7 +285,7 @@ static int fill_relays(const struct arena *arena, const struct served *served, u
 		uint8_t page[HI_PAGE_BYTES];
 		if (first_in_page(control, control->relay[number]) != number)
 			continue;
-		arch_fill(page, sizeof page);
+		arch_fill(page, sizeof(page));
 		for (unsigned i = 0; i < count && !err; i++) {
 			const struct entry *entry = served[i].entry;
 			if (entry && entry->by == ENTRY_FAR_AWAY &&
@@ -296,7 +296,7 @@ static int fill_relays(const struct arena *arena, const struct served *served, u
 				err = -ERANGE;
 		}
 		if (!err)
-			err = put_kept(arena, page, sizeof page,
+			err = put_kept(arena, page, sizeof(page),
 				       control->relays.offset + (uint64_t)number * HI_PAGE_BYTES);
 	}
 	return err;
@@ -354,7 +354,7 @@ static int fill_gate(const struct arena *arena, const struct arena_code *code)
 		}
 		err = fill_entry(arena, code->payload, &served[i], i);
 		if (!err)
-			err = put_kept(arena, &words, sizeof words,
+			err = put_kept(arena, &words, sizeof(words),
 				       control->words.offset + (uint64_t)i * HI_GATE_STRIDE);
 	}
 	control->gate_count = count;
@@ -430,8 +430,8 @@ static int check_control(const struct arena *arena, const struct memory *memory)
 {
 	uint8_t mapped[HI_PAGE_BYTES];
 	const struct hi_control *control = arena->shared;
-	return memory_read(memory, arena->control->arena, mapped, sizeof mapped) ||
-			       memcmp(mapped, control, sizeof mapped) != 0
+	return memory_read(memory, arena->control->arena, mapped, sizeof(mapped)) ||
+			       memcmp(mapped, control, sizeof(mapped)) != 0
 		       ? -ESTALE
 		       : 0;
 }
@@ -479,7 +479,7 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	drop_out_of_reach(control, remote->memory, code->entries);
 	err = map_relays(arena, remote, code->entries);
 	if (!err && code_swap_stage(control, remote)) {
-		memset(control->code, 0, sizeof control->code);
+		memset(control->code, 0, sizeof(control->code));
 		entries_drop_all(code->entries);
 	}
 	if (!err)
@@ -525,10 +525,10 @@ static int make_pages_private(const struct arena *arena, const struct memory *me
 	const uint8_t *kept = kept_at(arena, offset);
 	uint8_t mapped[HI_PAGE_BYTES];
 	int err = 0;
-	for (uint64_t done = 0; done < size && !err; done += sizeof mapped) {
+	for (uint64_t done = 0; done < size && !err; done += sizeof(mapped)) {
 		err = memory_write(memory, at + done, kept + done, sizeof(uint64_t));
-		if (!err && (memory_read(memory, at + done, mapped, sizeof mapped) ||
-			     memcmp(mapped, kept + done, sizeof mapped) != 0))
+		if (!err && (memory_read(memory, at + done, mapped, sizeof(mapped)) ||
+			     memcmp(mapped, kept + done, sizeof(mapped)) != 0))
 			err = -ESTALE;
 	}
 	return err;

@@ -20,17 +20,17 @@
 int arena_note(const struct hi_control *control, const struct memory *memory)
 {
 	uint64_t now[HI_PAGE_BYTES / sizeof(uint64_t)], wanted[HI_PAGE_BYTES / sizeof(uint64_t)];
-	size_t first = 0, end = sizeof now / sizeof *now;
-	const int err = memory_read(memory, control->arena, now, sizeof now);
+	size_t first = 0, end = sizeof(now) / sizeof(*now);
+	const int err = memory_read(memory, control->arena, now, sizeof(now));
 	if (err)
 		return err;
-	memcpy(wanted, control, sizeof wanted);
+	memcpy(wanted, control, sizeof(wanted));
 	while (end > 1 && now[end - 1] == wanted[end - 1])
 		end--;
 	while (first + 1 < end && now[first] == wanted[first])
 		first++;
-	return memory_write(memory, control->arena + first * sizeof *now, wanted + first,
-			    (end - first) * sizeof *now);
+	return memory_write(memory, control->arena + first * sizeof(*now), wanted + first,
+			    (end - first) * sizeof(*now));
 }
 
 /* Sets all occupancy bytes: then every free is treated as one of a sample. */
@@ -38,9 +38,9 @@ static int saturate(const struct memory *memory, remote_addr occupancy, uint64_t
 {
 	uint8_t page[HI_PAGE_BYTES];
 	int err = 0;
-	memset(page, 0xff, sizeof page);
-	for (uint64_t done = 0; !err && done < size; done += sizeof page)
-		err = memory_write(memory, occupancy + done, page, sizeof page);
+	memset(page, 0xff, sizeof(page));
+	for (uint64_t done = 0; !err && done < size; done += sizeof(page))
+		err = memory_write(memory, occupancy + done, page, sizeof(page));
 	return err;
 }
 
@@ -76,7 +76,7 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.fast_clock = arch_has_fast_clock(),
 		.unforked = 1,
 	};
-	int err = memory_write(memory, at, &state, sizeof state);
+	int err = memory_write(memory, at, &state, sizeof(state));
 	return err || control->interval > 1
 		       ? err
 		       : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
@@ -91,7 +91,7 @@ static bool is_owner(remote_addr base, const struct memory *memory)
 	struct same_memory_reference reference;
 	uint64_t start_time, owner_start_time;
 	uint32_t owner;
-	if (memory_read(memory, base + offsetof(struct hi_control, pid), &owner, sizeof owner) ||
+	if (memory_read(memory, base + offsetof(struct hi_control, pid), &owner, sizeof(owner)) ||
 	    memory_read_u64(memory, base + offsetof(struct hi_control, start_time),
 			    &owner_start_time) ||
 	    proc_start_time((pid_t)owner, &start_time) || start_time != owner_start_time)
@@ -117,14 +117,14 @@ int arena_gate_entries(const struct hi_control *control, const struct memory *me
 	remote_addr found[HI_FUNCTION_COUNT] = {0};
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
-		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		int err = memory_read(memory, arena_words(control, entry), &words, sizeof(words));
 		if (err)
 			return err;
 		if (words.function < HI_FUNCTION_COUNT)
 			found[words.function] =
 				arena_gate(control) + (uint64_t)entry * HI_GATE_STRIDE;
 	}
-	memcpy(out_entry, found, sizeof found);
+	memcpy(out_entry, found, sizeof(found));
 	return 0;
 }
 
@@ -133,7 +133,7 @@ int arena_set_hooks(const struct hi_control *control, const struct memory *memor
 {
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
-		int err = memory_read(memory, arena_words(control, entry), &words, sizeof words);
+		int err = memory_read(memory, arena_words(control, entry), &words, sizeof(words));
 		if (!err && words.function < HI_FUNCTION_COUNT)
 			err = memory_write_u64(
 				memory,
@@ -170,7 +170,7 @@ int arena_bypass(const struct hi_control *control, const struct memory *memory,
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
 		const int err =
-			memory_read(memory, arena_words(control, entry), &words, sizeof words);
+			memory_read(memory, arena_words(control, entry), &words, sizeof(words));
 		if (err)
 			return err;
 		if (words.hook != words.original)

@@ -134,7 +134,7 @@ struct hi_control *arena_control_new(void)
 void arena_control_free(struct hi_control *control)
 {
 	if (control)
-		munmap(control, sizeof *control);
+		munmap(control, sizeof(*control));
 }
 
 remote_addr arena_find(const struct maps *maps)

@@ -132,7 +132,7 @@ enum code_state code_swap_look(const struct hi_control *control, const struct me
 			const remote_addr at = control->code[i].lo + done;
 			uint8_t now[HI_PAGE_BYTES];
 			const void *file = NULL;
-			if (!image || memory_read(memory, at, now, sizeof now))
+			if (!image || memory_read(memory, at, now, sizeof(now)))
 				return CODE_FOREIGN;
 			if (!image->memory_copy &&
 			    elf_segment_bytes(image->elf, at - image->bias, HI_PAGE_BYTES, &file))

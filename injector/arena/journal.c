@@ -71,7 +71,7 @@ static void changes_close(struct changes *changes)
 
 static int changes_open(struct changes *changes, size_t room)
 {
-	*changes = (struct changes){.change = calloc(room + 1, sizeof *changes->change),
+	*changes = (struct changes){.change = calloc(room + 1, sizeof(*changes->change)),
 				    .entry = calloc(room + 1, sizeof(struct hi_journal_entry *))};
 	if (changes->change && changes->entry)
 		return 0;

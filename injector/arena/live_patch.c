@@ -205,12 +205,12 @@ static int store_list(struct storer *storer, struct hi_store *list, size_t count
 	/* the end of store_stack */
 	const remote_addr stack = target->state + offsetof(struct hi_state, armed);
 	const uint64_t argument[4] = {at, count};
-	int err = memory_write(target->memory, at, list, count * sizeof *list);
+	int err = memory_write(target->memory, at, list, count * sizeof(*list));
 	if (!err)
 		err = remote_call(&storer->remote, target->payload_base + target->payload->store,
 				  argument, stack, CALL_DEADLINE_MS, NULL);
 	if (!err)
-		err = memory_read(target->memory, at, list, count * sizeof *list);
+		err = memory_read(target->memory, at, list, count * sizeof(*list));
 	return err;
 }
 
@@ -325,7 +325,7 @@ static int change_running(struct storer *storer, struct word_patch *change, size
 static int change_all_running(void *context, struct word_patch *change, size_t count)
 {
 	struct storer *storer = context;
-	struct range *ranges = calloc(count + 1, sizeof *ranges);
+	struct range *ranges = calloc(count + 1, sizeof(*ranges));
 	const int err = ranges ? change_running(storer, change, count, ranges) : -ENOMEM;
 	free(ranges);
 	storer->has_failed |= err != 0;

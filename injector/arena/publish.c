@@ -57,7 +57,7 @@ static int store(struct publisher *publisher, const struct elf_image *image,
 		 const struct elf_text *text)
 {
 	struct stored_table *grown =
-		realloc(publisher->stored, (publisher->stored_count + 1) * sizeof *grown);
+		realloc(publisher->stored, (publisher->stored_count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	publisher->stored = grown;
@@ -194,7 +194,7 @@ int publisher_learn(struct publisher *publisher, remote_addr stack_pointer)
 		memmove(publisher->learned, publisher->learned + LEARNED_MAX / 2,
 			(publisher->learned_count = LEARNED_MAX / 2) * sizeof(remote_addr));
 	remote_addr *grown =
-		realloc(publisher->learned, (publisher->learned_count + 1) * sizeof *grown);
+		realloc(publisher->learned, (publisher->learned_count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	publisher->learned = grown;
@@ -215,7 +215,7 @@ static remote_addr *sorted_pointers(const struct publisher *publisher, size_t *o
 	remote_addr *pointers = bytes ? malloc(bytes) : NULL;
 	*out_count = pointers ? publisher->learned_count : 0;
 	if (pointers)
-		qsort(memcpy(pointers, publisher->learned, bytes), *out_count, sizeof *pointers,
+		qsort(memcpy(pointers, publisher->learned, bytes), *out_count, sizeof(*pointers),
 		      compare_addresses);
 	return pointers;
 }

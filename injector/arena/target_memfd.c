@@ -24,8 +24,8 @@
 static bool has_name(const char *path, const char *name)
 {
 	char wanted[PATH_BYTES], link[PATH_BYTES];
-	const int size = snprintf(wanted, sizeof wanted, "/memfd:%s (deleted)", name);
-	return readlink(path, link, sizeof link) == size && !memcmp(link, wanted, (size_t)size);
+	const int size = snprintf(wanted, sizeof(wanted), "/memfd:%s (deleted)", name);
+	return readlink(path, link, sizeof(link)) == size && !memcmp(link, wanted, (size_t)size);
 }
 
 static bool is_new(int fd)
@@ -61,11 +61,11 @@ int target_memfd_open(pid_t pid, pid_t tid, int number, const char *name, int *o
 	if (err)
 		return err;
 	/* Per thread: a leader that has ended shows no descriptors. */
-	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
 	const int found = open(path, O_PATH | O_CLOEXEC);
 	if (found < 0)
 		return -errno;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", found);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
 	err = has_name(path, name) && is_new(found) ? open_again(path, out_fd) : -ESTALE;
 	close(found);
 	return err;
@@ -75,7 +75,7 @@ bool target_memfd_is_ours(pid_t pid, pid_t tid, int number)
 {
 	static const char begin[] = "/memfd:" HI_MEMFD_NAME;
 	char path[PATH_BYTES], link[PATH_BYTES];
-	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
-	return readlink(path, link, sizeof link) >= (ssize_t)sizeof begin &&
-	       !memcmp(link, begin, sizeof begin - 1);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
+	return readlink(path, link, sizeof(link)) >= (ssize_t)sizeof(begin) &&
+	       !memcmp(link, begin, sizeof(begin) - 1);
 }

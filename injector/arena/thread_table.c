@@ -15,10 +15,10 @@ static struct hi_thread_table table;
 static remote_addr address_of(remote_addr at, size_t count)
 {
 	if (count < HI_THREAD_SLOTS)
-		return at + count * sizeof *slot + offsetof(struct hi_thread_slot, in_flight);
+		return at + count * sizeof(*slot) + offsetof(struct hi_thread_slot, in_flight);
 	count -= HI_THREAD_SLOTS;
 	if (count < HI_PLACES)
-		return at + offsetof(struct hi_thread_table, place) + count * sizeof *table.place +
+		return at + offsetof(struct hi_thread_table, place) + count * sizeof(*table.place) +
 		       offsetof(struct hi_place, count);
 	return at + offsetof(struct hi_thread_table, passing);
 }
@@ -33,7 +33,7 @@ static int read_slots(const struct memory *memory, remote_addr at, struct inside
 	for (size_t page = 0; page < HI_THREAD_SLOTS / HI_SLOTS_A_PAGE && !err; page++) {
 		if (!(table.claimed[page / 64] >> page % 64 & 1))
 			continue;
-		err = memory_read(memory, at + page * HI_PAGE_BYTES, slot, sizeof slot);
+		err = memory_read(memory, at + page * HI_PAGE_BYTES, slot, sizeof(slot));
 		for (size_t i = 0; i < HI_SLOTS_A_PAGE && !err; i++) {
 			out_inside->count[page * HI_SLOTS_A_PAGE + i] = slot[i].in_flight;
 			out_inside->cycles += slot[i].cycles;
@@ -45,8 +45,8 @@ static int read_slots(const struct memory *memory, remote_addr at, struct inside
 int thread_table_read(const struct memory *memory, remote_addr at, struct inside *out_inside)
 {
 	const size_t rest = offsetof(struct hi_thread_table, place_slot);
-	memset(out_inside, 0, sizeof *out_inside);
-	int err = memory_read(memory, at + rest, table.place_slot, sizeof table - rest);
+	memset(out_inside, 0, sizeof(*out_inside));
+	int err = memory_read(memory, at + rest, table.place_slot, sizeof(table) - rest);
 	if (!err)
 		err = read_slots(memory, at, out_inside);
 	if (err)
@@ -67,6 +67,6 @@ int thread_table_clear(const struct memory *memory, remote_addr at, const struct
 	int err = 0;
 	for (size_t i = 0; i < INSIDE_COUNTS && !err; i++)
 		if (inside->count[i])
-			err = memory_write(memory, address_of(at, i), &none, sizeof none);
+			err = memory_write(memory, address_of(at, i), &none, sizeof(none));
 	return err;
 }

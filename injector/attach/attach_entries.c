@@ -88,7 +88,7 @@ int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct
 {
 	if (find_ranges(attachment, layout))
 		return 0;
-	memset(layout->code, 0, sizeof layout->code);
+	memset(layout->code, 0, sizeof(layout->code));
 	entries_drop_all(&attachment->entries);
 	return attach_entries_settle(attachment, hook);
 }
@@ -104,7 +104,7 @@ static int write_word(const struct attachment *attachment, enum hi_function func
 	if (!staged)
 		return -ERANGE;
 	if (journal_code_at(attachment->control, word->at, &old_value, &new_value))
-		for (size_t i = 0; i < sizeof new_value; i++) {
+		for (size_t i = 0; i < sizeof(new_value); i++) {
 			const uint64_t byte = 0xffull << 8 * i;
 			if ((word->new_value ^ word->old_value) & byte)
 				new_value = (new_value & ~byte) | (word->new_value & byte);
@@ -177,7 +177,7 @@ static bool is_traced(const struct attachment *attachment)
 static bool has_breakpoint(const struct attachment *attachment, const struct entry *entry)
 {
 	uint8_t first;
-	return !memory_read(&attachment->memory, entry->at, &first, sizeof first) &&
+	return !memory_read(&attachment->memory, entry->at, &first, sizeof(first)) &&
 	       arch_is_breakpoint(first);
 }
 

@@ -153,8 +153,8 @@ struct live_patch_target attachment_patch_target(const struct attachment *attach
 static bool has_address_space(pid_t pid)
 {
 	char path[64], exe[8];
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-	return readlink(path, exe, sizeof exe) >= 0 || (errno != ENOENT && errno != ESRCH);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return readlink(path, exe, sizeof(exe)) >= 0 || (errno != ENOENT && errno != ESRCH);
 }
 
 int attachment_check(const struct attachment *attachment)

@@ -44,7 +44,7 @@ static int failed(struct receipt *receipt, const char *step, int err)
 {
 	if (err && !receipt->failed_step) {
 		receipt->failed_step = step;
-		receipt->error = err;
+		receipt->err = err;
 	}
 	return err;
 }
@@ -56,7 +56,7 @@ static void name_obstacle(struct receipt *receipt, pid_t pid, bool world_stopped
 	if (receipt->obstacle[0])
 		return;
 	if (world_stopped)
-		memcpy(receipt->obstacle, account.obstacle, sizeof receipt->obstacle);
+		memcpy(receipt->obstacle, account.obstacle, sizeof(receipt->obstacle));
 	struct memory_threads threads;
 	if (world_stopped || memory_threads_list(pid, &threads))
 		return;
@@ -378,7 +378,7 @@ static int restore_code(struct attachment *attachment, struct receipt *receipt)
 		break;
 	}
 	case CODE_FOREIGN:
-		snprintf(receipt->obstacle, sizeof receipt->obstacle,
+		snprintf(receipt->obstacle, sizeof(receipt->obstacle),
 			 "somebody has a breakpoint, or a probe (perf, bpftrace), in the "
 			 "allocator's code");
 		return -ETXTBSY;
@@ -676,7 +676,7 @@ void receipt_print(const struct receipt *receipt, FILE *out)
 		fprintf(out,
 			"  FAILED         %s: %s; it is inert and can wait; try `heapinject "
 			"detach` again%s%s\n",
-			receipt->failed_step, strerror(-receipt->error),
+			receipt->failed_step, strerror(-receipt->err),
 			receipt->obstacle[0] ? " once this is over:\n                 " : "",
 			receipt->obstacle);
 	if (receipt->frames_inside)

@@ -58,7 +58,7 @@ struct receipt {
 	bool is_clean;           /* nothing of ours is left */
 	pid_t died;              /* the process whose place another one took (heir.h); 0 = none */
 	const char *failed_step; /* NULL, or what could not be done */
-	int error;
+	int err;
 };
 
 /*

@@ -34,7 +34,7 @@ static void judge_word(struct doubts *doubts, const struct doubts_gate *gate, co
 		       remote_addr at, bool is_code)
 {
 	uint64_t word;
-	memcpy(&word, bytes, sizeof word);
+	memcpy(&word, bytes, sizeof(word));
 	const bool is_aligned = at % WORD_BYTES == 0;
 	if (!is_entry(gate, word & ADDRESS_BITS) || is_own(gate, at) ||
 	    (is_aligned && is_entry(gate, word)))
@@ -57,7 +57,7 @@ static void find_operands(struct doubts *doubts, const struct doubts_gate *gate,
 	for (size_t i = 0; (i = arch_find_operand(code, i, size, at, gate->gate, GATE_SPAN)) < size;
 	     i++) {
 		int32_t distance;
-		memcpy(&distance, code + i, sizeof distance);
+		memcpy(&distance, code + i, sizeof(distance));
 		if (is_entry(gate, at + i + OPERAND_BYTES + (uint64_t)(int64_t)distance) &&
 		    !is_own(gate, at + i))
 			doubts->count[DOUBT_CODE]++;

@@ -96,7 +96,7 @@ static int push(struct scan *scan, remote_addr at)
 		return 0;
 	if (copies->count == scan->room) {
 		const size_t room = scan->room ? scan->room * 2 : 64;
-		remote_addr *grown = reallocarray(copies->at, room, sizeof *grown);
+		remote_addr *grown = reallocarray(copies->at, room, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		copies->at = grown;
@@ -221,7 +221,7 @@ static bool is_searched(const struct mapping *mapping, const struct pages *pages
 	const bool is_memory = !strcmp(path, "/dev/zero") || !strncmp(path, "/SYSV", 5) ||
 			       !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/shm/", 9) ||
 			       !strncmp(path, "/secretmem", 10);
-	if (!strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1))
+	if (!strncmp(path, "/memfd:" HI_MEMFD_NAME, sizeof("/memfd:" HI_MEMFD_NAME) - 1))
 		return false;
 	*out_place = !mapping->shared ? IN_PRIVATE : is_memory ? IN_SHARED : IN_FILE;
 	/*
@@ -241,7 +241,7 @@ int escaped_find(const struct escaped_target *target, struct escaped_pointers *o
 	int err = maps_read(target->pid, target->memory->tid, &maps);
 	if (err)
 		return err;
-	uint64_t *buffer = malloc(CHUNK_BYTES + sizeof *buffer);
+	uint64_t *buffer = malloc(CHUNK_BYTES + sizeof(*buffer));
 	if (!buffer) {
 		maps_close(&maps);
 		return -ENOMEM;
@@ -290,10 +290,10 @@ void escaped_pointers_close(struct escaped_pointers *copies)
 static size_t count_exact(const struct escaped_target *target, const struct arch_regs *regs)
 {
 	size_t count = 0;
-	for (size_t at = 0; at + sizeof(uint64_t) <= sizeof *regs; at += sizeof(uint64_t)) {
+	for (size_t at = 0; at + sizeof(uint64_t) <= sizeof(*regs); at += sizeof(uint64_t)) {
 		uint64_t word;
 		unsigned entry;
-		memcpy(&word, (const uint8_t *)regs + at, sizeof word);
+		memcpy(&word, (const uint8_t *)regs + at, sizeof(word));
 		count += is_gate_entry(target, word, &entry);
 	}
 	return count;
@@ -318,10 +318,10 @@ static size_t replace_words(const struct escaped_target *target, uint8_t *state,
 	for (size_t at = 0; at + sizeof(uint64_t) <= size; at += sizeof(uint64_t)) {
 		uint64_t word;
 		unsigned entry;
-		memcpy(&word, state + at, sizeof word);
+		memcpy(&word, state + at, sizeof(word));
 		if (!is_gate_entry(target, word, &entry))
 			continue;
-		memcpy(state + at, &target->original[entry], sizeof word);
+		memcpy(state + at, &target->original[entry], sizeof(word));
 		changed++;
 	}
 	return changed;
@@ -335,7 +335,7 @@ static int fix_up_vectors(const struct escaped_target *target, const struct trac
 			  struct fixed_registers *fixed_up)
 {
 	_Alignas(64) uint8_t state[ARCH_XSTATE_MAX];
-	size_t size = sizeof state;
+	size_t size = sizeof(state);
 	int err = tracee_get_xstate(tracee, state, &size);
 	if (err)
 		return err;
@@ -368,7 +368,7 @@ int escaped_fix_up_registers(const struct escaped_target *target, const struct t
 	fixed_up->changed += changed;
 	*out_regs = regs;
 	arch_set_pc(&regs, 0); /* a pc at the first instruction of an entry is not a copy */
-	fixed_up->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof regs) +
+	fixed_up->doubtful += count_doubtful(target, (const uint8_t *)&regs, sizeof(regs)) +
 			      count_exact(target, &regs);
 	return fix_up_vectors(target, tracee, fixed_up);
 }

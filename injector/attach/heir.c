@@ -36,16 +36,17 @@ static bool has_our_block(const struct attachment *attachment, pid_t tid)
 {
 	const remote_addr at = attachment->control->arena;
 	uint8_t ours[HEAD_BYTES], its[HEAD_BYTES];
-	const struct iovec local = {its, sizeof its}, remote = {(void *)(uintptr_t)at, sizeof its};
+	const struct iovec local = {its, sizeof(its)},
+			   remote = {(void *)(uintptr_t)at, sizeof(its)};
 	uint64_t unforked = 0;
-	const struct iovec local_word = {&unforked, sizeof unforked};
+	const struct iovec local_word = {&unforked, sizeof(unforked)};
 	const struct iovec remote_word = {(void *)(uintptr_t)(arena_state(attachment->control) +
 							      offsetof(struct hi_state, unforked)),
-					  sizeof unforked};
+					  sizeof(unforked)};
 	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == HEAD_BYTES &&
-	       !memory_read(&attachment->memory, at, ours, sizeof ours) &&
-	       !memcmp(ours, its, sizeof ours) &&
-	       process_vm_readv(tid, &local_word, 1, &remote_word, 1, 0) == sizeof unforked &&
+	       !memory_read(&attachment->memory, at, ours, sizeof(ours)) &&
+	       !memcmp(ours, its, sizeof(ours)) &&
+	       process_vm_readv(tid, &local_word, 1, &remote_word, 1, 0) == sizeof(unforked) &&
 	       unforked;
 }
 

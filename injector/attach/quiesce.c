@@ -100,7 +100,7 @@ static bool is_listed(const struct tids *tids, pid_t tid)
 
 static int make_room(struct tids *tids, size_t more)
 {
-	pid_t *grown = realloc(tids->tid, (tids->count + more + 1) * sizeof *grown);
+	pid_t *grown = realloc(tids->tid, (tids->count + more + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	tids->tid = grown;
@@ -158,12 +158,12 @@ static bool is_copy_clear(const struct quiesce_target *target, const struct stac
 {
 	const remote_addr thread = arch_thread_pointer(&copy->regs);
 	const size_t used = thread > copy->from ? (size_t)(thread - copy->from) : SIZE_MAX;
-	if (!copy->size || (copy->size == sizeof copy->byte && used > copy->size))
+	if (!copy->size || (copy->size == sizeof(copy->byte) && used > copy->size))
 		return false;
 	uint64_t word;
 	for (size_t at = (size_t)(arch_sp(&copy->regs) - copy->from) & ~7ull;
-	     at + sizeof word <= copy->size && at < used; at += sizeof word) {
-		memcpy(&word, copy->byte + at, sizeof word);
+	     at + sizeof(word) <= copy->size && at < used; at += sizeof(word)) {
+		memcpy(&word, copy->byte + at, sizeof(word));
 		if (quiesce_is_inside(target, word))
 			return false;
 	}
@@ -363,7 +363,7 @@ static bool is_seen_from_outside(const struct pass *pass, pid_t pid, pid_t tid)
 	const struct blocked_range ranges[] = {{target->gate_lo, target->gate_hi},
 					       {target->payload_lo, target->payload_hi},
 					       {escaped->skip_lo, escaped->skip_hi}};
-	const size_t count = sizeof ranges / sizeof *ranges;
+	const size_t count = sizeof(ranges) / sizeof(*ranges);
 	struct blocked blocked;
 	uint64_t flags, flags_at;
 	if (clock_now_ns() < pass->blocked_until_ns ||

@@ -41,7 +41,7 @@ static bool parts_are_sound(const struct hi_control *control)
 					 &control->relays, &control->state,  &control->stage,
 					 &control->image,  &control->gate,   &control->words};
 	uint64_t end = HI_CONTROL_BYTES;
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES ||
 		    __builtin_add_overflow(end, parts[i]->size, &end))
 			return false;
@@ -173,7 +173,7 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 		return -ENOMEM;
 	const bool is_only_begun = is_begun(maps, base);
 	int err = memory_read(&attachment->memory, base, control,
-			      is_only_begun ? ARENA_FIRST_BYTES : sizeof *control);
+			      is_only_begun ? ARENA_FIRST_BYTES : sizeof(*control));
 	if (!err && !is_sound(control, maps, base))
 		err = -EPROTO;
 	if (err) {
@@ -206,14 +206,14 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 static void find_descriptors(struct attachment *attachment, const char *prefix)
 {
 	char path[64], link[64];
-	snprintf(path, sizeof path, "/proc/%d/task/%d/fd", (int)attachment->pid,
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", (int)attachment->pid,
 		 (int)attachment->tid);
 	DIR *dir = opendir(path);
 	if (!dir)
 		return;
 	for (const struct dirent *entry;
 	     (entry = readdir(dir)) && attachment->leftover_count < LEFTOVER_MAX;) {
-		const ssize_t size = readlinkat(dirfd(dir), entry->d_name, link, sizeof link - 1);
+		const ssize_t size = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
 		if (size <= 0)
 			continue;
 		link[size] = 0;

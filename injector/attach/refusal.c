@@ -19,7 +19,7 @@
  * line that fits names the remedy.
  */
 static const struct refusal {
-	int error;
+	int err;
 	bool is_dlopen; /* only with the dlopen loader */
 	const char *remedy;
 } refusals[] = {
@@ -114,9 +114,9 @@ static const char *own_lack(int err)
 
 static const struct refusal *find_refusal(enum hi_loader loader, int err)
 {
-	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *refusal = &refusals[i];
-		if (refusal->error == -err && (!refusal->is_dlopen || loader == HI_LOADER_DLOPEN))
+		if (refusal->err == -err && (!refusal->is_dlopen || loader == HI_LOADER_DLOPEN))
 			return refusal;
 	}
 	return NULL;

@@ -43,7 +43,7 @@ static bool is_stack_clear(const struct quiesce_target *target, const struct map
 	if (!own_stack(maps, regs, &lo, &hi) ||
 	    memory_read(target->escaped->memory, lo, word, hi - lo))
 		return false;
-	for (size_t i = 0; i < (hi - lo) / sizeof *word; i++)
+	for (size_t i = 0; i < (hi - lo) / sizeof(*word); i++)
 		if (quiesce_is_inside(target, word[i]))
 			return false;
 	return true;
@@ -139,7 +139,7 @@ int stale_frames_forget(const struct quiesce_target *target, uint64_t *out_frame
 	}
 	if (!err)
 		err = thread_table_read(target->escaped->memory, target->thread_slots, &after);
-	if (!err && memcmp(before.count, after.count, sizeof before.count))
+	if (!err && memcmp(before.count, after.count, sizeof(before.count)))
 		err = -EAGAIN; /* some thread came out */
 	if (!err)
 		err = thread_table_clear(target->escaped->memory, target->thread_slots, &after);

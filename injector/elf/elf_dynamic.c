@@ -58,14 +58,14 @@ static int take_array(Elf *elf, uint64_t address, uint64_t count, size_t entry_s
 		      struct array *out_array)
 {
 	const void *bytes;
-	int error;
+	int err;
 
 	if (count > SIZE_MAX / entry_size)
 		return -EFAULT;
-	error = elf_segment_bytes(elf, address, count * entry_size, &bytes);
-	if (!error)
+	err = elf_segment_bytes(elf, address, count * entry_size, &bytes);
+	if (!err)
 		*out_array = (struct array){.bytes = bytes, .count = (size_t)count};
-	return error;
+	return err;
 }
 
 /* The same for an optional array: stays empty if it is not there. */
@@ -151,17 +151,17 @@ static int open_sysv_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynami
 			  size_t *out_symbols)
 {
 	struct array head;
-	int error = take_array(elf, address, 2, sizeof(uint32_t), &head);
+	int err = take_array(elf, address, 2, sizeof(uint32_t), &head);
 
-	if (error)
-		return error;
-	error = take_array(elf, address + 8, word_at(&head, 0), sizeof(uint32_t), &dynamic->bucket);
-	if (!error)
-		error = take_array(elf, address + 8 + 4ull * dynamic->bucket.count,
-				   word_at(&head, 1), sizeof(uint32_t), &dynamic->chain);
-	if (!error)
+	if (err)
+		return err;
+	err = take_array(elf, address + 8, word_at(&head, 0), sizeof(uint32_t), &dynamic->bucket);
+	if (!err)
+		err = take_array(elf, address + 8 + 4ull * dynamic->bucket.count, word_at(&head, 1),
+				 sizeof(uint32_t), &dynamic->chain);
+	if (!err)
 		*out_symbols = dynamic->chain.count;
-	return error;
+	return err;
 }
 
 /*
@@ -175,14 +175,14 @@ static int gnu_chain_end(Elf *elf, uint64_t chains, uint64_t first, uint64_t *ou
 
 	/* Reads growing pieces: a chain is a few entries long, but megabytes may follow it. */
 	for (uint64_t piece = 64; first < most; piece *= 4) {
-		int error;
+		int err;
 
 		if (piece > most - first)
 			piece = most - first;
-		error = take_array(elf, chains + first * sizeof(uint32_t), piece, sizeof(uint32_t),
-				   &words);
-		if (error)
-			return error;
+		err = take_array(elf, chains + first * sizeof(uint32_t), piece, sizeof(uint32_t),
+				 &words);
+		if (err)
+			return err;
 		for (size_t i = 0; i < words.count; i++) {
 			if (word_at(&words, i) & 1) {
 				*out_count = first + i + 1;
@@ -204,16 +204,16 @@ static int open_gnu_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynamic
 	struct array head;
 	uint64_t buckets, chains, chain_count = 0;
 	uint32_t last = 0;
-	int error = take_array(elf, address, 4, sizeof(uint32_t), &head);
+	int err = take_array(elf, address, 4, sizeof(uint32_t), &head);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	dynamic->gnu_hash = true;
 	dynamic->chain_first = word_at(&head, 1);
 	buckets = address + 16 + 8ull * word_at(&head, 2);
-	error = take_array(elf, buckets, word_at(&head, 0), sizeof(uint32_t), &dynamic->bucket);
-	if (error)
-		return error;
+	err = take_array(elf, buckets, word_at(&head, 0), sizeof(uint32_t), &dynamic->bucket);
+	if (err)
+		return err;
 	for (size_t i = 0; i < dynamic->bucket.count; i++)
 		if (word_at(&dynamic->bucket, i) > last)
 			last = word_at(&dynamic->bucket, i);
@@ -221,12 +221,12 @@ static int open_gnu_hash(Elf *elf, uint64_t address, struct elf_dynamic *dynamic
 	if (last < dynamic->chain_first)
 		return 0; /* nothing exported */
 	chains = buckets + 4ull * dynamic->bucket.count;
-	error = gnu_chain_end(elf, chains, last - dynamic->chain_first, &chain_count);
-	if (!error)
-		error = take_array(elf, chains, chain_count, sizeof(uint32_t), &dynamic->chain);
-	if (!error)
+	err = gnu_chain_end(elf, chains, last - dynamic->chain_first, &chain_count);
+	if (!err)
+		err = take_array(elf, chains, chain_count, sizeof(uint32_t), &dynamic->chain);
+	if (!err)
 		*out_symbols = dynamic->chain_first + (size_t)chain_count;
-	return error;
+	return err;
 }
 
 static size_t symbols_relocated(const struct elf_dynamic *dynamic)
@@ -246,7 +246,7 @@ static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dy
 {
 	const uint64_t relocations = tags->relasz / sizeof(Elf64_Rela);
 	size_t hashed = 0, relocated;
-	int error;
+	int err;
 
 	if (relocations > tags->relacount) /* the dynamic linker trusts this count, too */
 		take_optional(elf, tags->rela + tags->relacount * sizeof(Elf64_Rela),
@@ -255,22 +255,22 @@ static int open_tables(Elf *elf, const struct tags *tags, struct elf_dynamic *dy
 	if (tags->pltrelsz && tags->pltrel == DT_RELA)
 		take_optional(elf, tags->jmprel, tags->pltrelsz / sizeof(Elf64_Rela),
 			      sizeof(Elf64_Rela), &dynamic->relocation[1]);
-	error = take_array(elf, tags->strtab, tags->strsz, 1, &dynamic->string);
-	if (error || dynamic->string.bytes[dynamic->string.count - 1] != 0)
+	err = take_array(elf, tags->strtab, tags->strsz, 1, &dynamic->string);
+	if (err || dynamic->string.bytes[dynamic->string.count - 1] != 0)
 		return -ENOENT;
 	if (tags->gnu_hash)
-		error = open_gnu_hash(elf, tags->gnu_hash, dynamic, &hashed);
+		err = open_gnu_hash(elf, tags->gnu_hash, dynamic, &hashed);
 	else if (tags->hash)
-		error = open_sysv_hash(elf, tags->hash, dynamic, &hashed);
-	if (error) /* the imports are still useful */
+		err = open_sysv_hash(elf, tags->hash, dynamic, &hashed);
+	if (err) /* the imports are still useful */
 		dynamic->bucket.count = hashed = 0;
 	relocated = symbols_relocated(dynamic);
-	error = take_array(elf, tags->symtab, hashed > relocated ? hashed : relocated,
-			   sizeof(Elf64_Sym), &dynamic->symbol);
-	if (!error && tags->versym)
+	err = take_array(elf, tags->symtab, hashed > relocated ? hashed : relocated,
+			 sizeof(Elf64_Sym), &dynamic->symbol);
+	if (!err && tags->versym)
 		take_optional(elf, tags->versym, dynamic->symbol.count, sizeof(Elf64_Half),
 			      &dynamic->version);
-	return error ? -ENOENT : 0;
+	return err ? -ENOENT : 0;
 }
 
 int elf_dynamic_open(Elf *elf, uint64_t bias, struct elf_dynamic **out_dynamic)
@@ -278,18 +278,18 @@ int elf_dynamic_open(Elf *elf, uint64_t bias, struct elf_dynamic **out_dynamic)
 	struct tags tags = {0};
 	struct array entries;
 	struct elf_dynamic *dynamic;
-	int error = read_tags(elf, bias, &tags, &entries);
+	int err = read_tags(elf, bias, &tags, &entries);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	dynamic = calloc(1, sizeof(*dynamic));
 	if (!dynamic)
 		return -ENOMEM;
 	dynamic->entry = entries;
-	error = open_tables(elf, &tags, dynamic);
-	if (error) {
+	err = open_tables(elf, &tags, dynamic);
+	if (err) {
 		free(dynamic);
-		return error;
+		return err;
 	}
 	*out_dynamic = dynamic;
 	return 0;
@@ -434,21 +434,21 @@ static int find(const struct elf_dynamic *dynamic, struct search *search)
 int elf_dynamic_find(const struct elf_dynamic *dynamic, const char *name, Elf64_Sym *out_symbol)
 {
 	struct search search = {.name = name};
-	const int error = find(dynamic, &search);
+	const int err = find(dynamic, &search);
 
-	if (!error)
+	if (!err)
 		*out_symbol = search.symbol;
-	return error;
+	return err;
 }
 
 int elf_dynamic_find_any(const struct elf_dynamic *dynamic, const char *name, uint16_t *out_version)
 {
 	struct search search = {.name = name, .any_version = true};
-	const int error = find(dynamic, &search);
+	const int err = find(dynamic, &search);
 
-	if (!error)
+	if (!err)
 		*out_version = search.found > 1 ? ELF_VERSION_SEVERAL : search.version;
-	return error;
+	return err;
 }
 
 size_t elf_dynamic_relocation_count(const struct elf_dynamic *dynamic)

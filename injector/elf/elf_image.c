@@ -149,11 +149,11 @@ static int open_memory(const struct elf_image_source *source, const struct mappi
 		       struct elf_image *image)
 {
 	size_t size;
-	int error = elf_memory_copy(source->memory, mapping->lo, *source->copy_room,
-				    &image->memory_copy, &size);
+	int err = elf_memory_copy(source->memory, mapping->lo, *source->copy_room,
+				  &image->memory_copy, &size);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	*source->copy_room -= size;
 	image->open_path = strdup("");
 	image->elf = elf_memory(image->memory_copy, size);
@@ -224,10 +224,10 @@ static int take_mappings(const struct elf_image_source *source, size_t first,
 {
 	const struct mapping *const head = &source->maps->mapping[first];
 	const remote_addr end = image_end(image);
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = first;
-	     !error && i < source->maps->count && source->maps->mapping[i].lo < end; i++) {
+	for (size_t i = first; !err && i < source->maps->count && source->maps->mapping[i].lo < end;
+	     i++) {
 		const struct mapping *mapping = &source->maps->mapping[i];
 		const bool own = mapping->device == head->device && mapping->inode == head->inode &&
 				 (head->inode || i == first);
@@ -240,9 +240,9 @@ static int take_mappings(const struct elf_image_source *source, size_t first,
 		source->taken[i] = true;
 		image->hi = mapping->hi;
 		if (mapping->executable)
-			error = add_text(image, mapping, file_offset);
+			err = add_text(image, mapping, file_offset);
 	}
-	return error;
+	return err;
 }
 
 /* Takes the build-id from the notes of one segment. */
@@ -285,37 +285,37 @@ static void read_build_id(struct elf_image *image)
 static int place(const struct elf_image_source *source, size_t first, struct elf_image *image)
 {
 	const struct mapping *mapping = &source->maps->mapping[first];
-	int error;
+	int err;
 
 	image->lo = mapping->lo;
 	image->head_hi = mapping->hi;
 	image->device = mapping->device;
 	image->inode = mapping->inode;
 	image->is_vdso = elf_image_is_vdso(mapping);
-	error = find_bias(image->elf, mapping, &image->bias);
-	if (!error)
-		error = take_mappings(source, first, image);
-	return !error && image->text_count == 0 ? -ENOEXEC : error;
+	err = find_bias(image->elf, mapping, &image->bias);
+	if (!err)
+		err = take_mappings(source, first, image);
+	return !err && image->text_count == 0 ? -ENOEXEC : err;
 }
 
 int elf_image_open(const struct elf_image_source *source, size_t first, struct elf_image *image)
 {
 	const struct mapping *mapping = &source->maps->mapping[first];
-	int error = elf_image_is_vdso(mapping) ? -ENOENT : open_file(source, mapping, image);
+	int err = elf_image_is_vdso(mapping) ? -ENOENT : open_file(source, mapping, image);
 
 	image->path = strdup(mapping->path);
-	if (error && error != -ENOEXEC)
-		error = open_memory(source, mapping, image);
-	if (error)
-		return error;
+	if (err && err != -ENOEXEC)
+		err = open_memory(source, mapping, image);
+	if (err)
+		return err;
 	if (!image->path || !image->open_path)
 		return -ENOMEM;
-	error = place(source, first, image);
-	if (error)
-		return error;
+	err = place(source, first, image);
+	if (err)
+		return err;
 	read_build_id(image);
-	error = elf_dynamic_open(image->elf, image->memory_copy ? image->bias : 0, &image->dynamic);
-	return error == -ENOENT ? 0 : error;
+	err = elf_dynamic_open(image->elf, image->memory_copy ? image->bias : 0, &image->dynamic);
+	return err == -ENOENT ? 0 : err;
 }
 
 /* ---- one that is open already ---------------------------------------------------------------- */
@@ -365,10 +365,10 @@ int elf_image_symbol(const struct elf_image *image, const char *name, remote_add
 		     uint64_t *out_size)
 {
 	Elf64_Sym symbol;
-	int error = image->dynamic ? elf_dynamic_find(image->dynamic, name, &symbol) : -ENOENT;
+	int err = image->dynamic ? elf_dynamic_find(image->dynamic, name, &symbol) : -ENOENT;
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	*out_address = image->bias + symbol.st_value;
 	if (out_size)
 		*out_size = symbol.st_size;

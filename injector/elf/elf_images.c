@@ -79,7 +79,7 @@ static int read_images(struct reader *reader)
 
 	for (size_t i = 0; i < reader->source.maps->count && images->count < IMAGES_MAX; i++) {
 		struct elf_image image = {.fd = -1, .link_order = -1};
-		int error;
+		int err;
 
 		if (!is_candidate(reader, i))
 			continue;
@@ -93,13 +93,13 @@ static int read_images(struct reader *reader)
 			images->image = grown;
 			reader->capacity = capacity;
 		}
-		error = open_image(reader, i, &image);
-		if (error)
+		err = open_image(reader, i, &image);
+		if (err)
 			elf_image_close(&image);
 		else
 			images->image[images->count++] = image;
-		if (error == -ENOMEM)
-			return error;
+		if (err == -ENOMEM)
+			return err;
 	}
 	return 0;
 }
@@ -257,10 +257,10 @@ static int set_roles(const struct elf_image_source *source, struct elf_images *i
 	uint64_t entry = 0, base = 0;
 	remote_addr *dynamic;
 	size_t count;
-	int error = proc_auxv(source->pid, source->memory->tid, AT_ENTRY, &entry);
+	int err = proc_auxv(source->pid, source->memory->tid, AT_ENTRY, &entry);
 
-	if (error && error != -ENOENT)
-		return error;
+	if (err && err != -ENOENT)
+		return err;
 	program = find_image(images, entry);
 	if (!program)
 		return -ENOEXEC;
@@ -269,9 +269,9 @@ static int set_roles(const struct elf_image_source *source, struct elf_images *i
 		loader->is_loader = true;
 	images->r_debug = find_r_debug(program, source->memory);
 	if (images->r_debug) {
-		error = link_map_read(source->memory, images->r_debug, &dynamic, &count);
-		if (error)
-			return error;
+		err = link_map_read(source->memory, images->r_debug, &dynamic, &count);
+		if (err)
+			return err;
 		set_link_order(images, dynamic, count);
 		free(dynamic);
 	}
@@ -292,7 +292,7 @@ int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *m
 		.source = {.pid = pid, .maps = maps, .memory = memory, .copy_room = &copy_room},
 		.known = images};
 	struct proc_status leader;
-	int error;
+	int err;
 
 	elf_version(EV_CURRENT);
 	if (memory->tid && proc_status_read(pid, pid, &leader) == 0 && leader.state == 'Z')
@@ -300,13 +300,13 @@ int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *m
 	reader.source.taken = calloc(maps->count + 1, sizeof(*reader.source.taken));
 	if (!reader.source.taken)
 		return -ENOMEM;
-	error = read_images(&reader);
+	err = read_images(&reader);
 	free(reader.source.taken);
-	if (!error)
-		error = set_roles(&reader.source, &reader.images);
-	if (error) {
+	if (!err)
+		err = set_roles(&reader.source, &reader.images);
+	if (err) {
 		elf_images_close(&reader.images);
-		return error;
+		return err;
 	}
 	for (size_t i = 0; i < reader.images.count; i++)
 		elf_image_take_over(&reader.images.image[i]);

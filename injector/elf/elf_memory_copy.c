@@ -13,10 +13,10 @@
 static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr *out_header,
 			Elf64_Phdr out_segment[SEGMENTS_MAX])
 {
-	int error = memory_read(memory, at, out_header, sizeof(*out_header));
+	int err = memory_read(memory, at, out_header, sizeof(*out_header));
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (memcmp(out_header->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    out_header->e_ident[EI_CLASS] != ELFCLASS64)
 		return -ENOEXEC;
@@ -49,10 +49,10 @@ int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most
 	uint64_t size = sizeof(Elf64_Ehdr), bias = 0, total = 0;
 	Elf64_Ehdr ehdr;
 	char *copy;
-	int error = read_headers(memory, header, &ehdr, segment);
+	int err = read_headers(memory, header, &ehdr, segment);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	for (unsigned i = 0; i < ehdr.e_phnum; i++) {
 		if (segment[i].p_type != PT_LOAD)
 			continue;

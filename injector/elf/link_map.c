@@ -33,12 +33,12 @@ _Static_assert(sizeof(struct link) == sizeof(struct link_map),
 
 static int read_debug(const struct memory *memory, remote_addr at, struct debug *out_debug)
 {
-	int error = memory_read(memory, at, &out_debug->base, sizeof(out_debug->base));
+	int err = memory_read(memory, at, &out_debug->base, sizeof(out_debug->base));
 
 	out_debug->next = 0;
-	if (!error && out_debug->base.r_version >= 2)
-		error = memory_read_u64(memory, at + sizeof(struct r_debug), &out_debug->next);
-	return error;
+	if (!err && out_debug->base.r_version >= 2)
+		err = memory_read_u64(memory, at + sizeof(struct r_debug), &out_debug->next);
+	return err;
 }
 
 int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr **out_dynamic,
@@ -49,27 +49,27 @@ int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr 
 	struct steps steps = {OBJECTS_MAX};
 	struct debug debug = {0};
 	struct link link;
-	int error = read_debug(memory, r_debug, &debug);
+	int err = read_debug(memory, r_debug, &debug);
 
-	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !error && at && steps_take(&steps);
+	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !err && at && steps_take(&steps);
 	     at = link.next) {
 		if (count == capacity) {
 			remote_addr *grown = reallocarray(
 				dynamic, capacity = capacity ? capacity * 2 : 64, sizeof(*dynamic));
 
 			if (!grown) {
-				error = -ENOMEM;
+				err = -ENOMEM;
 				break;
 			}
 			dynamic = grown;
 		}
-		error = memory_read(memory, at, &link, sizeof(link));
-		if (!error)
+		err = memory_read(memory, at, &link, sizeof(link));
+		if (!err)
 			dynamic[count++] = link.dynamic;
 	}
-	if (error) {
+	if (err) {
 		free(dynamic);
-		return error;
+		return err;
 	}
 	*out_dynamic = dynamic;
 	*out_count = count;
@@ -92,10 +92,10 @@ static int hash_chain(const struct memory *memory, remote_addr at, struct steps 
 	struct link link;
 
 	for (; at && steps_take(steps); at = link.next) {
-		const int error = memory_read(memory, at, &link, sizeof(link));
+		const int err = memory_read(memory, at, &link, sizeof(link));
 
-		if (error)
-			return error;
+		if (err)
+			return err;
 		*hash = mix(mix(mix(mix(*hash, at), link.address), link.dynamic), link.name);
 	}
 	return 0;
@@ -106,19 +106,19 @@ int link_map_fingerprint(const struct memory *memory, remote_addr r_debug,
 {
 	struct steps objects = {OBJECTS_MAX}, namespaces = {NAMESPACES_MAX};
 	uint64_t hash = 0;
-	int error = 0;
+	int err = 0;
 
 	while (r_debug && steps_take(&namespaces)) {
 		struct debug debug;
 
-		error = read_debug(memory, r_debug, &debug);
-		if (!error && debug.base.r_state != RT_CONSISTENT)
-			error = -EAGAIN;
-		if (!error)
-			error = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map,
-					   &objects, &hash);
-		if (error)
-			return error;
+		err = read_debug(memory, r_debug, &debug);
+		if (!err && debug.base.r_state != RT_CONSISTENT)
+			err = -EAGAIN;
+		if (!err)
+			err = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &objects,
+					 &hash);
+		if (err)
+			return err;
 		hash = mix(hash, debug.next);
 		r_debug = debug.next;
 	}

@@ -38,18 +38,18 @@ int definitions_find(const struct elf_images *images, const char *name,
 		     struct definitions *out_definitions)
 {
 	struct definitions definitions = {0};
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; !error && i < images->count; i++) {
+	for (size_t i = 0; !err && i < images->count; i++) {
 		struct definition definition = {.image = &images->image[i]};
 
 		if (definition.image->link_order >= 0 && definition.image->dynamic &&
 		    elf_dynamic_find_any(definition.image->dynamic, name, &definition.version) == 0)
-			error = push(&definitions, &definition);
+			err = push(&definitions, &definition);
 	}
-	if (error) {
+	if (err) {
 		definitions_close(&definitions);
-		return error;
+		return err;
 	}
 	drop_loader(&definitions);
 	*out_definitions = definitions;

@@ -162,7 +162,7 @@ static int find_relays_in(struct finder *finder, const struct elf_image *image)
 	uint64_t lo = UINT64_MAX, hi = 0;
 	struct eh_section section;
 	struct eh_frame frame = {0};
-	int error = 0;
+	int err = 0;
 
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct entry *entry = &finder->entries.entry[function];
@@ -175,12 +175,12 @@ static int find_relays_in(struct finder *finder, const struct elf_image *image)
 	if (lo > hi)
 		return 0;
 	if (unwind_table_section(image, &section) == 0)
-		error = eh_frame_parse(&section, lo - GAP_MAX - 1, hi + 1, &frame);
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !error; function++)
+		err = eh_frame_parse(&section, lo - GAP_MAX - 1, hi + 1, &frame);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !err; function++)
 		if (needs_relay(finder, image, &finder->entries.entry[function]))
 			find_relay(finder, image, &frame, &finder->entries.entry[function]);
 	eh_frame_close(&frame);
-	return error;
+	return err;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -243,7 +243,7 @@ int entries_find(const struct elf_images *images, const struct maps *maps,
 		 struct entries *out_entries)
 {
 	struct finder *finder = calloc(1, sizeof(*finder));
-	int error = 0;
+	int err = 0;
 
 	if (!finder)
 		return -ENOMEM;
@@ -252,14 +252,14 @@ int entries_find(const struct elf_images *images, const struct maps *maps,
 	entries_clear(&finder->entries);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		look_at_entry(finder, (enum hi_function)function);
-	for (size_t i = 0; i < images->count && !error; i++)
-		error = find_relays_in(finder, &images->image[i]);
+	for (size_t i = 0; i < images->count && !err; i++)
+		err = find_relays_in(finder, &images->image[i]);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		look_at_alias(finder, (enum hi_function)function);
-	if (!error)
+	if (!err)
 		*out_entries = finder->entries;
 	free(finder);
-	return error;
+	return err;
 }
 
 void entries_clear(struct entries *entries)
@@ -302,10 +302,10 @@ static int read_bytes(const struct memory *memory, remote_addr at, size_t size, 
 {
 	out->lo = at / WORD * WORD;
 	out->words = (size_t)((at + size - 1) / WORD - at / WORD + 1);
-	const int error = memory_read(memory, out->lo, out->old_value, out->words * WORD);
+	const int err = memory_read(memory, out->lo, out->old_value, out->words * WORD);
 
 	memcpy(out->new_value, out->old_value, sizeof(out->new_value));
-	return error;
+	return err;
 }
 
 static void push_words(const struct bytes *bytes, struct entry_word *out_words, size_t *count)
@@ -334,12 +334,12 @@ int entry_words(const struct entry *entry, remote_addr gate, const struct memory
 {
 	struct bytes first, relay;
 	size_t count = 0;
-	int error = read_bytes(memory, entry->at, entry->size, &first);
+	int err = read_bytes(memory, entry->at, entry->size, &first);
 
-	if (!error && entry->by == ENTRY_IN_GAP)
-		error = read_bytes(memory, entry->relay, ARCH_JUMP_BYTES, &relay);
-	if (error)
-		return error;
+	if (!err && entry->by == ENTRY_IN_GAP)
+		err = read_bytes(memory, entry->relay, ARCH_JUMP_BYTES, &relay);
+	if (err)
+		return err;
 	if (memcmp((const uint8_t *)first.old_value + (entry->at - first.lo), entry->code,
 		   entry->size) != 0)
 		return -EBUSY;

@@ -259,7 +259,7 @@ static enum entry_nesting nesting_of(const struct finder *finder, enum hi_functi
 static int look_at_image(struct finder *finder, const struct elf_images *images)
 {
 	struct eh_section section;
-	int error = 0;
+	int err = 0;
 	bool is_needed = false;
 
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
@@ -268,25 +268,25 @@ static int look_at_image(struct finder *finder, const struct elf_images *images)
 	if (!is_needed || !finder->image->elf)
 		return 0;
 	if (unwind_table_section(finder->image, &section) == 0)
-		error = eh_frame_parse(&section, 0, UINT64_MAX, &finder->frame);
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !error; function++)
+		err = eh_frame_parse(&section, 0, UINT64_MAX, &finder->frame);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !err; function++)
 		if (elf_images_find(images, finder->allocator->original[function]) == finder->image)
 			finder->entries->nesting[function] =
 				nesting_of(finder, (enum hi_function)function);
 	eh_frame_close(&finder->frame);
-	return error;
+	return err;
 }
 
 int nesting_find(const struct elf_images *images, const struct allocator *allocator,
 		 struct entries *entries)
 {
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < images->count && !error; i++) {
+	for (size_t i = 0; i < images->count && !err; i++) {
 		struct finder finder = {
 			.allocator = allocator, .image = &images->image[i], .entries = entries};
 
-		error = look_at_image(&finder, images);
+		err = look_at_image(&finder, images);
 	}
-	return error;
+	return err;
 }

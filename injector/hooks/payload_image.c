@@ -79,7 +79,7 @@ static const void *at(const struct payload_image *image, uint64_t offset, uint64
 static int find_text(struct payload_image *image, const Elf64_Ehdr *header)
 {
 	const Elf64_Phdr *segment =
-		at(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segment);
+		at(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(*segment));
 	for (size_t i = 0; segment && i < header->e_phnum; i++) {
 		if (segment[i].p_type != PT_LOAD || !(segment[i].p_flags & PF_X))
 			continue;
@@ -101,7 +101,7 @@ static int find_symbols(const struct payload_image *image, const Elf64_Ehdr *hea
 			struct symbols *out_symbols)
 {
 	const Elf64_Shdr *section =
-		at(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *section);
+		at(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof(*section));
 	for (size_t i = 0; section && i < header->e_shnum; i++) {
 		if (section[i].sh_type != SHT_DYNSYM || section[i].sh_link >= header->e_shnum)
 			continue;
@@ -141,7 +141,7 @@ int payload_image_open(struct payload_image *out_image)
 	struct payload_image image = {.file = hi_payload_so,
 				      .file_size = (size_t)(hi_payload_so_end - hi_payload_so)};
 	struct symbols symbols;
-	const Elf64_Ehdr *header = at(&image, 0, sizeof *header);
+	const Elf64_Ehdr *header = at(&image, 0, sizeof(*header));
 	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return -EINVAL;
 	int err = find_text(&image, header);

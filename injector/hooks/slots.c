@@ -141,11 +141,11 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 {
 	struct allocator allocator = {0};
 	remote_addr address;
-	int error = elf_images_resolve(images, functions[HI_FN_MALLOC].symbol, &address,
-				       &allocator.image);
+	int err = elf_images_resolve(images, functions[HI_FN_MALLOC].symbol, &address,
+				     &allocator.image);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	const remote_addr usable_size = usable_size_in(allocator.image);
 	for (int function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct elf_image *image;
@@ -383,9 +383,9 @@ static int scan_image(struct scan *scan, size_t number)
 	const size_t first = scan->slots.count,
 		     relocations = elf_dynamic_relocation_count(image->dynamic);
 	bool bound_elsewhere = false;
-	int error = 0;
+	int err = 0;
 
-	for (size_t i = 0; !error && i < relocations; i++) {
+	for (size_t i = 0; !err && i < relocations; i++) {
 		struct slot slot = {.image = number, .pinned = image->is_pinned};
 		Elf64_Rela relocation;
 
@@ -395,7 +395,7 @@ static int scan_image(struct scan *scan, size_t number)
 		if (slot.value >= scan->ignore_lo && slot.value < scan->ignore_hi)
 			scan->slots.ours++;
 		else if (slot.value == slot.original || slot.lazy) {
-			error = push_slot(scan, &slot);
+			err = push_slot(scan, &slot);
 		} else {
 			scan->slots.foreign++;
 			if (!is_other_definition(scan, &slot))
@@ -406,7 +406,7 @@ static int scan_image(struct scan *scan, size_t number)
 		}
 	}
 	drop_lazy(scan, first, bound_elsewhere);
-	return error;
+	return err;
 }
 
 static int compare_slots(const void *left, const void *right)
@@ -445,20 +445,20 @@ int slots_find(const struct elf_images *images, const struct allocator *allocato
 			    .memory = memory,
 			    .ignore_lo = ignore_lo,
 			    .ignore_hi = ignore_hi};
-	int error = 0;
+	int err = 0;
 
-	for (int function = 0; !error && function < HI_FUNCTION_COUNT; function++)
+	for (int function = 0; !err && function < HI_FUNCTION_COUNT; function++)
 		if (allocator->original[function])
-			error = definitions_find(images, functions[function].symbol,
-						 &scan.definitions[function]);
-	for (size_t i = 0; !error && i < images->count; i++)
+			err = definitions_find(images, functions[function].symbol,
+					       &scan.definitions[function]);
+	for (size_t i = 0; !err && i < images->count; i++)
 		if (is_scanned(&scan, &images->image[i]))
-			error = scan_image(&scan, i);
+			err = scan_image(&scan, i);
 	for (int function = 0; function < HI_FUNCTION_COUNT; function++)
 		definitions_close(&scan.definitions[function]);
-	if (error) {
+	if (err) {
 		slots_close(&scan.slots);
-		return error;
+		return err;
 	}
 	sort_slots(&scan.slots);
 	*out_slots = scan.slots;

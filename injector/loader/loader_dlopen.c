@@ -67,9 +67,9 @@ static int call_name(const struct loader_target *target, struct remote *remote, 
 		     const uint64_t argument[4], uint64_t *out_result)
 {
 	remote_addr function;
-	int error = elf_images_resolve(target->images, name, &function, NULL);
+	int err = elf_images_resolve(target->images, name, &function, NULL);
 
-	return error ? error : call_address(target, remote, function, argument, out_result);
+	return err ? err : call_address(target, remote, function, argument, out_result);
 }
 
 /*
@@ -89,26 +89,26 @@ static int keep_errno(const struct loader_target *target, struct remote *remote,
 	const remote_addr entry = target->control->arena + target->control->gate.offset +
 				  (remote_addr)HI_GATE_RESTORE * HI_GATE_STRIDE;
 	const remote_addr at = entry + HI_GATE_BYTES + offsetof(struct hi_gate_words, restore_at);
-	int error = memory_write(target->memory, at, words, sizeof(words));
+	int err = memory_write(target->memory, at, words, sizeof(words));
 
-	return error ? error : remote_return_through(remote, entry);
+	return err ? err : remote_return_through(remote, entry);
 }
 
 static int footprint_save(const struct loader_target *target, struct remote *remote,
 			  struct footprint *out_footprint)
 {
 	struct footprint footprint;
-	int error = call_name(target, remote, "__errno_location", (uint64_t[4]){0},
-			      &footprint.errno_at);
+	int err = call_name(target, remote, "__errno_location", (uint64_t[4]){0},
+			    &footprint.errno_at);
 
-	if (!error)
-		error = memory_read(target->memory, footprint.errno_at, &footprint.errno_value,
-				    sizeof(footprint.errno_value));
-	if (!error)
-		error = keep_errno(target, remote, &footprint);
-	if (!error)
+	if (!err)
+		err = memory_read(target->memory, footprint.errno_at, &footprint.errno_value,
+				  sizeof(footprint.errno_value));
+	if (!err)
+		err = keep_errno(target, remote, &footprint);
+	if (!err)
 		*out_footprint = footprint;
-	return error;
+	return err;
 }
 
 /*
@@ -118,28 +118,26 @@ static int footprint_save(const struct loader_target *target, struct remote *rem
 static int zero_stack(const struct loader_target *target, struct remote *remote)
 {
 	const remote_addr stack = stack_top(target) - STACK_BYTES;
-	int error = remote_syscall_or_fail(remote, SYS_madvise,
-					   (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED}, NULL);
+	int err = remote_syscall_or_fail(remote, SYS_madvise,
+					 (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED}, NULL);
 
-	if (error != -EINVAL)
-		return error;
-	error = remote_syscall_or_fail(remote, SYS_munlock, (uint64_t[6]){stack, STACK_BYTES},
-				       NULL);
-	return error ? error
-		     : remote_syscall_or_fail(remote, SYS_madvise,
-					      (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED},
-					      NULL);
+	if (err != -EINVAL)
+		return err;
+	err = remote_syscall_or_fail(remote, SYS_munlock, (uint64_t[6]){stack, STACK_BYTES}, NULL);
+	return err ? err
+		   : remote_syscall_or_fail(remote, SYS_madvise,
+					    (uint64_t[6]){stack, STACK_BYTES, MADV_DONTNEED}, NULL);
 }
 
 static int footprint_restore(const struct loader_target *target, struct remote *remote,
 			     const struct footprint *footprint)
 {
-	int error = memory_write(target->memory, footprint->errno_at, &footprint->errno_value,
-				 sizeof(footprint->errno_value));
+	int err = memory_write(target->memory, footprint->errno_at, &footprint->errno_value,
+			       sizeof(footprint->errno_value));
 	int zeroed = zero_stack(target, remote);
 	int cleared = remote_return_through(remote, 0);
 
-	return error ? error : zeroed ? zeroed : cleared;
+	return err ? err : zeroed ? zeroed : cleared;
 }
 
 /* ---- what is loaded -------------------------------------------------------------------------- */
@@ -154,10 +152,10 @@ static int find_loaded(const struct remote *remote, struct loaded *out_loaded)
 	struct loaded loaded = {0};
 	struct maps maps;
 	size_t i;
-	int error = maps_read(remote->tracee.pid, remote->tracee.tid, &maps);
+	int err = maps_read(remote->tracee.pid, remote->tracee.tid, &maps);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	for (i = 0; i < maps.count; i++) {
 		const struct mapping *mapping = &maps.mapping[i];
 
@@ -197,19 +195,19 @@ static int look_for_handle(const struct loader_target *target, remote_addr base,
 	struct link_map link;
 	struct steps steps = {OBJECTS_MAX};
 	remote_addr at = 0;
-	int error = memory_read(target->memory, target->images->r_debug, &debug, sizeof(debug));
+	int err = memory_read(target->memory, target->images->r_debug, &debug, sizeof(debug));
 
-	if (!error)
+	if (!err)
 		at = (remote_addr)(uintptr_t)debug.r_map;
-	while (!error && at && steps_take(&steps)) {
-		error = memory_read(target->memory, at, &link, sizeof(link));
-		if (!error && is_ours(target, &link, base)) {
+	while (!err && at && steps_take(&steps)) {
+		err = memory_read(target->memory, at, &link, sizeof(link));
+		if (!err && is_ours(target, &link, base)) {
 			*out_handle = at;
 			return 0;
 		}
 		at = (remote_addr)(uintptr_t)link.l_next;
 	}
-	return error ? error : -ENOENT;
+	return err ? err : -ENOENT;
 }
 
 /*
@@ -221,14 +219,14 @@ static int look_for_handle(const struct loader_target *target, remote_addr base,
 static int find_handle(const struct loader_target *target, remote_addr base, uint64_t *out_handle)
 {
 	const struct timespec pause = {.tv_nsec = LIST_PAUSE_NS};
-	int error = look_for_handle(target, base, out_handle);
+	int err = look_for_handle(target, base, out_handle);
 
-	for (unsigned attempt = 1;
-	     (error == -ENOENT || error == -EFAULT) && attempt < LIST_ATTEMPTS; attempt++) {
+	for (unsigned attempt = 1; (err == -ENOENT || err == -EFAULT) && attempt < LIST_ATTEMPTS;
+	     attempt++) {
 		nanosleep(&pause, NULL);
-		error = look_for_handle(target, base, out_handle);
+		err = look_for_handle(target, base, out_handle);
 	}
-	return error;
+	return err;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -252,7 +250,7 @@ static int compare_file(const struct payload_image *payload, int file)
 	uint8_t part[4096];
 	ssize_t got;
 	for (size_t at = 0; at < payload->file_size; at += (size_t)got) {
-		got = pread(file, part, sizeof part, (off_t)at);
+		got = pread(file, part, sizeof(part), (off_t)at);
 		if (got <= 0)
 			return got < 0 ? -errno : -EIO;
 		if (memcmp(part, payload->file + at, (size_t)got) != 0)
@@ -271,49 +269,49 @@ static int fill_file(const struct loader_target *target, const struct remote *re
 	const struct payload_image *payload = target->payload;
 	struct stat info;
 	ssize_t put;
-	int own, error = target_memfd_open(remote->tracee.pid, remote->tracee.tid, fd,
-					   LOADER_DLOPEN_MEMFD, &own);
+	int own, err = target_memfd_open(remote->tracee.pid, remote->tracee.tid, fd,
+					 LOADER_DLOPEN_MEMFD, &own);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	put = pwrite(own, payload->file, payload->file_size, 0);
 	if (put != (ssize_t)payload->file_size)
-		error = put < 0 ? -errno : -EIO;
+		err = put < 0 ? -errno : -EIO;
 	else if (fcntl(own, F_ADD_SEALS, FOR_GOOD) || fstat(own, &info))
-		error = -errno;
+		err = -errno;
 	else
-		error = info.st_size == (off_t)payload->file_size ? compare_file(payload, own)
-								  : -EBADMSG;
-	if (!error)
+		err = info.st_size == (off_t)payload->file_size ? compare_file(payload, own)
+								: -EBADMSG;
+	if (!err)
 		*out_inode = info.st_ino;
 	close(own);
-	return error;
+	return err;
 }
 
 static int create_file(const struct loader_target *target, struct remote *remote, int *out_fd,
 		       uint64_t *out_inode)
 {
 	uint64_t fd;
-	int error = memory_write(target->memory, remote->scratch, LOADER_DLOPEN_MEMFD,
-				 sizeof(LOADER_DLOPEN_MEMFD));
+	int err = memory_write(target->memory, remote->scratch, LOADER_DLOPEN_MEMFD,
+			       sizeof(LOADER_DLOPEN_MEMFD));
 
-	if (error)
-		return error;
-	error = remote_syscall_or_fail(
-		remote, SYS_memfd_create,
-		(uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_NOEXEC_SEAL}, &fd);
-	if (error == -EINVAL) /* kernels before 6.3 do not know MFD_NOEXEC_SEAL */
-		error = remote_syscall_or_fail(
+	if (err)
+		return err;
+	err = remote_syscall_or_fail(remote, SYS_memfd_create,
+				     (uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_NOEXEC_SEAL},
+				     &fd);
+	if (err == -EINVAL) /* kernels before 6.3 do not know MFD_NOEXEC_SEAL */
+		err = remote_syscall_or_fail(
 			remote, SYS_memfd_create,
 			(uint64_t[6]){remote->scratch, MFD_CLOEXEC | MFD_ALLOW_SEALING}, &fd);
-	if (error)
-		return error;
-	error = fill_file(target, remote, (int)fd, out_inode);
-	if (error)
+	if (err)
+		return err;
+	err = fill_file(target, remote, (int)fd, out_inode);
+	if (err)
 		(void)close_file(remote, (int)fd);
 	else
 		*out_fd = (int)fd;
-	return error;
+	return err;
 }
 
 /* Closes descriptors on the payload's file that an injector which died has left open. */
@@ -322,23 +320,23 @@ static int close_leftovers(struct remote *remote)
 	char path[64], link[64];
 	struct dirent *entry;
 	DIR *directory;
-	int error = 0;
+	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", remote->tracee.pid, remote->tracee.tid);
 	directory = opendir(path);
 	if (!directory)
 		return -errno;
-	while (!error && (entry = readdir(directory))) {
+	while (!err && (entry = readdir(directory))) {
 		ssize_t length =
 			readlinkat(dirfd(directory), entry->d_name, link, sizeof(link) - 1);
 
 		link[length > 0 ? length : 0] = '\0';
 		if (strncmp(link, "/memfd:" LOADER_DLOPEN_MEMFD " ",
 			    sizeof("/memfd:" LOADER_DLOPEN_MEMFD)) == 0)
-			error = close_file(remote, atoi(entry->d_name));
+			err = close_file(remote, atoi(entry->d_name));
 	}
 	closedir(directory);
-	return error;
+	return err;
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
@@ -373,25 +371,25 @@ static int call_dlopen(const struct loader_target *target, struct remote *remote
 	uint64_t flags = RTLD_NOW | RTLD_LOCAL;
 	struct loaded loaded;
 	remote_addr function;
-	int error;
+	int err;
 
 	spell_path(fd, path, sizeof(path));
 	if (strlen(path) >= remote->scratch_size)
 		return -ENAMETOOLONG;
-	error = memory_write(target->memory, remote->scratch, path, strlen(path) + 1);
-	if (error)
-		return error;
+	err = memory_write(target->memory, remote->scratch, path, strlen(path) + 1);
+	if (err)
+		return err;
 	if (elf_images_resolve(target->images, "dlopen", &function, NULL)) {
-		error = elf_images_resolve(target->images, "__libc_dlopen_mode", &function, NULL);
+		err = elf_images_resolve(target->images, "__libc_dlopen_mode", &function, NULL);
 		flags |= RTLD_DLOPEN;
 	}
-	if (!error)
-		error = call_address(target, remote, function,
-				     (uint64_t[4]){remote->scratch, flags}, NULL);
-	if (!error)
-		error = find_loaded(remote, &loaded);
-	if (error)
-		return error;
+	if (!err)
+		err = call_address(target, remote, function, (uint64_t[4]){remote->scratch, flags},
+				   NULL);
+	if (!err)
+		err = find_loaded(remote, &loaded);
+	if (err)
+		return err;
 	if (!loaded.lo) {
 		(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, NULL);
 		return -ELIBACC; /* the target sees no /proc, or may open no more descriptors */
@@ -404,16 +402,16 @@ static int call_dlclose(const struct loader_target *target, struct remote *remot
 {
 	struct loaded loaded;
 	remote_addr function;
-	int error = elf_images_resolve(target->images, "dlclose", &function, NULL);
+	int err = elf_images_resolve(target->images, "dlclose", &function, NULL);
 
-	if (error)
-		error = elf_images_resolve(target->images, "__libc_dlclose", &function, NULL);
-	if (!error)
-		error = call_address(target, remote, function, (uint64_t[4]){handle}, NULL);
-	if (!error)
-		error = find_loaded(remote, &loaded);
-	if (error || !loaded.lo)
-		return error;
+	if (err)
+		err = elf_images_resolve(target->images, "__libc_dlclose", &function, NULL);
+	if (!err)
+		err = call_address(target, remote, function, (uint64_t[4]){handle}, NULL);
+	if (!err)
+		err = find_loaded(remote, &loaded);
+	if (err || !loaded.lo)
+		return err;
 	(void)call_name(target, remote, "dlerror", (uint64_t[4]){0}, NULL);
 	return -EBUSY;
 }
@@ -445,12 +443,12 @@ static int load_file(const struct loader_target *target, struct remote *remote, 
 	struct hi_control *control = target->control;
 	struct loaded loaded;
 	uint64_t handle;
-	int error = call_dlopen(target, remote, fd, &loaded);
+	int err = call_dlopen(target, remote, fd, &loaded);
 
-	if (!error)
-		error = find_handle(target, loaded.lo, &handle);
-	if (error)
-		return error;
+	if (!err)
+		err = find_handle(target, loaded.lo, &handle);
+	if (err)
+		return err;
 	control->dlopen_handle = handle;
 	replace_shown_name(target, handle);
 	if (loaded.inode != inode) {
@@ -468,18 +466,18 @@ static int dlopen_load(const struct loader_target *target, struct remote *remote
 	struct footprint footprint;
 	uint64_t inode = 0;
 	int fd, closed;
-	int error = footprint_save(target, remote, &footprint);
+	int err = footprint_save(target, remote, &footprint);
 
-	if (error)
-		return error;
-	error = create_file(target, remote, &fd, &inode);
-	if (!error) {
-		error = load_file(target, remote, fd, inode);
+	if (err)
+		return err;
+	err = create_file(target, remote, &fd, &inode);
+	if (!err) {
+		err = load_file(target, remote, fd, inode);
 		closed = close_file(remote, fd);
-		error = error ? error : closed;
+		err = err ? err : closed;
 	}
 	closed = footprint_restore(target, remote, &footprint);
-	return error ? error : closed;
+	return err ? err : closed;
 }
 
 /* ---- unload ---------------------------------------------------------------------------------- */
@@ -487,13 +485,13 @@ static int dlopen_load(const struct loader_target *target, struct remote *remote
 static int close_handle(const struct loader_target *target, struct remote *remote, uint64_t handle)
 {
 	struct footprint footprint;
-	int restored, error = footprint_save(target, remote, &footprint);
+	int restored, err = footprint_save(target, remote, &footprint);
 
-	if (error)
-		return error;
-	error = call_dlclose(target, remote, handle);
+	if (err)
+		return err;
+	err = call_dlclose(target, remote, handle);
 	restored = footprint_restore(target, remote, &footprint);
-	return error ? error : restored;
+	return err ? err : restored;
 }
 
 /*
@@ -504,44 +502,44 @@ static int close_handle(const struct loader_target *target, struct remote *remot
 static int unmap_stray(struct remote *remote)
 {
 	struct maps maps;
-	int error = maps_read(remote->tracee.pid, remote->tracee.tid, &maps);
+	int err = maps_read(remote->tracee.pid, remote->tracee.tid, &maps);
 
-	if (error)
-		return error;
-	for (size_t i = 0; !error && i < maps.count; i++) {
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < maps.count; i++) {
 		const struct mapping *mapping = &maps.mapping[i];
 
 		if (strcmp(mapping->path, "/memfd:" LOADER_DLOPEN_MEMFD) == 0)
-			error = remote_syscall_or_fail(
+			err = remote_syscall_or_fail(
 				remote, SYS_munmap,
 				(uint64_t[6]){mapping->lo, mapping->hi - mapping->lo}, NULL);
 	}
 	maps_close(&maps);
-	return error;
+	return err;
 }
 
 static int unload_image(const struct loader_target *target, struct remote *remote, remote_addr base)
 {
 	uint64_t handle = target->control->dlopen_handle;
-	const int error = handle ? 0 : find_handle(target, base, &handle);
+	const int err = handle ? 0 : find_handle(target, base, &handle);
 
-	if (error == -ENOENT)
+	if (err == -ENOENT)
 		return unmap_stray(remote);
-	return error ? error : close_handle(target, remote, handle);
+	return err ? err : close_handle(target, remote, handle);
 }
 
 static int dlopen_unload(const struct loader_target *target, struct remote *remote)
 {
 	struct loaded loaded;
-	int error = find_loaded(remote, &loaded);
+	int err = find_loaded(remote, &loaded);
 
-	if (!error && loaded.lo)
-		error = unload_image(target, remote, loaded.lo);
-	if (!error) {
+	if (!err && loaded.lo)
+		err = unload_image(target, remote, loaded.lo);
+	if (!err) {
 		target->control->dlopen_handle = 0;
-		error = close_leftovers(remote);
+		err = close_leftovers(remote);
 	}
-	return error;
+	return err;
 }
 
 /* ---- borrow ---------------------------------------------------------------------------------- */
@@ -556,25 +554,25 @@ static int dlopen_borrow(const struct loader_target *target, struct remote *remo
 	remote_addr address;
 	int64_t deadline_ns = (int64_t)clock_now_ns() + deadline_ms * 1000000ll;
 	int64_t left_ms = deadline_ms;
-	int error;
+	int err;
 
 	if (elf_images_resolve(target->images, "gnu_get_libc_version", &address, NULL))
 		return -ENOTSUP;
 	do {
-		error = safepoint_find(target->pid, target->images, target->memory, (int)left_ms,
-				       &tracee);
-		if (error)
-			return error;
-		error = remote_adopt(remote, &tracee, target->memory, target->gadgets);
-		if (!error)
+		err = safepoint_find(target->pid, target->images, target->memory, (int)left_ms,
+				     &tracee);
+		if (err)
+			return err;
+		err = remote_adopt(remote, &tracee, target->memory, target->gadgets);
+		if (!err)
 			return 0;
 		(void)tracee_detach(&tracee);
 		left_ms = (deadline_ns - (int64_t)clock_now_ns()) / 1000000;
 		/*
 		 * -EAGAIN: the thread was on a signal stack or a coroutine's, perhaps not for long
 		 */
-	} while (error == -EAGAIN && left_ms > 0);
-	return error;
+	} while (err == -EAGAIN && left_ms > 0);
+	return err;
 }
 
 const struct loader loader_dlopen = {

@@ -71,14 +71,14 @@ static int refuse_absent(struct subject *subject)
 static int check_exists(struct subject *subject)
 {
 	struct preflight *out = subject->out;
-	int error = proc_status_read(out->asked, out->asked, &out->status);
+	int err = proc_status_read(out->asked, out->asked, &out->status);
 
-	if (error == 0) {
+	if (err == 0) {
 		out->pid = out->tid = out->status.tgid;
 		if (out->pid != out->asked)
-			error = proc_status_read(out->pid, out->pid, &out->status);
+			err = proc_status_read(out->pid, out->pid, &out->status);
 	}
-	if (error == 0) {
+	if (err == 0) {
 		plain_text_copy(out->comm, sizeof(out->comm), out->status.comm);
 		return 0;
 	}
@@ -211,18 +211,18 @@ int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *ou
 	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};
 	struct preflight result;
 	unsigned tries = LOADING_TRIES;
-	int error;
+	int err;
 
 	if (out_program)
 		*out_program = (struct preflight_program){.memory.fd = -1};
 	for (;;) {
 		result = (struct preflight){.asked = pid};
-		error = run_checks(plan ? plan : &defaults, &result, out_program);
-		if (error || result.verdict != PREFLIGHT_LOADING || --tries == 0)
+		err = run_checks(plan ? plan : &defaults, &result, out_program);
+		if (err || result.verdict != PREFLIGHT_LOADING || --tries == 0)
 			break;
 		nanosleep(&pause, NULL);
 	}
-	if (!error)
+	if (!err)
 		*out_preflight = result;
-	return error;
+	return err;
 }

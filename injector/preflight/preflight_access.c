@@ -293,32 +293,32 @@ int explain_denied(struct subject *subject, pid_t tid, const struct proc_status 
 static int ask_for_thread(struct subject *subject, pid_t tid, const struct proc_status *status)
 {
 	struct memory memory;
-	int error = memory_open(&memory, subject->out->pid, tid);
+	int err = memory_open(&memory, subject->out->pid, tid);
 
-	if (error == -EACCES || error == -EPERM)
+	if (err == -EACCES || err == -EPERM)
 		return explain_denied(subject, tid, status);
-	if (error == -ESRCH) /* that thread has just ended */
+	if (err == -ESRCH) /* that thread has just ended */
 		return 0;
-	if (!error)
+	if (!err)
 		memory_close(&memory);
-	return error;
+	return err;
 }
 
 int check_permission(struct subject *subject)
 {
 	const struct preflight *out = subject->out;
-	int error = memory_open(&subject->memory, out->pid, out->tid);
+	int err = memory_open(&subject->memory, out->pid, out->tid);
 
-	if (error == 0)
+	if (err == 0)
 		(void)!proc_auxv(out->pid, out->tid, AT_RANDOM, &subject->memory.witness);
-	if (error == 0)
-		error = maps_read(out->pid, out->tid, &subject->maps);
-	if (error == -EACCES || error == -EPERM)
+	if (err == 0)
+		err = maps_read(out->pid, out->tid, &subject->maps);
+	if (err == -EACCES || err == -EPERM)
 		return explain_denied(subject, out->tid, &out->status);
-	if (error == -ESRCH || error == -ENOENT)
+	if (err == -ESRCH || err == -ENOENT)
 		return refuse(subject, PREFLIGHT_NO_PROCESS, "nothing is left to profile",
 			      "it has just exited");
-	return error ? error : for_each_thread(subject, ask_for_thread);
+	return err ? err : for_each_thread(subject, ask_for_thread);
 }
 
 /* ---- seccomp in the target ------------------------------------------------------------------- */
@@ -346,11 +346,11 @@ static int check_filter(struct subject *subject, pid_t tid)
 				    "calls that it does not know";
 	const struct proc_status *ours = &subject->ours;
 	bool may_suspend;
-	int error;
+	int err;
 
-	error = ask_suspend(&may_suspend);
-	if (error || may_suspend)
-		return error;
+	err = ask_suspend(&may_suspend);
+	if (err || may_suspend)
+		return err;
 	if (ours->seccomp)
 		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
 			      "run heapinject on the host or in a privileged container: under a "

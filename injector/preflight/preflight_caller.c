@@ -81,11 +81,11 @@ int ask_suspend(bool *out_may)
 {
 	bool may;
 	int refused;
-	int error = probe(&refused, &may);
+	int err = probe(&refused, &may);
 
-	if (!error)
+	if (!err)
 		*out_may = !refused && may;
-	return error;
+	return err;
 }
 
 static int probe_reading(void)
@@ -101,10 +101,10 @@ int check_ptrace(struct subject *subject)
 	bool may_suspend;
 	int refused;
 	const char *call = "ptrace";
-	int error = probe(&refused, &may_suspend);
+	int err = probe(&refused, &may_suspend);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (!refused) {
 		call = "process_vm_readv";
 		refused = probe_reading();

@@ -131,34 +131,34 @@ static int read_header(const struct subject *subject, Elf64_Ehdr *out_header)
 	Elf64_Ehdr header = {0};
 	uint64_t program_headers;
 	char path[64];
-	int fd, error = 0;
+	int fd, err = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		if (read(fd, &header, sizeof(header)) < 0)
-			error = -errno;
+			err = -errno;
 		close(fd);
 	} else {
-		error = proc_auxv(out->pid, out->tid, AT_PHDR, &program_headers);
-		mapping = error ? NULL : maps_find(&subject->maps, program_headers);
-		if (!error)
-			error = mapping ? memory_read(&subject->memory, mapping->lo, &header,
-						      sizeof(header))
-					: -ENOEXEC;
+		err = proc_auxv(out->pid, out->tid, AT_PHDR, &program_headers);
+		mapping = err ? NULL : maps_find(&subject->maps, program_headers);
+		if (!err)
+			err = mapping ? memory_read(&subject->memory, mapping->lo, &header,
+						    sizeof(header))
+				      : -ENOEXEC;
 	}
-	if (!error)
+	if (!err)
 		*out_header = header;
-	return error;
+	return err;
 }
 
 int check_abi(struct subject *subject)
 {
 	Elf64_Ehdr header; /* e_ident and e_machine lie at the same place in both classes */
-	int error = read_header(subject, &header);
+	int err = read_header(subject, &header);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return refuse(subject, PREFLIGHT_WRONG_ABI, "only ELF programs can be profiled",
 			      "its program is not an ELF file");
@@ -268,11 +268,11 @@ static int count_slots(struct subject *subject, const struct allocator *allocato
 	if (arena && memory_read_u64(&subject->memory,
 				     arena + offsetof(struct hi_control, arena_size), &size))
 		size = 0;
-	const int error = slots_find(&subject->images, allocator, &subject->memory, arena,
-				     arena + size, &slots);
+	const int err = slots_find(&subject->images, allocator, &subject->memory, arena,
+				   arena + size, &slots);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	subject->out->slot_count = slots.count + slots.ours;
 	subject->out->foreign_slot_count = slots.foreign;
 	slots_close(&slots);
@@ -321,10 +321,10 @@ static int refuse_unimported(struct subject *subject)
 static int find_bound(struct subject *subject, const struct allocator *allocator)
 {
 	struct slots slots = {0};
-	const int error = slots_find(&subject->images, allocator, &subject->memory, 0, 0, &slots);
+	const int err = slots_find(&subject->images, allocator, &subject->memory, 0, 0, &slots);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	unhooked_add_bound(&slots, &subject->out->unhooked);
 	slots_close(&slots);
 	return 0;
@@ -339,54 +339,54 @@ static int count_hooks(struct subject *subject, struct allocator *allocator)
 	struct preflight *out = subject->out;
 	const struct memory *memory = out->is_inherited ? NULL : &subject->memory;
 	struct entries entries;
-	int error = 0;
+	int err = 0;
 
 	entries_clear(&entries);
 	if (!out->status.locked_bytes)
-		error = entries_find(&subject->images, &subject->maps, memory, allocator, &entries);
+		err = entries_find(&subject->images, &subject->maps, memory, allocator, &entries);
 	out->entry_count = entries_count(&entries);
 	unhooked_find(&subject->images, allocator, entries.entry[HI_FN_MALLOC].at, &out->unhooked);
-	if (!error)
-		error = find_bound(subject, allocator);
+	if (!err)
+		err = find_bound(subject, allocator);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (entries_have(&entries, (enum hi_function)function))
 			allocator->original[function] = 0;
-	return error ? error : count_slots(subject, allocator);
+	return err ? err : count_slots(subject, allocator);
 }
 
 int check_hooks(struct subject *subject)
 {
 	struct preflight *out = subject->out;
 	struct allocator allocator;
-	int error = elf_images_read(out->pid, &subject->maps, &subject->memory, &subject->images);
+	int err = elf_images_read(out->pid, &subject->maps, &subject->memory, &subject->images);
 
-	if (error == -ENOEXEC) /* during exec there is no program yet */
+	if (err == -ENOEXEC) /* during exec there is no program yet */
 		return refuse(subject, PREFLIGHT_LOADING, "try again in a moment",
 			      "its program is being loaded, or cannot be read");
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (is_static(&subject->images)) {
 		out->libc = PREFLIGHT_LIBC_STATIC;
-		error = check_maps_of_now(subject);
-		return error ? error
-			     : refuse(subject, PREFLIGHT_NO_HOOKS,
-				      "entry hooks for static programs come with a later version",
-				      "no import of malloc to hook (statically linked)");
+		err = check_maps_of_now(subject);
+		return err ? err
+			   : refuse(subject, PREFLIGHT_NO_HOOKS,
+				    "entry hooks for static programs come with a later version",
+				    "no import of malloc to hook (statically linked)");
 	}
 	if (is_loading(subject))
 		return refuse_loading(subject);
-	error = check_sanitizers(subject);
-	if (error)
-		return error;
+	err = check_sanitizers(subject);
+	if (err)
+		return err;
 	find_libc(&subject->images, out);
-	error = allocator_find(&subject->images, &allocator);
-	if (error == -ENOENT)
+	err = allocator_find(&subject->images, &allocator);
+	if (err == -ENOENT)
 		return refuse_unimported(subject);
-	if (error)
-		return error;
+	if (err)
+		return err;
 	plain_text_copy(out->allocator, sizeof(out->allocator), allocator.image->path);
-	error = count_hooks(subject, &allocator);
-	if (error)
-		return error;
+	err = count_hooks(subject, &allocator);
+	if (err)
+		return err;
 	return out->entry_count || out->slot_count ? 0 : refuse_unimported(subject);
 }

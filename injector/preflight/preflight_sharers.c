@@ -43,17 +43,17 @@ static int check_thread(struct subject *subject, const struct memory_thread *thr
 {
 	struct proc_status status;
 	struct memory memory;
-	int error = proc_status_read(thread->pid, thread->tid, &status);
+	int err = proc_status_read(thread->pid, thread->tid, &status);
 
-	if (!error && status.tracer)
+	if (!err && status.tracer)
 		return refuse_traced(subject, thread->pid, status.tracer);
-	if (!error)
-		error = memory_open(&memory, thread->pid, thread->tid);
-	if (error == -EACCES || error == -EPERM)
+	if (!err)
+		err = memory_open(&memory, thread->pid, thread->tid);
+	if (err == -EACCES || err == -EPERM)
 		return refuse_unknown(subject, thread->pid, "shares");
-	if (!error)
+	if (!err)
 		memory_close(&memory);
-	return error == -ESRCH ? 0 : error; /* that thread has just ended */
+	return err == -ESRCH ? 0 : err; /* that thread has just ended */
 }
 
 static int check_frozen_sharer(struct subject *subject, pid_t pid)

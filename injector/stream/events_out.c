@@ -32,7 +32,7 @@ int events_out_begin(struct events_out *events, struct stream_out *out, uint64_t
 							.interval = interval ? interval
 								    : before ? before
 									     : 1};
-	events->size = sizeof events->record.head;
-	memset(events->place, 0, sizeof events->place);
+	events->size = sizeof(events->record.head);
+	memset(events->place, 0, sizeof(events->place));
 	return err;
 }

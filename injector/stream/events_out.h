@@ -82,7 +82,7 @@ must_check static inline int events_out_alloc(struct events_out *events, struct 
 	if (!alloc->stack || alloc->bytes > UINT32_MAX ||
 	    alloc->address > EVENTS_OUT_ADDRESS_MASK || alloc->function >= HI_FUNCTION_COUNT) {
 		struct hi_stream_alloc copy = *alloc;
-		return events_out_alone(events, out, HI_STREAM_ALLOC, &copy, sizeof copy);
+		return events_out_alone(events, out, HI_STREAM_ALLOC, &copy, sizeof(copy));
 	}
 	const int err = events_out_has_room(events, alloc->time_ns, alloc->interval)
 				? 0
@@ -133,7 +133,7 @@ must_check static inline int events_out_free(struct events_out *events, struct s
 		return 0;
 	if (from->address > EVENTS_OUT_ADDRESS_MASK) {
 		struct hi_stream_free copy = *from;
-		return events_out_alone(events, out, HI_STREAM_FREE, &copy, sizeof copy);
+		return events_out_alone(events, out, HI_STREAM_FREE, &copy, sizeof(copy));
 	}
 	const int err = events_out_has_room(events, from->time_ns, 0)
 				? 0

@@ -29,7 +29,7 @@ void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid,
 	broker->owner =
 		(struct identity){.uid = status->uid_effective, .gid = status->gid_effective};
 	broker->reader = identity_for_data_of(broker->owner);
-	snprintf(path, sizeof path, "/proc/%d/task/%d/root", (int)pid, (int)tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/root", (int)pid, (int)tid);
 	broker->own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	broker->target_root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
@@ -72,7 +72,8 @@ static int find_file(const struct file_broker *broker, const struct elf_image *i
 
 static int add_file(struct file_broker *broker, const struct elf_image *image, size_t *out_index)
 {
-	struct kept_file *grown = reallocarray(broker->file, broker->file_count + 1, sizeof *grown);
+	struct kept_file *grown =
+		reallocarray(broker->file, broker->file_count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	broker->file = grown;
@@ -96,7 +97,7 @@ static void keep(struct file_broker *broker, uint32_t module, const struct elf_i
 	/* numbers are dense, so this module is known already, from another of its mappings */
 	if (module != broker->module_count + 1 || module > MODULES_MAX)
 		return;
-	uint32_t *grown = reallocarray(broker->file_of, module, sizeof *grown);
+	uint32_t *grown = reallocarray(broker->file_of, module, sizeof(*grown));
 	if (!grown)
 		return;
 	broker->file_of = grown;
@@ -118,7 +119,7 @@ static int open_in_root(int root, const char *path, uint64_t flags)
 {
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags,
 				     .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	const long fd = syscall(SYS_openat2, root, path, &how, sizeof how);
+	const long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 	return fd < 0 ? -errno : (int)fd;
 }
 
@@ -131,7 +132,7 @@ static int open_found(int found, struct stat *out_status)
 	if (!S_ISREG(out_status->st_mode) || out_status->st_size < 0 ||
 	    (uint64_t)out_status->st_size > FILE_BYTES_MAX)
 		return -EACCES;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", found);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
 	const int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
 }
@@ -171,7 +172,7 @@ static int open_place(const struct file_broker *broker, const struct hi_file_req
 	const pid_t pid = hi_file_is_in_target(request->place) ? broker->ns_pid : broker->pid;
 	struct identity_window window;
 	char path[PATH_MAX];
-	int err = hi_file_path(request, object_path, (uint32_t)pid, path, sizeof path);
+	int err = hi_file_path(request, object_path, (uint32_t)pid, path, sizeof(path));
 	if (!err)
 		err = identity_begin(broker->reader, &window);
 	if (err)
@@ -230,16 +231,16 @@ union fd_message {
 int file_broker_answer(int socket, int fd)
 {
 	struct hi_file_answer answer = {.status = fd < 0 ? fd : 0};
-	struct iovec part = {.iov_base = &answer, .iov_len = sizeof answer};
+	struct iovec part = {.iov_base = &answer, .iov_len = sizeof(answer)};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	union fd_message control = {.room = {0}};
 	if (fd >= 0) {
 		message.msg_control = &control;
-		message.msg_controllen = sizeof control;
+		message.msg_controllen = sizeof(control);
 		control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
 						  .cmsg_type = SCM_RIGHTS,
-						  .cmsg_len = CMSG_LEN(sizeof fd)};
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+						  .cmsg_len = CMSG_LEN(sizeof(fd))};
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
 	}
 	/*
 	 * A client that keeps asking without reading the answers gets none: the send must not
@@ -256,12 +257,12 @@ static bool is_about_objects(const struct hi_file_request *request)
 int file_broker_serve(struct file_broker *broker, int socket, struct hi_file_request *out_request)
 {
 	struct hi_file_request request = {0};
-	const ssize_t got = recv(socket, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
+	const ssize_t got = recv(socket, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -EPIPE;
 	if (got == 0)
 		return -EPIPE;
-	const bool is_whole = got == (ssize_t)sizeof request;
+	const bool is_whole = got == (ssize_t)sizeof(request);
 	if (is_whole && !is_about_objects(&request)) {
 		*out_request = request;
 		return 1;

@@ -47,7 +47,7 @@ void pump_connect(struct pump *pump, const struct rings *rings)
 
 int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks, uint64_t size)
 {
-	pump->stack_number = calloc(size / HI_STACK_UNIT, sizeof *pump->stack_number);
+	pump->stack_number = calloc(size / HI_STACK_UNIT, sizeof(*pump->stack_number));
 	if (!pump->stack_number)
 		return -ENOMEM;
 	pump->stacks = stacks;
@@ -116,8 +116,8 @@ int pump_header(struct pump *pump, const struct pump_target *target)
 		{target->exe, header.exe_size},         {target->host, header.host_size},
 		{target->version, header.version_size},
 	};
-	return stream_out_record(pump->out, HI_STREAM_HEADER, &header, sizeof header, parts,
-				 sizeof parts / sizeof *parts);
+	return stream_out_record(pump->out, HI_STREAM_HEADER, &header, sizeof(header), parts,
+				 sizeof(parts) / sizeof(*parts));
 }
 
 /* Size of as many whole lines as fit into a record: a target can have more than that. */
@@ -135,13 +135,13 @@ int pump_maps(struct pump *pump, const struct maps *maps)
 	const struct stream_part text = {maps->text, maps_that_fit(maps)};
 	struct hi_stream_maps record = {.time_ns = pump_now_ns(pump),
 					.text_size = (uint32_t)text.size};
-	return stream_out_record(pump->out, HI_STREAM_MAPS, &record, sizeof record, &text, 1);
+	return stream_out_record(pump->out, HI_STREAM_MAPS, &record, sizeof(record), &text, 1);
 }
 
 int pump_interval(struct pump *pump, uint64_t interval)
 {
 	struct hi_stream_interval record = {.time_ns = pump_now_ns(pump), .interval = interval};
-	return stream_out_record(pump->out, HI_STREAM_INTERVAL, &record, sizeof record, NULL, 0);
+	return stream_out_record(pump->out, HI_STREAM_INTERVAL, &record, sizeof(record), NULL, 0);
 }
 
 int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
@@ -149,7 +149,7 @@ int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
 	struct hi_stream_stats copy = *stats;
 	set_clock(pump);
 	copy.time_ns = pump_now_ns(pump);
-	return stream_out_record(pump->out, HI_STREAM_STATS, &copy, sizeof copy, NULL, 0);
+	return stream_out_record(pump->out, HI_STREAM_STATS, &copy, sizeof(copy), NULL, 0);
 }
 
 int pump_memory(struct pump *pump, const struct proc_status *status, uint64_t own_bytes)
@@ -160,7 +160,7 @@ int pump_memory(struct pump *pump, const struct proc_status *status, uint64_t ow
 		.writable_bytes =
 			status->writable_bytes > own_bytes ? status->writable_bytes - own_bytes : 0,
 	};
-	return stream_out_record(pump->out, HI_STREAM_MEMORY, &memory, sizeof memory, NULL, 0);
+	return stream_out_record(pump->out, HI_STREAM_MEMORY, &memory, sizeof(memory), NULL, 0);
 }
 
 int pump_unhooked(struct pump *pump, const struct unhooked_list *list)
@@ -175,7 +175,7 @@ int pump_unhooked(struct pump *pump, const struct unhooked_list *list)
 						    .time_ns = pump_now_ns(pump)};
 		record.name_size = (uint32_t)parts[0].size;
 		record.path_size = (uint32_t)(unhooked->is_main ? 0 : parts[1].size);
-		err = stream_out_record(pump->out, HI_STREAM_UNHOOKED, &record, sizeof record,
+		err = stream_out_record(pump->out, HI_STREAM_UNHOOKED, &record, sizeof(record),
 					parts, unhooked->is_main ? 1 : 2);
 	}
 	return err;
@@ -184,22 +184,22 @@ int pump_unhooked(struct pump *pump, const struct unhooked_list *list)
 int pump_dump(struct pump *pump)
 {
 	struct hi_stream_dump dump = {.time_ns = pump_now_ns(pump)};
-	return stream_out_record(pump->out, HI_STREAM_DUMP, &dump, sizeof dump, NULL, 0);
+	return stream_out_record(pump->out, HI_STREAM_DUMP, &dump, sizeof(dump), NULL, 0);
 }
 
 int pump_end(struct pump *pump, enum hi_stream_end_reason reason)
 {
 	struct hi_stream_end end = {.record.flags = (uint16_t)reason, .time_ns = pump_now_ns(pump)};
-	return stream_out_record(pump->out, HI_STREAM_END, &end, sizeof end, NULL, 0);
+	return stream_out_record(pump->out, HI_STREAM_END, &end, sizeof(end), NULL, 0);
 }
 
 static int send_thread(struct pump *pump, const struct thread *thread, uint64_t time_ns)
 {
 	struct hi_stream_thread record = {
 		.thread = thread->number, .tid = (uint32_t)thread->tid, .time_ns = time_ns};
-	const struct stream_part name = {thread->name, strnlen(thread->name, sizeof thread->name)};
+	const struct stream_part name = {thread->name, strnlen(thread->name, sizeof(thread->name))};
 	record.name_size = (uint32_t)name.size;
-	return stream_out_record(pump->out, HI_STREAM_THREAD, &record, sizeof record, &name, 1);
+	return stream_out_record(pump->out, HI_STREAM_THREAD, &record, sizeof(record), &name, 1);
 }
 
 int pump_threads(struct pump *pump)
@@ -265,7 +265,7 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 	if (err)
 		return err;
 	const struct stream_part frames = {from->frame, from->frame_count * sizeof(uint64_t)};
-	return stream_out_record(pump->out, HI_STREAM_ALLOC, &alloc, sizeof alloc, &frames, 1);
+	return stream_out_record(pump->out, HI_STREAM_ALLOC, &alloc, sizeof(alloc), &frames, 1);
 }
 
 /*
@@ -276,7 +276,7 @@ static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_st
 		       uint64_t frame[HI_FRAMES_MAX])
 {
 	const uint64_t offset = (uint64_t)id * HI_STACK_UNIT;
-	if (offset < sizeof *pump->stacks || offset > pump->stacks_size - sizeof(struct hi_stack))
+	if (offset < sizeof(*pump->stacks) || offset > pump->stacks_size - sizeof(struct hi_stack))
 		return false;
 	const uint64_t *word =
 		(const uint64_t *)(const void *)((const uint8_t *)pump->stacks + offset);
@@ -305,8 +305,8 @@ static int new_stack_number(struct pump *pump, uint32_t id, uint32_t *out_number
 	stack.stack = pump->stack_number[id] = *out_number = ++pump->last_stack;
 	stack.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, stack.record.flags,
 						frame, stack.frame_count);
-	const struct stream_part frames = {frame, stack.frame_count * sizeof *frame};
-	return stream_out_record(pump->out, HI_STREAM_STACK, &stack, sizeof stack, &frames, 1);
+	const struct stream_part frames = {frame, stack.frame_count * sizeof(*frame)};
+	return stream_out_record(pump->out, HI_STREAM_STACK, &stack, sizeof(stack), &frames, 1);
 }
 
 /* The stack's number in the stream. */
@@ -349,7 +349,7 @@ static int send_unfree(struct pump *pump, const struct hi_record_free *from)
 	int err = thread_number(pump, &from->header, &record.thread);
 	return err ? err
 		   : events_out_alone(&pump->events, pump->out, HI_STREAM_UNFREE, &record,
-				      sizeof record);
+				      sizeof(record));
 }
 
 static int send(struct pump *pump, const union ring_record *record)

@@ -36,7 +36,7 @@ static uint32_t number_for(struct pump *pump, const struct elf_image *image)
 static int send_module(struct pump *pump, const struct elf_image *image,
 		       const struct elf_text *text)
 {
-	struct sent_module *grown = realloc(pump->sent, (pump->sent_count + 1) * sizeof *grown);
+	struct sent_module *grown = realloc(pump->sent, (pump->sent_count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	pump->sent = grown;
@@ -72,7 +72,7 @@ static int send_module(struct pump *pump, const struct elf_image *image,
 	const struct stream_part parts[] = {{image->build_id, image->build_id_size},
 					    {image->path, module.path_size},
 					    {image->open_path, module.open_path_size}};
-	return stream_out_record(pump->out, HI_STREAM_MODULE, &module, sizeof module, parts, 3);
+	return stream_out_record(pump->out, HI_STREAM_MODULE, &module, sizeof(module), parts, 3);
 }
 
 static const struct sent_module *sent_unseen(const struct pump *pump)
@@ -98,7 +98,7 @@ static int send_gone(struct pump *pump, uint32_t number)
 			pump->sent[kept++] = pump->sent[i];
 	}
 	pump->sent_count = kept;
-	return stream_out_record(pump->out, HI_STREAM_MODULE_GONE, &gone, sizeof gone, NULL, 0);
+	return stream_out_record(pump->out, HI_STREAM_MODULE_GONE, &gone, sizeof(gone), NULL, 0);
 }
 
 int pump_modules(struct pump *pump, const struct elf_images *images)

@@ -108,7 +108,7 @@ static bool is_valid(const union ring_record *record, uint64_t size)
 		       offsetof(struct hi_record_alloc, frame) + 8ull * record->alloc.frame_count <=
 			       size;
 	case HI_RECORD_KNOWN:
-		return size >= sizeof record->known;
+		return size >= sizeof(record->known);
 	case HI_RECORD_FREE:
 	case HI_RECORD_UNFREE:
 	case HI_RECORD_REGION:

@@ -52,8 +52,8 @@ static int make_room(struct stream_out *out, size_t size)
 int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t fixed_size,
 		      const struct stream_part *parts, size_t part_count)
 {
-	if (out->error)
-		return out->error;
+	if (out->err)
+		return out->err;
 	size_t size = fixed_size;
 	for (size_t i = 0; i < part_count; i++)
 		size += parts[i].size;
@@ -79,7 +79,7 @@ int stream_out_record(struct stream_out *out, uint16_t type, void *fixed, size_t
 
 int stream_out_flush(struct stream_out *out)
 {
-	while (!out->error && out->begin < out->end) {
+	while (!out->err && out->begin < out->end) {
 		const ssize_t written =
 			write(out->fd, out->buffer + out->begin, out->end - out->begin);
 		if (written >= 0)
@@ -87,11 +87,11 @@ int stream_out_flush(struct stream_out *out)
 		else if (errno == EAGAIN)
 			return 0;
 		else if (errno != EINTR)
-			out->error = -errno;
+			out->err = -errno;
 	}
 	if (out->begin == out->end)
 		out->begin = out->end = 0;
-	return out->error;
+	return out->err;
 }
 
 int stream_out_drain(struct stream_out *out, int deadline_ms)

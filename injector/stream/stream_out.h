@@ -19,7 +19,7 @@ struct stream_out {
 	int fd; /* non-blocking; not owned */
 	uint8_t *buffer;
 	size_t begin, end, room;
-	int error; /* first write error (-EPIPE: the reader is gone); sticky */
+	int err; /* first write error (-EPIPE: the reader is gone); sticky */
 };
 
 struct stream_part {

@@ -15,9 +15,9 @@ int threads_open(struct threads *threads, pid_t pid, const struct elf_images *im
 	remote_addr descriptor;
 	uint32_t words[3];
 	if (!elf_images_resolve(images, "_thread_db_pthread_tid", &descriptor, NULL) &&
-	    !memory_read(memory, descriptor, words, sizeof words) && words[2] < 65536)
+	    !memory_read(memory, descriptor, words, sizeof(words)) && words[2] < 65536)
 		threads->tid_offset = words[2];
-	threads->slot = calloc(threads->room, sizeof *threads->slot);
+	threads->slot = calloc(threads->room, sizeof(*threads->slot));
 	return threads->slot ? 0 : -ENOMEM;
 }
 
@@ -42,7 +42,7 @@ static struct thread *slot_of(struct thread *slots, size_t room, uint64_t pointe
 static int grow(struct threads *threads)
 {
 	const size_t room = threads->room * 2;
-	struct thread *slots = calloc(room, sizeof *slots);
+	struct thread *slots = calloc(room, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
 	for (size_t i = 0; i < threads->room; i++)
@@ -59,9 +59,9 @@ static bool read_name(pid_t pid, struct thread *thread)
 {
 	struct proc_status status;
 	if (proc_status_read(pid, thread->tid, &status) ||
-	    !strncmp(thread->name, status.comm, sizeof thread->name))
+	    !strncmp(thread->name, status.comm, sizeof(thread->name)))
 		return false;
-	for (size_t i = 0; i < sizeof thread->name; i++)
+	for (size_t i = 0; i < sizeof(thread->name); i++)
 		thread->name[i] = status.comm[i];
 	return true;
 }
@@ -71,7 +71,7 @@ static pid_t read_tid(const struct threads *threads, const struct memory *memory
 {
 	uint32_t tid;
 	if (threads->tid_offset < 0 ||
-	    memory_read(memory, pointer + (uint64_t)threads->tid_offset, &tid, sizeof tid))
+	    memory_read(memory, pointer + (uint64_t)threads->tid_offset, &tid, sizeof(tid)))
 		return 0;
 	return (pid_t)tid;
 }
@@ -84,7 +84,7 @@ static void identify(const struct threads *threads, const struct memory *memory,
 	if (!tid || proc_status_read(threads->pid, tid, &status))
 		return;
 	thread->tid = tid;
-	for (size_t i = 0; i < sizeof thread->name; i++)
+	for (size_t i = 0; i < sizeof(thread->name); i++)
 		thread->name[i] = status.comm[i];
 }
 

@@ -147,13 +147,13 @@ int maps_read(pid_t pid, pid_t tid, struct maps *out_maps)
 {
 	size_t size;
 	char *text;
-	int error = proc_file_read(pid, tid, "maps", &text, &size);
+	int err = proc_file_read(pid, tid, "maps", &text, &size);
 
-	if (error)
-		return error;
-	error = maps_parse(text, size, out_maps);
+	if (err)
+		return err;
+	err = maps_parse(text, size, out_maps);
 	free(text);
-	return error;
+	return err;
 }
 
 void maps_close(struct maps *maps)

@@ -69,12 +69,12 @@ int memory_read(const struct memory *memory, remote_addr from, void *into, size_
 static bool is_readable(const struct memory *memory, remote_addr from, size_t size)
 {
 	char piece[256];
-	int error = 0;
+	int err = 0;
 
-	for (size_t done = 0; done < size && !error; done += sizeof(piece))
-		error = memory_read(memory, from + done, piece,
-				    size - done < sizeof(piece) ? size - done : sizeof(piece));
-	return !error;
+	for (size_t done = 0; done < size && !err; done += sizeof(piece))
+		err = memory_read(memory, from + done, piece,
+				  size - done < sizeof(piece) ? size - done : sizeof(piece));
+	return !err;
 }
 
 /*
@@ -84,11 +84,11 @@ static bool is_readable(const struct memory *memory, remote_addr from, size_t si
 static int write_error(const struct memory *memory, remote_addr to, const void *from, size_t size,
 		       ssize_t count)
 {
-	int error = transfer_error(count);
+	int err = transfer_error(count);
 
-	if (error == -EFAULT && memory->force && is_readable(memory, to, size))
+	if (err == -EFAULT && memory->force && is_readable(memory, to, size))
 		return memory->force(memory, to, from, size);
-	return error;
+	return err;
 }
 
 /*
@@ -139,25 +139,25 @@ static int write_slowly(const struct memory *memory, remote_addr to, const void 
 	const uint8_t *byte = from;
 	uint8_t before[WORD_BYTES];
 	bool is_half_done = false;
-	int error = memory_read(memory, to, before, sizeof(before));
+	int err = memory_read(memory, to, before, sizeof(before));
 
-	for (size_t i = 0; i < WORD_BYTES && !error; i++) {
+	for (size_t i = 0; i < WORD_BYTES && !err; i++) {
 		const bool differs = byte[i] != before[i];
 
 		if (differs && is_half_done)
 			nanosleep(&(struct timespec){.tv_nsec = SLOW_BYTE_NS}, NULL);
 		is_half_done |= differs;
-		error = write_all(memory, to + i, &byte[i], 1);
+		err = write_all(memory, to + i, &byte[i], 1);
 	}
-	return error;
+	return err;
 }
 
 int memory_write(const struct memory *memory, remote_addr to, const void *from, size_t size)
 {
-	int error = fault_next("memory_write");
+	int err = fault_next("memory_write");
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (size == WORD_BYTES && fault_is_set("HEAPINJECT_FAULT_SLOW_WRITES"))
 		return write_slowly(memory, to, from);
 	return write_all(memory, to, from, size);
@@ -166,11 +166,11 @@ int memory_write(const struct memory *memory, remote_addr to, const void *from, 
 int memory_read_u64(const struct memory *memory, remote_addr from, uint64_t *out_value)
 {
 	uint64_t value;
-	int error = memory_read(memory, from, &value, sizeof(value));
+	int err = memory_read(memory, from, &value, sizeof(value));
 
-	if (!error)
+	if (!err)
 		*out_value = value;
-	return error;
+	return err;
 }
 
 int memory_write_u64(const struct memory *memory, remote_addr to, uint64_t value)

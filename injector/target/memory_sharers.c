@@ -57,7 +57,7 @@ static int push(struct pids *pids, pid_t pid)
 			return 0;
 	if (pids->count == pids->room) {
 		const size_t room = pids->room ? pids->room * 2 : 16;
-		pid_t *grown = reallocarray(pids->pid, room, sizeof *grown);
+		pid_t *grown = reallocarray(pids->pid, room, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		pids->pid = grown;
@@ -75,7 +75,7 @@ static pid_t read_number(const char *path)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (read(fd, text, sizeof text - 1) < 0)
+	if (read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = 0;
 	close(fd);
 	return atoi(text);
@@ -186,7 +186,7 @@ static int add_threads(struct memory_threads *threads, pid_t pid, bool is_awaite
 	if (err)
 		return err == -ESRCH && threads->count ? 0 : err;
 	struct memory_thread *grown =
-		reallocarray(threads->thread, threads->count + count, sizeof *grown);
+		reallocarray(threads->thread, threads->count + count, sizeof(*grown));
 	if (grown)
 		threads->thread = grown;
 	else
@@ -203,9 +203,9 @@ bool memory_thread_is_in_vfork(pid_t tid, const struct proc_syscall *call)
 	uint64_t flags, at;
 	if (!arch_is_clone(call->number, call->argument, &flags, &at))
 		return false;
-	const struct iovec into = {&flags, sizeof flags},
-			   from = {(void *)(uintptr_t)at, sizeof flags};
-	if (at && process_vm_readv(tid, &into, 1, &from, 1, 0) != sizeof flags)
+	const struct iovec into = {&flags, sizeof(flags)},
+			   from = {(void *)(uintptr_t)at, sizeof(flags)};
+	if (at && process_vm_readv(tid, &into, 1, &from, 1, 0) != sizeof(flags))
 		return false;
 	return flags & CLONE_VFORK;
 }

@@ -32,7 +32,7 @@ struct scan {
 static bool can_scan(int fd)
 {
 	struct scan_run run;
-	struct scan scan = {.size = sizeof scan,
+	struct scan scan = {.size = sizeof(scan),
 			    .runs = (uintptr_t)&run,
 			    .run_count = 1,
 			    .any_of = SCAN_PRESENT,
@@ -43,7 +43,7 @@ static bool can_scan(int fd)
 void pages_open(struct pages *pages, pid_t pid, pid_t tid)
 {
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/task/%d/pagemap", (int)pid, (int)tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", (int)pid, (int)tid);
 	*pages = (struct pages){.fd = open(path, O_RDONLY | O_CLOEXEC)};
 	pages->can_scan = pages->fd >= 0 && can_scan(pages->fd);
 }
@@ -67,7 +67,7 @@ static int scan_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 {
 	struct scan_run run[AT_ONCE];
 	const uint64_t unwanted = SCAN_ZERO | (walk->with_files ? 0 : SCAN_FILE);
-	struct scan scan = {.size = sizeof scan,
+	struct scan scan = {.size = sizeof(scan),
 			    .start = *lo,
 			    .end = hi,
 			    .runs = (uintptr_t)run,
@@ -101,11 +101,11 @@ static int read_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 	uint64_t word[AT_ONCE];
 	const uint64_t left = (hi - *lo) / PAGE_BYTES, pages = left < AT_ONCE ? left : AT_ONCE;
 	const remote_addr at = *lo;
-	const ssize_t want = (ssize_t)(pages * sizeof word[0]);
+	const ssize_t want = (ssize_t)(pages * sizeof(word[0]));
 	int err = 0;
 	*lo += pages * PAGE_BYTES;
 	if (fd < 0 ||
-	    pread(fd, word, (size_t)want, (off_t)(at / PAGE_BYTES * sizeof word[0])) != want)
+	    pread(fd, word, (size_t)want, (off_t)(at / PAGE_BYTES * sizeof(word[0]))) != want)
 		return walk->visit(walk->context, at, pages * PAGE_BYTES);
 	for (uint64_t begin = 0, end; begin < pages && !err; begin = end + 1) {
 		end = begin;

@@ -21,29 +21,29 @@ static int read_all(int fd, char **out_text, size_t *out_size)
 {
 	size_t size = 0, capacity = FIRST_BYTES;
 	char *text = malloc(capacity);
-	int error = text ? 0 : -ENOMEM;
+	int err = text ? 0 : -ENOMEM;
 
-	while (!error) {
+	while (!err) {
 		const ssize_t count = read(fd, text + size, capacity - size - 1);
 
 		if (count == 0)
 			break;
 		if (count < 0 && errno != EINTR)
-			error = -errno;
+			err = -errno;
 		if (count > 0)
 			size += (size_t)count;
-		if (!error && capacity - size == 1) {
+		if (!err && capacity - size == 1) {
 			char *grown = capacity < MOST_BYTES ? realloc(text, capacity * 2) : NULL;
 
 			if (grown)
 				text = grown, capacity *= 2;
 			else
-				error = -ENOMEM;
+				err = -ENOMEM;
 		}
 	}
-	if (error) {
+	if (err) {
 		free(text);
-		return error;
+		return err;
 	}
 	text[size] = 0;
 	*out_text = text;
@@ -55,7 +55,7 @@ int proc_file_read(pid_t pid, pid_t tid, const char *name, char **out_text, size
 {
 	char path[96];
 	size_t size;
-	int fd, error;
+	int fd, err;
 
 	if (tid)
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
@@ -64,9 +64,9 @@ int proc_file_read(pid_t pid, pid_t tid, const char *name, char **out_text, size
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	error = read_all(fd, out_text, &size);
+	err = read_all(fd, out_text, &size);
 	close(fd);
-	if (!error && out_size)
+	if (!err && out_size)
 		*out_size = size;
-	return error;
+	return err;
 }

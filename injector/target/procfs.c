@@ -150,13 +150,13 @@ int proc_status_parse(const char *text, struct proc_status *out_status)
 int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_status)
 {
 	char *text;
-	int error = proc_file_read(pid, tid, "status", &text, NULL);
+	int err = proc_file_read(pid, tid, "status", &text, NULL);
 
-	if (error)
-		return error;
-	error = proc_status_parse(text, out_status);
+	if (err)
+		return err;
+	err = proc_status_parse(text, out_status);
 	free(text);
-	return error;
+	return err;
 }
 
 /* ---- stat ------------------------------------------------------------------------------------ */
@@ -185,13 +185,13 @@ int proc_start_time(pid_t pid, uint64_t *out_ticks)
 {
 	enum { START_TIME = 22 };
 	char *text;
-	int error = proc_file_read(pid, 0, "stat", &text, NULL);
+	int err = proc_file_read(pid, 0, "stat", &text, NULL);
 
-	if (error)
-		return error;
-	error = proc_stat_field(text, START_TIME, out_ticks);
+	if (err)
+		return err;
+	err = proc_stat_field(text, START_TIME, out_ticks);
 	free(text);
-	return error;
+	return err;
 }
 
 int proc_cpu_time(pid_t pid, uint64_t *out_ns)
@@ -200,17 +200,17 @@ int proc_cpu_time(pid_t pid, uint64_t *out_ns)
 	const uint64_t ns_per_tick = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
 	uint64_t user, kernel;
 	char *text;
-	int error = proc_file_read(pid, 0, "stat", &text, NULL);
+	int err = proc_file_read(pid, 0, "stat", &text, NULL);
 
-	if (error)
-		return error;
-	error = proc_stat_field(text, UTIME, &user);
-	if (!error)
-		error = proc_stat_field(text, STIME, &kernel);
-	if (!error)
+	if (err)
+		return err;
+	err = proc_stat_field(text, UTIME, &user);
+	if (!err)
+		err = proc_stat_field(text, STIME, &kernel);
+	if (!err)
 		*out_ns = (user + kernel) * ns_per_tick;
 	free(text);
-	return error;
+	return err;
 }
 
 /* ---- auxv ------------------------------------------------------------------------------------ */
@@ -220,20 +220,20 @@ int proc_auxv(pid_t pid, pid_t tid, uint64_t type, uint64_t *out_value)
 	uint64_t pair[2];
 	size_t size;
 	char *bytes;
-	int error = proc_file_read(pid, tid, "auxv", &bytes, &size);
+	int err = proc_file_read(pid, tid, "auxv", &bytes, &size);
 
-	if (error)
-		return error;
-	error = -ENOENT;
-	for (size_t at = 0; error && at + sizeof(pair) <= size; at += sizeof(pair)) {
+	if (err)
+		return err;
+	err = -ENOENT;
+	for (size_t at = 0; err && at + sizeof(pair) <= size; at += sizeof(pair)) {
 		memcpy(pair, bytes + at, sizeof(pair));
 		if (pair[0] == type) {
 			*out_value = pair[1];
-			error = 0;
+			err = 0;
 		}
 	}
 	free(bytes);
-	return error;
+	return err;
 }
 
 /* ---- syscall --------------------------------------------------------------------------------- */
@@ -271,13 +271,13 @@ int proc_syscall_parse(const char *text, struct proc_syscall *out_syscall)
 int proc_syscall_read(pid_t pid, pid_t tid, struct proc_syscall *out_syscall)
 {
 	char *text;
-	int error = proc_file_read(pid, tid, "syscall", &text, NULL);
+	int err = proc_file_read(pid, tid, "syscall", &text, NULL);
 
-	if (error)
-		return error;
-	error = proc_syscall_parse(text, out_syscall);
+	if (err)
+		return err;
+	err = proc_syscall_parse(text, out_syscall);
 	free(text);
-	return error;
+	return err;
 }
 
 /* ---- directories ----------------------------------------------------------------------------- */
@@ -295,13 +295,13 @@ int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count)
 	pid_t *tids = NULL;
 	char path[64];
 	DIR *directory;
-	int error = 0;
+	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	directory = opendir(path);
 	if (!directory)
 		return errno == ENOENT ? -ESRCH : -errno;
-	for (const struct dirent *entry; !error && (entry = readdir(directory));) {
+	for (const struct dirent *entry; !err && (entry = readdir(directory));) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		if (count == capacity) {
@@ -309,7 +309,7 @@ int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count)
 			pid_t *grown = reallocarray(tids, capacity, sizeof(*tids));
 
 			if (!grown) {
-				error = -ENOMEM;
+				err = -ENOMEM;
 				break;
 			}
 			tids = grown;
@@ -317,11 +317,11 @@ int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count)
 		tids[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
 	}
 	closedir(directory);
-	if (!error && count == 0)
-		error = -ESRCH;
-	if (error) {
+	if (!err && count == 0)
+		err = -ESRCH;
+	if (err) {
 		free(tids);
-		return error;
+		return err;
 	}
 	qsort(tids, count, sizeof(*tids), compare_tids);
 	*out_tids = tids;
@@ -343,35 +343,35 @@ static int task_fd_count(pid_t pid, pid_t tid, size_t *out_count)
 	errno = 0;
 	while ((entry = readdir(directory)))
 		count += isdigit((unsigned char)entry->d_name[0]) != 0;
-	const int error = errno == ENOENT ? -ESRCH : -errno;
+	const int err = errno == ENOENT ? -ESRCH : -errno;
 	closedir(directory);
-	if (!error)
+	if (!err)
 		*out_count = count;
-	return error;
+	return err;
 }
 
 int proc_fd_count(pid_t pid, size_t *out_count)
 {
 	size_t count, fds = 0;
 	pid_t *tids;
-	int error = proc_tasks(pid, &tids, &count);
+	int err = proc_tasks(pid, &tids, &count);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	/*
 	 * Normally the leader's count: the leader need not have the lowest tid, and a thread that
 	 * exits while its list is read shows too few descriptors. But a zombie leader shows none,
 	 * while the other threads still have them all.
 	 */
-	error = task_fd_count(pid, pid, &fds);
+	err = task_fd_count(pid, pid, &fds);
 	for (size_t i = 0; fds == 0 && i < count; i++) {
 		const int failed = task_fd_count(pid, tids[i], &fds);
 
-		if (!failed || error)
-			error = failed;
+		if (!failed || err)
+			err = failed;
 	}
 	free(tids);
-	if (!error)
+	if (!err)
 		*out_count = fds;
-	return error;
+	return err;
 }

@@ -35,8 +35,8 @@ static int compare_by_kernel(pid_t one, pid_t other)
 static bool has_memory(pid_t pid, pid_t tid)
 {
 	char path[64], exe[8];
-	snprintf(path, sizeof path, "/proc/%d/task/%d/exe", (int)pid, (int)tid);
-	return readlink(path, exe, sizeof exe) >= 0 || (errno != ENOENT && errno != ESRCH);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", (int)pid, (int)tid);
+	return readlink(path, exe, sizeof(exe)) >= 0 || (errno != ENOENT && errno != ESRCH);
 }
 
 /* A thread of the process that has memory; 0: none. */
@@ -71,7 +71,7 @@ static pid_t end_a_child(void)
 {
 	/* used by one child at a time, because its parent waits */
 	static _Alignas(16) char stack[16384];
-	const pid_t pid = clone(end_at_once, stack + sizeof stack, CLONE_VM | CLONE_VFORK, NULL);
+	const pid_t pid = clone(end_at_once, stack + sizeof(stack), CLONE_VM | CLONE_VFORK, NULL);
 	return pid > 0 ? pid : 0;
 }
 
@@ -208,7 +208,7 @@ static bool may_ask(const struct same_memory_reference *reference, pid_t pid)
 	char path[32];
 	if (reference->may_ask_anybody)
 		return true;
-	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	return stat(path, &info) != 0 || info.st_uid == reference->uid;
 }
 

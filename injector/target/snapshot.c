@@ -6,7 +6,8 @@
 
 static bool is_ours(const struct mapping *mapping)
 {
-	return !strncmp(mapping->path, "/memfd:" HI_MEMFD_NAME, sizeof "/memfd:" HI_MEMFD_NAME - 1);
+	return !strncmp(mapping->path, "/memfd:" HI_MEMFD_NAME,
+			sizeof("/memfd:" HI_MEMFD_NAME) - 1);
 }
 
 /* Is it the arena's file, and not the payload's? */

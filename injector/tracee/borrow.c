@@ -88,10 +88,10 @@ int borrow_candidates(pid_t pid, bool want_still, pid_t **out_tids, size_t *out_
 	struct candidate *candidate;
 	pid_t *tids;
 	size_t count, kept = 0;
-	int error = proc_tasks(pid, &tids, &count);
+	int err = proc_tasks(pid, &tids, &count);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	candidate = calloc(count + 1, sizeof(*candidate));
 	if (!candidate) {
 		free(tids);
@@ -117,10 +117,10 @@ int borrow_candidates(pid_t pid, bool want_still, pid_t **out_tids, size_t *out_
 int borrow_check(pid_t pid, pid_t tid)
 {
 	struct proc_status status;
-	int error = proc_status_read(pid, tid, &status);
+	int err = proc_status_read(pid, tid, &status);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (status.shadow_stack)
 		return -ENOTSUP;
 	if (strchr("RST", status.state) == NULL || strncmp(status.comm, "iou-", 4) == 0)

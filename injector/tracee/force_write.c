@@ -28,23 +28,23 @@ struct request {
 static int poke(const struct request *request, pid_t tid)
 {
 	const remote_addr end = request->to + request->size;
-	int error = 0;
+	int err = 0;
 
-	for (remote_addr at = request->to & ~(remote_addr)(WORD_BYTES - 1); at < end && !error;
+	for (remote_addr at = request->to & ~(remote_addr)(WORD_BYTES - 1); at < end && !err;
 	     at += WORD_BYTES) {
 		const remote_addr first = at < request->to ? request->to : at,
 				  last = at + WORD_BYTES < end ? at + WORD_BYTES : end;
 		uint64_t word = 0;
 
 		if (last - first < WORD_BYTES)
-			error = memory_read_u64(request->memory, at, &word);
-		if (error)
+			err = memory_read_u64(request->memory, at, &word);
+		if (err)
 			break;
 		memcpy((uint8_t *)&word + (first - at), request->from + (first - request->to),
 		       last - first);
-		error = tracee_poke(tid, at, word);
+		err = tracee_poke(tid, at, word);
 	}
-	return error;
+	return err;
 }
 
 /* -ESRCH: the calling thread holds no thread of the target. */
@@ -52,30 +52,30 @@ static int poke_through_held(const struct request *request)
 {
 	pid_t *tids;
 	size_t count;
-	int error = proc_tasks(request->memory->pid, &tids, &count);
+	int err = proc_tasks(request->memory->pid, &tids, &count);
 
-	if (error)
-		return error;
-	error = -ESRCH;
-	for (size_t i = 0; i < count && error == -ESRCH; i++)
-		error = poke(request, tids[i]);
+	if (err)
+		return err;
+	err = -ESRCH;
+	for (size_t i = 0; i < count && err == -ESRCH; i++)
+		err = poke(request, tids[i]);
 	free(tids);
-	return error;
+	return err;
 }
 
 static int poke_through(const struct request *request, pid_t tid)
 {
 	struct tracee tracee;
-	int error = borrow_check(request->memory->pid, tid);
+	int err = borrow_check(request->memory->pid, tid);
 
-	if (!error)
-		error = tracee_stop(&tracee, request->memory->pid, tid, STOP_DEADLINE_MS);
-	if (error)
-		return error;
-	error = poke(request, tid);
+	if (!err)
+		err = tracee_stop(&tracee, request->memory->pid, tid, STOP_DEADLINE_MS);
+	if (err)
+		return err;
+	err = poke(request, tid);
 	const int detached = tracee_detach(&tracee);
 
-	return error ? error : detached;
+	return err ? err : detached;
 }
 
 static int hold_and_poke(void *context)
@@ -83,23 +83,23 @@ static int hold_and_poke(void *context)
 	const struct request *request = context;
 	pid_t *tids;
 	size_t count;
-	int error = borrow_candidates(request->memory->pid, false, &tids, &count);
+	int err = borrow_candidates(request->memory->pid, false, &tids, &count);
 
-	if (error)
-		return error;
-	error = -EAGAIN;
-	for (size_t i = 0; i < count && (error == -EAGAIN || error == -ESRCH ||
-					 error == -ETIMEDOUT || error == -ENOTSUP);
+	if (err)
+		return err;
+	err = -EAGAIN;
+	for (size_t i = 0;
+	     i < count && (err == -EAGAIN || err == -ESRCH || err == -ETIMEDOUT || err == -ENOTSUP);
 	     i++)
-		error = poke_through(request, tids[i]);
+		err = poke_through(request, tids[i]);
 	free(tids);
-	return error;
+	return err;
 }
 
 int force_write(const struct memory *memory, remote_addr to, const void *from, size_t size)
 {
 	struct request request = {.memory = memory, .to = to, .from = from, .size = size};
-	int error = poke_through_held(&request);
+	int err = poke_through_held(&request);
 
-	return error == -ESRCH ? tracee_worker(hold_and_poke, &request) : error;
+	return err == -ESRCH ? tracee_worker(hold_and_poke, &request) : err;
 }

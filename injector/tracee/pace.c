@@ -19,7 +19,7 @@ static _Thread_local bool is_boosted;
 
 static bool get(struct sched_attr *attr)
 {
-	return syscall(SYS_sched_getattr, 0, attr, sizeof *attr, 0) == 0;
+	return syscall(SYS_sched_getattr, 0, attr, sizeof(*attr), 0) == 0;
 }
 
 static bool set(const struct sched_attr *attr)

@@ -25,10 +25,10 @@
 
 int ptrace_request(int number, const char *name, pid_t tid, uintptr_t address, uintptr_t data)
 {
-	int error = fault_next(name);
+	int err = fault_next(name);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	hold_progress();
 	return ptrace((enum __ptrace_request)number, tid, address, data) < 0 ? -errno : 0;
 }
@@ -100,11 +100,11 @@ void ptrace_nap(int64_t left_ns)
 
 int ptrace_resume(struct tracee *tracee, int number, int signal)
 {
-	int error = ptrace_request(number, "resume", tracee->tid, 0, (uintptr_t)signal);
+	int err = ptrace_request(number, "resume", tracee->tid, 0, (uintptr_t)signal);
 
-	if (!error)
+	if (!err)
 		tracee->state = TRACEE_RUNNING;
-	return error;
+	return err;
 }
 
 /*
@@ -114,16 +114,16 @@ int ptrace_resume(struct tracee *tracee, int number, int signal)
 static int repeat_call(const struct tracee *tracee)
 {
 	struct arch_regs regs = {0};
-	int error = tracee_get_regs(tracee, &regs);
+	int err = tracee_get_regs(tracee, &regs);
 
-	if (error || !arch_rewind_interrupted(&regs))
-		return error;
+	if (err || !arch_rewind_interrupted(&regs))
+		return err;
 	return tracee_set_regs(tracee, &regs);
 }
 
 int ptrace_approach_stop(struct tracee *tracee, enum ptrace_stop stop, int signal)
 {
-	int error;
+	int err;
 
 	if (stop == STOP_EVENT) {
 		tracee->state = TRACEE_STOPPED;
@@ -132,10 +132,10 @@ int ptrace_approach_stop(struct tracee *tracee, enum ptrace_stop stop, int signa
 	}
 	if (stop == STOP_SYSCALL)
 		signal = 0;
-	error = ptrace_request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
-	if (!error)
-		error = ptrace_resume(tracee, PTRACE_CONT, signal);
-	return error ? error : -EAGAIN;
+	err = ptrace_request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
+	if (!err)
+		err = ptrace_resume(tracee, PTRACE_CONT, signal);
+	return err ? err : -EAGAIN;
 }
 
 int tracee_has_stopped(struct tracee *tracee)
@@ -144,7 +144,7 @@ int tracee_has_stopped(struct tracee *tracee)
 	int status, signal = 0;
 	const int64_t seen_ns = (int64_t)clock_now_ns();
 	pid_t got = waitpid(tracee->tid, &status, __WALL | WNOHANG);
-	int error;
+	int err;
 
 	if (got == 0) {
 		ptrace_note_running(tracee, seen_ns);
@@ -155,8 +155,8 @@ int tracee_has_stopped(struct tracee *tracee)
 		return -ESRCH;
 	}
 	fault_pass("stop");
-	error = ptrace_classify(tracee, status, &stop, &signal);
-	return error ? error : ptrace_approach_stop(tracee, stop, signal);
+	err = ptrace_classify(tracee, status, &stop, &signal);
+	return err ? err : ptrace_approach_stop(tracee, stop, signal);
 }
 
 void tracee_note_held(struct tracee *tracee)
@@ -171,11 +171,11 @@ void tracee_note_held(struct tracee *tracee)
 /* If detaching fails the thread stays frozen: so it is tried twice. */
 int tracee_detach_stopped(const struct tracee *tracee)
 {
-	int error = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
+	int err = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
 
-	if (error && error != -ESRCH)
-		error = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
-	return error;
+	if (err && err != -ESRCH)
+		err = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
+	return err;
 }
 
 /* ---- the state of a stopped thread ----------------------------------------------------------- */
@@ -200,12 +200,12 @@ int tracee_set_regs(const struct tracee *tracee, const struct arch_regs *regs)
 int tracee_get_xstate(const struct tracee *tracee, void *into, size_t *size)
 {
 	struct iovec iov = {into, *size};
-	int error = ptrace_request(PTRACE_GETREGSET, "get_xstate", tracee->tid, ARCH_NT_XSTATE,
-				   (uintptr_t)&iov);
+	int err = ptrace_request(PTRACE_GETREGSET, "get_xstate", tracee->tid, ARCH_NT_XSTATE,
+				 (uintptr_t)&iov);
 
-	if (!error)
+	if (!err)
 		*size = iov.iov_len;
-	return error;
+	return err;
 }
 
 int tracee_set_xstate(const struct tracee *tracee, const void *from, size_t size)
@@ -230,9 +230,9 @@ int tracee_set_sigmask(const struct tracee *tracee, uint64_t mask)
 
 int tracee_poke(pid_t tid, remote_addr to, uint64_t word)
 {
-	int error = ptrace_request(PTRACE_POKEDATA, "poke", tid, to, word);
+	int err = ptrace_request(PTRACE_POKEDATA, "poke", tid, to, word);
 
-	return error == -EIO ? -EFAULT : error;
+	return err == -EIO ? -EFAULT : err;
 }
 
 int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq)
@@ -241,11 +241,11 @@ int tracee_get_rseq(const struct tracee *tracee, remote_addr *out_rseq)
 		uint64_t address;
 		uint32_t size, signature, flags, padding;
 	} configuration = {0};
-	int error = ptrace_request(GET_RSEQ_CONFIGURATION, "get_rseq", tracee->tid,
-				   sizeof(configuration), (uintptr_t)&configuration);
+	int err = ptrace_request(GET_RSEQ_CONFIGURATION, "get_rseq", tracee->tid,
+				 sizeof(configuration), (uintptr_t)&configuration);
 
-	if (error && error != -EIO) /* EIO: not in this kernel */
-		return error;
+	if (err && err != -EIO) /* EIO: not in this kernel */
+		return err;
 	*out_rseq = configuration.address;
 	return 0;
 }

@@ -44,16 +44,16 @@ static int leave_rseq(struct remote *remote)
 {
 	struct rseq_cs section;
 	remote_addr rseq, descriptor;
-	int error = tracee_get_rseq(&remote->tracee, &rseq);
+	int err = tracee_get_rseq(&remote->tracee, &rseq);
 
-	if (error || !rseq)
-		return error;
-	error = memory_read_u64(remote->memory, rseq + offsetof(struct rseq, rseq_cs), &descriptor);
-	if (error || !descriptor)
-		return error;
-	error = memory_read(remote->memory, descriptor, &section, sizeof(section));
-	if (error)
-		return error;
+	if (err || !rseq)
+		return err;
+	err = memory_read_u64(remote->memory, rseq + offsetof(struct rseq, rseq_cs), &descriptor);
+	if (err || !descriptor)
+		return err;
+	err = memory_read(remote->memory, descriptor, &section, sizeof(section));
+	if (err)
+		return err;
 	if (arch_pc(&remote->original.regs) - section.start_ip < section.post_commit_offset)
 		arch_set_pc(&remote->original.regs, section.abort_ip);
 	return 0;
@@ -62,20 +62,20 @@ static int leave_rseq(struct remote *remote)
 static int save(struct remote *remote)
 {
 	struct arch_context *original = &remote->original;
-	int error = tracee_get_regs(&remote->tracee, &original->regs);
+	int err = tracee_get_regs(&remote->tracee, &original->regs);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (!arch_is_native(&original->regs))
 		return -ENOTSUP;
 	original->xstate = remote->xstate;
 	original->xstate_size = sizeof(remote->xstate);
-	error = tracee_get_xstate(&remote->tracee, original->xstate, &original->xstate_size);
-	if (!error)
-		error = tracee_get_sigmask(&remote->tracee, &original->sigmask);
-	if (!error)
-		error = leave_rseq(remote);
-	return error;
+	err = tracee_get_xstate(&remote->tracee, original->xstate, &original->xstate_size);
+	if (!err)
+		err = tracee_get_sigmask(&remote->tracee, &original->sigmask);
+	if (!err)
+		err = leave_rseq(remote);
+	return err;
 }
 
 static bool gadgets_stand(const struct remote *remote)
@@ -95,39 +95,39 @@ static bool gadgets_stand(const struct remote *remote)
 static int guard(struct remote *remote, const struct maps *maps)
 {
 	struct arch_guard guard;
-	int error = arch_build_guard(&remote->original, remote->gadgets.sigreturn, &guard);
+	int err = arch_build_guard(&remote->original, remote->gadgets.sigreturn, &guard);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	remote->scratch = (guard.at - SCRATCH_BYTES) & ~15ull;
 	remote->scratch_size = SCRATCH_BYTES;
-	error = borrow_check_stack(maps, &remote->original.regs, remote->scratch);
-	if (!error && !gadgets_stand(remote))
-		error = -ENOENT;
-	if (!error)
-		error = memory_write(remote->memory, guard.at, guard.frame, guard.size);
-	if (error)
-		return error == -EFAULT ? -EAGAIN : error;
+	err = borrow_check_stack(maps, &remote->original.regs, remote->scratch);
+	if (!err && !gadgets_stand(remote))
+		err = -ENOENT;
+	if (!err)
+		err = memory_write(remote->memory, guard.at, guard.frame, guard.size);
+	if (err)
+		return err == -EFAULT ? -EAGAIN : err;
 	memcpy(remote->frame_head, guard.frame, sizeof(remote->frame_head));
 	remote->resting = guard.resting;
-	error = tracee_set_regs(&remote->tracee, &remote->resting);
-	if (error)
-		return error;
+	err = tracee_set_regs(&remote->tracee, &remote->resting);
+	if (err)
+		return err;
 	remote->is_guarded = true;
 	return tracee_set_sigmask(&remote->tracee, ~0ull);
 }
 
 static int save_and_guard(struct remote *remote, const struct maps *maps)
 {
-	int error;
+	int err;
 
 	if (remote->tracee.is_filtered)
 		return -EACCES;
 	/* the memory written to does not belong to the program that this thread runs now */
 	if (!memory_is_of(remote->memory, remote->tracee.tid))
 		return -ENOEXEC;
-	error = save(remote);
-	return error ? error : guard(remote, maps);
+	err = save(remote);
+	return err ? err : guard(remote, maps);
 }
 
 /* ---- give back ------------------------------------------------------------------------------- */
@@ -139,11 +139,11 @@ static int save_and_guard(struct remote *remote, const struct maps *maps)
 static int make_ready(struct remote *remote)
 {
 	enum tracee_state state = remote->tracee.state;
-	int error = 0;
+	int err = 0;
 
 	if (state == TRACEE_SYSCALL_ENTRY || state == TRACEE_SYSCALL_EXIT)
-		error = tracee_set_regs(&remote->tracee, &remote->resting);
-	return first_error(error, tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS));
+		err = tracee_set_regs(&remote->tracee, &remote->resting);
+	return first_error(err, tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS));
 }
 
 /*
@@ -154,36 +154,36 @@ static int make_ready(struct remote *remote)
 static int give_back(struct remote *remote)
 {
 	const struct arch_context *original = &remote->original;
-	int first = make_ready(remote), error;
+	int first = make_ready(remote), err;
 
 	if (remote->tracee.state != TRACEE_STOPPED)
 		return first;
-	error = tracee_set_xstate(&remote->tracee, original->xstate, original->xstate_size);
-	if (!error)
-		error = tracee_set_sigmask(&remote->tracee, original->sigmask);
-	if (!error)
-		error = tracee_set_regs(&remote->tracee, &original->regs);
-	return first_error(first, error);
+	err = tracee_set_xstate(&remote->tracee, original->xstate, original->xstate_size);
+	if (!err)
+		err = tracee_set_sigmask(&remote->tracee, original->sigmask);
+	if (!err)
+		err = tracee_set_regs(&remote->tracee, &original->regs);
+	return first_error(first, err);
 }
 
 static int put_back(struct remote *remote)
 {
-	const int error = remote->is_guarded ? give_back(remote) : 0;
+	const int err = remote->is_guarded ? give_back(remote) : 0;
 
 	remote->is_guarded = false;
-	return error;
+	return err;
 }
 
 int remote_close(struct remote *remote)
 {
-	int error;
+	int err;
 
 	if (remote->tracee.state == TRACEE_NONE)
 		return 0;
-	error = put_back(remote);
-	error = first_error(error, tracee_detach(&remote->tracee));
+	err = put_back(remote);
+	err = first_error(err, tracee_detach(&remote->tracee));
 	remote->stopped_ns = (uint64_t)remote->tracee.held_ns;
-	return error;
+	return err;
 }
 
 /* ---- open ------------------------------------------------------------------------------------ */
@@ -204,24 +204,24 @@ int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memo
 {
 	struct proc_status status;
 	struct maps maps = {0};
-	int error;
+	int err;
 
 	start(remote, memory, gadgets);
-	error = proc_status_read(tracee->pid, tracee->tid, &status);
-	if (!error && status.shadow_stack)
-		error = -ENOTSUP;
-	if (!error)
-		error = maps_read(tracee->pid, tracee->tid, &maps);
-	if (error)
-		return error;
+	err = proc_status_read(tracee->pid, tracee->tid, &status);
+	if (!err && status.shadow_stack)
+		err = -ENOTSUP;
+	if (!err)
+		err = maps_read(tracee->pid, tracee->tid, &maps);
+	if (err)
+		return err;
 	remote->tracee = *tracee;
-	error = save_and_guard(remote, &maps);
+	err = save_and_guard(remote, &maps);
 	maps_close(&maps);
-	if (error) {
+	if (err) {
 		put_back(remote);
 		*tracee = remote->tracee;
 		remote->tracee.state = TRACEE_NONE;
-		return error;
+		return err;
 	}
 	tracee->state = TRACEE_NONE;
 	return 0;
@@ -229,25 +229,25 @@ int remote_adopt(struct remote *remote, struct tracee *tracee, const struct memo
 
 static int try_thread(struct remote *remote, pid_t pid, pid_t tid, const struct maps *maps)
 {
-	int error = borrow_check(pid, tid);
+	int err = borrow_check(pid, tid);
 
-	if (!error && clock_now_ns() < remote->patient_until_ns && borrow_is_transferring(pid, tid))
-		error = -EAGAIN;
-	if (error)
-		return error;
-	error = tracee_stop(&remote->tracee, pid, tid, STOP_DEADLINE_MS);
-	if (error)
-		return error;
-	error = save_and_guard(remote, maps);
-	if (error)
+	if (!err && clock_now_ns() < remote->patient_until_ns && borrow_is_transferring(pid, tid))
+		err = -EAGAIN;
+	if (err)
+		return err;
+	err = tracee_stop(&remote->tracee, pid, tid, STOP_DEADLINE_MS);
+	if (err)
+		return err;
+	err = save_and_guard(remote, maps);
+	if (err)
 		remote_close(remote);
-	return error;
+	return err;
 }
 
 /* Is it worth trying again, with this thread or the next? */
-static bool is_transient(int error)
+static bool is_transient(int err)
 {
-	return error == -EAGAIN || error == -ESRCH || error == -ETIMEDOUT;
+	return err == -EAGAIN || err == -ESRCH || err == -ETIMEDOUT;
 }
 
 /* Tries all threads once. */
@@ -256,20 +256,20 @@ static int try_threads(struct remote *remote, pid_t pid, uint64_t deadline_ns)
 	struct maps maps = {0};
 	pid_t *tids;
 	size_t count;
-	int error = borrow_candidates(pid, true, &tids, &count);
+	int err = borrow_candidates(pid, true, &tids, &count);
 
-	if (error)
-		return error;
-	error = count ? maps_read(pid, tids[0], &maps) : -EAGAIN;
-	if (!error) {
-		error = -EAGAIN;
-		for (size_t i = 0; i < count && is_transient(error) && clock_now_ns() < deadline_ns;
+	if (err)
+		return err;
+	err = count ? maps_read(pid, tids[0], &maps) : -EAGAIN;
+	if (!err) {
+		err = -EAGAIN;
+		for (size_t i = 0; i < count && is_transient(err) && clock_now_ns() < deadline_ns;
 		     i++)
-			error = try_thread(remote, pid, tids[i], &maps);
+			err = try_thread(remote, pid, tids[i], &maps);
 	}
 	maps_close(&maps);
 	free(tids);
-	return error;
+	return err;
 }
 
 int remote_open(struct remote *remote, pid_t pid, const struct memory *memory,
@@ -280,10 +280,10 @@ int remote_open(struct remote *remote, pid_t pid, const struct memory *memory,
 	start(remote, memory, gadgets);
 	remote->patient_until_ns = clock_now_ns() + BORROW_PATIENCE_MS * 1000000ull;
 	for (;;) {
-		int error = try_threads(remote, pid, deadline_ns);
+		int err = try_threads(remote, pid, deadline_ns);
 
-		if (!is_transient(error))
-			return error;
+		if (!is_transient(err))
+			return err;
 		if (!memory_is_alive(memory))
 			return -ESRCH;
 		if (clock_now_ns() >= deadline_ns)
@@ -312,20 +312,20 @@ int remote_syscall(struct remote *remote, long number, const uint64_t argument[6
 		   int64_t *out_result)
 {
 	struct arch_regs regs = remote->resting;
-	int error = begin(remote);
+	int err = begin(remote);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	arch_begin_syscall(&regs, remote->gadgets.syscall_ret, number, argument);
-	error = tracee_set_regs(&remote->tracee, &regs);
-	if (!error)
-		error = tracee_run_to_syscall(&remote->tracee, SYSCALL_DEADLINE_MS);
-	if (!error)
-		error = tracee_run_to_syscall(&remote->tracee, SYSCALL_DEADLINE_MS);
-	if (!error)
-		error = tracee_get_regs(&remote->tracee, &regs);
-	if (error)
-		return error;
+	err = tracee_set_regs(&remote->tracee, &regs);
+	if (!err)
+		err = tracee_run_to_syscall(&remote->tracee, SYSCALL_DEADLINE_MS);
+	if (!err)
+		err = tracee_run_to_syscall(&remote->tracee, SYSCALL_DEADLINE_MS);
+	if (!err)
+		err = tracee_get_regs(&remote->tracee, &regs);
+	if (err)
+		return err;
 	if (arch_syscall_number(&regs) != (uint64_t)number)
 		return -EPROTO;
 	*out_result = (int64_t)arch_result(&regs);
@@ -336,10 +336,10 @@ int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t ar
 			   uint64_t *out_result)
 {
 	int64_t result;
-	int error = remote_syscall(remote, number, argument, &result);
+	int err = remote_syscall(remote, number, argument, &result);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (result < 0 && result >= -ERRNO_MAX)
 		return (int)result;
 	if (out_result)
@@ -355,17 +355,17 @@ int remote_return_through(struct remote *remote, remote_addr code)
 {
 	struct arch_regs resting = remote->resting;
 	const remote_addr frame = arch_sp(&resting) - (remote->way_back ? 0 : sizeof(uint64_t));
-	int error = begin(remote);
+	int err = begin(remote);
 
-	if (!error && code)
-		error = memory_write_u64(remote->memory, frame - sizeof(uint64_t), code);
-	if (error)
-		return error;
+	if (!err && code)
+		err = memory_write_u64(remote->memory, frame - sizeof(uint64_t), code);
+	if (err)
+		return err;
 	arch_set_pc(&resting, code ? code : remote->gadgets.sigreturn);
 	arch_set_sp(&resting, code ? frame : frame + sizeof(uint64_t));
-	error = tracee_set_regs(&remote->tracee, &resting);
-	if (error)
-		return error;
+	err = tracee_set_regs(&remote->tracee, &resting);
+	if (err)
+		return err;
 	remote->resting = resting;
 	remote->way_back = code;
 	return 0;
@@ -403,19 +403,19 @@ static int run_to_return(struct remote *remote, remote_addr returned_sp, uint64_
 {
 	for (;;) {
 		uint64_t time_ns = clock_now_ns();
-		int error;
+		int err;
 
 		if (time_ns >= deadline_ns)
 			return -ETIMEDOUT;
-		error = tracee_run_to_syscall(&remote->tracee,
-					      (int)((deadline_ns - time_ns) / 1000000) + 1);
-		if (error)
-			return error;
+		err = tracee_run_to_syscall(&remote->tracee,
+					    (int)((deadline_ns - time_ns) / 1000000) + 1);
+		if (err)
+			return err;
 		if (remote->tracee.state != TRACEE_SYSCALL_ENTRY)
 			continue;
-		error = tracee_get_regs(&remote->tracee, out_regs);
-		if (error || arch_sp(out_regs) == returned_sp)
-			return error;
+		err = tracee_get_regs(&remote->tracee, out_regs);
+		if (err || arch_sp(out_regs) == returned_sp)
+			return err;
 	}
 }
 
@@ -441,22 +441,22 @@ int remote_call(struct remote *remote, remote_addr function, const uint64_t argu
 	const remote_addr slot = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8;
 	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 	struct arch_regs regs = remote->resting;
-	int error = begin(remote);
+	int err = begin(remote);
 
-	if (!error)
-		error = write_return(remote, slot, out_result != NULL);
-	if (error)
-		return error;
+	if (!err)
+		err = write_return(remote, slot, out_result != NULL);
+	if (err)
+		return err;
 	arch_begin_call(&regs, function, argument, slot);
-	error = tracee_set_regs(&remote->tracee, &regs);
-	if (error)
-		return error;
-	error = run_to_return(remote,
-			      slot + sizeof(uint64_t) * (!out_result && remote->way_back ? 2 : 1),
-			      deadline_ns, &regs);
-	if (error) {
+	err = tracee_set_regs(&remote->tracee, &regs);
+	if (err)
+		return err;
+	err = run_to_return(remote,
+			    slot + sizeof(uint64_t) * (!out_result && remote->way_back ? 2 : 1),
+			    deadline_ns, &regs);
+	if (err) {
 		let_finish(remote, slot);
-		return error;
+		return err;
 	}
 	if (out_result)
 		*out_result = arch_syscall_number(&regs);

@@ -242,10 +242,10 @@ int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instru
 	struct sock_filter code[BPF_MAXINSNS];
 
 	for (unsigned index = 0; tracee->has_filter; index++) { /* a call must pass every filter */
-		int error = tracee_get_filter(tracee, index, code);
+		int err = tracee_get_filter(tracee, index, code);
 
-		if (error)
-			return error == -ENOENT ? 0 : error;
+		if (err)
+			return err == -ENOENT ? 0 : err;
 		if (!passes(code, syscall_instruction, with_dlopen))
 			return -ECANCELED;
 	}

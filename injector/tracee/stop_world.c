@@ -175,15 +175,15 @@ static bool is_over(const struct memory_thread *thread)
 /* Drops threads that are held or have ended. Those that remain have to be asked. */
 static int drop_held(const struct stop_world *world, struct memory_threads *threads)
 {
-	pid_t *held = calloc(world->count + 1, sizeof *held);
+	pid_t *held = calloc(world->count + 1, sizeof(*held));
 	size_t kept = 0;
 	if (!held)
 		return -ENOMEM;
 	for (size_t i = 0; i < world->count; i++)
 		held[i] = world->tracee[i].tid;
-	qsort(held, world->count, sizeof *held, compare_tids);
+	qsort(held, world->count, sizeof(*held), compare_tids);
 	for (size_t i = 0; i < threads->count; i++)
-		if (!bsearch(&threads->thread[i].tid, held, world->count, sizeof *held,
+		if (!bsearch(&threads->thread[i].tid, held, world->count, sizeof(*held),
 			     compare_tids) &&
 		    !is_over(&threads->thread[i]))
 			threads->thread[kept++] = threads->thread[i];
@@ -229,8 +229,8 @@ static uint64_t turns_of(pid_t pid, pid_t tid)
  */
 static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
 {
-	uint64_t *turns = calloc(threads->count + 1, sizeof *turns);
-	struct memory_thread *working = calloc(threads->count + 1, sizeof *working);
+	uint64_t *turns = calloc(threads->count + 1, sizeof(*turns));
+	struct memory_thread *working = calloc(threads->count + 1, sizeof(*working));
 	size_t work = 0, sleep = 0;
 	if (!turns || !working) {
 		free(turns);
@@ -248,7 +248,7 @@ static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
 		else
 			working[work++] = thread;
 	}
-	memcpy(threads->thread + sleep, working, work * sizeof *working);
+	memcpy(threads->thread + sleep, working, work * sizeof(*working));
 	*out_sleepers = sleep;
 	free(turns);
 	free(working);
@@ -319,7 +319,7 @@ static int ask_and_wait(struct stop_world *world, const struct memory_thread *th
 
 static int make_room(struct stop_world *world, size_t more)
 {
-	struct tracee *grown = realloc(world->tracee, (world->count + more + 1) * sizeof *grown);
+	struct tracee *grown = realloc(world->tracee, (world->count + more + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	world->tracee = grown;

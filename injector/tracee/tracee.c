@@ -60,29 +60,29 @@ static int next_stop(struct tracee *tracee, int64_t deadline_ns, enum ptrace_sto
 		     int *out_signal)
 {
 	sigset_t child, before;
-	int error, status;
+	int err, status;
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, &before);
-	error = look_until(tracee, deadline_ns, &status);
+	err = look_until(tracee, deadline_ns, &status);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error ? error : ptrace_classify(tracee, status, out_stop, out_signal);
+	return err ? err : ptrace_classify(tracee, status, out_stop, out_signal);
 }
 
 static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 {
-	int error;
+	int err;
 
 	do {
 		enum ptrace_stop stop;
 		int signal = 0;
 
-		error = next_stop(tracee, deadline_ns, &stop, &signal);
-		if (!error)
-			error = ptrace_approach_stop(tracee, stop, signal);
-	} while (error == -EAGAIN);
-	return error;
+		err = next_stop(tracee, deadline_ns, &stop, &signal);
+		if (!err)
+			err = ptrace_approach_stop(tracee, stop, signal);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 /* ---- seizing and letting go ------------------------------------------------------------------ */
@@ -94,28 +94,28 @@ static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 static int seize(struct tracee *tracee, bool minds_filters)
 {
 	struct proc_status status = {.seccomp = 0};
-	int error = minds_filters ? proc_status_read(tracee->pid, tracee->tid, &status) : 0;
+	int err = minds_filters ? proc_status_read(tracee->pid, tracee->tid, &status) : 0;
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	tracee->has_filter = tracee->is_filtered = status.seccomp != 0;
 	tracee->minds_filters = minds_filters;
-	error = -EPERM;
+	err = -EPERM;
 	if (tracee->is_filtered) {
 		/* a call that the filter does not allow may kill the target */
-		error = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0,
-				       OPTIONS | PTRACE_O_SUSPEND_SECCOMP);
-		tracee->is_filtered = error != 0;
+		err = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0,
+				     OPTIONS | PTRACE_O_SUSPEND_SECCOMP);
+		tracee->is_filtered = err != 0;
 	}
-	if (error == -EPERM || error == -EINVAL)
-		error = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0, OPTIONS);
+	if (err == -EPERM || err == -EINVAL)
+		err = ptrace_request(PTRACE_SEIZE, "seize", tracee->tid, 0, OPTIONS);
 	/* An exiting thread is refused with EPERM, too. */
-	if (error == -EPERM && (proc_status_read(tracee->pid, tracee->tid, &status) ||
-				status.state == 'Z' || status.state == 'X'))
-		error = -ESRCH;
-	if (!error)
+	if (err == -EPERM && (proc_status_read(tracee->pid, tracee->tid, &status) ||
+			      status.state == 'Z' || status.state == 'X'))
+		err = -ESRCH;
+	if (!err)
 		tracee->state = TRACEE_RUNNING;
-	return error;
+	return err;
 }
 
 /*
@@ -138,23 +138,23 @@ static void forget(struct tracee *tracee)
 
 static int interrupt(struct tracee *tracee, pid_t pid, pid_t tid, bool minds_filters)
 {
-	int error = 0;
+	int err = 0;
 
 	*tracee = (struct tracee){.pid = pid, .tid = tid};
 	hold_begin();
 	tracee_late_look();
 	if (!tracee_late_take(tid, tracee, minds_filters))
-		error = seize(tracee, minds_filters);
-	if (error) {
+		err = seize(tracee, minds_filters);
+	if (err) {
 		forget(tracee);
-		return error;
+		return err;
 	}
 	tracee->since_ns = (int64_t)clock_now_ns();
-	error = is_still_its_own(tracee) ? ptrace_request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0)
-					 : -ESRCH;
-	if (error)
+	err = is_still_its_own(tracee) ? ptrace_request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0)
+				       : -ESRCH;
+	if (err)
 		tracee_detach(tracee);
-	return error;
+	return err;
 }
 
 int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid)
@@ -169,14 +169,14 @@ int tracee_halt(struct tracee *tracee, pid_t pid, pid_t tid)
 
 int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
 {
-	int error = tracee_interrupt(tracee, pid, tid);
+	int err = tracee_interrupt(tracee, pid, tid);
 
-	if (error)
-		return error;
-	error = wait_for_event_stop(tracee, deadline_after(deadline_ms));
-	if (error)
+	if (err)
+		return err;
+	err = wait_for_event_stop(tracee, deadline_after(deadline_ms));
+	if (err)
 		tracee_detach(tracee);
-	return error;
+	return err;
 }
 
 void tracee_pause(int64_t ns)
@@ -208,28 +208,28 @@ void tracee_abandon(struct tracee *tracee)
 
 int tracee_detach(struct tracee *tracee)
 {
-	int error = 0;
+	int err = 0;
 
 	if (tracee->state == TRACEE_NONE)
 		return 0;
 	if (tracee->state == TRACEE_RUNNING)
-		error = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
+		err = tracee_steer_to_stop(tracee, DETACH_DEADLINE_MS);
 	tracee_note_held(tracee);
 	if (tracee->state == TRACEE_RUNNING)
 		tracee_late_add(tracee);
 	if (tracee->state > TRACEE_RUNNING && tracee->state < TRACEE_GONE)
-		error = tracee_detach_stopped(tracee);
-	if (error == -ESRCH && tracee->state != TRACEE_GONE) {
+		err = tracee_detach_stopped(tracee);
+	if (err == -ESRCH && tracee->state != TRACEE_GONE) {
 		/* Killed while we held it: it waits for us in its exit stop. */
 		enum ptrace_stop stop;
 		int signal;
 
-		error = next_stop(tracee, deadline_after(DETACH_DEADLINE_MS), &stop, &signal);
+		err = next_stop(tracee, deadline_after(DETACH_DEADLINE_MS), &stop, &signal);
 	}
 	if (tracee->state == TRACEE_GONE)
-		error = 0;
+		err = 0;
 	forget(tracee);
-	return error;
+	return err;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -243,12 +243,12 @@ int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms)
 
 	for (;;) {
 		enum ptrace_stop stop;
-		int error = ptrace_resume(tracee, PTRACE_SYSCALL, signal);
+		int err = ptrace_resume(tracee, PTRACE_SYSCALL, signal);
 
-		if (!error)
-			error = next_stop(tracee, deadline_ns, &stop, &signal);
-		if (error)
-			return error;
+		if (!err)
+			err = next_stop(tracee, deadline_ns, &stop, &signal);
+		if (err)
+			return err;
 		if (stop == STOP_SYSCALL) {
 			tracee->state = next;
 			return 0;
@@ -263,7 +263,7 @@ int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms)
 
 int tracee_steer_to_stop(struct tracee *tracee, int deadline_ms)
 {
-	int error = 0;
+	int err = 0;
 
 	if (tracee->state == TRACEE_STOPPED)
 		return 0;
@@ -271,10 +271,10 @@ int tracee_steer_to_stop(struct tracee *tracee, int deadline_ms)
 	 * The interrupt is pending before the thread goes on, so it traps before its next
 	 * instruction.
 	 */
-	error = ptrace_request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
-	if (!error && tracee->state != TRACEE_RUNNING)
-		error = ptrace_resume(tracee, PTRACE_CONT, 0);
-	if (!error)
-		error = wait_for_event_stop(tracee, deadline_after(deadline_ms));
-	return error;
+	err = ptrace_request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
+	if (!err && tracee->state != TRACEE_RUNNING)
+		err = ptrace_resume(tracee, PTRACE_CONT, 0);
+	if (!err)
+		err = wait_for_event_stop(tracee, deadline_after(deadline_ms));
+	return err;
 }

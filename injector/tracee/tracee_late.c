@@ -58,9 +58,9 @@ bool tracee_late_take(pid_t tid, struct tracee *out_tracee, bool minds_filters)
 void tracee_late_look(void)
 {
 	for (size_t i = 0; i < late_count;) {
-		const int error = tracee_has_stopped(&late[i]);
+		const int err = tracee_has_stopped(&late[i]);
 
-		if (error == -EAGAIN) {
+		if (err == -EAGAIN) {
 			i++;
 			continue;
 		}

@@ -44,22 +44,22 @@ int tracee_worker(int (*work)(void *), void *context)
 	struct worker worker = {.work = work, .context = context};
 	pthread_t thread;
 	sigset_t all, waiting, before;
-	int error;
+	int err;
 
 	watchdog_start();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, NULL, worker_main, &worker);
+	err = pthread_create(&thread, NULL, worker_main, &worker);
 	/* Ctrl-Z would stop the worker, too, and the threads that it holds: so it is delayed. */
 	waiting = before;
 	sigaddset(&waiting, SIGTSTP);
 	sigaddset(&waiting, SIGTTIN);
 	sigaddset(&waiting, SIGTTOU);
 	pthread_sigmask(SIG_SETMASK, &waiting, NULL);
-	if (!error) {
+	if (!err) {
 		pthread_join(thread, NULL);
 		wait_until_gone(worker.tid);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error ? -error : worker.result;
+	return err ? -err : worker.result;
 }

@@ -38,7 +38,7 @@ static int read_stack(const struct memory *memory, pid_t tid, remote_addr sp, ui
 		return err == -EFAULT ? -EBUSY : err;
 	}
 	*out_words = words;
-	*out_count = (hi - lo) / sizeof *words;
+	*out_count = (hi - lo) / sizeof(*words);
 	return 0;
 }
 

@@ -47,7 +47,7 @@ struct follower {
 	struct list padded; /* places after a call at which padding begins */
 	struct list own;    /* places that belong to the current function */
 	uint64_t steps_left;
-	int error;
+	int err;
 	bool is_sound;
 };
 
@@ -107,9 +107,9 @@ static void reach(struct follower *follower, uint64_t to, struct place place)
 	place.is_known = true;
 	place.is_entry = there->is_entry;
 	*there = place;
-	follower->error = list_add(&follower->open, to);
-	if (!follower->error)
-		follower->error = list_add(&follower->own, to);
+	follower->err = list_add(&follower->open, to);
+	if (!follower->err)
+		follower->err = list_add(&follower->own, to);
 }
 
 static void push_bp(struct place *place)
@@ -201,7 +201,7 @@ static void go_on_behind_call(struct follower *follower, uint64_t pc, struct pla
 	}
 	place.is_entry = there->is_entry;
 	*there = place;
-	follower->error = list_add(&follower->padded, pc);
+	follower->err = list_add(&follower->padded, pc);
 }
 
 /*
@@ -271,7 +271,7 @@ static void follow_next(struct follower *follower)
 
 	if (list == &follower->open && decode(follower->code, pc, &instruction) &&
 	    instruction.flow == ARCH_FLOW_CALL)
-		follower->error = list_add(&follower->later, pc);
+		follower->err = list_add(&follower->later, pc);
 	else
 		follow_one(follower, pc);
 }
@@ -282,7 +282,7 @@ static void try_from(struct follower *follower, uint64_t pc, struct place place)
 	follower->is_sound = true;
 	follower->own.count = follower->open.count = follower->later.count = 0;
 	reach(follower, pc, place);
-	while (!follower->error && follower->is_sound &&
+	while (!follower->err && follower->is_sound &&
 	       (follower->open.count || follower->later.count)) {
 		follower->is_sound = follower->steps_left > 0;
 		follower->steps_left -= follower->is_sound;
@@ -302,7 +302,7 @@ static void follow(struct follower *follower, uint64_t entry)
 		return;
 	follower->padded.count = 0;
 	try_from(follower, entry, (struct place){.depth = 1});
-	while (follower->is_sound && !follower->error && follower->padded.count) {
+	while (follower->is_sound && !follower->err && follower->padded.count) {
 		const uint64_t pc = follower->padded.address[--follower->padded.count];
 
 		if (!place_at(follower, pc)->is_known)
@@ -317,19 +317,19 @@ static void follow(struct follower *follower, uint64_t entry)
 static int find_entries(const struct derived_code *code, struct list *called, struct list *taken)
 {
 	struct arch_instruction instruction;
-	int error = 0;
+	int err = 0;
 
-	for (uint64_t pc = code->lo; pc < code->hi && !error; pc += instruction.size) {
+	for (uint64_t pc = code->lo; pc < code->hi && !err; pc += instruction.size) {
 		if (!decode(code, pc, &instruction)) {
 			instruction.size = 1;
 			continue;
 		}
 		if (instruction.flow == ARCH_FLOW_CALL && is_inside(code, instruction.target))
-			error = list_add(called, instruction.target);
+			err = list_add(called, instruction.target);
 		if (is_inside(code, instruction.address) && instruction.address)
-			error = list_add(taken, instruction.address);
+			err = list_add(taken, instruction.address);
 	}
-	return error;
+	return err;
 }
 
 static struct hi_unwind_row row_of(const struct place *place)
@@ -378,9 +378,9 @@ static int follow_all(struct follower *follower, const struct list *lists[], siz
 			if (is_inside(follower->code, lists[i]->address[k]))
 				place_at(follower, lists[i]->address[k])->is_entry = true;
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < lists[i]->count && !follower->error; k++)
+		for (size_t k = 0; k < lists[i]->count && !follower->err; k++)
 			follow(follower, lists[i]->address[k]);
-	return follower->error;
+	return follower->err;
 }
 
 int derived_rows_make(const struct derived_code *code, const uint64_t *entry, size_t entry_count,
@@ -393,16 +393,16 @@ int derived_rows_make(const struct derived_code *code, const uint64_t *entry, si
 	struct derived_rows rows = {.row = calloc(size, sizeof(*rows.row)), .count = size};
 	struct list given = {.count = 0}, called = {.count = 0}, taken = {.count = 0};
 	const struct list *const lists[] = {&given, &called, &taken};
-	int error = follower.place && rows.row ? 0 : -ENOMEM;
+	int err = follower.place && rows.row ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < entry_count && !error; i++)
-		error = list_add(&given, entry[i]);
-	if (!error)
-		error = find_entries(code, &called, &taken);
-	if (!error)
-		error = follow_all(&follower, (const struct list **)lists,
-				   sizeof(lists) / sizeof(lists[0]));
-	if (!error)
+	for (size_t i = 0; i < entry_count && !err; i++)
+		err = list_add(&given, entry[i]);
+	if (!err)
+		err = find_entries(code, &called, &taken);
+	if (!err)
+		err = follow_all(&follower, (const struct list **)lists,
+				 sizeof(lists) / sizeof(lists[0]));
+	if (!err)
 		set_rows(&follower, &rows);
 	free(given.address);
 	free(called.address);
@@ -412,11 +412,11 @@ int derived_rows_make(const struct derived_code *code, const uint64_t *entry, si
 	free(follower.padded.address);
 	free(follower.own.address);
 	free(follower.place);
-	if (error)
+	if (err)
 		derived_rows_free(&rows);
 	else
 		*out_rows = rows;
-	return error;
+	return err;
 }
 
 void derived_rows_free(struct derived_rows *rows)

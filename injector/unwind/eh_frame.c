@@ -259,13 +259,13 @@ int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi,
 {
 	struct parser parser = {.frame.section = *section, .lo = lo, .hi = hi};
 	struct dwarf_cursor cursor = {.at = section->bytes, .end = section->bytes + section->size};
-	int error = 0;
+	int err = 0;
 
-	while (!error)
-		error = add_entry(&parser, &cursor);
-	if (error == -ENOMEM) {
+	while (!err)
+		err = add_entry(&parser, &cursor);
+	if (err == -ENOMEM) {
 		eh_frame_close(&parser.frame);
-		return error;
+		return err;
 	}
 	sort_fdes(&parser.frame);
 	*out_frame = parser.frame;

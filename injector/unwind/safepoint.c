@@ -106,16 +106,16 @@ static int add_range(struct safepoint_rules *rules, remote_addr lo, remote_addr 
 static int add_functions(struct safepoint_rules *rules, const struct elf_image *image)
 {
 	size_t i;
-	int error = 0;
+	int err = 0;
 
-	for (i = 0; i < sizeof(unsafe_functions) / sizeof(unsafe_functions[0]) && !error; i++) {
+	for (i = 0; i < sizeof(unsafe_functions) / sizeof(unsafe_functions[0]) && !err; i++) {
 		remote_addr address;
 		uint64_t size;
 
 		if (elf_image_symbol(image, unsafe_functions[i], &address, &size) == 0)
-			error = add_range(rules, address, address + size);
+			err = add_range(rules, address, address + size);
 	}
-	return error;
+	return err;
 }
 
 static int add_image(struct safepoint_rules *rules, const struct elf_image *image)
@@ -123,16 +123,16 @@ static int add_image(struct safepoint_rules *rules, const struct elf_image *imag
 	remote_addr address, last;
 	bool is_glibc = elf_image_symbol(image, "gnu_get_libc_version", &address, NULL) == 0;
 	bool has_malloc = elf_image_symbol(image, "malloc", &address, NULL) == 0;
-	int error = 0;
+	int err = 0;
 
 	if (image->is_loader || (has_malloc && !is_glibc))
 		return add_range(rules, image->lo, image->hi);
 	if (is_glibc && has_malloc) {
 		if (elf_image_symbol(image, "malloc_info", &last, NULL))
 			return -ENOTSUP;
-		error = add_range(rules, address - MALLOC_BEFORE, last + MALLOC_AFTER);
+		err = add_range(rules, address - MALLOC_BEFORE, last + MALLOC_AFTER);
 	}
-	return error ? error : add_functions(rules, image);
+	return err ? err : add_functions(rules, image);
 }
 
 int safepoint_rules_open(const struct elf_images *images, const struct memory *memory,
@@ -140,19 +140,19 @@ int safepoint_rules_open(const struct elf_images *images, const struct memory *m
 {
 	struct safepoint_rules *rules = calloc(1, sizeof(*rules));
 	size_t i;
-	int error = rules ? 0 : -ENOMEM;
+	int err = rules ? 0 : -ENOMEM;
 
 	if (rules) {
 		rules->images = images;
 		rules->memory = memory;
 	}
-	for (i = 0; i < images->count && !error; i++) {
+	for (i = 0; i < images->count && !err; i++) {
 		if (!images->image[i].is_vdso)
-			error = add_image(rules, &images->image[i]);
+			err = add_image(rules, &images->image[i]);
 	}
-	if (error) {
+	if (err) {
 		safepoint_rules_close(rules);
-		return error;
+		return err;
 	}
 	*out_rules = rules;
 	return 0;
@@ -229,10 +229,10 @@ static int left_ms(const struct finder *finder)
 /* 0: at a safe point. -EAGAIN: it is not, and nothing shows when it will be. */
 static int look(struct finder *finder, const struct tracee *tracee)
 {
-	int error = stackwalk_read(finder->walker, tracee, &finder->walk);
+	int err = stackwalk_read(finder->walker, tracee, &finder->walk);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	return safepoint_judge(finder->rules, &finder->walk) == SAFEPOINT_SAFE ? 0 : -EAGAIN;
 }
 
@@ -240,18 +240,18 @@ static int look(struct finder *finder, const struct tracee *tracee)
 static int try_thread(struct finder *finder, pid_t tid, struct tracee *out_tracee)
 {
 	struct tracee tracee;
-	int error = borrow_check(finder->pid, tid);
+	int err = borrow_check(finder->pid, tid);
 
-	if (!error)
-		error = tracee_stop(&tracee, finder->pid, tid, STOP_MS);
-	if (error)
-		return error;
-	error = look(finder, &tracee);
-	if (error)
+	if (!err)
+		err = tracee_stop(&tracee, finder->pid, tid, STOP_MS);
+	if (err)
+		return err;
+	err = look(finder, &tracee);
+	if (err)
 		(void)tracee_detach(&tracee);
 	else
 		*out_tracee = tracee;
-	return error;
+	return err;
 }
 
 /*
@@ -277,16 +277,16 @@ static int try_round(struct finder *finder, struct tracee *out_tracee)
 {
 	pid_t *tids;
 	size_t count, i;
-	int error = borrow_candidates(finder->pid, false, &tids, &count);
+	int err = borrow_candidates(finder->pid, false, &tids, &count);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	main_first(finder->pid, tids, count);
-	error = -EAGAIN;
-	for (i = 0; i < count && error && left_ms(finder); i++)
-		error = try_thread(finder, tids[i], out_tracee);
+	err = -EAGAIN;
+	for (i = 0; i < count && err && left_ms(finder); i++)
+		err = try_thread(finder, tids[i], out_tracee);
 	free(tids);
-	return error;
+	return err;
 }
 
 /*
@@ -303,30 +303,30 @@ int safepoint_find(pid_t pid, const struct elf_images *images, const struct memo
 		   int deadline_ms, struct tracee *out_tracee)
 {
 	struct finder *finder = calloc(1, sizeof(*finder));
-	int error;
+	int err;
 
 	if (!finder)
 		return -ENOMEM;
 	finder->pid = pid;
 	finder->deadline_ns = (int64_t)clock_now_ns() + deadline_ms * 1000000ll;
-	error = safepoint_rules_open(images, memory, &finder->rules);
-	if (!error)
-		error = stackwalker_open(pid, images, &finder->walker);
-	if (!error) {
+	err = safepoint_rules_open(images, memory, &finder->rules);
+	if (!err)
+		err = stackwalker_open(pid, images, &finder->walker);
+	if (!err) {
 		stackwalker_learn_ends(finder->walker);
-		error = -EAGAIN;
+		err = -EAGAIN;
 	}
-	while (finder->walker && error && left_ms(finder) && memory_is_alive(memory)) {
+	while (finder->walker && err && left_ms(finder) && memory_is_alive(memory)) {
 		const int64_t begun_ns = (int64_t)clock_now_ns();
 
-		error = try_round(finder, out_tracee);
-		if (error)
+		err = try_round(finder, out_tracee);
+		if (err)
 			pause_a_moment((int64_t)clock_now_ns() - begun_ns);
 	}
-	if (error && finder->walker)
-		error = memory_is_alive(memory) ? -EAGAIN : -ESRCH;
+	if (err && finder->walker)
+		err = memory_is_alive(memory) ? -EAGAIN : -ESRCH;
 	stackwalker_close(finder->walker);
 	safepoint_rules_close(finder->rules);
 	free(finder);
-	return error;
+	return err;
 }

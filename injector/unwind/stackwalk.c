@@ -155,7 +155,7 @@ static int find_info(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t *inf
 	remote_addr header = image ? walker->source[image - walker->images->image].header : 0;
 	uint32_t word[HEADER_BYTES / 4];
 	unw_dyn_info_t table = {.format = UNW_INFO_FORMAT_REMOTE_TABLE};
-	int error;
+	int err;
 
 	walker->has_gap = true;
 	if (!header || read_bytes(walker, header, word, sizeof(word)) || word[0] != HEADER_START)
@@ -165,10 +165,9 @@ static int find_info(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t *inf
 	table.u.rti.segbase = header;
 	table.u.rti.table_data = header + HEADER_BYTES;
 	table.u.rti.table_len = word[2]; /* in words of 8 bytes: the size of one entry */
-	error = UNW_OBJ(dwarf_search_unwind_table)(space, pc, &table, info, need_unwind_info,
-						   walker);
-	walker->has_gap = error != 0;
-	return error;
+	err = UNW_OBJ(dwarf_search_unwind_table)(space, pc, &table, info, need_unwind_info, walker);
+	walker->has_gap = err != 0;
+	return err;
 }
 
 /* libunwind frees what dwarf_search_unwind_table has made. */
@@ -334,10 +333,10 @@ static void begin(struct stackwalker *walker, pid_t tid)
 int stackwalk_read(struct stackwalker *walker, const struct tracee *tracee,
 		   struct stackwalk *out_walk)
 {
-	int error = tracee_get_regs(tracee, &walker->regs);
+	int err = tracee_get_regs(tracee, &walker->regs);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	begin(walker, tracee->tid);
 	walk_on(walker, out_walk);
 	return 0;
@@ -348,10 +347,10 @@ int stackwalk_copy(const struct tracee *tracee, struct stackwalk_copy *out_copy)
 	struct iovec local = {out_copy->byte, sizeof(out_copy->byte)},
 		     remote = {NULL, sizeof(out_copy->byte)};
 	ssize_t got;
-	int error = tracee_get_regs(tracee, &out_copy->regs);
+	int err = tracee_get_regs(tracee, &out_copy->regs);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	out_copy->from = arch_sp(&out_copy->regs) - arch_sp(&out_copy->regs) % PAGE_BYTES;
 	remote.iov_base = (void *)(uintptr_t)out_copy->from;
 	/* up to the end of the mapping, at most */

@@ -140,21 +140,21 @@ static int push_fde(struct builder *builder, struct cfi *cfi, uint64_t end)
 {
 	const struct cfi_rules *rules;
 	uint64_t pc;
-	int error = 0;
+	int err = 0;
 
-	while (!error && cfi_next(cfi, &pc, &rules) && pc < end)
-		error = push_row(builder, pc, unwind_row(rules, cfi->cie->is_signal));
-	return error;
+	while (!err && cfi_next(cfi, &pc, &rules) && pc < end)
+		err = push_row(builder, pc, unwind_row(rules, cfi->cie->is_signal));
+	return err;
 }
 
 static int push_all(struct builder *builder, const struct eh_frame *frame,
 		    const struct cfi_rules *initial, const bool *has_initial)
 {
 	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
-	int error = push_row(builder, builder->lo, none);
+	int err = push_row(builder, builder->lo, none);
 	struct cfi cfi;
 
-	for (size_t i = 0; !error && i < frame->fde_count; i++) {
+	for (size_t i = 0; !err && i < frame->fde_count; i++) {
 		const struct eh_fde *fde = &frame->fde[i];
 		uint64_t end = fde->hi < builder->hi ? fde->hi : builder->hi;
 
@@ -166,28 +166,28 @@ static int push_all(struct builder *builder, const struct eh_frame *frame,
 			end = frame->fde[i + 1].lo;
 		if (has_initial[fde->cie]) {
 			cfi_start(&cfi, frame, fde, &initial[fde->cie]);
-			error = push_fde(builder, &cfi, end);
+			err = push_fde(builder, &cfi, end);
 		}
-		if (!error && end < builder->hi)
-			error = push_row(builder, end, none);
+		if (!err && end < builder->hi)
+			err = push_row(builder, end, none);
 	}
-	return error;
+	return err;
 }
 
 static int build_rows(struct builder *builder, const struct eh_frame *frame)
 {
 	struct cfi_rules *initial = calloc(frame->cie_count + 1, sizeof(*initial));
 	bool *has_initial = calloc(frame->cie_count + 1, sizeof(*has_initial));
-	int error = initial && has_initial ? 0 : -ENOMEM;
+	int err = initial && has_initial ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !error && i < frame->cie_count; i++)
+	for (size_t i = 0; !err && i < frame->cie_count; i++)
 		has_initial[i] = frame->cie[i].is_usable &&
 				 cfi_initial(&frame->section, &frame->cie[i], &initial[i]);
-	if (!error)
-		error = push_all(builder, frame, initial, has_initial);
+	if (!err)
+		err = push_all(builder, frame, initial, has_initial);
 	free(initial);
 	free(has_initial);
-	return error;
+	return err;
 }
 
 static int build_index(struct unwind_table *table)
@@ -256,24 +256,23 @@ static int merge(struct builder *builder, const struct derived_code *code,
 	struct hi_unwind_row *old = table->row;
 	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
 	const uint32_t count = table->row_count;
-	int error = 0;
+	int err = 0;
 
 	table->row = NULL;
 	table->row_count = 0;
 	builder->capacity = 0;
-	for (uint32_t i = 0; i < count && !error; i++) {
+	for (uint32_t i = 0; i < count && !err; i++) {
 		const uint64_t begin = builder->lo + old[i].pc,
 			       end = i + 1 < count ? builder->lo + old[i + 1].pc : builder->hi;
 
-		error = push_row(builder, begin, old[i]);
-		for (uint64_t pc = begin; old[i].kind == HI_UNWIND_NONE && pc < end && !error; pc++)
-			error = push_row(builder, pc,
-					 pc >= code->lo && pc < code->hi
-						 ? derived->row[pc - code->lo]
-						 : none);
+		err = push_row(builder, begin, old[i]);
+		for (uint64_t pc = begin; old[i].kind == HI_UNWIND_NONE && pc < end && !err; pc++)
+			err = push_row(builder, pc,
+				       pc >= code->lo && pc < code->hi ? derived->row[pc - code->lo]
+								       : none);
 	}
 	free(old);
-	return error;
+	return err;
 }
 
 static int derive(struct builder *builder, Elf *elf, struct derived_code code,
@@ -282,19 +281,19 @@ static int derive(struct builder *builder, Elf *elf, struct derived_code code,
 	const uint64_t room = elf_segment_room(elf, code.lo);
 	struct derived_rows rows;
 	const void *bytes;
-	int error;
+	int err;
 
 	code.hi = code.hi - code.lo > room ? code.lo + room : code.hi;
 	if (code.hi <= code.lo || code.hi - code.lo > DERIVED_BYTES_MAX ||
 	    elf_segment_bytes(elf, code.lo, code.hi - code.lo, &bytes) < 0)
 		return 0;
 	code.bytes = bytes;
-	error = derived_rows_make(&code, entry, count, &rows);
-	if (error)
-		return error;
-	error = merge(builder, &code, &rows);
+	err = derived_rows_make(&code, entry, count, &rows);
+	if (err)
+		return err;
+	err = merge(builder, &code, &rows);
 	derived_rows_free(&rows);
-	return error;
+	return err;
 }
 
 /* For a text of which hardly any part has rows: derives all of it. */
@@ -302,14 +301,14 @@ static int derive_all(struct builder *builder, Elf *elf)
 {
 	uint64_t *entries;
 	size_t count;
-	int error = entries_of(elf, &entries, &count);
+	int err = entries_of(elf, &entries, &count);
 
-	if (error)
-		return error;
-	error = derive(builder, elf, (struct derived_code){.lo = builder->lo, .hi = builder->hi},
-		       entries, count);
+	if (err)
+		return err;
+	err = derive(builder, elf, (struct derived_code){.lo = builder->lo, .hi = builder->hi},
+		     entries, count);
 	free(entries);
-	return error;
+	return err;
 }
 
 /* Derives rows for the code around the program's entry if it has none: all stacks begin there. */
@@ -343,9 +342,9 @@ static int fill_gaps(struct builder *builder, Elf *elf)
 			covered += (i + 1 < table->row_count ? table->row[i + 1].pc
 							     : builder->hi - builder->lo) -
 				   table->row[i].pc;
-	const int error = covered < (builder->hi - builder->lo) / 8 ? derive_all(builder, elf) : 0;
+	const int err = covered < (builder->hi - builder->lo) / 8 ? derive_all(builder, elf) : 0;
 
-	return error ? error : derive_entry(builder, elf);
+	return err ? err : derive_entry(builder, elf);
 }
 
 int unwind_table_build(const struct elf_image *image, const struct elf_text *text,
@@ -356,25 +355,25 @@ int unwind_table_build(const struct elf_image *image, const struct elf_text *tex
 		.table = &table, .lo = text->lo - image->bias, .hi = text->hi - image->bias};
 	struct eh_section section;
 	struct eh_frame frame;
-	int error;
+	int err;
 
 	if (text->hi - text->lo > UINT32_MAX || builder.lo > builder.hi)
 		return -EFBIG;
-	error = unwind_table_section(image, &section);
-	if (error)
-		return error;
-	error = eh_frame_parse(&section, builder.lo, builder.hi, &frame);
-	if (error)
-		return error;
-	error = build_rows(&builder, &frame);
+	err = unwind_table_section(image, &section);
+	if (err)
+		return err;
+	err = eh_frame_parse(&section, builder.lo, builder.hi, &frame);
+	if (err)
+		return err;
+	err = build_rows(&builder, &frame);
 	eh_frame_close(&frame);
-	if (!error)
-		error = fill_gaps(&builder, image->elf);
-	if (!error)
-		error = build_index(&table);
-	if (error) {
+	if (!err)
+		err = fill_gaps(&builder, image->elf);
+	if (!err)
+		err = build_index(&table);
+	if (err) {
 		unwind_table_close(&table);
-		return error;
+		return err;
 	}
 	*out_table = table;
 	return 0;

@@ -60,9 +60,9 @@ static void open_connections(const char *port)
 	for (int i = 0; i < CONNECTIONS; i++) {
 		connection[i] = socket(AF_INET, SOCK_STREAM, 0);
 		if (connection[i] < 0 ||
-		    connect(connection[i], (const struct sockaddr *)&address, sizeof address))
+		    connect(connection[i], (const struct sockaddr *)&address, sizeof(address)))
 			fail("connect");
-		setsockopt(connection[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+		setsockopt(connection[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	}
 }
 
@@ -72,10 +72,10 @@ static void ask(int fd, unsigned key, int is_set)
 	int length;
 
 	if (is_set)
-		length = snprintf(request, sizeof request, "set key%u 0 0 %d\r\n%0*u\r\n", key,
+		length = snprintf(request, sizeof(request), "set key%u 0 0 %d\r\n%0*u\r\n", key,
 				  VALUE_BYTES, VALUE_BYTES, key);
 	else
-		length = snprintf(request, sizeof request, "get key%u\r\n", key);
+		length = snprintf(request, sizeof(request), "get key%u\r\n", key);
 	if (write(fd, request, (size_t)length) != length)
 		fail("write");
 }

@@ -231,7 +231,7 @@ static int prepare_replace(void)
 	for (unsigned i = 0; i < SIZES; i++)
 		sizes[i] = (uint16_t)(SMALLEST * pow((double)REPLACE_LARGEST / SMALLEST,
 						     (double)i / (SIZES - 1)));
-	worker->live = calloc(LIVE, sizeof *worker->live);
+	worker->live = calloc(LIVE, sizeof(*worker->live));
 	if (!worker->live)
 		return 1;
 	for (unsigned i = 0; i < LIVE; i++)

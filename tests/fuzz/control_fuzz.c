@@ -111,9 +111,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	scribble(data, size);
 	attachment_init(&attachment, getpid());
 	FUZZ_CHECK(!memory_open(&attachment.memory, getpid(), getpid()));
-	const int error = recover(&attachment);
-	FUZZ_CHECK(error == 0 || error == -EPROTO);
-	if (!error) {
+	const int err = recover(&attachment);
+	FUZZ_CHECK(err == 0 || err == -EPROTO);
+	if (!err) {
 		check_control(attachment.control);
 		undo(attachment.control);
 	}

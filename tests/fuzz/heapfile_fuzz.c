@@ -20,14 +20,14 @@ static bool is_by_others(const struct renderer *renderer)
  * What a file does not tell (when its samples were allocated, by which thread), or has only by
  * name; or no function that matches.
  */
-static bool may_refuse(const struct renderer *renderer, int error)
+static bool may_refuse(const struct renderer *renderer, int err)
 {
 	const bool wants_more =
 		strcmp(renderer->name, "leaks") == 0 || strcmp(renderer->name, "symbolize") == 0;
 	const bool wants_any = renderer->argument || strcmp(renderer->name, "threads") == 0;
 
-	return (error == -EINVAL && wants_more) || (error == -ENODATA && wants_any) ||
-	       (error != -ENOMEM && renderer->argument);
+	return (err == -EINVAL && wants_more) || (err == -ENODATA && wants_any) ||
+	       (err != -ENOMEM && renderer->argument);
 }
 
 static void draw(const struct profile *profile, bool is_comparison)
@@ -47,13 +47,12 @@ static void draw(const struct profile *profile, bool is_comparison)
 						       .file_count = 1,
 						       .tail.share = LEAKS_TAIL_SHARE,
 						       .series = &series};
-		int error;
+		int err;
 
 		if (is_by_others(renderer))
 			continue;
-		error = renderer->render(profile, &options, nowhere);
-		FUZZ_CHECK(!error || (error == -EINVAL && is_comparison) ||
-			   may_refuse(renderer, error));
+		err = renderer->render(profile, &options, nowhere);
+		FUZZ_CHECK(!err || (err == -EINVAL && is_comparison) || may_refuse(renderer, err));
 	}
 	series_close(&series);
 }
@@ -76,9 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input;
 
 	FUZZ_CHECK(!profile_open(&profile) && !input_open(&input, fuzz_file(data, size)));
-	const int error = heapfile_read(&input, &profile);
-	FUZZ_CHECK(error == 0 || (error == -EBADMSG && profile.meta.damage));
-	if (!error) {
+	const int err = heapfile_read(&input, &profile);
+	FUZZ_CHECK(err == 0 || (err == -EBADMSG && profile.meta.damage));
+	if (!err) {
 		check_indices(&profile);
 		draw(&profile, false);
 		draw_comparison(&profile);

@@ -32,9 +32,9 @@ static inline int check_read(const uint8_t *data, size_t size,
 	struct input input;
 
 	FUZZ_CHECK(!profile_open(&profile) && !input_open(&input, fuzz_file(data, size)));
-	const int error = read(&input, &profile);
-	FUZZ_CHECK(error == 0 || (error == -EBADMSG && profile.meta.damage));
-	if (!error) {
+	const int err = read(&input, &profile);
+	FUZZ_CHECK(err == 0 || (err == -EBADMSG && profile.meta.damage));
+	if (!err) {
 		check_indices(&profile);
 		draw(&profile);
 		check_pprof(&profile);

@@ -13,10 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct profile profile;
 
 	FUZZ_CHECK(!profile_open(&profile));
-	const int error = reader_read(fuzz_file(data, size), &profile);
-	FUZZ_CHECK(error == 0 || error == -ENODATA || error == -ENOEXEC || error == -EBADMSG);
-	FUZZ_CHECK(error != -EBADMSG || profile.meta.damage || !size);
-	if (!error)
+	const int err = reader_read(fuzz_file(data, size), &profile);
+	FUZZ_CHECK(err == 0 || err == -ENODATA || err == -ENOEXEC || err == -EBADMSG);
+	FUZZ_CHECK(err != -EBADMSG || profile.meta.damage || !size);
+	if (!err)
 		check_indices(&profile);
 	profile_close(&profile);
 	return 0;

@@ -21,9 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input;
 
 	FUZZ_CHECK(!profile_open(&profile) && !input_open(&input, fuzz_file(data, size)));
-	const int error = replay_stream(&input, &observer, &profile);
-	FUZZ_CHECK(error == 0 || (error == -EBADMSG && profile.meta.damage));
-	if (!error) {
+	const int err = replay_stream(&input, &observer, &profile);
+	FUZZ_CHECK(err == 0 || (err == -EBADMSG && profile.meta.damage));
+	if (!err) {
 		check_indices(&profile);
 		check_heapfile(&profile);
 		check_pprof(&profile);

@@ -45,9 +45,9 @@ static void read_some(struct ring_reader *reader)
 
 static int play(struct pump *pump, struct hi_ring *ring, const uint8_t *data, size_t size)
 {
-	int error = 0;
+	int err = 0;
 
-	while (size && !error) {
+	while (size && !err) {
 		const unsigned step = (unsigned)fuzz_take(&data, &size, 1);
 		const size_t word = fuzz_take(&data, &size, 2) % ((RING_BYTES + STACKS_BYTES) / 8);
 		const uint64_t value = fuzz_take(&data, &size, 8);
@@ -58,9 +58,9 @@ static int play(struct pump *pump, struct hi_ring *ring, const uint8_t *data, si
 		if (step & READ)
 			read_some(&pump->reader);
 		if (step & ROUND)
-			error = pump_round(pump, false);
+			err = pump_round(pump, false);
 	}
-	return error;
+	return err;
 }
 
 /* The analyzer has nothing to complain of. */
@@ -107,8 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(
 		!pump_connect_stacks(&pump, (void *)((uint8_t *)ring + RING_BYTES), STACKS_BYTES));
 	pump_mark(&pump);
-	const int error = play(&pump, ring, data, size);
-	FUZZ_CHECK(error == 0 || error == -EPROTO);
+	const int err = play(&pump, ring, data, size);
+	FUZZ_CHECK(err == 0 || err == -EPROTO);
 	(void)!pump_round(&pump, true);
 	FUZZ_CHECK(!pump_end(&pump, HI_STREAM_END_ERROR) && !stream_out_drain(&out, 0));
 	check_stream(out_fd);

@@ -32,7 +32,7 @@ static int find_their_code(void)
 
 	for (int i = 0; i < THEIR_CODES; i++)
 		their_code[i].lo = their_code[i].hi = 0;
-	while (file && fgets(line, sizeof line, file) && count < THEIR_CODES)
+	while (file && fgets(line, sizeof(line), file) && count < THEIR_CODES)
 		if (strstr(line, "r-xp") && strstr(line, "heapinject") &&
 		    sscanf(line, "%lx-%lx", &lo, &hi) == 2) {
 			their_code[count].lo = lo;

@@ -54,7 +54,7 @@ static int64_t starved_ns(const struct monitor *monitor)
 {
 	char text[80];
 	/* time on a CPU, time of waiting for one, slices */
-	const ssize_t size = pread(monitor->schedstat, text, sizeof text - 1, 0);
+	const ssize_t size = pread(monitor->schedstat, text, sizeof(text) - 1, 0);
 	long long starved = 0;
 
 	text[size > 0 ? size : 0] = 0;

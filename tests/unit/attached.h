@@ -89,9 +89,9 @@ static inline int attached_attach(struct attached *attached, enum hi_loader load
 	const uint64_t end_ms = unit_now_ms() + UNIT_PATIENCE_MS;
 	for (;;) {
 		CHECK_EQ(attachment_open(&attached->attachment, attached->victim.pid), 0);
-		const int error = attach(&attached->attachment, &options);
-		if (error != -EAGAIN || attached->attachment.left_behind || unit_now_ms() >= end_ms)
-			return error;
+		const int err = attach(&attached->attachment, &options);
+		if (err != -EAGAIN || attached->attachment.left_behind || unit_now_ms() >= end_ms)
+			return err;
 		attachment_close(&attached->attachment);
 		attachment_init(&attached->attachment, attached->victim.pid);
 	}
@@ -101,9 +101,9 @@ static inline void attached_start(struct attached *attached, void (*work)(struct
 				  enum hi_loader loader)
 {
 	attached_prepare(attached, work);
-	const int error = attached_attach(attached, loader);
-	if (error)
-		UNIT_FAIL("attach: %s: %s", attached->attachment.step, strerror(-error));
+	const int err = attached_attach(attached, loader);
+	if (err)
+		UNIT_FAIL("attach: %s: %s", attached->attachment.step, strerror(-err));
 }
 
 static inline uint64_t attached_samples_in(const struct hi_ring *ring)

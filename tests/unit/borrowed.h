@@ -178,24 +178,24 @@ static inline void compare_signal_state(const struct proc_status *before, pid_t 
 static inline int map_and_unmap(struct remote *remote)
 {
 	int64_t result[PAGES], ignored;
-	int error = 0;
+	int err = 0;
 
-	for (int i = 0; i < PAGES && !error; i++) {
-		error = remote_syscall(remote, SYS_mmap,
-				       (const uint64_t[6]){0, 4096, PROT_READ,
-							   MAP_PRIVATE | MAP_ANONYMOUS,
-							   (uint64_t)-1, 0},
-				       &result[i]);
-		if (!error && result[i] < 0)
+	for (int i = 0; i < PAGES && !err; i++) {
+		err = remote_syscall(remote, SYS_mmap,
+				     (const uint64_t[6]){0, 4096, PROT_READ,
+							 MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1,
+							 0},
+				     &result[i]);
+		if (!err && result[i] < 0)
 			return (int)result[i];
 	}
-	for (int i = 0; i < PAGES && !error; i++) {
-		error = remote_syscall(remote, SYS_munmap,
-				       (const uint64_t[6]){(uint64_t)result[i], 4096}, &ignored);
-		if (!error && ignored < 0)
+	for (int i = 0; i < PAGES && !err; i++) {
+		err = remote_syscall(remote, SYS_munmap,
+				     (const uint64_t[6]){(uint64_t)result[i], 4096}, &ignored);
+		if (!err && ignored < 0)
 			return (int)ignored;
 	}
-	return error;
+	return err;
 }
 
 static inline void borrow_once(const struct victim *victim, uint64_t *out_stopped_ns)

@@ -83,7 +83,7 @@ static inline void say_in_flight(struct victim *victim, size_t slot, uint32_t co
 				  claimed | 1ull << page % 64),
 		 0);
 	CHECK_EQ(memory_write(&victim->memory, (uintptr_t)&table.slot[slot].in_flight, &count,
-			      sizeof count),
+			      sizeof(count)),
 		 0);
 }
 

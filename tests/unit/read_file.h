@@ -16,15 +16,15 @@
 static inline int read_bytes(const void *bytes, size_t size, struct profile *out_profile)
 {
 	FILE *file = memory_file();
-	int error;
+	int err;
 
 	CHECK(fwrite(bytes, 1, size, file) == size);
 	fflush(file);
 	lseek(fileno(file), 0, SEEK_SET);
 	CHECK_EQ(profile_open(out_profile), 0);
-	error = reader_read(fileno(file), out_profile);
+	err = reader_read(fileno(file), out_profile);
 	fclose(file);
-	return error;
+	return err;
 }
 
 static inline int read_string(const char *text, struct profile *out_profile)
@@ -45,13 +45,13 @@ static inline void check_cuts(const void *bytes, size_t size, size_t from)
 {
 	for (size_t cut = 0; cut < size; cut++) {
 		struct profile profile;
-		const int error = read_bytes(bytes, cut, &profile);
+		const int err = read_bytes(bytes, cut, &profile);
 
-		CHECK(error == 0 || error == -EBADMSG || error == -ENODATA || error == -ENOEXEC);
-		if (error == 0 || error == -EBADMSG)
+		CHECK(err == 0 || err == -EBADMSG || err == -ENODATA || err == -ENOEXEC);
+		if (err == 0 || err == -EBADMSG)
 			CHECK(profile.meta.damage != NULL);
-		if (cut >= from && (error || !profile.row_count))
-			UNIT_FAIL("cut at %zu of %zu: error %d, %zu rows", cut, size, error,
+		if (cut >= from && (err || !profile.row_count))
+			UNIT_FAIL("cut at %zu of %zu: error %d, %zu rows", cut, size, err,
 				  profile.row_count);
 		profile_close(&profile);
 	}
@@ -70,8 +70,8 @@ static inline void check_damage_anywhere(const void *bytes, size_t size)
 			const unsigned char kept = copy[at];
 
 			copy[at] = values[i];
-			const int error = read_bytes(copy, size, &profile);
-			CHECK(error == 0 || error == -EBADMSG || error == -ENOEXEC);
+			const int err = read_bytes(copy, size, &profile);
+			CHECK(err == 0 || err == -EBADMSG || err == -ENOEXEC);
 			profile_close(&profile);
 			copy[at] = kept;
 		}

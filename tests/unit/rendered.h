@@ -25,14 +25,14 @@ static inline const struct renderer *renderer_named(const char *name)
 __attribute__((noinline, unused)) static char *rendered(const char *format,
 							const struct profile *profile,
 							const struct render_options *options,
-							int error)
+							int err)
 {
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	CHECK(out);
-	CHECK_EQ(renderer_named(format)->render(profile, options, out), error);
+	CHECK_EQ(renderer_named(format)->render(profile, options, out), err);
 	fclose(out);
 	return text;
 }

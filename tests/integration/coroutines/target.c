@@ -87,7 +87,7 @@ static uint64_t now_ms(void)
 
 static void work(const char *kind, unsigned count)
 {
-	all = calloc(count, sizeof *all);
+	all = calloc(count, sizeof(*all));
 	by_ucontext = !strcmp(kind, "ucontext");
 	for (unsigned i = 0; i < count; i++)
 		prepare(&all[i], new_stack(strcmp(kind, "malloc")));

@@ -93,7 +93,7 @@ static char text[4096]; /* of x */
 
 static const char *text_of(size_t length)
 {
-	return text + sizeof text - 1 - length;
+	return text + sizeof(text) - 1 - length;
 }
 
 ALLOC(strdup, block = strdup(text_of(size - 1)))
@@ -240,7 +240,7 @@ static struct function {
 	FUNCTION(new_after_refusal, ANY, release_plain),
 #endif
 };
-#define FUNCTIONS (sizeof functions / sizeof functions[0])
+#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
 /* ---- what is kept, and what goes ------------------------------------------------------------- */
 
@@ -310,7 +310,7 @@ static void clear(void)
 	while (kept_count)
 		give_up(&kept[--kept_count]);
 	for (size_t i = 0; i < FUNCTIONS; i++)
-		memset(&functions[i].counts, 0, sizeof functions[i].counts);
+		memset(&functions[i].counts, 0, sizeof(functions[i].counts));
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -358,7 +358,7 @@ int main(void)
 {
 	char command[TARGET_COMMAND_MAX];
 
-	memset(text, 'x', sizeof text - 1);
+	memset(text, 'x', sizeof(text) - 1);
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		is_there[i] = is_of_allocator(functions[i].needs);
 	target_say("ready\n");

@@ -21,7 +21,7 @@ template <size_t Size> struct Block {
 
 	explicit Block(char fill)
 	{
-		memset(bytes, fill, sizeof bytes);
+		memset(bytes, fill, sizeof(bytes));
 		if (fill == 'x')
 			throw std::runtime_error("a constructor fails, after new has allocated");
 	}
@@ -62,8 +62,8 @@ static bool exceptions_arrive()
 {
 	try {
 		thrower(5);
-	} catch (const std::runtime_error &error) {
-		return std::string(error.what()) == "a constructor fails, after new has allocated";
+	} catch (const std::runtime_error &err) {
+		return std::string(err.what()) == "a constructor fails, after new has allocated";
 	}
 	return false;
 }

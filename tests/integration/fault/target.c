@@ -61,7 +61,7 @@ struct operations {
 static void *work(void *number)
 {
 	const size_t me = (size_t)number;
-	struct operations *operations = calloc(1, sizeof *operations);
+	struct operations *operations = calloc(1, sizeof(*operations));
 	unsigned char *blocks[BLOCKS] = {0};
 	size_t next = 0;
 

@@ -97,7 +97,7 @@ static pid_t start(const char *kind, const char *library)
 		if (strcmp(kind, "grand") == 0 && fork() > 0)
 			_exit(0);
 		pid = getpid();
-		if (write(from[1], &pid, sizeof pid) != sizeof pid)
+		if (write(from[1], &pid, sizeof(pid)) != sizeof(pid))
 			_exit(1);
 		work(to[0], from[1], strcmp(kind, "plugin") == 0 ? library : NULL);
 	}
@@ -107,7 +107,7 @@ static pid_t start(const char *kind, const char *library)
 	worker[workers++].from = from[0];
 	if (strcmp(kind, "grand") == 0)
 		waitpid(pid, NULL, 0);
-	return read(from[0], &pid, sizeof pid) == sizeof pid ? pid : -1;
+	return read(from[0], &pid, sizeof(pid)) == sizeof(pid) ? pid : -1;
 }
 
 static const char *open_or_close(const char *library)

@@ -77,7 +77,7 @@ static void answer_state(void)
 	/* a busy machine may take its time */
 	for (unsigned wait = 0; wait < 200 && !all_progress(before); wait++)
 		usleep(100000);
-	for (unsigned i = 0; i < sizeof innocent / sizeof innocent[0]; i++)
+	for (unsigned i = 0; i < sizeof(innocent) / sizeof(innocent[0]); i++)
 		is_damaged |= innocent[i] != INNOCENT + i;
 	target_say("%s %lu\n",
 		   is_damaged             ? "damaged"
@@ -129,7 +129,7 @@ static uintptr_t find_arena(void)
 	size_t size = 0;
 	ssize_t got;
 
-	while (fd >= 0 && (got = read(fd, text + size, sizeof text - 1 - size)) > 0)
+	while (fd >= 0 && (got = read(fd, text + size, sizeof(text) - 1 - size)) > 0)
 		size += (size_t)got;
 	close(fd);
 	text[size] = 0;
@@ -197,7 +197,7 @@ static void scribble_ring(uintptr_t base, const struct hi_control *control)
 			       1};
 
 	put(ring + offsetof(struct hi_ring, data) + random_number() % (capacity / 32) * 32, record,
-	    sizeof record);
+	    sizeof(record));
 	scribble(ring + offsetof(struct hi_ring, data), capacity, 8);
 	if (random_number() % 4 == 0)
 		put_number(ring + offsetof(struct hi_ring, head),
@@ -219,7 +219,7 @@ static void flood_ring(uintptr_t base, const struct hi_control *control)
 	struct hi_ring now;
 
 	is_quiet = true;
-	if (!get(ring, &now, sizeof now) || now.head - now.tail > capacity - sizeof record)
+	if (!get(ring, &now, sizeof(now)) || now.head - now.tail > capacity - sizeof(record))
 		return;
 	for (unsigned i = 0; i < RECORDS; i++) {
 		const uint64_t filled[] = {BYTES | (uint64_t)HI_RECORD_ALLOC << 32,
@@ -230,11 +230,11 @@ static void flood_ring(uintptr_t base, const struct hi_control *control)
 					   2,
 					   random_number() >> 20,
 					   random_number() >> 20};
-		memcpy(record[i], filled, sizeof filled);
+		memcpy(record[i], filled, sizeof(filled));
 		(void)put(ring + offsetof(struct hi_ring, data) + (now.head + i * BYTES) % capacity,
 			  record[i], BYTES);
 	}
-	put_number(ring + offsetof(struct hi_ring, head), now.head + sizeof record, 8);
+	put_number(ring + offsetof(struct hi_ring, head), now.head + sizeof(record), 8);
 }
 
 static void scribble_head(uintptr_t base, const struct hi_control *control)
@@ -249,7 +249,7 @@ static void scribble_in_turn(uintptr_t base, const struct hi_control *control)
 	static size_t at;
 
 	put(base, control, offsetof(struct hi_control, heartbeat));
-	at = (at + 4) % (offsetof(struct hi_control, before) + sizeof control->before);
+	at = (at + 4) % (offsetof(struct hi_control, before) + sizeof(control->before));
 	put_number(base + at, nasty_number(), at % 8 ? 4 : 8);
 	usleep(200);
 }
@@ -268,7 +268,7 @@ static void scribble_journal(uintptr_t base, const struct hi_control *control)
 
 	(void)control;
 	put(base + offsetof(struct hi_control, journal[random_number() % 4096]), &entry,
-	    sizeof entry);
+	    sizeof(entry));
 	put_number(base + offsetof(struct hi_control, journal_count),
 		   random_number() % 4 ? 4096 : nasty_number(), 4);
 }
@@ -347,7 +347,7 @@ static void link_map_garbage(void)
 static struct link_map *many_links(void)
 {
 	enum { LINKS = 1 << 20 };
-	struct link_map *link = mmap(NULL, LINKS * sizeof *link, PROT_READ | PROT_WRITE,
+	struct link_map *link = mmap(NULL, LINKS * sizeof(*link), PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	for (unsigned i = 0; i < LINKS; i++)
@@ -423,7 +423,7 @@ static void hostile_objects(void)
 
 	for (unsigned file = 0; file < 50; file++) {
 		const int fd = memfd_create("libhostile.so", MFD_CLOEXEC);
-		if (fd < 0 || ftruncate(fd, 1ll << 40) || write(fd, &object, sizeof object) < 0)
+		if (fd < 0 || ftruncate(fd, 1ll << 40) || write(fd, &object, sizeof(object)) < 0)
 			return;
 		for (unsigned i = 0; i < 40; i++)
 			(void)mmap(NULL, 4096, PROT_READ | (i % 2 ? PROT_EXEC : 0), MAP_PRIVATE, fd,
@@ -469,7 +469,7 @@ static void scribble_copies(uintptr_t base, const struct hi_control *control)
 	static uint64_t *copies;
 
 	if (!copies)
-		copies = mmap(NULL, WORDS * sizeof *copies, PROT_READ | PROT_WRITE,
+		copies = mmap(NULL, WORDS * sizeof(*copies), PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (unsigned i = 0; i < WORDS; i++)
 		copies[i] = base + control->gate.offset +
@@ -483,7 +483,7 @@ static void nasty_names(void)
 	const int fd = memfd_create("a\nb c\\012\033]0;x\007.so (deleted)", MFD_CLOEXEC);
 	const int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	static char bytes[1 << 20];
-	const ssize_t size = read(self, bytes, sizeof bytes);
+	const ssize_t size = read(self, bytes, sizeof(bytes));
 
 	if (size > 0 && write(fd, bytes, (size_t)size) == size)
 		(void)mmap(NULL, (size_t)size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
@@ -526,7 +526,7 @@ static void forged_arena(void)
 		     {&control.tables, 1 << 20},     {&control.state, least_state()},
 		     {&control.image, 1 << 14},      {&control.gate, HI_GATE_BYTES},
 		     {&control.words, HI_GATE_BYTES}};
-	for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		*parts[i].part = (struct hi_part){end, parts[i].size};
 		end += parts[i].size;
 	}
@@ -543,7 +543,7 @@ static void forged_arena(void)
 							       .new_value = INNOCENT + i,
 							       .old_value = 1,
 							       .state = HI_JOURNAL_WRITTEN};
-	memcpy(at, &control, sizeof control);
+	memcpy(at, &control, sizeof(control));
 	close(fd);
 }
 
@@ -560,8 +560,8 @@ static void *swap_descriptors(void *argument)
 
 	for (;;) {
 		for (int fd = 3; fd < 12; fd++) {
-			snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-			const ssize_t size = readlink(path, link, sizeof link - 1);
+			snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+			const ssize_t size = readlink(path, link, sizeof(link) - 1);
 			if (fd == victim || size <= 0 ||
 			    !strstr((link[size] = 0, link), "memfd:" HI_MEMFD_NAME))
 				continue;
@@ -637,7 +637,7 @@ static void *scribble_for_ever(void *argument)
 	for (;;) {
 		const uintptr_t base = find_arena();
 
-		if (!base || (!is_known && (!get(base, &control, sizeof control) ||
+		if (!base || (!is_known && (!get(base, &control, sizeof(control)) ||
 					    control.phase != HI_PHASE_ARMED))) {
 			is_known = false;
 			usleep(1000);
@@ -658,12 +658,13 @@ int main(int argc, char **argv)
 	char command[TARGET_COMMAND_MAX];
 	const struct way *way = ways;
 
-	while (argc > 1 && way < ways + sizeof ways / sizeof ways[0] && strcmp(way->name, argv[1]))
+	while (argc > 1 && way < ways + sizeof(ways) / sizeof(ways[0]) &&
+	       strcmp(way->name, argv[1]))
 		way++;
-	if (argc < 2 || way == ways + sizeof ways / sizeof ways[0])
+	if (argc < 2 || way == ways + sizeof(ways) / sizeof(ways[0]))
 		return 2;
 	victim_file = argc > 2 ? argv[2] : "/dev/null";
-	for (unsigned i = 0; i < sizeof innocent / sizeof innocent[0]; i++)
+	for (unsigned i = 0; i < sizeof(innocent) / sizeof(innocent[0]); i++)
 		innocent[i] = INNOCENT + i;
 	for (uintptr_t i = 0; i < WORKERS; i++)
 		pthread_create(&thread, NULL, work, (void *)i);

@@ -22,7 +22,7 @@ static int enter_landlock(void)
 	const struct landlock_ruleset_attr attributes = {.handled_access_fs =
 								 LANDLOCK_ACCESS_FS_MAKE_SOCK};
 	const long ruleset =
-		syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+		syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
 
 	return ruleset < 0 ? -1 : (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
 }
@@ -35,7 +35,7 @@ static int deny(long call, int code)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)code),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+	struct sock_fprog program = {.len = sizeof(filter) / sizeof(*filter), .filter = filter};
 
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
@@ -57,7 +57,7 @@ static int apply(const char *rule)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!strcmp(rule, "landlock"))
 		return enter_landlock();
-	for (size_t i = 0; i < sizeof denials / sizeof *denials; i++)
+	for (size_t i = 0; i < sizeof(denials) / sizeof(*denials); i++)
 		if (!strcmp(rule, denials[i].name))
 			return deny(denials[i].call, denials[i].code);
 	errno = EINVAL;

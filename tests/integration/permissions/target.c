@@ -69,7 +69,7 @@ static void filter_memfd(unsigned answer)
 		BPF_STMT(BPF_RET | BPF_K, answer),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+	struct sock_fprog program = {.len = sizeof(filter) / sizeof(*filter), .filter = filter};
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
@@ -215,7 +215,7 @@ static void start_sharer(long id)
 {
 	static _Alignas(16) char stack[65536];
 
-	if (clone(be_sharer, stack + sizeof stack, CLONE_VM | CLONE_FILES | SIGCHLD, (void *)id) <
+	if (clone(be_sharer, stack + sizeof(stack), CLONE_VM | CLONE_FILES | SIGCHLD, (void *)id) <
 	    0)
 		fail("clone");
 	usleep(100000); /* until it is what it shall be: what it says comes by the same libc */
@@ -254,7 +254,7 @@ static void take(const char *word)
 {
 	const size_t length = strcspn(word, "=");
 
-	for (size_t i = 0; i < sizeof traits / sizeof *traits; i++) {
+	for (size_t i = 0; i < sizeof(traits) / sizeof(*traits); i++) {
 		if (strlen(traits[i].name) == length && !strncmp(word, traits[i].name, length)) {
 			traits[i].take(word[length] ? atol(word + length + 1) : 0);
 			return;

@@ -34,7 +34,7 @@ static uint64_t file_offset(uint64_t address)
 	uint64_t lo, hi, offset;
 	char line[4096];
 
-	while (maps && fgets(line, sizeof line, maps))
+	while (maps && fgets(line, sizeof(line), maps))
 		if (sscanf(line, "%lx-%lx %*s %lx", &lo, &hi, &offset) == 3 && address >= lo &&
 		    address < hi)
 			return address - lo + offset;
@@ -44,7 +44,7 @@ static uint64_t file_offset(uint64_t address)
 int main(int argc, char **argv)
 {
 	void *const function = argc == 3 ? dlsym(RTLD_DEFAULT, argv[2]) : NULL;
-	struct perf_event_attr attr = {.size = sizeof attr, .type = pmu_type()};
+	struct perf_event_attr attr = {.size = sizeof(attr), .type = pmu_type()};
 	Dl_info info;
 	char byte;
 

@@ -12,7 +12,7 @@ static size_t kept_count;
 
 __attribute__((noinline)) static struct tree *branch(int depth)
 {
-	struct tree *tree = malloc(sizeof *tree);
+	struct tree *tree = malloc(sizeof(*tree));
 
 	tree->left = depth ? branch(depth - 1) : NULL;
 	tree->right = depth ? branch(depth - 1) : NULL;

@@ -94,7 +94,7 @@ static struct site sites[] = {
 	{.name = "site_128", .allocate = site_128, .smallest = 128, .largest = 128, .stay = 8192},
 	{.name = "site_gone", .allocate = site_gone, .smallest = 48, .largest = 48, .go = 200000},
 };
-#define SITES (sizeof sites / sizeof sites[0])
+#define SITES (sizeof(sites) / sizeof(sites[0]))
 #define BLOCKS_MAX 8000000u
 /*
  * Slowly: so many in a row, and then a pause, in which who is told of each has the time to read it,
@@ -162,7 +162,7 @@ static void say_truth(void)
 	size_t used = strlen(line);
 
 	for (size_t i = 0; i < SITES; i++)
-		used += (size_t)snprintf(line + used, sizeof line - used, " %s:%lu:%lu:%lu:%lu",
+		used += (size_t)snprintf(line + used, sizeof(line) - used, " %s:%lu:%lu:%lu:%lu",
 					 sites[i].name, sites[i].live_bytes, sites[i].live_count,
 					 sites[i].bytes, sites[i].count);
 	target_say("%s\n", line);

@@ -110,7 +110,7 @@ int main(void)
 		pthread_barrier_wait(&end);
 		/* dprintf would allocate, and free, a buffer. */
 		const int length =
-			snprintf(line, sizeof line, "%llu %llu %llu %llu\n",
+			snprintf(line, sizeof(line), "%llu %llu %llu %llu\n",
 				 (unsigned long long)live_blocks, (unsigned long long)live_bytes,
 				 (unsigned long long)all_blocks, (unsigned long long)all_bytes);
 		if (write(STDOUT_FILENO, line, (size_t)length) != length)

@@ -92,7 +92,7 @@ static long wait_receive(void)
 		const struct timeval timeout = {.tv_sec = 1000};
 
 		socket_fd = socket(AF_INET, SOCK_DGRAM, 0);
-		setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+		setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	}
 	return recv(socket_fd, &byte, 1, 0);
 }
@@ -139,7 +139,7 @@ static const struct waiter {
 	{"sigtimedwait", wait_signal},
 	{"waitpid", wait_child},
 };
-#define WAITERS (sizeof waiters / sizeof waiters[0])
+#define WAITERS (sizeof(waiters) / sizeof(waiters[0]))
 
 static void *wait_for_ever(void *which)
 {
@@ -242,7 +242,7 @@ int main(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGRTMIN, count_signal);
 	idle_socket = socket(AF_INET, SOCK_STREAM, 0);
-	if (pipe(silent_pipe) || bind(idle_socket, (struct sockaddr *)&address, sizeof address) ||
+	if (pipe(silent_pipe) || bind(idle_socket, (struct sockaddr *)&address, sizeof(address)) ||
 	    listen(idle_socket, 1))
 		return 1;
 	for (size_t i = 0; i < WAITERS; i++)

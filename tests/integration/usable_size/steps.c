@@ -53,7 +53,7 @@ static void watch(const uint8_t *code)
 	static void *const entries[] = {(void *)malloc, (void *)calloc, (void *)realloc,
 					(void *)free};
 
-	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
 		if (code == entries[i])
 			wrong = "it calls the allocator";
 	while (is_prefix(*code))

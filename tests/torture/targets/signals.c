@@ -200,11 +200,11 @@ static void *fight(void *data)
 
 static void send(struct fighter *fighter, int value)
 {
-	int error;
+	int err;
 
-	while ((error = pthread_sigqueue(fighter->thread, SIGQUEUED,
-					 (union sigval){.sival_int = value}))) {
-		SELF_CHECK(error == EAGAIN); /* all processes of a user share one limit */
+	while ((err = pthread_sigqueue(fighter->thread, SIGQUEUED,
+				       (union sigval){.sival_int = value}))) {
+		SELF_CHECK(err == EAGAIN); /* all processes of a user share one limit */
 		usleep(1000);
 	}
 }

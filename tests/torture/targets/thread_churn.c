@@ -46,13 +46,12 @@ static void *create(void *unused)
 	while (!self_is_stopping()) {
 		const bool is_detached = self_random(worker) % 2;
 		pthread_t thread;
-		int error;
+		int err;
 
 		errand.is_done = false;
-		error = pthread_create(&thread, is_detached ? &detached : NULL, run_errand,
-				       &errand);
-		if (error) {
-			self_wrong("pthread_create: %d", error);
+		err = pthread_create(&thread, is_detached ? &detached : NULL, run_errand, &errand);
+		if (err) {
+			self_wrong("pthread_create: %d", err);
 			break;
 		}
 		if (!is_detached)

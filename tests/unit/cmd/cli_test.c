@@ -35,7 +35,7 @@ static const struct ran *run(const char *command)
 	static char name[] = "heapinject", none[] = "";
 	char copy[512], *argv[ARGUMENTS_MAX] = {name}, *rest = NULL;
 	int argc = 1, status, out = memfd_create("out", 0), err = memfd_create("err", 0);
-	snprintf(copy, sizeof copy, "%s", command);
+	snprintf(copy, sizeof(copy), "%s", command);
 	for (char *word = strtok_r(copy, " ", &rest); word && argc < ARGUMENTS_MAX - 1;
 	     word = strtok_r(NULL, " ", &rest))
 		argv[argc++] = strcmp(word, "''") ? word : none;
@@ -51,8 +51,8 @@ static const struct ran *run(const char *command)
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK(WIFEXITED(status));
 	ran.exit_code = WEXITSTATUS(status);
-	read_back(out, ran.out, sizeof ran.out);
-	read_back(err, ran.err, sizeof ran.err);
+	read_back(out, ran.out, sizeof(ran.out));
+	read_back(err, ran.err, sizeof(ran.err));
 	return &ran;
 }
 
@@ -133,7 +133,7 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach --quiet=yes 1", "unknown option: --quiet=yes"},
 		{"help frobnicate", "no such command: frobnicate"},
 	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		check_error(cases[i].command, HI_EXIT_USAGE, cases[i].line);
 }
 
@@ -161,7 +161,7 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 		"attach -o - " NOBODY,
 		"attach --every 5m --duration 1h --keep 12 " NOBODY,
 	};
-	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		check_error(commands[i], HI_EXIT_REFUSED, NOBODY);
 	check_error("dump " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
 	check_error("detach " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
@@ -171,19 +171,19 @@ UNIT_TEST(every_command_has_help_on_standard_output)
 {
 	static const char *const names[] = {"check", "attach", "dump", "detach", "report", "help"};
 	char command[64], by_help[16384];
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		snprintf(command, sizeof command, "help %s", names[i]);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(command, sizeof(command), "help %s", names[i]);
 		const struct ran *ran = run(command);
 		CHECK_EQ(ran->exit_code, HI_EXIT_OK);
 		CHECK_STR(ran->err, "");
-		snprintf(command, sizeof command, "heapinject %s", names[i]);
+		snprintf(command, sizeof(command), "heapinject %s", names[i]);
 		CHECK(strstr(ran->out, "sage"));
 		CHECK(strstr(ran->out, command));
 		strcpy(by_help, ran->out);
 
 		static const char *const options[] = {"--help", "-h"};
 		for (size_t o = 0; o < 2; o++) {
-			snprintf(command, sizeof command, "%s %s", names[i], options[o]);
+			snprintf(command, sizeof(command), "%s %s", names[i], options[o]);
 			ran = run(command);
 			CHECK_EQ(ran->exit_code, HI_EXIT_OK);
 			CHECK_STR(ran->err, "");
@@ -200,11 +200,11 @@ UNIT_TEST(the_overview_names_every_command_and_exit_code)
 		"heapinject dump ",      "heapinject detach ",
 		"heapinject report ",    "Exit codes: 0 ok, 1 failed, 2 usage, 3 ",
 		"5 a report cannot tell"};
-	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		const struct ran *ran = run(commands[i]);
 		CHECK_EQ(ran->exit_code, HI_EXIT_OK);
 		CHECK_STR(ran->err, "");
-		for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++)
+		for (size_t w = 0; w < sizeof(wanted) / sizeof(*wanted); w++)
 			CHECK(strstr(ran->out, wanted[w]));
 	}
 }
@@ -232,10 +232,10 @@ UNIT_TEST(every_option_of_the_help_is_known)
 		"--verbose",      "--every 5s",   "--keep 3"};
 	char help[16384], name[32], command[64];
 	strcpy(help, run("help attach")->out);
-	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(options[i], " "), options[i]);
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(options[i], " "), options[i]);
 		CHECK(strstr(help, name));
-		snprintf(command, sizeof command, "attach %s " NOBODY, options[i]);
+		snprintf(command, sizeof(command), "attach %s " NOBODY, options[i]);
 		CHECK_EQ(run(command)->exit_code, HI_EXIT_REFUSED);
 	}
 }

@@ -28,7 +28,7 @@ static void use_runtime_directory(void)
 static void remove_runtime_directory(void)
 {
 	char command[300];
-	snprintf(command, sizeof command, "rm -rf %s", runtime);
+	snprintf(command, sizeof(command), "rm -rf %s", runtime);
 	(void)!system(command);
 }
 
@@ -41,13 +41,13 @@ UNIT_TEST(carries_a_request_and_an_answer)
 	if (client == 0) {
 		char answer[64] = "";
 		const int connection = control_socket_request(4711, "detach");
-		_exit(connection >= 0 && read(connection, answer, sizeof answer - 1) == 3 &&
+		_exit(connection >= 0 && read(connection, answer, sizeof(answer) - 1) == 3 &&
 				      !strcmp(answer, "ok\n")
 			      ? 0
 			      : 1);
 	}
 	char request[64];
-	const int connection = control_socket_accept(&listener, request, sizeof request);
+	const int connection = control_socket_accept(&listener, request, sizeof(request));
 	CHECK(connection >= 0);
 	CHECK_STR(request, "detach");
 	CHECK_EQ(write(connection, "ok\n", 3), 3);
@@ -64,7 +64,7 @@ UNIT_TEST(the_last_session_leaves_no_directory)
 	struct control_socket first, second;
 	char directory[300];
 	use_runtime_directory();
-	snprintf(directory, sizeof directory, "%s/heapinject", runtime);
+	snprintf(directory, sizeof(directory), "%s/heapinject", runtime);
 	CHECK_EQ(control_socket_listen(&first, 4711), 0);
 	CHECK_EQ(control_socket_listen(&second, 4712), 0);
 	control_socket_close(&first);
@@ -92,7 +92,7 @@ UNIT_TEST(distrusts_a_directory_that_others_may_write)
 	struct control_socket listener;
 	char directory[300];
 	use_runtime_directory();
-	snprintf(directory, sizeof directory, "%s/heapinject", runtime);
+	snprintf(directory, sizeof(directory), "%s/heapinject", runtime);
 	CHECK_EQ(mkdir(directory, 0777), 0);
 	CHECK_EQ(chmod(directory, 0777), 0);
 	CHECK_EQ(control_socket_listen(&listener, 4711), -EPERM);
@@ -109,7 +109,7 @@ UNIT_TEST(puts_nothing_into_the_directory_of_another_user)
 	use_runtime_directory();
 	CHECK_EQ(chown(runtime, 65534, 65534), 0);
 	CHECK_EQ(control_socket_listen(&listener, 2147480011), 0);
-	snprintf(directory, sizeof directory, "%s/heapinject", runtime);
+	snprintf(directory, sizeof(directory), "%s/heapinject", runtime);
 	CHECK(access(directory, F_OK));
 	const int connection = control_socket_request(2147480011, "detach");
 	CHECK(connection >= 0);
@@ -127,7 +127,7 @@ UNIT_TEST(asks_no_stranger)
 	if (geteuid() != 0)
 		SKIP("only root can be two users");
 	use_runtime_directory();
-	snprintf(directory, sizeof directory, "%s/heapinject", runtime);
+	snprintf(directory, sizeof(directory), "%s/heapinject", runtime);
 	CHECK_EQ(mkdir(directory, 0700), 0);
 	CHECK_EQ(pipe(ready), 0);
 	const pid_t stranger = fork();
@@ -138,9 +138,9 @@ UNIT_TEST(asks_no_stranger)
 			_exit(1);
 		const int early = socket(AF_UNIX, SOCK_STREAM, 0);
 		struct sockaddr_un address = {.sun_family = AF_UNIX};
-		snprintf(address.sun_path, sizeof address.sun_path, "%s/heapinject/4711.sock",
+		snprintf(address.sun_path, sizeof(address.sun_path), "%s/heapinject/4711.sock",
 			 runtime);
-		if (seteuid(0) || bind(early, (struct sockaddr *)&address, sizeof address) ||
+		if (seteuid(0) || bind(early, (struct sockaddr *)&address, sizeof(address)) ||
 		    seteuid(65534) || listen(early, 1))
 			_exit(2);
 		_exit(write(ready[1], "", 1) != 1 || pause());
@@ -170,16 +170,16 @@ static void use_other_users(void)
 	do { /* somebody who has sessions of their own is left alone */
 		owner = owner ? owner + 1 : 20000 + (uid_t)getpid() % 20000;
 		stranger = owner + 20000;
-		snprintf(default_directory, sizeof default_directory, "/tmp/heapinject-%u",
+		snprintf(default_directory, sizeof(default_directory), "/tmp/heapinject-%u",
 			 (unsigned)owner);
 	} while (!lstat(default_directory, &status));
-	snprintf(session_socket, sizeof session_socket, "%s/%d.sock", default_directory, PID);
+	snprintf(session_socket, sizeof(session_socket), "%s/%d.sock", default_directory, PID);
 }
 
 static void remove_all(const char *path)
 {
 	char command[300];
-	snprintf(command, sizeof command, "rm -rf %s", path);
+	snprintf(command, sizeof(command), "rm -rf %s", path);
 	(void)!system(command);
 }
 
@@ -201,7 +201,7 @@ static pid_t start_session(uid_t user, bool listens)
 			_exit(1);
 		if (write(ready[1], "", 1) != 1 || !listens)
 			_exit(pause());
-		const int connection = control_socket_accept(&listener, request, sizeof request);
+		const int connection = control_socket_accept(&listener, request, sizeof(request));
 		_exit(connection < 0 || dprintf(connection, "heard %s", request) < 0);
 	}
 	close(ready[1]);
@@ -224,7 +224,7 @@ UNIT_TEST(root_reaches_the_session_of_another_user)
 	CHECK_EQ(control_socket_request(PID, "dump"), -ENOENT);
 	const int connection = control_socket_request_of(session, PID, "dump");
 	CHECK(connection >= 0);
-	CHECK_EQ(read(connection, answer, sizeof answer - 1), 10);
+	CHECK_EQ(read(connection, answer, sizeof(answer) - 1), 10);
 	CHECK_STR(answer, "heard dump");
 	CHECK_EQ(geteuid(), 0);
 	end_session(session);
@@ -289,7 +289,7 @@ UNIT_TEST(root_trusts_no_socket_of_a_stranger)
 	CHECK_EQ(lchown(session_socket, stranger, stranger), 0);
 	CHECK_EQ(control_socket_request_of(session, PID, "dump"), -EPERM);
 	CHECK_EQ(lchown(session_socket, owner, owner), 0);
-	snprintf(moved, sizeof moved, "%s.moved", session_socket);
+	snprintf(moved, sizeof(moved), "%s.moved", session_socket);
 	CHECK_EQ(rename(session_socket, moved), 0);
 	CHECK_EQ(symlink(moved, session_socket), 0);
 	CHECK_EQ(lchown(session_socket, owner, owner), 0);
@@ -311,7 +311,7 @@ UNIT_TEST(root_asks_no_stranger_instead)
 	char there[64];
 	use_other_users();
 	const pid_t session = start_session(owner, false), impostor = start_session(stranger, true);
-	snprintf(there, sizeof there, "/tmp/heapinject-%u", (unsigned)stranger);
+	snprintf(there, sizeof(there), "/tmp/heapinject-%u", (unsigned)stranger);
 	CHECK_EQ(rename(there, default_directory), 0);
 	CHECK_EQ(chown(default_directory, owner, owner), 0);
 	CHECK_EQ(lchown(session_socket, owner, owner), 0);

@@ -40,7 +40,7 @@ static int ask(struct dumps *dumps)
 static const char *answer(int client)
 {
 	static char text[512];
-	const ssize_t got = read(client, text, sizeof text - 1);
+	const ssize_t got = read(client, text, sizeof(text) - 1);
 
 	text[got > 0 ? got : 0] = 0;
 	return text;
@@ -81,14 +81,14 @@ UNIT_TEST(one_at_a_time)
 	dumps_look(&dumps);
 	CHECK(dumps.is_pending);
 	const struct hi_file_request done = {.kind = HI_FILE_DUMP_DONE, .place = ENOSPC};
-	CHECK_EQ(send(child, &done, sizeof done, 0), sizeof done);
+	CHECK_EQ(send(child, &done, sizeof(done), 0), sizeof(done));
 	file_service_wait(&sink.service);
 	dumps_look(&dumps);
 	CHECK(!dumps.is_pending);
 	CHECK_STR(answer(client), "");
 	CHECK(dumps_is_due(&dumps, 2 * SECOND + 1)); /* now for who has asked */
 	CHECK_EQ(dumps_begin(&dumps, 2 * SECOND + 1), 0);
-	CHECK_EQ(send(child, &done, sizeof done, 0), sizeof done);
+	CHECK_EQ(send(child, &done, sizeof(done), 0), sizeof(done));
 	file_service_wait(&sink.service);
 	dumps_look(&dumps);
 	CHECK_STR(answer(client), "failed\nthe profile could not be written: No space left on "

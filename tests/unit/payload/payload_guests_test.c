@@ -22,7 +22,7 @@ static void take_slots(struct guest *guest)
 
 static void free_slots(struct guest *guest)
 {
-	memset(guest->arena.slots, 0, HI_THREAD_SLOTS * sizeof *guest->arena.slots);
+	memset(guest->arena.slots, 0, HI_THREAD_SLOTS * sizeof(*guest->arena.slots));
 }
 
 /* All but so many of the places are other threads', which are inside. */

@@ -56,9 +56,9 @@ UNIT_TEST(a_head_that_was_written_over_leads_nowhere_else)
 	struct arena arena = arena_open_with_rings(1, 4, CAPACITY, 3);
 	struct hi_ring *first = arena.ring, *next = hi_ring_at(first, CAPACITY, 1);
 
-	for (unsigned i = 0; i < sizeof nasty / sizeof nasty[0]; i++)
-		for (unsigned j = 0; j < sizeof nasty / sizeof nasty[0]; j++) {
-			memset(first, (int)(16 * i + j), sizeof *first);
+	for (unsigned i = 0; i < sizeof(nasty) / sizeof(nasty[0]); i++)
+		for (unsigned j = 0; j < sizeof(nasty) / sizeof(nasty[0]); j++) {
+			memset(first, (int)(16 * i + j), sizeof(*first));
 			first->capacity = nasty[i];
 			first->head = first->tail = nasty[j];
 			arena.control->ring_mask = UINT32_MAX;

@@ -209,10 +209,10 @@ UNIT_TEST(stacks_at_any_distance_find_slots)
 					 2560, 2561, 4096, 4097, 16385};
 	struct arena arena = open_slots();
 
-	for (unsigned i = 0; i < sizeof first / sizeof *first; i++) {
+	for (unsigned i = 0; i < sizeof(first) / sizeof(*first); i++) {
 		for (uint64_t pages = 1; pages <= PAGES_MAX; pages++)
 			CHECK_EQ(without_slot(&arena, first[i], pages * HI_PAGE_BYTES, THREADS), 0);
-		for (unsigned j = 0; j < sizeof usual / sizeof *usual; j++)
+		for (unsigned j = 0; j < sizeof(usual) / sizeof(*usual); j++)
 			CHECK_EQ(without_slot(&arena, first[i], usual[j] * HI_PAGE_BYTES, THREADS),
 				 0);
 	}

@@ -13,11 +13,11 @@
 static struct disassembler *open_for(uint16_t machine)
 {
 	struct disassembler *disassembler;
-	const int error = disassembler_open(machine, &disassembler);
+	const int err = disassembler_open(machine, &disassembler);
 
-	if (error == -ENOENT)
+	if (err == -ENOENT)
 		SKIP("%s is not installed", disassembler_library());
-	CHECK_EQ(error, 0);
+	CHECK_EQ(err, 0);
 	return disassembler;
 }
 

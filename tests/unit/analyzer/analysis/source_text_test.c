@@ -60,15 +60,15 @@ static void check_found(const char *path, const char *trim, const char *file, bo
 	char *full = path ? path_of(path) : NULL;
 	const struct source_places places = {.path = full, .trim = trim};
 	struct source_text text;
-	const int error = source_text_open(&places, file, &text);
+	const int err = source_text_open(&places, file, &text);
 
-	if ((error == 0) != wanted)
-		UNIT_FAIL("%s in %s: error %d", file, path ? path : "nothing", error);
-	if (!error) {
+	if ((err == 0) != wanted)
+		UNIT_FAIL("%s in %s: error %d", file, path ? path : "nothing", err);
+	if (!err) {
 		CHECK_EQ(text.count, 5);
 		source_text_close(&text);
 	} else {
-		CHECK_EQ(error, -ENOENT);
+		CHECK_EQ(err, -ENOENT);
 	}
 	free(full);
 }

@@ -107,15 +107,15 @@ static int read_text(const char *text, size_t size, struct profile *profile)
 {
 	FILE *file = memory_file();
 	struct input input;
-	int error;
+	int err;
 
 	fwrite(text, 1, size, file);
 	CHECK_EQ(profile_open(profile), 0);
 	open_input_of(file, SIZE_MAX >> 1, &input);
-	error = heapfile_read(&input, profile);
+	err = heapfile_read(&input, profile);
 	input_close(&input);
 	fclose(file);
-	return error;
+	return err;
 }
 
 UNIT_TEST(the_text_is_what_the_field_knows)
@@ -513,9 +513,9 @@ UNIT_TEST(every_cut_is_named)
 	make_profile(&profile);
 	char *text = written(&profile);
 	for (size_t size = 0; size < strlen(text); size++) {
-		const int error = read_text(text, size, &in);
+		const int err = read_text(text, size, &in);
 
-		CHECK(error == 0 || error == -EBADMSG);
+		CHECK(err == 0 || err == -EBADMSG);
 		CHECK(in.meta.damage != NULL);
 		profile_close(&in);
 	}

@@ -68,9 +68,9 @@ UNIT_TEST(every_cut_is_named)
 	for (size_t size = strlen("main;"); size < strlen(sample); size++) {
 		const bool is_between = sample[size - 1] == '\n';
 		struct profile profile;
-		const int error = read_bytes(sample, size, &profile);
+		const int err = read_bytes(sample, size, &profile);
 
-		CHECK(error == 0 || error == -EBADMSG);
+		CHECK(err == 0 || err == -EBADMSG);
 		/* nothing marks the end of the file */
 		CHECK((profile.meta.damage == NULL) == is_between);
 		CHECK((profile.row_count > 0) == (size > strlen("main;serve request;malloc 4096")));

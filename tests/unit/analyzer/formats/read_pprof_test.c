@@ -274,12 +274,12 @@ UNIT_TEST(every_cut_is_named)
 	put_sample(&writer, value, 4, "worker");
 	for (size_t cut = 0; cut < writer.message.size; cut++) {
 		struct profile profile;
-		const int error = read_bytes(writer.message.bytes, cut, &profile);
+		const int err = read_bytes(writer.message.bytes, cut, &profile);
 
-		CHECK(error == 0 || error == -EBADMSG || error == -ENODATA || error == -ENOEXEC);
-		CHECK(error != -EBADMSG || profile.meta.damage);
+		CHECK(err == 0 || err == -EBADMSG || err == -ENODATA || err == -ENOEXEC);
+		CHECK(err != -EBADMSG || profile.meta.damage);
 		if (cut > first) {
-			CHECK_EQ(error, 0);
+			CHECK_EQ(err, 0);
 			CHECK(profile.meta.damage && total_of(&profile, INUSE_SPACE) == 400);
 		}
 		profile_close(&profile);
@@ -316,9 +316,9 @@ static int write_and_read(const struct profile *profile, struct profile *out_pro
 	FILE *out = open_memstream(&bytes, &size);
 
 	CHECK(out && !pprof_write(profile, out) && !fclose(out));
-	const int error = read_bytes(bytes, size, out_profile);
+	const int err = read_bytes(bytes, size, out_profile);
 	free(bytes);
-	return error;
+	return err;
 }
 
 static void make_own(struct profile *profile, uint64_t interval)

@@ -35,10 +35,10 @@ static int filter(const char *script, unsigned int patience_ms, char **out_text,
 	FILE *out = open_memstream(out_text, &size);
 
 	CHECK(out && copy);
-	const int error = program_filter(argv, &input, out, complaint);
+	const int err = program_filter(argv, &input, out, complaint);
 	fclose(out);
 	free(copy);
-	return error;
+	return err;
 }
 
 UNIT_TEST(what_goes_in_comes_out)

@@ -63,9 +63,9 @@ UNIT_TEST(every_cut_is_named)
 
 		for (size_t cut = 4; cut < size; cut++) {
 			struct profile profile;
-			const int error = read_bytes(packed, cut, &profile);
+			const int err = read_bytes(packed, cut, &profile);
 
-			CHECK(error == 0 || error == -EBADMSG);
+			CHECK(err == 0 || err == -EBADMSG);
 			CHECK(strstr(profile.meta.damage, "the compressed data is cut off") !=
 			      NULL);
 			profile_close(&profile);

@@ -201,15 +201,15 @@ static int read_text(const char *text, struct profile *profile)
 {
 	FILE *file = memory_file();
 	struct input input;
-	int error;
+	int err;
 
 	fputs(text, file);
 	CHECK_EQ(profile_open(profile), 0);
 	open_input_of(file, SIZE_MAX >> 1, &input);
-	error = heapfile_read(&input, profile);
+	err = heapfile_read(&input, profile);
 	input_close(&input);
 	fclose(file);
-	return error;
+	return err;
 }
 
 /* A row of two samples, of which one lives, with this at the end of its comment. */

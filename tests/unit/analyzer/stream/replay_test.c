@@ -30,14 +30,14 @@ static FILE *begin(uint64_t interval)
 static int play(FILE *file, struct profile *profile)
 {
 	struct input input;
-	int error;
+	int err;
 
 	CHECK_EQ(profile_open(profile), 0);
 	open_input_of(file, SIZE_MAX >> 1, &input);
-	error = replay_stream(&input, NULL, profile);
+	err = replay_stream(&input, NULL, profile);
 	input_close(&input);
 	fclose(file);
-	return error;
+	return err;
 }
 
 UNIT_TEST(metadata)

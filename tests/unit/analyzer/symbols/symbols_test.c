@@ -506,9 +506,9 @@ UNIT_TEST(perf_map_of_a_process)
 	FILE *file = fopen(path, "w");
 	CHECK(file && fputs("5000 10 compiled_by_jit\n", file) >= 0 && fclose(file) == 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x5008, -1, &frame), 0);
-	const int error = symbols_resolve(&profile, &no_options);
+	const int err = symbols_resolve(&profile, &no_options);
 	unlink(path);
-	CHECK_EQ(error, 0);
+	CHECK_EQ(err, 0);
 	CHECK_EQ(profile.frame[frame].line_count, 1);
 	CHECK_STR(profile.frame[frame].line[0].function, "compiled_by_jit");
 	profile_close(&profile);

@@ -13,14 +13,14 @@ typedef int render_view(const struct profile *profile, const struct render_optio
 			FILE *out);
 
 static char *view(render_view *render, const struct profile *profile,
-		  const struct render_options *options, int error)
+		  const struct render_options *options, int err)
 {
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	CHECK(out);
-	CHECK_EQ(render(profile, options, out), error);
+	CHECK_EQ(render(profile, options, out), err);
 	fclose(out);
 	return text;
 }

@@ -16,14 +16,14 @@ typedef int render_view(const struct profile *profile, const struct render_optio
 
 static const struct render_options no_options;
 
-static char *written(render_view *render, const struct profile *profile, int error)
+static char *written(render_view *render, const struct profile *profile, int err)
 {
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	CHECK(out);
-	CHECK_EQ(render(profile, &no_options, out), error);
+	CHECK_EQ(render(profile, &no_options, out), err);
 	fclose(out);
 	return text;
 }

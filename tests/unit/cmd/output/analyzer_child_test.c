@@ -93,9 +93,9 @@ UNIT_TEST(a_stream_becomes_two_files_and_a_summary)
 	const unsigned fds = count_fds();
 	scene_open(&scene);
 	feed(&scene, true);
-	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_OK);
+	CHECK_EQ(finish(&scene, summary, sizeof(summary)), HI_EXIT_OK);
 	CHECK(strlen(summary) > 20);
-	CHECK(pread(scene.heap, head, sizeof head - 1, 0) > 0);
+	CHECK(pread(scene.heap, head, sizeof(head) - 1, 0) > 0);
 	CHECK_EQ(strncmp(head, "heap profile:", 13), 0);
 	CHECK(strstr(head, "2: "));
 	CHECK(strstr(head, "1000 ["));
@@ -125,7 +125,7 @@ UNIT_TEST(the_newest_status_is_handed_out_once)
 	CHECK_EQ(status.bad_records, 0);
 	CHECK_EQ(analyzer_child_status(&scene.child, &status), 0);
 	stream_end(scene.stream);
-	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_OK);
+	CHECK_EQ(finish(&scene, summary, sizeof(summary)), HI_EXIT_OK);
 	close_files(&scene);
 }
 
@@ -140,10 +140,10 @@ UNIT_TEST(signals_of_the_terminal_do_not_end_it)
 	feed(&scene, false);
 	/* it has begun: its handlers are in place */
 	WAIT_FOR((void)analyzer_child_status(&scene.child, &status), status.samples);
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		CHECK_EQ(kill(scene.child.pid, signals[i]), 0);
 	stream_end(scene.stream);
-	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_OK);
+	CHECK_EQ(finish(&scene, summary, sizeof(summary)), HI_EXIT_OK);
 	CHECK(size_of(scene.heap) > 0);
 	close_files(&scene);
 }
@@ -155,7 +155,7 @@ UNIT_TEST(a_stream_without_an_end_still_makes_files)
 	char summary[4096];
 	scene_open(&scene);
 	feed(&scene, false);
-	(void)finish(&scene, summary, sizeof summary);
+	(void)finish(&scene, summary, sizeof(summary));
 	CHECK(size_of(scene.heap) > 0);
 	CHECK(size_of(scene.pprof) > 0);
 	close_files(&scene);
@@ -167,7 +167,7 @@ UNIT_TEST(a_stream_that_is_none_is_a_failure)
 	char summary[4096] = "";
 	scene_open(&scene);
 	fputs("this is no record stream, and never was one\n", scene.stream);
-	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_FAILED);
+	CHECK_EQ(finish(&scene, summary, sizeof(summary)), HI_EXIT_FAILED);
 	CHECK(strstr(summary, "unusable"));
 	close_files(&scene);
 }
@@ -178,7 +178,7 @@ UNIT_TEST(a_child_that_was_killed_is_told)
 	char summary[4096];
 	scene_open(&scene);
 	CHECK_EQ(kill(scene.child.pid, SIGKILL), 0);
-	CHECK_EQ(finish(&scene, summary, sizeof summary), -ECANCELED);
+	CHECK_EQ(finish(&scene, summary, sizeof(summary)), -ECANCELED);
 	CHECK_EQ(scene.child.pid, 0);
 	close_files(&scene);
 }
@@ -206,7 +206,7 @@ static char directory[] = "/tmp/analyzer_child_test.XXXXXX", prefix[64];
 static void with_outputs(struct scene *scene)
 {
 	CHECK(mkdtemp(directory));
-	snprintf(prefix, sizeof prefix, "%s/p", directory);
+	snprintf(prefix, sizeof(prefix), "%s/p", directory);
 	CHECK_EQ(outputs_create(&scene->outputs, prefix, 12), 0);
 }
 
@@ -214,20 +214,20 @@ static void without_outputs(struct scene *scene)
 {
 	char command[300];
 	outputs_close(&scene->outputs, false);
-	snprintf(command, sizeof command, "rm -rf %s", directory);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	CHECK_EQ(system(command), 0);
 }
 
 /* What the child makes of a dump here: 0 or an error. */
 static int dump_now(struct scene *scene, uint64_t time_ns, struct outputs_dump *dump)
 {
-	int error = 1;
+	int err = 1;
 	CHECK_EQ(file_service_expect(&scene->service), 0);
 	stream_dump(scene->stream, time_ns);
 	fflush(scene->stream);
 	file_service_wait(&scene->service);
-	CHECK_EQ(file_service_result(&scene->service, &error, dump), 1);
-	return error;
+	CHECK_EQ(file_service_result(&scene->service, &err, dump), 1);
+	return err;
 }
 
 static void check_heap(const char *path, const char *totals, const char *duration,
@@ -236,7 +236,7 @@ static void check_heap(const char *path, const char *totals, const char *duratio
 	static char text[8192];
 	const int fd = open(path, O_RDONLY);
 	CHECK(fd >= 0);
-	const ssize_t got = read(fd, text, sizeof text - 1);
+	const ssize_t got = read(fd, text, sizeof(text) - 1);
 	CHECK(got > 0);
 	text[got] = 0;
 	close(fd);
@@ -267,9 +267,9 @@ UNIT_TEST(a_dump_is_the_profile_so_far)
 	close(fd);
 	stream_free(scene.stream, 0x7000);
 	stream_end(scene.stream);
-	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_OK);
+	CHECK_EQ(finish(&scene, summary, sizeof(summary)), HI_EXIT_OK);
 	char path[64];
-	snprintf(path, sizeof path, "/proc/self/fd/%d", scene.heap);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", scene.heap);
 	check_heap(path, "heap profile:      2:     1000 [", "# duration_ns ", "# end_reason 1\n");
 	without_outputs(&scene);
 	close_files(&scene);
@@ -291,11 +291,11 @@ UNIT_TEST(a_dump_that_finds_no_room_ends_nothing)
 	CHECK_EQ(dump_now(&scene, 6000000000, &dump), -EFBIG);
 	stream_end(scene.stream);
 	/* the end has no room either, and says so */
-	CHECK_EQ(finish(&scene, summary, sizeof summary), HI_EXIT_FAILED);
+	CHECK_EQ(finish(&scene, summary, sizeof(summary)), HI_EXIT_FAILED);
 	CHECK(strstr(summary, "cannot write the heap profile: File too large"));
-	snprintf(path, sizeof path, "%s.12.0001.heap.tmp", prefix);
+	snprintf(path, sizeof(path), "%s.12.0001.heap.tmp", prefix);
 	CHECK(access(path, F_OK));
-	snprintf(path, sizeof path, "%s.12.0002.heap", prefix);
+	snprintf(path, sizeof(path), "%s.12.0002.heap", prefix);
 	CHECK(access(path, F_OK));
 	without_outputs(&scene);
 	close_files(&scene);
@@ -306,7 +306,7 @@ UNIT_TEST(a_child_that_is_killed_amid_a_dump_leaves_no_half_file)
 	struct scene scene;
 	struct outputs_dump dump;
 	char summary[4096], path[300];
-	int error = 0;
+	int err = 0;
 	scene_open(&scene);
 	with_outputs(&scene);
 	feed(&scene, false);
@@ -316,10 +316,10 @@ UNIT_TEST(a_child_that_is_killed_amid_a_dump_leaves_no_half_file)
 	fflush(scene.stream);
 	CHECK_EQ(kill(scene.child.pid, SIGKILL), 0);
 	file_service_wait(&scene.service);
-	CHECK_EQ(file_service_result(&scene.service, &error, &dump), 1);
-	CHECK_EQ(error, -EPIPE);
-	CHECK_EQ(finish(&scene, summary, sizeof summary), -ECANCELED);
-	snprintf(path, sizeof path, "%s.12.0002.heap", prefix);
+	CHECK_EQ(file_service_result(&scene.service, &err, &dump), 1);
+	CHECK_EQ(err, -EPIPE);
+	CHECK_EQ(finish(&scene, summary, sizeof(summary)), -ECANCELED);
+	snprintf(path, sizeof(path), "%s.12.0002.heap", prefix);
 	CHECK(access(path, F_OK));
 	without_outputs(&scene);
 	close_files(&scene);
@@ -334,7 +334,7 @@ UNIT_TEST(the_stream_does_not_block)
 	scene_open(&scene);
 	CHECK_EQ(kill(scene.child.pid, SIGSTOP), 0);
 	for (int i = 0; i < 1000 && put >= 0; i++)
-		put = write(scene.child.stream_fd, block, sizeof block);
+		put = write(scene.child.stream_fd, block, sizeof(block));
 	CHECK_EQ(put, -1);
 	CHECK_EQ(errno, EAGAIN);
 	fclose(scene.stream);

@@ -30,7 +30,7 @@ static void remove_directories(void)
 {
 	char command[300];
 
-	snprintf(command, sizeof command, "rm -rf %s", base);
+	snprintf(command, sizeof(command), "rm -rf %s", base);
 	(void)!system(command);
 }
 
@@ -69,7 +69,7 @@ UNIT_TEST(plain_paths)
 	CHECK_EQ(leads_to("/file", "/"), 0);
 	CHECK_EQ(leads_to("//tmp/file", "/tmp"), 0);
 	CHECK_EQ(leads_to("", "."), 0);
-	snprintf(path, sizeof path, "%s/real/file", base);
+	snprintf(path, sizeof(path), "%s/real/file", base);
 	CHECK_EQ(leads_to(path, "real"), 0);
 	CHECK_EQ(leads_to("nowhere/file", "."), -ENOENT);
 	close(open("plain", O_CREAT | O_WRONLY, 0600));
@@ -82,7 +82,7 @@ UNIT_TEST(links_in_directorys_of_ones_own)
 	char absolute[300];
 
 	make_directories();
-	snprintf(absolute, sizeof absolute, "%s/real", base);
+	snprintf(absolute, sizeof(absolute), "%s/real", base);
 	CHECK_EQ(symlink("../real", "own/relative"), 0);
 	CHECK_EQ(symlink(absolute, "own/absolute"), 0);
 	CHECK_EQ(symlink("relative", "own/again"), 0);
@@ -131,7 +131,7 @@ UNIT_TEST(long_paths)
 	memset(path, 'x', 300);
 	strcpy(path + 300, "/file");
 	CHECK_EQ(leads_to(path, "."), -ENAMETOOLONG);
-	memset(path, '/', sizeof path - 1);
+	memset(path, '/', sizeof(path) - 1);
 	CHECK_EQ(leads_to(path, "/"), -ENAMETOOLONG);
 	remove_directories();
 }

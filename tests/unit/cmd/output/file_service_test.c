@@ -26,7 +26,7 @@ static void scene_open(struct scene *scene)
 	int pair[2];
 
 	CHECK(mkdtemp(directory));
-	snprintf(prefix, sizeof prefix, "%s/p", directory);
+	snprintf(prefix, sizeof(prefix), "%s/p", directory);
 	*scene = (struct scene){.broker = {.own_root = -1, .target_root = -1}};
 	CHECK_EQ(outputs_create(&scene->outputs, prefix, 12), 0);
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
@@ -43,21 +43,21 @@ static void scene_close(struct scene *scene)
 	file_service_close(&scene->service); /* once is enough */
 	outputs_close(&scene->outputs, false);
 	close(scene->child);
-	snprintf(command, sizeof command, "rm -rf %s", directory);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	CHECK_EQ(system(command), 0);
 }
 
 static void notify(const struct scene *scene, uint32_t kind, uint32_t place)
 {
 	const struct hi_file_request request = {.kind = kind, .place = place};
-	CHECK_EQ(send(scene->child, &request, sizeof request, 0), sizeof request);
+	CHECK_EQ(send(scene->child, &request, sizeof(request), 0), sizeof(request));
 }
 
 /* What the child is answered: a descriptor or negative errno. */
 static int ask(const struct scene *scene, uint32_t kind)
 {
 	struct hi_file_answer answer;
-	struct iovec part = {.iov_base = &answer, .iov_len = sizeof answer};
+	struct iovec part = {.iov_base = &answer, .iov_len = sizeof(answer)};
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
@@ -65,14 +65,14 @@ static int ask(const struct scene *scene, uint32_t kind)
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
-				 .msg_controllen = sizeof control};
+				 .msg_controllen = sizeof(control)};
 	int fd = -1;
 
 	notify(scene, kind, 0);
-	CHECK_EQ(recvmsg(scene->child, &message, 0), sizeof answer);
+	CHECK_EQ(recvmsg(scene->child, &message, 0), sizeof(answer));
 	if (answer.status)
 		return answer.status;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
 	CHECK_EQ(fcntl(fd, F_GETFL) & O_ACCMODE, O_WRONLY);
 	return fd;
 }
@@ -91,18 +91,18 @@ static void write_both(const struct scene *scene)
 
 static int result(struct scene *scene, struct outputs_dump *dump)
 {
-	int error = 1;
+	int err = 1;
 
 	file_service_wait(&scene->service);
-	CHECK_EQ(file_service_result(&scene->service, &error, dump), 1);
-	CHECK_EQ(file_service_result(&scene->service, &error, dump), 0); /* once */
-	return error;
+	CHECK_EQ(file_service_result(&scene->service, &err, dump), 1);
+	CHECK_EQ(file_service_result(&scene->service, &err, dump), 0); /* once */
+	return err;
 }
 
 static bool exists(const char *rest)
 {
 	char path[300];
-	snprintf(path, sizeof path, "%s%s", prefix, rest);
+	snprintf(path, sizeof(path), "%s%s", prefix, rest);
 	return access(path, F_OK) == 0;
 }
 
@@ -111,7 +111,7 @@ static void check_text(const char *path, const char *wanted)
 	char text[64] = "";
 	const int fd = open(path, O_RDONLY);
 	CHECK(fd >= 0);
-	CHECK(read(fd, text, sizeof text - 1) >= 0);
+	CHECK(read(fd, text, sizeof(text) - 1) >= 0);
 	CHECK_STR(text, wanted);
 	close(fd);
 }

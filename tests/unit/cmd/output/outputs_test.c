@@ -20,7 +20,7 @@ static char directory[] = "/tmp/outputs_test.XXXXXX";
 static const char *in_directory(const char *name)
 {
 	static char path[256];
-	snprintf(path, sizeof path, "%s/%s", directory, name);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	return path;
 }
 
@@ -28,14 +28,14 @@ static const char *in_directory(const char *name)
 static const char *prefix(void)
 {
 	static char path[256];
-	snprintf(path, sizeof path, "%s/p", directory);
+	snprintf(path, sizeof(path), "%s/p", directory);
 	return path;
 }
 
 static void remove_directory(void)
 {
 	char command[300];
-	snprintf(command, sizeof command, "rm -rf %s", directory);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	(void)!system(command);
 }
 
@@ -73,7 +73,7 @@ UNIT_TEST(does_not_follow_links)
 	struct outputs outputs;
 	char target[300];
 	CHECK(mkdtemp(directory));
-	snprintf(target, sizeof target, "%s/precious", directory);
+	snprintf(target, sizeof(target), "%s/precious", directory);
 	CHECK_EQ(symlink(target, in_directory("p.12.0001.heap")), 0);
 	CHECK_EQ(outputs_create(&outputs, prefix(), 12), 0);
 	CHECK(access(target, F_OK));
@@ -108,7 +108,7 @@ static bool holds(const char *name, const char *text)
 {
 	char found[64] = "";
 	const int fd = open(in_directory(name), O_RDONLY);
-	const ssize_t got = fd < 0 ? -1 : read(fd, found, sizeof found - 1);
+	const ssize_t got = fd < 0 ? -1 : read(fd, found, sizeof(found) - 1);
 	if (fd >= 0)
 		close(fd);
 	return got >= 0 && !strcmp(found, text);
@@ -208,7 +208,7 @@ UNIT_TEST(only_the_newest_are_kept)
 	CHECK_EQ(unlink(in_directory("p.12.0002.heap")), 0);
 	close(open(in_directory("other"), O_CREAT | O_WRONLY, 0600));
 	char other[300];
-	snprintf(other, sizeof other, "%s", in_directory("other"));
+	snprintf(other, sizeof(other), "%s", in_directory("other"));
 	CHECK_EQ(rename(other, in_directory("p.12.0002.heap")), 0);
 	dump_now(&outputs, "fourth");
 	CHECK(holds("p.12.0002.heap", "") && access(in_directory("p.12.0002.pb.gz"), F_OK));
@@ -241,7 +241,7 @@ UNIT_TEST(a_path_is_told_to_others_as_a_whole)
 	CHECK(realpath(directory, real));
 	CHECK_EQ(outputs_create(&outputs, "./p", 12), 0);
 	outputs_absolute(&outputs, outputs.heap_path, path);
-	snprintf(wanted, sizeof wanted, "%s/p.12.0001.heap", real);
+	snprintf(wanted, sizeof(wanted), "%s/p.12.0001.heap", real);
 	CHECK_STR(path, wanted);
 	outputs_close(&outputs, true);
 	remove_directory();

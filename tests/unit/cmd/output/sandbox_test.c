@@ -116,7 +116,7 @@ static int try_open_for_writing(void)
 static int try_readlink(void)
 {
 	char text[64];
-	return result_of(readlink("/proc/self/exe", text, sizeof text));
+	return result_of(readlink("/proc/self/exe", text, sizeof(text)));
 }
 static int try_stat(void)
 {
@@ -229,7 +229,7 @@ static int write_and_read(void)
 
 	if (!file || fprintf(file, "%s", "bytes") != 5 || fclose(file))
 		return errno;
-	return pread(3, text, sizeof text, 0) == 5 && !strcmp(text, "bytes") ? 0 : 255;
+	return pread(3, text, sizeof(text), 0) == 5 && !strcmp(text, "bytes") ? 0 : 255;
 }
 
 UNIT_TEST(what_it_needs_works)
@@ -288,10 +288,10 @@ UNIT_TEST(status_tells_that_nothing_is_left)
 	char text[8192];
 
 	CHECK(geteuid() != 0 || setgroups(2, (const gid_t[]){0, 27}) == 0);
-	status_of(whom(), text, sizeof text);
-	check_lines(text, nothing_left, sizeof nothing_left / sizeof *nothing_left);
+	status_of(whom(), text, sizeof(text));
+	check_lines(text, nothing_left, sizeof(nothing_left) / sizeof(*nothing_left));
 	if (geteuid() == 0)
-		check_lines(text, of_root, sizeof of_root / sizeof *of_root);
+		check_lines(text, of_root, sizeof(of_root) / sizeof(*of_root));
 	CHECK(SANDBOX_IS_SANITIZED || strstr(text, "Seccomp:\t2\n"));
 }
 
@@ -300,8 +300,8 @@ UNIT_TEST(capabilities_go_also_where_the_user_stays)
 {
 	char text[8192];
 
-	status_of(identity_of_caller(), text, sizeof text);
-	check_lines(text, nothing_left, sizeof nothing_left / sizeof *nothing_left);
+	status_of(identity_of_caller(), text, sizeof(text));
+	check_lines(text, nothing_left, sizeof(nothing_left) / sizeof(*nothing_left));
 }
 
 static int try_much_memory(void)

@@ -24,14 +24,14 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	static struct hi_control control;
 	const struct arena_plan plan = {
 		.interval = interval, .tables_bytes = tables_bytes, .image_bytes = image_bytes};
-	memset(&control, 0, sizeof control);
+	memset(&control, 0, sizeof(control));
 	arena_layout(&plan, &control);
 
 	const struct hi_part *parts[] = {&control.ring,   &control.stacks, &control.tables,
 					 &control.relays, &control.state,  &control.stage,
 					 &control.image,  &control.gate,   &control.words};
 	uint64_t end = sizeof(struct hi_control);
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		CHECK_EQ(parts[i]->offset % HI_PAGE_BYTES, 0);
 		CHECK_EQ(parts[i]->size % HI_PAGE_BYTES, 0);
 		CHECK(parts[i]->offset >= end); /* in this order, and without overlaps */
@@ -73,7 +73,7 @@ UNIT_TEST(parts_are_whole_pages_in_order_and_do_not_overlap)
 	static const uint64_t intervals[] = {
 		1,          1024,       1025,       65536,     (256u << 10) - 1,
 		256u << 10, 512u << 10, 1ull << 40, UINT64_MAX};
-	for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+	for (size_t i = 0; i < sizeof(intervals) / sizeof(*intervals); i++) {
 		check_layout(intervals[i], 0, 0);
 		check_layout(intervals[i], 4096, 4096);
 		check_layout(intervals[i], 3 << 20, 12345);
@@ -129,7 +129,7 @@ UNIT_TEST(the_live_set_has_room_for_as_many_as_are_asked_for)
 {
 	static const uint64_t wanted[] = {1, 1000, 200000, 10u << 20, 100u << 20, 1u << 30};
 	static struct hi_control control;
-	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		for (uint64_t interval = 1; interval <= 512u << 10; interval <<= 19) {
 			arena_layout(
 				&(struct arena_plan){.interval = interval, .live_max = wanted[i]},
@@ -252,13 +252,13 @@ static int map_arena(void *context)
 	const struct arena_code code = {
 		.payload = &target->payload, .allocator = &target->allocator, .entries = &entries};
 	struct remote remote;
-	int error = remote_open(&remote, target->victim.pid, &target->victim.memory,
-				&target->victim.gadgets, UNIT_PATIENCE_MS);
-	if (error)
-		return error;
-	error = arena_map(&target->arena, &remote, target->control, &code);
+	int err = remote_open(&remote, target->victim.pid, &target->victim.memory,
+			      &target->victim.gadgets, UNIT_PATIENCE_MS);
+	if (err)
+		return err;
+	err = arena_map(&target->arena, &remote, target->control, &code);
 	int closed = remote_close(&remote);
-	return error ? error : closed;
+	return err ? err : closed;
 }
 
 static int unmap_arena(void *context)
@@ -266,19 +266,19 @@ static int unmap_arena(void *context)
 	const struct errand *errand = context;
 	struct target *target = errand->target;
 	struct remote remote;
-	int error = remote_open(&remote, target->victim.pid, &target->victim.memory,
-				&target->victim.gadgets, UNIT_PATIENCE_MS);
-	if (error)
-		return error;
-	error = arena_unmap(target->control, &remote, &target->payload, errand->keep_gate);
+	int err = remote_open(&remote, target->victim.pid, &target->victim.memory,
+			      &target->victim.gadgets, UNIT_PATIENCE_MS);
+	if (err)
+		return err;
+	err = arena_unmap(target->control, &remote, &target->payload, errand->keep_gate);
 	int closed = remote_close(&remote);
-	return error ? error : closed;
+	return err ? err : closed;
 }
 
 static void map_into(struct target *target)
 {
 	CHECK_EQ(tracee_worker(map_arena, &(struct errand){.target = target}), 0);
-	memcpy(target->control, target->arena.control, sizeof *target->control);
+	memcpy(target->control, target->arena.control, sizeof(*target->control));
 	target->control->payload_base = target->control->arena + target->control->image.offset;
 	CHECK_EQ(arena_fill_state(target->control, &target->victim.memory), 0);
 	CHECK_EQ(arena_gate_entries(target->control, &target->victim.memory, target->entry), 0);
@@ -300,7 +300,7 @@ static struct hi_gate_words words_of(const struct target *target, unsigned entry
 {
 	struct hi_gate_words words;
 	CHECK_EQ(memory_read(&target->victim.memory, arena_words(target->control, entry), &words,
-			     sizeof words),
+			     sizeof(words)),
 		 0);
 	return words;
 }
@@ -323,7 +323,7 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 		uint8_t code[HI_GATE_STRIDE];
 		const enum gate_class class = gate_class_of((enum hi_function)words.function);
 		CHECK_EQ(memory_read(&target.victim.memory, target.entry[words.function], code,
-				     sizeof code),
+				     sizeof(code)),
 			 0);
 		CHECK_EQ(memcmp(code, target.payload.gate[class].code,
 				target.payload.gate[class].size),
@@ -341,10 +341,10 @@ static uint64_t bytes_flagged(pid_t pid, remote_addr lo, remote_addr hi, const c
 	char path[64], line[4096];
 	unsigned long from = 0, to = 0;
 	uint64_t bytes = 0;
-	snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
 	FILE *file = fopen(path, "r");
 	CHECK(file != NULL);
-	while (fgets(line, sizeof line, file)) {
+	while (fgets(line, sizeof(line), file)) {
 		unsigned long first, end;
 		if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
 			from = first, to = end;
@@ -395,7 +395,7 @@ UNIT_TEST(hooks_lead_to_the_payload_until_they_are_bypassed)
 		CHECK_EQ(words_of(&target, entry).hook, words_of(&target, entry).original);
 	struct hi_state state;
 	CHECK_EQ(memory_read(&target.victim.memory, arena_state(target.control), &state,
-			     sizeof state),
+			     sizeof(state)),
 		 0);
 	CHECK_EQ(state.armed, 0);
 	CHECK_EQ(state.ring, target.control->arena + target.control->ring.offset);
@@ -411,11 +411,11 @@ static void read_mapping(pid_t pid, remote_addr address, char *permissions, char
 	char path[64], line[512];
 	unsigned long lo, hi;
 	bool is_here = false;
-	snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
 	FILE *file = fopen(path, "r");
 	CHECK(file);
 	*permissions = *flags = 0;
-	while (fgets(line, sizeof line, file)) {
+	while (fgets(line, sizeof(line), file)) {
 		char found[8];
 		if (sscanf(line, "%lx-%lx %4s", &lo, &hi, found) == 3) {
 			is_here = lo <= address && address < hi;
@@ -466,7 +466,7 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 				    control->arena + HI_PAGE_BYTES,
 				    control->arena + control->tables.offset};
 	/* what a hook in a forked child may still touch, and who detaches it */
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
 		read_mapping(target.victim.pid, kept[i], got, flags);
 		CHECK(!strstr(flags, " wf") && !strstr(flags, " dc"));
 	}
@@ -478,14 +478,14 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	 */
 	const uint64_t own_parts[] = {0, control->image.offset, control->gate.offset,
 				      control->words.offset};
-	for (size_t i = 0; i < sizeof own_parts / sizeof *own_parts; i++) {
+	for (size_t i = 0; i < sizeof(own_parts) / sizeof(*own_parts); i++) {
 		uint64_t before, after;
 		const uint64_t forged = 0xccccccccccccccccu;
 		CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena + own_parts[i],
 					 &before),
 			 0);
-		CHECK(pwrite(target.arena.memfd, &forged, sizeof forged, (off_t)own_parts[i]) ==
-		      sizeof forged);
+		CHECK(pwrite(target.arena.memfd, &forged, sizeof(forged), (off_t)own_parts[i]) ==
+		      sizeof(forged));
 		CHECK_EQ(memory_read_u64(&target.victim.memory, control->arena + own_parts[i],
 					 &after),
 			 0);
@@ -496,7 +496,7 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	CHECK_EQ(arena_note(target.arena.control, &target.victim.memory), 0);
 	CHECK_EQ(memory_read(&target.victim.memory,
 			     control->arena + offsetof(struct hi_control, phase), &phase,
-			     sizeof phase),
+			     sizeof(phase)),
 		 0);
 	CHECK_EQ(phase, HI_PHASE_ARMED);
 
@@ -538,7 +538,7 @@ UNIT_TEST(unmapped_it_leaves_nothing)
 		arena_close(&target.arena);
 		CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target}), 0);
 		check_nothing_left(&target);
-		memset(target.control, 0, sizeof *target.control);
+		memset(target.control, 0, sizeof(*target.control));
 		arena_layout(&(struct arena_plan){.interval = 512u << 10,
 						  .image_bytes = target.payload.text_size},
 			     target.control);
@@ -576,7 +576,7 @@ UNIT_TEST(a_kept_gate_works_with_nothing_behind_it)
 		uint8_t code[HI_GATE_STRIDE];
 		CHECK_EQ(memory_read(&target.victim.memory,
 				     arena_gate(control) + entry * HI_GATE_STRIDE, code,
-				     sizeof code),
+				     sizeof(code)),
 			 0);
 		CHECK_EQ(memcmp(code, target.payload.gate[GATE_INERT].code,
 				target.payload.gate[GATE_INERT].size),
@@ -619,11 +619,11 @@ static void recover_from(const struct target *target)
 	struct receipt receipt;
 	attachment_init(&attachment, target->victim.pid);
 	CHECK_EQ(attachment_open(&attachment, target->victim.pid), 0);
-	const int error = recover(&attachment);
-	if (error == -ENOENT) {
+	const int err = recover(&attachment);
+	if (err == -ENOENT) {
 		CHECK_EQ(detach_descriptors(&attachment), 0);
 	} else {
-		CHECK_EQ(error, 0);
+		CHECK_EQ(err, 0);
 		CHECK_EQ(detach(&attachment, &receipt), 0);
 	}
 	attachment_close(&attachment);
@@ -658,15 +658,15 @@ UNIT_TEST(a_gate_that_is_kept_half_can_be_kept_again)
 	for (unsigned long n = 1; n <= operations; n++) {
 		char number[24];
 		map_into(&target);
-		snprintf(number, sizeof number, "%lu", n);
+		snprintf(number, sizeof(number), "%lu", n);
 		setenv("HEAPINJECT_FAULT", number, 1);
 		fault_reset();
-		const int error = tracee_worker(
+		const int err = tracee_worker(
 			unmap_arena, &(struct errand){.target = &target, .keep_gate = true});
 		unsetenv("HEAPINJECT_FAULT");
 		operations = fault_count() >= n ? n + 1 : n;
 		if (count_own(&target) > 1) {
-			CHECK(error && is_whole(&target));
+			CHECK(err && is_whole(&target));
 			CHECK_EQ(tracee_worker(unmap_arena, &(struct errand){.target = &target,
 									     .keep_gate = n % 2}),
 				 0);
@@ -680,7 +680,7 @@ UNIT_TEST(a_gate_that_is_kept_half_can_be_kept_again)
 		}
 		arena_close(&target.arena);
 		check_nothing_left(&target);
-		memset(target.control, 0, sizeof *target.control);
+		memset(target.control, 0, sizeof(*target.control));
 		arena_layout(&(struct arena_plan){.interval = 512u << 10,
 						  .image_bytes = target.payload.text_size},
 			     target.control);
@@ -699,14 +699,14 @@ UNIT_TEST(every_failing_step_is_taken_back)
 	target.control->pid = (uint32_t)target.victim.pid;
 	for (unsigned long n = 0; n <= operations; n++) { /* 0: none, to count them */
 		char number[24];
-		snprintf(number, sizeof number, "%lu", n);
+		snprintf(number, sizeof(number), "%lu", n);
 		setenv("HEAPINJECT_FAULT", number, 1);
 		fault_reset();
-		const int error = tracee_worker(map_arena, &(struct errand){.target = &target});
+		const int err = tracee_worker(map_arena, &(struct errand){.target = &target});
 		unsetenv("HEAPINJECT_FAULT");
 		operations = n ? operations : fault_count();
-		failed += error != 0;
-		CHECK(error || target.arena.control); /* success is not told for nothing */
+		failed += err != 0;
+		CHECK(err || target.arena.control); /* success is not told for nothing */
 		/* mapped; at most the letting go of the thread failed */
 		if (target.arena.control) {
 			target.control->arena = target.arena.control->arena;

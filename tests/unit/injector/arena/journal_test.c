@@ -120,7 +120,7 @@ UNIT_TEST(restores_from_a_copy_and_only_once)
 	const struct slots slots = prepare();
 	CHECK_EQ(write_slots(&slots, JOURNAL_PINNED, &written), 0);
 	struct hi_control *copy = arena_control_new();
-	memcpy(copy, control, sizeof *copy);
+	memcpy(copy, control, sizeof(*copy));
 	CHECK_EQ(restore_slots(copy, JOURNAL_PINNED, &restored), 0);
 	CHECK_EQ(restored.restored, SLOTS);
 	restored = (struct journal_restored){0};

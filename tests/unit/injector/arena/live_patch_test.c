@@ -31,7 +31,7 @@ static void *map_shared_file(uint8_t *at)
 	const int writer = memfd_create("words", MFD_CLOEXEC);
 	CHECK(writer >= 0);
 	CHECK_EQ(write(writer, at, HI_PAGE_BYTES), HI_PAGE_BYTES);
-	snprintf(path, sizeof path, "/proc/self/fd/%d", writer);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", writer);
 	const int reader = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK(reader >= 0);
 	void *mapped = mmap(at, HI_PAGE_BYTES, PROT_READ, MAP_SHARED | MAP_FIXED, reader, 0);
@@ -68,9 +68,9 @@ static void map_area(const char *of_kinds)
 	CHECK(at != MAP_FAILED);
 	area = at + HI_PAGE_BYTES;
 	uint64_t random = 1;
-	for (size_t i = 0; i < sizeof original; i += sizeof random) {
+	for (size_t i = 0; i < sizeof(original); i += sizeof(random)) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		memcpy(original + i, &random, sizeof random);
+		memcpy(original + i, &random, sizeof(random));
 	}
 	memcpy(area, original, pages * HI_PAGE_BYTES);
 	set_kind(at, 'n');
@@ -94,7 +94,7 @@ static void add_words(struct list *list, size_t page, size_t first, size_t count
 		const size_t at = page * HI_PAGE_BYTES + i * 200;
 		struct word_patch change = {.at = (uintptr_t)area + at,
 					    .read_only = strchr("rxo", kinds[page]) != NULL};
-		memcpy(&change.expected, original + at, sizeof change.expected);
+		memcpy(&change.expected, original + at, sizeof(change.expected));
 		change.value = ~change.expected;
 		CHECK(list->count < WORDS_MAX);
 		list->change[list->count++] = change;
@@ -201,20 +201,20 @@ static bool is_writable(const struct scene *scene, size_t page)
 /* The child's area is as it was, but for the words that were changed. */
 static void check_area(const struct scene *scene, const struct list *list)
 {
-	static uint8_t wanted[sizeof original];
-	memcpy(wanted, original, sizeof wanted);
+	static uint8_t wanted[sizeof(original)];
+	memcpy(wanted, original, sizeof(wanted));
 	for (size_t i = 0; i < list->count; i++)
 		if (list->change[i].state == PATCH_DONE)
 			memcpy(wanted + (list->change[i].at - (uintptr_t)area),
-			       &list->change[i].value, sizeof list->change[i].value);
+			       &list->change[i].value, sizeof(list->change[i].value));
 	for (size_t page = 0; kinds[page]; page++) {
 		uint8_t now[HI_PAGE_BYTES];
 		if (kinds[page] == '-')
 			continue;
 		CHECK_EQ(memory_read(scene->target.memory, (uintptr_t)area + page * HI_PAGE_BYTES,
-				     now, sizeof now),
+				     now, sizeof(now)),
 			 0);
-		if (memcmp(now, wanted + page * HI_PAGE_BYTES, sizeof now) != 0)
+		if (memcmp(now, wanted + page * HI_PAGE_BYTES, sizeof(now)) != 0)
 			UNIT_FAIL("page %zu holds other words than it should", page);
 	}
 }
@@ -471,13 +471,13 @@ static void pin(int number)
 {
 	cpu_set_t may, one;
 	CPU_ZERO(&one);
-	if (sched_getaffinity(0, sizeof may, &may))
+	if (sched_getaffinity(0, sizeof(may), &may))
 		return;
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &may) && !number--)
 			CPU_SET(cpu, &one);
 	if (CPU_COUNT(&one))
-		(void)sched_setaffinity(0, sizeof one, &one);
+		(void)sched_setaffinity(0, sizeof(one), &one);
 }
 
 static void *watch_word(void *argument)
@@ -520,7 +520,7 @@ static uint64_t change_to_and_fro(const struct scene *scene, struct remote *remo
 					    .value = now == WORD_A ? WORD_B : WORD_A};
 		now = list[i].value;
 	}
-	CHECK_EQ(memory_write(target->memory, at, list, sizeof list), 0);
+	CHECK_EQ(memory_write(target->memory, at, list, sizeof(list)), 0);
 	CHECK_EQ(remote_call(remote, target->payload_base + target->payload->store, argument, stack,
 			     30000, NULL),
 		 0);
@@ -596,7 +596,7 @@ static void undo(struct scene *scene, const struct list *planned)
 static void set_number(const char *variable, unsigned number)
 {
 	char text[24];
-	snprintf(text, sizeof text, "%u", number);
+	snprintf(text, sizeof(text), "%u", number);
 	CHECK_EQ(setenv(variable, text, 1), 0);
 	fault_reset();
 }

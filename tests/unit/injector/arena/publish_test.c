@@ -219,23 +219,23 @@ UNIT_TEST(the_stack_of_a_blocked_thread_is_a_region)
 UNIT_TEST(the_current_lists_are_left_alone_until_the_next_are_whole)
 {
 	struct own own = own_open();
-	struct hi_regions *before = malloc(sizeof *before);
-	struct hi_unwind_directory *modules_before = malloc(sizeof *modules_before);
+	struct hi_regions *before = malloc(sizeof(*before));
+	struct hi_unwind_directory *modules_before = malloc(sizeof(*modules_before));
 	prepare(TABLES_BYTES);
 	CHECK_EQ(publisher_build(&publisher, &own.images), 0);
 	for (unsigned round = 1; round <= 6; round++) {
 		const uint32_t old = control->current_regions,
 			       old_directory = control->current_directory;
-		memcpy(before, &control->regions[old], sizeof *before);
-		memcpy(modules_before, &control->directory[old_directory], sizeof *modules_before);
+		memcpy(before, &control->regions[old], sizeof(*before));
+		memcpy(modules_before, &control->directory[old_directory], sizeof(*modules_before));
 		CHECK_EQ(publisher_learn(&publisher, round % 2 ? 0x20000000 : 0x30000000), 0);
 		publish_regions(target_maps);
 		publisher_publish_tables(&publisher, &own.images, control, tables);
 		CHECK_EQ(control->current_regions, !old);
 		CHECK_EQ(control->current_directory, !old_directory);
-		CHECK_EQ(memcmp(before, &control->regions[old], sizeof *before), 0);
+		CHECK_EQ(memcmp(before, &control->regions[old], sizeof(*before)), 0);
 		CHECK_EQ(memcmp(modules_before, &control->directory[old_directory],
-				sizeof *modules_before),
+				sizeof(*modules_before)),
 			 0);
 		/* even, and another than before */
 		CHECK_EQ(regions()->generation, (round + 1) / 2 * 2);
@@ -283,7 +283,7 @@ UNIT_TEST(what_is_published_is_what_was_built)
 	for (remote_addr pc = table.lo; pc < table.hi; pc += 97) {
 		const struct hi_unwind_row *got = lookup(pc);
 		CHECK(got);
-		CHECK_EQ(memcmp(got, unwind_table_find(&table, pc), sizeof *got), 0);
+		CHECK_EQ(memcmp(got, unwind_table_find(&table, pc), sizeof(*got)), 0);
 	}
 	unwind_table_close(&table);
 	finish();
@@ -333,10 +333,10 @@ UNIT_TEST(the_directory_is_sorted_and_within_the_tables)
 static struct elf_images copies_of_libc(const struct own *own, size_t count, uint64_t distance)
 {
 	const struct elf_image *libc = own_image(own, "libc.so");
-	struct elf_images images = {.image = calloc(count, sizeof *images.image), .count = count};
+	struct elf_images images = {.image = calloc(count, sizeof(*images.image)), .count = count};
 	for (size_t i = 0; i < count; i++) {
 		images.image[i] = *libc;
-		images.image[i].text = malloc(sizeof *libc->text);
+		images.image[i].text = malloc(sizeof(*libc->text));
 		images.image[i].text[0] = libc->text[0];
 		images.image[i].text[0].lo += i * distance;
 		images.image[i].text[0].hi += i * distance;
@@ -422,8 +422,8 @@ UNIT_TEST(tables_without_room_are_counted_and_nothing_is_overrun)
 	struct unwind_table table;
 	CHECK_EQ(unwind_table_build(libc, &libc->text[0], &table), 0);
 	control->tables.size = HI_PAGE_BYTES +
-			       (table.row_count * sizeof *table.row +
-				table.index_count * sizeof *table.index + 7) /
+			       (table.row_count * sizeof(*table.row) +
+				table.index_count * sizeof(*table.index) + 7) /
 				       8 * 8 -
 			       8;
 	unwind_table_close(&table);

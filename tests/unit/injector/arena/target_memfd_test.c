@@ -65,7 +65,7 @@ UNIT_TEST(files_on_a_disk_are_not_opened)
 {
 	char directory[] = "/dev/shm/target_memfd_test.XXXXXX", path[128];
 	CHECK(mkdtemp(directory));
-	snprintf(path, sizeof path, "%s/wanted", directory);
+	snprintf(path, sizeof(path), "%s/wanted", directory);
 	const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	unlink(path);
 	check_refused(file);
@@ -89,13 +89,13 @@ UNIT_TEST(a_file_that_was_bound_to_the_right_name_is_not_opened)
 	CHECK_EQ(mount(source, name, NULL, MS_BIND, NULL), 0);
 	const int number = open(name, O_RDWR | O_CLOEXEC);
 	unlink(source); /* now it looks like a memory file in all but one thing */
-	snprintf(path, sizeof path, "/proc/self/fd/%d", number);
-	CHECK(readlink(path, link, sizeof link - 1) > 0);
-	const int error = open_it(number, &fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", number);
+	CHECK(readlink(path, link, sizeof(link) - 1) > 0);
+	const int err = open_it(number, &fd);
 	umount2(name, MNT_DETACH);
 	unlink(name);
 	CHECK_STR(link, "/memfd:wanted (deleted)");
-	CHECK_EQ(error, -ESTALE);
+	CHECK_EQ(err, -ESTALE);
 }
 
 UNIT_MAIN()

@@ -47,7 +47,7 @@ static void storm_of_four(struct victim_page *page)
 static void check_receipt(const struct receipt *receipt, const struct attached *attached)
 {
 	CHECK(!receipt->failed_step);
-	CHECK_EQ(receipt->error, 0);
+	CHECK_EQ(receipt->err, 0);
 	CHECK(!receipt->target_gone);
 	CHECK(receipt->is_clean);
 	CHECK(!receipt->gate_kept);
@@ -174,8 +174,8 @@ static void scribble(struct hi_control *shared)
 {
 	memset(shared, 0xa5, offsetof(struct hi_control, heartbeat));
 	shared->gate_count = shared->bucket_bits = UINT32_MAX;
-	memset(&shared->before, 0xa5, sizeof shared->before);
-	memset(shared->journal, 0xa5, sizeof shared->journal);
+	memset(&shared->before, 0xa5, sizeof(shared->before));
+	memset(shared->journal, 0xa5, sizeof(shared->journal));
 }
 
 static void detach_after_scribbling(enum hi_loader loader)
@@ -298,7 +298,7 @@ static void rest(struct victim_page *page)
 /* ops->free = free, while attached; calls through the copies for ever. */
 static void keep_copies(struct victim_page *page)
 {
-	struct operations *in_heap = malloc(sizeof *in_heap);
+	struct operations *in_heap = malloc(sizeof(*in_heap));
 	use_heap();
 	in_data = *in_heap = (struct operations){malloc_by_slot(), free_by_slot()};
 	page->ready = 1;
@@ -457,19 +457,19 @@ static int keep_the_gate(void *context)
 	struct remote remote;
 	struct journal_restored restored = {0};
 	const struct patcher patcher = patcher_for_stopped(&attachment->memory);
-	int error = arena_disarm(attachment->control, &attachment->memory);
-	if (!error)
-		error = arena_bypass(attachment->control, &attachment->memory, &patcher);
-	if (!error)
-		error = journal_restore(attachment->control, &patcher, JOURNAL_PINNED, &restored);
-	if (!error)
-		error = remote_open(&remote, attachment->pid, &attachment->memory,
-				    &attachment->gadgets, UNIT_PATIENCE_MS);
-	if (error)
-		return error;
-	error = arena_unmap(attachment->control, &remote, &attachment->payload, true);
+	int err = arena_disarm(attachment->control, &attachment->memory);
+	if (!err)
+		err = arena_bypass(attachment->control, &attachment->memory, &patcher);
+	if (!err)
+		err = journal_restore(attachment->control, &patcher, JOURNAL_PINNED, &restored);
+	if (!err)
+		err = remote_open(&remote, attachment->pid, &attachment->memory,
+				  &attachment->gadgets, UNIT_PATIENCE_MS);
+	if (err)
+		return err;
+	err = arena_unmap(attachment->control, &remote, &attachment->payload, true);
 	int closed = remote_close(&remote);
-	return error ? error : closed;
+	return err ? err : closed;
 }
 
 UNIT_TEST(a_session_after_one_whose_gate_was_kept)
@@ -559,7 +559,7 @@ static void detach_with_a_frame_in_flight(struct attached *attached,
 	attached_start(attached, allocate_until_asked, HI_LOADER_MAP);
 	CHECK_EQ(memory_write_u64(&attached->victim.memory, claimed_of(attached), UINT64_MAX), 0);
 	CHECK_EQ(memory_write(&attached->victim.memory, in_flight_of(attached), &frames,
-			      sizeof frames),
+			      sizeof(frames)),
 		 0);
 	const pid_t helper = fork();
 	if (helper == 0) {
@@ -579,7 +579,7 @@ static bool is_disarmed(const struct attached *attached)
 	uint64_t armed = 1;
 	for (unsigned entry = 0; entry < control->gate_count; entry++)
 		if (memory_read(&attached->victim.memory, arena_words(control, entry), &words,
-				sizeof words) ||
+				sizeof(words)) ||
 		    words.hook != words.original)
 			return false;
 	return !memory_read_u64(&attached->victim.memory,
@@ -594,7 +594,7 @@ static bool has_restored(const struct attached *attached)
 	uint32_t phase;
 	return !memory_read(&attached->victim.memory,
 			    control->arena + offsetof(struct hi_control, phase), &phase,
-			    sizeof phase) &&
+			    sizeof(phase)) &&
 	       phase == HI_PHASE_RESTORED;
 }
 
@@ -604,7 +604,7 @@ static bool look_and_end_the_frame(const struct attached *attached)
 	WAIT_FOR(has_restored(attached));
 	const bool is_as_it_should_be = is_disarmed(attached);
 	return !memory_write(&attached->victim.memory, in_flight_of(attached), &none,
-			     sizeof none) &&
+			     sizeof(none)) &&
 	       is_as_it_should_be;
 }
 
@@ -692,7 +692,7 @@ UNIT_TEST(a_pid_of_nobody_is_refused)
 static const char *print_receipt(const struct receipt *receipt)
 {
 	static char text[4096];
-	FILE *file = fmemopen(text, sizeof text, "w");
+	FILE *file = fmemopen(text, sizeof(text), "w");
 	receipt_print(receipt, file);
 	fclose(file);
 	return text;
@@ -755,7 +755,7 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	CHECK(strstr(print_receipt(&receipt), "8 KB are swapped out and were not searched"));
 	CHECK(strstr(text, "may lie in memory that is swapped out"));
 	receipt.is_unseen = true;
-	snprintf(receipt.unseen, sizeof receipt.unseen, "thread 5 (x) waits");
+	snprintf(receipt.unseen, sizeof(receipt.unseen), "thread 5 (x) waits");
 	CHECK(strstr(print_receipt(&receipt), "registers of a thread") &&
 	      strstr(text, "not seen       registers: thread 5 (x) waits"));
 	receipt.copies_left = 2;
@@ -763,8 +763,8 @@ UNIT_TEST(the_receipt_tells_what_was_left)
 	receipt.copies_in_files = 1;
 	CHECK(strstr(print_receipt(&receipt), "files are not changed"));
 	receipt.failed_step = "unloading the payload";
-	receipt.error = -EBUSY;
-	snprintf(receipt.obstacle, sizeof receipt.obstacle, "thread 7 (y) waits");
+	receipt.err = -EBUSY;
+	snprintf(receipt.obstacle, sizeof(receipt.obstacle), "thread 7 (y) waits");
 	CHECK(strstr(print_receipt(&receipt),
 		     "FAILED         unloading the payload: Device or resource busy"));
 	CHECK(strstr(text, "once this is over:") && strstr(text, "thread 7 (y) waits"));

@@ -26,9 +26,9 @@ static struct doubts found(uint64_t word, size_t place, uint64_t at, bool is_cod
 {
 	struct doubts doubts = {0};
 	uint8_t bytes[BYTES];
-	memset(bytes, 0x5a, sizeof bytes);
-	memcpy(bytes + place, &word, sizeof word);
-	doubts_find(&doubts, &gate, bytes, sizeof bytes, at, is_code);
+	memset(bytes, 0x5a, sizeof(bytes));
+	memcpy(bytes + place, &word, sizeof(word));
+	doubts_find(&doubts, &gate, bytes, sizeof(bytes), at, is_code);
 	return doubts;
 }
 
@@ -76,7 +76,7 @@ UNIT_TEST(what_leads_to_no_entry_is_none)
 					 GATE + 0x1800 + 64,
 					 1ull << 47,
 					 0};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		for (size_t place = 0; place < 24; place++) {
 			const struct doubts doubts = found(words[i], place, AT, false);
 			CHECK(!doubts_any(&doubts));
@@ -92,10 +92,10 @@ static struct doubts reference(const char *opcode, size_t length, size_t place, 
 	struct doubts doubts = {0};
 	uint8_t code[BYTES];
 	const uint32_t distance = (uint32_t)(to - (at + place + length + 4));
-	memset(code, 0x90, sizeof code);
+	memset(code, 0x90, sizeof(code));
 	memcpy(code + place, opcode, length);
-	memcpy(code + place + length, &distance, sizeof distance);
-	doubts_find(&doubts, &gate, code, sizeof code, at, true);
+	memcpy(code + place + length, &distance, sizeof(distance));
+	doubts_find(&doubts, &gate, code, sizeof(code), at, true);
 	return doubts;
 }
 

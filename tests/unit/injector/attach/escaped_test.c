@@ -174,7 +174,7 @@ UNIT_TEST(copies_are_seen_across_pieces_and_out_of_reach)
 		/* wherever the run begins, one of these is across */
 		memory += PIECE - (uintptr_t)memory % PIECE;
 		for (size_t at = 4096; at <= PIECE; at += 4096)
-			memcpy(memory + at - 3, &copy, sizeof copy);
+			memcpy(memory + at - 3, &copy, sizeof(copy));
 		hidden[9] = copy;
 		hidden[10] = tagged;
 		mprotect(hidden, 4096, PROT_NONE);

@@ -172,9 +172,9 @@ static struct quiesced glance(const struct scene *scene)
 {
 	const uint64_t begin = clock_now_ns();
 	struct quiesced quiesced;
-	const int error = quiesce(&scene->target, GLANCE_MS, &quiesced);
-	if (error || clock_now_ns() - begin < PATIENCE_MS * 1000000u)
-		CHECK_EQ(error, -EBUSY);
+	const int err = quiesce(&scene->target, GLANCE_MS, &quiesced);
+	if (err || clock_now_ns() - begin < PATIENCE_MS * 1000000u)
+		CHECK_EQ(err, -EBUSY);
 	victim_check(&scene->victim);
 	return quiesced;
 }
@@ -270,11 +270,11 @@ static void check_waits_for(remote_addr count)
 	scene_open(&scene, wait_inside);
 	scene.victim.page->word[STAY] = 0;
 	say_in_flight(&scene.victim, HI_THREAD_SLOTS - 1, 0);
-	CHECK_EQ(memory_write(&scene.victim.memory, count, &one, sizeof one), 0);
+	CHECK_EQ(memory_write(&scene.victim.memory, count, &one, sizeof(one)), 0);
 	const struct quiesced quiesced = check_quiesce(&scene, SHORT_MS, -EBUSY);
 	CHECK_EQ(quiesced.threads, 0); /* nobody is stopped for nothing */
 	CHECK_EQ(quiesced.frames, 1);
-	CHECK_EQ(memory_write(&scene.victim.memory, count, &none, sizeof none), 0);
+	CHECK_EQ(memory_write(&scene.victim.memory, count, &none, sizeof(none)), 0);
 	check_quiesce(&scene, UNIT_PATIENCE_MS, 0);
 	scene_close(&scene);
 }

@@ -151,7 +151,7 @@ UNIT_TEST(a_scribbled_control_block_is_not_followed)
 	const remote_addr base = attached.attachment.control->arena;
 	attachment_close(&attached.attachment);
 
-	for (size_t i = 0; i < sizeof scribbles / sizeof *scribbles; i++) {
+	for (size_t i = 0; i < sizeof(scribbles) / sizeof(*scribbles); i++) {
 		const struct scribble *scribble = &scribbles[i];
 		uint64_t good = 0;
 		CHECK_EQ(memory_read(&attached.victim.memory, base + scribble->offset, &good,
@@ -185,10 +185,10 @@ static void append_to_journal(struct attached *attached, const struct hi_journal
 	const uint32_t count = control->journal_count + 1;
 	const remote_addr base = control->arena,
 			  at = base + offsetof(struct hi_control, journal[control->journal_count]);
-	CHECK_EQ(memory_write(&attached->victim.memory, at, entry, sizeof *entry), 0);
+	CHECK_EQ(memory_write(&attached->victim.memory, at, entry, sizeof(*entry)), 0);
 	CHECK_EQ(memory_write(&attached->victim.memory,
 			      base + offsetof(struct hi_control, journal_count), &count,
-			      sizeof count),
+			      sizeof(count)),
 		 0);
 	attachment_close(&attached->attachment);
 }
@@ -239,7 +239,7 @@ UNIT_TEST(a_forged_journal_names_no_word_of_shared_memory)
 	const remote_addr base = control->arena;
 	const uint64_t arena_size = control->arena_size;
 	CHECK_EQ(memory_write(&attached.victim.memory, shared, &entry.new_value,
-			      sizeof entry.new_value),
+			      sizeof(entry.new_value)),
 		 0);
 	append_to_journal(&attached, &entry);
 
@@ -265,12 +265,12 @@ static void forge_journal(struct attached *attached,
 	attachment_close(&attached->attachment);
 	for (uint32_t i = 0; i < count; i++) {
 		struct hi_journal_entry entry;
-		CHECK_EQ(memory_read(&attached->victim.memory, journal + i * sizeof entry, &entry,
-				     sizeof entry),
+		CHECK_EQ(memory_read(&attached->victim.memory, journal + i * sizeof(entry), &entry,
+				     sizeof(entry)),
 			 0);
 		forge(attached, &entry);
-		CHECK_EQ(memory_write(&attached->victim.memory, journal + i * sizeof entry, &entry,
-				      sizeof entry),
+		CHECK_EQ(memory_write(&attached->victim.memory, journal + i * sizeof(entry), &entry,
+				      sizeof(entry)),
 			 0);
 	}
 }
@@ -362,7 +362,7 @@ UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 	attach_and_die(&attached, HI_LOADER_MAP);
 	CHECK_EQ(open_and_recover(&attached), 0);
 	struct hi_control *control = arena_control_new(), *good = arena_control_new();
-	memcpy(good, attached.attachment.control, sizeof *good);
+	memcpy(good, attached.attachment.control, sizeof(*good));
 	attachment_close(&attached.attachment);
 	for (int part = 0; part < 3; part++) {
 		memcpy(control, good, offsetof(struct hi_control, counters));
@@ -432,8 +432,8 @@ UNIT_TEST(a_mapping_that_only_has_our_name_is_not_followed)
 	int file = -1;
 	for (int fd = 0; fd < 64 && file < 0; fd++) {
 		char link[64] = "";
-		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)attached.victim.pid, fd);
-		if (readlink(path, link, sizeof link - 1) > 0 && strstr(link, HI_MEMFD_NAME))
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)attached.victim.pid, fd);
+		if (readlink(path, link, sizeof(link) - 1) > 0 && strstr(link, HI_MEMFD_NAME))
 			file = fd;
 	}
 	CHECK(file >= 0);
@@ -465,19 +465,19 @@ static void die_and_clean_up(enum hi_loader loader, unsigned stride, unsigned st
 		const pid_t injector = fork();
 		if (injector == 0) {
 			char number[24];
-			snprintf(number, sizeof number, "%u", n);
+			snprintf(number, sizeof(number), "%u", n);
 			setenv("HEAPINJECT_KILL", number, 1);
 			fault_reset();
 			_exit(attached_attach(&attached, loader) != 0);
 		}
 		waitpid(injector, NULL, 0);
 		victim_check(&attached.victim);
-		const int error = open_and_recover(&attached);
-		if (!error) {
+		const int err = open_and_recover(&attached);
+		if (!err) {
 			CHECK_EQ(detach(&attached.attachment, &receipt), 0);
 			recovered++;
 		} else {
-			CHECK_EQ(error, -ENOENT);
+			CHECK_EQ(err, -ENOENT);
 			descriptors += attached.attachment.leftover_count != 0;
 			CHECK(!attached.attachment.leftover_count ||
 			      detach_descriptors(&attached.attachment) == 0);

@@ -29,7 +29,7 @@ static void scene_open(struct scene *scene)
 	*scene = (struct scene){0};
 	victim_start(&scene->victim, work);
 	scene->preflight.pid = scene->victim.pid;
-	snprintf(scene->preflight.comm, sizeof scene->preflight.comm, "redis");
+	snprintf(scene->preflight.comm, sizeof(scene->preflight.comm), "redis");
 	attachment_init(&scene->attachment, scene->victim.pid);
 	CHECK_EQ(attachment_open(&scene->attachment, scene->victim.pid), 0);
 	scene->attachment.step = "juggling";
@@ -53,7 +53,7 @@ static void check_said(const struct scene *scene, enum hi_loader loader, int err
 	dup2(terminal, STDERR_FILENO);
 	close(told[1]);
 	close(terminal);
-	const ssize_t size = read(told[0], said, sizeof said - 1);
+	const ssize_t size = read(told[0], said, sizeof(said) - 1);
 	close(told[0]);
 	CHECK_EQ(got, exit_code);
 	CHECK(size > 0 && strchr(said, '\n') == said + size - 1);
@@ -66,7 +66,7 @@ UNIT_TEST(a_refusal_names_step_program_error_and_remedy)
 	struct scene scene;
 	scene_open(&scene);
 	char line[128];
-	snprintf(line, sizeof line,
+	snprintf(line, sizeof(line),
 		 "heapinject: juggling failed for %d (redis): Too many open files; it can open no "
 		 "descriptor",
 		 (int)scene.victim.pid);
@@ -110,7 +110,7 @@ UNIT_TEST(a_want_of_descriptors_of_our_own_is_not_laid_upon_the_target)
 	const int held[] = {dup(STDERR_FILENO), dup(STDERR_FILENO), dup(STDERR_FILENO),
 			    dup(STDERR_FILENO)};
 	CHECK_EQ(attachment_open(&scene.attachment, scene.victim.pid), -EMFILE);
-	for (size_t i = 0; i < sizeof held / sizeof held[0]; i++)
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
 		close(held[i]);
 	check_said(
 		&scene, HI_LOADER_MAP, -EMFILE, HI_EXIT_FAILED,

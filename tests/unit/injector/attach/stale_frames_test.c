@@ -40,10 +40,10 @@ static void counted_open(struct scene *scene, void (*where)(struct victim_page *
 	scene_open(scene, where);
 	say_in_flight(&scene->victim, 0, own);
 	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.place[HI_PLACES - 1].count,
-			      &guests, sizeof guests),
+			      &guests, sizeof(guests)),
 		 0);
 	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.passing, &passing,
-			      sizeof passing),
+			      sizeof(passing)),
 		 0);
 }
 
@@ -51,9 +51,9 @@ static void counted_open(struct scene *scene, void (*where)(struct victim_page *
 static uint64_t forget(const struct scene *scene)
 {
 	uint64_t frames = 0;
-	int error;
-	WAIT_FOR((error = stale_frames_forget(&scene->target, &frames)) != -EAGAIN);
-	CHECK_EQ(error, 0);
+	int err;
+	WAIT_FOR((err = stale_frames_forget(&scene->target, &frames)) != -EAGAIN);
+	CHECK_EQ(err, 0);
 	return frames;
 }
 
@@ -61,7 +61,7 @@ static void check_forgotten(const struct scene *scene)
 {
 	static struct hi_thread_table now;
 	CHECK_EQ(forget(scene), 6);
-	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table, &now, sizeof now), 0);
+	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table, &now, sizeof(now)), 0);
 	CHECK_EQ(now.slot[0].in_flight, 0);
 	CHECK_EQ(now.place[HI_PLACES - 1].count, 0);
 	CHECK_EQ(now.passing, 0);
@@ -75,7 +75,7 @@ static void check_kept(const struct scene *scene)
 	uint64_t frames = 77;
 	CHECK_EQ(stale_frames_forget(&scene->target, &frames), -EAGAIN);
 	CHECK_EQ(frames, 77);
-	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot),
+	CHECK_EQ(memory_read(&scene->victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof(slot)),
 		 0);
 	CHECK_EQ(slot.in_flight, 3);
 	victim_check(&scene->victim);
@@ -143,17 +143,17 @@ static int forget_while_it_moves(const struct scene *scene)
 	const uint32_t three = 3, two = 2;
 	uint64_t frames;
 	CHECK_EQ(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &three,
-			      sizeof three),
+			      sizeof(three)),
 		 0);
 	const pid_t other = fork();
 	if (other == 0) {
 		victim_pause_us(150000);
 		_exit(memory_write(&scene->victim.memory, (uintptr_t)&table.slot[0].in_flight, &two,
-				   sizeof two) != 0);
+				   sizeof(two)) != 0);
 	}
-	const int error = stale_frames_forget(&scene->target, &frames);
+	const int err = stale_frames_forget(&scene->target, &frames);
 	CHECK_EQ(waitpid(other, NULL, 0), other);
-	return error;
+	return err;
 }
 
 UNIT_TEST(a_count_that_moves_is_kept)
@@ -162,7 +162,7 @@ UNIT_TEST(a_count_that_moves_is_kept)
 	struct hi_thread_slot slot;
 	counted_open(&scene, wait_outside);
 	WAIT_FOR(forget_while_it_moves(&scene) == -EAGAIN);
-	CHECK_EQ(memory_read(&scene.victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof slot),
+	CHECK_EQ(memory_read(&scene.victim.memory, (uintptr_t)&table.slot[0], &slot, sizeof(slot)),
 		 0);
 	CHECK_EQ(slot.in_flight, 2);
 	scene_close(&scene);

@@ -49,7 +49,7 @@ struct watched {
 
 static void choose_library(void)
 {
-	for (size_t i = 0; i < sizeof candidates / sizeof *candidates && !library; i++) {
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(*candidates) && !library; i++) {
 		void *handle = dlopen(candidates[i], RTLD_NOW | RTLD_NOLOAD);
 		if (handle) /* everybody has it already */
 			continue;
@@ -89,9 +89,9 @@ static int try_round(struct watched *watched)
 /* A round of the session, until the dynamic linker is not at work. */
 static void look(struct watched *watched)
 {
-	int error;
-	WAIT_FOR((error = try_round(watched)) != -EAGAIN);
-	CHECK_EQ(error, 0);
+	int err;
+	WAIT_FOR((err = try_round(watched)) != -EAGAIN);
+	CHECK_EQ(err, 0);
 	CHECK_EQ(pump_round(&watched->pump, false), 0);
 }
 
@@ -161,9 +161,9 @@ static uint32_t next_of_stream(struct watched *watched, uint16_t type, uint32_t 
 		struct hi_stream_module_gone gone;
 		char bytes[1 << 20];
 	} any;
-	while (pread(watched->file, &any, sizeof any.record, watched->read_to) ==
-	       sizeof any.record) {
-		CHECK(any.record.size >= 8 && any.record.size < sizeof any - 1);
+	while (pread(watched->file, &any, sizeof(any.record), watched->read_to) ==
+	       sizeof(any.record)) {
+		CHECK(any.record.size >= 8 && any.record.size < sizeof(any) - 1);
 		CHECK_EQ(pread(watched->file, &any, any.record.size, watched->read_to),
 			 any.record.size);
 		watched->read_to += any.record.size;
@@ -275,9 +275,9 @@ UNIT_TEST(a_full_journal_is_told_once_and_leaves_new_slots_alone)
 
 	victim_ask(&watched.attached.victim, LOAD);
 	look(&watched);
-	int error;
-	WAIT_FOR(error = watch_round(attachment, &watched.pump), error && error != -EAGAIN);
-	CHECK_EQ(error, -ENOSPC);
+	int err;
+	WAIT_FOR(err = watch_round(attachment, &watched.pump), err && err != -EAGAIN);
+	CHECK_EQ(err, -ENOSPC);
 	CHECK(find_library(&watched));
 	CHECK_EQ(count_entries(&watched, find_library(&watched)->lo, find_library(&watched)->hi,
 			       HI_JOURNAL_WRITTEN),
@@ -350,11 +350,11 @@ UNIT_TEST(a_dynamic_linker_at_work_is_waited_for)
 	const struct attachment *attachment = &watched.attached.attachment;
 	/* r_state, behind version, map and brk */
 	const remote_addr state = attachment->images.r_debug + 24;
-	CHECK_EQ(memory_read(&attachment->memory, state, &consistent, sizeof consistent), 0);
+	CHECK_EQ(memory_read(&attachment->memory, state, &consistent, sizeof(consistent)), 0);
 	CHECK_EQ(consistent, 0);
-	CHECK_EQ(memory_write(&attachment->memory, state, &adding, sizeof adding), 0);
+	CHECK_EQ(memory_write(&attachment->memory, state, &adding, sizeof(adding)), 0);
 	CHECK_EQ(watch_round(&watched.attached.attachment, &watched.pump), -EAGAIN);
-	CHECK_EQ(memory_write(&attachment->memory, state, &consistent, sizeof consistent), 0);
+	CHECK_EQ(memory_write(&attachment->memory, state, &consistent, sizeof(consistent)), 0);
 	CHECK_EQ(watch_round(&watched.attached.attachment, &watched.pump), 0);
 	watched_end(&watched);
 }

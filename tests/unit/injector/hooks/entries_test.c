@@ -59,10 +59,10 @@ UNIT_TEST(an_operand_relative_to_pc_stays_what_it_was)
 	uint8_t exit[ARCH_EXIT_BYTES];
 	int32_t distance;
 	CHECK(arch_make_exit(COMPARE, 0x10000000, 0x20000000, exit));
-	memcpy(&distance, exit + 2, sizeof distance);
+	memcpy(&distance, exit + 2, sizeof(distance));
 	CHECK_EQ(0x20000000 + 7 + (int64_t)distance, 0x10000000 + 7 + 0x140e71);
 	CHECK_EQ(exit[7], 0xe9);
-	memcpy(&distance, exit + 8, sizeof distance);
+	memcpy(&distance, exit + 8, sizeof(distance));
 	CHECK_EQ(0x20000000 + 12 + (int64_t)distance, 0x10000000 + 7);
 	CHECK(!arch_make_exit(COMPARE, 0x10000000, 0x10000000 + (1ull << 32), exit));
 }
@@ -72,7 +72,7 @@ UNIT_TEST(a_jump_leads_where_it_led)
 	uint8_t exit[ARCH_EXIT_BYTES];
 	int32_t distance;
 	CHECK(arch_make_exit(JUMP, 0x10000000, 0x20000000, exit));
-	memcpy(&distance, exit + 1, sizeof distance);
+	memcpy(&distance, exit + 1, sizeof(distance));
 	CHECK_EQ(0x20000000 + 5 + (int64_t)distance, 0x10000000 + 5 + 0x2010);
 }
 
@@ -112,7 +112,7 @@ UNIT_TEST(the_functions_of_this_libc_can_be_hooked)
 	const enum hi_function wanted[] = {HI_FN_MALLOC,  HI_FN_CALLOC,         HI_FN_REALLOC,
 					   HI_FN_FREE,    HI_FN_POSIX_MEMALIGN, HI_FN_ALIGNED_ALLOC,
 					   HI_FN_MEMALIGN};
-	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		CHECK(entries_have(&view.entries, wanted[i]));
 	CHECK_EQ(view.entries.entry[HI_FN_MALLOC].at, view.allocator.original[HI_FN_MALLOC]);
 	CHECK_EQ(view.entries.nesting[HI_FN_MALLOC], ENTRY_INNERMOST);

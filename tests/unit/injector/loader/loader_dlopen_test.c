@@ -100,13 +100,13 @@ static int64_t now_ns(void)
 static void borrow(struct target *target)
 {
 	const int64_t end_ns = now_ns() + UNIT_PATIENCE_MS * 1000000ll;
-	int error = -EAGAIN;
+	int err = -EAGAIN;
 
-	while (error == -EAGAIN && now_ns() < end_ns - BORROW_MS * 1000000ll)
-		error = loader_dlopen.borrow(&target->loader, &target->remote, BORROW_MS);
-	if (error == -EAGAIN)
+	while (err == -EAGAIN && now_ns() < end_ns - BORROW_MS * 1000000ll)
+		err = loader_dlopen.borrow(&target->loader, &target->remote, BORROW_MS);
+	if (err == -EAGAIN)
 		SKIP("no thread came to a safe point in time");
-	CHECK_EQ(error, 0);
+	CHECK_EQ(err, 0);
 }
 
 static void load(struct target *target)
@@ -295,7 +295,7 @@ UNIT_TEST(shows_no_path_that_others_could_open)
 	const struct storm storm = storm_start(storm_malloc);
 	struct target target;
 	struct link_map link;
-	char name[sizeof "[heapinject]"];
+	char name[sizeof("[heapinject]")];
 
 	target_open(&target, storm.pid);
 	load(&target);

@@ -63,7 +63,7 @@ static const void *expect(uint16_t type)
 static const struct hi_stream_event *events_in(const struct hi_stream_events *record,
 					       size_t *out_size)
 {
-	*out_size = record->record.size - sizeof *record;
+	*out_size = record->record.size - sizeof(*record);
 	return (const struct hi_stream_event *)(const void *)(record + 1);
 }
 
@@ -86,7 +86,7 @@ UNIT_TEST(nothing_is_written_before_it_is_closed_and_then_all)
 	CHECK_EQ(record->last_ns, 1010);
 	CHECK_EQ(record->interval, INTERVAL);
 	const struct hi_stream_event *event = events_in(record, &size);
-	CHECK_EQ(size, sizeof *event + HI_STREAM_EVENT_FREE_BYTES);
+	CHECK_EQ(size, sizeof(*event) + HI_STREAM_EVENT_FREE_BYTES);
 	CHECK_EQ(event[0].what, what(0x1000, HI_FN_CALLOC + 1));
 	CHECK_EQ(event[0].after_ns, 0);
 	CHECK_EQ(event[0].thread, 3);
@@ -115,7 +115,7 @@ UNIT_TEST(the_last_allocation_at_an_address_is_the_one_that_is_freed)
 	CHECK_EQ(events_out_close(&events, &out), 0);
 	const struct hi_stream_events *record = expect(HI_STREAM_EVENTS);
 	const struct hi_stream_event *event = events_in(record, &size);
-	CHECK_EQ(size, 3 * sizeof *event + HI_STREAM_EVENT_FREE_BYTES);
+	CHECK_EQ(size, 3 * sizeof(*event) + HI_STREAM_EVENT_FREE_BYTES);
 	CHECK_EQ(event[0].lived_ns, HI_STREAM_LIVES);
 	CHECK_EQ(event[1].lived_ns, 10);
 	CHECK_EQ(event[2].what, 0x1000);
@@ -191,13 +191,13 @@ UNIT_TEST(what_does_not_fit_the_form_is_a_record_of_its_own_in_its_turn)
 		 .stack = 0},
 	};
 	prepare();
-	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
 		put_alloc(100, 0x1000);
 		CHECK_EQ(events_out_alloc(&events, &out, &odd[i]), 0);
 		expect(HI_STREAM_EVENTS);
 		const struct hi_stream_alloc *alloc = expect(HI_STREAM_ALLOC);
 		CHECK_EQ(memcmp(&alloc->time_ns, &odd[i].time_ns,
-				sizeof *alloc - offsetof(struct hi_stream_alloc, time_ns)),
+				sizeof(*alloc) - offsetof(struct hi_stream_alloc, time_ns)),
 			 0);
 	}
 	put_alloc(100, 0x1000);
@@ -227,7 +227,7 @@ UNIT_TEST(another_interval_an_earlier_time_and_a_much_later_one_begin_a_new_reco
 	put_free(999ull + UINT32_MAX, 0x9000);
 	put_free(1ull << 50, 0x9000);
 	CHECK_EQ(events_out_close(&events, &out), 0);
-	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
 		const struct hi_stream_events *record = expect(HI_STREAM_EVENTS);
 		CHECK_EQ(record->time_ns, expected[i].time_ns);
 		CHECK_EQ(record->interval, expected[i].interval);
@@ -247,7 +247,7 @@ UNIT_TEST(long_lives_are_told_apart)
 	CHECK_EQ(events_out_close(&events, &out), 0);
 	size_t size;
 	const struct hi_stream_event *event = events_in(expect(HI_STREAM_EVENTS), &size);
-	CHECK_EQ(size, 2 * sizeof *event);
+	CHECK_EQ(size, 2 * sizeof(*event));
 	CHECK_EQ(event[0].lived_ns, UINT32_MAX - 1);
 	CHECK_EQ(event[1].lived_ns, HI_STREAM_LIVES);
 	CHECK_EQ(events_in(expect(HI_STREAM_EVENTS), &size)->what, 0x2000);
@@ -275,7 +275,7 @@ UNIT_TEST(full_records_go_out_whole)
 			const uint64_t number = seen % EVENTS + 1;
 			/* they are too many to be freed in the record that allocates them */
 			CHECK_EQ(is_free, seen >= EVENTS);
-			at += is_free ? HI_STREAM_EVENT_FREE_BYTES : sizeof *event;
+			at += is_free ? HI_STREAM_EVENT_FREE_BYTES : sizeof(*event);
 			CHECK(at <= end);
 			CHECK_EQ(event->what & EVENTS_OUT_ADDRESS_MASK, number * 48);
 		}

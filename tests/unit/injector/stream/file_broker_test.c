@@ -47,7 +47,7 @@ static void scene_close(struct scene *scene)
 static int ask(struct scene *scene, const void *request, size_t size)
 {
 	struct hi_file_answer answer;
-	struct iovec part = {.iov_base = &answer, .iov_len = sizeof answer};
+	struct iovec part = {.iov_base = &answer, .iov_len = sizeof(answer)};
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
@@ -55,26 +55,26 @@ static int ask(struct scene *scene, const void *request, size_t size)
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
-				 .msg_controllen = sizeof control};
+				 .msg_controllen = sizeof(control)};
 	struct hi_file_request other;
 	int fd = -1;
 
 	CHECK_EQ(send(scene->far, request, size, 0), size);
 	CHECK_EQ(file_broker_serve(&scene->broker, scene->near, &other), 0);
-	CHECK_EQ(recvmsg(scene->far, &message, 0), sizeof answer);
+	CHECK_EQ(recvmsg(scene->far, &message, 0), sizeof(answer));
 	if (answer.status) {
 		CHECK(!CMSG_FIRSTHDR(&message));
 		return answer.status;
 	}
 	CHECK(CMSG_FIRSTHDR(&message));
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
 	CHECK_EQ(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
 	return fd;
 }
 
 static int ask_for(struct scene *scene, struct hi_file_request request)
 {
-	return ask(scene, &request, sizeof request);
+	return ask(scene, &request, sizeof(request));
 }
 
 static ino_t inode_of(int fd)
@@ -91,7 +91,7 @@ static void make_file(const char *path)
 {
 	char command[512];
 
-	snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && echo text >'%s/%s'",
+	snprintf(command, sizeof(command), "mkdir -p \"$(dirname '%s/%s')\" && echo text >'%s/%s'",
 		 directory, path, directory, path);
 	CHECK_EQ(system(command), 0);
 }
@@ -100,7 +100,7 @@ static void make_link(const char *path, const char *target)
 {
 	char full[512];
 
-	snprintf(full, sizeof full, "%s/%s", directory, path);
+	snprintf(full, sizeof(full), "%s/%s", directory, path);
 	CHECK_EQ(symlink(target, full), 0);
 }
 
@@ -108,7 +108,7 @@ static void remove_directory(void)
 {
 	char command[300];
 
-	snprintf(command, sizeof command, "rm -rf %s", directory);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	(void)!system(command);
 }
 
@@ -160,7 +160,7 @@ UNIT_TEST(a_file_outlives_target_and_name)
 	scene_open(&scene);
 	CHECK(mkdtemp(directory));
 	make_file("gone");
-	snprintf(path, sizeof path, "%s/gone", directory);
+	snprintf(path, sizeof(path), "%s/gone", directory);
 	struct stat status;
 	struct elf_image image = {.path = path, .fd = open(path, O_RDONLY)};
 	CHECK_EQ(fstat(image.fd, &status), 0);
@@ -256,7 +256,7 @@ UNIT_TEST(requests_that_make_no_sense)
 	strcpy(request.name, "x");
 	CHECK_EQ(ask_for(&scene, request), -EINVAL);
 	request.place = 0;
-	memset(request.name, 'x', sizeof request.name); /* without an end */
+	memset(request.name, 'x', sizeof(request.name)); /* without an end */
 	CHECK_EQ(ask_for(&scene, request), -EINVAL);
 	remove_directory();
 	scene_close(&scene);
@@ -273,8 +273,8 @@ UNIT_TEST(names_that_lead_elsewhere)
 	scene_open(&scene);
 	use_directory_as_root(&scene);
 	make_file("opt/a/b");
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		snprintf(request.name, sizeof request.name, "%s", names[i]);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(request.name, sizeof(request.name), "%s", names[i]);
 		request.kind = HI_FILE_DEBUG_LINK;
 		CHECK_EQ(ask_for(&scene, request), -EINVAL);
 		request.kind = HI_FILE_ALTERNATE;
@@ -315,7 +315,7 @@ UNIT_TEST(only_regular_files)
 	scene_open(&scene);
 	use_directory_as_root(&scene);
 	make_file("opt/other");
-	snprintf(path, sizeof path, "%s/opt/program", directory);
+	snprintf(path, sizeof(path), "%s/opt/program", directory);
 	CHECK_EQ(mkfifo(path, 0666), 0);
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
 	unlink(path);
@@ -340,7 +340,7 @@ UNIT_TEST(files_are_opened_with_the_rights_of_the_reader)
 	scene_open(&scene);
 	use_directory_as_root(&scene);
 	make_file("opt/program");
-	snprintf(path, sizeof path, "%s/opt/program", directory);
+	snprintf(path, sizeof(path), "%s/opt/program", directory);
 	CHECK_EQ(chmod(path, 0600), 0);
 	scene.broker.reader = (struct identity){.uid = 65534, .gid = 65534};
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
@@ -366,7 +366,7 @@ UNIT_TEST(a_perf_map_of_somebody_else_does_not_count)
 	use_directory_as_root(&scene);
 	make_file("tmp/perf-77.map");
 	scene.broker.ns_pid = 77;
-	snprintf(path, sizeof path, "%s/tmp/perf-77.map", directory);
+	snprintf(path, sizeof(path), "%s/tmp/perf-77.map", directory);
 	CHECK_EQ(chown(path, 1, 1), 0);
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
 	scene.broker.owner.uid = 1;
@@ -388,7 +388,7 @@ UNIT_TEST(who_does_not_read_answers_gets_none)
 	scene_open(&scene);
 	CHECK_EQ(file_broker_serve(&scene.broker, scene.near, &other), -EAGAIN);
 	for (int i = 0; i < 100000 && !err; i++) {
-		CHECK_EQ(send(scene.far, &request, sizeof request, 0), sizeof request);
+		CHECK_EQ(send(scene.far, &request, sizeof(request), 0), sizeof(request));
 		err = file_broker_serve(&scene.broker, scene.near, &other);
 	}
 	CHECK_EQ(err, -EPIPE);

@@ -31,7 +31,7 @@ static void prepare(void)
 {
 	own = own_open();
 	file = memfd_create("stream", MFD_CLOEXEC);
-	ring = calloc(1, sizeof *ring + CAPACITY);
+	ring = calloc(1, sizeof(*ring) + CAPACITY);
 	CHECK_EQ(stream_out_open(&out, file), 0);
 	CHECK_EQ(pump_open(&pump, &out, &own.memory, &own.images, getpid()), 0);
 	pump_connect(&pump, &(struct rings){ring, CAPACITY, 1});
@@ -67,9 +67,9 @@ static void put_header(struct hi_record_header *header, uint32_t size, uint32_t 
 static void put_free(uint32_t type, uint64_t address, uint64_t thread)
 {
 	struct hi_record_free record = {.address = address};
-	put_header(&record.header, sizeof record, type);
+	put_header(&record.header, sizeof(record), type);
 	record.header.thread = thread;
-	put(&record, sizeof record);
+	put(&record, sizeof(record));
 }
 
 static void put_alloc(uint64_t address, uint64_t bytes, uint32_t frames)
@@ -94,9 +94,9 @@ static void put_known(uint64_t address, uint32_t stack)
 	uint64_t record[2 * HI_RING_UNIT / 8] = {0};
 	struct hi_record_known known = {
 		.address = address, .bytes = 48, .stack = stack, .function = HI_FN_MALLOC};
-	put_header(&known.header, sizeof record, HI_RECORD_KNOWN);
-	memcpy(record, &known, sizeof known);
-	put(record, sizeof record);
+	put_header(&known.header, sizeof(record), HI_RECORD_KNOWN);
+	memcpy(record, &known, sizeof(known));
+	put(record, sizeof(record));
 }
 
 /* A stack of so many frames at this place of the stacks part; its id. */
@@ -138,9 +138,9 @@ union stream_any {
 static const union stream_any *next_record(void)
 {
 	static union stream_any any;
-	if (pread(file, &any, sizeof any.record, read_to) != sizeof any.record)
+	if (pread(file, &any, sizeof(any.record), read_to) != sizeof(any.record))
 		return NULL;
-	CHECK(any.record.size >= 8 && any.record.size % 8 == 0 && any.record.size <= sizeof any);
+	CHECK(any.record.size >= 8 && any.record.size % 8 == 0 && any.record.size <= sizeof(any));
 	CHECK_EQ(pread(file, &any, any.record.size, read_to), any.record.size);
 	read_to += any.record.size;
 	return &any;
@@ -157,7 +157,7 @@ static const union stream_any *record_of(const struct hi_stream_events *events,
 	CHECK(time_ns <= events->last_ns);
 	if (!kind) {
 		any.free = (struct hi_stream_free){
-			.record = {.size = sizeof any.free, .type = HI_STREAM_FREE},
+			.record = {.size = sizeof(any.free), .type = HI_STREAM_FREE},
 			.time_ns = time_ns,
 			.address = address};
 		any.free.thread = event->thread;
@@ -165,7 +165,7 @@ static const union stream_any *record_of(const struct hi_stream_events *events,
 	}
 	CHECK_EQ(event->lived_ns, HI_STREAM_LIVES);
 	any.alloc = (struct hi_stream_alloc){
-		.record = {.size = sizeof any.alloc, .type = HI_STREAM_ALLOC},
+		.record = {.size = sizeof(any.alloc), .type = HI_STREAM_ALLOC},
 		.time_ns = time_ns,
 		.address = address};
 	any.alloc.bytes = event->bytes;
@@ -191,7 +191,7 @@ static const union stream_any *next(void)
 	}
 	const struct hi_stream_event *event =
 		(const struct hi_stream_event *)(const void *)(events.bytes + at);
-	at += event->what >> HI_STREAM_EVENT_ADDRESS_BITS ? sizeof *event
+	at += event->what >> HI_STREAM_EVENT_ADDRESS_BITS ? sizeof(*event)
 							  : HI_STREAM_EVENT_FREE_BYTES;
 	CHECK(at <= events.record.size);
 	return record_of((const struct hi_stream_events *)(const void *)&events, event);
@@ -235,14 +235,14 @@ UNIT_TEST(a_thread_is_announced_before_its_first_event)
 	CHECK_EQ(got->alloc.thread, 1);
 	CHECK_EQ(got->alloc.function, HI_FN_CALLOC);
 	CHECK_EQ(got->alloc.frame_count, 5);
-	CHECK_EQ(got->record.size, sizeof got->alloc + 5 * 8);
+	CHECK_EQ(got->record.size, sizeof(got->alloc) + 5 * 8);
 	for (unsigned i = 0; i < 5; i++)
-		CHECK_EQ(got->word[sizeof got->alloc / 8 + i], 0x5000 + i);
+		CHECK_EQ(got->word[sizeof(got->alloc) / 8 + i], 0x5000 + i);
 	got = expect(HI_STREAM_THREAD);
 	CHECK_EQ(got->thread.thread, 2);
 	CHECK_EQ(got->thread.tid, getpid());
 	CHECK(got->thread.name_size > 0);
-	CHECK_EQ(memcmp(got->bytes + sizeof got->thread, "pump_test", got->thread.name_size), 0);
+	CHECK_EQ(memcmp(got->bytes + sizeof(got->thread), "pump_test", got->thread.name_size), 0);
 	got = expect(HI_STREAM_FREE);
 	CHECK_EQ(got->free.address, 0x5000);
 	CHECK_EQ(got->free.thread, 1);
@@ -275,9 +275,9 @@ static uint32_t number_of_thread_on(void *stack, size_t size, bool is_followed)
 	CHECK_EQ(pthread_attr_setstack(&attributes, stack, size), 0);
 	CHECK_EQ(pthread_create(&thread, &attributes, wait_on, &lock), 0);
 	CHECK_EQ(pump_threads(&pump), 0);
-	put_header(&record.header, sizeof record, HI_RECORD_FREE);
+	put_header(&record.header, sizeof(record), HI_RECORD_FREE);
 	record.header.thread = (uint64_t)thread;
-	put(&record, sizeof record);
+	put(&record, sizeof(record));
 	round_once();
 	pthread_mutex_unlock(&lock);
 	pthread_join(thread, NULL);
@@ -348,8 +348,8 @@ UNIT_TEST(an_unknown_stack_is_kept_for_the_watch_and_not_for_the_stream)
 {
 	struct hi_record_region region = {.stack_pointer = 0x7ffe12345678};
 	prepare();
-	put_header(&region.header, sizeof region, HI_RECORD_REGION);
-	put(&region, sizeof region);
+	put_header(&region.header, sizeof(region), HI_RECORD_REGION);
+	put(&region, sizeof(region));
 	round_once();
 	CHECK_EQ(pump.unknown_sp, 0x7ffe12345678);
 	expect_nothing();
@@ -404,7 +404,7 @@ UNIT_TEST(an_id_that_names_no_stack_is_an_unknown_stack)
 		STACKS_BYTES / 8,
 		UINT32_MAX,
 	};
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		put_known(0x1000, bad[i]);
 	/* ends where the next one begins */
 	put_known(0x1000, put_stack(STACKS_BYTES - 128, 7));
@@ -412,7 +412,7 @@ UNIT_TEST(an_id_that_names_no_stack_is_an_unknown_stack)
 	((struct hi_stack *)(void *)((uint8_t *)stacks + STACKS_BYTES - 8))->frame_count = 1;
 	round_once();
 	expect(HI_STREAM_THREAD);
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		const struct hi_stream_alloc *alloc = &expect(HI_STREAM_ALLOC)->alloc;
 		CHECK_EQ(alloc->stack, 0);
 		CHECK_EQ(alloc->frame_count, 0);
@@ -442,14 +442,14 @@ UNIT_TEST(cycles_become_nanoseconds_since_the_start)
 		{0, 0},
 		{1000 + (1ull << 62), (1ull << 62) / 2},
 	};
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-		put_header(&record.header, sizeof record, HI_RECORD_FREE);
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		put_header(&record.header, sizeof(record), HI_RECORD_FREE);
 		record.header.cycles = times[i].cycles;
-		put(&record, sizeof record);
+		put(&record, sizeof(record));
 	}
 	round_once();
 	CHECK_EQ(expect(HI_STREAM_THREAD)->thread.time_ns, 0);
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
 		CHECK_EQ(expect(HI_STREAM_FREE)->free.time_ns, times[i].ns);
 	finish();
 }
@@ -553,8 +553,8 @@ UNIT_TEST(an_unfinished_record_holds_up_all_but_the_last_round)
 {
 	prepare();
 	struct hi_record_free unfinished = {.address = 1};
-	put_header(&unfinished.header, sizeof unfinished, HI_RECORD_FREE | BUSY);
-	put(&unfinished, sizeof unfinished);
+	put_header(&unfinished.header, sizeof(unfinished), HI_RECORD_FREE | BUSY);
+	put(&unfinished, sizeof(unfinished));
 	put_free(HI_RECORD_FREE, 2, 0x7000);
 	round_once();
 	expect_nothing();
@@ -569,7 +569,7 @@ UNIT_TEST(an_unfinished_record_holds_up_all_but_the_last_round)
 static void *read_slowly(void *from)
 {
 	static uint8_t bytes[1 << 16];
-	for (ssize_t got; (got = read(*(const int *)from, bytes, sizeof bytes)) > 0;)
+	for (ssize_t got; (got = read(*(const int *)from, bytes, sizeof(bytes))) > 0;)
 		CHECK_EQ(write(file, bytes, (size_t)got), got);
 	return NULL;
 }
@@ -577,7 +577,7 @@ static void *read_slowly(void *from)
 UNIT_TEST(a_full_output_leaves_nothing_in_the_ring_at_the_end)
 {
 	static uint8_t filler[1 << 20];
-	const struct stream_part part = {filler, sizeof filler};
+	const struct stream_part part = {filler, sizeof(filler)};
 	int ends[2];
 	pthread_t reader;
 	prepare();
@@ -585,8 +585,8 @@ UNIT_TEST(a_full_output_leaves_nothing_in_the_ring_at_the_end)
 	CHECK_EQ(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
 	out.fd = ends[1];
 	while (!stream_out_is_full(&out)) {
-		struct hi_stream_maps maps = {.text_size = sizeof filler};
-		CHECK_EQ(stream_out_record(&out, HI_STREAM_MAPS, &maps, sizeof maps, &part, 1), 0);
+		struct hi_stream_maps maps = {.text_size = sizeof(filler)};
+		CHECK_EQ(stream_out_record(&out, HI_STREAM_MAPS, &maps, sizeof(maps), &part, 1), 0);
 		read_to += maps.record.size;
 	}
 	put_free(HI_RECORD_FREE, 1, 0x7000);
@@ -622,7 +622,7 @@ UNIT_TEST(a_ring_that_was_scribbled_over_ends_the_stream_behind_what_was_good)
 	prepare();
 	put_free(HI_RECORD_FREE, 1, 0x7000);
 	struct hi_record_free bad = {.header = {.size = 33, .type_busy = HI_RECORD_FREE}};
-	put(&bad, sizeof bad);
+	put(&bad, sizeof(bad));
 	pump_mark(&pump);
 	CHECK_EQ(pump_round(&pump, false), -EPROTO);
 	expect(HI_STREAM_THREAD);
@@ -685,7 +685,7 @@ UNIT_TEST(the_header_carries_every_string)
 		.host = "",
 		.version = "1.2",
 		.cmdline = cmdline,
-		.cmdline_size = sizeof cmdline,
+		.cmdline_size = sizeof(cmdline),
 	};
 	CHECK_EQ(pump_header(&pump, &target), 0);
 	CHECK_EQ(stream_out_flush(&out), 0);
@@ -695,11 +695,11 @@ UNIT_TEST(the_header_carries_every_string)
 	CHECK_EQ(got->header.pid, 1234);
 	CHECK_EQ(got->header.interval, 65536);
 	CHECK(got->header.start_unix_ns > 1600000000ull * 1000000000u);
-	CHECK_EQ(got->header.cmdline_size, sizeof cmdline);
-	const char *text = (const char *)got->bytes + sizeof got->header;
+	CHECK_EQ(got->header.cmdline_size, sizeof(cmdline));
+	const char *text = (const char *)got->bytes + sizeof(got->header);
 	CHECK_EQ(memcmp(text, "server", 6), 0);
-	CHECK_EQ(memcmp(text + 6, cmdline, sizeof cmdline), 0);
-	CHECK_EQ(memcmp(text + 6 + sizeof cmdline, "/opt/server1.2", 14), 0);
+	CHECK_EQ(memcmp(text + 6, cmdline, sizeof(cmdline)), 0);
+	CHECK_EQ(memcmp(text + 6 + sizeof(cmdline), "/opt/server1.2", 14), 0);
 	finish();
 }
 
@@ -715,7 +715,7 @@ UNIT_TEST(a_module_comes_before_the_events_in_it)
 	const union stream_any *got;
 	while ((got = next()) && got->record.type == HI_STREAM_MODULE) {
 		const char *text =
-			(const char *)got->bytes + sizeof got->module + got->module.build_id_size;
+			(const char *)got->bytes + sizeof(got->module) + got->module.build_id_size;
 		modules++;
 		CHECK(got->module.module >= 1 && got->module.module <= own.images.count);
 		if (got->module.lo != libc->text[0].lo)
@@ -726,7 +726,7 @@ UNIT_TEST(a_module_comes_before_the_events_in_it)
 		CHECK_EQ(got->module.bias, libc->bias);
 		CHECK_EQ(got->module.inode, libc->inode);
 		CHECK_EQ(got->module.build_id_size, libc->build_id_size);
-		CHECK_EQ(memcmp(got->bytes + sizeof got->module, libc->build_id,
+		CHECK_EQ(memcmp(got->bytes + sizeof(got->module), libc->build_id,
 				libc->build_id_size),
 			 0);
 		CHECK_EQ(got->module.path_size, strlen(libc->path));
@@ -845,7 +845,7 @@ UNIT_TEST(maps_stats_and_end_go_out_as_they_are)
 	CHECK_EQ(stream_out_flush(&out), 0);
 	const union stream_any *got = expect(HI_STREAM_MAPS);
 	CHECK_EQ(got->maps.text_size, own.maps.text_size);
-	CHECK_EQ(memcmp(got->bytes + sizeof got->maps, own.maps.text, own.maps.text_size), 0);
+	CHECK_EQ(memcmp(got->bytes + sizeof(got->maps), own.maps.text, own.maps.text_size), 0);
 	got = expect(HI_STREAM_STATS);
 	CHECK_EQ(got->stats.samples, 1);
 	CHECK_EQ(got->stats.resident_bytes, 5);
@@ -861,15 +861,15 @@ UNIT_TEST(maps_stats_and_end_go_out_as_they_are)
 UNIT_TEST(maps_that_no_record_can_hold_are_cut_between_two_lines)
 {
 	static char text[HI_STREAM_RECORD_MAX + 100];
-	const struct maps maps = {.text = text, .text_size = sizeof text};
+	const struct maps maps = {.text = text, .text_size = sizeof(text)};
 	struct hi_stream_maps record;
-	memset(text, 'x', sizeof text);
-	for (size_t line = 99; line < sizeof text; line += 100)
+	memset(text, 'x', sizeof(text));
+	for (size_t line = 99; line < sizeof(text); line += 100)
 		text[line] = '\n';
 	prepare();
 	CHECK_EQ(pump_maps(&pump, &maps), 0);
 	CHECK_EQ(stream_out_flush(&out), 0);
-	CHECK_EQ(pread(file, &record, sizeof record, read_to), sizeof record);
+	CHECK_EQ(pread(file, &record, sizeof(record), read_to), sizeof(record));
 	CHECK(record.record.size <= HI_STREAM_RECORD_MAX &&
 	      record.text_size > HI_STREAM_RECORD_MAX - 200);
 	CHECK_EQ(record.text_size % 100, 0);

@@ -25,7 +25,7 @@ static struct hi_ring *new_rings(struct ring_reader *reader, uint32_t count)
 	static struct hi_ring *first;
 
 	free(first);
-	first = calloc(count, sizeof *first + CAPACITY);
+	first = calloc(count, sizeof(*first) + CAPACITY);
 	for (uint32_t i = 0; i < count; i++)
 		hi_ring_at(first, CAPACITY, i)->capacity = CAPACITY;
 	ring_reader_open(reader, &(struct rings){first, CAPACITY, count});
@@ -48,9 +48,9 @@ static void put(struct hi_ring *ring, const void *record, size_t size)
 static void put_free_at(struct hi_ring *ring, uint64_t cycles, uint64_t address)
 {
 	const struct hi_record_free record = {
-		.header = {.size = sizeof record, .type_busy = HI_RECORD_FREE, .cycles = cycles},
+		.header = {.size = sizeof(record), .type_busy = HI_RECORD_FREE, .cycles = cycles},
 		.address = address};
-	put(ring, &record, sizeof record);
+	put(ring, &record, sizeof(record));
 }
 
 static void put_free(struct hi_ring *ring, uint64_t address)
@@ -149,7 +149,7 @@ UNIT_TEST(reads_an_alloc_record_that_wraps)
 	struct hi_ring *ring = new_ring(&reader);
 	ring->head = ring->tail = reader.lane[0].published = reader.lane[0].tail =
 		CAPACITY - HI_RING_UNIT;
-	memset(&record, 0, sizeof record);
+	memset(&record, 0, sizeof(record));
 	record.alloc =
 		(struct hi_record_alloc){.header = {.size = 96, .type_busy = HI_RECORD_ALLOC},
 					 .address = 0x1000,
@@ -169,9 +169,9 @@ UNIT_TEST(waits_for_an_unfinished_record_then_skips_it)
 	union ring_record record;
 	struct hi_ring *ring = new_ring(&reader);
 	const struct hi_record_free busy = {
-		.header = {.size = sizeof busy,
+		.header = {.size = sizeof(busy),
 			   .type_busy = HI_RECORD_FREE | (uint32_t)(HI_RING_BUSY >> 32)}};
-	put(ring, &busy, sizeof busy);
+	put(ring, &busy, sizeof(busy));
 	ring->head += 3 * HI_RING_UNIT; /* reserved by somebody who died before the first word */
 	put_free(ring, 42);
 	CHECK_EQ(next(&reader, 5000, PATIENCE, &record), 0);
@@ -180,7 +180,7 @@ UNIT_TEST(waits_for_an_unfinished_record_then_skips_it)
 	CHECK_EQ(next(&reader, 5000 + PATIENCE, PATIENCE, &record), 0); /* now marked */
 	uint64_t *const first = (void *)ring->data;
 	CHECK_EQ(*first,
-		 (sizeof busy | (uint64_t)HI_RECORD_FREE << 32 | HI_RING_BUSY | HI_RING_GIVEN_UP));
+		 (sizeof(busy) | (uint64_t)HI_RECORD_FREE << 32 | HI_RING_BUSY | HI_RING_GIVEN_UP));
 	CHECK_EQ(next(&reader, 5000 + PATIENCE + SETTLED - 1, PATIENCE, &record), 0);
 	CHECK_EQ(reader.skipped, 0);
 	/* both were waited for at the same time */
@@ -201,15 +201,15 @@ UNIT_TEST(takes_a_record_that_is_committed_over_the_mark)
 	union ring_record record;
 	struct hi_ring *ring = new_ring(&reader);
 	const struct hi_record_free busy = {
-		.header = {.size = sizeof busy,
+		.header = {.size = sizeof(busy),
 			   .type_busy = HI_RECORD_FREE | (uint32_t)(HI_RING_BUSY >> 32)},
 		.address = 44};
 	uint64_t *const first = (void *)ring->data;
-	put(ring, &busy, sizeof busy);
+	put(ring, &busy, sizeof(busy));
 	CHECK_EQ(next(&reader, 5000, PATIENCE, &record), 0);
 	CHECK_EQ(next(&reader, 5000 + PATIENCE, PATIENCE, &record), 0);
 	CHECK(*first & HI_RING_GIVEN_UP);
-	*first = sizeof busy | (uint64_t)HI_RECORD_FREE << 32;
+	*first = sizeof(busy) | (uint64_t)HI_RECORD_FREE << 32;
 	CHECK_EQ(next(&reader, 5000 + PATIENCE + 1, PATIENCE, &record), 1);
 	CHECK_EQ(record.free.address, 44);
 	CHECK_EQ(reader.skipped, 0);
@@ -389,10 +389,10 @@ UNIT_TEST(an_unfinished_record_in_one_ring_holds_up_all)
 	struct hi_ring *first = new_rings(&reader, 3), *second = hi_ring_at(first, CAPACITY, 1),
 		       *third = hi_ring_at(first, CAPACITY, 2);
 	struct hi_record_free busy = {
-		.header = {.size = sizeof busy, .type_busy = HI_RECORD_FREE, .cycles = 10},
+		.header = {.size = sizeof(busy), .type_busy = HI_RECORD_FREE, .cycles = 10},
 		.address = 1};
 	uint64_t *begun = (uint64_t *)(void *)second->data;
-	put(second, &busy, sizeof busy);
+	put(second, &busy, sizeof(busy));
 	*begun |= HI_RING_BUSY;
 	put_free_at(second, 30, 3);
 	put_free_at(first, 20, 2);
@@ -430,10 +430,10 @@ UNIT_TEST(refuses_a_ring_that_was_scribbled_over)
 	hi_ring_at(ring, CAPACITY, 1)->head = UINT64_MAX - HI_RING_UNIT + 1; /* behind its tail */
 	CHECK_EQ(next(&reader, 1, PATIENCE, &record), -EPROTO);
 	const uint32_t sizes[] = {1, 31, 33, HI_RING_SIZE_MAX + HI_RING_UNIT, UINT32_MAX};
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		ring = new_ring(&reader);
 		const struct hi_record_header bad = {.size = sizes[i], .type_busy = HI_RECORD_FREE};
-		memcpy(ring->data, &bad, sizeof bad);
+		memcpy(ring->data, &bad, sizeof(bad));
 		ring->head = 4 * HI_RING_UNIT;
 		CHECK_EQ(next(&reader, 1, PATIENCE, &record), -EPROTO);
 	}
@@ -445,7 +445,7 @@ UNIT_TEST(drops_records_whose_contents_do_not_fit_their_size)
 	union ring_record record;
 	struct hi_ring *ring = new_ring(&reader);
 	union ring_record bad;
-	memset(&bad, 0, sizeof bad);
+	memset(&bad, 0, sizeof(bad));
 	/* room for two */
 	bad.alloc = (struct hi_record_alloc){.header = {.size = 64, .type_busy = HI_RECORD_ALLOC},
 					     .frame_count = 3};

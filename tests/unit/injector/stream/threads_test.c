@@ -76,7 +76,7 @@ UNIT_TEST(a_name_that_was_set_late_is_noticed_once)
 	const struct thread *thread;
 	bool is_new;
 	char before[16];
-	CHECK_EQ(pthread_getname_np(pthread_self(), before, sizeof before), 0);
+	CHECK_EQ(pthread_getname_np(pthread_self(), before, sizeof(before)), 0);
 	CHECK_EQ(threads_open(&threads, getpid(), &own.images, &own.memory), 0);
 	CHECK_EQ(threads_get(&threads, &own.memory, (uint64_t)pthread_self(), &thread, &is_new), 0);
 	CHECK_STR(thread->name, before);
@@ -163,7 +163,7 @@ UNIT_TEST(pointers_of_nobody_are_numbered_and_nameless)
 	bool is_new;
 	const uint64_t pointers[] = {0, 8, UINT64_MAX, UINT64_MAX - 4096, 1ull << 63};
 	CHECK_EQ(threads_open(&threads, getpid(), &own.images, &own.memory), 0);
-	for (size_t i = 0; i < sizeof pointers / sizeof *pointers; i++) {
+	for (size_t i = 0; i < sizeof(pointers) / sizeof(*pointers); i++) {
 		CHECK_EQ(threads_get(&threads, &own.memory, pointers[i], &thread, &is_new), 0);
 		CHECK_EQ(thread->number, i + 1);
 		CHECK_EQ(thread->tid, 0);
@@ -189,8 +189,8 @@ UNIT_TEST(a_tid_that_is_no_task_of_the_target_is_not_believed)
 		mmap(NULL, 1 << 17, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(fake != MAP_FAILED);
 	const int32_t claims[] = {0, -1, 1, getppid(), INT32_MAX};
-	for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
-		memcpy(fake + i * 64 + threads.tid_offset, &claims[i], sizeof claims[i]);
+	for (size_t i = 0; i < sizeof(claims) / sizeof(*claims); i++) {
+		memcpy(fake + i * 64 + threads.tid_offset, &claims[i], sizeof(claims[i]));
 		CHECK_EQ(threads_get(&threads, &own.memory, address_of(fake + i * 64), &thread,
 				     &is_new),
 			 0);

@@ -48,7 +48,7 @@ UNIT_TEST(junk_in_the_environment_makes_nobody)
 		"", "-1", "12x", " 12", "4294967295", "99999999999999999999", "0x10"};
 
 	need_root();
-	for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
+	for (size_t i = 0; i < sizeof(junk) / sizeof(*junk); i++) {
 		under_sudo(junk[i], "1");
 		CHECK_EQ(identity_of_caller().uid, 0);
 		under_sudo("1", junk[i]);
@@ -103,12 +103,12 @@ UNIT_TEST(in_the_window_root_has_no_rights_over_files)
 	CHECK_EQ(setgroups(2, groups), 0);
 	CHECK(file >= 0);
 	CHECK_EQ(identity_begin((struct identity){.uid = 65534, .gid = 65534}, &window), 0);
-	const int in_window = open(path, O_RDONLY), error = errno;
+	const int in_window = open(path, O_RDONLY), err = errno;
 	const int group_count = getgroups(0, NULL);
 	const bool can_signal = kill(getppid(), 0) == 0;
 	identity_end(&window);
 	CHECK_EQ(in_window, -1);
-	CHECK_EQ(error, EACCES);
+	CHECK_EQ(err, EACCES);
 	CHECK_EQ(group_count, 0);
 	CHECK(can_signal);
 	CHECK(open(path, O_RDONLY) >= 0);

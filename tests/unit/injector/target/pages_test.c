@@ -135,8 +135,8 @@ UNIT_TEST(what_is_in_swap_is_counted_and_not_visited)
 	const uint64_t present = 1ull << 63, swapped = 1ull << 62, at = 0x7f0000000000,
 		       word[] = {present, swapped, swapped, 0, present, swapped};
 	struct pages pages = {.fd = memfd_create("pagemap", MFD_CLOEXEC)};
-	CHECK_EQ(pwrite(pages.fd, word, sizeof word, (off_t)(at / PAGE * sizeof word[0])),
-		 sizeof word);
+	CHECK_EQ(pwrite(pages.fd, word, sizeof(word), (off_t)(at / PAGE * sizeof(word[0]))),
+		 sizeof(word));
 	const struct seen seen = walk(&pages, (const char *)(uintptr_t)at, 6 * PAGE, false);
 	CHECK_EQ(seen.count, 2);
 	CHECK(seen.at[0] == at && seen.size[0] == PAGE && seen.at[1] == at + 4 * PAGE &&

@@ -88,7 +88,7 @@ static uint64_t slice_ns(void)
 	 * struct sched_attr, whose header contradicts <sched.h>; the fourth word is sched_runtime
 	 */
 	uint64_t attr[6];
-	CHECK_EQ(syscall(SYS_sched_getattr, 0, attr, sizeof attr, 0), 0);
+	CHECK_EQ(syscall(SYS_sched_getattr, 0, attr, sizeof(attr), 0), 0);
 	return attr[3];
 }
 

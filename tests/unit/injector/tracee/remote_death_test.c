@@ -83,24 +83,24 @@ static int session(const struct victim *victim)
 {
 	struct remote remote;
 	int64_t page = -1, ignored;
-	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets,
-					UNIT_PATIENCE_MS);
+	int closed, err = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets,
+				      UNIT_PATIENCE_MS);
 
-	if (error)
-		return error;
-	error = remote_syscall(&remote, SYS_mmap,
-			       (const uint64_t[6]){1 << 30, 4096, PROT_READ,
-						   MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0},
-			       &page);
-	if (!error)
-		error = remote_syscall(&remote, SYS_getpid, (const uint64_t[6]){0}, &ignored);
+	if (err)
+		return err;
+	err = remote_syscall(&remote, SYS_mmap,
+			     (const uint64_t[6]){1 << 30, 4096, PROT_READ,
+						 MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0},
+			     &page);
+	if (!err)
+		err = remote_syscall(&remote, SYS_getpid, (const uint64_t[6]){0}, &ignored);
 	int undone =
 		remote_syscall(&remote, SYS_munmap, (const uint64_t[6]){1 << 30, 4096}, &ignored);
 	if (undone)
 		undone = remote_syscall(&remote, SYS_munmap, (const uint64_t[6]){1 << 30, 4096},
 					&ignored);
 	closed = remote_close(&remote);
-	return error ? error : undone ? undone : closed;
+	return err ? err : undone ? undone : closed;
 }
 
 /*
@@ -118,20 +118,20 @@ static int calling_session(const struct victim *victim)
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
 				 (uint64_t)-1,
 				 0};
-	int closed, error = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets,
-					UNIT_PATIENCE_MS);
+	int closed, err = remote_open(&remote, victim->pid, &victim->memory, &victim->gadgets,
+				      UNIT_PATIENCE_MS);
 
-	if (error)
-		return error;
-	error = remote_syscall(&remote, SYS_mmap, map, &stack);
-	if (!error)
-		error = remote_call(&remote, (uintptr_t)clobber_and_add,
-				    (const uint64_t[4]){1, 2, 3, 4}, map[0] + map[1],
-				    UNIT_PATIENCE_MS, &result);
-	if (!error && result != 4321)
-		error = -EPROTO;
+	if (err)
+		return err;
+	err = remote_syscall(&remote, SYS_mmap, map, &stack);
+	if (!err)
+		err = remote_call(&remote, (uintptr_t)clobber_and_add,
+				  (const uint64_t[4]){1, 2, 3, 4}, map[0] + map[1],
+				  UNIT_PATIENCE_MS, &result);
+	if (!err && result != 4321)
+		err = -EPROTO;
 	closed = remote_close(&remote);
-	return error ? error : closed;
+	return err ? err : closed;
 }
 
 static void fail_each_operation(int (*run)(const struct victim *),

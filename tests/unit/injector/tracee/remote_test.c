@@ -203,10 +203,10 @@ UNIT_TEST(seccomp_filter_is_suspended_or_respected)
 
 	victim_start(&victim, mmap_forbidden);
 	for (int i = 0; i < 10; i++) {
-		int error = remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets,
-					UNIT_PATIENCE_MS);
-		CHECK(error == 0 || error == -EACCES);
-		if (!error)
+		int err = remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets,
+				      UNIT_PATIENCE_MS);
+		CHECK(err == 0 || err == -EACCES);
+		if (!err)
 			CHECK_EQ(map_and_unmap(&remote), 0);
 		CHECK_EQ(remote_close(&remote), 0);
 	}

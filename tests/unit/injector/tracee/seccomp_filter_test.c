@@ -132,27 +132,27 @@ static int check_child(void *context)
 {
 	const struct question *question = context;
 	struct tracee tracee;
-	int error = tracee_stop(&tracee, question->pid, question->pid, 5000);
+	int err = tracee_stop(&tracee, question->pid, question->pid, 5000);
 
-	if (error)
-		return error;
-	error = seccomp_filter_check(&tracee, 0x1000, question->with_dlopen);
+	if (err)
+		return err;
+	err = seccomp_filter_check(&tracee, 0x1000, question->with_dlopen);
 	(void)tracee_detach(&tracee);
-	return error;
+	return err;
 }
 
 static int verdict(int number, uint32_t answer, bool with_dlopen)
 {
 	struct question question = {fork(), with_dlopen};
-	int error;
+	int err;
 
 	if (question.pid == 0)
 		live_under(number, answer);
 	CHECK_EQ(waitpid(question.pid, NULL, WUNTRACED), question.pid);
-	error = tracee_worker(check_child, &question);
+	err = tracee_worker(check_child, &question);
 	kill(question.pid, SIGKILL);
 	waitpid(question.pid, NULL, 0);
-	return error;
+	return err;
 }
 
 UNIT_TEST(verdicts)

@@ -142,7 +142,7 @@ static int write_on(void *page)
 static void stand_before_one_child_of_two(struct victim_page *page)
 {
 	static _Alignas(16) char stack[65536];
-	if (clone(write_on, stack + sizeof stack, CLONE_VM, page) < 0)
+	if (clone(write_on, stack + sizeof(stack), CLONE_VM, page) < 0)
 		_exit(1);
 	stand_in_vfork(page, false);
 }
@@ -209,7 +209,7 @@ UNIT_TEST(where_one_cannot_be_stopped_nobody_is)
 	CHECK_EQ(held_so_far().count, 0);
 	CHECK_EQ(account.used_ns, 0);
 	CHECK_EQ(account.given_up, 0);
-	snprintf(text, sizeof text, "waits in vfork for its child %d (",
+	snprintf(text, sizeof(text), "waits in vfork for its child %d (",
 		 (int)victim.page->word[CHILD]);
 	CHECK(strstr(account.obstacle, text));
 	CHECK(strstr(account.obstacle, "another process traces"));

@@ -224,11 +224,11 @@ static int interrupt_and_abandon(void *argument)
 {
 	struct victim *victim = argument;
 	struct tracee tracee;
-	const int error = tracee_interrupt(&tracee, victim->pid, victim->pid);
+	const int err = tracee_interrupt(&tracee, victim->pid, victim->pid);
 
-	if (!error)
+	if (!err)
 		tracee_abandon(&tracee);
-	return error;
+	return err;
 }
 
 UNIT_TEST(no_call_fails_however_its_thread_is_let_go)
@@ -262,12 +262,12 @@ UNIT_TEST(threads_that_end_are_no_obstacle)
 		struct tracee tracee;
 
 		CHECK_EQ(proc_tasks(victim.pid, &tids, &count), 0);
-		int error = tracee_stop(&tracee, victim.pid, tids[count - 1], UNIT_PATIENCE_MS);
+		int err = tracee_stop(&tracee, victim.pid, tids[count - 1], UNIT_PATIENCE_MS);
 		free(tids);
-		CHECK(error == 0 || error == -ESRCH);
-		stopped += error == 0;
-		gone += error != 0;
-		if (!error)
+		CHECK(err == 0 || err == -ESRCH);
+		stopped += err == 0;
+		gone += err != 0;
+		if (!err)
 			CHECK_EQ(tracee_detach(&tracee), 0);
 	}
 	printf("# %s: %u stopped, %u gone\n", unit_current, stopped, gone);
@@ -316,10 +316,10 @@ UNIT_TEST(exec_ends_the_tracee)
 	victim_start(&victim, exec_when_asked);
 	CHECK_EQ(tracee_stop(&tracee, victim.pid, victim.pid, UNIT_PATIENCE_MS), 0);
 	victim.page->asked = 1;
-	int error = 0;
-	while (!error)
-		error = tracee_run_to_syscall(&tracee, UNIT_PATIENCE_MS);
-	CHECK_EQ(error, -ESRCH);
+	int err = 0;
+	while (!err)
+		err = tracee_run_to_syscall(&tracee, UNIT_PATIENCE_MS);
+	CHECK_EQ(err, -ESRCH);
 	CHECK_EQ(tracee.state, TRACEE_GONE);
 	CHECK_EQ(tracee_detach(&tracee), 0);
 	CHECK(!memory_is_alive(&victim.memory));

@@ -195,9 +195,9 @@ static int find_in(void (*run)(volatile uint64_t *rounds), int deadline_ms)
 	target_open(&target, storm.pid);
 	for (int i = 0; i < FINDS; i++) {
 		struct tracee tracee;
-		const int error = find(&target, deadline_ms, &tracee);
-		CHECK(error == 0 || error == -EAGAIN);
-		if (error)
+		const int err = find(&target, deadline_ms, &tracee);
+		CHECK(err == 0 || err == -EAGAIN);
+		if (err)
 			continue;
 		CHECK_EQ(tracee.state, TRACEE_STOPPED);
 		CHECK_EQ(tracee_detach(&tracee), 0);

@@ -580,7 +580,7 @@ static int made_build(struct handmade *made, struct unwind_table *out_table)
 		 .p_offset = SECTION - 8,
 		 .p_vaddr = SECTION - 8,
 		 .p_filesz = 8}};
-	int error;
+	int err;
 
 	memcpy(made->bytes, &header, sizeof(header));
 	memcpy(made->bytes + sizeof(header), segments, sizeof(segments));
@@ -593,11 +593,10 @@ static int made_build(struct handmade *made, struct unwind_table *out_table)
 	memcpy(copy, made->bytes, made->size);
 	memset(copy + made->size, 0, 4);
 	made->image.elf = elf_memory(copy, made->size + 4);
-	error = made->image.elf ? unwind_table_build(&made->image, &made->text, out_table)
-				: -EINVAL;
+	err = made->image.elf ? unwind_table_build(&made->image, &made->text, out_table) : -EINVAL;
 	elf_end(made->image.elf);
 	free(copy);
-	return error;
+	return err;
 }
 
 struct wanted_row {
