@@ -205,7 +205,6 @@ UNIT_TEST(only_the_newest_are_kept)
 	CHECK(holds("p.12.0002.heap", "second") && holds("p.12.0003.pb.gz", "third"));
 	CHECK_EQ(count_files(), 6);
 	/* What somebody has put in its place is not ours to remove. */
-	CHECK_EQ(unlink(in_directory("p.12.0002.heap")), 0);
 	close(open(in_directory("other"), O_CREAT | O_WRONLY, 0600));
 	char other[300];
 	snprintf(other, sizeof(other), "%s", in_directory("other"));
