@@ -3,6 +3,6 @@
 #ifndef HI_VERSION_H
 #define HI_VERSION_H
 
-#define HI_VERSION "0.1.0"
+#define HI_VERSION "0.2.0"
 
 #endif
