@@ -435,7 +435,7 @@ _Static_assert(sizeof(struct hi_walk_node) == 32, "two nodes a cache line");
 
 /*
  * A store to a word of the target that running threads read as a code address: a GOT slot, or the
- * hook of a gate entry. A write from another process may be seen half done (docs/architecture.md,
+ * hook of a gate entry. A write from another process may be seen half done (docs/safety.md,
  * "Words that are read while they change"). So a thread that the injector has borrowed executes the
  * store, from a list in the state.
  */
