@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.c - the steps of an attach. docs/architecture.md says what each step may and may not do;
- * the modules that it calls say how it is done.
+ * attach.c - the steps of an attach. docs/architecture.md shows them, docs/safety.md says why each
+ * is safe, and the modules that it calls say how it is done.
  *
  * Entry point: attach(). detach() undoes it from the control block alone, whatever step was
  * reached.
