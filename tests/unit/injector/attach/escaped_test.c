@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * escaped: copies of gate addresses in a child's data, heap, stack, large, shared and sealed
- * mappings, in disguise too, are turned back; look-alikes and untouched pages are not.
+ * mappings, in disguise too, are fixed up; look-alikes and untouched pages are not.
  */
 #include "escaped.h"
 
