@@ -117,6 +117,9 @@ UNIT_TEST(rust_legacy)
 		 "<alloc::vec::Vec<T,A> as Drop>::drop"},
 		{"_ZN3app4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
 		 "app::main::{{closure}}"},
+		{"_ZN86_$LT$u..$u6a21$$u5757$$LT$alloc..vec..Vec$LT$T$GT$$GT$$u20$as$u20$"
+		 "u..Gr$uf6$$udf$e$GT$2go17h5f3cc1d9e2907864E",
+		 "<u::$u6a21$$u5757$<alloc::vec::Vec<T>> as u::Gr$uf6$$udf$e>::go"},
 		{NULL, NULL},
 	};
 	check_all(pairs, false);
@@ -214,6 +217,17 @@ UNIT_TEST(rust_v0_explosion_is_refused)
 		CHECK_STR(readable, name);
 		free(readable);
 	}
+}
+
+/* "for<...>" with 916 million lifetimes in 22 bytes: other demanglers write each of them. */
+UNIT_TEST(rust_v0_lifetimes_cost_nothing)
+{
+	static const struct pair pairs[] = {{"_RINvC1a1bDGzzzzz_EL_E", "a::b"}, {NULL, NULL}};
+	static const struct pair full_pairs[] = {{"_RINvC1a1bDGzzzzz_EL_E", "a::b::<dyn >"},
+						 {NULL, NULL}};
+
+	check_all(pairs, false);
+	check_all(full_pairs, true);
 }
 
 UNIT_TEST(others_stay)
