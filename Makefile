@@ -16,7 +16,8 @@
 ##   WERROR=1             warnings are errors
 ##   V=1                  print whole commands; of integration tests, also what passing ones say
 ##   CFLAGS=  LDFLAGS=    added to ours
-##   T=name               run only tests whose name contains this
+##   T=name               run only tests whose name matches this: a part of it, or an extended
+##                        regular expression (T='growth|leaks')
 ##   FUZZ_TIME=60         seconds for each fuzzer of `make fuzz`
 ##   N=50                 attach/detach cycles for `make torture`, for each target and loader; T=regex chooses targets
 ##   HOOK=                where `make torture` hooks them: auto, entry, slot, or several, as auto,slot; auto where nothing is said

@@ -7,13 +7,15 @@
  *
  * Each case runs in a forked child with a time limit, so that a crash, a hang or a leaked
  * descriptor is that case's failure only. The first failing check ends its case. argv[1] = run only
- * the cases whose name contains it. Output: `ok name`, `FAIL name file:line: what`, `skip name:
+ * the cases whose name it matches: a part of the name, or an extended regular expression. Output:
+ * `ok name` (with its seconds if it took one or more), `FAIL name file:line: what`, `skip name:
  * reason`, and last `N passed, N failed, N skipped`. Exit status 1 if one failed.
  */
 #ifndef HI_UNIT_H
 #define HI_UNIT_H
 
 #include <inttypes.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,34 +153,47 @@ static inline int unit_fork(const struct unit_case *unit_case)
 	return status;
 }
 
+/* Says what became of a case; one that was skipped or that failed a check has said it itself. */
+static inline void unit_report(const char *name, int status, uint64_t ms)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && ms < 1000)
+		printf("ok %s\n", name);
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		printf("ok %s (%.1f s)\n", name, (double)ms / 1000);
+	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		printf("FAIL %s: no end after %u s\n", name, UNIT_TIME_LIMIT_S);
+	else if (WIFSIGNALED(status))
+		printf("FAIL %s: killed by signal %d (%s)\n", name, WTERMSIG(status),
+		       strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) != UNIT_EXIT_FAIL && WEXITSTATUS(status) != UNIT_EXIT_SKIP)
+		printf("FAIL %s: exit status %d\n", name, WEXITSTATUS(status));
+}
+
 static inline int unit_main(int argc, char **argv)
 {
-	const char *filter = argc > 1 ? argv[1] : "";
 	unsigned passed = 0, failed = 0, skipped = 0;
+	regex_t filter;
 
+	if (regcomp(&filter, argc > 1 ? argv[1] : "", REG_EXTENDED | REG_NOSUB)) {
+		fprintf(stderr, "%s: no regular expression: %s\n", argv[0], argv[1]);
+		return 2;
+	}
 	for (const struct unit_case *unit_case = unit_first; unit_case;
 	     unit_case = unit_case->next) {
-		if (!strstr(unit_case->name, filter))
+		if (regexec(&filter, unit_case->name, 0, NULL, 0) != 0)
 			continue;
+		const uint64_t begun = unit_now_ms();
 		const int status = unit_fork(unit_case);
-		if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-			printf("ok %s\n", unit_case->name);
+
+		unit_report(unit_case->name, status, unit_now_ms() - begun);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			passed++;
-		} else if (WIFEXITED(status) && WEXITSTATUS(status) == UNIT_EXIT_SKIP) {
+		else if (WIFEXITED(status) && WEXITSTATUS(status) == UNIT_EXIT_SKIP)
 			skipped++;
-		} else {
-			if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-				printf("FAIL %s: no end after %u s\n", unit_case->name,
-				       UNIT_TIME_LIMIT_S);
-			else if (WIFSIGNALED(status))
-				printf("FAIL %s: killed by signal %d (%s)\n", unit_case->name,
-				       WTERMSIG(status), strsignal(WTERMSIG(status)));
-			else if (WEXITSTATUS(status) != UNIT_EXIT_FAIL)
-				printf("FAIL %s: exit status %d\n", unit_case->name,
-				       WEXITSTATUS(status));
+		else
 			failed++;
-		}
 	}
+	regfree(&filter);
 	printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
 	return failed != 0;
 }
