@@ -219,18 +219,25 @@ $(unit_names:%=$(O)/unit/%):
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-check: ## all tests, or those matching T=name
-	@status=0; \
+check: ## daily tests, two minutes on two CPUs; T=name: those that match it, slow ones too; all: ./scripts/check
+	@$(if $(T),,export DAILY=1;) status=0; \
 	$(MAKE) --no-print-directory check-unit || status=1; \
 	$(MAKE) --no-print-directory check-integration || status=1; \
+	$(if $(T),,$(print_left_out);) \
 	exit $$status
 
+# What `make check` leaves out, by the marks that leave it out.
+daily_cases = grep -vc '^\#' tests/integration/daily
+print_left_out = echo "left out: $$(cat $(unit_sources) | grep -c '^UNIT_SLOW_TEST') slow unit cases" \
+	"and the $$(($(words $(wildcard tests/integration/*/run)) - $$($(daily_cases)))) integration cases" \
+	"that tests/integration/daily does not list; ./scripts/check runs all, make check T=name one"
+
 # A test that does not build counts as failed and stops no other.
-check-unit: ## unit tests
+check-unit: ## all unit tests
 	@$(MAKE) --no-print-directory -k unit-tests || true
 	@tests/unit/run '$(T)' $(unit_names:%=$(O)/unit/%)
 
-check-integration: $(O)/heapinject $(FAULTS_BIN) ## integration tests: real programs, started on loopback
+check-integration: $(O)/heapinject $(FAULTS_BIN) ## all integration tests: real programs, started on loopback
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC) tests/run '$(T)'
 
 # A payload that does not link is for scripts/lint to explain.

@@ -10,6 +10,9 @@
  * the cases whose name it matches: a part of the name, or an extended regular expression. Output:
  * `ok name` (with its seconds if it took one or more), `FAIL name file:line: what`, `skip name:
  * reason`, and last `N passed, N failed, N skipped`. Exit status 1 if one failed.
+ *
+ * A case that takes more than a second and a half alone on a quiet machine is a UNIT_SLOW_TEST.
+ * DAILY=1 in the environment, which is what `make check` sets, leaves these out.
  */
 #ifndef HI_UNIT_H
 #define HI_UNIT_H
@@ -17,6 +20,7 @@
 #include <inttypes.h>
 #include <regex.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +44,7 @@ enum { UNIT_EXIT_FAIL = 76, UNIT_EXIT_SKIP = 77 };
 struct unit_case {
 	const char *name;
 	void (*run)(void);
+	bool is_slow;
 	struct unit_case *next;
 };
 
@@ -53,14 +58,18 @@ static inline void unit_register(struct unit_case *unit_case)
 }
 
 /* Cases register themselves before main, in the order of the file. */
-#define UNIT_TEST(name_)                                                                       \
-	static void unit_run_##name_(void);                                                    \
-	static struct unit_case unit_case_##name_ = {.name = #name_, .run = unit_run_##name_}; \
-	__attribute__((constructor)) static void unit_register_##name_(void)                   \
-	{                                                                                      \
-		unit_register(&unit_case_##name_);                                             \
-	}                                                                                      \
+#define UNIT_CASE(name_, is_slow_)                                             \
+	static void unit_run_##name_(void);                                    \
+	static struct unit_case unit_case_##name_ = {                          \
+		.name = #name_, .run = unit_run_##name_, .is_slow = is_slow_}; \
+	__attribute__((constructor)) static void unit_register_##name_(void)   \
+	{                                                                      \
+		unit_register(&unit_case_##name_);                             \
+	}                                                                      \
 	static void unit_run_##name_(void)
+
+#define UNIT_TEST(name_) UNIT_CASE(name_, false)
+#define UNIT_SLOW_TEST(name_) UNIT_CASE(name_, true)
 
 #define UNIT_FAIL(...)                                                       \
 	do {                                                                 \
@@ -171,6 +180,8 @@ static inline void unit_report(const char *name, int status, uint64_t ms)
 
 static inline int unit_main(int argc, char **argv)
 {
+	const char *daily = getenv("DAILY");
+	const bool without_slow = daily && strcmp(daily, "1") == 0;
 	unsigned passed = 0, failed = 0, skipped = 0;
 	regex_t filter;
 
@@ -181,6 +192,8 @@ static inline int unit_main(int argc, char **argv)
 	for (const struct unit_case *unit_case = unit_first; unit_case;
 	     unit_case = unit_case->next) {
 		if (regexec(&filter, unit_case->name, 0, NULL, 0) != 0)
+			continue;
+		if (unit_case->is_slow && without_slow)
 			continue;
 		const uint64_t begun = unit_now_ms();
 		const int status = unit_fork(unit_case);

@@ -435,7 +435,7 @@ static void skip_hole(struct guest *guest)
 		ring->tail += HI_RING_UNIT;
 }
 
-UNIT_TEST(a_child_forked_anywhere_in_a_hook_gets_through_and_tells_nothing)
+UNIT_SLOW_TEST(a_child_forked_anywhere_in_a_hook_gets_through_and_tells_nothing)
 {
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("thousands of forks with the sanitizer's memory take minutes");

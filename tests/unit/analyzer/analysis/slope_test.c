@@ -81,7 +81,7 @@ static void try(size_t points, double slope_there, double memory, double *out_su
 		       points, slope_there, memory, 100 * *out_sure, 100 * *out_held);
 }
 
-UNIT_TEST(alarms_are_as_seldom_as_is_said)
+UNIT_SLOW_TEST(alarms_are_as_seldom_as_is_said)
 {
 	double sure, held;
 

@@ -245,7 +245,7 @@ static void print_row(const struct program *program, const double *grows, const 
 	printf("\n");
 }
 
-UNIT_TEST(healthy_programs_do_not_grow)
+UNIT_SLOW_TEST(healthy_programs_do_not_grow)
 {
 	static const struct program programs[] = {
 		{"churn", churn},       {"queue", queue},     {"cache", cache},

@@ -88,7 +88,7 @@ UNIT_TEST(damage_is_named)
 }
 
 /* Spaces, 512 MiB of them, in zstd: an eighth of a kilobyte for each MiB. */
-UNIT_TEST(a_bomb_ends_with_a_message)
+UNIT_SLOW_TEST(a_bomb_ends_with_a_message)
 {
 	const size_t size = 512u << 20, room = 1 << 20;
 	char *bytes = malloc(size);

@@ -358,7 +358,7 @@ UNIT_TEST(each_stack_is_counted_by_how_it_ended_itself)
 }
 
 /* A ring that a target writes to can bring any number of them. */
-UNIT_TEST(stacks_without_end_are_counted_but_not_told_apart)
+UNIT_SLOW_TEST(stacks_without_end_are_counted_but_not_told_apart)
 {
 	enum { SAMPLES = 600000, KEPT = 1 << 19 };
 	struct profile profile;

@@ -82,7 +82,7 @@ static void write_cxx_explosion(char name[1024], int levels)
 		end += sprintf(end, "S_IS%c_S%c_E", digits[i], digits[i]);
 }
 
-UNIT_TEST(cxx_explosion_is_refused)
+UNIT_SLOW_TEST(cxx_explosion_is_refused)
 {
 	char name[1024];
 

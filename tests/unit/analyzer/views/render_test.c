@@ -488,7 +488,7 @@ static struct profile dense_profile(int functions)
 }
 
 /* A picture of 40,000 calls would take graphviz for ever. */
-UNIT_TEST(svg_of_a_dense_graph)
+UNIT_SLOW_TEST(svg_of_a_dense_graph)
 {
 	const struct render_options options = {.type = INUSE_SPACE, .no_trim = true};
 	struct profile profile = dense_profile(200);

@@ -197,7 +197,7 @@ UNIT_TEST(copies_are_seen_across_pieces_and_out_of_reach)
 }
 
 /* Shared memory is searched up to a limit, and what is beyond it is reported. */
-UNIT_TEST(much_shared_memory_is_not_searched)
+UNIT_SLOW_TEST(much_shared_memory_is_not_searched)
 {
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("the sanitizer's shadow memory is terabytes to search");

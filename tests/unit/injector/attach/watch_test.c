@@ -195,7 +195,7 @@ static void check_loaded(const struct watched *watched)
 	CHECK(has_table(watched, image->text[0].lo));
 }
 
-UNIT_TEST(a_library_that_comes_is_patched_and_one_that_goes_is_forgotten)
+UNIT_SLOW_TEST(a_library_that_comes_is_patched_and_one_that_goes_is_forgotten)
 {
 	SKIP_WITH_ADDRESS_SANITIZER();
 	struct watched watched;

@@ -192,7 +192,7 @@ UNIT_TEST(cycles_in_an_aligned_alloc_storm)
  * A safe moment is rare in such a storm: as many cycles as there is time for. The storm itself maps
  * and unmaps libutil and opens descriptors; the rest must be steady.
  */
-UNIT_TEST(survives_a_dlopen_storm)
+UNIT_SLOW_TEST(survives_a_dlopen_storm)
 {
 	const struct storm storm = storm_start(storm_dlopen);
 	struct target target;
@@ -254,7 +254,7 @@ UNIT_TEST(leaves_errno_alone)
  * Killed while the thread is in dlopen, or has been and its errno is not restored yet: the thread
  * does that itself.
  */
-UNIT_TEST(leaves_errno_alone_when_it_dies)
+UNIT_SLOW_TEST(leaves_errno_alone_when_it_dies)
 {
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("the sanitizer's own malloc does not do without memory");

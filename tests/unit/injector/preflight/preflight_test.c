@@ -148,7 +148,7 @@ UNIT_TEST(hands_on_what_it_has_read)
 }
 
 /* Whatever it finds is of one program. */
-UNIT_TEST(a_program_that_is_replaced_meanwhile_is_looked_at_anew)
+UNIT_SLOW_TEST(a_program_that_is_replaced_meanwhile_is_looked_at_anew)
 {
 	static const char again[] = "exec sh -c \"$0\" \"$0\"";
 	pid_t pid = fork();

@@ -92,7 +92,7 @@ static void ask_and_freeze(const struct victim *victim)
 	(void)!tracee_worker(freeze_after_asking, (void *)(uintptr_t)victim);
 }
 
-UNIT_TEST(one_that_is_frozen_when_a_thread_may_still_stop_for_it_is_killed_too)
+UNIT_SLOW_TEST(one_that_is_frozen_when_a_thread_may_still_stop_for_it_is_killed_too)
 {
 	check_killed(wait_for_child, ask_and_freeze);
 }
@@ -114,7 +114,7 @@ static void hold_and_wait(const struct victim *victim)
 	(void)!tracee_worker(wait_holding, (void *)(uintptr_t)victim);
 }
 
-UNIT_TEST(one_that_waits_while_it_holds_a_thread_is_killed)
+UNIT_SLOW_TEST(one_that_waits_while_it_holds_a_thread_is_killed)
 {
 	struct victim victim;
 	int status;
@@ -142,7 +142,7 @@ static void let_go_and_freeze(const struct victim *victim)
 	kill(getpid(), SIGSTOP);
 }
 
-UNIT_TEST(one_that_holds_nothing_may_be_stopped_for_as_long_as_one_likes)
+UNIT_SLOW_TEST(one_that_holds_nothing_may_be_stopped_for_as_long_as_one_likes)
 {
 	struct victim victim;
 	int status;
@@ -169,7 +169,7 @@ static void be_slow(const struct victim *victim)
 	watchdog_end();
 }
 
-UNIT_TEST(one_that_is_slow_but_alive_is_left_alone)
+UNIT_SLOW_TEST(one_that_is_slow_but_alive_is_left_alone)
 {
 	int status;
 	const pid_t pid = start(NULL, be_slow);

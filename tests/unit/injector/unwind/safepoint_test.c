@@ -228,7 +228,7 @@ UNIT_TEST(given_up_in_a_malloc_storm_of_two_threads)
 	find_in(storm_malloc_two_threads, 200);
 }
 
-UNIT_TEST(given_up_in_a_dlopen_storm)
+UNIT_SLOW_TEST(given_up_in_a_dlopen_storm)
 {
 	find_in(storm_dlopen, 200);
 }

@@ -800,7 +800,7 @@ UNIT_TEST(an_object_without_section_has_no_table)
 
 /* ---- damaged sections ------------------------------------------------------------------------ */
 
-UNIT_TEST(damaged_sections_do_no_harm)
+UNIT_SLOW_TEST(damaged_sections_do_no_harm)
 {
 	struct own own = own_open();
 	const struct elf_image *loader = own_image(&own, "ld-linux");
