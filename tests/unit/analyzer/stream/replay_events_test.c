@@ -201,7 +201,7 @@ UNIT_TEST(kinds_are_told_apart)
  */
 UNIT_TEST(of_many_sizes_on_one_stack_few_are_told_apart)
 {
-	enum { FEW = 32, MANY = 1000, DOUBLINGS = 10, ROUNDS = 2 };
+	enum { FEW = 32, MANY = 1000, SHIFTS = 10, ROUNDS = 2 };
 	struct hi_stream_event event[MANY];
 	uint64_t rows[STACKS] = {0}, count[STACKS] = {0}, bytes[STACKS] = {0};
 	FILE *file = begin();
@@ -227,7 +227,7 @@ UNIT_TEST(of_many_sizes_on_one_stack_few_are_told_apart)
 		CHECK(row->alloc_bytes >= row->alloc_count * row->key.size_class &&
 		      row->alloc_bytes <= row->alloc_count * 2 * row->key.size_class);
 	}
-	CHECK(rows[0] <= FEW + DOUBLINGS);
+	CHECK(rows[0] <= FEW + SHIFTS);
 	CHECK_EQ(rows[1], FEW);
 	CHECK_EQ(count[0], ROUNDS * MANY);
 	CHECK_EQ(bytes[0], ROUNDS * MANY * (MANY - 1) / 2);
