@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Bash completion for heapinject. Commands and options are those that the program's own help names, so that this file knows what it is installed with.
+# Bash completion for heapinject. It offers the commands and options that the program's own help
+# names, so that this file knows what it is installed with.
 
 # _heapinject_commands PROGRAM
 _heapinject_commands() {
 	"$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
-# _heapinject_options PROGRAM COMMAND: "NAME ARGUMENT" of each, with a dot for none; names on one line of help want the same
+# _heapinject_options PROGRAM COMMAND: prints "NAME ARGUMENT" of each, with a dot for no argument;
+# names on one line of help have the same argument
 _heapinject_options() {
 	"$1" help "$2" 2>/dev/null | awk '/^ +-/ {
 		sub(/^ +/, ""); sub(/  .*/, "")
 		count = split($0, name, ", "); argument = "."
 		for (i = 1; i <= count; i++) {
 			split(name[i], word, " "); name[i] = word[1]
-			if (name[i] ~ /^-/ && word[2] ~ /^([A-Z]+|[a-z]+(\|[a-z]+)+)$/) argument = word[2]
+			if (name[i] ~ /^-/ && word[2] ~ /^([A-Z]+|[a-z]+(\|[a-z]+)+)$/)
+				argument = word[2]
 		}
 		for (i = 1; i <= count; i++) if (name[i] ~ /^-/) print name[i], argument
 	}'
@@ -26,7 +29,9 @@ _heapinject_value() {
 	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${1//|/ }" -- "$2") ;;
 	LOADER) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$2") ;;
 	WHERE) mapfile -t COMPREPLY < <(compgen -W 'auto entry slot' -- "$2") ;;
-	FILE | OUT | BINARY | PREFIX | DIRS | OLD | NEW) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
+	FILE | OUT | BINARY | PREFIX | DIRS | OLD | NEW)
+		mapfile -t COMPREPLY < <(compgen -f -- "$2")
+		;;
 	esac
 }
 
@@ -34,7 +39,9 @@ _heapinject() {
 	local program=$1 word=$2 previous=$3 command=${COMP_WORDS[1]} options name argument names=
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(_heapinject_commands "$program") --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(
+			compgen -W "$(_heapinject_commands "$program") --help --version" -- "$word"
+		)
 		return
 	fi
 	if [[ $command == help ]]; then
@@ -51,7 +58,8 @@ _heapinject() {
 	done <<<"$options"
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
-	elif [[ $command == check || $command == attach || $command == detach || $command == dump ]]; then
+	elif [[ $command == check || $command == attach ||
+		$command == detach || $command == dump ]]; then
 		mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -1,6 +1,7 @@
 #compdef heapinject
 # SPDX-License-Identifier: MIT
-# Zsh completion for heapinject. Commands and options are those that the program's own help names, so that this file knows what it is installed with.
+# Zsh completion for heapinject. It offers the commands and options that the program's own help
+# names, so that this file knows what it is installed with.
 
 # What an option's argument may be, by what help calls it.
 _heapinject_value() {
@@ -14,11 +15,12 @@ _heapinject_value() {
 }
 
 _heapinject() {
-	local program=$words[1] command=$words[2] line text name argument
+	local program=$words[1] command=$words[2] line text name argument value
 	local -a commands specs names match mbegin mend
 	setopt localoptions extendedglob
 	if (( CURRENT == 2 )) || [[ $command == help ]]; then
-		commands=(${(f)"$($program --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  *\(.*\)/\1:\2/p')"})
+		commands=(${(f)"$($program --help 2>/dev/null |
+			sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  *\(.*\)/\1:\2/p')"})
 		_describe command commands
 		return
 	fi
@@ -29,13 +31,15 @@ _heapinject() {
 		names=(${(s:, :)line%%  *})
 		argument=
 		for name in $names; do
-			[[ $name == -*' '* && ${${=name}[2]} =~ '^([A-Z]+|[a-z]+(\|[a-z]+)+)$' ]] && argument=${${=name}[2]}
+			[[ $name == -*' '* && ${${=name}[2]} =~ '^([A-Z]+|[a-z]+(\|[a-z]+)+)$' ]] &&
+				argument=${${=name}[2]}
 		done
 		for name in $names; do
 			name=${name%% *}
+			value=${argument:+$(_heapinject_value $argument)}
 			case $name in
-			--*) specs+=("$name${argument:+=}[$text]${argument:+$(_heapinject_value $argument)}") ;;
-			-*) specs+=("$name${argument:++}[$text]${argument:+$(_heapinject_value $argument)}") ;;
+			--*) specs+=("$name${argument:+=}[$text]$value") ;;
+			-*) specs+=("$name${argument:++}[$text]$value") ;;
 			esac
 		done
 	done
