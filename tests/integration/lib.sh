@@ -3,12 +3,15 @@
 #
 # Helpers for integration cases: . "$CASE_DIR/../lib.sh"
 #
-# Whatever a case starts it starts with start_server or start_attach; the pids are kept, and the EXIT trap stops just these. Nothing is ever
-# stopped by name. Observations of the target (snapshot, got_words) read /proc on their own and share no code with heapinject.
+# A case starts every process with start_server or start_attach. These keep the pids, and the EXIT
+# trap stops just these processes. Nothing is ever stopped by name. Observations of the target
+# (snapshot, got_words) read /proc on their own and share no code with heapinject.
 set -u
 
 lib_dir=$(dirname "${BASH_SOURCE[0]}")
-patience=60 # seconds for what must come: a busy machine leaves a whole session without a CPU for several
+# Seconds to wait for what must come: a busy machine leaves a whole session without a CPU for
+# several.
+patience=60
 attach_tries=5
 pids=()
 nap_fifo=$WORK/nap
@@ -24,7 +27,8 @@ skip() {
 	exit 77
 }
 
-# nap SECONDS: like sleep, but no program is started: whatever asks again and again would have a good part of a CPU for it
+# nap SECONDS: sleeps without starting a program; one that is started again and again to sleep takes
+# a good part of a CPU
 nap() {
 	read -rt "$1" <>"$nap_fifo"
 	return 0
@@ -43,12 +47,14 @@ is_executed() {
 	[[ $(tr '\0' ' ' <"/proc/$1/cmdline") != "$(tr '\0' ' ' <"/proc/$$/cmdline")" ]]
 }
 
-# start_server COMMAND...: runs it in the background with its output in $WORK/server.N.log; its pid is in $SERVER_PID
+# start_server COMMAND...: runs it in the background with its output in $WORK/server.N.log; its pid
+# is in $SERVER_PID
 start_server() {
 	"$@" >"$WORK/server.${#pids[@]}.log" 2>&1 </dev/null &
 	SERVER_PID=$!
 	pids+=("$SERVER_PID")
-	[[ $(type -t "$1") != file ]] || wait_for is_executed "$SERVER_PID" || fail "$1 was not executed"
+	[[ $(type -t "$1") != file ]] || wait_for is_executed "$SERVER_PID" ||
+		fail "$1 was not executed"
 }
 
 # stop PID: end one of our processes, gently at first
@@ -79,12 +85,14 @@ stop_all() {
 }
 trap stop_all EXIT
 
-# free_port: an odd port on which nobody listens now, and which no case in another lane is given meanwhile
+# free_port: prints an odd port on which nobody listens now, and which no case in another lane gets
+# meanwhile
 free_port() {
 	local port
 	while :; do
 		port=$((20001 + 2 * (RANDOM % 375 * 16 + ${LANE:-0} % 16)))
-		grep -qi ":$(printf '%04X' "$port") " /proc/net/tcp /proc/net/tcp6 2>/dev/null || break
+		grep -qi ":$(printf '%04X' "$port") " /proc/net/tcp /proc/net/tcp6 2>/dev/null ||
+			break
 	done
 	echo "$port"
 }
@@ -111,7 +119,8 @@ has_had_ticks() {
 	! is_running "$1" || (($(cpu_ticks "$1") >= $2))
 }
 
-# let_work PID TICKS: until it has had so much more processor time; after a sleep it may have had none
+# let_work PID TICKS: waits until it has had so much more processor time; after a sleep it may have
+# had none
 let_work() {
 	wait_for has_had_ticks "$1" $(($(cpu_ticks "$1") + $2)) || fail "process $1 does not work"
 }
@@ -129,16 +138,23 @@ check_same() {
 	diff -u "$1" "$2" || fail "$3 changed"
 }
 
-# snapshot PID FILE: what heapinject must leave as it was. Left out is what a program does for itself: heap, plain anonymous memory, the stack's size,
-# socket numbers. Anonymous memory that is executable or wiped on fork is kept, because a forgotten gate or state would look like that.
+# snapshot PID FILE: writes down what heapinject must leave as it was. It leaves out what a program
+# does for itself: heap, plain anonymous memory, the stack's size, socket numbers. It keeps
+# anonymous memory that is executable or wiped on fork, because a forgotten gate or state would look
+# like that.
 snapshot() {
 	local pid=$1 file=$2
 	{
 		echo '# maps'
-		awk '$6 == "[heap]" || $6 ~ /^\[anon/ { next } $6 == "[stack]" { print $2, $6; next } $6 != "" || $2 ~ /x/' "/proc/$pid/maps"
-		echo "# mappings wiped or absent after fork: $(grep -cE '^VmFlags:.* (wf|dc)( |$)' "/proc/$pid/smaps")"
+		awk '
+			$6 == "[heap]" || $6 ~ /^\[anon/ { next }
+			$6 == "[stack]" { print $2, $6; next }
+			$6 != "" || $2 ~ /x/' "/proc/$pid/maps"
+		echo '# mappings wiped or absent after fork:' \
+			"$(grep -cE '^VmFlags:.* (wf|dc)( |$)' "/proc/$pid/smaps")"
 		echo '# descriptors'
-		find "/proc/$pid/fd" -type l -printf '%l\n' 2>/dev/null | sed 's/^socket:.*/socket/' | sort | uniq -c
+		find "/proc/$pid/fd" -type l -printf '%l\n' 2>/dev/null |
+			sed 's/^socket:.*/socket/' | sort | uniq -c
 		echo "# threads: $(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)"
 		grep -E '^(SigPnd|SigBlk|SigIgn|SigCgt|TracerPid):' "/proc/$pid/status"
 	} >"$file"
@@ -149,7 +165,8 @@ got_words() {
 	python3 "$lib_dir/got_words.py" "$1" >"$2" || fail "cannot read the GOT of $1"
 }
 
-# check_got BEFORE AFTER: equal, except for lazy slots that the program has resolved by itself meanwhile
+# check_got BEFORE AFTER: both must be equal, but for lazy slots that the program has resolved by
+# itself meanwhile
 check_got() {
 	python3 "$lib_dir/got_words.py" --compare "$1" "$2" || fail 'GOT words changed'
 }
@@ -159,17 +176,22 @@ is_attached() {
 	[[ $(<"/proc/$1/maps") == *memfd:heapinject* ]]
 }
 
-# is_hooked PID OBJECT: the slots of that library lead to us; or nothing has to, as functions are hooked where they begin
+# is_hooked PID OBJECT: the slots of that library lead to heapinject, or need not, as functions are
+# hooked at their entry
 is_hooked() {
-	grep -q 'attached to .*: [1-9][0-9]* functions at their entry, 0 GOT slots' "$WORK/attach.out" || python3 "$lib_dir/got_words.py" "$1" | grep -q "$2.*heapinject"
+	grep -q 'attached to .*: [1-9][0-9]* functions at their entry, 0 GOT slots' \
+		"$WORK/attach.out" ||
+		python3 "$lib_dir/got_words.py" "$1" | grep -q "$2.*heapinject"
 }
 
-# run_attach PID OPTION...: attach in the foreground; output in $WORK/attach.out; returns its exit status
+# run_attach PID OPTION...: attaches in the foreground and returns the exit status; its output is in
+# $WORK/attach.out
 run_attach() {
 	"$HEAPINJECT" attach "$@" >"$WORK/attach.out" 2>&1
 }
 
-# start_attach PID OPTION...: attach in the background, return when it is attached; pid in $ATTACH_PID
+# start_attach PID OPTION...: attaches in the background and returns when it is attached; its pid is
+# in $ATTACH_PID
 start_attach() {
 	"$HEAPINJECT" attach "$@" >"$WORK/attach.out" 2>&1 &
 	ATTACH_PID=$!
@@ -185,17 +207,21 @@ wait_attach() {
 	wait "$ATTACH_PID"
 }
 
-# lose_injector [PID]: SIGKILL to the injector of the session, as the kernel would when it is out of memory
+# lose_injector [PID]: sends SIGKILL to the injector of the session, as the kernel would when it is
+# out of memory
 lose_injector() {
 	kill -KILL "${1:-$ATTACH_PID}" || fail 'there was no injector to kill'
 	wait "${1:-$ATTACH_PID}" 2>/dev/null
 	return 0
 }
 
-# start_session PID OPTION...: like start_attach, but returns when allocations are sampled; files are $WORK/out.PID.*
-# The dlopen loader may find no thread at a safe point. Then it is tried again, as it says.
+# start_session PID OPTION...: does what start_attach does, but returns when allocations are
+# sampled; the files are $WORK/out.PID.*
+# The dlopen loader may find no thread at a safe point. Then start_session tries again, as the
+# loader advises.
 start_session() {
 	local tries status
+	local untouched='no thread came to a safe point .* the process is untouched; try again'
 	for ((tries = 1; ; tries++)); do
 		: >"$WORK/attach.out"
 		"$HEAPINJECT" attach "$@" -v -o "$WORK/out" >"$WORK/attach.out" 2>&1 &
@@ -205,8 +231,9 @@ start_session() {
 		grep -q 'attached to' "$WORK/attach.out" && return
 		wait_attach
 		status=$?
-		if ((tries >= attach_tries)) || ! grep -q 'no thread came to a safe point .* the process is untouched; try again' "$WORK/attach.out"; then
-			fail "cannot attach to $1, status $status, in $tries attempts: $(cat "$WORK/attach.out")"
+		if ((tries >= attach_tries)) || ! grep -q "$untouched" "$WORK/attach.out"; then
+			fail "cannot attach to $1, status $status, in $tries attempts:" \
+				"$(cat "$WORK/attach.out")"
 		fi
 	done
 }
@@ -215,10 +242,12 @@ session_is_settled() {
 	[[ $(<"$WORK/attach.out") == *'attached to'* ]] || ! is_running "$ATTACH_PID"
 }
 
-# end_session PID: heapinject detach; the session must have gone well and left nothing behind. Its heap profile is $HEAP.
+# end_session PID: runs heapinject detach; the session must have gone well and left nothing behind.
+# Its heap profile is $HEAP.
 end_session() {
 	local status
-	"$HEAPINJECT" detach "$1" >"$WORK/detach.out" 2>&1 || fail "detach of $1: $(cat "$WORK/detach.out" "$WORK/attach.out")"
+	"$HEAPINJECT" detach "$1" >"$WORK/detach.out" 2>&1 ||
+		fail "detach of $1: $(cat "$WORK/detach.out" "$WORK/attach.out")"
 	wait_attach
 	status=$?
 	[[ $status -eq 0 ]] || fail "attach to $1 ended with $status: $(cat "$WORK/attach.out")"
@@ -231,7 +260,8 @@ end_session() {
 is_left_alone() {
 	is_running "$1" || fail "process $1 died"
 	! grep 'heapinject' "/proc/$1/maps" || fail "mappings left in $1"
-	! find "/proc/$1/fd" -type l -printf '%l\n' 2>/dev/null | grep 'heapinject' || fail "descriptors left in $1"
+	! find "/proc/$1/fd" -type l -printf '%l\n' 2>/dev/null | grep 'heapinject' ||
+		fail "descriptors left in $1"
 	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$1/status" || fail "$1 is still traced"
 }
 
@@ -240,7 +270,8 @@ report() {
 	"$HEAPINJECT" report "$HEAP" "$@"
 }
 
-# sum_of NAME OPTION...: estimated value of all stacks that contain the function NAME ('' = every stack)
+# sum_of NAME OPTION...: prints the estimated value of all stacks that contain the function NAME (''
+# means every stack)
 sum_of() {
 	local name=$1
 	shift
@@ -252,7 +283,10 @@ sum_of() {
 
 # within PERCENT WANTED GOT WHAT
 within() {
-	awk -v p="$1" -v a="$2" -v b="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d * 100 <= p * a) }' || fail "$4: $3, want $2 +- $1 %"
+	awk -v p="$1" -v a="$2" -v b="$3" 'BEGIN {
+		d = a - b; if (d < 0) d = -d
+		exit !(d * 100 <= p * a)
+	}' || fail "$4: $3, want $2 +- $1 %"
 	echo "$4: $3, want $2 +- $1 %"
 }
 
@@ -260,11 +294,13 @@ within() {
 complete_stacks() {
 	local percent
 	percent=$(report --text | sed -n 's/.* \([0-9.]*\)% complete stacks.*/\1/p')
-	awk -v want="$1" -v got="$percent" 'BEGIN { exit !(got != "" && got >= want) }' || fail "only ${percent:-?} % of the stacks are complete"
+	awk -v want="$1" -v got="$percent" 'BEGIN { exit !(got != "" && got >= want) }' ||
+		fail "only ${percent:-?} % of the stacks are complete"
 	echo "complete stacks: $percent %"
 }
 
-# start_target ARGUMENT...: $TARGET in the background, which reads commands and answers each with a line (target.h); pid in $SERVER_PID
+# start_target ARGUMENT...: runs $TARGET in the background, which reads commands and answers each
+# with a line (target.h); its pid is in $SERVER_PID
 start_target() {
 	TARGET_OUT=$WORK/target.${#pids[@]}.out
 	mkfifo "$TARGET_OUT.in"

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Real servers and load for them, for several cases: . "$CASE_DIR/../lib.sh"; . "$CASE_DIR/../servers.sh"
+# Real servers and load for them, for several cases: . "$CASE_DIR/../lib.sh"
+# . "$CASE_DIR/../servers.sh"
 #
-# All listen on loopback, on a port of their own, and keep their files in $WORK. start_X leaves the pid to profile in $SERVER_PID and the port in $PORT.
+# All servers listen on loopback, on a port of their own, and keep their files in $WORK. start_X
+# leaves the pid to profile in $SERVER_PID and the port in $PORT.
 
 # start_redis OPTION...
 start_redis() {
 	need redis-server redis-cli redis-benchmark
 	PORT=$(free_port)
-	start_server redis-server --bind 127.0.0.1 --port "$PORT" --save '' --appendonly no --dir "$WORK" "$@"
+	start_server redis-server \
+		--bind 127.0.0.1 --port "$PORT" --save '' --appendonly no --dir "$WORK" "$@"
 	wait_port "$PORT"
 }
 
 # has_no_clients: the server on $PORT has closed all connections
 has_no_clients() {
-	! grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$PORT") [0-9A-F]+:[0-9A-F]+ 0[18] " /proc/net/tcp
+	! grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$PORT") [0-9A-F]+:[0-9A-F]+ 0[18] " \
+		/proc/net/tcp
 }
 
 redis() {
@@ -29,7 +33,8 @@ redis_info() {
 
 # load_redis: requests of several kinds until stop_redis_load
 load_redis() {
-	redis-benchmark -p "$PORT" -c 8 -d 300 -r 20000 -n 100000000 -q -t set,get,lpush,lpop,hset,sadd >/dev/null 2>&1 &
+	redis-benchmark -p "$PORT" -c 8 \
+		-d 300 -r 20000 -n 100000000 -q -t set,get,lpush,lpop,hset,sadd >/dev/null 2>&1 &
 	LOAD_PID=$!
 	pids+=("$LOAD_PID")
 }
@@ -97,7 +102,8 @@ stop_load() {
 	return "$status"
 }
 
-# cycle PID LOADER [COMMAND...]: attach and detach $CYCLES times (3); after each, COMMAND must succeed; in the end GOT bytes must be as before
+# cycle PID LOADER [COMMAND...]: attaches and detaches $CYCLES times (3); COMMAND must succeed after
+# each; in the end GOT bytes must be as before
 cycle() {
 	local pid=$1 loader=$2 count=${CYCLES:-3} i
 	shift 2
