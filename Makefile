@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# heapinject - one flat Makefile. `make help` lists the targets; sources are found by wildcard, so a new file needs no line here.
+# heapinject - one flat Makefile. `make help` lists the targets. Sources are found by wildcard, so a
+# new file needs no line here.
 #
-# Four parts: injector/, analyzer/, and cmd/, which runs the two, are ordinary host code and become one program; payload/ is a
-# freestanding shared object that runs inside other people's processes, is never instrumented, and is embedded into the program by
-# injector/hooks/payload_blob.S. Each directory is an include root for the part it belongs to, and include/ is what they share.
+# There are four parts. injector/, analyzer/, and cmd/, which runs the two, are ordinary host code
+# and become one program. payload/ is a freestanding shared object that runs inside other people's
+# processes, is never instrumented, and is embedded into the program by
+# injector/hooks/payload_blob.S. Each directory is an include root for the part it belongs to, and
+# include/ is what they share.
 
 ##
 ## Variables:
@@ -19,13 +22,17 @@
 ##   T=name               run only tests whose name matches this: a part of it, or an extended
 ##                        regular expression (T='growth|leaks')
 ##   FUZZ_TIME=60         seconds for each fuzzer of `make fuzz`
-##   N=50                 attach/detach cycles for `make torture`, for each target and loader; T=regex chooses targets
-##   HOOK=                where `make torture` hooks them: auto, entry, slot, or several, as auto,slot; auto where nothing is said
+##   N=50                 attach/detach cycles for `make torture`, for each target and loader;
+##                        T=regex chooses targets
+##   HOOK=                where `make torture` hooks them: auto, entry, slot, or several, as
+##                        auto,slot; auto where nothing is said
 ##   BASE=HEAD            the revision whose program `make same-reports` compares with
 ##   SEEDS=100            sessions at each rate for `make truth`
 ##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
-##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick, ...
-##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS, --resume, ...
+##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick,
+##                        ...
+##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
+##                        --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
 
 O ?= build
@@ -46,9 +53,10 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-# ---- flags ----------------------------------------------------------------------------------------------------------------
+# ---- flags ---------------------------------------------------------------------------------------
 
-WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Wcast-align -Wwrite-strings -Wvla -Wformat=2
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wundef -Wcast-align -Wwrite-strings -Wvla -Wformat=2
 ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
@@ -68,7 +76,7 @@ HOST_LDFLAGS :=
 ifneq ($(SAN),)
 HOST_FLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 HOST_LDFLAGS += -fsanitize=$(SAN)
-# A report of theirs wants lines and no more. Optimized further, gcc would take twice as long.
+# A report of a sanitizer needs lines and no more. Optimized further, gcc would take twice as long.
 ifeq ($(findstring clang,$(CC)),)
 HOST_FLAGS += -O1 -g1
 endif
@@ -76,8 +84,10 @@ endif
 ifeq ($(FAULTS),1)
 HOST_FLAGS += -DHI_FAULTS
 endif
-# Linked in: libdeflate and libedit with what it needs, as few servers have them, and a file that is copied to one has to run there; of libsupc++ one object.
-LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a -l:libmd.a -lpthread -ldl -lm
+# libdeflate, and libedit with what it needs, are linked in: few servers have them, and a program
+# that is copied to one has to run there. Of libsupc++ one object is linked in.
+LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a \
+	-l:libmd.a -lpthread -ldl -lm
 
 # The rooms: directories that hold sources, each named once.
 rooms_of = $(sort $(patsubst %/,%,$(dir $(wildcard $(1)))))
@@ -89,26 +99,33 @@ analyzer_rooms := $(call rooms_of,analyzer/*.c analyzer/*/*.c)
 INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude $(call roots,$(injector_rooms))
 CMD_FLAGS := $(INJECTOR_FLAGS) $(call roots,$(cmd_rooms))
 ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude $(call roots,$(analyzer_rooms))
-TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude $(call roots,$(injector_rooms) $(cmd_rooms) $(analyzer_rooms))
-PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
+TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude \
+	$(call roots,$(injector_rooms) $(cmd_rooms) $(analyzer_rooms))
+PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch \
+	-Ipayload/arch/$(ARCH)
 
-# The guest may use no libc, no TLS, no vector registers (the gate saves none). Its unwind tables are for whoever takes a stack in an allocator that we have called:
-# they are found if it came by dlopen. gcc turns copy loops into memcpy calls unless told not to, and clears small structures by string instructions, which are slow to
-# begin; clang does not know these options. prfchw: an instruction that is used only where the injector has found it.
+# The payload may use no libc, no TLS, no vector registers (the gate saves none). Its unwind tables
+# serve code that takes a stack in an allocator that the payload has called; such code finds them if
+# the payload came by dlopen. gcc turns copy loops into memcpy calls unless an option forbids it,
+# and clears small structures by string instructions, which are slow to begin; clang does not know
+# these options. prfchw is an instruction that is used only where the injector has found it.
 ifeq ($(findstring clang,$(CC)),)
 NO_LIBCALLS := -fno-tree-loop-distribute-patterns -mmemset-strategy=unrolled_loop:-1:noalign
 endif
-PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_LIBCALLS) -fvisibility=hidden -fno-stack-protector -fcf-protection=none \
-	-fasynchronous-unwind-tables -mgeneral-regs-only -mprfchw -Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
-PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,--hash-style=both \
-	-Wl,-z,norelro -Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--eh-frame-hdr
+PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_LIBCALLS) \
+	-fvisibility=hidden -fno-stack-protector -fcf-protection=none \
+	-fasynchronous-unwind-tables -mgeneral-regs-only -mprfchw \
+	-Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
+PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map \
+	-Wl,--build-id=none -Wl,-z,noseparate-code -Wl,--hash-style=both -Wl,-z,norelro \
+	-Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--eh-frame-hdr
 
-# ---- sources --------------------------------------------------------------------------------------------------------------
+# ---- sources -------------------------------------------------------------------------------------
 
 injector_sources := $(sort $(wildcard injector/*/*.[cS] injector/arch/$(ARCH)/*.[cS]))
 cmd_sources := $(sort $(wildcard cmd/*.c cmd/*/*.c))
 analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.[cS]))
-payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.c payload/arch/$(ARCH)/*.S))
+payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.[cS]))
 unit_sources := $(sort $(wildcard $(addprefix tests/unit/,*/*_test.c */*/*_test.c)))
 
 objects_of = $(addsuffix .o,$(addprefix $(O)/,$(basename $(1))))
@@ -119,9 +136,11 @@ payload_objects := $(call objects_of,$(payload_sources))
 # The payload once more as host code, so that its unit tests can call it.
 guest_objects := $(addprefix $(O)/hosted/,$(addsuffix .o,$(basename $(payload_sources))))
 
-# The modules with the fault-injection seam once more, with the seam. A header may not include it: whoever includes that would have to be compiled again as well.
+# The modules with the fault-injection seam are built once more, with the seam. A header may not
+# include fault.h: all that include this header would have to be compiled again as well.
 fault_sources := $(sort $(shell grep -l '^\#include "fault\.h"' $(injector_sources)))
 fault_objects := $(fault_sources:%.c=$(O)/faults/%.o)
+seamless_objects := $(filter-out $(fault_sources:%.c=$(O)/%.o),$(injector_objects))
 ifneq ($(shell grep -l '^\#include "fault\.h"' $(wildcard */*/*.h) $(cmd_sources)),)
 $(error fault.h is for the sources in injector/ alone)
 endif
@@ -139,11 +158,13 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 
-# ---- what is built --------------------------------------------------------------------------------------------------------
+# ---- what is built -------------------------------------------------------------------------------
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap same-reports bench bench-report check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
+	same-reports bench bench-report check-bench fuzz build-fuzzers fuzzers demo install \
+	uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
@@ -151,8 +172,9 @@ $(O)/heapinject: $(main_object) $(cmd_library) $(injector_library) $(analyzer_li
 	$(say) LD $@
 	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# The same program with the seam through which tests make each single operation fail, or kill it there. With FAULTS=1 there is no other.
-$(O)/faults/heapinject: $(cmd_objects) $(filter-out $(fault_sources:%.c=$(O)/%.o),$(injector_objects)) $(fault_objects) $(analyzer_library)
+# This is the same program with the seam through which tests make each single operation fail, or
+# kill it there. With FAULTS=1 there is no other.
+$(O)/faults/heapinject: $(cmd_objects) $(seamless_objects) $(fault_objects) $(analyzer_library)
 	$(say) LD $@
 	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -176,7 +198,7 @@ $(payload_objects): flags = $(PAYLOAD_FLAGS)
 $(guest_objects): flags = $(PAYLOAD_TEST_FLAGS)
 $(host_tests:%=$(O)/tests/unit/%.o): flags = $(TEST_FLAGS)
 $(payload_tests:%=$(O)/tests/unit/%.o): flags = $(PAYLOAD_TEST_FLAGS)
-# It reads what the payload has written by the injector's reader.
+# This test reads with the injector's reader what the payload has written.
 $(O)/tests/unit/payload/payload_ring_test.o: flags += -Iinjector/stream -Iinjector/target
 
 $(O)/injector/hooks/payload_blob.o: $(O)/payload.so
@@ -202,16 +224,19 @@ $(O)/hosted/%.o: %.S $(O)/flags
 # Touched only when the compiler or the flags differ from those of the last build in this directory.
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' >$@
+	@echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' | cmp -s - $@ || \
+	echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' >$@
 
--include $(patsubst %.o,%.d,$(injector_objects) $(cmd_objects) $(fault_objects) $(analyzer_objects) $(payload_objects) $(guest_objects) $(unit_names:%=$(O)/tests/unit/%.o))
+-include $(patsubst %.o,%.d,$(injector_objects) $(cmd_objects) $(fault_objects) \
+	$(analyzer_objects) $(payload_objects) $(guest_objects) $(unit_names:%=$(O)/tests/unit/%.o))
 
-# ---- tests ----------------------------------------------------------------------------------------------------------------
+# ---- tests ---------------------------------------------------------------------------------------
 
 unit-tests: $(unit_names:%=$(O)/unit/%) ## build the unit tests, and run none
 
 $(unit_names:%=$(O)/unit/%): $(O)/unit/%: $(O)/tests/unit/%.o
-$(patsubst %,$(O)/unit/%,$(filter injector/% cmd/%,$(unit_names))): $(cmd_library) $(injector_library) $(analyzer_library)
+$(patsubst %,$(O)/unit/%,$(filter injector/% cmd/%,$(unit_names))): \
+	$(cmd_library) $(injector_library) $(analyzer_library)
 $(patsubst %,$(O)/unit/%,$(filter analyzer/%,$(unit_names))): $(analyzer_library)
 $(payload_tests:%=$(O)/unit/%): $(guest_library)
 $(unit_names:%=$(O)/unit/%):
@@ -219,7 +244,8 @@ $(unit_names:%=$(O)/unit/%):
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-check: ## daily tests, two minutes on two CPUs; T=name: those that match it, slow ones too; all: ./scripts/check
+check: ## daily tests, two minutes on two CPUs; T=name: those that match it, slow ones too; \
+       ## all: ./scripts/check
 	@$(if $(T),,export DAILY=1;) status=0; \
 	$(MAKE) --no-print-directory check-unit || status=1; \
 	$(MAKE) --no-print-directory check-integration || status=1; \
@@ -228,17 +254,25 @@ check: ## daily tests, two minutes on two CPUs; T=name: those that match it, slo
 
 # What `make check` leaves out, by the marks that leave it out.
 daily_cases = grep -vc '^\#' tests/integration/daily
-print_left_out = echo "left out: $$(cat $(unit_sources) | grep -c '^UNIT_SLOW_TEST') slow unit cases" \
-	"and the $$(($(words $(wildcard tests/integration/*/run)) - $$($(daily_cases)))) integration cases" \
-	"that tests/integration/daily does not list; ./scripts/check runs all, make check T=name one"
+all_cases = $(words $(wildcard tests/integration/*/run))
+print_left_out = echo \
+	"left out: $$(cat $(unit_sources) | grep -c '^UNIT_SLOW_TEST') slow unit cases" \
+	"and the $$(($(all_cases) - $$($(daily_cases)))) integration cases that" \
+	"tests/integration/daily does not list; ./scripts/check runs all, make check T=name one"
 
 # A test that does not build counts as failed and stops no other.
 check-unit: ## all unit tests
 	@$(MAKE) --no-print-directory -k unit-tests || true
 	@tests/unit/run '$(T)' $(unit_names:%=$(O)/unit/%)
 
-check-integration: $(O)/heapinject $(FAULTS_BIN) ## all integration tests: real programs, started on loopback
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC) tests/run '$(T)'
+# The environment in which tests find what was built, without and with the program that has the
+# fault-injection seam.
+built = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject)
+built_with_faults = $(built) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC)
+
+check-integration: $(O)/heapinject $(FAULTS_BIN) ## all integration tests: real programs, \
+                                                 ## started on loopback
+	@$(built_with_faults) tests/run '$(T)'
 
 # A payload that does not link is for scripts/lint to explain.
 lint: ## layering, payload purity, format, shell scripts
@@ -248,9 +282,10 @@ lint: ## layering, payload purity, format, shell scripts
 	$(MAKE) --no-print-directory format-check || status=1; \
 	exit $$status
 
-torturers = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC) tests/torture/run --only '$(T)' $(if $(HOOK),--hook $(HOOK))
+torturers = $(built_with_faults) tests/torture/run --only '$(T)' $(if $(HOOK),--hook $(HOOK))
 
-torture: $(O)/heapinject $(FAULTS_BIN) ## every target, every event, N=50 times; summary in $(O)/torture/summary.md
+torture: $(O)/heapinject $(FAULTS_BIN) ## every target, every event, N=50 times; \
+                                       ## summary in $(O)/torture/summary.md
 	@scripts/install-packages build test torture
 	@$(torturers) --count $(N) $(TORTURE)
 
@@ -258,19 +293,24 @@ check-torture: $(O)/heapinject $(FAULTS_BIN) ## a slice of that in less than thr
 	@$(torturers) --slice $(TORTURE)
 
 SEEDS ?= 100
-truth: $(O)/heapinject ## estimates against a program that knows the truth: SEEDS=100 sessions at each of two rates, one or two minutes
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) SEEDS=$(SEEDS) TIMEOUT=3600 V=1 tests/run truth_sites
+truth: $(O)/heapinject ## estimates against a program that knows the truth: \
+                       ## SEEDS=100 sessions at each of two rates, one or two minutes
+	@$(built) CC=$(CC) SEEDS=$(SEEDS) TIMEOUT=3600 V=1 tests/run truth_sites
 
-# Once all else is quiet: other load on the machine is in its figures.
-gap: $(O)/heapinject ## how long a program stands still at attach and detach, beside heaptrack, N=200 times
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/torture/gap --cycles $(if $(filter file,$(origin N)),200,$(N)) $(GAP)
+# It wants a quiet machine: other load is in its figures.
+gap_cycles = $(if $(filter file,$(origin N)),200,$(N))
+gap: $(O)/heapinject ## how long a program stands still at attach and detach, \
+                     ## beside heaptrack, N=200 times
+	@$(built) CC=$(CC) tests/torture/gap --cycles $(gap_cycles) $(GAP)
 
 BASE ?= HEAD
-same-reports: $(O)/heapinject ## every view and file format, byte for byte as the program of BASE=HEAD makes them
+same-reports: $(O)/heapinject ## every view and file format, byte for byte \
+                              ## as the program of BASE=HEAD makes them
 	@O=$(O) CC=$(CC) tests/same_reports '$(BASE)'
 
-# ---- benchmarks -----------------------------------------------------------------------------------------------------------
-# -O2 without and with frame pointers, for that is what stack walks differ by. The big program is not optimized: more functions, quicker built.
+# ---- benchmarks ----------------------------------------------------------------------------------
+# Programs are built with -O2, without and with frame pointers, as stack walks differ by that. The
+# big program is not optimized: it has more functions and is quicker built.
 
 bench_build := $(O)/bench
 bench_programs := $(addprefix $(bench_build)/,workload workload_fp memcached_load big)
@@ -278,18 +318,22 @@ BENCH_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -pthread
 CXX ?= g++
 big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i))
 
-bench: ## costs beside those of the peers, in about 25 minutes on a quiet machine; rewrites the figures in docs/benchmarks.md
+bench: ## costs beside those of the peers, in about 25 minutes on a quiet machine; \
+       ## rewrites the figures in docs/benchmarks.md
 	@scripts/install-packages build bench
 	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_programs)
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/bench/run --write docs/benchmarks.md $(BENCH)
+	@$(built) CC=$(CC) tests/bench/run --write docs/benchmarks.md $(BENCH)
 
-bench-report: ## what a report costs beside jeprof and google-pprof, from ten thousand to a million call paths; rewrites its figures in docs/benchmarks.md
+bench-report: ## what a report costs beside jeprof and google-pprof, \
+              ## from ten thousand to a million call paths; \
+              ## rewrites its figures in docs/benchmarks.md
 	@scripts/install-packages build bench
 	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_build)/big
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) tests/bench/analyzers --write docs/benchmarks.md $(BENCH)
+	@$(built) tests/bench/analyzers --write docs/benchmarks.md $(BENCH)
 
-check-bench: $(O)/heapinject $(filter-out %/big,$(bench_programs)) ## two minutes of that, to see that it runs; its figures say nothing
-	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) CC=$(CC) tests/bench/run --quick --without big $(BENCH)
+check-bench: $(O)/heapinject $(filter-out %/big,$(bench_programs)) \
+		## two minutes of that, to see that it runs; its figures say nothing
+	@$(built) CC=$(CC) tests/bench/run --quick --without big $(BENCH)
 
 $(bench_build)/workload $(bench_build)/memcached_load: $(bench_build)/%: tests/bench/%.c
 	@mkdir -p $(@D)
@@ -312,19 +356,20 @@ $(bench_build)/big: tests/bench/big_main.cc $(big_parts:%=%.o) $(bench_build)/bi
 	$(say) LD $@
 	$(Q)$(CXX) -std=c++17 -g -O0 -Itests/bench -pthread -o $@ $^
 
-# ---- demo -----------------------------------------------------------------------------------------------------------------
+# ---- demo ----------------------------------------------------------------------------------------
 
 demo: ## profile a growing redis-server for ten seconds
 	@scripts/demo
 
-# ---- fuzzing --------------------------------------------------------------------------------------------------------------
+# ---- fuzzing -------------------------------------------------------------------------------------
 
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/*_fuzz.c)))
 FUZZ_SAN := fuzzer-no-link,address,undefined
 FUZZ_TIME ?= 60
 
-# In a directory of its own, as everything is instrumented. What is built there is $(O)/fuzz/NAME_fuzz.
-fuzz: build-fuzzers ## each parser's fuzzer for FUZZ_TIME=60 seconds, or those matching T=name; corpora grow in $(O)/fuzz/corpus
+# Fuzzers have a build directory of their own, as everything is instrumented: $(O)/fuzz/NAME_fuzz.
+fuzz: build-fuzzers ## each parser's fuzzer for FUZZ_TIME=60 seconds, or those matching T=name; \
+                    ## corpora grow in $(O)/fuzz/corpus
 	@tests/fuzz/run '$(O)/fuzz' '$(FUZZ_TIME)' '$(T)'
 
 build-fuzzers:
@@ -333,29 +378,38 @@ build-fuzzers:
 fuzzers: $(fuzz_names:%=$(O)/%)
 
 $(fuzz_names:%=$(O)/tests/fuzz/%.o): flags = $(TEST_FLAGS) -Itests/fuzz
-$(fuzz_names:%=$(O)/%): $(O)/%: $(O)/tests/fuzz/%.o $(cmd_library) $(injector_library) $(analyzer_library)
+$(fuzz_names:%=$(O)/%): $(O)/%: $(O)/tests/fuzz/%.o \
+		$(cmd_library) $(injector_library) $(analyzer_library)
 	$(say) LD $@
 	$(Q)$(CC) $(HOST_LDFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
 
 -include $(fuzz_names:%=$(O)/tests/fuzz/%.d)
 
-# ---- install --------------------------------------------------------------------------------------------------------------
+# ---- install -------------------------------------------------------------------------------------
+
+installed_program = $(DESTDIR)$(PREFIX)/bin/heapinject
+installed_manual = $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
+installed_bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
+installed_zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
 
 install: $(O)/heapinject ## install to DESTDIR and PREFIX
-	install -D -m 755 $(O)/heapinject $(DESTDIR)$(PREFIX)/bin/heapinject
-	install -D -m 644 man/heapinject.1 $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
-	install -D -m 644 scripts/heapinject.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
-	install -D -m 644 scripts/heapinject.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
+	install -D -m 755 $(O)/heapinject $(installed_program)
+	install -D -m 644 man/heapinject.1 $(installed_manual)
+	install -D -m 644 scripts/heapinject.bash $(installed_bash)
+	install -D -m 644 scripts/heapinject.zsh $(installed_zsh)
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/heapinject $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
-	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
+	rm -f $(installed_program) $(installed_manual)
+	rm -f $(installed_bash) $(installed_zsh)
 
-# ---- housekeeping ---------------------------------------------------------------------------------------------------------
+# ---- housekeeping --------------------------------------------------------------------------------
 
-formatted := $(sort $(wildcard include/*.h $(foreach part,injector cmd payload analyzer,$(addprefix $(part)/,*.[ch] */*.[ch] */*/*.[ch])) \
-	tests/*.[ch] tests/unit/*.h tests/unit/*/*.c tests/unit/*/*/*.c tests/fuzz/*.[ch] tests/integration/*.h tests/integration/*/*.[ch] tests/integration/*/*/*.c tests/integration/*/*.cc \
-	tests/torture/*.c tests/torture/*/*.[ch] tests/torture/*/*.cc tests/bench/*.[ch] tests/bench/*.cc))
+formatted_sources := $(foreach part,injector cmd payload analyzer, \
+	$(addprefix $(part)/,*.[ch] */*.[ch] */*/*.[ch]))
+formatted_tests := $(addprefix tests/,*.[ch] unit/*.h unit/*/*.c unit/*/*/*.c fuzz/*.[ch] \
+	integration/*.h integration/*/*.[ch] integration/*/*/*.c integration/*/*.cc \
+	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc)
+formatted := $(sort $(wildcard include/*.h $(formatted_sources) $(formatted_tests)))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)
 
@@ -363,19 +417,24 @@ format-check: ## fail if a source is not formatted
 	$(Q)$(CLANG_FORMAT) --dry-run --Werror $(formatted)
 
 compilation = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(CC) $(2) -c $(1)"}
+compilations = $(foreach s,$(filter %.c,$(1)),echo '$(call compilation,$(s),$(2))';)
 compile_commands.json: FORCE ## for clangd and other tools
-	@{ $(foreach s,$(filter %.c,$(injector_sources)),echo '$(call compilation,$(s),$(INJECTOR_FLAGS))';) \
-	   $(foreach s,$(cmd_sources),echo '$(call compilation,$(s),$(CMD_FLAGS))';) \
-	   $(foreach s,$(filter %.c,$(analyzer_sources)),echo '$(call compilation,$(s),$(ANALYZER_FLAGS))';) \
-	   $(foreach s,$(filter %.c,$(payload_sources)),echo '$(call compilation,$(s),$(PAYLOAD_FLAGS))';) \
-	   $(foreach t,$(host_tests),echo '$(call compilation,tests/unit/$(t).c,$(TEST_FLAGS))';) \
-	   $(foreach t,$(payload_tests),echo '$(call compilation,tests/unit/$(t).c,$(PAYLOAD_TEST_FLAGS))';) \
+	@{ $(call compilations,$(injector_sources),$(INJECTOR_FLAGS)) \
+	   $(call compilations,$(cmd_sources),$(CMD_FLAGS)) \
+	   $(call compilations,$(analyzer_sources),$(ANALYZER_FLAGS)) \
+	   $(call compilations,$(payload_sources),$(PAYLOAD_FLAGS)) \
+	   $(call compilations,$(host_tests:%=tests/unit/%.c),$(TEST_FLAGS)) \
+	   $(call compilations,$(payload_tests:%=tests/unit/%.c),$(PAYLOAD_TEST_FLAGS)) \
 	} | sed '1s/^/[/; $$!s/$$/,/; $$s/$$/]/' >$@
 
 clean: ## remove the build directory
 	rm -rf $(O) compile_commands.json
 
+# A line that ends in a backslash is joined with the next, and the text goes on behind its ##.
 help: ## this text
 	@echo 'Targets:'
-	@sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-24s %s\n", $$1, $$2 }'
+	@sed -e ':a' -e '/\\$$/{N; s/ *\\\n[[:space:]]*/ /; ba' -e '}' \
+		$(firstword $(MAKEFILE_LIST)) | \
+	sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/\1|\2/p' | sed 's/ ## / /g' | \
+	awk -F'|' '{ printf "  %-22s %s\n", $$1, $$2 }'
 	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
