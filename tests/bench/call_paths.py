@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""call_paths.py PROGRAM COUNT FILE [SNAPSHOTS]: a heap profile of a program that never ran, with so many call paths along the program's own call graph, as its disassembly has it. With SNAPSHOTS
-so many of them, FILE.000 and so on, as of one session: half of the paths are there from the first one on, the others come one by one, and on one in ten what is in use grows.
+"""call_paths.py PROGRAM COUNT FILE [SNAPSHOTS]: writes a heap profile of a program that never ran.
 
-Every frame is the return address of a real call instruction, and the next one lies in the function that is called there. A walk begins at a function that nobody
-calls directly, and ends at one of another file; where that makes no stack deep enough another walk follows, as when a handler is called back. The same each time.
+The profile has COUNT call paths along the program's own call graph, which comes from its
+disassembly. With SNAPSHOTS it writes so many profiles of one session, FILE.000 and so on. Half of
+the paths are in all of them, the others join one by one, and on one path in ten the bytes in use
+grow.
+
+Every frame is the return address of a real call instruction, and the next frame lies in the
+function that is called there. A walk begins at a function that nobody calls directly, and ends at a
+function of another file. Where the stack is not deep enough then, another walk follows, as when a
+handler is called back. The result is the same each time.
 """
 import os
 import random
@@ -22,10 +28,12 @@ CALL = re.compile(r"\tcall +[0-9a-f]+ <(.*)>$")
 def disassemble(program):
     """By name: the calls of each function, as (return address, name of the callee)."""
     calls, function, callee = {}, [], None
-    with subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", program], stdout=subprocess.PIPE, text=True) as objdump:
+    with subprocess.Popen(
+        ["objdump", "-d", "--no-show-raw-insn", program], stdout=subprocess.PIPE, text=True
+    ) as objdump:
         for line in objdump.stdout:
             if callee and line.startswith(" "):
-                function.append((int(line[:line.index(":")], 16), callee))
+                function.append((int(line[: line.index(":")], 16), callee))
             callee = None
             if "\tcall " in line:
                 called = CALL.search(line)
@@ -42,7 +50,9 @@ class Walker:
     def __init__(self, program):
         self.program, self.calls = program, disassemble(program)
         called = {callee for function in self.calls.values() for _, callee in function}
-        self.roots = [name for name, function in self.calls.items() if function and name not in called]
+        self.roots = [
+            name for name, function in self.calls.items() if function and name not in called
+        ]
 
     def path(self, numbers):
         """Addresses of the file, root first."""
@@ -68,18 +78,33 @@ class Walker:
 
 def mapping(program):
     """The line of /proc/PID/maps for the program's code."""
-    headers = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout
-    offset, address, _, size = (int(word, 16) for word in re.search(r"^  LOAD +(\w+) (\w+) (\w+) (\w+) \w+ R E", headers, re.MULTILINE).groups())
+    headers = subprocess.run(
+        ["readelf", "-lW", program], capture_output=True, text=True, check=True
+    ).stdout
+    offset, address, _, size = (
+        int(word, 16)
+        for word in re.search(
+            r"^  LOAD +(\w+) (\w+) (\w+) (\w+) \w+ R E", headers, re.MULTILINE
+        ).groups()
+    )
     status, low = os.stat(program), (LOAD + address) & ~4095
     high = (LOAD + address + size + 4095) & ~4095
-    return f"{low:x}-{high:x} r-xp {offset & ~4095:08x} {os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x} {status.st_ino} {os.path.abspath(program)}\n"
+    return (
+        f"{low:x}-{high:x} r-xp {offset & ~4095:08x} "
+        f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x} {status.st_ino} "
+        f"{os.path.abspath(program)}\n"
+    )
 
 
 def counts(number):
     """What was sampled on each of so many paths: objects and bytes, live and all."""
     numbers = random.Random(number)
     for _ in range(number):
-        live, size, freed = numbers.randint(1, 4), 16 * numbers.randint(1, 256), numbers.randint(0, 3)
+        live, size, freed = (
+            numbers.randint(1, 4),
+            16 * numbers.randint(1, 256),
+            numbers.randint(0, 3),
+        )
         yield live, live * size, live + freed, (live + freed) * size
 
 
@@ -89,7 +114,9 @@ def stack(path):
 
 
 def write(program, rows, stacks, file):
-    """A profile in the format that jeprof, google-pprof and heapinject have in common. rows and stacks are functions, as they are gone through twice and may be long."""
+    """A profile in the format that jeprof, google-pprof and heapinject have in common. rows and
+    stacks are functions, because this reads them twice and they may be long.
+    """
     total = [sum(column) for column in zip(*rows())]
     with open(file, "w", encoding="ascii") as out:
         out.write("heap profile: {}: {} [{}: {}] @ heap_v2/{}\n".format(*total, INTERVAL))
@@ -112,7 +139,10 @@ def write_snapshots(walker, number, file, snapshots):
     lines = [stack(path) for path in walker.paths(number)]
     for snapshot in range(snapshots):
         share = snapshot / max(1, snapshots - 1)
-        write(walker.program, lambda share=share: rows_at(number, share), lambda: lines, f"{file}.{snapshot:03}")
+        write(
+            walker.program, lambda share=share: rows_at(number, share), lambda: lines,
+            f"{file}.{snapshot:03}",
+        )
 
 
 def main():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From trials to figures: medians over the rounds, what a profiler added, and the rows of the tables."""
+"""From trials to figures: medians over the rounds, what a profiler added, rows of tables."""
 import statistics
 
 from micro import WORKLOADS
@@ -33,11 +33,13 @@ class Results:
         return [name for name in BY_NAME if (target, name) in self.trials]
 
 
-# ---- W1 and W2 ------------------------------------------------------------------------------------------------------------
+# ---- W1 and W2 -----------------------------------------------------------------------------------
 
 
 class Micro:
-    """The row of a workload under a configuration; ns per operation, of CPU time where nothing else is said."""
+    """The row of a workload under a configuration. Values are ns per operation, of CPU time unless
+    the name says otherwise.
+    """
 
     def __init__(self, results, workload, name):
         self.name, trials = name, results.get(workload.name, name)
@@ -61,13 +63,36 @@ class Micro:
         self._samples(trials, workload, BY_NAME[name].rate)
 
     def _samples(self, trials, workload, rate):
-        counts = [trial.facts.counts for trial in trials if trial.facts and trial.facts.counts.get("samples")]
+        counts = [
+            trial.facts.counts
+            for trial in trials
+            if trial.facts and trial.facts.counts.get("samples")
+        ]
         if counts:
-            # The payload's own clock runs on while its thread waits for a CPU, so the least of the rounds is the truest.
-            self.own_per_sample = min(count["payload_cpu_ns"] / count["samples"] for count in counts)
-            self.drops = median([(count["dropped_allocs"] + count["dropped_frees"] + count["live_set_full"]) /
-                                 (count["samples"] + count["frees"] + count["dropped_allocs"] + count["dropped_frees"]) for count in counts])
-            per_operation = median([trial.facts.counts["samples"] / trial.operations for trial in trials if trial.facts])
+            # The payload's own clock runs on while its thread waits for a CPU, so the least value
+            # of the rounds is the most accurate.
+            self.own_per_sample = min(
+                count["payload_cpu_ns"] / count["samples"] for count in counts
+            )
+            self.drops = median(
+                [
+                    (count["dropped_allocs"] + count["dropped_frees"] + count["live_set_full"])
+                    / (
+                        count["samples"]
+                        + count["frees"]
+                        + count["dropped_allocs"]
+                        + count["dropped_frees"]
+                    )
+                    for count in counts
+                ]
+            )
+            per_operation = median(
+                [
+                    trial.facts.counts["samples"] / trial.operations
+                    for trial in trials
+                    if trial.facts
+                ]
+            )
         else:
             per_operation = workload.samples_per_operation(rate)
         if per_operation and self.added is not None:
@@ -81,21 +106,40 @@ def micro_rows(results, workload):
 def micro_row(results, workload_name, name):
     if not results.get(workload_name, name):
         return None
-    return Micro(results, next(workload for workload in WORKLOADS if workload.name == workload_name), name)
+    return Micro(
+        results, next(workload for workload in WORKLOADS if workload.name == workload_name), name
+    )
 
 
 class Ways:
-    """A workload hooked by slot and by entry, in turn in one process: what each adds, what the second adds more, per operation, and what an operation costs by the second in
-    parts of what it costs by the first. All by the quickest pieces of windows: the difference is a nanosecond."""
+    """A workload hooked by slot and by entry, in turn in one process: what each adds, what entry
+    adds more than slot, per operation, and the ratio of an operation's cost by entry to its cost by
+    slot. All values come from the quickest pieces of windows, because the difference is a
+    nanosecond.
+    """
 
     def __init__(self, results, workload):
-        slots, entries = results.get(workload.name, "hi_slot"), results.get(workload.name, "hi_entry")
-        by_slot, by_entry = ([trial.window.least - trial.rest_least for trial in trials] for trials in (slots, entries))
+        slots, entries = (
+            results.get(workload.name, "hi_slot"),
+            results.get(workload.name, "hi_entry"),
+        )
+        by_slot, by_entry = (
+            [trial.window.least - trial.rest_least for trial in trials]
+            for trials in (slots, entries)
+        )
         self.slot, self.entry = median(by_slot), median(by_entry)
         self.each = [entry - slot for slot, entry in zip(by_slot, by_entry)]
         self.more = median(self.each)
-        self.noise = statistics.stdev(self.each) / len(self.each) ** 0.5 if len(self.each) > 1 else 0  # of their mean: about that of the median
-        self.ratio = median([(entry.window.least / entry.rest_least) / (slot.window.least / slot.rest_least) for slot, entry in zip(slots, entries)])
+        # The standard error of the mean is about that of the median.
+        self.noise = (
+            statistics.stdev(self.each) / len(self.each) ** 0.5 if len(self.each) > 1 else 0
+        )
+        self.ratio = median(
+            [
+                (entry.window.least / entry.rest_least) / (slot.window.least / slot.rest_least)
+                for slot, entry in zip(slots, entries)
+            ]
+        )
 
 
 def ways(results, workload_name):
@@ -105,7 +149,7 @@ def ways(results, workload_name):
     return Ways(results, next(workload for workload in WORKLOADS if workload.name == workload_name))
 
 
-# ---- servers --------------------------------------------------------------------------------------------------------------
+# ---- servers -------------------------------------------------------------------------------------
 
 
 class ServerRow:
@@ -119,43 +163,83 @@ class ServerRow:
         self.p99 = median([trial.readings[test].p99 for trial in trials])
         self.cpu = median([trial.readings[test].cpu for trial in trials])
         self.ratios = {what: self._ratios(trials, base, what) for what in ("rps", "p99", "cpu")}
-        counts = [trial.facts.counts for trial in trials if trial.facts and trial.facts.counts.get("samples")]
-        self.drops = sum(count["dropped_allocs"] + count["dropped_frees"] + count["live_set_full"] for count in counts) if counts else None
-        self.events = sum(count["samples"] + count["frees"] for count in counts) + (self.drops or 0) if counts else None
+        counts = [
+            trial.facts.counts
+            for trial in trials
+            if trial.facts and trial.facts.counts.get("samples")
+        ]
+        self.drops = (
+            sum(
+                count["dropped_allocs"] + count["dropped_frees"] + count["live_set_full"]
+                for count in counts
+            )
+            if counts
+            else None
+        )
+        self.events = (
+            sum(count["samples"] + count["frees"] for count in counts) + (self.drops or 0)
+            if counts
+            else None
+        )
 
     def _ratios(self, trials, base, what):
         def value(reading):
             return getattr(reading, what)
+
         if all(trial.reference for trial in trials):
-            return [value(trial.readings[self.test]) / value(trial.reference[self.test]) for trial in trials]
+            return [
+                value(trial.readings[self.test]) / value(trial.reference[self.test])
+                for trial in trials
+            ]
         reference = median([value(trial.readings[self.test]) for trial in base])
-        return [value(trial.readings[self.test]) / reference for trial in trials] if reference else []
+        return (
+            [value(trial.readings[self.test]) / reference for trial in trials] if reference else []
+        )
 
     def ratio(self, what):
         return median(self.ratios[what])
 
 
 def server_rows(results, server):
-    return [ServerRow(results, server.name, name, test) for test in server.tests for name in results.names(server.name)]
+    return [
+        ServerRow(results, server.name, name, test)
+        for test in server.tests
+        for name in results.names(server.name)
+    ]
 
 
 def noise(results, server_name, test, what):
-    """Least and greatest ratio between two loads of which none was profiled, in this very run; None without."""
-    ratios = [ratio for name in ("none", "none_again") if results.get(server_name, name) for ratio in ServerRow(results, server_name, name, test).ratios[what]]
+    """The least and the greatest ratio between two loads of this run without a profiler, or None if
+    there are none.
+    """
+    ratios = [
+        ratio
+        for name in ("none", "none_again")
+        if results.get(server_name, name)
+        for ratio in ServerRow(results, server_name, name, test).ratios[what]
+    ]
     return (min(ratios), max(ratios)) if ratios else None
 
 
-# ---- memory ---------------------------------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 
 class MemoryRow:
     """Resident MB that a configuration adds to the target, leaves in it, and uses itself."""
 
     def __init__(self, results, target, name):
-        self.target, self.name, trials = target, name, [trial for trial in results.get(target, name) if trial.resident]
+        self.target, self.name, trials = (
+            target,
+            name,
+            [trial for trial in results.get(target, name) if trial.resident],
+        )
         # While it is there against right after it has gone: in between nothing runs in the target.
         self.added = median([(trial.resident[1] - trial.resident[2]) / MB for trial in trials])
-        self.left = median([(trial.resident[2] - trial.resident[0]) / MB for trial in trials]) if target.startswith("w") else None
+        self.left = (
+            median([(trial.resident[2] - trial.resident[0]) / MB for trial in trials])
+            if target.startswith("w")
+            else None
+        )
         own = [trial.facts.resident for trial in trials if trial.facts]
         self.injector = median([pair[0] / MB for pair in own])
         self.analyzer = median([pair[1] / MB for pair in own])
@@ -163,4 +247,9 @@ class MemoryRow:
 
 
 def memory_rows(results, targets):
-    return [MemoryRow(results, target, name) for target in targets for name in results.names(target) if BY_NAME[name].attach and name.startswith("hi_")]
+    return [
+        MemoryRow(results, target, name)
+        for target in targets
+        for name in results.names(target)
+        if BY_NAME[name].attach and name.startswith("hi_")
+    ]

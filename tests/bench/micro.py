@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""W1 and W2: nanoseconds per operation by the workload's own clocks, in windows before, while and after a profiler is attached."""
+"""W1 and W2: nanoseconds per operation by the workload's own clocks.
+
+The windows lie before, during and after the attach of a profiler.
+"""
 import math
 import os
 import statistics
@@ -16,8 +19,11 @@ SMALLEST, PAIRS_LARGEST, REPLACE_LARGEST = 16, 512, 4096  # as in workload.c
 
 class Workload:
     def __init__(self, name, program, arguments, what, sizes, is_unsteady=False):
-        self.name, self.program, self.arguments, self.what, self.sizes = name, program, arguments, what, sizes
-        self.is_unsteady = is_unsteady  # it waits for memory, which is slow to a different degree from one second to the next
+        self.name, self.program, self.arguments, self.what, self.sizes = (
+            name, program, arguments, what, sizes,
+        )
+        # It waits for memory, whose speed changes from one second to the next.
+        self.is_unsteady = is_unsteady
 
     def samples_per_operation(self, rate):
         """Expected, for a sampler of this mean distance."""
@@ -31,34 +37,46 @@ BY_LOGARITHM = [int(SMALLEST * (REPLACE_LARGEST / SMALLEST) ** (i / 8191)) for i
 WORKLOADS = [
     Workload("w1_1t", "workload", ["pairs", "1"], "malloc+free pairs, 1 thread", EVENLY),
     Workload("w1_2t", "workload", ["pairs", "2"], "malloc+free pairs, 2 threads", EVENLY),
-    Workload("w2", "workload", ["replace"], "replace one of 100,000 blocks, 20 frames, no frame pointers", BY_LOGARITHM, is_unsteady=True),
+    Workload(
+        "w2", "workload", ["replace"],
+        "replace one of 100,000 blocks, 20 frames, no frame pointers", BY_LOGARITHM,
+        is_unsteady=True,
+    ),
     Workload("w2_fp", "workload_fp", ["replace"], "the same with frame pointers", BY_LOGARITHM),
 ]
 
 
 class Window:
-    """CPU and wall time per operation, the medians over some pieces of it, so that a burst of something else does not count; how many operations it had in all; and the CPU time of its quickest
-    pieces, but for a tenth, which is what is left of it where something else never rests."""
+    """CPU and wall time per operation, the number of operations, and the CPU time of the quickest
+    pieces.
+
+    The times are medians over some pieces of the window, so that a burst of another program does
+    not count. The quickest pieces are taken without a tenth of them: they show the cost where
+    another program never rests.
+    """
 
     def __init__(self, lines):
         pieces = [[int(word) for word in line.split()] for line in lines]
         self.operations = sum(piece[0] for piece in pieces)
         self.cpu = statistics.median(cpu_ns / operations for operations, cpu_ns, _ in pieces)
         self.wall = statistics.median(wall_ns / operations for operations, _, wall_ns in pieces)
-        self.least = sorted(cpu_ns / operations for operations, cpu_ns, _ in pieces)[len(pieces) // 10]
+        self.least = sorted(cpu_ns / operations for operations, cpu_ns, _ in pieces)[
+            len(pieces) // 10
+        ]
 
 
 class Trial:
     """What one turn of a workload under one profiler showed."""
 
     def __init__(self):
-        self.window = None      # with the profiler
-        self.rest = None        # CPU ns per operation before and after, None if the profiler was there all the time
+        self.window = None  # with the profiler
+        # CPU ns per operation before and after; None if the profiler was there all the time.
+        self.rest = None
         self.rest_wall = self.rest_least = None
         self.operations = None  # all that the profiler saw
         self.attach_s = None
         self.facts = None
-        self.resident = None    # bytes before, while, after
+        self.resident = None  # bytes before, while, after
 
 
 class Target:
@@ -66,13 +84,20 @@ class Target:
 
     def __init__(self, workload, profiler, build, work):
         variables, self.helper = profiler.environment(work)
-        self.process = launch([os.path.join(build, workload.program)] + workload.arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              env=dict(os.environ, **variables))
+        self.process = launch(
+            [os.path.join(build, workload.program)] + workload.arguments, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ, **variables),
+        )
         self.name, self.piece_s = workload.name, SHORT_PIECE_S if profiler.beside else PIECE_S
         line_from(self.process.stdout, 120, self.name)
 
     def run(self, seconds):
-        return Window([self._run_piece(min(self.piece_s, seconds)) for _ in range(max(1, round(seconds / self.piece_s)))])
+        return Window(
+            [
+                self._run_piece(min(self.piece_s, seconds))
+                for _ in range(max(1, round(seconds / self.piece_s)))
+            ]
+        )
 
     def _run_piece(self, seconds):
         try:
@@ -99,7 +124,11 @@ def measure(workload, profiler, options, work):
     turns, share = profiler.turns if workload.is_unsteady or profiler.beside else (1, 1)
     in_turn = [profiler, BY_NAME[profiler.beside]] if profiler.beside else [profiler]
     try:
-        return [(each.name, run_trial(target, each, options.window * share, work)) for _ in range(turns) for each in in_turn]
+        return [
+            (each.name, run_trial(target, each, options.window * share, work))
+            for _ in range(turns)
+            for each in in_turn
+        ]
     finally:
         target.close()
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Processes that the bench starts, and what can be read about them. Whatever is started here ends here: by its own end, by close(), at the latest when the bench ends."""
+"""Processes that the bench starts, and what can be read about them.
+
+Every process that starts here ends here: by itself, by close(), or at the latest when the bench
+ends.
+"""
 import atexit
 import os
 import select
@@ -23,11 +27,16 @@ def launch(command, **options):
 
 def has_ended(process):
     """Without reaping it: its number stays its own, and its group's."""
-    return process.returncode is not None or os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+    return (
+        process.returncode is not None
+        or os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+    )
 
 
 def end(process, gently=signal.SIGTERM, seconds=20):
-    """Ends it and waits for it; SIGKILL where it does not end by itself, and for whatever it started and left in its group. Its exit status."""
+    """Ends it and waits for it. Sends SIGKILL if it does not end by itself, and to every process
+    that it left in its group. Returns its exit status.
+    """
     if process.returncode is None:
         if gently and not has_ended(process):
             os.kill(process.pid, gently)
@@ -84,7 +93,10 @@ def peak_bytes(pid):
         status = read(f"/proc/{pid}/status")
     except OSError:
         return 0
-    return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")), 0)
+    return next(
+        (int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")),
+        0,
+    )
 
 
 def children(pid):
@@ -99,7 +111,9 @@ def children(pid):
 
 
 def cpu_ns(pid):
-    """CPU time of all threads that live, from the scheduler: exact to the nanosecond where /proc/PID/stat has ticks of 10 ms."""
+    """CPU time of all threads that live, from the scheduler. It is exact to the nanosecond;
+    /proc/PID/stat has ticks of 10 ms.
+    """
     total = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
         try:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The configurations under which every target runs: what is put into its environment, and what is attached to it, by name.
+"""The configurations under which every target runs, by name.
 
-A configuration is compared with another one, its base: the same allocator, not profiled. One that is attached is also compared with the windows before and after in
-the same process, which is the better comparison, for two processes never lie in memory alike.
+A configuration is what is put into the target's environment and what is attached to it. It is
+compared with another configuration, its base, which has the same allocator and no profiler. A
+profiler that attaches is also compared with the windows before and after it in the same process.
+That comparison is the better one, because two processes never have the same memory layout.
 """
 import os
 import re
@@ -38,8 +40,13 @@ class Heapinject:
         self.prefix = os.path.join(work, "profile")
         self.log = open(f"{self.prefix}.log", "wb")
         began = time.monotonic()
-        command = [HEAPINJECT, "attach", str(pid), "-v", "--duration", "1h", "--sample", str(sample), "--hook", hook, "-o", self.prefix]
-        self.process = launch(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.PIPE)
+        command = [
+            HEAPINJECT, "attach", str(pid), "-v", "--duration", "1h", "--sample", str(sample),
+            "--hook", hook, "-o", self.prefix,
+        ]
+        self.process = launch(
+            command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.PIPE
+        )
         try:
             line = line_from(self.process.stderr, ATTACH_LIMIT_S, "heapinject attach")
             self.attach_s = time.monotonic() - began
@@ -55,7 +62,9 @@ class Heapinject:
         return status
 
     def resident(self):
-        return peak_bytes(self.process.pid), sum(peak_bytes(child) for child in children(self.process.pid))
+        return peak_bytes(self.process.pid), sum(
+            peak_bytes(child) for child in children(self.process.pid)
+        )
 
     def detach(self):
         facts, began = Facts(), time.monotonic()
@@ -87,13 +96,19 @@ class Heapinject:
 
 
 class Heaptrack:
-    """heaptrack --pid, raw. Its way out is a trap that the shell does not run after a signal, so what the trap does is done here."""
+    """heaptrack --pid, raw. It detaches in a trap that the shell does not run after a signal, so
+    this does here what the trap does.
+    """
 
     def __init__(self, pid, work):
         self.pid = pid
         began = time.monotonic()
-        self.process = launch(["heaptrack", "--raw", "-o", os.path.join(work, "heaptrack"), "--pid", str(pid)],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.process = launch(
+            ["heaptrack", "--raw", "-o", os.path.join(work, "heaptrack"), "--pid", str(pid)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         try:
             self._wait_until_attached()
         except Failed:
@@ -113,15 +128,26 @@ class Heaptrack:
 
     def detach(self):
         facts, began = Facts(), time.monotonic()
-        subprocess.run(["gdb", "--batch-silent", "-n", "-iex=set auto-solib-add off", "-p", str(self.pid), "--eval-command=sharedlibrary libheaptrack_inject",
-                        "--eval-command=call (void) heaptrack_stop()", "--eval-command=detach"],
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=ATTACH_LIMIT_S, check=False)
+        subprocess.run(
+            [
+                "gdb", "--batch-silent", "-n", "-iex=set auto-solib-add off", "-p", str(self.pid),
+                "--eval-command=sharedlibrary libheaptrack_inject",
+                "--eval-command=call (void) heaptrack_stop()", "--eval-command=detach",
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=ATTACH_LIMIT_S,
+            check=False,
+        )
         facts.detach_s = time.monotonic() - began
         self.close()
         return facts
 
     def close(self):
-        """SIGKILL for the script and what it started: a signal that lets its trap run would attach once more."""
+        """SIGKILL for the script and what it started: a signal that lets its trap run would attach
+        again.
+        """
         end(self.process, signal.SIGKILL)
         fifo = f"/tmp/heaptrack_fifo{self.process.pid}"
         if os.path.exists(fifo):
@@ -129,13 +155,26 @@ class Heaptrack:
 
 
 class Uprobe:
-    """One counter at the entry of malloc: the least that any eBPF profiler does. A probe is in the file, for every process that runs it: the target runs a copy of its own."""
+    """One counter at the entry of malloc: the least that any eBPF profiler does. A probe is in the
+    file, for every process that runs it, so the target runs a copy of its own.
+    """
 
     def __init__(self, pid, _work):
         library = allocator_of(pid)
         began = time.monotonic()
-        self.process = launch(["bpftrace", "-p", str(pid), "-e", f'uprobe:{library}:malloc {{ @ = count(); }} interval:ms:200 {{ printf("on\\n"); }}'],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.process = launch(
+            [
+                "bpftrace",
+                "-p",
+                str(pid),
+                "-e",
+                f'uprobe:{library}:malloc {{ @ = count(); }} '
+                'interval:ms:200 { printf("on\\n"); }',
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         try:
             while line_from(self.process.stdout, ATTACH_LIMIT_S, "bpftrace") != "on":
                 pass
@@ -155,7 +194,9 @@ class Uprobe:
 
 
 def allocator_of(pid):
-    """The private copy of a library that a process has for its malloc (see Profiler.environment)."""
+    """The private copy of the library from which a process has its malloc (see
+    Profiler.environment).
+    """
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         paths = [line.split(None, 5)[5].strip() for line in maps if "/own/" in line]
     for name in ("libjemalloc", "libc.so"):
@@ -166,10 +207,13 @@ def allocator_of(pid):
 
 
 class Profiler:
-    """A configuration. attach(pid, work): a session with attach_s and detach(). rate: mean bytes between samples, 0 for none. is_slow: fewer rounds, fewer requests.
+    """A configuration.
 
-    turns: how often it comes and goes in one process of an unsteady workload, and for what share of a window each time. beside: the name of another one that
-    comes in turn with it, in the same process of any workload, to be compared with it.
+    attach(pid, work) returns a session with attach_s and detach(). rate is the mean number of bytes
+    between samples, 0 for none. is_slow means fewer rounds and fewer requests. turns says how often
+    the profiler attaches and detaches in one process of an unsteady workload, and for what share of
+    a window each time. beside is the name of another configuration that takes turns with this one,
+    in the same process of any workload, so that they can be compared.
     """
 
     def __init__(self, name, base, what, **options):
@@ -202,28 +246,43 @@ class Profiler:
             os.makedirs(directory, exist_ok=True)
             for library in (f"{LIBRARIES}/libc.so.6", JEMALLOC):
                 if os.path.exists(library):
-                    shutil.copy(os.path.realpath(library), os.path.join(directory, os.path.basename(library)))
+                    shutil.copy(
+                        os.path.realpath(library),
+                        os.path.join(directory, os.path.basename(library)),
+                    )
             variables["LD_LIBRARY_PATH"] = directory
         if self.fifo:
             fifo = os.path.join(work, "fifo")
             if not os.path.exists(fifo):
                 os.mkfifo(fifo)
             compressor = "zstd" if shutil.which("zstd") else "gzip"
-            helper = launch(["sh", "-c", f"exec {compressor} -c <'{fifo}' >/dev/null"], stdin=subprocess.DEVNULL)
+            helper = launch(
+                ["sh", "-c", f"exec {compressor} -c <'{fifo}' >/dev/null"], stdin=subprocess.DEVNULL
+            )
             variables["DUMP_HEAPTRACK_OUTPUT"] = fifo
         return variables, helper
 
 
 def heapinject(name, sample, rate, what, hook="auto", **options):
-    return Profiler(name, "none", what, attach=lambda pid, work: Heapinject(pid, work, sample, hook), rate=rate, **options)
+    return Profiler(
+        name, "none", what, attach=lambda pid, work: Heapinject(pid, work, sample, hook), rate=rate,
+        **options,
+    )
 
 
 def jemalloc(name, conf, what, **options):
-    return Profiler(name, "je_off" if conf else "none", what, variables={"LD_PRELOAD": JEMALLOC, "MALLOC_CONF": conf}, needs=(JEMALLOC,), **options)
+    return Profiler(
+        name, "je_off" if conf else "none", what,
+        variables={"LD_PRELOAD": JEMALLOC, "MALLOC_CONF": conf}, needs=(JEMALLOC,), **options,
+    )
 
 
 def tcmalloc(name, rate, what, **options):
-    return Profiler(name, "tc_off" if rate else "none", what, variables={"LD_PRELOAD": TCMALLOC, "TCMALLOC_SAMPLE_PARAMETER": str(rate)}, needs=(TCMALLOC,), rate=rate, **options)
+    return Profiler(
+        name, "tc_off" if rate else "none", what,
+        variables={"LD_PRELOAD": TCMALLOC, "TCMALLOC_SAMPLE_PARAMETER": str(rate)},
+        needs=(TCMALLOC,), rate=rate, **options,
+    )
 
 
 PEERS = ("micro", "redis")
@@ -233,19 +292,42 @@ PROFILERS = [
     Profiler("none", "none", "no profiler, the allocator as it is", turns=LIGHT),
     Profiler("none_again", "none", "the same once more: the difference is noise", turns=LIGHT),
     heapinject("hi_512K", "512K", 512 << 10, "heapinject attach, the default", turns=LIGHT),
-    heapinject("hi_slot", "512K", 512 << 10, "heapinject attach --hook slot", hook="slot", turns=IN_TURN, beside="hi_entry", is_for=PEERS),
-    heapinject("hi_entry", "512K", 512 << 10, "heapinject attach --hook entry", hook="entry", is_for=PEERS),
+    heapinject(
+        "hi_slot", "512K", 512 << 10, "heapinject attach --hook slot", hook="slot", turns=IN_TURN,
+        beside="hi_entry", is_for=PEERS,
+    ),
+    heapinject(
+        "hi_entry", "512K", 512 << 10, "heapinject attach --hook entry", hook="entry", is_for=PEERS
+    ),
     heapinject("hi_64K", "64K", 64 << 10, "heapinject attach --sample 64K", turns=LIGHT),
     heapinject("hi_exact", 1, 1, "heapinject attach --sample 1", turns=(5, 1)),
     jemalloc("je_off", "", "jemalloc preloaded, profiling off", is_for=PEERS),
-    jemalloc("je_512K", "prof:true,lg_prof_sample:19", "jemalloc, prof, lg_prof_sample 19", rate=512 << 10, is_for=PEERS),
-    jemalloc("je_64K", "prof:true,lg_prof_sample:16", "jemalloc, prof, lg_prof_sample 16", rate=64 << 10, is_for=PEERS),
-    jemalloc("je_all", "prof:true,lg_prof_sample:0", "jemalloc, prof, lg_prof_sample 0", rate=1, is_slow=True, is_for=PEERS),
+    jemalloc(
+        "je_512K", "prof:true,lg_prof_sample:19", "jemalloc, prof, lg_prof_sample 19",
+        rate=512 << 10, is_for=PEERS,
+    ),
+    jemalloc(
+        "je_64K", "prof:true,lg_prof_sample:16", "jemalloc, prof, lg_prof_sample 16", rate=64 << 10,
+        is_for=PEERS,
+    ),
+    jemalloc(
+        "je_all", "prof:true,lg_prof_sample:0", "jemalloc, prof, lg_prof_sample 0", rate=1,
+        is_slow=True, is_for=PEERS,
+    ),
     tcmalloc("tc_off", 0, "tcmalloc preloaded, sampling off", is_for=PEERS),
     tcmalloc("tc_512K", 512 << 10, "tcmalloc, TCMALLOC_SAMPLE_PARAMETER=524288", is_for=PEERS),
     tcmalloc("tc_64K", 64 << 10, "tcmalloc, TCMALLOC_SAMPLE_PARAMETER=65536", is_for=PEERS),
-    Profiler("heaptrack", "none", "heaptrack --raw, launched", variables={"LD_PRELOAD": HEAPTRACK}, fifo=True, rate=1, is_slow=True, needs=(HEAPTRACK,), is_for=PEERS),
-    Profiler("heaptrack_pid", "none", "heaptrack --raw --pid", attach=Heaptrack, rate=1, is_slow=True, needs=("heaptrack", "gdb"), is_for=PEERS),
-    Profiler("uprobe", "none", "eBPF uprobe that counts calls of malloc (bpftrace)", attach=Uprobe, is_slow=True, needs=("bpftrace",), own_library=True, is_for=PEERS),
+    Profiler(
+        "heaptrack", "none", "heaptrack --raw, launched", variables={"LD_PRELOAD": HEAPTRACK},
+        fifo=True, rate=1, is_slow=True, needs=(HEAPTRACK,), is_for=PEERS,
+    ),
+    Profiler(
+        "heaptrack_pid", "none", "heaptrack --raw --pid", attach=Heaptrack, rate=1, is_slow=True,
+        needs=("heaptrack", "gdb"), is_for=PEERS,
+    ),
+    Profiler(
+        "uprobe", "none", "eBPF uprobe that counts calls of malloc (bpftrace)", attach=Uprobe,
+        is_slow=True, needs=("bpftrace",), own_library=True, is_for=PEERS,
+    ),
 ]
 BY_NAME = {profiler.name: profiler for profiler in PROFILERS}

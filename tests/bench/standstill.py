@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How long it takes to get into a target and out again, and how long the target stands still meanwhile: redis with a million keys, the big C++ program with 1 and 64 threads.
+"""How long attach and detach take, and how long the target stops meanwhile.
 
-The clockwork is that of tests/torture/gap: a thread in the target that wakes every 200 us and keeps the longest gap, beside windows of rest as long.
+The targets are redis with a million keys, and the big C++ program with 1 and with 64 threads. The
+measurement is that of tests/torture/gap: a thread in the target wakes every 200 us and keeps the
+longest gap, also in windows of rest of the same length.
 """
 import importlib.machinery
 import importlib.util
@@ -21,7 +23,8 @@ BIG = os.path.join(os.environ.get("O", "build"), "bench", "big")
 
 
 def load_gap():
-    sys.dont_write_bytecode = True  # its name has no suffix, and what Python would leave beside it neither
+    # gap has no suffix, so git would not ignore the compiled file that Python leaves beside it.
+    sys.dont_write_bytecode = True
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "torture", "gap")
     loader = importlib.machinery.SourceFileLoader("gap", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gap", loader))
@@ -42,7 +45,10 @@ def missing(name):
 class Target(gap.Target):
     @staticmethod
     def start_own(name, _work, environment):
-        process = subprocess.Popen([BIG, name.split("_")[1].rstrip("t")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        process = subprocess.Popen(
+            [BIG, name.split("_")[1].rstrip("t")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=environment,
+        )
         process.stdout.readline()
         return process
 
@@ -71,7 +77,10 @@ def cycle(target, tool, figures, work):
 
 def measure(name, tool, cycles, work):
     """gap.Figures of some cycles on one target."""
-    figures, target = gap.Figures(), Target("redis" if name == "attach_redis" else name, work, 8 * cycles + 8)
+    figures, target = (
+        gap.Figures(),
+        Target("redis" if name == "attach_redis" else name, work, 8 * cycles + 8),
+    )
     try:
         time.sleep(SETTLE_S)
         for _ in range(cycles):
